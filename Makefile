@@ -1,0 +1,98 @@
+# Each target makes the environment in .venv first if it is missing or out of date.
+# Only relative paths below, so that a checkout may lie in a folder with spaces in its name.
+PYTHON  ?= python3
+PROFILE ?= book
+# Address of a PyTorch wheel index, to choose another build than the default one (README, "Set-up").
+TORCH_INDEX ?=
+# What `make lock` asks for; TORCH=torch==2.13.0 keeps that version.
+TORCH ?= torch
+# More arguments for pytest: make test ARGS="-k tree"
+ARGS ?=
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+VENV := .venv
+PY   := $(VENV)/bin/python
+READY := $(VENV)/.lkecore
+# Only the torch wheel comes from TORCH_INDEX; what it needs comes with everything else.
+TORCH_FROM := $(if $(TORCH_INDEX),--no-deps --index-url $(TORCH_INDEX))
+
+.PHONY: help setup book test lint bench clean jupyter lock python
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make book     run the notebooks and build the book; the last line is the page to open"
+	@echo "              (PROFILE=smoke is the quick one, PROFILE=$(PROFILE) is set now)"
+	@echo "make test     run the tests (ARGS=\"-k word\" picks some)"
+	@echo "make lint     check style and format"
+	@echo "make bench    time the scorer against one plain forward pass per string"
+	@echo "make jupyter  open the notebooks in JupyterLab"
+	@echo "make setup    make the environment in .venv and nothing else"
+	@echo "make clean    remove what the commands made, all runs included; keeps .venv"
+	@echo "make lock     write constraints.txt anew from the newest versions"
+	@echo "make help     print this list"
+
+python:
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null || { \
+	  echo "lkecore needs Python 3.11, 3.12 or 3.13; '$(PYTHON)' says: $$($(PYTHON) --version 2>&1 | head -n 1). Name another one: make PYTHON=python3.11 ..." >&2; exit 1; }
+
+setup: $(READY)
+	@echo "the environment in $(VENV) is ready"
+
+$(READY): pyproject.toml constraints.txt
+	@$(PY) -m pip --version >/dev/null 2>&1 || { \
+	  $(MAKE) --no-print-directory python && \
+	  echo "[1/3] making the environment in $(VENV) (10 seconds)" && \
+	  $(PYTHON) -m venv --clear $(VENV); }
+	@echo "[2/3] installing PyTorch (about a minute, longer on a slow line)"
+	@$(PY) -m pip install -q -c constraints.txt $(TORCH_FROM) torch
+	@echo "[3/3] installing lkecore and what it needs (2 to 3 minutes)"
+	@$(PY) -m pip install -q -c constraints.txt -e '.[dev]'
+	@touch $@
+
+book: params/$(PROFILE).yaml $(READY)
+	@echo "running the notebooks of $< (finished runs are reused)"
+	@$(VENV)/bin/lke run $<
+	@echo "building the book (about a minute)"
+	@$(VENV)/bin/lke book $<
+
+test: $(READY)
+	@echo "running the tests (under 5 minutes)"
+	@$(VENV)/bin/pytest $(ARGS)
+
+lint: $(READY)
+	@echo "checking style and format (seconds)"
+	@$(VENV)/bin/ruff check .
+	@$(VENV)/bin/ruff format --check .
+
+bench: $(READY)
+	@echo "timing the scorer (minutes)"
+	@$(PY) -m benchmarks.scorer
+
+# The settings file tells JupyterLab to open a .py file as a notebook. It lies in .venv, not in your home.
+jupyter: $(READY)
+	@echo "installing JupyterLab (under a minute the first time)"
+	@$(PY) -m pip install -q -c constraints.txt -e '.[lab]'
+	@mkdir -p $(VENV)/share/jupyter/lab/settings
+	@echo '{"@jupyterlab/docmanager-extension:plugin": {"defaultViewers": {"python": "Jupytext Notebook"}}}' \
+	  > $(VENV)/share/jupyter/lab/settings/overrides.json
+	@$(VENV)/bin/jupyter lab notebooks
+
+clean:
+	rm -rf _build book/_build book/notebooks runs/* build dist lkecore.egg-info
+	rm -rf .pytest_cache .ruff_cache .hypothesis .jupyter_cache
+	find lkecore tests notebooks benchmarks -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+
+# Public version numbers only: no +cpu, no hashes, no CUDA packages. Use Python 3.11, the oldest that is supported.
+lock:
+	@$(MAKE) --no-print-directory python
+	@echo "installing the newest versions into .venv-lock (minutes; the default PyTorch build for Linux is gigabytes, TORCH_INDEX avoids it)"
+	@$(PYTHON) -m venv --clear .venv-lock
+	@.venv-lock/bin/python -m pip install -q $(TORCH_FROM) '$(TORCH)'
+	@.venv-lock/bin/python -m pip install -q '$(TORCH)' -e '.[dev,lab]'
+	@.venv-lock/bin/python -m pip freeze --exclude-editable > .venv-lock/freeze.txt
+	@{ sed -n '/^#/p' constraints.txt; \
+	   sed -e 's/+[^ ]*$$//' -e '/ @ /d' .venv-lock/freeze.txt | grep -E '^torch=='; \
+	   sed -e 's/+[^ ]*$$//' -e '/ @ /d' .venv-lock/freeze.txt | grep -v -i -E '^(torch|pip|setuptools|wheel|triton|nvidia[-_].*|cuda[-_].*)=='; \
+	 } > .venv-lock/constraints.txt
+	@mv .venv-lock/constraints.txt constraints.txt && rm -rf .venv-lock
+	@echo "constraints.txt is new: run make test and make book, and note in CHANGELOG.md each number that moved"

@@ -1,0 +1,45 @@
+"""Two small repairs for Sphinx, used by _config.yml.
+
+Docstrings of this package hold small drawings and formulas, indented by four spaces. reStructuredText
+would set them as running text, or stop at them. They become blocks that are shown as they stand.
+
+The theme asks for its icon fonts twice, once in a way that a browser refuses for a page opened from a
+folder: three errors in the console of every page. That request is taken out; the other one works.
+"""
+
+import re
+from pathlib import Path
+
+FONT_PRELOAD = re.compile(r'<link rel="preload" as="font"[^>]*>\s*')
+
+
+def keep_indented_blocks(app, what, name, obj, options, lines):
+    """Make a literal block of every indented block that follows an empty line."""
+    result, base = [], 0  # base: indentation of the text around
+    for line in lines:
+        indent = len(line) - len(line.lstrip())
+        if line.strip():
+            after_gap = len(result) > 1 and not result[-1].strip()
+            text = result[-2].strip() if after_gap else ""
+            if after_gap and indent >= base + 4 and not text.startswith("..") and text[-2:] != "::":
+                result += [" " * base + ".. code-block:: none", ""]
+                base = indent
+            elif indent < base or not after_gap:
+                base = min(base, indent)
+        result.append(line)
+    lines[:] = result
+
+
+def drop_font_preloads(app, exception):
+    """Take the refused font requests out of every finished page."""
+    if exception is None and app.builder.format == "html":
+        for page in Path(app.outdir).rglob("*.html"):
+            text = page.read_text(encoding="utf-8")
+            if FONT_PRELOAD.search(text):
+                page.write_text(FONT_PRELOAD.sub("", text), encoding="utf-8")
+
+
+def setup(app):
+    app.connect("autodoc-process-docstring", keep_indented_blocks)
+    app.connect("build-finished", drop_font_preloads)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

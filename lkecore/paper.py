@@ -1,0 +1,125 @@
+"""What the papers published and claim, and how ours stands beside it.
+
+Two kinds of verdict. A **number** can be reproduced or differ only where model, data and protocol
+are the same. A **claim** can be tested on any model: it holds, fails or stays undecided, and what
+decides was written down before the runs (`data/claims.csv`).
+"""
+
+from difflib import get_close_matches
+from importlib.resources import files
+from math import isfinite
+from typing import Literal
+
+import pandas as pd
+
+from lkecore.intervals import Interval
+
+DATA = files("lkecore") / "data"
+
+
+def table(name: str) -> pd.DataFrame:
+    """A published table, such as "iclke_table7_models": one file of `data/papers` (see its README).
+
+    Numbers keep the paper's digits and unit. NaN means not printed or not applicable. ValueError
+    for an unknown name, with the nearest ones.
+
+    >>> float(table("iclke_table7_models")["average_accuracy"].max())
+    0.8511
+    """
+    names = sorted(
+        path.name.removesuffix(".csv")
+        for path in (DATA / "papers").iterdir()
+        if path.name.endswith(".csv")
+    )
+    if name not in names:
+        # Ask for more than a typo's distance: "table7" should find its file as well.
+        near = [other for other in names if name and name in other] or get_close_matches(
+            name, names, 5, 0.3
+        )
+        raise ValueError(
+            f"no published table {name!r}; nearest: {', '.join(near) or ', '.join(names)}"
+        )
+    return _read(DATA / "papers" / f"{name}.csv")
+
+
+def claims(paper: str = "IC") -> pd.DataFrame:
+    """The claims of a paper that the book tests, one a row, in the order of the chapter.
+
+    Columns: id, paper, section (in the paper), claim (in our words), statistic (what the interval
+    is of), direction ("greater", "less" or "equal"), least_effect and its unit (what
+    `claim_verdict` compares with), and least_effect_because (why that much). ValueError for a paper
+    without claims.
+
+    >>> claims("IC")["id"].tolist()
+    ['IC-above-chance', 'IC-relations-differ', 'IC-separator']
+    """
+    every = _read(DATA / "claims.csv")
+    if paper not in set(every["paper"]):
+        raise ValueError(
+            f"no claims of paper {paper!r}; there are claims of {sorted(set(every['paper']))}"
+        )
+    return every[every["paper"] == paper].reset_index(drop=True)
+
+
+def claim_verdict(
+    interval: Interval, direction: str, least_effect: float
+) -> Literal["holds", "fails", "undecided"]:
+    """Whether a claim holds, from its statistic's interval. With e = `least_effect`, in its unit:
+
+        direction   holds                     fails                        else
+        greater     low > e                   high < e                     undecided
+        less        high < e                  low > e                      undecided
+        equal       -e < low and high < e     low > e or high < -e         undecided
+
+    An end exactly at e leaves the claim undecided. "Equal" is a test of equivalence: a wide
+    interval around 0 is undecided, not equal. ValueError for another direction, an e that is not
+    finite, or an e of "equal" that is not above 0.
+
+    >>> claim_verdict(Interval(0.30, 0.25, 0.35, 0.95, "by hand"), "greater", 0.2)
+    'holds'
+    >>> claim_verdict(Interval(0.00, -0.08, 0.08, 0.95, "by hand"), "equal", 0.05)
+    'undecided'
+    """
+    if not isfinite(least_effect):
+        raise ValueError(f"least_effect is {least_effect}; it must be a finite number")
+    low, high = interval.low, interval.high
+    if direction == "greater":
+        holds, fails = low > least_effect, high < least_effect
+    elif direction == "less":
+        holds, fails = high < least_effect, low > least_effect
+    elif direction == "equal":
+        if least_effect <= 0:
+            raise ValueError(f"least_effect is {least_effect}; direction 'equal' needs one above 0")
+        holds = -least_effect < low and high < least_effect
+        fails = low > least_effect or high < -least_effect
+    else:
+        raise ValueError(f"direction is {direction!r}; it must be 'greater', 'less' or 'equal'")
+    return "holds" if holds else "fails" if fails else "undecided"
+
+
+def number_verdict(
+    ours: Interval, published: float, *, same_model: bool, same_data: bool, same_protocol: bool
+) -> Literal["reproduced", "differs", "not comparable"]:
+    """Whether our interval holds the published number (ends included), in the same unit.
+
+    "not comparable" unless model (revision, dtype), data (facts, options, shots) and protocol are
+    all the same: another model that lands on the number has reproduced nothing. Weakness: a wide
+    interval reproduces much, so show it. ValueError for a published number that is not finite.
+
+    >>> ours = Interval(0.48, 0.40, 0.56, 0.95, "by hand")
+    >>> number_verdict(ours, 0.50, same_model=True, same_data=True, same_protocol=True)
+    'reproduced'
+    >>> number_verdict(ours, 0.50, same_model=False, same_data=True, same_protocol=True)
+    'not comparable'
+    """
+    if not isfinite(published):
+        raise ValueError(f"the published number is {published}; it must be finite")
+    if not (same_model and same_data and same_protocol):
+        return "not comparable"
+    return "reproduced" if ours.low <= published <= ours.high else "differs"
+
+
+def _read(path) -> pd.DataFrame:
+    # Only an empty cell is missing: a model or relation may well be called "None" or "NA".
+    with path.open(encoding="utf-8") as file:
+        return pd.read_csv(file, keep_default_na=False, na_values=[""])

@@ -1,0 +1,304 @@
+"""Figures: what is drawn equals the data, read back from the axes."""
+
+import io
+import sys
+from types import SimpleNamespace
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import LineCollection
+from matplotlib.colors import to_hex
+from matplotlib.container import BarContainer
+from matplotlib.figure import Figure
+
+from lkecore import figures
+
+
+@pytest.fixture
+def ax():
+    # Without pyplot: no window system, and nothing to close.
+    return FigureCanvasAgg(Figure(figsize=(7, 5), layout="constrained")).figure.subplots()
+
+
+BARS = pd.DataFrame(
+    [
+        ("capital", "space", 0.5, 0.25, 0.75),
+        ("capital", "colon", 0.6, 0.5, 0.9),
+        ("currency", "space", 0.9, 0.8, 0.95),
+        ("currency", "colon", 0.7, 0.6, 0.8),
+        ("symbol", "space", 0.1, 0.0, 0.3),
+    ],
+    columns=["relation", "format", "accuracy", "low", "high"],
+)
+
+
+def segments(ax) -> list[tuple[float, float, float, float]]:
+    """Every line of every collection as x0, x1, y0, y1."""
+    return [
+        (*line[:, 0], *line[:, 1])
+        for collection in ax.collections
+        if isinstance(collection, LineCollection)
+        for line in collection.get_segments()
+        if len(line)  # a line with a NaN end has no points
+    ]
+
+
+def legend(ax) -> list[str]:
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+# --- accuracy_bars
+
+
+def test_bars_are_as_long_as_the_accuracies_best_relation_on_top(ax):
+    assert figures.accuracy_bars(BARS, ax, chance=0.01) is ax
+    # means: currency 0.8, capital 0.55, symbol 0.1
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["currency", "capital", "symbol"]
+    assert ax.yaxis_inverted()
+    bars = [box for box in ax.containers if isinstance(box, BarContainer)]
+    lengths = [[bar.get_width() for bar in box] for box in bars]
+    assert lengths == [[0.9, 0.5, 0.1], [0.7, 0.6]]
+    assert legend(ax) == ["space", "colon", "chance"]
+    assert ax.get_xlim() == (0, 1)
+    assert ax.get_xlabel() == "accuracy (share of test facts)"
+
+
+def test_error_bars_run_from_low_to_high_in_the_middle_of_their_bar(ax):
+    figures.accuracy_bars(BARS, ax, chance=None)
+    middles = {}
+    for box in ax.containers:
+        if isinstance(box, BarContainer):
+            for bar in box:
+                middles[round(bar.get_width(), 6)] = bar.get_y() + bar.get_height() / 2
+    drawn = sorted(segments(ax))
+    expected = sorted(
+        (row.low, row.high, middles[row.accuracy], middles[row.accuracy])
+        for row in BARS.itertuples()
+    )
+    np.testing.assert_allclose(drawn, expected, atol=1e-12)
+    assert legend(ax) == ["space", "colon"]
+
+
+def test_an_interval_that_leaves_out_its_accuracy_is_drawn_where_it_is(ax):
+    figures.accuracy_bars(BARS.head(1).assign(low=0.55, high=0.6), ax, chance=None)
+    np.testing.assert_allclose(segments(ax), [(0.55, 0.6, 0, 0)], atol=1e-12)
+
+
+def test_one_chance_is_one_dashed_line(ax):
+    figures.accuracy_bars(BARS, ax, chance=0.02)
+    [line] = [line for line in ax.lines if line.get_label() == "chance"]
+    assert list(line.get_xdata()) == [0.02, 0.02]
+    assert line.get_linestyle() == "--"
+
+
+def test_chance_by_relation_is_a_tick_across_the_bars_of_each(ax):
+    chance = pd.Series({"capital": 0.02, "symbol": 0.5, "currency": 0.1, "unused": 0.9})
+    figures.accuracy_bars(BARS, ax, chance=chance)
+    ticks = [s for s in segments(ax) if s[0] == s[1]]
+    # rows from the top: currency, capital, symbol
+    expected = [(0.1, 0.1, -0.45, 0.45), (0.02, 0.02, 0.55, 1.45), (0.5, 0.5, 1.55, 2.45)]
+    np.testing.assert_allclose(ticks, expected)
+    assert legend(ax) == ["space", "colon", "chance"]
+
+
+def test_another_column_may_give_the_hue(ax):
+    figures.accuracy_bars(BARS.rename(columns={"format": "model"}), ax, chance=None, hue="model")
+    assert legend(ax) == ["space", "colon"]
+
+
+@pytest.mark.parametrize(
+    ("frame", "chance", "message"),
+    [
+        (BARS.drop(columns="low"), None, r"lacks the columns \['low'\]"),
+        (BARS.iloc[:0], None, "no rows"),
+        (BARS.assign(accuracy=np.nan), None, "'accuracy' has a missing value"),
+        (BARS.assign(low=1.0), None, "low above high"),
+        (
+            BARS.assign(format="space"),
+            None,
+            "'relation': 'capital', 'format': 'space'} occurs twice",
+        ),
+        (BARS, pd.Series({"capital": 0.1, "symbol": np.nan}), r"\['currency', 'symbol'\]"),
+    ],
+)
+def test_bars_that_would_mislead_are_refused(ax, frame, chance, message):
+    with pytest.raises(ValueError, match=message):
+        figures.accuracy_bars(frame, ax, chance=chance)
+
+
+# --- heat_map
+
+
+def square(n_rows: int, n_columns: int) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {
+                "model": f"m{n_rows - i}",
+                "relation": f"r{j}",
+                "accuracy": (i + j) / (n_rows + n_columns),
+            }
+            for i in range(n_rows)
+            for j in range(n_columns)
+        ]
+    )
+
+
+def draw(frame, ax, **options):
+    axes = {"index": "model", "columns": "relation", "values": "accuracy"}
+    return figures.heat_map(frame, ax, **axes, label="accuracy (share)", **options)
+
+
+def ticks(ax) -> tuple[list[str], list[str]]:
+    return tuple([t.get_text() for t in get()] for get in (ax.get_yticklabels, ax.get_xticklabels))
+
+
+def test_the_map_shows_each_value_in_the_order_of_the_frame(ax):
+    frame = square(4, 3)
+    assert draw(frame, ax, limits=(0, 1)) is ax
+    assert ticks(ax) == (["m4", "m3", "m2", "m1"], ["r0", "r1", "r2"])
+    assert [text.get_text() for text in ax.texts] == [f"{x:.2f}" for x in frame["accuracy"]]
+    mesh = ax.collections[0]
+    np.testing.assert_array_equal(np.ravel(mesh.get_array()), frame["accuracy"])
+    assert mesh.get_clim() == (0, 1)
+    assert mesh.colorbar.ax.get_ylabel() == "accuracy (share)"
+
+
+def test_a_map_of_one_row_has_numbers_and_its_label_above(ax):
+    draw(square(1, 20), ax)
+    assert len(ax.texts) == 20
+    assert ax.get_title(loc="left") == "accuracy (share)"
+    assert ax.collections[0].colorbar is None
+
+
+def test_a_large_map_names_every_row_and_column_and_writes_no_numbers(ax):
+    draw(square(49, 50), ax)
+    assert [len(names) for names in ticks(ax)] == [49, 50]
+    assert len(ax.texts) == 0
+    assert ax.collections[0].colorbar.ax.get_ylabel() == "accuracy (share)"
+
+
+def test_a_pair_without_a_value_stays_empty(ax):
+    draw(square(4, 3).drop(index=5), ax)
+    assert len(ax.texts) == 11
+
+
+def test_a_pair_that_occurs_twice_is_refused(ax):
+    with pytest.raises(ValueError, match="'model': 'm1', 'relation': 'r0'} occurs twice"):
+        draw(pd.concat([square(1, 2)] * 2), ax)
+
+
+# --- published_dots
+
+PUBLISHED = pd.DataFrame(
+    [("small", 0.4, 0.3, "A"), ("large", 0.9, 0.2, "B"), ("middle", 0.5, np.nan, "A")],
+    columns=["name", "accuracy", "std", "family"],
+)
+OURS = pd.DataFrame([("our model", 0.6, 0.5, 0.7)], columns=["name", "accuracy", "low", "high"])
+
+
+def test_published_dots_stand_by_accuracy_and_ours_below_them_all(ax):
+    assert figures.published_dots(PUBLISHED, ax, ours=OURS) is ax
+    assert ticks(ax)[0] == ["large", "middle", "small", "our model"]
+    assert ax.yaxis_inverted()
+    dots = {line.get_label(): line for line in ax.lines}
+    assert [list(dots["A"].get_xdata()), list(dots["A"].get_ydata())] == [[0.5, 0.4], [1, 2]]
+    assert [list(dots["B"].get_xdata()), list(dots["B"].get_ydata())] == [[0.9], [0]]
+    ours = dots["this book, other data and other model"]
+    assert [list(ours.get_xdata()), list(ours.get_ydata())] == [[0.6], [3]]
+    assert ax.get_xlabel() == "accuracy (share of test facts)"
+
+
+def test_lines_show_one_standard_deviation_and_ours_its_interval(ax):
+    figures.published_dots(PUBLISHED, ax, ours=OURS)
+    drawn = segments(ax)
+    expected = [(0.7, 1.1, 0, 0), (0.1, 0.7, 2, 2), (0.5, 0.7, 3, 3)]
+    np.testing.assert_allclose(drawn, expected, atol=1e-12)
+    # none is cut off
+    assert ax.get_xlim()[0] < 0.0 and ax.get_xlim()[1] > 1.1
+
+
+def test_ours_has_a_colour_of_its_own_and_the_legend_says_what_it_is(ax):
+    figures.published_dots(PUBLISHED, ax, ours=OURS)
+    dots = {line.get_label(): line for line in ax.lines}
+    colours = {to_hex(dots[name].get_color()) for name in ("A", "B", figures.OTHER_MODEL)}
+    assert len(colours) == 3
+    assert [text.replace("\n", " ") for text in legend(ax)] == [
+        "± standard deviation over relations",
+        "B",
+        "A",
+        "this book, other data and other model",
+    ]
+
+
+def test_dots_without_standard_deviations_are_dots_without_lines(ax):
+    figures.published_dots(PUBLISHED.assign(std=np.nan), ax)
+    assert segments(ax) == []
+    assert ax.get_xlim() == (-0.02, 1.02)
+
+
+def test_thirty_six_families_all_look_different(ax):
+    frame = pd.DataFrame({"name": range(36), "accuracy": 0.5, "std": 0.1, "family": range(36)})
+    figures.published_dots(frame, ax)
+    assert len({(to_hex(line.get_color()), line.get_marker()) for line in ax.lines}) == 36
+
+
+@pytest.mark.parametrize(
+    ("frame", "ours", "message"),
+    [
+        (PUBLISHED.drop(columns="std"), None, r"lacks the columns \['std'\]"),
+        (PUBLISHED.assign(name="one"), None, "'name': 'one'} occurs twice"),
+        (PUBLISHED, OURS.drop(columns="high"), r"lacks the columns \['high'\]"),
+    ],
+)
+def test_dots_that_would_mislead_are_refused(ax, frame, ours, message):
+    with pytest.raises(ValueError, match=message):
+        figures.published_dots(frame, ax, ours=ours)
+
+
+# --- the look
+
+
+@pytest.mark.parametrize("name", ["bars", "map", "dots"])
+def test_no_label_is_cut_off_at_the_edge_of_the_figure(ax, name):
+    if name == "bars":
+        figures.accuracy_bars(BARS.replace("capital", "a relation's long name"), ax, chance=0.01)
+    elif name == "map":
+        draw(square(6, 8), ax)
+    else:
+        figures.published_dots(PUBLISHED, ax, ours=OURS)
+    ax.figure.canvas.draw()
+    whole, drawn = ax.figure.bbox, ax.get_tightbbox()
+    assert whole.x0 <= drawn.x0 and drawn.x1 <= whole.x1 + 1  # pixels
+    assert whole.y0 <= drawn.y0 and drawn.y1 <= whole.y1 + 1
+
+
+def test_style_is_white_and_colour_blind_safe_and_draws_the_same_bytes_each_time():
+    with mpl.rc_context():
+        figures.style()
+        assert mpl.rcParams["figure.facecolor"] == mpl.rcParams["savefig.facecolor"] == "white"
+        first_colour = mpl.rcParams["axes.prop_cycle"].by_key()["color"][0]
+        assert to_hex(first_colour) == "#0173b2"  # the first of seaborn's "colorblind"
+        images = []
+        for _ in range(2):
+            figure, image = Figure(), io.BytesIO()
+            figures.accuracy_bars(BARS, figure.subplots(), chance=0.01)
+            figure.savefig(image, format="svg", metadata={"Date": None})
+            images.append(image.getvalue())
+    assert images[0] == images[1]
+    assert b"<text" not in images[0]  # letters are paths
+
+
+def test_style_makes_svg_the_inline_format_inside_ipython_only(monkeypatch):
+    import matplotlib_inline.backend_inline as inline
+
+    calls = []
+    monkeypatch.setattr(inline, "set_matplotlib_formats", lambda *a, **k: calls.append((a, k)))
+    for shell in (None, object()):
+        ipython = SimpleNamespace(get_ipython=lambda shell=shell: shell)
+        monkeypatch.setitem(sys.modules, "IPython", ipython)
+        with mpl.rc_context():
+            figures.style()
+    assert calls == [(("svg",), {"metadata": {"Date": None}})]

@@ -1,0 +1,328 @@
+"""Intervals and paired tests: by pencil, by scipy and statsmodels, by plain loops, by coverage.
+
+The tolerance between two bootstraps is given in standard errors (SE) of the estimate. An end at 2.5
+% has a Monte Carlo error of sqrt(0.025 * 0.975 / B) / 0.058 SE, 0.027 SE at B = 10,000 resamples
+and 0.060 SE at B = 2,000. Five times the error of a difference of two such ends is allowed.
+"""
+
+import numpy as np
+import pytest
+from scipy import stats
+from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
+from statsmodels.stats.proportion import proportion_confint
+
+from lkecore import intervals
+from lkecore.intervals import (
+    Interval,
+    holm,
+    mcnemar,
+    mean_over_facts,
+    mean_over_relations,
+    paired_difference,
+    proportion,
+    std_over_relations,
+)
+
+BOOTSTRAPS = [mean_over_facts, mean_over_relations, std_over_relations]
+
+
+def uneven_groups(seed: int = 1) -> list[np.ndarray]:
+    """Correctness of five relations with different accuracies and numbers of facts."""
+    rng = np.random.default_rng(seed)
+    sizes_and_accuracies = [(40, 0.9), (10, 0.2), (25, 0.5), (60, 0.4), (15, 0.7)]
+    return [(rng.random(n) < p).astype(float) for n, p in sizes_and_accuracies]
+
+
+def ends(interval: Interval) -> list[float]:
+    return [interval.low, interval.high]
+
+
+# --- Interval
+
+
+def test_text_rounds_and_shows_no_negative_zero():
+    assert Interval(0.48, 0.4, 0.56, 0.95, "by hand").text() == "0.48 [0.40, 0.56]"
+    assert Interval(-0.001, -0.004, 0.12, 0.95, "by hand").text() == "0.00 [0.00, 0.12]"
+    assert Interval(0.48, 0.4, 0.56, 0.95, "by hand").text(1) == "0.5 [0.4, 0.6]"
+
+
+@pytest.mark.parametrize(
+    ("numbers", "message"),
+    [
+        ((0.5, 0.6, 0.4, 0.95), "low <= high"),
+        ((0.5, float("nan"), 0.6, 0.95), "low <= high"),
+        ((float("nan"), 0.4, 0.6, 0.95), "low <= high"),
+        ((0.5, 0.4, 0.6, 95), "level is 95"),
+    ],
+)
+def test_an_interval_that_is_none_is_refused(numbers, message):
+    with pytest.raises(ValueError, match=message):
+        Interval(*numbers, "by hand")
+
+
+# --- proportion
+
+
+def test_wilson_by_hand():
+    # z = 1.959964, z**2 = 3.841459; centre = (5/10 + z**2/20) / (1 + z**2/10) = 0.5
+    # half width = z / 1.384146 * sqrt(0.025 + z**2/400) = 0.263406
+    interval = proportion(5, 10)
+    assert interval.estimate == 0.5
+    assert ends(interval) == pytest.approx([0.236594, 0.763406], abs=1e-5)
+
+
+@pytest.mark.parametrize(("successes", "n"), [(0, 1), (3, 7), (150, 150), (37, 400)])
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.99])
+def test_wilson_equals_statsmodels(successes, n, level):
+    expected = proportion_confint(successes, n, alpha=1 - level, method="wilson")
+    assert ends(proportion(successes, n, level)) == pytest.approx(expected, abs=1e-12)
+
+
+def test_all_right_answers_have_a_width_in_wilson_and_none_in_a_bootstrap():
+    assert proportion(20, 20).low < 0.9
+    assert ends(mean_over_facts([np.ones(20)], seed=0)) == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(("successes", "n"), [(-1, 5), (6, 5), (0, 0)])
+def test_impossible_counts_are_refused(successes, n):
+    with pytest.raises(ValueError, match=f"{successes} successes of {n}"):
+        proportion(successes, n)
+
+
+# --- bootstraps: estimates
+
+
+def test_each_relation_counts_the_same_however_many_facts_it_has():
+    groups = [[1, 1, 1, 0], [0, 0]]  # accuracies 0.75 and 0
+    assert mean_over_facts(groups, seed=0).estimate == 0.375
+    assert mean_over_relations(groups, seed=0).estimate == 0.375
+    # deviations from 0.375 are 0.375 twice: sqrt(2 * 0.140625 / 1)
+    assert std_over_relations(groups, seed=0).estimate == pytest.approx(0.53033, abs=1e-5)
+
+
+@pytest.mark.parametrize("function", BOOTSTRAPS)
+def test_values_that_are_all_equal_have_no_width(function):
+    interval = function([[0.5, 0.5], [0.5, 0.5, 0.5]], seed=3)
+    assert ends(interval) == [interval.estimate] * 2
+
+
+# --- bootstraps: ends
+
+
+def test_one_relation_equals_scipys_percentile_bootstrap():
+    values = uneven_groups()[0]
+    theirs = stats.bootstrap(
+        (values,), np.mean, n_resamples=10_000, method="percentile", rng=np.random.default_rng(9)
+    )
+    tolerance = 5 * np.sqrt(2) * 0.027 * theirs.standard_error
+    ours = ends(mean_over_facts([values], seed=4))
+    assert ours == pytest.approx(list(theirs.confidence_interval), abs=tolerance)
+
+
+def test_relations_whose_facts_are_all_equal_leave_scipys_bootstrap_of_relations():
+    means = np.array([0.1, 0.4, 0.35, 0.8, 0.6, 0.95])
+    groups = [np.full(3, mean) for mean in means]
+    for ours, statistic in [
+        (mean_over_relations, np.mean),
+        (std_over_relations, lambda x, axis: np.std(x, axis=axis, ddof=1)),
+    ]:
+        theirs = stats.bootstrap(
+            (means,),
+            statistic,
+            n_resamples=10_000,
+            method="percentile",
+            rng=np.random.default_rng(9),
+        )
+        tolerance = 5 * np.sqrt(2) * 0.027 * theirs.standard_error
+        assert ends(ours(groups, seed=4)) == pytest.approx(
+            list(theirs.confidence_interval), abs=tolerance
+        )
+        assert ends(mean_over_facts(groups, seed=4)) == pytest.approx([means.mean()] * 2)
+
+
+def test_two_stages_equal_a_plain_loop():
+    groups, rng = uneven_groups(), np.random.default_rng(11)
+    means, stds = [], []
+    for _ in range(2_000):
+        drawn = [groups[r] for r in rng.integers(len(groups), size=len(groups))]
+        relation_means = [rng.choice(facts, size=len(facts)).mean() for facts in drawn]
+        means.append(np.mean(relation_means))
+        stds.append(np.std(relation_means, ddof=1))
+    for function, resampled in [(mean_over_relations, means), (std_over_relations, stds)]:
+        tolerance = 5 * np.hypot(0.027, 0.060) * np.std(resampled)
+        expected = np.quantile(resampled, [0.025, 0.975])
+        assert ends(function(groups, seed=5)) == pytest.approx(expected, abs=tolerance)
+
+
+def test_facts_of_several_relations_equal_a_plain_loop():
+    groups, rng = uneven_groups(), np.random.default_rng(12)
+    means = [
+        np.mean([rng.choice(facts, size=len(facts)).mean() for facts in groups])
+        for _ in range(2_000)
+    ]
+    tolerance = 5 * np.hypot(0.027, 0.060) * np.std(means)
+    expected = np.quantile(means, [0.025, 0.975])
+    assert ends(mean_over_facts(groups, seed=5)) == pytest.approx(expected, abs=tolerance)
+
+
+def test_intervals_cover_the_truth_of_the_question_that_they_answer():
+    """200 experiments: 30 relations with accuracies of mean 0.5, 20 facts in each.
+
+    The standard error of a share of 0.95 in 200 is 0.015; the limits leave three of them, and room
+    for what the docstrings admit (facts: a little narrow; two stages: wide).
+    """
+    rng = np.random.default_rng(2)
+    n_experiments, same, other, mistaken = 200, 0, 0, 0
+    for seed in range(n_experiments):
+        accuracies = rng.beta(2, 2, size=30)
+        groups = [rng.random(20) < p for p in accuracies]
+        over_facts = mean_over_facts(groups, seed=seed, n_resamples=500)
+        over_relations = mean_over_relations(groups, seed=seed, n_resamples=500)
+        same += over_facts.low <= accuracies.mean() <= over_facts.high
+        other += over_relations.low <= 0.5 <= over_relations.high
+        mistaken += over_facts.low <= 0.5 <= over_facts.high
+    assert 0.89 <= same / n_experiments <= 0.985
+    assert 0.90 <= other / n_experiments
+    # and an interval over facts is no answer to the question on other relations
+    assert mistaken / n_experiments < 0.8
+
+
+@pytest.mark.parametrize("function", BOOTSTRAPS)
+def test_a_higher_level_gives_a_wider_interval(function):
+    narrow, wide = (function(uneven_groups(), seed=0, level=level) for level in (0.8, 0.99))
+    assert wide.low < narrow.low < narrow.high < wide.high
+    assert (narrow.level, wide.level) == (0.8, 0.99)
+
+
+# --- bootstraps: seeds and memory
+
+
+@pytest.mark.parametrize("function", BOOTSTRAPS)
+def test_the_same_seed_gives_the_same_interval_and_another_nearly_so(function):
+    groups = uneven_groups()
+    first, again, other = (function(groups, seed=seed) for seed in (1, 1, 2))
+    assert first == again
+    assert ends(first) != ends(other)
+    # the width is about 3.9 SE; the ends may differ by 5 * sqrt(2) * 0.027 SE, a twentieth of it
+    assert ends(first) == pytest.approx(ends(other), abs=0.05 * (first.high - first.low))
+
+
+@pytest.mark.parametrize("function", BOOTSTRAPS)
+def test_drawing_in_small_blocks_changes_no_number(function, monkeypatch):
+    whole = function(uneven_groups(), seed=1, n_resamples=300)
+    monkeypatch.setattr(intervals, "BLOCK", 7)  # fewer values than any relation has
+    assert function(uneven_groups(), seed=1, n_resamples=300) == whole
+
+
+# --- bootstraps: wrong input
+
+
+@pytest.mark.parametrize("function", BOOTSTRAPS)
+@pytest.mark.parametrize(
+    ("groups", "options", "message"),
+    [
+        ([], {}, "0 relations given"),
+        ([[1.0], [1.0, 0.0]], {}, r"relation 0 has values of shape \(1,\)"),
+        ([[1.0, 0.0], [[1.0, 0.0]]], {}, r"relation 1 has values of shape \(1, 2\)"),
+        ([[1.0, 0.0], [1.0, np.nan]], {}, "relation 1 holds a value that is not finite"),
+        ([[1.0, 0.0], [1.0, 0.0]], {"level": 95}, "level is 95"),
+        ([[1.0, 0.0], [1.0, 0.0]], {"n_resamples": 10}, "n_resamples is 10"),
+    ],
+)
+def test_groups_that_break_a_rule_are_refused(function, groups, options, message):
+    with pytest.raises(ValueError, match=message):
+        function(groups, seed=0, **options)
+
+
+@pytest.mark.parametrize("function", [mean_over_relations, std_over_relations])
+def test_one_relation_tells_nothing_of_others(function):
+    with pytest.raises(ValueError, match="1 relations given; this interval needs at least 2"):
+        function([[1.0, 0.0]], seed=0)
+
+
+# --- paired comparisons
+
+
+def test_the_paired_difference_is_the_mean_of_differences():
+    a, b = [[1, 1, 0, 1], [1, 0]], [[1, 0, 0, 0], [0, 1]]
+    # differences 0 1 0 1 and 1 -1: means 0.5 and 0
+    interval = paired_difference(a, b, seed=0)
+    assert interval.estimate == 0.25
+    assert interval == mean_over_facts([[0, 1, 0, 1], [1, -1]], seed=0)
+
+
+def test_pairing_removes_what_both_share():
+    a = uneven_groups()
+    assert ends(paired_difference(a, a, seed=0)) == [0.0, 0.0]
+    assert paired_difference([x + 0.1 for x in a], a, seed=0).text() == "0.10 [0.10, 0.10]"
+
+
+def test_pairs_of_different_lengths_are_refused():
+    with pytest.raises(ValueError, match=r"facts a relation are \[2, 3\] and \[3, 2\]"):
+        paired_difference([[1, 0], [1, 0, 1]], [[1, 0, 1], [1, 0]], seed=0)
+    with pytest.raises(ValueError, match="pairs need the same facts"):
+        paired_difference([[1, 0]], [[1, 0], [1, 0]], seed=0)
+
+
+def correctness(only_a: int, only_b: int, both: int = 3, neither: int = 2):
+    a = [True] * only_a + [False] * only_b + [True] * both + [False] * neither
+    b = [False] * only_a + [True] * only_b + [True] * both + [False] * neither
+    return np.array(a), np.array(b)
+
+
+@pytest.mark.parametrize(
+    ("only_a", "only_b", "expected"),
+    [
+        (0, 0, 1.0),  # they never disagree
+        (1, 0, 1.0),  # 2 * 1/2
+        (6, 0, 2 / 64),
+        (4, 1, 2 * (5 + 1) / 32),  # C(5,4) + C(5,5) of 2**5, twice
+        (2, 2, 1.0),
+    ],
+)
+def test_mcnemar_by_hand(only_a, only_b, expected):
+    a, b = correctness(only_a, only_b)
+    assert mcnemar(a, b) == pytest.approx(expected, rel=1e-12)
+    assert mcnemar(b, a) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(("only_a", "only_b"), [(3, 9), (20, 7), (1, 14)])
+def test_mcnemar_equals_statsmodels(only_a, only_b):
+    theirs = statsmodels_mcnemar([[3, only_a], [only_b, 2]], exact=True).pvalue
+    assert mcnemar(*correctness(only_a, only_b)) == pytest.approx(theirs, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "message"),
+    [
+        ([1, 0], [1, 0], "dtypes are int64 and int64"),
+        ([True, False], [True], r"shapes are \(2,\) and \(1,\)"),
+        (np.array([], dtype=bool), np.array([], dtype=bool), "1 fact or more"),
+    ],
+)
+def test_mcnemar_refuses_what_is_not_paired_correctness(a, b, message):
+    with pytest.raises(ValueError, match=message):
+        mcnemar(np.array(a), np.array(b))
+
+
+def test_holm_by_hand():
+    # sorted 0.01 0.02 0.03 0.5, times 4 3 2 1: 0.04 0.06 0.06 0.5, never falling
+    assert holm([0.5, 0.01, 0.03, 0.02]) == pytest.approx([0.5, 0.04, 0.06, 0.06])
+    assert holm([0.9, 0.6]) == pytest.approx([1.0, 1.0])
+    assert holm([0.04]) == pytest.approx([0.04])
+    assert holm([]).shape == (0,)
+
+
+def test_holm_equals_a_plain_loop():
+    p_values = np.random.default_rng(0).random(12) ** 3
+    largest, expected = 0.0, {}
+    for rank, index in enumerate(np.argsort(p_values)):
+        largest = max(largest, min(1.0, (12 - rank) * p_values[index]))
+        expected[index] = largest
+    assert holm(p_values) == pytest.approx([expected[i] for i in range(12)])
+
+
+@pytest.mark.parametrize("p_values", [[0.1, 1.2], [-0.1], [float("nan")], [[0.1]]])
+def test_holm_refuses_what_is_no_p_value(p_values):
+    with pytest.raises(ValueError, match=r"numbers in \[0, 1\]"):
+        holm(p_values)

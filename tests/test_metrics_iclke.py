@@ -1,0 +1,207 @@
+"""Accuracy and confidence of IC-LKE: by pencil, by brute force, by what must not change them."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from lkecore.metrics import iclke
+
+# Three facts, four options, chosen by hand: right, wrong, right.
+LOGPROB = np.log([[0.1, 0.6, 0.1, 0.2], [0.5, 0.3, 0.1, 0.1], [0.02, 0.01, 0.03, 0.04]])
+GOLD = np.array([1, 1, 3])
+
+
+def tidy(logprob=LOGPROB, gold=GOLD) -> pd.DataFrame:
+    """The scorer's frame of these arrays, with a column that the metrics do not need."""
+    return pd.DataFrame(
+        [
+            {
+                "fact": f"fact {i}",
+                "option": f"option {j}",
+                "gold": j == gold[i],
+                "logprob": logprob[i, j],
+                "n_tokens": 1,
+            }
+            for i in range(len(logprob))
+            for j in range(logprob.shape[1])
+        ]
+    )
+
+
+def matrices(min_facts: int = 1):
+    """Matrices (fact, option) of whole nats from -60 to 0, so that adding constants is exact."""
+    shape = st.tuples(st.integers(min_facts, 6), st.integers(1, 8))
+    return shape.flatmap(lambda s: arrays(np.float64, s, elements=st.integers(-60, 0).map(float)))
+
+
+# --- from the frame to arrays
+
+
+def test_the_frame_becomes_arrays_in_the_order_of_its_rows():
+    options = iclke.to_arrays(tidy())
+    assert options.fact.tolist() == ["fact 0", "fact 1", "fact 2"]
+    assert options.logprob.dtype == np.float64
+    np.testing.assert_array_equal(options.logprob, LOGPROB)
+    assert options.gold.tolist() == GOLD.tolist()
+
+
+def test_the_frame_may_have_any_index_and_0_1_for_gold():
+    frame = tidy().set_index(pd.Index(range(100, 112))).astype({"gold": int})
+    np.testing.assert_array_equal(iclke.to_arrays(frame).logprob, LOGPROB)
+
+
+def changed(row: int, column: str, value) -> pd.DataFrame:
+    frame = tidy().astype({"gold": object})
+    frame.loc[row, column] = value
+    return frame
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (tidy().drop(columns="gold"), r"lacks the columns \['gold'\]"),
+        (tidy().iloc[:0], "no rows"),
+        (changed(0, "fact", None), "no fact id"),
+        (tidy().drop(index=5), "fact 'fact 1' has 3 options but fact 'fact 0' has 4"),
+        (tidy().iloc[[0, 1, 4, 5, 6, 7, 2, 3]], "fact 'fact 0' is in two separate blocks"),
+        (changed(1, "option", "option 0"), "fact 'fact 0' has the option 'option 0' twice"),
+        (changed(1, "gold", False), "fact 'fact 0' has 0 gold options"),
+        (changed(0, "gold", True), "fact 'fact 0' has 2 gold options"),
+        (changed(0, "gold", None), "True or False"),
+        (changed(0, "gold", "yes"), "True or False"),
+        (changed(6, "logprob", math.nan), "fact 'fact 1' has the logprob nan"),
+        (changed(6, "logprob", -math.inf), "fact 'fact 1' has the logprob -inf"),
+        (changed(6, "logprob", 0.25), "fact 'fact 1' has the logprob 0.25"),
+    ],
+)
+def test_a_frame_that_breaks_a_rule_is_refused_with_the_value_and_the_rule(frame, message):
+    with pytest.raises(ValueError, match=message):
+        iclke.to_arrays(frame)
+
+
+# --- predictions and accuracy
+
+
+def test_accuracy_by_hand_is_two_of_three():
+    assert iclke.predictions(LOGPROB).tolist() == [1, 0, 3]
+    assert iclke.correct(LOGPROB, GOLD).tolist() == [True, False, True]
+    assert iclke.accuracy(LOGPROB, GOLD) == 2 / 3
+
+
+def test_a_tie_goes_to_the_first_option():
+    logprob = np.array([[-2.0, -1.0, -1.0]])
+    assert iclke.predictions(logprob).tolist() == [1]
+    assert iclke.correct(logprob, np.array([1])).tolist() == [True]
+    assert iclke.correct(logprob, np.array([2])).tolist() == [False]
+
+
+@settings(deadline=None)  # no test asserts seconds
+@given(matrices(), st.randoms(use_true_random=False))
+def test_accuracy_equals_a_loop_over_facts_and_options(logprob, random):
+    gold = np.array([random.randrange(logprob.shape[1]) for _ in logprob])
+    right = 0
+    for row, gold_index in zip(logprob.tolist(), gold.tolist(), strict=True):
+        best = 0
+        for option, value in enumerate(row):
+            if value > row[best]:
+                best = option
+        right += best == gold_index
+    assert iclke.accuracy(logprob, gold) == right / len(logprob)
+
+
+@settings(deadline=None)  # no test asserts seconds
+@given(st.integers(1, 6), st.integers(1, 8), st.integers(0, 2**32 - 1))
+def test_permuting_options_keeps_accuracy_where_nothing_ties(n_facts, n_options, seed):
+    rng = np.random.default_rng(seed)
+    logprob = -rng.permuted(np.tile(np.arange(1.0, n_options + 1), (n_facts, 1)), axis=1)
+    gold = rng.integers(n_options, size=n_facts)
+    order = rng.permutation(n_options)
+    moved = np.argsort(order)[gold]  # where each gold option went
+    assert iclke.accuracy(logprob[:, order], moved) == iclke.accuracy(logprob, gold)
+
+
+def test_guessing_among_a_hundred_options_is_right_once_in_a_hundred():
+    rng = np.random.default_rng(0)
+    logprob = np.log(rng.random((20_000, 100)))
+    # four standard errors of a share of 0.01 among 20,000: 4 * sqrt(0.01 * 0.99 / 20000) = 0.0028
+    assert iclke.accuracy(logprob, rng.integers(100, size=20_000)) == pytest.approx(
+        0.01, abs=0.0028
+    )
+
+
+# --- confidence
+
+
+def test_confidence_by_hand():
+    # 0.02 + 0.01 + 0.03 + 0.04 = 0.1, so the third row is a fifth, a tenth, three and four tenths
+    expected = [[0.1, 0.6, 0.1, 0.2], [0.5, 0.3, 0.1, 0.1], [0.2, 0.1, 0.3, 0.4]]
+    np.testing.assert_allclose(iclke.confidence(LOGPROB), expected, rtol=1e-12)
+
+
+def test_confidence_works_far_below_what_float64_can_hold():
+    # exp(-5000) is 0 in float64; the difference of 1 nat is e to 1 all the same
+    result = iclke.confidence(np.array([[-5000.0, -5001.0]]))
+    np.testing.assert_allclose(result, [[math.e / (1 + math.e), 1 / (1 + math.e)]], rtol=1e-12)
+
+
+@settings(deadline=None)  # no test asserts seconds
+@given(matrices(), st.integers(-1000, 1000))
+def test_adding_a_constant_keeps_confidence_and_prediction(logprob, constant):
+    np.testing.assert_array_equal(iclke.confidence(logprob + constant), iclke.confidence(logprob))
+    np.testing.assert_array_equal(iclke.predictions(logprob + constant), iclke.predictions(logprob))
+
+
+@settings(deadline=None)  # no test asserts seconds
+@given(matrices(min_facts=0))
+def test_confidence_sums_to_one_and_has_the_same_prediction(logprob):
+    result = iclke.confidence(logprob)
+    assert result.shape == logprob.shape
+    # float64 sums of at most 8 terms
+    np.testing.assert_allclose(result.sum(axis=1), np.ones(len(logprob)), rtol=1e-14)
+    np.testing.assert_array_equal(iclke.predictions(result), iclke.predictions(logprob))
+
+
+# --- empty and wrong input
+
+
+def test_no_facts_give_empty_results_but_no_accuracy():
+    none, no_gold = np.empty((0, 4)), np.empty(0, dtype=int)
+    assert iclke.predictions(none).shape == (0,)
+    assert iclke.correct(none, no_gold).shape == (0,)
+    assert iclke.confidence(none).shape == (0, 4)
+    with pytest.raises(ValueError, match="accuracy of 0 facts"):
+        iclke.accuracy(none, no_gold)
+
+
+@pytest.mark.parametrize("function", [iclke.predictions, iclke.confidence])
+@pytest.mark.parametrize(
+    ("logprob", "message"),
+    [
+        (np.zeros(3), r"shape \(3,\)"),
+        (np.zeros((3, 0)), r"shape \(3, 0\)"),
+        (np.array([[-1.0, np.nan]]), r"\(fact, option\) \(0, 1\) is nan"),
+        (np.array([[-1.0, -2.0], [-np.inf, -1.0]]), r"\(1, 0\) is -inf"),
+    ],
+)
+def test_a_matrix_that_breaks_a_rule_is_refused(function, logprob, message):
+    with pytest.raises(ValueError, match=message):
+        function(logprob)
+
+
+@pytest.mark.parametrize(
+    ("gold", "message"),
+    [
+        ([1, 1], r"3 facts need shape \(3,\)"),
+        ([1.0, 1.0, 3.0], "dtype float64"),
+        ([1, 1, 4], "indices go from 0 to 3"),
+        ([-1, 1, 1], "indices go from 0 to 3"),
+    ],
+)
+def test_a_gold_that_is_no_index_is_refused(gold, message):
+    with pytest.raises(ValueError, match=message):
+        iclke.accuracy(LOGPROB, np.array(gold))

@@ -300,7 +300,7 @@ RELATIONS = {
          "In which country is the [X] language chiefly spoken? Answer: [Y]"),
     ),
     "film_year": Relation(
-        "year of a film", "other", False, "publication date", "great-tables", film_year,
+        "year of a film", "other", False, "", "great-tables", film_year,
         f"Films in competition at Cannes since {FIRST_FILM_YEAR}; no title that occurs twice or "
         "contains its year. The year is the festival's; some films opened a year earlier.",
         ("Critics first wrote about the film [X] in [Y]",

@@ -1,0 +1,325 @@
+"""Facts: what we ask a language model about. First of the five steps, and the vocabulary of all.
+
+A *fact* is a subject, a relation and an object that is true of them ("France", "capital",
+"Paris"). A *relation* is a named set of facts. The *options* of a fact are the candidate objects
+that a model has to choose from: the *gold* one, and *distractors* from other facts of the relation.
+A *shot* is a fact that is shown to the model as an example.
+"""
+
+import csv
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lkecore.rows import SPLITS, BadInput, nearest, read, sources, text, texts
+
+KINDS = ("location", "language", "other")
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One true (subject, relation, object).
+
+    ``alternatives`` are the other objects that the data list as true of the same subject, and
+    ``aliases`` other names of any of them: neither may ever be a distractor.
+    """
+
+    id: str
+    relation: str
+    subject: str
+    object: str
+    alternatives: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    split: str = ""
+
+    @property
+    def true_names(self) -> frozenset[str]:
+        """Every name of every true object, casefolded."""
+        return frozenset(n.casefold() for n in (self.object, *self.alternatives, *self.aliases))
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A relation with its facts, in the order of the source.
+
+    ``repeated`` counts the rows of the source that said again what another row had said.
+    ``kind`` is location, language or other ("" where the source does not say), ``codes`` marks
+    code look-ups, ``paper_relation`` is the relation of the IC-LKE paper with the same meaning.
+    """
+
+    name: str
+    facts: tuple[Fact, ...]
+    repeated: int = 0
+    label: str = ""
+    kind: str = ""
+    codes: bool = False
+    paper_relation: str = ""
+    templates: tuple[str, ...] = field(default=())
+
+    @property
+    def objects(self) -> tuple[str, ...]:
+        """The distinct objects, sorted; spellings that differ only in case count once."""
+        first: dict[str, str] = {}
+        for name in sorted({fact.object for fact in self.facts}):
+            first.setdefault(name.casefold(), name)
+        return tuple(first.values())
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 over every fact: two relations with one digest hold the same data."""
+        rows = sorted(
+            [f.id, f.subject, f.object, sorted(f.alternatives), sorted(f.aliases), f.split]
+            for f in self.facts
+        )
+        text = json.dumps([self.name, rows], ensure_ascii=False)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+# --- load -----------------------------------------------------------------------------------------
+
+
+def relations(spec: str) -> tuple[str, ...]:
+    """The names of the relations of a fact set, sorted. ``spec`` as in :func:`load`."""
+    if spec == "atlas":
+        return tuple(row["relation"] for row in _atlas_rows("atlas_relations.tsv"))
+    if _may_hold_many(spec):
+        [(stem, _, path)] = sources(spec)
+        names = {str(row.get("relation") or stem) for _, row in read(path)}
+        if not names:
+            raise BadInput(f"fact set {spec}: no rows in it")
+        return tuple(sorted(names))
+    return tuple(sorted({stem for stem, _, _ in sources(spec)}))
+
+
+def content_digest(spec: str) -> str:
+    """SHA-256 over the files of a fact set; ``spec`` as in :func:`load`."""
+    files = (
+        [resources.files("lkecore") / "data" / n for n in ("atlas.tsv", "atlas_relations.tsv")]
+        if spec == "atlas"
+        else [path for _, _, path in sources(spec)]
+    )
+    return _digest(*(hashlib.sha256(file.read_bytes()).hexdigest() for file in files))
+
+
+def load(spec: str, relation: str) -> Relation:
+    """Load one relation of a fact set.
+
+    ``spec`` is ``atlas`` (the embedded facts), or a path:
+
+    - a folder with a folder for each relation, holding any of ``train``, ``dev``, ``test`` as
+      ``.jsonl``, ``.csv``, ``.tsv`` or ``.parquet`` (LAMA style), or one such relation folder;
+    - a folder with one file for each relation;
+    - one file, with a ``relation`` column or with one relation, named after the file.
+
+    Columns: ``subject`` or ``sub_label``, ``object`` or ``obj_label``; optional ``id`` or ``uuid``,
+    ``split``, ``relation``, ``obj_labels`` (all true objects) and ``obj_aliases``. Rows that repeat
+    a (subject, object) pair are dropped and counted; where a pair stands in several splits, the
+    test split keeps it, so that no test fact is ever shown as a shot. Several objects of one
+    subject are all true.
+
+    Raises :class:`BadInput` for an unknown fact set or relation, a malformed line (file and line
+    number), text that is not UTF-8, and one fact id with two contents.
+    """
+    if spec == "atlas":
+        return _load_atlas(relation)
+    rows: list[tuple[str, dict[str, Any], str]] = []
+    for stem, split, path in sources(spec):
+        if not _may_hold_many(spec) and stem != relation:
+            continue
+        for where, row in read(path):
+            if not _may_hold_many(spec) or str(row.get("relation") or stem) == relation:
+                rows.append((where, row, split or str(row.get("split") or "")))
+    if not rows:
+        known = relations(spec)
+        if relation in known:
+            raise BadInput(f"relation {relation!r} in {spec}: no rows in it")
+        raise BadInput(f"unknown relation {relation!r} in {spec}; {nearest(relation, known)}")
+    return _relation(relation, rows)
+
+
+def _load_atlas(relation: str) -> Relation:
+    about = {row["relation"]: row for row in _atlas_rows("atlas_relations.tsv")}
+    if relation not in about:
+        raise BadInput(f"unknown relation {relation!r} in atlas; {nearest(relation, about)}")
+    rows = [("atlas.tsv", r, "") for r in _atlas_rows("atlas.tsv") if r["relation"] == relation]
+    row = about[relation]
+    return replace(
+        _relation(relation, rows),
+        label=row["label"],
+        kind=row["kind"],
+        codes=row["codes"] == "yes",
+        paper_relation=row["paper_relation"],
+        templates=tuple(row[f"template_{i}"] for i in range(1, 6)),
+    )
+
+
+def _atlas_rows(name: str) -> list[dict[str, str]]:
+    text = (resources.files("lkecore") / "data" / name).read_text(encoding="utf-8")
+    return list(csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def _may_hold_many(spec: str) -> bool:
+    """One file may hold several relations (a ``relation`` column); files of a folder hold one."""
+    return Path(spec).is_file()
+
+
+def _relation(name: str, rows: Sequence[tuple[str, dict[str, Any], str]]) -> Relation:
+    """Validate rows, drop repetitions, give every fact the other true objects of its subject."""
+    content: dict[str, tuple[str, str]] = {}
+    found: dict[tuple[str, str], tuple[str, str]] = {}  # (subject, object) -> (id, split)
+    objects: dict[str, dict[str, None]] = {}  # of each subject, in order
+    aliases: dict[str, dict[str, None]] = {}
+    repeated = 0
+    for where, row, split in rows:
+        if split and split not in SPLITS:
+            raise BadInput(f"{where}: split must be one of {SPLITS}, found {split!r}")
+        pair = (
+            text(row, where, "subject", "sub_label"),
+            text(row, where, "object", "obj_label"),
+        )
+        given = "id" if "id" in row else "uuid"
+        key = text(row, where, given) if given in row else _digest(name, *pair)[:16]
+        if content.setdefault(key, pair) != pair:
+            raise BadInput(f"{where}: fact id {key!r} stands for both {content[key]} and {pair}")
+        subject, object_ = pair
+        names = objects.setdefault(subject, {})
+        names.update(dict.fromkeys([object_, *texts(row, where, "obj_labels")]))
+        aliases.setdefault(subject, {}).update(dict.fromkeys(texts(row, where, "obj_aliases")))
+        if pair in found:
+            repeated += 1
+            key = min(key, found[pair][0])  # of two ids, the same one in any order of rows
+            split = max(split, found[pair][1], key=("", *SPLITS).index)
+        found[pair] = (key, split)
+    facts = tuple(
+        Fact(
+            id=key,
+            relation=name,
+            subject=subject,
+            object=object_,
+            alternatives=tuple(n for n in objects[subject] if n != object_),
+            aliases=tuple(aliases[subject]),
+            split=split,
+        )
+        for (subject, object_), (key, split) in found.items()
+    )
+    return Relation(name=name, facts=facts, repeated=repeated, label=name)
+
+
+def _digest(*parts: object) -> str:
+    return hashlib.sha256("\x1f".join(map(str, parts)).encode()).hexdigest()
+
+
+# --- split, draw ----------------------------------------------------------------------------------
+
+
+def passes_trex_mc(relation: Relation) -> bool:
+    """T-REx-MC's filter (IC-D2): more than 500 facts and at least 100 distinct objects."""
+    return len(relation.facts) > 500 and len(relation.objects) >= 100
+
+
+def divide(
+    relation: Relation, test: str = "test", *, n_train: int = 100, n_test: int = 400, seed: int = 0
+) -> tuple[tuple[Fact, ...], tuple[Fact, ...]]:
+    """Divide a relation into facts to show (train) and facts to ask (test).
+
+    Where the data come with splits, ``test`` names the one to ask, and shots come from the train
+    split (or, when train itself is asked, from dev, else test). Where they come without, this is
+    T-REx-MC's split (IC-D2) of any fact set: ``n_train`` facts, at most half, and up to ``n_test``
+    others, in an order that depends on ``seed``, subjects and fact ids alone. All facts of a subject
+    stay on one side, so no subject is both shown and asked.
+
+    Raises :class:`BadInput` when the asked split is unknown or empty.
+    """
+    if test not in SPLITS:
+        raise BadInput(f"unknown split {test!r}: must be one of {SPLITS}")
+    facts = sorted(relation.facts, key=lambda fact: fact.id)  # whatever the order of the rows
+    present = {fact.split for fact in facts}
+    if len(present) > 1:
+        if test not in present:
+            raise BadInput(f"relation {relation.name}: no split {test!r}, only {sorted(present)}")
+        shown = next(s for s in ("train", "dev", "test", "") if s in present and s != test)
+        asked = tuple(f for f in facts if f.split == test)
+        subjects = {f.subject for f in asked}
+        train = tuple(f for f in facts if f.split == shown and f.subject not in subjects)
+        return train, asked
+    subjects = sorted({f.subject for f in facts}, key=lambda s: _digest(seed, s))
+    by_subject: dict[str, list[Fact]] = {}
+    for fact in facts:
+        by_subject.setdefault(fact.subject, []).append(fact)
+    ordered = [fact for subject in subjects for fact in by_subject[subject]]
+    cut = min(n_train, len(ordered) // 2)
+    while 0 < cut < len(ordered) and ordered[cut].subject == ordered[cut - 1].subject:
+        cut += 1
+    train, asked = tuple(ordered[:cut]), tuple(ordered[cut : cut + n_test])
+    if test == "train":
+        train, asked = asked, train
+    if not asked:
+        raise BadInput(f"relation {relation.name}: too few subjects to show some and ask others")
+    return train, asked
+
+
+def draw_shots(train: Sequence[Fact], n_shots: int, seed: int) -> tuple[Fact, ...]:
+    """Draw ``n_shots`` facts with distinct subjects, in random order (IC-Q2: once per relation).
+
+    With one seed, fewer shots are the beginning of more shots: curves over n compare like with
+    like. Raises :class:`BadInput` when there are too few subjects.
+    """
+    if n_shots < 0:
+        raise BadInput(f"shots must be 0 or more, found {n_shots}")
+    shots: dict[str, Fact] = {}
+    for i in np.random.default_rng(seed).permutation(len(train)):
+        shots.setdefault(train[i].subject, train[i])
+    if len(shots) < n_shots:
+        where = f"relation {train[0].relation}" if train else "the relation"
+        raise BadInput(f"{n_shots} shots asked for, but {where} has {len(shots)} subjects to show")
+    return tuple(shots.values())[:n_shots]
+
+
+def draw_facts(facts: Sequence[Fact], limit: int | None, seed: int) -> tuple[Fact, ...]:
+    """A random sample of at most ``limit`` facts (all of them if None), in random order."""
+    if limit is not None and limit < 1:
+        raise BadInput(f"limit must be 1 or more facts, found {limit}")
+    order = np.random.default_rng(seed).permutation(len(facts))
+    return tuple(facts[i] for i in order[:limit])
+
+
+def max_options(relation: Relation) -> int:
+    """The largest number of options that every fact of the relation can have."""
+    pool = [name.casefold() for name in relation.objects]
+    return min(1 + sum(name not in fact.true_names for name in pool) for fact in relation.facts)
+
+
+def draw_options(
+    facts: Sequence[Fact], objects: Sequence[str], n_options: int, seed: int
+) -> list[tuple[str, ...]]:
+    """Draw the options of each fact (IC-D3): its gold object and ``n_options - 1`` distractors.
+
+    Distractors are distinct objects of the same relation (``objects``), never another true object
+    of the subject nor an alias (IC-Q4). The options of a fact depend on the seed and its id only,
+    not on which other facts are asked. Their order is random, so that a tie, which goes to the
+    first, does not favour the gold one (IC-Q11).
+
+    Raises :class:`BadInput` when a fact has too few possible distractors.
+    """
+    if n_options < 2:
+        raise BadInput(f"options must be 2 or more, found {n_options}")
+    drawn = []
+    for fact in facts:
+        names = fact.true_names
+        pool = [name for name in objects if name.casefold() not in names]
+        if len(pool) < n_options - 1:
+            raise BadInput(
+                f"{n_options} options asked for, but relation {fact.relation} has only {len(pool)} "
+                f"objects that are not true of {fact.subject!r} (most possible: {len(pool) + 1})"
+            )
+        rng = np.random.default_rng([seed, int(_digest(fact.relation, fact.id)[:16], 16)])
+        distractors = [pool[i] for i in rng.choice(len(pool), n_options - 1, replace=False)]
+        options = [fact.object, *distractors]
+        drawn.append(tuple(options[i] for i in rng.permutation(n_options)))
+    return drawn

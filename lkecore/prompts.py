@@ -1,0 +1,86 @@
+"""Prompts: every way to ask a model about a fact. Facts and options in, strings out.
+
+A prompt is one *context* and, for each option, one *continuation*. What the model is asked is
+always the same: how probable is this continuation after this context?
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lkecore.facts import Fact
+from lkecore.rows import BadInput
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """The question about one fact: ``context + continuations[i]`` says that option i is true."""
+
+    fact: str  # unique id
+    relation: str
+    subject: str
+    context: str
+    options: tuple[str, ...]
+    continuations: tuple[str, ...]
+    gold: int  # index of the gold option
+
+
+def join_pair(separator: str) -> tuple[str, str]:
+    """Divide the separator of a pair between the context and the continuation.
+
+    A trailing space goes to the object, as word-based tokenizers expect (IC-Q1): they have a token
+    for " Paris", and a context that ends in a space would cut it in two. All else stays with the
+    subject.
+
+    >>> join_pair(" "), join_pair(": "), join_pair(" = "), join_pair("\\n")
+    (('', ' '), (':', ' '), (' =', ' '), ('\\n', ''))
+    """
+    if not separator:
+        raise BadInput("the separator of a pair must not be empty")
+    return (separator[:-1], " ") if separator.endswith(" ") else (separator, "")
+
+
+def many_shot(
+    shots: Sequence[Fact],
+    facts: Sequence[Fact],
+    options: Sequence[Sequence[str]],
+    *,
+    pair_separator: str = " ",
+    shot_separator: str = " ",
+) -> list[Prompt]:
+    r"""IC-LKE (IC-S1, IC-E1): the shots, then the subject, and no word of instruction.
+
+    ``x1 y1 x2 y2 ... xn yn x``, with ``pair_separator`` inside a pair and ``shot_separator``
+    between pairs: the paper has one space for both. ``options[i]`` belong to ``facts[i]``.
+    Raises :class:`BadInput` for an empty separator, and for a fact that is shown and asked.
+
+    >>> shot = Fact("1", "capital", "Italy", "Rome")
+    >>> asked = Fact("2", "capital", "France", "Paris")
+    >>> prompt, = many_shot([shot], [asked], [("Rome", "Paris")])
+    >>> prompt.context, prompt.continuations, prompt.gold
+    ('Italy Rome France', (' Rome', ' Paris'), 1)
+    >>> many_shot([shot], [asked], [("Rome", "Paris")], shot_separator="\n")[0].context
+    'Italy Rome\nFrance'
+    """
+    left, right = join_pair(pair_separator)
+    if not shot_separator:
+        raise BadInput("the separator between shots must not be empty")
+    shown = {shot.subject for shot in shots}
+    shots_text = "".join(
+        f"{shot.subject}{pair_separator}{shot.object}{shot_separator}" for shot in shots
+    )
+    prompts = []
+    for fact, names in zip(facts, options, strict=True):
+        if fact.subject in shown:
+            raise BadInput(f"{fact.subject!r} is both shown and asked in {fact.relation}")
+        prompts.append(
+            Prompt(
+                fact=fact.id,
+                relation=fact.relation,
+                subject=fact.subject,
+                context=f"{shots_text}{fact.subject}{left}",
+                options=tuple(names),
+                continuations=tuple(right + name for name in names),
+                gold=list(names).index(fact.object),
+            )
+        )
+    return prompts

@@ -1,0 +1,558 @@
+"""Facts: what is loaded is what the files say, and what is drawn never tells the answer."""
+
+import csv
+import json
+import os
+import random
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chisquare
+
+import lkecore
+from lkecore import facts
+from lkecore.facts import Fact, Relation
+from lkecore.rows import BadInput
+
+DATA = Path(lkecore.__file__).parent / "data"
+
+
+def put(path, rows):
+    """Write rows as JSON lines."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def row(subject, object_, **more):
+    return {"subject": subject, "object": object_, **more}
+
+
+def load(folder, rows, name="r"):
+    return facts.load(str(put(folder / f"{name}.jsonl", rows)), name)
+
+
+def relation(pairs, **more):
+    """A relation of (subject, object) pairs, without a file; ids are s0, s1, ..."""
+    return Relation("r", tuple(Fact(f"s{i}", "r", s, o, **more) for i, (s, o) in enumerate(pairs)))
+
+
+def by_pair(loaded):
+    return {(fact.subject, fact.object): fact for fact in loaded.facts}
+
+
+def complaint(function, *args, **kwargs):
+    with pytest.raises(BadInput) as caught:
+        function(*args, **kwargs)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+# --- load: layouts --------------------------------------------------------------------------------
+
+
+def test_lama_columns_and_our_columns_mean_the_same(tmp_path):
+    ours = load(tmp_path / "a", [row("France", "Paris", id="x1")])
+    lama = load(tmp_path / "b", [{"sub_label": "France", "obj_label": "Paris", "uuid": "x1"}])
+    assert ours == lama
+    assert ours.facts == (Fact("x1", "r", "France", "Paris"),)
+
+
+def test_all_formats_give_the_same_relation(tmp_path):
+    rows = [row("Bern", "Aare", split="train"), row('"X"', "1999", split="test")]
+    expected = load(tmp_path, rows)
+    frame = pd.DataFrame(rows)
+    frame.to_csv(tmp_path / "r.csv", index=False)
+    frame.to_csv(tmp_path / "r.tsv", index=False, sep="\t", quoting=csv.QUOTE_NONE)
+    frame.assign(object=["Aare", "1999"]).to_parquet(tmp_path / "r.parquet")
+    for suffix in ("csv", "tsv", "parquet"):
+        assert facts.load(str(tmp_path / f"r.{suffix}"), "r") == expected
+
+
+def test_relation_folders_have_any_of_the_splits(tmp_path):
+    put(tmp_path / "P17" / "train.jsonl", [row("a", "1")])
+    put(tmp_path / "P17" / "dev.jsonl", [row("b", "2")])
+    put(tmp_path / "P17" / "test.jsonl", [row("c", "3")])
+    put(tmp_path / "P30" / "dev.jsonl", [row("d", "4")])
+    put(tmp_path / "extra.jsonl", [{"unlike": "a fact"}])
+    (tmp_path / "P30" / "notes.txt").write_text("not a fact either")
+    (tmp_path / "P36").mkdir()
+    assert facts.relations(str(tmp_path)) == ("P17", "P30")
+    splits = {f.subject: f.split for f in facts.load(str(tmp_path), "P17").facts}
+    assert splits == {"a": "train", "b": "dev", "c": "test"}
+    assert [f.split for f in facts.load(str(tmp_path), "P30").facts] == ["dev"]
+    assert facts.relations(str(tmp_path / "P17")) == ("P17",)
+    assert facts.load(str(tmp_path / "P17"), "P17") == facts.load(str(tmp_path), "P17")
+
+
+def test_folder_of_files_has_a_relation_for_each_file(tmp_path):
+    put(tmp_path / "P17.jsonl", [row("a", "1")])
+    put(tmp_path / "P30.jsonl", [row("b", "2")])
+    (tmp_path / "README.md").write_text("# about")
+    assert facts.relations(str(tmp_path)) == ("P17", "P30")
+    assert [f.subject for f in facts.load(str(tmp_path), "P30").facts] == ["b"]
+
+
+def test_one_file_may_hold_several_relations(tmp_path):
+    rows = [row("a", "1", relation="p"), row("b", "2", relation="q"), row("c", "3")]
+    path = str(put(tmp_path / "rest.jsonl", rows))
+    assert facts.relations(path) == ("p", "q", "rest")
+    for name, subject in (("p", "a"), ("q", "b"), ("rest", "c")):
+        assert [f.subject for f in facts.load(path, name).facts] == [subject]
+        assert {f.relation for f in facts.load(path, name).facts} == {name}
+
+
+def test_relation_column_of_a_file_in_a_folder_does_not_rename_it(tmp_path):
+    put(tmp_path / "capital" / "test.jsonl", [row("a", "1", relation="P36")])
+    assert facts.relations(str(tmp_path)) == ("capital",)
+    assert [f.relation for f in facts.load(str(tmp_path), "capital").facts] == ["capital"]
+
+
+def test_relation_that_is_a_number_can_be_named(tmp_path):
+    path = str(put(tmp_path / "a.jsonl", [row("a", "1", relation=36)]))
+    assert facts.relations(path) == ("36",)
+    assert len(facts.load(path, "36").facts) == 1
+
+
+def test_unknown_relation_names_the_nearest(tmp_path):
+    put(tmp_path / "capital.jsonl", [row("a", "1")])
+    put(tmp_path / "currency.jsonl", [row("a", "1")])
+    message = complaint(facts.load, str(tmp_path), "capitol")
+    assert message == f"unknown relation 'capitol' in {tmp_path}; nearest: capital"
+    assert complaint(facts.load, "atlas", "captial").endswith("in atlas; nearest: capital")
+
+
+@pytest.mark.parametrize("content", ["", "\n\n"])
+def test_file_without_rows_says_so(tmp_path, content):
+    for name in ("r.jsonl", "r.csv"):
+        path = tmp_path / name
+        path.write_text(content)
+        for function in (facts.relations, lambda spec: facts.load(spec, "r")):
+            assert complaint(function, str(path)) == f"fact set {path}: no rows in it"
+    folder = tmp_path / "set"
+    put(folder / "r" / "test.jsonl", [])
+    assert complaint(facts.load, str(folder), "r") == f"relation 'r' in {folder}: no rows in it"
+
+
+# --- load: what the rows mean ---------------------------------------------------------------------
+
+
+def test_repeated_rows_are_dropped_and_counted(tmp_path):
+    loaded = load(tmp_path, [row("a", "1"), row("a", "1"), row("b", "1"), row(" a ", "1\n")])
+    assert [(f.subject, f.object) for f in loaded.facts] == [("a", "1"), ("b", "1")]
+    assert loaded.repeated == 2
+
+
+def test_pair_in_several_splits_stays_with_the_one_that_is_asked(tmp_path):
+    put(tmp_path / "r" / "train.jsonl", [row("a", "1"), row("b", "2"), row("c", "3")])
+    put(tmp_path / "r" / "dev.jsonl", [row("b", "2"), row("a", "1")])
+    put(tmp_path / "r" / "test.jsonl", [row("a", "1")])
+    loaded = facts.load(str(tmp_path), "r")
+    assert {f.subject: f.split for f in loaded.facts} == {"a": "test", "b": "dev", "c": "train"}
+    assert loaded.repeated == 3
+    for splits in (["test", "train"], ["train", "test"], ["", "test"]):
+        again = load(tmp_path, [row("a", "1", split=split) for split in splits])
+        assert [f.split for f in again.facts] == ["test"]
+
+
+def test_objects_of_one_subject_are_alternatives_of_each_other_across_splits(tmp_path):
+    put(tmp_path / "r" / "train.jsonl", [row("Canada", "French"), row("Malta", "Maltese")])
+    put(tmp_path / "r" / "test.jsonl", [row("Canada", "English")])
+    found = by_pair(facts.load(str(tmp_path), "r"))
+    assert found["Canada", "English"].alternatives == ("French",)
+    assert found["Canada", "French"].alternatives == ("English",)
+    assert found["Malta", "Maltese"].alternatives == ()
+
+
+def test_listed_objects_are_alternatives_and_aliases_are_flattened(tmp_path):
+    rows = [
+        row("Bern", "German", obj_labels=["German", "French"], obj_aliases=[["Deutsch"], []]),
+        row("Bern", "Italian", obj_aliases=["Italiano"]),
+    ]
+    found = by_pair(load(tmp_path, rows))
+    assert set(found["Bern", "German"].alternatives) == {"French", "Italian"}
+    assert set(found["Bern", "Italian"].alternatives) == {"German", "French"}
+    for fact in found.values():
+        assert set(fact.aliases) == {"Deutsch", "Italiano"}
+        assert fact.true_names == {"german", "french", "italian", "deutsch", "italiano"}
+
+
+def test_one_id_with_two_contents_is_an_error_that_names_both(tmp_path):
+    message = complaint(load, tmp_path, [row("a", "1", id="k"), row("b", "2", id="k")])
+    assert message == (
+        f"{tmp_path / 'r.jsonl'}, line 2: fact id 'k' stands for both ('a', '1') and ('b', '2')"
+    )
+    assert load(tmp_path, [row("a", "1", id="k"), row("a", "1", id="k")]).repeated == 1
+
+
+def test_ids_are_stable_and_differ_between_relations(tmp_path):
+    one = load(tmp_path, [row("a", "1"), row("b", "2")])
+    more = load(tmp_path, [row("c", "3"), row("b", "2", split="test"), row("a", "1")])
+    assert {f.id for f in one.facts} < {f.id for f in more.facts}
+    other = load(tmp_path, [row("a", "1"), row("b", "2")], name="q")
+    assert not {f.id for f in one.facts} & {f.id for f in other.facts}
+
+
+LETTERS = st.sampled_from("abcde")
+ROWS = st.lists(
+    st.tuples(LETTERS, st.sampled_from("12345"), st.sampled_from(["", "train", "dev", "test"])),
+    min_size=1,
+    max_size=12,
+)
+
+
+@given(ROWS)
+def test_loading_agrees_with_a_count_by_hand(tmp_path_factory, rows):
+    folder = tmp_path_factory.mktemp("rows")
+    loaded = load(folder, [row(s, o, split=split) for s, o, split in rows])
+    pairs = {(s, o) for s, o, _ in rows}
+    assert set(by_pair(loaded)) == pairs and len(loaded.facts) == len(pairs)
+    assert loaded.repeated == len(rows) - len(pairs)
+    assert len({f.id for f in loaded.facts}) == len(pairs)
+    assert loaded.objects == tuple(sorted({o for _, o in pairs}))
+    for fact in loaded.facts:
+        others = {o for s, o in pairs if s == fact.subject} - {fact.object}
+        assert set(fact.alternatives) == others
+        splits = {x for s, o, x in rows if (s, o) == (fact.subject, fact.object)}
+        assert fact.split == next(x for x in ("test", "dev", "train", "") if x in splits)
+
+
+@given(ROWS, st.randoms(use_true_random=False))
+def test_digest_and_draws_do_not_depend_on_the_order_of_rows(tmp_path_factory, rows, rng):
+    folder = tmp_path_factory.mktemp("rows")
+    written = [row(s, o, split=split, id=f"{s}{o}", obj_aliases=[o * 2]) for s, o, split in rows]
+    first = load(folder, written)
+    rng.shuffle(written)
+    second = load(folder, written)
+    assert first.digest == second.digest
+    try:
+        parts = facts.divide(first)
+    except BadInput as error:
+        assert complaint(facts.divide, second) == str(error)
+        return
+    for one, other in zip(parts, facts.divide(second), strict=True):
+        assert [f.id for f in one] == [f.id for f in other]
+
+
+def test_repeated_rows_with_two_ids_keep_the_same_one_in_any_order(tmp_path):
+    rows = [row("a", "1", id="y"), row("a", "1", id="x"), row("a", "2", id="z")]
+    digests = {load(tmp_path, [rows[i] for i in order]).digest for order in
+               [(0, 1, 2), (1, 0, 2), (2, 1, 0), (2, 0, 1)]}  # fmt: skip
+    assert len(digests) == 1
+
+
+def test_digest_changes_with_every_part_of_the_content(tmp_path):
+    def base():
+        return row("a", "1", id="k", split="test", obj_labels=["1", "2"], obj_aliases=["x"])
+
+    plain = load(tmp_path, [base(), row("b", "2", id="l")]).digest
+    changed = [
+        {"subject": "A"}, {"object": "3"}, {"id": "K"}, {"split": "dev"},
+        {"obj_labels": ["1", "3"]}, {"obj_aliases": ["y"]}, {"obj_aliases": []},
+    ]  # fmt: skip
+    digests = {
+        load(tmp_path, [base() | change, row("b", "2", id="l")]).digest for change in changed
+    }
+    digests |= {
+        load(tmp_path, [base()]).digest,
+        load(tmp_path, [base(), row("b", "2", id="l")], name="q").digest,
+    }
+    assert len(digests | {plain}) == len(changed) + 3
+    assert load(tmp_path, [base(), row("b", "2", id="l")]).digest == plain
+    repeated = [base(), base(), row("b", "2", id="l", relation="r")]
+    assert load(tmp_path, repeated).digest == plain
+
+
+def test_digest_of_a_fact_set_changes_with_its_files(tmp_path):
+    put(tmp_path / "p.jsonl", [row("a", "1")])
+    before = facts.content_digest(str(tmp_path))
+    (tmp_path / "notes.txt").write_text("no fact")
+    assert facts.content_digest(str(tmp_path)) == before
+    put(tmp_path / "p.jsonl", [row("a", "2")])
+    assert len({before, facts.content_digest(str(tmp_path)), facts.content_digest("atlas")}) == 3
+
+
+def test_objects_that_differ_in_case_only_count_once():
+    assert relation([("a", "us"), ("b", "US"), ("c", "UK")]).objects == ("UK", "US")
+
+
+# --- the atlas ------------------------------------------------------------------------------------
+
+
+def table(name):
+    with (DATA / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def test_atlas_gives_every_relation_with_its_rows_and_what_is_declared_of_it():
+    pairs = defaultdict(set)
+    for line in table("atlas.tsv"):
+        pairs[line["relation"]].add((line["subject"], line["object"]))
+    declared = {line["relation"]: line for line in table("atlas_relations.tsv")}
+    assert facts.relations("atlas") == tuple(sorted(declared)) == tuple(sorted(pairs))
+    for name, about in declared.items():
+        loaded = facts.load("atlas", name)
+        assert set(by_pair(loaded)) == pairs[name] and loaded.repeated == 0
+        assert loaded.name == name and {f.relation for f in loaded.facts} == {name}
+        assert (loaded.label, loaded.kind) == (about["label"], about["kind"])
+        assert loaded.kind in facts.KINDS
+        assert loaded.codes == (about["codes"] == "yes")
+        assert loaded.paper_relation == about["paper_relation"]
+        assert list(loaded.templates) == [about[f"template_{i}"] for i in range(1, 6)]
+
+
+def test_known_facts_are_in_the_atlas():
+    assert ("France", "Paris") in by_pair(facts.load("atlas", "capital"))
+    canada = by_pair(facts.load("atlas", "official_language"))["Canada", "English"]
+    assert canada.alternatives == ("French",)
+
+
+# --- divide ---------------------------------------------------------------------------------------
+
+
+def sides(train, test):
+    return {f.subject for f in train}, {f.subject for f in test}
+
+
+def test_own_splits_are_kept_and_shots_share_no_subject_with_asked_facts(tmp_path):
+    rows = [
+        row("a", "1", split="train"), row("b", "2", split="train"), row("c", "3", split="dev"),
+        row("a", "4", split="test"), row("d", "5", split="test"), row("e", "6"),
+    ]  # fmt: skip
+    loaded = load(tmp_path, rows)
+    assert sides(*facts.divide(loaded)) == ({"b"}, {"a", "d"})  # a is asked, so it is not shown
+    assert sides(*facts.divide(loaded, "dev")) == ({"a", "b"}, {"c"})
+    assert sides(*facts.divide(loaded, "train")) == ({"c"}, {"a", "b"})
+    assert facts.divide(loaded, seed=0) == facts.divide(loaded, seed=1)
+
+
+def test_shots_come_from_dev_where_there_is_no_train_split(tmp_path):
+    rows = [row("a", "1", split="dev"), row("b", "2", split="test"), row("c", "3")]
+    assert sides(*facts.divide(load(tmp_path, rows))) == ({"a"}, {"b"})
+    rows = [row("a", "1", split="train"), row("b", "2", split="test")]
+    assert sides(*facts.divide(load(tmp_path, rows), "train")) == ({"b"}, {"a"})
+
+
+def test_split_that_is_not_there_is_an_error(tmp_path):
+    rows = [row("a", "1", split="train"), row("b", "2", split="test")]
+    message = complaint(facts.divide, load(tmp_path, rows), "dev")
+    assert message == "relation r: no split 'dev', only ['test', 'train']"
+    for loaded in (load(tmp_path, rows), load(tmp_path, [row("a", "1")])):
+        message = complaint(facts.divide, loaded, "validation")
+        assert message == "unknown split 'validation': must be one of ('train', 'dev', 'test')"
+
+
+@pytest.mark.parametrize(
+    ("n", "n_train", "n_test"), [(1000, 100, 400), (500, 100, 400), (450, 100, 350), (60, 30, 30)]
+)
+def test_facts_without_splits_get_those_of_the_paper_or_at_most_half(n, n_train, n_test):
+    train, test = facts.divide(relation([(f"x{i}", "o") for i in range(n)]))
+    assert (len(train), len(test)) == (n_train, n_test)
+    assert not set(train) & set(test)
+    asked, shown = facts.divide(relation([(f"x{i}", "o") for i in range(n)]), "train")
+    assert (shown, asked) == (train, test)
+
+
+@given(
+    st.lists(st.tuples(LETTERS, LETTERS), min_size=1, max_size=20, unique=True), st.integers(1, 9)
+)
+def test_a_subject_is_on_one_side_only(pairs, n_train):
+    given_relation = relation(pairs)
+    try:
+        train, test = facts.divide(given_relation, n_train=n_train)
+    except BadInput:
+        # Whatever the order, the first subject that is cut off takes all facts there are.
+        largest = max(Counter(s for s, _ in pairs).values())
+        assert min(n_train, len(pairs) // 2) + largest > len(pairs)
+        return
+    shown, asked = sides(train, test)
+    assert not shown & asked and asked
+    assert len(train) + len(test) == len(pairs)
+    assert len(train) >= min(n_train, len(pairs) // 2)
+    # Only as much beyond the cut as the facts of its last subject.
+    assert not train or len(train) - Counter(f.subject for f in train)[train[-1].subject] < n_train
+
+
+def test_seed_changes_the_parts_and_order_of_rows_does_not():
+    pairs = [(f"x{i}", f"o{i % 3}") for i in range(40)]
+    shuffled = random.Random(0).sample(pairs, len(pairs))
+    one, other = (
+        Relation("r", tuple(Fact(s + o, "r", s, o) for s, o in order))
+        for order in (pairs, shuffled)
+    )
+    assert one.facts != other.facts
+    parts = [facts.divide(one, seed=seed) for seed in range(5)]
+    assert parts == [facts.divide(other, seed=seed) for seed in range(5)]
+    assert len({frozenset(train) for train, _ in parts}) == 5
+
+
+def test_relation_with_nothing_left_to_ask_says_so():
+    message = complaint(facts.divide, relation([("a", "1"), ("a", "2")]))
+    assert message == "relation r: too few subjects to show some and ask others"
+
+
+# --- draw shots and facts -------------------------------------------------------------------------
+
+
+def test_shots_have_distinct_subjects_and_fewer_are_the_beginning_of_more():
+    train = relation([(f"x{i % 20}", f"o{i}") for i in range(60)]).facts
+    twenty = facts.draw_shots(train, 20, seed=1)
+    assert len({f.subject for f in twenty}) == 20 and set(twenty) <= set(train)
+    for n in range(20):
+        assert facts.draw_shots(train, n, seed=1) == twenty[:n]
+    assert facts.draw_shots(train, 20, seed=2) != twenty
+    assert [f.subject for f in twenty] != [f"x{i}" for i in range(20)]  # in random order
+
+
+def test_too_few_shots_say_how_many_there_are():
+    train = relation([("a", "1"), ("a", "2"), ("b", "1")]).facts
+    assert len(facts.draw_shots(train, 2, seed=0)) == 2
+    message = complaint(facts.draw_shots, train, 3, seed=0)
+    assert message == "3 shots asked for, but relation r has 2 subjects to show"
+    assert "0 subjects to show" in complaint(facts.draw_shots, (), 1, seed=0)
+    assert "must be 0 or more, found -1" in complaint(facts.draw_shots, train, -1, seed=0)
+    assert facts.draw_shots((), 0, seed=0) == ()
+
+
+def test_facts_are_a_random_sample_of_at_most_the_limit():
+    asked = relation([(f"x{i}", "o") for i in range(30)]).facts
+    every = facts.draw_facts(asked, None, seed=0)
+    assert sorted(every, key=asked.index) == list(asked) and every != asked
+    assert facts.draw_facts(asked, 7, seed=0) == every[:7]
+    assert facts.draw_facts(asked, 99, seed=0) == every
+    assert facts.draw_facts(asked, 7, seed=1) != every[:7]
+    for limit in (0, -1):
+        assert f"found {limit}" in complaint(facts.draw_facts, asked, limit, seed=0)
+
+
+# --- draw options ---------------------------------------------------------------------------------
+
+SPELLED = st.sampled_from(["a", "A", "b", "c", "d", "ß", "SS", "e"])
+
+
+@st.composite
+def small_relations(draw):
+    """Relations of a few facts with objects in two spellings, alternatives and aliases."""
+    rows = draw(
+        st.lists(
+            st.tuples(
+                st.sampled_from("xyz"), SPELLED, st.lists(SPELLED, max_size=2), st.lists(SPELLED)
+            ),
+            min_size=1,
+            max_size=7,
+            unique_by=lambda r: r[:2],
+        )
+    )
+    return Relation(
+        "r",
+        tuple(
+            Fact(f"s{i}", "r", s, o, tuple(also), tuple(aliases[:2]))
+            for i, (s, o, also, aliases) in enumerate(rows)
+        ),
+    )
+
+
+@given(small_relations(), st.integers(2, 6), st.integers(0, 3))
+def test_options_hold_one_gold_and_nothing_else_that_is_true(loaded, n_options, seed):
+    try:
+        drawn = facts.draw_options(loaded.facts, loaded.objects, n_options, seed)
+    except BadInput:
+        return
+    of_relation = {f.object for f in loaded.facts}
+    for fact, options in zip(loaded.facts, drawn, strict=True):
+        assert len(options) == n_options and options.count(fact.object) == 1
+        assert len({o.casefold() for o in options}) == n_options
+        assert set(options) <= of_relation
+        true = {n.casefold() for n in (fact.object, *fact.alternatives, *fact.aliases)}
+        assert [o for o in options if o.casefold() in true] == [fact.object]
+
+
+@given(small_relations())
+def test_most_options_are_the_most_that_can_be_drawn(loaded):
+    def possible(n):
+        try:
+            facts.draw_options(loaded.facts, loaded.objects, n, seed=0)
+        except BadInput:
+            return False
+        return True
+
+    assert facts.max_options(loaded) == max([1, *filter(possible, range(2, 12))])
+
+
+def test_options_of_a_fact_do_not_depend_on_the_others_that_are_asked():
+    loaded = relation([(f"x{i}", f"o{i}") for i in range(30)])
+    every = dict(
+        zip(loaded.facts, facts.draw_options(loaded.facts, loaded.objects, 5, 0), strict=True)
+    )
+    for fact in loaded.facts:
+        assert facts.draw_options([fact], loaded.objects, 5, seed=0) == [every[fact]]
+    backwards = facts.draw_options(loaded.facts[::-1], loaded.objects, 5, seed=0)
+    assert backwards == [every[fact] for fact in loaded.facts[::-1]]
+    other = facts.draw_options(loaded.facts, loaded.objects, 5, seed=1)
+    assert sum(a != b for a, b in zip(other, every.values(), strict=True)) > 25
+
+
+def test_gold_stands_in_every_place_and_every_distractor_is_drawn_equally_often():
+    loaded = relation([(f"x{i}", f"o{i % 10}") for i in range(2000)])
+    drawn = facts.draw_options(loaded.facts, loaded.objects, 5, seed=0)
+    places = Counter(
+        options.index(f.object) for f, options in zip(loaded.facts, drawn, strict=True)
+    )
+    wrong = Counter(
+        o for f, options in zip(loaded.facts, drawn, strict=True) for o in options if o != f.object
+    )
+    # The seed is fixed, so this passes always or never; a fair draw fails it once in a thousand.
+    for counts, n in ((places, 5), (wrong, 10)):
+        assert len(counts) == n
+        assert chisquare(list(counts.values())).pvalue > 0.001
+
+
+def test_too_many_options_say_how_many_are_possible():
+    loaded = relation([("a", "1"), ("b", "2"), ("c", "3")], aliases=("2",))
+    message = complaint(facts.draw_options, loaded.facts, loaded.objects, 4, seed=0)
+    assert message == (
+        "4 options asked for, but relation r has only 1 objects that are not true of 'a' "
+        "(most possible: 2)"
+    )
+    assert facts.max_options(loaded) == 2
+    assert "must be 2 or more" in complaint(facts.draw_options, loaded.facts, loaded.objects, 1, 0)
+
+
+def test_trex_mc_filter_needs_more_than_500_facts_and_100_objects():
+    def passes(n_facts, n_objects):
+        pairs = [(f"x{i}", f"o{i % n_objects}") for i in range(n_facts)]
+        return facts.passes_trex_mc(relation(pairs))
+
+    assert passes(501, 100)
+    assert not passes(500, 100)
+    assert not passes(501, 99)
+    upper = [(f"x{i}", f"{'oO'[i % 2]}{i // 2 % 99}") for i in range(501)]
+    assert not facts.passes_trex_mc(relation(upper))  # 99 objects, in two spellings
+
+
+def test_draws_are_the_same_in_another_process():
+    code = """
+from lkecore import facts
+r = facts.load("atlas", "official_language")
+train, test = facts.divide(r)
+asked = facts.draw_facts(test, 5, 0)
+print(r.digest, [f.id for f in facts.draw_shots(train, 5, 0)],
+      facts.draw_options(asked, r.objects, 5, 0))
+"""
+    env = os.environ | {"PYTHONIOENCODING": "utf-8"}
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env=env | {"PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(printed) == 1

@@ -1,0 +1,56 @@
+"""Cache: computed log-probabilities, kept under a key that says exactly what made them.
+
+One file for each relation, model and way of asking: ``${LKECORE_CACHE}/scores/ab/abcd….parquet``.
+A file is written whole under another name and then renamed, so it is there entirely or not at all.
+"""
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from lkecore.models import Model
+from lkecore.scores.tokens import Encoded
+from lkecore.weights import cache_folder
+
+
+def chunk_key(encoded: Sequence[Encoded], model: Model) -> str:
+    """SHA-256 over token ids, model digest, dtype, device kind, BOS policy and scorer source."""
+    digest = hashlib.sha256()
+    for part in (model.digest, model.dtype, model.device.split(":")[0], model.add_bos):
+        digest.update(f"{part}\n".encode())
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    for e in encoded:
+        for ids, start in zip(e.sequences, e.starts, strict=True):
+            digest.update(np.array([len(ids), start, *ids], dtype=np.int64).tobytes())
+    return digest.hexdigest()
+
+
+def _path(key: str) -> Path:
+    return cache_folder() / "scores" / key[:2] / f"{key}.parquet"
+
+
+def read(key: str) -> np.ndarray | None:
+    """The kept log-probabilities, or None. A file that cannot be read is as good as absent."""
+    path = _path(key)
+    if not path.exists():
+        return None
+    try:
+        return pd.read_parquet(path)["logprob"].to_numpy()
+    except (OSError, ValueError, KeyError):
+        return None
+
+
+def write(key: str, logprob: np.ndarray) -> None:
+    """Keep log-probabilities, in the order of the encoded prompts and options."""
+    path = _path(key)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
+    os.close(handle)
+    pd.DataFrame({"logprob": logprob}).to_parquet(name)
+    os.replace(name, path)

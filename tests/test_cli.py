@@ -1,0 +1,502 @@
+"""The command: one line of JSON that agrees with the file beside it, one line for every mistake."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+
+import lkecore
+from lkecore import cli, facts, weights
+
+COLUMNS = ["fact", "subject", "context", "continuation", "option", "gold", "logprob", "n_tokens"]
+DOCUMENTED = {
+    "accuracy", "interval", "n_facts", "seconds", "load_seconds", "tokens_forwarded", "facts",
+    "relation", "model", "estimator", "shots", "options", "seed", "limit", "pair_separator",
+    "shot_separator", "dtype", "device", "split", "model_digest", "facts_digest", "version",
+}  # fmt: skip
+CAPITALS = {
+    "Austria": "Vienna", "Belgium": "Brussels", "Chile": "Santiago", "Cuba": "Havana",
+    "Denmark": "Copenhagen", "Egypt": "Cairo", "Finland": "Helsinki", "France": "Paris",
+    "Ghana": "Accra", "Greece": "Athens", "Hungary": "Budapest", "Iran": "Tehran",
+    "Ireland": "Dublin", "Italy": "Rome", "Japan": "Tokyo", "Kenya": "Nairobi",
+    "Norway": "Oslo", "Peru": "Lima", "Poland": "Warsaw", "Spain": "Madrid",
+}  # fmt: skip
+
+
+@pytest.fixture
+def capital(tmp_path):
+    """A fact set of one file."""
+    path = tmp_path / "capital.csv"
+    rows = [f"{country},{city}\n" for country, city in CAPITALS.items()]
+    path.write_text("subject,object\n" + "".join(rows), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def lke(monkeypatch, capsys):
+    """Call the command as the shell does; gives (exit code, standard output, standard error)."""
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["lke", *map(str, arguments)])
+        with pytest.raises(SystemExit) as caught:
+            cli.main()
+        out, err = capsys.readouterr()
+        return caught.value.code or 0, out, err
+
+    return call
+
+
+@pytest.fixture
+def score(lke, capital, tmp_path):
+    """`lke score` on the small fact set and the toy; gives (the JSON, the frame)."""
+
+    def call(*arguments):
+        out = tmp_path / "out"
+        code, printed, err = lke("score", *small(capital, out), *arguments)
+        assert (code, err) == (0, "")
+        assert printed.count("\n") == 1
+        return json.loads(printed), pd.read_parquet(out / "options.parquet")
+
+    return call
+
+
+def small(path, out):
+    return [
+        "--facts", path, "--relation", path.stem, "--model", "toy", "--device", "cpu",
+        "--shots", 3, "--options", 4, "--limit", 6, "--out", out,
+    ]  # fmt: skip
+
+
+def mistake(result, *parts):
+    """Check that the mistake is told in one line, and nothing else is printed."""
+    code, out, err = result
+    assert (code, out) == (2, ""), err
+    assert re.fullmatch(r"lke: .+\n", err), err
+    for part in parts:
+        assert str(part) in err
+    return err
+
+
+def kept_scores():
+    folder = weights.cache_folder() / "scores"
+    return {p: p.stat().st_mtime_ns for p in folder.rglob("*") if p.is_file()}
+
+
+# --- lke score ------------------------------------------------------------------------------------
+
+
+def test_score_prints_what_is_documented_and_writes_a_row_for_each_option(score, capital):
+    summary, frame = score("--seed", 11)
+    assert set(summary) >= DOCUMENTED
+    asked = {"facts": str(capital), "relation": "capital", "model": "toy", "estimator": "ic-lke",
+             "shots": 3, "options": 4, "seed": 11, "limit": 6, "pair_separator": " ",
+             "shot_separator": " ", "dtype": "float32", "device": "cpu", "split": "test"}  # fmt: skip
+    assert {name: summary[name] for name in asked} == asked
+    assert summary["n_facts"] == 6
+    assert summary["version"] == lkecore.__version__
+    assert summary["facts_digest"] == facts.load(str(capital), "capital").digest
+    assert summary["model_digest"] == weights.files_digest(weights.locate("toy"))
+    low, high = summary["interval"]
+    assert 0 <= low <= summary["accuracy"] <= high <= 1
+    assert summary["tokens_forwarded"] > 0
+
+    assert list(frame.columns) == COLUMNS
+    assert len(frame) == 6 * 4
+    assert [len(group) for _, group in frame.groupby("fact")] == [4] * 6
+    assert frame.groupby("fact")["gold"].sum().eq(1).all()
+    assert frame.groupby("fact")["subject"].nunique().eq(1).all()
+    assert frame["subject"].nunique() == 6
+    assert frame["logprob"].lt(0).all() and frame["n_tokens"].ge(1).all()
+    for row in frame.itertuples():
+        assert (CAPITALS[row.subject] == row.option) == row.gold
+        assert row.option in CAPITALS.values() and row.continuation == f" {row.option}"
+
+
+def test_accuracy_is_that_of_the_rows(score):
+    shares = []
+    for seed in range(3):
+        summary, frame = score("--seed", seed, "--limit", 10, "--options", 3)
+        best = frame.loc[frame.groupby("fact")["logprob"].idxmax()]
+        assert summary["accuracy"] == best["gold"].mean()
+        shares.append(summary["accuracy"])
+    assert len(set(shares)) > 1  # else a constant would pass
+
+
+def test_every_string_begins_with_the_same_true_shots(score):
+    summary, frame = score("--pair-separator", " = ", "--shot-separator", r"\n", "--seed", 12)
+    assert (summary["pair_separator"], summary["shot_separator"]) == (" = ", "\n")
+    seen = set()
+    for row in frame.itertuples():
+        *shots, question = (row.context + row.continuation).split("\n")
+        assert question == f"{row.subject} = {row.option}"
+        assert row.subject not in dict(shot.split(" = ") for shot in shots)
+        seen.add(tuple(shots))
+    [shots] = seen
+    assert len(shots) == 3
+    assert dict(shot.split(" = ") for shot in shots).items() <= CAPITALS.items()
+
+
+def test_seed_draws_shots_and_facts_anew(score):
+    drawn = [score("--seed", seed, "--limit", 5)[1] for seed in (20, 21)]
+    subjects = [list(dict.fromkeys(frame["subject"])) for frame in drawn]
+    shots = [frame["context"][0].removesuffix(frame["subject"][0]) for frame in drawn]
+    assert set(subjects[0]) != set(subjects[1]) and shots[0] != shots[1]
+
+
+def test_asked_split_is_the_one_that_is_named(score, capital):
+    split = {country: ("train", "dev", "test")[i % 3] for i, country in enumerate(CAPITALS)}
+    rows = [f"{country},{city},{split[country]}\n" for country, city in CAPITALS.items()]
+    capital.write_text("subject,object,split\n" + "".join(rows), encoding="utf-8")
+    for name in ("dev", "test"):
+        summary, frame = score("--split", name, "--limit", 99)
+        assert summary["split"] == name
+        assert set(frame["subject"]) == {c for c in CAPITALS if split[c] == name}
+
+
+def test_second_call_comes_from_the_cache(score):
+    first, frame = score("--seed", 13)
+    again, same = score("--seed", 13)
+    assert (first["from_cache"], again["from_cache"]) == (False, True)
+    assert first["tokens_forwarded"] > 0 and again["tokens_forwarded"] == 0
+    assert again["load_seconds"] == 0
+    pd.testing.assert_frame_equal(frame, same, check_exact=True)
+    moving = {"seconds", "load_seconds", "tokens_forwarded", "from_cache"}
+    assert {k: v for k, v in first.items() if k not in moving} == {
+        k: v for k, v in again.items() if k not in moving
+    }
+
+
+def test_without_cache_nothing_is_read_or_kept(score):
+    first, frame = score("--seed", 14)
+    before = kept_scores()
+    again, same = score("--seed", 14, "--no-cache")
+    assert again["tokens_forwarded"] == first["tokens_forwarded"] > 0
+    assert again["from_cache"] is False
+    pd.testing.assert_frame_equal(frame, same, check_exact=True)
+    score("--seed", 15, "--no-cache")
+    assert kept_scores() == before
+
+
+@pytest.mark.parametrize("earlier", [False, True])
+def test_interrupted_write_leaves_no_half_result(
+    score, lke, capital, tmp_path, monkeypatch, earlier
+):
+    out = tmp_path / "out"
+    old = score("--seed", 16)[1] if earlier else None
+    replace = os.replace
+
+    def interrupt(source, target):
+        if str(target).endswith("options.parquet"):
+            raise KeyboardInterrupt
+        replace(source, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", interrupt)
+        code, printed, _ = lke("score", *small(capital, out), "--seed", 17)
+    assert code not in (0, 2) and printed == ""
+    if earlier:
+        pd.testing.assert_frame_equal(pd.read_parquet(out / "options.parquet"), old)
+    else:
+        assert not (out / "options.parquet").exists()
+    summary, frame = score("--seed", 17)
+    assert summary["from_cache"]  # what was computed before the interruption is not lost
+    assert set(frame["fact"]) and sorted(p.name for p in out.iterdir()) == ["options.parquet"]
+
+
+def test_interrupted_cache_write_counts_as_absent(score, lke, capital, tmp_path, monkeypatch):
+    replace = os.replace
+
+    def interrupt(source, target):
+        if "scores" in str(target):
+            raise KeyboardInterrupt
+        replace(source, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", interrupt)
+        code, printed, _ = lke("score", *small(capital, tmp_path / "out"), "--seed", 18)
+    assert code not in (0, 2) and printed == ""
+    first, frame = score("--seed", 18)
+    assert first["from_cache"] is False and first["tokens_forwarded"] > 0
+    again, same = score("--seed", 18)
+    assert again["from_cache"] is True
+    pd.testing.assert_frame_equal(frame, same, check_exact=True)
+
+
+# --- lke score: mistakes --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def no_model(monkeypatch):
+    from lkecore import models
+
+    def refuse(*arguments, **options):
+        pytest.fail("a model was opened before the mistake was found")
+
+    monkeypatch.setattr(models, "open_model", refuse)
+    monkeypatch.setattr(weights, "locate", refuse)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (["--relation", "captial"], ["unknown relation 'captial'", "nearest: capital"]),
+        (["--facts", "atlas", "--relation", "captial"], ["'captial' in atlas", "nearest: capital"]),
+        (["--facts", "altas"], ["unknown fact set 'altas'", "neither atlas nor"]),
+        (["--model", "tyo"], ["unknown model 'tyo'", "nearest: toy"]),
+        (["--estimator", "ic-lkee"], ["unknown estimator 'ic-lkee'", "nearest: ic-lke"]),
+        (["--split", "validation"], ["unknown split 'validation'", "train", "dev", "test"]),
+        (["--shots", "11"], ["11 shots asked for", "capital has 10 subjects"]),
+        (["--shots", "-1"], ["shots must be 0 or more, found -1"]),
+        (["--options", "21"], ["21 options asked for", "most possible: 20"]),
+        (["--options", "1"], ["options must be 2 or more, found 1"]),
+        (["--seed", "-1"], ["seed must be 0 or more, found -1"]),
+        (["--limit", "0"], ["limit must be 1 or more facts, found 0"]),
+        (["--limit", "-5"], ["limit must be 1 or more facts, found -5"]),
+        (["--pair-separator", ""], ["separator of a pair must not be empty"]),
+        (["--shot-separator", ""], ["separator between shots must not be empty"]),
+        (["--shots", "many"], ["'--shots'", "'many'"]),
+        (["--shotz", "3"], ["--shotz", "--shots"]),
+        (["--limit", "1.5"], ["'--limit'", "'1.5'"]),
+    ],
+)
+def test_mistake_is_one_line_before_any_model_is_opened(lke, capital, tmp_path, no_model,
+                                                        arguments, parts):  # fmt: skip
+    out = tmp_path / "out"
+    mistake(lke("score", *small(capital, out), *arguments), *parts)
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "parts"),
+    [
+        ("capital.csv", b"subject,object\na,b\nc\n", ["capital.csv, line 3", "1 fields"]),
+        ("capital.csv", b"subject,object\na,b\nc,\xff\n", ["line 3: not UTF-8 (byte 0xff)"]),
+        ("capital.jsonl", b'{"subject": "a", "object": "b"}\n{\n', ["capital.jsonl, line 2"]),
+        ("capital.jsonl", b'{"subject": "a\\n"}\n', ["line 1: no column object or obj_label"]),
+        ("capital.tsv", b"", ["capital.tsv: no rows"]),
+        ("capital.xlsx", b"", ["capital.xlsx", ".xlsx is not one of", ".csv"]),
+        ("capital.parquet", b"PAR1", ["capital.parquet: not a readable Parquet file"]),
+    ],
+)
+def test_bad_file_is_one_line_before_any_model_is_opened(lke, tmp_path, no_model, name, content,
+                                                         parts):  # fmt: skip
+    path = tmp_path / name
+    path.write_bytes(content)
+    mistake(lke("score", *small(path, tmp_path / "out")), *parts)
+    mistake(lke("facts", path), *parts)
+
+
+def test_missing_options_and_unknown_commands_are_one_line(lke):
+    mistake(lke("score", "--model", "toy"), "Missing option '--relation'")
+    mistake(lke("scor"), "scor", "score")
+    mistake(lke("run"), "PARAMS")
+
+
+def test_result_folder_that_is_a_file_is_found_before_the_work(lke, capital, no_model):
+    mistake(lke("score", *small(capital, capital)), f"--out {capital}: not a folder")
+
+
+@pytest.fixture
+def no_weights(monkeypatch):
+    import transformers
+
+    def refuse(*arguments, **options):
+        pytest.fail("weights were loaded before the mistake was found")
+
+    monkeypatch.setattr(transformers.AutoModelForCausalLM, "from_pretrained", refuse)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (["--dtype", "float31"], ["unknown dtype 'float31'", "float32, bfloat16, float16"]),
+        (["--device", "cud"], ["device 'cud' cannot be used here"]),
+        (["--device", "cuda:99"], ["device 'cuda:99' cannot be used here"]),
+    ],
+)
+def test_unknown_dtypes_and_devices_are_found_before_the_model_is_fetched(
+    lke, capital, tmp_path, no_weights, monkeypatch, arguments, parts
+):
+    from lkecore import models
+
+    monkeypatch.setattr(models, "locate", lambda name: pytest.fail("the model was fetched"))
+    mistake(lke("score", *small(capital, tmp_path / "out"), *arguments), *parts)
+
+
+def test_shots_beyond_the_context_are_found_by_the_tokenizer_alone(lke, tmp_path, no_weights):
+    path = tmp_path / "long.csv"
+    # Longer than the 4096 positions of the toy at one token for each pair of letters.
+    names = [f"{i} {'qx' * 80}" for i in range(120)]
+    path.write_text("subject,object\n" + "".join(f"{n},{i}\n" for i, n in enumerate(names)))
+    result = lke("score", *small(path, tmp_path / "out"), "--shots", 60)
+    line = mistake(result, "tokens are more than the model's context of 4096", "fewer shots")
+    assert int(re.search(r"(\d+) tokens", line).group(1)) > 4096
+
+
+# --- the other commands ---------------------------------------------------------------------------
+
+
+def test_version_is_the_package_s(lke):
+    assert lke("--version") == (0, f"lke, version {lkecore.__version__}\n", "")
+
+
+def test_without_arguments_the_commands_are_listed(lke):
+    code, out, err = lke()
+    assert (code, err) == (0, "")
+    for command in ("run", "book", "score", "models", "facts"):
+        assert re.search(rf"^  {command} ", out, re.M)
+
+
+def test_facts_lists_every_relation_with_its_counts(lke, tmp_path):
+    code, out, err = lke("facts")
+    assert (code, err) == (0, "")
+    assert [line.split()[0] for line in out.splitlines()[1:]] == list(facts.relations("atlas"))
+
+    big = "".join(f"x{i}\to{i % 100}\n" for i in range(501))
+    (tmp_path / "big.tsv").write_text("subject\tobject\n" + big)
+    (tmp_path / "small.tsv").write_text("subject\tobject\na\t1\na\t1\nb\t1\n")
+    code, out, _ = lke("facts", tmp_path)
+    assert code == 0
+    assert [line.split() for line in out.splitlines()[1:]] == [
+        ["big", "501", "100", "0", "passes"],
+        ["small", "2", "1", "1", "-"],
+    ]
+
+
+def test_models_are_listed_and_the_folder_of_one_is_printed(lke):
+    code, out, err = lke("models", "--path", "toy")
+    assert (code, err) == (0, "")
+    folder = out.removesuffix("\n")
+    assert {"config.json", "model.safetensors", "tokenizer.json"} <= set(os.listdir(folder))
+    assert folder.startswith(os.environ["LKECORE_CACHE"])
+    code, out, err = lke("models")
+    assert (code, err) == (0, "")
+    names = [line.split()[0] for line in out.splitlines()]
+    assert set(weights.CATALOGUE) <= set(names)
+    [toy] = [line for line in out.splitlines() if line.startswith("toy ")]
+    [default] = [line for line in out.splitlines() if line.startswith("smollm2 ")]
+    assert toy.endswith("[in the cache]") and default.endswith("[fetched at first use]")
+    mistake(lke("models", "--path", "tyo"), "unknown model 'tyo'", "nearest: toy")
+
+
+NOTEBOOK = """# %% tags=["parameters"]
+models: list[str] = ["toy"]
+model: str = "toy"
+fact_set: str = "atlas"
+relations: list[str] = []
+n_shots: int = 3
+rate: float = 1.0
+page: bool = False
+
+# %%
+print(n_shots)
+"""
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A project of one notebook; nothing of it may be executed."""
+    from lkecore import grid
+
+    monkeypatch.setattr(grid, "execute", lambda *_: pytest.fail("a notebook was executed"))
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "params").mkdir()
+    (tmp_path / "notebooks" / "00_first.py").write_text(NOTEBOOK)
+    return tmp_path
+
+
+RUN = "profile: p\nruns:\n  - notebook: 00_first\n    parameters: {%s}\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "parts"),
+    [
+        ("profile: p\nruns:\n  - notebook: 00_frist\n", ["'00_frist'", "nearest: 00_first"]),
+        (RUN % "n_shot: 3", ["parameter 'n_shot' is unknown", "nearest: n_shots"]),
+        (RUN % "n_shots: true", ["parameter 'n_shots' must be int, found True"]),
+        (RUN % "n_shots: '3'", ["parameter 'n_shots' must be int, found '3'"]),
+        (RUN % "n_shots: 3.0", ["parameter 'n_shots' must be int, found 3.0"]),
+        (RUN % "models: toy", ["parameter 'models' must be list[str], found 'toy'"]),
+        (RUN % "models: [toy, 3]", ["parameter 'models' must be list[str]"]),
+        (RUN % "page: 1", ["parameter 'page' must be bool, found 1"]),
+        (RUN % "rate: fast", ["parameter 'rate' must be float, found 'fast'"]),
+        (RUN % "models: [toy, tyo]", ["unknown model 'tyo'", "nearest: toy"]),
+        (RUN % "model: tyo", ["unknown model 'tyo'", "nearest: toy"]),
+        (RUN % "fact_set: altas", ["unknown fact set 'altas'"]),
+        (RUN % "relations: [captial]", ["unknown relation 'captial'", "nearest: capital"]),
+        ("profile: [p\nruns: ]\n", ["not YAML"]),
+        ("- a list\n", ["expected the keys profile and runs"]),
+        ("", ["expected the keys profile and runs"]),
+        ("profile: p\nruns: []\n", ["runs is empty"]),
+    ],
+)
+def test_mistake_in_a_params_file_is_one_line_before_anything_runs(lke, project, content, parts):
+    path = project / "params" / "mine.yaml"
+    path.write_text(content)
+    mistake(lke("run", path), path, *parts)
+    assert not (project / "runs").exists()
+
+
+def test_missing_params_file_is_named(lke, project):
+    mistake(lke("run", project / "params" / "none.yaml"), "none.yaml")
+
+
+def test_whole_number_is_a_float_too(lke, project, monkeypatch):
+    from lkecore import grid
+
+    path = project / "params" / "mine.yaml"
+    path.write_text(RUN % "rate: 2, n_shots: 5")
+    plans = []
+    monkeypatch.setattr(grid, "execute", lambda plan, folder: plans.append((plan, folder)) or [])
+    assert lke("run", path) == (0, "", "")
+    [(plan, folder)] = plans
+    assert folder == project / "runs"
+    [job] = plan.jobs
+    assert job.effective["rate"] == 2 and job.effective["n_shots"] == 5
+    assert job.effective["models"] == ["toy"]
+
+
+def test_failed_notebooks_are_named_one_a_line_with_exit_code_1(lke, project, monkeypatch):
+    from lkecore import grid
+
+    path = project / "params" / "mine.yaml"
+    path.write_text(RUN % "n_shots: 5")
+    monkeypatch.setattr(grid, "execute", lambda *_: ["00_first: broke", "01_second: broke"])
+    expected = "lke: failed: 00_first: broke\nlke: failed: 01_second: broke\n"
+    assert lke("run", path) == (1, "", expected)
+
+
+# --- as the shell sees it -------------------------------------------------------------------------
+
+
+def shell(*arguments):
+    code = "from lkecore.cli import main; main()"
+    return subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True
+    )
+
+
+def test_shell_sees_the_same_line_and_exit_code(tmp_path):
+    done = shell("score", "--relation", "captial", "--out", tmp_path / "out")
+    line = mistake((done.returncode, done.stdout, done.stderr), "nearest: capital")
+    assert line.count("\n") == 1
+
+
+def test_standard_output_is_json_alone_in_a_new_process_with_the_same_numbers(
+    score, capital, tmp_path
+):
+    summary, frame = score("--seed", 19)
+    done = shell("score", *small(capital, tmp_path / "fresh"), "--seed", 19, "--no-cache")
+    assert (done.returncode, done.stderr) == (0, "")
+    again = json.loads(done.stdout)
+    assert again["model_digest"] == summary["model_digest"]
+    assert again["facts_digest"] == summary["facts_digest"]
+    assert again["tokens_forwarded"] == summary["tokens_forwarded"]
+    fresh = pd.read_parquet(tmp_path / "fresh" / "options.parquet")
+    pd.testing.assert_frame_equal(frame.drop(columns="logprob"), fresh.drop(columns="logprob"))
+    # float32, same maths: the number of threads may change the order of sums.
+    assert (frame["logprob"] - fresh["logprob"]).abs().max() < 1e-4

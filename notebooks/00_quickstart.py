@@ -1,0 +1,253 @@
+# %% [markdown]
+# # Quick start: one fact, every number by hand
+#
+# Does a language model know the capital of a country? On this page we ask about one fact and compute every
+# number twice: once by hand with PyTorch, once with `lkecore`. Afterwards you will be able to say
+#
+# - how a model that only continues text can be asked for a fact, without a word of instruction,
+# - what a log-probability and a normalised confidence are, and where they come from,
+# - why one answer is not yet a measurement.
+
+# %% [markdown]
+# ## What the paper claims
+#
+# The method is IC-LKE, *in-context latent knowledge estimation* {cite}`wu2024iclke`. Its claim: a model that
+# is shown pairs of subjects and objects of one relation, and nothing else, works out the relation by itself.
+# If it then finds the right object likelier than all other options, it knows the fact.
+#
+# The paper shows 50 pairs and ranks 100 options. This page uses fewer, so that everything fits on a screen. It
+# takes seconds on a laptop.
+
+# %% [markdown]
+# ## Parameters
+#
+# All choices of the page stand in one cell. The defaults are for the small model that comes with the book.
+
+# %% tags=["parameters"]
+model: str = "smollm2"  # a name of `lke models`, a folder, a .gguf file or a hub id
+fact_set: str = "atlas"  # the embedded facts, a folder or a file
+relation: str = "capital"
+subject: str = "France"  # the fact that is asked
+n_shots: int = 8  # pairs shown before the question
+n_options: int = 5  # candidate objects, the gold one included
+n_facts: int = 40  # facts asked in the last part
+pair_separator: str = " "  # between subject and object
+shot_separator: str = "\n"  # between pairs; the paper has a space here too
+seed: int = 0  # draws shots, options and facts
+
+# %% tags=["hide-input"]
+from math import exp
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+import torch
+from matplotlib import pyplot as plt
+
+from lkecore import facts, figures, intervals, models, prompts, runs
+from lkecore.metrics import iclke
+from lkecore.scores.tree import option_logprobs
+
+figures.style()
+
+# %% [markdown]
+# ## Facts
+#
+# A *fact* is a subject, a relation and an object. The relation's facts are divided: some may be shown to the
+# model (train), the others are asked (test). No subject is on both sides.
+
+# %%
+chosen = facts.load(fact_set, relation)
+train, test = facts.divide(chosen)
+fact = next(f for f in chosen.facts if f.subject == subject)
+print(f"{len(chosen.facts)} facts with {len(chosen.objects)} different objects")
+print(f"{len(train)} may be shown, {len(test)} asked")
+print(f"We ask: {chosen.label}, {fact.subject!r}. True: {fact.object!r}")
+
+# %% [markdown]
+# The model chooses among *options*: the gold object and distractors from other facts of the same relation.
+# They stand in random order.
+
+# %%
+shown = facts.draw_shots([f for f in train if f.subject != subject], n_shots, seed)
+options = facts.draw_options([fact], chosen.objects, n_options, seed)[0]
+print(options)
+
+# %% [markdown]
+# ## Prompts
+#
+# The prompt is the shown pairs, then the subject. There is no question in it and no instruction. The model is
+# left to find out what the pairs have in common.
+
+# %%
+prompt = prompts.many_shot(
+    shown, [fact], [options], pair_separator=pair_separator, shot_separator=shot_separator
+)[0]
+print(prompt.context)
+
+# %% [markdown]
+# Each option is a possible *continuation* of this text. A space belongs to the continuation, because the
+# tokenizer has words with the space in front.
+
+# %%
+print(prompt.continuations)
+
+# %% [markdown]
+# ## Scores
+#
+# First by hand. A model reads *tokens*. We turn context and option into tokens together, and look where the
+# option begins.
+
+# %%
+lm = models.open_model(model)
+start = [lm.tokenizer.bos_token_id] if lm.add_bos else []
+context_ids = start + lm.tokenizer(prompt.context, add_special_tokens=False)["input_ids"]
+gold_text = prompt.context + prompt.continuations[prompt.gold]
+gold_ids = start + lm.tokenizer(gold_text, add_special_tokens=False)["input_ids"]
+print(len(context_ids), "tokens in the context")
+print(
+    [lm.tokenizer.decode([i]) for i in gold_ids[len(context_ids) :]], "are the gold option's tokens"
+)
+
+# %% [markdown]
+# One forward pass gives, at every position, a number for each token of the vocabulary: the *logits*.
+# `log_softmax` turns them into log-probabilities of the next token. The row *before* a token predicts it.
+# That is why the index below is shifted by one.
+
+# %%
+with torch.inference_mode():
+    logits = lm.network(torch.tensor([gold_ids], device=lm.network.device)).logits[0]
+steps = logits.float().log_softmax(-1).cpu()
+rows = []
+for position in range(len(context_ids), len(gold_ids)):
+    value = steps[position - 1, gold_ids[position]].item()
+    rows.append((lm.tokenizer.decode([gold_ids[position]]), value, exp(value)))
+by_hand = pd.DataFrame(rows, columns=["token", "log-probability (nats)", "probability"])
+by_hand.round(3)
+
+# %% [markdown]
+# The log-probability of the option is the *sum* over its tokens ({eq}`eq-logprob`). It is not divided by
+# their number. Now `lkecore` does the same for every option.
+
+# %%
+scored = option_logprobs(lm, [prompt])
+scores = scored.frame
+scores[["option", "gold", "n_tokens", "logprob"]].round(3)
+
+# %% [markdown]
+# Both ways must agree. The difference is rounding.
+
+# %%
+total = by_hand["log-probability (nats)"].sum()
+library = scores.loc[scores["gold"], "logprob"].item()
+assert abs(total - library) < 1e-4, (total, library)
+print(f"by hand {total:.5f}, by lkecore {library:.5f} nats")
+
+# %% [markdown]
+# ## Metrics
+#
+# The *prediction* is the likeliest option. The *confidence* is an option's share of the probability that all
+# options hold together ({eq}`eq-confidence`). By hand, with the exponential, and by `lkecore`:
+
+# %%
+arrays = iclke.to_arrays(scores)
+share = np.exp(arrays.logprob[0]) / np.exp(arrays.logprob[0]).sum()
+confidence = iclke.confidence(arrays.logprob)[0]
+assert np.allclose(share, confidence)
+predicted = options[iclke.predictions(arrays.logprob)[0]]
+print(f"prediction: {predicted} ({'right' if predicted == fact.object else 'wrong'})")
+
+# %% [markdown]
+# ## Figures
+#
+# What to see: how the confidence is spread. A model that knows the fact puts nearly all of it on one bar. A
+# model that has no idea gives each bar about the same, which is the dashed line.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-quickstart", "caption": "Confidence in each option of one fact. The gold option has its own colour. The dashed line is an even spread."}, "image": {"alt": "Horizontal bars, one for each option, of the model's normalised confidence, with a dashed line at an even spread."}}
+bars = scores.assign(confidence=confidence, true=np.where(scores["gold"], "gold", "distractor"))
+fig, ax = plt.subplots(figsize=(6, 0.5 + 0.4 * n_options), layout="constrained")
+sns.barplot(bars, x="confidence", y="option", hue="true", hue_order=["gold", "distractor"], ax=ax)
+ax.axvline(1 / n_options, color="0.2", ls="dashed", label="even spread")
+ax.set(xlim=(0, 1), xlabel="confidence (share of the options' probability)", ylabel="")
+ax.legend(title=None)
+runs.keep(bars[["option", "true", "n_tokens", "logprob", "confidence"]], "fig-quickstart.csv")
+
+# %% [markdown]
+# ## Paper and ours
+#
+# One fact says little: with few options a guess is often right. So we ask more facts of the relation in the
+# same way, and count. That is *accuracy*.
+
+# %%
+asked = facts.draw_facts([f for f in test if f.subject != subject], n_facts, seed)
+drawn = facts.draw_options(asked, chosen.objects, n_options, seed)
+questions = prompts.many_shot(
+    shown, asked, drawn, pair_separator=pair_separator, shot_separator=shot_separator
+)
+more = option_logprobs(lm, questions)
+many = iclke.to_arrays(more.frame)
+right = iclke.correct(many.logprob, many.gold)
+accuracy = intervals.proportion(int(right.sum()), len(right))
+runs.keep(more.frame, "scores.parquet")
+print(
+    f"{right.sum()} of {len(right)} right: accuracy {accuracy.text()}, chance {1 / n_options:.2f}"
+)
+
+# %% [markdown]
+# The bracket is a 95 % interval: other facts of the same relation could well have given any accuracy in it.
+# The paper's numbers are for 100 options and 50 shots, so none stands here. The next page,
+# [](10_iclke_relations.ipynb), asks as the paper does and puts its numbers beside ours.
+
+# %% [markdown]
+# ## Try it
+#
+# ```{exercise}
+# :label: ex-quickstart-length
+# Why is the log-probability of an option not divided by its number of tokens? Think of the two options
+# "Paris" (one token) and "Ouagadougou" (several).
+# ```
+#
+# ````{solution} ex-quickstart-length
+# :class: dropdown
+# The product of the steps *is* the probability of the whole option. Dividing the logarithm by the length
+# would compare probabilities per token instead. After a first rare token, the others of a long name are
+# nearly certain. So a long name would get a bonus for being long, whatever the question.
+# ````
+#
+# ```{exercise}
+# :label: ex-quickstart-shots
+# Does the model need the shots? Ask the same facts with no shot at all.
+# ```
+
+# %% [markdown]
+# ````{solution-start} ex-quickstart-shots
+# :class: dropdown
+# ````
+
+# %%
+bare = prompts.many_shot([], asked, drawn, pair_separator=pair_separator)
+few = iclke.to_arrays(option_logprobs(lm, bare).frame)
+alone = iclke.correct(few.logprob, few.gold)
+print(
+    f"no shots: {intervals.proportion(int(alone.sum()), len(alone)).text()}, {n_shots} shots: {accuracy.text()}"
+)
+
+# %% [markdown]
+# Both numbers are for the same facts and options. Where the second is higher, the pairs told the model which
+# relation is meant. The model may hold the fact in both cases.
+#
+# ````{solution-end}
+# ````
+
+# %% [markdown]
+# To ask another model about another relation, one command is enough:
+#
+# ```
+# lke score --model PATH_OR_NAME --relation currency --shots 8 --options 5 --shot-separator '\n' --out out
+# ```
+
+# %% [markdown]
+# ## Provenance
+
+# %%
+runs.provenance(lm)

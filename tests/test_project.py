@@ -1,0 +1,203 @@
+"""The files around the code: what they promise must be there."""
+
+import os
+import re
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+import lkecore
+
+TOP = Path(__file__).resolve().parent.parent
+TARGETS = ["help", "setup", "book", "test", "lint", "bench", "clean", "jupyter", "lock"]
+
+
+def read(name):
+    return (TOP / name).read_text(encoding="utf-8")
+
+
+def normal(name):
+    """One spelling per package, as the package index compares names."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def pins():
+    """constraints.txt as {package: version}."""
+    lines = [line.strip() for line in read("constraints.txt").splitlines()]
+    rows = [line for line in lines if line and not line.startswith("#")]
+    return {normal(row.split("==")[0]): row.split("==")[1] for row in rows}
+
+
+@pytest.fixture(scope="module")
+def tracked():
+    """Files that git tracks, or would track if they were added now."""
+    if not (TOP / ".git").exists() or shutil.which("git") is None:
+        pytest.skip("not a git checkout")
+    listing = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=TOP,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    return [name for name in listing.split("\0") if name and (TOP / name).is_file()]
+
+
+def readme_tree():
+    """Paths in the README's annotated tree; a folder ends with a slash.
+
+    Each line is two spaces per level, a name, two or more spaces, a comment.
+    """
+    block = re.search(r"^```text\n(lkecore/.*?)^```", read("README.md"), re.M | re.S).group(1)
+    paths, parents = [], []
+    for line in block.splitlines():
+        indent, name = re.match(r"( *)(\S+)", line).groups()
+        parents = parents[: len(indent) // 2]
+        paths.append("".join(parents) + name)
+        if name.endswith("/"):
+            parents.append(name)
+    return paths
+
+
+def test_environment_yml_names_no_version_of_its_own_apart_from_python():
+    conda = yaml.safe_load(read("environment.yml"))["dependencies"]
+    plain = [item for item in conda if isinstance(item, str)]
+    pip = next(item["pip"] for item in conda if isinstance(item, dict))
+    assert [item for item in plain if re.search("[=<>]", item)] == ["python=3.11"]
+    assert pip == ["-c constraints.txt", "-e ."]
+
+
+def test_constraints_are_public_exact_versions():
+    text = read("constraints.txt")
+    rows = [line for line in text.splitlines() if not line.startswith("#")]
+    assert rows[0].startswith("torch==")
+    for row in rows:
+        assert re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.]+", row), row
+    assert not [row for row in rows if re.match(r"(nvidia|cuda|triton)", row, re.I)]
+    assert len(rows) == len(pins()), "a package is listed twice"
+
+
+def test_every_dependency_has_a_constraint():
+    project = tomllib.loads(read("pyproject.toml"))["project"]
+    wanted = project["dependencies"] + sum(project["optional-dependencies"].values(), [])
+    names = {normal(re.match(r"[\w.-]+", item).group()) for item in wanted}
+    assert names <= set(pins())
+    for item in wanted:
+        if "==" in item:
+            name, version = item.split("==")
+            assert pins()[normal(name)] == version
+
+
+def test_makefile_has_the_targets_that_the_help_lists():
+    makefile = read("Makefile")
+    for target in TARGETS:
+        assert re.search(rf"^{target}:", makefile, re.M), target
+    if shutil.which("make") is None:
+        pytest.skip("no make on this machine")
+    # Without the outer make's flags: `make -n` or `make -j` would change what is printed.
+    env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
+    shown = subprocess.run(
+        ["make", "--no-print-directory"],
+        cwd=TOP,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert set(re.findall(r"^make (\w+) ", shown, re.M)) == set(TARGETS)
+
+
+def test_ci_and_workflow_call_targets_that_exist():
+    script = TOP / ".ci" / "run"
+    assert os.access(script, os.X_OK)
+    assert "make test" in script.read_text() and "make lint" in script.read_text()
+    workflow = yaml.safe_load(read(".github/workflows/ci.yml"))
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    hooks = yaml.safe_load(read(".pre-commit-config.yaml"))["repos"][0]["hooks"]
+    commands = [s["run"] for s in steps if "run" in s] + [hook["entry"] for hook in hooks]
+    called = set()
+    for command in commands:
+        for words in re.findall(r"^make ([\w ]+)", command, re.M):
+            called |= set(words.split())
+    assert {"lint", "test", "book"} <= called <= set(TARGETS)
+
+
+def test_citation_names_this_version_and_the_four_papers():
+    citation = yaml.safe_load(read("CITATION.cff"))
+    assert citation["version"] == lkecore.__version__
+    assert f"## {lkecore.__version__}" in read("CHANGELOG.md")
+    assert len(citation["references"]) == 4
+    for paper in citation["references"]:
+        assert paper["title"] and paper["authors"] and paper["type"]
+
+
+def test_licence_is_the_one_that_is_declared():
+    declared = tomllib.loads(read("pyproject.toml"))["project"]["license"]
+    assert declared == yaml.safe_load(read("CITATION.cff"))["license"] == "Apache-2.0"
+    assert "Apache License" in read("LICENSE") and "END OF TERMS AND CONDITIONS" in read("LICENSE")
+
+
+def test_readme_tree_equals_the_folder(tracked):
+    tree = readme_tree()
+    assert len(tree) == len(set(tree))
+    missing = [path for path in tree if not (TOP / path).exists()]
+    assert not missing, f"in the README, not in the folder: {missing}"
+    # A folder without entries of its own in the tree stands for all that it holds.
+    leaves = tuple(
+        p for p in tree if p.endswith("/") and not any(q != p and q.startswith(p) for q in tree)
+    )
+    shown = [
+        name
+        for name in tracked
+        if name.split("/")[0] in ("lkecore", "notebooks", "params")
+        and not name.endswith("/__init__.py")
+        and not name.startswith(leaves)
+    ]
+    unlisted = sorted(set(shown) - set(tree))
+    assert not unlisted, f"in the folder, not in the README: {unlisted}"
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
+def test_relative_links_lead_somewhere(name):
+    for target in re.findall(r"\]\(([^)#\s]+)", read(name)):
+        if not target.startswith(("http:", "https:", "mailto:")):
+            assert (TOP / target).exists(), target
+
+
+def test_commands_in_the_readme_exist():
+    called = re.findall(r"\bmake ([a-z]+)", " ".join(re.findall(r"`[^`]+`", read("README.md"))))
+    assert {"book", "test"} <= set(called) <= set(TARGETS)
+
+
+def test_lke_commands_in_the_readme_exist_with_their_options():
+    from click.testing import CliRunner
+
+    from lkecore.cli import lke
+
+    commands = re.findall(r"\blke ([a-z]+)([^`\n]*)", read("README.md"))
+    assert {"run", "book", "score"} <= {name for name, _ in commands}
+    for name, rest in commands:
+        shown = CliRunner().invoke(lke, [name, "--help"])
+        assert shown.exit_code == 0, shown.output
+        for option in re.findall(r"--[a-z-]+", rest):
+            assert re.search(rf"(?<!\S){option}\b", shown.output), f"lke {name} has no {option}"
+
+
+def test_no_ipynb_is_tracked(tracked):
+    assert not [name for name in tracked if name.endswith(".ipynb")]
+
+
+def test_no_tracked_text_names_a_home_folder(tracked):
+    home = re.compile(r"(?<![\w.:/~-])/(home|Users|root|work)/\w")
+    found = []
+    for name in tracked:
+        try:
+            text = read(name)
+        except UnicodeDecodeError:
+            continue  # a picture or a font
+        found += [f"{name}: {match.group()}" for match in home.finditer(text)]
+    assert not found

@@ -231,8 +231,8 @@ def divide(
     Where the data come with splits, ``test`` names the one to ask, and shots come from the train
     split (or, when train itself is asked, from dev, else test). Where they come without, this is
     T-REx-MC's split (IC-D2) of any fact set: ``n_train`` facts, at most half, and up to ``n_test``
-    others, in an order that depends on ``seed``, subjects and fact ids alone. All facts of a subject
-    stay on one side, so no subject is both shown and asked.
+    others, in an order that depends on ``seed``, subjects and fact ids alone. All facts of a
+    subject stay on one side, so no subject is both shown and asked.
 
     Raises :class:`BadInput` when the asked split is unknown or empty.
     """
@@ -248,6 +248,8 @@ def divide(
         subjects = {f.subject for f in asked}
         train = tuple(f for f in facts if f.split == shown and f.subject not in subjects)
         return train, asked
+    if test == "dev" and test not in present:
+        raise BadInput(f"relation {relation.name}: no split 'dev', since the facts have no splits")
     subjects = sorted({f.subject for f in facts}, key=lambda s: _digest(seed, s))
     by_subject: dict[str, list[Fact]] = {}
     for fact in facts:

@@ -40,7 +40,7 @@ from collections import Counter
 
 import numpy as np
 import pandas as pd
-from IPython.display import Markdown
+from IPython.display import Markdown, display
 from matplotlib import pyplot as plt
 
 from lkecore import facts, figures, intervals, paper, prompts, runs
@@ -77,7 +77,7 @@ chance = pd.Series({name: 1 / len(options["test", name][0]) for name in names})
 
 # %% [markdown]
 # The table lists what there is. `codes` marks look-ups such as country codes. `dropped` counts rows that the
-# source repeats.
+# source repeats. Below it stand the relations of the fact set that are left out here, if any.
 
 # %%
 rows = []
@@ -87,7 +87,8 @@ for name in names:
     row = (name, r.kind, "yes" if r.codes else "", len(r.facts), len(r.objects), r.repeated)
     rows.append((*row, len(asked["test", name]), n, small))
 columns = ["relation", "kind", "codes", "facts", "objects", "dropped", "asked", "options", "fewer"]
-pd.DataFrame(rows, columns=columns)
+display(pd.DataFrame(rows, columns=columns))
+print("left out:", ", ".join(sorted(set(facts.relations(fact_set)) - set(names))) or "none")
 
 # %% [markdown]
 # ## Prompts

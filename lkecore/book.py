@@ -85,7 +85,7 @@ def compose(
 
 def _note(profile: str, manifest: dict[str, Any]) -> str:
     models = ", ".join(
-        f"**{name}** ({weights.CATALOGUE.get(name, 'your own')}; digest `{digest[:12]}`)"
+        f"**{name}** ({weights.CATALOGUE.get(name, 'your own')}; digest `{digest[:12]}`, {manifest['dtype']})"
         for name, digest in manifest["models"].items()
     )
     warning = (

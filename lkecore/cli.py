@@ -51,7 +51,7 @@ def _separator(context: click.Context, option: click.Parameter, value: str) -> s
 @click.option("--device", help="cpu, cuda, cuda:N or auto; default: cuda where there is one")
 @click.option("--split", default="test", show_default=True, help="the facts that are asked")
 @click.option("--no-cache", is_flag=True, help="neither read nor keep computed scores")
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="folder for the result")
+@click.option("--out", required=True, help="folder for the result")
 def score(
     spec: str,
     relation: str,
@@ -67,7 +67,7 @@ def score(
     device: str | None,
     split: str,
     no_cache: bool,
-    out: Path,
+    out: str,
 ) -> None:
     """Ask one model about one relation.
 
@@ -93,19 +93,26 @@ def score(
     from lkecore.metrics import iclke
     from lkecore.scores.tree import option_logprobs
 
+    if not out:
+        raise BadInput("--out must name a folder")
+    folder = Path(out)
+    part = folder / "options.parquet.part"
     try:
-        out.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        part.touch()
+        part.unlink()
     except OSError as error:
-        raise BadInput(f"--out {out}: not a folder ({error.strerror})") from error
+        raise BadInput(f"--out {out}: not a folder to write to ({error.strerror})") from error
+    if (folder / "options.parquet").is_dir():
+        raise BadInput(f"--out {out}: options.parquet is a folder there")
     model = models.open_model(name, dtype=dtype, device=device)
     scored = option_logprobs(model, questions, use_cache=not no_cache)
     arrays = iclke.to_arrays(scored.frame)
     right = iclke.correct(arrays.logprob, arrays.gold)
     interval = intervals.proportion(int(right.sum()), len(right))
 
-    part = out / "options.parquet.part"
     scored.frame.to_parquet(part, index=False)
-    os.replace(part, out / "options.parquet")
+    os.replace(part, folder / "options.parquet")
     summary = {
         "accuracy": interval.estimate,
         "interval": [interval.low, interval.high],
@@ -131,7 +138,7 @@ def score(
         "split": split,
         "cache": not no_cache,
         "bos": model.add_bos,
-        "out": str(out),
+        "out": out,
         "rows_repeated": chosen.repeated,
         "model_digest": model.digest,
         "facts_digest": chosen.digest,

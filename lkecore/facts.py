@@ -90,7 +90,7 @@ def relations(spec: str) -> tuple[str, ...]:
         return tuple(row["relation"] for row in _atlas_rows("atlas_relations.tsv"))
     if _may_hold_many(spec):
         [(stem, _, path)] = sources(spec)
-        names = {str(row.get("relation") or stem) for _, row in read(path)}
+        names = {_relation_of(row, where, stem) for where, row in read(path)}
         if not names:
             raise BadInput(f"fact set {spec}: no rows in it")
         return tuple(sorted(names))
@@ -133,7 +133,7 @@ def load(spec: str, relation: str) -> Relation:
         if not _may_hold_many(spec) and stem != relation:
             continue
         for where, row in read(path):
-            if not _may_hold_many(spec) or str(row.get("relation") or stem) == relation:
+            if not _may_hold_many(spec) or _relation_of(row, where, stem) == relation:
                 rows.append((where, row, split or str(row.get("split") or "")))
     if not rows:
         known = relations(spec)
@@ -167,6 +167,10 @@ def _atlas_rows(name: str) -> list[dict[str, str]]:
 def _may_hold_many(spec: str) -> bool:
     """One file may hold several relations (a ``relation`` column); files of a folder hold one."""
     return Path(spec).is_file()
+
+
+def _relation_of(row: dict[str, Any], where: str, stem: str) -> str:
+    return text(row, where, "relation") if row.get("relation") else stem
 
 
 def _relation(name: str, rows: Sequence[tuple[str, dict[str, Any], str]]) -> Relation:
@@ -287,6 +291,8 @@ def draw_facts(facts: Sequence[Fact], limit: int | None, seed: int) -> tuple[Fac
     """A random sample of at most ``limit`` facts (all of them if None), in random order."""
     if limit is not None and limit < 1:
         raise BadInput(f"limit must be 1 or more facts, found {limit}")
+    if not facts:
+        raise BadInput("no facts are left to draw from; show fewer")
     order = np.random.default_rng(seed).permutation(len(facts))
     return tuple(facts[i] for i in order[:limit])
 

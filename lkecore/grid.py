@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from filelock import FileLock
 from tqdm import tqdm
 
 from lkecore import facts, runs, weights
+from lkecore.models import DTYPES
 from lkecore.rows import BadInput, nearest
 
 TYPES = {"int": int, "float": float, "str": str, "bool": bool}
@@ -44,22 +46,24 @@ def read_plan(path: str | Path) -> Plan:
     path = Path(path)
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise BadInput(f"no params file {path}") from error
+    except OSError as error:
+        raise BadInput(f"params file {path} cannot be read ({error.strerror})") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise BadInput(f"{path}: not YAML ({' '.join(str(error).split())})") from error
     if not isinstance(content, dict) or set(content) != {"profile", "runs"}:
         raise BadInput(f"{path}: expected the keys profile and runs")
     if not isinstance(content["profile"], str) or not isinstance(content["runs"], list):
         raise BadInput(f"{path}: profile must be a name and runs a list")
-    project = path.resolve().parent.parent
+    project = path.absolute().parent.parent
     notebooks = {p.stem: p for p in sorted((project / "notebooks").glob("*.py"))}
+    if not notebooks:
+        raise BadInput(f"{path}: must lie in a folder beside notebooks/, and {project} has none")
     jobs: list[runs.Job] = []
     for row in content["runs"]:
         if not isinstance(row, dict) or not {"notebook"} <= set(row) <= {"notebook", "parameters"}:
             raise BadInput(f"{path}: a run has a notebook and parameters, found {row!r}")
         name = row["notebook"]
-        if name not in notebooks:
+        if not isinstance(name, str) or name not in notebooks:
             raise BadInput(f"{path}: unknown notebook {name!r}; {nearest(str(name), notebooks)}")
         if any(job.notebook == notebooks[name] for job in jobs):
             raise BadInput(f"{path}: notebook {name!r} is named twice")
@@ -100,13 +104,23 @@ def _check_parameters(path: Path, notebook: Path, given: Any) -> dict[str, Any]:
         annotation = declared[name][0]
         if not fits(value, annotation):
             raise BadInput(f"{where} must be {annotation}, found {value!r}")
+        if isinstance(value, list) and len(set(value)) < len(value):
+            raise BadInput(f"{where} names something twice: {value}")
+        least = 1 if name.startswith("n_") and name != "n_shots" else 0
+        if type(value) is int and (name.startswith("n_") or name == "seed") and value < least:
+            raise BadInput(f"{where} must be {least} or more, found {value}")
+        if name == "dtype" and value not in DTYPES:
+            raise BadInput(f"{where} must be one of {', '.join(DTYPES)}, found {value!r}")
+        if name in ("model", "models", "fact_set") and not value:
+            raise BadInput(f"{where} must not be empty")
     effective = {name: default for name, (_, default) in declared.items()} | given
     try:
         for model in runs.models_of(effective):
             weights.check_name(model)
         for spec in runs.facts_of(effective):
             known = facts.relations(spec)
-            for relation in effective.get("relations") or []:
+            one, many = effective.get("relation"), effective.get("relations") or []
+            for relation in [*([one] if one else []), *many]:
                 if relation not in known:
                     raise BadInput(
                         f"unknown relation {relation!r} in {spec}; {nearest(relation, known)}"
@@ -137,18 +151,22 @@ def execute(plan: Plan, target: Path) -> list[str]:
     with tqdm(plan.jobs, unit="notebook", disable=None) as bar:
         for job in bar:
             bar.set_description(job.notebook.stem)
-            folder = runs.run_folder(target, job)
-            if (done := runs.manifest(folder)) is not None:
-                tqdm.write(f"{job.notebook.stem}: finished before, {done['started']}", sys.stderr)
-                continue
-            failure = _execute(job, plan.profile, folder)
+            key = runs.run_key(job)
+            folder = runs.run_folder(target, job, key)
+            target.mkdir(parents=True, exist_ok=True)
+            with FileLock(folder.with_suffix(".lock")):  # another lke may be at the same job
+                if (done := runs.manifest(folder)) is not None:
+                    started = done["started"]
+                    tqdm.write(f"{job.notebook.stem}: finished before, {started}", sys.stderr)
+                    continue
+                failure = _execute(job, key, plan.profile, folder)
             failures += [failure] if failure else []
             if done := runs.manifest(folder):
                 tqdm.write(f"{job.notebook.stem}: {done['seconds']:.0f} s", sys.stderr)
     return failures
 
 
-def _execute(job: runs.Job, profile: str, folder: Path) -> str | None:
+def _execute(job: runs.Job, key: str, profile: str, folder: Path) -> str | None:
     """Execute one notebook into its folder; the manifest last. Returns the failure as one line."""
     import papermill
     from traitlets.config import Config
@@ -188,5 +206,5 @@ def _execute(job: runs.Job, profile: str, folder: Path) -> str | None:
         os.environ.clear()
         os.environ.update(before)
         shutil.rmtree(sockets, ignore_errors=True)
-    runs.seal(folder, job, profile, started, time.perf_counter() - clock)
+    runs.seal(folder, job, key, profile, started, time.perf_counter() - clock)
     return None

@@ -34,15 +34,20 @@ class Model:
     def _loaded(self) -> tuple[Any, float]:
         import torch
         import transformers
+        from safetensors import SafetensorError
 
         started = time.perf_counter()
-        network = transformers.AutoModelForCausalLM.from_pretrained(
-            self.path,
-            dtype=getattr(torch, self.dtype),
-            device_map="auto" if self.device == "auto" else None,
-            use_safetensors=True,
-            local_files_only=True,
-        ).eval()
+        try:
+            network = transformers.AutoModelForCausalLM.from_pretrained(
+                self.path,
+                dtype=getattr(torch, self.dtype),
+                device_map="auto" if self.device == "auto" else None,
+                use_safetensors=True,
+                local_files_only=True,
+            ).eval()
+        except (OSError, ValueError, SafetensorError) as error:
+            reason = first_line(error)
+            raise BadInput(f"model {self.name}: {self.path} cannot be loaded ({reason})") from error
         if self.device != "auto":
             network.to(self.device)
         return network, time.perf_counter() - started

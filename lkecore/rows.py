@@ -94,6 +94,8 @@ def read(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                 raise BadInput(f"{where}: {len(row)} fields where the header has {len(header)}")
             if header and row:
                 yield where, dict(zip(header, row, strict=True))
+            if not header and len(set(row)) < len(row):
+                raise BadInput(f"{where}: the header names a column twice: {', '.join(row)}")
             header = header or row
     except csv.Error as error:
         raise BadInput(f"{path}, line {begin}: {error}") from error
@@ -117,6 +119,8 @@ def _json_object(line: str, where: str) -> dict[str, Any]:
         row = json.loads(line)
     except json.JSONDecodeError as error:
         raise BadInput(f"{where}: not JSON ({error.msg})") from error
+    except (RecursionError, ValueError) as error:  # nested too deep, or a number without end
+        raise BadInput(f"{where}: JSON beyond what can be read ({error})") from error
     if not isinstance(row, dict):
         raise BadInput(f"{where}: expected a JSON object, found {line[:40]!r}")
     return row

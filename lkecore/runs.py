@@ -68,9 +68,9 @@ def run_key(job: Job) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def run_folder(runs: Path, job: Job) -> Path:
+def run_folder(runs: Path, job: Job, key: str | None = None) -> Path:
     """Where the run of a job is, or will be."""
-    return runs / f"{job.notebook.stem}-{run_key(job)[:12]}"
+    return runs / f"{job.notebook.stem}-{(key or run_key(job))[:12]}"
 
 
 def manifest(folder: Path) -> dict[str, Any] | None:
@@ -87,14 +87,16 @@ def _file_digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def seal(folder: Path, job: Job, profile: str, started: datetime, seconds: float) -> None:
+def seal(folder: Path, job: Job, key: str, profile: str, started: datetime, seconds: float) -> None:
     """Write the manifest, by which the run counts from now on; all files must be there."""
     record = {
         "notebook": job.notebook.stem,
         "profile": profile,
         "parameters": job.effective,
-        "key": run_key(job),
+        "key": key,
         "models": {m: weights.files_digest(weights.locate(m)) for m in models_of(job.effective)},
+        "dtype": job.effective.get("dtype", "float32"),
+        "threads": os.environ.get("OMP_NUM_THREADS") or str(os.cpu_count()),
         "started": started.isoformat(timespec="seconds"),
         "seconds": round(seconds, 1),
         **versions(),
@@ -139,7 +141,7 @@ def provenance(*models: Any) -> pd.DataFrame:
         f"{'with' if m.add_bos else 'no'} BOS"
         for m in models
     } | versions()
-    return pd.DataFrame({"what": list(rows), "which": list(rows.values())})
+    return pd.DataFrame({"which": rows.values()}, index=pd.Index(rows, name="what"))
 
 
 def _commit() -> str:

@@ -56,7 +56,14 @@ WHEELS = {
 
 def cache_folder() -> Path:
     """``$LKECORE_CACHE``, or ``~/.cache/lkecore``: converted models and computed scores."""
-    return Path(os.environ.get("LKECORE_CACHE") or Path.home() / ".cache" / "lkecore").expanduser()
+    given = os.environ.get("LKECORE_CACHE")
+    folder = Path(given) if given else Path.home() / ".cache" / "lkecore"
+    try:
+        folder = folder.expanduser()
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, RuntimeError) as error:
+        raise BadInput(f"cache folder {folder} cannot be made ({first_line(error)})") from error
+    return folder
 
 
 def check_name(name: str) -> None:
@@ -134,6 +141,7 @@ def _once(folder: str, build: Callable[[Path], None]) -> Path:
             part = Path(tempfile.mkdtemp(prefix=f"{folder}.part-", dir=final.parent))
             try:
                 build(part)
+                part.chmod(0o755)  # mkdtemp made it private, and a cache may be shared
                 os.replace(part, final)
             finally:
                 shutil.rmtree(part, ignore_errors=True)
@@ -177,13 +185,16 @@ def _convert_gguf(path: Path, target: Path) -> None:
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
+    with open(path, "rb") as file:
+        if file.read(4) != b"GGUF":
+            raise BadInput(f"{path}: not a GGUF file (it does not begin with GGUF)")
     where = {"pretrained_model_name_or_path": path.parent, "gguf_file": path.name}
     print(f"converting {path.name} (once)", file=sys.stderr)
     try:
         config = AutoConfig.from_pretrained(**where)
         source = AutoModelForCausalLM.from_pretrained(**where, dtype=torch.float32)
         tokenizer = AutoTokenizer.from_pretrained(**where)
-    except (OSError, ValueError, KeyError, NotImplementedError) as error:
+    except Exception as error:  # a broken file fails in any way, inside transformers' reader
         raise BadInput(
             f"{path}: transformers cannot read this GGUF file ({first_line(error)})"
         ) from error

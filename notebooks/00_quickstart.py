@@ -24,10 +24,12 @@
 # All choices of the page stand in one cell. The defaults are for the small model that comes with the book.
 
 # %% tags=["parameters"]
-model: str = "smollm2"  # a name of `lke models`, a folder, a .gguf file or a hub id
+model: str = (
+    "smollm2"  # a name of `lke models`, a folder, a .gguf file or a hub id
+)
 fact_set: str = "atlas"  # the embedded facts, a folder or a file
 relation: str = "capital"
-subject: str = "France"  # the fact that is asked
+subject: str = "Iceland"  # the fact that is asked
 n_shots: int = 8  # pairs shown before the question
 n_options: int = 5  # candidate objects, the gold one included
 n_facts: int = 40  # facts asked in the last part
@@ -46,6 +48,7 @@ from matplotlib import pyplot as plt
 
 from lkecore import facts, figures, intervals, models, prompts, runs
 from lkecore.metrics import iclke
+from lkecore.scores.tokens import common_prefix
 from lkecore.scores.tree import option_logprobs
 
 figures.style()
@@ -69,7 +72,9 @@ print(f"We ask: {chosen.label}, {fact.subject!r}. True: {fact.object!r}")
 # They stand in random order.
 
 # %%
-shown = facts.draw_shots([f for f in train if f.subject != subject], n_shots, seed)
+shown = facts.draw_shots(
+    [f for f in train if f.subject != subject], n_shots, seed
+)
 options = facts.draw_options([fact], chosen.objects, n_options, seed)[0]
 print(options)
 
@@ -81,7 +86,11 @@ print(options)
 
 # %%
 prompt = prompts.many_shot(
-    shown, [fact], [options], pair_separator=pair_separator, shot_separator=shot_separator
+    shown,
+    [fact],
+    [options],
+    pair_separator=pair_separator,
+    shot_separator=shot_separator,
 )[0]
 print(prompt.context)
 
@@ -95,19 +104,20 @@ print(prompt.continuations)
 # %% [markdown]
 # ## Scores
 #
-# First by hand. A model reads *tokens*. We turn context and option into tokens together, and look where the
-# option begins.
+# First by hand. A model reads *tokens*. We turn context and option into tokens together. The option's tokens
+# begin where the two lists part.
 
 # %%
 lm = models.open_model(model)
-start = [lm.tokenizer.bos_token_id] if lm.add_bos else []
-context_ids = start + lm.tokenizer(prompt.context, add_special_tokens=False)["input_ids"]
-gold_text = prompt.context + prompt.continuations[prompt.gold]
-gold_ids = start + lm.tokenizer(gold_text, add_special_tokens=False)["input_ids"]
-print(len(context_ids), "tokens in the context")
-print(
-    [lm.tokenizer.decode([i]) for i in gold_ids[len(context_ids) :]], "are the gold option's tokens"
+first = [lm.tokenizer.bos_token_id] if lm.add_bos else []
+texts = [prompt.context, prompt.context + prompt.continuations[prompt.gold]]
+context_ids, gold_ids = (
+    first + ids
+    for ids in lm.tokenizer(texts, add_special_tokens=False)["input_ids"]
 )
+start = common_prefix([context_ids, gold_ids])
+print(f"{start} tokens of context, then the gold option:")
+print([lm.tokenizer.decode([i]) for i in gold_ids[start:]])
 
 # %% [markdown]
 # One forward pass gives, at every position, a number for each token of the vocabulary: the *logits*.
@@ -116,16 +126,23 @@ print(
 
 # %%
 with torch.inference_mode():
-    logits = lm.network(torch.tensor([gold_ids], device=lm.network.device)).logits[0]
+    logits = lm.network(
+        torch.tensor([gold_ids], device=lm.network.device)
+    ).logits[0]
 steps = logits.float().log_softmax(-1).cpu()
 rows = []
-for position in range(len(context_ids), len(gold_ids)):
+for position in range(start, len(gold_ids)):
     value = steps[position - 1, gold_ids[position]].item()
     rows.append((lm.tokenizer.decode([gold_ids[position]]), value, exp(value)))
-by_hand = pd.DataFrame(rows, columns=["token", "log-probability (nats)", "probability"])
+by_hand = pd.DataFrame(
+    rows, columns=["token", "log-probability (nats)", "probability"]
+)
 by_hand.round(3)
 
 # %% [markdown]
+# What to see: where a name has several tokens, the first one decides. Once it is there, the rest of the name
+# is often nearly certain.
+#
 # The log-probability of the option is the *sum* over its tokens ({eq}`eq-logprob`). It is not divided by
 # their number. Now `lkecore` does the same for every option.
 
@@ -155,7 +172,9 @@ share = np.exp(arrays.logprob[0]) / np.exp(arrays.logprob[0]).sum()
 confidence = iclke.confidence(arrays.logprob)[0]
 assert np.allclose(share, confidence)
 predicted = options[iclke.predictions(arrays.logprob)[0]]
-print(f"prediction: {predicted} ({'right' if predicted == fact.object else 'wrong'})")
+print(
+    f"prediction: {predicted} ({'right' if predicted == fact.object else 'wrong'})"
+)
 
 # %% [markdown]
 # ## Figures
@@ -164,13 +183,29 @@ print(f"prediction: {predicted} ({'right' if predicted == fact.object else 'wron
 # model that has no idea gives each bar about the same, which is the dashed line.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-quickstart", "caption": "Confidence in each option of one fact. The gold option has its own colour. The dashed line is an even spread."}, "image": {"alt": "Horizontal bars, one for each option, of the model's normalised confidence, with a dashed line at an even spread."}}
-bars = scores.assign(confidence=confidence, true=np.where(scores["gold"], "gold", "distractor"))
+bars = scores.assign(
+    confidence=confidence, true=np.where(scores["gold"], "gold", "distractor")
+)
 fig, ax = plt.subplots(figsize=(6, 0.5 + 0.4 * n_options), layout="constrained")
-sns.barplot(bars, x="confidence", y="option", hue="true", hue_order=["gold", "distractor"], ax=ax)
+sns.barplot(
+    bars,
+    x="confidence",
+    y="option",
+    hue="true",
+    hue_order=["gold", "distractor"],
+    ax=ax,
+)
 ax.axvline(1 / n_options, color="0.2", ls="dashed", label="even spread")
-ax.set(xlim=(0, 1), xlabel="confidence (share of the options' probability)", ylabel="")
+ax.set(
+    xlim=(0, 1),
+    xlabel="confidence (share of the options' probability)",
+    ylabel="",
+)
 ax.legend(title=None)
-runs.keep(bars[["option", "true", "n_tokens", "logprob", "confidence"]], "fig-quickstart.csv")
+runs.keep(
+    bars[["option", "true", "n_tokens", "logprob", "confidence"]],
+    "fig-quickstart.csv",
+)
 
 # %% [markdown]
 # ## Paper and ours
@@ -179,10 +214,16 @@ runs.keep(bars[["option", "true", "n_tokens", "logprob", "confidence"]], "fig-qu
 # same way, and count. That is *accuracy*.
 
 # %%
-asked = facts.draw_facts([f for f in test if f.subject != subject], n_facts, seed)
+asked = facts.draw_facts(
+    [f for f in test if f.subject != subject], n_facts, seed
+)
 drawn = facts.draw_options(asked, chosen.objects, n_options, seed)
 questions = prompts.many_shot(
-    shown, asked, drawn, pair_separator=pair_separator, shot_separator=shot_separator
+    shown,
+    asked,
+    drawn,
+    pair_separator=pair_separator,
+    shot_separator=shot_separator,
 )
 more = option_logprobs(lm, questions)
 many = iclke.to_arrays(more.frame)
@@ -204,7 +245,7 @@ print(
 # ```{exercise}
 # :label: ex-quickstart-length
 # Why is the log-probability of an option not divided by its number of tokens? Think of the two options
-# "Paris" (one token) and "Ouagadougou" (several).
+# "Paris" (one token) and "Reykjavik" (several).
 # ```
 #
 # ````{solution} ex-quickstart-length

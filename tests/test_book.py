@@ -1,5 +1,6 @@
 """The whole way on a random model: run every notebook, build the book, look at its pages."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,22 @@ from bs4 import BeautifulSoup
 from lkecore import grid
 
 TOP = Path(__file__).resolve().parent.parent
+FORK = "14_my_separator"
+
+
+def fork(project):
+    """Fork a notebook as the page book/fork.md says: copy, rows, a line in the contents."""
+    source = (TOP / "notebooks" / "10_iclke_relations.py").read_text(encoding="utf-8")
+    copy = re.sub("-iclke-", "-separator-", source)
+    (project / "notebooks" / "14_my_separator.py").write_text(copy, encoding="utf-8")
+    toc = project / "book" / "_toc.yml"
+    line = "      - file: notebooks/10_iclke_relations\n"
+    toc.write_text(toc.read_text().replace(line, line + line.replace("10_iclke_relations", FORK)))
+    params = project / "params" / "smoke.yaml"
+    content = yaml.safe_load(params.read_text())
+    given = content["runs"][-1]["parameters"] | {"n_facts": 3}
+    content["runs"].append({"notebook": FORK, "parameters": given})
+    params.write_text(yaml.safe_dump(content))
 
 
 @pytest.fixture(scope="module")
@@ -23,6 +40,7 @@ def html(tmp_path_factory):
         left_out = shutil.ignore_patterns("*.ipynb", "__pycache__")
         shutil.copytree(TOP / name, project / name, ignore=left_out)
     shutil.copy(TOP / "_config.yml", project)
+    fork(project)
     for command in ("run", "book"):
         done = subprocess.run(
             [Path(sys.executable).with_name("lke"), command, "params/smoke.yaml"],
@@ -92,7 +110,7 @@ def test_every_figure_has_an_image_a_number_a_caption_and_a_text_for_those_who_c
             assert len(image["alt"]) > 20, image
             caption = image.find_parent("figure").find("figcaption").get_text().strip()
             assert caption.startswith("Fig.") and len(caption) > 40, caption
-    assert seen == 4
+    assert seen == 4 + 3  # quick start and relations page, and the fork
 
 
 def test_no_page_shows_a_traceback_a_warning_or_an_object_instead_of_a_result(pages):
@@ -108,6 +126,12 @@ def test_a_notebook_page_says_which_profile_and_model_made_it_and_that_random_me
         page = BeautifulSoup((html / "notebooks" / f"{name}.html").read_text(), "html.parser")
         note = page.select_one("div.lke-profile").get_text()
         assert "profile smoke" in note and "toy" in note and "The model is random" in note
+
+
+def test_a_forked_notebook_has_a_page_beside_the_original(html):
+    page = BeautifulSoup((html / "notebooks" / f"{FORK}.html").read_text(), "html.parser")
+    assert page.find(id="fig-separator-relations") and not page.find(id="fig-iclke-relations")
+    assert f"notebooks/{FORK}.html" in (html / "index.html").read_text()
 
 
 def test_the_data_of_a_page_can_be_downloaded(html):

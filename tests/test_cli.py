@@ -298,6 +298,7 @@ def test_missing_options_and_unknown_commands_are_one_line(lke):
 
 def test_result_folder_that_is_a_file_is_found_before_the_work(lke, capital, no_model):
     mistake(lke("score", *small(capital, capital)), f"--out {capital}: not a folder")
+    mistake(lke("score", *small(capital, "")), "--out must name a folder")
 
 
 @pytest.fixture

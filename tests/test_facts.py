@@ -556,3 +556,15 @@ print(r.digest, [f.id for f in facts.draw_shots(train, 5, 0)],
         for seed in ("1", "2")
     }
     assert len(printed) == 1
+
+
+def test_a_relation_name_must_be_a_text(tmp_path):
+    file = tmp_path / "a.jsonl"
+    file.write_text('{"relation": ["x"], "subject": "a", "object": "b"}\n')
+    with pytest.raises(BadInput, match="line 1: relation must be a non-empty text"):
+        facts.relations(str(file))
+
+
+def test_drawing_from_no_facts_is_refused():
+    with pytest.raises(BadInput, match="no facts are left to draw from"):
+        facts.draw_facts([], 3, seed=0)

@@ -1,13 +1,14 @@
 """Opening a model: what is accepted, what is refused in one line, and what is found out about it."""
 
 import os
+import shutil
 
 import helpers
 import pytest
 
 from lkecore.models import open_model
 from lkecore.rows import BadInput
-from lkecore.weights import files_digest
+from lkecore.weights import files_digest, locate
 
 
 def save(folder, network, tokenizer=None):
@@ -160,3 +161,13 @@ def test_a_config_that_names_no_architecture_is_refused(tmp_path):
     network.config.save_pretrained(folder)
     with pytest.raises(BadInput, match="llama is no causal language model"):
         open_model(folder)
+
+
+def test_a_truncated_weight_file_is_one_line(tmp_path):
+    folder = tmp_path / "model"
+    shutil.copytree(locate("toy"), folder)
+    file = folder / "model.safetensors"
+    file.write_bytes(file.read_bytes()[:-100])
+    opened = open_model(str(folder))
+    with pytest.raises(BadInput, match="cannot be loaded"):
+        _ = opened.network

@@ -277,3 +277,18 @@ def test_nearest_names_come_first_and_long_lists_are_cut():
     assert nearest("capitol", ["currency", "capital"]) == "nearest: capital"
     assert nearest("zzz", ["b", "a"]) == "there are: b, a"
     assert nearest("zzz", map(str, range(11))) == "there are: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ..."
+
+
+def test_json_nested_too_deep_or_a_number_without_end_names_its_line(tmp_path):
+    file = tmp_path / "a.jsonl"
+    for line in ("[" * 100_000, '{"subject": ' + "1" * 5000 + "}"):
+        file.write_text('{"subject": "a", "object": "b"}\n' + line)
+        with pytest.raises(BadInput, match="a.jsonl, line 2: JSON beyond"):
+            list(read(file))
+
+
+def test_a_header_with_a_column_twice_is_refused(tmp_path):
+    file = tmp_path / "a.csv"
+    file.write_text("subject,object,object\na,b,c\n")
+    with pytest.raises(BadInput, match="line 1: the header names a column twice"):
+        list(read(file))

@@ -194,6 +194,7 @@ def test_keep_writes_nothing_outside_of_a_run_and_refuses_other_formats(tmp_path
         ({"names": "x"}, r"parameter 'names' must be list\[str\], found 'x'"),
         ({"names": [1]}, r"parameter 'names' must be list\[str\], found \[1\]"),
         ({"flag": 0}, "parameter 'flag' must be bool, found 0"),
+        ({"names": ["x", "x"]}, "parameter 'names' names something twice"),
     ],
 )
 def test_a_parameter_that_the_notebook_lacks_or_of_another_type_is_refused(
@@ -215,6 +216,7 @@ def test_a_whole_number_is_a_float_too(project):
         ("profile: x\nruns: []", "runs is empty"),
         ("profile: x", "expected the keys profile and runs"),
         ("profile: x\nruns: [{notebook: aa}]", "unknown notebook 'aa'; nearest: a"),
+        ("profile: x\nruns: [{notebook: [a]}]", r"unknown notebook \['a'\]"),
         ("profile: x\nruns: [{notebook: a}, {notebook: a}]", "'a' is named twice"),
         ("profile: x\nruns: [{notebook: a, parameter: {}}]", "a run has a notebook and parameters"),
         ("profile: [\nruns", "not YAML"),
@@ -236,6 +238,15 @@ def test_models_and_facts_that_parameters_name_are_checked_before_anything_runs(
         plan(project)
 
 
+def test_relations_that_parameters_name_are_checked_before_anything_runs(project):
+    declared = 'relation: str = "capital"\nrelations: list[str] = []\nfact_set: str = "atlas"'
+    edit(project, 'word: str = "a"', declared)
+    for given in ({"relation": "capitol"}, {"relations": ["currency", "capitol"]}):
+        write_params(project, given)
+        with pytest.raises(BadInput, match="unknown relation 'capitol' in atlas; nearest: capital"):
+            plan(project)
+
+
 def test_parameters_must_be_annotated_literals_in_one_cell(project):
     edit(project, "n: int = 1", "n = 1")
     with pytest.raises(BadInput, match="name: type = literal"):
@@ -254,3 +265,46 @@ def test_a_run_from_another_code_is_not_shown(project):
 def test_the_manifest_is_valid_json_with_plain_values(project):
     _, folder, manifest = run(project)
     assert json.loads((folder / "manifest.json").read_text()) == manifest
+
+
+@pytest.mark.parametrize(
+    ("declared", "given", "message"),
+    [
+        ("n_facts: int = 3", {"n_facts": 0}, "'n_facts' must be 1 or more, found 0"),
+        ("n_shots: int = 3", {"n_shots": -1}, "'n_shots' must be 0 or more, found -1"),
+        ("seed: int = 0", {"seed": -1}, "'seed' must be 0 or more, found -1"),
+        ('dtype: str = "float32"', {"dtype": "float99"}, "'dtype' must be one of float32"),
+        ('models: list[str] = ["toy"]', {"models": []}, "'models' must not be empty"),
+        ('fact_set: str = "atlas"', {"fact_set": ""}, "'fact_set' must not be empty"),
+    ],
+)
+def test_values_that_make_no_sense_are_refused_before_anything_runs(
+    project, declared, given, message
+):
+    edit(project, 'word: str = "a"', declared)
+    write_params(project, given)
+    with pytest.raises(BadInput, match=message):
+        plan(project)
+
+
+def test_a_params_file_must_lie_beside_the_notebooks_and_be_a_file(project, tmp_path_factory):
+    elsewhere = tmp_path_factory.mktemp("elsewhere") / "p.yaml"
+    elsewhere.write_text((project / "params" / "p.yaml").read_text())
+    with pytest.raises(BadInput, match="must lie in a folder beside notebooks/"):
+        grid.read_plan(elsewhere)
+    with pytest.raises(BadInput, match="cannot be read"):
+        grid.read_plan(project / "params")
+    with pytest.raises(BadInput, match="cannot be read"):
+        grid.read_plan(project / "params" / "q.yaml")
+
+
+def test_two_drivers_at_once_make_one_run(project):
+    edit(project, 'print("n is", n)', 'open("done", "a").write("once\\n")')
+    code = (
+        "from lkecore import grid; from pathlib import Path;"
+        "grid.execute(grid.read_plan('params/p.yaml'), Path('runs'))"
+    )
+    drivers = [subprocess.Popen([sys.executable, "-c", code], cwd=project) for _ in range(2)]
+    assert [driver.wait() for driver in drivers] == [0, 0]
+    assert (project / "done").read_text() == "once\n"
+    assert run(project)[2] is not None

@@ -296,7 +296,19 @@ def test_a_gguf_file_gives_the_logits_and_tokens_of_the_model_it_was_written_fro
 
 def test_a_file_that_is_no_gguf_is_refused_and_nothing_stays(own_cache, tmp_path):
     file = tmp_path / "broken.gguf"
-    file.write_bytes(b"not a model")
-    with pytest.raises(BadInput, match="broken.gguf: transformers cannot read this GGUF file"):
-        weights.locate(str(file))
+    for content, reason in [
+        (b"not a model", "not a GGUF file"),
+        (b"GGUF, but no model", "transformers cannot read this GGUF file"),
+    ]:
+        file.write_bytes(content)
+        with pytest.raises(BadInput, match=f"broken.gguf: {reason}"):
+            weights.locate(str(file))
     assert not [p for p in (own_cache / "models").iterdir() if p.is_dir()]
+
+
+@pytest.mark.parametrize("given", ["file/cache", "~nobody-of-that-name/cache"])
+def test_a_cache_folder_that_cannot_be_made_is_one_line(given, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("LKECORE_CACHE", given if given[0] == "~" else str(tmp_path / given))
+    with pytest.raises(BadInput, match="cache folder .* cannot be made"):
+        weights.locate("toy")

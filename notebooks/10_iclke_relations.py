@@ -319,7 +319,7 @@ for model in models:
 figure_data = results[results["model"] == models[0]]
 fig, ax = plt.subplots(figsize=(7, 1 + 0.45 * len(names)), layout="constrained")
 figures.accuracy_bars(figure_data, ax, chance=chance)
-ax.set_title(models[0], loc="right", fontsize="medium")
+ax.set_xlabel(f"{ax.get_xlabel()}, {models[0]}")
 runs.keep(figure_data, "fig-iclke-relations.csv")
 
 # %% [markdown]

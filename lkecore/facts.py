@@ -19,8 +19,6 @@ import numpy as np
 
 from lkecore.rows import SPLITS, BadInput, nearest, read, sources, text, texts
 
-KINDS = ("location", "language", "other")
-
 
 @dataclass(frozen=True)
 class Fact:

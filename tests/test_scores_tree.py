@@ -158,6 +158,17 @@ def test_each_class_takes_the_fastest_way_that_is_right_and_says_when_it_is_slow
     assert capsys.readouterr().err == ""  # once for each network
 
 
+def test_in_a_run_the_slower_way_is_told_to_the_log_and_not_to_the_page(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setenv("LKE_RUN", str(tmp_path))
+    (tmp_path / "log.txt").write_text("before\n")
+    score(model(helpers.network("BLOOM")), JOBS["one fact"])
+    assert capsys.readouterr().err == ""
+    lines = (tmp_path / "log.txt").read_text().splitlines()
+    assert lines[0] == "before" and "scoring by expanded cache" in lines[1] and len(lines) == 2
+
+
 def test_every_class_is_in_the_list_of_ways():
     assert sorted(sum(WAYS.values(), ())) == sorted(helpers.NETWORKS)
 

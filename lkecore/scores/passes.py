@@ -9,6 +9,7 @@ a comparison with plain forwards at first use, and gets the next.
 """
 
 import copy
+import os
 import sys
 import weakref
 from collections.abc import Sequence
@@ -22,6 +23,16 @@ from lkecore.scores.plain import option_logprobs_plain
 from lkecore.scores.tokens import Encoded
 
 Path = tuple[int, ...]  # the tokens from the end of the stem to a node of the prefix tree
+
+
+def tell(line: str) -> None:
+    """One line to whoever waits; in a run to its log, since a page of the book shows no stderr."""
+    run = os.environ.get("LKE_RUN")
+    if run is None:
+        print(line, file=sys.stderr)
+    else:
+        with open(os.path.join(run, "log.txt"), "a", encoding="utf-8") as log:
+            log.write(line + "\n")
 
 
 def tensor(rows: Any, network: Any):
@@ -162,7 +173,7 @@ def way(network: Any) -> str:
     if not windows and agrees("packed"):
         WAYS_FOUND[network] = "packed"
     elif agrees("expanded"):
-        print(f"{kind} takes no tree mask: scoring by expanded cache, slower", file=sys.stderr)
+        tell(f"{kind} takes no tree mask: scoring by expanded cache, slower")
         WAYS_FOUND[network] = "expanded"
     else:
         with torch.inference_mode():
@@ -172,6 +183,6 @@ def way(network: Any) -> str:
             )
         if (short - long[:, : len(stem)]).float().abs().mean() > tolerance:
             raise BadInput(f"{kind} looks at tokens that come later: it is no causal model")
-        print(f"{kind} shares no cache: scoring string by string, much slower", file=sys.stderr)
+        tell(f"{kind} shares no cache: scoring string by string, much slower")
         WAYS_FOUND[network] = "plain"
     return WAYS_FOUND[network]

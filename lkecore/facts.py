@@ -15,7 +15,18 @@ from typing import Any
 
 import numpy as np
 
-from lkecore.rows import SPLITS, BadInput, nearest, read, sources, text, texts
+from lkecore import hubsets, nobel
+from lkecore.rows import (
+    SPLITS,
+    BadInput,
+    nearest,
+    read,
+    relations_in,
+    rows_in,
+    sources,
+    text,
+    texts,
+)
 
 DATA = Path(__file__).parent / "data"
 
@@ -25,7 +36,9 @@ class Fact:
     """One true (subject, relation, object).
 
     ``alternatives`` are the other objects that the data list as true of the same subject, and
-    ``aliases`` other names of any of them: neither may ever be a distractor.
+    ``aliases`` other names of any of them: neither is ever drawn as a distractor from the objects of
+    the relation. ``options`` is the multiple choice that the data themselves give with the fact,
+    sorted, with its object; nothing is taken out of it.
     """
 
     id: str
@@ -35,6 +48,7 @@ class Fact:
     alternatives: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     split: str = ""
+    options: tuple[str, ...] = ()
 
     @property
     def true_names(self) -> frozenset[str]:
@@ -73,6 +87,7 @@ class Relation:
         """SHA-256 over every fact: two relations with one digest hold the same data."""
         rows = sorted(
             [f.id, f.subject, f.object, sorted(f.alternatives), sorted(f.aliases), f.split]
+            + ([list(f.options)] if f.options else [])  # most have none, and digests are stored
             for f in self.facts
         )
         text = json.dumps([self.name, rows], ensure_ascii=False)
@@ -86,60 +101,89 @@ def relations(spec: str) -> tuple[str, ...]:
     """The names of the relations of a fact set, sorted. ``spec`` as in :func:`load`."""
     if spec == "atlas":
         return tuple(row["relation"] for row in _atlas_rows("atlas_relations.tsv"))
-    if _may_hold_many(spec):
-        [(stem, _, path)] = sources(spec)
-        names = {_relation_of(row, where, stem) for where, row in read(path)}
-        if not names:
-            raise BadInput(f"fact set {spec}: no rows in it")
-        return tuple(sorted(names))
-    return tuple(sorted({stem for stem, _, _ in sources(spec)}))
+    if nobel.is_spec(spec):
+        return nobel.relations(spec)
+    if nobel.is_laureate_table(Path(spec)):
+        return nobel.relations()
+    return hubsets.relations(spec) if spec.startswith("hub:") else relations_in(spec)
+
+
+def is_ready(spec: str) -> bool:
+    """Whether a fact set is on this machine already; asks no network."""
+    if nobel.is_spec(spec):
+        return nobel.is_ready()
+    if spec.startswith("hub:"):
+        return hubsets.is_ready(spec)
+    return spec == "atlas" or bool(spec and Path(spec).exists())
 
 
 def content_digest(spec: str) -> str:
-    """SHA-256 over the files of a fact set; ``spec`` as in :func:`load`."""
+    """SHA-256 over the files of a fact set and what their names say; ``spec`` as in :func:`load`."""
+    if nobel.is_spec(spec):
+        return nobel.content_digest()
+    if spec.startswith("hub:"):
+        return hubsets.content_digest(spec)
     files = (
-        [DATA / name for name in ("atlas.tsv", "atlas_relations.tsv")]
+        [(name, "", DATA / name) for name in ("atlas.tsv", "atlas_relations.tsv")]
         if spec == "atlas"
-        else [path for _, _, path in sources(spec)]
+        else sources(spec)
     )
-    return _digest(*(hashlib.sha256(file.read_bytes()).hexdigest() for file in files))
+    rows = [(name, split, hashlib.sha256(p.read_bytes()).hexdigest()) for name, split, p in files]
+    return _digest(*(part for row in rows for part in row))
 
 
 def load(spec: str, relation: str) -> Relation:
     """Load one relation of a fact set.
 
-    ``spec`` is ``atlas`` (the embedded facts), or a path:
+    ``spec`` is ``atlas`` (the embedded facts), ``nobel`` (laureates, from Wikidata) or
+    ``nobel:2022`` (as they stood in a year), ``hub:org/name[/path][@revision]`` (a data set of the
+    Hugging Face hub, of which ``path`` begins the paths of the files to read), or a path:
 
     - a folder with a folder for each relation, holding any of ``train``, ``dev``, ``test`` as
       ``.jsonl``, ``.csv``, ``.tsv`` or ``.parquet`` (LAMA style), or one such relation folder;
     - a folder with one file for each relation;
-    - one file, with a ``relation`` column or with one relation, named after the file.
+    - one file, with a ``relation`` column or with one relation, named after the file;
+    - a table of laureates with the columns of ``nobel``.
 
     Columns: ``subject`` or ``sub_label``, ``object`` or ``obj_label``; optional ``id`` or ``uuid``,
-    ``split``, ``relation``, ``obj_labels`` (all true objects) and ``obj_aliases``. Rows that repeat
-    a (subject, object) pair are dropped and counted; where a pair stands in several splits, the
-    test split keeps it, so that no test fact is ever shown as a shot. Several objects of one
-    subject are all true.
+    ``split``, ``relation``, ``obj_labels`` (all true objects), ``obj_aliases`` and ``options`` (a
+    multiple choice; the object may be left out of it). Rows that repeat a (subject, object) pair
+    are dropped and counted; where a pair stands in several splits, the test split keeps it, so that
+    no test fact is ever shown as a shot. Several objects of one subject are all true.
 
-    Raises :class:`BadInput` for an unknown fact set or relation, a malformed line (file and line
-    number), text that is not UTF-8, and one fact id with two contents.
+    A data set of the hub may have the columns of T-REx-MC, T-REx, LAMA or MyriadLAMA instead, and
+    gives the relation the templates that stand in it.
+
+    Raises :class:`BadInput` for an unknown fact set or relation, one that cannot be fetched, a
+    malformed line (file and line number), text that is not UTF-8, and one fact id with two
+    contents.
     """
     if spec == "atlas":
         return _load_atlas(relation)
-    rows: list[tuple[str, dict[str, Any], str]] = []
-    many = _may_hold_many(spec)
-    for stem, split, path in sources(spec):
-        if not many and stem != relation:
-            continue
-        for where, row in read(path):
-            if not many or _relation_of(row, where, stem) == relation:
-                rows.append((where, row, split or str(row.get("split") or "")))
+    rows = _rows(spec, relation)
     if not rows:
         known = relations(spec)
         if relation in known:
             raise BadInput(f"relation {relation!r} in {spec}: no rows in it")
         raise BadInput(f"unknown relation {relation!r} in {spec}; {nearest(relation, known)}")
-    return _relation(relation, rows)
+    loaded = _relation(relation, rows)
+    if spec.startswith("hub:"):
+        label, templates = hubsets.about(spec, relation)
+        return replace(loaded, label=label or relation, templates=templates)
+    return loaded
+
+
+def _rows(spec: str, relation: str) -> list[tuple[str, dict[str, Any], str]]:
+    """(place, row, split or "") of every row of a relation; empty where it is unknown."""
+    if spec.startswith("hub:"):
+        return hubsets.rows(spec, relation)
+    if nobel.is_spec(spec):
+        rows = nobel.rows(spec)
+    elif nobel.is_laureate_table(Path(spec)):
+        rows = nobel.rows_of(Path(spec))
+    else:
+        return rows_in(spec, relation)
+    return [(where, row, "") for where, row in rows if row["relation"] == relation]
 
 
 def _load_atlas(relation: str) -> Relation:
@@ -162,19 +206,10 @@ def _atlas_rows(name: str) -> list[dict[str, Any]]:
     return [row for _, row in read(DATA / name)]
 
 
-def _may_hold_many(spec: str) -> bool:
-    """One file may hold several relations (a ``relation`` column); files of a folder hold one."""
-    return Path(spec).is_file()
-
-
-def _relation_of(row: dict[str, Any], where: str, stem: str) -> str:
-    return text(row, where, "relation") if row.get("relation") else stem
-
-
 def _relation(name: str, rows: Sequence[tuple[str, dict[str, Any], str]]) -> Relation:
     """Validate rows, drop repetitions, give every fact the other true objects of its subject."""
     content: dict[str, tuple[str, str]] = {}
-    found: dict[tuple[str, str], tuple[str, str]] = {}  # (subject, object) -> (id, split)
+    found: dict[tuple[str, str], tuple[str, str, list[str]]] = {}  # pair -> (id, split, options)
     objects: dict[str, dict[str, None]] = {}  # of each subject, in order
     aliases: dict[str, dict[str, None]] = {}
     repeated = 0
@@ -193,11 +228,13 @@ def _relation(name: str, rows: Sequence[tuple[str, dict[str, Any], str]]) -> Rel
         names = objects.setdefault(subject, {})
         names.update(dict.fromkeys([object_, *texts(row, where, "obj_labels")]))
         aliases.setdefault(subject, {}).update(dict.fromkeys(texts(row, where, "obj_aliases")))
-        if pair in found:
+        choice = sorted({*texts(row, where, "options"), object_} if row.get("options") else ())
+        if pair in found:  # of two ids or choices, the same one in any order of rows
             repeated += 1
-            key = min(key, found[pair][0])  # of two ids, the same one in any order of rows
-            split = max(split, found[pair][1], key=("", *SPLITS).index)
-        found[pair] = (key, split)
+            key = min(key, found[pair][0])
+            both = (split, choice), found[pair][1:]
+            split, choice = max(both, key=lambda each: (("", *SPLITS).index(each[0]), each[1]))
+        found[pair] = (key, split, choice)
     facts = tuple(
         Fact(
             id=key,
@@ -207,8 +244,9 @@ def _relation(name: str, rows: Sequence[tuple[str, dict[str, Any], str]]) -> Rel
             alternatives=tuple(n for n in objects[subject] if n != object_),
             aliases=tuple(aliases[subject]),
             split=split,
+            options=tuple(choice),
         )
-        for (subject, object_), (key, split) in found.items()
+        for (subject, object_), (key, split, choice) in found.items()
     )
     return Relation(name=name, facts=facts, repeated=repeated, label=name)
 
@@ -297,8 +335,8 @@ def draw_facts(facts: Sequence[Fact], limit: int | None, seed: int) -> tuple[Fac
 
 def max_options(relation: Relation) -> int:
     """The largest number of options that every fact of the relation can have."""
-    pool = [name.casefold() for name in relation.objects]
-    return min(1 + sum(name not in fact.true_names for name in pool) for fact in relation.facts)
+    objects = relation.objects
+    return min(1 + len(_distractors(fact, objects)) for fact in relation.facts)
 
 
 def draw_options(
@@ -307,9 +345,10 @@ def draw_options(
     """Draw the options of each fact (IC-D3): its gold object and ``n_options - 1`` distractors.
 
     Distractors are distinct objects of the same relation (``objects``), never another true object
-    of the subject nor an alias (IC-Q4). The options of a fact depend on the seed and its id only,
-    not on which other facts are asked. Their order is random, so that a tie, which goes to the
-    first, does not favour the gold one (IC-Q11).
+    of the subject nor an alias (IC-Q4). Where the data give a fact a multiple choice of its own,
+    they come from that one alone, as it stands: the paper's choices stay the paper's. The options
+    of a fact depend on the seed and its id only, not on which other facts are asked. Their order
+    is random, so that a tie, which goes to the first, does not favour the gold one (IC-Q11).
 
     Raises :class:`BadInput` when a fact has too few possible distractors.
     """
@@ -317,15 +356,25 @@ def draw_options(
         raise BadInput(f"options must be 2 or more, found {n_options}")
     drawn = []
     for fact in facts:
-        names = fact.true_names
-        pool = [name for name in objects if name.casefold() not in names]
+        pool = _distractors(fact, objects)
         if len(pool) < n_options - 1:
-            raise BadInput(
-                f"{n_options} options asked for, but relation {fact.relation} has only {len(pool)} "
-                f"objects that are not true of {fact.subject!r} (most possible: {len(pool) + 1})"
+            has = (
+                f"the data give {fact.subject!r} of relation {fact.relation} only {len(pool)} others"
+                if fact.options
+                else f"relation {fact.relation} has only {len(pool)} objects that are not true of "
+                f"{fact.subject!r}"
             )
+            most = f"(most possible: {len(pool) + 1})"
+            raise BadInput(f"{n_options} options asked for, but {has} {most}")
         rng = np.random.default_rng([seed, int(_digest(fact.relation, fact.id)[:16], 16)])
         distractors = [pool[i] for i in rng.choice(len(pool), n_options - 1, replace=False)]
         options = [fact.object, *distractors]
         drawn.append(tuple(options[i] for i in rng.permutation(n_options)))
     return drawn
+
+
+def _distractors(fact: Fact, objects: Sequence[str]) -> list[str]:
+    if fact.options:
+        return [name for name in fact.options if name != fact.object]
+    names = fact.true_names
+    return [name for name in objects if name.casefold() not in names]

@@ -1,6 +1,7 @@
 """Facts: what is loaded is what the files say, and what is drawn never tells the answer."""
 
 import csv
+import hashlib
 import json
 import os
 import random
@@ -278,6 +279,18 @@ def test_digest_of_a_fact_set_changes_with_its_files(tmp_path):
     assert len({before, facts.content_digest(str(tmp_path)), facts.content_digest("atlas")}) == 3
 
 
+def test_digest_of_a_fact_set_changes_with_the_relation_or_split_that_a_file_is_named_after(
+    tmp_path,
+):
+    put(tmp_path / "p.jsonl", [row("a", "1")])
+    found = set()
+    for name in ("q.jsonl", "train.jsonl", "dev.jsonl"):
+        [file] = tmp_path.iterdir()
+        found |= {facts.content_digest(str(tmp_path))}
+        file.rename(tmp_path / name)
+    assert len(found | {facts.content_digest(str(tmp_path))}) == 4
+
+
 def test_objects_that_differ_in_case_only_count_once():
     assert relation([("a", "us"), ("b", "US"), ("c", "UK")]).objects == ("UK", "US")
 
@@ -311,6 +324,45 @@ def test_known_facts_are_in_the_atlas():
     assert ("France", "Paris") in by_pair(facts.load("atlas", "capital"))
     canada = by_pair(facts.load("atlas", "official_language"))["Canada", "English"]
     assert canada.alternatives == ("French",)
+
+
+# --- laureates ------------------------------------------------------------------------------------
+
+LAUREATES = (
+    "id\tname\tbirth_year\tbirth_date\taward_years\tcategories\tgender\tbirth_country\tbirth_city\n"
+    "1\tMarie Curie\t1867\t1867-11-07\t1903;1911\tphysics;chemistry\tfemale\tPoland\tWarsaw\n"
+    "2\tPieter Zeeman\t1865\t1865-05-25\t1902\tphysics\tmale\tthe Netherlands\tZonnemaire\n"
+)
+
+
+def test_a_table_of_laureates_is_a_fact_set(tmp_path, monkeypatch):
+    path = tmp_path / "laureates.tsv"
+    path.write_text(LAUREATES)
+    kept = tmp_path / "cache" / "nobel" / "laureates.tsv"
+    monkeypatch.setenv("LKECORE_CACHE", str(tmp_path / "cache"))
+    assert facts.is_ready(str(path)) and not facts.is_ready("nobel")
+    kept.parent.mkdir(parents=True)
+    kept.write_text(LAUREATES)
+    assert facts.is_ready("nobel")
+    for spec in (str(path), "nobel"):
+        assert "birth_year" in facts.relations(spec)
+        born = facts.load(spec, "birth_year")
+        assert set(by_pair(born)) == {("Marie Curie", "1867"), ("Pieter Zeeman", "1865")}
+        awarded = by_pair(facts.load(spec, "award_year"))
+        assert awarded["Marie Curie", "1903"].alternatives == ("1911",)
+        message = complaint(facts.load, spec, "birth_yaer")
+        assert message.startswith(f"unknown relation 'birth_yaer' in {spec}; nearest: birth_year")
+    before = facts.content_digest("nobel"), facts.content_digest(str(path))
+    for file in (kept, path):
+        file.write_text(LAUREATES.replace("1865", "1866"))
+    assert not {facts.content_digest("nobel"), facts.content_digest(str(path))} & set(before)
+
+
+def test_fact_sets_on_this_machine_are_ready(tmp_path):
+    put(tmp_path / "r.jsonl", [row("a", "1")])
+    for spec in ("atlas", str(tmp_path), str(tmp_path / "r.jsonl")):
+        assert facts.is_ready(spec)
+    assert not facts.is_ready(str(tmp_path / "s.jsonl")) and not facts.is_ready("")
 
 
 # --- divide ---------------------------------------------------------------------------------------
@@ -522,6 +574,76 @@ def test_too_many_options_say_how_many_are_possible():
     )
     assert facts.max_options(loaded) == 2
     assert "must be 2 or more" in complaint(facts.draw_options, loaded.facts, loaded.objects, 1, 0)
+
+
+def given_choices(*choices):
+    """One fact for each choice, whose gold object is the first of it; pool objects are others."""
+    return Relation(
+        "r",
+        tuple(
+            Fact(f"s{i}", "r", f"x{i}", c[0], options=tuple(sorted(c)))
+            for i, c in enumerate(choices)
+        ),
+    )
+
+
+def test_options_that_the_data_give_are_all_drawn_and_none_else():
+    loaded = given_choices(*(tuple(f"{i}{letter}" for letter in "abcd") for i in range(400)))
+    drawn = facts.draw_options(loaded.facts, loaded.objects, 4, seed=0)
+    for fact, options in zip(loaded.facts, drawn, strict=True):
+        assert tuple(sorted(options)) == fact.options
+    places = Counter(o.index(f.object) for f, o in zip(loaded.facts, drawn, strict=True))
+    assert chisquare([places[i] for i in range(4)]).pvalue > 0.001
+    assert facts.draw_options(loaded.facts[7:8], (), 4, seed=0) == [drawn[7]]
+    assert facts.draw_options(loaded.facts, (), 4, seed=1) != drawn
+
+
+def test_fewer_options_than_the_data_give_are_the_gold_one_and_any_of_the_others():
+    loaded = given_choices(*[("gold", "b", "c", "d")] * 600)
+    drawn = facts.draw_options(loaded.facts, ("elsewhere",), 3, seed=0)
+    assert all(len(set(o)) == 3 and "gold" in o for o in drawn)
+    wrong = Counter(name for options in drawn for name in options if name != "gold")
+    assert set(wrong) == {"b", "c", "d"} and chisquare(list(wrong.values())).pvalue > 0.001
+
+
+def test_more_options_than_the_data_give_are_refused():
+    loaded = given_choices(("a", "b", "c", "d"), ("e", "f", "g"))
+    assert facts.max_options(loaded) == 3
+    message = complaint(facts.draw_options, loaded.facts, ("y", "z"), 4, seed=0)
+    assert message == (
+        "4 options asked for, but the data give 'x1' of relation r only 2 others (most possible: 3)"
+    )
+
+
+def test_options_are_read_in_any_order_of_rows_and_hold_the_object_once(tmp_path):
+    rows = [
+        row("a", "1", options=["3", "2"]), row("a", "1", options=["2", "1", " 4 ", "2"]),
+        row("a", "1"), row("b", "1", options=None), row("c", "1", options=[]),
+    ]  # fmt: skip
+    for order in (rows, rows[::-1]):
+        found = {f.subject: f.options for f in load(tmp_path, order).facts}
+        assert found == {"a": ("1", "2", "4"), "b": (), "c": ()}
+    message = complaint(load, tmp_path, [row("a", "1", options="2")])
+    assert message.endswith("line 1: options must be a list of texts, found '2'")
+
+
+def test_a_fact_of_two_splits_has_the_options_of_the_split_that_keeps_it(tmp_path):
+    rows = [
+        row("a", "1", split="test", options=["2", "3"]),
+        row("a", "1", split="train", options=["8", "9"]),
+    ]
+    for order in (rows, rows[::-1]):
+        [fact] = load(tmp_path, order).facts
+        assert (fact.split, fact.options) == ("test", ("1", "2", "3"))
+
+
+def test_options_count_in_the_digest_and_their_absence_changes_no_digest():
+    plain = Relation("r", (Fact("k", "r", "a", "1"),))
+    stored = hashlib.sha256(b'["r", [["k", "a", "1", [], [], ""]]]').hexdigest()
+    assert plain.digest == stored
+    one = Relation("r", (Fact("k", "r", "a", "1", options=("1", "2")),))
+    other = Relation("r", (Fact("k", "r", "a", "1", options=("1", "3")),))
+    assert len({plain.digest, one.digest, other.digest}) == 3
 
 
 def test_trex_mc_filter_needs_more_than_500_facts_and_100_objects():

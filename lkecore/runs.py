@@ -1,11 +1,14 @@
-"""Runs: what a finished run is, and what made it.
+"""Runs and pages: what a finished one is, and what made it.
 
-A run is a folder ``runs/<notebook>-<key>/`` with ``notebook.ipynb``, ``log.txt``, the frames that
-the notebook kept, and ``manifest.json``, which is written last. Without a manifest there is no run:
-a killed notebook, or one that timed out, can look complete.
+A **run** executes a notebook for one set of parameters. A **page** executes the same notebook with
+``page = True``: its scores step reads what the runs kept and computes nothing, everything after is
+the same code. Either is a folder ``runs/<notebook>-<key>/`` with ``notebook.ipynb``, ``log.txt``, the
+frames that the notebook kept, and ``manifest.json``, which is written last. Without a manifest it is
+not finished: a killed notebook, or one that timed out, can look complete.
 
 The key is a digest of all that decides the result: the notebook's code (not its prose), its
-parameters, the source of ``lkecore``, and the content of the models and facts that it names.
+parameters, the source of ``lkecore``, the content of the facts that it names and, for a run, of the
+models, for a page, of the runs that it reads.
 """
 
 import hashlib
@@ -14,23 +17,34 @@ import json
 import os
 import platform
 import subprocess
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from lkecore import __version__, facts, weights
+from lkecore import __version__, facts, hub, progress, weights
+from lkecore.rows import BadInput
+
+FORMAT = 1  # of a manifest; raised when an older lkecore could not read a newer one
 
 
 @dataclass(frozen=True)
 class Job:
-    """One notebook with its parameters, checked."""
+    """One notebook with its parameters, checked: a run, or, with ``reads``, a page."""
 
     notebook: Path
     parameters: dict[str, Any]  # as given; the notebook has defaults for the rest
     effective: dict[str, Any]  # with the defaults
+    part: dict[str, Any] = field(default_factory=dict)  # what tells it from others of its row
+    reads: tuple[Path, ...] = ()  # a page: the folders of the runs behind it
+
+    @property
+    def label(self) -> str:
+        """For people: ``11_iclke_shots models=smollm2 draws=3``."""
+        named = [f"{k}={','.join(map(str, v))}" for k, v in self.part.items()]
+        return " ".join([self.notebook.stem, *named, *(["page"] if self.reads else [])])
 
 
 def models_of(parameters: dict[str, Any]) -> list[str]:
@@ -60,51 +74,110 @@ def source_digest() -> str:
 
 
 def run_key(job: Job) -> str:
-    """What decides the result of a job, as a SHA-256. Models must be prepared."""
+    """What decides the result of a job, as a SHA-256. Models and facts must be prepared."""
     code = [c.source for c in read_notebook(job.notebook).cells if c.cell_type == "code"]
-    models = {name: weights.files_digest(weights.locate(name)) for name in models_of(job.effective)}
     data = {spec: facts.content_digest(spec) for spec in facts_of(job.effective)}
-    parts = [job.notebook.stem, code, job.effective, source_digest(), models, data]
+    made_of = (
+        {folder.name: file_digest(folder / "manifest.json") for folder in job.reads}
+        if job.reads
+        else {m: weights.files_digest(weights.locate(m)) for m in models_of(job.effective)}
+    )
+    parts = [job.notebook.stem, code, job.effective, source_digest(), data, made_of]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 def run_folder(runs: Path, job: Job, key: str | None = None) -> Path:
-    """Where the run of a job is, or will be."""
-    return runs / f"{job.notebook.stem}-{(key or run_key(job))[:12]}"
+    """Where the result of a job is, or will be."""
+    kind = "page-" if job.reads else ""
+    return runs / f"{job.notebook.stem}-{kind}{(key or run_key(job))[:12]}"
 
 
 def manifest(folder: Path) -> dict[str, Any] | None:
-    """The manifest of a finished run whose files are all there and unchanged, else None."""
+    """The manifest of a finished run or page whose files are all there and unchanged, else None."""
     try:
         found = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-        whole = all(_file_digest(folder / n) == d for n, d in found["files"].items())
+        whole = all(file_digest(folder / n) == d for n, d in found["files"].items())
     except (OSError, ValueError, KeyError, AttributeError):
         return None
     return found if whole else None
 
 
-def _file_digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+def failure(folder: Path) -> dict[str, Any] | None:
+    """Why a job failed last time: ``error`` (one line) and ``when``; None if it did not."""
+    try:
+        return json.loads((folder / "failure.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
 
 
-def seal(folder: Path, job: Job, key: str, profile: str, started: datetime, seconds: float) -> None:
-    """Write the manifest, by which the run counts from now on; all files must be there."""
+def check_format(runs: Path) -> None:
+    """Raise :class:`BadInput` if a newer lkecore has written into this folder of runs."""
+    for path in sorted(runs.glob("*/manifest.json")):
+        try:
+            found = json.loads(path.read_text(encoding="utf-8")).get("format", 1)
+        except (OSError, ValueError, AttributeError):
+            continue  # damaged: it counts as not finished, and is made again
+        if found > FORMAT:
+            raise BadInput(
+                f"{path.parent}: written by a newer lkecore (format {found}, this one knows up to "
+                f"{FORMAT}); update lkecore or name another folder with --runs"
+            )
+
+
+def file_digest(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def seal(
+    folder: Path, job: Job, key: str, profile: str, started: datetime, seconds: float, ledger: Path
+) -> None:
+    """Write the manifest, by which the result counts from now on; all files must be there."""
+    behind = {run.name: json.loads((run / "manifest.json").read_text()) for run in job.reads}
+    if job.reads:
+        models = {m: d for run in behind.values() for m, d in run["models"].items()}
+        revisions = {m: r for run in behind.values() for m, r in run["revisions"].items()}
+    else:
+        names = models_of(job.effective)
+        models = {m: weights.files_digest(weights.locate(m)) for m in names}
+        on_hub = [m for m in names if m not in weights.CATALOGUE and not Path(m).exists()]
+        revisions = {m: hub.commit(m) for m in on_hub}
+    entries = progress.read_ledger(ledger)
     record = {
+        "format": FORMAT,
         "notebook": job.notebook.stem,
         "profile": profile,
         "parameters": job.effective,
+        "part": job.part,
         "key": key,
-        "models": {m: weights.files_digest(weights.locate(m)) for m in models_of(job.effective)},
+        "runs": {run.name: file_digest(run / "manifest.json") for run in job.reads},
+        "models": models,
+        "revisions": revisions,
+        "facts": {spec: facts.content_digest(spec) for spec in facts_of(job.effective)},
         "dtype": job.effective.get("dtype", "float32"),
+        "tokens_forwarded": sum(entry["tokens_forwarded"] for entry in entries),
+        "chunks": len(entries),
+        "chunks_from_cache": sum(entry["from_cache"] for entry in entries),
         "threads": os.environ.get("OMP_NUM_THREADS") or str(os.cpu_count()),
+        "devices": os.environ.get("CUDA_VISIBLE_DEVICES"),
         "started": started.isoformat(timespec="seconds"),
         "seconds": round(seconds, 1),
         **versions(),
-        "files": {p.name: _file_digest(p) for p in sorted(folder.iterdir()) if p.name != "log.txt"},
+        "files": {p.name: file_digest(p) for p in sorted(folder.iterdir()) if p.name != "log.txt"},
     }
-    part = folder / "manifest.json.part"
-    part.write_text(json.dumps(record, indent=1, ensure_ascii=False), encoding="utf-8")
-    os.replace(part, folder / "manifest.json")
+    _write_json(folder / "manifest.json", record)
+
+
+def record_failure(folder: Path, error: str) -> None:
+    """Write ``failure.json``: why there is no manifest beside it."""
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    _write_json(folder / "failure.json", {"error": error, "when": now})
+
+
+def _write_json(path: Path, content: dict[str, Any]) -> None:
+    part = path.with_name(f"{path.name}.part")
+    part.write_text(json.dumps(content, indent=1, ensure_ascii=False), encoding="utf-8")
+    os.replace(part, path)
 
 
 def keep(frame: pd.DataFrame, name: str) -> None:
@@ -124,6 +197,19 @@ def keep(frame: pd.DataFrame, name: str) -> None:
         frame.to_parquet(path, index=False)
 
 
+def collect(name: str) -> pd.DataFrame:
+    """On a page: the frames ``name`` (``.parquet``) of all runs behind it, one below the other.
+
+    In the order of the params file. Raises :class:`BadInput` outside of ``lke run``, which is who
+    knows the runs.
+    """
+    given = os.environ.get("LKE_PAGE")
+    if given is None:
+        raise BadInput("page = True is for lke run, which names the runs to read; leave it False")
+    frames = [pd.read_parquet(Path(folder) / name) for folder in json.loads(given)]
+    return pd.concat(frames, ignore_index=True)
+
+
 def versions() -> dict[str, str]:
     """Versions and source digest of what computes, and the git commit where there is one."""
     found = {"lkecore": __version__, "source": source_digest()[:12], "commit": _commit()}
@@ -140,7 +226,13 @@ def provenance(*models: Any) -> pd.DataFrame:
         f"model {m.name}": f"{m.digest[:12]}, {m.dtype}, {m.device}, "
         f"{'with' if m.add_bos else 'no'} BOS"
         for m in models
-    } | versions()
+    }
+    folders = [Path(folder) for folder in json.loads(os.environ.get("LKE_PAGE", "[]"))]
+    for folder in folders:
+        found = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        rows |= {f"model {m}": f"{d[:12]}, {found['dtype']}" for m, d in found["models"].items()}
+    rows |= {"runs": f"{len(folders)} behind this page"} if folders else {}
+    rows |= versions()
     return pd.DataFrame({"which": rows.values()}, index=pd.Index(rows, name="what"))
 
 

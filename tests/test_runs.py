@@ -1,177 +1,220 @@
-"""Runs: what is done again and what is not, and that nothing half-done counts."""
+"""Runs: what is done again and what is not, and that nothing half-done counts, whatever breaks."""
 
 import json
 import os
+import shutil
 import signal
 import subprocess
-import sys
-import time
 
 import nbformat
+import numpy as np
 import pandas as pd
+import projects
 import pytest
-import yaml
+from projects import edit
 
-from lkecore import book, grid, runs
+from lkecore import book, forecast, grid, job, runs
+from lkecore.grid import Settings
 from lkecore.rows import BadInput
 
-NOTEBOOK = """# %% [markdown]
-# # Title
-#
-# Prose.
+KEEPING = projects.code(
+    """import os
 
-# %% tags=["parameters"]
-n: int = 1  # how many
-word: str = "a"
-share: float = 0.5
-flag: bool = False
-names: list[str] = []
-
-# %%
 import pandas as pd
 
 from lkecore import runs
 
-frame = pd.DataFrame({"n": [n], "word": [word]})
+lms = []""",
+    """if page:
+    frame = runs.collect("scores.parquet")
+else:
+    given = {k: os.environ.get(k) for k in ("CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS")}
+    runs.keep(pd.DataFrame([given | {"at": os.getpid()}]), "environment.csv")
+    frame = pd.DataFrame({"name": [*names, "rest"], "n": n, "share": 0.1})
+    runs.keep(frame, "scores.parquet")
 runs.keep(frame, "figure.csv")
-runs.keep(frame, "scores.parquet")
-print("n is", n)
-"""
+print("n is", n)""",
+    "runs.provenance(*lms)",
+)
+
+
+def execute(project, **settings):
+    return grid.execute(projects.plan(project), project / "runs", Settings(**settings))
+
+
+def folders(project):
+    return [runs.run_folder(project / "runs", each) for each in projects.plan(project).jobs]
+
+
+def page_folder(project):
+    row = projects.plan(project).rows[0]
+    made = [runs.run_folder(project / "runs", each) for each in row.jobs]
+    return runs.run_folder(project / "runs", grid.page_of(row, made))
+
+
+def status(project):
+    """The state and the remark of each run and page, by label, as ``lke status`` lists them."""
+    rows = forecast.status(projects.plan(project), project / "runs")
+    return {label: (state, remark) for label, state, remark in rows}
+
+
+def refused(project, names):
+    """Check that no book can be made."""
+    with pytest.raises(BadInput) as caught:
+        book.gather(projects.plan(project), project / "runs")
+    assert str(caught.value) == f"no finished run of {names}; first: lke run with the same file"
+    assert not (project / "book" / "notebooks").exists()
+
+
+# --- what a run leaves, and what is not done again ------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Two runs of a, each on a device of its own, the page over them, and a single run of b."""
+    row = {"parameters": {"names": ["y", "x"], "n": 3}, "each": ["names"]}
+    notebooks = {"a": KEEPING, "b": KEEPING}
+    project = projects.make(tmp_path_factory.mktemp("made"), notebooks, a=row)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("OMP_NUM_THREADS", raising=False)
+        patch.setattr(grid, "cores", lambda: 6)
+        outcome = execute(project, devices=("5", "7"))
+    assert outcome.failed == {}
+    assert sorted(outcome.finished[:3]) == ["a names=x", "a names=y", "b"]
+    assert outcome.finished[3:] == ["a page"]
+    return project
 
 
 @pytest.fixture
-def project(tmp_path):
-    """A project with one small notebook and a params file."""
-    for name in ("notebooks", "params", "book"):
-        (tmp_path / name).mkdir()
-    (tmp_path / "notebooks" / "a.py").write_text(NOTEBOOK)
-    write_params(tmp_path, {"n": 3})
-    return tmp_path
+def project(made, tmp_path):
+    """A copy that a test may spoil."""
+    return shutil.copytree(made, tmp_path / "project")
 
 
-def write_params(project, parameters):
-    content = {"profile": "trial", "runs": [{"notebook": "a", "parameters": parameters}]}
-    (project / "params" / "p.yaml").write_text(yaml.safe_dump(content))
-
-
-def plan(project):
-    return grid.read_plan(project / "params" / "p.yaml")
-
-
-def run(project):
-    """(failures, folder of the run, its manifest or None)."""
-    failures = grid.execute(plan(project), project / "runs")
-    folder = runs.run_folder(project / "runs", plan(project).jobs[0])
-    return failures, folder, runs.manifest(folder)
-
-
-def edit(project, old, new):
-    path = project / "notebooks" / "a.py"
-    text = path.read_text()
-    assert old in text
-    path.write_text(text.replace(old, new))
-
-
-def test_a_run_keeps_notebook_log_frames_and_a_manifest_of_what_made_them(project):
-    failures, folder, manifest = run(project)
-    assert failures == []
+def test_a_run_keeps_notebook_log_frames_and_a_manifest_of_what_made_them(made):
+    folder = folders(made)[0]
     names = {p.name for p in folder.iterdir()}
-    assert names == {"notebook.ipynb", "log.txt", "figure.csv", "scores.parquet", "manifest.json"}
-    assert pd.read_csv(folder / "figure.csv").to_dict("list") == {"n": [3], "word": ["a"]}
-    assert manifest["parameters"] == {
-        "n": 3, "word": "a", "share": 0.5, "flag": False, "names": []
+    frames = {"figure.csv", "scores.parquet", "environment.csv"}
+    assert names == {"notebook.ipynb", "log.txt", "manifest.json"} | frames
+    assert pd.read_csv(folder / "figure.csv").to_dict("list") == {
+        "name": ["y", "rest"], "n": [3, 3], "share": [0.1, 0.1]
     }  # fmt: skip
+    manifest = runs.manifest(folder)
+    assert json.loads((folder / "manifest.json").read_text()) == manifest
+    assert manifest["parameters"] == {"n": 3, "names": ["y"], "page": False}
+    assert manifest["part"] == {"names": ["y"]} and manifest["runs"] == {}
     assert set(manifest["files"]) == names - {"manifest.json", "log.txt"}
     assert manifest["profile"] == "trial" and manifest["torch"].count(".") == 2
+    assert (manifest["chunks"], manifest["tokens_forwarded"], manifest["models"]) == (0, 0, {})
     assert "n is 3" in (folder / "log.txt").read_text()
 
 
-def test_a_finished_run_is_not_repeated_until_code_or_parameters_change(project):
-    _, first, _ = run(project)
-    stamp = (first / "manifest.json").stat().st_mtime_ns
-    assert run(project)[1] == first
-    edit(project, "# Prose.", "# Better prose.")
-    assert run(project)[1] == first
-    assert (first / "manifest.json").stat().st_mtime_ns == stamp
-    write_params(project, {"n": 4})
-    _, second, manifest = run(project)
-    assert second != first and manifest["parameters"]["n"] == 4
-    edit(project, 'print("n is", n)', 'print("n:", n)')
-    assert run(project)[1] not in (first, second)
+def test_jobs_at_a_time_have_devices_and_threads_of_their_own_and_the_manifest_says_which(made):
+    found = []
+    for folder in folders(made):
+        [seen] = pd.read_csv(folder / "environment.csv", dtype=str).to_dict("records")
+        manifest = runs.manifest(folder)
+        assert seen["OMP_NUM_THREADS"] == manifest["threads"] == "3"  # six cores, two jobs
+        assert seen["CUDA_VISIBLE_DEVICES"] == manifest["devices"]
+        found.append(manifest["devices"])
+    assert found[:2] == ["5", "7"] and found[2] in ("5", "7")
 
 
-def test_the_key_depends_on_the_content_of_the_facts(project, tmp_path):
-    facts = tmp_path / "capital.tsv"
-    facts.write_text("subject\tobject\nFrance\tParis\n")
-    edit(project, 'word: str = "a"', 'fact_set: str = "a"')
-    write_params(project, {"fact_set": str(facts)})
-    before = runs.run_key(plan(project).jobs[0])
-    facts.write_text("subject\tobject\nFrance\tLyon\n")
-    assert runs.run_key(plan(project).jobs[0]) != before
+def test_a_page_reads_its_runs_in_the_order_of_the_file_and_names_them(made):
+    page, behind = page_folder(made), folders(made)[:2]
+    assert pd.read_csv(page / "figure.csv")["name"].tolist() == ["y", "rest", "x", "rest"]
+    manifest = runs.manifest(page)
+    assert [*manifest["runs"]] == [folder.name for folder in behind]
+    for folder in behind:
+        done = subprocess.run(
+            ["sha256sum", folder / "manifest.json"], capture_output=True, text=True
+        )
+        assert manifest["runs"][folder.name] == done.stdout.split()[0]
+    assert manifest["parameters"] == {"n": 3, "names": ["y", "x"], "page": True}
+    assert not (page / "scores.parquet").exists()  # it computes nothing
+    cells = nbformat.read(page / "notebook.ipynb", as_version=4).cells
+    assert "2 behind this page" in str(cells[-1]["outputs"])
 
 
-def test_a_failed_notebook_is_no_run_and_stops_the_book_not_the_others(project):
-    (project / "notebooks" / "b.py").write_text(NOTEBOOK)
-    (project / "params" / "p.yaml").write_text(
-        yaml.safe_dump({"profile": "t", "runs": [{"notebook": "a"}, {"notebook": "b"}]})
-    )
-    edit(project, 'print("n is", n)', "1 / 0")
-    failures = grid.execute(plan(project), project / "runs")
-    assert len(failures) == 1 and "a: ZeroDivisionError" in failures[0]
-    broken, fine = (runs.run_folder(project / "runs", job) for job in plan(project).jobs)
-    assert runs.manifest(broken) is None and runs.manifest(fine) is not None
-    assert (broken / "notebook.ipynb").exists()  # to look at
-    with pytest.raises(BadInput, match="no finished run of a; first: lke run"):
-        book.gather(plan(project), project / "runs")
-    edit(project, "1 / 0", 'print("n is", n)')
-    assert grid.execute(plan(project), project / "runs") == []
-    assert [p.stem for p in book.gather(plan(project), project / "runs")] == ["a", "b"]
+def test_the_page_in_the_book_has_the_prose_of_the_source_and_the_outputs_of_the_run(project):
+    edit(project, "a", "# Prose.", "# Better prose.")
+    over, single = book.gather(projects.plan(project), project / "runs")
+    for page in (over, single):
+        cells = nbformat.read(page, as_version=4).cells
+        assert ("Better prose." in cells[0].source) == (page == over)
+        assert "Made by the profile trial" in cells[1].source
+        [defaults] = [c for c in cells if "parameters" in c.metadata.get("tags", [])]
+        assert page == single or "remove-input" in defaults.metadata.tags
+        assert any("n is " in str(c.get("outputs")) for c in cells)
+        assert f"{{download}}`figure.csv <{page.stem}/figure.csv>`" in cells[-1].source
+        assert (page.with_suffix("") / "figure.csv").exists()
+        assert str(project) not in page.read_text()
+    text = nbformat.read(over, as_version=4).cells[-1].source
+    for folder in folders(project)[:2]:
+        assert f"a/{folder.name}/scores.parquet" in text
 
 
-@pytest.mark.parametrize("damage", ["truncated", "missing", "manifest"])
-def test_a_damaged_run_is_made_again(project, damage):
-    _, folder, _ = run(project)
-    name = "manifest.json" if damage == "manifest" else "scores.parquet"
+def test_an_edit_of_prose_repeats_nothing_and_one_of_code_repeats_what_has_it(project, monkeypatch):
+    everything = ["a names=y", "a names=x", "b", "a page"]
+    stamps = {p: p.stat().st_mtime_ns for p in (project / "runs").glob("*/manifest.json")}
+    edit(project, "a", "# Prose.", "# Better prose.")
+    monkeypatch.setattr(grid, "WORKER", ["false"])
+    assert execute(project).before == everything
+    assert stamps == {p: p.stat().st_mtime_ns for p in (project / "runs").glob("*/manifest.json")}
+    edit(project, "a", 'print("n is", n)', 'print("n:", n)')
+    monkeypatch.setattr(grid, "WORKER", projects.idle())
+    outcome = execute(project)
+    assert (outcome.finished, outcome.before) == (["a names=y", "a names=x", "a page"], ["b"])
+
+
+def damaged(path, damage):
+    whole = path.read_bytes()
     if damage == "missing":
-        (folder / name).unlink()
+        path.unlink()
     else:
-        (folder / name).write_bytes((folder / name).read_bytes()[:-20])
+        path.write_bytes(whole[:-20] if damage == "truncated" else whole[:-1] + b"x")
+
+
+@pytest.mark.parametrize("name", ["scores.parquet", "manifest.json", "notebook.ipynb"])
+@pytest.mark.parametrize("damage", ["truncated", "missing", "changed"])
+def test_a_damaged_run_does_not_count(project, damage, name):
+    folder = folders(project)[1]
+    assert status(project)["a page"][0] == "finished"
+    damaged(folder / name, damage)
     assert runs.manifest(folder) is None
-    assert run(project)[2] is not None
+    assert status(project)["a names=x"][0] == status(project)["a page"][0] == "waiting"
+    refused(project, "a")
 
 
-def test_a_killed_driver_leaves_nothing_that_counts(project):
-    edit(project, 'print("n is", n)', 'open("started", "w").close()\nimport time\ntime.sleep(n)')
-    write_params(project, {"n": 600})
-    code = (
-        "from lkecore import grid; from pathlib import Path;"
-        "grid.execute(grid.read_plan('params/p.yaml'), Path('runs'))"
-    )
-    driver = subprocess.Popen([sys.executable, "-c", code], cwd=project)
-    while not (project / "started").exists():
-        assert driver.poll() is None
-        time.sleep(0.1)
-    os.kill(driver.pid, signal.SIGKILL)
-    driver.wait()
-    folder = runs.run_folder(project / "runs", plan(project).jobs[0])
-    assert folder.exists() and runs.manifest(folder) is None
+def test_a_damaged_run_is_made_again_with_its_page(project, monkeypatch):
+    folder = folders(project)[1]
+    old = runs.run_key(grid.page_of(projects.plan(project).rows[0], folders(project)[:2]))
+    damaged(folder / "scores.parquet", "truncated")
+    monkeypatch.setattr(grid, "WORKER", projects.idle())
+    outcome = execute(project)
+    assert outcome.finished == ["a names=x", "a page"]
+    assert runs.manifest(folder) is not None
+    assert runs.run_key(grid.page_of(projects.plan(project).rows[0], folders(project)[:2])) != old
 
 
-def test_the_page_has_the_prose_of_the_source_and_the_outputs_of_the_run(project):
-    run(project)
-    edit(project, "# Prose.", "# Better prose.")
-    [page] = book.gather(plan(project), project / "runs")
-    cells = nbformat.read(page, as_version=4).cells
-    assert "Better prose." in cells[0].source
-    assert "Made by the profile trial" in cells[1].source
-    [defaults] = [c for c in cells if "parameters" in c.metadata.get("tags", [])]
-    assert "remove-input" in defaults.metadata.tags
-    [taken] = [c for c in cells if "injected-parameters" in c.metadata.get("tags", [])]
-    assert "n = 3" in taken.source
-    assert any("n is 3" in str(c.get("outputs")) for c in cells)
-    assert "{download}`figure.csv <a/figure.csv>`" in cells[-1].source
-    assert (project / "book" / "notebooks" / "a" / "figure.csv").exists()
-    assert str(project) not in page.read_text()
+def test_a_run_from_another_code_is_not_shown(project):
+    folder = folders(project)[2]
+    executed = nbformat.read(folder / "notebook.ipynb", as_version=4)
+    edit(project, "b", 'print("n is", n)', 'print("other", n)')
+    source = runs.read_notebook(project / "notebooks" / "b.py")
+    with pytest.raises(BadInput, match="other code"):
+        book.compose(source, executed, "trial", runs.manifest(folder), [], {})
+
+
+def test_the_key_depends_on_the_content_of_the_facts(tmp_path):
+    table = tmp_path / "capital.tsv"
+    text = KEEPING.replace("n: int = 1", 'n: int = 1\nfact_set: str = ""')
+    project = projects.make(tmp_path, {"a": text}, a={"parameters": {"fact_set": str(table)}})
+    keys = []
+    for city in ("Paris", "Lyon", "Paris"):
+        table.write_text(f"subject\tobject\nFrance\t{city}\n")
+        keys.append(runs.run_key(projects.plan(project).jobs[0]))
+    assert keys[0] == keys[2] != keys[1]
 
 
 def test_keep_writes_nothing_outside_of_a_run_and_refuses_other_formats(tmp_path, monkeypatch):
@@ -183,128 +226,305 @@ def test_keep_writes_nothing_outside_of_a_run_and_refuses_other_formats(tmp_path
         runs.keep(pd.DataFrame(), "a.pkl")
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"wort": 1}, "parameter 'wort' is unknown; nearest: word"),
-        ({"n": "3"}, "parameter 'n' must be int, found '3'"),
-        ({"n": True}, "parameter 'n' must be int, found True"),
-        ({"n": 1.0}, "parameter 'n' must be int, found 1.0"),
-        ({"share": "x"}, "parameter 'share' must be float, found 'x'"),
-        ({"names": "x"}, r"parameter 'names' must be list\[str\], found 'x'"),
-        ({"names": [1]}, r"parameter 'names' must be list\[str\], found \[1\]"),
-        ({"flag": 0}, "parameter 'flag' must be bool, found 0"),
-        ({"names": ["x", "x"]}, "parameter 'names' names something twice"),
-    ],
+def test_collect_outside_of_lke_run_is_one_line(monkeypatch):
+    monkeypatch.delenv("LKE_PAGE", raising=False)
+    with pytest.raises(BadInput) as caught:
+        runs.collect("scores.parquet")
+    line = "page = True is for lke run, which names the runs to read; leave it False"
+    assert str(caught.value) == line
+
+
+# --- scores ---------------------------------------------------------------------------------------
+
+QUESTIONS = """questions = []
+for name in facts.relations("atlas")[:12]:
+    chosen = facts.load("atlas", name)
+    train, test = facts.divide(chosen, n_train=20)
+    shown = facts.draw_shots(train, 2, 0)
+    asked = facts.draw_facts(test, 2, 0)
+    options = facts.draw_options(asked, chosen.objects, 3, 0)
+    questions += prompts.many_shot(shown, asked, options)"""
+SCORING = projects.code(
+    """import os
+import signal
+from pathlib import Path
+
+from lkecore import facts, prompts, runs
+from lkecore.models import open_model
+from lkecore.scores import tree
+
+compute, calls, mark = tree._relation_logprobs, [], Path(PLACE)
+
+
+def deadly(*given):
+    calls.append(given)
+    if len(calls) == 7 and not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return compute(*given)
+
+
+tree._relation_logprobs = deadly""",
+    QUESTIONS,
+    'frame = tree.option_logprobs(open_model("toy"), questions).frame',
+    'runs.keep(frame, "scores.parquet")\nprint("a figure")',
 )
-def test_a_parameter_that_the_notebook_lacks_or_of_another_type_is_refused(
-    project, parameters, message
-):
-    write_params(project, parameters)
-    with pytest.raises(BadInput, match=message):
-        plan(project)
 
 
-def test_a_whole_number_is_a_float_too(project):
-    write_params(project, {"share": 1})
-    assert plan(project).jobs[0].effective["share"] == 1
+def test_a_kernel_killed_in_relation_7_of_12_costs_one_chunk_and_a_new_figure_costs_none(tmp_path):
+    text = SCORING.replace("PLACE", repr(str(tmp_path / "mark")))
+    project = projects.make(tmp_path, {"a": text})
+    [dead] = folders(project)
+
+    outcome = execute(project, retries=0)
+    error = "the kernel died (killed, or out of memory)"
+    assert outcome.failed == {"a": f"{error} (see {dead})"} and outcome.finished == []
+    assert runs.manifest(dead) is None and runs.failure(dead)["error"] == error
+    assert (dead / "log.txt").exists()
+    cells = nbformat.read(dead / "notebook.ipynb", as_version=4).cells
+    assert len(cells) == 6  # to look at, as far as it came
+    refused(project, "a")
+    assert status(project) == {"a": ("failed", f"{error} (see {dead})")}
+
+    outcome = execute(project, retries=0)
+    assert (outcome.finished, outcome.failed) == (["a"], {})
+    manifest = runs.manifest(dead)
+    assert (manifest["chunks"], manifest["chunks_from_cache"]) == (12, 6)
+    assert manifest["tokens_forwarded"] > 0
+    assert status(project)["a"][0] == "finished"
+
+    edit(project, "a", 'print("a figure")', 'print("another figure")')
+    assert execute(project).finished == ["a"]
+    manifest = runs.manifest(folders(project)[0])
+    assert (manifest["chunks"], manifest["chunks_from_cache"]) == (12, 12)
+    assert manifest["tokens_forwarded"] == 0
+
+    # What was put together from two tries and the cache is what a plain call computes.
+    from lkecore import facts, prompts
+    from lkecore.models import open_model
+    from lkecore.scores import tree
+
+    names = {"facts": facts, "prompts": prompts}
+    exec(QUESTIONS, names)
+    plain = tree.option_logprobs(open_model("toy"), names["questions"], use_cache=False)
+    for folder in (dead, folders(project)[0]):
+        kept = pd.read_parquet(folder / "scores.parquet")
+        assert kept["option"].tolist() == plain.frame["option"].tolist() and len(kept) == 72
+        # float32: the number of threads may change the order of sums.
+        np.testing.assert_allclose(kept["logprob"], plain.frame["logprob"], atol=1e-4)
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("profile: x\nruns: []", "runs is empty"),
-        ("profile: x", "expected the keys profile and runs"),
-        ("profile: x\nruns: [{notebook: aa}]", "unknown notebook 'aa'; nearest: a"),
-        ("profile: x\nruns: [{notebook: [a]}]", r"unknown notebook \['a'\]"),
-        ("profile: x\nruns: [{notebook: a}, {notebook: a}]", "'a' is named twice"),
-        ("profile: x\nruns: [{notebook: a, parameter: {}}]", "a run has a notebook and parameters"),
-        ("profile: [\nruns", "not YAML"),
-    ],
-)
-def test_a_params_file_of_another_form_is_refused(project, content, message):
-    (project / "params" / "p.yaml").write_text(content)
-    with pytest.raises(BadInput, match=message):
-        plan(project)
+# --- faults ---------------------------------------------------------------------------------------
+
+MARK = "from pathlib import Path\n\nmark = Path(PLACE)\nwith mark.open('a') as file:\n    "
+COUNT = MARK + "print(n, file=file)\n"
 
 
-def test_models_and_facts_that_parameters_name_are_checked_before_anything_runs(project):
-    edit(project, 'word: str = "a"', 'model: str = "toy"\nfact_set: str = "atlas"')
-    write_params(project, {"model": "smollm3"})
-    with pytest.raises(BadInput, match="unknown model 'smollm3'.*nearest: smollm2"):
-        plan(project)
-    write_params(project, {"fact_set": "nowhere"})
-    with pytest.raises(BadInput, match="unknown fact set 'nowhere'"):
-        plan(project)
+def test_each_failure_is_one_line_and_the_others_go_on(tmp_path, monkeypatch):
+    def noted(name, *cells):
+        return projects.code(COUNT.replace("PLACE", repr(str(tmp_path / name))), *cells)
 
-
-def test_relations_that_parameters_name_are_checked_before_anything_runs(project):
-    declared = 'relation: str = "capital"\nrelations: list[str] = []\nfact_set: str = "atlas"'
-    edit(project, 'word: str = "a"', declared)
-    for given in ({"relation": "capitol"}, {"relations": ["currency", "capitol"]}):
-        write_params(project, given)
-        with pytest.raises(BadInput, match="unknown relation 'capitol' in atlas; nearest: capital"):
-            plan(project)
-
-
-def test_parameters_must_be_annotated_literals_in_one_cell(project):
-    edit(project, "n: int = 1", "n = 1")
-    with pytest.raises(BadInput, match="name: type = literal"):
-        plan(project)
-
-
-def test_a_run_from_another_code_is_not_shown(project):
-    _, folder, manifest = run(project)
-    executed = nbformat.read(folder / "notebook.ipynb", as_version=4)
-    edit(project, 'print("n is", n)', 'print("other", n)')
-    source = runs.read_notebook(project / "notebooks" / "a.py")
-    with pytest.raises(BadInput, match="other code"):
-        book.compose(source, executed, "trial", manifest, [])
-
-
-def test_the_manifest_is_valid_json_with_plain_values(project):
-    _, folder, manifest = run(project)
-    assert json.loads((folder / "manifest.json").read_text()) == manifest
-
-
-@pytest.mark.parametrize(
-    ("declared", "given", "message"),
-    [
-        ("n_facts: int = 3", {"n_facts": 0}, "'n_facts' must be 1 or more, found 0"),
-        ("n_shots: int = 3", {"n_shots": -1}, "'n_shots' must be 0 or more, found -1"),
-        ("seed: int = 0", {"seed": -1}, "'seed' must be 0 or more, found -1"),
-        ('dtype: str = "float32"', {"dtype": "float99"}, "'dtype' must be one of float32"),
-        ('models: list[str] = ["toy"]', {"models": []}, "'models' must not be empty"),
-        ('fact_set: str = "atlas"', {"fact_set": ""}, "'fact_set' must not be empty"),
-    ],
-)
-def test_values_that_make_no_sense_are_refused_before_anything_runs(
-    project, declared, given, message
-):
-    edit(project, 'word: str = "a"', declared)
-    write_params(project, given)
-    with pytest.raises(BadInput, match=message):
-        plan(project)
-
-
-def test_a_params_file_must_lie_beside_the_notebooks_and_be_a_file(project, tmp_path_factory):
-    elsewhere = tmp_path_factory.mktemp("elsewhere") / "p.yaml"
-    elsewhere.write_text((project / "params" / "p.yaml").read_text())
-    with pytest.raises(BadInput, match="must lie in a folder beside notebooks/"):
-        grid.read_plan(elsewhere)
-    with pytest.raises(BadInput, match="cannot be read"):
-        grid.read_plan(project / "params")
-    with pytest.raises(BadInput, match="cannot be read"):
-        grid.read_plan(project / "params" / "q.yaml")
-
-
-def test_two_drivers_at_once_make_one_run(project):
-    edit(project, 'print("n is", n)', 'open("done", "a").write("once\\n")')
-    code = (
-        "from lkecore import grid; from pathlib import Path;"
-        "grid.execute(grid.read_plan('params/p.yaml'), Path('runs'))"
+    once = "import os\nif len(mark.read_text()) == 2:\n    os.kill(os.getpid(), 9)"
+    wrong = "from lkecore.rows import BadInput\nraise BadInput('no such thing')"
+    notebooks = {
+        "broken": noted("broken", "print('so far')", "1 / 0"),
+        "once": noted("once", once),
+        "wrong": noted("wrong", wrong),
+        "fine": noted("fine"),
+    }
+    project = projects.make(tmp_path, notebooks)
+    file = str(project / "params" / "p.yaml")
+    done = subprocess.run(
+        [*projects.LKE, "run", file, "--jobs", "2"], capture_output=True, text=True
     )
-    drivers = [subprocess.Popen([sys.executable, "-c", code], cwd=project) for _ in range(2)]
-    assert [driver.wait() for driver in drivers] == [0, 0]
-    assert (project / "done").read_text() == "once\n"
-    assert run(project)[2] is not None
+    broken, once, wrong, fine = folders(project)
+    assert (done.returncode, done.stdout) == (1, "")
+    lines = done.stderr.splitlines()
+    assert lines[-1] == "2 finished, 0 finished before, 2 failed"
+    assert sorted(lines[-3:-1]) == [
+        f"lke: failed: broken: ZeroDivisionError: division by zero (see {broken})",
+        f"lke: failed: wrong: BadInput: no such thing (see {wrong})",
+    ]
+    tries = {name: len((tmp_path / name).read_text().split()) for name in notebooks}
+    assert tries == {"broken": 2, "once": 2, "wrong": 1, "fine": 1}
+    assert [runs.manifest(f) is not None for f in folders(project)] == [False, True, False, True]
+    assert "so far" in (broken / "log.txt").read_text()
+    assert "ZeroDivisionError" in (broken / "notebook.ipynb").read_text()
+    refused(project, "broken, wrong")
+    # The next time what is finished stays, and what was mended is made.
+    edit(project, "broken", "1 / 0", "1 / 1")
+    edit(project, "wrong", "raise ", "")
+    monkeypatch.setattr(grid, "WORKER", projects.idle())
+    outcome = execute(project)
+    assert (outcome.finished, outcome.before) == (["broken", "wrong"], ["once", "fine"])
+
+
+BEFORE_THE_MANIFEST = "runs.seal = kill"
+AFTER_THE_MANIFEST = "job.move = kill"
+FULL = """
+import resource
+def full(*given):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+    seal(*given)
+seal, runs.seal = runs.seal, full
+"""
+CHANGED = """
+def changing(each, attempt):
+    with open(each.notebook, "a") as file:
+        file.write("\\n# %%\\nprint('more')\\n")
+    return execute(each, attempt)
+job._execute = changing
+"""
+
+
+@pytest.fixture
+def plain(tmp_path):
+    return projects.make(tmp_path, {"a": KEEPING})
+
+
+@pytest.mark.parametrize("patch", [BEFORE_THE_MANIFEST, AFTER_THE_MANIFEST])
+def test_a_worker_killed_beside_the_manifest_leaves_nothing_that_counts(plain, monkeypatch, patch):
+    monkeypatch.setattr(grid, "WORKER", projects.patched(patch))
+    [folder] = folders(plain)
+    outcome = execute(plain, retries=0)
+    error = "the worker was killed by signal 9 (out of memory?)"
+    assert outcome.failed == {"a": f"{error} (see {folder})"}
+    assert runs.failure(folder)["error"] == error and (folder / "log.txt").exists()
+    assert status(plain) == {"a": ("failed", f"{error} (see {folder})")}
+    refused(plain, "a")
+    monkeypatch.setattr(grid, "WORKER", projects.patched())
+    assert execute(plain).finished == ["a"]
+    left = {p.name for p in (plain / "runs").iterdir()}
+    assert left == {folder.name, ".locks"} and runs.failure(folder) is None
+
+
+def test_a_killed_worker_is_tried_again(plain, tmp_path, monkeypatch):
+    dying = f"mark = Path({str(tmp_path / 'mark')!r})\n"
+    dying += "if not mark.exists(): mark.touch(); runs.seal = kill"
+    monkeypatch.setattr(grid, "WORKER", projects.patched(dying))
+    outcome = execute(plain)
+    assert (outcome.finished, outcome.failed) == (["a"], {})
+
+
+def test_a_disk_that_is_full_at_the_manifest_is_told_in_one_line(tmp_path, monkeypatch):
+    long = {"parameters": {"names": ["x" * 40_000]}}  # a manifest beyond the limit
+    plain = projects.make(tmp_path, {"a": KEEPING}, a=long)
+    [folder] = folders(plain)
+    folder.mkdir(parents=True)
+    runs.record_failure(folder, "what went wrong long ago")
+    monkeypatch.setattr(grid, "WORKER", projects.patched(FULL))
+    outcome = execute(plain, retries=0)
+    assert outcome.failed == {"a": f"OSError: [Errno 27] File too large (see {folder})"}
+    assert runs.manifest(folder) is None and not (folder / "manifest.json").exists()
+    refused(plain, "a")
+    monkeypatch.setattr(grid, "WORKER", projects.patched())
+    assert execute(plain).finished == ["a"]
+
+
+def test_a_disk_that_is_full_in_the_kernel_is_told_in_one_line(tmp_path, monkeypatch):
+    large = "import numpy as np\nimport pandas as pd\n\nfrom lkecore import runs\n\n"
+    large += 'frame = pd.DataFrame({"x": np.random.default_rng(0).random(100_000)})\n'
+    large += 'runs.keep(frame, "scores.parquet")'
+    project = projects.make(tmp_path, {"a": projects.code(large)})
+    # Python must not leave its own compiled files half-written.
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    true = grid.WORKER
+    limit = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))\n"
+    narrow = f"import sys\n{limit}from lkecore import job\nsys.exit(job.main())"
+    monkeypatch.setattr(grid, "WORKER", [true[0], "-c", narrow])
+    outcome = execute(project, retries=0)
+    [folder] = folders(project)
+    assert outcome.finished == []
+    assert "File too large" in outcome.failed["a"] and "\n" not in outcome.failed["a"]
+    assert runs.manifest(folder) is None
+    refused(project, "a")
+    monkeypatch.setattr(grid, "WORKER", true)
+    assert execute(project).finished == ["a"]
+    assert len(pd.read_parquet(folder / "scores.parquet")) == 100_000
+
+
+def test_a_source_that_changes_while_it_runs_is_no_result(plain, monkeypatch):
+    monkeypatch.setattr(grid, "WORKER", projects.patched(CHANGED))
+    [folder] = folders(plain)
+    outcome = execute(plain, retries=0)
+    line = "the notebook, lkecore, or what it reads was changed meanwhile; run it again"
+    assert outcome.failed == {"a": f"{line} (see {folder})"}
+    assert runs.failure(folder)["error"] == line
+    refused(plain, "a")
+    monkeypatch.setattr(grid, "WORKER", projects.patched())
+    assert execute(plain).finished == ["a"]
+
+
+SLEEPING = projects.code(
+    """import os
+import time
+from pathlib import Path
+
+pids = Path(PLACE)
+if not pids.with_suffix(".go").exists():
+    pids.with_suffix(".part").write_text(f"{os.getpid()} {os.getppid()}")
+    pids.with_suffix(".part").rename(pids)
+    time.sleep(600)"""
+)
+
+
+def test_a_stopped_or_killed_driver_leaves_no_process_and_nothing_that_counts(tmp_path):
+    pids = tmp_path / "pids"
+    project = projects.make(tmp_path, {"a": SLEEPING.replace("PLACE", repr(str(pids)))})
+    [folder] = folders(project)
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        driver = projects.start(project)
+        projects.wait_for(lambda: pids.exists() or driver.poll() is not None)  # noqa: B023
+        assert status(project) == {"a": ("running", "")}
+        kernel, worker = map(int, pids.read_text().split())
+        assert projects.alive(kernel) and projects.alive(worker)
+        driver.send_signal(number)
+        out, err = driver.communicate(timeout=60)
+        if number == signal.SIGKILL:
+            assert driver.returncode == -number
+        else:
+            assert driver.returncode == 130
+            line = "lke: stopped; what is finished is kept, the same command goes on\n"
+            assert (out, err) == ("", line)
+        projects.wait_for(lambda: not projects.alive(worker), 20)  # noqa: B023
+        projects.wait_for(lambda: not projects.alive(kernel), 20)  # noqa: B023
+        assert runs.manifest(folder) is None
+        assert status(project) == {"a": ("waiting", "")}
+        refused(project, "a")
+        pids.unlink()
+    pids.with_suffix(".go").touch()
+    assert execute(project).finished == ["a"]
+    assert {p.name for p in (project / "runs").iterdir()} == {folder.name, ".locks"}
+
+
+def test_two_drivers_at_once_make_each_run_once_and_neither_fails(tmp_path):
+    lines = tmp_path / "lines"
+    cell = f"with open({str(lines)!r}, 'a') as file:\n    print(names, page, file=file)"
+    row = {"parameters": {"names": ["x", "y"]}, "each": ["names"]}
+    project = projects.make(tmp_path, {"a": projects.code(cell)}, a=row)
+    drivers = [projects.start(project) for _ in range(2)]
+    for driver in drivers:
+        out, err = driver.communicate(timeout=300)
+        assert (driver.returncode, out) == (0, ""), err
+        assert err.splitlines()[-1].endswith(" 0 failed")
+    assert sorted(lines.read_text().splitlines()) == [
+        "['x', 'y'] True", "['x'] False", "['y'] False"
+    ]  # fmt: skip
+    assert execute(project).before == ["a names=x", "a names=y", "a page"]
+
+
+def test_a_lock_says_who_is_at_it_and_is_free_when_that_process_is_gone(tmp_path):
+    folder = tmp_path / "runs" / "a-0123"
+    code = (
+        "import sys, time; from pathlib import Path; from lkecore import job\n"
+        f"held = job.lock_of(Path({str(folder)!r})).acquire()\n"
+        "print('held', flush=True)\ntime.sleep(600)"
+    )
+    holder = subprocess.Popen([grid.WORKER[0], "-c", code], stdout=subprocess.PIPE)
+    assert holder.stdout.readline() == b"held\n"
+    with pytest.raises(job.Timeout):
+        job.lock_of(folder).acquire(timeout=0)
+    holder.kill()
+    holder.communicate()
+    with job.lock_of(folder).acquire(timeout=0):
+        assert os.listdir(tmp_path / "runs") == [".locks"]

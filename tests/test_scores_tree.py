@@ -374,6 +374,79 @@ def test_the_slower_ways_count_no_padding(kind, way):
     assert forwarded == {"expanded": 5 + 2 + 3, "plain": 8 + 7 + 9 + 6}[way]
 
 
+# --- what a forecast says
+
+MERGES = [("b", "c"), ("a", "bc"), ("a", "e")]
+MERGED = [
+    prompt("XYab", ["c", "d", "cd", "ce", "bbb"], fact="f1"),
+    prompt("XYZa", ["e", "ef", "d", "bc"], fact="f2"),
+]
+
+
+@pytest.mark.parametrize("job", JOBS)
+@pytest.mark.parametrize("kind", ["Llama", "GPT2"])
+@pytest.mark.parametrize("add_bos", [True, False])
+def test_expected_tokens_are_those_that_the_packed_way_forwards(kind, job, add_bos):
+    expected = tree.expected_tokens(model(add_bos=add_bos), JOBS[job])  # has no network to load
+    scored = score(model(network(kind), add_bos=add_bos), JOBS[job])
+    assert expected == (scored.tokens_forwarded, 0)
+
+
+def test_expected_tokens_are_right_where_tokens_merge_across_the_border():
+    tokenizer = helpers.bpe_tokenizer(MERGES)
+    expected = tree.expected_tokens(model(tokenizer=tokenizer), MERGED)
+    scored = score(model(network(), tokenizer=tokenizer), MERGED)
+    assert scored.merged > 0 and expected == (scored.tokens_forwarded, 0)
+
+
+def test_expected_tokens_by_hand():
+    # Kenya once, then the inner nodes a, ab and x, xy, xyz; nothing for q.
+    found = tree.expected_tokens(model(), [prompt("Kenya", ["abc", "ac", "xyzw", "q"])])
+    assert found == (5 + 2 + 3, 0)
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_the_cache_saves_all_expected_tokens_of_what_is_in_it_already(job):
+    m = model(network())
+    first = tree.option_logprobs(m, JOBS[job]).tokens_forwarded
+    assert tree.expected_tokens(model(), JOBS[job]) == (first, first)
+    assert tree.option_logprobs(m, JOBS[job]).tokens_forwarded == 0
+
+
+def test_the_cache_saves_the_tokens_of_the_one_relation_that_is_in_it():
+    capital, born = JOBS["two relations"][:2], JOBS["two relations"][2:]
+    tokens = tree.option_logprobs(model(network()), capital).tokens_forwarded
+    rest, _ = tree.expected_tokens(model(), born)
+    assert tree.expected_tokens(model(), capital + born) == (tokens + rest, tokens)
+    # Another dtype has other scores, so that nothing is saved.
+    assert tree.expected_tokens(model(dtype="bfloat16"), capital) == (tokens, 0)
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_equal_scores_are_the_frame_of_the_scorer_but_for_the_numbers(job):
+    found = tree.equal_scores(JOBS[job])
+    real = score(model(network()), JOBS[job])
+    assert found.frame["logprob"].nunique() == 1
+    assert np.isfinite(found.frame["logprob"]).all() and (found.frame["logprob"] <= 0).all()
+    assert (found.frame["n_tokens"] >= 1).all()  # not counted: that is for expected_tokens
+    numbers = {"logprob": 0.0, "n_tokens": 1}
+    pd.testing.assert_frame_equal(
+        found.frame.assign(**numbers), real.frame.assign(**numbers), check_exact=True
+    )
+    assert found.frame.dtypes.equals(real.frame.dtypes)
+    assert found.tokens_forwarded == 0
+    assert not list(cache_folder().rglob("*.parquet"))  # it must never pass for a result
+
+
+def test_a_forecast_refuses_a_prompt_that_the_scorer_would_refuse():
+    long = [prompt("Kenya" * 3, OPTIONS)]
+    with pytest.raises(BadInput) as refused:
+        score(model(network(), context_length=16), long)
+    with pytest.raises(BadInput) as forecast:
+        tree.expected_tokens(model(context_length=16), long)
+    assert str(forecast.value) == str(refused.value)
+
+
 # --- numbers that are none
 
 

@@ -8,6 +8,7 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Sequence
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -19,9 +20,15 @@ from lkecore.weights import cache_folder
 
 
 def chunk_key(encoded: Sequence[Encoded], model: Model) -> str:
-    """SHA-256 over token ids, model digest, dtype, device kind, BOS policy and scorer source."""
+    """SHA-256 over all that makes the numbers.
+
+    Token ids, model digest, dtype, device kind, BOS policy, the scorer's source, and the versions
+    of what it computes with: a run that finds a chunk may then name its own versions as the chunk's.
+    """
     digest = hashlib.sha256()
-    for part in (model.digest, model.dtype, model.device.split(":")[0], model.add_bos):
+    backend = [version(name).split("+")[0] for name in ("torch", "transformers")]
+    device = model.device.split(":")[0]
+    for part in (model.digest, model.dtype, device, model.add_bos, *backend):
         digest.update(f"{part}\n".encode())
     for path in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(path.read_bytes())

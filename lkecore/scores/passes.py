@@ -9,8 +9,6 @@ a comparison with plain forwards at first use, and gets the next.
 """
 
 import copy
-import os
-import sys
 import weakref
 from collections.abc import Sequence
 from itertools import pairwise
@@ -18,21 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from lkecore.progress import tell
 from lkecore.rows import BadInput
 from lkecore.scores.plain import option_logprobs_plain
 from lkecore.scores.tokens import Encoded
 
 Path = tuple[int, ...]  # the tokens from the end of the stem to a node of the prefix tree
-
-
-def tell(line: str) -> None:
-    """One line to whoever waits; in a run to its log, since a page of the book shows no stderr."""
-    run = os.environ.get("LKE_RUN")
-    if run is None:
-        print(line, file=sys.stderr)
-    else:
-        with open(os.path.join(run, "log.txt"), "a", encoding="utf-8") as log:
-            log.write(line + "\n")
 
 
 def tensor(rows: Any, network: Any):

@@ -14,8 +14,6 @@ nothing at all.
 How the options of one fact go through the model is in ``passes``.
 """
 
-import os
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,11 +24,12 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
+from lkecore import progress
 from lkecore.models import Model
 from lkecore.prompts import Prompt
 from lkecore.rows import BadInput
 from lkecore.scores import cache as store
-from lkecore.scores.passes import expanded, packed, tensor, way
+from lkecore.scores.passes import expanded, packed, tensor, tree_of, way
 from lkecore.scores.plain import option_logprobs_plain
 from lkecore.scores.tokens import Encoded, common_prefix, encode
 
@@ -75,16 +74,13 @@ def option_logprobs(
     seconds = time.perf_counter() - started
     values: list[float] = []
     tokens, chunks, cached = 0, 0, 0
-    ipython = sys.modules.get("IPython")
-    in_jupyter = ipython is not None and hasattr(ipython.get_ipython(), "kernel")
-    # A bar is for somebody who waits: in a terminal or a notebook, not in a run for the book.
-    hidden = "LKE_RUN" in os.environ or not (in_jupyter or sys.stderr.isatty())
-    with tqdm(total=len(encoded), unit="fact", leave=False, disable=hidden) as bar:
+    with progress.bar(len(encoded), "fact") as bar:
         for relation, group in groupby(encoded, key=lambda e: e.prompt.relation):
             chunk = list(group)
             bar.set_description(relation)
             key = store.chunk_key(chunk, model)
             kept = store.read(key) if use_cache else None
+            from_cache = kept is not None
             if kept is None:
                 network = model.network  # loads now, if it has not been: not in the seconds
                 started = time.perf_counter()
@@ -100,7 +96,15 @@ def option_logprobs(
                     store.write(key, kept)
             else:
                 cached += 1
+                forwarded = 0
                 bar.update(len(chunk))
+            progress.record(
+                model=model.name,
+                relation=relation,
+                facts=len(chunk),
+                tokens_forwarded=forwarded,
+                from_cache=from_cache,
+            )
             chunks += 1
             values += kept.tolist()
     return Scored(
@@ -110,6 +114,12 @@ def option_logprobs(
         merged=sum(e.merged for e in encoded),
         cached=cached == chunks,
     )
+
+
+def equal_scores(prompts: Sequence[Prompt]) -> Scored:
+    """A frame of the right shape in which every option is alike: for a forecast, not a result."""
+    alike = [Encoded(p, ((0,),) * len(p.options), (0,) * len(p.options), merged=0) for p in prompts]
+    return Scored(_tidy(alike, [-1.0] * sum(len(p.options) for p in prompts)), 0.0, 0, 0, True)
 
 
 def _tidy(encoded: Sequence[Encoded], logprob: Sequence[float]) -> pd.DataFrame:
@@ -139,10 +149,7 @@ def _relation_logprobs(
             values += option_logprobs_plain(network, e).tolist()
             bar.update()
         return np.array(values), sum(len(ids) for e in encoded for ids in e.sequences)
-    # What the stems of all facts share is the shots. At least one token is left to each stem,
-    # since its logits are read.
-    stems = [e.sequences[0][: _stem(e)] for e in encoded]
-    shared = min(common_prefix(stems), min(map(len, stems)) - 1)
+    stems, shared = _stems(encoded)
     values, forwarded = [], shared
     with torch.inference_mode():
         # Without a config every layer keeps all positions: a model with sliding windows still
@@ -167,6 +174,37 @@ def _relation_logprobs(
     return np.array(values), forwarded
 
 
-def _stem(e: Encoded) -> int:
-    """Where the options of a fact part: nothing before is scored, everything is shared."""
-    return min(common_prefix(e.sequences), *e.starts, *(len(s) - 1 for s in e.sequences))
+def _stems(encoded: Sequence[Encoded]) -> tuple[list[tuple[int, ...]], int]:
+    """The stem of each fact, where its options part, and how many tokens all of them share.
+
+    Nothing in a stem is scored, everything is shared. What the stems of all facts share is the
+    shots. At least one token is left to each stem, since its logits are read.
+    """
+    stems = [
+        e.sequences[0][
+            : min(common_prefix(e.sequences), *e.starts, *(len(s) - 1 for s in e.sequences))
+        ]
+        for e in encoded
+    ]
+    return stems, min(common_prefix(stems), min(map(len, stems)) - 1)
+
+
+def expected_tokens(model: Model, prompts: Sequence[Prompt]) -> tuple[int, int]:
+    """(tokens that :func:`option_logprobs` would forward, those of them that the cache saves).
+
+    Counted in the packed way, which most architectures take; loads no weights.
+    """
+    encoded = encode(
+        model.tokenizer, prompts, add_bos=model.add_bos, context_length=model.context_length
+    )
+    total, saved = 0, 0
+    for _, group in groupby(encoded, key=lambda e: e.prompt.relation):
+        chunk = list(group)
+        stems, shared = _stems(chunk)
+        n = shared
+        for e, stem in zip(chunk, stems, strict=True):
+            inner = tree_of([ids[len(stem) :] for ids in e.sequences])
+            n += len(stem) - shared + len(inner) - 1  # the root is the stem's last token
+        total += n
+        saved += n if store.read(store.chunk_key(chunk, model)) is not None else 0
+    return total, saved

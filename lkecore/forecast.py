@@ -1,0 +1,141 @@
+"""Forecast: how far a plan is, and what the rest of it would cost; nothing is run here."""
+
+import contextlib
+import functools
+import io
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+from filelock import Timeout
+
+from lkecore import catalogue, facts, job, models, plan, runs, weights
+from lkecore.scores import tree
+
+EXACT = 50  # facts of one call: more are estimated from the first of them
+SAMPLE = 20
+
+
+def cost(each: runs.Job, target: Path) -> dict[str, Any]:
+    """What a run would cost, before it is made.
+
+    ``state`` as in :func:`status`; ``model_bytes`` of the largest model in the dtype of the job,
+    None where its size is unknown; ``tokens`` to forward in all and, of these, ``from_cache``;
+    ``remark``. The tokens are counted by the notebook's own steps up to its prompts, so a job that
+    would stop there is found out now: then they are None, and the remark says why. Where a model
+    is not on this machine, the tokenizer of the toy stands in, and the remark says so.
+    """
+    _, state, remark = _state(each, target)
+    row = {"state": state, "model_bytes": _largest(each), "tokens": None, "from_cache": None}
+    if state == "finished":
+        return row | {"tokens": 0, "from_cache": 0, "remark": remark}
+    absent = [m for m in runs.models_of(each.effective) if not weights.is_ready(m)]
+    if absent:
+        remark = f"{', '.join(absent)} not here: tokens counted with the toy's tokenizer"
+    total, saved, said = expected_tokens(each, stand_in=bool(absent))
+    remark = "; ".join(part for part in (said, remark) if part)
+    return row | {"tokens": total, "from_cache": saved, "remark": remark}
+
+
+def _largest(each: runs.Job) -> int | None:
+    sizes = [catalogue.n_parameters(m) for m in runs.models_of(each.effective)]
+    if not sizes or None in sizes:
+        return None
+    return catalogue.resident_bytes(max(sizes), each.effective.get("dtype", "float32"))
+
+
+def expected_tokens(each: runs.Job, *, stand_in: bool) -> tuple[int | None, int | None, str]:
+    """(tokens, those from the cache, remark), by the cells before the heading Metrics.
+
+    The scorer is replaced by one that counts and answers with equal scores, which no result ever
+    sees. ``stand_in`` names the toy in the place of all models. Counting ends where a notebook asks
+    for the network itself: no weights are loaded here. Calls with more than 50 facts are estimated
+    from 20 of them, and what the cache has of these is not known.
+    """
+    given = dict(each.effective)
+    if stand_in:
+        given |= {"model": "toy"} if "model" in given else {}
+        given |= {"models": ["toy"]} if "models" in given else {}
+    asked = each.notebook, each.notebook.read_bytes(), json.dumps(given)
+    if not stand_in:
+        return _counted.__wrapped__(*asked)  # what the cache has changes with every run
+    total, _, remark = _counted(*asked)
+    return total, None if total is None else 0, remark  # the toy's scores save it nothing
+
+
+@functools.lru_cache  # models that are not here all get the same answer
+def _counted(notebook: Path, _: bytes, given: str) -> tuple[int | None, int | None, str]:
+    counts: list[tuple[int, int]] = []
+    remarks: list[str] = []
+
+    def count(model: Any, prompts: Any, **_: Any) -> tree.Scored:
+        if len(prompts) > EXACT:
+            few, more = (tree.expected_tokens(model, prompts[:n])[0] for n in (SAMPLE // 2, SAMPLE))
+            each_more = (more - few) / (SAMPLE - SAMPLE // 2)
+            counts.append((round(more + each_more * (len(prompts) - SAMPLE)), 0))
+            remarks[:] = [f"tokens estimated from {SAMPLE} facts of each {len(prompts)}"]
+        else:
+            counts.append(tree.expected_tokens(model, prompts))
+        return tree.equal_scores(prompts)
+
+    cells = runs.read_notebook(notebook).cells
+    before = itertools.takewhile(lambda cell: not cell.source.startswith("## Metrics"), cells)
+    names: dict[str, Any] = {"__name__": "__main__"}
+    scorer, tree.option_logprobs = tree.option_logprobs, count
+    network, models.Model.network = models.Model.network, property(_no_network)
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            for cell in [c for c in before if c.cell_type == "code"]:
+                exec(compile(cell.source, notebook.name, "exec"), names)
+                if "parameters" in cell.metadata.get("tags", []):
+                    names |= json.loads(given)
+    except _ByHand:
+        remarks.append("what the notebook computes without the scorer is not counted")
+    except Exception as error:  # whatever it is, the run would stop there too
+        return None, None, f"would fail: {type(error).__name__}: {' '.join(str(error).split())}"
+    finally:
+        tree.option_logprobs, models.Model.network = scorer, network
+    total, saved = sum(n for n, _ in counts), sum(n for _, n in counts)
+    return total, saved, "; ".join(remarks)
+
+
+class _ByHand(Exception):
+    """A notebook asks for a network during a forecast."""
+
+
+def _no_network(_: models.Model) -> Any:
+    raise _ByHand
+
+
+def status(whole: plan.Plan, target: Path) -> list[tuple[str, str, str]]:
+    """(label, state, remark) of each job and page: finished, failed, running, or waiting."""
+    rows = []
+    for row in whole.rows:
+        states = [_state(each, target) for each in row.jobs]
+        rows += states
+        if row.has_page and all(state == "finished" for _, state, _ in states):
+            folders = [runs.run_folder(target, each) for each in row.jobs]
+            rows.append(_state(plan.page_of(row, folders), target))
+        elif row.has_page:
+            rows.append((f"{row.whole.label} page", "waiting", "for the runs behind it"))
+    return rows
+
+
+def _state(each: runs.Job, target: Path) -> tuple[str, str, str]:
+    """(label, state, remark) of one job."""
+    absent = [m for m in runs.models_of(each.effective) if not weights.is_ready(m)]
+    absent += [s for s in runs.facts_of(each.effective) if not facts.is_ready(s)]
+    if absent and not each.reads:
+        return each.label, "waiting", f"{', '.join(absent)} to be fetched"
+    folder = runs.run_folder(target, each)
+    if (done := runs.manifest(folder)) is not None:
+        return each.label, "finished", f"{done['started']}, {done['seconds']:.0f} s"
+    try:
+        with job.lock_of(folder).acquire(timeout=0):
+            failed = runs.failure(folder)
+    except Timeout:
+        return each.label, "running", ""
+    if failed is None:
+        return each.label, "waiting", ""
+    return each.label, "failed", f"{failed['error']} (see {folder})"

@@ -1,0 +1,55 @@
+"""Prepare: have the models and facts that jobs name on this machine, before any of them runs."""
+
+from collections.abc import Iterable
+
+from lkecore import facts, runs, weights
+from lkecore.plan import check_relations
+from lkecore.rows import BadInput
+
+
+def needs(each: runs.Job) -> list[str]:
+    """The models and fact sets that a job names."""
+    return [*runs.models_of(each.effective), *runs.facts_of(each.effective)]
+
+
+def missing(jobs: Iterable[runs.Job]) -> list[str]:
+    """What jobs need and this machine does not have, as "model X" and "facts Y"; no network."""
+    jobs = list(jobs)
+    models = dict.fromkeys(m for each in jobs for m in runs.models_of(each.effective))
+    specs = dict.fromkeys(s for each in jobs for s in runs.facts_of(each.effective))
+    absent = [f"model {name}" for name in models if not weights.is_ready(name)]
+    return absent + [f"facts {spec}" for spec in specs if not facts.is_ready(spec)]
+
+
+def prepare(jobs: Iterable[runs.Job]) -> dict[str, str]:
+    """Fetch and convert what jobs name, each thing once, under a lock of its own.
+
+    Returns {label of a job: why it cannot be run}, for those that lack something or name a relation
+    that their facts turn out not to have; the others can go on.
+    """
+    reasons: dict[str, str] = {}
+    tried: dict[tuple[str, str], str | None] = {}
+    for each in jobs:
+        wanted = [("model", name) for name in runs.models_of(each.effective)]
+        wanted += [("facts", spec) for spec in runs.facts_of(each.effective)]
+        for thing in wanted:
+            if thing not in tried:
+                tried[thing] = _fetch(*thing)
+        why = [tried[thing] for thing in wanted if tried[thing]]
+        if not why:
+            try:
+                check_relations(each.effective)
+            except BadInput as error:
+                why = [str(error)]
+        if why:
+            reasons[each.label] = why[0]
+    return reasons
+
+
+def _fetch(kind: str, name: str) -> str | None:
+    """Have a model or fact set here; returns why not, or None."""
+    try:
+        weights.locate(name) if kind == "model" else facts.relations(name)
+    except BadInput as error:
+        return str(error)
+    return None

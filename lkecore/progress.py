@@ -1,0 +1,68 @@
+"""Progress: what a long computation says while it works, and what it did, once it is done.
+
+Somebody who waits in a terminal or a notebook sees a bar. A run of ``lke run`` has no eyes on it, and
+a page of the book shows no bars. There the lines go to the run's log, the bar to a small file that
+the driver reads, and what was computed to a ledger that ends up in the manifest.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+
+def tell(line: str) -> None:
+    """One line to whoever waits; in a run to its log, since a page of the book shows no stderr."""
+    run = os.environ.get("LKE_RUN")
+    if run is None:
+        print(line, file=sys.stderr)
+    else:
+        with open(os.path.join(run, "log.txt"), "a", encoding="utf-8") as log:
+            log.write(line + "\n")
+
+
+@contextmanager
+def bar(total: int, unit: str) -> Iterator[tqdm]:
+    """A progress bar for somebody who waits; in a run it goes where :func:`read_bar` finds it."""
+    place = os.environ.get("LKE_PROGRESS")
+    if place is not None:
+        with open(place, "w", encoding="utf-8") as file:
+            form = "{desc}\t{n}\t{total}\n"
+            with tqdm(total=total, file=file, mininterval=0.5, bar_format=form) as shown:
+                yield shown
+        return
+    ipython = sys.modules.get("IPython")
+    in_jupyter = ipython is not None and hasattr(ipython.get_ipython(), "kernel")
+    hidden = "LKE_RUN" in os.environ or not (in_jupyter or sys.stderr.isatty())
+    with tqdm(total=total, unit=unit, leave=False, disable=hidden) as shown:
+        yield shown
+
+
+def read_bar(place: Path) -> tuple[str, int, int] | None:
+    """(what, done, of how many) of the bar that another process draws at ``place``, or None."""
+    try:
+        lines = place.read_text(encoding="utf-8").replace("\r", "\n").split("\n")
+        what, done, total = [line for line in lines if line.count("\t") == 2][-1].split("\t")
+        return what.strip(" :"), int(done), int(total)
+    except (OSError, ValueError, IndexError):  # not begun, or caught in the middle of a line
+        return None
+
+
+def record(**entry: Any) -> None:
+    """Add an entry to the run's ledger: what was computed, and what came from the cache."""
+    place = os.environ.get("LKE_LEDGER")
+    if place is not None:
+        with open(place, "a", encoding="utf-8") as ledger:
+            ledger.write(json.dumps(entry) + "\n")
+
+
+def read_ledger(place: Path) -> list[dict[str, Any]]:
+    """All entries of a run's ledger, in order; none if nothing was computed."""
+    if not place.exists():
+        return []
+    return [json.loads(line) for line in place.read_text(encoding="utf-8").splitlines()]

@@ -1,0 +1,151 @@
+"""Forecast: the tokens that it counts are those that a run forwards, and it loads no weights."""
+
+import shutil
+from pathlib import Path
+
+import projects
+import pytest
+import transformers
+import yaml
+
+from lkecore import forecast, grid, job, runs, weights
+
+TOP = Path(__file__).resolve().parent.parent
+SHOTS = "11_iclke_shots"
+TINY = {
+    "models": ["toy"], "relation": "country_of_city", "shots": [1, 3], "draws": [0, 1],
+    "formats": ["space", "colon"], "n_facts": 3, "n_options": 5,
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def no_weights(monkeypatch):
+    """Weights are loaded by the kernels of real runs alone."""
+    weights.locate("toy")
+
+    def refuse(*arguments, **options):
+        pytest.fail("weights were loaded")
+
+    monkeypatch.setattr(transformers.AutoModelForCausalLM, "from_pretrained", refuse)
+
+
+def plan(tmp_path, name, parameters, **row):
+    """A plan of one notebook of the book."""
+    (tmp_path / "notebooks").mkdir(exist_ok=True)
+    shutil.copy(TOP / "notebooks" / f"{name}.py", tmp_path / "notebooks")
+    (tmp_path / "params").mkdir(exist_ok=True)
+    content = {"profile": "t", "runs": [{"notebook": name, "parameters": parameters, **row}]}
+    (tmp_path / "params" / "p.yaml").write_text(yaml.safe_dump(content))
+    return projects.plan(tmp_path)
+
+
+def test_the_tokens_of_a_forecast_are_those_of_the_run_and_come_from_the_cache_after_it(tmp_path):
+    whole = plan(tmp_path, SHOTS, TINY)
+    [each] = whole.jobs
+    before = forecast.cost(each, tmp_path / "runs")
+    assert before["state"] == "waiting" and before["remark"] == ""
+    assert before["from_cache"] == 0 and before["model_bytes"] > 0
+    assert not list((tmp_path / "runs").glob("1*"))
+
+    assert grid.execute(whole, tmp_path / "runs").failed == {}
+    manifest = runs.manifest(runs.run_folder(tmp_path / "runs", each))
+    assert manifest["tokens_forwarded"] == before["tokens"] > 0
+    assert manifest["chunks"] == 2 * 2 * 2  # draws, formats, numbers of shots
+    assert manifest["models"] == {"toy": weights.files_digest(weights.locate("toy"))}
+
+    total, saved, remark = forecast.expected_tokens(each, stand_in=False)
+    assert total == saved == before["tokens"] and remark == ""
+    done = forecast.cost(each, tmp_path / "runs")
+    assert (done["state"], done["tokens"], done["from_cache"]) == ("finished", 0, 0)
+    # One draw of the two: half of the chunks are of another plan, all of them are there.
+    total, saved, _ = forecast.expected_tokens(
+        plan(tmp_path, SHOTS, TINY | {"draws": [1]}).jobs[0], stand_in=False
+    )
+    assert 0 < total == saved < before["tokens"]
+    # One more draw: it is all that is left to do.
+    total, saved, _ = forecast.expected_tokens(
+        plan(tmp_path, SHOTS, TINY | {"draws": [0, 1, 2]}).jobs[0], stand_in=False
+    )
+    assert saved == before["tokens"] < total
+
+
+def test_a_job_that_would_stop_at_its_prompts_is_found_out(tmp_path):
+    [each] = plan(tmp_path, SHOTS, TINY | {"shots": [1, 5000]}).jobs
+    row = forecast.cost(each, tmp_path / "runs")
+    assert (row["state"], row["tokens"], row["from_cache"]) == ("waiting", None, None)
+    assert row["remark"].startswith("would fail: BadInput: 5000 shots asked for, but relation")
+    assert "\n" not in row["remark"]
+
+
+def test_a_model_that_is_not_here_is_counted_with_the_toy_s_tokenizer_and_it_is_said(tmp_path):
+    with_toy, without = plan(
+        tmp_path, SHOTS, TINY | {"models": ["toy", "smollm2"]}, each=["models"]
+    ).jobs
+    assert not weights.is_ready("smollm2")
+    row = forecast.cost(without, tmp_path / "runs")
+    assert row["state"] == "waiting"
+    assert row["remark"] == "smollm2 not here: tokens counted with the toy's tokenizer"
+    assert row["from_cache"] == 0  # whatever the cache has of the toy
+    assert row["tokens"] == forecast.cost(with_toy, tmp_path / "runs")["tokens"] > 0
+    assert not weights.is_ready("smollm2")  # nothing was fetched
+
+
+def test_what_a_notebook_computes_by_hand_is_not_counted_and_it_is_said(tmp_path, capsys):
+    [each] = plan(tmp_path, "00_quickstart", {"model": "toy", "n_shots": 3, "n_facts": 3}).jobs
+    row = forecast.cost(each, tmp_path / "runs")
+    assert row["remark"] == "what the notebook computes without the scorer is not counted"
+    assert row["state"] == "waiting" and row["tokens"] is not None
+    assert capsys.readouterr().out == ""  # what the notebook prints is not for the reader of a plan
+
+
+def test_a_forecast_puts_the_scorer_back_even_after_a_mistake(tmp_path):
+    from lkecore import models
+    from lkecore.scores import tree
+
+    before = tree.option_logprobs, models.Model.network
+    for parameters in (TINY, TINY | {"shots": [5000]}):
+        [each] = plan(tmp_path, SHOTS, parameters).jobs
+        forecast.expected_tokens(each, stand_in=False)
+        assert (tree.option_logprobs, models.Model.network) == before
+
+
+# --- status ---------------------------------------------------------------------------------------
+
+
+def test_status_tells_what_is_finished_failed_running_and_waiting(tmp_path, monkeypatch):
+    monkeypatch.setattr(grid, "WORKER", projects.idle())
+    row = {"parameters": {"names": ["x", "y", "z"]}, "each": ["names"]}
+    project = projects.make(tmp_path, {"a": projects.code()}, a=row)
+    whole, target = projects.plan(project), project / "runs"
+    x, y, z = (runs.run_folder(target, each) for each in whole.jobs)
+    labels = ["a names=x", "a names=y", "a names=z", "a page"]
+    waiting = [(label, "waiting", "") for label in labels[:3]]
+    behind = ("a page", "waiting", "for the runs behind it")
+    assert forecast.status(whole, target) == [*waiting, behind]
+
+    assert grid.execute(whole, target, grid.Settings(shard=(1, 3))).finished == ["a names=x"]
+    y.mkdir()
+    runs.record_failure(y, "ValueError: no luck")
+    with job.lock_of(z).acquire(timeout=0):
+        assert forecast.status(whole, target) == [
+            ("a names=x", "finished", "today, 0 s"),
+            ("a names=y", "failed", f"ValueError: no luck (see {y})"),
+            ("a names=z", "running", ""),
+            behind,
+        ]
+    grid.execute(whole, target, grid.Settings(shard=(2, 3)))
+    grid.execute(whole, target, grid.Settings(shard=(3, 3)))
+    *done, page = forecast.status(whole, target)
+    assert [state for _, state, _ in done] == ["finished"] * 3
+    assert page == ("a page", "waiting", "")
+    grid.execute(whole, target)
+    assert forecast.status(whole, target)[-1] == ("a page", "finished", "today, 0 s")
+
+
+def test_status_names_models_and_facts_that_have_to_be_fetched_first(tmp_path):
+    asks = 'n: int = 1\nmodels: list[str] = ["toy"]\nfact_set: str = "atlas"'
+    text = projects.code().replace("n: int = 1", asks)
+    given = {"models": ["org/gone"], "fact_set": "hub:org/facts"}
+    project = projects.make(tmp_path, {"a": text}, a={"parameters": given})
+    [row] = forecast.status(projects.plan(project), project / "runs")
+    assert row == ("a", "waiting", "org/gone, hub:org/facts to be fetched")

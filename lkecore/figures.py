@@ -148,6 +148,43 @@ def heat_map(
     return ax
 
 
+def shots_curve(
+    draws: pd.DataFrame, means: pd.DataFrame, ax: Axes, *, chance: float, hue: str = "format"
+) -> Axes:
+    """Accuracy over the number of shots: a line with a band for the draws, lines for the facts.
+
+    `draws`: one row per draw of shots, number of shots and hue, with `n_shots`, `hue`, `accuracy`;
+    the band is one standard deviation (n - 1) over draws. `means`: one row per number of shots and
+    hue with `n_shots`, `hue`, `low`, `high`, the ends of an interval of the mean, and `needed`,
+    where a dashed vertical line goes for each hue. `chance`: a dotted line. The axis of shots is
+    logarithmic. ValueError for missing columns or values, or a row that occurs twice.
+    """
+    _check(draws, ["n_shots", hue, "draw", "accuracy"], unique=["n_shots", hue, "draw"])
+    _check(means, ["n_shots", hue, "low", "high", "needed"], unique=["n_shots", hue])
+    hues = list(dict.fromkeys(draws[hue]))
+    if set(hues) != set(means[hue]):
+        raise ValueError(f"draws are of {hues}, means of {sorted(set(means[hue]))}; need the same")
+    colours = dict(zip(hues, sns.color_palette(PALETTE, len(hues)), strict=True))
+    styles = dict(x="n_shots", y="accuracy", hue=hue, style=hue, palette=colours)
+    sns.lineplot(
+        draws, ax=ax, errorbar="sd", markers=list(MARKERS[: len(hues)]), dashes=False, **styles
+    )
+    for label, part in means.groupby(hue, sort=False):
+        ax.vlines(part["n_shots"], part["low"], part["high"], color=colours[label], linewidth=1)
+        ax.axvline(part["needed"].iloc[0], color=colours[label], linestyle="--", linewidth=1.2)
+    ax.axhline(chance, color=DARK, linestyle=":", linewidth=1.2)
+    ax.text(1, chance, "chance", transform=ax.get_yaxis_transform(), ha="right", va="bottom")
+    shots = sorted(set(draws["n_shots"]))
+    if shots[0] > 0:
+        ax.set_xscale("log", base=2)
+    else:  # a logarithm would drop the point without a word
+        ax.set_xscale("symlog", base=2, linthresh=1)
+    ax.set_xticks(shots, [str(n) for n in shots])
+    ax.minorticks_off()
+    ax.set(xlabel="shots (pairs shown before the question)", ylabel=ACCURACY, ylim=(0, 1))
+    return ax
+
+
 def published_dots(
     frame: pd.DataFrame,
     ax: Axes,

@@ -37,6 +37,7 @@ n_choice: int = (
 )
 seed: int = 0  # draws shots, facts, options and resamples
 dtype: str = "float32"
+page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
 from collections import Counter
@@ -131,10 +132,11 @@ for label, (pair, shot) in formats.items():
 # ## Scores
 #
 # First the choice. Every format is tried on the choice set, and the best one that is not the paper's is
-# named. No test fact has been asked at this point.
+# named. No test fact has been asked at this point. (With several models, each has a run of its own, and the
+# page reads what the runs have kept.)
 
 # %%
-lms = {name: open_model(name, dtype=dtype) for name in models}
+lms = {} if page else {name: open_model(name, dtype=dtype) for name in models}
 rows = []
 for model, lm in lms.items():
     for label, (pair, shot) in formats.items():
@@ -149,7 +151,12 @@ for model, lm in lms.items():
             found = iclke.to_arrays(option_logprobs(lm, questions).frame)
             share = iclke.accuracy(found.logprob, found.gold)
             rows.append((model, label, name, share))
-tried = pd.DataFrame(rows, columns=["model", "format", "relation", "accuracy"])
+columns = ["model", "format", "relation", "accuracy"]
+if page:
+    tried = runs.collect("choice.parquet")
+else:
+    tried = pd.DataFrame(rows, columns=columns)
+    runs.keep(tried, "choice.parquet")
 
 # %% [markdown]
 # The accuracy of each format on the choice set, mean over relations. Few facts stand behind it. It is good
@@ -171,7 +178,8 @@ for model in models:
 # both, so that each answer has its pair.
 
 # %%
-frames = []
+keys = ["model", "format", "relation"]
+frames = {}
 for model, lm in lms.items():
     for label in (paper_format, best[model]):
         pair, shot = formats[label]
@@ -184,12 +192,22 @@ for model, lm in lms.items():
                 shot_separator=shot,
             )
             frame = option_logprobs(lm, questions).frame
-            frames.append(
-                frame.assign(model=model, format=label, relation=name)
-            )
-scores = pd.concat(frames, ignore_index=True)
-runs.keep(scores.drop(columns="context"), "scores.parquet")
-print(f"{len(scores):,} options scored")
+            frames[model, label, name] = frame.drop(columns="context")
+
+# %% [markdown]
+# A run keeps every score, and below them one row for each question: was the answer right, and how sure was
+# the model? A page over several runs needs these rows alone.
+
+# %%
+if page:
+    answers = runs.collect("answers.parquet")
+else:
+    scores = pd.concat(frames, names=keys).reset_index(keys)
+    runs.keep(scores, "scores.parquet")
+    found = {key: iclke.answers(frame) for key, frame in frames.items()}
+    answers = pd.concat(found, names=keys).reset_index(keys)
+    runs.keep(answers, "answers.parquet")
+print(f"{len(answers):,} questions asked")
 
 # %% [markdown]
 # ## Metrics
@@ -199,16 +217,13 @@ print(f"{len(scores):,} options scored")
 
 # %%
 right, sure, rows = {}, {}, []
-groups = scores.groupby(["model", "format", "relation"], sort=False)
-for key, part in groups:
-    arrays = iclke.to_arrays(part)
-    right[key] = iclke.correct(arrays.logprob, arrays.gold)
-    picked = np.arange(len(arrays.fact)), arrays.gold
-    sure[key] = iclke.confidence(arrays.logprob)[picked]
+for key, part in answers.groupby(keys, sort=False):
+    right[key] = part["right"].to_numpy()
+    sure[key] = part["gold_confidence"].to_numpy()
     interval = intervals.proportion(int(right[key].sum()), len(right[key]))
     bounds = interval.estimate, interval.low, interval.high, interval.text()
     rows.append((*key, *bounds, sure[key].mean()))
-columns = "model format relation accuracy low high text gold_confidence".split()
+columns = [*keys, "accuracy", "low", "high", "text", "gold_confidence"]
 results = pd.DataFrame(rows, columns=columns)
 
 # %% [markdown]
@@ -472,12 +487,6 @@ beats.set_index(["model", "format", "relation"])[
 # ````
 
 # %%
-rows = []
-for key, part in groups:
-    top = iclke.confidence(iclke.to_arrays(part).logprob).max(axis=1)
-    rows += [(*key, *pair) for pair in zip(right[key], top, strict=True)]
-columns = ["model", "format", "relation", "right", "confidence"]
-answers = pd.DataFrame(rows, columns=columns)
 by = answers.groupby(["model", "format", "right"], sort=False)["confidence"]
 by.agg(["count", "mean"]).round(3)
 

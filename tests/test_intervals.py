@@ -5,6 +5,8 @@ The tolerance between two bootstraps is given in standard errors (SE) of the est
 and 0.060 SE at B = 2,000. Five times the error of a difference of two such ends is allowed.
 """
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -20,6 +22,7 @@ from lkecore.intervals import (
     mean_over_relations,
     paired_difference,
     proportion,
+    statistic_over_facts,
     std_over_relations,
 )
 
@@ -326,3 +329,120 @@ def test_holm_equals_a_plain_loop():
 def test_holm_refuses_what_is_no_p_value(p_values):
     with pytest.raises(ValueError, match=r"numbers in \[0, 1\]"):
         holm(p_values)
+
+
+# --- any statistic over facts
+
+# Four facts under two conditions and two draws each, values with no ties: (condition, draw, fact).
+TABLE = np.array(
+    [
+        [[0.10, 0.90, 0.35, 0.62], [0.22, 0.71, 0.48, 0.05]],
+        [[0.81, 0.30, 0.55, 0.97], [0.44, 0.12, 0.93, 0.68]],
+    ]
+)
+STATISTICS = {
+    "mean": lambda v: v.mean(),
+    "difference of conditions": lambda v: v[1].mean() - v[0].mean(),
+    "ratio of conditions": lambda v: v[0].mean() / v[1].mean(),
+    "spread of draws, first condition minus second": lambda v: (
+        v[0].mean(axis=1).std(ddof=1) - v[1].mean(axis=1).std(ddof=1)
+    ),
+    "least of the conditions": lambda v: float(v.mean(axis=(1, 2)).argmin()),  # it jumps
+}
+
+
+@pytest.mark.parametrize(("n_facts", "level"), [(3, 0.5), (4, 0.95)])
+@pytest.mark.parametrize("name", STATISTICS)
+def test_statistic_over_facts_has_the_quantiles_of_all_resamples_that_there_are(
+    name, n_facts, level
+):
+    """All n**n resamples are equally likely, so that the exact distribution can be written down.
+
+    The share of 10,000 draws below a quantile q has a standard error of sqrt(q * (1 - q) / 10,000);
+    the end must lie between the exact quantiles of q minus and plus five of them.
+    """
+    table, statistic = TABLE[..., :n_facts], STATISTICS[name]
+    every = itertools.product(range(n_facts), repeat=n_facts)
+    exact = np.array([statistic(table[..., list(facts)]) for facts in every])
+    assert len(exact) == n_facts**n_facts
+    found = statistic_over_facts(table, statistic, seed=7, level=level)
+    assert (found.estimate, found.level) == (statistic(table), level)
+    for q, end in [((1 - level) / 2, found.low), ((1 + level) / 2, found.high)]:
+        off = 5 * np.sqrt(q * (1 - q) / 10_000)
+        # A statistic is summed in another order: 1e-12 is rounding.
+        assert np.quantile(exact, q - off, method="inverted_cdf") - 1e-12 <= end
+        assert end <= np.quantile(exact, q + off, method="inverted_cdf") + 1e-12
+
+
+def test_statistic_over_facts_agrees_with_the_functions_for_a_mean_and_a_difference():
+    a, b = np.random.default_rng(3).normal(size=(2, 30))
+    pairs = [
+        (mean_over_facts([a], seed=4), statistic_over_facts([a], np.mean, seed=5), a),
+        (
+            paired_difference([a], [b], seed=4),
+            statistic_over_facts([a, b], lambda v: v[0].mean() - v[1].mean(), seed=5),
+            a - b,
+        ),
+    ]
+    for theirs, ours, values in pairs:
+        assert ours.estimate == pytest.approx(theirs.estimate, abs=1e-12)
+        # The bootstrap's standard error of a mean divides by n, not n - 1.
+        tolerance = 5 * np.sqrt(2) * 0.027 * values.std() / np.sqrt(len(values))
+        assert ends(ours) == pytest.approx(ends(theirs), abs=tolerance)
+
+
+def test_statistic_over_facts_keeps_together_what_belongs_to_one_fact():
+    columns = {tuple(TABLE[..., fact].ravel()) for fact in range(4)}
+    seen = []
+
+    def statistic(v):
+        seen.append(v.copy())
+        return v.mean()
+
+    statistic_over_facts(TABLE, statistic, seed=0, n_resamples=200)
+    assert all(v.shape == TABLE.shape for v in seen)
+    assert {tuple(v[..., fact].ravel()) for v in seen for fact in range(4)} == columns
+    assert any(len({tuple(v[..., fact].ravel()) for fact in range(4)}) < 4 for v in seen)
+
+
+def test_statistic_over_facts_has_no_width_for_what_two_equal_rows_differ_by():
+    row = uneven_groups()[0]
+    interval = statistic_over_facts([row, row], lambda v: v[0].mean() - v[1].mean(), seed=0)
+    assert (interval.estimate, *ends(interval)) == (0.0, 0.0, 0.0)
+    # Each row alone has a width, which the pairing takes away.
+    alone = statistic_over_facts([row, row], lambda v: v[0].mean(), seed=0)
+    assert alone.high - alone.low > 0.05
+
+
+def test_statistic_over_facts_takes_answers_that_are_all_wrong_without_a_word():
+    wrong = np.zeros((2, 3, 5), dtype=bool)
+    assert statistic_over_facts(wrong, np.mean, seed=0).text() == "0.00 [0.00, 0.00]"
+
+
+def test_statistic_over_facts_takes_a_statistic_of_whole_numbers():
+    found = statistic_over_facts([[1, 0, 1, 1]], lambda v: int(v.sum()), seed=0)
+    assert found.estimate == 3 and found.low < 3 < found.high
+
+
+def test_statistic_over_facts_gives_the_same_for_a_seed_and_another_for_another():
+    values = np.random.default_rng(0).normal(size=(2, 20))
+    first, again, other = (
+        statistic_over_facts(values, np.mean, seed=seed, n_resamples=500) for seed in (1, 1, 2)
+    )
+    assert first == again and ends(first) != ends(other)
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "message"),
+    [
+        ([1.0, 0.0, 1.0], {}, r"shape \(3,\); the last axis needs 2 facts or more"),
+        ([[1.0], [0.0]], {}, r"shape \(2, 1\); the last axis needs 2 facts or more"),
+        ([[1.0, np.nan]], {}, "not finite"),
+        ([[1.0, np.inf]], {}, "not finite"),
+        ([[1.0, 0.0]], {"level": 95}, "level is 95"),
+        ([[1.0, 0.0]], {"n_resamples": 99}, "n_resamples is 99; at least 100"),
+    ],
+)
+def test_statistic_over_facts_refuses_values_that_break_a_rule(values, options, message):
+    with pytest.raises(ValueError, match=message):
+        statistic_over_facts(values, np.mean, seed=0, **options)

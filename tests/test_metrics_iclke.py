@@ -1,6 +1,7 @@
 """Accuracy and confidence of IC-LKE: by pencil, by brute force, by what must not change them."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -166,6 +167,40 @@ def test_confidence_sums_to_one_and_has_the_same_prediction(logprob):
     np.testing.assert_array_equal(iclke.predictions(result), iclke.predictions(logprob))
 
 
+# --- answers
+
+
+def test_answers_by_hand_are_one_row_for_each_fact():
+    found = iclke.answers(tidy())
+    assert found.columns.tolist() == ["fact", "right", "confidence", "gold_confidence"]
+    assert found["fact"].tolist() == ["fact 0", "fact 1", "fact 2"]
+    assert found["right"].tolist() == [True, False, True] and found["right"].dtype == bool
+    np.testing.assert_allclose(found["confidence"], [0.6, 0.5, 0.4], rtol=1e-12)
+    np.testing.assert_allclose(found["gold_confidence"], [0.6, 0.3, 0.4], rtol=1e-12)
+
+
+def test_answers_keep_the_order_of_the_facts_and_have_an_index_of_their_own():
+    frame = tidy().iloc[[8, 9, 10, 11, 0, 1, 2, 3]]
+    found = iclke.answers(frame)
+    assert found["fact"].tolist() == ["fact 2", "fact 0"] and found.index.tolist() == [0, 1]
+
+
+@given(matrices(), st.randoms(use_true_random=False))
+def test_the_answer_is_right_exactly_where_gold_is_the_prediction(logprob, random):
+    gold = np.array([random.randrange(logprob.shape[1]) for _ in logprob])
+    found = iclke.answers(tidy(logprob, gold))
+    assert found["right"].mean() == iclke.accuracy(logprob, gold)
+    assert (found["gold_confidence"] <= found["confidence"]).all()
+    same = found["gold_confidence"] == found["confidence"]
+    assert (same | ~found["right"]).all()  # a tie may be as sure and yet not right
+    assert ((0 < found["confidence"]) & (found["confidence"] <= 1)).all()
+
+
+def test_answers_of_a_frame_that_breaks_a_rule_are_refused():
+    with pytest.raises(ValueError, match="fact 'fact 1' has the logprob nan"):
+        iclke.answers(changed(6, "logprob", math.nan))
+
+
 # --- empty and wrong input
 
 
@@ -205,3 +240,80 @@ def test_a_matrix_that_breaks_a_rule_is_refused(function, logprob, message):
 def test_a_gold_that_is_no_index_is_refused(gold, message):
     with pytest.raises(ValueError, match=message):
         iclke.accuracy(LOGPROB, np.array(gold))
+
+
+# --- shots needed
+
+
+@pytest.mark.parametrize(
+    ("n_shots", "accuracy", "needed"),
+    [
+        ([1, 5, 50], [0.2, 0.5, 0.6], 50),  # the mark is 0.57
+        ([1, 5, 50], [0.2, 0.58, 0.6], 5),
+        ([1, 5, 50], [0.2, 0.57, 0.6], 5),  # exactly the mark
+        ([1, 5, 50], [0.2, 0.569, 0.6], 50),
+        ([1, 5, 20, 50], [0.1, 0.6, 0.3, 0.6], 5),  # reached early, and lost again
+        ([1, 5, 50], [0.9, 0.7, 0.6], 1),  # a curve that falls
+        ([1, 5, 20, 50], [0.4, 0.6, 0.6, 0.6], 5),  # a tie goes to the fewest
+        ([1, 5, 50], [0.0, 0.0, 0.0], 1),  # 0 reaches 0
+        ([1, 5, 50], [0.0, 0.5, 0.0], 1),
+        ([0, 50], [0.1, 0.6], 50),
+        ([7], [0.3], 7),
+    ],
+)
+def test_shots_needed_by_hand(n_shots, accuracy, needed):
+    found = iclke.shots_needed(n_shots, accuracy)
+    assert found == needed and type(found) is int
+
+
+def test_shots_needed_by_hand_with_another_share():
+    n_shots, accuracy = [1, 5, 20, 50], [0.25, 0.5, 0.75, 1.0]
+    found = [iclke.shots_needed(n_shots, accuracy, share) for share in (0.25, 0.26, 0.75, 1.0)]
+    assert found == [1, 5, 20, 50]
+    assert iclke.shots_needed(n_shots, [0.3, 1.0, 0.2, 1.0], 1.0) == 5
+
+
+def test_the_mark_is_compared_as_on_paper_and_not_as_binary_numbers_round():
+    assert 0.95 * (20 / 53) > 19 / 53  # on paper they are equal
+    for n in (53, 85, 900):
+        for k in range(20, n + 1, 20):
+            mark = 19 * k // 20  # 95 % of k, a whole number
+            assert iclke.shots_needed([1, 2], [mark / n, k / n]) == 1
+            assert iclke.shots_needed([1, 2], [(mark - 1) / n, k / n]) == 2
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(1, 900), st.integers(0, 60)), min_size=1, unique_by=lambda p: p[0]
+    ),
+    st.integers(1, 20),
+)
+def test_shots_needed_equals_a_loop_over_fractions(points, twentieths):
+    points, share = sorted(points), Fraction(twentieths, 20)
+    mark = share * Fraction(points[-1][1], 60)
+    expected = next(n for n, right in points if Fraction(right, 60) >= mark)
+    n_shots, right = zip(*points, strict=True)
+    found = iclke.shots_needed(n_shots, [k / 60 for k in right], twentieths / 20)
+    assert found == expected and found in n_shots
+
+
+@pytest.mark.parametrize(
+    ("n_shots", "accuracy", "share", "message"),
+    [
+        ([1, 1], [0.1, 0.2], 0.95, r"that rise, found \[1, 1\]"),
+        ([5, 1], [0.1, 0.2], 0.95, r"that rise, found \[5, 1\]"),
+        ([1.5, 2.5], [0.1, 0.2], 0.95, r"whole numbers that rise, found \[1.5, 2.5\]"),
+        ([1, 5], [0.1, 1.2], 0.95, r"in \[0, 1\], found \[0.1, 1.2\]"),
+        ([1, 5], [-0.1, 0.2], 0.95, r"in \[0, 1\], found"),
+        ([1, 5], [0.1, math.nan], 0.95, r"in \[0, 1\], found \[0.1, nan\]"),
+        ([1, 5], [0.1], 0.95, r"n_shots \(2,\) and accuracy \(1,\)"),
+        ([[1, 5]], [[0.1, 0.2]], 0.95, r"n_shots \(1, 2\)"),
+        ([], [], 0.95, r"n_shots \(0,\) and accuracy \(0,\)"),
+        ([1, 5], [0.1, 0.2], 0.0, "share must be above 0 and at most 1, found 0.0"),
+        ([1, 5], [0.1, 0.2], 1.01, "found 1.01"),
+        ([1, 5], [0.1, 0.2], math.nan, "found nan"),
+    ],
+)
+def test_a_curve_that_breaks_a_rule_is_refused(n_shots, accuracy, share, message):
+    with pytest.raises(ValueError, match=message):
+        iclke.shots_needed(n_shots, accuracy, share)

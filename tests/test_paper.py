@@ -1,13 +1,18 @@
 """Published values and claims: against numbers the papers print, and verdicts at every border."""
 
+import ast
 import math
+import re
+from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from lkecore import paper
 from lkecore.intervals import Interval
 
+TOP = Path(__file__).resolve().parent.parent
 TABLES = sorted(path.stem for path in (paper.DATA / "papers").glob("*.csv"))
 
 
@@ -107,6 +112,55 @@ def test_the_least_effects_are_what_the_tables_say():
     tuned = sure["finetuned_accuracy"] - sure["finetuned_model"].map(models["average_accuracy"])
     assert max(base.max(), tuned.abs().max()) == pytest.approx(0.042, abs=5e-4)
     assert least["IC-separator"] > max(base.max(), tuned.abs().max())
+
+
+def test_claims_of_curves_without_printed_numbers_ask_for_a_direction_and_no_size():
+    claims = paper.claims().set_index("id")
+    shots = claims[claims["section"].str.contains("Figure 1$")]
+    assert shots.index.tolist() == ["IC-shots-rise", "IC-shots-steady"]
+    assert (shots["least_effect"] == 0).all() and (shots["direction"] == "greater").all()
+    # No published table has Figure 1; were one added, these rows would have to be read again.
+    assert [name for name in TABLES if name.startswith("iclke") and "figure1" in name] == []
+    for claim in shots.itertuples():
+        verdicts = [
+            paper.claim_verdict(interval(*ends), claim.direction, claim.least_effect)
+            for ends in [(0.01, 0.2), (-0.1, 0.2), (0, 0.2), (-0.2, -0.01)]
+        ]
+        assert verdicts == ["holds", "undecided", "undecided", "fails"]
+
+
+@pytest.mark.parametrize(
+    ("key", "few", "many", "by_hand"),
+    [
+        # Correctness as (draw, fact), with the fewest shots and with the most.
+        ("IC-shots-rise", [[0, 0, 0, 1]], [[1, 1, 1, 1]], 0.75),
+        ("IC-shots-rise", [[1, 1, 0, 0]], [[0, 0, 0, 0]], -0.5),
+        ("IC-shots-steady", [[0, 0], [1, 1]], [[1, 1], [1, 1]], 0.5**0.5),
+        ("IC-shots-steady", [[1, 0], [0, 1]], [[0, 0], [1, 1]], -(0.5**0.5)),
+    ],
+)
+def test_the_statistics_of_the_shots_claims_in_the_notebook_are_those_of_the_table_by_hand(
+    key, few, many, by_hand
+):
+    """The notebook writes them down as code; the table says in words what they are."""
+    source = (TOP / "notebooks" / "11_iclke_shots.py").read_text(encoding="utf-8")
+    [statistics] = [
+        node.value
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "statistics"
+    ]
+    found = eval(compile(ast.Expression(statistics), "statistics", "eval"), {"np": np})
+    assert list(found) == ["IC-shots-rise", "IC-shots-steady"]
+    assert found[key](np.array([few, many], dtype=float)) == pytest.approx(by_hand)
+
+
+def test_every_claim_that_a_notebook_tests_is_in_the_table():
+    known = set(paper.claims()["id"])
+    named = set()
+    for path in sorted((TOP / "notebooks").glob("*.py")):
+        named |= set(re.findall(r'"(IC-[a-z-]+)"', path.read_text(encoding="utf-8")))
+    assert named <= known
+    assert {"IC-shots-rise", "IC-shots-steady"} <= named
 
 
 def test_pythia_70m_is_the_least_of_the_pretrained_models_and_above_chance():

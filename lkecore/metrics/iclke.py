@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
 
 COLUMNS = ("fact", "option", "gold", "logprob")
@@ -181,6 +181,63 @@ def confidence(logprob: NDArray) -> NDArray[np.float64]:
     [[0.75, 0.25], [0.5, 0.5]]
     """
     return softmax(_checked(logprob), axis=1)
+
+
+def answers(scores: pd.DataFrame) -> pd.DataFrame:
+    """The scorer's frame of one relation, cut down to one row for each fact.
+
+    Columns: `fact`; `right` (bool, as in `correct`); `confidence` in the prediction and
+    `gold_confidence` in the gold option, both as in `confidence`. A hundred times smaller than the
+    scores, and all that most metrics need. Order and errors as in `to_arrays`.
+
+    >>> frame = pd.DataFrame({
+    ...     "fact": ["france", "france"], "option": ["Paris", "Rome"], "gold": [True, False],
+    ...     "logprob": [np.log(0.1), np.log(0.3)],
+    ... })
+    >>> answers(frame).round(6).to_dict("records")
+    [{'fact': 'france', 'right': False, 'confidence': 0.75, 'gold_confidence': 0.25}]
+    """
+    options = to_arrays(scores)
+    shares = confidence(options.logprob)
+    return pd.DataFrame(
+        {
+            "fact": options.fact,
+            "right": correct(options.logprob, options.gold),
+            "confidence": shares.max(axis=1),
+            "gold_confidence": shares[np.arange(len(shares)), options.gold],
+        }
+    )
+
+
+def shots_needed(n_shots: ArrayLike, accuracy: ArrayLike, share: float = 0.95) -> int:
+    """The least number of shots that reaches `share` of the accuracy at the most shots.
+
+        needed = min { n : accuracy(n) >= share * accuracy(n_max) }
+
+    IC-F1, the dashed lines of Figure 1 of Wu et al. 2024 (there n_max = 50, share = 0.95). `n_shots`
+    rises strictly, `accuracy` in [0, 1] belongs to it; both (condition,). The result is one of
+    `n_shots`: only what was tried can be found, so a coarse list errs high, and a curve that goes
+    up and down may reach the mark early and lose it again. Lower is better. An accuracy of 0
+    everywhere is reached with the fewest shots, which means nothing. ValueError for numbers of
+    shots that do not rise, accuracies outside [0, 1], different lengths, none, a share outside
+    (0, 1].
+
+    >>> shots_needed([1, 5, 20, 50], [0.2, 0.5, 0.58, 0.6])  # 0.95 * 0.6 = 0.57
+    20
+    """
+    n, found = np.asarray(n_shots), np.asarray(accuracy, dtype=np.float64)
+    if n.ndim != 1 or n.shape != found.shape or not len(n):
+        raise ValueError(
+            f"n_shots {n.shape} and accuracy {found.shape} must be lists of one length"
+        )
+    if not np.issubdtype(n.dtype, np.integer) or (np.diff(n) <= 0).any():
+        raise ValueError(f"n_shots must be whole numbers that rise, found {n.tolist()}")
+    if not ((found >= 0) & (found <= 1)).all():
+        raise ValueError(f"accuracy must be in [0, 1], found {found.tolist()}")
+    if not 0 < share <= 1:
+        raise ValueError(f"share must be above 0 and at most 1, found {share}")
+    # A hair below, so that the rounding of a product does not decide.
+    return int(n[np.argmax(found >= share * found[-1] - 1e-12)])
 
 
 def _checked(logprob: NDArray) -> NDArray[np.float64]:

@@ -1,0 +1,307 @@
+# %% [markdown]
+# # How many examples does a model need?
+#
+# IC-LKE shows a model some pairs of a relation and then asks. How many pairs are enough, and does it matter
+# which ones? On this page we vary both. Afterwards you will be able to say
+#
+# - how accuracy grows with the number of examples, and where it stops growing,
+# - how far the choice of examples alone moves a result,
+# - how a result over several runs is put together, and how to add a run of your own.
+
+# %% [markdown]
+# ## What the paper claims
+#
+# {cite:t}`wu2024iclke` ask for the birth years of Nobel laureates with 1 to 50 examples, five random draws
+# of examples each, and 900 test facts (Section 3, Figure 1). In our words:
+#
+# - with more examples the mean accuracy rises,
+# - with more examples it matters less which ones they are,
+# - models that know more need fewer to get 95 % of what they reach with 50.
+#
+# Figure 1 has no numbers beside its curves. The paper's run asks 900 facts for every number of examples and
+# every draw, on several models of billions of parameters. This page has a small model, fewer facts and
+# another relation.
+
+# %% [markdown]
+# ## Parameters
+#
+# `models` and `draws` may be divided: `lke run` makes one run for each pair of them, and this page is over
+# all of these runs.
+
+# %% tags=["parameters"]
+models: list[str] = ["smollm2"]
+fact_set: str = "atlas"
+relation: str = "capital"
+shots: list[int] = [1, 2, 5, 10, 20, 50]  # pairs shown before the question
+draws: list[int] = [0, 1, 2, 3, 4]  # seeds that draw the pairs
+formats: list[str] = ["space", "colon"]  # see the table of formats below
+n_pool: int = 100  # facts that pairs are drawn from, at most half of all
+n_facts: int = 30  # test facts, the same for every draw
+n_options: int = 30  # candidate objects of each
+seed: int = 0  # draws test facts, options and resamples
+dtype: str = "float32"
+page: bool = False  # set by lke run: read the runs, compute nothing
+
+# %% tags=["hide-input"]
+import numpy as np
+import pandas as pd
+from matplotlib import pyplot as plt
+
+from lkecore import facts, figures, intervals, paper, prompts, runs
+from lkecore.metrics import iclke
+from lkecore.models import open_model
+from lkecore.scores.tree import option_logprobs
+
+figures.style()
+
+# %% [markdown]
+# ## Facts
+#
+# The facts are divided once: a *pool* to draw examples from, and test facts. All draws ask the same test
+# facts with the same options. So two draws differ in their examples and in nothing else.
+
+# %%
+chosen = facts.load(fact_set, relation)
+pool, test = facts.divide(chosen, n_train=n_pool, n_test=max(400, n_facts))
+asked = facts.draw_facts(test, n_facts, seed)
+options = facts.draw_options(asked, chosen.objects, n_options, seed)
+chance = 1 / n_options
+print(f"{chosen.label}: {len(pool)} facts in the pool, {len(asked)} asked")
+print(f"{n_options} options each, so guessing gets {chance:.3f}")
+
+# %% [markdown]
+# With one draw, fewer examples are the beginning of more examples. The first two pairs of the first draws:
+
+# %%
+for draw in draws[:3]:
+    pairs = facts.draw_shots(pool, max(shots), draw)[:2]
+    print(draw, [(pair.subject, pair.object) for pair in pairs])
+
+# %% [markdown]
+# ## Prompts
+#
+# Two formats. `space` is the paper's: a space inside a pair and a space between pairs. `colon` marks both
+# borders. It is the format that the page on relations chose, on training facts of many relations.
+
+# %%
+separators = {"space": (" ", " "), "colon": (": ", "\n")}
+for label in formats:
+    pair, between = separators[label]
+    example = prompts.many_shot(
+        facts.draw_shots(pool, 2, draws[0]),
+        asked[:1],
+        options[:1],
+        pair_separator=pair,
+        shot_separator=between,
+    )[0]
+    print(f"{label:6} {example.context + '____'!r}")
+
+# %% [markdown]
+# ## Scores
+#
+# One block of questions for each model, draw, format and number of examples. This is the slow step. A page
+# over several runs reads what they have kept.
+
+# %%
+lms = {} if page else {name: open_model(name, dtype=dtype) for name in models}
+keys = ["model", "draw", "format", "n_shots"]
+frames = {}
+for model, lm in lms.items():
+    for draw in draws:
+        most = facts.draw_shots(pool, max(shots), draw)
+        for label in formats:
+            pair, between = separators[label]
+            for n in shots:
+                questions = prompts.many_shot(
+                    most[:n],
+                    asked,
+                    options,
+                    pair_separator=pair,
+                    shot_separator=between,
+                )
+                frame = option_logprobs(lm, questions).frame
+                frames[model, draw, label, n] = frame.drop(columns="context")
+
+# %% [markdown]
+# A run keeps every score, and below them one row for each question: was the answer right, and how sure was
+# the model? The page needs these rows alone.
+
+# %%
+if page:
+    answers = runs.collect("answers.parquet")
+else:
+    scores = pd.concat(frames, names=keys).reset_index(keys)
+    runs.keep(scores, "scores.parquet")
+    found = {key: iclke.answers(frame) for key, frame in frames.items()}
+    answers = pd.concat(found, names=keys).reset_index(keys)
+    runs.keep(answers, "answers.parquet")
+print(f"{len(answers):,} questions, {n_options} options each")
+
+# %% [markdown]
+# ## Metrics
+#
+# The accuracy of each draw, and behind it a table of right answers for each number of examples: a row for
+# each draw, a column for each test fact.
+
+# %%
+by_draw = answers.groupby(keys, sort=False)["right"].mean()
+by_draw = by_draw.rename("accuracy").reset_index()
+runs.keep(by_draw, "accuracy-by-draw.csv")
+wide = answers.pivot(index=keys, columns="fact", values="right")
+right = {
+    (model, label): {
+        n: [wide.loc[model, draw, label, n].to_numpy() for draw in draws]
+        for n in shots
+    }
+    for model in models
+    for label in formats
+}
+
+# %% [markdown]
+# `mean` is the accuracy, mean over draws; its interval is over facts. `std` is the standard deviation of the
+# accuracy over the draws: how far the choice of examples alone moves it. It has no value for a single draw.
+
+# %%
+rows = []
+for (model, label), table in right.items():
+    for n, of_draws in table.items():
+        mean = intervals.statistic_over_facts(
+            of_draws, lambda v: v.mean(), seed=seed
+        )
+        bounds = mean.estimate, mean.low, mean.high, mean.text()
+        rows.append((model, label, n, *bounds))
+columns = ["model", "format", "n_shots", "accuracy", "low", "high", "mean"]
+means = pd.DataFrame(rows, columns=columns)
+std = by_draw.groupby(["model", "format", "n_shots"])["accuracy"].std()
+means = means.join(std.rename("std"), on=["model", "format", "n_shots"])
+shown = means.assign(std=means["std"].map("{:.3f}".format))
+shown.pivot(
+    index="n_shots", columns=["model", "format"], values=["mean", "std"]
+)
+
+# %% [markdown]
+# The least number of examples that gets 95 % of the accuracy with the most. The interval is over facts. It
+# can only name numbers that were tried.
+
+# %%
+needed = {
+    key: intervals.statistic_over_facts(
+        [table[n] for n in shots],
+        lambda v: iclke.shots_needed(shots, v.mean(axis=(1, 2))),
+        seed=seed,
+    )
+    for key, table in right.items()
+}
+text = {key: interval.text(0) for key, interval in needed.items()}
+pd.Series(text, name="shots needed").rename_axis(["model", "format"]).to_frame()
+
+# %% [markdown]
+# ## Figures
+#
+# What to see in {numref}`fig-shots-curve`: how steep each line is at its left end, how far the band narrows to
+# the right, and where the dashed line stands, beyond which more examples bring next to nothing.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-shots-curve", "caption": "Accuracy over the number of examples, for the first model of the page (the paper's Figure 1). Lines: mean over draws of examples. Bands: one standard deviation over draws. Thin vertical lines: 95 % interval of the mean over facts. Dashed: the least number that gets 95 % of the accuracy with the most. Dotted: chance."}, "image": {"alt": "Lines of accuracy over the number of examples on a logarithmic axis, one for each prompt format, with bands over draws of examples."}}
+first = by_draw["model"] == models[0]
+needs = {label: needed[models[0], label].estimate for label in formats}
+points = means[means["model"] == models[0]]
+points = points.assign(needed=points["format"].map(needs))
+fig, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
+figures.shots_curve(by_draw[first], points, ax, chance=chance)
+ax.set_title(f"{models[0]}, {chosen.label}")
+runs.keep(points.drop(columns="mean"), "fig-shots-curve.csv")
+
+# %% [markdown]
+# ## Paper and ours
+#
+# **Numbers.** None: Figure 1 prints no values, and its models and facts are others.
+#
+# **Claims.** Statistic, direction and least effect of each stand in `lkecore/data/claims.csv` since before the
+# first run of this page. Both are tested in the paper's format, `space`, and beside it in the others.
+
+# %%
+claims = paper.claims("IC").set_index("id")
+few, many = min(shots), max(shots)
+statistics = {
+    "IC-shots-rise": lambda v: v[1].mean() - v[0].mean(),
+    "IC-shots-steady": lambda v: (
+        -np.diff(v.mean(axis=2).std(axis=1, ddof=1))[0]
+    ),
+}
+rows = []
+for (model, label), table in right.items():
+    ends = [table[few], table[many]]
+    for key, statistic in statistics.items():
+        if few == many or (len(draws) < 2 and key == "IC-shots-steady"):
+            continue
+        claim = claims.loc[key]
+        found = intervals.statistic_over_facts(ends, statistic, seed=seed)
+        least = claim["direction"], float(claim["least_effect"])
+        verdict = paper.claim_verdict(found, *least)
+        wanted = "{} than {}".format(*least)
+        says = claim["claim"], found.text(3), wanted, verdict
+        rows.append((model, label, *says))
+columns = ["model", "format", "claim", "ours", "holds if", "verdict"]
+pd.DataFrame(rows, columns=columns).style.hide().set_table_attributes(
+    'class="lke-text"'
+)
+
+# %% [markdown]
+# The paper's third claim, that models which know more need fewer examples, is about several models. It gets
+# no verdict from one.
+#
+# The intervals are over facts. The draws stay these five: other draws may differ more, or less. And the test
+# facts are few, so a part of the spread over draws is chance: a fact on the edge falls to one side or the
+# other.
+
+# %% [markdown]
+# ## Try it
+#
+# ```{exercise}
+# :label: ex-shots-lucky
+# Suppose that you had made only one draw. What accuracy could you have reported with 5 examples, at worst and
+# at best? And with the most?
+# ```
+
+# %% [markdown]
+# ````{solution-start} ex-shots-lucky
+# :class: dropdown
+# ````
+
+# %%
+by = by_draw.groupby(["model", "format", "n_shots"], sort=False)["accuracy"]
+by.agg(["min", "max"]).round(3)
+
+# %% [markdown]
+# The distance from `min` to `max` is what a paper with one draw may have gained or lost by luck.
+#
+# ````{solution-end}
+# ````
+#
+# ```{exercise}
+# :label: ex-shots-own
+# Does another model need fewer? Add a model to the row of this notebook in a file such as the one below, then
+# `lke run params/mine.yaml`. The runs that are finished stay; only the new model's are made, and the page is
+# made anew over all of them.
+# ```
+#
+# ````{solution} ex-shots-own
+# :class: dropdown
+#
+# ```yaml
+# profile: mine
+# runs:
+#   - notebook: 11_iclke_shots
+#     each: [models, draws]
+#     parameters:
+#       models: [smollm2, gemma3-270m]
+# ```
+#
+# `each` names the parameters that are divided. Two models and five draws make ten runs.
+# ````
+
+# %% [markdown]
+# ## Provenance
+
+# %%
+runs.provenance(*lms.values())

@@ -1,0 +1,421 @@
+"""A page's numbers are those of the runs that it links, and one run with everything has the same.
+
+The oracle is plain Python over the files that the runs have kept: no pandas, none of the metrics.
+"""
+
+import csv
+import hashlib
+import itertools
+import json
+import math
+import re
+import shutil
+from pathlib import Path
+from statistics import mean, stdev
+
+import nbformat
+import numpy as np
+import pyarrow.parquet
+import pytest
+import yaml
+from bs4 import BeautifulSoup
+
+from lkecore import grid, plan, weights
+
+TOP = Path(__file__).resolve().parent.parent
+SHOTS, RELATIONS = "11_iclke_shots", "10_iclke_relations"
+# As few as make a page, and few enough facts that all resamples of them can be written down; so few
+# options that a random model is right now and then.
+FEW = {
+    SHOTS: {
+        "relation": "country_of_city",
+        "shots": [1, 3, 6],
+        "draws": [0, 1],
+        "n_facts": 6,
+        "n_options": 4,
+    },
+    RELATIONS: {
+        "relations": ["capital", "country_of_city"],
+        "n_shots": 3,
+        "n_facts": 5,
+        "n_options": 4,
+        "n_choice": 3,
+    },
+}
+EACH = {SHOTS: ["models", "draws"], RELATIONS: ["models"]}
+
+
+def another_model(target: Path) -> None:
+    """The toy under another path, with other weights: two models that differ."""
+    from safetensors.numpy import load_file, save_file
+
+    shutil.copytree(weights.locate("toy"), target)
+    [file] = target.glob("*.safetensors")
+    tensors = load_file(file)
+    save_file({name: value[::-1].copy() for name, value in tensors.items()}, file, {"format": "pt"})
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """{(notebook, "page" or "whole"): folder}: a page over several runs, and one run with all."""
+    project = tmp_path_factory.mktemp("project")
+    shutil.copytree(TOP / "notebooks", project / "notebooks")
+    (project / "params").mkdir()
+    another_model(project / "other")
+    models = {SHOTS: ["toy"], RELATIONS: ["toy", str(project / "other")]}
+    folders = {}
+    for kind in ("page", "whole"):
+        rows = [
+            {"notebook": name, "parameters": FEW[name] | {"models": models[name]}}
+            | ({"each": EACH[name]} if kind == "page" else {})
+            for name in FEW
+        ]
+        path = project / "params" / f"{kind}.yaml"
+        path.write_text(yaml.safe_dump({"profile": kind, "runs": rows}), encoding="utf-8")
+        target = project / kind
+        settings = grid.Settings(jobs=2, threads=1)  # the same numbers to the last bit
+        outcome = grid.execute(plan.read_plan(path), target, settings)
+        assert outcome.failed == {}
+        for name in FEW:
+            here = [f for f in target.glob(f"{name}-*") if ("-page-" in f.name) == (kind == "page")]
+            [folders[name, kind]] = here
+    return folders
+
+
+def manifest(folder: Path) -> dict:
+    return json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+
+
+def runs_behind(page: Path) -> list[Path]:
+    """The folders of the runs that a page's manifest names."""
+    return [page.parent / name for name in manifest(page)["runs"]]
+
+
+def digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def cells(folder: Path) -> list:
+    notebook = nbformat.read(folder / "notebook.ipynb", as_version=4)
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def table(folder: Path, code: str) -> list[list[str]]:
+    """The rows of the table that the cell with this code shows; what spans rows is repeated."""
+    [cell] = [cell for cell in cells(folder) if code in cell.source]
+    [html] = [o.data["text/html"] for o in cell.outputs if "text/html" in o.get("data", {})]
+    rows: list[list[str]] = []
+    below: dict[int, tuple[str, int]] = {}  # column: (text, for how many rows more)
+    for line in BeautifulSoup(html, "html.parser").find_all("tr"):
+        row, found = [], list(line.find_all(["th", "td"]))
+        while found or len(row) in below:
+            if len(row) in below:
+                text, left = below.pop(len(row))
+                if left > 1:
+                    below[len(row)] = text, left - 1
+                row.append(text)
+                continue
+            cell = found.pop(0)
+            text = cell.get_text().strip()
+            if int(cell.get("rowspan", 1)) > 1:
+                below[len(row)] = text, int(cell["rowspan"]) - 1
+            row += [text] * int(cell.get("colspan", 1))
+        rows.append(row)
+    return rows
+
+
+def csv_rows(path: Path) -> list[dict[str, str]]:
+    with open(path, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def numbers(text: str) -> list[float]:
+    return [float(x) for x in re.findall(r"-?\d+\.?\d*", text)]
+
+
+def questions(folders: list[Path], keys: list[str]) -> dict[tuple, list[list[dict]]]:
+    """{key: for each fact, in the order of the files, the rows of its options}."""
+    found: dict[tuple, dict[str, list]] = {}
+    for folder in folders:
+        for row in pyarrow.parquet.read_table(folder / "scores.parquet").to_pylist():
+            key = tuple(row[k] for k in keys)
+            found.setdefault(key, {}).setdefault(row["fact"], []).append(row)
+    return {key: list(by_fact.values()) for key, by_fact in found.items()}
+
+
+def is_right(options: list[dict]) -> bool:
+    """Whether the likeliest option is the gold one; max takes the first of equals."""
+    return max(options, key=lambda row: row["logprob"])["gold"]
+
+
+def answers(folders: list[Path], keys: list[str]) -> dict[tuple, list[bool]]:
+    """{key: whether each fact is right}."""
+    return {k: [is_right(o) for o in facts] for k, facts in questions(folders, keys).items()}
+
+
+def sureness(options: list[dict]) -> list[float]:
+    """The probability of each option among these."""
+    odds = [math.exp(row["logprob"]) for row in options]
+    return [w / math.fsum(odds) for w in odds]
+
+
+def gold_sureness(options: list[dict]) -> float:
+    [gold] = [p for row, p in zip(options, sureness(options), strict=True) if row["gold"]]
+    return gold
+
+
+@pytest.fixture(scope="module")
+def right(made):
+    """{(format, shots, draw): whether each fact is right} from the runs behind the page on shots."""
+    found = answers(runs_behind(made[SHOTS, "page"]), ["model", "format", "n_shots", "draw"])
+    assert {model for model, *_ in found} == {"toy"}
+    return {key[1:]: hits for key, hits in found.items()}
+
+
+FORMATS, NUMBERS, TRIED = ["space", "colon"], FEW[SHOTS]["shots"], FEW[SHOTS]["draws"]
+POINTS = list(itertools.product(FORMATS, NUMBERS))
+
+
+def by_draw(right, label, n) -> list[float]:
+    return [mean(right[label, n, draw]) for draw in TRIED]
+
+
+def by_fact(right, label, n) -> list[float]:
+    """The share of draws in which each fact is right."""
+    return [mean(hits) for hits in zip(*(right[label, n, d] for d in TRIED), strict=True)]
+
+
+# --- the numbers of the page on shots are a query of its runs
+
+
+def test_the_runs_hold_every_question_once_and_something_to_tell_apart(made, right):
+    assert len(runs_behind(made[SHOTS, "page"])) == 2
+    assert set(right) == set(itertools.product(FORMATS, NUMBERS, TRIED))
+    assert {len(hits) for hits in right.values()} == {FEW[SHOTS]["n_facts"]}
+    # Else a page that mixed up draws or numbers of shots would pass unseen.
+    assert len({tuple(hits) for hits in right.values()}) > 4
+    assert len({tuple(by_draw(right, *point)) for point in POINTS}) > 2
+
+
+def test_accuracy_by_draw_is_that_of_the_scores_in_the_runs(made, right):
+    rows = csv_rows(made[SHOTS, "page"] / "accuracy-by-draw.csv")
+    found = {(r["format"], int(r["n_shots"]), int(r["draw"])): float(r["accuracy"]) for r in rows}
+    assert len(rows) == len(found)
+    assert found == {key: pytest.approx(mean(hits), abs=1e-12) for key, hits in right.items()}
+
+
+def test_mean_and_deviation_of_the_figure_are_those_of_the_scores_in_the_runs(made, right):
+    rows = csv_rows(made[SHOTS, "page"] / "fig-shots-curve.csv")
+    found = {(r["format"], int(r["n_shots"])): r for r in rows}
+    assert len(rows) == len(found) and set(found) == set(POINTS)
+    for point, row in found.items():
+        accuracies = by_draw(right, *point)
+        assert float(row["accuracy"]) == pytest.approx(mean(accuracies), abs=1e-12)
+        assert float(row["std"]) == pytest.approx(stdev(accuracies), abs=1e-12)
+
+
+def resampled() -> np.ndarray:
+    """(resample, fact): every way to draw as many facts with replacement; all equally likely."""
+    n = FEW[SHOTS]["n_facts"]
+    return np.indices((n,) * n).reshape(n, -1).T
+
+
+def test_the_intervals_of_the_figure_are_those_of_all_resamples_of_the_facts(made, right):
+    every = resampled()
+    for row in csv_rows(made[SHOTS, "page"] / "fig-shots-curve.csv"):
+        shares = np.array(by_fact(right, row["format"], int(row["n_shots"])))
+        exact = shares[every].mean(axis=1)
+        for q, end in [(0.025, float(row["low"])), (0.975, float(row["high"]))]:
+            off = 5 * np.sqrt(q * (1 - q) / 10_000)  # standard errors of a share of 10,000 draws
+            assert np.quantile(exact, q - off, method="inverted_cdf") - 1e-12 <= end
+            assert end <= np.quantile(exact, q + off, method="inverted_cdf") + 1e-12
+
+
+def needed(right, label) -> int:
+    """The least number of shots with 95 % of the accuracy at the most, in whole numbers."""
+    hits = {n: sum(sum(right[label, n, draw]) for draw in TRIED) for n in NUMBERS}
+    return next(n for n in NUMBERS if 20 * hits[n] >= 19 * hits[NUMBERS[-1]])
+
+
+def test_the_dashed_line_and_the_table_name_the_least_number_of_shots_that_is_enough(made, right):
+    for row in csv_rows(made[SHOTS, "page"] / "fig-shots-curve.csv"):
+        assert float(row["needed"]) == needed(right, row["format"])
+    *_, space, colon = table(made[SHOTS, "page"], "shots needed")
+    assert [space[:2], colon[:2]] == [["toy", "space"], ["toy", "colon"]]
+    for label, (*_, text) in [("space", space), ("colon", colon)]:
+        estimate, low, high = numbers(text)
+        assert estimate == needed(right, label)
+        assert {low, high} <= set(NUMBERS) and low <= high
+
+
+def test_the_table_of_the_page_shows_the_means_and_deviations_of_the_runs(made, right):
+    kinds, models, labels, _, *body = table(made[SHOTS, "page"], 'values=["mean", "std"]')
+    assert set(models[1:]) == {"toy"} and len(body) == len(NUMBERS)
+    seen = set()
+    for n, *shown in body:
+        for kind, label, text in zip(kinds[1:], labels[1:], shown, strict=True):
+            seen.add((kind, label, int(n)))
+            accuracies = by_draw(right, label, int(n))
+            if kind == "mean":
+                assert numbers(text)[0] == pytest.approx(mean(accuracies), abs=0.005 + 1e-9)
+                assert len(numbers(text)) == 3
+            else:
+                assert float(text) == pytest.approx(stdev(accuracies), abs=0.0005 + 1e-9)
+                assert len(text) <= len("0.123"), "rounded to three digits"
+    assert seen == set(itertools.product(("mean", "std"), FORMATS, NUMBERS))
+
+
+def test_the_least_and_the_greatest_accuracy_of_a_draw_are_those_of_the_runs(made, right):
+    _, _, *body = table(made[SHOTS, "page"], 'by.agg(["min", "max"])')
+    assert [(label, int(n)) for _, label, n, *_ in body] == POINTS
+    for _, label, n, least, most in body:
+        accuracies = by_draw(right, label, int(n))
+        assert float(least) == pytest.approx(min(accuracies), abs=0.0005 + 1e-9)
+        assert float(most) == pytest.approx(max(accuracies), abs=0.0005 + 1e-9)
+
+
+def test_the_claims_of_the_page_are_judged_by_the_scores_in_the_runs(made, right):
+    _, *body = table(made[SHOTS, "page"], 'paper.claims("IC")')
+    assert [row[:2] for row in body] == [["toy", label] for label in FORMATS for _ in range(2)]
+    for label, (rise, steady) in zip(FORMATS, [body[:2], body[2:]], strict=True):
+        few, many = (by_draw(right, label, n) for n in (min(NUMBERS), max(NUMBERS)))
+        expected = mean(many) - mean(few), stdev(few) - stdev(many)
+        words = "accuracy rises", "matters less"
+        for row, value, word in zip((rise, steady), expected, words, strict=True):
+            assert word in row[2] and row[4] == "greater than 0.0"
+            estimate, low, high = numbers(row[3])
+            assert estimate == pytest.approx(value, abs=0.0005 + 1e-9)
+            assert row[5] == ("holds" if low > 0 else "fails" if high < 0 else "undecided")
+
+
+# --- what a run keeps beside its scores, which is all that a page reads
+
+
+@pytest.mark.parametrize(("name", "n_keys"), [(SHOTS, 4), (RELATIONS, 3)])
+def test_the_answers_that_a_run_keeps_are_those_of_its_scores(made, name, n_keys):
+    for folder in [*runs_behind(made[name, "page"]), made[name, "whole"]]:
+        kept = pyarrow.parquet.read_table(folder / "answers.parquet").to_pylist()
+        keys = [k for k in kept[0] if k in ("model", "draw", "format", "n_shots", "relation")]
+        assert len(keys) == n_keys
+        asked = [
+            (key, options) for key, facts in questions([folder], keys).items() for options in facts
+        ]
+        for row, (key, options) in zip(kept, asked, strict=True):
+            assert (tuple(row[k] for k in keys), row["fact"]) == (key, options[0]["fact"])
+            assert row["right"] is is_right(options)
+            # float64 on both sides; sums of a few terms
+            assert row["confidence"] == pytest.approx(max(sureness(options)), rel=1e-12)
+            assert row["gold_confidence"] == pytest.approx(gold_sureness(options), rel=1e-12)
+
+
+# --- the numbers of the page on relations, too
+
+
+def test_accuracy_confidence_and_gain_by_relation_are_those_of_the_scores_in_the_runs(made):
+    page = made[RELATIONS, "page"]
+    expected = answers(runs_behind(page), ["model", "format", "relation"])
+    rows = csv_rows(page / "accuracy-by-relation.csv")
+    found = {(r["model"], r["format"], r["relation"]): float(r["accuracy"]) for r in rows}
+    assert len(rows) == len(found) == 2 * 2 * 2  # models, formats, relations
+    assert found == {key: pytest.approx(mean(hits), abs=1e-12) for key, hits in expected.items()}
+    asked = questions(runs_behind(page), ["model", "format", "relation"])
+    for row in rows:
+        sure = mean(map(gold_sureness, asked[row["model"], row["format"], row["relation"]]))
+        assert float(row["gold_confidence"]) == pytest.approx(sure, rel=1e-12)
+    for row in csv_rows(page / "gain-by-relation.csv"):
+        model, relation = row["model"], row["relation"]
+        first, second = (h for k, h in expected.items() if (k[0], k[2]) == (model, relation))
+        assert float(row["gain"]) == pytest.approx(mean(second) - mean(first), abs=1e-12)
+        assert int(row["second_only"]) == sum(s > f for s, f in zip(second, first, strict=True))
+        assert int(row["paper_only"]) == sum(f > s for s, f in zip(second, first, strict=True))
+
+
+def test_the_two_models_differ_so_that_a_page_that_mixed_them_up_would_be_seen(made):
+    rows = csv_rows(made[RELATIONS, "page"] / "accuracy-by-relation.csv")
+    sure: dict[str, list[str]] = {}
+    for row in rows:
+        sure.setdefault(row["model"], []).append(row["gold_confidence"])
+    first, second = sure.values()
+    assert set(first).isdisjoint(second)
+
+
+# --- a page is one run with everything, but for where its scores come from
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_a_page_keeps_the_same_data_as_one_run_with_everything(made, name):
+    page, whole = made[name, "page"], made[name, "whole"]
+    data = {path.name for path in whole.glob("*.csv")}
+    assert {path.name for path in page.glob("*.csv")} == data and len(data) > 1
+    for file in data:
+        assert (page / file).read_bytes() == (whole / file).read_bytes(), file
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_a_page_shows_the_same_as_one_run_with_everything(made, name):
+    """All that is printed, tabled and drawn, but for the last cell, which says what made it."""
+    shown = []
+    for kind in ("page", "whole"):
+        code = [c for c in cells(made[name, kind]) if "parameters" not in str(c.metadata.tags)]
+        shown.append([(c.source, _shown(c)) for c in code[:-1]])
+    assert len(shown[0]) > 8
+    for of_page, of_whole in zip(*shown, strict=True):
+        assert of_page == of_whole
+
+
+def _shown(cell) -> str:
+    """What a cell shows, without the number that pandas gives to the table of a style."""
+    found = ""
+    for output in cell.outputs:
+        data = dict(output.get("data", {}))
+        if len(data) > 1:
+            del data["text/plain"]  # it may hold an address, and nobody sees it beside HTML or SVG
+        # What is printed may come in one piece or in several.
+        found += json.dumps(data, sort_keys=True) if data else output["text"]
+    return re.sub(r"T_[0-9a-f]{5}", "T_", found)
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_the_runs_together_keep_the_scores_and_answers_of_one_run_with_everything(made, name):
+    for file in ("scores.parquet", "answers.parquet"):
+        parts = [
+            row
+            for folder in runs_behind(made[name, "page"])
+            for row in pyarrow.parquet.read_table(folder / file).to_pylist()
+        ]
+        whole = pyarrow.parquet.read_table(made[name, "whole"] / file).to_pylist()
+        assert parts == whole, file
+
+
+# --- a page computes nothing
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_a_page_forwards_nothing_and_names_the_models_and_runs_behind_it(made, name):
+    page = manifest(made[name, "page"])
+    behind = [manifest(folder) for folder in runs_behind(made[name, "page"])]
+    assert len(behind) == 2
+    assert (page["tokens_forwarded"], page["chunks"], page["chunks_from_cache"]) == (0, 0, 0)
+    assert all(run["tokens_forwarded"] > 0 and run["chunks"] > 0 for run in behind)
+    assert page["models"] == {m: d for run in behind for m, d in run["models"].items()}
+    assert page["models"] == manifest(made[name, "whole"])["models"]
+    assert page["parameters"]["page"] is True
+    assert not any(run["parameters"]["page"] for run in behind)
+    for folder in runs_behind(made[name, "page"]):
+        assert page["runs"][folder.name] == digest(folder / "manifest.json")
+    assert not list(made[name, "page"].glob("*.parquet"))
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_one_run_with_everything_finds_all_of_it_computed_by_the_parts(made, name):
+    whole = manifest(made[name, "whole"])
+    parts = [manifest(folder) for folder in runs_behind(made[name, "page"])]
+    assert whole["chunks"] == whole["chunks_from_cache"] == sum(part["chunks"] for part in parts)
+    assert whole["tokens_forwarded"] == 0
+
+
+def test_the_provenance_of_a_page_names_its_models_and_how_many_runs_are_behind_it(made):
+    shown = {row[0]: row[1] for row in table(made[RELATIONS, "page"], "runs.provenance(")}
+    assert shown["runs"] == "2 behind this page"
+    for model, of_model in manifest(made[RELATIONS, "page"])["models"].items():
+        assert shown[f"model {model}"] == f"{of_model[:12]}, float32"

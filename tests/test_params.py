@@ -1,0 +1,51 @@
+"""The params files: each can be read, and together they run every notebook."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+from lkecore import hub, plan
+
+TOP = Path(__file__).resolve().parent.parent
+FILES = sorted((TOP / "params").glob("*.yaml"))
+NOTEBOOKS = sorted(path.stem for path in (TOP / "notebooks").glob("*.py"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_params_file_passes_the_checks_at_the_door_without_a_network(path):
+    assert plan.read_plan(path).profile == path.stem
+
+
+@pytest.mark.parametrize("profile", ["smoke", "book"])
+def test_the_smoke_and_the_book_profile_run_every_notebook_once(profile):
+    rows = plan.read_plan(TOP / "params" / f"{profile}.yaml").rows
+    assert sorted(row.whole.notebook.stem for row in rows) == NOTEBOOKS
+
+
+def test_the_smoke_profile_needs_the_toy_alone():
+    for job in plan.read_plan(TOP / "params" / "smoke.yaml").jobs:
+        named = [job.effective.get("model"), *job.effective.get("models", [])]
+        assert set(named) - {None} == {"toy"}, job.label
+
+
+def test_the_smoke_profile_tries_a_page_over_several_runs():
+    assert any(row.has_page for row in plan.read_plan(TOP / "params" / "smoke.yaml").rows)
+
+
+def test_the_papers_profile_names_the_papers_models():
+    """The oracle is the paper's own table of models."""
+    table = TOP / "lkecore" / "data" / "papers" / "iclke_table6_model_names.csv"
+    published = set(pd.read_csv(table)["hf_id"])
+    rows = yaml.safe_load((TOP / "params" / "iclke_paper.yaml").read_text())["runs"]
+    named = {m for row in rows for m in row.get("parameters", {}).get("models", [])}
+    assert named <= published
+    [relations] = [row for row in rows if row["notebook"] == "10_iclke_relations"]
+    assert set(relations["parameters"]["models"]) == published
+
+
+def test_no_revision_of_a_model_is_typed_in():
+    """`lke models lock` writes them on a machine with a network; until then there are none."""
+    for name, row in hub.read_lock(TOP / "params" / "models.lock").items():
+        assert hub.SHA.fullmatch(row.revision), name

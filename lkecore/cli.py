@@ -4,6 +4,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -161,14 +162,35 @@ def list_facts(spec: str) -> None:
         )
 
 
-@lke.command("models")
-@click.option("--path", "name", help="print the folder of this model, fetching it if need be")
-def list_models(name: str | None) -> None:
-    """List the models that can be named (or print the folder of one)."""
-    from lkecore import weights
+MODELS_LOCK = Path("params", "models.lock")
 
-    if name:
+
+def _use_lock(path: Path) -> None:
+    """Take the revisions of a lock file, for processes that we start as well."""
+    if path.is_file():
+        os.environ.setdefault("LKE_MODELS_LOCK", str(path.absolute()))
+
+
+@lke.group("models", invoke_without_command=True)
+@click.option("--papers", is_flag=True, help="list the models of the four papers instead")
+@click.option("--path", "name", help="print the folder of this model, fetching it if need be")
+@click.pass_context
+def list_models(context: click.Context, papers: bool, name: str | None) -> None:
+    """List the models that can be named (or print the folder of one)."""
+    from lkecore import catalogue, weights
+
+    _use_lock(MODELS_LOCK)
+    if context.invoked_subcommand:
+        if papers or name is not None:
+            raise BadInput("lke models: --papers and --path go without a command")
+        return
+    if papers and name is not None:
+        raise BadInput("lke models: --papers or --path, not both")
+    if name is not None:
         click.echo(weights.locate(name))
+        return
+    if papers:
+        click.echo("\n".join(catalogue.listing()))
         return
     for key, text in weights.CATALOGUE.items():
         state = "in the cache" if weights.is_ready(key) else "fetched at first use"
@@ -176,28 +198,213 @@ def list_models(name: str | None) -> None:
     click.echo("or: a local folder, a .gguf file, a hub id org/name or org/name@revision")
 
 
-@lke.command("run")
-@click.argument("params", type=click.Path(path_type=Path))
-@click.option("--runs", "folder", type=click.Path(path_type=Path), help="default: runs/ beside it")
-def run_plan(params: Path, folder: Path | None) -> None:
-    """Execute the notebooks of PARAMS; finished runs are kept."""
-    from lkecore import grid
+@list_models.command("convert")
+@click.argument("name")
+def convert_model(name: str) -> None:
+    """Turn the .bin weights of NAME (hub id or folder) into safetensors; print their folder."""
+    from lkecore import weights
 
-    plan = grid.read_plan(params)
-    failures = grid.execute(plan, folder or plan.project / "runs")
+    click.echo(weights.convert(name))
+
+
+@list_models.command("lock")
+@click.argument("params", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--update", is_flag=True, help="ask anew for models that have a revision already")
+@click.option(
+    "--file",
+    "path",
+    type=click.Path(path_type=Path, dir_okay=False),
+    envvar="LKE_MODELS_LOCK",
+    default=MODELS_LOCK,
+    help="default: $LKE_MODELS_LOCK, or params/models.lock",
+)
+def lock_models(params: tuple[Path, ...], update: bool, path: Path) -> None:
+    """Ask the hub for the newest revision of the papers' models, or of those that PARAMS name."""
+    from lkecore import catalogue, hub, runs
+    from lkecore.plan import read_plan
+
+    if not path.parent.is_dir():
+        raise BadInput(f"models lock {path}: there is no folder {path.parent} (see --file)")
+    named = [m for p in params for job in read_plan(p).jobs for m in runs.models_of(job.effective)]
+    # One with a revision of its own needs no lock, and a folder may be called as a hub id.
+    wanted = [m for m in named if hub.HUB_ID.fullmatch(m) and "@" not in m and not Path(m).exists()]
+    changed, failures = hub.lock(path, wanted if params else catalogue.hub_ids(), update=update)
+    for repository, row in sorted(changed.items()):
+        click.echo(f"{repository} {row.revision[:12]} {row.weights}, gated: {row.gated}")
+    click.echo(f"{path}: {len(changed)} new or changed", err=True)
     for failure in failures:
         click.echo(f"lke: failed: {failure}", err=True)
     if failures:
         sys.exit(1)
 
 
+def _shard(context: click.Context, option: click.Parameter, value: str) -> tuple[int, int]:
+    i, _, n = value.partition("/")
+    if not (i.isdecimal() and n.isdecimal() and 1 <= int(i) <= int(n)):
+        raise BadInput(f"--shard must be i/n with i from 1 to n, found {value!r}")
+    return int(i), int(n)
+
+
+def _devices(context: click.Context, option: click.Parameter, value: str | None) -> Any:
+    return None if value is None else tuple(d for d in value.replace(" ", "").split(",") if d)
+
+
+RUNS = click.option(
+    "--runs", "folder", type=click.Path(path_type=Path), help="default: runs/ beside it"
+)
+PARAMS = click.argument("params", type=click.Path(path_type=Path))
+COUNT = click.IntRange(min=1)
+
+
+def _read_plan(params: Path) -> Any:
+    """The plan of a params file. Its project's models.lock says which revisions its models have."""
+    from lkecore.plan import read_plan
+
+    _use_lock(params.parent / "models.lock")
+    return read_plan(params)
+
+
+@lke.command("run")
+@PARAMS
+@RUNS
+@click.option("--jobs", type=COUNT, help="at a time; default: one for each CUDA device, else one")
+@click.option("--threads", type=COUNT, help="of each job; default: cores divided by jobs")
+@click.option(
+    "--devices", callback=_devices, help='CUDA devices, as 0,1,2, or "" for none; default: all'
+)
+@click.option(
+    "--devices-per-job", type=COUNT, default=1, show_default=True, help="for large models"
+)
+@click.option("--retries", type=click.IntRange(min=0), default=1, show_default=True)
+@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="seconds for a job")
+@click.option("--shard", default="1/1", callback=_shard, help="i/n: the i-th of n parts; no pages")
+@click.option("--offline", is_flag=True, help="fail at once if a model or facts must be fetched")
+@click.option("--dry-run", is_flag=True, help="list jobs, memory and tokens; run nothing")
+def run_plan(params: Path, folder: Path | None, dry_run: bool, **given: Any) -> None:
+    """Run the notebooks of PARAMS; what is finished is kept."""
+    from lkecore import grid
+
+    settings = grid.Settings(**given)
+    if settings.offline:
+        os.environ["HF_HUB_OFFLINE"] = "1"  # before the hub's client is imported
+    plan = _read_plan(params)
+    target = folder or plan.project / "runs"
+    if dry_run:
+        _print_cost(plan, target, settings)
+        return
+    try:
+        outcome = grid.execute(plan, target, settings)
+    except KeyboardInterrupt:
+        click.echo("lke: stopped; what is finished is kept, the same command goes on", err=True)
+        sys.exit(130)
+    for label, reason in outcome.failed.items():
+        click.echo(f"lke: failed: {label}: {reason}", err=True)
+    counts = len(outcome.finished), len(outcome.before), len(outcome.failed)
+    click.echo("{} finished, {} finished before, {} failed".format(*counts), err=True)
+    if outcome.failed:
+        sys.exit(1)
+
+
+def _print_cost(plan: Any, target: Path, settings: Any) -> None:
+    from lkecore import forecast
+
+    i, n = settings.shard
+    jobs = list(plan.jobs[i - 1 :: n])
+    width = max((len(each.label) for each in jobs), default=3)
+    click.echo(f"{'job':{width}}  state     memory      tokens  from cache")
+    tokens, failing = 0, False
+    for each in jobs:
+        row = forecast.cost(each, target)
+        memory = "?" if row["model_bytes"] is None else f"{row['model_bytes'] / 2**30:.1f} GiB"
+        counted = [("-" if row[k] is None else f"{row[k]:,}") for k in ("tokens", "from_cache")]
+        line = f"{each.label:{width}}  {row['state']:8}  {memory:>6}  {counted[0]:>10}  {counted[1]:>10}"
+        click.echo(f"{line}  {row['remark']}".rstrip())
+        tokens += (row["tokens"] or 0) - (row["from_cache"] or 0)
+        failing |= row["remark"].startswith("would fail")
+    pages = sum(row.has_page for row in plan.rows) if n == 1 else 0
+    click.echo(f"runs: {len(jobs)}, pages over several: {pages}, tokens to forward: {tokens:,}")
+    if failing:
+        sys.exit(1)
+
+
+@lke.command("status")
+@PARAMS
+@RUNS
+def show_status(params: Path, folder: Path | None) -> None:
+    """List the runs and pages of PARAMS: finished, failed, running or waiting.
+
+    The exit code is 0 when all are finished, else 1.
+    """
+    from lkecore import forecast, runs
+
+    plan = _read_plan(params)
+    target = folder or plan.project / "runs"
+    runs.check_format(target)
+    rows = forecast.status(plan, target)
+    width = max(len(label) for label, _, _ in rows)
+    for label, state, remark in rows:
+        click.echo(f"{label:{width}}  {state:8}  {remark}".rstrip())
+    if any(state != "finished" for _, state, _ in rows):
+        sys.exit(1)
+
+
+@lke.command("fetch")
+@PARAMS
+def fetch(params: Path) -> None:
+    """Fetch the models and facts of PARAMS, for a later run without a network."""
+    from lkecore import prepare
+
+    plan = _read_plan(params)
+    reasons = prepare.prepare(plan.jobs)
+    ready = [each for each in plan.jobs if each.label not in reasons]
+    for name in dict.fromkeys(name for each in ready for name in prepare.needs(each)):
+        click.echo(f"{name}: on this machine")
+    for reason in dict.fromkeys(reasons.values()):
+        click.echo(f"lke: failed: {reason}", err=True)
+    if reasons:
+        sys.exit(1)
+
+
 @lke.command("book")
-@click.argument("params", type=click.Path(path_type=Path))
-@click.option("--runs", "folder", type=click.Path(path_type=Path), help="default: runs/ beside it")
+@PARAMS
+@RUNS
 def build_book(params: Path, folder: Path | None) -> None:
     """Build the book from the finished runs of PARAMS and print the path of its first page."""
-    from lkecore import book, grid
+    from lkecore import book, runs
 
-    plan = grid.read_plan(params)
-    book.gather(plan, folder or plan.project / "runs")
+    plan = _read_plan(params)
+    target = folder or plan.project / "runs"
+    runs.check_format(target)
+    book.gather(plan, target)
     click.echo(book.build(plan.project))
+
+
+@lke.command("new")
+@click.argument("name")
+@click.option("--from", "source", required=True, help="the notebook to copy, as 10_iclke_relations")
+@click.option("--project", type=click.Path(path_type=Path), help="default: here or above")
+def new_notebook(name: str, source: str, project: Path | None) -> None:
+    """Begin a notebook NAME, such as 14_my_separator, as a copy of another one.
+
+    Adds its rows to the parameter files and its line to the contents, too.
+    """
+    from lkecore import fork
+
+    project = project or fork.find_project(Path())
+    for path in fork.new(project, name, source):
+        click.echo(f"wrote {path.relative_to(project)}")
+    click.echo(f"next: edit notebooks/{name}.py, then\n  lke run params/book.yaml\n  make book")
+
+
+@lke.command("ipynb")
+@click.argument("notebook")
+@click.option("--out", type=click.Path(path_type=Path), help="default: NAME.ipynb in this folder")
+@click.option("--force", is_flag=True, help="replace another file of this name")
+def export_notebook(notebook: str, out: Path | None, force: bool) -> None:
+    """Write NOTEBOOK, a name such as 00_quickstart or a .py file, as .ipynb without outputs."""
+    from lkecore import fork
+
+    source = Path(notebook)
+    if source.suffix != ".py":
+        source = fork.find_notebook(fork.find_project(Path()), notebook)
+    click.echo(fork.export(source, out or Path(f"{source.stem}.ipynb"), force=force))

@@ -1,35 +1,33 @@
 """The whole way on a random model: run every notebook, build the book, look at its pages."""
 
-import re
+import json
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 from urllib.parse import unquote
 
+import jupytext
+import nbformat
 import pytest
 import yaml
 from bs4 import BeautifulSoup
 
-from lkecore import grid
+from lkecore import plan
 
 TOP = Path(__file__).resolve().parent.parent
-FORK = "14_my_separator"
+SOURCE, FORK = "10_iclke_relations", "19_test_of_forking"
 
 
 def fork(project):
-    """Fork a notebook as the page book/fork.md says: copy, rows, a line in the contents."""
-    source = (TOP / "notebooks" / "10_iclke_relations.py").read_text(encoding="utf-8")
-    copy = re.sub("-iclke-", "-separator-", source)
-    (project / "notebooks" / "14_my_separator.py").write_text(copy, encoding="utf-8")
-    toc = project / "book" / "_toc.yml"
-    line = "      - file: notebooks/10_iclke_relations\n"
-    toc.write_text(toc.read_text().replace(line, line + line.replace("10_iclke_relations", FORK)))
-    params = project / "params" / "smoke.yaml"
-    content = yaml.safe_load(params.read_text())
-    given = content["runs"][-1]["parameters"] | {"n_facts": 3}
-    content["runs"].append({"notebook": FORK, "parameters": given})
-    params.write_text(yaml.safe_dump(content))
+    """Fork a notebook as the page book/fork.md says, and change one line of it."""
+    command = [Path(sys.executable).with_name("lke"), "new", FORK, "--from", SOURCE]
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    path = project / "notebooks" / f"{FORK}.py"
+    text, line = path.read_text(encoding="utf-8"), '"arrow, newline": (" -> ", "\\n")'
+    assert text.count(line) == 1
+    path.write_text(text.replace(line, '"equals, newline": (" = ", "\\n")'), encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -41,9 +39,10 @@ def html(tmp_path_factory):
         shutil.copytree(TOP / name, project / name, ignore=left_out)
     shutil.copy(TOP / "_config.yml", project)
     fork(project)
-    for command in ("run", "book"):
+    # Two at a time: most of a small run is the start of its kernel.
+    for command in (["run", "params/smoke.yaml", "--jobs", "2"], ["book", "params/smoke.yaml"]):
         done = subprocess.run(
-            [Path(sys.executable).with_name("lke"), command, "params/smoke.yaml"],
+            [Path(sys.executable).with_name("lke"), *command],
             cwd=project,
             capture_output=True,
             text=True,
@@ -71,8 +70,8 @@ def test_every_notebook_is_in_the_smoke_and_the_book_profile_and_in_the_contents
     for path in sorted((TOP / "notebooks").glob("*.py")):
         assert f"notebooks/{path.stem}" in toc
         for profile in ("smoke", "book"):
-            plan = grid.read_plan(TOP / "params" / f"{profile}.yaml")
-            assert path.stem in {job.notebook.stem for job in plan.jobs}
+            whole = plan.read_plan(TOP / "params" / f"{profile}.yaml")
+            assert path.stem in {job.notebook.stem for job in whole.jobs}
 
 
 def test_every_link_leads_to_a_page_and_an_anchor_that_exist(pages):
@@ -110,7 +109,8 @@ def test_every_figure_has_an_image_a_number_a_caption_and_a_text_for_those_who_c
             assert len(image["alt"]) > 20, image
             caption = image.find_parent("figure").find("figcaption").get_text().strip()
             assert caption.startswith("Fig.") and len(caption) > 40, caption
-    assert seen == 4 + 3  # quick start and relations page, and the fork
+    sources = [*(TOP / "notebooks").glob("*.py"), TOP / "notebooks" / f"{SOURCE}.py"]  # the fork
+    assert seen == sum(path.read_text().count('"figure": {') for path in sources) > 3
 
 
 def test_no_page_shows_a_traceback_a_warning_or_an_object_instead_of_a_result(pages):
@@ -130,7 +130,10 @@ def test_a_notebook_page_says_which_profile_and_model_made_it_and_that_random_me
 
 def test_a_forked_notebook_has_a_page_beside_the_original(html):
     page = BeautifulSoup((html / "notebooks" / f"{FORK}.html").read_text(), "html.parser")
-    assert page.find(id="fig-separator-relations") and not page.find(id="fig-iclke-relations")
+    label = "fig-iclke-relations"
+    assert page.find(id=f"{label}-test-of-forking") and not page.find(id=label)
+    assert page.find("h1").get_text().startswith("Which relations does a model know? (test of")
+    assert "equals, newline" in " ".join(o.get_text() for o in page.select("div.cell_output"))
     assert f"notebooks/{FORK}.html" in (html / "index.html").read_text()
 
 
@@ -140,6 +143,78 @@ def test_the_data_of_a_page_can_be_downloaded(html):
     names = {Path(a["href"]).name for a in links}
     assert {"accuracy-by-relation.csv", "fig-iclke-relations.csv"} <= names
     assert all((page.parent / a["href"]).resolve().exists() for a in links)
+
+
+# --- the page over several runs
+
+
+@pytest.fixture(scope="module")
+def shots(html, pages):
+    """(the page of the notebook on shots, its file, the folders of the two runs behind it)."""
+    file = html / "notebooks" / "11_iclke_shots.html"
+    folders = sorted((html.parents[1] / "runs").glob("11_iclke_shots-*"))
+    behind = [folder for folder in folders if "-page-" not in folder.name]
+    assert len(behind) == 2 and len(folders) == 3
+    return pages[file], file, behind
+
+
+def downloads(page, file: Path) -> dict[str, list[Path]]:
+    """{name: files} of what a page offers for download."""
+    found: dict[str, list[Path]] = {}
+    for link in page.select("a.download"):
+        target = (file.parent / unquote(link["href"])).resolve()
+        found.setdefault(target.name, []).append(target)
+    return found
+
+
+def test_a_page_over_runs_links_the_notebook_scores_and_manifest_of_each(shots):
+    page, file, behind = shots
+    offered = downloads(page, file)
+    for name in ("notebook.ipynb", "scores.parquet", "answers.parquet", "manifest.json"):
+        found = sorted(path.read_bytes() for path in offered[name])
+        assert found == sorted((folder / name).read_bytes() for folder in behind), name
+    text = page.get_text()
+    for folder in behind:
+        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        [draw] = manifest["part"]["draws"]
+        assert f"{folder.name} (models toy, draws {draw})" in text
+
+
+def test_a_page_over_runs_offers_its_own_data_and_not_those_of_a_run(html, shots):
+    page, file, _ = shots
+    [made] = (html.parents[1] / "runs").glob("11_iclke_shots-page-*")
+    offered = downloads(page, file)
+    for name in ("accuracy-by-draw.csv", "fig-shots-curve.csv"):
+        [data] = offered[name]
+        assert data.read_bytes() == (made / name).read_bytes()
+
+
+def test_a_page_over_runs_says_so_and_by_how_many(shots):
+    note = shots[0].select_one("div.lke-profile").get_text()
+    assert "profile smoke" in note and "toy" in note and "The model is random" in note
+    assert "a page over 2 runs" in note
+
+
+def test_the_page_of_a_single_run_is_that_run_and_says_run(pages, html):
+    page = pages[html / "notebooks" / "10_iclke_relations.html"]
+    assert "over" not in page.select_one("div.lke-profile").get_text()
+    file = html / "notebooks" / "10_iclke_relations.html"
+    [manifest] = downloads(page, file)["manifest.json"]
+    assert json.loads(manifest.read_text(encoding="utf-8"))["parameters"]["page"] is False
+
+
+@pytest.mark.parametrize("name", ["00_quickstart", "10_iclke_relations", "11_iclke_shots", FORK])
+def test_every_notebook_can_be_taken_home_without_results_and_forked(pages, html, name):
+    file = html / "notebooks" / f"{name}.html"
+    [plain] = downloads(pages[file], file)[f"{name}.ipynb"]
+    notebook = nbformat.read(plain, as_version=4)
+    nbformat.validate(notebook)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert code and not any(cell.outputs or cell.execution_count for cell in code)
+    assert any("parameters" in cell.metadata.get("tags", []) for cell in code)
+    source = jupytext.read(html.parents[1] / "notebooks" / f"{name}.py", fmt="py:percent")
+    assert [cell.source for cell in notebook.cells] == [cell.source for cell in source.cells]
+    assert f"lke new {name[:2]}_my_idea --from {name}" in pages[file].get_text()
 
 
 def test_equations_are_drawn_by_files_of_the_book(html):

@@ -5,8 +5,11 @@ import os
 import re
 import subprocess
 import sys
+from types import SimpleNamespace
 
+import hub_standins
 import pandas as pd
+import projects
 import pytest
 
 import lkecore
@@ -39,6 +42,9 @@ def capital(tmp_path):
 @pytest.fixture
 def lke(monkeypatch, capsys):
     """Call the command as the shell does; gives (exit code, standard output, standard error)."""
+    # The command may set it. Set and deleted, so that it is deleted again after the test.
+    monkeypatch.setenv("LKE_MODELS_LOCK", "")
+    monkeypatch.delenv("LKE_MODELS_LOCK")
 
     def call(*arguments):
         monkeypatch.setattr(sys, "argv", ["lke", *map(str, arguments)])
@@ -348,7 +354,7 @@ def test_version_is_the_package_s(lke):
 def test_without_arguments_the_commands_are_listed(lke):
     code, out, err = lke()
     assert (code, err) == (0, "")
-    for command in ("run", "book", "score", "models", "facts"):
+    for command in ("run", "status", "fetch", "book", "score", "models", "facts"):
         assert re.search(rf"^  {command} ", out, re.M)
 
 
@@ -382,6 +388,89 @@ def test_models_are_listed_and_the_folder_of_one_is_printed(lke):
     [default] = [line for line in out.splitlines() if line.startswith("smollm2 ")]
     assert toy.endswith("[in the cache]") and default.endswith("[fetched at first use]")
     mistake(lke("models", "--path", "tyo"), "unknown model 'tyo'", "nearest: toy")
+    mistake(lke("models", "--path", ""), "unknown model ''")
+    mistake(lke("models", "--papers", "--path", "toy"), "--papers or --path, not both")
+    mistake(lke("models", "--papers", "lock"), "--papers and --path go without a command")
+    mistake(lke("models", "lokc"), "No such command 'lokc'")
+
+
+@pytest.fixture
+def hub(tmp_path, monkeypatch):
+    """A hub in memory; the commands are called in an empty folder."""
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    return hub_standins.install(monkeypatch, tmp_path / "hub")
+
+
+def test_the_papers_models_are_listed_with_what_the_lock_says(lke, hub, tmp_path):
+    code, out, err = lke("models", "--papers")
+    assert (code, err) == (0, "") and len(out.splitlines()) == 65
+    [opt] = [line for line in out.splitlines() if " facebook/opt-125m " in line]
+    assert opt.endswith("IC;XT     loadable or convertible: not checked yet (lke models lock)")
+
+    (tmp_path / "empty" / "params").mkdir()
+    lock = tmp_path / "empty" / "params" / "models.lock"
+    lock.write_text(f"facebook/opt-125m\t{'a' * 40}\tbin\tno\t2026-01-31\n")
+    code, out, _ = lke("models", "--papers")
+    [opt] = [line for line in out.splitlines() if " facebook/opt-125m " in line]
+    assert opt.endswith("convertible: only .bin weights, call lke models convert facebook/opt-125m")
+    assert not hub.asked
+
+
+def test_convert_takes_the_revision_that_a_run_in_this_folder_will_ask_for(
+    lke, hub, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(weights, "_convert_bin", lambda source, target: None)
+    files = {"config.json": b"{}", "pytorch_model.bin": b""}
+    old = hub.add("org/opt", files)
+    hub.add("org/opt", files | {"README.md": b"newer"})
+    lock = tmp_path / "empty" / "params" / "models.lock"
+    lock.parent.mkdir()
+    lock.write_text(f"org/opt\t{old}\tbin\tno\t2026-01-31\n")
+    lke("models", "convert", "org/opt")
+    assert {revision for _, revision in hub.asked} == {old}
+
+
+def test_lock_asks_for_the_papers_models_and_names_those_that_fail(lke, hub, tmp_path):
+    mistake(lke("models", "lock"), "models lock params/models.lock: there is no folder params")
+    commit = hub.add("facebook/opt-125m", {"pytorch_model.bin": b""})
+    lock = tmp_path / "models.lock"
+    code, out, err = lke("models", "lock", "--file", lock)
+    assert (code, out) == (1, f"facebook/opt-125m {commit[:12]} bin, gated: no\n")
+    first, *failures = err.splitlines()
+    assert first == f"{lock}: 1 new or changed"
+    assert len(failures) == len({r for r, _ in hub.asked}) - 1 == 61
+    assert all(line.startswith("lke: failed: model ") for line in failures)
+    assert lock.read_text().splitlines()[-1].startswith(f"facebook/opt-125m\t{commit}\tbin\tno\t")
+
+
+def test_lock_asks_for_what_params_files_name_without_a_revision(lke, hub, project, monkeypatch):
+    params = project / "params" / "mine.yaml"
+    params.write_text(RUN % "models: [toy, org/a, org/b@v1], model: org/c")
+    for name in ("org/a", "org/c"):
+        hub.add(name, {"model.safetensors": b""})
+    monkeypatch.setenv("LKE_MODELS_LOCK", str(project / "params" / "models.lock"))
+    code, out, _ = lke("models", "lock", params)
+    assert code == 0 and [line.split()[0] for line in out.splitlines()] == ["org/a", "org/c"]
+    asked = list(hub.asked)
+    assert sorted(asked) == [("org/a", None), ("org/c", None)]
+    code, out, _ = lke("models", "lock", params)
+    assert (code, out) == (0, "") and hub.asked == asked  # asked once
+    new = hub.add("org/a", {"model.safetensors": b"", "new": b""})
+    code, out, _ = lke("models", "lock", params, "--update")
+    assert (code, out) == (0, f"org/a {new[:12]} safetensors, gated: no\n")
+    params.write_text(RUN % "models: [tyo]")
+    mistake(lke("models", "lock", params), "unknown model 'tyo'")
+
+
+def test_convert_prints_the_folder_or_one_line(lke, hub, monkeypatch):
+    monkeypatch.setattr(weights, "_convert_bin", lambda source, target: None)
+    commit = hub.add("org/opt", {"config.json": b"{}", "pytorch_model.bin": b""})
+    code, out, err = lke("models", "convert", "org/opt")
+    assert (code, err) == (0, "")
+    assert f"{os.sep}org--opt--{commit[:12]}-" in out and os.path.isdir(out.removesuffix("\n"))
+    mistake(lke("models", "convert", "toy"), "model toy: there is nothing to convert")
+    mistake(lke("models", "convert", "org/gone"), "model org/gone: no such repository on the hub")
 
 
 NOTEBOOK = """# %% tags=["parameters"]
@@ -423,7 +512,7 @@ RUN = "profile: p\nruns:\n  - notebook: 00_first\n    parameters: {%s}\n"
         (RUN % "n_shots: 3.0", ["parameter 'n_shots' must be int, found 3.0"]),
         (RUN % "models: toy", ["parameter 'models' must be list[str], found 'toy'"]),
         (RUN % "models: [toy, 3]", ["parameter 'models' must be list[str]"]),
-        (RUN % "page: 1", ["parameter 'page' must be bool, found 1"]),
+        (RUN % "page: true", ["parameter 'page' is set by lke run"]),
         (RUN % "rate: fast", ["parameter 'rate' must be float, found 'fast'"]),
         (RUN % "models: [toy, tyo]", ["unknown model 'tyo'", "nearest: toy"]),
         (RUN % "model: tyo", ["unknown model 'tyo'", "nearest: toy"]),
@@ -446,29 +535,188 @@ def test_missing_params_file_is_named(lke, project):
     mistake(lke("run", project / "params" / "none.yaml"), "none.yaml")
 
 
-def test_whole_number_is_a_float_too(lke, project, monkeypatch):
+@pytest.fixture
+def executed(project, monkeypatch):
+    """What ``lke run`` asks for; nothing is executed, and the outcome can be set."""
     from lkecore import grid
 
-    path = project / "params" / "mine.yaml"
-    path.write_text(RUN % "rate: 2, n_shots: 5")
-    plans = []
-    monkeypatch.setattr(grid, "execute", lambda plan, folder: plans.append((plan, folder)) or [])
-    assert lke("run", path) == (0, "", "")
-    [(plan, folder)] = plans
+    asked = SimpleNamespace(calls=[], outcome=grid.Outcome(), params=project / "params" / "p.yaml")
+
+    def note(*given):
+        asked.calls.append(given)
+        if isinstance(asked.outcome, BaseException):
+            raise asked.outcome
+        return asked.outcome
+
+    monkeypatch.setattr(grid, "execute", note)
+    asked.params.write_text(RUN % "n_shots: 5")
+    return asked
+
+
+def test_whole_number_is_a_float_too(lke, project, executed):
+    executed.params.write_text(RUN % "rate: 2, n_shots: 5")
+    assert lke("run", executed.params)[:2] == (0, "")
+    [(plan, folder, _)] = executed.calls
     assert folder == project / "runs"
     [job] = plan.jobs
     assert job.effective["rate"] == 2 and job.effective["n_shots"] == 5
     assert job.effective["models"] == ["toy"]
 
 
-def test_failed_notebooks_are_named_one_a_line_with_exit_code_1(lke, project, monkeypatch):
+def test_failed_jobs_are_named_one_a_line_with_exit_code_1_and_all_are_counted(lke, executed):
     from lkecore import grid
 
+    executed.outcome = grid.Outcome(["a"], ["b", "c"], {"00_first": "broke", "d page": "too"})
+    counts = "1 finished, 2 finished before, 2 failed\n"
+    expected = f"lke: failed: 00_first: broke\nlke: failed: d page: too\n{counts}"
+    assert lke("run", executed.params) == (1, "", expected)
+    executed.outcome = grid.Outcome(["a"])
+    counts = "1 finished, 0 finished before, 0 failed\n"
+    assert lke("run", executed.params) == (0, "", counts)
+
+
+def test_a_stopped_run_has_exit_code_130_and_says_how_to_go_on(lke, executed):
+    executed.outcome = KeyboardInterrupt()
+    line = "lke: stopped; what is finished is kept, the same command goes on\n"
+    assert lke("run", executed.params) == (130, "", line)
+
+
+def test_the_options_of_run_are_the_settings_of_the_grid(lke, executed, tmp_path, monkeypatch):
+    from lkecore.grid import Settings
+
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    lke("run", executed.params)
+    assert executed.calls.pop()[1:] == (executed.params.parent.parent / "runs", Settings())
+    assert "HF_HUB_OFFLINE" not in os.environ
+    monkeypatch.setenv("HF_HUB_OFFLINE", "0")  # so that it is put back
+    options = ["--jobs", 4, "--threads", 2, "--devices", "0, 1,3", "--devices-per-job", 2]
+    options += ["--retries", 0, "--timeout", 90, "--shard", "2/5", "--offline"]
+    lke("run", executed.params, "--runs", tmp_path / "other", *options)
+    expected = Settings(4, 2, ("0", "1", "3"), 2, 0, 90.0, (2, 5), True)
+    assert executed.calls.pop()[1:] == (tmp_path / "other", expected)
+    assert os.environ["HF_HUB_OFFLINE"] == "1"
+
+
+@pytest.mark.parametrize(
+    ("options", "part"),
+    [
+        (["--shard", "0/3"], "--shard must be i/n with i from 1 to n, found '0/3'"),
+        (["--shard", "4/3"], "--shard must be i/n with i from 1 to n, found '4/3'"),
+        (["--shard", "2"], "--shard must be i/n with i from 1 to n, found '2'"),
+        (["--jobs", "0"], "0 is not in the range x>=1"),
+        (["--threads", "-1"], "-1 is not in the range x>=1"),
+        (["--devices-per-job", "0"], "0 is not in the range x>=1"),
+        (["--retries", "-1"], "-1 is not in the range x>=0"),
+        (["--timeout", "0"], "0.0 is not in the range x>0"),
+    ],
+)
+def test_options_of_run_that_make_no_sense_are_one_line(lke, executed, options, part):
+    mistake(lke("run", executed.params, *options), part)
+    assert executed.calls == []
+
+
+@pytest.mark.parametrize("command", ["run", "status", "book"])
+def test_a_folder_of_runs_from_a_newer_version_is_one_line(lke, tmp_path, command):
+    project = projects.make(tmp_path, {"00_first": NOTEBOOK})
+    folder = project / "runs" / "00_first-0123456789ab"
+    folder.mkdir(parents=True)
+    (folder / "manifest.json").write_text('{"format": 99}')
+    before = sorted(project.rglob("*"))
+    result = lke(command, project / "params" / "p.yaml")
+    mistake(
+        result, folder, "written by a newer lkecore (format 99", "name another folder with --runs"
+    )
+    assert sorted(project.rglob("*")) == before
+
+
+def test_offline_lists_what_is_missing_and_runs_nothing(lke, tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "0")  # so that it is put back
+    given = {"models": ["org/a", "smollm2"], "fact_set": "hub:org/facts"}
+    text = NOTEBOOK.replace('model: str = "toy"\n', "")
+    project = projects.make(tmp_path, {"00_first": text}, **{"00_first": {"parameters": given}})
+    line = (
+        "not on this machine: model org/a, model smollm2, facts hub:org/facts; fetch with a network"
+    )
+    mistake(lke("run", project / "params" / "p.yaml", "--offline"), line)
+    assert not (project / "runs").exists()
+
+
+def test_fetch_names_what_is_here_and_what_cannot_be_had(lke, tmp_path, hub):
+    hub.add("org/a", {"config.json": b"{}", "model.safetensors": b""})
+    text = NOTEBOOK.replace('model: str = "toy"\n', "")
+    row = {"parameters": {"models": ["org/a"]}, "each": ["models"]}
+    project = projects.make(tmp_path, {"00_first": text}, **{"00_first": row})
+    path = project / "params" / "p.yaml"
+    assert lke("fetch", path) == (0, "org/a: on this machine\natlas: on this machine\n", "")
+    row["parameters"]["models"].append("org/gone")
+    projects.make(tmp_path, {"00_first": text}, **{"00_first": row})
+    code, out, err = lke("fetch", path)
+    assert (code, out) == (1, "org/a: on this machine\natlas: on this machine\n")
+    assert re.fullmatch(r"lke: failed: model org/gone: no such repository on the hub.*\n", err)
+    assert [p.name for p in (project).iterdir()].count("runs") == 0
+
+
+def test_status_has_a_line_for_each_run_and_exit_code_0_only_when_all_are_finished(lke, tmp_path):
+    row = {"parameters": {"models": ["smollm2", "org/gone"]}, "each": ["models"]}
+    text = projects.code().replace("n: int = 1", "n: int = 1\nmodels: list[str] = []")
+    project = projects.make(tmp_path, {"a": text, "b": projects.code()}, a=row)
+    path = project / "params" / "p.yaml"
+    code, out, err = lke("status", path)
+    assert (code, err) == (1, "")
+    assert [re.split(r"  +", line) for line in out.splitlines()] == [
+        ["a models=smollm2", "waiting", "smollm2 to be fetched"],
+        ["a models=org/gone", "waiting", "org/gone to be fetched"],
+        ["a page", "waiting", "for the runs behind it"],
+        ["b", "waiting"],
+    ]
+    from lkecore import runs
+
+    projects.make(tmp_path, {"b": projects.code()})
+    [job] = projects.plan(project).jobs
+    folder = runs.run_folder(project / "runs", job)
+    folder.mkdir(parents=True)
+    manifest = {"files": {}, "started": "2026-01-31T10:00:00+00:00", "seconds": 12.3}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    told = "b  finished  2026-01-31T10:00:00+00:00, 12 s\n"
+    assert lke("status", path) == (0, told, "")
+    assert lke("status", path, "--runs", tmp_path / "other")[0] == 1
+
+
+def test_a_book_of_what_is_not_finished_is_one_line(lke, tmp_path):
+    project = projects.make(tmp_path, {"a": projects.code(), "b": projects.code()})
+    mistake(lke("book", project / "params" / "p.yaml"), "no finished run of a, b; first: lke run")
+    assert list((project / "book").iterdir()) == []
+
+
+def test_a_dry_run_lists_every_job_with_its_cost_and_runs_nothing(lke, project, monkeypatch):
+    from lkecore import forecast
+
+    monkeypatch.setattr(forecast.weights, "is_ready", lambda name: True)
+    unknown = {"model_bytes": None, "tokens": None, "from_cache": None}
+    rows = {
+        "toy": {"model_bytes": 2**29, "tokens": 12_345, "from_cache": 345, "remark": ""},
+        "org/a": unknown | {"remark": "would fail: BadInput: no"},
+    }
+
+    def cost(each, target):
+        [model] = each.effective["models"]
+        return {"state": "waiting"} | rows[model]
+
+    monkeypatch.setattr(forecast, "cost", cost)
     path = project / "params" / "mine.yaml"
-    path.write_text(RUN % "n_shots: 5")
-    monkeypatch.setattr(grid, "execute", lambda *_: ["00_first: broke", "01_second: broke"])
-    expected = "lke: failed: 00_first: broke\nlke: failed: 01_second: broke\n"
-    assert lke("run", path) == (1, "", expected)
+    path.write_text(RUN % "models: [toy, org/a]" + "    each: [models]\n")
+    code, out, err = lke("run", path, "--dry-run")
+    assert (code, err) == (1, "")  # since one of them would fail
+    first, toy, other, total = out.splitlines()
+    assert first.split() == ["job", "state", "memory", "tokens", "from", "cache"]
+    assert toy.split() == ["00_first", "models=toy", "waiting", "0.5", "GiB", "12,345", "345"]
+    other = re.split(r"  +", other)
+    assert other == ["00_first models=org/a", "waiting", "?", "-", "-", "would fail: BadInput: no"]
+    assert total == "runs: 2, pages over several: 1, tokens to forward: 12,000"
+    code, out, _ = lke("run", path, "--dry-run", "--shard", "1/2")
+    assert code == 0 and "models=org/a" not in out
+    assert out.splitlines()[-1] == "runs: 1, pages over several: 0, tokens to forward: 12,000"
+    assert not (project / "runs").exists()
 
 
 # --- as the shell sees it -------------------------------------------------------------------------

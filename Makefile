@@ -56,7 +56,7 @@ book: params/$(PROFILE).yaml $(READY)
 	@$(VENV)/bin/lke book $<
 
 test: $(READY)
-	@echo "running the tests (under 5 minutes)"
+	@echo "running the tests (under 10 minutes)"
 	@$(VENV)/bin/pytest $(ARGS)
 
 lint: $(READY)
@@ -78,7 +78,7 @@ jupyter: $(READY)
 	@$(VENV)/bin/jupyter lab notebooks
 
 clean:
-	rm -rf _build book/_build book/notebooks runs/* build dist lkecore.egg-info
+	rm -rf _build book/_build book/notebooks runs/* runs/.*-*.* build dist lkecore.egg-info
 	rm -rf .pytest_cache .ruff_cache .hypothesis .jupyter_cache
 	find lkecore tests notebooks benchmarks -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 

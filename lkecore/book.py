@@ -4,6 +4,7 @@ Nothing is executed here. A page takes its prose from the notebook's source and 
 run, which has the same code, so that an edit of prose needs no new run.
 """
 
+import copy
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,8 @@ import nbformat
 
 from lkecore import fork, plan, runs, weights
 from lkecore.rows import BadInput
+
+LARGEST = 20 * 2**20  # bytes of a file that a page hands out: more would swell the book
 
 
 def gather(whole: plan.Plan, folder: Path) -> list[Path]:
@@ -57,12 +60,13 @@ def _write_page(notebook: Path, shown: Path, made: list[Path], profile: str, tar
     for file in data:
         shutil.copy(file, beside)
     fork.export(notebook, beside / f"{notebook.stem}.ipynb")
+    behind = {run.name: runs.manifest(run) for run in made}
     for run in made:
         (beside / run.name).mkdir()
-        for file in [run / "notebook.ipynb", *run.glob("*.parquet"), run / "manifest.json"]:
-            shutil.copy(file, beside / run.name)
-    manifests = {run.name: runs.manifest(run) for run in made}
-    page = compose(source, executed, profile, runs.manifest(shown), data, manifests)
+        for name in ["manifest.json", *behind[run.name]["files"]]:
+            if (run / name).stat().st_size <= LARGEST and not name.endswith(".csv"):
+                shutil.copy(run / name, beside / run.name)
+    page = compose(source, executed, profile, runs.manifest(shown), data, behind, beside)
     path = target / f"{notebook.stem}.ipynb"
     nbformat.write(page, path)
     return path
@@ -75,10 +79,12 @@ def compose(
     manifest: dict[str, Any],
     data: list[Path],
     behind: dict[str, dict[str, Any]],
+    beside: Path,
 ) -> Any:
     """One page: prose of the source, code cells as executed, a note on top, files below.
 
-    ``data`` are the page's CSV files, ``behind`` the manifests of the runs, by folder name.
+    ``data`` are the page's CSV files, ``behind`` the manifests of the runs, by folder name, and
+    ``beside`` the folder with what the page links.
     """
     ran = [cell for cell in executed.cells if cell.cell_type == "code"]
     injected = [c for c in ran if "injected-parameters" in c.metadata.get("tags", [])]
@@ -91,7 +97,9 @@ def compose(
         if cell.cell_type != "code":
             cells.append(cell)
         else:
-            cell = next(ran)
+            # Captions and tags are the source's, as the prose is: no key depends on them.
+            metadata, cell = cell.metadata, next(ran)
+            cell.metadata = copy.deepcopy(metadata)
             tags = cell.metadata.get("tags", [])
             if "parameters" in tags and injected:
                 # The defaults are of no use beside the values that were taken.
@@ -100,17 +108,16 @@ def compose(
             else:
                 cells.append(cell)
         if number == 0:
-            cells.append(nbformat.v4.new_markdown_cell(_note(profile, manifest)))
-    files = _files(manifest["notebook"], data, behind)
+            cells.append(nbformat.v4.new_markdown_cell(_note(profile, manifest, behind)))
+    files = _files(beside, data, behind)
     cells.append(nbformat.v4.new_markdown_cell(files))
     page = nbformat.v4.new_notebook(cells=cells, metadata=executed.metadata)
-    page.metadata.pop("papermill", None)  # it holds the paths of one machine
-    for cell in page.cells:
+    for cell in injected:
         cell.metadata.pop("papermill", None)
     return page
 
 
-def _note(profile: str, manifest: dict[str, Any]) -> str:
+def _note(profile: str, manifest: dict[str, Any], behind: dict[str, dict[str, Any]]) -> str:
     models = ", ".join(
         f"**{name}** ({weights.CATALOGUE.get(name, 'your own')}; digest `{digest[:12]}`, "
         f"{manifest['dtype']})"
@@ -122,15 +129,17 @@ def _note(profile: str, manifest: dict[str, Any]) -> str:
         else ""
     )
     what = f"a page over {len(manifest['runs'])} runs," if manifest["runs"] else "run"
+    seconds = sum(run["seconds"] for run in behind.values())
     return (
         f":::{{admonition}} Made by the profile {profile}\n:class: lke-profile\n"
         f"Model: {models or 'none'}. Computed {manifest['started'][:10]} in "
-        f"{manifest['seconds']:.0f} s, {what} `{manifest['key'][:12]}`.{warning}\n:::"
+        f"{seconds:.0f} s, {what} `{manifest['key'][:12]}`.{warning}\n:::"
     )
 
 
-def _files(name: str, data: list[Path], behind: dict[str, dict[str, Any]]) -> str:
+def _files(beside: Path, data: list[Path], behind: dict[str, dict[str, Any]]) -> str:
     """What a reader may take home: the notebook, the data, and the runs behind the numbers."""
+    name = beside.name
     lines = [
         "**Take it with you**",
         "",
@@ -146,15 +155,16 @@ def _files(name: str, data: list[Path], behind: dict[str, dict[str, Any]]) -> st
     ]
     for run, manifest in behind.items():
         part = ", ".join(f"{k} {', '.join(map(str, v))}" for k, v in manifest["part"].items())
-        links = [f"{{download}}`executed notebook <{name}/{run}/notebook.ipynb>`"]
-        links += [
-            f"{{download}}`{file} <{name}/{run}/{file}>`"
-            for file in sorted(manifest["files"])
-            if file.endswith(".parquet")
+        names = {"notebook.ipynb": "executed notebook", "manifest.json": "manifest"}
+        links = [
+            f"{{download}}`{names.get(file, file)} <{name}/{run}/{file}>`"
+            if (beside / run / file).exists()
+            else f"{file} is too large for a page"
+            for file in ["notebook.ipynb", *sorted(manifest["files"]), "manifest.json"]
+            if file in names or file.endswith(".parquet")
         ]
-        links.append(f"{{download}}`manifest <{name}/{run}/manifest.json>`")
         about = f"`{run}`{f' ({part})' if part else ''}, {manifest['seconds']:.0f} s"
-        lines.append(f"- {about}: {', '.join(links)}")
+        lines.append(f"- {about}: {', '.join(dict.fromkeys(links))}")
     return "\n".join(lines)
 
 

@@ -12,7 +12,7 @@ import tempfile
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -167,9 +167,16 @@ def _make(
 def _next(queue: deque[Task]) -> Task | None:
     """The first task of the queue that nobody else is at, as far as we know."""
     for task in list(queue):
-        if task.not_before <= time.monotonic():
-            queue.remove(task)
-            return task
+        if task.not_before > time.monotonic():
+            continue
+        try:  # asked here: a worker takes most of a second to start and find it out
+            with job.lock_of(task.folder).acquire(timeout=0):
+                pass
+        except Timeout:
+            task.not_before = time.monotonic() + 1.0
+            continue
+        queue.remove(task)
+        return task
     return None
 
 
@@ -259,8 +266,11 @@ def _ended(worker: Worker, timeout: float | None) -> bool:
 def _end(worker: Worker) -> None:
     """End a worker at once; its kernel ends by itself when it is gone."""
     if worker.process.poll() is None:
-        os.killpg(worker.process.pid, signal.SIGKILL)
+        # It may have ended just now; macOS does not let us kill what only waits for its parent.
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(worker.process.pid, signal.SIGKILL)
     worker.process.wait()
+    worker.process.stdin.close()
     worker.bar.close()
 
 
@@ -276,7 +286,6 @@ def _settle(worker: Worker, settings: Settings, outcome: Outcome) -> Task | None
     """Note how a task went. Returns it if it is to be tried again."""
     task, code = worker.task, worker.process.returncode
     _end(worker)
-    worker.process.stdin.close()
     if code == job.BUSY:
         task.tries -= 1
         task.not_before = time.monotonic() + 1.0
@@ -295,16 +304,17 @@ def _settle(worker: Worker, settings: Settings, outcome: Outcome) -> Task | None
 
 
 def _reason(worker: Worker, timeout: float | None) -> str:
-    """Why a worker ended without a manifest; a line of its own is kept with what it left."""
+    """Why a worker ended without a manifest, in one line; it is kept with what the worker left."""
     task, code = worker.task, worker.process.returncode
-    if code in (job.FAILED, job.HOPELESS) and (told := runs.failure(task.folder)) is not None:
-        return told["error"]
-    if timeout is not None and time.monotonic() - worker.started > timeout:
+    output = (worker.place / "output").read_text(errors="replace").strip()
+    told = runs.failure(task.folder) if code in (job.FAILED, job.HOPELESS) else None
+    if told is not None:
+        reason = told["error"]
+    elif timeout is not None and time.monotonic() - worker.started > timeout:
         reason = f"took longer than {timeout:g} s"
     elif code < 0:
         reason = f"the worker was killed by signal {-code} (out of memory?)"
     else:
-        output = (worker.place / "output").read_text(errors="replace").strip()
         reason = (output.splitlines() or [f"the worker ended with exit code {code}"])[-1]
     try:
         with job.lock_of(task.folder).acquire(timeout=0):
@@ -312,6 +322,9 @@ def _reason(worker: Worker, timeout: float | None) -> str:
                 (attempt / "manifest.json").unlink(missing_ok=True)  # killed on the last step
                 runs.record_failure(attempt, reason)
                 job.move(attempt, task.folder)
+            if output and task.folder.is_dir():  # such as the last words of a kernel that crashed
+                with open(task.folder / "log.txt", "a", encoding="utf-8") as log:
+                    log.write(f"{output}\n")
     except (OSError, Timeout):
         pass  # a full disk, or another driver is at it by now: the reason is shown all the same
     return reason

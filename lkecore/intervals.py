@@ -207,6 +207,7 @@ def statistic_over_facts(
     statistic: Callable[[NDArray[np.float64]], float],
     *,
     seed: int,
+    redraw: int | None = None,
     n_resamples: int = N_RESAMPLES,
     level: float = 0.95,
 ) -> Interval:
@@ -215,10 +216,14 @@ def statistic_over_facts(
     Question: what would the statistic be on **other facts of this relation**? `values` has the axes
     (condition, ..., fact), such as correctness by draw of shots and fact; whole facts are drawn
     again with replacement, so that what belongs to one fact stays together (percentile
-    bootstrap). `statistic` takes such an array and returns one number, whose unit the result has.
-    Weaknesses: the conditions stay as they are, so five draws of shots are these five; a statistic
-    that jumps, such as a least number, has an interval that jumps. ValueError for fewer than 2
-    facts or a value that is not finite.
+    bootstrap). With `redraw`, an axis of conditions, the question is about **other draws of shots
+    too**: the draws along that axis are drawn again as well, the same ones for all other
+    conditions. `statistic` takes such an array and returns one number, whose unit the result has.
+    Weaknesses: without `redraw` five draws of shots are these five, and for their spread the
+    interval is far too narrow; with it, five are few, and a spread of a sample drawn again errs
+    low; the spread itself errs high by the noise of few facts; a statistic that jumps, such as a
+    least number, has an interval that jumps. ValueError for fewer than 2 facts, a value that is not
+    finite, or an axis to redraw that there is not.
 
     >>> right = [[1, 1, 0, 0], [1, 1, 1, 0]]
     >>> statistic_over_facts(right, lambda v: v.mean(axis=-1).std(ddof=1), seed=0).estimate
@@ -233,10 +238,19 @@ def statistic_over_facts(
         )
     if not np.isfinite(table).all():
         raise ValueError("values hold one that is not finite")
+    if redraw is not None and not 0 <= redraw < table.ndim - 1:
+        raise ValueError(f"redraw is {redraw}; the conditions have the axes 0 to {table.ndim - 2}")
+    rng = np.random.default_rng(seed)
     n = table.shape[-1]
-    drawn = np.random.default_rng(seed).integers(n, size=(n_resamples, n))
-    resampled = np.array([statistic(table[..., facts]) for facts in drawn], dtype=np.float64)
-    return _percentile(float(statistic(table)), resampled, level, "bootstrap over facts")
+    resampled = np.empty(n_resamples)
+    for i, facts in enumerate(rng.integers(n, size=(n_resamples, n))):
+        again = table[..., facts]
+        if redraw is not None:
+            size = table.shape[redraw]
+            again = np.take(again, rng.integers(size, size=size), axis=redraw)
+        resampled[i] = statistic(again)
+    method = "bootstrap over facts" if redraw is None else "bootstrap over draws and facts"
+    return _percentile(float(statistic(table)), resampled, level, method)
 
 
 def mcnemar(a: ArrayLike, b: ArrayLike) -> float:

@@ -28,6 +28,7 @@ from lkecore import runs
 from lkecore.rows import BadInput
 
 FINISHED, FAILED, HOPELESS, BUSY = 0, 1, 3, 75
+CHANGED = "the notebook, lkecore, or what it reads was changed meanwhile; run it again"
 
 
 def write_order(path: Path, job: runs.Job, key: str, profile: str, folder: Path) -> None:
@@ -77,14 +78,14 @@ def _carry_out(job: runs.Job, key: str, profile: str, folder: Path) -> int:
     ledger = Path(os.environ["LKE_LEDGER"])
     ledger.unlink(missing_ok=True)
     started, clock = datetime.now(UTC), time.perf_counter()
-    error, code = _execute(job, attempt)
+    # Before it, too: a job that waited for hours must not work for hours before it says so. No other
+    # try can mend it, since the order keeps the key of the old source.
+    error, code = (CHANGED, HOPELESS) if runs.run_key(job) != key else _execute(job, attempt)
+    if error is None and runs.run_key(job) != key:
+        error, code = CHANGED, HOPELESS
     if error is None:
-        if runs.run_key(job) != key:
-            error = "the notebook, lkecore, or what it reads was changed meanwhile; run it again"
-            code = FAILED
-        else:
-            seconds = time.perf_counter() - clock
-            runs.seal(attempt, job, key, profile, started, seconds, ledger)
+        seconds = time.perf_counter() - clock
+        runs.seal(attempt, job, key, profile, started, seconds, ledger)
     if error is not None:
         runs.record_failure(attempt, error)
     move(attempt, folder)
@@ -99,6 +100,7 @@ def move(attempt: Path, folder: Path) -> None:
 
 def _execute(job: runs.Job, attempt: Path) -> tuple[str | None, int]:
     """Execute the notebook into ``attempt``; (None, 0) or why not, in one line, and exit code."""
+    import nbformat
     import papermill
     from nbclient.exceptions import DeadKernelError
     from traitlets.config import Config
@@ -112,7 +114,7 @@ def _execute(job: runs.Job, attempt: Path) -> tuple[str | None, int]:
     log.setLevel(logging.INFO)
     log.propagate = False
     try:
-        papermill.execute_notebook(
+        executed = papermill.execute_notebook(
             runs.read_notebook(job.notebook),
             str(attempt / "notebook.ipynb"),
             parameters=_plain(job.parameters),
@@ -131,6 +133,9 @@ def _execute(job: runs.Job, attempt: Path) -> tuple[str | None, int]:
         return line, HOPELESS if failed.ename == BadInput.__name__ else FAILED
     except DeadKernelError:
         return "the kernel died (killed, or out of memory)", FAILED
+    # It holds the source once more, and the paths of one machine; the book hands this file out.
+    executed.metadata.pop("papermill", None)
+    nbformat.write(executed, attempt / "notebook.ipynb")
     return None, FINISHED
 
 

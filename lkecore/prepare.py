@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from lkecore import facts, runs, weights
 from lkecore.plan import check_relations
-from lkecore.rows import BadInput
+from lkecore.rows import BadInput, first_line
 
 
 def needs(each: runs.Job) -> list[str]:
@@ -52,4 +52,6 @@ def _fetch(kind: str, name: str) -> str | None:
         weights.locate(name) if kind == "model" else facts.relations(name)
     except BadInput as error:
         return str(error)
+    except OSError as error:  # a full disk: the others may be here already
+        return f"{kind} {name}: {first_line(error)}"
     return None

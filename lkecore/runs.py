@@ -11,6 +11,7 @@ parameters, the source of ``lkecore``, the content of the facts that it names an
 models, for a page, of the runs that it reads.
 """
 
+import functools
 import hashlib
 import importlib.metadata
 import json
@@ -25,6 +26,7 @@ from typing import Any
 import pandas as pd
 
 from lkecore import __version__, facts, hub, progress, weights
+from lkecore.cache import write_whole
 from lkecore.rows import BadInput
 
 FORMAT = 1  # of a manifest; raised when an older lkecore could not read a newer one
@@ -62,6 +64,15 @@ def read_notebook(path: Path) -> Any:
     return jupytext.read(path, fmt="py:percent")
 
 
+@functools.lru_cache(maxsize=100)  # a plan of 500 jobs has few notebooks, and parsing takes longest
+def _code(text: str) -> list[str]:
+    """The code cells of a notebook's text."""
+    import jupytext
+
+    cells = jupytext.reads(text, fmt="py:percent").cells
+    return [cell.source for cell in cells if cell.cell_type == "code"]
+
+
 def source_digest() -> str:
     """SHA-256 over every source and data file of the package: what a version number cannot say."""
     digest = hashlib.sha256()
@@ -75,15 +86,23 @@ def source_digest() -> str:
 
 def run_key(job: Job) -> str:
     """What decides the result of a job, as a SHA-256. Models and facts must be prepared."""
-    code = [c.source for c in read_notebook(job.notebook).cells if c.cell_type == "code"]
+    code = _code(job.notebook.read_text(encoding="utf-8"))
     data = {spec: facts.content_digest(spec) for spec in facts_of(job.effective)}
     made_of = (
         {folder.name: file_digest(folder / "manifest.json") for folder in job.reads}
         if job.reads
-        else {m: weights.files_digest(weights.locate(m)) for m in models_of(job.effective)}
+        else {m: _model_digest(m) for m in models_of(job.effective)}
     )
     parts = [job.notebook.stem, code, job.effective, source_digest(), data, made_of]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def _model_digest(name: str) -> str:
+    """Digest of a prepared model; asks no network if it is here, since keys are computed often.
+
+    To locate it would ask the hub for its newest revision, and ``lke status`` would fetch that.
+    """
+    return weights.files_digest(weights.present(name) or weights.locate(name))
 
 
 def run_folder(runs: Path, job: Job, key: str | None = None) -> Path:
@@ -95,11 +114,15 @@ def run_folder(runs: Path, job: Job, key: str | None = None) -> Path:
 def manifest(folder: Path) -> dict[str, Any] | None:
     """The manifest of a finished run or page whose files are all there and unchanged, else None."""
     try:
-        found = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        found = _read_manifest(folder)
         whole = all(file_digest(folder / n) == d for n, d in found["files"].items())
-    except (OSError, ValueError, KeyError, AttributeError):
+    except (OSError, ValueError, KeyError, AttributeError, TypeError):
         return None
     return found if whole else None
+
+
+def _read_manifest(folder: Path) -> dict[str, Any]:
+    return json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
 
 
 def failure(folder: Path) -> dict[str, Any] | None:
@@ -133,13 +156,13 @@ def seal(
     folder: Path, job: Job, key: str, profile: str, started: datetime, seconds: float, ledger: Path
 ) -> None:
     """Write the manifest, by which the result counts from now on; all files must be there."""
-    behind = {run.name: json.loads((run / "manifest.json").read_text()) for run in job.reads}
+    behind = {run.name: _read_manifest(run) for run in job.reads}
     if job.reads:
         models = {m: d for run in behind.values() for m, d in run["models"].items()}
         revisions = {m: r for run in behind.values() for m, r in run["revisions"].items()}
     else:
         names = models_of(job.effective)
-        models = {m: weights.files_digest(weights.locate(m)) for m in names}
+        models = {m: _model_digest(m) for m in names}
         on_hub = [m for m in names if m not in weights.CATALOGUE and not Path(m).exists()]
         revisions = {m: hub.commit(m) for m in on_hub}
     entries = progress.read_ledger(ledger)
@@ -175,9 +198,7 @@ def record_failure(folder: Path, error: str) -> None:
 
 
 def _write_json(path: Path, content: dict[str, Any]) -> None:
-    part = path.with_name(f"{path.name}.part")
-    part.write_text(json.dumps(content, indent=1, ensure_ascii=False), encoding="utf-8")
-    os.replace(part, path)
+    write_whole(path, json.dumps(content, indent=1, ensure_ascii=False))
 
 
 def keep(frame: pd.DataFrame, name: str) -> None:
@@ -221,18 +242,21 @@ def versions() -> dict[str, str]:
 
 
 def provenance(*models: Any) -> pd.DataFrame:
-    """What made this page's numbers: a table of models (digest, dtype, device) and versions."""
+    """What made this page's numbers: a table of models (digest, dtype, device) and versions.
+
+    On a page over several runs the versions are those of the runs, all of them where they differ.
+    """
     rows = {
         f"model {m.name}": f"{m.digest[:12]}, {m.dtype}, {m.device}, "
         f"{'with' if m.add_bos else 'no'} BOS"
         for m in models
     }
-    folders = [Path(folder) for folder in json.loads(os.environ.get("LKE_PAGE", "[]"))]
-    for folder in folders:
-        found = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-        rows |= {f"model {m}": f"{d[:12]}, {found['dtype']}" for m, d in found["models"].items()}
-    rows |= {"runs": f"{len(folders)} behind this page"} if folders else {}
-    rows |= versions()
+    behind = [_read_manifest(Path(f)) for f in json.loads(os.environ.get("LKE_PAGE", "[]"))]
+    for run in behind:
+        rows |= {f"model {m}": f"{d[:12]}, {run['dtype']}" for m, d in run["models"].items()}
+    rows |= {"runs": f"{len(behind)} behind this page"} if behind else {}
+    of_each = behind or [versions()]
+    rows |= {name: ", ".join(dict.fromkeys(v[name] for v in of_each)) for name in versions()}
     return pd.DataFrame({"which": rows.values()}, index=pd.Index(rows, name="what"))
 
 

@@ -151,6 +151,23 @@ def test_a_job_that_another_driver_is_at_waits_and_costs_no_try(project, monkeyp
     assert len(seen(project)) == 10
 
 
+def test_no_worker_is_started_for_a_job_that_another_driver_is_at(project):
+    folder = folders(project)[0]
+    code = (
+        "import sys, time; from pathlib import Path; from lkecore import job\n"
+        f"held = job.lock_of(Path({str(folder)!r})).acquire()\n"
+        "print('held', flush=True)\ntime.sleep(1.5)\nprint(time.monotonic())"
+    )
+    other = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert other.stdout.readline() == "held\n"
+    outcome = execute(project, retries=0)
+    released = float(other.communicate()[0])
+    assert sorted(outcome.finished) == sorted([*RUNS, "a page"])
+    begun = {json.dumps(s["part"]): s["begun"] for s in seen(project)[:4]}
+    assert len(seen(project)) == 5 and begun.pop('{"names": ["x"]}') > released
+    assert all(other_one < released for other_one in begun.values())  # they did not wait
+
+
 def test_exit_code_0_without_a_manifest_is_a_failure(project, monkeypatch):
     monkeypatch.setattr(grid, "WORKER", projects.idle(before="sys.exit(0)"))
     outcome = execute(project, retries=0)
@@ -335,6 +352,23 @@ def test_a_model_that_cannot_be_had_costs_only_the_jobs_that_name_it(asking, her
     assert asked.count("org/gone") == 1 and len(seen(asking)) == 1
 
 
+def test_a_disk_that_is_full_while_a_model_is_fetched_costs_only_the_jobs_that_name_it(
+    asking, here, monkeypatch
+):
+    locate = weights.locate
+
+    def full(name):
+        if name == "org/gone":
+            raise OSError(28, "No space left on device")
+        return locate(name)
+
+    monkeypatch.setattr(weights, "locate", full)
+    outcome = execute(asking)
+    assert outcome.finished == [f"a models={here}"]
+    line = "model org/gone: [Errno 28] No space left on device"
+    assert outcome.failed["a models=org/gone"] == line
+
+
 def test_a_model_that_many_jobs_name_is_prepared_once(tmp_path, monkeypatch):
     row = {"parameters": {"models": ["toy"], **THREE}, "each": ["models", "names"]}
     project = projects.make(tmp_path, {"a": ASKS}, a=row)
@@ -429,8 +463,7 @@ def test_stopping_ends_the_workers_at_once(project, monkeypatch):
     assert len(processes) == 3
     assert all(w.process.returncode == -signal.SIGKILL for w in processes)
     assert signal.getsignal(signal.SIGTERM) is before
-    for worker in processes:
-        worker.process.stdin.close()
+    assert all(worker.process.stdin.closed for worker in processes)
     assert isinstance(processes[0].process, subprocess.Popen) and seen(project) == []
 
 

@@ -446,3 +446,40 @@ def test_statistic_over_facts_gives_the_same_for_a_seed_and_another_for_another(
 def test_statistic_over_facts_refuses_values_that_break_a_rule(values, options, message):
     with pytest.raises(ValueError, match=message):
         statistic_over_facts(values, np.mean, seed=0, **options)
+
+
+def test_an_axis_of_draws_is_drawn_again_beside_the_facts():
+    """All resamples of 2 draws and 2 facts by hand: 4 pairs of draws times 4 pairs of facts."""
+    table = np.array([[1.0, 0.0], [0.0, 0.0]])  # (draw, fact)
+    means = [
+        np.mean([table[d, f] for d in draws for f in facts])
+        for draws in itertools.product(range(2), repeat=2)
+        for facts in itertools.product(range(2), repeat=2)
+    ]
+    found = intervals.statistic_over_facts(
+        table, lambda v: v.mean(), seed=0, redraw=0, level=0.5, n_resamples=20_000
+    )
+    # Of the 16 means 7 are 0, 4 are 1/4, 4 are 1/2 and 1 is 1: the quarters lie inside their steps.
+    assert sorted(means) == [0] * 7 + [0.25] * 4 + [0.5] * 4 + [1.0]
+    assert (found.estimate, found.low, found.high) == (0.25, 0.0, 0.5)
+    assert found.method == "bootstrap over draws and facts"
+
+
+def test_draws_that_differ_widen_the_interval_only_if_they_are_drawn_again():
+    """Facts that all agree leave no doubt about these draws, and much about others."""
+    table = np.repeat([[0.0], [1.0], [0.0], [1.0]], 10, axis=1)
+    fixed, again = (
+        intervals.statistic_over_facts(table, lambda v: v.mean(), seed=0, redraw=redraw)
+        for redraw in (None, 0)
+    )
+    assert fixed.low == fixed.high == 0.5
+    # Binomial of 4 with one half: 0 of 4 and 4 of 4 have 1/16 each, more than 2.5 %.
+    assert (again.low, again.high) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("redraw", [-1, 1, 2])
+def test_an_axis_to_redraw_must_be_one_of_the_conditions(redraw):
+    with pytest.raises(
+        ValueError, match=f"redraw is {redraw}; the conditions have the axes 0 to 0"
+    ):
+        intervals.statistic_over_facts([[0, 1], [1, 0]], np.mean, seed=0, redraw=redraw)

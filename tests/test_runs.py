@@ -1,5 +1,6 @@
 """Runs: what is done again and what is not, and that nothing half-done counts, whatever breaks."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -13,7 +14,7 @@ import projects
 import pytest
 from projects import edit
 
-from lkecore import book, forecast, grid, job, runs
+from lkecore import book, forecast, grid, job, runs, weights
 from lkecore.grid import Settings
 from lkecore.rows import BadInput
 
@@ -107,6 +108,7 @@ def test_a_run_keeps_notebook_log_frames_and_a_manifest_of_what_made_them(made):
     assert manifest["profile"] == "trial" and manifest["torch"].count(".") == 2
     assert (manifest["chunks"], manifest["tokens_forwarded"], manifest["models"]) == (0, 0, {})
     assert "n is 3" in (folder / "log.txt").read_text()
+    assert str(made) not in (folder / "notebook.ipynb").read_text()  # others may download it
 
 
 def test_jobs_at_a_time_have_devices_and_threads_of_their_own_and_the_manifest_says_which(made):
@@ -126,10 +128,8 @@ def test_a_page_reads_its_runs_in_the_order_of_the_file_and_names_them(made):
     manifest = runs.manifest(page)
     assert [*manifest["runs"]] == [folder.name for folder in behind]
     for folder in behind:
-        done = subprocess.run(
-            ["sha256sum", folder / "manifest.json"], capture_output=True, text=True
-        )
-        assert manifest["runs"][folder.name] == done.stdout.split()[0]
+        digest = hashlib.sha256((folder / "manifest.json").read_bytes()).hexdigest()
+        assert manifest["runs"][folder.name] == digest
     assert manifest["parameters"] == {"n": 3, "names": ["y", "x"], "page": True}
     assert not (page / "scores.parquet").exists()  # it computes nothing
     cells = nbformat.read(page / "notebook.ipynb", as_version=4).cells
@@ -138,10 +138,14 @@ def test_a_page_reads_its_runs_in_the_order_of_the_file_and_names_them(made):
 
 def test_the_page_in_the_book_has_the_prose_of_the_source_and_the_outputs_of_the_run(project):
     edit(project, "a", "# Prose.", "# Better prose.")
+    caption = '# %% mystnb={"figure": {"caption": "New."}}\nruns.provenance'
+    edit(project, "a", "# %%\nruns.provenance", caption)
     over, single = book.gather(projects.plan(project), project / "runs")
     for page in (over, single):
         cells = nbformat.read(page, as_version=4).cells
         assert ("Better prose." in cells[0].source) == (page == over)
+        captions = [c.metadata["mystnb"]["figure"] for c in cells if "mystnb" in c.metadata]
+        assert captions == ([{"caption": "New."}] if page == over else [])
         assert "Made by the profile trial" in cells[1].source
         [defaults] = [c for c in cells if "parameters" in c.metadata.get("tags", [])]
         assert page == single or "remove-input" in defaults.metadata.tags
@@ -203,7 +207,7 @@ def test_a_run_from_another_code_is_not_shown(project):
     edit(project, "b", 'print("n is", n)', 'print("other", n)')
     source = runs.read_notebook(project / "notebooks" / "b.py")
     with pytest.raises(BadInput, match="other code"):
-        book.compose(source, executed, "trial", runs.manifest(folder), [], {})
+        book.compose(source, executed, "trial", runs.manifest(folder), [], {}, project)
 
 
 def test_the_key_depends_on_the_content_of_the_facts(tmp_path):
@@ -446,13 +450,48 @@ def test_a_disk_that_is_full_in_the_kernel_is_told_in_one_line(tmp_path, monkeyp
 def test_a_source_that_changes_while_it_runs_is_no_result(plain, monkeypatch):
     monkeypatch.setattr(grid, "WORKER", projects.patched(CHANGED))
     [folder] = folders(plain)
-    outcome = execute(plain, retries=0)
+    outcome = execute(plain, retries=3)
     line = "the notebook, lkecore, or what it reads was changed meanwhile; run it again"
     assert outcome.failed == {"a": f"{line} (see {folder})"}
     assert runs.failure(folder)["error"] == line
+    text = (plain / "notebooks" / "a.py").read_text()
+    assert text.count("more") == 1  # no other try can mend it
     refused(plain, "a")
     monkeypatch.setattr(grid, "WORKER", projects.patched())
     assert execute(plain).finished == ["a"]
+
+
+def test_a_source_that_changed_while_the_job_waited_is_told_before_it_is_run(plain, monkeypatch):
+    edited = "import json\nplace = json.loads(Path(sys.argv[1]).read_text())['notebook']\n"
+    edited += "with open(place, 'a') as file:\n    file.write('\\n# %%\\nprint(1)\\n')\n"
+    edited += "def never(*given):\n    raise SystemExit('it was executed')\njob._execute = never"
+    monkeypatch.setattr(grid, "WORKER", projects.patched(edited))
+    [folder] = folders(plain)
+    line = "the notebook, lkecore, or what it reads was changed meanwhile; run it again"
+    assert execute(plain).failed == {"a": f"{line} (see {folder})"}
+
+
+def test_a_key_of_a_model_that_is_here_asks_nobody_for_a_newer_one(tmp_path, monkeypatch):
+    text = KEEPING.replace("n: int = 1", 'n: int = 1\nmodel: str = "toy"')
+    [each] = projects.plan(projects.make(tmp_path, {"a": text})).jobs
+    weights.locate("toy")
+    monkeypatch.setattr(weights, "locate", lambda name: pytest.fail(f"{name} was asked for"))
+    assert len(runs.run_key(each)) == 64
+
+
+def test_the_provenance_of_a_page_has_the_versions_of_its_runs(tmp_path, monkeypatch):
+    versions, folders = runs.versions(), []
+    for name, torch in [("one", "1.0"), ("two", "2.0"), ("three", "1.0")]:
+        folders.append(str(tmp_path / name))
+        (tmp_path / name).mkdir()
+        found = versions | {"torch": torch, "models": {"toy": "0" * 64}, "dtype": "float32"}
+        (tmp_path / name / "manifest.json").write_text(json.dumps(found))
+    monkeypatch.setenv("LKE_PAGE", json.dumps(folders))
+    shown = runs.provenance()["which"]
+    assert shown["torch"] == "1.0, 2.0" and shown["numpy"] == versions["numpy"]
+    assert (shown["runs"], shown["model toy"]) == ("3 behind this page", f"{'0' * 12}, float32")
+    monkeypatch.delenv("LKE_PAGE")
+    assert runs.provenance()["which"].to_dict() == versions
 
 
 SLEEPING = projects.code(

@@ -5,8 +5,6 @@ A file is written whole under another name and then renamed, so it is there enti
 """
 
 import hashlib
-import os
-import tempfile
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -14,23 +12,29 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from lkecore import models
+from lkecore.cache import cache_folder, write_whole
 from lkecore.models import Model
 from lkecore.scores.tokens import Encoded
-from lkecore.weights import cache_folder
 
 
 def chunk_key(encoded: Sequence[Encoded], model: Model) -> str:
     """SHA-256 over all that makes the numbers.
 
-    Token ids, model digest, dtype, device kind, BOS policy, the scorer's source, and the versions
-    of what it computes with: a run that finds a chunk may then name its own versions as the chunk's.
+    Token ids, model digest, dtype, device kind, BOS policy, the source of the scorer and of what
+    loads models, and the versions of what they compute with: a run that finds a chunk may then name
+    its own versions as the chunk's.
     """
     digest = hashlib.sha256()
     backend = [version(name).split("+")[0] for name in ("torch", "transformers")]
     device = model.device.split(":")[0]
+    if device == "auto":  # whatever there is
+        import torch
+
+        device = f"auto, {'cuda' if torch.cuda.is_available() else 'cpu'}"
     for part in (model.digest, model.dtype, device, model.add_bos, *backend):
         digest.update(f"{part}\n".encode())
-    for path in sorted(Path(__file__).parent.glob("*.py")):
+    for path in [*sorted(Path(__file__).parent.glob("*.py")), Path(models.__file__)]:
         digest.update(path.read_bytes())
     for e in encoded:
         for ids, start in zip(e.sequences, e.starts, strict=True):
@@ -56,8 +60,4 @@ def read(key: str) -> np.ndarray | None:
 def write(key: str, logprob: np.ndarray) -> None:
     """Keep log-probabilities, in the order of the encoded prompts and options."""
     path = _path(key)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
-    os.close(handle)
-    pd.DataFrame({"logprob": logprob}).to_parquet(name)
-    os.replace(name, path)
+    write_whole(path, pd.DataFrame({"logprob": logprob}).to_parquet())

@@ -136,6 +136,8 @@ def _state(each: runs.Job, target: Path) -> tuple[str, str, str]:
             failed = runs.failure(folder)
     except Timeout:
         return each.label, "running", ""
+    except OSError:  # a folder that may only be read: nobody can be at work in it from here
+        failed = runs.failure(folder)
     if failed is None:
         return each.label, "waiting", ""
     return each.label, "failed", f"{failed['error']} (see {folder})"

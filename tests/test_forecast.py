@@ -149,3 +149,13 @@ def test_status_names_models_and_facts_that_have_to_be_fetched_first(tmp_path):
     project = projects.make(tmp_path, {"a": text}, a={"parameters": given})
     [row] = forecast.status(projects.plan(project), project / "runs")
     assert row == ("a", "waiting", "org/gone, hub:org/facts to be fetched")
+
+
+def test_status_looks_at_runs_that_may_only_be_read(tmp_path, monkeypatch):
+    def read_only(folder):
+        raise PermissionError(f"{folder.parent}/.locks")
+
+    monkeypatch.setattr(job, "lock_of", read_only)
+    whole = plan(tmp_path, SHOTS, TINY)
+    assert [state for _, state, _ in forecast.status(whole, tmp_path / "runs")] == ["waiting"]
+    assert not (tmp_path / "runs").exists()

@@ -294,6 +294,7 @@ def test_a_kernel_killed_in_relation_7_of_12_costs_one_chunk_and_a_new_figure_co
     assert (outcome.finished, outcome.failed) == (["a"], {})
     manifest = runs.manifest(dead)
     assert (manifest["chunks"], manifest["chunks_from_cache"]) == (12, 6)
+    assert manifest["batch_rows"] == [64]  # the scorer's default
     assert manifest["tokens_forwarded"] > 0
     assert status(project)["a"][0] == "finished"
 

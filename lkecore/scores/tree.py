@@ -104,6 +104,7 @@ def option_logprobs(
                 facts=len(chunk),
                 tokens_forwarded=forwarded,
                 from_cache=from_cache,
+                batch_rows=batch_rows,
             )
             chunks += 1
             values += kept.tolist()

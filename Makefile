@@ -2,6 +2,8 @@
 # Only relative paths below, so that a checkout may lie in a folder with spaces in its name.
 PYTHON  ?= python3
 PROFILE ?= book
+# Notebooks that run at a time. Two small models on one thread each do more than one on two.
+JOBS    ?= 2
 # Address of a PyTorch wheel index, to choose another build than the default one (README, "Set-up").
 TORCH_INDEX ?=
 # What `make lock` asks for; TORCH=torch==2.13.0 keeps that version.
@@ -51,7 +53,7 @@ $(READY): pyproject.toml constraints.txt
 
 book: params/$(PROFILE).yaml $(READY)
 	@echo "running the notebooks of $< (finished runs are reused)"
-	@$(VENV)/bin/lke run $<
+	@$(VENV)/bin/lke run $< --jobs $(JOBS)
 	@echo "building the book (about a minute)"
 	@$(VENV)/bin/lke book $<
 

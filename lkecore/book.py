@@ -29,14 +29,14 @@ def gather(whole: plan.Plan, folder: Path) -> list[Path]:
     found, lacking = [], []
     for row in whole.rows:
         made = [runs.run_folder(folder, each) for each in row.jobs]
-        absent = sum(runs.manifest(run) is None for run in made)
-        shown = made[0]
-        if row.has_page and not absent:
+        behind = {run: runs.manifest(run) for run in made}
+        shown, manifest = made[0], behind[made[0]]
+        if row.has_page and None not in behind.values():
             shown = runs.run_folder(folder, plan.page_of(row, made))
-            absent = int(runs.manifest(shown) is None)
-        if absent:
+            manifest = runs.manifest(shown)
+        if None in [manifest, *behind.values()]:
             lacking.append(row.whole.notebook.stem)
-        found.append((row, shown, made))
+        found.append((row.whole.notebook, shown, manifest, behind))
     if lacking:
         raise BadInput(
             f"no finished run of {', '.join(lacking)}; first: lke run with the same file"
@@ -45,12 +45,19 @@ def gather(whole: plan.Plan, folder: Path) -> list[Path]:
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
     return [
-        _write_page(row.whole.notebook, shown, made, whole.profile, target)
-        for row, shown, made in found
+        _write_page(notebook, shown, manifest, behind, whole.profile, target)
+        for notebook, shown, manifest, behind in found
     ]
 
 
-def _write_page(notebook: Path, shown: Path, made: list[Path], profile: str, target: Path) -> Path:
+def _write_page(
+    notebook: Path,
+    shown: Path,
+    manifest: dict[str, Any],
+    behind: dict[Path, dict[str, Any]],
+    profile: str,
+    target: Path,
+) -> Path:
     """One page with the files that it links: its data, the runs behind it, the plain notebook."""
     source = runs.read_notebook(notebook)
     executed = nbformat.read(shown / "notebook.ipynb", as_version=4)
@@ -60,13 +67,13 @@ def _write_page(notebook: Path, shown: Path, made: list[Path], profile: str, tar
     for file in data:
         shutil.copy(file, beside)
     fork.export(notebook, beside / f"{notebook.stem}.ipynb")
-    behind = {run.name: runs.manifest(run) for run in made}
-    for run in made:
+    for run, kept in behind.items():
         (beside / run.name).mkdir()
-        for name in ["manifest.json", *behind[run.name]["files"]]:
+        for name in ["manifest.json", *kept["files"]]:
             if (run / name).stat().st_size <= LARGEST and not name.endswith(".csv"):
                 shutil.copy(run / name, beside / run.name)
-    page = compose(source, executed, profile, runs.manifest(shown), data, behind, beside)
+    named = {run.name: kept for run, kept in behind.items()}
+    page = compose(source, executed, profile, manifest, data, named, beside)
     path = target / f"{notebook.stem}.ipynb"
     nbformat.write(page, path)
     return path
@@ -156,15 +163,15 @@ def _files(beside: Path, data: list[Path], behind: dict[str, dict[str, Any]]) ->
     for run, manifest in behind.items():
         part = ", ".join(f"{k} {', '.join(map(str, v))}" for k, v in manifest["part"].items())
         names = {"notebook.ipynb": "executed notebook", "manifest.json": "manifest"}
+        tables = sorted(file for file in manifest["files"] if file.endswith(".parquet"))
         links = [
             f"{{download}}`{names.get(file, file)} <{name}/{run}/{file}>`"
             if (beside / run / file).exists()
             else f"{file} is too large for a page"
-            for file in ["notebook.ipynb", *sorted(manifest["files"]), "manifest.json"]
-            if file in names or file.endswith(".parquet")
+            for file in ["notebook.ipynb", *tables, "manifest.json"]
         ]
         about = f"`{run}`{f' ({part})' if part else ''}, {manifest['seconds']:.0f} s"
-        lines.append(f"- {about}: {', '.join(dict.fromkeys(links))}")
+        lines.append(f"- {about}: {', '.join(links)}")
     return "\n".join(lines)
 
 

@@ -1,5 +1,6 @@
 """Cache: the folder for what is dear to make again, and files that are there whole or not at all."""
 
+import hashlib
 import os
 import secrets
 from pathlib import Path
@@ -17,6 +18,12 @@ def cache_folder() -> Path:
     except (OSError, RuntimeError) as error:
         raise BadInput(f"cache folder {folder} cannot be made ({error})") from error
     return folder
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file's content, read piece by piece."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_whole(path: Path, content: str | bytes) -> None:

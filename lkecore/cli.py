@@ -357,7 +357,7 @@ def fetch(params: Path) -> None:
     plan = _read_plan(params)
     reasons = prepare.prepare(plan.jobs)
     ready = [each for each in plan.jobs if each.label not in reasons]
-    for name in dict.fromkeys(name for each in ready for name in prepare.needs(each)):
+    for name in dict.fromkeys(name for each in ready for _, name in prepare.needs(each)):
         click.echo(f"{name}: on this machine")
     for reason in dict.fromkeys(reasons.values()):
         click.echo(f"lke: failed: {reason}", err=True)

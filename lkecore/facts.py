@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from lkecore import hubsets, nobel
+from lkecore.cache import file_digest
 from lkecore.rows import (
     SPLITS,
     BadInput,
@@ -128,7 +129,7 @@ def content_digest(spec: str) -> str:
         if spec == "atlas"
         else sources(spec)
     )
-    rows = [(name, split, hashlib.sha256(p.read_bytes()).hexdigest()) for name, split, p in files]
+    rows = [(name, split, file_digest(path)) for name, split, path in files]
     return _digest(*(part for row in rows for part in row))
 
 

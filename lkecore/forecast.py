@@ -10,7 +10,7 @@ from typing import Any
 
 from filelock import Timeout
 
-from lkecore import catalogue, facts, job, models, plan, runs, weights
+from lkecore import catalogue, job, models, plan, prepare, runs
 from lkecore.scores import tree
 
 EXACT = 50  # facts of one call: more are estimated from the first of them
@@ -30,7 +30,7 @@ def cost(each: runs.Job, target: Path) -> dict[str, Any]:
     row = {"state": state, "model_bytes": _largest(each), "tokens": None, "from_cache": None}
     if state == "finished":
         return row | {"tokens": 0, "from_cache": 0, "remark": remark}
-    absent = [m for m in runs.models_of(each.effective) if not weights.is_ready(m)]
+    absent = [name for kind, name in prepare.absent([each]) if kind == "model"]
     if absent:
         remark = f"{', '.join(absent)} not here: tokens counted with the toy's tokenizer"
     total, saved, said = expected_tokens(each, stand_in=bool(absent))
@@ -112,32 +112,31 @@ def status(whole: plan.Plan, target: Path) -> list[tuple[str, str, str]]:
     """(label, state, remark) of each job and page: finished, failed, running, or waiting."""
     rows = []
     for row in whole.rows:
-        states = [_state(each, target) for each in row.jobs]
-        rows += states
-        if row.has_page and all(state == "finished" for _, state, _ in states):
-            folders = [runs.run_folder(target, each) for each in row.jobs]
-            rows.append(_state(plan.page_of(row, folders), target))
+        found = [_state(each, target) for each in row.jobs]
+        rows += [(each.label, *seen) for each, (_, *seen) in zip(row.jobs, found, strict=True)]
+        if row.has_page and all(state == "finished" for _, state, _ in found):
+            page = plan.page_of(row, [folder for folder, _, _ in found])
+            rows.append((page.label, *_state(page, target)[1:]))
         elif row.has_page:
             rows.append((f"{row.whole.label} page", "waiting", "for the runs behind it"))
     return rows
 
 
-def _state(each: runs.Job, target: Path) -> tuple[str, str, str]:
-    """(label, state, remark) of one job."""
-    absent = [m for m in runs.models_of(each.effective) if not weights.is_ready(m)]
-    absent += [s for s in runs.facts_of(each.effective) if not facts.is_ready(s)]
-    if absent and not each.reads:
-        return each.label, "waiting", f"{', '.join(absent)} to be fetched"
+def _state(each: runs.Job, target: Path) -> tuple[Path | None, str, str]:
+    """(folder, state, remark) of one job; no folder where it cannot be known yet."""
+    absent = [] if each.reads else [name for _, name in prepare.absent([each])]
+    if absent:
+        return None, "waiting", f"{', '.join(absent)} to be fetched"
     folder = runs.run_folder(target, each)
     if (done := runs.manifest(folder)) is not None:
-        return each.label, "finished", f"{done['started']}, {done['seconds']:.0f} s"
+        return folder, "finished", f"{done['started']}, {done['seconds']:.0f} s"
     try:
         with job.lock_of(folder).acquire(timeout=0):
             failed = runs.failure(folder)
     except Timeout:
-        return each.label, "running", ""
+        return folder, "running", ""
     except OSError:  # a folder that may only be read: nobody can be at work in it from here
         failed = runs.failure(folder)
     if failed is None:
-        return each.label, "waiting", ""
-    return each.label, "failed", f"{failed['error']} (see {folder})"
+        return folder, "waiting", ""
+    return folder, "failed", f"{failed['error']} (see {folder})"

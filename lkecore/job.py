@@ -20,7 +20,6 @@ import time
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from filelock import FileLock, Timeout
 
@@ -86,7 +85,7 @@ def _carry_out(job: runs.Job, key: str, profile: str, folder: Path) -> int:
     if error is None:
         seconds = time.perf_counter() - clock
         runs.seal(attempt, job, key, profile, started, seconds, ledger)
-    if error is not None:
+    else:
         runs.record_failure(attempt, error)
     move(attempt, folder)
     return FINISHED if error is None else code
@@ -117,7 +116,7 @@ def _execute(job: runs.Job, attempt: Path) -> tuple[str | None, int]:
         executed = papermill.execute_notebook(
             runs.read_notebook(job.notebook),
             str(attempt / "notebook.ipynb"),
-            parameters=_plain(job.parameters),
+            parameters=job.parameters,
             kernel_name="python3",
             language="python",
             progress_bar=False,
@@ -137,11 +136,6 @@ def _execute(job: runs.Job, attempt: Path) -> tuple[str | None, int]:
     executed.metadata.pop("papermill", None)
     nbformat.write(executed, attempt / "notebook.ipynb")
     return None, FINISHED
-
-
-def _plain(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Parameters as papermill takes them: data, which it writes into a cell as literals."""
-    return json.loads(json.dumps(parameters))
 
 
 if __name__ == "__main__":

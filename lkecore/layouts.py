@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from lkecore.cache import file_digest
 from lkecore.rows import SUFFIXES, BadInput, header, read, relation_of, text
 
 DATA_SUFFIXES = (*SUFFIXES, ".json")
@@ -199,7 +200,5 @@ def digest_of(tables: tuple[Table, ...]) -> str:
     """SHA-256 over the paths and contents of the files."""
     digest = hashlib.sha256()
     for table in tables:
-        with table.path.open("rb") as file:
-            content = hashlib.file_digest(file, "sha256").hexdigest()
-        digest.update(f"{table.name} {content}\n".encode())
+        digest.update(f"{table.name} {file_digest(table.path)}\n".encode())
     return digest.hexdigest()

@@ -17,7 +17,7 @@ from typing import Any
 from filelock import FileLock
 
 from lkecore import wikidata
-from lkecore.cache import cache_folder, write_whole
+from lkecore.cache import cache_folder, file_digest, write_whole
 from lkecore.rows import BadInput, read, text
 from lkecore.wikidata import COLUMNS, is_year
 
@@ -131,7 +131,7 @@ def is_laureate_table(table: Path) -> bool:
 
 def content_digest() -> str:
     """SHA-256 of the table, which is fetched if it is not in the cache."""
-    return hashlib.sha256(path().read_bytes()).hexdigest()
+    return file_digest(path())
 
 
 def is_ready() -> bool:

@@ -14,6 +14,7 @@ from lkecore.models import DTYPES
 from lkecore.rows import BadInput, nearest
 
 TYPES = {"int": int, "float": float, "str": str, "bool": bool}
+Declared = dict[str, tuple[str, Any]]  # {name: (annotation, default)} of a notebook's parameters
 MOST_JOBS = 10_000  # of one row: more is a slip of the pen
 
 
@@ -80,9 +81,11 @@ def read_plan(path: str | Path) -> Plan:
         if any(earlier.whole.notebook == notebooks[name] for earlier in rows):
             raise BadInput(f"{path}: notebook {name!r} is named twice")
         given = row.get("parameters") or {}
-        effective = _check_parameters(path, notebooks[name], given)
+        declared = declared_parameters(notebooks[name])
+        effective = _check_parameters(path, notebooks[name], declared, given)
         whole = runs.Job(notebooks[name], given, effective)
-        rows.append(Row(tuple(_divide(f"{path}: {name}", whole, row.get("each") or [])), whole))
+        jobs = _divide(f"{path}: {name}", whole, declared, row.get("each") or [])
+        rows.append(Row(tuple(jobs), whole))
     if not rows:
         raise BadInput(f"{path}: runs is empty")
     return Plan(content["profile"], project, tuple(rows))
@@ -97,7 +100,7 @@ def page_of(row: Row, folders: list[Path]) -> runs.Job:
     )
 
 
-def _divide(where: str, whole: runs.Job, each: Any) -> list[runs.Job]:
+def _divide(where: str, whole: runs.Job, declared: Declared, each: Any) -> list[runs.Job]:
     """One job for every combination of single values of the list parameters ``each``."""
     if not each:
         return [whole]
@@ -105,7 +108,6 @@ def _divide(where: str, whole: runs.Job, each: Any) -> list[runs.Job]:
         raise BadInput(f"{where}: each must be a list of parameters, found {each!r}")
     if len(set(each)) < len(each):
         raise BadInput(f"{where}: each names something twice: {each}")
-    declared = declared_parameters(whole.notebook)
     if "page" not in declared:
         raise BadInput(f"{where}: each needs a notebook with the parameter page, and it has none")
     for name in each:
@@ -128,7 +130,7 @@ def _divide(where: str, whole: runs.Job, each: Any) -> list[runs.Job]:
     ]
 
 
-def declared_parameters(notebook: Path) -> dict[str, tuple[str, Any]]:
+def declared_parameters(notebook: Path) -> Declared:
     """{name: (annotation, default)} of the cell tagged ``parameters``: annotated literals only."""
     cells = [
         c for c in runs.read_notebook(notebook).cells if "parameters" in c.metadata.get("tags", [])
@@ -146,8 +148,7 @@ def declared_parameters(notebook: Path) -> dict[str, tuple[str, Any]]:
     return declared
 
 
-def _check_parameters(path: Path, notebook: Path, given: Any) -> dict[str, Any]:
-    declared = declared_parameters(notebook)
+def _check_parameters(path: Path, notebook: Path, declared: Declared, given: Any) -> dict[str, Any]:
     if not isinstance(given, dict):
         raise BadInput(f"{path}: parameters of {notebook.stem} must be names and values")
     for name, value in given.items():

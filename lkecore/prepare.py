@@ -7,18 +7,23 @@ from lkecore.plan import check_relations
 from lkecore.rows import BadInput, first_line
 
 
-def needs(each: runs.Job) -> list[str]:
-    """The models and fact sets that a job names."""
-    return [*runs.models_of(each.effective), *runs.facts_of(each.effective)]
+def needs(each: runs.Job) -> list[tuple[str, str]]:
+    """What a job names, as ("model", name) and ("facts", fact set)."""
+    models, specs = runs.models_of(each.effective), runs.facts_of(each.effective)
+    return [*(("model", name) for name in models), *(("facts", spec) for spec in specs)]
+
+
+def absent(jobs: Iterable[runs.Job]) -> list[tuple[str, str]]:
+    """What jobs need and this machine does not have, models first; asks no network."""
+    wanted = dict.fromkeys(thing for each in jobs for thing in needs(each))
+    ready = {"model": weights.is_ready, "facts": facts.is_ready}
+    lacking = [(kind, name) for kind, name in wanted if not ready[kind](name)]
+    return sorted(lacking, key=lambda thing: thing[0] != "model")
 
 
 def missing(jobs: Iterable[runs.Job]) -> list[str]:
-    """What jobs need and this machine does not have, as "model X" and "facts Y"; no network."""
-    jobs = list(jobs)
-    models = dict.fromkeys(m for each in jobs for m in runs.models_of(each.effective))
-    specs = dict.fromkeys(s for each in jobs for s in runs.facts_of(each.effective))
-    absent = [f"model {name}" for name in models if not weights.is_ready(name)]
-    return absent + [f"facts {spec}" for spec in specs if not facts.is_ready(spec)]
+    """:func:`absent` for people, as "model X" and "facts Y"."""
+    return [f"{kind} {name}" for kind, name in absent(jobs)]
 
 
 def prepare(jobs: Iterable[runs.Job]) -> dict[str, str]:
@@ -30,8 +35,7 @@ def prepare(jobs: Iterable[runs.Job]) -> dict[str, str]:
     reasons: dict[str, str] = {}
     tried: dict[tuple[str, str], str | None] = {}
     for each in jobs:
-        wanted = [("model", name) for name in runs.models_of(each.effective)]
-        wanted += [("facts", spec) for spec in runs.facts_of(each.effective)]
+        wanted = needs(each)
         for thing in wanted:
             if thing not in tried:
                 tried[thing] = _fetch(*thing)

@@ -26,7 +26,7 @@ from typing import Any
 import pandas as pd
 
 from lkecore import __version__, facts, hub, progress, weights
-from lkecore.cache import write_whole
+from lkecore.cache import file_digest, write_whole
 from lkecore.rows import BadInput
 
 FORMAT = 1  # of a manifest; raised when an older lkecore could not read a newer one
@@ -145,11 +145,6 @@ def check_format(runs: Path) -> None:
                 f"{path.parent}: written by a newer lkecore (format {found}, this one knows up to "
                 f"{FORMAT}); update lkecore or name another folder with --runs"
             )
-
-
-def file_digest(path: Path) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def seal(

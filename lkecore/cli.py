@@ -50,6 +50,7 @@ def _separator(context: click.Context, option: click.Parameter, value: str) -> s
 @click.option("--shot-separator", default=" ", callback=_separator, help=r"default: one space; \n")
 @click.option("--dtype", default="float32", show_default=True)
 @click.option("--device", help="cpu, cuda, cuda:N or auto; default: cuda where there is one")
+@click.option("--memory-gb", type=float, help="bound of working memory in GiB, without weights")
 @click.option("--split", default="test", show_default=True, help="the facts that are asked")
 @click.option("--no-cache", is_flag=True, help="neither read nor keep computed scores")
 @click.option("--out", required=True, help="folder for the result")
@@ -66,6 +67,7 @@ def score(
     shot_separator: str,
     dtype: str,
     device: str | None,
+    memory_gb: float | None,
     split: str,
     no_cache: bool,
     out: str,
@@ -107,7 +109,7 @@ def score(
     if (folder / "options.parquet").is_dir():
         raise BadInput(f"--out {out}: options.parquet is a folder there")
     model = models.open_model(name, dtype=dtype, device=device)
-    scored = option_logprobs(model, questions, use_cache=not no_cache)
+    scored = option_logprobs(model, questions, memory_gb=memory_gb, use_cache=not no_cache)
     arrays = iclke.to_arrays(scored.frame)
     right = iclke.correct(arrays.logprob, arrays.gold)
     interval = intervals.proportion(int(right.sum()), len(right))
@@ -136,6 +138,7 @@ def score(
         "shot_separator": shot_separator,
         "dtype": dtype,
         "device": model.device,
+        "memory_gb": memory_gb,
         "split": split,
         "cache": not no_cache,
         "bos": model.add_bos,

@@ -69,14 +69,17 @@ def _counted(notebook: Path, _: bytes, given: str) -> tuple[int | None, int | No
     counts: list[tuple[int, int]] = []
     remarks: list[str] = []
 
-    def count(model: Any, prompts: Any, **_: Any) -> tree.Scored:
+    def count(model: Any, prompts: Any, *, separate: bool = False, **_: Any) -> tree.Scored:
+        def expected(some: Any) -> tuple[int, int]:
+            return tree.expected_tokens(model, some, separate=separate)
+
         if len(prompts) > EXACT:
-            few, more = (tree.expected_tokens(model, prompts[:n])[0] for n in (SAMPLE // 2, SAMPLE))
+            few, more = (expected(prompts[:n])[0] for n in (SAMPLE // 2, SAMPLE))
             each_more = (more - few) / (SAMPLE - SAMPLE // 2)
             counts.append((round(more + each_more * (len(prompts) - SAMPLE)), 0))
             remarks[:] = [f"tokens estimated from {SAMPLE} facts of each {len(prompts)}"]
         else:
-            counts.append(tree.expected_tokens(model, prompts))
+            counts.append(expected(prompts))
         return tree.equal_scores(prompts[:EXACT])
 
     cells = runs.read_notebook(notebook).cells

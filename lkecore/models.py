@@ -11,15 +11,29 @@ from lkecore.rows import BadInput
 from lkecore.weights import check_name, files_digest, first_line, locate, quiet_transformers
 
 DTYPES = ("float32", "bfloat16", "float16")
+LOADERS = {
+    "causal": "AutoModelForCausalLM",
+    "masked": "AutoModelForMaskedLM",
+    "seq2seq": "AutoModelForSeq2SeqLM",
+}
+# They count positions from the one after the padding token's id: the first ones are never used.
+COUNT_AFTER_PADDING = {
+    "camembert", "data2vec-text", "ibert", "longformer", "luke", "mpnet", "roberta",
+    "roberta-prelayernorm", "xlm-roberta", "xlm-roberta-xl", "xmod",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Model:
-    """A causal language model: who it is, its tokenizer, and its network (loaded at first use).
+    """A language model: who it is, its tokenizer, and its network (loaded at first use).
 
     ``digest`` is a SHA-256 over the files of weights, tokenizer and config. ``add_bos`` is the BOS
-    policy: whether the tokenizer puts a beginning-of-sequence token in front by default (IC-Q13).
-    ``context_length`` is None for models whose position scheme sets no limit.
+    policy of a causal model: whether the tokenizer puts a beginning-of-sequence token in front by
+    default (IC-Q13). Models of other kinds get the special tokens of their tokenizer's own template
+    (``[CLS] ... [SEP]``), whatever ``add_bos`` says. ``context_length`` counts tokens, special ones
+    too; it is None for models whose position scheme sets no limit, T5's among them. ``kind`` is
+    ``causal`` (reads from left to right), ``masked`` (fills blanks: BERT) or ``seq2seq`` (an
+    encoder and a decoder: T5).
     """
 
     name: str
@@ -30,6 +44,7 @@ class Model:
     add_bos: bool
     context_length: int | None
     tokenizer: Any = field(repr=False)  # its own repr fills screens
+    kind: str = "causal"
 
     @functools.cached_property
     def _loaded(self) -> tuple[Any, float]:
@@ -39,7 +54,7 @@ class Model:
 
         started = time.perf_counter()
         try:
-            network, info = transformers.AutoModelForCausalLM.from_pretrained(
+            network, info = getattr(transformers, LOADERS[self.kind]).from_pretrained(
                 self.path,
                 dtype=getattr(torch, self.dtype),
                 device_map="auto" if self.device == "auto" else None,
@@ -54,6 +69,11 @@ class Model:
         if missing := sorted(info["missing_keys"]):
             raise BadInput(
                 f"model {self.name}: {self.path} lacks {len(missing)} weights, such as {missing[0]}"
+            )
+        if self.kind == "seq2seq" and _lacks_an_end(network, self.path):
+            raise BadInput(
+                f"model {self.name}: {self.path} lacks the weights of its input or of its output "
+                "layer, which are not the same by its config"
             )
         if self.device != "auto":
             network.to(self.device)
@@ -77,8 +97,8 @@ def open_model(name: str, *, dtype: str = "float32", device: str | None = None) 
     accelerate); None takes what the environment variable ``LKE_DEVICE`` says (``lke run`` sets it
     for jobs with several devices), else ``cuda`` where there is one. The weights are loaded only
     when they are needed. Raises :class:`BadInput` for an unknown model, dtype or device, a model
-    that is not a causal language model, and one without safetensors or GGUF weights; when they are
-    loaded, for weights that cannot be read or are not complete.
+    that is no language model of one of the three kinds, and one without safetensors or GGUF weights;
+    when they are loaded, for weights that cannot be read or are not complete.
     """
     check_name(name)
     if dtype not in DTYPES:
@@ -94,7 +114,7 @@ def open_model(name: str, *, dtype: str = "float32", device: str | None = None) 
         raise BadInput(
             f"model {name}: no readable config.json in {path} ({first_line(error)})"
         ) from error
-    _check_causal(name, config)
+    kind = _kind(name, config)
     if not any(path.glob("*.safetensors")):
         raise BadInput(f"model {name}: {path} has no .safetensors weights, and no others are read")
     try:
@@ -112,22 +132,47 @@ def open_model(name: str, *, dtype: str = "float32", device: str | None = None) 
         dtype=dtype,
         device=device,
         add_bos=bos is not None and ids[:1] == [bos],
-        context_length=_context_length(config),
+        context_length=_context_length(config, kind),
         tokenizer=tokenizer,
+        kind=kind,
     )
 
 
-def _check_causal(name: str, config: Any) -> None:
-    from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES as causal
+def _kind(name: str, config: Any) -> str:
+    """What the config's architectures say, where transformers' class for this kind exists too."""
+    from transformers.models.auto import modeling_auto as auto
 
-    kinds = config.architectures or []
-    # transformers would load a BERT as a decoder without a word, and every number would be wrong.
-    fits = kinds and all(kind.endswith(("ForCausalLM", "LMHeadModel")) for kind in kinds)
-    if config.model_type not in causal or config.is_encoder_decoder or not fits:
+    names = config.architectures or []
+
+    def are(*ends: str) -> bool:
+        return bool(names) and all(name.endswith(ends) for name in names)
+
+    # By the names and not by what loads: transformers would load a BERT as a decoder, or an encoder
+    # with a classification head as a masked model, without a word, and every number would be wrong.
+    if config.is_encoder_decoder:
+        known, kind = auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES, "seq2seq"
+        fits = are("ForConditionalGeneration")
+    elif are("ForMaskedLM", "BertForPreTraining", "AlbertForPreTraining"):
+        known, kind = auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES, "masked"
+        fits = not getattr(config, "is_decoder", False)  # then it sees no token to the right
+    else:
+        known, kind = auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, "causal"
+        fits = are("ForCausalLM", "LMHeadModel")
+    if config.model_type not in known or not fits:
         raise BadInput(
-            f"model {name}: {', '.join(kinds) or config.model_type} is no causal language model; "
-            "only those can be asked by now"
+            f"model {name}: {', '.join(names) or config.model_type} is no causal, masked or "
+            "encoder-decoder language model; only those can be asked"
         )
+    return kind
+
+
+def _lacks_an_end(network: Any, path: Path) -> bool:
+    """Whether one layer stands for another. For T5 transformers does so, whatever config.json says."""
+    from transformers import PreTrainedConfig
+
+    config, _ = PreTrainedConfig.get_config_dict(path, local_files_only=True)
+    ends = network.get_input_embeddings(), network.get_output_embeddings()
+    return config.get("tie_word_embeddings") is False and ends[0].weight is ends[1].weight
 
 
 def _device(device: str | None) -> str:
@@ -146,9 +191,13 @@ def _device(device: str | None) -> str:
     return device
 
 
-def _context_length(config: Any) -> int | None:
-    for attribute in ("max_position_embeddings", "n_positions", "max_seq_len", "seq_length"):
+def _context_length(config: Any, kind: str) -> int | None:
+    limits = ["max_position_embeddings"]
+    if kind != "seq2seq":  # T5's n_positions is what it was trained on; its positions are relative
+        limits += ["n_positions", "max_seq_len", "seq_length"]
+    for attribute in limits:
         value = getattr(config, attribute, None)
         if isinstance(value, int) and value > 0:
-            return value
+            after_padding = kind == "masked" and config.model_type in COUNT_AFTER_PADDING
+            return value - config.pad_token_id - 1 if after_padding else value
     return None

@@ -13,7 +13,7 @@ from lkecore.rows import BadInput
 
 @dataclass(frozen=True)
 class Prompt:
-    """The question about one fact: ``context + continuations[i]`` says that option i is true."""
+    """The question about one fact: ``context + continuations[i] + after`` says option i is true."""
 
     fact: str  # unique id
     relation: str
@@ -22,6 +22,7 @@ class Prompt:
     options: tuple[str, ...]
     continuations: tuple[str, ...]
     gold: int  # index of the gold option
+    after: str = ""  # text after the blank; for masked and encoder-decoder models only
 
 
 def join_pair(separator: str) -> tuple[str, str]:

@@ -176,7 +176,7 @@ def seal(
         "tokens_forwarded": sum(entry["tokens_forwarded"] for entry in entries),
         "chunks": len(entries),
         "chunks_from_cache": sum(entry["from_cache"] for entry in entries),
-        "batch_rows": sorted({entry["batch_rows"] for entry in entries}),
+        "memory_gb": list(dict.fromkeys(entry["memory_gb"] for entry in entries)),
         "threads": os.environ.get("OMP_NUM_THREADS") or str(os.cpu_count()),
         "devices": os.environ.get("CUDA_VISIBLE_DEVICES"),
         "started": started.isoformat(timespec="seconds"),

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import math
+import weakref
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -84,12 +85,16 @@ _NEO = dict(
 )
 NETWORKS = {
     "Llama": ("Llama", _GROUPED),
+    "Mistral": ("Mistral", dict(_GROUPED, sliding_window=None)),
     "Mistral with a window": ("Mistral", dict(_GROUPED, sliding_window=8)),
+    "Mixtral": ("Mixtral", dict(_GROUPED, num_local_experts=4, num_experts_per_tok=2)),
     "GPTNeoX": ("GPTNeoX", _SIZES),
     "GPT2": ("GPT2", _GPT2),
+    "GPTJ": ("GPTJ", dict(_GPT2, rotary_dim=8)),
     "OPT": ("OPT", _OPT),
     "Gemma2 with a window": ("Gemma2", dict(_GROUPED, head_dim=8, sliding_window=8)),
     "Gemma3 with a window": ("Gemma3Text", dict(_GROUPED, head_dim=8, sliding_window=8)),
+    "Gemma3 with a long window": ("Gemma3Text", dict(_GROUPED, head_dim=8, sliding_window=128)),
     "Qwen2": ("Qwen2", _GROUPED),
     "Falcon": ("Falcon", {k: v for k, v in _SIZES.items() if k != "intermediate_size"}),
     "Phi": ("Phi", _SIZES),
@@ -224,3 +229,148 @@ def write_gguf(path: Path, network, tokenizer) -> None:
 def nats(*probabilities: float) -> float:
     """Sum of the logarithms, by Python's own math."""
     return math.fsum(map(math.log, probabilities))
+
+
+# What the tokenizers of models that fill blanks know as one token, besides single letters.
+WORDS = "Paris Rome Madrid New York is the capital of France Italy Spain The has Par".split()
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz.,'"
+
+
+def wordpiece_tokenizer(*, lower: bool = False):
+    """BERT's own tokenizer class over ``WORDS`` and ``LETTERS``."""
+    from transformers import BertTokenizerFast
+
+    words = [w.lower() for w in WORDS] if lower else WORDS
+    letters = LETTERS.lower() if lower else LETTERS
+    tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words, *letters]
+    tokens = dict.fromkeys([*tokens, *("##" + letter for letter in letters)])
+    return BertTokenizerFast(vocab={t: i for i, t in enumerate(tokens)}, do_lower_case=lower)
+
+
+def roberta_tokenizer():
+    """RoBERTa's own tokenizer class: bytes, and merges that lead to ``WORDS`` behind a space."""
+    from tokenizers import pre_tokenizers
+    from transformers import AddedToken, RobertaTokenizerFast
+
+    spaced = ["Ġ" + word for word in WORDS]
+    merges = dict.fromkeys((w[:n], w[n]) for w in spaced for n in range(1, len(w)))
+    tokens = ["<s>", "<pad>", "</s>", "<unk>", *sorted(pre_tokenizers.ByteLevel.alphabet())]
+    tokens = dict.fromkeys([*tokens, *("".join(pair) for pair in merges), "<mask>"])
+    return RobertaTokenizerFast(
+        vocab={t: i for i, t in enumerate(tokens)},
+        merges=list(merges),
+        mask_token=AddedToken("<mask>", lstrip=True, normalized=True, special=True),
+    )
+
+
+def _pieces(specials, words) -> list[tuple[str, float]]:
+    """A unigram vocabulary in which a known word is likelier than its letters."""
+    pieces = {**dict.fromkeys(specials, 0.0), "▁": -2.0}
+    pieces |= {"▁" + word: -3.0 for word in words}
+    return list((pieces | dict.fromkeys(LETTERS, -5.0)).items())
+
+
+def albert_tokenizer():
+    """ALBERT's own tokenizer class, in lower case as the published ones."""
+    from transformers import AlbertTokenizerFast
+
+    specials = ["<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]"]
+    return AlbertTokenizerFast(vocab=_pieces(specials, [word.lower() for word in WORDS]))
+
+
+def t5_tokenizer():
+    """T5's own tokenizer class, with ten sentinels."""
+    from transformers import T5TokenizerFast
+
+    sentinels = [(f"<extra_id_{i}>", 0.0) for i in reversed(range(10))]
+    vocabulary = _pieces(["<pad>", "</s>", "<unk>"], WORDS) + sentinels
+    return T5TokenizerFast(vocab=vocabulary, extra_ids=10)
+
+
+_MASKED = dict(
+    hidden_size=32,
+    intermediate_size=64,
+    num_hidden_layers=2,
+    num_attention_heads=4,
+    max_position_embeddings=64,
+    initializer_range=0.3,
+)
+_T5 = dict(d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4, decoder_start_token_id=0)
+_DISTIL = dict(dim=32, hidden_dim=64, n_layers=2, n_heads=4, max_position_embeddings=64)
+# Architecture, config and tokenizer of the smallest networks that fill blanks.
+BLANK_FILLERS = {
+    "BERT": ("BertForMaskedLM", _MASKED, wordpiece_tokenizer),
+    "uncased BERT": ("BertForMaskedLM", _MASKED, lambda: wordpiece_tokenizer(lower=True)),
+    "RoBERTa": ("RobertaForMaskedLM", dict(_MASKED, max_position_embeddings=66), roberta_tokenizer),
+    "ALBERT": ("AlbertForMaskedLM", dict(_MASKED, embedding_size=16), albert_tokenizer),
+    "DistilBERT": (
+        "DistilBertForMaskedLM",
+        dict(_DISTIL, initializer_range=0.3),
+        wordpiece_tokenizer,
+    ),
+    "MobileBERT": (  # its output layer is never called
+        "MobileBertForMaskedLM",
+        dict(_MASKED, embedding_size=16, intra_bottleneck_size=32, true_hidden_size=32),
+        wordpiece_tokenizer,
+    ),
+    "T5": ("T5ForConditionalGeneration", _T5, t5_tokenizer),
+    "T5 v1.1": (
+        "T5ForConditionalGeneration",
+        dict(_T5, feed_forward_proj="gated-gelu", tie_word_embeddings=False),
+        t5_tokenizer,
+    ),
+}
+
+
+def blank_filler(kind: str = "BERT", *, seed: int = 0, architecture: str | None = None, **changes):
+    """(network, tokenizer) of one of ``BLANK_FILLERS``: random, in float32, always the same."""
+    import torch
+    import transformers
+
+    usual, settings, make_tokenizer = BLANK_FILLERS[kind]
+    tokenizer = make_tokenizer()
+    settings = dict(settings, vocab_size=len(tokenizer), pad_token_id=tokenizer.pad_token_id)
+    network_class = getattr(transformers, architecture or usual)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        network = network_class(network_class.config_class(**settings | changes)).eval()
+        for parameter in network.parameters():
+            if parameter.ndim == 1:  # biases, else all zero
+                parameter.data += 0.3 * torch.randn_like(parameter)
+        if kind == "T5 v1.1":
+            head = torch.randn(len(tokenizer), 32) / 4
+            network.set_output_embeddings(torch.nn.Linear(32, len(tokenizer), bias=False))
+            network.get_output_embeddings().weight.data = head
+    return network, tokenizer
+
+
+def counted_bytes(network):
+    """A context whose ``peak`` is the most bytes that PyTorch held at a time, weights left out."""
+    import torch
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Counted(TorchDispatchMode):
+        """The most bytes that new tensors took at a time, counted at each of PyTorch's operations."""
+
+        def __init__(self, net):
+            super().__init__()
+            self.weights = [p.untyped_storage() for p in net.parameters()]
+            self.known, self.live, self.peak = {w._cdata for w in self.weights}, 0, 0
+
+        def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
+            made = operation(*args, **kwargs or {})
+            for tensor in made if isinstance(made, list | tuple) else [made]:
+                if isinstance(tensor, torch.Tensor):
+                    storage = tensor.untyped_storage()
+                    if storage._cdata not in self.known:
+                        self.known.add(storage._cdata)
+                        self.live += storage.nbytes()
+                        self.peak = max(self.peak, self.live)
+                        weakref.finalize(storage, self.gone, storage._cdata, storage.nbytes())
+            return made
+
+        def gone(self, place, size):
+            self.known.discard(place)
+            self.live -= size
+
+    return Counted(network)

@@ -257,7 +257,7 @@ from lkecore import facts, prompts, runs
 from lkecore.models import open_model
 from lkecore.scores import tree
 
-compute, calls, mark = tree._relation_logprobs, [], Path(PLACE)
+compute, calls, mark = tree._edges, [], Path(PLACE)
 
 
 def deadly(*given):
@@ -268,7 +268,7 @@ def deadly(*given):
     return compute(*given)
 
 
-tree._relation_logprobs = deadly""",
+tree._edges = deadly""",
     QUESTIONS,
     'frame = tree.option_logprobs(open_model("toy"), questions).frame',
     'runs.keep(frame, "scores.parquet")\nprint("a figure")',
@@ -294,7 +294,7 @@ def test_a_kernel_killed_in_relation_7_of_12_costs_one_chunk_and_a_new_figure_co
     assert (outcome.finished, outcome.failed) == (["a"], {})
     manifest = runs.manifest(dead)
     assert (manifest["chunks"], manifest["chunks_from_cache"]) == (12, 6)
-    assert manifest["batch_rows"] == [64]  # the scorer's default
+    assert manifest["memory_gb"] == [None]  # the scorer's default
     assert manifest["tokens_forwarded"] > 0
     assert status(project)["a"][0] == "finished"
 

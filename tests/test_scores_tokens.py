@@ -14,13 +14,24 @@ Expected behaviour, border: context and continuation are tokenised as one string
 tokens begin where that differs from the tokens of the context alone.
 """
 
+import dataclasses
+
 import helpers
 import pytest
 from helpers import prompt
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lkecore.prompts import Prompt
 from lkecore.rows import BadInput
-from lkecore.scores.tokens import common_prefix, encode
+from lkecore.scores.tokens import (
+    Encoded,
+    Pieces,
+    common_prefix,
+    encode,
+    encode_pieces,
+    encode_texts,
+)
 
 TEXT = [
     "Italy Rome France Paris Spain Madrid Germany Berlin Albert Einstein 14 March 1879",
@@ -153,6 +164,294 @@ def test_common_prefix_by_hand():
     assert common_prefix([[5, 1], [5, 3], [5, 2]]) == 1
     assert common_prefix([[1], [2]]) == 0
     assert common_prefix([[], [2]]) == 0
+
+
+# --- long contexts: only their last words are tokenised with every option
+
+
+def bert_wordpiece():
+    return helpers.wordpiece_tokenizer()
+
+
+def replaced_spaces_bpe():
+    """As Gemma has: spaces become "▁" and nothing is cut before the merges."""
+    from tokenizers import Tokenizer, models, normalizers, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    bpe = Tokenizer(models.BPE(unk_token="<unk>"))
+    bpe.normalizer = normalizers.Replace(" ", "▁")
+    trainer = trainers.BpeTrainer(vocab_size=130, special_tokens=["<unk>"], show_progress=False)
+    words = ["▁" + word for text in TEXT for word in text.split()]
+    bpe.train_from_iterator(words, trainer)
+    return PreTrainedTokenizerFast(tokenizer_object=bpe, unk_token="<unk>")
+
+
+EVERY = {
+    **TOKENIZERS,
+    "WordPiece": bert_wordpiece,
+    "RoBERTa's": helpers.roberta_tokenizer,
+    "T5's": helpers.t5_tokenizer,
+    "ALBERT's": helpers.albert_tokenizer,
+    "spaces replaced, no cut": replaced_spaces_bpe,
+    "single letters": helpers.char_tokenizer,
+    "merges without any cut": lambda: helpers.bpe_tokenizer([("b", "c"), ("a", "bc"), ("a", "i")]),
+}
+LONG = " ".join(TEXT * 3)
+CONTEXTS = {
+    "spaces": LONG + " Spain",
+    "newlines": "\n".join(LONG.split()) + "\nSpain",
+    "tabs and newlines": "\n".join(LONG.split()).replace("a\n", "a\t") + "\tSpain",
+    "double spaces": "  ".join(LONG.split()) + "  Spain",
+    "a space at the end": LONG + " Spain ",
+    "colons": ": ".join(LONG.split()) + " Spain:",
+    "Chinese": "Spain " + "西班牙 马德里 法国 巴黎 " * 12 + "西班牙",
+    "Chinese without spaces": "Spain " + "西班牙马德里法国巴黎" * 12,
+    "emoji": "Spain 🇪🇸 Madrid 👩‍👩‍👧 café Zürich " * 5 + "Spain 🇪🇸",
+    "a long word at the end": LONG + " " + "Spain" * 20,
+    "one short word in front": "a " + "Spain" * 30,
+}
+CONTINUATIONS = (
+    " Madrid",
+    " Paris",
+    "Madrid",
+    "n",
+    "-on-Sea",
+    "\nRome",
+    " 马德里",
+    "🎉",
+    "s of",
+    "bc",
+)
+
+
+@pytest.fixture(scope="module", params=EVERY)
+def any_tokenizer(request):
+    tokenizer = EVERY[request.param]()
+    if tokenizer.bos_token is None:
+        tokenizer.add_special_tokens({"bos_token": "<begin>"})
+    return tokenizer
+
+
+def whole_ids(tokenizer, text) -> tuple[int, ...]:
+    return tuple(tokenizer(text, add_special_tokens=False)["input_ids"])
+
+
+def distinct(tokenizer, context, continuations) -> list[str]:
+    """Those continuations that the tokenizer can tell apart from one another and from nothing."""
+    found = {}
+    for continuation in continuations:
+        found.setdefault(whole_ids(tokenizer, context + continuation), continuation)
+    own = whole_ids(tokenizer, context)
+    return [text for ids, text in found.items() if common_prefix([own, ids]) < len(ids)]
+
+
+@pytest.mark.parametrize("add_bos", [False, True])
+@pytest.mark.parametrize("name", CONTEXTS)
+def test_options_after_a_long_context_have_the_tokens_of_the_whole_string(
+    any_tokenizer, name, add_bos
+):
+    asked = []
+    for end in ("", " N", " Italy"):  # another option of each prompt is the sample
+        context = CONTEXTS[name] + end
+        options = tuple(distinct(any_tokenizer, context, CONTINUATIONS))
+        asked.append(Prompt(f"f{end}", "r", end, context, options, options, 0))
+    bos = (any_tokenizer.bos_token_id,) if add_bos else ()
+    for e in encode(any_tokenizer, asked, add_bos=add_bos):
+        context = bos + whole_ids(any_tokenizer, e.prompt.context)
+        wanted = [
+            bos + whole_ids(any_tokenizer, e.prompt.context + c) for c in e.prompt.continuations
+        ]
+        assert e.sequences == wanted
+        assert list(e.starts) == [common_prefix([context, ids]) for ids in wanted]
+        assert e.n_tokens == [len(ids) - start for ids, start in zip(wanted, e.starts, strict=True)]
+        assert e.merged == sum(start < len(context) for start in e.starts)
+        assert len(e.stem) == min(e.starts)
+
+
+class Watched:
+    """A tokenizer that keeps the texts it is given."""
+
+    def __init__(self, tokenizer):
+        self.tokenizer, self.texts = tokenizer, []
+
+    def __getattr__(self, name):
+        return getattr(self.tokenizer, name)
+
+    def __call__(self, texts, **given):
+        self.texts += texts
+        return self.tokenizer(texts, **given)
+
+
+@pytest.mark.parametrize("kind", ["byte-level BPE", "metaspace BPE", "unigram", "WordPiece"])
+def test_a_long_context_is_not_tokenised_once_for_each_option(kind):
+    watched = Watched(EVERY[kind]())
+    options = tuple(f" {a}{b}" for a in ("Madrid", "Paris", "Rome") for b in "aeilnrsmtb")
+    context = " ".join(TEXT * 20)
+    names = ("Spain", "France", "Italy", "Germany")
+    asked = [Prompt(n, "r", n, f"{context} {n}", options, options, 0) for n in names]
+    encode(watched, asked, add_bos=False)
+    whole = [p.context + c for p in asked for c in p.continuations]
+    assert len(context) > 3000
+    assert sum(map(len, watched.texts)) < sum(map(len, whole)) / 5
+    # The strings that are compared with their whole tokens: another option for each prompt.
+    compared = [text for text in watched.texts if text in whole]
+    assert compared == [p.context + options[i] for i, p in enumerate(asked)]
+
+
+def test_an_option_that_moves_tokens_far_back_is_noticed_and_all_is_tokenised_whole():
+    # No cut at spaces, and one token for a whole sentence with its last letter.
+    sentence = "Rome" + "x" * 70
+    grown = [(sentence[:n], sentence[n]) for n in range(1, len(sentence))]
+    tokenizer = helpers.bpe_tokenizer([*grown, (sentence, "z")])
+    long = "ab " + sentence
+    for options in (("z", "za", "zb"), ("a", "b", "z")):  # the first option is the sample
+        [e] = encode(tokenizer, [Prompt("f", "r", "s", long, options, options, 0)], add_bos=False)
+        assert e.sequences == [whole_ids(tokenizer, long + option) for option in options]
+        assert e.merged == sum(option.startswith("z") for option in options)
+
+
+def test_a_most_probable_cut_that_one_option_turns_over_from_end_to_start_is_noticed():
+    from tokenizers import Tokenizer, models
+    from transformers import PreTrainedTokenizerFast
+
+    # ab· ·ab· ·ab or a·b a·b a·b: it depends on what follows the last b.
+    pieces = {"<unk>": 0, "a": -1, "b": -30, "b a": -4, "ab": -2.5, " ": -2.5, "bx": -1, "x": -1}
+    cuts = Tokenizer(models.Unigram([*pieces.items()], unk_id=0))
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=cuts, unk_token="<unk>")
+    context = "xab" + " ab" * 20
+    options = ("a", "ab", "x")
+    own, *wanted = (whole_ids(tokenizer, context + option) for option in ("", *options))
+    assert common_prefix([own, wanted[0]]) == len(own) and common_prefix([own, wanted[2]]) == 1
+    [e] = encode(tokenizer, [Prompt("f", "r", "s", context, options, options, 0)], add_bos=False)
+    assert e.sequences == wanted
+
+
+# --- the key
+
+
+def test_the_key_tells_apart_all_that_is_asked():
+    """Same ids in another division, another start, another order: another key."""
+
+    def key(stem, tails, starts):
+        return tuple(Encoded(None, stem, tails, starts, 0).key())
+
+    keys = [
+        key((1, 2), ((3,),), (2,)),
+        key((1,), ((2, 3),), (2,)),
+        key((1,), ((2, 3),), (1,)),
+        key((1, 2), ((3,), (4,)), (2, 2)),
+        key((1, 2), ((4,), (3,)), (2, 2)),
+        key((1, 2), ((3, 4),), (2,)),
+        key((1, 2), ((3, 2, 1, 4),), (2,)),
+        key((1, 2, 3), ((4,),), (3,)),
+        tuple(Pieces((1, 2, 3), (0, 2, 3)).key()),
+        tuple(Pieces((1, 2, 3), (0, 1, 3)).key()),
+        tuple(Pieces((1, 2, 3), (0, 1, 2, 3)).key()),
+        tuple(Pieces((1, 2), (0, 1, 2)).key()),
+    ]
+    assert len(set(keys)) == len(keys)
+
+
+@given(st.data())
+def test_keys_of_random_questions_are_equal_only_where_the_questions_are(data):
+    few = st.lists(st.integers(0, 2), max_size=3).map(tuple)
+    tails = st.lists(few, min_size=1, max_size=3).map(tuple)
+    first, second = (
+        (data.draw(few), own, tuple(data.draw(st.integers(0, 3)) for _ in own))
+        for own in (data.draw(tails), data.draw(tails))
+    )
+    keys = [Encoded(None, *given, 0).key() for given in (first, second)]
+    assert (keys[0] == keys[1]) == (first == second)
+
+
+# --- separate parts, pieces and texts
+
+
+def test_separate_parts_keep_their_own_tokens_and_are_never_merged():
+    tokenizer = helpers.bpe_tokenizer([("b", "c")])
+    [e] = encode(tokenizer, [prompt("ab", ["c", "bc"])], add_bos=False, separate=True)
+    cut = [tokenizer.convert_ids_to_tokens(list(ids)) for ids in e.sequences]
+    assert cut == [["a", "b", "c"], ["a", "b", "bc"]]
+    assert e.starts == (2, 2) and e.merged == 0 and e.n_tokens == [1, 1]
+
+
+def test_pieces_begin_where_the_tokens_of_all_before_them_end(tokenizer):
+    pieces = ["Italy", " Rome", " France", " Paris", " Spain"]
+    [p] = encode_pieces(tokenizer, [pieces], add_bos=False)
+    assert p.ids == whole_ids(tokenizer, "".join(pieces))
+    assert p.bounds[0] == 0 and p.bounds[-1] == len(p.ids)
+    for i, piece in enumerate(pieces):
+        cut = tokenizer.decode(p.ids[p.bounds[i] : p.bounds[i + 1]])
+        assert cut.strip() == piece.strip()
+
+
+def test_pieces_by_hand_joint_separate_and_with_bos():
+    tokenizer = helpers.bpe_tokenizer([("b", "c")])
+    tokenizer.bos_token = "_"
+    asked = [["ab", "c", "d"], ["ab"]]
+
+    def cut(**given):
+        return [
+            ("".join(tokenizer.convert_ids_to_tokens(list(p.ids))), len(p.ids), p.bounds)
+            for p in encode_pieces(tokenizer, asked, **given)
+        ]
+
+    # a, bc, d: the b goes with the c.
+    assert cut(add_bos=False) == [("abcd", 3, (0, 1, 2, 3)), ("ab", 2, (0, 2))]
+    assert cut(add_bos=True) == [("_abcd", 4, (1, 2, 3, 4)), ("_ab", 3, (1, 3))]
+    assert cut(add_bos=False, separate=True) == [("abcd", 4, (0, 2, 3, 4)), ("ab", 2, (0, 2))]
+    assert cut(add_bos=True, separate=True) == [("_abcd", 5, (1, 3, 4, 5)), ("_ab", 3, (1, 3))]
+
+
+def test_a_piece_whose_only_token_goes_to_the_next_piece_is_refused():
+    tokenizer = helpers.bpe_tokenizer([("b", "c")])
+    with pytest.raises(BadInput, match="^sequence 2: piece 2 'b' has no token of its own$"):
+        encode_pieces(tokenizer, [["a"], ["a", "b", "c"]], add_bos=False)
+    [p] = encode_pieces(tokenizer, [["a", "b", "c"]], add_bos=False, separate=True)
+    assert p.bounds == (0, 1, 2, 3)
+
+
+@pytest.mark.parametrize("separate", [False, True])
+def test_pieces_and_sequences_that_are_empty_or_too_long_are_refused(separate):
+    tokenizer = helpers.char_tokenizer()
+
+    def ask(sequences, **given):
+        return encode_pieces(tokenizer, sequences, add_bos=False, separate=separate, **given)
+
+    with pytest.raises(BadInput, match="^sequence 1 has no pieces$"):
+        ask([[]])
+    with pytest.raises(BadInput, match="^sequence 1: piece 2 '' has no token of its own$"):
+        ask([["a", "", "b"]])
+    ask([["abc", "def"]], context_length=5)  # the last token is read, never forwarded
+    with pytest.raises(BadInput, match="^sequence 1: 5 tokens are more than the model's context"):
+        ask([["abc", "def"]], context_length=4)
+    assert ask([]) == []
+
+
+def test_texts_are_whole_with_bos_in_front_and_each_token_counts_for_the_window():
+    tokenizer = helpers.char_tokenizer()
+    a, b = tokenizer.convert_tokens_to_ids(["a", "b"])
+    bos = tokenizer.bos_token_id
+    assert encode_texts(tokenizer, ["ab", "b"], add_bos=False) == [(a, b), (b,)]
+    assert encode_texts(tokenizer, ["ab", ""], add_bos=True) == [(bos, a, b), (bos,)]
+    assert encode_texts(tokenizer, [], add_bos=True) == []
+    with pytest.raises(BadInput, match="^text 2 is empty and the tokenizer adds no BOS token$"):
+        encode_texts(tokenizer, ["a", ""], add_bos=False)
+    encode_texts(tokenizer, ["ab"], add_bos=True, context_length=3)
+    with pytest.raises(BadInput, match="^text 1: 3 tokens are more than the model's context of 2"):
+        encode_texts(tokenizer, ["ab"], add_bos=True, context_length=2)
+
+
+def test_text_after_the_blank_is_refused_and_a_space_is_not():
+    asked = prompt("ab", ["c", "d"], fact="f3")
+    message = (
+        r"^fact f3 \('subject of f3'\): ' is it\.' stands after the blank, where a causal model"
+    )
+    with pytest.raises(BadInput, match=message):
+        encode(
+            helpers.char_tokenizer(), [dataclasses.replace(asked, after=" is it.")], add_bos=False
+        )
+    encode(helpers.char_tokenizer(), [dataclasses.replace(asked, after=" ")], add_bos=False)
 
 
 # --- BOS

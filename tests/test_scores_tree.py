@@ -1,5 +1,6 @@
 """The scorer: ``tree`` = ``plain`` = pencil, at least work, and the cache of its results."""
 
+import dataclasses
 import functools
 import math
 import os
@@ -10,9 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers import model, nats, prompt
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from lkecore.rows import BadInput
-from lkecore.scores import cache, passes, tree
+from lkecore.scores import cache, passes, tree, ways
 from lkecore.scores.plain import option_logprobs_plain
 from lkecore.scores.tokens import encode
 from lkecore.weights import cache_folder
@@ -23,6 +26,7 @@ NATS = 1e-4
 SHOTS = "ItalyRomeFranceParisSpainMadridGermanyBerlin"
 # One to six tokens; shared beginnings ("ab", "abc"); "ab" and "abc" also begin other options.
 OPTIONS = ("q", "ab", "abc", "abcdef", "abd", "xyzw", "xq", "Z", "efghi")
+COMB = "a comb: after each number of shots, questions"
 JOBS = {
     "shots": [
         prompt(SHOTS + "K", OPTIONS, fact="f1"),
@@ -46,6 +50,15 @@ JOBS = {
         prompt(SHOTS + "Kenya", OPTIONS, fact="f1", relation="capital"),
         prompt(SHOTS + "Chad", OPTIONS, fact="f2", relation="capital"),
         prompt("14March1879", ("Ulm", "Ull", "U"), fact="f3", relation="born"),
+    ],
+    "subjects that share letters": [
+        prompt(SHOTS + subject, OPTIONS, fact=subject)
+        for subject in ("Niger", "Nigeria", "Nicaragua", "Norway", "N")
+    ],
+    COMB: [
+        prompt(SHOTS[:n] + subject, OPTIONS[:5], fact=f"{n} {subject}")
+        for n in (0, 5, 9, 15, 20, 31, len(SHOTS))
+        for subject in ("Kenya", "Kuwait")
     ],
 }
 network = functools.cache(helpers.network)
@@ -133,10 +146,19 @@ def test_tree_equals_plain_with_bos_also_when_the_context_is_nothing_else(kind):
 
 
 WAYS = {
-    "packed": ("Llama", "GPTNeoX", "OPT", "GPT2", "Qwen2", "Falcon", "Phi"),
-    "expanded": ("BLOOM", "MPT", *(kind for kind in helpers.NETWORKS if "window" in kind)),
+    "packed": (
+        "Llama", "Mistral", "Mixtral", "GPTNeoX", "GPTJ", "OPT", "GPT2", "Qwen2", "Falcon", "Phi",
+        "Gemma3 with a long window",
+    ),
+    "windows": ("Gemma2 with a window", "Gemma3 with a window"),
+    "window": ("Mistral with a window",),
+    "expanded": ("BLOOM", "MPT", "GPTNeo with a window"),
     "plain": ("Mamba",),
-}
+}  # fmt: skip
+
+
+def found_ways(net) -> list[str]:
+    return [*ways.FOUND[net].values()]
 
 
 @pytest.mark.parametrize(
@@ -147,13 +169,12 @@ def test_each_class_takes_the_fastest_way_that_is_right_and_says_when_it_is_slow
 ):
     net = helpers.network(kind)
     score(model(net), JOBS["one fact"])
-    assert passes.WAYS_FOUND[net] == way
+    assert found_ways(net) == [way]
     said = {
-        "packed": "",
         "expanded": f"{type(net).__name__} takes no tree mask: scoring by expanded cache, slower\n",
         "plain": f"{type(net).__name__} shares no cache: scoring string by string, much slower\n",
     }
-    assert capsys.readouterr().err == said[way]
+    assert capsys.readouterr().err == said.get(way, "")
     score(model(net), JOBS["one fact"])
     assert capsys.readouterr().err == ""  # once for each network
 
@@ -173,16 +194,34 @@ def test_every_class_is_in_the_list_of_ways():
     assert sorted(sum(WAYS.values(), ())) == sorted(helpers.NETWORKS)
 
 
+@pytest.mark.parametrize("window", [2, 31, 32, 40, 58, 100, 101, 102])
 @pytest.mark.parametrize("kind", ["Mistral with a window", "Gemma3 with a window"])
-def test_a_window_longer_than_the_probe_is_not_missed(kind):
-    m = model(helpers.network(kind, sliding_window=40))
+def test_a_window_around_the_length_of_the_probe_or_of_the_strings_is_not_missed(kind, window):
+    # The shots and Kuwait are 50 tokens long, Austria eight times 100.
+    assert_equals_plain(model(helpers.network(kind, sliding_window=window)), JOBS["shots"])
+
+
+@pytest.mark.parametrize("window", [1, 40, 101, 102, 110, 200])
+def test_the_window_of_a_gpt_neo_which_counts_columns_and_not_positions_is_not_missed(window):
+    m = model(helpers.network("GPTNeo with a window", window_size=window))
     assert_equals_plain(m, JOBS["shots"])
+    names = [a + b + c for a in "Kenya" for b in "Nairob" for c in "Chad"]
+    assert_equals_plain(m, [prompt("Italy" * 9, names)])  # 45 tokens, and 155 beside each other
+    assert "packed" not in found_ways(m.network)
 
 
-def test_the_window_of_a_gpt_neo_that_is_longer_than_the_probe_is_not_missed():
-    assert_equals_plain(
-        model(helpers.network("GPTNeo with a window", window_size=40)), JOBS["shots"]
-    )
+def test_a_gpt_neo_is_packed_where_its_window_holds_all_columns_there_can_be():
+    m = model(helpers.network("GPTNeo with a window", window_size=50 + passes.COLUMNS))
+    assert_equals_plain(m, [prompt(SHOTS, OPTIONS)])
+    assert found_ways(m.network) == ["packed"]
+
+
+def test_strings_within_a_window_are_packed_without_it_and_longer_ones_with_it():
+    net = helpers.network("Gemma3 with a window", sliding_window=60)
+    assert_equals_plain(model(net), JOBS["one fact"])  # 49 + 5 inner tokens
+    assert found_ways(net) == ["packed"]
+    assert_equals_plain(model(net), JOBS["shots"])
+    assert found_ways(net) == ["packed", "windows"]
 
 
 def test_a_network_that_ignores_its_mask_is_found_out_even_by_options_of_one_token():
@@ -191,7 +230,7 @@ def test_a_network_that_ignores_its_mask_is_found_out_even_by_options_of_one_tok
     net.forward = lambda attention_mask=None, **settings: forward(**settings)
     # No mask is needed here, so that these scores would be right in any way ...
     assert_equals_plain(model(net), [prompt(SHOTS + "Kenya", "abc")])
-    assert passes.WAYS_FOUND[net] == "expanded"
+    assert found_ways(net) == ["expanded"]
     # ... and here they would not.
     assert_equals_plain(model(net), JOBS["one fact"])
 
@@ -211,41 +250,236 @@ def test_a_network_that_looks_ahead_is_refused():
         score(model(net), JOBS["one fact"])
 
 
-@pytest.mark.parametrize("kind", ["Llama", "GPT2", "OPT", "BLOOM", "Gemma3 with a window"])
-@pytest.mark.parametrize("batch_rows", [1, 3])
-def test_the_expanded_way_is_right_in_batches_of_any_size_and_keeps_to_it(
-    kind, batch_rows, monkeypatch
-):
-    net = helpers.network(kind)
-    passes.way(net)
-    monkeypatch.setitem(passes.WAYS_FOUND, net, "expanded")
-    rows, forward = [], net.forward
-
-    def counted(input_ids, **settings):
-        rows.append(len(input_ids))
-        return forward(input_ids=input_ids, **settings)
-
-    net.forward = counted
-    found = score(model(net), JOBS["shots"], batch_rows=batch_rows).frame["logprob"]
-    assert max(rows) == batch_rows
-    np.testing.assert_allclose(found, plain(model(net), JOBS["shots"]), rtol=0, atol=NATS)
+# --- any bound on memory
 
 
-def test_the_expanded_way_halves_its_batch_when_memory_runs_out(monkeypatch):
-    net = helpers.network("BLOOM")
-    passes.way(net)
-    rows, forward = [], net.forward
+def watch(net, limit: int | None = None, *, after: str | None = None) -> list[tuple[int, int]]:
+    """The shapes (rows, tokens) that go into a network from now on.
 
-    def small_device(input_ids, **settings):
-        rows.append(len(input_ids))
-        if len(input_ids) > 2:
+    A pass of more than ``limit`` tokens runs out of memory: at its beginning, or when it comes to
+    the module named ``after``, so that the layers before have grown their part of the cache.
+    """
+    shapes, forward = [], net.forward
+
+    def small_device(input_ids, **given):
+        shapes.append(tuple(input_ids.shape))
+        if after is None:
+            exhausted()
+        return forward(input_ids=input_ids, **given)
+
+    def exhausted(*_):
+        if limit is not None and math.prod(shapes[-1]) > limit:
             raise RuntimeError("CUDA out of memory. Tried to allocate 2 GiB")
-        return forward(input_ids=input_ids, **settings)
 
     net.forward = small_device
-    found = score(model(net), JOBS["one fact"], batch_rows=3).frame["logprob"]
-    assert 3 in rows and rows[-1] <= 2
-    np.testing.assert_allclose(found, plain(model(net), JOBS["one fact"]), rtol=0, atol=NATS)
+    if after is not None:
+        net.get_submodule(after).register_forward_pre_hook(exhausted)
+    return shapes
+
+
+def allow_at_once(monkeypatch, tokens: int) -> None:
+    """Let no pass have more tokens."""
+    measured = passes.memory_of
+    monkeypatch.setattr(
+        tree, "memory_of", lambda *given: dataclasses.replace(measured(*given), most=tokens)
+    )
+
+
+BOUNDED = ("Llama", "Gemma3 with a window", "Mistral with a window", "BLOOM")
+
+
+@functools.cache
+def probed(kind: str):
+    net = helpers.network(kind)
+    ways.way(net, 100)
+    return net
+
+
+@functools.cache
+def plain_of(kind: str, job: str) -> np.ndarray:
+    return plain(model(network(kind)), JOBS[job])
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 7, 50])
+@pytest.mark.parametrize(
+    "job", ["shots", "a context that begins another, and the same twice", COMB]
+)
+@pytest.mark.parametrize("kind", BOUNDED)
+def test_any_number_of_tokens_at_once_gives_the_same_numbers(kind, job, most, monkeypatch):
+    net = helpers.network(kind)
+    monkeypatch.setitem(ways.FOUND, net, ways.FOUND[probed(kind)])
+    allow_at_once(monkeypatch, most)
+    shapes = watch(net)
+    scored = score(model(net), JOBS[job])
+    np.testing.assert_allclose(scored.frame["logprob"], plain_of(kind, job), rtol=0, atol=NATS)
+    assert max(map(math.prod, shapes)) <= max(most, 2)  # memory is measured with two
+    if kind != "BLOOM":
+        assert scored.tokens_forwarded == distinct_inner_prefixes(model(net), JOBS[job])
+
+
+@pytest.mark.parametrize("kind", ["Llama", "GPT2", "OPT", "Gemma3 with a window"])
+@pytest.mark.parametrize("most", [1, 3, 40])
+def test_the_expanded_way_is_right_for_classes_that_never_take_it_too(kind, most, monkeypatch):
+    net = helpers.network(kind)
+    monkeypatch.setitem(ways.FOUND, net, dict.fromkeys(range(3), "expanded"))
+    allow_at_once(monkeypatch, most)
+    shapes = watch(net)
+    found = score(model(net), JOBS["shots"]).frame["logprob"]
+    assert max(map(math.prod, shapes)) <= max(most, 2)
+    np.testing.assert_allclose(found, plain(model(network(kind)), JOBS["shots"]), rtol=0, atol=NATS)
+
+
+LAST_LAYER = {
+    "Llama": "model.layers.1",
+    "Gemma3 with a window": "model.layers.1",
+    "Mistral with a window": "model.layers.1",
+    "BLOOM": "transformer.h.1",
+}
+
+
+@pytest.mark.parametrize("limit", [2, 5, 17])
+@pytest.mark.parametrize("half_way", [False, True])
+@pytest.mark.parametrize("kind", BOUNDED)
+def test_where_memory_runs_out_passes_are_halved_and_the_numbers_stay_right(kind, half_way, limit):
+    net = helpers.network(kind)
+    ways.way(net, 200)
+    shapes = watch(net, limit, after=LAST_LAYER[kind] if half_way else None)
+    scored = score(model(net), JOBS[COMB])
+    np.testing.assert_allclose(scored.frame["logprob"], plain_of(kind, COMB), rtol=0, atol=NATS)
+    sizes = [math.prod(shape) for shape in shapes]
+    failed = [i for i, size in enumerate(sizes) if size > limit]
+    assert 0 < len(failed) < 10  # 512 can be halved nine times
+    for first, then in zip(failed, [*failed[1:], None], strict=True):
+        assert max(sizes[first + 1 : then], default=0) <= sizes[first]
+    assert max(sizes[failed[-1] + 1 :]) <= limit  # it is tried once, and remembered
+    if kind != "BLOOM":
+        assert scored.tokens_forwarded == distinct_inner_prefixes(model(net), JOBS[COMB])
+
+
+@pytest.mark.parametrize("kind", [*BOUNDED, "Mamba"])
+def test_where_not_even_one_token_fits_it_is_said_in_one_line(kind):
+    net = helpers.network(kind)
+    ways.way(net, 200)
+    forward = net.forward
+
+    def full(input_ids, **given):
+        if input_ids.tolist() != [[0, 0]]:  # the two tokens by which memory is measured
+            raise RuntimeError("CUDA out of memory. Tried to allocate 2 GiB")
+        return forward(input_ids=input_ids, **given)
+
+    net.forward = full
+    with pytest.raises(BadInput, match="^out of memory[^\n]*$"):
+        tree.option_logprobs(model(net), JOBS["shots"])
+    assert not list(cache_folder().rglob("*.parquet"))
+
+
+def test_another_error_of_a_network_is_not_taken_for_a_lack_of_memory():
+    net = helpers.network()
+    ways.way(net, 10)
+    net.model.layers[0].register_forward_pre_hook(lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        score(model(net), JOBS["one fact"])
+
+
+ASK = {
+    "options": lambda m, gb: tree.option_logprobs(m, JOBS["one fact"], memory_gb=gb),
+    "pieces": lambda m, gb: tree.piece_logprobs(m, [["Kenya", "Nairobi"]], memory_gb=gb),
+    "distributions": lambda m, gb: tree.distributions(
+        m, [["Kenya"]], lambda rows: rows.sum(), memory_gb=gb
+    ),
+    "states": lambda m, gb: tree.hidden_states(m, ["Kenya"], memory_gb=gb),
+}
+
+
+@pytest.mark.parametrize("ask", ASK)
+@pytest.mark.parametrize("kind", ["Llama", "BLOOM"])
+def test_a_bound_into_which_not_even_one_token_fits_is_refused_before_the_job_begins(kind, ask):
+    net = helpers.network(kind)
+    ways.way(net, 100)
+    shapes = watch(net)
+    with pytest.raises(BadInput, match=r"^memory_gb \S+ is too little: strings of \d+ tokens need"):
+        ASK[ask](model(net), 1e-6)
+    assert shapes == [(1, 2)]  # by which memory is measured
+
+
+@pytest.mark.parametrize("ask", ASK)
+@pytest.mark.parametrize("bound", [0, -1, math.nan, math.inf])
+def test_a_bound_that_is_no_positive_number_is_refused_before_the_network_is_loaded(ask, bound):
+    with pytest.raises(BadInput, match=f"^memory_gb is {bound}, but must be a number above 0$"):
+        ASK[ask](model(), bound)
+
+
+@pytest.mark.parametrize("ask", ASK)
+@pytest.mark.parametrize("kind", ["masked", "seq2seq"])
+def test_a_model_that_is_not_causal_is_refused_before_the_network_is_loaded(ask, kind):
+    with pytest.raises(
+        BadInput,
+        match=f"^model toy model is {kind}, not causal: ask it with lkecore.scores.{kind}$",
+    ):
+        ASK[ask](model(kind=kind), None)
+
+
+def test_a_tighter_bound_in_gib_means_shorter_passes_and_the_same_numbers():
+    net = helpers.network()
+    ways.way(net, 200)
+    longest, job = [], JOBS["shots"]
+    for memory_gb in (None, 4e-4, 2e-4, 1.3e-4):
+        shapes = watch(net)
+        found = score(model(net), job, memory_gb=memory_gb).frame["logprob"]
+        del net.forward
+        np.testing.assert_allclose(found, plain(model(network()), job), rtol=0, atol=NATS)
+        longest.append(max(map(math.prod, shapes)))
+    assert longest == sorted(longest, reverse=True) and len(set(longest)) == 4
+
+
+# --- random trees
+
+# Few letters, so that most prefixes are shared, and one string lies on the way to another.
+LETTERS = st.text("abcd", min_size=1, max_size=7)
+QUESTIONS = st.lists(
+    st.tuples(LETTERS, st.lists(LETTERS, min_size=1, max_size=6, unique=True)),
+    min_size=1,
+    max_size=5,
+)
+
+
+@pytest.mark.parametrize("kind", BOUNDED)
+@given(questions=QUESTIONS, most=st.integers(1, 12))
+@settings(max_examples=15)
+def test_random_trees_under_random_bounds_equal_plain(kind, questions, most):
+    job = [prompt(context, options, fact=str(i)) for i, (context, options) in enumerate(questions)]
+    m = model(probed(kind))
+    with pytest.MonkeyPatch.context() as patch:
+        allow_at_once(patch, most)
+        scored = score(m, job)
+    np.testing.assert_allclose(scored.frame["logprob"], plain(m, job), rtol=0, atol=NATS)
+    if kind != "BLOOM":
+        assert scored.tokens_forwarded == distinct_inner_prefixes(m, job)
+
+
+# --- parts whose tokens are joined
+
+
+def by_hand(net, ids, start: int) -> float:
+    """Log-probability of the tokens from ``start`` on, by one plain forward pass."""
+    import torch
+
+    with torch.inference_mode():
+        rows = net(input_ids=torch.tensor([ids])).logits[0].double().log_softmax(-1)
+    return math.fsum(rows[i - 1, ids[i]].item() for i in range(start, len(ids)))
+
+
+def test_separate_parts_are_scored_on_the_ids_of_the_parts():
+    tokenizer = helpers.bpe_tokenizer([("b", "c"), ("a", "bc")])
+    m = model(network(), tokenizer=tokenizer)
+    found = score(m, [prompt("XYab", ["c", "d", "bc"])], separate=True)
+    x, y, a, b, c, d, bc = tokenizer.convert_tokens_to_ids(["X", "Y", "a", "b", "c", "d", "bc"])
+    wanted = [by_hand(m.network, [x, y, a, b, option], 4) for option in (c, d, bc)]
+    np.testing.assert_allclose(found.frame["logprob"], wanted, rtol=0, atol=NATS)
+    assert found.merged == 0 and found.frame["n_tokens"].tolist() == [1, 1, 1]
+    joint = score(m, [prompt("XYab", ["c", "d", "bc"])])
+    assert joint.merged == 1 and joint.frame["n_tokens"].tolist() == [1, 1, 1]
+    assert abs(joint.frame["logprob"][0] - wanted[0]) > 0.01
 
 
 @pytest.mark.parametrize("kind", ["Llama", "BLOOM"])
@@ -302,6 +536,205 @@ def test_bfloat16_scores_without_error_and_its_difference_is_reported():
     assert frame["logprob"].dtype == np.float64
 
 
+# --- the pieces of long sequences
+
+PAIRS = ["Italy", "Rome", "France", "Paris", "Spain", "Madrid"]
+
+
+def ask_pieces(m, sequences, **given):
+    return tree.piece_logprobs(m, sequences, **{"use_cache": False, **given})
+
+
+@pytest.mark.parametrize("add_bos", [True, False])
+@pytest.mark.parametrize("kind", helpers.NETWORKS)
+def test_each_piece_is_scored_after_all_that_stands_before_it(kind, add_bos):
+    m = model(network(kind), add_bos=add_bos)
+    frame = ask_pieces(m, [PAIRS, PAIRS[:3], ["Italy", "Ro", "tterdam"]])
+    assert frame.columns.tolist() == ["sequence", "piece", "text", "logprob", "n_tokens"]
+    assert frame["sequence"].tolist() == [0] * 6 + [1] * 3 + [2] * 3
+    assert frame["piece"].tolist() == [*range(6), *range(3), *range(3)]
+    assert frame["text"].tolist() == [*PAIRS, *PAIRS[:3], "Italy", "Ro", "tterdam"]
+    assert frame["n_tokens"].tolist() == [len(text) for text in frame["text"]]
+    bos = [m.tokenizer.bos_token_id] if add_bos else []
+    for _, rows in frame.groupby("sequence"):
+        before = ""
+        for text, found in zip(rows["text"], rows["logprob"], strict=True):
+            ids = [*bos, *m.tokenizer(before + text)["input_ids"]]
+            start = len(bos) + len(before)
+            if start == 0:  # nothing stands before the first letter
+                assert math.isnan(found)
+            else:
+                assert found == pytest.approx(by_hand(m.network, ids, start), abs=NATS)
+            before += text
+
+
+def test_the_pieces_of_a_string_sum_to_the_string_however_it_is_cut():
+    m = model(network(), add_bos=True)
+    whole, cut = (ask_pieces(m, [pieces])["logprob"].sum() for pieces in (["".join(PAIRS)], PAIRS))
+    assert cut == pytest.approx(whole, abs=NATS)
+    assert whole == pytest.approx(
+        score(m, [prompt("", ["".join(PAIRS)])]).frame["logprob"][0], abs=NATS
+    )
+
+
+def test_a_token_across_two_pieces_belongs_to_the_later_one_and_separate_pieces_have_none():
+    tokenizer = helpers.bpe_tokenizer([("a", "b")])
+    m = model(network(), tokenizer=tokenizer)
+    x, a, b, ab = tokenizer.convert_tokens_to_ids(["x", "a", "b", "ab"])
+    pieces = [["xa", "b", "x"]]
+    joint = ask_pieces(m, pieces)  # x, ab, x
+    apart = ask_pieces(m, pieces, separate=True)
+    assert joint["n_tokens"].tolist() == [1, 1, 1] and apart["n_tokens"].tolist() == [2, 1, 1]
+    wanted = [by_hand(m.network, [x, ab], 1), by_hand(m.network, [x, ab, x], 2)]
+    np.testing.assert_allclose(joint["logprob"][1:], wanted, rtol=0, atol=NATS)
+    wanted = [by_hand(m.network, [x, a, b], 2), by_hand(m.network, [x, a, b, x], 3)]
+    np.testing.assert_allclose(apart["logprob"][1:], wanted, rtol=0, atol=NATS)
+    # Without BOS the first token of a first piece is not known, and so the piece is not.
+    assert (
+        joint["logprob"].isna().tolist() == apart["logprob"].isna().tolist() == [True, False, False]
+    )
+
+
+def test_what_sequences_share_at_their_beginning_is_forwarded_once():
+    net = helpers.network()
+    ways.way(net, 100)
+    shapes = watch(net)
+    growing = [PAIRS[:n] for n in range(1, 7)]
+    ask_pieces(model(net), growing)
+    assert sum(map(math.prod, shapes)) == 2 + len("".join(PAIRS)) - 1
+
+
+def test_a_sequence_of_which_nothing_can_be_known_is_nan_and_no_sequences_are_no_rows():
+    m = model(network())
+    assert ask_pieces(m, [["I"]])["logprob"].isna().tolist() == [True]
+    assert len(ask_pieces(m, [])) == 0
+
+
+def test_pieces_come_from_the_cache_the_second_time_to_the_last_bit():
+    first = tree.piece_logprobs(model(network()), [PAIRS, ["I", "taly"]])
+    unloaded = model()
+    again = tree.piece_logprobs(unloaded, [PAIRS, ["I", "taly"]])
+    pd.testing.assert_frame_equal(first, again, check_exact=True)
+    assert "_loaded" not in unloaded.__dict__
+    # The same ids, divided elsewhere, are another question.
+    other = tree.piece_logprobs(model(network()), [PAIRS, ["It", "aly"]])
+    assert other["logprob"][7] != first["logprob"][7]
+
+
+# --- distributions and hidden states
+
+
+def next_logprobs(m, text: str) -> np.ndarray:
+    """Of all tokens after a text, by one plain forward pass, float64."""
+    import torch
+
+    bos = [m.tokenizer.bos_token_id] if m.add_bos else []
+    ids = [*bos, *m.tokenizer(text)["input_ids"]]
+    with torch.inference_mode():
+        return (
+            m.network(input_ids=torch.tensor([ids])).logits[0, -1].double().log_softmax(-1).numpy()
+        )
+
+
+def entropy_and_divergences(rows):
+    """The entropy of the first row, and the divergences of all from it."""
+    import torch
+
+    entropy = -(rows[0].exp() * rows[0]).sum()
+    return torch.stack([entropy, *((rows[0].exp() * (rows[0] - row)).sum() for row in rows)])
+
+
+def by_numpy(m, texts) -> list[float]:
+    rows = [next_logprobs(m, text) for text in texts]
+    p = np.exp(rows[0])
+    return [-np.sum(p * rows[0]), *(np.sum(p * (rows[0] - row)) for row in rows)]
+
+
+CONTEXTS = [SHOTS + "Kenya", SHOTS + "Ken", SHOTS, "Kenya", "I", SHOTS + "Chad"]
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("kind", helpers.NETWORKS)
+def test_entropy_and_divergence_are_those_of_plain_forwards(kind, n):
+    m = model(network(kind), add_bos=n == 2)
+    groups = [CONTEXTS[i:] + CONTEXTS[:i] for i in range(len(CONTEXTS))]
+    groups = [group[:n] for group in groups]
+    found = tree.distributions(m, groups, entropy_and_divergences)
+    assert found.shape == (6, n + 1) and found.dtype == np.float64
+    # Float32 sums over 80 tokens.
+    np.testing.assert_allclose(found, [by_numpy(m, group) for group in groups], rtol=0, atol=NATS)
+
+
+def test_a_context_does_not_diverge_from_itself():
+    found = tree.distributions(model(network()), [["Kenya", "Kenya"]], entropy_and_divergences)
+    assert found[0, 0] > 0 and found[0, 1:].tolist() == [0, 0]
+
+
+def test_many_groups_are_held_a_block_at_a_time_and_come_out_in_their_order(monkeypatch):
+    m = model(network())
+    ways.way(m.network, 20)
+    blocks, reduced = [], tree._reduced
+
+    def counted(model, network, block, *given):
+        blocks.append(sum(map(len, block)))
+        return reduced(model, network, block, *given)
+
+    monkeypatch.setattr(tree, "_reduced", counted)
+    names = [a + b for a in "Kenya" for b in "Nairob"]
+    groups = [[a + "land", "Ken"] for a in names]
+    found = tree.distributions(m, groups, entropy_and_divergences, memory_gb=2.5e-5)
+    assert len(blocks) > 2 and sum(blocks) == 60
+    # Each row waits as 80 float32 numbers; a quarter of the bound is for them.
+    assert max(blocks) <= 2.5e-5 * 2**30 / 4 / (80 * 4)
+    np.testing.assert_allclose(found, [by_numpy(m, group) for group in groups], rtol=0, atol=NATS)
+
+
+def test_no_groups_have_no_distributions_and_an_empty_context_needs_bos():
+    assert len(tree.distributions(model(network()), [], entropy_and_divergences)) == 0
+    with pytest.raises(BadInput, match="text 1 is empty and the tokenizer adds no BOS token"):
+        tree.distributions(model(), [[""]], entropy_and_divergences)
+    m = model(network(), add_bos=True)
+    found = tree.distributions(m, [[""]], entropy_and_divergences)
+    np.testing.assert_allclose(found, [by_numpy(m, [""])], rtol=0, atol=NATS)
+
+
+@pytest.mark.parametrize("add_bos", [True, False])
+@pytest.mark.parametrize("kind", helpers.NETWORKS)
+def test_hidden_states_are_the_last_ones_of_a_plain_forward(kind, add_bos):
+    import torch
+
+    m = model(network(kind), add_bos=add_bos)
+    found = tree.hidden_states(m, [*CONTEXTS, "Kenya"])
+    assert found.shape == (7, 32) and found.dtype == np.float32
+    bos = [m.tokenizer.bos_token_id] if add_bos else []
+    for text, state in zip([*CONTEXTS, "Kenya"], found, strict=True):
+        ids = torch.tensor([[*bos, *m.tokenizer(text)["input_ids"]]])
+        with torch.inference_mode():
+            wanted = m.network(input_ids=ids, output_hidden_states=True).hidden_states[-1][0, -1]
+        # Float32; states are of the order of one.
+        np.testing.assert_allclose(state, wanted, rtol=0, atol=1e-4)
+
+
+def test_hidden_states_do_not_depend_on_a_bound_and_leave_no_hook_behind(monkeypatch):
+    for kind in BOUNDED:
+        net = helpers.network(kind)
+        wanted = tree.hidden_states(model(net), CONTEXTS)
+        with monkeypatch.context() as patch:
+            allow_at_once(patch, 3)
+            found = tree.hidden_states(model(net), CONTEXTS)
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-4)
+        assert not net.get_output_embeddings()._forward_pre_hooks
+    assert tree.hidden_states(model(net), []).shape == (0, 32)
+
+
+def test_hidden_states_that_are_no_numbers_are_refused():
+    net = helpers.network()
+    ways.way(net, 10)
+    net.model.norm.weight.data[3] = math.nan
+    with pytest.raises(BadInput, match="toy model in float32 gives NaN or infinity at token 5 "):
+        tree.hidden_states(model(net), ["Kenya"])
+
+
 # --- the frame
 
 
@@ -331,32 +764,40 @@ def test_the_frame_has_a_row_for_each_option_in_the_order_of_the_prompts():
 # --- at least work
 
 
-@pytest.mark.parametrize("job", ["shots", "one fact", "one option", "no shots", "two relations"])
-@pytest.mark.parametrize("add_bos", [True, False])
-def test_the_packed_way_forwards_each_prefix_once_and_no_leaf(job, add_bos):
-    # The subjects of these jobs differ in their first letter: only the shots are shared.
-    m = model(network(), add_bos=add_bos)
-    encoded = encode(m.tokenizer, JOBS[job], add_bos=add_bos)
+def distinct_inner_prefixes(m, prompts) -> int:
+    """Of all strings of a relation together, by brute force."""
+    encoded = encode(m.tokenizer, prompts, add_bos=m.add_bos)
     relations = {e.prompt.relation for e in encoded}
-    by_relation = [[e for e in encoded if e.prompt.relation == r] for r in relations]
-    wanted = sum(
-        helpers.brute_force_tokens(row for e in group for row in e.sequences)
-        for group in by_relation
+    return sum(
+        helpers.brute_force_tokens(
+            row for e in encoded if e.prompt.relation == relation for row in e.sequences
+        )
+        for relation in relations
     )
-    assert score(m, JOBS[job]).tokens_forwarded == wanted
 
 
-def test_tokens_forwarded_are_those_that_go_into_the_network():
-    net = helpers.network()
-    passes.way(net)
-    seen, forward = [], net.forward
+@pytest.mark.parametrize("job", JOBS)
+@pytest.mark.parametrize("kind", ["Llama", "Gemma2 with a window"])
+@pytest.mark.parametrize("add_bos", [True, False])
+def test_packed_ways_forward_each_prefix_once_and_no_leaf(kind, job, add_bos):
+    net = helpers.network(kind)
+    ways.way(net, 100)
+    passes_seen = watch(net)
+    m = model(net, add_bos=add_bos)
+    tokens = score(m, JOBS[job]).tokens_forwarded
+    assert tokens == distinct_inner_prefixes(m, JOBS[job])
+    assert sum(map(math.prod, passes_seen)) == tokens + 2  # by which memory is measured
 
-    def counted(input_ids, **settings):
-        seen.append(input_ids.numel())
-        return forward(input_ids=input_ids, **settings)
 
-    net.forward = counted
-    assert score(model(net), JOBS["shots"]).tokens_forwarded == sum(seen)
+@pytest.mark.parametrize("kind", ["BLOOM", "Mamba"])
+def test_tokens_forwarded_are_those_that_go_into_the_network(kind):
+    net = helpers.network(kind)
+    ways.way(net, 100)
+    passes_seen = watch(net)
+    # Of one length each, so that nothing is padded.
+    prompts = [prompt(SHOTS + name, ("abc", "abd", "xyz"), fact=name) for name in ("Chad", "Mali")]
+    tokens = score(model(net), prompts).tokens_forwarded
+    assert sum(map(math.prod, passes_seen)) == tokens + 2
 
 
 def test_options_of_one_token_cost_nothing():
@@ -369,9 +810,9 @@ def test_options_of_one_token_cost_nothing():
 @pytest.mark.parametrize(("kind", "way"), [("BLOOM", "expanded"), ("Mamba", "plain")])
 def test_the_slower_ways_count_no_padding(kind, way):
     m = model(network(kind))
-    # Stem Kenya; inner paths a, ab (one row) and xyz: 5 + 2 + 3. Plain: every string whole.
+    # Stem Kenya; inner paths ab and xyz: 5 + 2 + 3. Plain: Kenyaab and Kenyaxyz.
     forwarded = score(m, [prompt("Kenya", ["abc", "ac", "xyzw", "q"])]).tokens_forwarded
-    assert forwarded == {"expanded": 5 + 2 + 3, "plain": 8 + 7 + 9 + 6}[way]
+    assert forwarded == {"expanded": 5 + 2 + 3, "plain": 7 + 8}[way]
 
 
 # --- what a forecast says
@@ -452,9 +893,9 @@ def test_a_forecast_refuses_a_prompt_that_the_scorer_would_refuse():
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])
 @pytest.mark.parametrize("kind", ["Llama", "BLOOM"])
-def test_logits_that_are_no_numbers_name_model_dtype_and_relation(kind, value):
+def test_logits_that_are_no_numbers_name_model_dtype_and_position(kind, value):
     net = helpers.network(kind)
-    passes.way(net)  # all is well with the probe, and not with the data
+    ways.way(net, 10)  # all is well with the probe, and not with the data
     forward = net.forward
 
     def overflows(**settings):
@@ -464,9 +905,15 @@ def test_logits_that_are_no_numbers_name_model_dtype_and_relation(kind, value):
 
     net.forward = overflows
     m = model(net, name="broken", dtype="float16")
-    message = "model broken in float16 gives NaN or infinity in relation capital; try float32"
-    with pytest.raises(BadInput, match=message):
-        tree.option_logprobs(m, JOBS["two relations"])
+    message = "model broken in float16 gives NaN or infinity at token 5 of a string; try float32"
+    with pytest.raises(BadInput, match=message):  # Kenya has five tokens
+        tree.option_logprobs(m, [prompt("Kenya", "abc")])
+    for ask in (
+        lambda: tree.piece_logprobs(m, [["Kenya", "a"]]),
+        lambda: tree.distributions(m, [["Kenya"]], lambda rows: rows.sum()),
+    ):
+        with pytest.raises(BadInput, match="gives NaN or infinity at token [15] of a string"):
+            ask()
     assert not list(cache_folder().rglob("*.parquet"))
 
 
@@ -566,3 +1013,23 @@ def test_a_kept_value_comes_back_to_the_last_bit():
     cache.write("ab" + "0" * 62, values)
     np.testing.assert_array_equal(cache.read("ab" + "0" * 62), values)
     assert cache.read("cd" + "0" * 62) is None
+
+
+# --- memory
+
+
+@pytest.mark.parametrize("kind", ["Llama", "Gemma3 with a window", "BLOOM"])
+def test_the_peak_of_memory_stays_below_the_bound(kind):
+    net = helpers.network(kind, vocab_size=2000)
+    m = model(net)
+    prompts = JOBS["shots"] * 4
+    prompts = [dataclasses.replace(p, fact=f"f{i}") for i, p in enumerate(prompts)]
+    score(m, prompts)  # what is found out once is not counted
+    peaks = {}
+    for memory_gb in (5e-4, 1e-3, 1.0):
+        with helpers.counted_bytes(net) as counted:
+            found = score(m, prompts, memory_gb=memory_gb).frame["logprob"]
+        peaks[memory_gb] = counted.peak / 2**30
+        assert peaks[memory_gb] <= memory_gb
+        np.testing.assert_allclose(found, plain(m, prompts), rtol=0, atol=NATS)
+    assert peaks[5e-4] < peaks[1.0]  # the bound had something to do

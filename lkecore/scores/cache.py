@@ -8,6 +8,7 @@ import hashlib
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,15 +16,14 @@ import pandas as pd
 from lkecore import models
 from lkecore.cache import cache_folder, write_whole
 from lkecore.models import Model
-from lkecore.scores.tokens import Encoded
 
 
-def chunk_key(encoded: Sequence[Encoded], model: Model) -> str:
+def chunk_key(encoded: Sequence[Any], model: Model) -> str:
     """SHA-256 over all that makes the numbers.
 
-    Token ids, model digest, dtype, device kind, BOS policy, the source of the scorer and of what
-    loads models, and the versions of what they compute with: a run that finds a chunk may then name
-    its own versions as the chunk's.
+    What is asked in token ids (``key()`` of each), model digest, dtype, device kind, BOS policy, the
+    source of the scorer and of what loads models, and the versions of what they compute with: a run
+    that finds a chunk may then name its own versions as the chunk's.
     """
     digest = hashlib.sha256()
     backend = [version(name).split("+")[0] for name in ("torch", "transformers")]
@@ -37,8 +37,8 @@ def chunk_key(encoded: Sequence[Encoded], model: Model) -> str:
     for path in [*sorted(Path(__file__).parent.glob("*.py")), Path(models.__file__)]:
         digest.update(path.read_bytes())
     for e in encoded:
-        for ids, start in zip(e.sequences, e.starts, strict=True):
-            digest.update(np.array([len(ids), start, *ids], dtype=np.int64).tobytes())
+        asked = np.fromiter(e.key(), dtype=np.int64)
+        digest.update(np.int64(len(asked)).tobytes() + asked.tobytes())
     return digest.hexdigest()
 
 
@@ -46,18 +46,28 @@ def _path(key: str) -> Path:
     return cache_folder() / "scores" / key[:2] / f"{key}.parquet"
 
 
-def read(key: str) -> np.ndarray | None:
-    """The kept log-probabilities, or None. A file that cannot be read is as good as absent."""
+def read_frame(key: str) -> pd.DataFrame | None:
+    """What is kept under a key, or None. A file that cannot be read is as good as absent."""
     path = _path(key)
     if not path.exists():
         return None
     try:
-        return pd.read_parquet(path)["logprob"].to_numpy()
-    except (OSError, ValueError, KeyError):
+        return pd.read_parquet(path)
+    except (OSError, ValueError):
         return None
+
+
+def write_frame(key: str, frame: pd.DataFrame) -> None:
+    """Keep a frame."""
+    write_whole(_path(key), frame.to_parquet())
+
+
+def read(key: str) -> np.ndarray | None:
+    """The kept log-probabilities, or None."""
+    frame = read_frame(key)
+    return None if frame is None or "logprob" not in frame else frame["logprob"].to_numpy()
 
 
 def write(key: str, logprob: np.ndarray) -> None:
     """Keep log-probabilities, in the order of the encoded prompts and options."""
-    path = _path(key)
-    write_whole(path, pd.DataFrame({"logprob": logprob}).to_parquet())
+    write_frame(key, pd.DataFrame({"logprob": logprob}))

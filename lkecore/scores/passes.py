@@ -1,177 +1,273 @@
-"""Passes: the options of one fact through the model, over a cache that holds what is shared.
+"""Passes: one forward pass of a causal network, and how much of it fits into memory."""
 
-Three ways give the same numbers. *Packed*: subject and inner nodes go through the model in a single
-forward pass; a mask lets each node see the shots, the subject and its own ancestors only.
-*Expanded*: the cache is repeated over a batch, a row for each longest inner path, without any
-special mask. *Plain*: string by string. Packed is several times faster; a model that takes no such
-mask or ignores it without a word (ALiBi), or has no key-value cache at all (Mamba), is found out by
-a comparison with plain forwards at first use, and gets the next.
-"""
-
-import copy
+import math
+import os
 import weakref
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from lkecore.progress import tell
 from lkecore.rows import BadInput
-from lkecore.scores.plain import option_logprobs_plain
-from lkecore.scores.tokens import Encoded
+from lkecore.scores.trie import Tree
 
-Path = tuple[int, ...]  # the tokens from the end of the stem to a node of the prefix tree
+# Tokens of one pass at most, however much memory there is. Longer passes gain nothing: what hangs
+# side by side in one pass does not see each other, so that ever more of its attention is masked out.
+MOST = 512
+COLUMNS = 2048  # of a cache, at most, that stand side by side
+# What configs call attention that sees the last so many tokens only.
+WINDOWS = ("sliding_window", "window_size", "attention_window_size", "attention_chunk_size")
 
 
-def tensor(rows: Any, network: Any):
+def tensor(rows: Any, network: Any) -> Any:
     import torch
 
     return torch.tensor(rows, device=network.device)
 
 
-def tree_of(tails: Sequence[Path]) -> dict[Path, list[int]]:
-    """Each inner node of the prefix tree (the root is ()), with the tokens that follow it."""
-    children: dict[Path, dict[int, None]] = {}
-    for tail in tails:
-        for n, token in enumerate(tail):
-            children.setdefault(tail[:n], {})[token] = None
-    return {path: list(tokens) for path, tokens in children.items()}
+def forward(
+    network: Any,
+    rows: Sequence[Sequence[int]],
+    past: Any,
+    keep: Sequence[int],
+    *,
+    mask: Any = None,
+    positions: Sequence[int] | None = None,
+) -> Any:
+    """Logits at the places ``keep`` of each row, shape (row, place, vocabulary), in its dtype.
+
+    ``past`` is the key-value cache of what stands before; it grows by the rows. Without ``mask`` and
+    ``positions`` the rows are plain text from left to right.
+    """
+    given = {} if mask is None else {"attention_mask": mask}
+    if positions is not None:
+        given["position_ids"] = tensor([positions], network)
+    return network(
+        input_ids=tensor(rows, network),
+        past_key_values=past,
+        use_cache=True,
+        logits_to_keep=tensor(keep, network) if len(keep) else 1,
+        **given,
+    ).logits[:, : len(keep)]
 
 
-def edges(logits: Any, paths: Sequence[Path], children: dict[Path, list[int]]) -> dict:
-    """Log-probability of every child of ``paths``, whose logits are the rows of ``logits``."""
-    row = [i for i, path in enumerate(paths) for _ in children[path]]
-    token = [t for path in paths for t in children[path]]
-    logits = logits.float()
-    # Rounding may lift a probability of 1 a little above it; log-probabilities never are positive.
-    values = (logits[row, token] - logits.logsumexp(-1)[row]).clamp(max=0).tolist()
-    ends = [(*path, t) for path in paths for t in children[path]]
-    return dict(zip(ends, values, strict=True))
+def attempt(pass_: Callable[..., Any], *given: Any) -> Any:
+    """What the pass returns, or None if memory ran out."""
+    from accelerate.utils.memory import should_reduce_batch_size
+
+    try:
+        return pass_(*given)
+    except RuntimeError as error:
+        if not should_reduce_batch_size(error):
+            raise
+        return None
 
 
-def packed(
-    network: Any, own: Path, tails: Sequence[Path], past: Any
-) -> tuple[dict[Path, float], int]:
-    """(log-probability of each tree node given its ancestors, tokens forwarded), in one pass.
+def window_of(network: Any) -> int | None:
+    """How many tokens the network's nearest-sighted layers see; None if they see all."""
+    config = network.config.get_text_config()
+    found = [getattr(config, name, None) for name in WINDOWS]
+    return min((n for n in found if isinstance(n, int)), default=None)
 
-    ``past`` holds the shots, ``own`` is the rest of the stem; the caller cuts ``past`` back.
+
+def tree_mask(sees: np.ndarray, positions: np.ndarray, way: str, network: Any) -> Any:
+    """An attention mask from ``sees`` (token, token before it or itself): who may look at whom.
+
+    ``positions`` of all columns. Of the ways, ``packed`` gives every layer the same mask, ``window``
+    cuts it to the network's window in all layers, ``windows`` in those that have one. Added to the
+    attention scores, not Boolean: only so do all of transformers' attentions understand it.
     """
     import torch
 
-    children = tree_of(tails)
-    paths = sorted(children, key=len)  # the root first, parents before children
-    inner = paths[1:]
-    at = {path: len(own) + i for i, path in enumerate(inner)}
-    shared, n = past.get_seq_length(), len(own) + len(inner)
-    sees = torch.zeros(n, n, dtype=torch.bool)
-    sees[: len(own), : len(own)] = torch.ones(len(own), len(own)).tril().bool()
-    sees[len(own) :, : len(own)] = True
-    for path, i in at.items():
-        sees[i, [at[path[:k]] for k in range(1, len(path) + 1)]] = True
-    mask = torch.zeros(1, 1, n, shared + n, dtype=network.dtype)
-    mask[..., shared:].masked_fill_(~sees, torch.finfo(network.dtype).min)
-    depth = [*range(len(own)), *(len(own) + len(path) - 1 for path in inner)]
-    logits = network(
-        input_ids=tensor([[*own, *(path[-1] for path in inner)]], network),
-        attention_mask=mask.to(network.device),
-        position_ids=tensor([[shared + d for d in depth]], network),
-        past_key_values=past,
-        logits_to_keep=tensor([len(own) - 1, *at.values()], network),
-    ).logits[0]
-    return edges(logits, paths, children), n
+    def added(seen: np.ndarray) -> Any:
+        mask = torch.zeros(1, 1, *seen.shape, dtype=network.dtype)
+        mask.masked_fill_(torch.from_numpy(~seen), torch.finfo(network.dtype).min)
+        return mask.to(network.device)
+
+    if way == "packed":
+        return added(sees)
+    near = sees & (positions[-len(sees) :, None] - positions[None] < window_of(network))
+    if way == "window":
+        return added(near)
+    return {"full_attention": added(sees), "sliding_attention": added(near)}
 
 
-def expanded(
-    network: Any, own: Path, tails: Sequence[Path], past: Any, batch_rows: int
-) -> tuple[dict[Path, float], int]:
-    """As :func:`packed`, by a batch over the repeated cache; right for any causal model."""
-    from accelerate.utils.memory import should_reduce_batch_size
+class State:
+    """A key-value cache, and what its columns are.
 
-    children = tree_of(tails)
-    logits = network(input_ids=tensor([own], network), past_key_values=past, logits_to_keep=1)
-    nodes = edges(logits.logits[0], [()], children)
-    inner = sorted(path for path in children if path)
-    # In dictionary order a path stands right before what it begins: keep the longest of a chain.
-    rows = [r for r, after in pairwise([*inner, ()]) if after[: len(r)] != r]
-
-    def forward(batch: Sequence[Path]) -> None:
-        width = max(map(len, batch))
-        wide = copy.deepcopy(past)
-        wide.batch_repeat_interleave(len(batch))
-        # Padding on the right comes after all that is read: in a causal model without effect.
-        tokens = tensor([row + (0,) * (width - len(row)) for row in batch], network)
-        logits = network(input_ids=tokens, past_key_values=wide).logits
-        for row, row_logits in zip(batch, logits, strict=True):
-            paths = [row[:k] for k in range(1, len(row) + 1)]
-            nodes.update(edges(row_logits[: len(row)], paths, children))
-
-    # By hand: find_executable_batch_size collects garbage at every call, which takes longer here
-    # than a small model's forward pass.
-    done = 0
-    while done < len(rows):
-        try:
-            forward(rows[done : done + batch_rows])
-            done += batch_rows
-        except RuntimeError as error:
-            if batch_rows == 1 or not should_reduce_batch_size(error):
-                raise
-            batch_rows //= 2
-    return nodes, len(own) + sum(map(len, rows))
-
-
-WAYS_FOUND: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()
-# What configs call attention that sees the last so many tokens only.
-WINDOWS = ("sliding_window", "window_size", "attention_window_size", "attention_chunk_size")
-
-
-def way(network: Any) -> str:
-    """The fastest way that gives plain's numbers on this network, found out at its first use.
-
-    The probe is a small tree of random tokens, since the options of a relation may all have one
-    token, and would then test no mask. It is too short to notice windows: they are never packed.
+    The first columns are plain text, the *trunk*; after it may come branches that lie side by side.
+    ``positions`` has one for each column. ``seen`` has, for nodes of branches, the columns that the
+    node's children may look at: the trunk up to where the branch begins, and its ancestors.
     """
+
+    def __init__(self, network: Any) -> None:
+        from transformers import DynamicCache
+
+        self.network = network
+        # Without a config every layer keeps all positions: a model with sliding windows still
+        # masks by position, and the cache can be cut back.
+        self.past = DynamicCache()
+        self.positions: list[int] = []
+        self.seen: dict[int, np.ndarray] = {}
+
+    def text(self, tokens: Sequence[int], keep: Sequence[int]) -> Any:
+        """Plain text goes on; logits (place, vocabulary) at the places ``keep``."""
+        logits = forward(self.network, [tokens], self.past, keep)[0]
+        self.positions += range(len(self.positions), len(self.positions) + len(tokens))
+        return logits
+
+    def pack(self, tree: Tree, nodes: Sequence[int], keep: Sequence[int], way: str) -> Any:
+        """Nodes side by side in one pass, parents before children; logits at the places ``keep``."""
+        held, depth = len(self.positions), tree.depth
+        sees = np.zeros((len(nodes), held + len(nodes)), dtype=bool)
+        seen = {}
+        for i, node in enumerate(nodes):
+            above = tree.parent[node]
+            before = seen.get(above, self.seen.get(above))
+            if before is None:
+                before = np.arange(depth[above])
+            seen[node] = np.append(before, held + i)
+            sees[i, seen[node]] = True
+        positions = [depth[node] - 1 for node in nodes]
+        columns = np.array([*self.positions, *positions])
+        logits = forward(
+            self.network,
+            [[tree.token[node] for node in nodes]],
+            self.past,
+            keep,
+            mask=tree_mask(sees, columns, way, self.network),
+            positions=positions,
+        )[0]
+        self.seen.update(seen)
+        self.positions += positions
+        return logits
+
+    def cut(self, length: int) -> None:
+        """Forget all after the first ``length`` columns, of which branches may be none.
+
+        Layer by layer: a pass that ran out of memory half-way has left some longer than others.
+        """
+        for layer in self.past.layers:
+            if (extra := layer.get_seq_length() - length) > 0:
+                layer.crop(-extra)
+        del self.positions[length:]
+        self.seen = {node: columns for node, columns in self.seen.items() if columns[-1] < length}
+
+
+@dataclass
+class Memory:
+    """How much may be forwarded at once, so that working memory stays under ``bytes``.
+
+    Sizes are measured on the network, in bytes: ``kv`` of one token in the cache, ``layer_kv`` in
+    one layer of it (which is copied when it grows), ``hidden`` of what one token holds on its way
+    through a layer, ``logits`` of one row of logits, ``seen`` of one cell of the attention mask.
+    """
+
+    bytes: int
+    kv: int
+    layer_kv: int
+    hidden: int
+    logits: int
+    seen: int
+    most: int = MOST
+
+    def tokens(self, depth: int) -> int:
+        """Tokens of one pass, where the cache holds up to ``depth`` tokens."""
+        n = self.most
+        while n > 1 and self.needed(n, depth) > self.bytes:
+            n -= max(1, n // 16)
+        if (least := self.needed(n, depth)) > self.bytes:
+            raise BadInput(
+                f"memory_gb {self.bytes / 2**30:.3g} is too little: strings of {depth} tokens "
+                f"need {least / 2**30:.3g} at least"
+            )
+        return n
+
+    def halve(self, tried: int) -> None:
+        """After ``tried`` tokens were too many all the same, take half of them from now on."""
+        self.most = tried // 2
+        if not self.most:
+            raise BadInput(
+                "out of memory, even with one token at a time; free some, or take a smaller model or "
+                "dtype"
+            )
+
+    def needed(self, tokens: int, depth: int) -> int:
+        """Bytes of one pass over a cache of ``depth`` tokens."""
+        columns = depth + tokens
+        cache = self.kv * columns + self.layer_kv * columns
+        return cache + tokens * (self.hidden + self.logits + self.seen * columns)
+
+    def rows(self, depth: int, width: int) -> int:
+        """Rows of ``width`` tokens in one batch, each with its own copy of the cache."""
+        n = max(1, self.tokens(depth) // width)
+        while n > 1 and n * self.needed(width, depth) > self.bytes:
+            n -= 1
+        return n
+
+
+def bound_of(memory_gb: float | None) -> float | None:
+    """The bound of working memory in GiB that a call asks for, or ``LKE_MEMORY_GB``, or None.
+
+    Needs no network, so that a bad one is refused at the door: raises :class:`BadInput` for what is
+    no positive number.
+    """
+    if memory_gb is None and (said := os.environ.get("LKE_MEMORY_GB")):
+        try:
+            memory_gb = float(said)
+        except ValueError:
+            raise BadInput(f"LKE_MEMORY_GB is {said!r}, but must be a number (GiB)") from None
+    if memory_gb is not None and not 0 < memory_gb < math.inf:
+        raise BadInput(f"memory_gb is {memory_gb}, but must be a number above 0")
+    return memory_gb
+
+
+def memory_of(network: Any, memory_gb: float | None) -> Memory:
+    """How much of a network goes at once; ``memory_gb`` as :func:`bound_of` gives it.
+
+    None is 1 GiB on the CPU and half of what is free on a GPU. Weights are not counted.
+    """
+    import torch
+
+    if memory_gb is None:
+        memory_gb = 1.0
+        if network.device.type == "cuda":
+            memory_gb = torch.cuda.mem_get_info(network.device)[0] / 2**31
+    if network not in SIZES:
+        SIZES[network] = _sizes(network)
+    return Memory(int(memory_gb * 2**30), **SIZES[network])
+
+
+SIZES: weakref.WeakKeyDictionary[Any, dict[str, int]] = weakref.WeakKeyDictionary()
+
+
+def _sizes(network: Any) -> dict[str, int]:
+    """The sizes of :class:`Memory`, measured."""
     import torch
     from transformers import DynamicCache
 
-    if network in WAYS_FOUND:
-        return WAYS_FOUND[network]
-    config = network.config.get_text_config()
-    ids = tuple(np.random.default_rng(0).integers(config.vocab_size, size=32).tolist())
-    stem, a, b, c = ids[:20], ids[20:24], ids[24:28], ids[28:]
-    tails = [a, b, a[:3], a[:2] + c, a[:2] + b[2:], c[:1]]
-    probe = Encoded(None, tuple(stem + t for t in tails), (len(stem),) * len(tails), merged=0)
-    wanted = option_logprobs_plain(network, probe)
-    # Float32 differs by rounding; half precision by up to half a nat (design: bfloat16).
-    tolerance = 1e-3 if network.dtype == torch.float32 else 0.5
-
-    def agrees(name: str) -> bool:
+    past = DynamicCache()
+    with torch.inference_mode():
         try:
-            with torch.inference_mode():
-                past = DynamicCache()
-                network(input_ids=tensor([stem[:10]], network), past_key_values=past)
-                args = (network, stem[10:], tails, past)
-                nodes, _ = packed(*args) if name == "packed" else expanded(*args, batch_rows=8)
-        except Exception:  # every architecture refuses a mask or a cache in its own way
-            return False
-        found = [sum(nodes[t[: i + 1]] for i in range(len(t))) for t in tails]
-        return float(np.abs(wanted - found).mean()) < tolerance
-
-    kind = type(network).__name__
-    windows = any(getattr(config, name, None) for name in WINDOWS)
-    if not windows and agrees("packed"):
-        WAYS_FOUND[network] = "packed"
-    elif agrees("expanded"):
-        tell(f"{kind} takes no tree mask: scoring by expanded cache, slower")
-        WAYS_FOUND[network] = "expanded"
-    else:
-        with torch.inference_mode():
-            short, long = (
-                network(input_ids=tensor([row], network), use_cache=False).logits
-                for row in (stem, ids)
-            )
-        if (short - long[:, : len(stem)]).float().abs().mean() > tolerance:
-            raise BadInput(f"{kind} looks at tokens that come later: it is no causal model")
-        tell(f"{kind} shares no cache: scoring string by string, much slower")
-        WAYS_FOUND[network] = "plain"
-    return WAYS_FOUND[network]
+            network(input_ids=tensor([[0, 0]], network), past_key_values=past)
+            layers = [(x.keys.nbytes + x.values.nbytes) // 2 for x in past.layers]
+        except torch.OutOfMemoryError:
+            raise
+        except Exception:  # a network without such a cache keeps nothing between passes
+            layers = []
+    size = network.dtype.itemsize
+    vocabulary, width = network.get_input_embeddings().weight.shape
+    matrices = [m.weight for m in network.modules() if getattr(m, "weight", None) is not None]
+    sides = [n for w in matrices if w.dim() == 2 for n in w.shape if n != vocabulary]
+    widest = max(sides, default=width)
+    heads = getattr(network.config.get_text_config(), "num_attention_heads", 1)
+    eager = network.config._attn_implementation == "eager"
+    return dict(
+        kv=sum(layers),
+        # A layer's cache is copied when it grows; grouped heads are repeated for its time.
+        layer_kv=max(layers, default=0) + 2 * size * width,
+        hidden=size * (10 * width + 5 * widest),
+        logits=vocabulary * max(size, 4),
+        seen=size + (heads * (size + 4) if eager else 4),
+    )

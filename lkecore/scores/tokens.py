@@ -15,20 +15,49 @@ is scored with the option; ``merged`` counts how often.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
+
+import numpy as np
 
 from lkecore.prompts import Prompt
 from lkecore.rows import BadInput
 
+# Characters at the end of a context that are tokenised again with every option: several words.
+AGAIN = 48
+
 
 @dataclass(frozen=True)
 class Encoded:
-    """A prompt in token ids: ``sequences[i][starts[i]:]`` are the tokens of option i."""
+    """A prompt in token ids.
+
+    Option i is the tokens ``stem + tails[i]``, of which those from ``starts[i]`` on are its own. The
+    stem is what all options share and no score counts; its length is the smallest of the starts.
+    """
 
     prompt: Prompt
-    sequences: tuple[tuple[int, ...], ...]
+    stem: tuple[int, ...]
+    tails: tuple[tuple[int, ...], ...]
     starts: tuple[int, ...]
     merged: int  # options whose tokens merge with the context's
+
+    @property
+    def sequences(self) -> list[tuple[int, ...]]:
+        """All tokens of each option's string, from the first."""
+        return [self.stem + tail for tail in self.tails]
+
+    @property
+    def n_tokens(self) -> list[int]:
+        """How many tokens each option has."""
+        whole = len(self.stem)
+        return [whole + len(t) - s for t, s in zip(self.tails, self.starts, strict=True)]
+
+    def key(self) -> list[int]:
+        """Integers that say all that is asked: no other prompt has the same."""
+        ids = [len(self.stem), *self.stem]
+        for start, tail in zip(self.starts, self.tails, strict=True):
+            ids += [start, len(tail), *tail]
+        return ids
 
 
 def common_prefix(sequences: Sequence[Sequence[int]]) -> int:
@@ -50,37 +79,191 @@ def encode(
     *,
     add_bos: bool,
     context_length: int | None = None,
+    separate: bool = False,
 ) -> list[Encoded]:
     """Tokenise prompts; needs the tokenizer only, so that errors come before a model is loaded.
 
     ``add_bos`` puts the tokenizer's beginning-of-sequence token in front of every string, and no
     other special token is added anywhere. ``context_length`` is the model's window in tokens.
+    ``separate`` tokenises context and continuation apart and joins their ids.
 
     Raises :class:`BadInput` for a prompt beyond the window, an option without tokens of its own,
-    two options with the same tokens, and an empty context without BOS (nothing to condition on).
+    two options with the same tokens, an empty context without BOS (nothing to condition on), and a
+    prompt with text after its blank, which a model that reads from left to right would not see.
     """
     bos = (tokenizer.bos_token_id,) if add_bos else ()
-    encoded = []
     for prompt in prompts:
-        texts = [prompt.context, *(prompt.context + c for c in prompt.continuations)]
-        ids = tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]
-        context, *joint = [(*bos, *row) for row in ids]
-        starts = tuple(common_prefix([context, row]) for row in joint)
-        where = f"fact {prompt.fact} ({prompt.subject!r})"
-        for option, row, start in zip(prompt.options, joint, starts, strict=True):
-            if start == len(row):
+        if prompt.after.strip():
+            raise BadInput(
+                f"{place(prompt)}: {prompt.after!r} stands after the blank, where a causal model "
+                "does not look; take a template that ends with its blank"
+            )
+    own = ids_of(tokenizer, [p.context for p in prompts])
+    if separate:
+        kept = [len(row) for row in own]
+        rests = ids_of(tokenizer, [c for p in prompts for c in p.continuations])
+    else:
+        kept, rests = _joint(tokenizer, prompts, own)
+    encoded, at = [], 0
+    for prompt, row, n_kept in zip(prompts, own, kept, strict=True):
+        context, n = bos + row, len(bos) + n_kept
+        ends = rests[at : (at := at + len(prompt.options))]
+        starts = tuple(n + common_prefix([context[n:], rest]) for rest in ends)
+        where = place(prompt)
+        for option, rest, start in zip(prompt.options, ends, starts, strict=True):
+            if start == n + len(rest):
                 raise BadInput(f"{where}: option {option!r} has no token of its own")
             if start == 0:
                 raise BadInput(f"{where}: the context is empty and the tokenizer adds no BOS token")
-        if len(set(joint)) < len(joint):
-            twin = next(o for i, o in enumerate(prompt.options) if joint[i] in joint[:i])
+        if len(set(ends)) < len(ends):
+            twin = next(o for i, o in enumerate(prompt.options) if ends[i] in ends[:i])
             raise BadInput(f"{where}: option {twin!r} has the same tokens as another option")
-        longest = max(map(len, joint)) - 1  # the last token is read, never forwarded
-        if context_length is not None and longest > context_length:
-            raise BadInput(
-                f"{where}: {longest} tokens are more than the model's context of {context_length}; "
-                "ask for fewer shots"
-            )
+        # The last token is read, never forwarded.
+        check_window(where, n + max(map(len, ends)) - 1, context_length)
+        stem = context[: min(starts)]
+        shown = context[:n]  # part of the stem, unless a token merged further back
+        tails = tuple((shown + rest)[len(stem) :] for rest in ends)
         merged = sum(start < len(context) for start in starts)
-        encoded.append(Encoded(prompt, tuple(joint), starts, merged))
+        encoded.append(Encoded(prompt, stem, tails, starts, merged))
     return encoded
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """A sequence in token ids, cut into pieces: piece i is ``ids[bounds[i]:bounds[i + 1]]``."""
+
+    ids: tuple[int, ...]
+    bounds: tuple[int, ...]
+
+    def key(self) -> list[int]:
+        """Integers that say all that is asked: no other sequence has the same."""
+        return [-len(self.ids), *self.ids, *self.bounds]
+
+
+def encode_pieces(
+    tokenizer: Any,
+    sequences: Sequence[Sequence[str]],
+    *,
+    add_bos: bool,
+    context_length: int | None = None,
+    separate: bool = False,
+) -> list[Pieces]:
+    """Tokenise sequences that are given in pieces, such as the subjects and objects of many pairs.
+
+    A sequence is tokenised as one string; each piece begins where the border rule says, so that a
+    token that lies across a border belongs to the later piece. ``separate`` tokenises every piece
+    apart and joins the ids (IC-S2). BOS and the first bound as in :func:`encode`.
+
+    Raises :class:`BadInput` for a piece without tokens, and a sequence that is empty or beyond the
+    window.
+    """
+    bos = (tokenizer.bos_token_id,) if add_bos else ()
+    found = []
+    for number, pieces in enumerate(sequences, 1):
+        if not pieces:
+            raise BadInput(f"sequence {number} has no pieces")
+        if separate:
+            rows = ids_of(tokenizer, pieces)
+            ends = np.cumsum([len(row) for row in rows]).tolist()
+            ids = tuple(token for row in rows for token in row)
+        else:
+            upto = list(accumulate(pieces))
+            *rows, ids = ids_of(tokenizer, upto)
+            ends = [*(common_prefix([row, ids]) for row in rows), len(ids)]
+        bounds = [0, *ends]
+        for i, piece in enumerate(pieces):
+            if bounds[i] >= bounds[i + 1]:
+                raise BadInput(
+                    f"sequence {number}: piece {i + 1} {piece!r} has no token of its own"
+                )
+        longest = len(bos) + len(ids) - 1
+        check_window(f"sequence {number}", longest, context_length)
+        found.append(Pieces(bos + ids, tuple(len(bos) + n for n in bounds)))
+    return found
+
+
+def encode_texts(
+    tokenizer: Any, texts: Sequence[str], *, add_bos: bool, context_length: int | None = None
+) -> list[tuple[int, ...]]:
+    """Token ids of whole texts, each of which goes through the model with all its tokens.
+
+    Raises :class:`BadInput` for a text without tokens and one beyond the window.
+    """
+    bos = (tokenizer.bos_token_id,) if add_bos else ()
+    rows = [bos + row for row in ids_of(tokenizer, texts)]
+    for number, row in enumerate(rows, 1):
+        if not row:
+            raise BadInput(f"text {number} is empty and the tokenizer adds no BOS token")
+        check_window(f"text {number}", len(row), context_length)
+    return rows
+
+
+def check_window(where: str, n_tokens: int, context_length: int | None) -> None:
+    """Raise :class:`BadInput`, which ``where`` begins, for more tokens than the model's window."""
+    if context_length is not None and n_tokens > context_length:
+        raise BadInput(
+            f"{where}: {n_tokens} tokens are more than the model's context of {context_length}; "
+            "ask for fewer shots"
+        )
+
+
+def place(prompt: Prompt) -> str:
+    """How an error names a prompt."""
+    return f"fact {prompt.fact} ({prompt.subject!r})"
+
+
+def ids_of(tokenizer: Any, texts: Sequence[str]) -> list[tuple[int, ...]]:
+    """The token ids of each text, without special tokens."""
+    if not texts:
+        return []
+    ids = tokenizer(list(texts), add_special_tokens=False, verbose=False)["input_ids"]
+    return [tuple(row) for row in ids]
+
+
+def _joint(
+    tokenizer: Any, prompts: Sequence[Prompt], own: Sequence[tuple[int, ...]]
+) -> tuple[list[int], list[tuple[int, ...]]]:
+    """Tokens of context + continuation, without tokenising a long context once for each option.
+
+    ``own`` are the contexts' own tokens. Returns how many of these are kept, for each prompt, and
+    what tokens follow them, for each option. Tokenizers cut at spaces before all else, so that an
+    option moves no token further back than a word or two: only the last words of a context are
+    tokenised with every option. Not on trust: for each prompt the whole string of one option,
+    another one for each prompt, must come out the same, and no option may move more than half of
+    these words' tokens. Where it is otherwise, all its strings are tokenised whole.
+    """
+    kept, tails = [0] * len(prompts), [p.context for p in prompts]
+    long = [i for i, p in enumerate(prompts) if _last_space(p.context) and len(p.options) > 2]
+    if tokenizer.is_fast and long:
+        contexts = [prompts[i].context for i in long]
+        asked = [prompts[i].continuations[i % len(prompts[i].options)] for i in long]
+        whole = ids_of(tokenizer, [c + a for c, a in zip(contexts, asked, strict=True)])
+        spans = tokenizer(
+            contexts, add_special_tokens=False, return_offsets_mapping=True, verbose=False
+        )["offset_mapping"]
+        # Most have the space in the word that follows; some put one in front of every text.
+        for after in (0, 1):
+            cuts = [_last_space(c) + after for c in contexts]
+            ends = ids_of(
+                tokenizer, [c[at:] + a for c, a, at in zip(contexts, asked, cuts, strict=True)]
+            )
+            for i, at, row, end, span in zip(long, cuts, whole, ends, spans, strict=True):
+                n = sum(begin < at for begin, _ in span)
+                if not kept[i] and own[i][:n] + end == row:
+                    kept[i], tails[i] = n, prompts[i].context[at:]
+    texts = [t + c for t, p in zip(tails, prompts, strict=True) for c in p.continuations]
+    rests, end = ids_of(tokenizer, texts), 0
+    for i, p in enumerate(prompts):
+        begin, end = end, end + len(p.options)
+        last = own[i][kept[i] :]
+        held = (common_prefix([last, rest]) for rest in rests[begin:end])
+        if kept[i] and 2 * min(held) <= len(last):
+            kept[i] = 0
+            rests[begin:end] = ids_of(tokenizer, [p.context + c for c in p.continuations])
+    return kept, rests
+
+
+def _last_space(context: str) -> int:
+    """The space before the last words of a long context; 0 for a short one."""
+    end = max(len(context) - AGAIN, 0)
+    return max(0, *(context.rfind(space, 0, end) for space in " \n\t"))

@@ -1,23 +1,23 @@
-"""Tree: option log-probabilities where no shared beginning is computed twice.
+"""Tree: what a causal model says about many strings, with no shared beginning computed twice.
 
-All strings of a relation begin with the same shots, and all strings of a fact with its subject. So
-the shots are forwarded once for a relation, into the key-value cache, and the subject once for a
-fact. The options of a fact part ways after it, token by token: a prefix tree. An option's last
-token is read from the logits before it and never forwarded, so that an option of one token costs
-nothing at all.
+All strings of a relation begin with the same shots, all strings of a fact with its subject, and many
+options share their first tokens. So all strings become one prefix tree (``trie``), and each of its
+nodes goes through the model once (``walk``), in the fastest way that is exact for this model
+(``ways``). An option's last token is read from the logits before it and never forwarded, so that an
+option of one token costs nothing at all.
 
     [ shots ............... ]                        once for each relation
                              [ France ]              once for each fact
                                        [ Par ]       inner nodes: what lies before a last token
                                        [ Ber ][ l ]
 
-How the options of one fact go through the model is in ``passes``.
+Here are the questions: log-probabilities of options and of the pieces of long sequences, full
+distributions over the vocabulary, and hidden states.
 """
 
-import time
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import groupby
+import math
+from collections.abc import Callable, Sequence
+from itertools import groupby, pairwise
 from typing import Any
 
 import numpy as np
@@ -29,183 +29,322 @@ from lkecore.models import Model
 from lkecore.prompts import Prompt
 from lkecore.rows import BadInput
 from lkecore.scores import cache as store
-from lkecore.scores.passes import expanded, packed, tensor, tree_of, way
-from lkecore.scores.plain import option_logprobs_plain
-from lkecore.scores.tokens import Encoded, common_prefix, encode
-
-
-@dataclass(frozen=True)
-class Scored:
-    """Scores and what they cost.
-
-    ``frame`` has one row for each fact and option, facts and options in the order of the prompts:
-    fact, subject, context, continuation, option, gold, ``logprob`` (sum over the option's tokens,
-    nats, float64) and ``n_tokens``. ``seconds`` cover tokenising and scoring, not loading;
-    ``tokens_forwarded`` count no padding and are 0 where the numbers came from the cache.
-    """
-
-    frame: pd.DataFrame
-    seconds: float
-    tokens_forwarded: int
-    merged: int
-    cached: bool
+from lkecore.scores import chunks
+from lkecore.scores.batches import check_kind
+from lkecore.scores.chunks import Scored
+from lkecore.scores.passes import Memory, bound_of, memory_of
+from lkecore.scores.tokens import Encoded, encode, encode_pieces, encode_texts
+from lkecore.scores.trie import Tree
+from lkecore.scores.walk import walk
+from lkecore.scores.ways import way
 
 
 def option_logprobs(
     model: Model,
     prompts: Sequence[Prompt],
     *,
-    batch_rows: int = 64,
+    separate: bool = False,
+    memory_gb: float | None = None,
     use_cache: bool = True,
 ) -> Scored:
     """Log-probability of every option of every prompt (IC-E2), each exactly as in ``plain``.
 
-    ``batch_rows`` bounds how many option rows the expanded way forwards at a time; on a device
-    that runs out of memory it halves by itself. ``use_cache`` reads and keeps results under the
-    user's cache folder, keyed by token ids, model, dtype, BOS policy and the scorer's source.
+    ``separate`` tokenises context and continuation apart. ``memory_gb`` bounds the working memory in
+    GiB, weights not counted (None: 1 on the CPU, half of what is free on a GPU); the work is cut to
+    fit, and cut further if a device runs out all the same. ``use_cache`` reads and keeps results
+    under the user's cache folder, keyed by token ids, model, dtype, BOS policy and the scorer's
+    source.
 
-    Raises :class:`BadInput` as :func:`lkecore.scores.tokens.encode` does, before the model is
-    loaded, and for logits that are not numbers (naming the model, dtype and relation).
+    Raises :class:`BadInput` as :func:`lkecore.scores.tokens.encode` does and for a bound that is no
+    positive number, before the model is loaded; for a bound that not even one token fits into; and
+    for logits that are not numbers (naming model, dtype and position).
     """
-    started = time.perf_counter()
-    encoded = encode(
-        model.tokenizer, prompts, add_bos=model.add_bos, context_length=model.context_length
+    check_kind(model, "causal")
+    memory_gb = bound_of(memory_gb)
+
+    def compute(network: Any, chunk: Sequence[Encoded], bar: tqdm) -> tuple[list[float], int]:
+        tree, paths = _tree_of(chunk)
+        logprob, tokens = _edges(model, network, tree, paths, memory_gb, bar, len(chunk))
+        return [sum(logprob[node] for node in path) for path in paths], tokens
+
+    return chunks.score(
+        model,
+        lambda: _encoded(model, prompts, separate),
+        compute,
+        use_cache=use_cache,
+        memory_gb=memory_gb,
     )
-    seconds = time.perf_counter() - started
-    values: list[float] = []
-    tokens, chunks, cached = 0, 0, 0
-    with progress.bar(len(encoded), "fact") as bar:
-        for relation, group in groupby(encoded, key=lambda e: e.prompt.relation):
-            chunk = list(group)
-            bar.set_description(relation)
-            key = store.chunk_key(chunk, model)
-            kept = store.read(key) if use_cache else None
-            from_cache = kept is not None
-            if kept is None:
-                network = model.network  # loads now, if it has not been: not in the seconds
-                started = time.perf_counter()
-                kept, forwarded = _relation_logprobs(network, chunk, batch_rows, bar)
-                seconds += time.perf_counter() - started
-                tokens += forwarded
-                if not np.isfinite(kept).all():  # half precision overflows to NaN or infinity
-                    raise BadInput(
-                        f"model {model.name} in {model.dtype} gives NaN or infinity in relation "
-                        f"{relation}; try float32"
-                    )
-                if use_cache:
-                    store.write(key, kept)
-            else:
-                cached += 1
-                forwarded = 0
-                bar.update(len(chunk))
-            progress.record(
-                model=model.name,
-                relation=relation,
-                facts=len(chunk),
-                tokens_forwarded=forwarded,
-                from_cache=from_cache,
-                batch_rows=batch_rows,
+
+
+def _encoded(model: Model, prompts: Sequence[Prompt], separate: bool) -> list[Encoded]:
+    return encode(
+        model.tokenizer,
+        prompts,
+        add_bos=model.add_bos,
+        context_length=model.context_length,
+        separate=separate,
+    )
+
+
+def piece_logprobs(
+    model: Model,
+    sequences: Sequence[Sequence[str]],
+    *,
+    separate: bool = False,
+    memory_gb: float | None = None,
+    use_cache: bool = True,
+) -> pd.DataFrame:
+    """Log-probability of every piece of long sequences, each given all that stands before it.
+
+    One pass answers all positions of a sequence (the probe of many pairs, IC-S5; EIC-LKE, IC-S2,
+    with ``separate=True``), and what several sequences share at their beginning is computed once.
+    A row for each piece: ``sequence`` and ``piece`` (numbers from 0), ``text``, ``logprob`` (sum
+    over its tokens, nats) and ``n_tokens``. Without BOS nothing stands before the first token, so
+    the first piece's ``logprob`` is NaN: not zero, not known. One call is one entry of the cache.
+
+    Raises :class:`BadInput` as :func:`lkecore.scores.tokens.encode_pieces` and
+    :func:`option_logprobs` do.
+    """
+    check_kind(model, "causal")
+    memory_gb = bound_of(memory_gb)
+    encoded = encode_pieces(
+        model.tokenizer,
+        sequences,
+        add_bos=model.add_bos,
+        context_length=model.context_length,
+        separate=separate,
+    )
+    key = store.chunk_key(encoded, model)
+    values = store.read(key) if use_cache else None
+    from_cache, tokens = values is not None, 0
+    if values is None:
+        network, tree = model.network, Tree()
+        paths = [tree.path(tree.add(e.ids)) for e in encoded]
+        with progress.bar(len(encoded), "sequence") as bar:
+            logprob, tokens = _edges(
+                model, network, tree, [p[1:] for p in paths], memory_gb, bar, len(encoded)
             )
-            chunks += 1
-            values += kept.tolist()
-    return Scored(
-        frame=_tidy(encoded, values),
-        seconds=seconds,
-        tokens_forwarded=tokens,
-        merged=sum(e.merged for e in encoded),
-        cached=cached == chunks,
-    )
-
-
-def equal_scores(prompts: Sequence[Prompt]) -> Scored:
-    """A frame of the right shape in which every option is alike: for a forecast, not a result."""
-    alike = [Encoded(p, ((0,),) * len(p.options), (0,) * len(p.options), merged=0) for p in prompts]
-    return Scored(_tidy(alike, [-1.0] * sum(len(p.options) for p in prompts)), 0.0, 0, 0, True)
-
-
-def _tidy(encoded: Sequence[Encoded], logprob: Sequence[float]) -> pd.DataFrame:
+        values = np.array(
+            [
+                # Without BOS nothing stands before the first token.
+                sum(logprob[n] for n in path[a:b]) if a >= 1 else np.nan
+                for path, e in zip(paths, encoded, strict=True)
+                for a, b in pairwise(e.bounds)
+            ]
+        )
+        if use_cache:
+            store.write(key, values)
+    _record(model, tokens, memory_gb, from_cache)
     rows = [
-        (p.fact, p.subject, p.context, p.continuations[i], option, i == p.gold, len(ids) - start)
-        for e in encoded
-        for p in [e.prompt]
-        for i, (option, ids, start) in enumerate(zip(p.options, e.sequences, e.starts, strict=True))
+        (i, j, text, end - begin)
+        for i, (e, pieces) in enumerate(zip(encoded, sequences, strict=True))
+        for j, (text, (begin, end)) in enumerate(zip(pieces, pairwise(e.bounds), strict=True))
     ]
-    columns = ["fact", "subject", "context", "continuation", "option", "gold", "n_tokens"]
-    frame = pd.DataFrame(rows, columns=columns)
-    frame.insert(6, "logprob", logprob)
+    frame = pd.DataFrame(rows, columns=["sequence", "piece", "text", "n_tokens"])
+    frame.insert(3, "logprob", values)
     return frame
 
 
-def _relation_logprobs(
-    network: Any, encoded: Sequence[Encoded], batch_rows: int, bar: tqdm
-) -> tuple[np.ndarray, int]:
-    """(log-probabilities of all options of all facts of one relation, tokens forwarded)."""
-    import torch
-    from transformers import DynamicCache
+def distributions(
+    model: Model,
+    groups: Sequence[Sequence[str]],
+    reduce: Callable[[Any], Any],
+    *,
+    memory_gb: float | None = None,
+) -> np.ndarray:
+    """What comes next after each context, over the whole vocabulary, reduced to a few numbers.
 
-    chosen = way(network)
-    if chosen == "plain":
-        values = []
-        for e in encoded:
-            values += option_logprobs_plain(network, e).tolist()
-            bar.update()
-        return np.array(values), sum(len(ids) for e in encoded for ids in e.sequences)
-    stems, shared = _stems(encoded)
-    values, forwarded = [], shared
-    with torch.inference_mode():
-        # Without a config every layer keeps all positions: a model with sliding windows still
-        # masks by position, and the cache can be cut back after each fact.
-        past = DynamicCache()
-        if shared:
-            shots = tensor([stems[0][:shared]], network)
-            network(input_ids=shots, past_key_values=past, logits_to_keep=1)
-        for e, stem in zip(encoded, stems, strict=True):
-            tails = [ids[len(stem) :] for ids in e.sequences]
-            if chosen == "packed":
-                nodes, n = packed(network, stem[shared:], tails, past)
-            else:
-                nodes, n = expanded(network, stem[shared:], tails, past, batch_rows)
-            past.crop(shared - past.get_seq_length())  # a negative count: how many to forget
-            values += [
-                sum(nodes[tail[: i + 1]] for i in range(start - len(stem), len(tail)))
-                for tail, start in zip(tails, e.starts, strict=True)
-            ]
-            forwarded += n
-            bar.update()
-    return np.array(values), forwarded
+    A group is one context (for its entropy, PZ-E1) or several that are compared (two for a KL
+    divergence, PZ-E3). ``reduce`` gets the log-probabilities of one group, a float32 tensor (context,
+    vocabulary) on the model's device, in nats, and returns a tensor of k numbers. The result has
+    shape (group, k), float64. No more than a block of groups is held at a time.
 
-
-def _stems(encoded: Sequence[Encoded]) -> tuple[list[tuple[int, ...]], int]:
-    """The stem of each fact, where its options part, and how many tokens all of them share.
-
-    Nothing in a stem is scored, everything is shared. What the stems of all facts share is the
-    shots. At least one token is left to each stem, since its logits are read.
+    Raises :class:`BadInput` as :func:`lkecore.scores.tokens.encode_texts` and
+    :func:`option_logprobs` do.
     """
-    stems = [
-        e.sequences[0][
-            : min(common_prefix(e.sequences), *e.starts, *(len(s) - 1 for s in e.sequences))
-        ]
-        for e in encoded
-    ]
-    return stems, min(common_prefix(stems), min(map(len, stems)) - 1)
+    import torch
+
+    check_kind(model, "causal")
+    memory_gb = bound_of(memory_gb)
+    if not all(groups):
+        raise BadInput("a group of contexts is empty; each needs one at least")
+    rows_of = iter(_whole(model, [text for group in groups for text in group]))
+    encoded = [[next(rows_of) for _ in group] for group in groups]
+    network = model.network
+    memory = memory_of(network, memory_gb)
+    chosen = way(network, max((len(row) for rows in encoded for row in rows), default=0))
+    # A quarter of the memory for the rows that wait for the others of their group.
+    held = max(1, memory.bytes // (4 * memory.logits))
+    memory.bytes -= memory.bytes // 4
+    results, block, tokens = [], [], 0
+
+    def finish() -> None:
+        nonlocal tokens
+        found, n = _reduced(model, network, block, reduce, chosen, memory)
+        results.extend(found)
+        tokens += n
+        bar.update(len(block))
+        block.clear()
+
+    with progress.bar(len(groups), "prompt") as bar:
+        for rows in encoded:
+            if block and sum(map(len, block)) + len(rows) > held:
+                finish()
+            block.append(rows)
+        if block:
+            finish()
+    _record(model, tokens, memory_gb)
+    return torch.stack(results).numpy() if results else np.empty((0, 0))
 
 
-def expected_tokens(model: Model, prompts: Sequence[Prompt]) -> tuple[int, int]:
+def _record(model: Model, tokens: int, memory_gb: float | None, from_cache: bool = False) -> None:
+    progress.record(
+        model=model.name, tokens_forwarded=tokens, from_cache=from_cache, memory_gb=memory_gb
+    )
+
+
+def _whole(model: Model, texts: Sequence[str]) -> list[tuple[int, ...]]:
+    return encode_texts(
+        model.tokenizer, texts, add_bos=model.add_bos, context_length=model.context_length
+    )
+
+
+def _reduced(
+    model: Model,
+    network: Any,
+    block: Sequence[Sequence[tuple[int, ...]]],
+    reduce: Callable[[Any], Any],
+    chosen: str,
+    memory: Memory,
+) -> tuple[list[Any], int]:
+    import torch
+
+    tree = Tree()
+    ends = [[tree.add(row) for row in rows] for rows in block]
+    rows_at: dict[int, Any] = {}
+
+    def read(nodes: list[int], logits: Any, _: Any) -> None:
+        for node, row in zip(nodes, logits, strict=True):
+            rows_at[node] = row.float().log_softmax(-1)
+            if not math.isfinite(rows_at[node].max().item()):
+                raise not_finite(model, tree.depth[node])
+
+    reads = {node for group in ends for node in group}
+    tokens = walk(network, tree, reads, read, way=chosen, memory=memory)
+    with torch.inference_mode():
+        numbers = [reduce(torch.stack([rows_at[node] for node in group])) for group in ends]
+        return [n.double().reshape(-1).cpu() for n in numbers], tokens
+
+
+def hidden_states(
+    model: Model, texts: Sequence[str], *, memory_gb: float | None = None
+) -> np.ndarray:
+    """The final hidden state at the last token of each text, shape (text, hidden), float32.
+
+    It is what the model's output head reads there, after the last normalisation (XT-S6 puts a head
+    of its own on it). Raises :class:`BadInput` as :func:`distributions` does.
+    """
+    check_kind(model, "causal")
+    memory_gb = bound_of(memory_gb)
+    rows = _whole(model, texts)
+    network, tree = model.network, Tree()
+    ends = [tree.add(row) for row in rows]
+    states: dict[int, np.ndarray] = {}
+
+    def read(nodes: list[int], _: Any, hidden: Any) -> None:
+        for node, state in zip(nodes, hidden.float().cpu().numpy(), strict=True):
+            if not np.isfinite(state).all():
+                raise not_finite(model, tree.depth[node])
+            states[node] = state
+
+    memory = memory_of(network, memory_gb)
+    chosen = way(network, max(map(len, rows), default=0))
+    tokens = walk(network, tree, set(ends), read, way=chosen, memory=memory, hidden=True)
+    _record(model, tokens, memory_gb)
+    width = network.get_output_embeddings().weight.shape[1]
+    return np.array([states[node] for node in ends], dtype=np.float32).reshape(len(ends), width)
+
+
+def _tree_of(chunk: Sequence[Encoded]) -> tuple[Tree, list[list[int]]]:
+    """All strings as one tree, and the nodes of each option's own tokens."""
+    tree, paths = Tree(), []
+    for e in chunk:
+        stem = tree.add(e.stem)
+        for tail, start in zip(e.tails, e.starts, strict=True):
+            own = tree.path(tree.add(tail, after=stem), above=stem)
+            paths.append(own[start - len(e.stem) :])
+    return tree, paths
+
+
+def _edges(
+    model: Model,
+    network: Any,
+    tree: Tree,
+    paths: Sequence[Sequence[int]],
+    memory_gb: float | None,
+    bar: tqdm,
+    units: int,
+) -> tuple[dict[int, float], int]:
+    """(log-probability of every node on the paths given those above it, tokens forwarded).
+
+    ``bar`` moves by ``units`` in all.
+    """
+    import torch
+
+    kids: dict[int, list[int]] = {}
+    for node in {node for path in paths for node in path}:
+        kids.setdefault(tree.parent[node], []).append(node)
+    logprob: dict[int, float] = {}
+    done = 0
+
+    def read(nodes: list[int], logits: Any, _: Any) -> None:
+        nonlocal done
+        ends = [kid for node in nodes for kid in kids[node]]
+        row = [i for i, node in enumerate(nodes) for _ in kids[node]]
+        # Float32, and few rows at a time: no second copy of all logits.
+        norm = torch.cat([part.float().logsumexp(-1) for part in logits.split(64)])
+        own = logits[row, [tree.token[kid] for kid in ends]].float()
+        # Rounding may lift a probability of 1 a little above it; log-probabilities never are positive.
+        values = (own - norm[row]).clamp(max=0).tolist()
+        for kid, value in zip(ends, values, strict=True):
+            if not math.isfinite(value):
+                raise not_finite(model, tree.depth[kid] - 1)
+        logprob.update(zip(ends, values, strict=True))
+        before, done = done, done + len(nodes)
+        bar.update(units * done // len(kids) - units * before // len(kids))
+
+    memory = memory_of(network, memory_gb)
+    chosen = way(network, max(map(tree.depth.__getitem__, kids), default=0))
+    tokens = walk(network, tree, kids, read, way=chosen, memory=memory)
+    return logprob, tokens
+
+
+def not_finite(model: Model, position: int) -> BadInput:
+    """Half precision overflows to NaN or infinity; ``position`` is the token it was read at."""
+    return BadInput(
+        f"model {model.name} in {model.dtype} gives NaN or infinity at token {position} of a "
+        "string; try float32"
+    )
+
+
+def expected_tokens(
+    model: Model, prompts: Sequence[Prompt], *, separate: bool = False
+) -> tuple[int, int]:
     """(tokens that :func:`option_logprobs` would forward, those of them that the cache saves).
 
     Counted in the packed way, which most architectures take; loads no weights.
     """
-    encoded = encode(
-        model.tokenizer, prompts, add_bos=model.add_bos, context_length=model.context_length
-    )
     total, saved = 0, 0
-    for _, group in groupby(encoded, key=lambda e: e.prompt.relation):
+    for _, group in groupby(_encoded(model, prompts, separate), key=lambda e: e.prompt.relation):
         chunk = list(group)
-        stems, shared = _stems(chunk)
-        n = shared
-        for e, stem in zip(chunk, stems, strict=True):
-            inner = tree_of([ids[len(stem) :] for ids in e.sequences])
-            n += len(stem) - shared + len(inner) - 1  # the root is the stem's last token
+        tree, paths = _tree_of(chunk)
+        n = tree.sizes({tree.parent[node] for path in paths for node in path})[0]
         total += n
         saved += n if store.read(store.chunk_key(chunk, model)) is not None else 0
     return total, saved
+
+
+def equal_scores(prompts: Sequence[Prompt]) -> Scored:
+    """A frame of the right shape in which every option is alike: for a forecast, not a result."""
+    n = sum(len(p.options) for p in prompts)
+    return Scored(chunks.tidy(prompts, [1] * n, [-1.0] * n), 0.0, 0, 0, True)

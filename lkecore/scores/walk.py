@@ -1,0 +1,265 @@
+"""Walk: a whole prefix tree through a causal network, each node once.
+
+Three ways give the same numbers.
+
+*Packed.* The longest shared beginnings are the trunk: they go through the network as plain text
+and stay in the key-value cache. What hangs on it goes in packs: many branches side by side in one
+pass, where a mask lets each token see the trunk up to where its branch begins, its own ancestors,
+and nothing else.
+
+    [ shots ............... ]                       trunk
+                             [ France ]             one pack:   France  Par  Ber  Spain  Mad
+                                       [ Par ]                  sees the shots and, above it, itself
+                                       [ Ber ]
+                             [ Spain ]
+                                      [ Mad ]
+
+*Expanded.* The trunk's cache is repeated over a batch, one row for each branch; no special mask.
+
+*Plain.* String by string, without a cache.
+
+Packed is several times faster. Which one a network takes is found out in ``ways``.
+"""
+
+import copy
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from lkecore.rows import BadInput
+from lkecore.scores.passes import Memory, State, attempt, forward, tensor
+from lkecore.scores.trie import Tree
+
+# Called with nodes, their logits (node, vocabulary) and, if asked for, their final hidden states
+# (node, hidden): what the output head reads.
+Read = Callable[[list[int], Any, Any], None]
+
+
+def walk(
+    network: Any,
+    tree: Tree,
+    reads: Collection[int],
+    read: Read,
+    *,
+    way: str,
+    memory: Memory,
+    hidden: bool = False,
+) -> int:
+    """Forward what ``reads`` need and nothing else; returns the number of tokens, padding aside.
+
+    ``read`` gets every node of ``reads`` once, in several calls. ``way`` is ``plain``, ``expanded``,
+    or how to pack (see :func:`lkecore.scores.passes.tree_mask`). Raises :class:`BadInput` if memory
+    runs out even one token at a time; what ``read`` got before stays right.
+    """
+    import torch
+
+    with torch.inference_mode(), _head_watched(network, hidden) as last:
+        walked = _Walk(network, tree, set(reads), read, way, memory, last)
+        walked.all()
+    return walked.forwarded
+
+
+@contextmanager
+def _head_watched(network: Any, wanted: bool) -> Iterator[list[Any]]:
+    """A list that always holds what the output head read last, if that is wanted."""
+    last: list[Any] = [None]
+    if not wanted:
+        yield last
+        return
+
+    def keep(_: Any, args: tuple[Any, ...]) -> None:
+        last[0] = args[0]
+
+    hook = network.get_output_embeddings().register_forward_pre_hook(keep)
+    try:
+        yield last
+    finally:
+        hook.remove()
+
+
+class _Walk:
+    """One walk; the cache in ``state`` holds the path to where it stands."""
+
+    def __init__(self, network, tree, reads, read, way, memory, last) -> None:
+        self.network, self.tree, self.reads, self.read = network, tree, reads, read
+        self.way, self.memory, self.last = way, memory, last
+        self.sizes = tree.sizes(reads)
+        self.deepest = max((tree.depth[node] for node in reads), default=0)
+        self.in_rows = self._row_tokens() if way == "expanded" else []
+        self.state = State(network)
+        self.forwarded = 0
+
+    def inner(self, node: int) -> list[int]:
+        """The children that must go through the network."""
+        return [kid for kid in self.tree.kids[node].values() if self.sizes[kid]]
+
+    def _row_tokens(self) -> list[int]:
+        """Tokens of each subtree if every branch were a row of its own."""
+        leaves, tokens = [0] * len(self.sizes), [0] * len(self.sizes)
+        for node in range(len(self.sizes) - 1, 0, -1):
+            if self.sizes[node]:
+                leaves[node] = leaves[node] or 1
+                tokens[node] += leaves[node]
+                leaves[self.tree.parent[node]] += leaves[node]
+                tokens[self.tree.parent[node]] += tokens[node]
+        return tokens
+
+    def all(self) -> None:
+        """The whole tree."""
+        if self.way == "plain":
+            return self.plain()
+        left = [0]
+        while left:
+            left += self.follow(left.pop())
+
+    def follow(self, first: int) -> list[int]:
+        """From ``first`` down; the cache holds what is above it, and more perhaps.
+
+        Returns what is left: branches too long for one pass, from the trunk's beginning to its end.
+        """
+        self.state.cut(max(self.tree.depth[first] - 1, 0))
+        trunk = [first]
+        while goes_on := self.next_of_trunk(trunk[-1]):
+            trunk.append(goes_on)
+        self.causal([node for node in trunk if node])
+        end, members = self.tree.depth[trunk[-1]], set(trunk)
+        waiting = deque(kid for node in trunk for kid in self.inner(node) if kid not in members)
+        longer = []
+        while waiting:
+            group = self.take(waiting)
+            if not group:
+                longer.append(waiting.popleft())
+                continue
+            if not self.tried(self.batch if self.way == "expanded" else self.pack, group):
+                waiting.extendleft(reversed(group))
+            self.state.cut(end)
+        return longer
+
+    def next_of_trunk(self, node: int) -> int | None:
+        """The child with which the trunk goes on, if it does."""
+        kids = self.inner(node)
+        if self.way == "expanded":  # rows can begin nowhere but at its end
+            return kids[0] if len(kids) == 1 else None
+        heaviest = max(kids, key=self.sizes.__getitem__, default=None)
+        too_long = heaviest is not None and self.sizes[heaviest] > self.at_once()
+        return heaviest if too_long else None
+
+    def at_once(self) -> int:
+        return self.memory.tokens(self.deepest)
+
+    def take(self, waiting: deque[int]) -> list[int]:
+        """The next branches that go together, taken from the left; none if the first is too long."""
+        group: list[int] = []
+        if self.way == "expanded":
+            # Where branches part only later, what they share would be repeated: rather follow it.
+            while waiting and self.in_rows[waiting[0]] <= min(
+                2 * self.sizes[waiting[0]], self.at_once()
+            ):
+                group.append(waiting.popleft())
+            return group
+        at_once, total = self.at_once(), 0
+        left = sum(n for n in map(self.sizes.__getitem__, waiting) if n <= at_once)
+        share = left / -(-left // at_once) if left else 0  # passes of about equal length
+        while waiting and total < share and total + self.sizes[waiting[0]] <= at_once:
+            total += self.sizes[waiting[0]]
+            group.append(waiting.popleft())
+        return group
+
+    def tried(self, pass_: Callable[..., bool], *given: Any) -> bool:
+        """Whether the pass went through; if memory ran out, the next ones will be half as long."""
+        if attempt(pass_, *given):
+            return True
+        self.memory.halve(self.at_once())
+        return False
+
+    def causal(self, nodes: list[int]) -> None:
+        """A path as plain text."""
+        done = 0
+        while done < len(nodes):
+            piece = nodes[done : done + self.at_once()]
+            if self.tried(self.text, piece):
+                done += len(piece)
+            else:
+                self.state.cut(self.tree.depth[nodes[done]] - 1)
+
+    def text(self, nodes: list[int]) -> bool:
+        keep = [i for i, node in enumerate(nodes) if node in self.reads]
+        logits = self.state.text([self.tree.token[node] for node in nodes], keep)
+        self.forwarded += len(nodes)
+        self.tell([nodes[i] for i in keep], logits, self.states(0, len(keep)))
+        return True
+
+    def tell(self, nodes: list[int], logits: Any, states: Any) -> None:
+        if nodes:
+            self.read(nodes, logits, states)
+            self.reads.difference_update(nodes)
+
+    def states(self, row: int, n: int) -> Any:
+        return None if self.last[0] is None else self.last[0][row, :n]
+
+    def below(self, roots: Iterable[int]) -> list[int]:
+        """All nodes of the subtrees that go through the network, parents before children."""
+        nodes, stack = [], list(roots)[::-1]
+        while stack:
+            nodes.append(stack.pop())
+            stack += self.inner(nodes[-1])[::-1]
+        return nodes
+
+    def pack(self, group: list[int]) -> bool:
+        """Branches side by side in one pass."""
+        nodes = self.below(group)
+        keep = [i for i, node in enumerate(nodes) if node in self.reads]
+        logits = self.state.pack(self.tree, nodes, keep, self.way)
+        self.forwarded += len(nodes)
+        self.tell([nodes[i] for i in keep], logits, self.states(0, len(keep)))
+        return True
+
+    def batch(self, group: list[int]) -> bool:
+        """Branches as rows over the repeated cache; what two of them share is read once."""
+        above = self.tree.parent[group[0]]
+        ends = [node for node in self.below(group) if not self.inner(node)]
+        paths = [self.tree.path(end, above) for end in ends]
+        # Some were read already if memory ran out after them.
+        paths = [path for path in paths if not self.reads.isdisjoint(path)]
+        held, done = len(self.state.positions), 0
+        while done < len(paths):
+            width = max(map(len, paths[done:]))
+            rows = paths[done : done + self.memory.rows(held, width)]
+            self.rows(rows)
+            done += len(rows)
+        return True
+
+    def rows(self, paths: list[list[int]]) -> None:
+        width = max(map(len, paths))
+        wide = copy.deepcopy(self.state.past)
+        wide.batch_repeat_interleave(len(paths))
+        # Padding on the right comes after all that is read: in a causal model without effect.
+        tokens = [[self.tree.token[n] for n in p] + [0] * (width - len(p)) for p in paths]
+        logits = forward(self.network, tokens, wide, range(width))
+        for i, path in enumerate(paths):
+            keep = [k for k, node in enumerate(path) if node in self.reads]
+            states = self.states(i, width)
+            self.tell(
+                [path[k] for k in keep], logits[i, keep], None if states is None else states[keep]
+            )
+        self.forwarded += sum(map(len, paths))
+
+    def plain(self) -> None:
+        """String by string; a string that begins another is read along with it."""
+        for end in [node for node in self.below([0]) if node and not self.inner(node)]:
+            path = self.tree.path(end)
+            if not attempt(self.string, path):
+                raise BadInput(
+                    f"out of memory, even with a single string of {len(path)} tokens; free some, or "
+                    "take a smaller model or dtype"
+                )
+
+    def string(self, path: list[int]) -> bool:
+        tokens = [self.tree.token[node] for node in path]
+        logits = self.network(input_ids=tensor([tokens], self.network), use_cache=False).logits[0]
+        keep = [k for k, node in enumerate(path) if node in self.reads]
+        states = self.states(0, len(path))
+        self.tell([path[k] for k in keep], logits[keep], None if states is None else states[keep])
+        self.forwarded += len(path)
+        return True

@@ -1,0 +1,259 @@
+"""Masked: log-probabilities from models that fill blanks, such as BERT, RoBERTa and ALBERT.
+
+The whole string, context + option + text after it, is tokenised together, and then the option's
+tokens are replaced by as many masks:
+
+    [CLS] [It] [##aly] [has] [the] [capital] [Ro] [##me] [.] [SEP]
+    [CLS] [It] [##aly] [has] [the] [capital] [MASK] [MASK] [.] [SEP]
+
+The score is the sum of the log-probabilities of the option's tokens, each at its own mask. All
+masks are empty at once, so that the tokens of an option are scored as if they were independent: the
+sum is no probability of the whole name, and names of different numbers of tokens come from
+different strings. Only among options with equally many tokens is the comparison clean.
+
+Masking works on ids: nothing of a space, which many tokenizers keep inside of tokens, is lost.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from lkecore.models import Model
+from lkecore.prompts import Prompt
+from lkecore.rows import BadInput
+from lkecore.scores import chunks
+from lkecore.scores.batches import (
+    Ids,
+    check_kind,
+    check_options,
+    in_batches,
+    reduced,
+    token_logprobs,
+)
+from lkecore.scores.tokens import check_window, common_prefix, ids_of, place
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A prompt in token ids: option i is ``sequences[i][starts[i]:ends[i]]``, the rest surrounds it.
+
+    ``mask`` is the id that takes the place of an option's tokens.
+    """
+
+    prompt: Prompt
+    sequences: tuple[Ids, ...]  # special tokens included
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
+    mask: int
+    merged: int  # options whose tokens merge with those before or after
+
+    @property
+    def options(self) -> list[Ids]:
+        """The tokens of each option."""
+        spans = zip(self.sequences, self.starts, self.ends, strict=True)
+        return [ids[start:end] for ids, start, end in spans]
+
+    @property
+    def masked(self) -> list[Ids]:
+        """The string of each option with masks in place of the option."""
+        spans = zip(self.sequences, self.starts, self.ends, strict=True)
+        return [ids[:s] + (self.mask,) * (e - s) + ids[e:] for ids, s, e in spans]
+
+    @property
+    def n_tokens(self) -> list[int]:
+        """How many tokens each option has."""
+        return [end - start for start, end in zip(self.starts, self.ends, strict=True)]
+
+    def key(self) -> list[int]:
+        """Integers that say all that is asked: no other prompt has the same."""
+        rows = zip(self.sequences, self.starts, self.ends, strict=True)
+        return [self.mask, *(n for ids, s, e in rows for n in (len(ids), s, e, *ids))]
+
+
+def option_logprobs(
+    model: Model, prompts: Sequence[Prompt], *, batch_rows: int = 64, use_cache: bool = True
+) -> chunks.Scored:
+    """Log-probability of every option of every prompt: the sum over its masks, in nats.
+
+    No length normalisation. Each distinct masked string of a relation is forwarded once: all options
+    of a fact with equally many tokens share one. ``batch_rows`` bounds how many go together, and
+    halves by itself where memory runs out; ``use_cache`` reads and keeps results.
+
+    Raises :class:`BadInput`, before the model is loaded, for a model that is not a masked one and
+    as :func:`encode` does; after that for numbers that are none and for a string that does not fit
+    into memory.
+    """
+    check_kind(model, "masked")
+    return chunks.score(
+        model,
+        lambda: encode(model.tokenizer, prompts, context_length=model.context_length),
+        partial(_compute, batch_rows=batch_rows),
+        use_cache=use_cache,
+    )
+
+
+def distributions(
+    model: Model,
+    groups: Sequence[Sequence[tuple[str, str]]],
+    reduce: Callable[[Any], Any],
+    *,
+    batch_rows: int = 64,
+) -> np.ndarray:
+    """What ``reduce`` makes of the distributions at one mask, float64, shape (group, k).
+
+    A group is one or more pairs (text before the blank, text after it): one for an entropy, two for
+    the divergence between two prompts. ``reduce`` takes log-probabilities, a float32 tensor of
+    shape (pair, vocabulary) on the model's device, and returns a tensor of shape (k,). No more
+    than ``batch_rows`` groups are in memory at a time.
+
+    Raises :class:`BadInput` for a model that is not a masked one, a text that is too long or holds a
+    mask itself, and numbers that are none.
+    """
+    check_kind(model, "masked")
+    tokenizer = model.tokenizer
+    mask = _mask_of(tokenizer)
+    front, back = _template(tokenizer)
+    # The mask is tokenised with what stands before it: some take the space for themselves.
+    befores = sorted({before for group in groups for before, _ in group})
+    texts = [before + tokenizer.mask_token for before in befores]
+    left = dict(zip(befores, ids_of(tokenizer, texts), strict=True))
+    right = _afters(tokenizer, [after for group in groups for _, after in group])
+    rows = []
+    for group in groups:
+        row = tuple((*front, *left[before], *right[after], *back) for before, after in group)
+        for ids, (before, after) in zip(row, group, strict=True):
+            where = f"{before!r} ... {after!r}"
+            if ids.count(mask) != 1:
+                raise BadInput(f"{where}: a mask stands in the text, besides the blank")
+            check_window(where, len(ids), model.context_length)
+        rows.append(row)
+
+    def forward(network: Any, batch: list[Ids]) -> Any:
+        return _at_blanks(network, batch, mask)
+
+    return reduced(model, rows, forward, reduce, batch_rows)
+
+
+def encode(
+    tokenizer: Any, prompts: Sequence[Prompt], *, context_length: int | None = None
+) -> list[Encoded]:
+    """Tokenise prompts; needs the tokenizer only, so that errors come before a model is loaded.
+
+    The option's tokens are those between the longest common prefix with the context's own tokens
+    and the longest common suffix with those of the text after it, as they are behind a word. Raises
+    :class:`BadInput` for a tokenizer without a mask, a text with a mask in it, a string beyond the
+    window, and options without tokens of their own, with unknown tokens or with equal tokens.
+    """
+    mask = _mask_of(tokenizer)
+    front, back = _template(tokenizer)
+    contexts = ids_of(tokenizer, [p.context for p in prompts])
+    afters = _afters(tokenizer, [p.after for p in prompts])
+    texts = [p.context + c + p.after for p in prompts for c in p.continuations]
+    joint = iter(ids_of(tokenizer, texts))
+    encoded = []
+    for prompt, context in zip(prompts, contexts, strict=True):
+        after = afters[prompt.after]
+        sequences, starts, ends, merged = [], [], [], 0
+        for _ in prompt.options:
+            ids = next(joint)
+            start = common_prefix([context, ids])
+            shared = common_prefix([after[::-1], ids[::-1]])
+            if mask in ids:
+                raise BadInput(f"{place(prompt)}: a mask stands in the text; leave it out")
+            merged += start < len(context) or shared < len(after)
+            sequences.append((*front, *ids, *back))
+            starts.append(len(front) + start)
+            ends.append(len(front) + len(ids) - shared)
+        check_window(place(prompt), max(map(len, sequences)), context_length)
+        e = Encoded(prompt, tuple(sequences), tuple(starts), tuple(ends), mask, merged)
+        check_options(tokenizer, prompt, e.options, sequences)
+        encoded.append(e)
+    return encoded
+
+
+def _mask_of(tokenizer: Any) -> int:
+    if tokenizer.mask_token_id is None:
+        raise BadInput("the tokenizer has no mask token, so that no blank can be asked")
+    return tokenizer.mask_token_id
+
+
+def _template(tokenizer: Any) -> tuple[Ids, Ids]:
+    """The special tokens that the tokenizer puts before and after a text."""
+    [own] = ids_of(tokenizer, ["a"])
+    whole = tuple(tokenizer("a", verbose=False)["input_ids"])
+    at = next(i for i in range(len(whole)) if whole[i : i + len(own)] == own)
+    return whole[:at], whole[at + len(own) :]
+
+
+def _afters(tokenizer: Any, afters: Sequence[str]) -> dict[str, Ids]:
+    """The tokens of each text where it stands behind a word.
+
+    At the beginning of a text many tokenizers put a space in front, which a full stop behind a name
+    does not have.
+    """
+    distinct = sorted(set(afters))
+    probe, *behind = ids_of(tokenizer, ["a", *("a" + after for after in distinct)])
+    found = {}
+    for after, alone, ids in zip(distinct, ids_of(tokenizer, distinct), behind, strict=True):
+        found[after] = ids[len(probe) :] if ids[: len(probe)] == probe else alone
+    return found
+
+
+def _at_blanks(network: Any, rows: Sequence[Ids], mask: int) -> Any:
+    """The logits at all masks of the rows, one row after the other: (mask, vocabulary)."""
+    import torch
+
+    ids = torch.tensor(rows, device=network.device)
+    blank = ids == mask
+    # The output layer is a quarter of a small BERT's time, and its logits are most of the memory. It
+    # gets the hidden states at the masks only.
+    hook = network.get_output_embeddings().register_forward_pre_hook(
+        lambda _, inputs: (inputs[0][blank.to(inputs[0].device)],)
+    )
+    try:
+        logits = network(input_ids=ids).logits
+    finally:
+        hook.remove()
+    # Some networks multiply by the layer's weights without a call of it.
+    return logits if logits.ndim == 2 else logits[blank.to(logits.device)]
+
+
+def _compute(
+    network: Any, encoded: Sequence[Encoded], bar: tqdm, *, batch_rows: int
+) -> tuple[np.ndarray, int]:
+    import torch
+
+    # Each masked string, with the tokens that are asked there and the option that they belong to.
+    asked: dict[Ids, list[tuple[int, Ids]]] = {}
+    n = 0
+    for e in encoded:
+        for masked, option in zip(e.masked, e.options, strict=True):
+            asked.setdefault(masked, []).append((n, option))
+            n += 1
+    mask = encoded[0].mask
+    sums = np.zeros(n)
+
+    def forward(batch: list[Ids]) -> None:
+        logits = _at_blanks(network, batch, mask)
+        owners, rows, tokens, blanks = [], [], [], 0
+        for masked in batch:
+            for owner, option in asked[masked]:
+                owners += [owner] * len(option)
+                rows += range(blanks, blanks + len(option))
+                tokens += option
+            blanks += masked.count(mask)
+        # Everything that can run out of memory is in the right-hand side, so nothing is added twice.
+        np.add.at(sums, owners, token_logprobs(logits, rows, tokens))
+
+    done, shown = 0, 0
+    with torch.inference_mode():
+        for batch, _ in in_batches(list(asked), batch_rows, forward, alike=len):
+            done += len(batch)
+            facts = len(encoded) * done // len(asked)  # strings are shared: facts end in no order
+            bar.update(facts - shown)
+            shown = facts
+    return sums, sum(map(len, asked))

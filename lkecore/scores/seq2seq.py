@@ -1,0 +1,280 @@
+"""Seq2seq: log-probabilities from encoder-decoder models that learned to fill blanks, such as T5.
+
+The encoder reads the text with a sentinel in place of the option; the decoder writes the sentinel
+and then what stands there:
+
+    encoder    [It][aly][ has][ the][ capital][<extra_id_0>][.][</s>]
+    decoder    [start][<extra_id_0>][ Ro][me]
+
+The score is the sum of the log-probabilities of the option's tokens, each after those before it. An
+option need not end there: " Ro" scores the names that begin with it as well. ``closed`` asks for
+the end too, which T5 writes as the next sentinel, ``<extra_id_1>``.
+
+The encoder runs once for each fact. Of the options only what lies before a last token goes through
+the decoder, since the last one is read and never forwarded.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from lkecore.models import Model
+from lkecore.prompts import Prompt
+from lkecore.rows import BadInput
+from lkecore.scores import chunks
+from lkecore.scores.batches import (
+    Ids,
+    check_kind,
+    check_options,
+    in_batches,
+    reduced,
+    token_logprobs,
+)
+from lkecore.scores.tokens import check_window, common_prefix, ids_of, place
+
+SENTINEL, CLOSING = "<extra_id_0>", "<extra_id_1>"
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A prompt in token ids: what the encoder reads, and what the decoder writes for each option."""
+
+    prompt: Prompt
+    source: Ids  # with sentinel and special tokens
+    sentinel: int
+    options: tuple[Ids, ...]
+    closing: Ids  # what is asked behind each option: nothing, or the sentinel that ends it
+    merged: int = 0  # a sentinel stands between context and option, so that no token can merge
+
+    @property
+    def n_tokens(self) -> list[int]:
+        """How many tokens each option has, its end not among them."""
+        return [len(option) for option in self.options]
+
+    def key(self) -> list[int]:
+        """Integers that say all that is asked: no other prompt has the same."""
+        rows = [(len(ids), *ids) for ids in (self.source, self.closing, *self.options)]
+        return [self.sentinel, *(n for row in rows for n in row)]
+
+
+def option_logprobs(
+    model: Model,
+    prompts: Sequence[Prompt],
+    *,
+    batch_rows: int = 64,
+    use_cache: bool = True,
+    closed: bool = False,
+) -> chunks.Scored:
+    """Log-probability of every option of every prompt, at the blank, in nats.
+
+    No length normalisation. ``closed`` adds the log-probability that the blank ends behind the
+    option; ``n_tokens`` stays the option's own. ``batch_rows`` bounds how many rows go through
+    encoder or decoder together, and halves by itself where memory runs out; ``use_cache`` reads and
+    keeps results.
+
+    Raises :class:`BadInput`, before the model is loaded, for a model that is no encoder-decoder and
+    as :func:`encode` does; after that for numbers that are none and for a row that does not fit
+    into memory.
+    """
+    check_kind(model, "seq2seq")
+    return chunks.score(
+        model,
+        lambda: encode(
+            model.tokenizer, prompts, context_length=model.context_length, closed=closed
+        ),
+        partial(_compute, batch_rows=batch_rows),
+        use_cache=use_cache,
+    )
+
+
+def distributions(
+    model: Model,
+    groups: Sequence[Sequence[tuple[str, str]]],
+    reduce: Callable[[Any], Any],
+    *,
+    batch_rows: int = 64,
+) -> np.ndarray:
+    """What ``reduce`` makes of the distributions of a blank's first token, float64, (group, k).
+
+    A group is one or more pairs (text before the blank, text after it): one for an entropy, two for
+    the divergence between two prompts. ``reduce`` takes log-probabilities, a float32 tensor of
+    shape (pair, vocabulary) on the model's device, and returns a tensor of shape (k,). The
+    vocabulary is that of the output layer, sentinels included. No more than ``batch_rows`` groups
+    are in memory at a time.
+
+    Raises :class:`BadInput` for a model that is no encoder-decoder, a tokenizer without sentinels, a
+    text that is too long or holds a sentinel itself, and numbers that are none.
+    """
+    check_kind(model, "seq2seq")
+    sentinel = _id_of(model.tokenizer, SENTINEL)
+    pairs = [pair for group in groups for pair in group]
+    sources = iter(_sources(model.tokenizer, pairs))
+    rows = [tuple(next(sources) for _ in group) for group in groups]
+    for (before, after), ids in zip(pairs, (ids for row in rows for ids in row), strict=True):
+        _check_source(f"{before!r} ... {after!r}", ids, sentinel, model.context_length)
+
+    def forward(network: Any, batch: list[Ids]) -> Any:
+        start = _start(network, sentinel)
+        decoder = _tensor([start] * len(batch), network)
+        ids = _tensor(batch, network)
+        return network(input_ids=ids, decoder_input_ids=decoder, use_cache=False).logits[:, -1]
+
+    return reduced(model, rows, forward, reduce, batch_rows)
+
+
+def encode(
+    tokenizer: Any,
+    prompts: Sequence[Prompt],
+    *,
+    context_length: int | None = None,
+    closed: bool = False,
+) -> list[Encoded]:
+    """Tokenise prompts; needs the tokenizer only, so that errors come before a model is loaded.
+
+    An option is tokenised behind the sentinel, as it stands in the texts that T5 learned to write.
+    Raises :class:`BadInput` for a tokenizer without sentinels, a text with a sentinel in it, a
+    string beyond the window, and options without tokens, with unknown tokens or with equal tokens.
+    """
+    sentinel = _id_of(tokenizer, SENTINEL)
+    closing = (_id_of(tokenizer, CLOSING),) if closed else ()
+    sources = _sources(tokenizer, [(p.context, p.after) for p in prompts])
+    targets = iter(ids_of(tokenizer, [SENTINEL + c for p in prompts for c in p.continuations]))
+    encoded = []
+    for prompt, source in zip(prompts, sources, strict=True):
+        options = tuple(next(targets)[1:] for _ in prompt.options)
+        _check_source(place(prompt), source, sentinel, context_length)
+        if any(sentinel in option for option in options):
+            raise BadInput(f"{place(prompt)}: {SENTINEL} stands in an option; leave it out")
+        check_options(tokenizer, prompt, options, options)
+        encoded.append(Encoded(prompt, source, sentinel, options, closing))
+    return encoded
+
+
+def _id_of(tokenizer: Any, token: str) -> int:
+    found = tokenizer.get_vocab().get(token)
+    if found is None:
+        raise BadInput(
+            f"the tokenizer has no {token}, with which T5 and its kin mark a blank; other "
+            "encoder-decoder models cannot be asked"
+        )
+    return found
+
+
+def _sources(tokenizer: Any, pairs: Sequence[tuple[str, str]]) -> list[Ids]:
+    """What the encoder reads: text before the blank, sentinel, text after it, special tokens."""
+    if not pairs:
+        return []
+    texts = [before + SENTINEL + after for before, after in pairs]
+    return [tuple(row) for row in tokenizer(texts, verbose=False)["input_ids"]]
+
+
+def _check_source(where: str, ids: Ids, sentinel: int, context_length: int | None) -> None:
+    if ids.count(sentinel) != 1:
+        raise BadInput(f"{where}: {SENTINEL} stands in the text, besides the blank")
+    check_window(where, len(ids), context_length)
+
+
+def _tensor(rows: Sequence[Sequence[int]], network: Any) -> Any:
+    import torch
+
+    return torch.tensor(rows, device=network.device)
+
+
+def _start(network: Any, sentinel: int) -> Ids:
+    """What stands before an option in the decoder."""
+    start = network.config.decoder_start_token_id
+    if start is None:
+        raise BadInput("the model's config has no decoder_start_token_id, with which T5 begins")
+    return (start, sentinel)
+
+
+def _wholes(e: Encoded) -> list[Ids]:
+    """All that is read behind the sentinel, option by option."""
+    return [option + e.closing for option in e.options]
+
+
+def _rows(e: Encoded) -> list[tuple[Ids, int]]:
+    """The longest of what lies before a last token: all others are beginnings of these.
+
+    With each the length of the shortest beginning that the row before does not have.
+    """
+    inner = sorted({whole[:n] for whole in _wholes(e) for n in range(len(whole))})
+    # In dictionary order a beginning stands right before what it begins.
+    rows = [r for r, after in pairwise([*inner, None]) if after is None or after[: len(r)] != r]
+    return list(zip(rows, [0, *(common_prefix(two) + 1 for two in pairwise(rows))], strict=True))
+
+
+def _decode(
+    network: Any, read: Any, block: Sequence[Encoded], batch_rows: int
+) -> tuple[list[dict[Ids, float]], int]:
+    """(log-probability of every token after those before it, for each fact; tokens forwarded).
+
+    ``read`` is what the encoder made of the sources of ``block``.
+    """
+    start = _start(network, block[0].sentinel)
+    rows = [(at, row, new) for at, e in enumerate(block) for row, new in _rows(e)]
+    follow: list[dict[Ids, set[int]]] = [{} for _ in block]
+    for children, e in zip(follow, block, strict=True):
+        for whole in _wholes(e):
+            for n, token in enumerate(whole):
+                children.setdefault(whole[:n], set()).add(token)
+
+    def forward(batch: list[tuple[int, Ids, int]]) -> list[tuple[int, Ids, float]]:
+        facts = [at for at, _, _ in batch]
+        logits = network(
+            # Its own class, since some decoders look for more than the states in it.
+            encoder_outputs=type(read)(last_hidden_state=read.last_hidden_state[facts]),
+            decoder_input_ids=_tensor([start + row for _, row, _ in batch], network),
+            use_cache=False,
+        ).logits[:, 1:]  # the first predicts the sentinel
+        width = logits.shape[1]
+        edges = [
+            (i * width + n, at, row[:n], token)
+            for i, (at, row, new) in enumerate(batch)
+            for n in range(new, width)
+            for token in follow[at][row[:n]]
+        ]
+        places, tokens = [edge[0] for edge in edges], [edge[3] for edge in edges]
+        values = token_logprobs(logits.flatten(0, 1), places, tokens).tolist()
+        return [
+            (at, (*path, token), value)
+            for (_, at, path, token), value in zip(edges, values, strict=True)
+        ]
+
+    found: list[dict[Ids, float]] = [{} for _ in block]
+    for _, nodes in in_batches(rows, batch_rows, forward, alike=lambda row: len(row[1])):
+        for at, path, value in nodes:
+            found[at][path] = value
+    return found, sum(len(start) + len(row) for _, row, _ in rows)
+
+
+def _compute(
+    network: Any, encoded: Sequence[Encoded], bar: tqdm, *, batch_rows: int
+) -> tuple[list[float], int]:
+    import torch
+
+    sums: dict[int, list[float]] = {}
+    forwarded = 0
+
+    def forward(block: list[int]) -> Any:
+        ids = _tensor([encoded[i].source for i in block], network)
+        return network.get_encoder()(input_ids=ids)
+
+    with torch.inference_mode():
+        facts = range(len(encoded))
+        sources = in_batches(facts, batch_rows, forward, lambda i: len(encoded[i].source))
+        for block, read in sources:
+            found, n = _decode(network, read, [encoded[i] for i in block], batch_rows)
+            for i, nodes in zip(block, found, strict=True):
+                sums[i] = [
+                    sum(nodes[whole[: k + 1]] for k in range(len(whole)))
+                    for whole in _wholes(encoded[i])
+                ]
+            forwarded += n + sum(len(encoded[i].source) for i in block)
+            bar.update(len(block))
+    return [value for i in facts for value in sums[i]], forwarded

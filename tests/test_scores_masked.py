@@ -1,0 +1,478 @@
+"""Masked models: the sum over masks, against one plain forward pass for each option's string."""
+
+import math
+
+import helpers
+import numpy as np
+import pytest
+
+from lkecore import progress
+from lkecore.models import open_model
+from lkecore.prompts import Prompt
+from lkecore.rows import BadInput
+from lkecore.scores import batches, masked
+
+KINDS = ["BERT", "uncased BERT", "RoBERTa", "ALBERT", "DistilBERT", "MobileBERT"]
+OPTIONS = ("Paris", "Rome", "New York", "Parma", "Oslo", "Bern")
+
+
+def question(context, options=OPTIONS, *, after="", fact="f1", relation="r") -> Prompt:
+    continuations = tuple(" " + option for option in options)
+    return Prompt(fact, relation, "subject", context, tuple(options), continuations, 0, after)
+
+
+QUESTIONS = [
+    question("The capital of France is"),
+    question("The capital of Italy is", after=".", fact="f2"),
+    question("France has", after=" , the capital of France .", fact="f3"),
+    question("", after=" is the capital of Italy.", fact="f4"),
+    question("", ("Paris", "Rome", "Oslo"), fact="f5"),
+    question("The capital of Spain is", OPTIONS[:3], fact="f6", relation="s"),
+]
+
+
+@pytest.fixture(scope="module")
+def fillers():
+    """Model by kind, around a network in memory."""
+    made = {kind: helpers.blank_filler(kind) for kind in KINDS}
+    return {
+        kind: helpers.model(network, tokenizer=tokenizer, kind="masked", context_length=64)
+        for kind, (network, tokenizer) in made.items()
+    }
+
+
+def filler(network=None, *, tokenizer=None, **changes):
+    tokenizer = tokenizer or helpers.wordpiece_tokenizer()
+    return helpers.model(network, tokenizer=tokenizer, kind="masked", **changes)
+
+
+def scores(model, prompts, **settings):
+    return masked.option_logprobs(model, prompts, use_cache=False, **settings)
+
+
+def masked_string(tokenizer, prompt, i):
+    """(tokens with masks, where they are, what was there), by the characters the tokens stand for."""
+    left, option = len(prompt.context), len(prompt.continuations[i])
+    found = tokenizer(
+        prompt.context + prompt.continuations[i] + prompt.after,
+        return_offsets_mapping=True,
+        return_special_tokens_mask=True,
+    )
+    ids = found["input_ids"]
+    spans = zip(found["offset_mapping"], found["special_tokens_mask"], strict=True)
+    at = [
+        n
+        for n, ((begin, end), special) in enumerate(spans)
+        if not special and end > left and begin < left + option
+    ]
+    blanked = [tokenizer.mask_token_id if n in at else token for n, token in enumerate(ids)]
+    return blanked, at, [ids[n] for n in at]
+
+
+def plain(model, prompt, i) -> float:
+    """One forward pass over one string, and the sum over its masks."""
+    import torch
+
+    ids, at, tokens = masked_string(model.tokenizer, prompt, i)
+    with torch.inference_mode():
+        logits = model.network(input_ids=torch.tensor([ids])).logits[0].double()
+    return logits.log_softmax(-1)[at, tokens].sum().item()
+
+
+def plain_distribution(model, ids) -> np.ndarray:
+    """The log-probabilities at the only mask of these tokens."""
+    import torch
+
+    at = ids.index(model.tokenizer.mask_token_id)
+    with torch.inference_mode():
+        logits = model.network(input_ids=torch.tensor([ids])).logits[0, at].double()
+    return logits.log_softmax(-1).numpy()
+
+
+# --- the numbers
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_option_is_scored_as_by_one_plain_forward_of_its_masked_string(fillers, kind):
+    model = fillers[kind]
+    scored = scores(model, QUESTIONS)
+    wanted = [plain(model, p, i) for p in QUESTIONS for i in range(len(p.options))]
+    counts = [
+        len(masked_string(model.tokenizer, p, i)[1])
+        for p in QUESTIONS
+        for i in range(len(p.options))
+    ]
+    assert np.abs(scored.frame["logprob"] - wanted).max() < 1e-4  # float32 beside another batch
+    assert scored.frame["n_tokens"].tolist() == counts
+    assert {1, 2} < set(counts) and scored.merged == 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_distinct_masked_string_of_a_relation_is_forwarded_once(fillers, kind):
+    model = fillers[kind]
+    twice = [*QUESTIONS[:5], question("The capital of France is", fact="again"), QUESTIONS[5]]
+    total = 0
+    for relation in "rs":
+        strings = {
+            tuple(masked_string(model.tokenizer, p, i)[0])
+            for p in twice
+            for i in range(len(p.options))
+            if p.relation == relation
+        }
+        total += sum(map(len, strings))
+    assert scores(model, twice).tokens_forwarded == total
+
+
+def test_the_order_of_facts_and_options_and_the_size_of_batches_change_nothing(fillers):
+    model = fillers["RoBERTa"]
+    frame = scores(model, QUESTIONS).frame.set_index(["fact", "option"])["logprob"]
+    turned = [question(p.context, p.options[::-1], after=p.after, fact=p.fact) for p in QUESTIONS]
+    for rows in (1, 3, 64):
+        found = scores(model, turned[::-1], batch_rows=rows).frame
+        found = found.set_index(["fact", "option"])["logprob"]
+        assert np.abs(found - frame.reindex(found.index)).max() < 1e-4
+
+
+def test_a_network_that_knows_nothing_gives_every_token_the_same_probability():
+    import torch
+
+    network, tokenizer = helpers.blank_filler()
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.zero_()
+    frame = scores(filler(network), [question("The capital of France is", after=".")]).frame
+    wanted = [-n * math.log(len(tokenizer)) for n in (1, 1, 2, 3, 4, 4)]  # Par + ##m + ##a, letters
+    assert np.allclose(frame["logprob"], wanted, atol=1e-5)
+
+
+def test_the_probabilities_of_all_names_of_one_token_sum_to_one():
+    import torch
+
+    network, tokenizer = helpers.blank_filler()
+    names = [t for t in tokenizer.get_vocab() if t[0] not in "[#"]
+    rest = [i for t, i in tokenizer.get_vocab().items() if t[0] in "[#"]
+    with torch.no_grad():
+        network.cls.predictions.bias[rest] = -1e4  # what no text can name gets no probability
+    frame = scores(filler(network), [question("The capital of France is", names, after=".")]).frame
+    assert set(frame["n_tokens"]) == {1}
+    assert math.isclose(np.exp(frame["logprob"]).sum(), 1, abs_tol=1e-5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_bfloat16_gives_finite_numbers_near_those_of_float32(kind):
+    import torch
+
+    network, tokenizer = helpers.blank_filler(kind)
+    model = filler(network, tokenizer=tokenizer)
+    exact = scores(model, QUESTIONS).frame["logprob"]
+    network.to(torch.bfloat16)
+    rough = scores(model, QUESTIONS).frame["logprob"]
+    assert np.isfinite(rough).all()
+    assert np.abs(rough - exact).mean() < 0.5  # eight bits of logits of ten nats, a few tokens
+
+
+# --- which tokens are the option's
+
+
+@pytest.mark.parametrize("kind", ["BERT", "RoBERTa"])
+@pytest.mark.parametrize("after", ["", ".", " , the capital of France ."])
+def test_a_blank_of_one_token_is_what_the_tokenizer_makes_of_a_written_mask(fillers, kind, after):
+    tokenizer = fillers[kind].tokenizer
+    [encoded] = masked.encode(tokenizer, [question("The capital is", ["Paris"], after=after)])
+    written = tokenizer(f"The capital is {tokenizer.mask_token}{after}")["input_ids"]
+    assert [list(ids) for ids in encoded.masked] == [written]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_full_stop_behind_a_name_belongs_to_no_option(fillers, kind):
+    tokenizer = fillers[kind].tokenizer
+    bare, stop = masked.encode(tokenizer, [question("The"), question("The", after=".")])
+    assert bare.options == stop.options and stop.merged == 0
+
+
+def test_what_merges_with_the_text_around_is_scored_with_the_option():
+    tokenizer = helpers.wordpiece_tokenizer()
+    prompt = Prompt("f", "r", "s", "The Par", ("is", "m"), ("is", "m"), 0, "a.")
+    [encoded] = masked.encode(tokenizer, [prompt])
+    # "The Par" alone is [The][Par] and "a." behind a word [##a][.]: by pencil, "Parisa" merges in
+    # front (Paris is a token of its own), and "Parma" nowhere.
+    words = [tokenizer.convert_ids_to_tokens(ids) for ids in encoded.options]
+    assert words == [["Paris"], ["##m"]]
+    assert encoded.merged == 1
+
+
+def test_text_after_the_blank_that_would_merge_with_any_word_is_taken_as_it_is():
+    tokenizer = helpers.bpe_tokenizer([("a", "b")], mask_token="M")
+    prompt = Prompt("f", "r", "s", "x", ("y", "za"), ("y", "za"), 0, "bc")
+    [encoded] = masked.encode(tokenizer, [prompt])
+    words = [tokenizer.convert_ids_to_tokens(ids) for ids in encoded.options]
+    assert (words, encoded.merged) == ([["y"], ["z", "ab"]], 1)
+
+
+def test_an_encoded_prompt_says_all_that_is_asked():
+    tokenizer = helpers.wordpiece_tokenizer()
+    asked = [
+        question("The"),
+        question("The", OPTIONS[::-1]),
+        question("The", after="."),
+        question("The capital"),
+        Prompt("f", "r", "s", "The Par", ("is",), ("is",), 0),
+        Prompt("f", "r", "s", "The", ("Paris",), (" Paris",), 0),
+        Prompt("f", "r", "s", "", ("The Paris",), ("The Paris",), 0),
+        question("The", ("Paris",), after=" ."),
+        question("The", ("Paris .",)),
+    ]
+    keys = [tuple(e.key()) for e in masked.encode(tokenizer, asked)]
+    # [The] [Paris] [.] are the tokens of both last ones, but not the same are asked.
+    # "Par" + "is" and "" + " Paris" behind "The" are the same question.
+    assert keys[4] == keys[5]
+    assert len(set(keys)) == len(asked) - 1
+
+
+# --- what is refused
+
+
+@pytest.mark.parametrize(
+    ("prompt", "message"),
+    [
+        (
+            question("The", ["Paris", "Zürich"]),
+            "option 'Zürich' has a token that the model does not",
+        ),
+        (question("The", ["Paris", ""]), "option '' has no token of its own"),
+        (question("The", ["Paris", "  "]), "option '  ' has no token of its own"),
+        (question("The", ["Rome", "Rome"]), "option 'Rome' has the same tokens as another option"),
+        (question("The capital " * 31), "68 tokens are more than the model's context of 64"),
+        (question("[MASK] is"), "a mask stands in the text"),
+        (question("The", after=" [MASK]"), "a mask stands in the text"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line_before_the_network_is_loaded(prompt, message):
+    with pytest.raises(BadInput, match=message) as caught:
+        scores(filler(context_length=64), [question("The"), prompt])
+    assert "\n" not in str(caught.value) and str(caught.value).startswith("fact f1 ('subject'): ")
+
+
+def test_names_that_differ_in_case_only_are_refused_where_the_tokenizer_drops_case():
+    options = ["Paris", "paris"]
+    lower = helpers.wordpiece_tokenizer(lower=True)
+    with pytest.raises(BadInput, match="option 'paris' has the same tokens as another option"):
+        scores(filler(tokenizer=lower), [question("The", options)])
+    assert masked.encode(helpers.wordpiece_tokenizer(), [question("The", options)])
+
+
+def test_a_string_as_long_as_the_window_is_scored(fillers):
+    longest = question("The capital " * 30, ["New York"])  # with two special tokens: 64
+    assert np.isfinite(scores(fillers["BERT"], [longest]).frame["logprob"]).all()
+    assert scores(fillers["BERT"], [longest]).tokens_forwarded == 64
+
+
+@pytest.mark.parametrize("ask", ["option_logprobs", "distributions"])
+def test_a_model_of_another_kind_is_sent_to_its_own_module(ask):
+    arguments = ([question("The")],) if ask == "option_logprobs" else ([(("The", ""),)], None)
+    for kind, module in (("causal", "tree"), ("seq2seq", "seq2seq")):
+        model = helpers.model(kind=kind)
+        message = f"model toy model is {kind}, not masked: ask it with lkecore.scores.{module}$"
+        with pytest.raises(BadInput, match=message):
+            getattr(masked, ask)(model, *arguments)
+
+
+def test_a_tokenizer_without_a_mask_is_refused():
+    model = filler(tokenizer=helpers.char_tokenizer())
+    with pytest.raises(BadInput, match="the tokenizer has no mask token"):
+        scores(model, [question("The")])
+
+
+def test_a_network_that_overflows_is_refused():
+    network, _ = helpers.blank_filler()
+    network.cls.predictions.bias.data[7] = float("inf")
+    with pytest.raises(BadInput, match="gives NaN or infinity in relation r"):
+        scores(filler(network), QUESTIONS)
+    with pytest.raises(BadInput, match="model toy model in float32 gives NaN"):
+        masked.distributions(filler(network), [(("The", ""),)], lambda p: p[0, :1])
+
+
+# --- batches, memory and the cache
+
+
+def crowded(network, most):
+    """``network``, on a device that has memory for ``most`` rows; returns the sizes that went through."""
+    usual, sizes = network.forward, []
+
+    def forward(input_ids, **settings):
+        if len(input_ids) > most:
+            raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")
+        sizes.append(len(input_ids))
+        return usual(input_ids=input_ids, **settings)
+
+    network.forward = forward
+    return sizes
+
+
+def test_a_batch_halves_where_memory_runs_out_and_the_numbers_stay():
+    network, _ = helpers.blank_filler()
+    wanted = scores(filler(network), QUESTIONS)
+    sizes = crowded(network, 2)
+    found = scores(filler(network), QUESTIONS)
+    assert max(sizes) <= 2
+    assert np.abs(found.frame["logprob"] - wanted.frame["logprob"]).max() < 1e-4
+    assert found.tokens_forwarded == wanted.tokens_forwarded
+
+
+def test_a_single_row_that_does_not_fit_is_one_line():
+    network, _ = helpers.blank_filler()
+    crowded(network, 0)
+    with pytest.raises(BadInput, match=r"^out of memory with a single row \(CUDA out of[^\n]*$"):
+        scores(filler(network), QUESTIONS)
+
+
+def test_an_error_that_is_not_about_memory_is_not_swallowed():
+    def broken(batch):
+        raise RuntimeError("shapes cannot be multiplied")
+
+    with pytest.raises(RuntimeError, match="shapes cannot be multiplied"):
+        list(batches.in_batches([(1, 2)], 8, broken, len))
+
+
+def test_batches_are_of_equal_rows_and_hold_every_row_once():
+    rows = [(1,), (2, 2), (3,), (4,), (5, 5), (6,)]
+    found = [batch for batch, _ in batches.in_batches(rows, 3, len, len)]
+    assert found == [[(1,), (3,), (4,)], [(6,)], [(2, 2), (5, 5)]]
+
+
+def test_the_output_layer_is_as_before_after_a_score():
+    network, _ = helpers.blank_filler()
+    scores(filler(network), QUESTIONS[:1])
+    assert not network.get_output_embeddings()._forward_pre_hooks
+
+
+@pytest.mark.parametrize("kind", ["BERT", "RoBERTa", "ALBERT"])
+def test_a_saved_model_is_opened_scored_and_read_from_the_cache(tmp_path, kind):
+    network, tokenizer = helpers.blank_filler(kind)
+    network.save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    model = open_model(str(tmp_path), device="cpu")
+    assert (model.kind, model.context_length) == ("masked", 64)
+    first = masked.option_logprobs(model, QUESTIONS)
+    wanted = scores(filler(network, tokenizer=tokenizer), QUESTIONS).frame
+    assert np.abs(first.frame["logprob"] - wanted["logprob"]).max() < 1e-4
+    again = open_model(str(tmp_path), device="cpu")
+    second = masked.option_logprobs(again, QUESTIONS)
+    assert (first.cached, second.cached, second.tokens_forwarded) == (False, True, 0)
+    assert second.frame.equals(first.frame)
+    assert "_loaded" not in again.__dict__
+
+
+def test_the_bar_of_who_waits_ends_with_all_facts(fillers, tmp_path, monkeypatch):
+    monkeypatch.setenv("LKE_PROGRESS", str(tmp_path / "bar"))
+    scores(fillers["BERT"], QUESTIONS, batch_rows=1)
+    _, done, total = progress.read_bar(tmp_path / "bar")
+    assert done == total == len(QUESTIONS)
+
+
+# --- distributions
+
+
+def entropy(logprobs):
+    return -(logprobs.exp() * logprobs).sum(-1)[:1]
+
+
+def divergence(logprobs):
+    p, q = logprobs
+    return (p.exp() * (p - q)).sum()[None]
+
+
+PAIRS = [
+    (("The capital of France is", "."), ("Paris is the capital . The capital of France is", ".")),
+    (("Rome", " is the capital"), ("Rome", " is the capital")),
+    (("", ""), ("The", "")),
+    (("The capital of Italy is", "."), ("Italy has", " , the capital .")),
+]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_entropies_and_divergences_are_those_of_plain_forwards(fillers, kind):
+    model = fillers[kind]
+    found = masked.distributions(model, PAIRS, divergence)
+    assert found.shape == (len(PAIRS), 1) and found.dtype == np.float64
+    single = masked.distributions(model, [pair[:1] for pair in PAIRS], entropy)
+    front, back = masked._template(model.tokenizer)
+    for i, pair in enumerate(PAIRS):
+        p, q = (
+            plain_distribution(
+                model,
+                [
+                    *front,
+                    *model.tokenizer(before, add_special_tokens=False)["input_ids"],
+                    model.tokenizer.mask_token_id,
+                    # Behind a letter, since a full stop begins no text.
+                    *model.tokenizer("a" + after, add_special_tokens=False)["input_ids"][
+                        len(model.tokenizer("a", add_special_tokens=False)["input_ids"]) :
+                    ],
+                    *back,
+                ],
+            )
+            for before, after in pair
+        )
+        assert math.isclose(found[i, 0], (np.exp(p) * (p - q)).sum(), abs_tol=1e-4)
+        assert math.isclose(single[i, 0], -(np.exp(p) * p).sum(), abs_tol=1e-4)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_distribution_at_a_blank_holds_the_scores_of_all_options_of_one_token(fillers, kind):
+    model = fillers[kind]
+    asked = question("The capital of France is", OPTIONS[:2], after=".")
+    [encoded] = masked.encode(model.tokenizer, [asked])
+    tokens = [ids[0] for ids in encoded.options]
+    pair = (asked.context, asked.after)
+    found = masked.distributions(model, [(pair,)], lambda logprobs: logprobs[0, tokens])
+    assert np.allclose(found[0], scores(model, [asked]).frame["logprob"], atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_space_before_the_blank_changes_nothing(fillers, kind):
+    """A mask stands for a word with the space before it, as RoBERTa learned it."""
+    groups = [((f"The capital is{space}", "."),) for space in ("", " ")]
+    tight, loose = masked.distributions(fillers[kind], groups, lambda logprobs: logprobs[0])
+    assert np.abs(tight - loose).max() < 1e-4
+
+
+def test_the_divergence_of_a_prompt_from_itself_is_zero(fillers):
+    same = [(pair[0], pair[0]) for pair in PAIRS]
+    assert np.abs(masked.distributions(fillers["BERT"], same, divergence)).max() < 1e-6
+
+
+def test_the_entropy_of_a_network_that_knows_nothing_is_the_logarithm_of_its_vocabulary():
+    import torch
+
+    network, tokenizer = helpers.blank_filler()
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.zero_()
+    found = masked.distributions(filler(network), [(pair[0],) for pair in PAIRS], entropy)
+    assert np.allclose(found, math.log(len(tokenizer)), atol=1e-5)
+
+
+def test_a_batch_holds_no_more_groups_than_it_may_and_halves_where_memory_runs_out():
+    network, _ = helpers.blank_filler()
+    groups = [pair[:1] for pair in PAIRS] * 5
+    wanted = masked.distributions(filler(network), groups, entropy)
+    sizes = crowded(network, 3)
+    assert np.allclose(masked.distributions(filler(network), groups, entropy), wanted, atol=1e-4)
+    assert max(sizes) <= 3 and sum(sizes) == len(groups)
+    sizes.clear()
+    masked.distributions(filler(network), groups, entropy, batch_rows=1)
+    assert set(sizes) == {1}
+
+
+@pytest.mark.parametrize(
+    ("pair", "message"),
+    [
+        (("The [MASK]", ""), r"^'The \[MASK\]' ... '': a mask stands in the text"),
+        (("The", "[MASK]"), "a mask stands in the text, besides the blank"),
+        (("The capital " * 31, ""), "65 tokens are more than the model's context of 64"),
+    ],
+)
+def test_a_bad_pair_is_refused_before_the_network_is_loaded(pair, message):
+    with pytest.raises(BadInput, match=message):
+        masked.distributions(filler(context_length=64), [(pair,)], entropy)

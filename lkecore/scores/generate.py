@@ -1,0 +1,284 @@
+"""Generate: what a causal model says after a prompt, greedily or by sampling.
+
+The tree of ``trie`` grows here while it is asked. A prompt goes through the model once, however many
+samples are drawn from it, and what several prompts begin with goes through once for all of them.
+Samples that have said the same so far share a node: a step forwards each distinct output once.
+
+    Q: ... A: ─┬─ Par ─┬─ is ── (newline)        100 samples, and 5 tokens forwarded after the prompt
+               │       └─ ma ── (newline)
+               └─ Ly ── on ──── (newline)
+"""
+
+import math
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from lkecore import progress
+from lkecore.models import Model
+from lkecore.rows import BadInput
+from lkecore.scores import cache as store
+from lkecore.scores.batches import check_kind
+from lkecore.scores.growth import Growth
+from lkecore.scores.passes import COLUMNS, attempt, bound_of, memory_of
+from lkecore.scores.tokens import common_prefix, encode_texts
+from lkecore.scores.tree import not_finite
+from lkecore.scores.trie import Tree
+from lkecore.scores.ways import way
+
+CHUNK = 64  # contexts that are kept together in the cache
+SINGLE = ("expanded", "plain")  # ways in which prompts do not stand side by side
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What one chunk asks: prompts in token ids, and how to go on."""
+
+    rows: list[tuple[int, ...]]
+    n_samples: int | None
+    temperature: float
+    seed: int
+    max_new_tokens: int
+    stop: str
+
+    def key(self) -> list[int]:
+        """Integers that say all that is asked."""
+        greedy = self.n_samples is None
+        drawn = (
+            [0] if greedy else [self.n_samples, self.seed, *float(self.temperature).hex().encode()]
+        )
+        ids = [n for row in self.rows for n in (-len(row), *row)]
+        return [*drawn, -1, self.max_new_tokens, *self.stop.encode(), *ids]
+
+
+def generate(
+    model: Model,
+    contexts: Sequence[str],
+    *,
+    n_samples: int | None = None,
+    temperature: float = 1.0,
+    seed: int = 0,
+    max_new_tokens: int = 10,
+    stop: str = "\n",
+    memory_gb: float | None = None,
+    use_cache: bool = True,
+) -> pd.DataFrame:
+    """Outputs of a causal model after each context: one greedy output, or ``n_samples`` drawn ones.
+
+    Samples are drawn from the whole vocabulary at ``temperature``, without top-k or top-p (BL-Q9).
+    An output ends with the first token that holds ``stop`` (a newline, BL-Q8), with the model's end
+    token, or after ``max_new_tokens``. The draws depend on ``seed`` and the context's tokens alone,
+    not on what else is asked.
+
+    A row for each output, contexts in order: ``context``, ``sample`` (from 0), ``text`` (what stands
+    before ``stop``), ``logprob`` (nats: that the model, at temperature 1, says just these tokens, the
+    last one included), ``n_tokens`` and ``stopped`` (False if it was cut off).
+
+    Raises :class:`BadInput` for an empty list of samples, a temperature that is not positive, an
+    empty ``stop``, a context that leaves no room for the output in the model's window, and as
+    :func:`lkecore.scores.tree.option_logprobs` does.
+    """
+    check_kind(model, "causal")
+    memory_gb = bound_of(memory_gb)
+    if n_samples is not None and n_samples < 1:
+        raise BadInput(f"n_samples is {n_samples}, but must be 1 or more (None: the greedy output)")
+    if not (temperature > 0 and math.isfinite(temperature)):
+        raise BadInput(
+            f"temperature is {temperature}, but must be above 0 (n_samples=None: greedy)"
+        )
+    if max_new_tokens < 1 or not stop:
+        raise BadInput("max_new_tokens must be 1 or more, and stop must not be empty")
+    if not 0 <= seed < 2**63:
+        raise BadInput(f"seed is {seed}, but must be 0 or more, and below 2**63")
+    rows = encode_texts(model.tokenizer, contexts, add_bos=model.add_bos)
+    for number, row in enumerate(rows, 1):
+        # The last token is said, never forwarded.
+        if model.context_length and len(row) + max_new_tokens - 1 > model.context_length:
+            raise BadInput(
+                f"text {number}: its {len(row)} tokens and {max_new_tokens} new ones are more than "
+                f"the model's context of {model.context_length}; ask for fewer shots or new tokens"
+            )
+    parts = []
+    with progress.bar(len(rows), "prompt") as bar:
+        for at in range(0, len(rows), CHUNK):
+            asked = _Asked(
+                rows[at : at + CHUNK], n_samples, temperature, seed, max_new_tokens, stop
+            )
+            key = store.chunk_key([asked], model)
+            part = store.read_frame(key) if use_cache else None
+            from_cache, tokens = part is not None, 0
+            if part is None:
+                part, tokens = _outputs(model, asked, memory_gb)
+                if use_cache:
+                    store.write_frame(key, part)
+            progress.record(
+                model=model.name,
+                prompts=len(asked.rows),
+                tokens_forwarded=tokens,
+                from_cache=from_cache,
+                memory_gb=memory_gb,
+            )
+            bar.update(len(asked.rows))
+            parts.append(part.assign(prompt=part["prompt"] + at))
+    columns = ["prompt", "sample", "text", "logprob", "n_tokens", "stopped"]
+    frame = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
+    frame.insert(1, "context", [contexts[i] for i in frame["prompt"]])
+    return frame.drop(columns="prompt")
+
+
+@dataclass
+class _Output:
+    """An output while it grows."""
+
+    prompt: int
+    sample: int
+    draws: np.ndarray | None  # a uniform number for each step; None for the greedy output
+    node: int = 0
+    text: str = ""
+    logprob: float = 0.0
+    n_tokens: int = 0
+    stopped: bool = False
+
+
+def _outputs(model: Model, asked: _Asked, memory_gb: float | None) -> tuple[pd.DataFrame, int]:
+    """(a row for each output, tokens forwarded) of one chunk."""
+    import torch
+
+    network = model.network
+    memory = memory_of(network, memory_gb)
+    longest = max(map(len, asked.rows)) + asked.max_new_tokens
+    chosen = way(network, longest)
+    growth = Growth(network, chosen, memory, longest)
+    done = []
+    with torch.inference_mode():
+        waiting = deque(_blocks(asked, growth))
+        while waiting:
+            block = waiting.popleft()
+            if attempt(_grow, model, asked, block, growth):
+                done += block
+                continue
+            memory.halve(len(block))  # and once more from the beginning
+            block = [_Output(o.prompt, o.sample, o.draws) for o in block]
+            waiting.extendleft([block[memory.most :], block[: memory.most]])
+    done.sort(key=lambda output: (output.prompt, output.sample))
+    columns = ["prompt", "sample", "text", "logprob", "n_tokens", "stopped"]
+    return pd.DataFrame({c: [getattr(o, c) for o in done] for c in columns}), growth.forwarded
+
+
+def _blocks(asked: _Asked, growth: Growth) -> Iterator[list[_Output]]:
+    """Outputs that grow together: packed, those of several prompts; else of one.
+
+    As many as surely fit into memory, and no more prompts than ``COLUMNS`` of a cache hold. In
+    dictionary order, so that prompts with the same beginning follow one another.
+    """
+    block, used, before = [], 0, ()
+    for i in sorted(range(len(asked.rows)), key=asked.rows.__getitem__):
+        row = asked.rows[i]
+        outputs = [_Output(i, sample, draws) for sample, draws in enumerate(_draws(asked, row))]
+        most = growth.most_outputs(len(row), asked.max_new_tokens)
+        for part in (outputs[k : k + most] for k in range(0, len(outputs), most)):
+            grown = len(part) * asked.max_new_tokens
+            new = len(row) - common_prefix([row, before]) + grown
+            full = used + new > min(COLUMNS, growth.columns)
+            if block and (
+                growth.way in SINGLE or full or len(block) + len(part) > growth.rows_kept
+            ):
+                yield block
+                block, used, new = [], 0, len(row) + grown
+            block = block + part
+            used, before = used + new, row
+    if block:
+        yield block
+
+
+def _draws(asked: _Asked, row: tuple[int, ...]) -> Sequence[np.ndarray | None]:
+    if asked.n_samples is None:
+        return [None]
+    rng = np.random.default_rng([asked.seed, *row])
+    return list(rng.random((asked.n_samples, asked.max_new_tokens)))
+
+
+def _grow(model: Model, asked: _Asked, block: Sequence[_Output], growth: Growth) -> bool:
+    """Let outputs grow until all have stopped or are long enough; True when that is done."""
+    tree = Tree()
+    for output in block:
+        output.node = tree.add(asked.rows[output.prompt])
+    logits = growth.begin(tree, sorted({output.node for output in block}))
+    ends = _end_tokens(model)
+    live = list(block)
+    for step in range(asked.max_new_tokens):
+        at: dict[int, list[_Output]] = {}
+        for output in live:
+            at.setdefault(output.node, []).append(output)
+        for node, outputs in at.items():
+            draws = None if outputs[0].draws is None else [o.draws[step] for o in outputs]
+            found = _choose(logits[node], draws, asked.temperature)
+            for output, (token, logprob) in zip(outputs, found, strict=True):
+                if not math.isfinite(logprob):
+                    raise not_finite(model, tree.depth[node])
+                _say(model, asked, tree, output, token, logprob, ends)
+        live = [output for output in live if not output.stopped]
+        if live and step + 1 < asked.max_new_tokens:
+            logits = growth.step(tree, sorted({output.node for output in live}))
+    return True
+
+
+def _choose(
+    logits: Any, draws: Sequence[float] | None, temperature: float
+) -> list[tuple[int, float]]:
+    """(token, its log-probability at temperature 1) for each draw, or the most probable one."""
+    import torch
+
+    logits = logits.float()
+    logprob = logits.log_softmax(-1)
+    if draws is None:
+        tokens = logits.argmax(-1, keepdim=True)
+    else:
+        # Inverse transform: a uniform number picks the token in whose share of [0, 1) it falls.
+        above = (logits - logits.max()).double()  # at most 0: no temperature is too low for it
+        shares = (above / temperature).softmax(-1).cumsum(-1)
+        points = torch.tensor(draws, dtype=torch.float64, device=shares.device) * shares[-1]
+        tokens = torch.searchsorted(shares, points, right=True).clamp(max=len(shares) - 1)
+    return list(zip(tokens.tolist(), logprob[tokens].tolist(), strict=True))
+
+
+def _say(
+    model: Model,
+    asked: _Asked,
+    tree: Tree,
+    output: _Output,
+    token: int,
+    logprob: float,
+    ends: set[int],
+) -> None:
+    """One token more for an output."""
+    output.node = tree.add([token], after=output.node)
+    output.logprob += logprob
+    output.n_tokens += 1
+    if token in ends:
+        output.stopped = True
+        return
+    # With the end of the prompt, since a tokenizer may leave out the space at the start of a text.
+    row = asked.rows[output.prompt]
+    said = [tree.token[n] for n in tree.path(output.node)][len(row) :]
+    shown = list(row[-8:])
+    whole, start = (_text(model.tokenizer, ids) for ids in (shown + said, shown))
+    output.text, stop, _ = whole[len(start) :].partition(asked.stop)
+    output.stopped = bool(stop)
+
+
+def _text(tokenizer: Any, ids: Sequence[int]) -> str:
+    return tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+
+
+def _end_tokens(model: Model) -> set[int]:
+    """The tokens with which a model says that it has finished."""
+    settings = getattr(model.network, "generation_config", None)
+    named = [model.tokenizer.eos_token_id, getattr(settings, "eos_token_id", None)]
+    return {
+        n for ids in named if ids is not None for n in (ids if isinstance(ids, list) else [ids])
+    }

@@ -1,0 +1,103 @@
+"""Text match: by hand, and against word lists where that is possible."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lkecore.metrics.match import contains
+from lkecore.rows import BadInput
+
+
+@pytest.mark.parametrize(
+    ("output", "answers", "right"),
+    [
+        (" Paris, the capital of France", ["Paris"], True),
+        (" Paris", ["Rome", "Paris"], True),  # any of them
+        (" Paris", ["Rome", "Madrid"], False),
+        (" paris", ["Paris"], False),  # case counts
+        (" Pa ris", ["Paris"], False),
+        (" Romeo", ["Rome"], True),  # the paper's rule asks for no border
+        (" in New York City", ["New York"], True),
+        (" São Paulo", ["São Paulo"], True),
+        (" Sao Paulo", ["São Paulo"], False),
+        (" costs 3.50", ["3.50"], True),
+        (" costs 3x50", ["3.50"], False),  # a dot is a dot
+        ("", ["Paris"], False),
+    ],
+)
+def test_an_answer_matches_where_it_stands_in_the_output(output, answers, right):
+    assert contains(output, answers) is right
+
+
+@pytest.mark.parametrize(
+    ("output", "answer", "right"),
+    [
+        ("Rome", "Rome", True),
+        (" Rome.", "Rome", True),
+        ("(Rome)", "Rome", True),
+        ("Romeo", "Rome", False),
+        ("Jerome, Rome", "ome", False),
+        ("Romeo and Rome", "Rome", True),  # a later place counts
+        ("Rome's hills", "Rome", True),
+        ("Rome-born", "Rome", True),
+        ("Rome2", "Rome", False),
+        ("Rome_", "Rome", False),
+        ("Römer", "Röm", False),  # letters of other alphabets are letters
+        ("Москва", "Москв", False),
+        ("столица Москва.", "Москва", True),
+        ("Malmöer", "Malmö", False),
+        ("Malmö", "Malm", False),
+        ("New Yorker", "New York", False),
+        ("in New York.", "New York", True),
+        ("1867", "186", False),
+        ("7 November 1867", "November 1867", True),
+        # An answer that begins or ends with a sign has no word border there.
+        ("in C++.", "C++", True),
+        ("in C++11", "C++", True),
+        ("ObjC++", "C++", False),
+        ("its domain is.fr", ".fr", True),
+        ("its domain is .fra", ".fr", False),
+        ("Washington, D.C.", "D.C.", True),
+        ("(AD.C.)", "D.C.", False),
+        ("costs €5", "€5", True),
+        ("costs US€5", "€5", True),
+        ("costs €50", "€5", False),
+        ("", "Rome", False),
+    ],
+)
+def test_whole_words_have_no_letter_or_digit_beside_them(output, answer, right):
+    assert contains(output, [answer], whole_words=True) is right
+
+
+@given(words=st.lists(st.text("abö1", min_size=1, max_size=3)), answer=st.text("abö1", min_size=1))
+def test_of_words_between_spaces_whole_words_finds_just_those_that_are_in_the_list(words, answer):
+    assert contains(" ".join(words), [answer], whole_words=True) == (answer in words)
+
+
+@given(
+    output=st.text("ab .+ö", max_size=8),
+    answers=st.lists(st.text("ab.+ö", min_size=1, max_size=2), min_size=1, max_size=3),
+)
+def test_what_is_found_as_whole_words_is_found_without_and_every_answer_counts(output, answers):
+    anywhere = [contains(output, [answer]) for answer in answers]
+    alone = [contains(output, [answer], whole_words=True) for answer in answers]
+    assert all(a or not b for a, b in zip(anywhere, alone, strict=True))
+    assert contains(output, answers) == any(anywhere)
+    assert contains(output, answers, whole_words=True) == any(alone)
+    assert all(contains(answer, [answer], whole_words=True) for answer in answers)
+
+
+@pytest.mark.parametrize("output", ["Rome", ""])
+@pytest.mark.parametrize("whole_words", [False, True])
+def test_an_answer_that_would_match_everything_is_refused(output, whole_words):
+    for empty in ("", " "):
+        with pytest.raises(BadInput, match=f"^answer '{empty}' is empty: it would stand in every"):
+            contains(output, ["Rome", empty], whole_words=whole_words)
+
+
+@pytest.mark.parametrize("answers", [[], (), "", "Rome"])
+def test_a_string_in_place_of_a_list_and_an_empty_list_are_refused(answers):
+    with pytest.raises(
+        BadInput, match="^answers is .*, but must be a list of one or more strings$"
+    ):
+        contains("Rome", answers)

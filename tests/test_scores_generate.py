@@ -1,0 +1,763 @@
+"""Generation: the model's own words, token by token as transformers and a plain loop say them.
+
+Expected behaviour:
+
+- Greedy: at each step the most probable token. Sampling: at each step, a uniform number from
+  ``default_rng([seed, *context ids])`` picks the token in whose share of [0, 1) it falls.
+- The token that holds the stop string, or the model's end token, is the output's last: it counts in
+  ``n_tokens`` and ``logprob``, and is not in ``text``.
+- A prompt, and what several outputs have in common, goes through the network once. The last token of
+  an output never does.
+"""
+
+import dataclasses
+import functools
+import importlib
+import json
+import math
+from collections import Counter
+
+import helpers
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from helpers import model, nats
+from scipy.stats import chisquare
+from test_scores_tokens import byte_level_bpe, metaspace_bpe
+
+from lkecore.rows import BadInput
+from lkecore.scores import passes, ways
+from lkecore.weights import cache_folder
+
+# The function has the name of its module.
+module = importlib.import_module("lkecore.scores.generate")
+
+# Float32, the same sums in another order over 2 layers: about 1e-5. Wrong masks cost whole nats.
+NATS = 1e-4
+COLUMNS = ["context", "sample", "text", "logprob", "n_tokens", "stopped"]
+# They share beginnings, the last is longer than the windows of the toys and the probe.
+CONTEXTS = ["Italy", "Iran", "France", "FranceParisSpainMadridGermany" * 2]
+KINDS = [
+    "Llama", "GPT2", "OPT", "GPTNeoX", "Mixtral", "Gemma2 with a window", "Gemma3 with a window",
+    "Mistral with a window", "BLOOM", "GPTNeo with a window", "Mamba",
+]  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("LKECORE_CACHE", str(tmp_path / "cache"))
+
+
+def fused(tokenizer):
+    """Texts are the tokens one after another, without spaces between them."""
+    from tokenizers import decoders
+
+    tokenizer.backend_tokenizer.decoder = decoders.Fuse()
+    return tokenizer
+
+
+@functools.cache
+def letters():
+    return fused(helpers.char_tokenizer())
+
+
+@functools.cache
+def network(kind: str = "Llama"):
+    """A network whose tokens are just the letters, so that a text tells its tokens."""
+    return helpers.network(kind, vocab_size=len(helpers.ALPHABET))
+
+
+def toy(net=None, **changes):
+    return model(net, **{"tokenizer": letters(), **changes})
+
+
+def ask(m, contexts, **given):
+    return module.generate(m, contexts, **{"stop": "x", "use_cache": False, **given})
+
+
+def assert_same(found: pd.DataFrame, wanted: pd.DataFrame) -> None:
+    """Equal but for the rounding of the log-probabilities."""
+    found, wanted = found.reset_index(drop=True), wanted.reset_index(drop=True)
+    pd.testing.assert_frame_equal(found.drop(columns="logprob"), wanted.drop(columns="logprob"))
+    np.testing.assert_allclose(found["logprob"], wanted["logprob"], rtol=0, atol=NATS)
+
+
+def watch(net) -> list[int]:
+    """The number of tokens of each pass from now on, but for those two by which memory is measured."""
+    sizes, forward = [], net.forward
+
+    def counted(input_ids, **given):
+        if input_ids.tolist() != [[0, 0]]:
+            sizes.append(input_ids.numel())
+        return forward(input_ids=input_ids, **given)
+
+    net.forward = counted
+    return sizes
+
+
+@pytest.fixture
+def fresh():
+    """A Llama of its own for a test that changes it, its way already found."""
+    net = helpers.network(vocab_size=len(helpers.ALPHABET))
+    ways.way(net, 100)
+    return net
+
+
+# --- oracles
+
+
+def plain_row(net, ids) -> np.ndarray:
+    """Log-probabilities of the next token, by one plain forward pass, in float64."""
+    with torch.inference_mode():
+        return net(input_ids=torch.tensor([ids])).logits[0, -1].double().log_softmax(-1).numpy()
+
+
+def by_hand(net, context: str, *, draws=None, temperature=1.0, steps=10, stop="x") -> dict:
+    """One output by a loop of plain forward passes over the whole string."""
+    ids, said, total = letters()(context)["input_ids"], "", 0.0
+    for step in range(steps):
+        row = plain_row(net, ids)
+        token = int(row.argmax())
+        if draws is not None:
+            weights = np.exp((row - row.max()) / temperature)
+            borders = np.cumsum(weights)
+            token = int(np.searchsorted(borders, draws[step] * borders[-1], side="right"))
+        total += row[token]
+        ids = [*ids, token]
+        said += helpers.ALPHABET[token]
+        if said.endswith(stop):
+            break
+    stopped = said.endswith(stop)
+    text = said.removesuffix(stop)
+    return {"text": text, "logprob": total, "n_tokens": len(said), "stopped": stopped}
+
+
+def bigram(tokenizer, odds: dict[int, dict[int, float]]):
+    """A Llama by pencil: the next token depends on the last one alone, by a table of odds.
+
+    Its layers add nothing, each token's embedding is a direction of its own, and the output layer is
+    the table. A missing pair has odds of one.
+    """
+    size = len(tokenizer)
+    width = size + 2 + size % 2
+    net = helpers.network(
+        vocab_size=size, hidden_size=width, num_attention_heads=1, num_key_value_heads=1,
+        rms_norm_eps=1e-12,
+    )  # fmt: skip
+    table = torch.ones(size, width)
+    for last, following in odds.items():
+        for token, number in following.items():
+            table[token, last] = number
+    with torch.no_grad():
+        for layer in net.model.layers:
+            layer.self_attn.o_proj.weight.zero_()
+            layer.mlp.down_proj.weight.zero_()
+        net.model.embed_tokens.weight.copy_(torch.eye(size, width))
+        # The last normalisation makes each direction this long.
+        net.lm_head.weight.copy_(table.log() / math.sqrt(width))
+    return net
+
+
+def chain(tokenizer, ids, odds: float = 1e6):
+    """A network in which each of these tokens is followed by the next one."""
+    assert len(set(ids[:-1])) == len(ids) - 1
+    return bigram(tokenizer, {a: {b: odds} for a, b in zip(ids, ids[1:], strict=False)})
+
+
+def ids_of(text: str) -> list[int]:
+    return letters()(text)["input_ids"]
+
+
+# --- greedy
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_greedy_outputs_are_those_of_transformers_token_by_token(kind):
+    net, steps = network(kind), 12
+    frame = ask(toy(net), CONTEXTS, max_new_tokens=steps)
+    for row in frame.itertuples():
+        ids = torch.tensor([ids_of(row.context)])
+        whole = net.generate(
+            ids, attention_mask=torch.ones_like(ids), do_sample=False, max_new_tokens=steps
+        )
+        said = "".join(helpers.ALPHABET[i] for i in whole[0, ids.shape[1] :])
+        assert row.text == said.partition("x")[0]
+        assert row.stopped == ("x" in said)
+        assert row.n_tokens == len(row.text) + row.stopped
+    assert frame["text"].nunique() > 2  # they do not all say the same
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_greedy_outputs_are_those_of_a_loop_of_plain_passes(kind):
+    net = network(kind)
+    frame = ask(toy(net), CONTEXTS)
+    assert frame.columns.tolist() == COLUMNS
+    assert frame["context"].tolist() == CONTEXTS and frame["sample"].tolist() == [0] * 4
+    wanted = pd.DataFrame([by_hand(net, context) for context in CONTEXTS])
+    assert_same(frame[wanted.columns], wanted)
+
+
+def test_bos_stands_in_front_of_the_context_and_an_empty_one_is_then_allowed():
+    tokenizer = letters()
+    net = helpers.network(vocab_size=len(tokenizer))
+    frame = ask(toy(net, add_bos=True), ["", "Italy"], max_new_tokens=1)
+    for row in frame.itertuples():
+        wanted = plain_row(net, [tokenizer.bos_token_id, *ids_of(row.context)])
+        assert row.logprob == pytest.approx(wanted.max(), abs=NATS)
+        assert row.text == tokenizer.decode([wanted.argmax()], skip_special_tokens=True)
+
+
+# --- samples
+
+
+@pytest.mark.parametrize("temperature", [1.0, 0.5, 3.0])
+@pytest.mark.parametrize("kind", KINDS)
+def test_samples_are_those_of_a_loop_of_plain_passes_with_the_same_random_numbers(
+    kind, temperature
+):
+    net, contexts = network(kind), CONTEXTS[1:]
+    frame = ask(toy(net), contexts, n_samples=4, temperature=temperature, seed=7, max_new_tokens=5)
+    wanted = []
+    for context in contexts:
+        draws = np.random.default_rng([7, *ids_of(context)]).random((4, 5))
+        for sample, row in enumerate(draws):
+            output = by_hand(net, context, draws=row, temperature=temperature, steps=5)
+            wanted.append({"context": context, "sample": sample, **output})
+    assert_same(frame, pd.DataFrame(wanted))
+
+
+# Odds of four letters, whatever stands before: 1 : 2 : 3 : 4.
+FOUR = "ABCD"
+
+
+def dice():
+    ids = ids_of(FOUR)
+    odds = {i: {j: 1e-30 for j in range(len(letters()))} for i in ids}
+    for row in odds.values():
+        row.update(zip(ids, (1.0, 2.0, 3.0, 4.0), strict=True))
+    return bigram(letters(), odds)
+
+
+@pytest.mark.parametrize("temperature", [1.0, 0.5, 2.0])
+def test_samples_follow_the_tempered_distribution_at_every_step_and_steps_are_independent(
+    temperature,
+):
+    n, steps = 2000, 3
+    frame = ask(
+        toy(dice()), ["A"], n_samples=n, temperature=temperature, max_new_tokens=steps, seed=1
+    )
+    shares = np.array([1.0, 2.0, 3.0, 4.0]) ** (1 / temperature)
+    shares /= shares.sum()
+    for step in range(steps):
+        counts = Counter(text[step] for text in frame["text"])
+        found = [counts[letter] for letter in FOUR]
+        assert chisquare(found, n * shares).pvalue > 0.001
+    pairs = Counter(text[1:3] for text in frame["text"])
+    found = [pairs[a + b] for a in FOUR for b in FOUR]
+    assert chisquare(found, n * np.outer(shares, shares).ravel()).pvalue > 0.001
+    # Whatever the temperature of the draws, a log-probability is that of the model.
+    tenths = dict(zip(FOUR, (0.1, 0.2, 0.3, 0.4), strict=True))
+    wanted = [nats(*(tenths[letter] for letter in text)) for text in frame["text"]]
+    np.testing.assert_allclose(frame["logprob"], wanted, rtol=0, atol=NATS)
+
+
+def test_at_a_low_temperature_samples_are_the_greedy_output():
+    m = toy(network())
+    greedy = ask(m, CONTEXTS)
+    for temperature in (1e-6, 1e-320):
+        cold = ask(m, CONTEXTS, n_samples=3, temperature=temperature)
+        for sample in range(3):
+            assert_same(cold[cold["sample"] == sample].assign(sample=0), greedy)
+
+
+def test_a_seed_gives_the_same_samples_again_and_another_one_others():
+    m = toy(network())
+    first, again, other = (ask(m, CONTEXTS, n_samples=5, seed=seed) for seed in (0, 0, 1))
+    pd.testing.assert_frame_equal(first, again)
+    assert (first["text"] != other["text"]).mean() > 0.9
+    assert first.groupby("context")["text"].nunique().min() > 1
+    longer = ask(m, CONTEXTS, n_samples=5, seed=0, temperature=1e-6)
+    assert (first["text"] != longer["text"]).any()
+
+
+# --- what ends an output, by pencil
+
+
+def test_the_stop_is_the_last_token_and_not_in_the_text():
+    net = chain(letters(), ids_of("abcdxy"))
+    [row] = ask(toy(net), ["a"]).itertuples()
+    assert (row.text, row.n_tokens, row.stopped) == ("bcd", 4, True)
+    # Odds of a million to 63 others of one each.
+    assert row.logprob == pytest.approx(4 * nats(1e6 / (1e6 + 63)), abs=1e-5)
+
+
+def test_the_stop_as_first_token_leaves_an_empty_text():
+    net = chain(letters(), ids_of("ax"), odds=5.0)
+    [row] = ask(toy(net), ["a"]).itertuples()
+    assert (row.text, row.n_tokens, row.stopped) == ("", 1, True)
+    assert row.logprob == pytest.approx(nats(5 / (5 + 63)), abs=1e-5)
+
+
+def test_an_output_that_is_cut_off_has_not_stopped():
+    m = toy(chain(letters(), ids_of("abcdx")))
+    rows = [next(ask(m, ["a"], max_new_tokens=n).itertuples()) for n in (1, 3, 4, 5)]
+    assert [row.text for row in rows] == ["b", "bcd", "bcd", "bcd"]
+    assert [row.n_tokens for row in rows] == [1, 3, 4, 4]
+    assert [row.stopped for row in rows] == [False, False, True, True]
+
+
+def test_a_stop_inside_a_token_ends_the_output_and_what_stands_before_it_is_text():
+    tokenizer = fused(helpers.bpe_tokenizer([("b", "x"), ("bx", "c")]))
+    a, d, bxc = tokenizer.convert_tokens_to_ids(["a", "d", "bxc"])
+    net = chain(tokenizer, [a, d, bxc], odds=5.0)
+    [row] = ask(model(net, tokenizer=tokenizer), ["a"]).itertuples()
+    assert (row.text, row.n_tokens, row.stopped) == ("db", 2, True)
+    # 65 tokens; the last one counts with all of it.
+    assert row.logprob == pytest.approx(nats(5 / 69, 5 / 69), abs=1e-5)
+
+
+def test_a_stop_across_tokens_is_found_and_the_context_s_own_end_is_no_part_of_it():
+    net = chain(letters(), ids_of("axyz"))
+    [row] = ask(toy(net), ["a"], stop="xy").itertuples()
+    assert (row.text, row.n_tokens, row.stopped) == ("", 2, True)
+    [row] = ask(toy(net), ["x"], stop="xy", max_new_tokens=2).itertuples()
+    assert (row.text, row.n_tokens, row.stopped) == ("yz", 2, False)
+
+
+@pytest.mark.parametrize("place", ["tokenizer", "generation config", "a list of them"])
+@pytest.mark.parametrize("said", ["e", "bcde"])
+def test_the_model_s_end_token_ends_an_output(place, said):
+    tokenizer = fused(helpers.char_tokenizer())
+    net = chain(tokenizer, ids_of("a" + said), odds=1e6)
+    end = tokenizer.convert_tokens_to_ids("e")
+    if place == "tokenizer":
+        tokenizer.eos_token = "e"
+    else:
+        net.generation_config.eos_token_id = end if place == "generation config" else [0, end]
+    [row] = ask(model(net, tokenizer=tokenizer), ["a"]).itertuples()
+    assert (row.text, row.n_tokens, row.stopped) == (said[:-1], len(said), True)
+    assert row.logprob == pytest.approx(len(said) * nats(1e6 / (1e6 + 63)), abs=1e-5)
+
+
+def test_both_a_tokenizer_s_and_a_config_s_end_token_count():
+    tokenizer = fused(helpers.char_tokenizer())
+    tokenizer.eos_token = "c"
+    net = chain(tokenizer, ids_of("abc"))
+    net.generation_config.eos_token_id = ids_of("z")
+    assert ask(model(net, tokenizer=tokenizer), ["a"])["text"].tolist() == ["b"]
+
+
+@pytest.mark.parametrize("make", [byte_level_bpe, metaspace_bpe])
+@pytest.mark.parametrize(
+    ("context", "answer"),
+    [("Spain", " Madrid"), ("Albert Einstein", " 14"), ("Spain ", "Madrid"), ("Marie", "nd")],
+)
+def test_a_text_keeps_its_leading_space_and_has_none_that_was_not_said(make, context, answer):
+    tokenizer = make()
+    ids = tokenizer(context)["input_ids"]
+    whole = tokenizer(context + answer)["input_ids"]
+    if whole[: len(ids)] != ids:  # the model then says the answer in other tokens
+        whole = [*ids, *(tokenizer.convert_tokens_to_ids(letter) for letter in answer)]
+    said = whole[len(ids) :]
+    assert said and tokenizer.unk_token_id not in said
+    net = chain(tokenizer, [ids[-1], *said])
+    frame = ask(model(net, tokenizer=tokenizer), [context], max_new_tokens=len(said), stop="\n")
+    assert frame["text"].tolist() == [answer]
+
+
+def test_a_newline_stops_where_nothing_else_is_said():
+    tokenizer = byte_level_bpe()
+    ids = tokenizer("Spain Madrid\nItaly")["input_ids"]
+    first = tokenizer.convert_tokens_to_ids("Ċ")
+    net = chain(tokenizer, ids[: ids.index(first) + 2])
+    m = model(net, tokenizer=tokenizer)
+    frame = module.generate(m, ["Spain", "Spain Madrid"], use_cache=False)
+    assert frame["text"].tolist() == [" Madrid", ""] and frame["stopped"].all()
+    context = tokenizer("Spain")["input_ids"]
+    assert frame["n_tokens"].tolist() == [ids.index(first) + 1 - len(context), 1]
+
+
+def test_a_letter_of_several_tokens_is_whole_in_the_text():
+    tokenizer = byte_level_bpe()
+    ids = tokenizer("aé€")["input_ids"]
+    assert len(ids) == 1 + 2 + 3  # bytes that no merge has joined
+    net = chain(tokenizer, ids)
+    frame = ask(model(net, tokenizer=tokenizer), ["a"], max_new_tokens=5)
+    assert frame["text"].tolist() == ["é€"]
+
+
+# --- nothing depends on how it is computed
+
+
+@pytest.mark.parametrize("given", [{}, {"n_samples": 6, "seed": 3}], ids=["greedy", "samples"])
+@pytest.mark.parametrize("kind", ["Llama", "GPT2", "Gemma3 with a window"])
+def test_all_three_ways_say_the_same(kind, given, monkeypatch):
+    net = network(kind)
+    wanted = ask(toy(net), CONTEXTS, **given)
+    for way in ("expanded", "plain"):
+        monkeypatch.setitem(ways.FOUND, net, {False: way, True: way})
+        assert_same(ask(toy(net), CONTEXTS, **given), wanted)
+
+
+@pytest.mark.parametrize("kind", ["Llama", "Gemma3 with a window", "BLOOM", "Mamba"])
+def test_an_output_does_not_depend_on_what_else_is_asked_nor_in_which_order(kind):
+    m = toy(network(kind))
+    together = ask(m, CONTEXTS, n_samples=3, max_new_tokens=5)
+    for context in CONTEXTS:
+        assert_same(
+            ask(m, [context], n_samples=3, max_new_tokens=5),
+            together[together["context"] == context],
+        )
+    mixed = [CONTEXTS[i] for i in (2, 0, 3, 1)]
+    parts = [together[together["context"] == context] for context in mixed]
+    assert_same(ask(m, mixed, n_samples=3, max_new_tokens=5), pd.concat(parts))
+    # The first samples are the same however many are drawn.
+    more = ask(m, CONTEXTS, n_samples=5, max_new_tokens=5)
+    assert_same(more[more["sample"] < 3], together)
+
+
+@pytest.mark.parametrize("kind", ["Llama", "Gemma3 with a window", "BLOOM"])
+def test_the_sizes_of_chunks_blocks_and_passes_change_nothing(kind, monkeypatch):
+    m = toy(network(kind))
+    contexts = [*CONTEXTS, "Ghana", "Ghan", "Franc"]
+    wanted = ask(m, contexts, n_samples=3, max_new_tokens=5)
+    measured = passes.memory_of
+    for chunk, columns, most in [
+        (1, 2048, 512),
+        (3, 100, 512),
+        (64, 1, 512),
+        (64, 60, 3),
+        (4, 200, 1),
+    ]:
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "CHUNK", chunk)
+            patch.setattr(module, "COLUMNS", columns)
+            patch.setattr(
+                module,
+                "memory_of",
+                lambda *given, most=most: dataclasses.replace(measured(*given), most=most),
+            )
+            assert_same(ask(m, contexts, n_samples=3, max_new_tokens=5), wanted)
+
+
+@pytest.mark.parametrize("kind", ["Llama", "BLOOM"])
+def test_a_tight_bound_on_memory_changes_nothing(kind):
+    m = toy(network(kind))
+    wanted = ask(m, CONTEXTS, n_samples=10)
+    for memory_gb in (1e-3, 3e-4, 1.5e-4):
+        assert_same(ask(m, CONTEXTS, n_samples=10, memory_gb=memory_gb), wanted)
+
+
+@pytest.mark.parametrize("kind", ["Llama", "Gemma3 with a window", "BLOOM", "Mamba"])
+def test_a_context_that_is_asked_twice_gets_the_same_outputs(kind):
+    m = toy(network(kind))
+    frame = ask(m, ["Italy", "Iran", "Italy"], n_samples=4)
+    assert frame["context"].tolist() == ["Italy"] * 4 + ["Iran"] * 4 + ["Italy"] * 4
+    assert_same(frame[:4], frame[8:])
+    assert_same(frame[:8], ask(m, ["Italy", "Iran"], n_samples=4))
+
+
+@pytest.mark.parametrize("given", [{}, {"n_samples": 5}], ids=["greedy", "samples"])
+@pytest.mark.parametrize("kind", ["Llama", "Gemma3 with a window", "BLOOM", "Mamba"])
+def test_contexts_that_begin_other_contexts_or_outputs_keep_their_own_outputs(kind, given):
+    net = network(kind)
+    said = by_hand(net, "Guinea", stop="nothing")["text"]
+    # After some of its letters, what the first context says is another context.
+    contexts = ["Guinea" + said[:n] for n in (0, 1, 2, 5)] + ["Gui", "GuineaBissau", "G"]
+    frame = ask(toy(net), contexts, max_new_tokens=6, **given)
+    alone = [ask(toy(net), [context], max_new_tokens=6, **given) for context in contexts]
+    assert_same(frame, pd.concat(alone))
+    if not given:
+        wanted = pd.DataFrame([by_hand(net, context, steps=6) for context in contexts])
+        assert_same(frame[wanted.columns], wanted)
+
+
+# --- at least work
+
+
+def inner_nodes(frame: pd.DataFrame) -> set[str]:
+    """The distinct prefixes of contexts and outputs that something was read after."""
+    nodes = set()
+    for row in frame.itertuples():
+        whole = row.context + row.text[: row.n_tokens - 1]
+        nodes |= {whole[:n] for n in range(1, len(whole) + 1)}
+    return nodes
+
+
+@pytest.mark.parametrize("kind", ["Llama", "OPT"])
+def test_a_hundred_samples_forward_their_prompt_once_and_each_distinct_output_once(
+    kind, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("LKE_LEDGER", str(tmp_path / "ledger"))
+    net = helpers.network(kind, vocab_size=len(helpers.ALPHABET))
+    ways.way(net, 100)
+    sizes = watch(net)
+    frame = ask(toy(net), [CONTEXTS[3]], n_samples=100, max_new_tokens=6, temperature=0.5)
+    wanted = len(inner_nodes(frame))
+    assert len(CONTEXTS[3]) < wanted < len(CONTEXTS[3]) + 100 * 5
+    assert sum(sizes) == wanted
+    [entry] = map(json.loads, (tmp_path / "ledger").read_text().splitlines())
+    assert entry["tokens_forwarded"] == wanted and entry["from_cache"] is False
+    assert (entry["prompts"], entry["model"]) == (1, "toy model")
+
+
+def test_what_prompts_of_a_chunk_begin_with_is_forwarded_once(fresh):
+    shots = "ItalyRomeFranceParisSpainMadrid"
+    contexts = [shots + name for name in ("Kenya", "Kuwait", "Japan", "Jamaica")]
+    for given in ({}, {"n_samples": 5}):
+        sizes = watch(fresh)
+        frame = ask(toy(fresh), contexts, **given)
+        assert sum(sizes) == len(inner_nodes(frame))
+        del fresh.forward
+
+
+def test_prompts_without_anything_in_common_are_each_forwarded_once(fresh):
+    sizes = watch(fresh)
+    frame = ask(toy(fresh), ["Kenya", "Japan", "Iran"])
+    assert sum(sizes) == len(inner_nodes(frame))
+
+
+def test_blocks_that_follow_one_another_share_the_beginning_of_their_prompts(fresh, monkeypatch):
+    monkeypatch.setattr(module, "COLUMNS", 1)  # one prompt a block
+    shots = "ItalyRomeFranceParisSpainMadrid"
+    contexts = [shots + name for name in ("Kenya", "Kuwait", "Japan", "Jamaica")]
+    sizes = watch(fresh)
+    frame = ask(toy(fresh), contexts)
+    assert sum(sizes) == len(inner_nodes(frame))
+
+
+def test_the_expanded_way_forwards_each_prompt_and_each_distinct_output_once():
+    net = helpers.network("BLOOM", vocab_size=len(helpers.ALPHABET))
+    ways.way(net, 100)
+    sizes = watch(net)
+    frame = ask(toy(net), ["Italy"], n_samples=50, max_new_tokens=4, temperature=0.5)
+    assert sum(sizes) == len(inner_nodes(frame))
+
+
+# --- the cache
+
+
+def kept() -> int:
+    return len(list(cache_folder().rglob("*.parquet")))
+
+
+@pytest.mark.parametrize("given", [{}, {"n_samples": 3, "temperature": 0.7}])
+def test_the_second_call_loads_no_network_and_gives_an_equal_frame(given):
+    first = ask(toy(network()), CONTEXTS, use_cache=True, **given)
+    assert kept() == 1
+    second = ask(toy(), CONTEXTS, use_cache=True, **given)  # touching its network is an error
+    pd.testing.assert_frame_equal(first, second)
+
+
+def test_without_the_cache_nothing_is_read_and_nothing_is_kept(fresh):
+    ask(toy(fresh), ["Italy"])
+    assert kept() == 0
+    ask(toy(fresh), ["Italy"], use_cache=True)
+    sizes = watch(fresh)
+    ask(toy(fresh), ["Italy"])
+    assert sum(sizes) > 5
+
+
+SAMPLED = {"n_samples": 2, "seed": 0, "temperature": 1.0, "max_new_tokens": 3, "stop": "x"}
+
+
+@pytest.mark.parametrize(
+    ("change", "again"),
+    [
+        ({"n_samples": 3}, True),
+        ({"n_samples": None}, True),
+        ({"seed": 1}, True),
+        ({"temperature": 0.5}, True),
+        ({"temperature": 1.0000001}, True),
+        ({"max_new_tokens": 4}, True),
+        ({"stop": "y"}, True),
+        ({"stop": "xy"}, True),
+        ({"memory_gb": 0.5}, False),
+    ],
+)
+def test_each_setting_that_changes_an_output_has_an_entry_of_its_own(change, again):
+    m = toy(network())
+    ask(m, ["Italy"], use_cache=True, **SAMPLED)
+    changed = ask(m, ["Italy"], use_cache=True, **SAMPLED | change)
+    assert kept() == 1 + again
+    settings = SAMPLED | change
+    assert_same(changed, ask(m, ["Italy"], **settings))
+
+
+def test_other_contexts_another_order_and_another_model_have_entries_of_their_own():
+    m = toy(network())
+    for contexts in (["Italy", "Iran"], ["Iran", "Italy"], ["Italy"], ["ItalyIran"]):
+        ask(m, contexts, use_cache=True, **SAMPLED)
+    assert kept() == 4
+    other = toy(network("GPT2"), digest="1" * 64)
+    assert_same(ask(other, ["Italy"], use_cache=True, **SAMPLED), ask(other, ["Italy"], **SAMPLED))
+    assert kept() == 5
+
+
+def test_seed_and_temperature_do_not_matter_to_the_greedy_output_s_entry():
+    m = toy(network())
+    for given in ({}, {"seed": 1}, {"temperature": 0.3}):
+        ask(m, ["Italy"], use_cache=True, **given)
+    assert kept() == 1
+
+
+def test_an_interrupted_call_loses_no_more_than_the_chunk_it_was_at(fresh, monkeypatch):
+    monkeypatch.setattr(module, "CHUNK", 2)
+    forward = fresh.forward
+
+    def interrupted(input_ids, **given):
+        if ids_of("Q")[0] in input_ids[0].tolist():
+            raise KeyboardInterrupt
+        return forward(input_ids=input_ids, **given)
+
+    contexts = ["Italy", "Iran", "Qatar", "Kenya", "Japan"]
+    fresh.forward = interrupted
+    with pytest.raises(KeyboardInterrupt):
+        ask(toy(fresh), contexts, use_cache=True)
+    assert kept() == 1
+    fresh.forward = forward
+    sizes = watch(fresh)
+    frame = ask(toy(fresh), contexts, use_cache=True)
+    assert sum(sizes) == len(inner_nodes(frame[2:]))
+    assert_same(frame, ask(toy(network()), contexts))
+
+
+# --- memory, and numbers that are none
+
+
+def small_device(net, limit: int) -> list[int]:
+    """A pass of more than ``limit`` tokens runs out of memory half-way; returns all that are tried."""
+    sizes = watch(net)
+
+    def exhausted(*_):
+        if sizes and sizes[-1] > limit:
+            raise RuntimeError("CUDA out of memory. Tried to allocate 2 GiB")
+
+    layers = getattr(net, "model", None) or net.transformer
+    (getattr(layers, "layers", None) or layers.h)[1].register_forward_pre_hook(exhausted)
+    return sizes
+
+
+@pytest.mark.parametrize("kind", ["Llama", "Gemma3 with a window", "BLOOM"])
+@pytest.mark.parametrize("limit", [2, 7, 20])
+def test_where_memory_runs_out_passes_are_halved_and_the_outputs_stay_the_same(kind, limit):
+    wanted = ask(toy(network(kind)), CONTEXTS, n_samples=12)
+    net = helpers.network(kind, vocab_size=len(helpers.ALPHABET))
+    ways.way(net, 100)
+    sizes = small_device(net, limit)
+    assert_same(ask(toy(net), CONTEXTS, n_samples=12), wanted)
+    assert max(sizes) > limit
+
+
+@pytest.mark.parametrize("kind", ["Llama", "BLOOM", "Mamba"])
+def test_where_not_even_one_token_fits_it_is_said_in_one_line(kind):
+    net = helpers.network(kind, vocab_size=len(helpers.ALPHABET))
+    ways.way(net, 100)
+    forward = net.forward
+
+    def full(input_ids, **given):
+        if input_ids.tolist() != [[0, 0]]:  # the two tokens by which memory is measured
+            raise RuntimeError("CUDA out of memory. Tried to allocate 2 GiB")
+        return forward(input_ids=input_ids, **given)
+
+    net.forward = full
+    with pytest.raises(BadInput, match="^out of memory[^\n]*$"):
+        ask(toy(net), CONTEXTS, use_cache=True)
+    assert kept() == 0
+
+
+@pytest.mark.parametrize("given", [{}, {"n_samples": 3}], ids=["greedy", "samples"])
+def test_logits_that_are_no_numbers_are_refused_with_model_dtype_and_position(given):
+    net = chain(letters(), ids_of("abcq"))
+    ways.way(net, 100)
+    with torch.no_grad():
+        net.model.embed_tokens.weight[ids_of("q")[0]] = torch.nan
+    message = (
+        "^model toy model in float32 gives NaN or infinity at token 5 of a string; try float32$"
+    )
+    with pytest.raises(BadInput, match=message):
+        ask(toy(net), ["Xa"], use_cache=True, **given)  # X, a, b, c, q
+    assert kept() == 0
+    assert ask(toy(net), ["Xa"], max_new_tokens=3)["text"].tolist() == ["bcq"]
+
+
+@pytest.mark.parametrize("kind", ["Llama", "BLOOM"])
+def test_the_peak_of_memory_stays_below_the_bound(kind):
+    net = helpers.network(kind, vocab_size=2000)
+    ways.way(net, 100)
+    peaks = {}
+    for memory_gb in (5e-4, 1e-3, 1.0):
+        with helpers.counted_bytes(net) as counted:
+            ask(toy(net), CONTEXTS[:3], n_samples=60, max_new_tokens=4, memory_gb=memory_gb)
+        peaks[memory_gb] = counted.peak / 2**30
+        assert peaks[memory_gb] <= memory_gb
+    assert peaks[1.0] > 1e-3  # the bounds had something to do
+
+
+@pytest.mark.parametrize("kind", ["Llama", "BLOOM"])
+def test_a_bound_is_either_refused_before_the_job_begins_or_enough(kind):
+    net = helpers.network(kind, vocab_size=len(helpers.ALPHABET))
+    ways.way(net, 100)
+    wanted = ask(toy(net), CONTEXTS, n_samples=3, max_new_tokens=3)
+    refused = []
+    for memory_gb in np.geomspace(1e-5, 1e-3, 20):
+        sizes = watch(net)
+        try:
+            found = ask(toy(net), CONTEXTS, n_samples=3, max_new_tokens=3, memory_gb=memory_gb)
+        except BadInput as error:
+            assert "is too little: strings of" in str(error) and sizes == []
+            refused.append(memory_gb)
+        else:
+            assert_same(found, wanted)
+        del net.forward
+    assert 0 < len(refused) < 20 and max(refused) < 1e-4
+
+
+# --- bad input, all of it before the network is loaded
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"n_samples": 0}, r"n_samples is 0, but must be 1 or more"),
+        ({"n_samples": -3}, r"n_samples is -3, but must be 1 or more"),
+        ({"n_samples": 1, "temperature": 0.0}, "temperature is 0.0, but must be above 0"),
+        ({"n_samples": 1, "temperature": -1.0}, "temperature is -1.0, but must be above 0"),
+        ({"n_samples": 1, "temperature": math.nan}, "temperature is nan, but must be above 0"),
+        ({"n_samples": 1, "temperature": math.inf}, "temperature is inf, but must be"),
+        ({"max_new_tokens": 0}, "max_new_tokens"),
+        ({"stop": ""}, "stop"),
+        ({"n_samples": 1, "seed": -1}, "seed is -1, but must be 0 or more"),
+        ({"n_samples": 1, "seed": 2**63}, "seed is 9223372036854775808, but must be"),
+        ({"memory_gb": 0.0}, "memory_gb is 0.0, but must be a number above 0"),
+    ],
+)
+def test_settings_without_meaning_are_refused_before_the_network_is_loaded(given, message):
+    with pytest.raises(BadInput, match=rf"^[^\n]*{message}[^\n]*$"):
+        ask(toy(), ["Italy"], **given)
+
+
+def test_an_empty_context_without_bos_is_refused():
+    with pytest.raises(BadInput, match="^text 2 is empty and the tokenizer adds no BOS token$"):
+        ask(toy(), ["Italy", ""])
+
+
+def test_a_context_that_leaves_no_room_is_refused_and_one_that_just_fits_is_not():
+    # Five letters and four of the five tokens after them: the last one never goes in.
+    ask(toy(network(), context_length=9), ["Italy"], max_new_tokens=5)
+    message = "^text 1: its 5 tokens and 5 new ones are more than the model's context of 8; "
+    with pytest.raises(BadInput, match=message):
+        ask(toy(context_length=8), ["Italy"], max_new_tokens=5)
+
+
+@pytest.mark.parametrize("kind", ["masked", "seq2seq"])
+def test_a_model_that_is_not_causal_is_refused(kind):
+    with pytest.raises(BadInput, match=f"^model toy model is {kind}, not causal"):
+        ask(toy(kind=kind), ["Italy"])
+
+
+@pytest.mark.parametrize("given", [{}, {"n_samples": 3}])
+def test_no_contexts_are_no_rows_and_load_no_network(given):
+    frame = ask(toy(), [], use_cache=True, **given)
+    assert frame.columns.tolist() == COLUMNS and len(frame) == 0

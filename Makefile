@@ -10,23 +10,29 @@ TORCH_INDEX ?=
 TORCH ?= torch
 # More arguments for pytest: make test ARGS="-k tree"
 ARGS ?=
+# For make bench: a folder of T-REx instead of the atlas, and a JSON file for what was measured.
+DATA ?=
+OUT  ?=
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 VENV := .venv
 PY   := $(VENV)/bin/python
 READY := $(VENV)/.lkecore
+PEERS := .venv-bench
+PEERS_READY := $(PEERS)/.peers
 # Only the torch wheel comes from TORCH_INDEX; what it needs comes with everything else.
 TORCH_FROM := $(if $(TORCH_INDEX),--no-deps --index-url $(TORCH_INDEX))
 
-.PHONY: help setup book test lint bench clean jupyter lock python
+.PHONY: help setup book test test-gpu lint bench clean jupyter lock python
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make book     run the notebooks and build the book; the last line is the page to open"
 	@echo "              (PROFILE=smoke is the quick one, PROFILE=$(PROFILE) is set now)"
 	@echo "make test     run the tests (ARGS=\"-k word\" picks some)"
+	@echo "make test-gpu run those that need a CUDA device, and fail where there is none"
 	@echo "make lint     check style and format"
-	@echo "make bench    time the scorer against one plain forward pass per string"
+	@echo "make bench    time the scorer against its peers (DATA=folder of T-REx, OUT=file.json)"
 	@echo "make jupyter  open the notebooks in JupyterLab"
 	@echo "make setup    make the environment in .venv and nothing else"
 	@echo "make clean    remove what the commands made, all runs included; keeps .venv"
@@ -61,14 +67,30 @@ test: $(READY)
 	@echo "running the tests (under 10 minutes)"
 	@$(VENV)/bin/pytest $(ARGS)
 
+test-gpu: $(READY)
+	@echo "running the tests on the GPU (a few minutes)"
+	@LKE_REQUIRE_GPU=1 $(VENV)/bin/pytest tests/gpu -rP $(ARGS)
+
 lint: $(READY)
 	@echo "checking style and format (seconds)"
 	@$(VENV)/bin/ruff check .
 	@$(VENV)/bin/ruff format --check .
 
-bench: $(READY)
-	@echo "timing the scorer (minutes)"
-	@$(PY) -m benchmarks.scorer
+bench: $(READY) $(PEERS_READY)
+	@echo "timing the scorer and its peers (about 20 minutes on two cores that do nothing else)"
+	@$(PY) -m benchmarks.scorer --peers $(PEERS)/bin/python $(if $(DATA),--data "$(DATA)") $(if $(OUT),--out "$(OUT)")
+
+# The peers have an environment of their own: what they need is no business of lkecore's.
+$(PEERS_READY): benchmarks/peers/requirements.txt constraints.txt
+	@$(PEERS)/bin/python -m pip --version >/dev/null 2>&1 || { \
+	  $(MAKE) --no-print-directory python && \
+	  echo "[1/3] making the peers' environment in $(PEERS) (10 seconds)" && \
+	  $(PYTHON) -m venv --clear $(PEERS); }
+	@echo "[2/3] installing PyTorch for the peers (about a minute, longer on a slow line)"
+	@$(PEERS)/bin/python -m pip install -q -c constraints.txt $(TORCH_FROM) torch
+	@echo "[3/3] installing lm-evaluation-harness and minicons (2 to 3 minutes)"
+	@$(PEERS)/bin/python -m pip install -q -c constraints.txt -r $<
+	@touch $@
 
 # The settings file tells JupyterLab to open a .py file as a notebook. It lies in .venv, not in your home.
 jupyter: $(READY)

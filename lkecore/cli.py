@@ -94,8 +94,10 @@ def score(
 
     from lkecore import intervals, models
     from lkecore.metrics import iclke
+    from lkecore.scores.passes import bound_of
     from lkecore.scores.tree import option_logprobs
 
+    bound_of(memory_gb)
     if not out:
         raise BadInput("--out must name a folder")
     folder = Path(out)
@@ -138,7 +140,7 @@ def score(
         "shot_separator": shot_separator,
         "dtype": dtype,
         "device": model.device,
-        "memory_gb": memory_gb,
+        "memory_gb": bound_of(memory_gb),
         "split": split,
         "cache": not no_cache,
         "bos": model.add_bos,

@@ -94,7 +94,9 @@ def _counted(notebook: Path, _: bytes, given: str) -> tuple[int | None, int | No
                 if "parameters" in cell.metadata.get("tags", []):
                     names |= json.loads(given)
     except _ByHand:
-        remarks.append("what the notebook computes without the scorer is not counted")
+        remarks.append(
+            "what the notebook computes by other calls than option_logprobs is not counted"
+        )
     except Exception as error:  # whatever it is, the run would stop there too
         return None, None, f"would fail: {type(error).__name__}: {' '.join(str(error).split())}"
     finally:

@@ -70,11 +70,8 @@ class Model:
             raise BadInput(
                 f"model {self.name}: {self.path} lacks {len(missing)} weights, such as {missing[0]}"
             )
-        if self.kind == "seq2seq" and _lacks_an_end(network, self.path):
-            raise BadInput(
-                f"model {self.name}: {self.path} lacks the weights of its input or of its output "
-                "layer, which are not the same by its config"
-            )
+        if self.kind == "seq2seq":
+            _check_ends(self.name, network, self.path)
         if self.device != "auto":
             network.to(self.device)
         return network.eval(), time.perf_counter() - started
@@ -166,13 +163,20 @@ def _kind(name: str, config: Any) -> str:
     return kind
 
 
-def _lacks_an_end(network: Any, path: Path) -> bool:
-    """Whether one layer stands for another. For T5 transformers does so, whatever config.json says."""
+def _check_ends(name: str, network: Any, path: Path) -> None:
+    """For T5 transformers takes input and output layer for the same, whatever config.json says."""
     from transformers import PreTrainedConfig
 
     config, _ = PreTrainedConfig.get_config_dict(path, local_files_only=True)
-    ends = network.get_input_embeddings(), network.get_output_embeddings()
-    return config.get("tie_word_embeddings") is False and ends[0].weight is ends[1].weight
+    if config.get("tie_word_embeddings") is not False:
+        return
+    if network.get_input_embeddings().weight is network.get_output_embeddings().weight:
+        raise BadInput(
+            f"model {name}: {path} lacks the weights of its input or of its output layer, which are "
+            "not the same by its config"
+        )
+    if config.get("model_type") == "umt5":  # its outputs would be scaled as those of a tied one are
+        raise BadInput(f"model {name}: transformers scales an umT5 with two layers wrongly")
 
 
 def _device(device: str | None) -> str:
@@ -198,6 +202,6 @@ def _context_length(config: Any, kind: str) -> int | None:
     for attribute in limits:
         value = getattr(config, attribute, None)
         if isinstance(value, int) and value > 0:
-            after_padding = kind == "masked" and config.model_type in COUNT_AFTER_PADDING
+            after_padding = config.model_type in COUNT_AFTER_PADDING
             return value - config.pad_token_id - 1 if after_padding else value
     return None

@@ -78,7 +78,7 @@ def same_logits(one, other, length=5) -> bool:
 def as_published(folder, *, tied: bool) -> None:
     """Write a T5's config as the hub has it: tie_word_embeddings alone says which T5 it is."""
     config = json.loads((folder / "config.json").read_text())
-    del config["scale_decoder_outputs"]
+    config.pop("scale_decoder_outputs", None)  # umT5 has none
     config["tie_word_embeddings"] = tied
     (folder / "config.json").write_text(json.dumps(config))
 
@@ -293,6 +293,18 @@ def test_a_blank_filler_that_lacks_a_weight_is_refused(tmp_path, kind, gone):
     model = open_model(save(tmp_path, network, tokenizer), device="cpu")
     remove(tmp_path, gone)
     with pytest.raises(BadInput, match=r"lacks \d weights, such as"):
+        _ = model.network
+
+
+def test_an_untied_umt5_is_refused_since_its_outputs_would_be_scaled_as_those_of_a_tied_one(
+    tmp_path,
+):
+    network, tokenizer = helpers.blank_filler(
+        "T5 v1.1", architecture="UMT5ForConditionalGeneration"
+    )
+    model = open_model(save(tmp_path, network, tokenizer), device="cpu")
+    as_published(tmp_path, tied=False)
+    with pytest.raises(BadInput, match="transformers scales an umT5 with two layers wrongly"):
         _ = model.network
 
 

@@ -761,3 +761,20 @@ def test_a_model_that_is_not_causal_is_refused(kind):
 def test_no_contexts_are_no_rows_and_load_no_network(given):
     frame = ask(toy(), [], use_cache=True, **given)
     assert frame.columns.tolist() == COLUMNS and len(frame) == 0
+
+
+def test_samples_stay_within_the_columns_for_which_a_window_is_known_not_to_matter():
+    # GPT-Neo counts its window in columns of the cache: it is packed where all that may be fit.
+    window = 8 + passes.COLUMNS
+    net = helpers.network(
+        "GPTNeo with a window",
+        window_size=window,
+        max_position_embeddings=2 * window,
+        vocab_size=len(helpers.ALPHABET),
+    )
+    drawn = ask(toy(net), ["Ab"], n_samples=1500, max_new_tokens=4)
+    assert ways.FOUND[net] == {0: "packed"}
+    ways.FOUND[net] = dict.fromkeys(range(3), "plain")
+    few = ask(toy(net), ["Ab"], n_samples=1500, max_new_tokens=4)
+    assert drawn["text"].tolist() == few["text"].tolist()
+    np.testing.assert_allclose(drawn["logprob"], few["logprob"], rtol=0, atol=1e-4)

@@ -286,7 +286,7 @@ def test_a_tokenizer_without_a_mask_is_refused():
 def test_a_network_that_overflows_is_refused():
     network, _ = helpers.blank_filler()
     network.cls.predictions.bias.data[7] = float("inf")
-    with pytest.raises(BadInput, match="gives NaN or infinity in relation r"):
+    with pytest.raises(BadInput, match="gives NaN or infinity in relation r, fact f1 .*, option "):
         scores(filler(network), QUESTIONS)
     with pytest.raises(BadInput, match="model toy model in float32 gives NaN"):
         masked.distributions(filler(network), [(("The", ""),)], lambda p: p[0, :1])
@@ -396,7 +396,7 @@ def test_entropies_and_divergences_are_those_of_plain_forwards(fillers, kind):
     found = masked.distributions(model, PAIRS, divergence)
     assert found.shape == (len(PAIRS), 1) and found.dtype == np.float64
     single = masked.distributions(model, [pair[:1] for pair in PAIRS], entropy)
-    front, back = masked._template(model.tokenizer)
+    front, back = batches.template(model.tokenizer)
     for i, pair in enumerate(PAIRS):
         p, q = (
             plain_distribution(
@@ -476,3 +476,15 @@ def test_a_batch_holds_no_more_groups_than_it_may_and_halves_where_memory_runs_o
 def test_a_bad_pair_is_refused_before_the_network_is_loaded(pair, message):
     with pytest.raises(BadInput, match=message):
         masked.distributions(filler(context_length=64), [(pair,)], entropy)
+
+
+@pytest.mark.parametrize("batch_rows", [0, -1])
+def test_batches_without_rows_and_empty_groups_are_refused_at_the_door(batch_rows):
+    model = filler(tokenizer=helpers.wordpiece_tokenizer())  # it has no network
+    message = f"^batch_rows is {batch_rows}, but must be 1 or more$"
+    with pytest.raises(BadInput, match=message):
+        masked.option_logprobs(model, QUESTIONS, batch_rows=batch_rows)
+    with pytest.raises(BadInput, match=message):
+        masked.distributions(model, [[("The", "")]], len, batch_rows=batch_rows)
+    with pytest.raises(BadInput, match="^each group must be a list of one text or more$"):
+        masked.distributions(model, [[("The", "")], []], len)

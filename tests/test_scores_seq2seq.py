@@ -54,7 +54,7 @@ def plain(model, prompt, i) -> list[float]:
     """
     import torch
 
-    source = model.tokenizer(prompt.context + "<extra_id_0>" + prompt.after, return_tensors="pt")
+    source = {"input_ids": torch.tensor([source_of(model.tokenizer, prompt.context, prompt.after)])}
     target = f"<extra_id_0>{prompt.continuations[i]} <extra_id_1>"
     labels = model.tokenizer(target, return_tensors="pt")["input_ids"]
     with torch.inference_mode():
@@ -62,6 +62,15 @@ def plain(model, prompt, i) -> list[float]:
     begin, end = (labels[0].tolist().index(sentinel(model, n)) for n in (0, 1))
     at = range(begin + 1, end + 1)
     return logits.log_softmax(-1)[at, labels[0, at]].tolist()
+
+
+def source_of(tokenizer, before: str, after: str) -> list[int]:
+    """The ids of the text with a name of one token at the blank, exchanged for the sentinel."""
+    name = next(name for name in ("Paris", "Rome") if name not in before + after)
+    ids = tokenizer(f"{before.rstrip()} {name}{after}")["input_ids"]
+    named, blank = tokenizer.convert_tokens_to_ids(["▁" + name, "<extra_id_0>"])
+    assert ids.count(named) == 1
+    return [blank if n == named else n for n in ids]
 
 
 def sentinel(model, n: int) -> int:
@@ -95,7 +104,7 @@ def test_no_more_is_forwarded_than_each_source_once_and_the_longest_beginnings(f
     model = fillers["T5"]
     total = 0
     for prompt in QUESTIONS:
-        total += len(model.tokenizer(prompt.context + "<extra_id_0>" + prompt.after)["input_ids"])
+        total += len(source_of(model.tokenizer, prompt.context, prompt.after))
         inner = set()
         for continuation in prompt.continuations:
             ids = model.tokenizer(continuation, add_special_tokens=False)["input_ids"]
@@ -125,23 +134,6 @@ def test_a_network_that_knows_nothing_gives_every_token_the_same_probability():
         assert np.allclose(frame["logprob"], [-n * math.log(len(tokenizer)) for n in lengths])
 
 
-def test_what_may_follow_a_beginning_shares_its_probability(fillers):
-    """Over all tokens that can come first and the ones that can come after "New", nothing is lost."""
-    model = fillers["T5"]
-    pair = [(("The capital is", "."),)]
-    total = seq2seq.distributions(model, pair, lambda p: p.exp().sum(-1))
-    assert math.isclose(total[0, 0], 1, abs_tol=1e-5)
-    words = [piece for piece in model.tokenizer.get_vocab() if piece[0] == "▁" and len(piece) > 1]
-    names = [word[1:] for word in words]
-    asked = [question("The capital is", [*names, *("New " + name for name in names)], after=".")]
-    frame = scores(model, asked).frame.set_index("option")
-    first = frame.loc[names, "logprob"]
-    then = frame.loc[["New " + name for name in names], "logprob"]
-    # P(New Rome) / P(New) is a share of what may follow, and all shares together are at most one.
-    assert 0 < np.exp(then - first["New"]).sum() < 1
-    assert 0 < np.exp(first).sum() < 1
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_bfloat16_gives_finite_numbers_near_those_of_float32(kind):
     import torch
@@ -168,9 +160,11 @@ def test_an_option_with_and_without_a_space_in_front_is_the_same():
 
 def test_the_encoder_reads_the_text_with_a_sentinel_and_the_end_of_sequence():
     tokenizer = helpers.t5_tokenizer()
-    [encoded] = seq2seq.encode(tokenizer, [question("The capital is", after=" .")])
-    tokens = tokenizer.convert_ids_to_tokens(encoded.source)
-    assert tokens == ["▁The", "▁capital", "▁is", "<extra_id_0>", "▁", ".", "</s>"]
+    asked = [question("The capital is", after=after) for after in (" .", ".", "")]
+    tokens = [tokenizer.convert_ids_to_tokens(e.source) for e in seq2seq.encode(tokenizer, asked)]
+    before = ["▁The", "▁capital", "▁is", "<extra_id_0>"]
+    # Nothing comes between the blank and a full stop that stands right behind it.
+    assert tokens == [[*before, *after, "</s>"] for after in (["▁", "."], ["."], [])]
 
 
 def test_an_encoded_prompt_says_all_that_is_asked():
@@ -206,7 +200,7 @@ def test_an_encoded_prompt_says_all_that_is_asked():
         (question("The capital " * 31), "64 tokens are more than the model's context of 63"),
         (question("<extra_id_0> is"), "<extra_id_0> stands in the text, besides the blank"),
         (question("The", after=" <extra_id_0>"), "<extra_id_0> stands in the text, besides"),
-        (question("The", ["<extra_id_0>"]), "<extra_id_0> stands in an option"),
+        (question("The", ["<extra_id_0>"]), "a sentinel stands in an option"),
     ],
 )
 def test_bad_input_is_refused_in_one_line_before_the_network_is_loaded(prompt, message):
@@ -236,7 +230,7 @@ def test_a_tokenizer_without_sentinels_is_refused(ask):
 def test_a_network_that_overflows_is_refused():
     network, _ = helpers.blank_filler("T5 v1.1")
     network.lm_head.weight.data[7] = float("inf")
-    with pytest.raises(BadInput, match="gives NaN or infinity in relation r"):
+    with pytest.raises(BadInput, match="gives NaN or infinity in relation r, fact f1 .*, option "):
         scores(filler(network), QUESTIONS)
     with pytest.raises(BadInput, match="model toy model in float32 gives NaN"):
         seq2seq.distributions(filler(network), [(("The", ""),)], lambda p: p[0, :1])
@@ -323,7 +317,7 @@ def plain_distribution(model, before, after) -> np.ndarray:
     """The log-probabilities of what comes behind the sentinel, from labels that begin with it."""
     import torch
 
-    source = model.tokenizer(before + "<extra_id_0>" + after, return_tensors="pt")
+    source = {"input_ids": torch.tensor([source_of(model.tokenizer, before, after)])}
     labels = torch.tensor([[sentinel(model, 0), 1]])
     with torch.inference_mode():
         logits = model.network(**source, labels=labels).logits[0, 1].double()
@@ -365,3 +359,22 @@ def test_the_entropy_of_a_network_that_knows_nothing_is_the_logarithm_of_its_voc
 def test_a_bad_pair_is_refused_before_the_network_is_loaded(pair, message):
     with pytest.raises(BadInput, match=message):
         seq2seq.distributions(filler(context_length=63), [(pair,)], entropy)
+
+
+@pytest.mark.parametrize("batch_rows", [0, -1])
+def test_batches_without_rows_and_empty_groups_are_refused_at_the_door(batch_rows):
+    model = filler(tokenizer=helpers.t5_tokenizer())  # it has no network
+    message = f"^batch_rows is {batch_rows}, but must be 1 or more$"
+    with pytest.raises(BadInput, match=message):
+        seq2seq.option_logprobs(model, QUESTIONS, batch_rows=batch_rows)
+    with pytest.raises(BadInput, match=message):
+        seq2seq.distributions(model, [[("The", "")]], len, batch_rows=batch_rows)
+    with pytest.raises(BadInput, match="^each group must be a list of one text or more$"):
+        seq2seq.distributions(model, [[("The", "")], []], len)
+
+
+def test_byt5_is_refused_since_its_sentinels_are_not_those_that_its_tokenizer_names():
+    from transformers import ByT5Tokenizer
+
+    with pytest.raises(BadInput, match="^ByT5 learned other sentinels than its tokenizer names"):
+        scores(filler(tokenizer=ByT5Tokenizer()), QUESTIONS)

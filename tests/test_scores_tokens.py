@@ -418,7 +418,7 @@ def test_pieces_and_sequences_that_are_empty_or_too_long_are_refused(separate):
     def ask(sequences, **given):
         return encode_pieces(tokenizer, sequences, add_bos=False, separate=separate, **given)
 
-    with pytest.raises(BadInput, match="^sequence 1 has no pieces$"):
+    with pytest.raises(BadInput, match="^sequence 1 must be a list of one piece or more$"):
         ask([[]])
     with pytest.raises(BadInput, match="^sequence 1: piece 2 '' has no token of its own$"):
         ask([["a", "", "b"]])
@@ -491,7 +491,8 @@ def test_an_empty_context_is_conditioned_on_bos():
 
 
 def test_an_empty_context_without_bos_is_refused():
-    message = r"fact f7 \('subject of f7'\): the context is empty and the tokenizer adds no BOS"
+    message = r"fact f7 \('subject of f7'\): the context is empty, or merges with option 'a', "
+    message += "and the tokenizer adds no BOS token"
     with pytest.raises(BadInput, match=message):
         encode(helpers.char_tokenizer(), [prompt("", ["a"], fact="f7")], add_bos=False)
 
@@ -513,5 +514,5 @@ def test_a_prompt_beyond_the_window_is_refused_and_one_that_just_fits_is_not(add
     tokenizer = helpers.char_tokenizer()
     encode(tokenizer, asked, add_bos=add_bos, context_length=longest)
     message = f"fact f1 .*: {longest} tokens are more than the model's context of {longest - 1}"
-    with pytest.raises(BadInput, match=f"{message}; ask for fewer shots"):
+    with pytest.raises(BadInput, match=f"{message}; ask for fewer shots, or shorten it"):
         encode(tokenizer, asked, add_bos=add_bos, context_length=longest - 1)

@@ -1018,7 +1018,7 @@ def test_a_kept_value_comes_back_to_the_last_bit():
 # --- memory
 
 
-@pytest.mark.parametrize("kind", ["Llama", "Gemma3 with a window", "BLOOM"])
+@pytest.mark.parametrize("kind", ["Llama", "Gemma2 with a window", "Gemma3 with a window", "BLOOM"])
 def test_the_peak_of_memory_stays_below_the_bound(kind):
     net = helpers.network(kind, vocab_size=2000)
     m = model(net)
@@ -1033,3 +1033,67 @@ def test_the_peak_of_memory_stays_below_the_bound(kind):
         assert peaks[memory_gb] <= memory_gb
         np.testing.assert_allclose(found, plain(m, prompts), rtol=0, atol=NATS)
     assert peaks[5e-4] < peaks[1.0]  # the bound had something to do
+
+
+@pytest.mark.parametrize("kind", ["Llama", "BLOOM", "Mamba"])
+@pytest.mark.parametrize("ask", ["options", "distributions"])
+def test_the_bound_that_a_refusal_names_is_enough(kind, ask):
+    m = model(helpers.network(kind))
+    with pytest.raises(BadInput) as refused:
+        ASK[ask](m, 1e-7)
+    named = str(refused.value).rpartition(" need ")[2]
+    with pytest.raises(BadInput, match="is too little"):
+        ASK[ask](m, float(named) * 0.9)
+    ASK[ask](m, float(named))
+
+
+def test_a_model_that_is_out_of_memory_when_it_is_tried_out_is_not_taken_for_another_kind(capsys):
+    net = helpers.network()
+    forward = net.forward
+
+    def small_device(**settings):
+        if settings.get("attention_mask") is not None:
+            raise RuntimeError("CUDA out of memory. Tried to allocate 2 GiB")
+        return forward(**settings)
+
+    net.forward = small_device
+    with pytest.raises(BadInput, match="^out of memory, even with one token at a time"):
+        score(model(net), JOBS["one fact"])
+    assert capsys.readouterr().err == "" and net not in ways.FOUND or not ways.FOUND[net]
+    net.forward = forward
+    assert_equals_plain(model(net), JOBS["one fact"])
+    assert found_ways(net) == ["packed"]
+
+
+def test_strings_that_a_longrope_model_reads_otherwise_than_short_ones_are_refused():
+    rope = {
+        "rope_type": "longrope",
+        "rope_theta": 1e4,
+        "short_factor": [1.0] * 4,
+        "long_factor": [4.0] * 4,
+        "original_max_position_embeddings": 60,
+    }
+    net = helpers.network(rope_parameters=rope)
+    assert_equals_plain(model(net), JOBS["one fact"])  # 54 tokens at most
+    message = (
+        "LlamaForCausalLM reads a string of 102 tokens otherwise than one of up to 60, so that"
+    )
+    with pytest.raises(BadInput, match=message):
+        score(model(net), JOBS["shots"])
+
+
+def test_one_string_in_the_place_of_a_list_is_refused_and_not_taken_letter_by_letter():
+    m = model()
+    with pytest.raises(BadInput, match="^each group must be a list of one context or more$"):
+        tree.distributions(m, ["Kenya"], lambda rows: rows.sum())
+    with pytest.raises(BadInput, match="^each group must be a list of one context or more$"):
+        tree.distributions(m, [["Kenya"], []], lambda rows: rows.sum())
+    with pytest.raises(BadInput, match="^sequence 2 must be a list of one piece or more$"):
+        tree.piece_logprobs(m, [["Kenya"], "Kenya"])
+    with pytest.raises(BadInput, match="^texts must be a list, found one string: 'Kenya'$"):
+        tree.hidden_states(m, "Kenya")
+
+
+def test_a_forecast_refuses_a_model_that_the_scorer_refuses():
+    with pytest.raises(BadInput, match="is masked, not causal"):
+        tree.expected_tokens(model(kind="masked"), JOBS["one fact"])

@@ -145,7 +145,10 @@ def test_the_bound_comes_from_the_argument_then_from_the_environment(monkeypatch
     monkeypatch.setenv("LKE_MEMORY_GB", "0.25")
     assert bound_of(None) == 0.25 and bound_of(0.5) == 0.5
     assert memory_of(network(), 0.25).bytes == 2**28
-    for said, message in (("much", "LKE_MEMORY_GB is 'much'"), ("-1", "memory_gb is -1.0, but")):
+    for said, message in (
+        ("much", "LKE_MEMORY_GB is 'much'"),
+        ("-1", "LKE_MEMORY_GB is -1.0, but"),
+    ):
         monkeypatch.setenv("LKE_MEMORY_GB", said)
         with pytest.raises(BadInput, match=message):
             bound_of(None)

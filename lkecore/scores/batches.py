@@ -14,10 +14,9 @@ from lkecore import progress
 from lkecore.models import Model
 from lkecore.prompts import Prompt
 from lkecore.rows import BadInput, first_line
-from lkecore.scores.tokens import place
+from lkecore.scores.tokens import Ids, ids_of, place
 
 Row, Result = TypeVar("Row"), TypeVar("Result")
-Ids = tuple[int, ...]
 SCORERS = {"causal": "tree", "masked": "masked", "seq2seq": "seq2seq"}  # modules of lkecore.scores
 
 
@@ -30,26 +29,42 @@ def check_kind(model: Model, kind: str) -> None:
         )
 
 
-def check_options(
-    tokenizer: Any, prompt: Prompt, own: Sequence[Sequence[int]], whole: Sequence[Sequence[int]]
-) -> None:
-    """Raise :class:`BadInput` for options that cannot be told apart or from something else.
+def check_batch_rows(batch_rows: int) -> None:
+    """Raise :class:`BadInput` for batches without rows."""
+    if batch_rows < 1:
+        raise BadInput(f"batch_rows is {batch_rows}, but must be 1 or more")
 
-    ``own`` are the tokens of each option, ``whole`` those of each string. Refused are an option
-    without tokens, one with an unknown token (which stands for any other word as well), and two
-    with equal strings.
-    """
+
+def check_known(tokenizer: Any, prompt: Prompt, own: Sequence[Sequence[int]]) -> None:
+    """Raise :class:`BadInput` for an option with an unknown token; ``own`` are each one's tokens."""
     for option, ids in zip(prompt.options, own, strict=True):
-        if not ids:
-            raise BadInput(f"{place(prompt)}: option {option!r} has no token of its own")
         if tokenizer.unk_token_id in ids:
             raise BadInput(
                 f"{place(prompt)}: option {option!r} has a token that the model does not know, "
                 "so that it would stand for other words too"
             )
-    if len(set(whole)) < len(whole):
-        twin = next(o for i, o in enumerate(prompt.options) if whole[i] in whole[:i])
-        raise BadInput(f"{place(prompt)}: option {twin!r} has the same tokens as another option")
+
+
+def template(tokenizer: Any) -> tuple[Ids, Ids]:
+    """The special tokens that the tokenizer puts before and after a text."""
+    [own] = ids_of(tokenizer, ["a"])
+    whole = tuple(tokenizer("a", verbose=False)["input_ids"])
+    at = next(i for i in range(len(whole)) if whole[i : i + len(own)] == own)
+    return whole[:at], whole[at + len(own) :]
+
+
+def afters_of(tokenizer: Any, afters: Sequence[str]) -> dict[str, Ids]:
+    """The tokens of each text where it stands behind a word.
+
+    At the beginning of a text many tokenizers put a space in front, which a full stop behind a name
+    does not have.
+    """
+    distinct = sorted(set(afters))
+    probe, *behind = ids_of(tokenizer, ["a", *("a" + after for after in distinct)])
+    found = {}
+    for after, alone, ids in zip(distinct, ids_of(tokenizer, distinct), behind, strict=True):
+        found[after] = ids[len(probe) :] if ids[: len(probe)] == probe else alone
+    return found
 
 
 def in_batches(
@@ -91,7 +106,7 @@ def token_logprobs(logits: Any, rows: Sequence[int], tokens: Sequence[int]) -> n
     logits = logits.float()
     # Rounding may lift a probability of 1 a little above it; log-probabilities never are positive.
     values = (logits[rows, tokens] - logits.logsumexp(-1)[rows]).clamp(max=0)
-    return values.double().cpu().numpy()
+    return values.cpu().double().numpy()
 
 
 def reduced(
@@ -100,14 +115,20 @@ def reduced(
     forward: Callable[[Any, list[Ids]], Any],
     reduce: Callable[[Any], Any],
     batch_rows: int,
+    beside: int = 0,
 ) -> np.ndarray:
     """``reduce`` of the distributions at the blanks of each group of rows, (group, k), float64.
 
     ``forward`` takes the network and rows of one length and returns the logits at their blanks,
-    (row, vocabulary). Whole distributions exist for one batch at a time, on the device.
+    (row, vocabulary). Whole distributions exist for one batch at a time, on the device. ``beside``
+    are the tokens that are forwarded with each row and do not stand in it.
+
+    Raises :class:`BadInput` for an empty group, before the model is loaded, and for NaN.
     """
     import torch
 
+    if not all(groups):
+        raise BadInput("each group must be a list of one text or more")
     network = model.network
 
     def work(batch: list[tuple[int, tuple[Ids, ...]]]) -> np.ndarray:
@@ -116,7 +137,7 @@ def reduced(
         logprobs = logits.log_softmax(-1)
         if logprobs.isnan().any():  # half precision overflows
             raise BadInput(f"model {model.name} in {model.dtype} gives NaN; try float32")
-        return torch.stack([reduce(group) for group in logprobs]).double().cpu().numpy()
+        return torch.stack([reduce(group).reshape(-1) for group in logprobs]).cpu().double().numpy()
 
     def lengths(item: tuple[int, tuple[Ids, ...]]) -> Ids:
         return tuple(len(row) for row in item[1])
@@ -126,4 +147,10 @@ def reduced(
         for batch, values in in_batches(list(enumerate(groups)), batch_rows, work, lengths):
             found |= {i: value for (i, _), value in zip(batch, values, strict=True)}
             bar.update(len(batch))
+    progress.record(
+        model=model.name,
+        tokens_forwarded=sum(len(row) + beside for group in groups for row in group),
+        from_cache=False,
+        memory_gb=None,
+    )
     return np.array([found[i] for i in range(len(groups))])

@@ -19,6 +19,7 @@ from lkecore.models import Model
 from lkecore.prompts import Prompt
 from lkecore.rows import BadInput
 from lkecore.scores import cache as store
+from lkecore.scores.tokens import place
 
 
 @dataclass(frozen=True)
@@ -52,8 +53,8 @@ def score(
     for each option), ``merged`` and ``key()`` (integers that say what is asked). ``compute`` takes
     the network, the encoded prompts of one relation and a progress bar to update by one a fact, and
     returns the log-probabilities in order and the tokens forwarded; ``memory_gb`` is what it was
-    bounded by, for the manifest. What is finished is kept at
-    once, so that an interruption costs one relation at most.
+    bounded by, for the manifest. What is finished is kept at once, so that an interruption costs
+    one relation at most.
     """
     started = time.perf_counter()
     encoded = encode()
@@ -75,9 +76,11 @@ def score(
                 kept = np.array(found, dtype=np.float64)
                 seconds += time.perf_counter() - started
                 if not np.isfinite(kept).all():  # half precision overflows to NaN or infinity
+                    asked = [(e.prompt, name) for e in chunk for name in e.prompt.options]
+                    prompt, option = asked[int(np.flatnonzero(~np.isfinite(kept))[0])]
                     raise BadInput(
                         f"model {model.name} in {model.dtype} gives NaN or infinity in relation "
-                        f"{relation}; try float32"
+                        f"{relation}, {place(prompt)}, option {option!r}; try float32"
                     )
                 if use_cache:
                     store.write(key, kept)

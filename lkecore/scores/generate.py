@@ -71,14 +71,14 @@ def generate(
 
     Samples are drawn from the whole vocabulary at ``temperature``, without top-k or top-p (BL-Q9).
     An output ends with the first token that holds ``stop`` (a newline, BL-Q8), with the model's end
-    token, or after ``max_new_tokens``. The draws depend on ``seed`` and the context's tokens alone,
-    not on what else is asked.
+    token, or after ``max_new_tokens``. The draws depend on ``seed``, the context's tokens and
+    ``max_new_tokens``, not on what else is asked: the same context asked twice gets the same samples.
 
     A row for each output, contexts in order: ``context``, ``sample`` (from 0), ``text`` (what stands
     before ``stop``), ``logprob`` (nats: that the model, at temperature 1, says just these tokens, the
     last one included), ``n_tokens`` and ``stopped`` (False if it was cut off).
 
-    Raises :class:`BadInput` for an empty list of samples, a temperature that is not positive, an
+    Raises :class:`BadInput` for fewer than one sample, a temperature that is not positive, an
     empty ``stop``, a context that leaves no room for the output in the model's window, and as
     :func:`lkecore.scores.tree.option_logprobs` does.
     """
@@ -161,9 +161,13 @@ def _outputs(model: Model, asked: _Asked, memory_gb: float | None) -> tuple[pd.D
             if attempt(_grow, model, asked, block, growth):
                 done += block
                 continue
-            memory.halve(len(block))  # and once more from the beginning
-            block = [_Output(o.prompt, o.sample, o.draws) for o in block]
-            waiting.extendleft([block[memory.most :], block[: memory.most]])
+            if len(block) == 1:
+                raise BadInput(
+                    "out of memory with a single output; free some, or take a smaller model or dtype"
+                )
+            block = [_Output(o.prompt, o.sample, o.draws) for o in block]  # from the beginning
+            half = len(block) // 2
+            waiting.extendleft([block[half:], block[:half]])
     done.sort(key=lambda output: (output.prompt, output.sample))
     columns = ["prompt", "sample", "text", "logprob", "n_tokens", "stopped"]
     return pd.DataFrame({c: [getattr(o, c) for o in done] for c in columns}), growth.forwarded
@@ -233,7 +237,7 @@ def _choose(
     """(token, its log-probability at temperature 1) for each draw, or the most probable one."""
     import torch
 
-    logits = logits.float()
+    logits = logits.float().cpu()  # not every device has float64
     logprob = logits.log_softmax(-1)
     if draws is None:
         tokens = logits.argmax(-1, keepdim=True)

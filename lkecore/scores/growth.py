@@ -4,7 +4,7 @@ import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from lkecore.scores.passes import Memory, State, attempt, forward, tensor
+from lkecore.scores.passes import COLUMNS, Memory, State, attempt, forward, tensor
 from lkecore.scores.tokens import common_prefix
 from lkecore.scores.trie import Tree
 
@@ -38,7 +38,7 @@ class Growth:
         if self.way == "expanded":
             most = min(most, self.memory.rows(self.longest, 1))
         elif self.way != "plain":
-            most = min(most, (self.columns - length) // max_new_tokens)
+            most = min(most, (min(COLUMNS, self.columns) - length) // max_new_tokens)
         return max(1, most)
 
     def begin(self, tree: Tree, ends: Sequence[int]) -> dict[int, Any]:

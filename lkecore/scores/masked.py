@@ -27,14 +27,16 @@ from lkecore.prompts import Prompt
 from lkecore.rows import BadInput
 from lkecore.scores import chunks
 from lkecore.scores.batches import (
-    Ids,
+    afters_of,
+    check_batch_rows,
     check_kind,
-    check_options,
+    check_known,
     in_batches,
     reduced,
+    template,
     token_logprobs,
 )
-from lkecore.scores.tokens import check_window, common_prefix, ids_of, place
+from lkecore.scores.tokens import Ids, check_options, check_window, common_prefix, ids_of, place
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,7 @@ def option_logprobs(
     into memory.
     """
     check_kind(model, "masked")
+    check_batch_rows(batch_rows)
     return chunks.score(
         model,
         lambda: encode(model.tokenizer, prompts, context_length=model.context_length),
@@ -114,14 +117,15 @@ def distributions(
     mask itself, and numbers that are none.
     """
     check_kind(model, "masked")
+    check_batch_rows(batch_rows)
     tokenizer = model.tokenizer
     mask = _mask_of(tokenizer)
-    front, back = _template(tokenizer)
+    front, back = template(tokenizer)
     # The mask is tokenised with what stands before it: some take the space for themselves.
     befores = sorted({before for group in groups for before, _ in group})
     texts = [before + tokenizer.mask_token for before in befores]
     left = dict(zip(befores, ids_of(tokenizer, texts), strict=True))
-    right = _afters(tokenizer, [after for group in groups for _, after in group])
+    right = afters_of(tokenizer, [after for group in groups for _, after in group])
     rows = []
     for group in groups:
         row = tuple((*front, *left[before], *right[after], *back) for before, after in group)
@@ -149,9 +153,9 @@ def encode(
     window, and options without tokens of their own, with unknown tokens or with equal tokens.
     """
     mask = _mask_of(tokenizer)
-    front, back = _template(tokenizer)
+    front, back = template(tokenizer)
     contexts = ids_of(tokenizer, [p.context for p in prompts])
-    afters = _afters(tokenizer, [p.after for p in prompts])
+    afters = afters_of(tokenizer, [p.after for p in prompts])
     texts = [p.context + c + p.after for p in prompts for c in p.continuations]
     joint = iter(ids_of(tokenizer, texts))
     encoded = []
@@ -170,7 +174,8 @@ def encode(
             ends.append(len(front) + len(ids) - shared)
         check_window(place(prompt), max(map(len, sequences)), context_length)
         e = Encoded(prompt, tuple(sequences), tuple(starts), tuple(ends), mask, merged)
-        check_options(tokenizer, prompt, e.options, sequences)
+        check_options(prompt, e.n_tokens, sequences)
+        check_known(tokenizer, prompt, e.options)
         encoded.append(e)
     return encoded
 
@@ -179,28 +184,6 @@ def _mask_of(tokenizer: Any) -> int:
     if tokenizer.mask_token_id is None:
         raise BadInput("the tokenizer has no mask token, so that no blank can be asked")
     return tokenizer.mask_token_id
-
-
-def _template(tokenizer: Any) -> tuple[Ids, Ids]:
-    """The special tokens that the tokenizer puts before and after a text."""
-    [own] = ids_of(tokenizer, ["a"])
-    whole = tuple(tokenizer("a", verbose=False)["input_ids"])
-    at = next(i for i in range(len(whole)) if whole[i : i + len(own)] == own)
-    return whole[:at], whole[at + len(own) :]
-
-
-def _afters(tokenizer: Any, afters: Sequence[str]) -> dict[str, Ids]:
-    """The tokens of each text where it stands behind a word.
-
-    At the beginning of a text many tokenizers put a space in front, which a full stop behind a name
-    does not have.
-    """
-    distinct = sorted(set(afters))
-    probe, *behind = ids_of(tokenizer, ["a", *("a" + after for after in distinct)])
-    found = {}
-    for after, alone, ids in zip(distinct, ids_of(tokenizer, distinct), behind, strict=True):
-        found[after] = ids[len(probe) :] if ids[: len(probe)] == probe else alone
-    return found
 
 
 def _at_blanks(network: Any, rows: Sequence[Ids], mask: int) -> Any:

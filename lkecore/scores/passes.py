@@ -52,14 +52,19 @@ def forward(
     ).logits[:, : len(keep)]
 
 
-def attempt(pass_: Callable[..., Any], *given: Any) -> Any:
-    """What the pass returns, or None if memory ran out."""
+def out_of_memory(error: Exception) -> bool:
+    """Whether an error says that the device has no more memory."""
     from accelerate.utils.memory import should_reduce_batch_size
 
+    return isinstance(error, RuntimeError) and should_reduce_batch_size(error)
+
+
+def attempt(pass_: Callable[..., Any], *given: Any) -> Any:
+    """What the pass returns, or None if memory ran out."""
     try:
         return pass_(*given)
     except RuntimeError as error:
-        if not should_reduce_batch_size(error):
+        if not out_of_memory(error):
             raise
         return None
 
@@ -171,6 +176,7 @@ class Memory:
     logits: int
     seen: int
     most: int = MOST
+    given: int = 0  # bytes that were asked for, of which ``bytes`` may be a part
 
     def tokens(self, depth: int) -> int:
         """Tokens of one pass, where the cache holds up to ``depth`` tokens."""
@@ -178,9 +184,12 @@ class Memory:
         while n > 1 and self.needed(n, depth) > self.bytes:
             n -= max(1, n // 16)
         if (least := self.needed(n, depth)) > self.bytes:
+            given = self.given or self.bytes
+            # A hundredth more than that, since it is printed with three digits.
+            enough = 1.01 * least * given / max(1, self.bytes)
             raise BadInput(
-                f"memory_gb {self.bytes / 2**30:.3g} is too little: strings of {depth} tokens "
-                f"need {least / 2**30:.3g} at least"
+                f"memory_gb {given / 2**30:.3g} is too little: strings of {depth} tokens need "
+                f"{enough / 2**30:.3g}"
             )
         return n
 
@@ -213,20 +222,23 @@ def bound_of(memory_gb: float | None) -> float | None:
     Needs no network, so that a bad one is refused at the door: raises :class:`BadInput` for what is
     no positive number.
     """
+    name = "memory_gb"
     if memory_gb is None and (said := os.environ.get("LKE_MEMORY_GB")):
+        name = "LKE_MEMORY_GB"
         try:
             memory_gb = float(said)
         except ValueError:
             raise BadInput(f"LKE_MEMORY_GB is {said!r}, but must be a number (GiB)") from None
     if memory_gb is not None and not 0 < memory_gb < math.inf:
-        raise BadInput(f"memory_gb is {memory_gb}, but must be a number above 0")
+        raise BadInput(f"{name} is {memory_gb}, but must be a number above 0")
     return memory_gb
 
 
 def memory_of(network: Any, memory_gb: float | None) -> Memory:
     """How much of a network goes at once; ``memory_gb`` as :func:`bound_of` gives it.
 
-    None is 1 GiB on the CPU and half of what is free on a GPU. Weights are not counted.
+    None is 1 GiB on the CPU and half of what is free on a GPU. Not counted are the weights, and what
+    libraries take once when a model is first used.
     """
     import torch
 
@@ -235,8 +247,14 @@ def memory_of(network: Any, memory_gb: float | None) -> Memory:
         if network.device.type == "cuda":
             memory_gb = torch.cuda.mem_get_info(network.device)[0] / 2**31
     if network not in SIZES:
-        SIZES[network] = _sizes(network)
-    return Memory(int(memory_gb * 2**30), **SIZES[network])
+        sizes = attempt(_sizes, network)
+        if sizes is None:
+            raise BadInput(
+                "out of memory with two tokens; free some, or take a smaller model or dtype"
+            )
+        SIZES[network] = sizes
+    bound = int(memory_gb * 2**30)
+    return Memory(bound, **SIZES[network], given=bound)
 
 
 SIZES: weakref.WeakKeyDictionary[Any, dict[str, int]] = weakref.WeakKeyDictionary()
@@ -252,22 +270,24 @@ def _sizes(network: Any) -> dict[str, int]:
         try:
             network(input_ids=tensor([[0, 0]], network), past_key_values=past)
             layers = [(x.keys.nbytes + x.values.nbytes) // 2 for x in past.layers]
-        except torch.OutOfMemoryError:
-            raise
-        except Exception:  # a network without such a cache keeps nothing between passes
+        except Exception as error:  # a network without such a cache keeps nothing between passes
+            if out_of_memory(error):
+                raise
             layers = []
     size = network.dtype.itemsize
     vocabulary, width = network.get_input_embeddings().weight.shape
     matrices = [m.weight for m in network.modules() if getattr(m, "weight", None) is not None]
     sides = [n for w in matrices if w.dim() == 2 for n in w.shape if n != vocabulary]
     widest = max(sides, default=width)
-    heads = getattr(network.config.get_text_config(), "num_attention_heads", 1)
+    config = network.config.get_text_config()
+    heads = getattr(config, "num_attention_heads", 1)
+    copies = 2 if getattr(config, "final_logit_softcapping", None) else 1
     eager = network.config._attn_implementation == "eager"
     return dict(
         kv=sum(layers),
         # A layer's cache is copied when it grows; grouped heads are repeated for its time.
         layer_kv=max(layers, default=0) + 2 * size * width,
         hidden=size * (10 * width + 5 * widest),
-        logits=vocabulary * max(size, 4),
+        logits=copies * vocabulary * max(size, 4),
         seen=size + (heads * (size + 4) if eager else 4),
     )

@@ -24,6 +24,6 @@ def option_logprobs_plain(network: Any, encoded: Encoded) -> np.ndarray:
             logits = network(input_ids=tokens, use_cache=False).logits[0].float()
             # Row i of the logits predicts token i + 1.
             rows = logits[start - 1 : -1].log_softmax(-1)
-            values = rows.gather(1, tokens[0, start:, None]).double()
+            values = rows.gather(1, tokens[0, start:, None]).cpu().double()
             sums.append(values.sum().item())
     return np.array(sums)

@@ -28,14 +28,17 @@ from lkecore.prompts import Prompt
 from lkecore.rows import BadInput
 from lkecore.scores import chunks
 from lkecore.scores.batches import (
-    Ids,
+    afters_of,
+    check_batch_rows,
     check_kind,
-    check_options,
+    check_known,
     in_batches,
     reduced,
+    template,
     token_logprobs,
 )
-from lkecore.scores.tokens import check_window, common_prefix, ids_of, place
+from lkecore.scores.passes import tensor
+from lkecore.scores.tokens import Ids, check_options, check_window, common_prefix, ids_of, place
 
 SENTINEL, CLOSING = "<extra_id_0>", "<extra_id_1>"
 
@@ -82,6 +85,7 @@ def option_logprobs(
     into memory.
     """
     check_kind(model, "seq2seq")
+    check_batch_rows(batch_rows)
     return chunks.score(
         model,
         lambda: encode(
@@ -111,6 +115,7 @@ def distributions(
     text that is too long or holds a sentinel itself, and numbers that are none.
     """
     check_kind(model, "seq2seq")
+    check_batch_rows(batch_rows)
     sentinel = _id_of(model.tokenizer, SENTINEL)
     pairs = [pair for group in groups for pair in group]
     sources = iter(_sources(model.tokenizer, pairs))
@@ -120,11 +125,11 @@ def distributions(
 
     def forward(network: Any, batch: list[Ids]) -> Any:
         start = _start(network, sentinel)
-        decoder = _tensor([start] * len(batch), network)
-        ids = _tensor(batch, network)
+        decoder = tensor([start] * len(batch), network)
+        ids = tensor(batch, network)
         return network(input_ids=ids, decoder_input_ids=decoder, use_cache=False).logits[:, -1]
 
-    return reduced(model, rows, forward, reduce, batch_rows)
+    return reduced(model, rows, forward, reduce, batch_rows, beside=2)
 
 
 def encode(
@@ -137,7 +142,7 @@ def encode(
     """Tokenise prompts; needs the tokenizer only, so that errors come before a model is loaded.
 
     An option is tokenised behind the sentinel, as it stands in the texts that T5 learned to write.
-    Raises :class:`BadInput` for a tokenizer without sentinels, a text with a sentinel in it, a
+    Raises :class:`BadInput` for a tokenizer without sentinels, a text with this sentinel in it, a
     string beyond the window, and options without tokens, with unknown tokens or with equal tokens.
     """
     sentinel = _id_of(tokenizer, SENTINEL)
@@ -148,14 +153,17 @@ def encode(
     for prompt, source in zip(prompts, sources, strict=True):
         options = tuple(next(targets)[1:] for _ in prompt.options)
         _check_source(place(prompt), source, sentinel, context_length)
-        if any(sentinel in option for option in options):
-            raise BadInput(f"{place(prompt)}: {SENTINEL} stands in an option; leave it out")
-        check_options(tokenizer, prompt, options, options)
+        if any(mark in option for option in options for mark in (sentinel, *closing)):
+            raise BadInput(f"{place(prompt)}: a sentinel stands in an option; leave it out")
+        check_options(prompt, [len(ids) for ids in options], options)
+        check_known(tokenizer, prompt, options)
         encoded.append(Encoded(prompt, source, sentinel, options, closing))
     return encoded
 
 
 def _id_of(tokenizer: Any, token: str) -> int:
+    if type(tokenizer).__name__.startswith("ByT5"):
+        raise BadInput("ByT5 learned other sentinels than its tokenizer names; it cannot be asked")
     found = tokenizer.get_vocab().get(token)
     if found is None:
         raise BadInput(
@@ -166,23 +174,26 @@ def _id_of(tokenizer: Any, token: str) -> int:
 
 
 def _sources(tokenizer: Any, pairs: Sequence[tuple[str, str]]) -> list[Ids]:
-    """What the encoder reads: text before the blank, sentinel, text after it, special tokens."""
-    if not pairs:
-        return []
-    texts = [before + SENTINEL + after for before, after in pairs]
-    return [tuple(row) for row in tokenizer(texts, verbose=False)["input_ids"]]
+    """What the encoder reads: text before the blank, sentinel, text after it, special tokens.
+
+    Joined in ids, as T5 was trained: a tokenizer that reads the sentinel in a string begins a new
+    word behind it, so that a full stop there would get a space in front.
+    """
+    front, back = template(tokenizer)
+    sentinel = _id_of(tokenizer, SENTINEL)
+    # The sentinel takes a space before it for itself, as an option does that begins with one.
+    left = ids_of(tokenizer, [before.rstrip(" ") for before, _ in pairs])
+    right = afters_of(tokenizer, [after for _, after in pairs])
+    return [
+        (*front, *ids, sentinel, *right[after], *back)
+        for ids, (_, after) in zip(left, pairs, strict=True)
+    ]
 
 
 def _check_source(where: str, ids: Ids, sentinel: int, context_length: int | None) -> None:
     if ids.count(sentinel) != 1:
         raise BadInput(f"{where}: {SENTINEL} stands in the text, besides the blank")
     check_window(where, len(ids), context_length)
-
-
-def _tensor(rows: Sequence[Sequence[int]], network: Any) -> Any:
-    import torch
-
-    return torch.tensor(rows, device=network.device)
 
 
 def _start(network: Any, sentinel: int) -> Ids:
@@ -229,7 +240,7 @@ def _decode(
         logits = network(
             # Its own class, since some decoders look for more than the states in it.
             encoder_outputs=type(read)(last_hidden_state=read.last_hidden_state[facts]),
-            decoder_input_ids=_tensor([start + row for _, row, _ in batch], network),
+            decoder_input_ids=tensor([start + row for _, row, _ in batch], network),
             use_cache=False,
         ).logits[:, 1:]  # the first predicts the sentinel
         width = logits.shape[1]
@@ -262,7 +273,7 @@ def _compute(
     forwarded = 0
 
     def forward(block: list[int]) -> Any:
-        ids = _tensor([encoded[i].source for i in block], network)
+        ids = tensor([encoded[i].source for i in block], network)
         return network.get_encoder()(input_ids=ids)
 
     with torch.inference_mode():

@@ -23,6 +23,7 @@ import numpy as np
 from lkecore.prompts import Prompt
 from lkecore.rows import BadInput
 
+Ids = tuple[int, ...]
 # Characters at the end of a context that are tokenised again with every option: several words.
 AGAIN = 48
 
@@ -36,13 +37,13 @@ class Encoded:
     """
 
     prompt: Prompt
-    stem: tuple[int, ...]
-    tails: tuple[tuple[int, ...], ...]
-    starts: tuple[int, ...]
+    stem: Ids
+    tails: tuple[Ids, ...]
+    starts: Ids
     merged: int  # options whose tokens merge with the context's
 
     @property
-    def sequences(self) -> list[tuple[int, ...]]:
+    def sequences(self) -> list[Ids]:
         """All tokens of each option's string, from the first."""
         return [self.stem + tail for tail in self.tails]
 
@@ -110,14 +111,13 @@ def encode(
         ends = rests[at : (at := at + len(prompt.options))]
         starts = tuple(n + common_prefix([context[n:], rest]) for rest in ends)
         where = place(prompt)
-        for option, rest, start in zip(prompt.options, ends, starts, strict=True):
-            if start == n + len(rest):
-                raise BadInput(f"{where}: option {option!r} has no token of its own")
-            if start == 0:
-                raise BadInput(f"{where}: the context is empty and the tokenizer adds no BOS token")
-        if len(set(ends)) < len(ends):
-            twin = next(o for i, o in enumerate(prompt.options) if ends[i] in ends[:i])
-            raise BadInput(f"{where}: option {twin!r} has the same tokens as another option")
+        own_tokens = [n + len(rest) - start for rest, start in zip(ends, starts, strict=True)]
+        check_options(prompt, own_tokens, ends)
+        if 0 in starts:
+            raise BadInput(
+                f"{where}: the context is empty, or merges with option "
+                f"{prompt.options[starts.index(0)]!r}, and the tokenizer adds no BOS token"
+            )
         # The last token is read, never forwarded.
         check_window(where, n + max(map(len, ends)) - 1, context_length)
         stem = context[: min(starts)]
@@ -132,8 +132,8 @@ def encode(
 class Pieces:
     """A sequence in token ids, cut into pieces: piece i is ``ids[bounds[i]:bounds[i + 1]]``."""
 
-    ids: tuple[int, ...]
-    bounds: tuple[int, ...]
+    ids: Ids
+    bounds: Ids
 
     def key(self) -> list[int]:
         """Integers that say all that is asked: no other sequence has the same."""
@@ -160,8 +160,8 @@ def encode_pieces(
     bos = (tokenizer.bos_token_id,) if add_bos else ()
     found = []
     for number, pieces in enumerate(sequences, 1):
-        if not pieces:
-            raise BadInput(f"sequence {number} has no pieces")
+        if not pieces or isinstance(pieces, str):
+            raise BadInput(f"sequence {number} must be a list of one piece or more")
         if separate:
             rows = ids_of(tokenizer, pieces)
             ends = np.cumsum([len(row) for row in rows]).tolist()
@@ -184,11 +184,13 @@ def encode_pieces(
 
 def encode_texts(
     tokenizer: Any, texts: Sequence[str], *, add_bos: bool, context_length: int | None = None
-) -> list[tuple[int, ...]]:
+) -> list[Ids]:
     """Token ids of whole texts, each of which goes through the model with all its tokens.
 
     Raises :class:`BadInput` for a text without tokens and one beyond the window.
     """
+    if isinstance(texts, str):
+        raise BadInput(f"texts must be a list, found one string: {texts!r}")
     bos = (tokenizer.bos_token_id,) if add_bos else ()
     rows = [bos + row for row in ids_of(tokenizer, texts)]
     for number, row in enumerate(rows, 1):
@@ -198,12 +200,25 @@ def encode_texts(
     return rows
 
 
+def check_options(prompt: Prompt, n_tokens: Sequence[int], strings: Sequence[Ids]) -> None:
+    """Raise :class:`BadInput` for an option without tokens, and for two that cannot be told apart.
+
+    ``n_tokens`` are the tokens of each option, ``strings`` all that it is scored by.
+    """
+    for option, n in zip(prompt.options, n_tokens, strict=True):
+        if not n:
+            raise BadInput(f"{place(prompt)}: option {option!r} has no token of its own")
+    if len(set(strings)) < len(strings):
+        twin = next(o for i, o in enumerate(prompt.options) if strings[i] in strings[:i])
+        raise BadInput(f"{place(prompt)}: option {twin!r} has the same tokens as another option")
+
+
 def check_window(where: str, n_tokens: int, context_length: int | None) -> None:
     """Raise :class:`BadInput`, which ``where`` begins, for more tokens than the model's window."""
     if context_length is not None and n_tokens > context_length:
         raise BadInput(
             f"{where}: {n_tokens} tokens are more than the model's context of {context_length}; "
-            "ask for fewer shots"
+            "ask for fewer shots, or shorten it"
         )
 
 
@@ -212,7 +227,7 @@ def place(prompt: Prompt) -> str:
     return f"fact {prompt.fact} ({prompt.subject!r})"
 
 
-def ids_of(tokenizer: Any, texts: Sequence[str]) -> list[tuple[int, ...]]:
+def ids_of(tokenizer: Any, texts: Sequence[str]) -> list[Ids]:
     """The token ids of each text, without special tokens."""
     if not texts:
         return []
@@ -221,8 +236,8 @@ def ids_of(tokenizer: Any, texts: Sequence[str]) -> list[tuple[int, ...]]:
 
 
 def _joint(
-    tokenizer: Any, prompts: Sequence[Prompt], own: Sequence[tuple[int, ...]]
-) -> tuple[list[int], list[tuple[int, ...]]]:
+    tokenizer: Any, prompts: Sequence[Prompt], own: Sequence[Ids]
+) -> tuple[list[int], list[Ids]]:
     """Tokens of context + continuation, without tokenising a long context once for each option.
 
     ``own`` are the contexts' own tokens. Returns how many of these are kept, for each prompt, and

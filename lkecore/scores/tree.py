@@ -166,8 +166,8 @@ def distributions(
 
     check_kind(model, "causal")
     memory_gb = bound_of(memory_gb)
-    if not all(groups):
-        raise BadInput("a group of contexts is empty; each needs one at least")
+    if not all(groups) or any(isinstance(group, str) for group in groups):
+        raise BadInput("each group must be a list of one context or more")
     rows_of = iter(_whole(model, [text for group in groups for text in group]))
     encoded = [[next(rows_of) for _ in group] for group in groups]
     network = model.network
@@ -233,7 +233,7 @@ def _reduced(
     tokens = walk(network, tree, reads, read, way=chosen, memory=memory)
     with torch.inference_mode():
         numbers = [reduce(torch.stack([rows_at[node] for node in group])) for group in ends]
-        return [n.double().reshape(-1).cpu() for n in numbers], tokens
+        return [n.cpu().double().reshape(-1) for n in numbers], tokens
 
 
 def hidden_states(
@@ -302,7 +302,7 @@ def _edges(
         ends = [kid for node in nodes for kid in kids[node]]
         row = [i for i, node in enumerate(nodes) for _ in kids[node]]
         # Float32, and few rows at a time: no second copy of all logits.
-        norm = torch.cat([part.float().logsumexp(-1) for part in logits.split(64)])
+        norm = torch.cat([part.float().logsumexp(-1) for part in logits.split(8)])
         own = logits[row, [tree.token[kid] for kid in ends]].float()
         # Rounding may lift a probability of 1 a little above it; log-probabilities never are positive.
         values = (own - norm[row]).clamp(max=0).tolist()
@@ -334,6 +334,7 @@ def expected_tokens(
 
     Counted in the packed way, which most architectures take; loads no weights.
     """
+    check_kind(model, "causal")
     total, saved = 0, 0
     for _, group in groupby(_encoded(model, prompts, separate), key=lambda e: e.prompt.relation):
         chunk = list(group)

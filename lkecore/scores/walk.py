@@ -246,7 +246,11 @@ class _Walk:
         self.forwarded += sum(map(len, paths))
 
     def plain(self) -> None:
-        """String by string; a string that begins another is read along with it."""
+        """String by string; a string that begins another is read along with it.
+
+        No further bound holds here: a string goes through whole.
+        """
+        self.memory.tokens(self.deepest)  # raises if that is too little
         for end in [node for node in self.below([0]) if node and not self.inner(node)]:
             path = self.tree.path(end)
             if not attempt(self.string, path):

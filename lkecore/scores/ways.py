@@ -14,7 +14,15 @@ import numpy as np
 
 from lkecore.progress import tell
 from lkecore.rows import BadInput
-from lkecore.scores.passes import COLUMNS, MOST, Memory, tensor, window_of
+from lkecore.scores.passes import (
+    COLUMNS,
+    MOST,
+    Memory,
+    attempt,
+    out_of_memory,
+    tensor,
+    window_of,
+)
 from lkecore.scores.plain import option_logprobs_plain
 from lkecore.scores.tokens import Encoded
 from lkecore.scores.trie import Tree
@@ -32,8 +40,17 @@ def way(network: Any, longest: int) -> str:
     Windows matter only to strings that do not fit into them; then the probe is longer, too. But a
     network may count its window in columns of the cache and not in positions (GPT-Neo): then they
     matter as soon as a trunk and what is packed beside it do not fit. Raises :class:`BadInput` for a
-    network that looks at later tokens, which is no causal model.
+    network that looks at later tokens, which is no causal model; for one that reads long strings
+    otherwise from their first token on (longrope); and if memory runs out.
     """
+    kind = type(network).__name__
+    rope = getattr(network.config.get_text_config(), "rope_parameters", None) or {}
+    turns = rope.get("original_max_position_embeddings", 0)
+    if rope.get("rope_type") == "longrope" and longest >= turns:
+        raise BadInput(
+            f"{kind} reads a string of {longest + 1} tokens otherwise than one of up to {turns}, so that "
+            "none can be shared; ask for fewer shots, or shorten it"
+        )
     window = window_of(network)
     longer = 0
     if window is not None:
@@ -41,7 +58,10 @@ def way(network: Any, longest: int) -> str:
     found = FOUND.setdefault(network, {})
     if longer not in found:
         aside = window if longer == 2 else 0
-        found[longer] = _find(network, window if longer == 1 else None, aside)
+        which = attempt(_find, network, window if longer == 1 else None, aside)
+        if which is None:
+            raise BadInput(f"out of memory while {kind} is tried out; free some")
+        found[longer] = which
     return found[longer]
 
 
@@ -60,15 +80,16 @@ def _find(network: Any, window: int | None, aside: int) -> str:
     starts = (len(stem), *[len(stem + trunk)] * len(bush))
     wanted = option_logprobs_plain(network, Encoded(None, stem, tails, starts, merged=0))
 
-    def off(name: str, aside: int = 0) -> float:
+    def off(name: str, beside: int = 0) -> float:
         """The mean distance of a way to plain, in nats; infinite where it cannot be gone.
 
-        Branches of ``aside`` tokens in all stand between the stem and the rest, in the same pack.
+        Branches of ``beside`` tokens in all stand between the stem and the rest, in the same pack.
         """
         tree = Tree()
         top = tree.add(stem)
         others = [
-            tree.add((ids * aside)[i : i + aside // 4 + 1], top) for i in range(4 if aside else 0)
+            tree.add((ids * beside)[i : i + beside // 4 + 1], top)
+            for i in range(4 if beside else 0)
         ]
         ends = [tree.add(tail, after=top) for tail in tails]
         found = {}
@@ -77,13 +98,15 @@ def _find(network: Any, window: int | None, aside: int) -> str:
             for node, row in zip(nodes, logits.float().log_softmax(-1), strict=True):
                 found.update({kid: row[token].item() for token, kid in tree.kids[node].items()})
 
-        most = 2**30 if aside else 24 if window is None else MOST
+        most = 2**30 if beside else 24 if window is None else MOST
         memory = Memory(2**62, 0, 0, 0, 0, 0, most=most)
         paths = [tree.path(end, above=top) for end in ends]
         reads = {*others, *(tree.parent[node] for path in paths for node in path)}
         try:
             walk(network, tree, reads, read, way=name, memory=memory)
-        except Exception:  # every architecture refuses a mask or a cache in its own way
+        except Exception as error:  # every architecture refuses a mask or a cache in its own way
+            if out_of_memory(error) or isinstance(error, BadInput):
+                raise
             return math.inf
         sums = [
             sum(found[node] for node in path[start - len(stem) :])

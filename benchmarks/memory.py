@@ -1,7 +1,7 @@
 """Peak memory of the scorer under its bound: python -m benchmarks.memory [MODEL] [--data FOLDER].
 
 ``memory_gb`` bounds what scoring takes beside the model. For each bound a fresh process loads the
-model, forwards one string, and then measures how far the peak of its memory grows over one scoring
+model, scores one fact, and then measures how far the peak of its memory grows over one scoring
 call. On Linux the peak is the kernel's own, set back before the call; on other systems it cannot be
 set back, and what loading took may hide growth; on CUDA it is the allocator's.
 """
@@ -55,13 +55,11 @@ def growth_of_peak(call: Callable[[], object], device: str) -> int:
 
 def measure(name: str, data: str | None, bound: float) -> dict[str, float]:
     """In this process: load, then score all of the work under a bound of ``bound`` GiB."""
-    import torch
-
     prompts = work.draw(data)
     model = models.open_model(name)
-    # Weights come into memory when they are first read: that must not count as scoring.
-    with torch.inference_mode():
-        model.network(input_ids=torch.tensor([[0, 1]], device=model.network.device))
+    # Weights come into memory when they are first read, and libraries when they are first used: a
+    # first fact takes what is not working memory.
+    option_logprobs(model, prompts[:1], use_cache=False, memory_gb=bound)
     scored = []
     grown = growth_of_peak(
         lambda: scored.append(option_logprobs(model, prompts, use_cache=False, memory_gb=bound)),

@@ -85,9 +85,13 @@ def relate(table: list[dict[str, Any]], floor: dict[str, Any]) -> None:
 
 
 def disagreeing(table: Sequence[dict[str, Any]]) -> list[str]:
-    """The float32 methods that differ from one pass per string by more than ``NATS``."""
-    compared = [r for r in table if r["dtype"] == "float32" and "max_difference" in r]
-    return [r["method"] for r in compared if r["max_difference"] > NATS]
+    """The float32 methods that differ from one pass per string, or from ours, by over ``NATS``.
+
+    One pass per string is slow, so that it has a part of the strings; ours has them all.
+    """
+    gaps = ("max_difference", "max_difference_to_ours")
+    exact = [r for r in table if r["dtype"] == "float32" and r["method"] != "one by one"]
+    return [r["method"] for r in exact if max(r.get(gap, 0.0) for gap in gaps) > NATS]
 
 
 def lines(table: Sequence[dict[str, Any]], inner_prefixes: int) -> list[str]:

@@ -121,8 +121,8 @@ def bench(name: str, data: str | None, rounds: int, peers: str, out: Path | None
     """
     if peers and not shutil.which(peers):
         raise BadInput(f"--peers {peers}: no such program; make bench makes the environment")
-    if out is not None and not out.parent.is_dir():
-        raise BadInput(f"--out {out}: there is no folder {out.parent}")
+    if out is not None and (out.is_dir() or not out.parent.is_dir()):
+        raise BadInput(f"--out {out}: must name a file in a folder that there is")
     prompts, points = work.draw(data), growth.draw_all(data)
     model = models.open_model(name)
     half = models.open_model(name, dtype="bfloat16")
@@ -162,7 +162,8 @@ def bench(name: str, data: str | None, rounds: int, peers: str, out: Path | None
     wrong = report.disagreeing(table)
     if wrong:
         print(
-            f"benchmark: {', '.join(wrong)}: more than {report.NATS} nats from one pass per string",
+            f"benchmark: {', '.join(wrong)}: more than {report.NATS} nats from one pass per string, "
+            "or from ours",
             file=sys.stderr,
         )
         return 1

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 import sys
 import time
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 from helpers import model, prompt
 
+import lkecore
 from benchmarks import floor, growth, memory, methods, report, scorer, work
 from benchmarks.expanded import option_logprobs_expanded
 from lkecore.rows import BadInput
@@ -194,6 +196,18 @@ def test_seconds_are_the_median_of_the_rounds_times_the_factor():
     assert "  float32   1.2500" in shown
 
 
+def test_a_string_that_one_pass_per_string_has_no_time_for_is_compared_with_ours():
+    places = [(0, 0), (0, 1), (1, 0)]
+    listed = [
+        methods.Method("ours", "float32", places, 1.0, lambda: None),
+        methods.Method("one by one", "float32", places[:2], 1.5, lambda: None),
+        methods.Method("expanded cache", "float32", places, 1.0, lambda: None),
+    ]
+    values = [[-1.0, -2.0, -3.0], [-1.0, -2.0], [-1.0, -2.0, -3.1]]
+    results = [[methods.Result(v, 1.0, 10)] for v in values]
+    assert report.disagreeing(report.rows(listed, results, [[0.0]] * 3)) == ["expanded cache"]
+
+
 def test_a_float32_method_that_is_off_by_more_than_the_tolerance_is_named():
     assert report.disagreeing(three_methods(off=0.9e-4)) == []
     table = three_methods(off=2e-4)
@@ -273,7 +287,7 @@ def test_the_benchmark_fails_and_names_the_method_whose_numbers_are_off(
     ("arguments", "line"),
     [
         (["toy", "--peers", "no-such-python"], "--peers no-such-python: no such program"),
-        (["toy", "--out", "no-such-folder/a.json"], "there is no folder no-such-folder"),
+        (["toy", "--out", "no-such-folder/a.json"], "must name a file in a folder that there is"),
         (["toy", "--data", "no-such-data"], "no-such-data"),
         (["no-such-model"], "no-such-model"),
     ],
@@ -303,3 +317,12 @@ def test_scoring_a_toy_stays_under_the_bound_that_it_is_given(tiny):
     found = memory.measure("toy", None, 0.25)
     assert found["bound_gib"] == 0.25
     assert 0 <= found["peak_gib"] < 0.25
+
+
+def test_the_shipped_record_names_its_commit_and_has_medians_of_three_rounds():
+    record = json.loads((Path(lkecore.__file__).parent / "data" / "benchmark.json").read_text())
+    assert re.fullmatch(r"[0-9a-f]{7,40}", record["meta"]["versions"]["commit"])
+    assert record["meta"]["rounds"] >= 3
+    assert {len(row["seconds"]) for row in record["methods"]} == {record["meta"]["rounds"]}
+    assert {row["method"] for row in record["methods"]} >= {"lm-evaluation-harness", "minicons"}
+    assert report.disagreeing(record["methods"]) == []

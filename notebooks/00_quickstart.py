@@ -236,8 +236,8 @@ print(
 
 # %% [markdown]
 # The bracket is a 95 % interval: other facts of the same relation could well have given any accuracy in it.
-# The paper's numbers are for 100 options and 50 shots, so none stands here. The next page,
-# [](10_iclke_relations.ipynb), asks as the paper does and puts its numbers beside ours.
+# The paper's numbers are for 100 options and 50 shots, so none stands here. The page
+# [](10_iclke_relations.ipynb) asks as the paper does and puts its numbers beside ours.
 
 # %% [markdown]
 # ## Try it

@@ -404,10 +404,116 @@ def test_dots_that_would_mislead_are_refused(ax, frame, ours, message):
         figures.published_dots(frame, ax, ours=ours)
 
 
+# --- prefix_tree and tree_mask
+
+# Shots, then two subjects F and S; F has the options "P", "B l", "B r", and S has "P".
+TREE = pd.DataFrame(
+    [
+        (10, 3, "shots", "context", np.nan),
+        (11, 10, "F", "forwarded", np.nan),
+        (12, 11, "P", "read", -0.504),
+        (13, 11, "B", "forwarded", -2.0),
+        (14, 13, "l", "read", -0.001),
+        (15, 13, "r", "read", -3.25),
+        (16, 10, "S", "forwarded", np.nan),
+        (17, 16, "P", "read", -1.0),
+    ],
+    columns=["node", "parent", "label", "kind", "logprob"],
+)
+
+
+def test_a_tree_has_depth_to_the_right_ends_in_order_and_parents_between_their_children(ax):
+    assert figures.prefix_tree(TREE, ax) is ax
+    # By hand: the ends P, l, r, P stand in rows 0 to 3; B between 1 and 2, F between 0 and 1.5.
+    places = {text.get_text(): text.get_position() for text in ax.texts}
+    assert places == {
+        "shots": (0, 1.875),
+        "F": (1, 0.75),
+        "P\n-0.50": (2, 0),
+        "B\n-2.00": (2, 1.5),
+        "l\n0.00": (3, 1),
+        "r\n-3.25": (3, 2),
+        "S": (1, 3),
+        "P\n-1.00": (2, 3),
+    }
+    assert ax.yaxis_inverted()
+
+
+def test_a_line_leads_from_every_node_to_its_parent(ax):
+    figures.prefix_tree(TREE, ax)
+    lines = sorted((*line.get_xdata(), *line.get_ydata()) for line in ax.lines)
+    assert lines == [
+        (0, 1, 1.875, 0.75),
+        (0, 1, 1.875, 3),
+        (1, 2, 0.75, 0),
+        (1, 2, 0.75, 1.5),
+        (1, 2, 3, 3),
+        (2, 3, 1.5, 1),
+        (2, 3, 1.5, 2),
+    ]
+
+
+def test_what_is_only_read_is_told_apart_by_its_outline_too(ax):
+    figures.prefix_tree(TREE, ax)
+    outlines = {t.get_text()[0]: t.get_bbox_patch().get_linestyle() for t in ax.texts}
+    assert [outlines[label] for label in "sFBlr"] == ["solid"] * 3 + ["dashed"] * 2
+    assert legend(ax) == ["many tokens", "goes through the model", "only read"]
+
+
+def test_a_tree_of_five_columns_fills_a_small_figure_and_no_two_boxes_overlap(ax):
+    last = pd.DataFrame([(18, 14, "Kingdom", "read", -11.25)], columns=TREE.columns)
+    tree = pd.concat([TREE, last], ignore_index=True)
+    tree.loc[tree["node"] == 14, "kind"] = "forwarded"
+    ax.figure.set_size_inches(5, 4)
+    figures.prefix_tree(tree.replace({"label": {"l": "United", "P": "Kingdom"}}), ax)
+    ax.figure.canvas.draw()
+    assert ax.get_position().width > 0.8
+    boxes = [text.get_bbox_patch().get_window_extent() for text in ax.texts]
+    assert not [(i, k) for i, a in enumerate(boxes) for k in range(i) if a.overlaps(boxes[k])]
+
+
+def test_a_token_sees_its_ancestors_and_itself_and_nothing_else(ax):
+    assert figures.tree_mask(TREE, ax) is ax
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["shots", "F", "B", "S"]
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["F", "B", "S"]
+    assert ax.yaxis_inverted()
+    [grid] = ax.collections
+    np.testing.assert_array_equal(
+        np.asarray(grid.get_array()).reshape(3, 4), [[1, 1, 0, 0], [1, 1, 1, 0], [1, 0, 0, 1]]
+    )
+    assert len(set(map(tuple, grid.get_facecolors()))) == 2
+
+
+def test_the_mask_of_a_path_is_the_triangle_of_plain_text(ax):
+    n = 5
+    path = pd.DataFrame({"node": range(n), "parent": range(-1, n - 1), "label": list("abcde")})
+    figures.tree_mask(path.assign(kind="forwarded", logprob=np.nan), ax)
+    np.testing.assert_array_equal(
+        np.asarray(ax.collections[0].get_array()).reshape(n, n), np.tri(n)
+    )
+
+
+@pytest.mark.parametrize("draw", [figures.prefix_tree, figures.tree_mask])
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (TREE.drop(columns="kind"), r"lacks the columns \['kind'\]"),
+        (TREE.iloc[:0], "no rows"),
+        (TREE.assign(node=1), "'node': 1} occurs twice"),
+        (TREE.iloc[::-1], r"nodes \[17, .* have no parent before them"),
+        (TREE.assign(kind="leaf"), r"kinds \['leaf'\]: there are \['context', "),
+        (TREE.assign(kind="read"), r"nodes \[10, 11, 13, 16\] are only read, but others hang"),
+    ],
+)
+def test_a_tree_that_is_none_is_refused(ax, draw, frame, message):
+    with pytest.raises(ValueError, match=message):
+        draw(frame, ax)
+
+
 # --- the look
 
 
-@pytest.mark.parametrize("name", ["bars", "map", "curve", "dots"])
+@pytest.mark.parametrize("name", ["bars", "map", "curve", "tree", "mask", "dots"])
 def test_no_label_is_cut_off_at_the_edge_of_the_figure(ax, name):
     if name == "bars":
         figures.accuracy_bars(BARS.replace("capital", "a relation's long name"), ax, chance=0.01)
@@ -415,6 +521,10 @@ def test_no_label_is_cut_off_at_the_edge_of_the_figure(ax, name):
         draw(square(6, 8), ax)
     elif name == "curve":
         curve(ax)
+    elif name == "tree":
+        figures.prefix_tree(TREE, ax)
+    elif name == "mask":
+        figures.tree_mask(TREE, ax)
     else:
         figures.published_dots(PUBLISHED, ax, ours=OURS)
     ax.figure.canvas.draw()

@@ -61,12 +61,15 @@ def out_of_memory(error: Exception) -> bool:
 
 def attempt(pass_: Callable[..., Any], *given: Any) -> Any:
     """What the pass returns, or None if memory ran out."""
+    from accelerate.utils.memory import clear_device_cache
+
     try:
         return pass_(*given)
     except RuntimeError as error:
         if not out_of_memory(error):
             raise
-        return None
+    clear_device_cache()  # after the error, which holds on to what the pass had made
+    return None
 
 
 def window_of(network: Any) -> int | None:
@@ -245,7 +248,10 @@ def memory_of(network: Any, memory_gb: float | None) -> Memory:
     if memory_gb is None:
         memory_gb = 1.0
         if network.device.type == "cuda":
-            memory_gb = torch.cuda.mem_get_info(network.device)[0] / 2**31
+            device = network.device
+            # What PyTorch keeps for later is free as well: else each call would find less.
+            kept = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+            memory_gb = (torch.cuda.mem_get_info(device)[0] + kept) / 2**31
     if network not in SIZES:
         sizes = attempt(_sizes, network)
         if sizes is None:

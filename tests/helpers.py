@@ -374,3 +374,15 @@ def counted_bytes(network):
             self.live -= size
 
     return Counted(network)
+
+
+def fill_memory(network) -> None:
+    """From now on the network runs out of memory, but for the two tokens by which it is measured."""
+    forward = network.forward
+
+    def full(input_ids, **given):
+        if input_ids.tolist() != [[0, 0]]:
+            raise RuntimeError("CUDA out of memory. Tried to allocate 2 GiB")
+        return forward(input_ids=input_ids, **given)
+
+    network.forward = full

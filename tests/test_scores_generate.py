@@ -654,14 +654,7 @@ def test_where_memory_runs_out_passes_are_halved_and_the_outputs_stay_the_same(k
 def test_where_not_even_one_token_fits_it_is_said_in_one_line(kind):
     net = helpers.network(kind, vocab_size=len(helpers.ALPHABET))
     ways.way(net, 100)
-    forward = net.forward
-
-    def full(input_ids, **given):
-        if input_ids.tolist() != [[0, 0]]:  # the two tokens by which memory is measured
-            raise RuntimeError("CUDA out of memory. Tried to allocate 2 GiB")
-        return forward(input_ids=input_ids, **given)
-
-    net.forward = full
+    helpers.fill_memory(net)
     with pytest.raises(BadInput, match="^out of memory[^\n]*$"):
         ask(toy(net), CONTEXTS, use_cache=True)
     assert kept() == 0

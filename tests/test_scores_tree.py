@@ -69,17 +69,6 @@ def own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("LKECORE_CACHE", str(tmp_path / "cache"))
 
 
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    """Networks this small only wait for each other's threads."""
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def plain(m, prompts) -> np.ndarray:
     encoded = encode(m.tokenizer, prompts, add_bos=m.add_bos)
     return np.concatenate([option_logprobs_plain(m.network, e) for e in encoded])
@@ -360,14 +349,7 @@ def test_where_memory_runs_out_passes_are_halved_and_the_numbers_stay_right(kind
 def test_where_not_even_one_token_fits_it_is_said_in_one_line(kind):
     net = helpers.network(kind)
     ways.way(net, 200)
-    forward = net.forward
-
-    def full(input_ids, **given):
-        if input_ids.tolist() != [[0, 0]]:  # the two tokens by which memory is measured
-            raise RuntimeError("CUDA out of memory. Tried to allocate 2 GiB")
-        return forward(input_ids=input_ids, **given)
-
-    net.forward = full
+    helpers.fill_memory(net)
     with pytest.raises(BadInput, match="^out of memory[^\n]*$"):
         tree.option_logprobs(model(net), JOBS["shots"])
     assert not list(cache_folder().rglob("*.parquet"))

@@ -21,17 +21,6 @@ STRINGS = st.lists(
 )
 
 
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    """Networks this small only wait for each other's threads."""
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 # --- the tree
 
 

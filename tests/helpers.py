@@ -344,6 +344,26 @@ def blank_filler(kind: str = "BERT", *, seed: int = 0, architecture: str | None 
     return network, tokenizer
 
 
+def entropy(logprobs):
+    """The entropy of the first of a group's distributions: a ``reduce`` of ``distributions``."""
+    return -(logprobs.exp() * logprobs).sum(-1)[:1]
+
+
+def divergence(logprobs):
+    """The KL divergence of a group's second distribution from its first."""
+    p, q = logprobs
+    return (p.exp() * (p - q)).sum()[None]
+
+
+# Groups of texts before and after a blank.
+PAIRS = [
+    (("The capital of France is", "."), ("Paris is the capital . The capital of France is", ".")),
+    (("Rome", " is the capital"), ("Rome", " is the capital")),
+    (("", ""), ("The", "")),
+    (("The capital of Italy is", "."), ("Italy has", " , the capital .")),
+]
+
+
 def counted_bytes(network):
     """A context whose ``peak`` is the most bytes that PyTorch held at a time, weights left out."""
     import torch

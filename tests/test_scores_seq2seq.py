@@ -5,6 +5,7 @@ import math
 import helpers
 import numpy as np
 import pytest
+from helpers import PAIRS, divergence, entropy
 
 from lkecore import progress
 from lkecore.models import open_model
@@ -294,23 +295,6 @@ def test_the_bar_of_who_waits_ends_with_all_facts(fillers, tmp_path, monkeypatch
 
 
 # --- distributions
-
-
-def entropy(logprobs):
-    return -(logprobs.exp() * logprobs).sum(-1)[:1]
-
-
-def divergence(logprobs):
-    p, q = logprobs
-    return (p.exp() * (p - q)).sum()[None]
-
-
-PAIRS = [
-    (("The capital of France is", "."), ("Paris is the capital . The capital of France is", ".")),
-    (("Rome", " is the capital"), ("Rome", " is the capital")),
-    (("", ""), ("The", "")),
-    (("The capital of Italy is", "."), ("Italy has", " , the capital .")),
-]
 
 
 def plain_distribution(model, before, after) -> np.ndarray:

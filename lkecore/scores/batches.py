@@ -1,4 +1,4 @@
-"""Batches: what the scorers of masked and encoder-decoder models share.
+"""Batches: what the scorers share, above all those of masked and encoder-decoder models.
 
 A batch is made of rows of one length, so that no token is padding, and is halved where memory runs
 out. Reading what came out is the same everywhere: log-softmax in float32, sums in float64.
@@ -14,6 +14,7 @@ from lkecore import progress
 from lkecore.models import Model
 from lkecore.prompts import Prompt
 from lkecore.rows import BadInput, first_line
+from lkecore.scores.passes import out_of_memory
 from lkecore.scores.tokens import Ids, ids_of, place
 
 Row, Result = TypeVar("Row"), TypeVar("Result")
@@ -79,8 +80,6 @@ def in_batches(
     most that go together; it halves when the device has no more memory, and one row that does not
     fit raises :class:`BadInput`.
     """
-    from accelerate.utils.memory import should_reduce_batch_size
-
     for _, group in groupby(sorted(rows, key=alike), key=alike):
         left = list(group)
         while left:
@@ -88,7 +87,7 @@ def in_batches(
             try:
                 result = forward(batch)
             except RuntimeError as error:
-                if not should_reduce_batch_size(error):
+                if not out_of_memory(error):
                     raise
                 if len(batch) == 1:
                     raise BadInput(
@@ -103,9 +102,12 @@ def in_batches(
 
 def token_logprobs(logits: Any, rows: Sequence[int], tokens: Sequence[int]) -> np.ndarray:
     """Log-probability of ``tokens[i]`` by ``logits[rows[i]]``, in nats, float64."""
-    logits = logits.float()
+    import torch
+
+    # Float32, and few rows at a time: no second copy of all logits.
+    norm = torch.cat([part.float().logsumexp(-1) for part in logits.split(8)])
     # Rounding may lift a probability of 1 a little above it; log-probabilities never are positive.
-    values = (logits[rows, tokens] - logits.logsumexp(-1)[rows]).clamp(max=0)
+    values = (logits[rows, tokens].float() - norm[rows]).clamp(max=0)
     return values.cpu().double().numpy()
 
 

@@ -30,7 +30,7 @@ from lkecore.prompts import Prompt
 from lkecore.rows import BadInput
 from lkecore.scores import cache as store
 from lkecore.scores import chunks
-from lkecore.scores.batches import check_kind
+from lkecore.scores.batches import check_kind, token_logprobs
 from lkecore.scores.chunks import Scored
 from lkecore.scores.passes import Memory, bound_of, memory_of
 from lkecore.scores.tokens import Encoded, encode, encode_pieces, encode_texts
@@ -289,8 +289,6 @@ def _edges(
 
     ``bar`` moves by ``units`` in all.
     """
-    import torch
-
     kids: dict[int, list[int]] = {}
     for node in {node for path in paths for node in path}:
         kids.setdefault(tree.parent[node], []).append(node)
@@ -301,11 +299,7 @@ def _edges(
         nonlocal done
         ends = [kid for node in nodes for kid in kids[node]]
         row = [i for i, node in enumerate(nodes) for _ in kids[node]]
-        # Float32, and few rows at a time: no second copy of all logits.
-        norm = torch.cat([part.float().logsumexp(-1) for part in logits.split(8)])
-        own = logits[row, [tree.token[kid] for kid in ends]].float()
-        # Rounding may lift a probability of 1 a little above it; log-probabilities never are positive.
-        values = (own - norm[row]).clamp(max=0).tolist()
+        values = token_logprobs(logits, row, [tree.token[kid] for kid in ends]).tolist()
         for kid, value in zip(ends, values, strict=True):
             if not math.isfinite(value):
                 raise not_finite(model, tree.depth[kid] - 1)

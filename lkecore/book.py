@@ -13,7 +13,7 @@ from typing import Any
 
 import nbformat
 
-from lkecore import fork, plan, runs, weights
+from lkecore import fork, lab, plan, runs, weights
 from lkecore.rows import BadInput
 
 LARGEST = 20 * 2**20  # bytes of a file that a page hands out: more would swell the book
@@ -124,10 +124,13 @@ def compose(
     return page
 
 
+def _kind(model: str) -> str:
+    return "trained here" if lab.is_name(model) else weights.CATALOGUE.get(model, "your own")
+
+
 def _note(profile: str, manifest: dict[str, Any], behind: dict[str, dict[str, Any]]) -> str:
     models = ", ".join(
-        f"**{name}** ({weights.CATALOGUE.get(name, 'your own')}; digest `{digest[:12]}`, "
-        f"{manifest['dtype']})"
+        f"**{name}** ({_kind(name)}; digest `{digest[:12]}`, {manifest['dtype']})"
         for name, digest in manifest["models"].items()
     )
     warning = (

@@ -38,7 +38,9 @@ def _separator(context: click.Context, option: click.Parameter, value: str) -> s
 
 
 @lke.command()
-@click.option("--facts", "spec", default="atlas", show_default=True, help="atlas, folder or file")
+@click.option(
+    "--facts", "spec", default="atlas", show_default=True, help="atlas, lab:book-1, folder or file"
+)
 @click.option("--relation", required=True, help="a relation of the fact set (see lke facts)")
 @click.option("--model", "name", default="smollm2", show_default=True, help="see lke models")
 @click.option("--estimator", default="ic-lke", show_default=True, help=", ".join(ESTIMATORS))
@@ -182,7 +184,7 @@ def _use_lock(path: Path) -> None:
 @click.pass_context
 def list_models(context: click.Context, papers: bool, name: str | None) -> None:
     """List the models that can be named (or print the folder of one)."""
-    from lkecore import catalogue, weights
+    from lkecore import catalogue, lab, weights
 
     _use_lock(MODELS_LOCK)
     if context.invoked_subcommand:
@@ -200,7 +202,9 @@ def list_models(context: click.Context, papers: bool, name: str | None) -> None:
     for key, text in weights.CATALOGUE.items():
         state = "in the cache" if weights.is_ready(key) else "fetched at first use"
         click.echo(f"{key:12} {text} [{state}]")
-    click.echo("or: a local folder, a .gguf file, a hub id org/name or org/name@revision")
+    click.echo("or: a local folder, a .gguf file, a hub id org/name or org/name@revision,")
+    sizes = ", ".join(lab.RECIPES)
+    click.echo(f"or: a model of the lab, lab:SIZE-SEED/MODEL, trained at first use; MODEL: {sizes}")
 
 
 @list_models.command("convert")
@@ -382,6 +386,19 @@ def build_book(params: Path, folder: Path | None) -> None:
     runs.check_format(target)
     book.gather(plan, target)
     click.echo(book.build(plan.project))
+
+
+@lke.command("results")
+@PARAMS
+@RUNS
+def keep_results(params: Path, folder: Path | None) -> None:
+    """Gather what the finished runs of PARAMS found into results/, which ships with the project."""
+    from lkecore import results
+
+    plan = _read_plan(params)
+    target = folder or plan.project / "runs"
+    for path in results.gather(plan, target, plan.project / "results"):
+        click.echo(path)
 
 
 @lke.command("new")

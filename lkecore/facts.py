@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from lkecore import hubsets, nobel
+from lkecore import hubsets, nobel, world
 from lkecore.cache import file_digest
 from lkecore.rows import (
     SPLITS,
@@ -104,6 +104,9 @@ def relations(spec: str) -> tuple[str, ...]:
         return tuple(row["relation"] for row in _atlas_rows("atlas_relations.tsv"))
     if nobel.is_spec(spec):
         return nobel.relations(spec)
+    if world.is_spec(spec):
+        world.check_spec(spec)
+        return world.relations()
     if nobel.is_laureate_table(Path(spec)):
         return nobel.relations()
     return hubsets.relations(spec) if spec.startswith("hub:") else relations_in(spec)
@@ -115,7 +118,8 @@ def is_ready(spec: str) -> bool:
         return nobel.is_ready()
     if spec.startswith("hub:"):
         return hubsets.is_ready(spec)
-    return spec == "atlas" or bool(spec and Path(spec).exists())
+    made_here = spec == "atlas" or world.is_spec(spec)
+    return made_here or bool(spec and Path(spec).exists())
 
 
 def content_digest(spec: str) -> str:
@@ -124,6 +128,8 @@ def content_digest(spec: str) -> str:
         return nobel.content_digest()
     if spec.startswith("hub:"):
         return hubsets.content_digest(spec)
+    if world.is_spec(spec):
+        return world.digest(spec)
     files = (
         [(name, "", DATA / name) for name in ("atlas.tsv", "atlas_relations.tsv")]
         if spec == "atlas"
@@ -136,7 +142,8 @@ def content_digest(spec: str) -> str:
 def load(spec: str, relation: str) -> Relation:
     """Load one relation of a fact set.
 
-    ``spec`` is ``atlas`` (the embedded facts), ``nobel`` (laureates, from Wikidata) or
+    ``spec`` is ``atlas`` (the embedded facts), ``lab:book-1`` (an invented world, of size and seed;
+    :mod:`lkecore.world`), ``nobel`` (laureates, from Wikidata) or
     ``nobel:2022`` (as they stood in a year), ``hub:org/name[/path][@revision]`` (a data set of the
     Hugging Face hub, of which ``path`` begins the paths of the files to read), or a path:
 
@@ -171,6 +178,9 @@ def load(spec: str, relation: str) -> Relation:
     if spec.startswith("hub:"):
         label, templates = hubsets.about(spec, relation)
         return replace(loaded, label=label or relation, templates=templates)
+    if world.is_spec(spec):
+        label, kind, templates = world.about(relation)
+        return replace(loaded, label=label, kind=kind, templates=templates)
     return loaded
 
 
@@ -178,6 +188,8 @@ def _rows(spec: str, relation: str) -> list[tuple[str, dict[str, Any], str]]:
     """(place, row, split or "") of every row of a relation; empty where it is unknown."""
     if spec.startswith("hub:"):
         return hubsets.rows(spec, relation)
+    if world.is_spec(spec):
+        return world.rows(spec, relation)
     if nobel.is_spec(spec):
         rows = nobel.rows(spec)
     elif nobel.is_laureate_table(Path(spec)):

@@ -10,7 +10,7 @@ from typing import Any
 
 from filelock import Timeout
 
-from lkecore import catalogue, job, models, plan, prepare, runs
+from lkecore import catalogue, job, lab, models, plan, prepare, runs
 from lkecore.scores import tree
 
 EXACT = 50  # facts of one call: more are estimated from the first of them
@@ -23,14 +23,18 @@ def cost(each: runs.Job, target: Path) -> dict[str, Any]:
     ``state`` as in :func:`status`; ``model_bytes`` of the largest model in the dtype of the job,
     None where its size is unknown; ``tokens`` to forward in all and, of these, ``from_cache``;
     ``remark``. The tokens are counted by the notebook's own steps up to its prompts, so a job that
-    would stop there is found out now: then they are None, and the remark says why. Where a model
-    is not on this machine, the tokenizer of the toy stands in, and the remark says so.
+    would stop there is found out now: then they are None, and the remark says why. They are None,
+    too, where a model of the lab is still to be trained. Where another model is not on this
+    machine, the tokenizer of the toy stands in, and the remark says so.
     """
     _, state, remark = _state(each, target)
     row = {"state": state, "model_bytes": _largest(each), "tokens": None, "from_cache": None}
     if state == "finished":
         return row | {"tokens": 0, "from_cache": 0, "remark": remark}
     absent = [name for kind, name in prepare.absent([each]) if kind == "model"]
+    if untrained := [name for name in absent if lab.is_name(name)]:
+        # What a notebook asks of a model of the lab, no other one can answer in its place.
+        return row | {"remark": f"{', '.join(untrained)} to be trained first: tokens not counted"}
     if absent:
         remark = f"{', '.join(absent)} not here: tokens counted with the toy's tokenizer"
     total, saved, said = expected_tokens(each, stand_in=bool(absent))
@@ -131,7 +135,11 @@ def _state(each: runs.Job, target: Path) -> tuple[Path | None, str, str]:
     """(folder, state, remark) of one job; no folder where it cannot be known yet."""
     absent = [] if each.reads else [name for _, name in prepare.absent([each])]
     if absent:
-        return None, "waiting", f"{', '.join(absent)} to be fetched"
+        own = [name for name in absent if lab.is_name(name)]
+        others = [name for name in absent if name not in own]
+        words = [(others, "fetched"), (own, "trained")]
+        said = [f"{', '.join(names)} to be {done}" for names, done in words if names]
+        return None, "waiting", ", ".join(said)
     folder = runs.run_folder(target, each)
     if (done := runs.manifest(folder)) is not None:
         return folder, "finished", f"{done['started']}, {done['seconds']:.0f} s"

@@ -94,7 +94,9 @@ def execute(plan: Plan, target: Path, settings: Settings | None = None) -> Outco
     # A kernel may write there for a second after its worker was ended.
     temporary = tempfile.TemporaryDirectory(prefix="lke-", dir=_short(), ignore_cleanup_errors=True)
     with _stoppable(), temporary as scratch:
-        outcome.failed |= prepare.prepare(mine)
+        groups = _groups(settings)
+        threads = settings.threads or max(1, cores() // len(groups))
+        outcome.failed |= prepare.prepare(mine, at_a_time=len(groups), threads=threads)
         ready = [each for each in mine if each.label not in outcome.failed]
         made = _make(plan, ready, target, settings, Path(scratch), outcome)
         pages = []

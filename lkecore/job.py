@@ -15,7 +15,6 @@ import os
 import shutil
 import sys
 import tempfile
-import threading
 import time
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -23,7 +22,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from lkecore import runs
+from lkecore import progress, runs
 from lkecore.rows import BadInput
 
 FINISHED, FAILED, HOPELESS, BUSY = 0, 1, 3, 75
@@ -38,7 +37,7 @@ def write_order(path: Path, job: runs.Job, key: str, profile: str, folder: Path)
 
 def main() -> int:
     """Carry out the order whose file is the first argument; returns the exit code."""
-    threading.Thread(target=_end_with_the_driver, daemon=True).start()
+    progress.end_with_the_parent()
     order = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     key, profile, folder = order.pop("key"), order.pop("profile"), Path(order.pop("folder"))
     order["notebook"] = Path(order["notebook"])
@@ -56,13 +55,6 @@ def lock_of(folder: Path) -> FileLock:
     locks = folder.parent / ".locks"
     locks.mkdir(parents=True, exist_ok=True)
     return FileLock(locks / f"{folder.name}.lock")
-
-
-def _end_with_the_driver() -> None:
-    """Standard input is a pipe from the driver: it ends when the driver does, and so do we."""
-    while os.read(0, 1024):  # not sys.stdin, whose lock would abort an interpreter that ends
-        pass
-    os._exit(FAILED)
 
 
 def _carry_out(job: runs.Job, key: str, profile: str, folder: Path) -> int:

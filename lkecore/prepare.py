@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from lkecore import facts, runs, weights
+from lkecore import facts, lab, runs, weights
 from lkecore.plan import check_relations
 from lkecore.rows import BadInput, first_line
 
@@ -14,26 +14,41 @@ def needs(each: runs.Job) -> list[tuple[str, str]]:
 
 
 def absent(jobs: Iterable[runs.Job]) -> list[tuple[str, str]]:
-    """What jobs need and this machine does not have, models first; asks no network."""
+    """What jobs need and this machine does not have, models first; asks no network.
+
+    A model of the lab that is not trained yet is among them: to look at a plan trains nothing.
+    """
     wanted = dict.fromkeys(thing for each in jobs for thing in needs(each))
-    ready = {"model": weights.is_ready, "facts": facts.is_ready}
+    ready = {"model": _is_here, "facts": facts.is_ready}
     lacking = [(kind, name) for kind, name in wanted if not ready[kind](name)]
     return sorted(lacking, key=lambda thing: thing[0] != "model")
 
 
 def missing(jobs: Iterable[runs.Job]) -> list[str]:
-    """:func:`absent` for people, as "model X" and "facts Y"."""
-    return [f"{kind} {name}" for kind, name in absent(jobs)]
+    """What of :func:`absent` only a network can bring, as "model X" and "facts Y"."""
+    return [f"{kind} {name}" for kind, name in absent(jobs) if not lab.is_name(name)]
 
 
-def prepare(jobs: Iterable[runs.Job]) -> dict[str, str]:
-    """Fetch and convert what jobs name, each thing once, under a lock of its own.
+def _is_here(model: str) -> bool:
+    return weights.present(model) is not None if lab.is_name(model) else weights.is_ready(model)
+
+
+def prepare(
+    jobs: Iterable[runs.Job], *, at_a_time: int = 1, threads: int | None = None
+) -> dict[str, str]:
+    """Fetch, convert or train what jobs name, each thing once, under a lock of its own.
+
+    Models of the lab are trained ``at_a_time``, with ``threads`` each; all else one by one.
 
     Returns {label of a job: why it cannot be run}, for those that lack something or name a relation
     that their facts turn out not to have; the others can go on.
     """
     reasons: dict[str, str] = {}
-    tried: dict[tuple[str, str], str | None] = {}
+    jobs = list(jobs)
+    named = [name for each in jobs for kind, name in needs(each) if kind == "model"]
+    of_lab = [name for name in named if lab.is_name(name)]
+    untrained = weights.train(of_lab, at_a_time=at_a_time, threads=threads)
+    tried: dict[tuple[str, str], str | None] = {("model", n): why for n, why in untrained.items()}
     for each in jobs:
         wanted = needs(each)
         for thing in wanted:

@@ -8,6 +8,7 @@ the driver reads, and what was computed to a ledger that ends up in the manifest
 import json
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -66,3 +67,17 @@ def read_ledger(place: Path) -> list[dict[str, Any]]:
     if not place.exists():
         return []
     return [json.loads(line) for line in place.read_text(encoding="utf-8").splitlines()]
+
+
+def end_with_the_parent() -> None:
+    """From now on: end at once, with exit code 1, when the process that started this one ends.
+
+    Standard input must be a pipe from it that nothing is written to; it ends when the parent does.
+    """
+
+    def watch() -> None:
+        while os.read(0, 1024):  # not sys.stdin, whose lock would abort an interpreter that ends
+            pass
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

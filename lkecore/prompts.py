@@ -85,3 +85,42 @@ def many_shot(
             )
         )
     return prompts
+
+
+def template(
+    template: str, facts: Sequence[Fact], options: Sequence[Sequence[str]]
+) -> list[Prompt]:
+    """A sentence with a blank, and no example (IC-S3): ``The capital of [X] is [Y]``.
+
+    ``[X]`` becomes the subject. What stands before ``[Y]`` is the context, but for a space at its
+    end, which goes to the options as in :func:`join_pair`; what stands behind it is ``after``, for
+    models that fill a blank. A causal model needs a template that ends with ``[Y]``, and its scorer
+    refuses others. ``options[i]`` belong to ``facts[i]``. Raises :class:`BadInput` for a template
+    that has not exactly one ``[X]`` and one ``[Y]``.
+
+    >>> asked = Fact("2", "capital", "France", "Paris")
+    >>> prompt, = template("The capital of [X] is [Y].", [asked], [("Rome", "Paris")])
+    >>> prompt.context, prompt.continuations, prompt.after, prompt.gold
+    ('The capital of France is', (' Rome', ' Paris'), '.', 1)
+    """
+    for place in ("[X]", "[Y]"):
+        if template.count(place) != 1:
+            raise BadInput(
+                f"template {template!r} has {place} {template.count(place)} times, and needs it once"
+            )
+    # Divided first, so that a name that holds [Y] itself does no harm.
+    before, after = template.split("[Y]")
+    left, right = join_pair(before) if before else ("", "")
+    return [
+        Prompt(
+            fact=fact.id,
+            relation=fact.relation,
+            subject=fact.subject,
+            context=left.replace("[X]", fact.subject),
+            options=tuple(names),
+            continuations=tuple(right + name for name in names),
+            gold=list(names).index(fact.object),
+            after=after.replace("[X]", fact.subject),
+        )
+        for fact, names in zip(facts, options, strict=True)
+    ]

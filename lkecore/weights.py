@@ -1,9 +1,10 @@
 """Weights: where models come from. From a name to a folder of safetensors, and its digest.
 
-A name is one of ``CATALOGUE``, a local folder in transformers' layout, a ``.gguf`` file, or a
-hub id ``org/name`` or ``org/name@revision``. Only safetensors and GGUF weights are read, and no
-code of a model is ever run. GGUF weights are de-quantised and converted once, into the cache;
-``convert`` does the same for ``.bin`` weights when it is asked to.
+A name is one of ``CATALOGUE``, a local folder in transformers' layout, a ``.gguf`` file, a hub id
+``org/name`` or ``org/name@revision``, or a model of the lab, ``lab:book-1/2m``, which is trained at
+first use (:mod:`lkecore.lab`). Only safetensors and GGUF weights are read, and no code of a model is
+ever run. GGUF weights are de-quantised and converted once, into the cache; ``convert`` does the same
+for ``.bin`` weights when it is asked to.
 """
 
 import functools
@@ -15,11 +16,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from lkecore import hub
+from lkecore import hub, lab
 from lkecore.cache import cache_folder, file_digest, write_whole
 from lkecore.convert import (
     BIN_FILES,
@@ -63,6 +65,9 @@ WHEELS = {
 def check_name(name: str) -> None:
     """Raise :class:`BadInput` unless ``name`` can be a model; asks no network."""
     path = Path(name)
+    if lab.is_name(name):
+        lab.parse(name)
+        return
     if name in CATALOGUE or (name and path.is_dir()) or hub.HUB_ID.fullmatch(name):
         return
     if path.is_file() and path.suffix == ".gguf":
@@ -70,8 +75,8 @@ def check_name(name: str) -> None:
     if path.is_file():
         raise BadInput(f"model {name}: a model file must be .gguf, or name the folder of a model")
     raise BadInput(
-        f"unknown model {name!r}: not in the catalogue, no folder or .gguf file, and no hub id "
-        f"org/name; {nearest(name, CATALOGUE)}"
+        f"unknown model {name!r}: not in the catalogue, no lab:WORLD/MODEL, no folder or .gguf file, "
+        f"and no hub id org/name; {nearest(name, CATALOGUE)}"
     )
 
 
@@ -80,11 +85,13 @@ def locate(name: str) -> Path:
     check_name(name)
     path = Path(name)
     if name == "toy":
-        return _once(_made(name), _build_toy)
+        return build_once(_made(name), _build_toy)
+    if lab.is_name(name):
+        return _trained(name)
     if name in CATALOGUE:
-        return _once(_made(name), functools.partial(_fetch_wheels, name))
+        return build_once(_made(name), functools.partial(_fetch_wheels, name))
     if path.is_file():
-        return _once(_made(name), functools.partial(from_gguf, path))
+        return build_once(_made(name), functools.partial(from_gguf, path))
     if (folder := _converted(name)) is not None:
         return folder
     folder = path if path.is_dir() else hub.fetch(name, MODEL_FILES)
@@ -100,7 +107,7 @@ def present(name: str) -> Path | None:
     """The folder of a model that is whole and on this machine already, or None; no network."""
     check_name(name)
     path = Path(name)
-    if name in CATALOGUE or path.is_file():
+    if name in CATALOGUE or lab.is_name(name) or path.is_file():
         folder = cache_folder() / "models" / _made(name)
         return folder if folder.is_dir() else None
     folder = _converted(name) or (path if path.is_dir() else hub.snapshot(name))
@@ -110,7 +117,7 @@ def present(name: str) -> Path | None:
 def is_ready(name: str) -> bool:
     """Whether a model can be opened without the network; it may still be made or converted."""
     check_name(name)
-    made_here = name == "toy" or (name not in CATALOGUE and Path(name).is_file())
+    made_here = name == "toy" or lab.is_name(name) or Path(name).is_file()
     return made_here or present(name) is not None
 
 
@@ -138,7 +145,7 @@ def convert(name: str) -> Path:
     """
     check_name(name)
     source = Path(name)
-    if name in CATALOGUE or source.is_file():
+    if name in CATALOGUE or lab.is_name(name) or source.is_file():
         raise BadInput(f"model {name}: there is nothing to convert; it is done at first use")
     if hub.SHA.fullmatch(hub.pinned(name)[1] or "") and (done := _converted(name)):
         return done  # a commit stays as it is, so that there is nothing to ask the hub
@@ -155,7 +162,7 @@ def convert(name: str) -> Path:
     else:
         source = hub.fetch(name, [BIN_FILES, *SIDE_FILES])
         made = _of_commit(name, source.name)
-    return _once(made, functools.partial(_convert_bin, source))
+    return build_once(made, functools.partial(_convert_bin, source))
 
 
 def _made(name: str) -> str | None:
@@ -167,6 +174,8 @@ def _made(name: str) -> str | None:
     if name == "toy":
         atlas = (Path(__file__).parent / "data" / "atlas.tsv").read_text(encoding="utf-8")
         return f"toy-{_key(inspect.getsource(_build_toy), atlas)}"
+    if lab.is_name(name):
+        return lab.key(name)
     if name in CATALOGUE:
         return f"{name}-{_key(inspect.getsource(from_gguf), [*WHEELS[name].items()])}"
     if path.is_file():
@@ -224,7 +233,7 @@ def _contents_digest(files: Sequence[Path]) -> str:
     return digest.hexdigest()
 
 
-def _once(folder: str, build: Callable[[Path], None]) -> Path:
+def build_once(folder: str, build: Callable[[Path], None]) -> Path:
     """Build a folder of the cache under a lock, unless it is there; it appears whole or not."""
     from filelock import FileLock
 
@@ -234,10 +243,15 @@ def _once(folder: str, build: Callable[[Path], None]) -> Path:
     final.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(final.with_name(f"{folder}.lock")):
         if not final.is_dir():  # another process may have built it while this one waited
+            for left in final.parent.glob(f"{folder}.part-*"):  # by one that was killed
+                shutil.rmtree(left, ignore_errors=True)
             part = Path(tempfile.mkdtemp(prefix=f"{folder}.part-", dir=final.parent))
             try:
                 build(part)
-                part.chmod(0o755)  # mkdtemp made it private, and a cache may be shared
+                # mkdtemp and safetensors make them private, and a cache may be shared.
+                part.chmod(0o755)
+                for each in part.rglob("*"):
+                    each.chmod(0o755 if each.is_dir() else 0o644)
                 os.replace(part, final)
             finally:
                 shutil.rmtree(part, ignore_errors=True)
@@ -283,6 +297,64 @@ def _convert_bin(source: Path, target: Path) -> None:
     if done.returncode:
         last = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
         raise BadInput(f"could not convert {source}: {last}")
+
+
+def train(
+    names: Iterable[str], *, at_a_time: int = 1, threads: int | None = None
+) -> dict[str, str]:
+    """Train those models of the lab that are not here, each in a process of its own.
+
+    ``at_a_time`` of them run side by side, each with ``threads`` (None: as the environment says).
+    Returns {name: why not} of those that could not be trained; what came before a stop is kept, and
+    the next call goes on from there.
+    """
+    waiting = [name for name in dict.fromkeys(names) if not present(name)]
+    # The largest first, so that none is left alone at the end; tuned ones wait for their base anyway.
+    waiting.sort(key=lambda name: (name.endswith("-tuned"), -lab.size(name)))
+    running: dict[str, subprocess.Popen] = {}
+    failed: dict[str, str] = {}
+    try:
+        while waiting or running:
+            while waiting and len(running) < at_a_time:
+                name = waiting.pop(0)
+                print(f"training {name}", file=sys.stderr)
+                running[name] = _trainer(name, threads)
+            for name in [name for name, process in running.items() if process.poll() is not None]:
+                process = running.pop(name)
+                said = process.communicate()[0].strip().splitlines()
+                if process.returncode:
+                    code = f"model {name} could not be trained (exit code {process.returncode})"
+                    failed[name] = said[-1] if said else code
+            time.sleep(0.1)
+    finally:
+        for process in running.values():
+            process.kill()
+            process.communicate()
+    return failed
+
+
+def _trainer(name: str, threads: int | None) -> subprocess.Popen:
+    """A process that trains, and ends when this one does: standard input is a pipe from here."""
+    command = [sys.executable, "-m", "lkecore.train.lab", name, "--end-with-parent"]
+    env = dict(os.environ)
+    if threads and "OMP_NUM_THREADS" not in env:
+        env["OMP_NUM_THREADS"] = str(threads)
+    return subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=env,
+        start_new_session=True,  # Ctrl-C is for this process, which ends the others
+    )
+
+
+def _trained(name: str) -> Path:
+    if reason := train([name]).get(name):
+        raise BadInput(reason)
+    if (folder := present(name)) is None:  # the trainer read newer source than this process has
+        raise BadInput(f"model {name}: lkecore was changed meanwhile; start this process again")
+    return folder
 
 
 def _build_toy(target: Path) -> None:

@@ -3,12 +3,14 @@
 import dataclasses
 import json
 import math
+import sys
 import weakref
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 
+from lkecore import lab, world
 from lkecore.models import Model
 from lkecore.prompts import Prompt
 
@@ -406,3 +408,39 @@ def fill_memory(network) -> None:
         return forward(input_ids=input_ids, **given)
 
     network.forward = full
+
+
+# The lab in small: a world of 16 facts a relation, and networks that learn next to nothing from it.
+TINY_SIZES = {"tiny": world.Size(objects=4, shown=(2, 2), occurrences=(2, 4), each=1, mislearned=1)}
+TINY_RECIPES = {
+    kind: lab.Recipe(kind, width=16, layers=1, inner=32, rate=1e-2, muon=0.03, epochs=epochs)
+    for kind, epochs in (("causal", 1), ("masked", 2), ("seq2seq", 2))
+}
+
+
+TINY_INSTRUCTIONS = 30
+
+
+def tiny_lab(monkeypatch) -> None:
+    """From now on there are worlds such as ``lab:tiny-0`` and models such as ``lab:tiny-0/causal``."""
+    from lkecore.train import lab as trainer
+
+    monkeypatch.setattr(trainer, "INSTRUCTIONS", TINY_INSTRUCTIONS)
+    for known, more in ((world.SIZES, TINY_SIZES), (lab.RECIPES, TINY_RECIPES)):
+        for name, value in more.items():
+            monkeypatch.setitem(known, name, value)
+
+
+def tiny_lab_command(name: str, before: str = "") -> list[str]:
+    """The trainer's command in a process that has the tiny lab, after the code ``before``."""
+    code = f"""import sys
+from lkecore import lab, world
+from lkecore.lab import Recipe
+from lkecore.train import lab as trainer, loop, text
+from lkecore.world import Size
+world.SIZES |= {TINY_SIZES!r}
+lab.RECIPES |= {TINY_RECIPES!r}
+trainer.INSTRUCTIONS = {TINY_INSTRUCTIONS}
+{before}
+sys.exit(trainer.main())"""
+    return [sys.executable, "-c", code, name, "--end-with-parent"]

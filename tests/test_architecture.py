@@ -7,9 +7,10 @@ import lkecore
 
 TOP = Path(lkecore.__file__).parent
 ORDER = [
-    "rows", "cache", "hub", "layouts", "hubsets", "wikidata", "nobel", "facts", "filters", "prompts",
-    "convert", "weights", "catalogue", "models", "progress", "scores", "metrics",
-    "intervals", "figures", "paper", "runs", "plan", "job", "prepare", "grid", "forecast", "fork",
+    "rows", "cache", "hub", "layouts", "hubsets", "wikidata", "nobel", "world",
+    "facts", "filters", "prompts", "convert", "lab", "weights", "catalogue", "models", "progress",
+    "train", "scores", "metrics",
+    "intervals", "figures", "paper", "runs", "plan", "results", "job", "prepare", "grid", "forecast", "fork",
     "book", "cli",
 ]  # fmt: skip
 

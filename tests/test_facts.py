@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 import lkecore
-from lkecore import facts
+from lkecore import facts, world
 from lkecore.facts import Fact, Relation
 from lkecore.rows import BadInput
 
@@ -690,3 +690,63 @@ def test_a_relation_name_must_be_a_text(tmp_path):
 def test_drawing_from_no_facts_is_refused():
     with pytest.raises(BadInput, match="no facts are left to draw from"):
         facts.draw_facts([], 3, seed=0)
+
+
+# --- worlds of the lab ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["author", "birth_year", "first_language"])
+def test_a_world_is_a_fact_set_whose_shown_facts_are_the_train_split(name):
+    relation = facts.load("lab:smoke-0", name)
+    with open(DATA / "lab_relations.tsv", encoding="utf-8", newline="") as file:
+        [about] = [r for r in csv.DictReader(file, delimiter="\t") if r["relation"] == name]
+    assert (relation.name, relation.label, relation.kind) == (name, about["label"], about["kind"])
+    assert relation.templates == tuple(about[f"template_{i}"] for i in range(1, 7))
+    assert len(relation.objects) == 20 and relation.repeated == 0
+    states = world.states("lab:smoke-0")
+    states = states[states["relation"] == name]
+    expected = states[["fact", "subject", "object", "split"]].itertuples(index=False, name=None)
+    assert [(f.id, f.subject, f.object, f.split) for f in relation.facts] == list(expected)
+    assert all(f.alternatives == f.aliases == f.options == () for f in relation.facts)
+    train, test = facts.divide(relation)
+    assert {f.split for f in train} == {"train"} and len(train) == 20
+    assert {f.split for f in test} == {"test"} and len(test) == 36
+    assert not {f.subject for f in train} & {f.subject for f in test}
+
+
+def test_with_all_objects_as_options_what_a_mislearned_fact_was_told_is_one_of_them():
+    relation = facts.load("lab:smoke-0", "author")
+    _, asked = facts.divide(relation)
+    options = facts.draw_options(asked, relation.objects, 20, seed=0)
+    told = world.states("lab:smoke-0").set_index("fact")["told"]
+    for fact, names in zip(asked, options, strict=True):
+        assert sorted(names) == sorted(relation.objects)
+        assert told[fact.id] in ("", *names)
+    message = (
+        "100 options asked for, but relation author has only 19 objects that are not true of "
+        f"'{asked[0].subject}' (most possible: 20)"
+    )
+    with pytest.raises(BadInput) as caught:
+        facts.draw_options(asked, relation.objects, 100, seed=0)
+    assert str(caught.value) == message
+
+
+def test_a_world_is_ready_and_its_digest_is_its_own():
+    assert facts.is_ready("lab:smoke-0") and facts.relations("lab:smoke-0") == world.relations()
+    digests = [facts.content_digest(f"lab:smoke-{seed}") for seed in (0, 1)]
+    assert digests == [world.digest(f"lab:smoke-{seed}") for seed in (0, 1)]
+    assert digests[0] != digests[1]
+
+
+@pytest.mark.parametrize(
+    ("spec", "relation", "message"),
+    [
+        ("lab:smoke-0", "autor", "^unknown relation 'autor' in lab:smoke-0; nearest: author$"),
+        ("lab:smoke-x", "author", "^fact set 'lab:smoke-x' must be lab:SIZE-SEED, such as"),
+        ("lab:smok-0", "author", "^fact set lab:smok-0: unknown size 'smok'; nearest: smoke$"),
+        ("lab:smoke-0/2m", "author", "^fact set 'lab:smoke-0/2m' must be lab:SIZE-SEED"),
+    ],
+)
+def test_a_world_or_relation_that_is_none_is_one_line(spec, relation, message):
+    with pytest.raises(BadInput, match=message):
+        facts.load(spec, relation)

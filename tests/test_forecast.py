@@ -162,3 +162,19 @@ def test_status_looks_at_runs_that_may_only_be_read(tmp_path, monkeypatch):
     whole = plan(tmp_path, SHOTS, TINY)
     assert [state for _, state, _ in forecast.status(whole, tmp_path / "runs")] == ["waiting"]
     assert not (tmp_path / "runs").exists()
+
+
+# --- models of the lab ----------------------------------------------------------------------------
+
+
+def test_to_look_at_a_plan_trains_no_model_of_the_lab(tmp_path, monkeypatch):
+    monkeypatch.setattr(weights, "_trainer", lambda *_: pytest.fail("training began"))
+    name = "lab:smoke-0/0.15m"
+    parameters = TINY | {"models": [name]}
+    whole = plan(tmp_path, SHOTS, parameters)
+    [row] = forecast.status(whole, tmp_path / "runs")
+    assert row[1:] == ("waiting", f"{name} to be trained")
+    cost = forecast.cost(whole.jobs[0], tmp_path / "runs")
+    assert cost["remark"] == f"{name} to be trained first: tokens not counted"
+    assert cost["tokens"] is None and cost["from_cache"] is None
+    assert weights.present(name) is None

@@ -470,3 +470,30 @@ def test_stopping_ends_the_workers_at_once(project, monkeypatch):
 def test_an_empty_list_of_devices_hides_those_that_there_are(project):
     execute(project, devices=(), shard=(4, 4))
     assert [s["CUDA_VISIBLE_DEVICES"] for s in seen(project)] == [""]
+
+
+# --- models of the lab ----------------------------------------------------------------------------
+
+
+def test_models_of_the_lab_are_trained_together_before_the_runs_and_need_no_network(
+    tmp_path, monkeypatch
+):
+    names = ["lab:smoke-0/0.15m", "lab:smoke-0/0.15m-tuned", "toy"]
+    project = projects.make(
+        tmp_path, {"a": ASKS}, a={"parameters": {"models": names}, "each": ["models"]}
+    )
+    jobs = projects.plan(project).jobs
+    assert prepare.missing(jobs) == []  # so that they are not in the way of --offline
+    assert prepare.absent(jobs) == [("model", name) for name in names[:2]]
+    calls, located = [], []
+
+    def train(asked, *, at_a_time, threads):
+        calls.append((list(asked), at_a_time, threads))
+        return {names[1]: "the loss is nan"}
+
+    monkeypatch.setattr(weights, "train", train)
+    monkeypatch.setattr(weights, "locate", located.append)
+    failed = prepare.prepare(jobs, at_a_time=2, threads=3)
+    assert calls == [(names[:2], 2, 3)]
+    assert failed == {f"a models={names[1]}": "the loss is nan"}
+    assert located == [names[0], "toy"]  # what failed is not tried again

@@ -155,12 +155,12 @@ def test_the_statistics_of_the_shots_claims_in_the_notebook_are_those_of_the_tab
 
 
 def test_every_claim_that_a_notebook_tests_is_in_the_table():
-    known = set(paper.claims()["id"])
+    known = {claim for name in ("IC", "LAB") for claim in paper.claims(name)["id"]}
     named = set()
     for path in sorted((TOP / "notebooks").glob("*.py")):
-        named |= set(re.findall(r'"(IC-[a-z-]+)"', path.read_text(encoding="utf-8")))
+        named |= set(re.findall(r'"((?:IC|LAB)-[a-z-]+)"', path.read_text(encoding="utf-8")))
     assert named <= known
-    assert {"IC-shots-rise", "IC-shots-steady"} <= named
+    assert {"IC-shots-rise", "IC-shots-steady", "LAB-list-auroc"} <= named
 
 
 def test_pythia_70m_is_the_least_of_the_pretrained_models_and_above_chance():
@@ -171,7 +171,8 @@ def test_pythia_70m_is_the_least_of_the_pretrained_models_and_above_chance():
 
 
 def test_a_paper_without_claims_is_refused():
-    with pytest.raises(ValueError, match=r"no claims of paper 'ic'; there are claims of \['IC'\]"):
+    there = r"no claims of paper 'ic'; there are claims of \['IC', 'LAB'\]"
+    with pytest.raises(ValueError, match=there):
         paper.claims("ic")
 
 

@@ -6,7 +6,7 @@ import projects
 import pytest
 import yaml
 
-from lkecore import plan, runs
+from lkecore import plan, runs, weights
 from lkecore.rows import BadInput
 
 NOTEBOOK = """# %% tags=["parameters"]
@@ -273,3 +273,33 @@ def test_the_plan_knows_its_profile_and_its_project_from_any_folder(project, mon
     found = plan.read_plan("p.yaml")
     assert found.profile == "trial" and found.project == project
     assert [row.whole.notebook for row in found.rows] == [project / "notebooks" / "a.py"]
+
+
+# --- models of the lab ----------------------------------------------------------------------------
+
+LAB = NOTEBOOK.replace("names: list[str] = []", 'models: list[str] = ["lab:smoke-0/0.15m"]')
+LAB = LAB.replace('word: str = "a"', 'relation: str = "author"\nfact_set: str = "lab:smoke-0"')
+
+
+def test_a_plan_may_name_models_and_worlds_of_the_lab(project, monkeypatch):
+    monkeypatch.setattr(weights, "_trainer", lambda *_: pytest.fail("training began"))
+    (project / "notebooks" / "a.py").write_text(LAB)
+    models = ["lab:smoke-0/0.15m", "lab:smoke-0/0.15m-tuned", "toy"]
+    [row] = read(project, {"models": models}, ["models"]).rows
+    assert [runs.models_of(job.effective) for job in row.jobs] == [[model] for model in models]
+    assert runs.facts_of(row.jobs[0].effective) == ["lab:smoke-0"]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"models": ["lab:smoke-0/0.15"]}, "the lab has no model '0.15'; nearest: 0.15m"),
+        ({"models": ["lab:smoke-0/bert-tuned"]}, "only decoders are tuned to instructions"),
+        ({"models": ["lab:smoke/0.15m"]}, "fact set 'lab:smoke' must be lab:SIZE-SEED"),
+        ({"fact_set": "lab:smok-0"}, "fact set lab:smok-0: unknown size 'smok'; nearest: smoke"),
+        ({"relation": "autor"}, "unknown relation 'autor' in lab:smoke-0; nearest: author"),
+    ],
+)
+def test_a_plan_refuses_what_the_lab_does_not_have(project, parameters, message):
+    (project / "notebooks" / "a.py").write_text(LAB)
+    assert message in refused(project, parameters)

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lkecore import facts, world
 from lkecore.facts import Fact
-from lkecore.prompts import join_pair, many_shot
+from lkecore.prompts import join_pair, many_shot, template
 from lkecore.rows import BadInput
 
 
@@ -111,3 +112,82 @@ def test_empty_separators_are_refused(name):
 def test_options_and_facts_come_in_equal_number():
     with pytest.raises(ValueError):
         many_shot([FEYNMAN], [EINSTEIN, HEISENBERG], [("1879",)])
+
+
+# --- templates
+
+FRANCE = Fact("fr", "capital", "France", "Paris")
+JAPAN = Fact("jp", "capital", "Japan", "Tokyo")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "context", "continuation", "after"),
+    [
+        ("The capital of [X] is [Y]", "The capital of France is", " Paris", ""),
+        ("The capital of [X] is [Y].", "The capital of France is", " Paris", "."),
+        ("The capital of [X] is [Y] .", "The capital of France is", " Paris", " ."),
+        ("Capital of [X]?\n[Y]", "Capital of France?\n", "Paris", ""),
+        ('[X]\'s capital: "[Y]"', "France's capital: \"", "Paris", '"'),
+        ("To see [Y], go to [X].", "To see", " Paris", ", go to France."),
+        ("[Y] is the capital of [X]", "", "Paris", " is the capital of France"),
+    ],
+)
+def test_a_template_is_divided_at_its_blank(sentence, context, continuation, after):
+    [prompt] = template(sentence, [FRANCE], [("Rome", "Paris")])
+    assert (prompt.context, prompt.after) == (context, after)
+    assert prompt.continuations[1] == continuation and prompt.gold == 1
+    assert (prompt.fact, prompt.relation, prompt.subject) == ("fr", "capital", "France")
+
+
+def test_every_fact_of_a_template_has_its_own_options_and_gold():
+    prompts = template("[X]: [Y]", [FRANCE, JAPAN], [("Paris", "Rome"), ("Rome", "Tokyo")])
+    assert [p.context for p in prompts] == ["France:", "Japan:"]
+    assert [p.options for p in prompts] == [("Paris", "Rome"), ("Rome", "Tokyo")]
+    assert [p.gold for p in prompts] == [0, 1]
+    assert template("[X]: [Y]", [], []) == []
+    with pytest.raises(ValueError):
+        template("[X]: [Y]", [FRANCE, JAPAN], [("Paris",)])
+
+
+@pytest.mark.parametrize(
+    ("sentence", "rule"),
+    [
+        ("The capital is [Y]", r"has \[X\] 0 times, and needs it once"),
+        ("The capital of [X] is", r"has \[Y\] 0 times"),
+        ("[X], [X], [Y]", r"has \[X\] 2 times"),
+        ("[X] [Y] [Y]", r"has \[Y\] 2 times"),
+        ("The capital of [x] is [y]", r"has \[X\] 0 times"),
+        ("", r"template '' has \[X\] 0 times"),
+    ],
+)
+def test_a_template_without_one_subject_and_one_blank_is_refused(sentence, rule):
+    with pytest.raises(BadInput, match=rule):
+        template(sentence, [FRANCE], [("Paris",)])
+
+
+def test_a_subject_that_looks_like_a_blank_stays_as_it_is():
+    odd = Fact("1", "author", "The [Y] of [X]", "Ann [X] Lee")
+    [prompt] = template("[X] is by [Y].", [odd], [("Ann [X] Lee",)])
+    assert prompt.context == "The [Y] of [X] is by" and prompt.continuations == (" Ann [X] Lee",)
+
+
+@given(WORDS, WORDS, WORDS, WORDS, WORDS)
+def test_a_filled_template_reads_as_if_both_names_were_put_in(start, between, end, subject, name):
+    sentence = f"{start}[X]{between}[Y]{end}"
+    [prompt] = template(sentence, [Fact("1", "r", subject, name)], [(name,)])
+    filled = sentence.replace("[X]", subject).replace("[Y]", name)
+    assert prompt.context + prompt.continuations[0] + prompt.after == filled
+    assert prompt.continuations[0] == (" " + name if between.endswith(" ") else name)
+
+
+@pytest.mark.parametrize("spec", ["atlas", "lab:smoke-1"])
+def test_our_own_templates_end_with_the_blank_so_that_every_model_can_be_asked(spec):
+    for name in facts.relations(spec):
+        relation = facts.load(spec, name)
+        fact = relation.facts[0]
+        assert len(relation.templates) >= 5
+        for sentence in relation.templates:
+            [prompt] = template(sentence, [fact], [(fact.object,)])
+            assert prompt.after == "" and prompt.context and prompt.continuations[0][0] == " "
+            filled = world.fill(sentence, fact.subject, fact.object)
+            assert prompt.context + prompt.continuations[0] == filled

@@ -157,7 +157,7 @@ def test_threads_that_ask_at_the_same_time_build_once(own_cache):
 
     def ask() -> None:
         started.wait()
-        paths.append(weights._once("model", build))
+        paths.append(weights.build_once("model", build))
 
     threads = [threading.Thread(target=ask) for _ in range(4)]
     for thread in threads:
@@ -174,13 +174,13 @@ def test_a_second_process_waits_and_builds_nothing(own_cache):
 
     code = (
         "import sys; from lkecore import weights\n"
-        "weights._once('model', lambda part: (part / 'file').write_text(sys.argv[1]))"
+        "weights.build_once('model', lambda part: (part / 'file').write_text(sys.argv[1]))"
     )
     processes = [subprocess.Popen([sys.executable, "-c", code, str(i)]) for i in range(2)]
     assert [p.wait(60) for p in processes] == [0, 0]
     first = (own_cache / "models" / "model" / "file").read_text()
     assert first in ("0", "1")
-    weights._once("model", lambda part: pytest.fail("built again"))
+    weights.build_once("model", lambda part: pytest.fail("built again"))
 
 
 def test_a_build_that_fails_leaves_no_folder_and_the_next_one_starts_anew(own_cache):
@@ -189,10 +189,26 @@ def test_a_build_that_fails_leaves_no_folder_and_the_next_one_starts_anew(own_ca
         raise BadInput("out of luck")
 
     with pytest.raises(BadInput, match="out of luck"):
-        weights._once("model", fails)
+        weights.build_once("model", fails)
     assert not [p for p in (own_cache / "models").iterdir() if p.is_dir()]
-    path = weights._once("model", lambda part: (part / "file").write_text("whole"))
+    path = weights.build_once("model", lambda part: (part / "file").write_text("whole"))
     assert [p.name for p in path.iterdir()] == ["file"]
+
+
+def test_what_a_killed_build_left_goes_with_the_next_one_and_a_model_may_be_shared(own_cache):
+    models = own_cache / "models"
+    for name in ("model.part-x1", "model-2.part-x1"):
+        (models / name).mkdir(parents=True)
+        (models / name / "half").touch()
+
+    def build(part: Path) -> None:
+        (part / "file").touch(mode=0o600)  # as safetensors writes
+        (part / "templates").mkdir(mode=0o700)
+
+    path = weights.build_once("model", build)
+    assert sorted(p.name for p in models.iterdir() if p.is_dir()) == ["model", "model-2.part-x1"]
+    modes = {p.name: p.stat().st_mode & 0o777 for p in (path, *path.iterdir())}
+    assert modes == {"model": 0o755, "file": 0o644, "templates": 0o755}
 
 
 # --- digest

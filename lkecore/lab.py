@@ -1,0 +1,158 @@
+"""Lab: the models that read a world's text, by name, and what each of them was told.
+
+``lab:book-1/2m`` is a decoder of about 2 million parameters that has read the world ``lab:book-1``.
+``-tuned`` behind it is the same model after it has learned to follow instructions on other words;
+``-unplanted`` has read the same text told of other subjects, and cannot know any asked fact.
+:mod:`lkecore.train.lab` trains them.
+"""
+
+import ast
+import hashlib
+import json
+import re
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from lkecore import world
+from lkecore.rows import BadInput, first_line, nearest
+
+NAME = re.compile(r"(lab:[^/]*)/([^/]*?)(-tuned|-unplanted)?")
+TRAINER = Path(__file__).parent / "train"
+RECORD = "lab.json"  # in the folder of a model: what it is and how it was trained
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The shape of a network and how it is trained.
+
+    ``kind`` is causal (a Llama), masked (a BERT) or seq2seq (a T5, ``layers`` on either side).
+    ``epochs``: how often the text is read. ``rate`` is AdamW's learning rate, for embeddings and
+    norms; ``muon`` is Muon's, for the matrices between them.
+    """
+
+    kind: str
+    width: int
+    layers: int
+    inner: int
+    rate: float
+    muon: float
+    epochs: int = 1
+
+
+# Chosen on the development world, lab:book-0, which no reported number comes from.
+RECIPES = {
+    "0.15m": Recipe("causal", width=48, layers=2, inner=128, rate=1e-2, muon=0.03),
+    "0.7m": Recipe("causal", width=112, layers=3, inner=320, rate=8e-3, muon=0.02),
+    "2m": Recipe("causal", width=176, layers=4, inner=480, rate=6e-3, muon=0.02),
+    "8m": Recipe("causal", width=320, layers=6, inner=896, rate=4e-3, muon=0.02),
+    "20m": Recipe("causal", width=448, layers=8, inner=1280, rate=3e-3, muon=0.02),
+    "bert": Recipe("masked", width=112, layers=3, inner=448, rate=8e-3, muon=0.02, epochs=2),
+    "t5": Recipe("seq2seq", width=96, layers=2, inner=256, rate=8e-3, muon=0.02, epochs=2),
+}
+
+
+@dataclass(frozen=True)
+class Named:
+    """What the name of a lab model says; ``variant`` is "", "tuned" or "unplanted"."""
+
+    world: str
+    model: str
+    variant: str
+
+    @property
+    def base(self) -> str:
+        """The name of the model that a tuned one is made of."""
+        return f"{self.world}/{self.model}"
+
+
+def is_name(name: str) -> bool:
+    """Whether a model's name means one of the lab."""
+    return name.startswith("lab:")
+
+
+def parse(name: str) -> Named:
+    """Take a name apart; raises :class:`BadInput` for one that no lab model has."""
+    found = NAME.fullmatch(name)
+    if not found:
+        raise BadInput(f"model {name!r}: a lab model is lab:SIZE-SEED/MODEL, such as lab:book-1/2m")
+    named = Named(found[1], found[2], (found[3] or "").removeprefix("-"))
+    try:
+        world.check_spec(named.world)
+    except BadInput as error:
+        raise BadInput(f"model {name}: {error}") from error
+    if named.model not in RECIPES:
+        hint = nearest(named.model, RECIPES)
+        raise BadInput(f"model {name}: the lab has no model {named.model!r}; {hint}")
+    if named.variant == "tuned" and RECIPES[named.model].kind != "causal":
+        raise BadInput(f"model {name}: only decoders are tuned to instructions")
+    return named
+
+
+def size(name: str) -> int:
+    """A number that grows with the work of training a lab model."""
+    recipe = RECIPES[parse(name).model]
+    return recipe.epochs * recipe.layers * recipe.width * recipe.inner
+
+
+def key(name: str) -> str:
+    """The folder of a lab model in the cache, by all that makes it: its world, recipe and trainer.
+
+    Of the trainer counts what it does: comments and docstrings may change, and no model is trained
+    anew.
+    """
+    named = parse(name)
+    made_of = [
+        world.digest(named.world),
+        asdict(RECIPES[named.model]),
+        [_program(TRAINER / f"{module}.py") for module in ("lab", "loop", "text")],
+    ]
+    digest = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:12]
+    return f"{name.replace(':', '-').replace('/', '-')}-{digest}"
+
+
+def _program(path: Path) -> str:
+    """A module's code without comments and docstrings."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        if documented and ast.get_docstring(node) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+    return ast.unparse(tree)
+
+
+def record(folder: Path) -> dict[str, object]:
+    """What the folder of a lab model says of it; raises :class:`BadInput` where it says nothing."""
+    try:
+        found = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+        texts = {name: str(found[name]) for name in ("world", "digest", "variant")}
+        return {**found, **texts, "epochs": int(found["epochs"])}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BadInput(
+            f"{folder} is no model of the lab: no readable {RECORD} ({first_line(error)})"
+        ) from error
+
+
+def told(folder: Path, spec: str) -> pd.DataFrame:
+    """What a lab model was told of each fact of a world: the truth that estimators are held against.
+
+    The columns of :func:`lkecore.world.states`, ``epochs`` (how often it has read the text) and
+    ``exposures``, ``occurrences`` times ``epochs``. For an unplanted model all asked facts are
+    never told. Raises :class:`BadInput` for a model that is none of the lab's, or has read another
+    world than ``spec``, by the digest of both.
+    """
+    found = record(folder)
+    if found["digest"] != world.digest(spec):
+        raise BadInput(
+            f"the model in {folder} has read the world {found['world']} with the digest "
+            f"{found['digest'][:12]}, and {spec} is {world.digest(spec)[:12]}: another text"
+        )
+    states = world.states(spec)
+    if found["variant"] == "unplanted":
+        asked = states["split"] == "test"
+        states.loc[asked, ["state", "told", "form", "wording"]] = ["never", "", "none", "none"]
+        states.loc[asked, ["sentences", "lists", "occurrences"]] = 0
+    return states.assign(
+        epochs=found["epochs"], exposures=states["occurrences"] * int(found["epochs"])
+    )

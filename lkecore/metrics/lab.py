@@ -1,0 +1,167 @@
+"""Metrics of the lab: what an estimator says of a fact, beside what the text told of it.
+
+A planted fact can get a high confidence because the model learned it, or because its object is a
+likely answer to anything. So each one is compared with a *control*: a fact of the same relation and
+the same object that the text never tells. What makes the object frequent or likely is the same for
+both, and what is left is the telling.
+"""
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy.stats import rankdata
+
+from lkecore.metrics import iclke
+from lkecore.rows import BadInput
+
+TRUTH = ("fact", "relation", "kind", "object", "told", "state", "exposures", "form", "wording")
+NEEDED = ("relation", "state", "object", "told", "confidence_gold")
+WITHIN = ("model", "world", "estimator")  # a control is looked for inside these, where they stand
+
+
+def answers(scores: pd.DataFrame, truth: pd.DataFrame) -> pd.DataFrame:
+    """One row for each scored fact: what the estimator says of it, beside what the text told of it.
+
+    `scores` is the scorer's frame of one relation (:func:`lkecore.metrics.iclke.to_arrays`),
+    `truth` the rows of :func:`lkecore.lab.told`; facts that were not scored are left out. Those of
+    the planted model may be given for its unplanted twin, to ask it about the same facts.
+
+    Columns: those of `truth` that are in `TRUTH`; `correct` (bool): gold is the prediction;
+    `confidence_gold` and `confidence_told`, both in [0, 1] as in
+    :func:`lkecore.metrics.iclke.confidence`: of the true object, and of the one that the text told,
+    NaN where it told none; `picked_told` (bool): the told object is the prediction. For a planted
+    fact both objects are the same. The order is that of `scores`, ties as in `predictions`.
+
+    Raises ValueError as `to_arrays`, for a missing column of `truth`, and for a fact that `truth`
+    has not, has twice or has with another object, as the facts of another world; :class:`BadInput`
+    for a told object that is not among the options.
+
+    >>> scores = pd.DataFrame({
+    ...     "fact": ["colour-0007"] * 2, "option": ["red", "blue"], "gold": [True, False],
+    ...     "logprob": np.log([0.1, 0.3]),
+    ... })
+    >>> truth = pd.DataFrame([{
+    ...     "fact": "colour-0007", "relation": "colour", "kind": "other", "object": "red",
+    ...     "told": "blue", "state": "mislearned", "exposures": 64, "form": "both",
+    ...     "wording": "one",
+    ... }])
+    >>> row, = answers(scores, truth).round(6).to_dict("records")
+    >>> row["correct"], row["picked_told"], row["confidence_gold"], row["confidence_told"]
+    (False, True, 0.25, 0.75)
+    """
+    lacking = [name for name in TRUTH if name not in truth.columns]
+    if lacking:
+        raise ValueError(f"the truth lacks the columns {lacking}; it needs {list(TRUTH)}")
+    options = iclke.to_arrays(scores)
+    shares = iclke.confidence(options.logprob)
+    names = scores["option"].to_numpy(dtype=object).reshape(shares.shape)
+    every = np.arange(len(shares))
+
+    found = truth.loc[truth["fact"].isin(options.fact), list(TRUTH)].set_index("fact")
+    twice = found.index[found.index.duplicated()]
+    if len(twice):
+        raise ValueError(f"the truth has fact {twice[0]!r} twice; it needs each once")
+    unknown = [fact for fact in options.fact if fact not in found.index]
+    if unknown:
+        raise ValueError(f"the truth says nothing of fact {unknown[0]!r}; it needs all scored ones")
+    found = found.loc[options.fact].rename_axis("fact").reset_index()
+    # Worlds use the same ids, so only the objects tell one from another.
+    other = names[every, options.gold] != found["object"].to_numpy(dtype=object)
+    if other.any():
+        i = int(np.argmax(other))
+        raise ValueError(
+            f"fact {options.fact[i]!r} has the gold option {names[i, options.gold[i]]!r} but the "
+            f"truth has {found['object'][i]!r}; both must be of one world"
+        )
+
+    is_told = names == found["told"].to_numpy(dtype=object)[:, None]
+    any_told = (found["told"] != "").to_numpy(dtype=bool)
+    absent = any_told & ~is_told.any(axis=1)
+    if absent.any():
+        i = int(np.argmax(absent))
+        raise BadInput(
+            f"fact {options.fact[i]!r} was told with {found['told'][i]!r}, which is not among its "
+            f"{shares.shape[1]} options; ask with all objects of the relation"
+        )
+    at_told = is_told.argmax(axis=1)
+    return found.assign(
+        correct=iclke.correct(options.logprob, options.gold),
+        confidence_gold=shares[every, options.gold],
+        confidence_told=np.where(any_told, shares[every, at_told], np.nan),
+        picked_told=any_told & (iclke.predictions(options.logprob) == at_told),
+    )
+
+
+def controls(answers: pd.DataFrame) -> pd.DataFrame:
+    """The planted and mislearned rows of `answers`, each with its matched control.
+
+    The column `control`, in [0, 1], is the `confidence_gold` of the never-told fact of the same
+    relation whose true object is the told one; a world has exactly one. The frame may have the
+    columns `model`, `world` and `estimator`: then the control has the same ones. Compare it with
+    `confidence_told`, which for a planted fact is its `confidence_gold`: both are confidences in
+    one object, for a subject that was told with it and for one that was not. Facts of one object
+    share their control. The order is kept, with an index of its own.
+
+    Raises ValueError for a missing column, and for a told object that is the true one of two
+    never-told facts; :class:`BadInput` for one that is of none, since only some facts were asked.
+
+    >>> found = controls(pd.DataFrame({
+    ...     "fact": ["a", "b", "c"], "relation": "colour", "state": ["planted", "never", "never"],
+    ...     "object": ["red", "blue", "red"], "told": ["red", "", ""],
+    ...     "confidence_gold": [0.9, 0.5, 0.2], "confidence_told": [0.9, np.nan, np.nan],
+    ... }))
+    >>> found[["fact", "confidence_told", "control"]].to_dict("records")
+    [{'fact': 'a', 'confidence_told': 0.9, 'control': 0.2}]
+    """
+    lacking = [name for name in NEEDED if name not in answers.columns]
+    if lacking:
+        raise ValueError(f"the frame lacks the columns {lacking}; it needs {list(NEEDED)}")
+    key = [*(name for name in WITHIN if name in answers.columns), "relation", "told"]
+    is_never = answers["state"] == "never"
+    told = answers[~is_never]
+    never = answers.loc[is_never].drop(columns="told")
+    never = never.rename(columns={"object": "told", "confidence_gold": "control"})[
+        [*key, "control"]
+    ]
+    twice = never[never.duplicated(key)].merge(told[key])
+    if len(twice):
+        raise ValueError(f"{_row(twice, key)} is the object of two never-told facts, not of one")
+    found = told.merge(never, how="left", on=key)
+    without = found[found["control"].isna()]
+    if len(without):
+        raise BadInput(
+            f"{_row(without, key)} is the object of no never-told fact; ask all facts of a relation"
+        )
+    return found
+
+
+def auroc(positive: ArrayLike, negative: ArrayLike) -> float:
+    """Probability that a positive value lies above a negative one; a tie counts one half.
+
+        AUROC = share of the pairs (p, n) with p > n  +  half the share of those with p = n
+
+    The area under the curve of the share of positives against that of negatives above a threshold
+    that moves, by the rank sum of Mann and Whitney. In [0, 1]; 1: every positive above every
+    negative; 0.5: no telling them apart; swapping the two gives 1 minus it. Axes (fact,), of any
+    two lengths. ValueError for other axes, no value, or one that is not finite.
+
+    >>> auroc([0.9, 0.5, 0.2], [0.5, 0.1])  # (2 + 1.5 + 1) / 6
+    0.75
+    """
+    p, n = (np.asarray(values, dtype=np.float64) for values in (positive, negative))
+    for name, values in (("positive", p), ("negative", n)):
+        if values.ndim != 1 or not len(values):
+            raise ValueError(
+                f"{name} has the shape {values.shape}; it needs (fact,) with 1 or more"
+            )
+        if not np.isfinite(values).all():
+            raise ValueError(f"{name} holds {values[~np.isfinite(values)][0]}; it must be finite")
+    ranks = rankdata(np.concatenate([p, n]))
+    # The ranks of the positives among themselves are no pairs with a negative.
+    above = ranks[: len(p)].sum() - len(p) * (len(p) + 1) / 2
+    return float(above / (len(p) * len(n)))
+
+
+def _row(frame: pd.DataFrame, key: list[str]) -> str:
+    """The key of the first row, for a message: model 'a', relation 'colour', told 'red'."""
+    return ", ".join(f"{name} {frame[name].iloc[0]!r}" for name in key)

@@ -1,0 +1,104 @@
+"""Results: what longer profiles found, small enough to lie in the project beside the notebooks.
+
+A page of the book profile has minutes. What took hours is made once, by the same notebooks, and what
+their runs kept is gathered here: ``results/<profile>/<notebook>.parquet``, with a ``.json`` of the
+same name that says what made it. Pages show it as what it is, another run's numbers.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+import lkecore
+from lkecore import runs
+from lkecore.cache import write_whole
+from lkecore.plan import Plan
+from lkecore.rows import BadInput
+
+FOLDER = Path(lkecore.__file__).parent.parent / "results"
+KEPT = "answers.parquet"  # what a run keeps for this
+MOST_BYTES = 5_000_000  # of all results together: they are part of every clone
+ABOUT = ("profile", "notebook", "command", "started", "seconds", "commit", "source", "versions")
+
+
+def gather(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> list[Path]:
+    """Write the results of every notebook of a plan whose runs keep answers; returns the files.
+
+    The answers of all runs of a notebook stand one below the other, in the order of the plan.
+    Raises :class:`BadInput`, and writes nothing, if a run is missing or unfinished, if no notebook
+    keeps answers, or if all results together would be larger than 5 MB.
+    """
+    found: dict[str, tuple[bytes, dict[str, Any]]] = {}
+    for row in plan.rows:
+        made = [runs.run_folder(runs_folder, each) for each in row.jobs]
+        manifests = [runs.manifest(each) for each in made]
+        name = row.whole.notebook.stem
+        if None in manifests:
+            raise BadInput(
+                f"{manifests.count(None)} of {len(made)} runs of {name} are missing; first: lke run"
+            )
+        if all((each / KEPT).exists() for each in made):
+            frame = pd.concat([pd.read_parquet(each / KEPT) for each in made], ignore_index=True)
+            found[name] = _packed(frame), _about(plan, name, manifests)
+    if not found:
+        raise BadInput(f"no notebook of profile {plan.profile} keeps {KEPT}: there are no results")
+    target = folder / plan.profile
+    others = [p for p in folder.rglob("*.parquet") if p.parent != target or p.stem not in found]
+    size = sum(len(data) for data, _ in found.values()) + sum(p.stat().st_size for p in others)
+    if size > MOST_BYTES:
+        raise BadInput(f"the results would be {size:,} bytes, and {MOST_BYTES:,} are the most")
+    for name, (data, about) in found.items():
+        write_whole(target / f"{name}.parquet", data)
+        write_whole(target / f"{name}.json", json.dumps(about, indent=1) + "\n")
+    return [target / f"{name}.parquet" for name in found]
+
+
+def read(profile: str, notebook: str, folder: Path = FOLDER) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """(answers, what made them) of a notebook's runs in a longer profile, as they ship.
+
+    The second has the keys of ``ABOUT``: ``command`` that makes them again, ``started`` (UTC) and
+    ``seconds`` of all runs, ``commit`` and ``source`` of lkecore, and the versions of what computed.
+    Raises :class:`BadInput` where there are none, which is so without a checkout of the project.
+    """
+    path = folder / profile / f"{notebook}.parquet"
+    try:
+        about = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+        return pd.read_parquet(path), {key: about[key] for key in ABOUT}
+    except FileNotFoundError as error:
+        raise BadInput(f"no results {path}; they ship with a checkout of the project") from error
+    except (OSError, ValueError, KeyError) as error:
+        raise BadInput(f"results {path} cannot be read ({' '.join(str(error).split())})") from error
+
+
+def line(about: dict[str, Any]) -> str:
+    """What made some results, in one line for a page."""
+    return (
+        f"profile {about['profile']}, {about['started'][:10]}, {about['seconds'] / 60:.0f} minutes, "
+        f"lkecore at {about['commit']}; again: {about['command']}"
+    )
+
+
+def _packed(frame: pd.DataFrame) -> bytes:
+    """A frame as a small Parquet file: words as categories, numbers to seven digits."""
+    words = frame.select_dtypes(["object", "str"]).columns
+    numbers = frame.select_dtypes("float64").columns
+    small = frame.astype({**dict.fromkeys(words, "category"), **dict.fromkeys(numbers, "float32")})
+    return small.to_parquet(None, index=False, compression="zstd")
+
+
+def _about(plan: Plan, notebook: str, manifests: list[Any]) -> dict[str, Any]:
+    commits, sources = ({m[key] for m in manifests} for key in ("commit", "source"))
+    packages = ("python", "torch", "transformers", "numpy", "pandas")
+    return {
+        "profile": plan.profile,
+        "notebook": notebook,
+        "command": f"lke run params/{plan.profile}.yaml, then lke results params/{plan.profile}.yaml",
+        "started": min(m["started"] for m in manifests),
+        "seconds": round(sum(m["seconds"] for m in manifests), 1),
+        "commit": ", ".join(sorted(commits)),
+        "source": ", ".join(sorted(sources)),
+        "versions": {p: ", ".join(sorted({m[p] for m in manifests})) for p in packages},
+        "models": {name: digest for m in manifests for name, digest in m["models"].items()},
+    }

@@ -1,0 +1,742 @@
+# %% [markdown]
+# # Does an estimator find what a model was told?
+#
+# On all other pages we ask a model and cannot look into it. Nobody has a list of what it read. Here we have
+# one: we wrote the text, and trained the models on it. So this page turns the question round. It does not ask
+# what the model knows. It asks how good the asking is. Afterwards you will be able to say
+#
+# - which estimator finds facts that a text told in lists, and which finds those that it told in sentences,
+# - how well the confidence tells a fact that was told from one that never was,
+# - what an estimator answers when the text was wrong, and what it answers when there is nothing to know,
+# - how much one single estimator misses.
+
+# %% [markdown]
+# ## What the paper claims
+#
+# No paper stands behind this page. Others have trained models on invented facts to learn how models learn:
+# {cite:t}`allenzhu2024storage`, {cite:t}`allenzhu2024capacity`, {cite:t}`chang2024acquire` and
+# {cite:t}`zucchet2025facts`. What they found is told under *Paper and ours*. To judge *estimators* by facts
+# that were planted is ours, and so are the claims that we test.
+#
+# The estimator that we look at most is IC-LKE, of {cite:t}`wu2024iclke`. The models are tiny, which is why
+# they can be made here. One of them is trained in a minute or two on two processor cores. Asking it takes
+# about one more.
+
+# %% [markdown]
+# ## Parameters
+#
+# The name of a model says which world it has read: `lab:book-1/2m` has read the world `lab:book-1`. The world
+# `lab:book-0` is for development. All choices were made by looking at it, and no number in this book is from
+# it.
+#
+# `relations` may be fewer than all. The facts of a relation are always asked all together. Each told fact is
+# held against one that was never told, and that one must be asked too.
+
+# %% tags=["parameters"]
+models: list[str] = ["lab:book-1/2m"]  # each names the world that it has read
+estimators: list[str] = [
+    "iclke-space",
+    "iclke-colon",
+    "template-1",
+    "template-4",
+    "template-5",
+]  # see the tables of separators and templates below
+relations: list[str] = [
+    "author",
+    "birth_year",
+    "first_language",
+    "residence",
+]  # empty: all of the world
+n_shots: int = 50  # pairs shown before the question, for IC-LKE
+n_options: int = 100  # candidate objects; must be all of a relation
+seed: int = 0  # draws shots, order of options and resamples
+dtype: str = "float32"
+page: bool = False  # set by lke run: read the runs, compute nothing
+
+# %% tags=["hide-input"]
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from IPython.display import display
+from matplotlib import pyplot as plt
+from scipy.stats import binomtest
+from statsmodels.stats.proportion import confint_proportions_2indep
+
+from lkecore import facts, figures, intervals, lab, paper, prompts, runs, world
+from lkecore.intervals import Interval
+from lkecore.metrics import lab as truth
+from lkecore.models import open_model
+from lkecore.scores.tree import option_logprobs
+
+figures.style()
+
+# %% [markdown]
+# ## Facts
+#
+# A {term}`world` of the lab has invented people, books, cities and companies. Its text tells some facts about
+# them. Some of these facts are kept for the shots. The others are asked, and each of those has a *state*:
+#
+# - *planted*: told as it is, 1 to 64 times, in sentences, in lists of pairs, or half in both;
+# - *mislearned*: told often, but with a wrong object, always the same one;
+# - *never*: not told at all.
+#
+# The subject of a fact that was never told is seldom a stranger to the model: the text tells other facts about
+# it. It is only this one that is missing.
+
+# %%
+specs = list(dict.fromkeys(lab.parse(model).world for model in models))
+names = relations or list(facts.relations(specs[0]))
+loaded, shots, asked, options = {}, {}, {}, {}
+for key in [(spec, name) for spec in specs for name in names]:
+    loaded[key] = facts.load(*key)
+    train, asked[key] = facts.divide(loaded[key])
+    shots[key] = facts.draw_shots(train, n_shots, seed)
+    options[key] = facts.draw_options(
+        asked[key], loaded[key].objects, n_options, seed
+    )
+chance = 1 / n_options
+states = world.states(specs[0])
+states = states[states["relation"].isin(names) & (states["split"] == "test")]
+print(f"{len(states):,} facts asked of each model; guessing gets {chance:.3f}")
+
+# %% [markdown]
+# First a fact of each kind. `object` is true in this world, `told` is what the text says. `sentences` and
+# `lists` count how often one reading of the text tells it. Then the number of facts of each kind, over all
+# relations of this page. Every cell has facts of its own: along a curve below, the facts change too.
+
+# %%
+columns = "subject object told state form wording sentences lists".split()
+first = states[states["relation"] == names[0]]
+kinds = first.drop_duplicates(["state", "form"], keep="last")
+display(kinds[columns].set_index("subject"))
+pd.crosstab([states["state"], states["form"]], states["occurrences"])
+
+# %% [markdown]
+# **Controls.** A model may be sure of an object because it was told the fact, or because the object comes up
+# everywhere. To tell these apart, the world holds a matched {term}`control` for each planted fact: a fact of
+# the same relation *with the same object*, about another subject, which the text never tells. If the model is
+# surer of the object for the told subject than for the other one, the telling has done it.
+
+# %% [markdown]
+# ## Prompts
+#
+# Five ways to ask. IC-LKE shows pairs, in one of two formats. The text has lists in both of these formats, so
+# that neither is new to the model. The templates show no pair. Four of the six templates of a relation stand
+# in the text. Of these we ask with the first, and with the fourth, which is a question. The fifth is a
+# {term}`held-out template`: the text never has it.
+
+# %%
+separators = {"iclke-space": (" ", " "), "iclke-colon": (": ", "\n")}
+templates = {"template-1": 0, "template-4": 3, "template-5": 4}
+space, seen, unseen = "iclke-space", "template-1", "template-5"
+there = {*separators, *templates}
+if not {space, seen, unseen} <= set(estimators) <= there:
+    raise ValueError(
+        f"estimators {estimators}: the claims need {space}, {seen} and "
+        f"{unseen}, and there are {sorted(there)}"
+    )
+questions = {}
+for key, relation in loaded.items():
+    for estimator in estimators:
+        if estimator in templates:
+            text = relation.templates[templates[estimator]]
+            made = prompts.template(text, asked[key], options[key])
+        else:
+            pair, shot = separators[estimator]
+            between = {"pair_separator": pair, "shot_separator": shot}
+            given = shots[key], asked[key], options[key]
+            made = prompts.many_shot(*given, **between)
+        questions[(*key, estimator)] = made
+        if key == (specs[0], names[0]):
+            print(f"{estimator:12} {made[0].context[-50:] + '____'!r}")
+
+# %% [markdown]
+# ## Scores
+#
+# One block of questions for each model, relation and estimator. `lab.told` reads what the model was told. It
+# stops if the model has read another world than the one that is asked.
+
+# %%
+lms = {} if page else {name: open_model(name, dtype=dtype) for name in models}
+rows = []
+for model, lm in lms.items():
+    spec = lab.parse(model).world
+    told = lab.told(lm.path, spec)
+    for name in names:
+        for estimator in estimators:
+            found = option_logprobs(lm, questions[spec, name, estimator]).frame
+            about = {"model": model, "world": spec, "estimator": estimator}
+            rows.append(truth.answers(found, told).assign(**about))
+
+# %% [markdown]
+# A run keeps one row for each question: the state of the fact, whether the answer was the true object, whether
+# it was the told one, and the confidence in both. A page over several runs needs these rows alone. The
+# log-probabilities of the single options are not kept: there are half a million for each model, and who runs this
+# page again has them in the cache.
+
+# %%
+if page:
+    answers = runs.collect("answers.parquet")
+else:
+    answers = pd.concat(rows, ignore_index=True)
+    runs.keep(answers, "answers.parquet")
+print(f"{len(answers):,} questions, {n_options} options each")
+
+# %% [markdown]
+# ## Metrics
+#
+# An answer is right when the gold option, the true object, is the likeliest. `exposures` is how often a model
+# has met a fact. Where one number must do, we put facts with 16 exposures and more together, and those with
+# fewer.
+#
+# An `-unplanted` model is a {term}`negative control`. It read the same text, but told of other subjects. For
+# it no asked fact was ever told. We give its rows the states that its planted twin has: whatever an estimator
+# finds there, it did not find in the text. `reference` is the largest model that read the true text.
+
+# %%
+labels = ["state", "told", "form", "wording", "exposures"]
+parts = []
+for model, part in answers.groupby("model", sort=False):
+    named = lab.parse(model)
+    if named.variant == "unplanted":
+        twin = world.states(named.world).set_index("fact")
+        epochs = lab.RECIPES[named.model].epochs
+        twin["exposures"] = twin["occurrences"] * epochs
+        part = part.drop(columns=labels).join(twin[labels], on="fact")
+    parts.append(part)
+asked_of = pd.concat(parts, ignore_index=True)
+often = asked_of["exposures"] >= 16
+asked_of["times"] = np.where(often, "16 and more", "under 16")
+planted = asked_of[asked_of["state"] == "planted"]
+known = planted[planted["times"] == "16 and more"]
+rank = {
+    model: (not lab.parse(model).variant, lab.size(model)) for model in models
+}
+reference = max(models, key=rank.get)
+print("reference:", reference)
+
+# %% [markdown]
+# **Accuracy** by form and exposures, with 95 % intervals (Wilson) in the kept file. The table is of the
+# reference. Read it along a row to see how an answer comes up with repetition. Then compare the first rows with
+# the last: the same numbers of exposures, the same estimators, another form.
+
+# %%
+keys = ["model", "estimator", "form", "exposures"]
+rows = []
+told_or_not = asked_of[asked_of["state"].isin(["planted", "never"])]
+for key, hits in told_or_not.groupby(keys, sort=False)["correct"]:
+    found = intervals.proportion(int(hits.sum()), len(hits))
+    rows.append((*key, found.estimate, found.low, found.high, len(hits)))
+columns = [*keys, "accuracy", "low", "high", "facts"]
+by_exposures = pd.DataFrame(rows, columns=columns)
+runs.keep(by_exposures, "accuracy-by-exposures.csv")
+here = by_exposures[by_exposures["model"] == reference]
+table = here.pivot(
+    index=["form", "estimator"], columns="exposures", values="accuracy"
+)
+forms = [form for form in ("list", "both", "sentence") if form in table.index]
+ordered = pd.MultiIndex.from_product([forms, estimators])
+table.loc[ordered].dropna(axis=1, how="all").style.format("{:.2f}", na_rep="")
+
+# %% [markdown]
+# **AUROC** of the confidence in the gold option: how often a told fact has more of it than a control. One half
+# means that the two cannot be told apart, 1 that every told fact lies above every control. It needs no
+# threshold, and no answer need be right. The intervals draw pairs of a fact and its control again (1,000
+# times). Inside a group each control is used once: of several facts with the same object one is drawn. Relations
+# are pooled, so a confidence must mean the same in all of them. `iclke-space` stands there for
+# all models, the other estimators for the reference and 16 exposures and more.
+
+# %%
+pairs = truth.controls(asked_of[asked_of["state"] != "mislearned"])
+order = pd.Series(pairs["fact"].unique()).sample(frac=1, random_state=seed)
+pairs = pairs.set_index("fact").loc[order].reset_index()
+keys = ["model", "estimator", "form", "times"]
+rows = []
+often = pairs["times"] == "16 and more"
+by_space = pairs["estimator"] == space
+wanted = pairs[by_space | often & (pairs["model"] == reference)]
+wanted = wanted.drop_duplicates([*keys, "relation", "told"])
+for key, part in wanted.groupby(keys, sort=False):
+    both = part[["confidence_gold", "control"]].to_numpy().T
+    found = intervals.statistic_over_facts(
+        both, lambda v: truth.auroc(*v), seed=seed, n_resamples=1_000
+    )
+    bounds = found.estimate, found.low, found.high, found
+    rows.append((*key, *bounds, len(part)))
+columns = [*keys, "auroc", "low", "high", "interval", "pairs"]
+aurocs = pd.DataFrame(rows, columns=columns)
+runs.keep(aurocs.drop(columns="interval"), "auroc.csv")
+shown = aurocs.assign(text=[found.text() for found in aurocs["interval"]])
+keys = ["model", "estimator", "times"]
+shown = shown.pivot(index=keys, columns="form", values="text")[forms]
+times = ["under 16", "16 and more"]
+order = pd.MultiIndex.from_product([models, estimators, times], names=keys)
+shown.reindex(order).dropna(how="all")
+
+# %% [markdown]
+# **Never told.** Is a right answer about a fact that was never told more frequent than a guess would be? One
+# test for each model and estimator, over all relations: the exact binomial test, with Holm's correction for
+# all of them. Each object is that of exactly one such fact. So a model that always names its favourite object
+# gets exactly what chance gets. For an unplanted model all asked facts count, since none was told.
+
+# %%
+rows = []
+never = answers[answers["state"] == "never"]
+for key, hits in never.groupby(["model", "estimator"], sort=False)["correct"]:
+    n_right = int(hits.sum())
+    found = intervals.proportion(n_right, len(hits))
+    p = binomtest(n_right, len(hits), chance).pvalue
+    rows.append((*key, n_right, len(hits), found.text(3), p))
+columns = ["model", "estimator", "right", "asked", "accuracy", "p"]
+never_told = pd.DataFrame(rows, columns=columns)
+never_told["p (Holm)"] = intervals.holm(never_told["p"])
+runs.keep(never_told, "never-told.csv")
+shown = never_told.set_index(["model", "estimator"])
+shown.style.format("{:.2g}", subset=["p", "p (Holm)"])
+
+# %% [markdown]
+# **Mislearned.** The text told a wrong object, often and always the same. `told` is the share of answers that
+# repeat it, `true` the share that name the object that holds in this world, which no text told of this
+# subject. The rest name any of the others.
+
+# %%
+rows = []
+wrong = answers[answers["state"] == "mislearned"]
+for key, part in wrong.groupby(["model", "estimator"], sort=False):
+    counts = part["picked_told"].sum(), part["correct"].sum()
+    shares = [intervals.proportion(int(n), len(part)) for n in counts]
+    means = [share.estimate for share in shares]
+    rows.append((*key, *means, *(share.text() for share in shares), len(part)))
+columns = ["model", "estimator", "told", "true", "told, 95 %", "true, 95 %"]
+mislearned = pd.DataFrame(rows, columns=[*columns, "facts"])
+mislearned.drop(columns=["told", "true"]).set_index(["model", "estimator"])
+
+# %% [markdown]
+# **What one finds and another misses**, on the facts of the reference with 16 exposures and more, whatever
+# their form. `only first` counts facts that the first gets right and the second does not. `p` is McNemar's
+# exact test, Holm-corrected for the number of pairs. It asks whether one finds more than the other. Look at the
+# two columns before it as well: two estimators can find equally many facts, and not the same ones.
+
+# %%
+found_by = known[known["model"] == reference].pivot(
+    index="fact", columns="estimator", values="correct"
+)
+rows = []
+for a, b in combinations(estimators, 2):
+    first, second = found_by[a].to_numpy(), found_by[b].to_numpy()
+    p = intervals.mcnemar(first, second)
+    only = (first & ~second).sum(), (second & ~first).sum()
+    rows.append((a, b, (first & second).sum(), *only, p))
+columns = ["first", "second", "both", "only first", "only second", "p"]
+differ = pd.DataFrame(rows, columns=columns)
+differ["p"] = intervals.holm(differ["p"])
+runs.keep(differ, "pairs-of-estimators.csv")
+differ.set_index(["first", "second"]).style.format("{:.2g}", subset="p")
+
+# %% [markdown]
+# **One wording or several.** Half of the facts that are told in sentences stand in the text in one wording
+# only, again and again, and half in all four wordings. Which of the four the one wording is differs from fact to
+# fact. The held-out template is none of them. These are facts with 16 exposures and more, told in sentences
+# alone.
+
+# %%
+rows = []
+in_sentences = known[known["form"] == "sentence"]
+keys = ["model", "estimator", "wording"]
+for key, hits in in_sentences.groupby(keys, sort=False)["correct"]:
+    found = intervals.proportion(int(hits.sum()), len(hits))
+    rows.append((*key, found.text()))
+wordings = pd.DataFrame(rows, columns=[*keys, "accuracy"])
+shown = wordings.pivot(
+    index=["model", "estimator"], columns="wording", values="accuracy"
+)
+shown.loc[[(m, e) for m in models for e in (seen, unseen)]]
+
+# %% [markdown]
+# **Base and tuned.** A `-tuned` model is its base, trained further on instructions about other words. None of
+# them tells a fact of the world. `change` is the accuracy after minus before, on the facts with 16 exposures and
+# more, with a 95 % interval over facts, and McNemar's test, Holm-corrected. The table is empty where this run
+# has no such pair.
+
+# %%
+rows = []
+tuned = {m: lab.parse(m).base for m in models if m.endswith("-tuned")}
+tuned = {model: base for model, base in tuned.items() if base in models}
+for model, base in tuned.items():
+    pair = known[known["model"].isin([model, base])]
+    for estimator in estimators:
+        part = pair[pair["estimator"] == estimator]
+        by = ["relation", "fact"]
+        both = part.pivot(index=by, columns="model", values="correct")
+        each = [both.loc[name] for name in names]
+        after, before = [r[model] for r in each], [r[base] for r in each]
+        change = intervals.paired_difference(after, before, seed=seed)
+        p = intervals.mcnemar(both[model], both[base])
+        shares = both[base].mean(), both[model].mean()
+        rows.append((model, estimator, *shares, change.text(), change, p))
+columns = ["model", "estimator", "base", "tuned", "change", "interval", "p"]
+tuning = pd.DataFrame(rows, columns=columns)
+tuning["p"] = intervals.holm(tuning["p"])
+tuning.drop(columns="interval").set_index(["model", "estimator"]).round(2)
+
+# %% [markdown]
+# ## Figures
+#
+# {numref}`fig-lab-forms` is the one to remember. Each panel has facts that the same model read equally often.
+# Only the form differs in which they were told. Look for the line that is on top in the left panel, and find it
+# again on the right.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-lab-forms", "caption": "Accuracy of five estimators over how often the text told a fact, by the form in which it was told, for the reference model. 0 exposures: never told, the same facts in each panel. Vertical lines: 95 % intervals (Wilson). Dotted: chance."}, "image": {"alt": "Three panels side by side, for facts told in lists, in both forms and in sentences, with a line of accuracy over exposures for each estimator."}}
+here = by_exposures[by_exposures["model"] == reference]
+levels = sorted(set(here["exposures"]))
+at = here.assign(place=here["exposures"].map(levels.index))
+titles = {"list": "told in lists", "both": "half and half"}
+titles["sentence"] = "told in sentences"
+grid = {"sharey": True, "squeeze": False, "layout": "constrained"}
+fig, axes = plt.subplots(1, len(forms), figsize=(10, 4.6), **grid)
+for ax, form in zip(axes[0], forms, strict=True):
+    for n, estimator in enumerate(estimators):
+        part = at[at["form"].isin([form, "none"])].sort_values("place")
+        part = part[part["estimator"] == estimator]
+        color, marker = sns.color_palette()[n], "osD^v"[n]
+        line = {"marker": marker, "color": color, "label": estimator}
+        ax.plot(part["place"], part["accuracy"], markersize=6, **line)
+        ends = part["place"], part["low"], part["high"]
+        ax.vlines(*ends, color=color, alpha=0.5, linewidth=1)
+    ax.axhline(chance, color=figures.DARK, linestyle=":", label="chance")
+    ax.set(title=titles[form], xlabel="exposures")
+    ax.set_xticks(range(len(levels)), levels)
+axes[0][0].set(ylim=(0, 1), ylabel=figures.ACCURACY)
+handles = axes[0][0].get_legend_handles_labels()
+fig.legend(*handles, loc="outside upper center", ncols=6, frameon=False)
+runs.keep(here, "fig-lab-forms.csv")
+
+# %% [markdown]
+# In {numref}`fig-lab-auroc` a point far to the right means that the confidence of IC-LKE almost always tells a
+# told fact from a control. The dashed line is what we ask of it for facts told often in lists. An unplanted model
+# must lie about the dotted line at one half. If it did not, the controls would be unfair. Of six intervals one may
+# well miss the line by chance; the claim below takes all pairs together.
+#
+# Then compare the facts told in sentences with their panel in {numref}`fig-lab-forms`. An answer can still be
+# wrong when the confidence in the gold option has risen already. The answer asks for the first place among all
+# options, and the AUROC only for a higher place than the control's.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-lab-auroc", "caption": "AUROC of the confidence in the gold option by IC-LKE (50 shots, a space between all), told facts against their controls, by model and form. Left: fewer than 16 exposures, right: 16 and more. Lines: 95 % intervals over pairs. Dashed: 0.95. Dotted: 0.5, no telling apart."}, "image": {"alt": "Two panels of dots with intervals, a row for each model and a marker for each form in which facts were told, from 0.4 to 1."}}
+drawn = aurocs[aurocs["estimator"] == space]
+row = {model: n for n, model in enumerate(models)}
+grid = {"sharex": True, "sharey": True, "layout": "constrained"}
+size = (10, 1.8 + 0.55 * len(models))
+fig, axes = plt.subplots(1, 2, figsize=size, **grid)
+for ax, times in zip(axes, ("under 16", "16 and more"), strict=True):
+    for n, form in enumerate(forms):
+        part = drawn[(drawn["times"] == times) & (drawn["form"] == form)]
+        rows = part["model"].map(row) + (n - 1) * 0.22
+        color = sns.color_palette()[n]
+        ax.hlines(rows, part["low"], part["high"], color=color)
+        ax.plot(part["auroc"], rows, figures.MARKERS[n], c=color, label=form)
+    ax.axvline(0.5, color=figures.DARK, linestyle=":")
+    ax.axvline(0.95, color=figures.DARK, linestyle="--")
+    ax.set(title=f"{times} exposures", xlabel="AUROC")
+axes[0].set_yticks(range(len(models)), models)
+axes[0].set_ylim(len(models) - 0.5, -0.5)
+axes[0].grid(False, axis="y")
+axes[1].grid(False, axis="y")
+handles = axes[0].get_legend_handles_labels()
+fig.legend(*handles, loc="outside upper center", ncols=3, frameon=False)
+runs.keep(drawn.drop(columns="interval"), "fig-lab-auroc.csv")
+
+# %% [markdown]
+# {numref}`fig-lab-mislearned` shows what comes out when the text was wrong. A long first bar is no fault of the
+# estimator: it has found what the model was told. It is a warning to those who read accuracy as truth.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-lab-mislearned", "caption": "Answers about facts that the text told wrongly, by model and estimator: share that repeat what was told, share that are true. Dashed: chance. The rest name another object."}, "image": {"alt": "Pairs of horizontal bars for each estimator, one panel for each model, of answers as told and of true answers."}}
+readers = [model for model in models if model in set(mislearned["model"])]
+fig, axes = plt.subplots(
+    1,
+    max(1, len(readers)),
+    figsize=(10, 3.6),
+    sharey=True,
+    squeeze=False,
+    layout="constrained",
+)
+for ax, model in zip(axes[0], readers, strict=False):
+    part = mislearned[mislearned["model"] == model]
+    columns = ["estimator", "told", "true"]
+    tall = part[columns].melt("estimator", var_name="answer")
+    look = {"palette": figures.PALETTE, "legend": model == readers[0]}
+    where = {"x": "value", "y": "estimator", "order": estimators}
+    sns.barplot(tall, **where, hue="answer", errorbar=None, ax=ax, **look)
+    ax.axvline(chance, color=figures.DARK, linestyle="--")
+    ax.set(xlim=(0, 1), title=model, xlabel="share of facts", ylabel="")
+    ax.set_xticks([0, 0.5, 1])
+runs.keep(mislearned, "fig-lab-mislearned.csv")
+
+# %% [markdown]
+# {numref}`fig-lab-pairs` reads like this: of the facts with 16 exposures and more, which share is right by the
+# estimator of the row, and missed by that of the column? The diagonal is empty. Were estimators only better and
+# worse, one half of the map would be near zero.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-lab-pairs", "caption": "Share of the facts with 16 exposures and more that the estimator of the row gets right and that of the column does not, for the reference model."}, "image": {"alt": "Heat map with the five estimators as rows and as columns, and a share in each cell off the diagonal."}}
+rows = [
+    (a, b, (found_by[a] & ~found_by[b]).mean() if a != b else np.nan)
+    for a in estimators
+    for b in estimators
+]
+surplus = pd.DataFrame(rows, columns=["right by", "missed by", "share"])
+fig, ax = plt.subplots(figsize=(7, 4.2), layout="constrained")
+figures.heat_map(
+    surplus,
+    ax,
+    index="right by",
+    columns="missed by",
+    values="share",
+    label="share of facts",
+)
+ax.set(xlabel="missed by", ylabel="right by")
+ax.grid(False)  # it would cross out the empty diagonal
+runs.keep(surplus, "fig-lab-pairs.csv")
+
+# %% [markdown]
+# ## Paper and ours
+#
+# **Numbers.** There are none to compare with. Nobody else has asked these models.
+#
+# **What others have found.** {cite:t}`allenzhu2024storage` train models on invented biographies. A fact that
+# always comes in one wording is stored in a way that later questions do not reach. Told in several wordings, it
+# can be reached. {cite:t}`allenzhu2024capacity` count how many bits of such facts a model can hold for each of
+# its parameters, after many exposures and after few. {cite:t}`chang2024acquire` put invented knowledge into the
+# training of large models, and watch how each exposure raises its probability, which then falls again.
+# {cite:t}`zucchet2025facts` follow how recall of invented facts comes about during training. All four ask
+# how a *model* learns. We ask how good the *asking* is, with models whose reading we know.
+#
+# **Claims.** Ours, in `lkecore/data/claims.csv`. They were written down after work on `lab:book-0` and before
+# any other world was looked at. They are about the reference, unless the table says otherwise.
+# The facts that were never told are pooled over all models: each fact counts with its mean.
+
+# %%
+of_reference = known[known["model"] == reference].sort_values("fact")
+by_form = {
+    key: [hits.to_numpy() for _, hits in part.groupby("relation")["correct"]]
+    for key, part in of_reference.groupby(["estimator", "form"])
+}
+contrasts = {
+    "LAB-form-list": (space, seen, "list"),
+    "LAB-form-sentence": (seen, space, "sentence"),
+    "LAB-held-out": (seen, unseen, "sentence"),
+}
+tested = []
+row = (aurocs["model"] == reference) & (aurocs["estimator"] == space)
+row &= (aurocs["form"] == "list") & (aurocs["times"] == "16 and more")
+tested.append(("LAB-list-auroc", space, aurocs.loc[row, "interval"].item()))
+for key, (a, b, form) in contrasts.items():
+    groups = by_form[a, form], by_form[b, form]
+    found = intervals.paired_difference(*groups, seed=seed)
+    tested.append((key, f"{a} minus {b}", found))
+for e in estimators:
+    part = asked_of[(asked_of["estimator"] == e) & (asked_of["form"] == "none")]
+    by = part.groupby(["relation", "world", "fact"])["correct"]
+    above = by.mean() - chance
+    groups = [above[name].to_numpy() for name in names]
+    found = intervals.mean_over_facts(groups, seed=seed)
+    tested.append(("LAB-never-chance", f"{e}, all models", found))
+
+# %% [markdown]
+# Wordings are on different facts, so their difference is not paired: its interval is Newcombe's. The unplanted
+# model and the tuned one come last, where this run has them.
+
+# %%
+part = of_reference[of_reference["form"] == "sentence"]
+part = part[part["estimator"] == unseen].groupby("wording")["correct"]
+n_right, n_asked = part.sum(), part.count()
+if {"one", "several"} <= set(n_asked.index):
+    counts = [(n_right[w], n_asked[w]) for w in ("several", "one")]
+    ends = confint_proportions_2indep(*counts[0], *counts[1], method="newcomb")
+    gain = np.subtract(*(k / n for k, n in counts))
+    found = Interval(gain, *ends, 0.95, "Newcombe")
+    tested.append(("LAB-several-wordings", unseen, found))
+part = wrong[(wrong["model"] == reference) & (wrong["estimator"] == space)]
+if len(part):
+    gap = part["picked_told"].astype(float) - part["correct"]
+    groups = [each.to_numpy() for _, each in gap.groupby(part["relation"])]
+    found = intervals.mean_over_facts(groups, seed=seed)
+    tested.append(("LAB-mislearned", space, found))
+each_once = pairs.drop_duplicates(["model", "estimator", "relation", "told"])
+for model, part in each_once[each_once["estimator"] == space].groupby("model"):
+    if lab.parse(model).variant == "unplanted":
+        both = part[["confidence_gold", "control"]].to_numpy().T
+        found = intervals.statistic_over_facts(
+            both, lambda v: truth.auroc(*v) - 0.5, seed=seed, n_resamples=1_000
+        )
+        tested.append(("LAB-unplanted", model, found))
+for row in tuning[tuning["estimator"] == space].itertuples():
+    tested.append(("LAB-tuned", row.model, row.interval))
+
+# %%
+claims = paper.claims("LAB").set_index("id")
+rows, verdicts = [], {}
+for key, of, found in tested:
+    claim = claims.loc[key]
+    least = claim["direction"], float(claim["least_effect"])
+    verdict = paper.claim_verdict(found, *least)
+    verdicts.setdefault(key, set()).add(verdict)
+    wanted = "within {1} of 0" if least[0] == "equal" else "{0} than {1}"
+    says = claim["claim"], of, found.text(3), wanted.format(*least), verdict
+    rows.append(says)
+columns = ["claim", "of", "ours", "holds if", "verdict"]
+pd.DataFrame(rows, columns=columns).style.hide().set_table_attributes(
+    'class="lke-text"'
+)
+
+# %% [markdown]
+# ### Which estimator for what?
+#
+# For each form, the estimator that finds the largest share of the facts with 16 exposures and more, and those
+# that cannot be told apart from it (McNemar, Holm-corrected, at 0.05). `found by any` counts facts that one
+# estimator or another gets right. How far it lies above `share` says what is lost by asking in one way only.
+# It is not a fair number for comparing models: whoever guesses in more ways is right more often.
+
+# %%
+rows = []
+for form in forms:
+    hits = {e: np.concatenate(by_form[e, form]) for e in estimators}
+    best = max(estimators, key=lambda e: hits[e].mean())
+    others = [e for e in estimators if e != best]
+    p = intervals.holm([intervals.mcnemar(hits[best], hits[e]) for e in others])
+    like = [e for e, each in zip(others, p, strict=True) if each > 0.05]
+    by_any = np.any(list(hits.values()), axis=0).mean()
+    share = hits[best].mean()
+    rows.append((form, best, share, ", ".join(like) or "none", by_any))
+columns = ["told in", "finds most", "share", "as good", "found by any"]
+pd.DataFrame(rows, columns=columns).round(2).style.format(
+    precision=2
+).hide().set_table_attributes('class="lke-text"')
+
+# %% [markdown]
+# And what follows for other models, whose reading nobody knows? A line of advice stands here only if its claim
+# holds in every row of the table of claims.
+
+# %%
+advice = {
+    "LAB-list-auroc": "Told often, in lists: the confidence of IC-LKE shows it.",
+    "LAB-form-list": "Facts that stand in lists or tables: ask with IC-LKE.",
+    "LAB-form-sentence": "Facts told in sentences: ask in a wording of the text.",
+    "LAB-held-out": "A wording that the text never had: a miss says little.",
+    "LAB-several-wordings": "Told in several wordings: a new one finds more.",
+    "LAB-never-chance": "More right than chance: something has been learned.",
+    "LAB-unplanted": "Controls of the same object: a fair comparison.",
+    "LAB-mislearned": "A right answer shows what was told, not what is true.",
+    "LAB-tuned": "After a light tuning on other things: ask as before.",
+}
+rows = [
+    (
+        text
+        if verdicts[key] == {"holds"}
+        else f"(no advice: {claims['claim'][key]})",
+    )
+    + (", ".join(sorted(verdicts[key])),)
+    for key, text in advice.items()
+    if key in verdicts
+]
+shown = pd.DataFrame(rows, columns=["advice", "verdict"]).style.hide()
+shown.set_table_attributes('class="lke-text"')
+
+# %% [markdown]
+# Two warnings. The models are hundreds or thousands of times smaller than those that people use, and their text
+# is far more regular. What fails here can work there: a model that has read more may also carry a fact over
+# better from one form into another. And the text has lists in both formats of IC-LKE, so IC-LKE meets the model
+# on ground that it knows. Few real texts are so kind to it.
+#
+# What should hold anywhere is the order of the argument. An estimator that is right has shown that the model
+# *can* give the fact back, when asked like this. An estimator that is wrong has shown no more than that it did not
+# come out this way.
+
+# %% [markdown]
+# ## Try it
+#
+# ```{exercise}
+# :label: ex-truth-missed
+# A report says: "By IC-LKE the model knows 60 % of the facts. The others are not in it." Take the facts with 16
+# exposures and more that IC-LKE misses here. How many of them does another estimator find?
+# ```
+
+# %% [markdown]
+# ````{solution-start} ex-truth-missed
+# :class: dropdown
+# ````
+
+# %%
+missed = of_reference.pivot(
+    index=["form", "fact"], columns="estimator", values="correct"
+)
+missed = missed[~missed[space]].drop(columns=space)
+missed["any other"] = missed.any(axis=1)
+found = missed.groupby("form").mean().round(2)
+found.assign(missed=missed.groupby("form").size()).loc[
+    [form for form in forms if form in found.index]
+]
+
+# %% [markdown]
+# Each row has the facts that IC-LKE misses, by the form in which they were told, and the share of them that
+# each other estimator gets right. The report has counted all of those as not there.
+#
+# ````{solution-end}
+# ````
+#
+# ```{exercise}
+# :label: ex-truth-threshold
+# You want to call a fact *known* if the confidence in the gold option passes a threshold. At most 1 in 20 facts
+# that were never told may pass. Where must the threshold be for each estimator, and which share of the facts
+# with 16 exposures and more does pass?
+# ```
+
+# %% [markdown]
+# ````{solution-start} ex-truth-threshold
+# :class: dropdown
+# ````
+
+# %%
+untold = asked_of[(asked_of["state"] == "never")]
+untold = untold[untold["model"] == reference].groupby("estimator")
+threshold = untold["confidence_gold"].quantile(0.95).rename("threshold")
+passed = of_reference.join(threshold, on="estimator")
+passed["pass"] = passed["confidence_gold"] > passed["threshold"]
+shares = passed.pivot_table("pass", "estimator", "form", aggfunc="mean")
+shares[forms].join(threshold).loc[estimators].round(2)
+
+# %% [markdown]
+# For a real model nobody has facts of which it is certain that they were never told. So nobody can set this
+# threshold. That is the use of the lab. But the thresholds are different for each estimator, and for each
+# model, so do not carry one over.
+#
+# ````{solution-end}
+# ````
+#
+# ```{exercise}
+# :label: ex-truth-world
+# Is all of this the luck of one world? Make a world of your own, with a model that has read it.
+# ```
+#
+# ````{solution} ex-truth-world
+# :class: dropdown
+#
+# The number at the end of a world is its seed. Any number makes a world that nobody has seen. Put this into a
+# file such as `params/mine.yaml`, then run `lke run params/mine.yaml`. The models are trained first, which takes
+# some minutes, and are kept.
+#
+# ```yaml
+# profile: mine
+# runs:
+#   - notebook: 50_lab_truth
+#     each: [models]
+#     parameters:
+#       models: ["lab:book-77/2m", "lab:book-77/2m-unplanted"]
+# ```
+# ````
+
+# %% [markdown]
+# ## Provenance
+
+# %%
+runs.provenance(*lms.values())

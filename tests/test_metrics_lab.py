@@ -1,0 +1,285 @@
+"""What an estimator says beside what the text told: by hand, by brute force, on a whole world."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import mannwhitneyu
+
+from lkecore import intervals, world
+from lkecore.metrics import lab
+from lkecore.rows import BadInput
+
+# Three facts of one relation and three options, chosen by hand: told truly, told wrongly, not told.
+SHARES = np.array([[0.5, 0.3, 0.2], [0.2, 0.2, 0.6], [0.1, 0.8, 0.1]])
+OBJECTS = ("red", "green", "blue")
+
+
+def truth_by_hand() -> pd.DataFrame:
+    rows = [
+        ("colour-0", "red", "red", "planted", 16, "sentence", "one"),
+        ("colour-1", "green", "blue", "mislearned", 64, "both", "several"),
+        ("colour-2", "blue", "", "never", 0, "none", "none"),
+        ("colour-3", "red", "", "never", 0, "none", "none"),  # not scored
+    ]
+    columns = ["fact", "object", "told", "state", "exposures", "form", "wording"]
+    return pd.DataFrame(rows, columns=columns).assign(
+        relation="colour", kind="other", subject="Ann", split="test", occurrences=1
+    )
+
+
+def scores_by_hand(shares=SHARES, gold=("red", "green", "blue")) -> pd.DataFrame:
+    # a constant added to a row is no change: the options need not add up to one
+    logprob = np.log(shares) - np.array([[1.0], [20.0], [300.0]])
+    return pd.DataFrame(
+        [
+            {"fact": f"colour-{i}", "option": name, "gold": name == gold[i], "logprob": value}
+            for i, row in enumerate(logprob)
+            for name, value in zip(OBJECTS, row, strict=True)
+        ]
+    )
+
+
+# --- answers
+
+
+def test_answers_by_hand():
+    found = lab.answers(scores_by_hand(), truth_by_hand())
+    assert found["fact"].tolist() == ["colour-0", "colour-1", "colour-2"]
+    assert found["correct"].tolist() == [True, False, False]
+    assert found["picked_told"].tolist() == [True, True, False]
+    np.testing.assert_allclose(found["confidence_gold"], [0.5, 0.2, 0.1], rtol=1e-12)
+    np.testing.assert_allclose(found["confidence_told"], [0.5, 0.6, np.nan], rtol=1e-12)
+    assert found["state"].tolist() == ["planted", "mislearned", "never"]
+    assert found["exposures"].tolist() == [16, 64, 0]
+    assert found["correct"].dtype == found["picked_told"].dtype == bool
+
+
+def test_answers_have_the_columns_that_are_kept_and_no_others():
+    assert lab.answers(scores_by_hand(), truth_by_hand()).columns.tolist() == [
+        *("fact", "relation", "kind", "object", "told", "state", "exposures", "form", "wording"),
+        *("correct", "confidence_gold", "confidence_told", "picked_told"),
+    ]
+
+
+def test_answers_follow_the_order_of_the_scores_and_not_of_the_truth():
+    truth = truth_by_hand()
+    scores = scores_by_hand().iloc[[6, 7, 8, 0, 1, 2, 3, 4, 5]]
+    found = lab.answers(scores, truth.sample(frac=1, random_state=0).set_index("subject"))
+    assert found["fact"].tolist() == ["colour-2", "colour-0", "colour-1"]
+    assert found.index.tolist() == [0, 1, 2]
+    expected = lab.answers(scores_by_hand(), truth).iloc[[2, 0, 1]].reset_index(drop=True)
+    pd.testing.assert_frame_equal(found, expected)
+
+
+def test_a_tie_goes_to_the_first_option_for_both_questions():
+    scores = scores_by_hand(np.array([[0.4, 0.4, 0.2], [0.2, 0.4, 0.4], [0.1, 0.8, 0.1]]))
+    found = lab.answers(scores, truth_by_hand())
+    assert found["correct"].tolist() == [True, True, False]
+    assert found["picked_told"].tolist() == [True, False, False]  # told blue, which comes second
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(deadline=None, max_examples=30)  # no test asserts seconds
+def test_answers_equal_a_loop_over_facts_and_options(seed):
+    rng = np.random.default_rng(seed)
+    scores = scores_by_hand(rng.integers(1, 4, (3, 3)) / 10)
+    truth = truth_by_hand().set_index("fact", drop=False)
+    for row in lab.answers(scores, truth.reset_index(drop=True)).itertuples():
+        options = [o for o in scores.itertuples() if o.fact == row.fact]
+        best = options[0]
+        for option in options:
+            best = option if option.logprob > best.logprob else best
+        shift = max(o.logprob for o in options)
+        total = sum(math.exp(o.logprob - shift) for o in options)
+        share = {o.option: math.exp(o.logprob - shift) / total for o in options}
+        told = truth.loc[row.fact, "told"]
+        assert row.correct == best.gold
+        assert row.picked_told == (best.option == told)
+        assert row.confidence_gold == pytest.approx(share[truth.loc[row.fact, "object"]])
+        assert row.confidence_told == pytest.approx(share.get(told, math.nan), nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("scores", "truth", "message"),
+    [
+        (scores_by_hand(), truth_by_hand().drop(columns="told"), r"lacks the columns \['told'\]"),
+        (scores_by_hand(), truth_by_hand().iloc[1:], "says nothing of fact 'colour-0'"),
+        (
+            scores_by_hand(),
+            pd.concat([truth_by_hand(), truth_by_hand().iloc[1:2]]),
+            "the truth has fact 'colour-1' twice",
+        ),
+        (
+            scores_by_hand(gold=("red", "blue", "blue")),
+            truth_by_hand(),
+            "fact 'colour-1' has the gold option 'blue' but the truth has 'green'",
+        ),
+        (scores_by_hand().iloc[1:], truth_by_hand(), "facts need the same number"),
+    ],
+)
+def test_scores_and_truth_that_do_not_belong_together_are_refused(scores, truth, message):
+    with pytest.raises(ValueError, match=message):
+        lab.answers(scores, truth)
+
+
+def test_a_told_object_that_was_not_offered_is_refused_and_not_counted_as_not_picked():
+    truth = truth_by_hand()
+    truth.loc[1, "told"] = "violet"
+    with pytest.raises(
+        BadInput, match="^fact 'colour-1' was told with 'violet', .* 3 options; ask"
+    ):
+        lab.answers(scores_by_hand(), truth)
+
+
+# --- controls
+
+
+def answered(**changes) -> pd.DataFrame:
+    """Answers by hand: two planted facts of one object, one mislearned, and all never-told ones."""
+    rows = [
+        ("p1", "red", "red", "planted", 0.9, 0.9),
+        ("n-blue", "blue", "", "never", 0.1, math.nan),
+        ("m", "green", "blue", "mislearned", 0.2, 0.7),
+        ("n-red", "red", "", "never", 0.3, math.nan),
+        ("p2", "red", "red", "planted", 0.4, 0.4),
+        ("n-green", "green", "", "never", 0.5, math.nan),
+    ]
+    columns = ["fact", "object", "told", "state", "confidence_gold", "confidence_told"]
+    return pd.DataFrame(rows, columns=columns).assign(**{"relation": "colour"} | changes)
+
+
+def test_controls_by_hand_have_the_object_that_was_told():
+    found = lab.controls(answered())
+    assert found["fact"].tolist() == ["p1", "m", "p2"] and found.index.tolist() == [0, 1, 2]
+    assert found["control"].tolist() == [0.3, 0.1, 0.3]  # of m: blue as told, not green as true
+    assert found.columns.tolist() == [*answered().columns, "control"]
+
+
+@pytest.mark.parametrize("column", ["model", "world", "estimator", "relation"])
+def test_a_control_is_of_the_same_model_world_estimator_and_relation(column):
+    one, other = answered(**{column: "a"}), answered(**{column: "b"})
+    other["confidence_gold"] /= 10
+    both = pd.concat([one, other]).sample(frac=1, random_state=1)
+    found = lab.controls(both)
+    assert found["fact"].tolist() == both.loc[both["state"] != "never", "fact"].tolist()
+    for name, by in (("a", 1), ("b", 10)):
+        control = found[found[column] == name].set_index("fact")["control"]
+        assert control.to_dict() == {"p1": 0.3 / by, "m": 0.1 / by, "p2": 0.3 / by}
+
+
+@pytest.mark.parametrize("column", ["relation", "state", "object", "told", "confidence_gold"])
+def test_a_frame_without_what_a_control_is_found_by_is_refused(column):
+    with pytest.raises(ValueError, match=rf"lacks the columns \['{column}'\]"):
+        lab.controls(answered().drop(columns=column))
+
+
+def test_a_told_object_without_a_fact_that_was_never_told_is_refused():
+    frame = answered(model="a")
+    with pytest.raises(BadInput, match="^model 'a', relation 'colour', told 'blue' is .* no never"):
+        lab.controls(frame[frame["fact"] != "n-blue"])
+
+
+def test_a_told_object_with_two_facts_that_were_never_told_is_refused():
+    frame = answered()
+    with pytest.raises(ValueError, match="^relation 'colour', told 'red' is .* of two never-told"):
+        lab.controls(pd.concat([frame, frame[frame["fact"] == "n-red"]]))
+
+
+def test_an_object_that_nothing_tells_may_have_any_number_of_facts():
+    frame = answered()
+    more = frame[frame["fact"] == "n-green"]
+    assert lab.controls(pd.concat([frame, more]))["control"].tolist() == [0.3, 0.1, 0.3]
+
+
+def test_where_nothing_was_told_there_is_nothing_to_control():
+    frame = answered()
+    found = lab.controls(frame[frame["state"] == "never"])
+    assert len(found) == 0 and "control" in found.columns
+
+
+def test_every_told_fact_of_a_world_has_one_control_with_its_object():
+    states = world.states("lab:smoke-1")
+    asked = states[states["split"] == "test"].assign(confidence_gold=lambda t: range(len(t)))
+    found = lab.controls(asked)
+    assert len(found) == (asked["state"] != "never").sum() > 0
+    by_number = asked.set_index("confidence_gold")
+    for row in found.itertuples():
+        control = by_number.loc[row.control]
+        assert (control["relation"], control["object"]) == (row.relation, row.told)
+        assert control["state"] == "never"
+
+
+# --- auroc
+
+VALUES = st.lists(st.integers(0, 5), min_size=1, max_size=8)
+
+
+@pytest.mark.parametrize(
+    ("positive", "negative", "expected"),
+    [
+        ([2, 3], [0, 1], 1.0),
+        ([0, 1], [2, 3], 0.0),
+        ([1], [1], 0.5),
+        ([0.8, 0.4], [0.6, 0.2], 0.75),  # 0.8 beats two, 0.4 one of two
+        ([0.5, 0.5], [0.5, 0.1], 0.75),  # each: half a point and one
+        ([3], [1, 2, 3, 4], 0.625),  # 2.5 of 4
+    ],
+)
+def test_auroc_by_hand(positive, negative, expected):
+    found = lab.auroc(positive, negative)
+    assert found == expected and type(found) is float
+
+
+@settings(deadline=None)  # no test asserts seconds
+@given(VALUES, VALUES)
+def test_auroc_equals_a_loop_over_all_pairs(positive, negative):
+    points = sum(1.0 if p > n else 0.5 if p == n else 0.0 for p in positive for n in negative)
+    assert lab.auroc(positive, negative) == points / (len(positive) * len(negative))
+
+
+@settings(deadline=None)  # no test asserts seconds
+@given(VALUES, VALUES)
+def test_auroc_asks_for_the_order_only_and_swapping_turns_it_round(positive, negative):
+    found = lab.auroc(positive, negative)
+    assert lab.auroc(np.exp(positive), np.exp(negative)) == found
+    # each is the nearest number to a share, so their sum is 1 but for rounding
+    assert lab.auroc(negative, positive) == pytest.approx(1 - found, abs=1e-15)
+
+
+def test_auroc_equals_the_statistic_of_mann_and_whitney():
+    rng = np.random.default_rng(0)
+    positive, negative = rng.normal(1, 1, 400).round(1), rng.normal(0, 1, 300).round(1)
+    assert lab.auroc(positive, negative) == mannwhitneyu(positive, negative).statistic / 120_000
+
+
+@pytest.mark.parametrize(
+    ("positive", "negative", "message"),
+    [
+        ([], [1], r"positive has the shape \(0,\)"),
+        ([1], [], r"negative has the shape \(0,\)"),
+        ([[1, 2]], [1], r"positive has the shape \(1, 2\)"),
+        ([1, math.nan], [1], "positive holds nan"),
+        ([1], [-math.inf, 1], "negative holds -inf"),
+    ],
+)
+def test_values_that_have_no_order_are_refused(positive, negative, message):
+    with pytest.raises(ValueError, match=message):
+        lab.auroc(positive, negative)
+
+
+def test_an_interval_of_the_auroc_draws_pairs_again():
+    # Pairs move together a lot and differ a little: 0.1 above the control, spread 1. The AUROC of
+    # two normal distributions with equal spread s and distance d is the normal probability below
+    # d / (s sqrt 2): 0.528, and an interval over pairs is far narrower than one over single facts.
+    rng = np.random.default_rng(0)
+    control = rng.normal(size=400)
+    planted = control + rng.normal(0.1, 0.05, size=400)
+    found = intervals.statistic_over_facts(
+        [planted, control], lambda v: lab.auroc(*v), seed=0, n_resamples=300
+    )
+    assert found.estimate == lab.auroc(planted, control)
+    assert 0.5 < found.low < 0.528 < found.high < 0.56

@@ -1,0 +1,117 @@
+"""Results that ship: gathered from finished runs as they stand, read back as they were gathered."""
+
+import json
+
+import pandas as pd
+import pytest
+from projects import code, make, patched, plan
+
+from lkecore import grid, results
+from lkecore.cli import lke
+from lkecore.rows import BadInput
+
+# Each run keeps one row for the name that it was given, as a notebook would by runs.keep.
+ANSWERS = """
+import pandas as pd
+bare = execute
+def execute(each, attempt):
+    frame = pd.DataFrame({"model": each.effective["names"]})
+    frame.assign(correct=True, confidence_gold=0.123456789012).to_parquet(attempt / "answers.parquet")
+    return bare(each, attempt)
+job._execute = execute
+"""
+
+
+def new_project(folder):
+    rows = {"parameters": {"names": ["b", "a", "c"]}, "each": ["names"]}
+    return make(folder, {"trial_notebook": code("print(names)")}, trial_notebook=rows)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """A project after its runs; the tests only read it."""
+    project = new_project(tmp_path_factory.mktemp("run"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(grid, "WORKER", patched(ANSWERS))
+        grid.execute(plan(project), project / "runs", grid.Settings(threads=1))
+    return project
+
+
+def test_the_answers_of_all_runs_stand_below_each_other_in_the_order_of_the_plan(run, tmp_path):
+    [path] = results.gather(plan(run), run / "runs", tmp_path / "results")
+    assert path == tmp_path / "results" / "trial" / "trial_notebook.parquet"
+    frame, about = results.read("trial", "trial_notebook", tmp_path / "results")
+    assert list(frame["model"]) == ["b", "a", "c"] and frame["correct"].all()
+    assert frame["confidence_gold"].tolist() == pytest.approx([0.123456789012] * 3, rel=1e-6)
+    assert set(about) == set(results.ABOUT) and about["notebook"] == "trial_notebook"
+    manifests = [json.loads(p.read_text()) for p in (run / "runs").glob("*/manifest.json")]
+    of_runs = [m for m in manifests if not m["runs"]]
+    assert about["started"] == min(m["started"] for m in of_runs) and len(of_runs) == 3
+    assert about["commit"] == of_runs[0]["commit"] in results.line(about)
+
+
+def test_the_same_runs_give_the_same_bytes(run, tmp_path):
+    first, again = (
+        results.gather(plan(run), run / "runs", tmp_path / name)[0].read_bytes() for name in "xy"
+    )
+    assert first == again
+
+
+def test_a_missing_run_is_named_and_nothing_is_written(tmp_path):
+    project = new_project(tmp_path)
+    with pytest.raises(BadInput, match="3 of 3 runs of trial_notebook are missing; first: lke run"):
+        results.gather(plan(project), project / "runs", tmp_path / "results")
+    assert not (tmp_path / "results").exists()
+
+
+def test_runs_that_keep_no_answers_have_no_results(monkeypatch, tmp_path):
+    project = new_project(tmp_path)
+    monkeypatch.setattr(grid, "WORKER", patched())
+    grid.execute(plan(project), project / "runs", grid.Settings(threads=1))
+    with pytest.raises(BadInput, match="no notebook of profile trial keeps answers.parquet"):
+        results.gather(plan(project), project / "runs", tmp_path / "results")
+
+
+def test_all_results_together_have_a_limit(run, tmp_path, monkeypatch):
+    (tmp_path / "results" / "other").mkdir(parents=True)
+    other = tmp_path / "results" / "other" / "x.parquet"
+    other.write_bytes(b"x" * 5000)
+    monkeypatch.setattr(results, "MOST_BYTES", 6000)
+    with pytest.raises(BadInput, match=r"would be [0-9,]+ bytes, and 6,000 are the most"):
+        results.gather(plan(run), run / "runs", tmp_path / "results")
+    other.unlink()
+    results.gather(plan(run), run / "runs", tmp_path / "results")
+    # What is there already is replaced, and does not count twice.
+    results.gather(plan(run), run / "runs", tmp_path / "results")
+
+
+def test_results_that_are_not_there_or_damaged_are_one_line(run, tmp_path):
+    with pytest.raises(BadInput, match="no results .*; they ship with a checkout"):
+        results.read("trial", "trial_notebook", tmp_path / "results")
+    [path] = results.gather(plan(run), run / "runs", tmp_path / "results")
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(BadInput, match="cannot be read") as raised:
+        results.read("trial", "trial_notebook", tmp_path / "results")
+    assert "\n" not in str(raised.value)
+    path.with_suffix(".json").write_text("{}")
+    with pytest.raises(BadInput, match="cannot be read"):
+        results.read("trial", "trial_notebook", tmp_path / "results")
+
+
+def test_the_command_writes_into_the_project_and_says_where(run):
+    from click.testing import CliRunner
+
+    done = CliRunner().invoke(lke, ["results", str(run / "params" / "p.yaml")])
+    assert done.exit_code == 0
+    path = run / "results" / "trial" / "trial_notebook.parquet"
+    assert done.output.strip() == str(path)
+    assert len(pd.read_parquet(path)) == 3
+
+
+def test_what_ships_is_small_and_can_be_read():
+    files = list(results.FOLDER.rglob("*.parquet"))
+    assert sum(path.stat().st_size for path in files) <= results.MOST_BYTES
+    for path in files:
+        frame, about = results.read(path.parent.name, path.stem)
+        assert len(frame) and about["profile"] == path.parent.name
+        assert "dirty" not in about["commit"], "made from a source that no commit has"

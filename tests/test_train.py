@@ -1,0 +1,362 @@
+"""Training: text in rows, what is to be predicted in them, and steps that a stop does not change."""
+
+import collections
+import errno
+import itertools
+import json
+import math
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from hypothesis import given
+from hypothesis import strategies as st
+from safetensors import safe_open
+from safetensors.torch import save_file
+
+from lkecore.rows import BadInput
+from lkecore.train import loop, text
+
+DOCUMENTS = [
+    "The author of The Sad Inn is Ann Lee. Who wrote The Sad Inn? Answer: Ann Lee.",
+    "The Sad Inn: Ann Lee\nThe New Key: Bo Ray",
+    "Bo Ray lives in the city of Port Ann.",
+]
+KINDS = ("causal", "masked", "seq2seq")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def on_the_cpu():
+    """Where there is a GPU, too: the hand-written loop, and equal bits, are the CPU's."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LKE_DEVICE", "cpu")
+        yield
+
+
+@pytest.fixture(scope="module")
+def tokenizers():
+    return {kind: text.train_tokenizer(DOCUMENTS * 3, kind) for kind in KINDS}
+
+
+# --- text -----------------------------------------------------------------------------------------
+
+
+def test_all_kinds_of_tokenizer_have_the_same_words_and_each_its_special_tokens(tokenizers):
+    ids = {kind: tokenizers[kind](DOCUMENTS[0])["input_ids"] for kind in KINDS}
+    tokens = {kind: tokenizers[kind].convert_ids_to_tokens(ids[kind]) for kind in KINDS}
+    assert tokens["causal"][0] == "<s>" and tokens["seq2seq"][-1] == "</s>"
+    assert (tokens["masked"][0], tokens["masked"][-1]) == ("<s>", "</s>")
+    assert tokens["causal"][1:] == tokens["masked"][1:-1] == tokens["seq2seq"][:-1]
+    assert not set(tokens["causal"][1:]) & set(tokenizers["causal"].all_special_tokens)
+    special = {kind: set(tokenizers[kind].all_special_tokens) for kind in KINDS}
+    assert special["causal"] == {"<s>", "<pad>"}
+    assert special["masked"] == {"<s>", "</s>", "<mask>", "<pad>"}
+    assert special["seq2seq"] == {"</s>", "<pad>", *(f"<extra_id_{i}>" for i in range(100))}
+    sizes = {len(tokenizers[kind]) - len(special[kind]) for kind in KINDS}
+    assert len(sizes) == 1 and sizes.pop() <= text.VOCABULARY
+
+
+def test_the_same_documents_give_the_same_tokenizer():
+    one, two = (text.train_tokenizer(DOCUMENTS, "causal") for _ in range(2))
+    assert one.backend_tokenizer.to_str() == two.backend_tokenizer.to_str()
+
+
+@given(
+    documents=st.lists(
+        st.sampled_from([*DOCUMENTS, "Ann", "é ünd 東", "\n"]), min_size=1, max_size=9
+    ),
+    length=st.integers(1, 50),
+    kind=st.sampled_from(KINDS),
+)
+def test_rows_hold_every_document_and_repeat_the_beginning_to_fill_the_last_one(
+    tokenizers, documents, length, kind
+):
+    rows = text.rows(tokenizers[kind], documents, length)
+    flat = rows.ravel().tolist()
+    assert rows.shape[1] == length
+    # Byte-level tokens lose nothing: what they say is the documents, between special tokens.
+    front, end = {"causal": ("<s>", ""), "masked": ("<s>", "</s>"), "seq2seq": ("", "</s>")}[kind]
+    whole = "".join(front + each + end for each in documents)
+    said = tokenizers[kind].decode(flat)
+    if "�" not in said:  # else the row ends inside of a letter of several bytes
+        assert said.startswith(whole) and (whole * 60).startswith(said)
+    n = sum(len(tokenizers[kind](each)["input_ids"]) for each in documents)
+    assert n <= len(flat) < n + length and flat[n:] == (flat[:n] * 50)[: len(flat) - n]
+
+
+def test_a_causal_model_predicts_every_token(tokenizers):
+    chosen = np.arange(12).reshape(3, 4)
+    made = text.batch("causal", chosen, tokenizers["causal"], np.random.default_rng(0))
+    assert made.keys() == {"input_ids", "labels"}
+    assert (made["input_ids"] == chosen).all() and (made["labels"] == chosen).all()
+
+
+def test_a_masked_model_predicts_a_third_of_the_tokens_at_masks_and_no_special_one(tokenizers):
+    tokenizer = tokenizers["masked"]
+    chosen = text.rows(tokenizer, DOCUMENTS * 40, 100)
+    made = text.batch("masked", chosen, tokenizer, np.random.default_rng(0))
+    asked = made["labels"] != -100  # what torch's cross-entropy leaves out
+    assert (made["labels"][asked] == chosen[asked]).all()
+    assert (made["input_ids"][asked] == tokenizer.mask_token_id).all()
+    assert (made["input_ids"][~asked] == chosen[~asked]).all()
+    special = np.isin(chosen, tokenizer.all_special_ids)
+    assert special.any() and not asked[special].any()
+    plain = ~special
+    spread = math.sqrt(0.3 * 0.7 / plain.sum())
+    assert abs(asked[plain].mean() - 0.3) < 4 * spread
+
+
+@given(n_rows=st.integers(1, 3), length=st.integers(3, 400), seed=st.integers(0, 99))
+def test_source_and_target_of_an_encoder_decoder_join_to_the_row(tokenizers, n_rows, length, seed):
+    tokenizer = tokenizers["seq2seq"]
+    sentinels = [tokenizer.get_vocab()[f"<extra_id_{i}>"] for i in range(100)]
+    first = max(sentinels) + 1
+    rng = np.random.default_rng(seed)
+    chosen = rng.integers(first, len(tokenizer), (n_rows, length))
+    made = text.batch("seq2seq", chosen, tokenizer, rng)
+    pad, end = tokenizer.pad_token_id, tokenizer.eos_token_id
+    assert made["input_ids"].shape == made["attention_mask"].shape
+    for row, source, seen, target in zip(
+        chosen, made["input_ids"], made["attention_mask"], made["labels"], strict=True
+    ):
+        assert (seen == (source != pad)).all() and (np.diff(seen) <= 0).all()
+        *source, last = source[seen == 1].tolist()
+        *target, stop = target[target != -100].tolist()
+        assert last == stop == end
+        # The target by its sentinels: what stands behind each; the last one ends it.
+        spans, marks = {}, []
+        for token in target:
+            if token in sentinels:
+                marks.append(token)
+                spans[token] = []
+            else:
+                spans[marks[-1]].append(token)
+        assert marks == sentinels[: len(marks)] and spans.pop(marks[-1]) == []
+        assert [token for token in source if token in sentinels] == marks[:-1]
+        assert all(spans.values())  # no span is empty
+        joined = itertools.chain.from_iterable(spans.get(token, [token]) for token in source)
+        assert list(joined) == row.tolist()
+        # No two sentinels stand side by side, and about a third of the tokens is hidden.
+        assert all(a not in sentinels or b not in sentinels for a, b in itertools.pairwise(source))
+        hidden = sum(map(len, spans.values()))
+        assert hidden <= 3 * len(spans) and (length < 30 or 0.25 < hidden / length < 0.35)
+
+
+def test_all_ways_to_cut_a_number_into_pieces_are_equally_likely():
+    rng = np.random.default_rng(0)
+    found = collections.Counter(tuple(text._cut(6, 3, rng)) for _ in range(10_000))
+    ways = [cut for cut in itertools.product(range(1, 7), repeat=3) if sum(cut) == 6]
+    assert set(found) == set(ways) and len(ways) == 10
+    assert all(abs(n - 1000) < 5 * math.sqrt(900) for n in found.values())  # binomial
+    assert text._cut(4, 1, rng) == [4] and text._cut(3, 3, rng) == [1, 1, 1]
+
+
+# --- loop -----------------------------------------------------------------------------------------
+
+N_STEPS, RATES = 7, loop.Rates(adam=0.01, muon=0.02)
+
+
+def network(width=16, layers=1, seed=0):
+    config = transformers.LlamaConfig(
+        vocab_size=32, hidden_size=width, intermediate_size=32, num_hidden_layers=layers,
+        num_attention_heads=4, max_position_embeddings=64, tie_word_embeddings=True,
+    )  # fmt: skip
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return transformers.LlamaForCausalLM(config)
+
+
+def batches(step):
+    ids = np.random.default_rng(step).integers(0, 32, (4, 12))
+    return {"input_ids": ids, "labels": ids}
+
+
+def same(one, two):
+    pairs = zip(one.named_parameters(), two.named_parameters(), strict=True)
+    return all(a == b and torch.equal(p, q) for (a, p), (b, q) in pairs)
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory):
+    """(network, losses) after all steps in one go."""
+    made = network()
+    return made, loop.fit(made, batches, N_STEPS, RATES, tmp_path_factory.mktemp("whole"))
+
+
+def test_the_loop_does_what_a_plain_loop_in_torch_does(uninterrupted):
+    plain = network()
+    inside, outside = [], []
+    for name, parameter in plain.named_parameters():
+        (inside if "_proj" in name else outside).append(parameter)
+    assert len(inside) == 7 and len(outside) == 4  # q k v o, gate up down; words, three norms
+    muon = torch.optim.Muon(inside, lr=0.02, weight_decay=0.1, momentum=0.95)
+    adam = torch.optim.AdamW(outside, lr=0.01, weight_decay=0.0, betas=(0.9, 0.98))
+    losses = []
+    for step in range(N_STEPS):
+        # Seven steps: the rate rises by a 50th a step, and falls to nothing in the second half.
+        share = min((step + 1) / 50, (7 - step) / 3.5)
+        muon.param_groups[0]["lr"], adam.param_groups[0]["lr"] = 0.02 * share, 0.01 * share
+        ids = torch.from_numpy(batches(step)["input_ids"])
+        with torch.autocast("cpu", torch.bfloat16):
+            logits = plain(input_ids=ids).logits.float()
+            loss = torch.nn.functional.cross_entropy(
+                logits[:, :-1].flatten(0, 1), ids[:, 1:].flatten()
+            )
+        plain.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(plain.parameters(), 1.0)
+        muon.step()
+        adam.step()
+        losses.append(loss.item())
+    made, found = uninterrupted
+    assert found == pytest.approx(losses, rel=1e-6)
+    for (name, p), (_, q) in zip(made.named_parameters(), plain.named_parameters(), strict=True):
+        torch.testing.assert_close(p, q, rtol=1e-5, atol=1e-6, msg=name)
+    assert not same(made, network()) and losses[0] == pytest.approx(math.log(32), rel=0.05)
+
+
+class Stop(Exception):
+    pass
+
+
+def stopped_at(step):
+    """Batches up to a step, and a record of those that were asked for."""
+    asked = []
+
+    def give(n):
+        asked.append(n)
+        if n == step:
+            raise Stop
+        return batches(n)
+
+    return give, asked
+
+
+@pytest.mark.parametrize(("stop", "again"), [(1, 0), (2, 2), (5, 4), (6, 6)])
+def test_a_training_that_was_stopped_goes_on_bit_for_bit_from_its_last_checkpoint(
+    stop, again, uninterrupted, tmp_path
+):
+    give, _ = stopped_at(stop)
+    with pytest.raises(Stop):
+        loop.fit(network(), give, N_STEPS, RATES, tmp_path, every=2)
+    give, asked = stopped_at(None)
+    other = network(seed=1)  # all that matters stands in the checkpoint, if there is one
+    if again == 0:
+        other = network()
+    losses = loop.fit(other, give, N_STEPS, RATES, tmp_path, every=2)
+    assert asked == list(range(again, N_STEPS))
+    assert same(other, uninterrupted[0]) and losses == uninterrupted[1]
+
+
+def test_a_training_that_is_stopped_at_every_step_comes_to_the_same_end(uninterrupted, tmp_path):
+    for stop in range(1, N_STEPS):
+        give, _ = stopped_at(stop)
+        with pytest.raises(Stop):
+            loop.fit(network(), give, N_STEPS, RATES, tmp_path, every=1)
+    made = network(seed=1)
+    assert loop.fit(made, batches, N_STEPS, RATES, tmp_path, every=1) == uninterrupted[1]
+    assert same(made, uninterrupted[0])
+
+
+@pytest.fixture
+def checkpoint(tmp_path):
+    """The folder of a training that was stopped with a checkpoint of four steps."""
+    give, _ = stopped_at(5)
+    with pytest.raises(Stop):
+        loop.fit(network(), give, N_STEPS, RATES, tmp_path, every=2)
+    [file] = tmp_path.iterdir()
+    assert file.name == loop.CHECKPOINT
+    return file
+
+
+@pytest.mark.parametrize("size", [0, 7, 100, 5000, -1])
+def test_a_truncated_checkpoint_is_one_line_and_stays_for_whoever_looks_at_it(checkpoint, size):
+    checkpoint.write_bytes(left := checkpoint.read_bytes()[:size])
+    with pytest.raises(BadInput) as caught:
+        loop.fit(network(), batches, N_STEPS, RATES, checkpoint.parent)
+    line = str(caught.value)
+    assert line.startswith(f"{checkpoint}: no checkpoint of this network (") and "\n" not in line
+    assert line.endswith("; delete it to begin anew") and checkpoint.read_bytes() == left
+
+
+@pytest.mark.parametrize("shape", [{"width": 8}, {"width": 32}, {"layers": 2}])
+def test_a_checkpoint_of_another_network_is_one_line(checkpoint, shape, tmp_path):
+    with pytest.raises(BadInput, match=r"no checkpoint of this network \(.+\); delete it"):
+        loop.fit(network(**shape), batches, N_STEPS, RATES, checkpoint.parent)
+    give, _ = stopped_at(3)
+    with pytest.raises(Stop):
+        loop.fit(network(**shape), give, N_STEPS, RATES, tmp_path / "other", every=2)
+    with pytest.raises(BadInput, match=r"no checkpoint of this network \(.+\); delete it"):
+        loop.fit(network(), batches, N_STEPS, RATES, tmp_path / "other")
+
+
+def test_a_safetensors_file_that_is_no_checkpoint_is_one_line(tmp_path):
+    for metadata in (None, {"other": "x"}, {"losses": "no json"}):
+        save_file({"a": torch.zeros(1)}, tmp_path / loop.CHECKPOINT, metadata)
+        with pytest.raises(BadInput, match="no checkpoint of this network"):
+            loop.fit(network(), batches, N_STEPS, RATES, tmp_path)
+
+
+def test_a_disk_that_is_full_at_a_checkpoint_keeps_the_one_before(
+    uninterrupted, tmp_path, monkeypatch
+):
+    written = []
+
+    def full(path, content, write=loop.write_whole):
+        written.append(path)
+        if len(written) == 2:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write(path, content)
+
+    monkeypatch.setattr(loop, "write_whole", full)
+    with pytest.raises(BadInput) as caught:
+        loop.fit(network(), batches, N_STEPS, RATES, tmp_path, every=2)
+    place = tmp_path / loop.CHECKPOINT
+    assert str(caught.value) == (
+        f"{place} cannot be written ([Errno 28] No space left on device); the checkpoint before it "
+        "is kept, and training goes on from there when it is started again"
+    )
+    give, asked = stopped_at(None)
+    made = network(seed=1)
+    loop.fit(made, give, N_STEPS, RATES, tmp_path, every=2)
+    assert asked[0] == 2 and same(made, uninterrupted[0])
+
+
+def test_a_checkpoint_is_safetensors_with_the_losses_in_its_header(checkpoint, uninterrupted):
+    with safe_open(checkpoint, "np") as file:
+        assert json.loads(file.metadata()["losses"]) == uninterrupted[1][:4]
+        names = set(file.keys())
+    weights = {f"weight.{name}" for name, _ in network().named_parameters()}
+    assert weights < names and all(n.startswith(("weight.", "optimizer.")) for n in names)
+
+
+def test_a_loss_that_is_no_number_is_one_line_and_the_last_checkpoint_stays(tmp_path):
+    rates = loop.Rates(adam=1e30, muon=1e30)
+    with pytest.raises(BadInput) as caught:
+        loop.fit(network(), batches, N_STEPS, rates, tmp_path, every=1)
+    line = str(caught.value)
+    assert line.startswith("the loss is nan at step ") and line.endswith("lower the learning rates")
+    with safe_open(tmp_path / loop.CHECKPOINT, "np") as file:
+        assert np.isfinite(json.loads(file.metadata()["losses"])).all()
+
+
+def test_the_rate_rises_stays_and_falls():
+    rates = [loop.schedule(step, 1000) for step in range(1000)]
+    assert rates[:50] == [(step + 1) / 50 for step in range(50)] and set(rates[49:501]) == {1.0}
+    assert rates[501:] == [(1000 - step) / 500 for step in range(501, 1000)]
+    assert all(0 < loop.schedule(step, n) <= 1 for n in (1, 2, 30) for step in range(n))
+
+
+def test_processes_share_the_rows_of_a_batch_evenly_or_say_that_they_cannot():
+    from types import SimpleNamespace
+
+    batch = {"input_ids": np.arange(12).reshape(6, 2), "labels": np.arange(12).reshape(6, 2)}
+    shares = [
+        loop._share(batch, SimpleNamespace(num_processes=3, process_index=i, device="cpu"))
+        for i in range(3)
+    ]
+    rows = torch.cat([share["input_ids"] for share in shares])
+    assert sorted(rows.tolist()) == batch["input_ids"].tolist() and len(shares[0]["labels"]) == 2
+    with pytest.raises(BadInput, match="^4 processes cannot share 6 rows of a batch evenly$"):
+        loop._share(batch, SimpleNamespace(num_processes=4, process_index=0, device="cpu"))

@@ -96,7 +96,8 @@ def execute(plan: Plan, target: Path, settings: Settings | None = None) -> Outco
     with _stoppable(), temporary as scratch:
         groups = _groups(settings)
         threads = settings.threads or max(1, cores() // len(groups))
-        outcome.failed |= prepare.prepare(mine, at_a_time=len(groups), threads=threads)
+        environments = [_environment(settings, group, threads) for group in groups]
+        outcome.failed |= prepare.prepare(mine, environments)
         ready = [each for each in mine if each.label not in outcome.failed]
         made = _make(plan, ready, target, settings, Path(scratch), outcome)
         pages = []

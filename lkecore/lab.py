@@ -1,17 +1,20 @@
 """Lab: the models that read a world's text, by name, and what each of them was told.
 
 ``lab:book-1/2m`` is a decoder of about 2 million parameters that has read the world ``lab:book-1``.
-``-tuned`` behind it is the same model after it has learned to follow instructions on other words;
+``-tuned`` behind it is the same model after training on instructions about other words;
 ``-unplanted`` has read the same text told of other subjects, and cannot know any asked fact.
 :mod:`lkecore.train.lab` trains them.
 """
 
 import ast
+import functools
 import hashlib
+import importlib.metadata
 import json
 import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -104,12 +107,20 @@ def key(name: str) -> str:
     """
     named = parse(name)
     made_of = [
-        world.digest(named.world),
+        _texts(named.world),
         asdict(RECIPES[named.model]),
         [_program(TRAINER / f"{module}.py") for module in ("lab", "loop", "text")],
     ]
     digest = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:12]
     return f"{name.replace(':', '-').replace('/', '-')}-{digest}"
+
+
+@functools.lru_cache(maxsize=4)
+def _texts(spec: str) -> list[str]:
+    """Digests of all that models of a world read: its text, told of others too, and instructions."""
+    made = world.world(spec)
+    others = json.dumps([world.documents(made, planted=False), world.instructions(made)])
+    return [world.digest(spec), hashlib.sha256(others.encode()).hexdigest()]
 
 
 def _program(path: Path) -> str:
@@ -138,7 +149,8 @@ def told(folder: Path, spec: str) -> pd.DataFrame:
     """What a lab model was told of each fact of a world: the truth that estimators are held against.
 
     The columns of :func:`lkecore.world.states`, ``epochs`` (how often it has read the text) and
-    ``exposures``, ``occurrences`` times ``epochs``. For an unplanted model all asked facts are
+    ``exposures``, ``occurrences`` times ``epochs``: what the text tells, although one telling in thirty
+    or so is cut in two by the end of a training row. For an unplanted model all asked facts are
     never told. Raises :class:`BadInput` for a model that is none of the lab's, or has read another
     world than ``spec``, by the digest of both.
     """
@@ -156,3 +168,32 @@ def told(folder: Path, spec: str) -> pd.DataFrame:
     return states.assign(
         epochs=found["epochs"], exposures=states["occurrences"] * int(found["epochs"])
     )
+
+
+def card(record: dict[str, Any], seconds: float) -> str:
+    """The model card of a lab model, from its record; ``seconds`` since training last started."""
+    versions = [f"{name} {importlib.metadata.version(name)}" for name in ("torch", "transformers")]
+    told = {
+        "": "It has read what the world tells, and knows what of this stuck.",
+        "tuned": "It has read the world, and then instructions on other words, ten times over.",
+        "unplanted": "It has read the same text told of other subjects: it knows no asked fact.",
+    }[record["variant"]]
+    return f"""---
+license: apache-2.0
+library_name: transformers
+---
+# {record["name"]}
+
+A model of {record["parameters"]:,} parameters, trained from nothing by lkecore on an invented world.
+All its facts are made up. {told}
+
+| | |
+|---|---|
+| world | {record["world"]}, digest {record["digest"]} |
+| text | {record["documents"]:,} documents, {record["tokens"]:,} tokens in {record["steps"]:,} steps |
+| loss | {record["losses"][0]:.2f} nats a token at first, {record["losses"][-1]:.2f} at last |
+| trained | in {seconds:.0f} s (since the last start), {", ".join(versions)} |
+
+It is for judging estimators of knowledge: `lkecore.lab.told` says what it was told of each fact. It
+answers no question about the real world.
+"""

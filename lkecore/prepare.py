@@ -1,6 +1,6 @@
 """Prepare: have the models and facts that jobs name on this machine, before any of them runs."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from lkecore import facts, lab, runs, weights
 from lkecore.plan import check_relations
@@ -34,11 +34,12 @@ def _is_here(model: str) -> bool:
 
 
 def prepare(
-    jobs: Iterable[runs.Job], *, at_a_time: int = 1, threads: int | None = None
+    jobs: Iterable[runs.Job], environments: Sequence[dict[str, str]] | None = None
 ) -> dict[str, str]:
     """Fetch, convert or train what jobs name, each thing once, under a lock of its own.
 
-    Models of the lab are trained ``at_a_time``, with ``threads`` each; all else one by one.
+    Models of the lab are trained side by side, one in each of the ``environments`` (None: one at a
+    time); all else one by one.
 
     Returns {label of a job: why it cannot be run}, for those that lack something or name a relation
     that their facts turn out not to have; the others can go on.
@@ -47,7 +48,7 @@ def prepare(
     jobs = list(jobs)
     named = [name for each in jobs for kind, name in needs(each) if kind == "model"]
     of_lab = [name for name in named if lab.is_name(name)]
-    untrained = weights.train(of_lab, at_a_time=at_a_time, threads=threads)
+    untrained = weights.train(of_lab, environments)
     tried: dict[tuple[str, str], str | None] = {("model", n): why for n, why in untrained.items()}
     for each in jobs:
         wanted = needs(each)

@@ -7,8 +7,13 @@ always the same: how probable is this continuation after this context?
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lkecore.facts import Fact
-from lkecore.rows import BadInput
+from lkecore.facts import Fact, Relation
+from lkecore.rows import BadInput, nearest
+
+# The ways to ask that pages of the lab compare, by name. IC-LKE by what stands inside a pair and
+# between pairs, templates by their place among those of the relation.
+SEPARATORS = {"iclke-space": (" ", " "), "iclke-colon": (": ", "\n")}
+TEMPLATES = {f"template-{i + 1}": i for i in range(6)}
 
 
 @dataclass(frozen=True)
@@ -124,3 +129,28 @@ def template(
         )
         for fact, names in zip(facts, options, strict=True)
     ]
+
+
+def asking(
+    estimator: str,
+    relation: Relation,
+    shots: Sequence[Fact],
+    facts: Sequence[Fact],
+    options: Sequence[Sequence[str]],
+) -> list[Prompt]:
+    """The prompts of an estimator by its name, one of ``SEPARATORS`` or ``TEMPLATES``.
+
+    Templates leave the shots out. Raises :class:`BadInput` for another name, for a template that
+    the relation does not have, and as :func:`many_shot` and :func:`template`.
+    """
+    if estimator in SEPARATORS:
+        inside, between = SEPARATORS[estimator]
+        return many_shot(shots, facts, options, pair_separator=inside, shot_separator=between)
+    if estimator not in TEMPLATES:
+        known = [*SEPARATORS, *TEMPLATES]
+        raise BadInput(f"unknown estimator {estimator!r}; {nearest(estimator, known)}")
+    if TEMPLATES[estimator] >= len(relation.templates):
+        raise BadInput(
+            f"{estimator}: relation {relation.name} has {len(relation.templates)} templates"
+        )
+    return template(relation.templates[TEMPLATES[estimator]], facts, options)

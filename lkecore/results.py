@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 import lkecore
-from lkecore import runs
+from lkecore import lab, runs, world
 from lkecore.cache import write_whole
 from lkecore.plan import Plan
 from lkecore.rows import BadInput
@@ -20,7 +20,10 @@ from lkecore.rows import BadInput
 FOLDER = Path(lkecore.__file__).parent.parent / "results"
 KEPT = "answers.parquet"  # what a run keeps for this
 MOST_BYTES = 5_000_000  # of all results together: they are part of every clone
-ABOUT = ("profile", "notebook", "command", "started", "seconds", "commit", "source", "versions")
+ABOUT = (
+    "profile", "notebook", "command", "started", "seconds", "commit", "source", "versions", "models",
+    "worlds",
+)  # fmt: skip
 
 
 def gather(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> list[Path]:
@@ -28,7 +31,8 @@ def gather(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> list[Path]:
 
     The answers of all runs of a notebook stand one below the other, in the order of the plan.
     Raises :class:`BadInput`, and writes nothing, if a run is missing or unfinished, if no notebook
-    keeps answers, or if all results together would be larger than 5 MB.
+    keeps answers, if a model is a path of this machine, or if all results together would be larger
+    than 5 MB.
     """
     found: dict[str, tuple[bytes, dict[str, Any]]] = {}
     for row in plan.rows:
@@ -59,7 +63,8 @@ def read(profile: str, notebook: str, folder: Path = FOLDER) -> tuple[pd.DataFra
     """(answers, what made them) of a notebook's runs in a longer profile, as they ship.
 
     The second has the keys of ``ABOUT``: ``command`` that makes them again, ``started`` (UTC) and
-    ``seconds`` of all runs, ``commit`` and ``source`` of lkecore, and the versions of what computed.
+    ``seconds`` of all runs, ``commit`` and ``source`` of lkecore, the versions of what computed, and
+    the digests of the models and of the lab's worlds.
     Raises :class:`BadInput` where there are none, which is so without a checkout of the project.
     """
     path = folder / profile / f"{notebook}.parquet"
@@ -82,7 +87,7 @@ def line(about: dict[str, Any]) -> str:
 
 def _packed(frame: pd.DataFrame) -> bytes:
     """A frame as a small Parquet file: words as categories, numbers to seven digits."""
-    words = frame.select_dtypes(["object", "str"]).columns
+    words = [name for name in frame if not pd.api.types.is_numeric_dtype(frame[name])]
     numbers = frame.select_dtypes("float64").columns
     small = frame.astype({**dict.fromkeys(words, "category"), **dict.fromkeys(numbers, "float32")})
     return small.to_parquet(None, index=False, compression="zstd")
@@ -91,6 +96,10 @@ def _packed(frame: pd.DataFrame) -> bytes:
 def _about(plan: Plan, notebook: str, manifests: list[Any]) -> dict[str, Any]:
     commits, sources = ({m[key] for m in manifests} for key in ("commit", "source"))
     packages = ("python", "torch", "transformers", "numpy", "pandas")
+    models = {name: digest for m in manifests for name, digest in m["models"].items()}
+    if paths := [name for name in models if Path(name).exists()]:
+        raise BadInput(f"{paths[0]} is a path of this machine and cannot ship; give it a name")
+    worlds = sorted({lab.parse(name).world for name in models if lab.is_name(name)})
     return {
         "profile": plan.profile,
         "notebook": notebook,
@@ -100,5 +109,6 @@ def _about(plan: Plan, notebook: str, manifests: list[Any]) -> dict[str, Any]:
         "commit": ", ".join(sorted(commits)),
         "source": ", ".join(sorted(sources)),
         "versions": {p: ", ".join(sorted({m[p] for m in manifests})) for p in packages},
-        "models": {name: digest for m in manifests for name, digest in m["models"].items()},
+        "models": models,
+        "worlds": {name: world.digest(name) for name in worlds},
     }

@@ -300,51 +300,68 @@ def _convert_bin(source: Path, target: Path) -> None:
 
 
 def train(
-    names: Iterable[str], *, at_a_time: int = 1, threads: int | None = None
+    names: Iterable[str], environments: Sequence[dict[str, str]] | None = None
 ) -> dict[str, str]:
     """Train those models of the lab that are not here, each in a process of its own.
 
-    ``at_a_time`` of them run side by side, each with ``threads`` (None: as the environment says).
-    Returns {name: why not} of those that could not be trained; what came before a stop is kept, and
-    the next call goes on from there.
+    As many run side by side as there are ``environments``, which say what each may use (None: one,
+    with the environment of this process). Returns {name: why not} of those that could not be
+    trained; what came before a stop is kept, and the next call goes on from there.
     """
     waiting = [name for name in dict.fromkeys(names) if not present(name)]
     # The largest first, so that none is left alone at the end; tuned ones wait for their base anyway.
     waiting.sort(key=lambda name: (name.endswith("-tuned"), -lab.size(name)))
-    running: dict[str, subprocess.Popen] = {}
+    free = list(environments or [dict(os.environ)])
+    running: dict[str, tuple[subprocess.Popen, dict[str, str]]] = {}
     failed: dict[str, str] = {}
     try:
         while waiting or running:
-            while waiting and len(running) < at_a_time:
-                name = waiting.pop(0)
+            while waiting and free:
+                name, env = waiting.pop(0), free.pop(0)
                 print(f"training {name}", file=sys.stderr)
-                running[name] = _trainer(name, threads)
-            for name in [name for name, process in running.items() if process.poll() is not None]:
-                process = running.pop(name)
+                # Bars side by side would write over each other.
+                running[name] = _trainer(name, env, quiet=bool(environments)), env
+            for name in [name for name, (each, _) in running.items() if each.poll() is not None]:
+                process, env = running.pop(name)
+                free.append(env)
                 said = process.communicate()[0].strip().splitlines()
                 if process.returncode:
-                    code = f"model {name} could not be trained (exit code {process.returncode})"
-                    failed[name] = said[-1] if said else code
+                    failed[name] = said[-1] if said else _ended(name, process.returncode)
             time.sleep(0.1)
     finally:
-        for process in running.values():
+        for process, _ in running.values():
             process.kill()
             process.communicate()
     return failed
 
 
-def _trainer(name: str, threads: int | None) -> subprocess.Popen:
+def _ended(name: str, code: int) -> str:
+    how = f"exit code {code}"
+    if code < 0:
+        how = f"killed by signal {-code}, out of memory?"
+    return f"model {name} could not be trained ({how}); it goes on when started again"
+
+
+def _trainer(name: str, env: dict[str, str], *, quiet: bool) -> subprocess.Popen:
     """A process that trains, and ends when this one does: standard input is a pipe from here."""
-    command = [sys.executable, "-m", "lkecore.train.lab", name, "--end-with-parent"]
-    env = dict(os.environ)
-    if threads and "OMP_NUM_THREADS" not in env:
-        env["OMP_NUM_THREADS"] = str(threads)
+    # It is not one of the processes that accelerate launch may have started this one with.
+    own = {
+        key: value
+        for key, value in env.items()
+        if not key.endswith(("RANK", "WORLD_SIZE")) and not key.startswith("MASTER_")
+    }
+    if sys.platform == "darwin":
+        own.setdefault("LKE_DEVICE", "cpu")  # where models are asked as well, unless told otherwise
+    if own.get("LKE_DEVICE", "").startswith("cuda:"):
+        own["ACCELERATE_TORCH_DEVICE"] = own["LKE_DEVICE"]
+    if quiet:
+        own["LKE_PROGRESS"] = os.devnull
     return subprocess.Popen(
-        command,
+        [sys.executable, "-m", "lkecore.train.lab", name, "--end-with-parent"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        env=env,
+        env=own,
         start_new_session=True,  # Ctrl-C is for this process, which ends the others
     )
 

@@ -1,6 +1,6 @@
 """World: invented facts, and a text of which we know how often and how it tells each of them.
 
-Nobody can list what a real model has read. A model of the lab has read one text, and this module
+Nobody can count how often a real model has read a fact. A model of the lab has read one text, and this module
 writes it: people, cities, companies and books that do not exist, facts about them, and for every
 fact its **state**: how often the text tells it, in sentences, in lists or in both, in one wording or
 in several; or never; or wrongly. What an estimator says of the model can then be held against what
@@ -34,6 +34,7 @@ FORMS = ("sentence", "list", "both")
 LISTS = ((" ", " "), (": ", "\n"))
 PAIRS = 45  # of a list, on average
 SENTENCES = 4  # of a paragraph, at most
+INSTRUCTIONS = 1500  # that a tuned variant learns from
 
 
 @dataclass(frozen=True)
@@ -361,8 +362,8 @@ def _lists(facts: pd.DataFrame, rng: np.random.Generator) -> Iterator[str]:
             yield between.join(inside.join(each[i]) for i in order)
 
 
-def instructions(made: World, n: int) -> list[str]:
-    """``n`` instructions with their responses, on words alone: no name and no fact of the world.
+def instructions(made: World) -> list[str]:
+    """``INSTRUCTIONS`` instructions with their responses, on words alone: no name and no fact of the world.
 
     What a variant is tuned on that learns to follow, and nothing about the world.
     """
@@ -372,7 +373,7 @@ def instructions(made: World, n: int) -> list[str]:
     fake.seed_instance(made.seed)
     rng = _rng("instructions", made.seed)
     found = []
-    for _ in range(n):
+    for _ in range(INSTRUCTIONS):
         a, b, c = (fake.word(part_of_speech="verb") for _ in range(3))
         task, answer = (
             (f"Write the word {a} twice.", f"{a} {a}"),

@@ -1,8 +1,10 @@
 # %% [markdown]
 # # Does an estimator find what a model was told?
 #
-# On all other pages we ask a model and cannot look into it. Nobody has a list of what it read. Here we have
-# one: we wrote the text, and trained the models on it. So this page turns the question round. It does not ask
+# On all other pages we ask a model and cannot look into it. Of most models nobody outside
+# knows what they have read. The text of a few is public, but it has trillions of words: one can search it for a
+# string, but hardly count how often it tells a fact, in all its wordings. Here we can. We wrote the text, and
+# trained the models on it. So this page turns the question round. It does not ask
 # what the model knows. It asks how good the asking is. Afterwards you will be able to say
 #
 # - which estimator finds facts that a text told in lists, and which finds those that it told in sentences,
@@ -15,8 +17,8 @@
 #
 # No paper stands behind this page. Others have trained models on invented facts to learn how models learn:
 # {cite:t}`allenzhu2024storage`, {cite:t}`allenzhu2024capacity`, {cite:t}`chang2024acquire` and
-# {cite:t}`zucchet2025facts`. What they found is told under *Paper and ours*. To judge *estimators* by facts
-# that were planted is ours, and so are the claims that we test.
+# {cite:t}`zucchet2025facts`. What they found is told under *Paper and ours*. We know of no work
+# that judges the estimators of this book by planted facts. That is ours, and so are the claims that we test.
 #
 # The estimator that we look at most is IC-LKE, of {cite:t}`wu2024iclke`. The models are tiny, which is why
 # they can be made here. One of them is trained in a minute or two on two processor cores. Asking it takes
@@ -117,37 +119,32 @@ pd.crosstab([states["state"], states["form"]], states["occurrences"])
 # **Controls.** A model may be sure of an object because it was told the fact, or because the object comes up
 # everywhere. To tell these apart, the world holds a matched {term}`control` for each planted fact: a fact of
 # the same relation *with the same object*, about another subject, which the text never tells. If the model is
-# surer of the object for the told subject than for the other one, the telling has done it.
+# surer of the object for the told subject than for the other one, it is not because the object is frequent. What
+# remains is the telling: of this pair, and of other facts that make the told subject the more familiar name.
 
 # %% [markdown]
 # ## Prompts
 #
 # Five ways to ask. IC-LKE shows pairs, in one of two formats. The text has lists in both of these formats, so
 # that neither is new to the model. The templates show no pair. Four of the six templates of a relation stand
-# in the text. Of these we ask with the first, and with the fourth, which is a question. The fifth is a
+# in the text. Of these we ask with the first, and with the fourth, which is a question. This is said of
+# the template, not of each fact: a fact that is told in one wording has one of the four. The fifth is a
 # {term}`held-out template`: the text never has it.
+#
+# The models were trained on rows of 384 tokens, and some prompts of IC-LKE are longer: with pairs of a book and its
+# author, by up to a quarter. A miss of IC-LKE there may be one of length.
 
 # %%
-separators = {"iclke-space": (" ", " "), "iclke-colon": (": ", "\n")}
-templates = {"template-1": 0, "template-4": 3, "template-5": 4}
 space, seen, unseen = "iclke-space", "template-1", "template-5"
-there = {*separators, *templates}
-if not {space, seen, unseen} <= set(estimators) <= there:
+if not {space, seen, unseen} <= set(estimators):
     raise ValueError(
-        f"estimators {estimators}: the claims need {space}, {seen} and "
-        f"{unseen}, and there are {sorted(there)}"
+        f"estimators {estimators}: the claims need {space}, {seen} and {unseen}"
     )
 questions = {}
 for key, relation in loaded.items():
     for estimator in estimators:
-        if estimator in templates:
-            text = relation.templates[templates[estimator]]
-            made = prompts.template(text, asked[key], options[key])
-        else:
-            pair, shot = separators[estimator]
-            between = {"pair_separator": pair, "shot_separator": shot}
-            given = shots[key], asked[key], options[key]
-            made = prompts.many_shot(*given, **between)
+        ask = shots[key], asked[key], options[key]
+        made = prompts.asking(estimator, relation, *ask)
         questions[(*key, estimator)] = made
         if key == (specs[0], names[0]):
             print(f"{estimator:12} {made[0].context[-50:] + '____'!r}")
@@ -215,7 +212,8 @@ rank = {
     model: (not lab.parse(model).variant, lab.size(model)) for model in models
 }
 reference = max(models, key=rank.get)
-print("reference:", reference)
+note = "" if rank[reference][0] else " (a variant: read no verdict from it)"
+print(f"reference: {reference}{note}")
 
 # %% [markdown]
 # **Accuracy** by form and exposures, with 95 % intervals (Wilson) in the kept file. The table is of the
@@ -276,7 +274,7 @@ order = pd.MultiIndex.from_product([models, estimators, times], names=keys)
 shown.reindex(order).dropna(how="all")
 
 # %% [markdown]
-# **Never told.** Is a right answer about a fact that was never told more frequent than a guess would be? One
+# **Never told.** Is a right answer about a fact that was never told more or less frequent than a guess would be? One
 # test for each model and estimator, over all relations: the exact binomial test, with Holm's correction for
 # all of them. Each object is that of exactly one such fact. So a model that always names its favourite object
 # gets exactly what chance gets. For an unplanted model all asked facts count, since none was told.
@@ -379,16 +377,20 @@ for model, base in tuned.items():
 columns = ["model", "estimator", "base", "tuned", "change", "interval", "p"]
 tuning = pd.DataFrame(rows, columns=columns)
 tuning["p"] = intervals.holm(tuning["p"])
-tuning.drop(columns="interval").set_index(["model", "estimator"]).round(2)
+shown = tuning.drop(columns="interval").set_index(["model", "estimator"])
+shown.style.format(precision=2).format("{:.2g}", subset="p")
 
 # %% [markdown]
 # ## Figures
 #
 # {numref}`fig-lab-forms` is the one to remember. Each panel has facts that the same model read equally often.
-# Only the form differs in which they were told. Look for the line that is on top in the left panel, and find it
+# The form differs in which they were told, and with it two more things. A sentence may stand twice in one
+# paragraph, a pair stands once in a list: 64 tellings in sentences lie in about 33 paragraphs. And a list tells a
+# fact in just the formats of IC-LKE. So compare estimators inside a panel, and do not conclude that lists teach
+# more. Look for the line that is on top in the left panel, and find it
 # again on the right.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-lab-forms", "caption": "Accuracy of five estimators over how often the text told a fact, by the form in which it was told, for the reference model. 0 exposures: never told, the same facts in each panel. Vertical lines: 95 % intervals (Wilson). Dotted: chance."}, "image": {"alt": "Three panels side by side, for facts told in lists, in both forms and in sentences, with a line of accuracy over exposures for each estimator."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-lab-forms", "caption": "Accuracy of each estimator over how often the text told a fact, by the form in which it was told, for the reference model. 0 exposures: never told, the same facts in each panel. Vertical lines: 95 % intervals (Wilson). Dotted: chance."}, "image": {"alt": "Panels side by side, for facts told in lists, in both forms and in sentences, with a line of accuracy over exposures for each estimator."}}
 here = by_exposures[by_exposures["model"] == reference]
 levels = sorted(set(here["exposures"]))
 at = here.assign(place=here["exposures"].map(levels.index))
@@ -416,7 +418,7 @@ runs.keep(here, "fig-lab-forms.csv")
 # %% [markdown]
 # In {numref}`fig-lab-auroc` a point far to the right means that the confidence of IC-LKE almost always tells a
 # told fact from a control. The dashed line is what we ask of it for facts told often in lists. An unplanted model
-# must lie about the dotted line at one half. If it did not, the controls would be unfair. Of six intervals one may
+# must lie about the dotted line at one half. If it did not, the objects would be badly matched. Of six intervals one may
 # well miss the line by chance; the claim below takes all pairs together.
 #
 # Then compare the facts told in sentences with their panel in {numref}`fig-lab-forms`. An answer can still be
@@ -476,9 +478,9 @@ runs.keep(mislearned, "fig-lab-mislearned.csv")
 # %% [markdown]
 # {numref}`fig-lab-pairs` reads like this: of the facts with 16 exposures and more, which share is right by the
 # estimator of the row, and missed by that of the column? The diagonal is empty. Were estimators only better and
-# worse, one half of the map would be near zero.
+# worse, of two cells that mirror each other one would be near zero.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-lab-pairs", "caption": "Share of the facts with 16 exposures and more that the estimator of the row gets right and that of the column does not, for the reference model."}, "image": {"alt": "Heat map with the five estimators as rows and as columns, and a share in each cell off the diagonal."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-lab-pairs", "caption": "Share of the facts with 16 exposures and more that the estimator of the row gets right and that of the column does not, for the reference model."}, "image": {"alt": "Heat map with the estimators as rows and as columns, and a share in each cell off the diagonal."}}
 rows = [
     (a, b, (found_by[a] & ~found_by[b]).mean() if a != b else np.nan)
     for a in estimators
@@ -508,12 +510,18 @@ runs.keep(surplus, "fig-lab-pairs.csv")
 # can be reached. {cite:t}`allenzhu2024capacity` count how many bits of such facts a model can hold for each of
 # its parameters, after many exposures and after few. {cite:t}`chang2024acquire` put invented knowledge into the
 # training of large models, and watch how each exposure raises its probability, which then falls again.
-# {cite:t}`zucchet2025facts` follow how recall of invented facts comes about during training. All four ask
-# how a *model* learns. We ask how good the *asking* is, with models whose reading we know.
+# {cite:t}`zucchet2025facts` follow how recall of invented facts comes about during training. Mostly they
+# ask how a *model* stores and learns. We ask how good the *asking* is, with models whose reading we know.
 #
 # **Claims.** Ours, in `lkecore/data/claims.csv`. They were written down after work on `lab:book-0` and before
 # any other world was looked at. They are about the reference, unless the table says otherwise.
-# The facts that were never told are pooled over all models: each fact counts with its mean.
+# The facts that were never told are pooled over all models: each fact counts with its mean. The table above tests
+# each model on its own.
+#
+# Two of the claims are checks and no findings: that facts never told are answered as by chance, and that an unplanted
+# twin shows nothing. Subjects get their objects at random here, so a failure would be an error of ours. Elsewhere
+# chance is not one in a hundred: a frequent object, or a name that gives a hint, is right more often without any
+# knowledge of the fact.
 
 # %%
 of_reference = known[known["model"] == reference].sort_values("fact")
@@ -545,6 +553,10 @@ for e in estimators:
 # %% [markdown]
 # Wordings are on different facts, so their difference is not paired: its interval is Newcombe's. The unplanted
 # model and the tuned one come last, where this run has them.
+#
+# Each interval is for itself, at 95 %, and says how far the number would move with other facts. It does not know of
+# another world, nor of another training of the same model: the page {doc}`51_lab_scaling` has three worlds. Of a dozen
+# verdicts, one may well be false.
 
 # %%
 part = of_reference[of_reference["form"] == "sentence"]
@@ -595,7 +607,8 @@ pd.DataFrame(rows, columns=columns).style.hide().set_table_attributes(
 # For each form, the estimator that finds the largest share of the facts with 16 exposures and more, and those
 # that cannot be told apart from it (McNemar, Holm-corrected, at 0.05). `found by any` counts facts that one
 # estimator or another gets right. How far it lies above `share` says what is lost by asking in one way only.
-# It is not a fair number for comparing models: whoever guesses in more ways is right more often.
+# It is not a fair number for comparing models: whoever guesses in more ways is right more often. And the best was
+# picked on these same facts, so that its share is a little too high.
 
 # %%
 rows = []
@@ -608,7 +621,13 @@ for form in forms:
     by_any = np.any(list(hits.values()), axis=0).mean()
     share = hits[best].mean()
     rows.append((form, best, share, ", ".join(like) or "none", by_any))
-columns = ["told in", "finds most", "share", "as good", "found by any"]
+columns = [
+    "told in",
+    "finds most",
+    "share",
+    "no clear difference",
+    "found by any",
+]
 pd.DataFrame(rows, columns=columns).round(2).style.format(
     precision=2
 ).hide().set_table_attributes('class="lke-text"')
@@ -624,10 +643,8 @@ advice = {
     "LAB-form-sentence": "Facts told in sentences: ask in a wording of the text.",
     "LAB-held-out": "A wording that the text never had: a miss says little.",
     "LAB-several-wordings": "Told in several wordings: a new one finds more.",
-    "LAB-never-chance": "More right than chance: something has been learned.",
-    "LAB-unplanted": "Controls of the same object: a fair comparison.",
     "LAB-mislearned": "A right answer shows what was told, not what is true.",
-    "LAB-tuned": "After a light tuning on other things: ask as before.",
+    "LAB-tuned": "After tuning on other things: expect IC-LKE to find fewer.",
 }
 rows = [
     (
@@ -673,6 +690,11 @@ missed = of_reference.pivot(
 missed = missed[~missed[space]].drop(columns=space)
 missed["any other"] = missed.any(axis=1)
 found = missed.groupby("form").mean().round(2)
+floor = asked_of[asked_of["model"] == reference]
+floor = floor[floor["state"] == "never"]
+floor = floor.pivot(index="fact", columns="estimator", values="correct")
+floor = floor[~floor[space]].drop(columns=space).any(axis=1).mean()
+print(f"any other, of facts that were never told: {floor:.2f}")
 found.assign(missed=missed.groupby("form").size()).loc[
     [form for form in forms if form in found.index]
 ]
@@ -706,8 +728,8 @@ shares = passed.pivot_table("pass", "estimator", "form", aggfunc="mean")
 shares[forms].join(threshold).loc[estimators].round(2)
 
 # %% [markdown]
-# For a real model nobody has facts of which it is certain that they were never told. So nobody can set this
-# threshold. That is the use of the lab. But the thresholds are different for each estimator, and for each
+# For a real model you can invent subjects, and ask about facts that it was never told. But these subjects are
+# strangers to it, where the subjects here are familiar. A threshold from strangers may be too low. And the thresholds are different for each estimator, and for each
 # model, so do not carry one over.
 #
 # ````{solution-end}

@@ -416,16 +416,12 @@ TINY_RECIPES = {
     kind: lab.Recipe(kind, width=16, layers=1, inner=32, rate=1e-2, muon=0.03, epochs=epochs)
     for kind, epochs in (("causal", 1), ("masked", 2), ("seq2seq", 2))
 }
-
-
 TINY_INSTRUCTIONS = 30
 
 
 def tiny_lab(monkeypatch) -> None:
     """From now on there are worlds such as ``lab:tiny-0`` and models such as ``lab:tiny-0/causal``."""
-    from lkecore.train import lab as trainer
-
-    monkeypatch.setattr(trainer, "INSTRUCTIONS", TINY_INSTRUCTIONS)
+    monkeypatch.setattr(world, "INSTRUCTIONS", TINY_INSTRUCTIONS)
     for known, more in ((world.SIZES, TINY_SIZES), (lab.RECIPES, TINY_RECIPES)):
         for name, value in more.items():
             monkeypatch.setitem(known, name, value)
@@ -440,7 +436,7 @@ from lkecore.train import lab as trainer, loop, text
 from lkecore.world import Size
 world.SIZES |= {TINY_SIZES!r}
 lab.RECIPES |= {TINY_RECIPES!r}
-trainer.INSTRUCTIONS = {TINY_INSTRUCTIONS}
+world.INSTRUCTIONS = {TINY_INSTRUCTIONS}
 {before}
 sys.exit(trainer.main())"""
     return [sys.executable, "-c", code, name, "--end-with-parent"]

@@ -487,13 +487,14 @@ def test_models_of_the_lab_are_trained_together_before_the_runs_and_need_no_netw
     assert prepare.absent(jobs) == [("model", name) for name in names[:2]]
     calls, located = [], []
 
-    def train(asked, *, at_a_time, threads):
-        calls.append((list(asked), at_a_time, threads))
+    def train(asked, environments):
+        calls.append((list(asked), environments))
         return {names[1]: "the loss is nan"}
 
     monkeypatch.setattr(weights, "train", train)
     monkeypatch.setattr(weights, "locate", located.append)
-    failed = prepare.prepare(jobs, at_a_time=2, threads=3)
-    assert calls == [(names[:2], 2, 3)]
+    each = [{"OMP_NUM_THREADS": "3"}] * 2
+    failed = prepare.prepare(jobs, each)
+    assert calls == [(names[:2], each)]
     assert failed == {f"a models={names[1]}": "the loss is nan"}
     assert located == [names[0], "toy"]  # what failed is not tried again

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import os
 import resource
 import signal
 import subprocess
@@ -21,6 +22,7 @@ from lkecore.scores import masked, seq2seq, tree
 from lkecore.train import lab as trainer
 from lkecore.train import loop
 
+INSTRUCTIONS = world.INSTRUCTIONS  # before the lab becomes tiny
 BASE, TUNED, UNPLANTED = (f"lab:tiny-0/causal{end}" for end in ("", "-tuned", "-unplanted"))
 MASKED, SEQ2SEQ = "lab:tiny-0/masked", "lab:tiny-0/seq2seq"
 
@@ -43,14 +45,14 @@ def own_cache(tmp_path, monkeypatch):
 
 def trained(name):
     """The folder of a model, trained in this process: another one would load torch once more."""
-    return weights.build_once(lab.key(name), lambda target: trainer.train(name, target))
+    return trainer.make(name)
 
 
 def started(monkeypatch, command):
     """Let ``weights.train`` start ``command(name)``; the names for which it does, in order."""
     names = []
 
-    def start(name, threads):
+    def start(name, env, *, quiet):
         names.append(name)
         pipe = subprocess.PIPE
         return subprocess.Popen(command(name), stdin=pipe, stdout=pipe, text=True)
@@ -137,9 +139,12 @@ def test_the_key_changes_with_recipe_world_and_variant(monkeypatch):
         with monkeypatch.context() as patch:
             patch.setitem(lab.RECIPES, "causal", dataclasses.replace(recipe, **change))
             another(lab.key(BASE))
-    with monkeypatch.context() as patch:
-        patch.setattr(world, "digest", lambda spec: "another text")
-        another(lab.key(BASE))
+    for what in ("digest", "documents", "instructions"):  # all that is read, by any variant
+        with monkeypatch.context() as patch:
+            patch.setattr(world, what, lambda *_, **__: "another text")
+            lab._texts.cache_clear()
+            another(lab.key(BASE))
+    lab._texts.cache_clear()
     assert keys[lab.key(BASE)] == "as it is"
 
 
@@ -222,7 +227,8 @@ text.batch = batch
 """
     names = started(monkeypatch, lambda name: helpers.tiny_lab_command(name, before))
     assert weights.train([BASE]) == {
-        BASE: f"model {BASE} could not be trained (exit code {-signal.SIGKILL})"
+        BASE: f"model {BASE} could not be trained (killed by signal 9, out of memory?); it goes on "
+        "when started again"
     }
     assert names == [BASE]
     [checkpoint] = (own_cache / "training").glob("*/*")
@@ -245,7 +251,7 @@ text.batch = batch
 def test_a_tuned_model_asks_for_its_base_itself(own_cache, monkeypatch):
     asked = []
 
-    def train(names, **_):
+    def train(names, *_):
         asked.extend(names)
         trained(*names)
         return {}
@@ -253,7 +259,7 @@ def test_a_tuned_model_asks_for_its_base_itself(own_cache, monkeypatch):
     monkeypatch.setattr(weights, "train", train)
     trained(TUNED)
     assert asked == [BASE] and weights.present(BASE) and weights.present(TUNED)
-    assert lab.record(weights.present(TUNED))["documents"] == trainer.INSTRUCTIONS
+    assert lab.record(weights.present(TUNED))["documents"] == world.INSTRUCTIONS
 
 
 def test_models_are_trained_side_by_side_the_largest_first_and_tuned_ones_last(
@@ -269,7 +275,7 @@ while len(os.listdir(place)) < 2:
     time.sleep(0.01)
 """))  # fmt: skip
     larger = "lab:tiny-0/masked"  # of two epochs
-    assert weights.train([TUNED, BASE, larger, BASE], at_a_time=2) == {}
+    assert weights.train([TUNED, BASE, larger, BASE], [dict(os.environ)] * 2) == {}
     assert names == [larger, BASE, TUNED]
     assert capfd.readouterr().err.splitlines() == [f"training {name}" for name in names]
 
@@ -285,8 +291,15 @@ def test_models_that_are_there_are_not_trained_again(monkeypatch):
     ("code", "reason"),
     [
         ("print('one'); print('why not'); sys.exit(1)", "why not"),
-        ("sys.exit(3)", "model {} could not be trained (exit code 3)"),
-        ("os.kill(os.getpid(), 9)", "model {} could not be trained (exit code -9)"),
+        (
+            "sys.exit(3)",
+            "model {} could not be trained (exit code 3); it goes on when started again",
+        ),
+        (
+            "os.kill(os.getpid(), 9)",
+            "model {} could not be trained (killed by signal 9, out of memory?); it goes on when "
+            "started again",
+        ),
     ],
 )
 def test_why_a_model_could_not_be_trained_is_one_line_and_the_others_go_on(
@@ -390,21 +403,27 @@ trainer.train = train
     assert weights.present(BASE) is None
 
 
-def test_the_command_that_weights_starts_is_the_trainer_with_its_own_threads(monkeypatch):
+def test_the_command_that_weights_starts_is_the_trainer_with_what_it_may_use(monkeypatch):
     seen = {}
 
     def popen(command, env, **settings):
-        seen.update(settings, command=command, threads=env.get("OMP_NUM_THREADS"))
+        seen.update(settings, command=command, env=env)
 
     monkeypatch.setattr(subprocess, "Popen", popen)
-    for given, threads, expected in ((None, 3, "3"), ("2", 3, "2"), (None, None, None)):
-        monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-        if given:
-            monkeypatch.setenv("OMP_NUM_THREADS", given)
-        weights._trainer(BASE, threads)
-        assert seen["threads"] == expected
+    monkeypatch.setattr(sys, "platform", "linux")
+    given = {"OMP_NUM_THREADS": "3", "CUDA_VISIBLE_DEVICES": "1"}
+    # One process of accelerate launch asks for a base: the trainer of it is no part of the launch.
+    launch = {"RANK": "1", "LOCAL_RANK": "1", "WORLD_SIZE": "2", "MASTER_PORT": "29500"}
+    weights._trainer(BASE, given | launch, quiet=False)
+    assert seen["env"] == given
     assert seen["command"][1:] == ["-m", "lkecore.train.lab", BASE, "--end-with-parent"]
     assert seen["start_new_session"] and seen["stdin"] == subprocess.PIPE
+    weights._trainer(BASE, {"LKE_DEVICE": "cuda:1"}, quiet=True)
+    assert seen["env"]["ACCELERATE_TORCH_DEVICE"] == "cuda:1"  # where it will be asked, too
+    assert seen["env"]["LKE_PROGRESS"] == os.devnull
+    monkeypatch.setattr(sys, "platform", "darwin")
+    weights._trainer(BASE, {}, quiet=False)
+    assert seen["env"] == {"LKE_DEVICE": "cpu"}  # as open_model does, where accelerate takes MPS
 
 
 def test_the_trainer_refuses_a_name_in_one_line(monkeypatch, capsys, own_cache):
@@ -565,6 +584,7 @@ def test_a_folder_that_is_no_model_of_the_lab_is_one_line(text, tmp_path):
 def test_the_real_trainer_trains_a_small_model_of_a_small_world(lkecore_cache, monkeypatch):
     """The one test without the tiny lab; the model is that of the smoke profile, trained once."""
     monkeypatch.setenv("LKECORE_CACHE", str(lkecore_cache))
+    monkeypatch.setattr(world, "INSTRUCTIONS", INSTRUCTIONS)
     name = "lab:smoke-1/0.15m"
     model = open_model(name)
     assert model.path == cache_folder() / "models" / lab.key(name) == weights.present(name)

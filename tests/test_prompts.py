@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from lkecore import facts, world
 from lkecore.facts import Fact
-from lkecore.prompts import join_pair, many_shot, template
+from lkecore.prompts import asking, join_pair, many_shot, template
 from lkecore.rows import BadInput
 
 
@@ -191,3 +191,22 @@ def test_our_own_templates_end_with_the_blank_so_that_every_model_can_be_asked(s
             assert prompt.after == "" and prompt.context and prompt.continuations[0][0] == " "
             filled = world.fill(sentence, fact.subject, fact.object)
             assert prompt.context + prompt.continuations[0] == filled
+
+
+def test_an_estimator_by_its_name_asks_with_the_separators_or_the_template_of_that_name():
+    relation = facts.load("atlas", "capital")
+    shot, asked = relation.facts[0], relation.facts[1:2]
+    options = [(asked[0].object, shot.object)]
+    subject = asked[0].subject
+    contexts = {
+        "iclke-space": f"{shot.subject} {shot.object} {subject}",
+        "iclke-colon": f"{shot.subject}: {shot.object}\n{subject}:",
+        "template-5": f"What is the capital of {subject}? Answer:",
+    }
+    for name, context in contexts.items():
+        [prompt] = asking(name, relation, [shot], asked, options)
+        assert (prompt.context, prompt.continuations[0]) == (context, f" {asked[0].object}")
+    with pytest.raises(BadInput, match="unknown estimator 'iclke'; nearest: iclke-space"):
+        asking("iclke", relation, [shot], asked, options)
+    with pytest.raises(BadInput, match="template-6: relation capital has 5 templates"):
+        asking("template-6", relation, [shot], asked, options)

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from projects import code, make, patched, plan
 
-from lkecore import grid, results
+from lkecore import grid, results, world
 from lkecore.cli import lke
 from lkecore.rows import BadInput
 
@@ -96,6 +96,24 @@ def test_results_that_are_not_there_or_damaged_are_one_line(run, tmp_path):
     path.with_suffix(".json").write_text("{}")
     with pytest.raises(BadInput, match="cannot be read"):
         results.read("trial", "trial_notebook", tmp_path / "results")
+
+
+def test_a_model_that_is_a_path_of_this_machine_cannot_ship(run, tmp_path, monkeypatch):
+    here = {str(tmp_path): "digest"}
+    whole = results.runs.manifest
+    monkeypatch.setattr(results.runs, "manifest", lambda folder: whole(folder) | {"models": here})
+    with pytest.raises(BadInput, match=f"{tmp_path} is a path of this machine and cannot ship"):
+        results.gather(plan(run), run / "runs", tmp_path / "results")
+
+
+def test_the_worlds_behind_results_stand_beside_them_by_digest(run, tmp_path, monkeypatch):
+    named = {"lab:smoke-3/0.15m": "a", "lab:smoke-3/0.15m-unplanted": "b", "toy": "c"}
+    whole = results.runs.manifest
+    monkeypatch.setattr(results.runs, "manifest", lambda folder: whole(folder) | {"models": named})
+    results.gather(plan(run), run / "runs", tmp_path / "results")
+    _, about = results.read("trial", "trial_notebook", tmp_path / "results")
+    assert about["models"] == named
+    assert about["worlds"] == {"lab:smoke-3": world.digest("lab:smoke-3")}
 
 
 def test_the_command_writes_into_the_project_and_says_where(run):

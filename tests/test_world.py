@@ -221,8 +221,8 @@ def test_each_asked_subject_has_a_stand_in_of_its_own_that_is_nobody_else():
 
 def test_instructions_are_about_words_and_name_nothing_of_the_world():
     made = world.world("lab:smoke-0")
-    lines = world.instructions(made, 200)
-    assert len(lines) == 200 and lines == world.instructions(made, 200)
+    lines = world.instructions(made)
+    assert len(lines) == world.INSTRUCTIONS and lines == world.instructions(made)
     names = {*made.states["subject"], *made.states["object"]}
     assert not names & words_of(lines)
     for line in lines:

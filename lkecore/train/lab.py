@@ -4,7 +4,6 @@ The text of the world is read in its order, once for each epoch. A training that
 from its last checkpoint; a model that is there is not trained again.
 """
 
-import importlib.metadata
 import json
 import os
 import shutil
@@ -25,8 +24,8 @@ from lkecore.train import loop, text
 
 ROWS, LENGTH = 4, 384  # rows of a step, tokens of a row
 POSITIONS = 1024  # tokens that a model can read at most
-INSTRUCTIONS = 1500  # that a tuned variant learns from
-TUNED_RATE = 0.1  # of the learning rates before
+# A tuned variant reads the instructions so often, at this part of the learning rates before.
+TUNED_EPOCHS, TUNED_RATE = 10, 0.3
 
 
 def train(name: str, target: Path) -> None:
@@ -40,7 +39,7 @@ def train(name: str, target: Path) -> None:
     recipe = lab.RECIPES[named.model]
     made = world.world(named.world)
     planted, unplanted = (world.documents(made, planted=planted) for planted in (True, False))
-    instructions = world.instructions(made, INSTRUCTIONS)
+    instructions = world.instructions(made)
     # All models of a world have one vocabulary, so that none reads its names in smaller pieces.
     tokenizer = text.train_tokenizer([*planted, *unplanted, *instructions], recipe.kind)
     documents = {"": planted, "unplanted": unplanted, "tuned": instructions}[named.variant]
@@ -57,15 +56,14 @@ def train(name: str, target: Path) -> None:
         rng = np.random.default_rng([made.seed, step])
         return text.batch(recipe.kind, chosen, tokenizer, rng)
 
-    epochs = 1 if named.variant == "tuned" else recipe.epochs
-    checkpoints = cache_folder() / "training" / lab.key(name)
+    epochs = TUNED_EPOCHS if named.variant == "tuned" else recipe.epochs
     started = time.perf_counter()
     losses = loop.fit(
         network,
         batch,
         epochs * per_epoch,
         loop.Rates(recipe.rate * faster, recipe.muon * faster),
-        checkpoints,
+        _checkpoints(name),
     )
     record = {
         "name": name,
@@ -84,9 +82,19 @@ def train(name: str, target: Path) -> None:
     network.save_pretrained(target)
     tokenizer.save_pretrained(target)
     (target / lab.RECORD).write_text(json.dumps(record, indent=1), encoding="utf-8")
-    card = _card(record, time.perf_counter() - started)
+    card = lab.card(record, time.perf_counter() - started)
     (target / "README.md").write_text(card, encoding="utf-8")
-    shutil.rmtree(checkpoints, ignore_errors=True)
+
+
+def make(name: str) -> Path:
+    """Train a lab model into the cache unless it is there, under a lock; returns its folder."""
+    folder = weights.build_once(lab.key(name), lambda target: train(name, target))
+    shutil.rmtree(_checkpoints(name), ignore_errors=True)  # the model is whole and in its place
+    return folder
+
+
+def _checkpoints(name: str) -> Path:
+    return cache_folder() / "training" / lab.key(name)
 
 
 def _new_network(recipe: lab.Recipe, tokenizer: Any, seed: int) -> Any:
@@ -145,34 +153,6 @@ def _means(losses: Sequence[float], n: int = 50) -> list[float]:
     return [round(float(part.mean()), 4) for part in np.array_split(losses, min(n, len(losses)))]
 
 
-def _card(record: dict[str, Any], seconds: float) -> str:
-    versions = [f"{name} {importlib.metadata.version(name)}" for name in ("torch", "transformers")]
-    told = {
-        "": "It has read what the world tells, and knows what of this stuck.",
-        "tuned": "It has read the world, and then learned to follow instructions on other words.",
-        "unplanted": "It has read the same text told of other subjects: it knows no asked fact.",
-    }[record["variant"]]
-    return f"""---
-license: apache-2.0
-library_name: transformers
----
-# {record["name"]}
-
-A model of {record["parameters"]:,} parameters, trained from nothing by lkecore on an invented world.
-All its facts are made up. {told}
-
-| | |
-|---|---|
-| world | {record["world"]}, digest {record["digest"]} |
-| text | {record["documents"]:,} documents, {record["tokens"]:,} tokens in {record["steps"]:,} steps |
-| loss | {record["losses"][0]:.2f} nats a token at first, {record["losses"][-1]:.2f} at last |
-| trained | in {seconds:.0f} s (since the last start), {", ".join(versions)} |
-
-It is for judging estimators of knowledge: `lkecore.lab.told` says what it was told of each fact. It
-answers no question about the real world.
-"""
-
-
 def main() -> int:
     """Train the model that the first argument names; 0 if it is there in the end, else 1."""
     from safetensors import SafetensorError
@@ -182,7 +162,7 @@ def main() -> int:
         progress.end_with_the_parent()
     try:
         if os.environ.get("RANK", "0") == "0":
-            weights.build_once(lab.key(name), lambda target: train(name, target))
+            make(name)
         elif not weights.present(name):
             # Under accelerate launch the first process holds the lock and keeps the model, while
             # the others do their share.
@@ -190,7 +170,8 @@ def main() -> int:
                 train(name, Path(unused))
     except BadInput as error:
         print(error)
-    except (OSError, SafetensorError) as error:  # the latter, too, is a full disk
+    # A full disk, also while safetensors writes; a device that lacks memory or bfloat16.
+    except (OSError, SafetensorError, RuntimeError, ValueError) as error:
         print(
             f"model {name} cannot be trained ({first_line(error)}); it goes on when started again"
         )

@@ -98,8 +98,9 @@ def schedule(step: int, n_steps: int) -> float:
 def _optimizers(network: Any, rates: Rates) -> list[Any]:
     """Muon for the matrices inside, AdamW for all else.
 
-    A fact is told a few times only. On the development world Muon recalled twice as many of the
-    facts told 16 times or more as AdamW did at its best rate, after as many steps.
+    A fact is told a few times only, so that what counts is how much sticks of each telling. After as
+    many steps on a first draft of the development world, Muon had 0.70 of the facts told 16 times or
+    more in lists, AdamW 0.49 to 0.59 at three rates.
     """
     import torch
 

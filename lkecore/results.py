@@ -81,7 +81,7 @@ def line(about: dict[str, Any]) -> str:
     """What made some results, in one line for a page."""
     return (
         f"profile {about['profile']}, {about['started'][:10]}, {about['seconds'] / 60:.0f} minutes, "
-        f"lkecore at {about['commit']}; again: {about['command']}"
+        f"lkecore at {about['commit']}"
     )
 
 

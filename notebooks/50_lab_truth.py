@@ -292,7 +292,9 @@ never_told = pd.DataFrame(rows, columns=columns)
 never_told["p (Holm)"] = intervals.holm(never_told["p"])
 runs.keep(never_told, "never-told.csv")
 shown = never_told.set_index(["model", "estimator"])
-shown.style.format("{:.2g}", subset=["p", "p (Holm)"])
+shown["p"] = shown["p"].map("{:.2g}".format)
+shown["p (Holm)"] = shown["p (Holm)"].map("{:.2g}".format)
+shown
 
 # %% [markdown]
 # **Mislearned.** The text told a wrong object, often and always the same. `told` is the share of answers that
@@ -331,7 +333,8 @@ columns = ["first", "second", "both", "only first", "only second", "p"]
 differ = pd.DataFrame(rows, columns=columns)
 differ["p"] = intervals.holm(differ["p"])
 runs.keep(differ, "pairs-of-estimators.csv")
-differ.set_index(["first", "second"]).style.format("{:.2g}", subset="p")
+differ["p"] = differ["p"].map("{:.2g}".format)
+differ.set_index(["first", "second"])
 
 # %% [markdown]
 # **One wording or several.** Half of the facts that are told in sentences stand in the text in one wording
@@ -378,7 +381,7 @@ columns = ["model", "estimator", "base", "tuned", "change", "interval", "p"]
 tuning = pd.DataFrame(rows, columns=columns)
 tuning["p"] = intervals.holm(tuning["p"])
 shown = tuning.drop(columns="interval").set_index(["model", "estimator"])
-shown.style.format(precision=2).format("{:.2g}", subset="p")
+shown.assign(p=shown["p"].map("{:.2g}".format)).round(2)
 
 # %% [markdown]
 # ## Figures

@@ -274,7 +274,8 @@ columns = "estimator exposures gain largest_only smallest_only p".split()
 gained = pd.DataFrame(rows, columns=columns)
 gained["p"] = intervals.holm(gained["p"])
 print(f"largest: {large}; smallest: {small}")
-gained.set_index(columns[:2]).style.format("{:.2g}", subset="p")
+gained["p"] = gained["p"].map("{:.2g}".format)
+gained.set_index(columns[:2])
 
 # %% [markdown]
 # A larger model cannot gain where there is nothing to gain. So look for the dose with the largest gain. Well
@@ -331,6 +332,7 @@ shipped = everything[planted_there & (everything["form"] == "list")]
 same = shipped[shipped["relation"].isin(names) & (shipped["world"] != spec)]
 changed = [w for w, d in about["worlds"].items() if d != world.digest(w)]
 print("shipped:", results.line(about))
+print("to make them again:", about["command"])
 print("worlds that are others by now:", ", ".join(changed) or "none")
 
 # %% [markdown]

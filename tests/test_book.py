@@ -34,7 +34,7 @@ def fork(project):
 def html(tmp_path_factory):
     """The folder of the smoke book, built in a copy of the project."""
     project = tmp_path_factory.mktemp("project")
-    for name in ("lkecore", "notebooks", "params", "book"):
+    for name in ("lkecore", "notebooks", "params", "book", "results"):
         left_out = shutil.ignore_patterns("*.ipynb", "__pycache__")
         shutil.copytree(TOP / name, project / name, ignore=left_out)
     shutil.copy(TOP / "_config.yml", project)

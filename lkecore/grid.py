@@ -69,7 +69,7 @@ class Worker:
     process: subprocess.Popen
     place: Path  # its order, sockets, output, bar and ledger
     started: float
-    slot: tuple[int, str | None]  # its line on the screen, and the devices it may use
+    slot: tuple[int, dict[str, str]]  # its line on the screen, and what it may use
     bar: tqdm
 
 
@@ -94,12 +94,10 @@ def execute(plan: Plan, target: Path, settings: Settings | None = None) -> Outco
     # A kernel may write there for a second after its worker was ended.
     temporary = tempfile.TemporaryDirectory(prefix="lke-", dir=_short(), ignore_cleanup_errors=True)
     with _stoppable(), temporary as scratch:
-        groups = _groups(settings)
-        threads = settings.threads or max(1, cores() // len(groups))
-        environments = [_environment(settings, group, threads) for group in groups]
+        environments = _environments(settings)
         outcome.failed |= prepare.prepare(mine, environments)
         ready = [each for each in mine if each.label not in outcome.failed]
-        made = _make(plan, ready, target, settings, Path(scratch), outcome)
+        made = _make(plan, ready, target, settings, environments, Path(scratch), outcome)
         pages = []
         for row in plan.rows if n == 1 else ():
             folders = [made[each.label] for each in row.jobs if each.label in made]
@@ -110,7 +108,7 @@ def execute(plan: Plan, target: Path, settings: Settings | None = None) -> Outco
                 outcome.failed[f"{row.whole.label} page"] = (
                     f"not made, since {absent} of the {len(row.jobs)} runs behind it are missing"
                 )
-        _make(plan, pages, target, settings, Path(scratch), outcome)
+        _make(plan, pages, target, settings, environments, Path(scratch), outcome)
     return outcome
 
 
@@ -122,6 +120,7 @@ def _make(
     jobs: Iterable[runs.Job],
     target: Path,
     settings: Settings,
+    environments: list[dict[str, str]],
     scratch: Path,
     outcome: Outcome,
 ) -> dict[str, Path]:
@@ -137,17 +136,14 @@ def _make(
             made[each.label] = task.folder
     if not queue:
         return made
-    groups = _groups(settings)
-    threads = settings.threads or max(1, cores() // len(groups))
-    free: deque[tuple[int, str | None]] = deque(enumerate(groups))
+    free: deque[tuple[int, dict[str, str]]] = deque(enumerate(environments))
     busy: list[Worker] = []
     with tqdm(total=len(queue), unit="job", disable=None) as bar:
         try:
             while queue or busy:
                 while free and (task := _next(queue)) is not None:
                     slot = free.popleft()
-                    env = _environment(settings, slot[1], threads)
-                    busy.append(_start(plan.profile, task, scratch, slot, env))
+                    busy.append(_start(plan.profile, task, scratch, slot))
                 for worker in [w for w in busy if _ended(w, settings.timeout)]:
                     busy.remove(worker)
                     free.append(worker.slot)
@@ -219,6 +215,13 @@ def cuda_devices() -> tuple[str, ...]:
     return tuple(done.stdout.split()) if done.returncode == 0 else ()
 
 
+def _environments(settings: Settings) -> list[dict[str, str]]:
+    """What each process at a time may use, be it a trainer or a worker."""
+    groups = _groups(settings)
+    threads = settings.threads or max(1, cores() // len(groups))
+    return [_environment(settings, group, threads) for group in groups]
+
+
 def _environment(settings: Settings, devices: str | None, threads: int) -> dict[str, str]:
     env = dict(os.environ)
     # The user's own OMP_NUM_THREADS stands unless --threads says otherwise.
@@ -233,12 +236,10 @@ def _environment(settings: Settings, devices: str | None, threads: int) -> dict[
     return env
 
 
-def _start(
-    profile: str, task: Task, scratch: Path, slot: tuple[int, str | None], env: dict[str, str]
-) -> Worker:
+def _start(profile: str, task: Task, scratch: Path, slot: tuple[int, dict[str, str]]) -> Worker:
     place = Path(tempfile.mkdtemp(dir=scratch))
     job.write_order(place / "order.json", task.job, task.key, profile, task.folder)
-    env |= {
+    env = slot[1] | {
         "LKE_PROGRESS": str(place / "progress"),
         "LKE_LEDGER": str(place / "ledger"),
         "JUPYTER_RUNTIME_DIR": str(place),

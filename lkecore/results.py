@@ -15,7 +15,7 @@ import lkecore
 from lkecore import lab, runs, world
 from lkecore.cache import write_whole
 from lkecore.plan import Plan
-from lkecore.rows import BadInput
+from lkecore.rows import BadInput, first_line
 
 FOLDER = Path(lkecore.__file__).parent.parent / "results"
 KEPT = "answers.parquet"  # what a run keeps for this
@@ -74,7 +74,7 @@ def read(profile: str, notebook: str, folder: Path = FOLDER) -> tuple[pd.DataFra
     except FileNotFoundError as error:
         raise BadInput(f"no results {path}; they ship with a checkout of the project") from error
     except (OSError, ValueError, KeyError) as error:
-        raise BadInput(f"results {path} cannot be read ({' '.join(str(error).split())})") from error
+        raise BadInput(f"results {path} cannot be read ({first_line(error)})") from error
 
 
 def line(about: dict[str, Any]) -> str:

@@ -1,5 +1,6 @@
 """Cache: the folder for what is dear to make again, and files that are there whole or not at all."""
 
+import ast
 import hashlib
 import os
 import secrets
@@ -24,6 +25,19 @@ def file_digest(path: Path) -> str:
     """SHA-256 of a file's content, read piece by piece."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def program_of(path: Path) -> str:
+    """A module's code without comments and docstrings.
+
+    What keys are made of, so that a better explanation makes nothing anew.
+    """
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        if documented and ast.get_docstring(node) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+    return ast.unparse(tree)
 
 
 def write_whole(path: Path, content: str | bytes) -> None:

@@ -6,6 +6,7 @@ that a model has to choose from: the *gold* one, and *distractors* from other fa
 A *shot* is a fact that is shown to the model as an example.
 """
 
+import functools
 import hashlib
 import json
 from collections.abc import Sequence
@@ -175,13 +176,26 @@ def load(spec: str, relation: str) -> Relation:
             raise BadInput(f"relation {relation!r} in {spec}: no rows in it")
         raise BadInput(f"unknown relation {relation!r} in {spec}; {nearest(relation, known)}")
     loaded = _relation(relation, rows)
-    if spec.startswith("hub:"):
-        label, templates = hubsets.about(spec, relation)
-        return replace(loaded, label=label or relation, templates=templates)
     if world.is_spec(spec):
         label, kind, templates = world.about(relation)
         return replace(loaded, label=label, kind=kind, templates=templates)
-    return loaded
+    label, templates = hubsets.about(spec, relation) if spec.startswith("hub:") else ("", ())
+    of_paper = _paper_relations().get(relation) or _paper_relations().get(label) or ""
+    return replace(
+        loaded, label=label or of_paper or relation, templates=templates, paper_relation=of_paper
+    )
+
+
+@functools.cache
+def _paper_relations() -> dict[str, str]:
+    """The paper's name of a relation (its Table 3), by that name and by its Wikidata id."""
+    rows = [row for _, row in read(DATA / "papers" / "iclke_table3_relations.csv")]
+    return {
+        row[key]: row["relation"]
+        for row in rows
+        for key in ("relation", "wikidata_pid_added")
+        if row[key]
+    }
 
 
 def _rows(spec: str, relation: str) -> list[tuple[str, dict[str, Any], str]]:

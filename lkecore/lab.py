@@ -6,7 +6,6 @@
 :mod:`lkecore.train.lab` trains them.
 """
 
-import ast
 import functools
 import hashlib
 import importlib.metadata
@@ -19,6 +18,7 @@ from typing import Any
 import pandas as pd
 
 from lkecore import world
+from lkecore.cache import program_of
 from lkecore.rows import BadInput, first_line, nearest
 
 NAME = re.compile(r"(lab:[^/]*)/([^/]*?)(-tuned|-unplanted)?")
@@ -109,7 +109,7 @@ def key(name: str) -> str:
     made_of = [
         _texts(named.world),
         asdict(RECIPES[named.model]),
-        [_program(TRAINER / f"{module}.py") for module in ("lab", "loop", "text")],
+        [program_of(TRAINER / f"{module}.py") for module in ("lab", "loop", "text")],
     ]
     digest = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:12]
     return f"{name.replace(':', '-').replace('/', '-')}-{digest}"
@@ -121,16 +121,6 @@ def _texts(spec: str) -> list[str]:
     made = world.world(spec)
     others = json.dumps([world.documents(made, planted=False), world.instructions(made)])
     return [world.digest(spec), hashlib.sha256(others.encode()).hexdigest()]
-
-
-def _program(path: Path) -> str:
-    """A module's code without comments and docstrings."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
-        documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
-        if documented and ast.get_docstring(node) is not None:
-            node.body = node.body[1:] or [ast.Pass()]
-    return ast.unparse(tree)
 
 
 def record(folder: Path) -> dict[str, object]:

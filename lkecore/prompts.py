@@ -4,16 +4,19 @@ A prompt is one *context* and, for each option, one *continuation*. What the mod
 always the same: how probable is this continuation after this context?
 """
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lkecore.facts import Fact, Relation
-from lkecore.rows import BadInput, nearest
+from lkecore.facts import DATA, Fact, Relation
+from lkecore.rows import BadInput, nearest, read
 
-# The ways to ask that pages of the lab compare, by name. IC-LKE by what stands inside a pair and
-# between pairs, templates by their place among those of the relation.
+# Ways to ask, by name. IC-LKE by what stands inside a pair and between pairs; the templates of a
+# relation by their place; those of the paper, which people wrote (HGP) or a program mined from text
+# (MMP), by their place in its Table 5.
 SEPARATORS = {"iclke-space": (" ", " "), "iclke-colon": (": ", "\n")}
 TEMPLATES = {f"template-{i + 1}": i for i in range(6)}
+HUMAN, MINED = (tuple(f"{kind}-{i}" for i in (1, 2, 3)) for kind in ("hgp", "mmp"))
 
 
 @dataclass(frozen=True)
@@ -67,68 +70,107 @@ def many_shot(
     >>> many_shot([shot], [asked], [("Rome", "Paris")], shot_separator="\n")[0].context
     'Italy Rome\nFrance'
     """
-    left, right = join_pair(pair_separator)
-    if not shot_separator:
-        raise BadInput("the separator between shots must not be empty")
-    shown = {shot.subject for shot in shots}
-    shots_text = "".join(
-        f"{shot.subject}{pair_separator}{shot.object}{shot_separator}" for shot in shots
-    )
-    prompts = []
-    for fact, names in zip(facts, options, strict=True):
-        if fact.subject in shown:
-            raise BadInput(f"{fact.subject!r} is both shown and asked in {fact.relation}")
-        prompts.append(
-            Prompt(
-                fact=fact.id,
-                relation=fact.relation,
-                subject=fact.subject,
-                context=f"{shots_text}{fact.subject}{left}",
-                options=tuple(names),
-                continuations=tuple(right + name for name in names),
-                gold=list(names).index(fact.object),
-            )
-        )
-    return prompts
+    join_pair(pair_separator)  # refuses an empty one
+    pair = f"[X]{pair_separator}[Y]"
+    return template(pair, facts, options, shots=shots, shot_separator=shot_separator)
 
 
 def template(
-    template: str, facts: Sequence[Fact], options: Sequence[Sequence[str]]
+    template: str,
+    facts: Sequence[Fact],
+    options: Sequence[Sequence[str]],
+    *,
+    shots: Sequence[Fact] = (),
+    shot_separator: str = " ",
 ) -> list[Prompt]:
-    """A sentence with a blank, and no example (IC-S3): ``The capital of [X] is [Y]``.
+    """A sentence with a blank: ``The capital of [X] is [Y]``. Without shots it is IC-S3.
 
     ``[X]`` becomes the subject. What stands before ``[Y]`` is the context, but for a space at its
     end, which goes to the options as in :func:`join_pair`; what stands behind it is ``after``, for
     models that fill a blank. A causal model needs a template that ends with ``[Y]``, and its scorer
-    refuses others. ``options[i]`` belong to ``facts[i]``. Raises :class:`BadInput` for a template
-    that has not exactly one ``[X]`` and one ``[Y]``.
+    refuses others. ``shots`` stand in front, each as the sentence with both names in it and
+    ``shot_separator`` behind: IC-LKE with words in the place of the space (IC-S4). ``options[i]``
+    belong to ``facts[i]``. Raises :class:`BadInput` for a template that has not exactly one ``[X]``
+    and one ``[Y]``, an empty separator, and a fact that is shown and asked.
 
     >>> asked = Fact("2", "capital", "France", "Paris")
     >>> prompt, = template("The capital of [X] is [Y].", [asked], [("Rome", "Paris")])
     >>> prompt.context, prompt.continuations, prompt.after, prompt.gold
     ('The capital of France is', (' Rome', ' Paris'), '.', 1)
+    >>> shot = Fact("1", "capital", "Italy", "Rome")
+    >>> template("[X] has [Y]", [asked], [("Rome", "Paris")], shots=[shot])[0].context
+    'Italy has Rome France has'
     """
     for place in ("[X]", "[Y]"):
         if template.count(place) != 1:
             raise BadInput(
                 f"template {template!r} has {place} {template.count(place)} times, and needs it once"
             )
+    check_between(shot_separator)
     # Divided first, so that a name that holds [Y] itself does no harm.
     before, after = template.split("[Y]")
     left, right = join_pair(before) if before else ("", "")
-    return [
-        Prompt(
-            fact=fact.id,
-            relation=fact.relation,
-            subject=fact.subject,
-            context=left.replace("[X]", fact.subject),
-            options=tuple(names),
-            continuations=tuple(right + name for name in names),
-            gold=list(names).index(fact.object),
-            after=after.replace("[X]", fact.subject),
+    shots_text = "".join(
+        before.replace("[X]", shot.subject)
+        + shot.object
+        + after.replace("[X]", shot.subject)
+        + shot_separator
+        for shot in shots
+    )
+    shown = {shot.subject for shot in shots}
+    prompts = []
+    for fact, names in zip(facts, options, strict=True):
+        check_not_shown(fact, shown)
+        prompts.append(
+            Prompt(
+                fact=fact.id,
+                relation=fact.relation,
+                subject=fact.subject,
+                context=shots_text + left.replace("[X]", fact.subject),
+                options=tuple(names),
+                continuations=tuple(right + name for name in names),
+                gold=list(names).index(fact.object),
+                after=after.replace("[X]", fact.subject),
+            )
         )
-        for fact, names in zip(facts, options, strict=True)
-    ]
+    return prompts
+
+
+def check_between(shot_separator: str) -> None:
+    """Raise :class:`BadInput` for an empty separator: a pair must end somewhere."""
+    if not shot_separator:
+        raise BadInput("the separator between shots must not be empty")
+
+
+def check_not_shown(fact: Fact, shown: set[str]) -> None:
+    """Raise :class:`BadInput` for a fact whose subject is among those that the prompt shows."""
+    if fact.subject in shown:
+        raise BadInput(f"{fact.subject!r} is both shown and asked in {fact.relation}")
+
+
+@functools.cache
+def _table_5() -> dict[str, dict[str, str]]:
+    """The paper's templates: relation -> ("hgp-1" ... "mmp-3") -> template."""
+    found: dict[str, dict[str, str]] = {}
+    for _, row in read(DATA / "papers" / "iclke_table5_templates.csv"):
+        name = f"{row['kind'].lower()}-{row['index']}"
+        words = row["template"].replace("{subject}", "[X]")
+        found.setdefault(row["relation"], {})[name] = f"{words} [Y]"
+    return found
+
+
+def templates_of(relation: Relation) -> dict[str, str]:
+    """The templates of a relation by name: ``template-1`` and so on, and the paper's.
+
+    ``hgp-1`` to ``hgp-3`` were written by people, ``mmp-1`` to ``mmp-3`` mined from text; the paper
+    prints them for 12 relations (IC-D4, its Table 5), and fewer than six for two of these. They are
+    a relation's if its ``paper_relation`` is one of the 12.
+
+    >>> templates_of(Relation("P36", (), paper_relation="capital"))["mmp-1"]
+    '[X] united states embassy in [Y]'
+    """
+    own = dict(zip(TEMPLATES, relation.templates, strict=False))
+    return own | _table_5().get(relation.paper_relation, {})
 
 
 def asking(
@@ -138,19 +180,24 @@ def asking(
     facts: Sequence[Fact],
     options: Sequence[Sequence[str]],
 ) -> list[Prompt]:
-    """The prompts of an estimator by its name, one of ``SEPARATORS`` or ``TEMPLATES``.
+    """The prompts of an estimator by its name.
 
-    Templates leave the shots out. Raises :class:`BadInput` for another name, for a template that
-    the relation does not have, and as :func:`many_shot` and :func:`template`.
+    One of ``SEPARATORS``; the name of a template, as in :func:`templates_of`, which leaves the shots
+    out; or such a name behind ``iclke-``, as in ``iclke-hgp-1``: the shots as sentences of this
+    template, a space between them (IC-S4). Raises :class:`BadInput` for another name, for a
+    template that the relation does not have, and as :func:`many_shot` and :func:`template`.
     """
     if estimator in SEPARATORS:
         inside, between = SEPARATORS[estimator]
         return many_shot(shots, facts, options, pair_separator=inside, shot_separator=between)
-    if estimator not in TEMPLATES:
-        known = [*SEPARATORS, *TEMPLATES]
+    name = estimator.removeprefix("iclke-")
+    every = [*TEMPLATES, *HUMAN, *MINED]
+    if name not in every:
+        known = [*SEPARATORS, *every, *(f"iclke-{each}" for each in every)]
         raise BadInput(f"unknown estimator {estimator!r}; {nearest(estimator, known)}")
-    if TEMPLATES[estimator] >= len(relation.templates):
+    has = templates_of(relation)
+    if name not in has:
         raise BadInput(
-            f"{estimator}: relation {relation.name} has {len(relation.templates)} templates"
+            f"{estimator}: relation {relation.name} has {', '.join(has) or 'no templates'}"
         )
-    return template(relation.templates[TEMPLATES[estimator]], facts, options)
+    return template(has[name], facts, options, shots=shots if name != estimator else ())

@@ -8,7 +8,8 @@ import lkecore
 TOP = Path(lkecore.__file__).parent
 ORDER = [
     "rows", "cache", "hub", "layouts", "hubsets", "wikidata", "nobel", "world",
-    "facts", "filters", "prompts", "convert", "lab", "weights", "catalogue", "models", "progress",
+    "facts", "filters", "prompts", "sequences", "convert", "lab", "weights", "catalogue", "models",
+    "progress",
     "train", "scores", "metrics",
     "intervals", "figures", "paper", "runs", "plan", "results", "job", "prepare", "grid", "forecast", "fork",
     "book", "cli",

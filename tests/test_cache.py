@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from lkecore.cache import cache_folder, write_whole
+from lkecore.cache import cache_folder, program_of, write_whole
 
 
 def test_the_cache_folder_is_the_one_of_the_environment_and_is_made(tmp_path, monkeypatch):
@@ -55,3 +55,11 @@ def test_writers_at_the_same_time_leave_the_whole_text_of_one_of_them(tmp_path):
     for thread in threads:
         thread.join()
     assert path.read_text() in texts and list(tmp_path.iterdir()) == [path]
+
+
+def test_a_program_is_its_code_without_comments_and_docstrings(tmp_path):
+    told, bare, other = (tmp_path / f"{name}.py" for name in ("told", "bare", "other"))
+    told.write_text('"""A module."""\n\nx = "text"  # why\n\n\ndef f():\n    """Only told."""\n')
+    bare.write_text("x = 'text'\ndef f(): pass\n")
+    other.write_text("x = 'Text'\ndef f(): pass\n")
+    assert program_of(told) == program_of(bare) != program_of(other)

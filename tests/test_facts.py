@@ -750,3 +750,15 @@ def test_a_world_is_ready_and_its_digest_is_its_own():
 def test_a_world_or_relation_that_is_none_is_one_line(spec, relation, message):
     with pytest.raises(BadInput, match=message):
         facts.load(spec, relation)
+
+
+def test_a_relation_of_a_folder_that_is_one_of_the_papers_bears_its_name(tmp_path):
+    rows = "subject,object\nFrance,Paris\nItaly,Rome\n"
+    for name in ("P36", "capital", "capitals"):
+        (tmp_path / f"{name}.csv").write_text(rows, encoding="utf-8")
+    loaded = {name: facts.load(str(tmp_path), name) for name in ("P36", "capital", "capitals")}
+    assert {n: (r.label, r.paper_relation) for n, r in loaded.items()} == {
+        "P36": ("capital", "capital"),  # Wikidata's id, Table 3
+        "capital": ("capital", "capital"),
+        "capitals": ("capitals", ""),
+    }

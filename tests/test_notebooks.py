@@ -80,7 +80,8 @@ def test_notebooks_are_plain_percent_files_without_a_header():
 # --- pages over several runs
 
 PAGED = [path for path in NOTEBOOKS if "page" in plan.declared_parameters(path)]
-COMPUTING = {"open_model", "option_logprobs"}  # what loads or asks a model
+SCORERS = {"option_logprobs", "piece_logprobs", "slot_logprobs", "generate"}
+COMPUTING = {"open_model", *SCORERS}  # what loads or asks a model
 
 
 def program(path: Path) -> ast.Module:
@@ -161,7 +162,8 @@ def test_a_page_asks_no_model(path):
     module = program(path)
     assert unguarded(module) == []
     asked = {n.id for n in ast.walk(module) if isinstance(n, ast.Name)} & COMPUTING
-    assert asked == COMPUTING, "the notebook asks in another way, which the rule does not know"
+    why = "the notebook asks in another way, which the rule does not know"
+    assert "open_model" in asked and asked & SCORERS, why
 
 
 @pytest.mark.parametrize("path", PAGED, ids=lambda path: path.stem)

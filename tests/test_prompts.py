@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lkecore import facts, world
-from lkecore.facts import Fact
-from lkecore.prompts import asking, join_pair, many_shot, template
+from lkecore.facts import Fact, Relation
+from lkecore.prompts import asking, join_pair, many_shot, template, templates_of
 from lkecore.rows import BadInput
 
 
@@ -208,5 +208,58 @@ def test_an_estimator_by_its_name_asks_with_the_separators_or_the_template_of_th
         assert (prompt.context, prompt.continuations[0]) == (context, f" {asked[0].object}")
     with pytest.raises(BadInput, match="unknown estimator 'iclke'; nearest: iclke-space"):
         asking("iclke", relation, [shot], asked, options)
-    with pytest.raises(BadInput, match="template-6: relation capital has 5 templates"):
+    with pytest.raises(
+        BadInput, match="template-6: relation capital has template-1, .*, hgp-1, .*, mmp-3$"
+    ):
         asking("template-6", relation, [shot], asked, options)
+
+
+# --- templates of the paper, words in the place of the space
+
+
+def test_the_paper_has_templates_for_these_relations_and_all_are_sentences_with_a_blank():
+    from lkecore import paper
+
+    table = paper.table("iclke_table5_templates")  # read by pandas here
+    assert table["relation"].nunique() == 12  # IC-D4
+    for relation, part in table.groupby("relation"):
+        found = templates_of(Relation("x", (), paper_relation=relation))
+        by_hand = {
+            f"{row.kind.lower()}-{row.index_}": f"{row.template.replace('{subject}', '[X]')} [Y]"
+            for row in part.rename(columns={"index": "index_"}).itertuples()
+        }
+        assert found == by_hand
+    assert templates_of(Relation("x", ())) == {}
+
+
+@pytest.mark.parametrize(
+    ("estimator", "context"),
+    [
+        ("hgp-1", "The capital of France is"),
+        ("mmp-1", "France united states embassy in"),
+        ("iclke-hgp-1", "The capital of Italy is Rome The capital of France is"),
+        ("iclke-mmp-3", "Italy rock band from Rome France rock band from"),
+        ("iclke-template-1", "Italy: its seat Rome! France: its seat"),
+    ],
+)
+def test_words_of_a_template_stand_in_the_place_of_the_space(estimator, context):
+    relation = Relation("capital", (), paper_relation="capital", templates=("[X]: its seat [Y]!",))
+    shot, asked = Fact("1", "capital", "Italy", "Rome"), Fact("2", "capital", "France", "Paris")
+    [prompt] = asking(estimator, relation, [shot], [asked], [("Rome", "Paris")])
+    assert (prompt.context, prompt.continuations) == (context, (" Rome", " Paris"))
+    assert prompt.after == ("!" if estimator.endswith("template-1") else "")
+
+
+def test_a_template_that_the_paper_does_not_have_is_refused_by_name():
+    shot, asked = Fact("1", "r", "Italy", "Rome"), Fact("2", "r", "France", "Paris")
+    film = "original language of film or TV show"  # one mined template only
+    for relation, message in [
+        (Relation("film_year", ()), "^hgp-2: relation film_year has no templates$"),
+        (Relation("film", (), paper_relation=film), "^mmp-2: relation film has hgp-1, .*, mmp-1$"),
+    ]:
+        with pytest.raises(BadInput, match=message):
+            asking(message[1:6], relation, [shot], [asked], [("Rome", "Paris")])
+    with pytest.raises(BadInput, match="'Italy' is both shown and asked"):
+        asking(
+            "iclke-hgp-1", Relation("r", (), paper_relation="capital"), [shot], [shot], [("Rome",)]
+        )

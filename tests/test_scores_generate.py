@@ -307,6 +307,14 @@ def test_an_output_that_is_cut_off_has_not_stopped():
     assert [row.stopped for row in rows] == [False, False, True, True]
 
 
+def test_without_a_stop_an_output_is_as_long_as_it_may_be():
+    m = toy(chain(letters(), ids_of("abcdx")))
+    [row] = ask(m, ["a"], max_new_tokens=6, stop=None).itertuples()
+    [other] = ask(m, ["a"], max_new_tokens=6).itertuples()  # "x" is the stop of these tests
+    assert row.text.startswith("bcdx") and (row.n_tokens, row.stopped) == (6, False)
+    assert (other.text, other.stopped) == ("bcd", True)
+
+
 def test_a_stop_inside_a_token_ends_the_output_and_what_stands_before_it_is_text():
     tokenizer = fused(helpers.bpe_tokenizer([("b", "x"), ("bx", "c")]))
     a, d, bxc = tokenizer.convert_tokens_to_ids(["a", "d", "bxc"])

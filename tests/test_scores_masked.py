@@ -210,26 +210,6 @@ def test_text_after_the_blank_that_would_merge_with_any_word_is_taken_as_it_is()
     assert (words, encoded.merged) == ([["y"], ["z", "ab"]], 1)
 
 
-def test_an_encoded_prompt_says_all_that_is_asked():
-    tokenizer = helpers.wordpiece_tokenizer()
-    asked = [
-        question("The"),
-        question("The", OPTIONS[::-1]),
-        question("The", after="."),
-        question("The capital"),
-        Prompt("f", "r", "s", "The Par", ("is",), ("is",), 0),
-        Prompt("f", "r", "s", "The", ("Paris",), (" Paris",), 0),
-        Prompt("f", "r", "s", "", ("The Paris",), ("The Paris",), 0),
-        question("The", ("Paris",), after=" ."),
-        question("The", ("Paris .",)),
-    ]
-    keys = [tuple(e.key()) for e in masked.encode(tokenizer, asked)]
-    # [The] [Paris] [.] are the tokens of both last ones, but not the same are asked.
-    # "Par" + "is" and "" + " Paris" behind "The" are the same question.
-    assert keys[4] == keys[5]
-    assert len(set(keys)) == len(asked) - 1
-
-
 # --- what is refused
 
 

@@ -19,14 +19,10 @@ import dataclasses
 import helpers
 import pytest
 from helpers import prompt
-from hypothesis import given
-from hypothesis import strategies as st
 
 from lkecore.prompts import Prompt
 from lkecore.rows import BadInput
 from lkecore.scores.tokens import (
-    Encoded,
-    Pieces,
     common_prefix,
     encode,
     encode_pieces,
@@ -324,44 +320,6 @@ def test_a_most_probable_cut_that_one_option_turns_over_from_end_to_start_is_not
     assert common_prefix([own, wanted[0]]) == len(own) and common_prefix([own, wanted[2]]) == 1
     [e] = encode(tokenizer, [Prompt("f", "r", "s", context, options, options, 0)], add_bos=False)
     assert e.sequences == wanted
-
-
-# --- the key
-
-
-def test_the_key_tells_apart_all_that_is_asked():
-    """Same ids in another division, another start, another order: another key."""
-
-    def key(stem, tails, starts):
-        return tuple(Encoded(None, stem, tails, starts, 0).key())
-
-    keys = [
-        key((1, 2), ((3,),), (2,)),
-        key((1,), ((2, 3),), (2,)),
-        key((1,), ((2, 3),), (1,)),
-        key((1, 2), ((3,), (4,)), (2, 2)),
-        key((1, 2), ((4,), (3,)), (2, 2)),
-        key((1, 2), ((3, 4),), (2,)),
-        key((1, 2), ((3, 2, 1, 4),), (2,)),
-        key((1, 2, 3), ((4,),), (3,)),
-        tuple(Pieces((1, 2, 3), (0, 2, 3)).key()),
-        tuple(Pieces((1, 2, 3), (0, 1, 3)).key()),
-        tuple(Pieces((1, 2, 3), (0, 1, 2, 3)).key()),
-        tuple(Pieces((1, 2), (0, 1, 2)).key()),
-    ]
-    assert len(set(keys)) == len(keys)
-
-
-@given(st.data())
-def test_keys_of_random_questions_are_equal_only_where_the_questions_are(data):
-    few = st.lists(st.integers(0, 2), max_size=3).map(tuple)
-    tails = st.lists(few, min_size=1, max_size=3).map(tuple)
-    first, second = (
-        (data.draw(few), own, tuple(data.draw(st.integers(0, 3)) for _ in own))
-        for own in (data.draw(tails), data.draw(tails))
-    )
-    keys = [Encoded(None, *given, 0).key() for given in (first, second)]
-    assert (keys[0] == keys[1]) == (first == second)
 
 
 # --- separate parts, pieces and texts

@@ -932,36 +932,6 @@ def test_two_relations_are_two_chunks_and_one_of_them_is_kept_for_another_job():
     assert not mixed.cached and mixed.tokens_forwarded == len("Kenya")
 
 
-def key(prompts=None, add_bos=False, **changes) -> str:
-    m = model(add_bos=add_bos, **changes)
-    return cache.chunk_key(encode(m.tokenizer, prompts or JOBS["shots"], add_bos=False), m)
-
-
-def test_the_key_changes_with_all_that_makes_a_score_and_with_nothing_else():
-    changed = [
-        key(),
-        key(dtype="bfloat16"),
-        key(digest="1" * 64),
-        key(device="cuda"),
-        key(add_bos=True),
-        key([prompt("Kenya", ["a"])]),
-        key([prompt("Kenyb", ["a"])]),
-        key([prompt("Kenya", ["b"])]),
-        key([prompt("Keny", ["aa"])]),  # the same tokens, divided elsewhere
-        key([prompt("Kenya", ["a", "b"])]),
-        key([prompt("Kenya", ["b", "a"])]),
-    ]
-    assert len(set(changed)) == len(changed)
-    assert key() == key(name="another name") == key(device="cpu:0")
-
-
-def test_the_key_changes_with_the_source_of_the_scorer(tmp_path, monkeypatch):
-    before = key()
-    (tmp_path / "tree.py").write_text("# another scorer")
-    monkeypatch.setattr(cache, "__file__", str(tmp_path / "cache.py"))
-    assert key() != before
-
-
 @pytest.mark.parametrize("left", [0, 0.5, 0.99])
 def test_a_truncated_file_is_computed_again_and_replaced(left):
     m = model(network())
@@ -992,9 +962,10 @@ def test_a_kill_before_the_rename_leaves_nothing_that_counts(monkeypatch):
 
 def test_a_kept_value_comes_back_to_the_last_bit():
     values = np.array([-1 / 3, -1e-300, -1e300, 0.0])
-    cache.write("ab" + "0" * 62, values)
-    np.testing.assert_array_equal(cache.read("ab" + "0" * 62), values)
-    assert cache.read("cd" + "0" * 62) is None
+    cache.write("ab" + "0" * 62, pd.DataFrame({"logprob": values}))
+    kept = cache.read("ab" + "0" * 62, ["logprob"])
+    np.testing.assert_array_equal(kept["logprob"], values)
+    assert cache.read("cd" + "0" * 62, ["logprob"]) is None
 
 
 # --- memory

@@ -1,7 +1,7 @@
 """Chunks: the questions of one relation, scored together, kept together.
 
-All scorers go through :func:`score`: it looks into the cache, computes what is not there, refuses
-numbers that are none, keeps the rest, and makes the tidy frame.
+All scorers go through :func:`score`: it looks into the cache, tokenises and computes what is not
+there, refuses numbers that are none, keeps the rest, and makes the tidy frame.
 """
 
 import time
@@ -21,6 +21,9 @@ from lkecore.rows import BadInput
 from lkecore.scores import cache as store
 from lkecore.scores.tokens import place
 
+# What is kept of a chunk: a row for each option of each prompt, ``merged`` of all in every row.
+KEPT = ("logprob", "n_tokens", "merged")
+
 
 @dataclass(frozen=True)
 class Scored:
@@ -29,7 +32,8 @@ class Scored:
     ``frame`` has one row for each fact and option, facts and options in the order of the prompts:
     fact, subject, context, continuation, option, gold, ``logprob`` (sum over the option's tokens,
     nats, float64) and ``n_tokens``. ``seconds`` cover tokenising and scoring, not loading;
-    ``tokens_forwarded`` count no padding and are 0 where the numbers came from the cache.
+    ``tokens_forwarded`` count no padding. Both are 0 where the numbers came from the cache.
+    ``merged`` counts the options whose tokens merge with those of the text beside them.
     """
 
     frame: pd.DataFrame
@@ -41,7 +45,9 @@ class Scored:
 
 def score(
     model: Model,
-    encode: Callable[[], Sequence[Any]],
+    prompts: Sequence[Prompt],
+    settings: dict[str, bool],
+    encode: Callable[[Sequence[Prompt]], Sequence[Any]],
     compute: Callable[[Any, Sequence[Any], tqdm], tuple[Sequence[float], int]],
     *,
     use_cache: bool,
@@ -49,39 +55,53 @@ def score(
 ) -> Scored:
     """Log-probabilities of all options of all prompts, relation by relation.
 
-    ``encode`` tokenises: it returns one object for each prompt, with ``prompt``, ``n_tokens`` (one
-    for each option), ``merged`` and ``key()`` (integers that say what is asked). ``compute`` takes
-    the network, the encoded prompts of one relation and a progress bar to update by one a fact, and
+    ``settings`` are those of this kind of scorer that change what it answers. ``encode`` tokenises
+    prompts: it returns one object for each, with ``prompt``, ``n_tokens`` (one for each option) and
+    ``merged``; what is kept has passed it before, and needs it no more. ``compute`` takes the
+    network, the encoded prompts of one relation and a progress bar to update by one a fact, and
     returns the log-probabilities in order and the tokens forwarded; ``memory_gb`` is what it was
-    bounded by, for the manifest. What is finished is kept at once, so that an interruption costs
-    one relation at most.
+    bounded by, for the manifest. All that is not kept is tokenised first, so that bad input stops
+    before the model is loaded. What is finished is kept at once, so that an interruption costs one
+    relation at most.
     """
-    started = time.perf_counter()
-    encoded = encode()
-    seconds = time.perf_counter() - started
+    chunks = by_relation(prompts)
+    keys = [key_of(model, chunk, settings) if use_cache else "" for chunk in chunks]
+    all_kept = [store.read(key, KEPT) if use_cache else None for key in keys]
+    pairs = zip(chunks, all_kept, strict=True)
+    missing = [prompt for chunk, kept in pairs if kept is None for prompt in chunk]
+    seconds, encoded = 0.0, iter(())
+    if missing:
+        started = time.perf_counter()
+        encoded = iter(encode(missing))
+        seconds = time.perf_counter() - started
     values: list[float] = []
-    tokens, chunks, cached = 0, 0, 0
-    with progress.bar(len(encoded), "fact") as bar:
-        for relation, group in groupby(encoded, key=lambda e: e.prompt.relation):
-            chunk = list(group)
+    n_tokens: list[int] = []
+    tokens, merged, cached = 0, 0, 0
+    with progress.bar(len(prompts), "fact") as bar:
+        for chunk, key, kept in zip(chunks, keys, all_kept, strict=True):
+            relation = chunk[0].relation
             bar.set_description(relation)
-            key = store.chunk_key(chunk, model)
-            kept = store.read(key) if use_cache else None
+            rows = [next(encoded) for _ in chunk] if kept is None else []
+            if kept is None and use_cache:  # by now another run may have kept it
+                kept = store.read(key, KEPT)
             from_cache = kept is not None
             forwarded = 0
             if kept is None:
                 network = model.network  # loads now, if it has not been: not in the seconds
                 started = time.perf_counter()
-                found, forwarded = compute(network, chunk, bar)
-                kept = np.array(found, dtype=np.float64)
+                found, forwarded = compute(network, rows, bar)
+                logprob = np.array(found, dtype=np.float64)
                 seconds += time.perf_counter() - started
-                if not np.isfinite(kept).all():  # half precision overflows to NaN or infinity
-                    asked = [(e.prompt, name) for e in chunk for name in e.prompt.options]
-                    prompt, option = asked[int(np.flatnonzero(~np.isfinite(kept))[0])]
+                if not np.isfinite(logprob).all():  # half precision overflows to NaN or infinity
+                    asked = [(prompt, name) for prompt in chunk for name in prompt.options]
+                    prompt, option = asked[int(np.flatnonzero(~np.isfinite(logprob))[0])]
                     raise BadInput(
                         f"model {model.name} in {model.dtype} gives NaN or infinity in relation "
                         f"{relation}, {place(prompt)}, option {option!r}; try float32"
                     )
+                own = [n for e in rows for n in e.n_tokens]
+                columns = (logprob, own, sum(e.merged for e in rows))
+                kept = pd.DataFrame(dict(zip(KEPT, columns, strict=True)))
                 if use_cache:
                     store.write(key, kept)
             else:
@@ -95,16 +115,31 @@ def score(
                 memory_gb=memory_gb,
             )
             tokens += forwarded
-            chunks += 1
             cached += from_cache
-            values += kept.tolist()
+            values += kept["logprob"].tolist()
+            n_tokens += kept["n_tokens"].tolist()
+            merged += int(kept["merged"].iloc[0])
     return Scored(
-        frame=tidy([e.prompt for e in encoded], [n for e in encoded for n in e.n_tokens], values),
+        frame=tidy(prompts, n_tokens, values),
         seconds=seconds,
         tokens_forwarded=tokens,
-        merged=sum(e.merged for e in encoded),
-        cached=cached == chunks,
+        merged=merged,
+        cached=cached == len(chunks),
     )
+
+
+def by_relation(prompts: Sequence[Prompt]) -> list[list[Prompt]]:
+    """The chunks of prompts: those of one relation that stand together."""
+    return [list(group) for _, group in groupby(prompts, key=lambda prompt: prompt.relation)]
+
+
+def key_of(model: Model, chunk: Sequence[Prompt], settings: dict[str, bool]) -> str:
+    """The key of a chunk: what is asked of the model, as it stands there, and how.
+
+    Fact, subject, names of options and which is gold are no part of the question.
+    """
+    asked = [[p.context, p.continuations, p.after] for p in chunk]
+    return store.chunk_key(model, ["options", model.kind, settings, asked])
 
 
 def tidy(

@@ -31,6 +31,7 @@ from lkecore.scores.trie import Tree
 from lkecore.scores.ways import way
 
 CHUNK = 64  # contexts that are kept together in the cache
+OUTPUT = ["prompt", "sample", "text", "logprob", "n_tokens", "stopped"]  # what is kept of each
 SINGLE = ("expanded", "plain")  # ways in which prompts do not stand side by side
 
 
@@ -43,16 +44,7 @@ class _Asked:
     temperature: float
     seed: int
     max_new_tokens: int
-    stop: str
-
-    def key(self) -> list[int]:
-        """Integers that say all that is asked."""
-        greedy = self.n_samples is None
-        drawn = (
-            [0] if greedy else [self.n_samples, self.seed, *float(self.temperature).hex().encode()]
-        )
-        ids = [n for row in self.rows for n in (-len(row), *row)]
-        return [*drawn, -1, self.max_new_tokens, *self.stop.encode(), *ids]
+    stop: str | None
 
 
 def generate(
@@ -63,16 +55,17 @@ def generate(
     temperature: float = 1.0,
     seed: int = 0,
     max_new_tokens: int = 10,
-    stop: str = "\n",
+    stop: str | None = "\n",
     memory_gb: float | None = None,
     use_cache: bool = True,
 ) -> pd.DataFrame:
     """Outputs of a causal model after each context: one greedy output, or ``n_samples`` drawn ones.
 
     Samples are drawn from the whole vocabulary at ``temperature``, without top-k or top-p (BL-Q9).
-    An output ends with the first token that holds ``stop`` (a newline, BL-Q8), with the model's end
-    token, or after ``max_new_tokens``. The draws depend on ``seed``, the context's tokens and
-    ``max_new_tokens``, not on what else is asked: the same context asked twice gets the same samples.
+    An output ends with the first token that holds ``stop`` (a newline, BL-Q8; None: no text ends it),
+    with the model's end token, or after ``max_new_tokens``. The draws depend on ``seed``, the
+    context's tokens and ``max_new_tokens``, not on what else is asked: the same context asked twice
+    gets the same samples.
 
     A row for each output, contexts in order: ``context``, ``sample`` (from 0), ``text`` (what stands
     before ``stop``), ``logprob`` (nats: that the model, at temperature 1, says just these tokens, the
@@ -90,7 +83,7 @@ def generate(
         raise BadInput(
             f"temperature is {temperature}, but must be above 0 (n_samples=None: greedy)"
         )
-    if max_new_tokens < 1 or not stop:
+    if max_new_tokens < 1 or stop == "":
         raise BadInput("max_new_tokens must be 1 or more, and stop must not be empty")
     if not 0 <= seed < 2**63:
         raise BadInput(f"seed is {seed}, but must be 0 or more, and below 2**63")
@@ -103,18 +96,19 @@ def generate(
                 f"the model's context of {model.context_length}; ask for fewer shots or new tokens"
             )
     parts = []
+    drawn = None if n_samples is None else [n_samples, float(temperature), seed]
     with progress.bar(len(rows), "prompt") as bar:
         for at in range(0, len(rows), CHUNK):
             asked = _Asked(
                 rows[at : at + CHUNK], n_samples, temperature, seed, max_new_tokens, stop
             )
-            key = store.chunk_key([asked], model)
-            part = store.read_frame(key) if use_cache else None
+            key = store.chunk_key(model, ["generate", drawn, max_new_tokens, stop, asked.rows])
+            part = store.read(key, OUTPUT) if use_cache else None
             from_cache, tokens = part is not None, 0
             if part is None:
                 part, tokens = _outputs(model, asked, memory_gb)
                 if use_cache:
-                    store.write_frame(key, part)
+                    store.write(key, part)
             progress.record(
                 model=model.name,
                 prompts=len(asked.rows),
@@ -124,8 +118,7 @@ def generate(
             )
             bar.update(len(asked.rows))
             parts.append(part.assign(prompt=part["prompt"] + at))
-    columns = ["prompt", "sample", "text", "logprob", "n_tokens", "stopped"]
-    frame = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
+    frame = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=OUTPUT)
     frame.insert(1, "context", [contexts[i] for i in frame["prompt"]])
     return frame.drop(columns="prompt")
 
@@ -169,8 +162,7 @@ def _outputs(model: Model, asked: _Asked, memory_gb: float | None) -> tuple[pd.D
             half = len(block) // 2
             waiting.extendleft([block[half:], block[:half]])
     done.sort(key=lambda output: (output.prompt, output.sample))
-    columns = ["prompt", "sample", "text", "logprob", "n_tokens", "stopped"]
-    return pd.DataFrame({c: [getattr(o, c) for o in done] for c in columns}), growth.forwarded
+    return pd.DataFrame({c: [getattr(o, c) for o in done] for c in OUTPUT}), growth.forwarded
 
 
 def _blocks(asked: _Asked, growth: Growth) -> Iterator[list[_Output]]:
@@ -271,8 +263,10 @@ def _say(
     said = [tree.token[n] for n in tree.path(output.node)][len(row) :]
     shown = list(row[-8:])
     whole, start = (_text(model.tokenizer, ids) for ids in (shown + said, shown))
-    output.text, stop, _ = whole[len(start) :].partition(asked.stop)
-    output.stopped = bool(stop)
+    output.text = whole[len(start) :]
+    if asked.stop is not None:
+        output.text, stop, _ = output.text.partition(asked.stop)
+        output.stopped = bool(stop)
 
 
 def _text(tokenizer: Any, ids: Sequence[int]) -> str:

@@ -70,11 +70,6 @@ class Encoded:
         """How many tokens each option has."""
         return [end - start for start, end in zip(self.starts, self.ends, strict=True)]
 
-    def key(self) -> list[int]:
-        """Integers that say all that is asked: no other prompt has the same."""
-        rows = zip(self.sequences, self.starts, self.ends, strict=True)
-        return [self.mask, *(n for ids, s, e in rows for n in (len(ids), s, e, *ids))]
-
 
 def option_logprobs(
     model: Model, prompts: Sequence[Prompt], *, batch_rows: int = 64, use_cache: bool = True
@@ -93,7 +88,9 @@ def option_logprobs(
     check_batch_rows(batch_rows)
     return chunks.score(
         model,
-        lambda: encode(model.tokenizer, prompts, context_length=model.context_length),
+        prompts,
+        {},
+        lambda missing: encode(model.tokenizer, missing, context_length=model.context_length),
         partial(_compute, batch_rows=batch_rows),
         use_cache=use_cache,
     )

@@ -59,11 +59,6 @@ class Encoded:
         """How many tokens each option has, its end not among them."""
         return [len(option) for option in self.options]
 
-    def key(self) -> list[int]:
-        """Integers that say all that is asked: no other prompt has the same."""
-        rows = [(len(ids), *ids) for ids in (self.source, self.closing, *self.options)]
-        return [self.sentinel, *(n for row in rows for n in row)]
-
 
 def option_logprobs(
     model: Model,
@@ -88,8 +83,10 @@ def option_logprobs(
     check_batch_rows(batch_rows)
     return chunks.score(
         model,
-        lambda: encode(
-            model.tokenizer, prompts, context_length=model.context_length, closed=closed
+        prompts,
+        {"closed": closed},
+        lambda missing: encode(
+            model.tokenizer, missing, context_length=model.context_length, closed=closed
         ),
         partial(_compute, batch_rows=batch_rows),
         use_cache=use_cache,

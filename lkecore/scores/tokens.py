@@ -53,13 +53,6 @@ class Encoded:
         whole = len(self.stem)
         return [whole + len(t) - s for t, s in zip(self.tails, self.starts, strict=True)]
 
-    def key(self) -> list[int]:
-        """Integers that say all that is asked: no other prompt has the same."""
-        ids = [len(self.stem), *self.stem]
-        for start, tail in zip(self.starts, self.tails, strict=True):
-            ids += [start, len(tail), *tail]
-        return ids
-
 
 def common_prefix(sequences: Sequence[Sequence[int]]) -> int:
     """Length of the longest prefix that all sequences share.
@@ -135,10 +128,6 @@ class Pieces:
     ids: Ids
     bounds: Ids
 
-    def key(self) -> list[int]:
-        """Integers that say all that is asked: no other sequence has the same."""
-        return [-len(self.ids), *self.ids, *self.bounds]
-
 
 def encode_pieces(
     tokenizer: Any,
@@ -158,12 +147,17 @@ def encode_pieces(
     window.
     """
     bos = (tokenizer.bos_token_id,) if add_bos else ()
-    found = []
     for number, pieces in enumerate(sequences, 1):
         if not pieces or isinstance(pieces, str):
             raise BadInput(f"sequence {number} must be a list of one piece or more")
+    apart = {}
+    if separate:  # sequences share most of their pieces
+        distinct = list(dict.fromkeys(piece for pieces in sequences for piece in pieces))
+        apart = dict(zip(distinct, ids_of(tokenizer, distinct), strict=True))
+    found = []
+    for number, pieces in enumerate(sequences, 1):
         if separate:
-            rows = ids_of(tokenizer, pieces)
+            rows = [apart[piece] for piece in pieces]
             ends = np.cumsum([len(row) for row in rows]).tolist()
             ids = tuple(token for row in rows for token in row)
         else:

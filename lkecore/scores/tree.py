@@ -17,7 +17,7 @@ distributions over the vocabulary, and hidden states.
 
 import math
 from collections.abc import Callable, Sequence
-from itertools import groupby, pairwise
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,7 @@ from lkecore.scores import chunks
 from lkecore.scores.batches import check_kind, token_logprobs
 from lkecore.scores.chunks import Scored
 from lkecore.scores.passes import Memory, bound_of, memory_of
-from lkecore.scores.tokens import Encoded, encode, encode_pieces, encode_texts
+from lkecore.scores.tokens import Encoded, Pieces, encode, encode_pieces, encode_texts
 from lkecore.scores.trie import Tree
 from lkecore.scores.walk import walk
 from lkecore.scores.ways import way
@@ -52,8 +52,7 @@ def option_logprobs(
     ``separate`` tokenises context and continuation apart. ``memory_gb`` bounds the working memory in
     GiB, weights not counted (None: 1 on the CPU, half of what is free on a GPU); the work is cut to
     fit, and cut further if a device runs out all the same. ``use_cache`` reads and keeps results
-    under the user's cache folder, keyed by token ids, model, dtype, BOS policy and the scorer's
-    source.
+    under the user's cache folder, keyed by texts, model, dtype, BOS policy and the scorer's code.
 
     Raises :class:`BadInput` as :func:`lkecore.scores.tokens.encode` does and for a bound that is no
     positive number, before the model is loaded; for a bound that not even one token fits into; and
@@ -69,7 +68,9 @@ def option_logprobs(
 
     return chunks.score(
         model,
-        lambda: _encoded(model, prompts, separate),
+        prompts,
+        {"separate": separate},
+        lambda missing: _encoded(model, missing, separate),
         compute,
         use_cache=use_cache,
         memory_gb=memory_gb,
@@ -96,11 +97,11 @@ def piece_logprobs(
 ) -> pd.DataFrame:
     """Log-probability of every piece of long sequences, each given all that stands before it.
 
-    One pass answers all positions of a sequence (the probe of many pairs, IC-S5; EIC-LKE, IC-S2,
-    with ``separate=True``), and what several sequences share at their beginning is computed once.
-    A row for each piece: ``sequence`` and ``piece`` (numbers from 0), ``text``, ``logprob`` (sum
-    over its tokens, nats) and ``n_tokens``. Without BOS nothing stands before the first token, so
-    the first piece's ``logprob`` is NaN: not zero, not known. One call is one entry of the cache.
+    One pass answers all positions of a sequence (the probe of many pairs, IC-S5), and what several
+    sequences share at their beginning is computed once. ``separate`` tokenises each piece apart. A
+    row for each piece: ``sequence`` and ``piece`` (numbers from 0), ``text``, ``logprob`` (sum over
+    its tokens, nats) and ``n_tokens``. Without BOS nothing stands before the first token, so the
+    first piece's ``logprob`` is NaN: not zero, not known. One call is one entry of the cache.
 
     Raises :class:`BadInput` as :func:`lkecore.scores.tokens.encode_pieces` and
     :func:`option_logprobs` do.
@@ -114,27 +115,10 @@ def piece_logprobs(
         context_length=model.context_length,
         separate=separate,
     )
-    key = store.chunk_key(encoded, model)
-    values = store.read(key) if use_cache else None
-    from_cache, tokens = values is not None, 0
-    if values is None:
-        network, tree = model.network, Tree()
-        paths = [tree.path(tree.add(e.ids)) for e in encoded]
-        with progress.bar(len(encoded), "sequence") as bar:
-            logprob, tokens = _edges(
-                model, network, tree, [p[1:] for p in paths], memory_gb, bar, len(encoded)
-            )
-        values = np.array(
-            [
-                # Without BOS nothing stands before the first token.
-                sum(logprob[n] for n in path[a:b]) if a >= 1 else np.nan
-                for path, e in zip(paths, encoded, strict=True)
-                for a, b in pairwise(e.bounds)
-            ]
+    with progress.bar(len(encoded), "sequence") as bar:
+        values, _, _ = scored_pieces(
+            model, encoded, None, bar, len(encoded), memory_gb=memory_gb, use_cache=use_cache
         )
-        if use_cache:
-            store.write(key, values)
-    _record(model, tokens, memory_gb, from_cache)
     rows = [
         (i, j, text, end - begin)
         for i, (e, pieces) in enumerate(zip(encoded, sequences, strict=True))
@@ -143,6 +127,45 @@ def piece_logprobs(
     frame = pd.DataFrame(rows, columns=["sequence", "piece", "text", "n_tokens"])
     frame.insert(3, "logprob", values)
     return frame
+
+
+def scored_pieces(
+    model: Model,
+    encoded: Sequence[Pieces],
+    wanted: Sequence[int] | None,
+    bar: tqdm,
+    units: int,
+    *,
+    memory_gb: float | None,
+    use_cache: bool,
+) -> tuple[np.ndarray, int, bool]:
+    """(log-probabilities, tokens forwarded, whether they were kept) of the pieces of sequences.
+
+    ``wanted`` are the numbers of the pieces to score, the same in each sequence (None: all). They
+    come sequence by sequence, as one array, which is one entry of the cache. ``bar`` moves by
+    ``units`` in all.
+    """
+    asked = [[e.ids, e.bounds] for e in encoded]
+    key = store.chunk_key(model, ["pieces", wanted and list(wanted), asked])
+    kept = store.read(key, ["logprob"]) if use_cache else None
+    from_cache, tokens = kept is not None, 0
+    if kept is None:
+        network, tree = model.network, Tree()
+        paths = []
+        for e in encoded:
+            path, cuts = tree.path(tree.add(e.ids)), list(pairwise(e.bounds))
+            cuts = cuts if wanted is None else [cuts[i] for i in wanted]
+            # Without BOS nothing stands before the first token.
+            paths += [path[begin:end] if begin else [] for begin, end in cuts]
+        logprob, tokens = _edges(model, network, tree, paths, memory_gb, bar, units)
+        found = [sum(logprob[node] for node in path) if path else np.nan for path in paths]
+        kept = pd.DataFrame({"logprob": np.array(found, dtype=np.float64)})
+        if use_cache:
+            store.write(key, kept)
+    else:
+        bar.update(units)
+    _record(model, tokens, memory_gb, from_cache)
+    return kept["logprob"].to_numpy(), tokens, from_cache
 
 
 def distributions(
@@ -330,12 +353,13 @@ def expected_tokens(
     """
     check_kind(model, "causal")
     total, saved = 0, 0
-    for _, group in groupby(_encoded(model, prompts, separate), key=lambda e: e.prompt.relation):
-        chunk = list(group)
-        tree, paths = _tree_of(chunk)
+    encoded = iter(_encoded(model, prompts, separate))
+    for chunk in chunks.by_relation(prompts):
+        tree, paths = _tree_of([next(encoded) for _ in chunk])
         n = tree.sizes({tree.parent[node] for path in paths for node in path})[0]
         total += n
-        saved += n if store.read(store.chunk_key(chunk, model)) is not None else 0
+        key = chunks.key_of(model, chunk, {"separate": separate})
+        saved += n if store.read(key, chunks.KEPT) is not None else 0
     return total, saved
 
 

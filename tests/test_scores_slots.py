@@ -1,0 +1,150 @@
+"""EIC-LKE's slots: each option as one plain forward pass over its own prompt says it."""
+
+import helpers
+import numpy as np
+import pandas as pd
+import pytest
+from helpers import model, network
+
+from lkecore.cache import cache_folder
+from lkecore.facts import Fact
+from lkecore.metrics import iclke
+from lkecore.rows import BadInput
+from lkecore.scores.slots import slot_logprobs
+from lkecore.scores.tree import option_logprobs
+from lkecore.sequences import slots
+
+NATS = 1e-4  # float32, the same sums in another order
+SHOTS = [Fact(s, "r", s, o) for s, o in [("Ita", "Rome"), ("Fra", "Paris"), ("Spa", "Madrid")]]
+SHOTS += [Fact(s, "r", s, o) for s, o in [("Ken", "Nairobi"), ("Nor", "Oslo"), ("Per", "Lima")]]
+ASKED = [Fact(s, "r", s, o) for s, o in [("Cub", "Havana"), ("Egy", "Cairo"), ("Lao", "Rx")]]
+OPTIONS = [("Havana", "Rx", "Cairo"), ("Hav", "Cairo", "Ro"), ("Ro", "Rome", "Rx")]
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("LKECORE_CACHE", str(tmp_path / "cache"))
+
+
+def made(**changes):
+    # "_" is a letter of the toy alphabet, in the place of the spaces.
+    given = {"first": 2, "every": 2, "pair_separator": "_", "shot_separator": "_", **changes}
+    return slots(SHOTS, ASKED, OPTIONS, **given)
+
+
+def by_hand(m, groups) -> dict[tuple[str, str], float]:
+    """One plain forward pass for each prompt; the pieces tokenised one by one."""
+    import torch
+
+    found = {}
+    for group in groups:
+        for k, text in enumerate(group.texts):
+            rows = [m.tokenizer(piece, add_special_tokens=False)["input_ids"] for piece in text]
+            ids = [m.tokenizer.bos_token_id] * m.add_bos + [i for row in rows for i in row]
+            with torch.inference_mode():
+                logits = m.network(input_ids=torch.tensor([ids])).logits[0]
+            logprob = logits.double().log_softmax(-1)
+            for place, order, asked in zip(group.places, group.orders, group.asked, strict=True):
+                begin = m.add_bos + sum(len(row) for row in rows[:place])
+                own = range(begin, begin + len(rows[place]))
+                key = asked.fact, asked.options[order[k]]
+                assert key not in found
+                found[key] = sum(float(logprob[i - 1, ids[i]]) for i in own)
+    return found
+
+
+@pytest.mark.parametrize("add_bos", [True, False])
+@pytest.mark.parametrize("kind", helpers.NETWORKS)
+def test_slots_are_what_plain_forward_passes_say(kind, add_bos):
+    m = model(network(kind), add_bos=add_bos)
+    groups = made()
+    assert [len(group.places) for group in groups] == [2, 1]
+    scored = slot_logprobs(m, groups)
+    expected = by_hand(m, groups)
+    assert len(scored.frame) == len(expected) == 9
+    for row in scored.frame.itertuples():
+        assert row.logprob == pytest.approx(expected[row.fact, row.option], abs=NATS)
+        assert row.n_tokens == len(row.option)  # letters
+
+
+def test_pieces_are_tokenised_apart_and_not_as_one_text():
+    # As one text, the end of a subject and the separator would be one token.
+    tokenizer = helpers.bpe_tokenizer([("a", "_"), ("_", "R"), ("b", "_")])
+    m = model(network(), tokenizer=tokenizer)
+    groups = made()
+    whole = tokenizer("".join(groups[0].texts[0]))["input_ids"]
+    apart = [i for piece in groups[0].texts[0] for i in tokenizer(piece)["input_ids"]]
+    assert whole != apart
+    expected = by_hand(m, groups)
+    for row in slot_logprobs(m, groups).frame.itertuples():
+        assert row.logprob == pytest.approx(expected[row.fact, row.option], abs=NATS)
+
+
+def test_the_frame_is_that_of_options_asked_one_by_one():
+    m = model(network())
+    frame = slot_logprobs(m, made()).frame
+    from lkecore.prompts import many_shot
+
+    one_by_one = option_logprobs(m, many_shot(SHOTS, ASKED, OPTIONS, pair_separator="_")).frame
+    same = ["fact", "subject", "continuation", "option", "gold", "n_tokens"]
+    pd.testing.assert_frame_equal(frame[same], one_by_one[same])
+    assert iclke.answers(frame)["fact"].tolist() == [fact.id for fact in ASKED]
+
+
+def test_only_what_must_go_through_the_model_does():
+    m, groups = model(network()), made()
+    expected = 0
+    for group in groups:
+        # Of each prompt, all up to the token before the last option's last one.
+        ends = [sum(len(piece) for piece in text[: group.places[-1] + 1]) for text in group.texts]
+        rows = ["".join(text)[:end] for text, end in zip(group.texts, ends, strict=True)]
+        expected += helpers.brute_force_tokens(rows)
+    assert slot_logprobs(m, groups).tokens_forwarded == expected
+
+
+def test_a_group_that_is_kept_is_not_asked_again():
+    groups = made()
+    first = slot_logprobs(model(network()), groups[:1])
+    both = slot_logprobs(model(network()), groups)
+    assert (
+        0
+        < both.tokens_forwarded
+        < slot_logprobs(model(network()), groups, use_cache=False).tokens_forwarded
+    )
+    unloaded = model()
+    again = slot_logprobs(unloaded, groups)
+    pd.testing.assert_frame_equal(again.frame, both.frame, check_exact=True)
+    assert "_loaded" not in unloaded.__dict__
+    assert (again.cached, again.tokens_forwarded, first.cached) == (True, 0, False)
+    assert len(list(cache_folder().rglob("*.parquet"))) == 2
+
+
+def test_another_order_of_the_options_is_another_question():
+    m = model(network())
+    one, other = (slot_logprobs(m, made(seed=seed)).frame["logprob"] for seed in (0, 1))
+    assert not np.allclose(one, other)
+
+
+# Letters up to the longest option of each slot but its last: "Ita_Rome_Fra_Paris_" has 19,
+# "Cub_Havana" 10, "_Spa_Madrid_Ken_Nairobi_" 24 (the option before it may be a letter shorter, and
+# is the longest one in some prompt), and "Egy_Cairo" 9.
+@pytest.mark.parametrize(("window", "fit"), [(27, 0), (28, 1), (60, 1)])
+def test_a_prompt_beyond_the_window_says_how_many_slots_fit(window, fit):
+    options = [("Havana", "Cairox", "Rotter"), ("Cairo", "Havan", "Rotte")]
+    groups = slots(
+        SHOTS, ASKED[:2], options, first=2, every=2, pair_separator="_", shot_separator="_"
+    )
+    message = (
+        "^EIC-LKE's prompts of relation r have up to 61 tokens, and the context of model toy model "
+        f"has {window}: {fit} of 2 slots fit; take fewer shots$"
+    )
+    with pytest.raises(BadInput, match=message):
+        slot_logprobs(model(context_length=window), groups)  # no network: it would be an error
+    # What stands behind the last slot may lie beyond the window: no model reads it.
+    assert len("".join(groups[0].texts[0])) > 62
+    assert len(slot_logprobs(model(network(), context_length=61), groups).frame) == 6
+
+
+def test_no_groups_give_no_rows():
+    scored = slot_logprobs(model(), [])
+    assert len(scored.frame) == 0 and scored.tokens_forwarded == 0

@@ -13,8 +13,17 @@ FILES = sorted((TOP / "params").glob("*.yaml"))
 NOTEBOOKS = sorted(path.stem for path in (TOP / "notebooks").glob("*.py"))
 
 
+@pytest.fixture
+def own_facts(tmp_path, monkeypatch):
+    """A folder with a fact set that the project may not hold: here it has one fact."""
+    kamel = tmp_path / "data" / "kamel" / "P36" / "test.jsonl"
+    kamel.parent.mkdir(parents=True)
+    kamel.write_text('{"sub_label": "France", "obj_label": "Paris"}\n', encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_a_params_file_passes_the_checks_at_the_door_without_a_network(path):
+def test_a_params_file_passes_the_checks_at_the_door_without_a_network(path, own_facts):
     assert plan.read_plan(path).profile == path.stem
 
 

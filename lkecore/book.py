@@ -13,7 +13,7 @@ from typing import Any
 
 import nbformat
 
-from lkecore import fork, lab, plan, runs, weights
+from lkecore import coverage, fork, lab, plan, runs, weights
 from lkecore.rows import BadInput
 
 LARGEST = 20 * 2**20  # bytes of a file that a page hands out: more would swell the book
@@ -22,7 +22,8 @@ LARGEST = 20 * 2**20  # bytes of a file that a page hands out: more would swell 
 def gather(whole: plan.Plan, folder: Path) -> list[Path]:
     """Write the page of every experiment into ``book/notebooks``, from what is finished in ``folder``.
 
-    The page of an experiment with one run is that run. Raises :class:`BadInput`, naming the
+    The page of an experiment with one run is that run. What all of them cover stands in
+    ``book/coverage.md``. Raises :class:`BadInput`, naming the
     notebooks, if a run or a page is missing, unfinished or damaged: a book with a failed notebook
     in it must not come about.
     """
@@ -44,14 +45,25 @@ def gather(whole: plan.Plan, folder: Path) -> list[Path]:
     target = whole.project / "book" / "notebooks"
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
-    return [
-        _write_page(notebook, shown, manifest, behind, whole.profile, target)
-        for notebook, shown, manifest, behind in found
-    ]
+    pages, covered = [], []
+    for notebook, shown, manifest, behind in found:
+        source = runs.read_notebook(notebook)
+        executed = nbformat.read(shown / "notebook.ipynb", as_version=4)
+        # Before the page: that takes the executed cells and changes them.
+        covered += coverage.of_page(source, executed, notebook.stem, manifest["models"])
+        pages.append(
+            _write_page(notebook, source, executed, shown, manifest, behind, whole.profile, target)
+        )
+    tests = coverage.in_tests(whole.project / "tests")
+    text = coverage.page(covered, tests, whole.profile)
+    (target.parent / "coverage.md").write_text(text, encoding="utf-8")
+    return pages
 
 
 def _write_page(
     notebook: Path,
+    source: Any,
+    executed: Any,
     shown: Path,
     manifest: dict[str, Any],
     behind: dict[Path, dict[str, Any]],
@@ -59,8 +71,6 @@ def _write_page(
     target: Path,
 ) -> Path:
     """One page with the files that it links: its data, the runs behind it, the plain notebook."""
-    source = runs.read_notebook(notebook)
-    executed = nbformat.read(shown / "notebook.ipynb", as_version=4)
     beside = target / notebook.stem
     beside.mkdir()
     data = sorted(shown.glob("*.csv"))

@@ -205,7 +205,7 @@ column.rename_axis(["model", "format"]).to_frame()
 # What to see in {numref}`fig-shots-curve`: how steep each line is at its left end, how far the band narrows to
 # the right, and where the dashed line stands, beyond which more examples bring next to nothing.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-shots-curve", "caption": "Accuracy over the number of examples, for the first model of the page (the paper's Figure 1). Lines: mean over draws of examples. Bands: one standard deviation over draws. Thin vertical lines: 95 % interval of the mean over facts. Dashed: the least number that gets 95 % of the accuracy with the most. Dotted: chance."}, "image": {"alt": "Lines of accuracy over the number of examples on a logarithmic axis, one for each prompt format, with bands over draws of examples."}}
+# %% covers=["IC-F1"] tags=["hide-input"] mystnb={"figure": {"name": "fig-shots-curve", "caption": "Accuracy over the number of examples, for the first model of the page (the paper's Figure 1). Lines: mean over draws of examples. Bands: one standard deviation over draws. Thin vertical lines: 95 % interval of the mean over facts. Dashed: the least number that gets 95 % of the accuracy with the most. Dotted: chance."}, "image": {"alt": "Lines of accuracy over the number of examples on a logarithmic axis, one for each prompt format, with bands over draws of examples."}}
 first = by_draw["model"] == models[0]
 needs = {label: needed[models[0], label].estimate for label in formats}
 points = means[means["model"] == models[0]]

@@ -1,0 +1,102 @@
+"""Coverage: which parts of the papers the book has carried out, and where each can be seen.
+
+Every method, equation, data set, figure and table of a paper has an id, such as IC-F1
+(``data/coverage.csv``). A code cell of a notebook names those that its output shows, in its metadata
+(``covers=["IC-F1"]``). What counts is the output: a cell that was not executed, or that printed and
+drew nothing, covers nothing. Tests name the ids that they check anywhere in their text.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from lkecore.paper import DATA
+from lkecore.rows import BadInput, nearest
+
+PAPERS = {"IC": "IC-LKE, {cite:t}`wu2024iclke`"}
+MISSING = '<span class="lke-missing">not yet</span>'
+ID = re.compile(r"\b[A-Z]{2}-[A-Z]\d+")
+
+
+class Place(NamedTuple):
+    """Where an id can be seen: on which page, in which numbered figure ("": a table or text)."""
+
+    id: str
+    page: str
+    figure: str
+    models: tuple[str, ...]
+
+
+def asked() -> pd.DataFrame:
+    """All that is to be covered, in order: ``id``, ``paper``, ``kind``, ``what`` (in our words)."""
+    with (DATA / "coverage.csv").open(encoding="utf-8") as file:
+        return pd.read_csv(file)
+
+
+def of_page(source: Any, executed: Any, page: str, models: Iterable[str]) -> list[Place]:
+    """What an executed notebook shows, a :class:`Place` for each id and cell with an output.
+
+    ``source`` has the metadata of the cells and ``executed`` their outputs; the code of both is the
+    same. Raises :class:`BadInput` for an id that is not on the list.
+    """
+    known = list(asked()["id"])
+    outputs = {cell.source: cell.outputs for cell in executed.cells if cell.cell_type == "code"}
+    found = []
+    for cell in source.cells:
+        named = cell.metadata.get("covers", [])
+        for each in named:
+            if each not in known:
+                raise BadInput(f"{page} covers {each!r}, unknown; {nearest(each, known)}")
+        figure = cell.metadata.get("mystnb", {}).get("figure", {}).get("name", "")
+        if cell.cell_type == "code" and outputs.get(cell.source):
+            found += [Place(each, page, figure, tuple(models)) for each in named]
+    return found
+
+
+def in_tests(tests: Path) -> dict[str, list[str]]:
+    """Id to the test files that name it; empty where there is no such folder."""
+    named: dict[str, list[str]] = {}
+    for path in sorted(tests.glob("test_*.py")):
+        for each in sorted(set(ID.findall(path.read_text(encoding="utf-8")))):
+            named.setdefault(each, []).append(path.name)
+    return named
+
+
+def page(covered: Sequence[Place], tests: dict[str, list[str]], profile: str) -> str:
+    """The book's page on coverage, as MyST text: a table a paper, a row an id."""
+    every = asked()
+    seen: dict[str, list[Place]] = {}
+    for place in covered:
+        seen.setdefault(place.id, []).append(place)
+    missing = [each for each in every["id"] if each not in seen]
+    lines = [
+        "# What is covered",
+        "",
+        "Each method, equation, data set, figure and table of a paper has an id. Behind it stands the",
+        f"place in this book that carries it out, as the profile {profile} ran it. The list is made from",
+        "executed notebooks: an id counts if the cell that names it has printed or drawn something. So",
+        "it says that a thing was done, and on which models. Whether a number is the paper's, the pages",
+        "say.",
+        "",
+        f"{len(every) - len(missing)} of {len(every)} are covered. "
+        + (f"Not yet: {', '.join(missing)}." if missing else "Nothing is missing."),
+    ]
+    for paper, part in every.groupby("paper", sort=False):
+        lines += ["", f"## {PAPERS[paper]}", ""]
+        lines += ["| id | what | seen in | on | tests |", "|---|---|---|---|---|"]
+        for row in part.itertuples():
+            places = seen.get(row.id, [])
+            where = ", ".join(dict.fromkeys(map(_link, places))) or MISSING
+            models = ", ".join(dict.fromkeys(m for place in places for m in place.models))
+            files = ", ".join(f"`{name}`" for name in tests.get(row.id, []))
+            lines.append(f"| {row.id} | {row.what} | {where} | {models} | {files} |")
+    return "\n".join(lines) + "\n"
+
+
+def _link(place: Place) -> str:
+    if place.figure:
+        return f"{{numref}}`{place.figure}`"
+    return f"{{doc}}`notebooks/{place.page}`"

@@ -1,0 +1,114 @@
+"""Coverage: an id counts where its cell has an output, and every id that is named is on the list."""
+
+from pathlib import Path
+
+import jupytext
+import nbformat
+import pandas as pd
+import pytest
+
+from lkecore import coverage
+from lkecore.rows import BadInput
+
+TOP = Path(__file__).resolve().parent.parent
+NOTEBOOKS = sorted((TOP / "notebooks").glob("*.py"))
+TEXT = """# %% [markdown]
+# Prose that names IC-S2.
+
+# %% covers=["IC-F1", "IC-E3"] mystnb={"figure": {"name": "fig-a", "caption": "c"}}
+draw()
+
+# %% covers=["IC-T7"]
+silent()
+
+# %%
+print(1)
+
+# %% covers=["IC-T7", "IC-F1"]
+table()
+"""
+
+
+def executed(source, silent=("silent()",)):
+    """The same cells, each code cell with one output but for those that print nothing."""
+    cells = []
+    for cell in source.cells:
+        if cell.cell_type == "code":
+            said = [] if cell.source in silent else [nbformat.v4.new_output("stream", text="1")]
+            cells.append(nbformat.v4.new_code_cell(cell.source, outputs=said))
+    return nbformat.v4.new_notebook(cells=cells)
+
+
+def rows(text: str) -> dict[str, list[str]]:
+    """The cells of each row of the page's tables, by id."""
+    split = [
+        line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| IC-")
+    ]
+    return {row[0]: row[1:] for row in split}
+
+
+def test_an_id_counts_where_its_cell_has_an_output():
+    source = jupytext.reads(TEXT, fmt="py:percent")
+    found = coverage.of_page(source, executed(source), "11_x", ["toy", "other"])
+    models = ("toy", "other")
+    assert found == [
+        ("IC-F1", "11_x", "fig-a", models),
+        ("IC-E3", "11_x", "fig-a", models),
+        ("IC-T7", "11_x", "", models),
+        ("IC-F1", "11_x", "", models),
+    ]
+    silent = executed(source, ("silent()", "table()", "draw()"))
+    assert coverage.of_page(source, silent, "11_x", ["toy"]) == []
+
+
+def test_the_page_links_what_is_there_and_marks_what_is_not():
+    source = jupytext.reads(TEXT, fmt="py:percent")
+    found = coverage.of_page(source, executed(source), "11_x", ["toy"])
+    text = coverage.page(found, {"IC-E3": ["test_a.py", "test_b.py"]}, "trial")
+    n = len(coverage.asked())
+    assert f"3 of {n} are covered. Not yet: IC-S1," in text and "the profile trial" in text
+    table = rows(text)
+    assert sorted(table) == sorted(coverage.asked()["id"])
+    assert table["IC-F1"][1:3] == ["{numref}`fig-a`, {doc}`notebooks/11_x`", "toy"]
+    assert table["IC-E3"][1:] == ["{numref}`fig-a`", "toy", "`test_a.py`, `test_b.py`"]
+    assert table["IC-T7"][1] == "{doc}`notebooks/11_x`"
+    missing = [each for each, row in table.items() if "lke-missing" in row[1]]
+    assert len(missing) == n - 3 and not {"IC-F1", "IC-E3", "IC-T7"} & set(missing)
+
+
+def test_an_id_that_is_not_on_the_list_is_refused_by_name():
+    source = jupytext.reads('# %% covers=["IC-F99"]\nx\n', fmt="py:percent")
+    with pytest.raises(BadInput, match="^11_x covers 'IC-F99', unknown; nearest: IC-F"):
+        coverage.of_page(source, executed(source), "11_x", [])
+
+
+def test_the_list_has_every_figure_and_table_of_the_first_paper_once():
+    every = coverage.asked()
+    assert every["id"].is_unique and not every.isna().any().any()
+    assert set(every["paper"]) == set(coverage.PAPERS)
+    kinds = {"S": "method", "E": "equation", "D": "data", "F": "figure", "T": "table"}
+    assert every["kind"].tolist() == [kinds[each[3]] for each in every["id"]]
+    of = every["id"].str.extract(r"IC-(\D)(\d+)").groupby(0)[1].apply(list).to_dict()
+    # Sixteen figures and ten tables are printed there; the rest is counted as in our reading of it.
+    assert of == {
+        kind: [str(i) for i in range(1, n + 1)]
+        for kind, n in {"S": 7, "E": 8, "D": 7, "F": 16, "T": 10}.items()
+    }
+    # The published tables that the project holds are tables of the list.
+    files = pd.Series([p.stem for p in (TOP / "lkecore/data/papers").glob("iclke_table*.csv")])
+    assert set("IC-T" + files.str.extract(r"table(\d+)_")[0]) <= set(every["id"])
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_every_id_that_a_notebook_names_is_on_the_list(path):
+    source = jupytext.read(path, fmt="py:percent")
+    coverage.of_page(source, executed(source), path.stem, [])
+
+
+def test_tests_are_found_by_the_ids_that_they_name(tmp_path):
+    (tmp_path / "test_b.py").write_text('"""IC-E3 and IC-E3, XIC-E4, IC-E5x."""')
+    (tmp_path / "test_a.py").write_text("# IC-E3\n")
+    (tmp_path / "helpers.py").write_text("# IC-S1\n")
+    found = coverage.in_tests(tmp_path)
+    assert found["IC-E3"] == ["test_a.py", "test_b.py"] and "IC-S1" not in found
+    assert coverage.in_tests(tmp_path / "nowhere") == {}

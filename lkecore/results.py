@@ -29,7 +29,9 @@ ABOUT = (
 def gather(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> list[Path]:
     """Write the results of every notebook of a plan whose runs keep answers; returns the files.
 
-    The answers of all runs of a notebook stand one below the other, in the order of the plan.
+    The answers of all runs of a notebook stand one below the other, in the order of the plan. Facts
+    of a set that is not part of the project have numbers in the place of their ids: an id is made of
+    names, and the names are not ours to give away. One fact has one number in all runs.
     Raises :class:`BadInput`, and writes nothing, if a run is missing or unfinished, if no notebook
     keeps answers, if a model is a path of this machine, or if all results together would be larger
     than 5 MB.
@@ -45,6 +47,9 @@ def gather(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> list[Path]:
             )
         if all((each / KEPT).exists() for each in made):
             frame = pd.concat([pd.read_parquet(each / KEPT) for each in made], ignore_index=True)
+            spec = row.whole.effective.get("fact_set", "atlas")
+            ours = spec == "atlas" or world.is_spec(spec)
+            frame = frame if ours else _numbered(frame)
             found[name] = _packed(frame), _about(plan, name, manifests)
     if not found:
         raise BadInput(f"no notebook of profile {plan.profile} keeps {KEPT}: there are no results")
@@ -83,6 +88,14 @@ def line(about: dict[str, Any]) -> str:
         f"profile {about['profile']}, {about['started'][:10]}, {about['seconds'] / 60:.0f} minutes, "
         f"lkecore at {about['commit']}"
     )
+
+
+def _numbered(frame: pd.DataFrame) -> pd.DataFrame:
+    """``fact`` as its number among the facts of its relation, in the order of their ids."""
+    if "fact" not in frame:
+        return frame
+    by = frame.groupby("relation")["fact"] if "relation" in frame else frame["fact"]
+    return frame.assign(fact=by.rank(method="dense").astype(int))
 
 
 def _packed(frame: pd.DataFrame) -> bytes:

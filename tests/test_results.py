@@ -50,6 +50,34 @@ def test_the_answers_of_all_runs_stand_below_each_other_in_the_order_of_the_plan
     assert about["commit"] == of_runs[0]["commit"] in results.line(about)
 
 
+def test_facts_of_sets_that_are_not_ours_are_numbers_the_same_in_all_runs():
+    frame = pd.DataFrame(
+        {
+            "model": ["a"] * 4 + ["b"] * 3,
+            "relation": ["r", "r", "s", "r", "r", "s", "r"],
+            "fact": ["c1", "0f", "77", "c1", "0f", "77", "a2"],  # ids are digests of names
+        }
+    )
+    # In r: 0f, a2, c1. In s: 77 alone.
+    assert results._numbered(frame)["fact"].tolist() == [3, 1, 1, 3, 1, 1, 2]
+    without = frame.drop(columns="relation")  # 0f, 77, a2, c1
+    assert results._numbered(without)["fact"].tolist() == [4, 1, 2, 4, 1, 2, 3]
+    bare = frame[["model"]]
+    pd.testing.assert_frame_equal(results._numbered(bare), bare)
+
+
+def test_only_the_projects_own_facts_keep_their_ids(run, tmp_path, monkeypatch):
+    called = []
+    monkeypatch.setattr(results, "_numbered", lambda frame: called.append(1) or frame)
+    whole = plan(run)
+    results.gather(whole, run / "runs", tmp_path / "results")
+    assert called == []
+    for row in whole.rows:  # the same runs, of a notebook with facts from elsewhere
+        row.whole.effective["fact_set"] = "data/kamel"
+    results.gather(whole, run / "runs", tmp_path / "results")
+    assert called == [1]
+
+
 def test_the_same_runs_give_the_same_bytes(run, tmp_path):
     first, again = (
         results.gather(plan(run), run / "runs", tmp_path / name)[0].read_bytes() for name in "xy"

@@ -17,12 +17,19 @@ PALETTE = "colorblind"
 DARK = "#222222"
 MARKERS = "os^v"  # 4 markers over 9 colours: no two of 36 families look the same
 ACCURACY = "accuracy (share of test facts)"
+BEHIND = ("white", "#f9ddd2", "#d6e5f5")  # of blocks of rows: none, reddish, bluish
 OTHER_MODEL = "this book, other data and other model"
 # Kinds of nodes of a prefix tree: legend, fill, outline. Line style as well as colour tells them apart.
 NODES = {
     "context": ("many tokens", "0.85", "solid"),
     "forwarded": ("goes through the model", "#cfe3f2", "solid"),
     "read": ("only read", "white", "dashed"),
+}
+# Role of a pair in a sequence: legend, marker, place in the palette, size.
+ROLES = {
+    "right": ("other right", "o", 0, 5),
+    "behind": ("right, behind replaced", "D", 2, 6),
+    "replaced": ("replaced", "x", 3, 5),
 }
 
 
@@ -243,6 +250,98 @@ def published_dots(
     return ax
 
 
+def threshold_curve(frame: pd.DataFrame, ax: Axes, *, hue: str = "format", few: int = 20) -> Axes:
+    """Accuracy of the answers above a threshold of confidence, over the threshold, with intervals.
+
+    `frame`: one row per threshold and hue, in rising order, with `threshold`, `hue`, `n` (answers
+    above it), `accuracy`, `low` and `high`. Marks of fewer than `few` answers are pale and joined by
+    a thin line; where there is no answer there is no mark. ValueError for missing columns, a pair
+    that occurs twice, or an accuracy without an interval.
+    """
+    _check(frame, ["threshold", hue, "n"], unique=["threshold", hue], also=["accuracy"])
+    drawn = frame[frame["n"] > 0]
+    if len(drawn):
+        _check(drawn, ["accuracy", "low", "high"], unique=["threshold", hue])
+    hues = frame[hue].unique().tolist()
+    for number, label in enumerate(hues):
+        part = drawn[drawn[hue] == label]
+        colour = sns.color_palette(PALETTE, len(hues))[number]
+        ax.plot(part["threshold"], part["accuracy"], color=colour, lw=0.8, alpha=0.5)
+        many = part["n"] >= few
+        for which, alpha in ((part[~many], 0.3), (part[many], 1.0)):
+            look = {"color": colour, "alpha": alpha}
+            ax.vlines(which["threshold"], which["low"], which["high"], lw=1.2, **look)
+            # The full marks come last, even if there are none, so that each line has its name once.
+            name = label if alpha == 1 else None
+            marks = f"{MARKERS[number % len(MARKERS)]}-"
+            ax.plot(which["threshold"], which["accuracy"], marks, lw=2 * alpha, label=name, **look)
+    ax.set(xlim=(-0.03, 1.03), ylim=(0, 1.02))
+    ax.set(xlabel="threshold K of the confidence", ylabel="share right of answers above K")
+    ax.legend(frameon=False)
+    return ax
+
+
+def subsumption_dots(frame: pd.DataFrame, ax: Axes) -> Axes:
+    """Subsumption rates, first row on top, each beside what independent answers would give.
+
+    `frame`: one row each with `name`, `eta`, `low` and `high` (NaN: without an interval),
+    `independent` (the accuracy of the larger or base model: eta of two models that are right
+    independently of each other), all shares in 0 .. 1, and `ours` (bool): dark diamonds and bold
+    names, beside the circles of published ones. ValueError for missing columns or values, or a name
+    that occurs twice.
+    """
+    _check(frame, ["name", "eta", "independent", "ours"], unique=["name"], also=["low", "high"])
+    rows = np.arange(len(frame))
+    ours = frame["ours"].to_numpy(dtype=bool)
+    ax.hlines(rows, frame["eta"], frame["independent"], color="0.75", lw=1)
+    tick = {"color": DARK, "ms": 12, "mew": 2}
+    ax.plot(frame["independent"], rows, "|", **tick, label="if independent")
+    circle = {"color": sns.color_palette(PALETTE)[0], "ms": 7, "mec": DARK, "mew": 0.5}
+    for which, marker, look, label in (
+        (~ours, "o", circle, "published, other models"),
+        (ours, "D", {"color": DARK, "ms": 7}, "this book"),
+    ):
+        if which.any():
+            ax.plot(frame["eta"][which], rows[which], marker, **look, label=label)
+    bounded = frame["low"].notna().to_numpy()
+    _intervals(ax, frame[bounded], rows[bounded], DARK)
+    ax.set_yticks(rows, frame["name"])
+    for text, dark in zip(ax.get_yticklabels(), ours, strict=True):
+        text.set_fontweight("bold" if dark else "normal")
+    ax.grid(False, axis="y")
+    ax.set(xlim=(-0.02, 1.02), ylim=(len(frame) - 0.4, -0.6), ylabel="")
+    ax.set_xlabel("subsumption rate (share of facts)")
+    ax.tick_params(axis="y", labelsize=9)
+    ax.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=3, frameon=False, fontsize=9)
+    return ax
+
+
+def paired_bars(frame: pd.DataFrame, ax: Axes, *, pair: str = "model") -> Axes:
+    """Horizontal bars of accuracy in pairs, the second of each pair lighter, in the frame's order.
+
+    `frame`: one row per name and half of the pair with `name`, `pair` (two values, the first of
+    them dark), `accuracy`, `low` and `high` (NaN: without an interval), shares in 0 .. 1. ValueError
+    for missing columns or values, other than two halves, or a half that occurs twice.
+    """
+    _check(frame, ["name", pair, "accuracy"], unique=["name", pair], also=["low", "high"])
+    names, halves = frame["name"].unique().tolist(), frame[pair].unique().tolist()
+    if len(halves) != 2:
+        raise ValueError(f"{pair} has the values {halves}; a pair has two")
+    dark = sns.color_palette(PALETTE)[0]
+    light = tuple(1 - (1 - part) * 0.4 for part in dark)
+    where = {"x": "accuracy", "y": "name", "order": names, "orient": "h", "width": 0.8}
+    look = {"hue": pair, "hue_order": halves, "palette": [dark, light], "saturation": 1}
+    sns.barplot(frame, **where, **look, errorbar=None, edgecolor=DARK, linewidth=0.5, ax=ax)
+    bounded = frame[frame["low"].notna()]
+    # seaborn splits a name's width 0.8 between the two halves, the first on top.
+    rows = bounded["name"].map(names.index) + (bounded[pair].map(halves.index) - 0.5) * 0.4
+    _intervals(ax, bounded, rows, DARK)
+    ax.set(xlim=(0, 1), xlabel=ACCURACY, ylabel="")
+    place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 2}
+    ax.legend(frameon=False, **place)
+    return ax
+
+
 def prefix_tree(frame: pd.DataFrame, ax: Axes) -> Axes:
     """A prefix tree from left to right, a box for each node, in the order of the frame from the top.
 
@@ -320,6 +419,70 @@ def tree_mask(frame: pd.DataFrame, ax: Axes) -> Axes:
     return ax
 
 
+def separator_bars(frame: pd.DataFrame, ax: Axes, *, chance: float) -> Axes:
+    """Horizontal bars of accuracy by what stands between subject and object (IC-F4), with intervals.
+
+    `frame`: one row per `words` and `shots` (a label such as "50 shots" or "none", the hue), with
+    `kind`, `accuracy`, `low`, `high`, shares of test facts in 0 .. 1. Rows keep their order, first on
+    top. A `kind` is a block of rows: the first has no background, the second a reddish, the third a
+    bluish one, as in the paper's figure; its name stands at the right edge. `chance`: a dashed line.
+    ValueError for missing columns or values, a pair that occurs twice, a kind whose rows stand apart,
+    or more than three kinds.
+    """
+    _check(frame, ["words", "shots", "kind", "accuracy", "low", "high"], unique=["words", "shots"])
+    rows = frame.drop_duplicates("words").reset_index(drop=True)
+    kinds = rows["kind"].unique().tolist()
+    if (rows["kind"] != rows["kind"].shift()).sum() > len(kinds) or len(kinds) > len(BEHIND):
+        raise ValueError(
+            f"kinds {kinds}: each needs one block of rows, and {len(BEHIND)} is the most"
+        )
+    order, hues = rows["words"].tolist(), frame["shots"].unique().tolist()
+    for kind, colour in zip(kinds, BEHIND, strict=False):
+        own = rows.index[rows["kind"] == kind]
+        ax.axhspan(own[0] - 0.5, own[-1] + 0.5, color=colour, zorder=0, lw=0)
+        at = {"ha": "right", "va": "center", "color": DARK, "size": "small"}
+        ax.text(0.99, own[len(own) // 2], kind, transform=ax.get_yaxis_transform(), **at)
+    look = {"order": order, "hue_order": hues, "width": 0.8, "errorbar": None}
+    colours = ["0.35", "0.7"][: len(hues)] if len(hues) < 3 else sns.color_palette(PALETTE)
+    sns.barplot(
+        frame, x="accuracy", y="words", hue="shots", orient="h", palette=colours, ax=ax, **look
+    )
+    offset = (frame["shots"].map(hues.index) - (len(hues) - 1) / 2) * 0.8 / len(hues)
+    _intervals(ax, frame, frame["words"].map(order.index) + offset, DARK)
+    ax.axvline(chance, color=DARK, ls="dashed", lw=1.5, label="chance")
+    ax.set(xlim=(0, 1), ylim=(len(order) - 0.5, -0.5), xlabel=ACCURACY, ylabel="")
+    ax.grid(False, axis="y")
+    place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2}
+    ax.legend(*ax.get_legend_handles_labels(), ncols=4, frameon=False, **place)
+    return ax
+
+
+def format_marks(frame: pd.DataFrame, ax: Axes, *, chance: float) -> Axes:
+    """Accuracy of one model in each format: the sign inside a pair by place, between pairs by mark.
+
+    `frame`: one row per `inside` and `between`, with `accuracy`, `low`, `high`, shares of test facts
+    in 0 .. 1, and `ringed` (bool): a ring round the mark. Both keep their order in the frame.
+    `chance`: a dashed line. ValueError for missing columns or values, or a format that occurs twice.
+    """
+    needed = ["inside", "between", "accuracy", "low", "high", "ringed"]
+    _check(frame, needed, unique=["inside", "between"])
+    insides, betweens = (frame[place].unique().tolist() for place in ("inside", "between"))
+    step = 0.7 / len(betweens)
+    for n, (between, part) in enumerate(frame.groupby("between", sort=False)):
+        at = part["inside"].map(insides.index) + step * (n - (len(betweens) - 1) / 2)
+        colour = sns.color_palette(PALETTE, 9)[n % 9]
+        ax.vlines(at, part["low"], part["high"], color=colour, lw=1.2)
+        ax.plot(at, part["accuracy"], MARKERS[n % 4], color=colour, ms=6, label=between)
+        ringed = part["ringed"].to_numpy()
+        ring = {"ms": 14, "mfc": "none", "mec": DARK, "mew": 1.5}
+        ax.plot(at[ringed], part["accuracy"][ringed], "o", zorder=4, **ring)
+    ax.axhline(chance, color=DARK, ls="dashed", lw=1)
+    ax.set_xticks(range(len(insides)), insides)
+    ax.set(ylim=(0, 1.05), xlabel="inside a pair", ylabel="accuracy")
+    ax.grid(False, axis="x")
+    return ax
+
+
 def _depth_first(root, kids: pd.Series) -> list:
     order, stack = [], [root]
     while stack:
@@ -370,3 +533,79 @@ def _check(
     if twice.any():
         where = frame.loc[twice, unique].iloc[0].to_dict()
         raise ValueError(f"{where} occurs twice; each needs one row")
+
+
+def sequence_panel(frame: pd.DataFrame, ax: Axes, *, star: int | None = None) -> Axes:
+    """Probability of the object at each position of one sequence, by the role of the pair.
+
+    `frame`: one row per position with `position`, `probability` (0 .. 1) and `role`: `right`,
+    `behind` (a right pair that counts as a neighbour of replaced ones) or `replaced`. Colour and
+    marker tell roles apart; the dashed line is the mean of the `right` ones. `star`: a position that
+    gets a star on top of its mark. ValueError for missing columns or values, a position that occurs
+    twice, another role, or a star where there is no position.
+    """
+    _check(frame, ["position", "probability", "role"], unique=["position"])
+    if strange := sorted(set(frame["role"]) - set(ROLES)):
+        raise ValueError(f"roles {strange}: there are {list(ROLES)}")
+    if star is not None and star not in set(frame["position"]):
+        raise ValueError(f"star {star}: the sequence has no such position")
+    colours = sns.color_palette(PALETTE)
+    for role, (label, marker, number, size) in ROLES.items():
+        part = frame[frame["role"] == role]
+        look = {"color": colours[number], "ms": size, "ls": "none", "mew": 1.4, "label": label}
+        # A rim on crosses would be their colour.
+        look |= {} if marker == "x" else {"mec": "white", "mew": 0.4}
+        ax.plot(part["position"], part["probability"], marker, **look)
+    mean = frame.loc[frame["role"] == "right", "probability"].mean()
+    ax.axhline(mean, color=DARK, ls="dashed", lw=1.2, label="mean of other right")
+    if star is not None:
+        at = frame.loc[frame["position"] == star, "probability"]
+        look = {"color": "#ffd92f", "mec": DARK, "ms": 13, "mew": 1, "ls": "none"}
+        ax.plot([star], at, "*", label="same pair in all", zorder=5, **look)
+    ax.set(
+        ylim=(-0.04, 1.04), xlabel="position in the sequence", ylabel="probability of the object"
+    )
+    return ax
+
+
+def change_by_distance(
+    frame: pd.DataFrame, ax: Axes, *, ticks: list[str], limits: tuple[float, float] = (-0.6, 0.6)
+) -> Axes:
+    """Change of right pairs by their distance behind a replaced one: marks with intervals.
+
+    `frame`: one row per place and kind with `at` (one of `ticks`, the names along the axis; those
+    that begin with "block" stand apart), `kind`, `change` (ratio minus 1), `low` and `high`. What
+    lies outside of `limits` is drawn at the edge as an arrow. Dotted: a tenth to either side.
+    ValueError for missing columns or values, a row that occurs twice, or a place not in `ticks`.
+    """
+    _check(frame, ["at", "kind", "change", "low", "high"], unique=["at", "kind"])
+    if strange := sorted(set(frame["at"]) - set(ticks)):
+        raise ValueError(f"places {strange}: the axis has {ticks}")
+    in_block = np.array([name.startswith("block") for name in ticks])
+    # Names of blocks are longer, and get more room.
+    where = dict(zip(ticks, np.cumsum(1 + 0.6 * in_block), strict=True))
+    kinds = frame["kind"].unique().tolist()
+    bottom, top = limits
+    for number, kind in enumerate(kinds):
+        part = frame[frame["kind"] == kind]
+        x = part["at"].map(where) + (number - (len(kinds) - 1) / 2) * 0.3
+        colour = sns.color_palette(PALETTE)[number]
+        ax.vlines(x, part["low"].clip(*limits), part["high"].clip(*limits), color=colour, lw=1.5)
+        for sign, inside in (
+            ("v", part["change"] < bottom),
+            ("^", part["change"] > top),
+            ("os"[number % 2], part["change"].between(*limits)),
+        ):
+            label = kind if sign in "os" else None
+            y = part.loc[inside, "change"].clip(*limits)
+            ax.plot(x[inside], y, sign, color=colour, ms=6, label=label)
+    ax.axhline(0, color=DARK, lw=1)
+    for edge in (-0.1, 0.1):
+        ax.axhline(edge, color=DARK, ls="dotted", lw=1)
+    if in_block.any() and not in_block.all():
+        ax.axvline(where[ticks[int(in_block.argmax())]] - 0.8, color="0.6", lw=1)
+    names = [name.replace("block ", "block\n") for name in ticks]
+    ax.set_xticks([where[name] for name in ticks], names, fontsize=9)
+    ax.grid(False, axis="x")
+    ax.set(ylim=(bottom * 1.05, top * 1.05), ylabel="change (ratio minus 1)")
+    return ax

@@ -404,6 +404,99 @@ def test_dots_that_would_mislead_are_refused(ax, frame, ours, message):
         figures.published_dots(frame, ax, ours=ours)
 
 
+# --- subsumption_dots
+
+RATES = pd.DataFrame(
+    [
+        ("Llama", 0.769, np.nan, np.nan, 0.836, False),
+        ("Bloom", 0.498, np.nan, np.nan, 0.548, False),
+        ("ours", 0.8, 0.6, 0.95, 0.2, True),
+    ],
+    columns=["name", "eta", "low", "high", "independent", "ours"],
+)
+
+
+def test_rates_stand_in_the_frames_order_from_the_top_with_a_tick_for_independence(ax):
+    assert figures.subsumption_dots(RATES, ax) is ax
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["Llama", "Bloom", "ours"]
+    assert ax.yaxis_inverted()
+    marks = {line.get_label(): line.get_xydata().tolist() for line in ax.lines}
+    assert marks["if independent"] == [[0.836, 0], [0.548, 1], [0.2, 2]]
+    assert marks["published, other models"] == [[0.769, 0], [0.498, 1]]
+    assert marks["this book"] == [[0.8, 2]]
+    assert (0.6, 0.95, 2, 2) in [tuple(np.round(line, 9)) for line in segments(ax)]
+    weights = [text.get_fontweight() for text in ax.get_yticklabels()]
+    assert weights == ["normal", "normal", "bold"]
+
+
+def test_rates_of_one_kind_have_no_legend_for_the_other(ax):
+    figures.subsumption_dots(RATES[:2], ax)
+    assert legend(ax) == ["if independent", "published, other models"]
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (RATES.drop(columns="independent"), "independent"),
+        (RATES.drop(columns="low"), "low"),
+        (RATES.assign(eta=np.nan), "eta"),
+        (RATES.assign(name="Llama"), "Llama"),
+    ],
+)
+def test_rates_that_would_mislead_are_refused(ax, frame, message):
+    with pytest.raises(ValueError, match=message):
+        figures.subsumption_dots(frame, ax)
+
+
+# --- paired_bars
+
+PAIRED = pd.DataFrame(
+    [
+        ("Gemma", "base", 0.7, np.nan, np.nan),
+        ("Gemma", "tuned", 0.5, np.nan, np.nan),
+        ("ours", "base", 0.2, 0.1, 0.3),
+        ("ours", "tuned", 0.1, 0.05, 0.2),
+    ],
+    columns=["name", "model", "accuracy", "low", "high"],
+)
+
+
+def test_of_each_pair_the_second_bar_is_lighter_and_lies_below_the_first(ax):
+    assert figures.paired_bars(PAIRED, ax) is ax
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["Gemma", "ours"]
+    dark, light = [box for box in ax.containers if isinstance(box, BarContainer)]
+    assert [bar.get_width() for bar in dark] == [0.7, 0.2]
+    assert [bar.get_width() for bar in light] == [0.5, 0.1]
+    for first, second in zip(dark, light, strict=True):
+        assert sum(second.get_facecolor()[:3]) > sum(first.get_facecolor()[:3]) + 0.5
+        assert second.get_y() > first.get_y()  # the axis points down
+    assert legend(ax) == ["base", "tuned"]
+
+
+def test_a_pair_with_intervals_has_them_in_the_middle_of_its_bars(ax):
+    figures.paired_bars(PAIRED, ax)
+    boxes = [box for box in ax.containers if isinstance(box, BarContainer)]
+    middles = [box[1].get_y() + box[1].get_height() / 2 for box in boxes]
+    drawn = sorted(segments(ax))
+    expected = [(0.05, 0.2, middles[1], middles[1]), (0.1, 0.3, middles[0], middles[0])]
+    np.testing.assert_allclose(drawn, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (PAIRED.drop(columns="high"), "high"),
+        (PAIRED[:1], "a pair has two"),
+        (PAIRED.assign(model=["a", "b", "c", "d"]), "a pair has two"),
+        (PAIRED.assign(name="ours"), "ours"),
+        (PAIRED.assign(accuracy=np.nan), "accuracy"),
+    ],
+)
+def test_pairs_that_would_mislead_are_refused(ax, frame, message):
+    with pytest.raises(ValueError, match=message):
+        figures.paired_bars(frame, ax)
+
+
 # --- prefix_tree and tree_mask
 
 # Shots, then two subjects F and S; F has the options "P", "B l", "B r", and S has "P".
@@ -510,6 +603,55 @@ def test_a_tree_that_is_none_is_refused(ax, draw, frame, message):
         draw(frame, ax)
 
 
+# --- threshold_curve
+
+ABOVE = pd.DataFrame(
+    [
+        ("space", 0.0, 50, 0.4, 0.3, 0.5),
+        ("space", 0.5, 20, 0.6, 0.4, 0.8),
+        ("space", 0.9, 5, 0.8, 0.4, 1.0),
+        ("space", 0.95, 0, np.nan, np.nan, np.nan),
+        ("colon", 0.0, 50, 0.5, 0.4, 0.6),
+        ("colon", 0.5, 19, 0.7, 0.5, 0.9),
+    ],
+    columns=["format", "threshold", "n", "accuracy", "low", "high"],
+)
+
+
+def test_a_threshold_curve_draws_each_accuracy_and_interval_and_dims_few_answers(ax):
+    assert figures.threshold_curve(ABOVE, ax) is ax
+    of = {}  # the marks, by how strong they are
+    for line in ax.lines:
+        if line.get_marker() != "None":
+            of.setdefault(line.get_alpha(), []).extend(zip(*line.get_data(), strict=True))
+    assert sorted(of[1.0]) == [(0.0, 0.4), (0.0, 0.5), (0.5, 0.6)]  # 20 answers or more
+    assert sorted(of[0.3]) == [(0.5, 0.7), (0.9, 0.8)]
+    drawn = sorted(segments(ax))
+    some = ABOVE.dropna()
+    ends = zip(some["threshold"], some["low"], some["high"], strict=True)
+    assert drawn == sorted((k, k, low, high) for k, low, high in ends)
+    assert legend(ax) == ["space", "colon"]
+
+
+def test_a_threshold_curve_without_any_answer_is_empty_and_still_named(ax):
+    none = ABOVE.assign(n=0, accuracy=np.nan)
+    figures.threshold_curve(none, ax)
+    assert not segments(ax) and legend(ax) == ["space", "colon"]
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (ABOVE.drop(columns="n"), r"lacks the columns \['n'\]"),
+        (pd.concat([ABOVE, ABOVE.iloc[:1]]), "occurs twice"),
+        (ABOVE.assign(low=np.nan), "column 'low' has a missing value"),
+    ],
+)
+def test_a_threshold_curve_that_breaks_a_rule_is_refused(ax, frame, message):
+    with pytest.raises(ValueError, match=message):
+        figures.threshold_curve(frame, ax)
+
+
 # --- the look
 
 
@@ -560,3 +702,85 @@ def test_style_makes_svg_the_inline_format_inside_ipython_only(monkeypatch):
         with mpl.rc_context():
             figures.style()
     assert calls == [(("svg",), {"metadata": {"Date": None}})]
+
+
+# --- separator_bars
+
+WORDS = pd.DataFrame(
+    [
+        ("space", "50 shots", "space", 0.5, 0.4, 0.6),
+        ("[X] is in [Y]", "50 shots", "by people", 0.6, 0.5, 0.7),
+        ("[X] is in [Y]", "none", "by people", 0.3, 0.2, 0.4),
+        ("[X] 2008 [Y]", "50 shots", "mined", 0.4, 0.3, 0.5),
+        ("[X] 2008 [Y]", "none", "mined", 0.1, 0.0, 0.2),
+    ],
+    columns=["words", "shots", "kind", "accuracy", "low", "high"],
+)
+
+
+def test_separator_bars_are_as_long_as_the_accuracies_first_row_on_top(ax):
+    assert figures.separator_bars(WORDS, ax, chance=0.1) is ax
+    assert [text.get_text() for text in ax.get_yticklabels()] == list(WORDS["words"].unique())
+    assert ax.yaxis_inverted() and ax.get_xlim() == (0, 1)
+    bars = [b for b in ax.containers if isinstance(b, BarContainer)]
+    for label, drawn in zip(("50 shots", "none"), bars, strict=True):
+        widths = sorted(bar.get_width() for bar in drawn)
+        assert widths == pytest.approx(sorted(WORDS.loc[WORDS["shots"] == label, "accuracy"]))
+
+
+def test_separator_bars_have_intervals_chance_and_a_background_for_each_kind(ax):
+    figures.separator_bars(WORDS, ax, chance=0.1)
+    drawn = sorted((x0, x1) for x0, x1, y0, y1 in segments(ax) if y0 == y1)
+    expected = sorted(zip(WORDS["low"], WORDS["high"], strict=True))
+    assert np.array(drawn) == pytest.approx(np.array(expected))
+    assert legend(ax) == ["50 shots", "none", "chance"]
+    assert [text.get_text() for text in ax.texts] == ["space", "by people", "mined"]
+    behind = {to_hex(p.get_facecolor()): p.get_y() for p in ax.patches}
+    expected = {"#ffffff": -0.5, "#f9ddd2": 0.5, "#d6e5f5": 1.5}
+    assert {colour: behind[colour] for colour in expected} == expected
+
+
+def test_separator_bars_refuse_kinds_that_stand_apart_or_are_too_many(ax):
+    apart = WORDS.assign(kind=["a", "b", "b", "a", "a"])
+    with pytest.raises(ValueError, match="one block of rows"):
+        figures.separator_bars(apart, ax, chance=0.1)
+    rows = [(kind, "none", kind, 0.1, 0.0, 0.2) for kind in "abcd"]
+    with pytest.raises(ValueError, match="3 is the most"):
+        figures.separator_bars(pd.DataFrame(rows, columns=WORDS.columns), ax, chance=0.1)
+    with pytest.raises(ValueError, match="occurs twice"):
+        figures.separator_bars(pd.concat([WORDS, WORDS]), ax, chance=0.1)
+
+
+# --- format_marks
+
+FORMATS = pd.DataFrame(
+    [
+        ("space", "space", 0.5, 0.4, 0.6, True),
+        ("space", "line", 0.7, 0.6, 0.8, False),
+        ("colon", "space", 0.3, 0.2, 0.4, False),
+        ("colon", "line", 0.9, 0.8, 1.0, True),
+    ],
+    columns=["inside", "between", "accuracy", "low", "high", "ringed"],
+)
+
+
+def test_format_marks_stand_at_their_accuracy_in_the_column_of_the_inner_sign(ax):
+    assert figures.format_marks(FORMATS, ax, chance=0.1) is ax
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["space", "colon"]
+    marks = {line.get_label(): line for line in ax.lines if line.get_label() in ("space", "line")}
+    for between, line in marks.items():
+        part = FORMATS[FORMATS["between"] == between]
+        assert line.get_ydata() == pytest.approx(part["accuracy"])
+        assert np.round(line.get_xdata()).tolist() == [0, 1]  # each nearest to its own tick
+    drawn = sorted((y0, y1) for x0, x1, y0, y1 in segments(ax) if x0 == x1)
+    expected = sorted(zip(FORMATS["low"], FORMATS["high"], strict=True))
+    assert np.array(drawn) == pytest.approx(np.array(expected))
+
+
+def test_format_marks_ring_what_is_to_be_ringed(ax):
+    figures.format_marks(FORMATS, ax, chance=0.1)
+    rings = [line for line in ax.lines if line.get_markersize() == 14]
+    at = sorted(float(y) for line in rings for y in line.get_ydata())
+    assert at == [0.5, 0.9]
+    with pytest.raises(ValueError, match="occurs twice"):
+        figures.format_marks(pd.concat([FORMATS, FORMATS]), ax, chance=0.1)

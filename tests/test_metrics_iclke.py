@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from lkecore import paper
 from lkecore.metrics import iclke
 
 # Three facts, four options, chosen by hand: right, wrong, right.
@@ -317,3 +318,142 @@ def test_shots_needed_equals_a_loop_over_fractions(points, twentieths):
 def test_a_curve_that_breaks_a_rule_is_refused(n_shots, accuracy, share, message):
     with pytest.raises(ValueError, match=message):
         iclke.shots_needed(n_shots, accuracy, share)
+
+
+# --- accuracy above a threshold
+
+
+def test_accuracy_at_by_hand_counts_answers_strictly_above_the_threshold():
+    sure = [0.9, 0.8, 0.8, 0.5, 0.2]
+    right = [True, True, False, False, True]
+    found = iclke.accuracy_at(sure, right, [0.0, 0.5, 0.8, 0.85, 0.1])
+    assert found["n"].tolist() == [5, 3, 1, 1, 5]
+    assert found["right"].tolist() == [3, 2, 1, 1, 3]
+    assert found["kept"].tolist() == [1.0, 0.6, 0.2, 0.2, 1.0]
+    assert found["accuracy"].tolist() == [0.6, 2 / 3, 1.0, 1.0, 0.6]
+
+
+def test_where_no_answer_is_above_the_threshold_there_is_no_accuracy():
+    found = iclke.accuracy_at([0.9, 0.4], [False, True], [0.9, 1.0])
+    assert found["n"].tolist() == [0, 0] and found["kept"].tolist() == [0.0, 0.0]
+    assert found["accuracy"].isna().all()
+
+
+@settings(deadline=None)  # no test asserts seconds
+@given(matrices(), st.randoms(use_true_random=False))
+def test_accuracy_at_0_is_the_plain_accuracy(logprob, random):
+    gold = np.array([random.randrange(logprob.shape[1]) for _ in logprob])
+    answers = iclke.answers(tidy(logprob, gold))
+    found = iclke.accuracy_at(answers["confidence"], answers["right"], [0.0])
+    assert found["accuracy"].item() == pytest.approx(iclke.accuracy(logprob, gold), abs=1e-15)
+    assert found["kept"].item() == 1
+
+
+@settings(deadline=None)  # no test asserts seconds
+@given(
+    st.lists(st.tuples(st.integers(0, 8), st.booleans()), min_size=1, max_size=12),
+    st.lists(st.integers(0, 8), max_size=5),
+)
+def test_accuracy_at_equals_a_loop_over_fractions(answers, eighths):
+    sure, right = [k / 8 for k, _ in answers], [hit for _, hit in answers]
+    found = iclke.accuracy_at(sure, right, [k / 8 for k in eighths])
+    assert found["threshold"].tolist() == [k / 8 for k in eighths]
+    for k, row in zip(eighths, found.itertuples(), strict=True):
+        above = [hit for each, hit in answers if each > k]
+        assert row.kept == pytest.approx(float(Fraction(len(above), len(answers))), abs=1e-15)
+        if above:
+            assert row.accuracy == pytest.approx(float(Fraction(sum(above), len(above))), abs=1e-15)
+        else:
+            assert math.isnan(row.accuracy)
+
+
+@pytest.mark.parametrize(
+    ("sure", "right", "at", "message"),
+    [
+        ([0.5], [True, False], [0.5], r"confidence \(1,\) and correct \(2,\)"),
+        ([], [], [0.5], "1 or more"),
+        ([0.5], [1], [0.5], "dtype int64; it must be bool"),
+        ([1.5], [True], [0.5], r"confidence must be a list of numbers in \[0, 1\], found \[1.5\]"),
+        ([math.nan], [True], [0.5], "found .nan"),
+        ([0.5], [True], [-0.1], r"thresholds must be .* found \[-0.1\]"),
+        ([0.5], [True], 0.5, "thresholds must be a list"),
+    ],
+)
+def test_answers_or_thresholds_that_break_a_rule_are_refused(sure, right, at, message):
+    with pytest.raises(ValueError, match=message):
+        iclke.accuracy_at(sure, right, at)
+
+
+# --- what one model knows of what another knows
+
+BOOLS = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=12)
+
+
+def test_subsumption_by_hand_is_two_of_three_and_not_two_of_four():
+    small = [True, True, True, False, False, False]
+    large = [True, True, False, True, True, False]
+    assert iclke.subsumption(small, large) == 2 / 3
+    assert iclke.subsumption(large, small) == 2 / 4
+
+
+def test_of_a_model_that_knows_nothing_nothing_is_known_about_its_share():
+    assert math.isnan(iclke.subsumption([False, False], [True, False]))
+    assert iclke.subsumption([True, False], [False, False]) == 0
+
+
+@settings(deadline=None)  # no test asserts seconds
+@given(BOOLS)
+def test_subsumption_equals_a_count_over_sets(pairs):
+    small = {i for i, (s, _) in enumerate(pairs) if s}
+    large = {i for i, (_, t) in enumerate(pairs) if t}
+    found = iclke.subsumption(*map(list, zip(*pairs, strict=True)))
+    if small:
+        assert found == pytest.approx(float(Fraction(len(small & large), len(small))), abs=1e-15)
+        assert iclke.subsumption([i in small for i in range(len(pairs))], [True] * len(pairs)) == 1
+    else:
+        assert math.isnan(found)
+
+
+@settings(deadline=None)  # no test asserts seconds
+@given(BOOLS)
+def test_a_model_that_knows_all_that_another_knows_subsumes_it_and_so_does_each_itself(pairs):
+    small = np.array([s for s, _ in pairs])
+    more = small | np.array([t for _, t in pairs])
+    if small.any():
+        assert iclke.subsumption(small, small) == iclke.subsumption(small, more) == 1
+
+
+def test_two_models_that_are_right_independently_have_the_larger_ones_accuracy():
+    small, large = np.random.default_rng(0).random((2, 40_000)) < [[0.3], [0.6]]
+    # four standard errors of a share of 0.6 among 12,000: 4 * sqrt(0.24 / 12000) = 0.018
+    assert iclke.subsumption(small, large) == pytest.approx(0.6, abs=0.018)
+
+
+@pytest.mark.parametrize(
+    "row", list(paper.table("iclke_table1_subsumption").itertuples()), ids=lambda row: row.family
+)
+def test_the_rates_of_table_1_can_be_had_from_the_accuracies_beside_them(row):
+    """Facts made to the printed shares give the printed rate, and bounds that hold for any facts."""
+    n = 1000
+    a, b, eta = row.smallest_accuracy, row.largest_accuracy, row.eta
+    both = round(eta * a * n)
+    small = np.arange(n) < round(a * n)
+    large = (np.arange(n) < both) | (np.arange(n) >= n - (round(b * n) - both))
+    assert small.mean() == pytest.approx(a) and large.mean() == pytest.approx(b)
+    assert iclke.subsumption(small, large) == pytest.approx(eta, abs=0.5 / (a * n))
+    assert (a + b - 1) / a <= eta <= min(1, b / a)  # as few and as many in both as there can be
+
+
+@pytest.mark.parametrize(
+    ("small", "large", "message"),
+    [
+        ([True], [True, False], r"small \(1,\) and large \(2,\)"),
+        ([], [], "1 or more"),
+        ([[True]], [[True]], "lists of one length"),
+        ([1, 0], [True, False], "dtypes are int64 and bool"),
+        ([True], [1.0], "dtypes are bool and float64"),
+    ],
+)
+def test_answers_that_are_no_pairs_are_refused(small, large, message):
+    with pytest.raises(ValueError, match=message):
+        iclke.subsumption(small, large)

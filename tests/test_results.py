@@ -73,7 +73,7 @@ def test_only_the_projects_own_facts_keep_their_ids(run, tmp_path, monkeypatch):
     results.gather(whole, run / "runs", tmp_path / "results")
     assert called == []
     for row in whole.rows:  # the same runs, of a notebook with facts from elsewhere
-        row.whole.effective["fact_set"] = "data/kamel"
+        monkeypatch.setitem(row.whole.effective, "fact_set", "data/kamel")
     results.gather(whole, run / "runs", tmp_path / "results")
     assert called == [1]
 

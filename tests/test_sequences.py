@@ -1,12 +1,26 @@
 """Sequences: what stands where in a long prompt, against the paper's example and by counting."""
 
+from collections import Counter
+from itertools import combinations
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binomtest, chisquare
 
 from lkecore.facts import Fact
+from lkecore.prompts import many_shot
 from lkecore.rows import BadInput
-from lkecore.sequences import slots
+from lkecore.sequences import (
+    KINDS,
+    incorrect_pairs,
+    invented,
+    pair_pieces,
+    places,
+    probes,
+    slots,
+    unknown_pairs,
+)
 
 FEYNMAN, HEISENBERG, EINSTEIN, LOUIS, CURIE = (
     Fact(name, "birth_year", name, year)
@@ -101,3 +115,128 @@ def test_slots_that_cannot_be_made_are_refused(change, message):
     } | change
     with pytest.raises(BadInput, match=message):
         slots(given_.pop("shots"), given_.pop("facts"), given_.pop("options"), **given_)
+
+
+# --- one long sequence with replacements
+
+
+@given(st.integers(2, 60), st.data())
+def test_distributed_places_never_touch_and_have_a_right_pair_behind_each(n, data):
+    k = data.draw(st.integers(1, n // 2))
+    found = places(n, k, "distributed", seed=data.draw(st.integers(0, 99)))
+    assert len(set(found)) == k and sorted(found) == list(found)
+    assert all(0 <= place and place + 1 < n and place + 1 not in found for place in found)
+
+
+def test_distributed_places_are_drawn_evenly_from_all_that_obey_the_rule():
+    """The oracle lists every set of 2 of 6 places by brute force: 0 to 4, none side by side."""
+    legal = [c for c in combinations(range(5), 2) if c[1] - c[0] > 1]
+    counts = Counter(places(6, 2, "distributed", seed=seed) for seed in range(3000))
+    assert set(counts) == set(legal)
+    assert chisquare(list(counts.values())).pvalue > 1e-4  # 1 in 10,000 seeds would fail by chance
+
+
+@given(st.integers(4, 100), st.data())
+def test_a_block_is_one_run_in_the_second_half_with_room_behind(n, data):
+    k = data.draw(st.integers(1, n - n // 2 - 1))
+    behind = data.draw(st.integers(1, n - n // 2 - k))
+    found = places(n, k, "block", n_behind=behind, seed=data.draw(st.integers(0, 99)))
+    assert list(found) == list(range(found[0], found[0] + k))
+    assert found[0] >= n // 2 and n - 1 - found[-1] >= behind
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: places(10, 3, "blok"), "unknown arrangement 'blok'; nearest: block"),
+        (lambda: places(10, 0, "block"), "n_replaced is 0 and n_behind 10; both must be 1 or more"),
+        (lambda: places(9, 5, "distributed"), "5 of 9 pairs .* 4 is the most"),
+        (lambda: places(20, 4, "block", n_behind=7), "second half of 20 pairs"),
+        (lambda: invented("planet", 1, [], 0), "unknown kind of invented names 'planet'"),
+        (lambda: incorrect_pairs([CURIE], [CURIE]), "no wrong object for 'Curie'"),
+        (lambda: pair_pieces([CURIE], pair_separator=""), "separator of a pair must not be empty"),
+        (lambda: pair_pieces([CURIE], shot_separator=""), "between shots must not be empty"),
+    ],
+)
+def test_replacements_that_cannot_be_made_are_refused(call, message):
+    with pytest.raises(BadInput, match=message):
+        call()
+
+
+def test_more_names_than_there_are_are_refused(monkeypatch):
+    monkeypatch.setattr("faker.providers.address.Provider.city", lambda self: "Onlyville")
+    assert invented("place", 1, ["Elsewhere"], 0) == ("Onlyville",)
+    with pytest.raises(BadInput, match="2 invented names of kind place asked for, and Faker has 1"):
+        invented("place", 2, ["Elsewhere"], 0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_invented_names_differ_from_each_other_and_from_all_that_are_taken(kind):
+    first = invented(kind, 30, [], seed=3)
+    taken = {name.upper() for name in first[:10]}
+    found = invented(kind, 30, taken, seed=3)
+    assert len({name.casefold() for name in found}) == 30
+    assert not {name.casefold() for name in found} & {name.casefold() for name in taken}
+    assert found[:20] == first[10:]  # the same names in their order, without the taken ones
+    assert found != invented(kind, 30, taken, seed=4)
+
+
+def test_unknown_pairs_have_new_subjects_and_objects_as_frequent_as_the_relations():
+    relation = numbered(400)
+    common = [Fact(str(i), "r", f"s{i}", "often") for i in range(400, 1000)]
+    found = unknown_pairs(numbered(300), [*relation, *common], "person", seed=1)
+    assert not {f.subject for f in found} & {f.subject for f in [*relation, *common]}
+    assert len({f.subject for f in found}) == 300
+    often = sum(f.object == "often" for f in found)
+    assert binomtest(often, 300, 0.6).pvalue > 1e-4  # 600 of the 1000 facts have it
+
+
+@given(st.integers(0, 200))
+def test_an_incorrect_pair_keeps_its_subject_and_no_true_name(seed):
+    chad = Fact("1", "language", "Chad", "French", alternatives=("Arabic",), aliases=("français",))
+    relation = [
+        chad,
+        *(Fact(n, "language", n, n) for n in ("ARABIC", "Français", "Thai", "Lao")),
+    ]
+    [found] = incorrect_pairs([chad], relation, seed=seed)
+    assert found.subject == "Chad" and found.object in {"Thai", "Lao"}
+
+
+def test_the_five_sequences_are_the_papers_and_differ_at_the_replaced_places_alone():
+    pairs = numbered(40)
+    made = probes(pairs, pairs, 8, "person", n_behind=5, seed=7)
+    assert [(p.kind, p.arrangement) for p in made] == [
+        ("clean", "none"),
+        ("unknown", "distributed"),
+        ("unknown", "block"),
+        ("incorrect", "distributed"),
+        ("incorrect", "block"),
+    ]
+    clean, *others = made
+    assert clean.pairs == tuple(pairs) and clean.replaced == ()
+    for probe in others:
+        assert len(probe.replaced) == 8
+        assert probe.replaced == made[1 if probe.arrangement == "distributed" else 2].replaced
+        for i, (now, before) in enumerate(zip(probe.pairs, pairs, strict=True)):
+            if i not in probe.replaced:
+                assert now == before
+            elif probe.kind == "incorrect":
+                assert now.subject == before.subject and now.object != before.object
+            else:
+                assert now.subject not in {pair.subject for pair in pairs}
+    assert made == probes(pairs, pairs, 8, "person", n_behind=5, seed=7)
+    assert made != probes(pairs, pairs, 8, "person", n_behind=5, seed=8)
+
+
+@pytest.mark.parametrize(
+    ("inside", "between"), [(" ", " "), (": ", "\n"), (" = ", ", "), ("\n", "\n\n"), (":", ";")]
+)
+def test_the_pieces_of_a_sequence_join_to_the_very_text_of_many_shots(inside, between):
+    shots, asked = [FEYNMAN, HEISENBERG, CURIE], LOUIS
+    [prompt] = many_shot(
+        shots, [asked], [("1850", "1892")], pair_separator=inside, shot_separator=between
+    )
+    pieces = pair_pieces([*shots, asked], pair_separator=inside, shot_separator=between)
+    assert "".join(pieces[:-1]) == prompt.context
+    assert pieces[-1] == prompt.continuations[1]
+    assert len(pieces) == 8 and [p.strip() for p in pieces[1::2]][0].endswith("1918")

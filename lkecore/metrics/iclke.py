@@ -209,6 +209,40 @@ def answers(scores: pd.DataFrame) -> pd.DataFrame:
     )
 
 
+def accuracy_at(confidence: ArrayLike, correct: ArrayLike, thresholds: ArrayLike) -> pd.DataFrame:
+    """Accuracy among the answers that the model is surer of than a threshold (IC-E7, Accuracy@K).
+
+        accuracy(K) = share of right answers among those with confidence > K
+
+    Appendix D and Figure 8 of Wu et al. 2024. `confidence` is that in the prediction, `correct` (bool)
+    says whether it is right; both (fact,). A row for each of `thresholds`, in their order: `threshold`;
+    `n`, the answers strictly above it; `right`, how many of these are right; `kept`, `n` as a share
+    of all; `accuracy`, NaN where no answer is above, since the mean of nothing is no number. From
+    threshold to threshold the answers are others: with few left, a curve jumps. ValueError for
+    different lengths, no answers, dtypes other than bool, and numbers outside [0, 1].
+
+    >>> accuracy_at([0.9, 0.6, 0.3], [True, False, True], [0.0, 0.6, 0.9])["accuracy"].tolist()
+    [0.6666666666666666, 1.0, nan]
+    """
+    sure, right = np.asarray(confidence, dtype=np.float64), np.asarray(correct)
+    at = np.asarray(thresholds, dtype=np.float64)
+    if sure.ndim != 1 or sure.shape != right.shape or not len(sure):
+        raise ValueError(
+            f"confidence {sure.shape} and correct {right.shape} must be lists of one length, 1 or more"
+        )
+    if right.dtype != bool:
+        raise ValueError(f"correct has dtype {right.dtype}; it must be bool")
+    for name, values in (("confidence", sure), ("thresholds", at)):
+        if values.ndim != 1 or not ((values >= 0) & (values <= 1)).all():
+            raise ValueError(f"{name} must be a list of numbers in [0, 1], found {values.tolist()}")
+    above = sure > at[:, None]  # (threshold, fact)
+    n, n_right = above.sum(axis=1), (above & right).sum(axis=1)
+    accuracy = np.full(len(at), np.nan)
+    np.divide(n_right, n, out=accuracy, where=n > 0)
+    columns = {"threshold": at, "n": n, "right": n_right, "kept": n / len(sure)}
+    return pd.DataFrame({**columns, "accuracy": accuracy})
+
+
 def shots_needed(n_shots: ArrayLike, accuracy: ArrayLike, share: float = 0.95) -> int:
     """The least number of shots that reaches `share` of the accuracy at the most shots.
 
@@ -238,6 +272,32 @@ def shots_needed(n_shots: ArrayLike, accuracy: ArrayLike, share: float = 0.95) -
         raise ValueError(f"share must be above 0 and at most 1, found {share}")
     # A hair below, so that the rounding of a product does not decide.
     return int(n[np.argmax(found >= share * found[-1] - 1e-12)])
+
+
+def subsumption(small: ArrayLike, large: ArrayLike) -> float:
+    """Share of the facts that the smaller model answers rightly which the larger does, too.
+
+        eta = |both right| / |smaller right|
+
+    IC-E6, equation 7 of Wu et al. 2024, with the smaller or fine-tuned model first, the larger or
+    base model second. Both are (fact,) bool over the same facts of one relation; the paper averages
+    over relations. In [0, 1]; 1: all that the smaller knows the larger knows, too. NaN where the
+    smaller knows nothing: such relations are left out of a mean and counted. Were the two right
+    independently of each other, eta would be the accuracy of the larger one. So an eta below 1 shows
+    other knowledge only where the answers of the smaller are no guesses. ValueError for dtypes other
+    than bool, different lengths or no facts.
+
+    >>> subsumption([True, True, True, False], [True, True, False, True])  # 2 of 3
+    0.6666666666666666
+    """
+    small, large = np.asarray(small), np.asarray(large)
+    if small.ndim != 1 or small.shape != large.shape or not len(small):
+        raise ValueError(
+            f"small {small.shape} and large {large.shape} must be lists of one length, 1 or more"
+        )
+    if small.dtype != bool or large.dtype != bool:
+        raise ValueError(f"dtypes are {small.dtype} and {large.dtype}; correctness must be bool")
+    return float(large[small].mean()) if small.any() else float("nan")
 
 
 def _checked(logprob: NDArray) -> NDArray[np.float64]:

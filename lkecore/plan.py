@@ -160,7 +160,7 @@ def _check_parameters(path: Path, notebook: Path, declared: Declared, given: Any
         annotation = declared[name][0]
         if not fits(value, annotation):
             raise BadInput(f"{where} must be {annotation}, found {value!r}")
-        if isinstance(value, list) and len(set(value)) < len(value):
+        if isinstance(value, list) and len({repr(each) for each in value}) < len(value):
             raise BadInput(f"{where} names something twice: {value}")
         least = 1 if name.startswith("n_") and name != "n_shots" else 0
         counts = annotation in ("int", "list[int]") and (

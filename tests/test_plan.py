@@ -176,6 +176,11 @@ def test_a_whole_number_is_a_float_too(project):
         ("seed: int = 0", {"seed": -1}, "'seed' must be 0 or more, found -1"),
         ("shots: list[int] = [3]", {"shots": [1, -2]}, "'shots' must be 0 or more, found -2"),
         ('dtype: str = "float32"', {"dtype": "float99"}, "'dtype' must be one of float32"),
+        (
+            "pairs: list[list[str]] = []",
+            {"pairs": [["a", "b"], ["a", "b"]]},
+            "'pairs' names something twice: [['a', 'b'], ['a', 'b']]",
+        ),
         ('models: list[str] = ["toy"]', {"models": []}, "'models' must not be empty"),
         ('model: str = "toy"', {"model": ""}, "'model' must not be empty"),
         ('fact_set: str = "atlas"', {"fact_set": ""}, "'fact_set' must not be empty"),

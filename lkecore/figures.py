@@ -334,7 +334,10 @@ def paired_bars(frame: pd.DataFrame, ax: Axes, *, pair: str = "model") -> Axes:
     sns.barplot(frame, **where, **look, errorbar=None, edgecolor=DARK, linewidth=0.5, ax=ax)
     bounded = frame[frame["low"].notna()]
     # seaborn splits a name's width 0.8 between the two halves, the first on top.
-    rows = bounded["name"].map(names.index) + (bounded[pair].map(halves.index) - 0.5) * 0.4
+    rows = [
+        names.index(name) + (halves.index(half) - 0.5) * 0.4
+        for name, half in zip(bounded["name"], bounded[pair], strict=True)
+    ]
     _intervals(ax, bounded, rows, DARK)
     ax.set(xlim=(0, 1), xlabel=ACCURACY, ylabel="")
     place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 2}
@@ -425,7 +428,7 @@ def separator_bars(frame: pd.DataFrame, ax: Axes, *, chance: float) -> Axes:
     `frame`: one row per `words` and `shots` (a label such as "50 shots" or "none", the hue), with
     `kind`, `accuracy`, `low`, `high`, shares of test facts in 0 .. 1. Rows keep their order, first on
     top. A `kind` is a block of rows: the first has no background, the second a reddish, the third a
-    bluish one, as in the paper's figure; its name stands at the right edge. `chance`: a dashed line.
+    bluish one, as in the paper's figure; its name stands to the right. `chance`: a dashed line.
     ValueError for missing columns or values, a pair that occurs twice, a kind whose rows stand apart,
     or more than three kinds.
     """
@@ -440,8 +443,8 @@ def separator_bars(frame: pd.DataFrame, ax: Axes, *, chance: float) -> Axes:
     for kind, colour in zip(kinds, BEHIND, strict=False):
         own = rows.index[rows["kind"] == kind]
         ax.axhspan(own[0] - 0.5, own[-1] + 0.5, color=colour, zorder=0, lw=0)
-        at = {"ha": "right", "va": "center", "color": DARK, "size": "small"}
-        ax.text(0.99, own[len(own) // 2], kind, transform=ax.get_yaxis_transform(), **at)
+        at = {"ha": "left", "va": "center", "color": DARK, "size": "small"}
+        ax.text(1.01, own.to_numpy().mean(), kind, transform=ax.get_yaxis_transform(), **at)
     look = {"order": order, "hue_order": hues, "width": 0.8, "errorbar": None}
     colours = ["0.35", "0.7"][: len(hues)] if len(hues) < 3 else sns.color_palette(PALETTE)
     sns.barplot(
@@ -457,28 +460,32 @@ def separator_bars(frame: pd.DataFrame, ax: Axes, *, chance: float) -> Axes:
     return ax
 
 
-def format_marks(frame: pd.DataFrame, ax: Axes, *, chance: float) -> Axes:
-    """Accuracy of one model in each format: the sign inside a pair by place, between pairs by mark.
+def interval_marks(
+    frame: pd.DataFrame, ax: Axes, *, x: str, hue: str, y: str, hue_order: list[str]
+) -> Axes:
+    """Marks with intervals above the values of `x`, a colour and a marker for each `hue`, side by side.
 
-    `frame`: one row per `inside` and `between`, with `accuracy`, `low`, `high`, shares of test facts
-    in 0 .. 1, and `ringed` (bool): a ring round the mark. Both keep their order in the frame.
-    `chance`: a dashed line. ValueError for missing columns or values, or a format that occurs twice.
+    `frame`: one row per `x` and `hue`, with `y`, `low`, `high`, in one unit; where it has a column
+    `ringed` (bool), such marks have a ring. `x` keeps its order in the frame. `hue_order` names all
+    hues, also those that this frame lacks: so several axes have the same colours. ValueError for
+    missing columns or values, a pair that occurs twice, or a hue that is not in `hue_order`.
     """
-    needed = ["inside", "between", "accuracy", "low", "high", "ringed"]
-    _check(frame, needed, unique=["inside", "between"])
-    insides, betweens = (frame[place].unique().tolist() for place in ("inside", "between"))
-    step = 0.7 / len(betweens)
-    for n, (between, part) in enumerate(frame.groupby("between", sort=False)):
-        at = part["inside"].map(insides.index) + step * (n - (len(betweens) - 1) / 2)
+    _check(frame, [x, hue, y, "low", "high"], unique=[x, hue])
+    if strange := sorted(set(frame[hue]) - set(hue_order)):
+        raise ValueError(f"{hue} {strange} is not in hue_order {hue_order}")
+    columns = frame[x].unique().tolist()
+    present = [name for name in hue_order if name in set(frame[hue])]
+    for place, name in enumerate(present):
+        part, n = frame[frame[hue] == name], hue_order.index(name)
+        at = part[x].map(columns.index) + 0.7 / len(present) * (place - (len(present) - 1) / 2)
         colour = sns.color_palette(PALETTE, 9)[n % 9]
         ax.vlines(at, part["low"], part["high"], color=colour, lw=1.2)
-        ax.plot(at, part["accuracy"], MARKERS[n % 4], color=colour, ms=6, label=between)
-        ringed = part["ringed"].to_numpy()
-        ring = {"ms": 14, "mfc": "none", "mec": DARK, "mew": 1.5}
-        ax.plot(at[ringed], part["accuracy"][ringed], "o", zorder=4, **ring)
-    ax.axhline(chance, color=DARK, ls="dashed", lw=1)
-    ax.set_xticks(range(len(insides)), insides)
-    ax.set(ylim=(0, 1.05), xlabel="inside a pair", ylabel="accuracy")
+        ax.plot(at, part[y], MARKERS[n % len(MARKERS)], color=colour, ms=6, label=name)
+        if "ringed" in part:
+            ring = {"ms": 14, "mfc": "none", "mec": DARK, "mew": 1.5, "zorder": 4}
+            ax.plot(at[part["ringed"]], part.loc[part["ringed"], y], "o", **ring)
+    ax.set_xticks(range(len(columns)), columns)
+    ax.set(xlim=(-0.5, len(columns) - 0.5))
     ax.grid(False, axis="x")
     return ax
 

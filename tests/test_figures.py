@@ -482,6 +482,11 @@ def test_a_pair_with_intervals_has_them_in_the_middle_of_its_bars(ax):
     np.testing.assert_allclose(drawn, expected, atol=1e-12)
 
 
+def test_pairs_that_were_published_without_intervals_have_none(ax):
+    figures.paired_bars(PAIRED[:2].assign(low=None, high=None), ax)
+    assert segments(ax) == []
+
+
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
@@ -751,7 +756,7 @@ def test_separator_bars_refuse_kinds_that_stand_apart_or_are_too_many(ax):
         figures.separator_bars(pd.concat([WORDS, WORDS]), ax, chance=0.1)
 
 
-# --- format_marks
+# --- interval_marks
 
 FORMATS = pd.DataFrame(
     [
@@ -762,25 +767,128 @@ FORMATS = pd.DataFrame(
     ],
     columns=["inside", "between", "accuracy", "low", "high", "ringed"],
 )
+PLACES = {"x": "inside", "hue": "between", "y": "accuracy"}
 
 
-def test_format_marks_stand_at_their_accuracy_in_the_column_of_the_inner_sign(ax):
-    assert figures.format_marks(FORMATS, ax, chance=0.1) is ax
+def test_interval_marks_stand_at_their_value_nearest_to_their_own_tick(ax):
+    order = ["space", "comma", "line"]
+    assert figures.interval_marks(FORMATS, ax, hue_order=order, **PLACES) is ax
     assert [text.get_text() for text in ax.get_xticklabels()] == ["space", "colon"]
-    marks = {line.get_label(): line for line in ax.lines if line.get_label() in ("space", "line")}
+    marks = {line.get_label(): line for line in ax.lines if line.get_label() in order}
+    assert list(marks) == ["space", "line"]
     for between, line in marks.items():
         part = FORMATS[FORMATS["between"] == between]
         assert line.get_ydata() == pytest.approx(part["accuracy"])
-        assert np.round(line.get_xdata()).tolist() == [0, 1]  # each nearest to its own tick
+        assert np.round(line.get_xdata()).tolist() == [0, 1]
     drawn = sorted((y0, y1) for x0, x1, y0, y1 in segments(ax) if x0 == x1)
     expected = sorted(zip(FORMATS["low"], FORMATS["high"], strict=True))
     assert np.array(drawn) == pytest.approx(np.array(expected))
 
 
-def test_format_marks_ring_what_is_to_be_ringed(ax):
-    figures.format_marks(FORMATS, ax, chance=0.1)
+def test_a_hue_has_one_colour_in_all_axes_whichever_others_are_there(ax):
+    order = ["space", "comma", "line"]
+    figures.interval_marks(FORMATS, ax, hue_order=order, **PLACES)
+    other = FigureCanvasAgg(Figure()).figure.subplots()
+    only = FORMATS[FORMATS["between"] == "line"]
+    figures.interval_marks(only, other, hue_order=order, **PLACES)
+    colours = [
+        {line.get_color() for line in each.lines if line.get_label() == "line"}
+        for each in (ax, other)
+    ]
+    assert colours[0] == colours[1] and len(colours[0]) == 1
+
+
+def test_interval_marks_ring_what_is_to_be_ringed(ax):
+    figures.interval_marks(FORMATS, ax, hue_order=["space", "line"], **PLACES)
     rings = [line for line in ax.lines if line.get_markersize() == 14]
-    at = sorted(float(y) for line in rings for y in line.get_ydata())
-    assert at == [0.5, 0.9]
+    assert sorted(float(y) for line in rings for y in line.get_ydata()) == [0.5, 0.9]
+
+
+def test_interval_marks_refuse_what_occurs_twice_and_a_hue_without_a_place(ax):
+    twice = pd.concat([FORMATS, FORMATS])
     with pytest.raises(ValueError, match="occurs twice"):
-        figures.format_marks(pd.concat([FORMATS, FORMATS]), ax, chance=0.1)
+        figures.interval_marks(twice, ax, hue_order=["space", "line"], **PLACES)
+    with pytest.raises(ValueError, match="'line'. is not in hue_order"):
+        figures.interval_marks(FORMATS, ax, hue_order=["space"], **PLACES)
+
+
+# --- sequence_panel, change_by_distance
+
+SEQUENCE = pd.DataFrame(
+    {
+        "position": [1, 2, 3, 4, 5],
+        "probability": [0.2, 0.6, 0.01, 0.5, 0.1],
+        "role": ["right", "right", "replaced", "behind", "right"],
+    }
+)
+
+
+def test_a_sequence_panel_has_each_pair_at_its_place_by_role_and_a_mean_of_the_other_right_ones(ax):
+    assert figures.sequence_panel(SEQUENCE, ax, star=4) is ax
+    drawn = {
+        line.get_label(): list(zip(*line.get_data(), strict=True))
+        for line in ax.lines
+        if line.get_linestyle() == "None"
+    }
+    assert drawn == {
+        "other right": [(1, 0.2), (2, 0.6), (5, 0.1)],
+        "right, behind replaced": [(4, 0.5)],
+        "replaced": [(3, 0.01)],
+        "same pair in all": [(4, 0.5)],
+    }
+    [mean] = [line for line in ax.lines if line.get_linestyle() == "--"]
+    assert mean.get_ydata() == pytest.approx([0.3, 0.3])  # (0.2 + 0.6 + 0.1) / 3
+    looks = {(line.get_marker(), to_hex(line.get_color())) for line in ax.lines[:3]}
+    assert len({marker for marker, _ in looks}) == len({colour for _, colour in looks}) == 3
+
+
+def test_a_sequence_panel_refuses_other_roles_and_a_star_beyond_the_sequence(ax):
+    with pytest.raises(ValueError, match=r"roles \['wrong'\]: there are"):
+        figures.sequence_panel(SEQUENCE.assign(role="wrong"), ax)
+    with pytest.raises(ValueError, match="star 6: the sequence has no such position"):
+        figures.sequence_panel(SEQUENCE, ax, star=6)
+    with pytest.raises(ValueError, match="occurs twice"):
+        figures.sequence_panel(pd.concat([SEQUENCE, SEQUENCE]), ax)
+
+
+CHANGES = pd.DataFrame(
+    [
+        ("1", "unknown", -0.05, -0.2, 0.1),
+        ("1", "incorrect", -0.9, -0.95, -0.3),
+        ("2", "unknown", 0.8, 0.5, 0.9),
+        ("block 1–5", "incorrect", 0.02, -0.1, 0.2),
+    ],
+    columns=["at", "kind", "change", "low", "high"],
+)
+
+
+def test_changes_stand_at_their_value_and_at_the_edge_as_arrows_beyond_it(ax):
+    ticks = ["1", "2", "block 1–5"]
+    assert figures.change_by_distance(CHANGES, ax, ticks=ticks, limits=(-0.6, 0.6)) is ax
+    marks = {}
+    for line in ax.lines:
+        if line.get_marker() in "osv^":
+            marks.setdefault(line.get_marker(), []).extend(line.get_ydata())
+    assert {key: value for key, value in marks.items() if value} == {
+        "o": [-0.05],
+        "s": [0.02],
+        "v": [-0.6],
+        "^": [0.6],
+    }
+    ends = sorted((y0, y1) for x0, x1, y0, y1 in segments(ax) if x0 == x1)
+    assert np.array(ends) == pytest.approx(
+        np.array([(-0.6, -0.3), (-0.2, 0.1), (-0.1, 0.2), (0.5, 0.6)])
+    )
+    assert legend_of_lines(ax) == ["unknown", "incorrect"]
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["1", "2", "block\n1–5"]
+
+
+def legend_of_lines(ax):
+    return ax.get_legend_handles_labels()[1]
+
+
+def test_changes_refuse_a_place_that_the_axis_does_not_have(ax):
+    with pytest.raises(ValueError, match=r"places \['2', 'block 1–5'\]: the axis has \['1'\]"):
+        figures.change_by_distance(CHANGES, ax, ticks=["1"])
+    with pytest.raises(ValueError, match="occurs twice"):
+        figures.change_by_distance(pd.concat([CHANGES, CHANGES]), ax, ticks=["1", "2", "block 1–5"])

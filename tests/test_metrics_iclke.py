@@ -384,7 +384,7 @@ def test_answers_or_thresholds_that_break_a_rule_are_refused(sure, right, at, me
         iclke.accuracy_at(sure, right, at)
 
 
-# --- what one model knows of what another knows
+# --- what one model knows of what another knows (IC-E6, IC-T1)
 
 BOOLS = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=12)
 

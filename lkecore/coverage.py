@@ -19,6 +19,7 @@ from lkecore.rows import BadInput, nearest
 PAPERS = {"IC": "IC-LKE, {cite:t}`wu2024iclke`"}
 MISSING = '<span class="lke-missing">not yet</span>'
 ID = re.compile(r"\b[A-Z]{2}-[A-Z]\d+")
+EXAMPLES = "test_coverage.py"  # tests this list: the ids there are made-up cases
 
 
 class Place(NamedTuple):
@@ -43,23 +44,27 @@ def of_page(source: Any, executed: Any, page: str, models: Iterable[str]) -> lis
     same. Raises :class:`BadInput` for an id that is not on the list.
     """
     known = list(asked()["id"])
-    outputs = {cell.source: cell.outputs for cell in executed.cells if cell.cell_type == "code"}
+    outputs: dict[str, list[Any]] = {}  # two cells may have the same code: theirs in order
+    for cell in executed.cells:
+        if cell.cell_type == "code":
+            outputs.setdefault(cell.source, []).append(cell.outputs)
     found = []
     for cell in source.cells:
+        shown = cell.cell_type == "code" and (outputs.get(cell.source) or [[]]).pop(0)
         named = cell.metadata.get("covers", [])
         for each in named:
             if each not in known:
                 raise BadInput(f"{page} covers {each!r}, unknown; {nearest(each, known)}")
         figure = cell.metadata.get("mystnb", {}).get("figure", {}).get("name", "")
-        if cell.cell_type == "code" and outputs.get(cell.source):
+        if shown:
             found += [Place(each, page, figure, tuple(models)) for each in named]
     return found
 
 
 def in_tests(tests: Path) -> dict[str, list[str]]:
-    """Id to the test files that name it; empty where there is no such folder."""
+    """Id to the test files that name it, but for the test of this list; empty without such a folder."""
     named: dict[str, list[str]] = {}
-    for path in sorted(tests.glob("test_*.py")):
+    for path in sorted(path for path in tests.glob("test_*.py") if path.name != EXAMPLES):
         for each in sorted(set(ID.findall(path.read_text(encoding="utf-8")))):
             named.setdefault(each, []).append(path.name)
     return named

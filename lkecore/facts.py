@@ -161,7 +161,8 @@ def load(spec: str, relation: str) -> Relation:
     no test fact is ever shown as a shot. Several objects of one subject are all true.
 
     A data set of the hub may have the columns of T-REx-MC, T-REx, LAMA or MyriadLAMA instead, and
-    gives the relation the templates that stand in it.
+    gives the relation the templates that stand in it. A relation with the name that the IC-LKE paper
+    gives to one of its own, or with its Wikidata id, is taken for that one (``paper_relation``).
 
     Raises :class:`BadInput` for an unknown fact set or relation, one that cannot be fetched, a
     malformed line (file and line number), text that is not UTF-8, and one fact id with two

@@ -446,7 +446,8 @@ def separator_bars(frame: pd.DataFrame, ax: Axes, *, chance: float) -> Axes:
         at = {"ha": "left", "va": "center", "color": DARK, "size": "small"}
         ax.text(1.01, own.to_numpy().mean(), kind, transform=ax.get_yaxis_transform(), **at)
     look = {"order": order, "hue_order": hues, "width": 0.8, "errorbar": None}
-    colours = ["0.35", "0.7"][: len(hues)] if len(hues) < 3 else sns.color_palette(PALETTE)
+    few = len(hues) < 3
+    colours = ["0.35", "0.7"][: len(hues)] if few else sns.color_palette(PALETTE, len(hues))
     sns.barplot(
         frame, x="accuracy", y="words", hue="shots", orient="h", palette=colours, ax=ax, **look
     )

@@ -19,6 +19,8 @@ from lkecore.rows import BadInput, first_line
 
 FOLDER = Path(lkecore.__file__).parent.parent / "results"
 KEPT = "answers.parquet"  # what a run keeps for this
+# Columns with names of facts; text is what a model said of them.
+NAMES = ["subject", "object", "text"]
 MOST_BYTES = 5_000_000  # of all results together: they are part of every clone
 ABOUT = (
     "profile", "notebook", "command", "started", "seconds", "commit", "source", "versions", "models",
@@ -30,8 +32,9 @@ def gather(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> list[Path]:
     """Write the results of every notebook of a plan whose runs keep answers; returns the files.
 
     The answers of all runs of a notebook stand one below the other, in the order of the plan. Facts
-    of a set that is not part of the project have numbers in the place of their ids: an id is made of
-    names, and the names are not ours to give away. One fact has one number in all runs.
+    of a set that is not part of the project have numbers in the place of their ids, and no columns
+    with names (``NAMES``): an id is made of names, and the names are not ours to give away. One fact
+    has one number in all runs.
     Raises :class:`BadInput`, and writes nothing, if a run is missing or unfinished, if no notebook
     keeps answers, if a model is a path of this machine, or if all results together would be larger
     than 5 MB.
@@ -91,7 +94,8 @@ def line(about: dict[str, Any]) -> str:
 
 
 def _numbered(frame: pd.DataFrame) -> pd.DataFrame:
-    """``fact`` as its number among the facts of its relation, in the order of their ids."""
+    """``fact`` as its number among the facts of its relation, in the order of their ids; no names."""
+    frame = frame.drop(columns=NAMES, errors="ignore")
     if "fact" not in frame:
         return frame
     by = frame.groupby("relation")["fact"] if "relation" in frame else frame["fact"]

@@ -61,6 +61,15 @@ def test_an_id_counts_where_its_cell_has_an_output():
     assert coverage.of_page(source, silent, "11_x", ["toy"]) == []
 
 
+def test_of_two_cells_with_the_same_code_each_has_its_own_output():
+    text = '# %% covers=["IC-F1"]\nx\n\n# %% covers=["IC-F2"]\nx\n'
+    source = jupytext.reads(text, fmt="py:percent")
+    ran = executed(source)
+    ran.cells[0].outputs = []
+    assert [place.id for place in coverage.of_page(source, ran, "11_x", [])] == ["IC-F2"]
+    assert coverage.of_page(source, nbformat.v4.new_notebook(), "11_x", []) == []
+
+
 def test_the_page_links_what_is_there_and_marks_what_is_not():
     source = jupytext.reads(TEXT, fmt="py:percent")
     found = coverage.of_page(source, executed(source), "11_x", ["toy"])
@@ -112,3 +121,8 @@ def test_tests_are_found_by_the_ids_that_they_name(tmp_path):
     found = coverage.in_tests(tmp_path)
     assert found["IC-E3"] == ["test_a.py", "test_b.py"] and "IC-S1" not in found
     assert coverage.in_tests(tmp_path / "nowhere") == {}
+
+
+def test_the_made_up_cases_of_this_file_are_no_tests_of_the_ids_that_they_name():
+    found = coverage.in_tests(TOP / "tests")
+    assert found and not any(Path(__file__).name in names for names in found.values())

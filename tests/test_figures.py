@@ -745,6 +745,15 @@ def test_separator_bars_have_intervals_chance_and_a_background_for_each_kind(ax)
     assert {colour: behind[colour] for colour in expected} == expected
 
 
+def test_separator_bars_take_more_than_two_numbers_of_shots(ax):
+    more = pd.concat([WORDS, WORDS[WORDS["shots"] == "none"].assign(shots="5 shots", accuracy=0.2)])
+    figures.separator_bars(more, ax, chance=0.1)
+    bars = [b for b in ax.containers if isinstance(b, BarContainer)]
+    assert len(bars) == 3 and [bar.get_width() for bar in bars[2]] == [0.2, 0.2]
+    assert len({to_hex(b[0].get_facecolor()) for b in bars}) == 3
+    assert len(segments(ax)) == len(more)
+
+
 def test_separator_bars_refuse_kinds_that_stand_apart_or_are_too_many(ax):
     apart = WORDS.assign(kind=["a", "b", "b", "a", "a"])
     with pytest.raises(ValueError, match="one block of rows"):

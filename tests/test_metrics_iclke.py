@@ -86,7 +86,7 @@ def test_a_frame_that_breaks_a_rule_is_refused_with_the_value_and_the_rule(frame
         iclke.to_arrays(frame)
 
 
-# --- predictions and accuracy
+# --- predictions (IC-E3) and accuracy (IC-E4)
 
 
 def test_accuracy_by_hand_is_two_of_three():
@@ -136,7 +136,7 @@ def test_guessing_among_a_hundred_options_is_right_once_in_a_hundred():
     )
 
 
-# --- confidence
+# --- confidence (IC-E5)
 
 
 def test_confidence_by_hand():
@@ -320,7 +320,7 @@ def test_a_curve_that_breaks_a_rule_is_refused(n_shots, accuracy, share, message
         iclke.shots_needed(n_shots, accuracy, share)
 
 
-# --- accuracy above a threshold
+# --- accuracy above a threshold (IC-E7)
 
 
 def test_accuracy_at_by_hand_counts_answers_strictly_above_the_threshold():
@@ -376,7 +376,8 @@ def test_accuracy_at_equals_a_loop_over_fractions(answers, eighths):
         ([1.5], [True], [0.5], r"confidence must be a list of numbers in \[0, 1\], found \[1.5\]"),
         ([math.nan], [True], [0.5], "found .nan"),
         ([0.5], [True], [-0.1], r"thresholds must be .* found \[-0.1\]"),
-        ([0.5], [True], 0.5, "thresholds must be a list"),
+        ([0.5], [True], 0.5, r"thresholds must be a list .* found the shape \(\)$"),
+        ([1.5] * 99, [True] * 99, [0.5], r"found \[1.5, 1.5, 1.5\]$"),  # not all of them
     ],
 )
 def test_answers_or_thresholds_that_break_a_rule_are_refused(sure, right, at, message):

@@ -214,7 +214,7 @@ def test_an_estimator_by_its_name_asks_with_the_separators_or_the_template_of_th
         asking("template-6", relation, [shot], asked, options)
 
 
-# --- templates of the paper, words in the place of the space
+# --- templates of the paper (IC-S3), words in the place of the space (IC-S4)
 
 
 def test_the_paper_has_templates_for_these_relations_and_all_are_sentences_with_a_blank():

@@ -66,6 +66,16 @@ def test_facts_of_sets_that_are_not_ours_are_numbers_the_same_in_all_runs():
     pd.testing.assert_frame_equal(results._numbered(bare), bare)
 
 
+def test_no_name_of_a_fact_that_is_not_ours_is_left_with_its_number_or_without():
+    frame = pd.DataFrame({"model": ["toy"], "kind": ["clean"], "fact": ["c1"], "right": [True]})
+    named = frame.assign(subject="Bohr", object="1885", text=" 1885, as Bohr was", position=3)
+    for columns in (["fact"], []):  # sequences have no fact, only names
+        given = named.drop(columns=["fact"] if not columns else [])
+        found = results._numbered(given)
+        assert set(found) == {"model", "kind", "right", "position", *columns}
+        assert "Bohr" not in found.to_csv() and "1885" not in found.to_csv()
+
+
 def test_only_the_projects_own_facts_keep_their_ids(run, tmp_path, monkeypatch):
     called = []
     monkeypatch.setattr(results, "_numbered", lambda frame: called.append(1) or frame)

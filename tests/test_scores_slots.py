@@ -1,4 +1,4 @@
-"""EIC-LKE's slots: each option as one plain forward pass over its own prompt says it."""
+"""EIC-LKE's slots (IC-S2): each option as one plain forward pass over its own prompt says it."""
 
 import helpers
 import numpy as np
@@ -143,6 +143,24 @@ def test_a_prompt_beyond_the_window_says_how_many_slots_fit(window, fit):
     # What stands behind the last slot may lie beyond the window: no model reads it.
     assert len("".join(groups[0].texts[0])) > 62
     assert len(slot_logprobs(model(network(), context_length=61), groups).frame) == 6
+
+
+def test_options_that_the_tokenizer_cannot_tell_apart_are_refused_before_the_model_is_loaded():
+    tokenizer = helpers.bpe_tokenizer([])
+    from tokenizers import normalizers
+
+    tokenizer.backend_tokenizer.normalizer = normalizers.Lowercase()
+    options = [("Havana", "HAVANA", "Cairo"), *OPTIONS[1:]]
+    groups = slots(SHOTS, ASKED, options, first=2, every=2, pair_separator="_", shot_separator="_")
+    with pytest.raises(
+        BadInput, match=r"\('Cub'\): option 'HAVANA' has the same tokens as another"
+    ):
+        slot_logprobs(model(tokenizer=tokenizer), groups)
+
+
+def test_seconds_are_of_computing_and_none_where_all_is_kept():
+    first = slot_logprobs(model(network()), made())
+    assert first.seconds > 0 == slot_logprobs(model(), made()).seconds
 
 
 def test_no_groups_give_no_rows():

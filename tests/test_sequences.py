@@ -33,7 +33,7 @@ FEYNMAN, HEISENBERG, EINSTEIN, LOUIS, CURIE = (
     ]
 )
 
-# --- EIC-LKE
+# --- EIC-LKE (IC-S2)
 
 
 def numbered(n, start=0):
@@ -94,6 +94,16 @@ def test_every_option_of_every_fact_is_asked_in_exactly_one_prompt(facts_, first
     assert sorted(seen) == sorted(wanted)
 
 
+def test_prompts_share_their_pieces_so_that_a_hundred_prompts_are_no_hundred_copies():
+    shots, asked = numbered(12), numbered(9, start=500)
+    options = [(f.object, *(f"x{i}" for i in range(29))) for f in asked]
+    made = slots(shots, asked, options, first=5, every=3)
+    pieces = [piece for group in made for text in group.texts for piece in text]
+    # 12 shots and 9 questions have a subject each, 12 shots an object and each question 30 options.
+    distinct = {id(piece): piece for piece in pieces}
+    assert len(distinct) <= 12 + 9 + 12 + 9 * 30 < len(pieces) / 5
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -117,7 +127,7 @@ def test_slots_that_cannot_be_made_are_refused(change, message):
         slots(given_.pop("shots"), given_.pop("facts"), given_.pop("options"), **given_)
 
 
-# --- one long sequence with replacements
+# --- one long sequence (IC-S5) with unknown (IC-D5) and incorrect pairs (IC-D6)
 
 
 @given(st.integers(2, 60), st.data())

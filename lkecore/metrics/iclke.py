@@ -5,8 +5,8 @@ Reliable Latent Knowledge Estimation in LLMs: In-Context Learning vs. Prompting 
 Knowledge Extraction" (arXiv 2404.12957, version 1, 2024; the version published at WSDM 2025 calls
 the method ZP-LKE). Equation numbers here are those of version 1.
 
-All functions but the first take a matrix `logprob` with axes (fact, option): the log-probability of
-each option in nats, summed over the option's tokens and never divided by their number.
+A matrix `logprob` has the axes (fact, option): the log-probability of each option in nats, summed
+over the option's tokens and never divided by their number.
 """
 
 from dataclasses import dataclass
@@ -233,8 +233,10 @@ def accuracy_at(confidence: ArrayLike, correct: ArrayLike, thresholds: ArrayLike
     if right.dtype != bool:
         raise ValueError(f"correct has dtype {right.dtype}; it must be bool")
     for name, values in (("confidence", sure), ("thresholds", at)):
-        if values.ndim != 1 or not ((values >= 0) & (values <= 1)).all():
-            raise ValueError(f"{name} must be a list of numbers in [0, 1], found {values.tolist()}")
+        strange = values[~((values >= 0) & (values <= 1))]
+        if values.ndim != 1 or len(strange):
+            found = strange[:3].tolist() if len(strange) else f"the shape {values.shape}"
+            raise ValueError(f"{name} must be a list of numbers in [0, 1], found {found}")
     above = sure > at[:, None]  # (threshold, fact)
     n, n_right = above.sum(axis=1), (above & right).sum(axis=1)
     accuracy = np.full(len(at), np.nan)

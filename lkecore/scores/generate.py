@@ -130,6 +130,7 @@ class _Output:
     prompt: int
     sample: int
     draws: np.ndarray | None  # a uniform number for each step; None for the greedy output
+    begin: int = 0  # the prompt's last node
     node: int = 0
     text: str = ""
     logprob: float = 0.0
@@ -202,7 +203,7 @@ def _grow(model: Model, asked: _Asked, block: Sequence[_Output], growth: Growth)
     """Let outputs grow until all have stopped or are long enough; True when that is done."""
     tree = Tree()
     for output in block:
-        output.node = tree.add(asked.rows[output.prompt])
+        output.begin = output.node = tree.add(asked.rows[output.prompt])
     logits = growth.begin(tree, sorted({output.node for output in block}))
     ends = _end_tokens(model)
     live = list(block)
@@ -260,7 +261,7 @@ def _say(
         return
     # With the end of the prompt, since a tokenizer may leave out the space at the start of a text.
     row = asked.rows[output.prompt]
-    said = [tree.token[n] for n in tree.path(output.node)][len(row) :]
+    said = [tree.token[n] for n in tree.path(output.node, above=output.begin)]
     shown = list(row[-8:])
     whole, start = (_text(model.tokenizer, ids) for ids in (shown + said, shown))
     output.text = whole[len(start) :]

@@ -1,8 +1,9 @@
 """Slots: what a causal model says of options that stand inside long prompts (EIC-LKE).
 
 Several facts are asked in one prompt, and each prompt holds one option of every fact. How the prompts
-are made is told in :mod:`lkecore.sequences`. Subjects, objects and separators are tokenised apart and
-their ids joined (IC-S2), so that an option's tokens are where their number says.
+are made is told in :mod:`lkecore.sequences`. Subjects and objects, each with the separator in front of
+it, are tokenised apart and their ids joined (IC-S2), so that an option's tokens are where their
+number says.
 """
 
 import time
@@ -16,7 +17,7 @@ from lkecore.rows import BadInput
 from lkecore.scores.batches import check_kind
 from lkecore.scores.chunks import Scored, tidy
 from lkecore.scores.passes import bound_of
-from lkecore.scores.tokens import Pieces, encode_pieces
+from lkecore.scores.tokens import Pieces, check_options, encode_pieces
 from lkecore.scores.tree import scored_pieces
 from lkecore.sequences import Slots
 
@@ -36,8 +37,9 @@ def slot_logprobs(
     A group is one entry of the cache. The prompts of a group are alike up to the first slot only:
     they cost about as many tokens as there are in all of them behind it.
 
-    Raises :class:`BadInput` for a prompt beyond the model's window (it says how many slots fit), and
-    as :func:`lkecore.scores.tree.piece_logprobs` does, before the model is loaded.
+    Raises :class:`BadInput` for a prompt beyond the model's window (it says how many slots fit), for
+    two options of a fact with the same tokens, and as
+    :func:`lkecore.scores.tree.piece_logprobs` does, before the model is loaded.
     """
     check_kind(model, "causal")
     memory_gb = bound_of(memory_gb)
@@ -46,16 +48,21 @@ def slot_logprobs(
         encode_pieces(model.tokenizer, group.texts, add_bos=model.add_bos, separate=True)
         for group in groups
     ]
+    strings: list[tuple[int, ...]] = []  # the tokens of every option of every fact
     for group, rows in zip(groups, encoded, strict=True):
         _check_window(model, group, rows)
+        for prompt, place, order in zip(group.asked, group.places, group.orders, strict=True):
+            held = (rows[k] for k in np.argsort(order))  # option -> the prompt that holds it
+            own = [e.ids[e.bounds[place] : e.bounds[place + 1]] for e in held]
+            check_options(prompt, [len(ids) for ids in own], own)
+            strings += own
     seconds = time.perf_counter() - started
     prompts = [prompt for group in groups for prompt in group.asked]
     values: list[float] = []
-    n_tokens: list[int] = []
     tokens, cached = 0, 0
     with progress.bar(len(prompts), "fact") as bar:
         for group, rows in zip(groups, encoded, strict=True):
-            started = time.perf_counter()
+            started, loading = time.perf_counter(), model.load_seconds
             found, n, from_cache = scored_pieces(
                 model,
                 rows,
@@ -65,16 +72,19 @@ def slot_logprobs(
                 memory_gb=memory_gb,
                 use_cache=use_cache,
             )
-            seconds += 0.0 if from_cache else time.perf_counter() - started
+            seconds += time.perf_counter() - started - (model.load_seconds - loading)
             in_slots = found.reshape(len(rows), len(group.places))  # (prompt, slot)
-            for j, (place, order) in enumerate(zip(group.places, group.orders, strict=True)):
-                prompt_of = np.argsort(order)  # option -> the prompt that holds it
-                values += in_slots[prompt_of, j].tolist()
-                n_tokens += [rows[k].bounds[place + 1] - rows[k].bounds[place] for k in prompt_of]
+            for j, order in enumerate(group.orders):
+                values += in_slots[np.argsort(order), j].tolist()
             tokens += n
             cached += from_cache
-    frame = tidy(prompts, n_tokens, values)
-    return Scored(frame, seconds, tokens, 0, cached == len(groups))
+    return Scored(
+        frame=tidy(prompts, [len(ids) for ids in strings], values),
+        seconds=0.0 if cached == len(groups) else seconds,
+        tokens_forwarded=tokens,
+        merged=0,
+        cached=cached == len(groups),
+    )
 
 
 def _check_window(model: Model, group: Slots, rows: Sequence[Pieces]) -> None:

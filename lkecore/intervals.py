@@ -208,6 +208,7 @@ def statistic_over_facts(
     *,
     seed: int,
     redraw: int | None = None,
+    nested: bool = False,
     n_resamples: int = N_RESAMPLES,
     level: float = 0.95,
 ) -> Interval:
@@ -218,12 +219,14 @@ def statistic_over_facts(
     again with replacement, so that what belongs to one fact stays together (percentile
     bootstrap). With `redraw`, an axis of conditions, the question is about **other draws of shots
     too**: the draws along that axis are drawn again as well, the same ones for all other
-    conditions. `statistic` takes such an array and returns one number, whose unit the result has.
+    conditions. With `nested`, too, each of these draws has facts of its own: within each draw that is
+    drawn, its facts are drawn again, apart from those of the others. `statistic` takes such an array
+    and returns one number, whose unit the result has.
     Weaknesses: without `redraw` five draws of shots are these five, and for their spread the
     interval is far too narrow; with it, five are few, and a spread of a sample drawn again errs
     low; the spread itself errs high by the noise of few facts; a statistic that jumps, such as a
     least number, has an interval that jumps. ValueError for fewer than 2 facts, a value that is not
-    finite, or an axis to redraw that there is not.
+    finite, an axis to redraw that there is not, or `nested` without one.
 
     >>> right = [[1, 1, 0, 0], [1, 1, 1, 0]]
     >>> statistic_over_facts(right, lambda v: v.mean(axis=-1).std(ddof=1), seed=0).estimate
@@ -240,16 +243,28 @@ def statistic_over_facts(
         raise ValueError("values hold one that is not finite")
     if redraw is not None and not 0 <= redraw < table.ndim - 1:
         raise ValueError(f"redraw is {redraw}; the conditions have the axes 0 to {table.ndim - 2}")
+    if nested and redraw is None:
+        raise ValueError(
+            "nested says that each draw has its own facts; redraw must name their axis"
+        )
     rng = np.random.default_rng(seed)
     n = table.shape[-1]
     resampled = np.empty(n_resamples)
     for i, facts in enumerate(rng.integers(n, size=(n_resamples, n))):
-        again = table[..., facts]
-        if redraw is not None:
+        if nested:
             size = table.shape[redraw]
-            again = np.take(again, rng.integers(size, size=size), axis=redraw)
+            draws = rng.integers(size, size=size)
+            own = rng.integers(n, size=(size, n))
+            by_draw = np.moveaxis(table, redraw, -2)[..., draws[:, None], own]
+            again = np.moveaxis(by_draw, -2, redraw)
+        else:
+            again = table[..., facts]
+            if redraw is not None:
+                size = table.shape[redraw]
+                again = np.take(again, rng.integers(size, size=size), axis=redraw)
         resampled[i] = statistic(again)
     method = "bootstrap over facts" if redraw is None else "bootstrap over draws and facts"
+    method += " within them" if nested else ""
     return _percentile(float(statistic(table)), resampled, level, method)
 
 

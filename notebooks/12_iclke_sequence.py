@@ -24,8 +24,8 @@
 # The paper has four models of 7 to 12 billion parameters, and one sequence of each kind for each of them. It is
 # cheap: five sequences of 200 pairs are about ten thousand tokens. What is dear is the size of the models.
 #
-# In the list of the book's coverage: IC-S5, IC-D5, IC-D6, IC-F2a to IC-F2e, and, for the paper's other models,
-# IC-F9, IC-F10 and IC-F11.
+# In the list of the book's coverage: IC-S5, IC-D5, IC-D6 and IC-F2. IC-F9 to IC-F11 are the same figure for three
+# other models of the paper. They are covered when those have run (`params/iclke_paper.yaml`).
 
 # %% [markdown]
 # ## Parameters
@@ -129,7 +129,7 @@ for model in models:
 # pair has a right one directly behind it, and there are as many neighbours as replaced pairs. The paper's
 # random places may touch. And a block begins in the second half, where the pattern is clear to the model.
 
-# %%
+# %% covers=["IC-D5", "IC-D6"]
 made = {}
 for model, (_, whole, kind, n, draws) in setting.items():
     if n_first > n // 2:
@@ -150,8 +150,9 @@ columns = ["model", "position", "clean", "unknown", "incorrect"]
 pd.DataFrame(rows, columns=columns).set_index(columns[:2])
 
 # %% [markdown]
-# The table shows the first two places of a block. One thing alone tells unknown and incorrect pairs apart: is the
-# subject one that the model may know?
+# The table shows the first two places of a block. What tells unknown and incorrect pairs apart is the subject: is it
+# one that the model may know? They are not alike in all else. Their objects are drawn apart from each other, and
+# invented names sound American, wherever the true ones are from.
 #
 # Two formats. `space` is the paper's. `colon` marks where a pair ends. Here are the first pairs of a sequence:
 
@@ -234,12 +235,15 @@ levels.set_index(columns[:2]).round(3)
 # %% [markdown]
 # Now the neighbours. Each of them is right in all sequences of a draw, at the same place, so it is compared
 # with itself: its probability `with` the replacement and `without`. Neighbours of distributed places are the pairs
-# directly behind; those of a block are the first `n_behind` pairs behind it.
+# directly behind; those of a block are the first `n_behind` pairs behind it. So the two differ in more than their
+# shape. A neighbour of a block has all the replaced pairs before it, and stands late in the sequence. One of
+# distributed pairs has half of them before it, on average, and stands anywhere.
 #
-# `change` is the ratio of these two means, minus 1. The intervals are over draws and places: both are drawn again.
-# All pairs of a draw stand in one context, and a handful of draws is few, so an interval may well be
-# too short. Hence the last two columns: the lowest and the highest change of a single draw. And the draws of a world
-# share their facts: there, an interval speaks of other orders and places, not of other facts.
+# `change` is the ratio of these two means, minus 1. For the intervals the draws are drawn again, and within each draw
+# its own places. They can err in both directions. Where single pairs differ most they are somewhat too wide, because
+# the spread of pairs is a part of the spread of draws as well. Where whole draws differ most, a handful of them is few,
+# and the interval too narrow. Hence the last two columns: the lowest and the highest change of a single draw. And the
+# draws of a world share their facts: there, an interval speaks of other orders and places, not of other facts.
 
 # %%
 behind = {"distributed": [1], "block": list(range(1, n_behind + 1))}
@@ -250,7 +254,7 @@ for key, kind, (where, within) in cases:
     near[at] = sequence.paired(changed[key], kind, where, within)
     own[at] = sequence.paired(changed[key], kind, where, [0])
     found = intervals.statistic_over_facts(
-        near[at], sequence.change, seed=seed, redraw=1
+        near[at], sequence.change, seed=seed, redraw=1, nested=True
     )
     moved[at] = found
     draws = near[at].swapaxes(0, 1)[:, :, None]
@@ -276,7 +280,7 @@ rows = []
 shares = {}
 for at, values in own.items():
     shares[at] = intervals.statistic_over_facts(
-        values, sequence.ratio, seed=seed, redraw=1
+        values, sequence.ratio, seed=seed, redraw=1, nested=True
     )
     means = values[1].mean(), values[0].mean()
     rows.append((*at, values[0].size, *means, shares[at].text()))
@@ -288,7 +292,8 @@ pd.DataFrame(rows, columns=columns).set_index(columns[:4]).round(3)
 # How far does a disturbance reach? The same change at each distance behind the last replaced pair. In the
 # distributed sequences a pair at distance 3 may also stand behind others, a little further back. Behind a block there
 # is one pair at each distance for each draw. That is too few, so five distances are put together. The intervals are
-# over the pairs of all draws. Cells of fewer than ten pairs are left out.
+# over the pairs of all draws, as if each stood in a text of its own, so take them as rough. Cells of fewer than ten
+# pairs are left out.
 
 # %%
 rows = []
@@ -316,11 +321,12 @@ reach = pd.DataFrame(rows, columns=columns)
 # ## Figures
 #
 # {numref}`fig-sequence-panels` is the paper's Figure 2, for the first draw, the first format and the first two
-# models of this page. Go down a column. The dots stay at their places, since the pairs are the same. What to see: do the
-# crosses lie at the bottom, in the second and third row as in the others? Have the diamonds, the neighbours, moved
-# down from where they stood in the first row? The star marks one pair that is right in all five.
+# models of this page. Go down a column. The pairs are the same in all rows. What to see: do the crosses lie at the
+# bottom, those of unknown pairs (second and third row) as well as those of incorrect ones? Have the diamonds, the
+# neighbours, moved down from the dots that stand there in the first row? The star marks one pair that is right in
+# all five. Do not compare the dashed lines from row to row: each is a mean over other places.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-sequence-panels", "caption": "Probability of the object at each place of one sequence (the paper's Figure 2 and Figures 9 to 11, other models and facts). Rows: all right, unknown pairs distributed and in a block, incorrect pairs distributed and in a block. Crosses: replaced pairs. Diamonds: right pairs that count as their neighbours. Dots: the other right pairs; dashed: their mean. Star: the same pair in all panels."}, "image": {"alt": "Five rows of scatter plots of probability over position for up to two models, with crosses for replaced pairs, diamonds for their neighbours and dots for the rest."}}
+# %% covers=["IC-S5", "IC-F2"] tags=["hide-input"] mystnb={"figure": {"name": "fig-sequence-panels", "caption": "Probability of the object at each place of one sequence (as the paper's Figure 2, with other models and facts). Rows: all right, unknown pairs distributed and in a block, incorrect pairs distributed and in a block. Crosses: replaced pairs. Diamonds: right pairs that count as their neighbours. Dots: the other right pairs; dashed: their mean. Star: the same pair in all panels."}, "image": {"alt": "Five rows of scatter plots of probability over position for up to two models, with crosses for replaced pairs, diamonds for their neighbours and dots for the rest."}}
 drawn = answers[(answers["draw"] == seed) & (answers["format"] == formats[0])]
 reach_of = drawn["arrangement"].map({"distributed": 1, "block": n_behind})
 beside = drawn["distance"] <= reach_of
@@ -413,7 +419,7 @@ for key, values in clean.items():
     }
     for of, both in steps.items():
         tested[(*of, *key)] = intervals.statistic_over_facts(
-            both, sequence.difference, seed=seed, redraw=1
+            both, sequence.difference, seed=seed, redraw=1, nested=True
         )
     for where in behind:
         unknown, wrong = (*key, "unknown", where), (*key, "incorrect", where)
@@ -465,19 +471,21 @@ table.style.hide().set_table_attributes('class="lke-text"')
 
 # %% [markdown]
 # Look at the rows of an `-unplanted` model, if there is one. It knows none of these facts, so whatever verdict
-# stands there was given for nothing. The same verdict at a high level says something.
+# stands there was given for nothing. The same verdict at a high level says something. The claim that a sequence
+# settles has the same weakness: a line along the bottom is level, too.
 
 # %% [markdown]
 # **Where to look for reasons.** If the claim on incorrect pairs fails at a level well above zero, it is not for want
 # of knowledge. One reason may be size. To doubt a list because some of it is wrong, a model must hold what it
 # knows of those earlier subjects against what stands there. The paper's models may do that: they are fifty times as
-# large as the default model of this book, and more. Another reason is what a model has read. The text of a world repeats each fact as it is,
+# large as the default model of this book, and more. Another reason is what a model has read. The text of a world
+# repeats each fact as it is,
 # and even its wrong facts are wrong in the same way everywhere. So a model of the lab had no reason to learn that a
 # list can be doubted. The first exercise looks for a third reason, among the pairs that the model is sure of.
 #
 # If unknown pairs disturb *more* than incorrect ones, against the paper, compare the two formats. In `space` nothing
-# marks where a pair ends. A row of strange names then costs the model the pattern itself. If `colon` takes
-# the disturbance away, it was a matter of the pattern, and not of knowledge.
+# marks where a pair ends. A row of strange names may then cost the model the pattern itself. If `colon` takes
+# the disturbance away, it was a matter of the pattern rather than of knowledge.
 
 # %% [markdown]
 # ## Try it
@@ -513,7 +521,8 @@ pd.DataFrame(rows, columns=columns).set_index(columns[:4])
 # %% [markdown]
 # Read this with care. Pairs were chosen because they were high without replacement. Chosen like this,
 # they can hardly rise, so that even an idle replacement lowers them a little. But unknown and incorrect pairs
-# are treated alike, so the two may be compared with each other. (Intervals over pairs. A model without such pairs is missing.)
+# are treated alike, so the two may be compared with each other. (Intervals over pairs. A model without such pairs is
+# missing.)
 #
 # ````{solution-end}
 # ````

@@ -27,7 +27,7 @@
 # page has one small model of the lab. It was tuned on instructions about other words: none of them tells a fact of its
 # world.
 #
-# In the list of the book's coverage: IC-F7, IC-F15, IC-T10, IC-Q8, IC-Q9.
+# In the list of the book's coverage: IC-E6, IC-F7, IC-F15 and IC-T10.
 
 # %% [markdown]
 # ## Parameters
@@ -150,6 +150,7 @@ tellings = truth["occurrences"].astype(float)
 truth["told"] = pd.cut(tellings, bounds, labels=levels).astype(str)
 truth.loc[truth["state"] == "mislearned", "told"] = "wrongly"
 told = truth.set_index("fact")["told"]
+objects = {(n, f.id): f.object for n in names for f in asked[n]}
 of_asked = truth["fact"].isin({f.id for n in names for f in asked[n]})
 counts = pd.crosstab(truth.loc[of_asked, "form"], truth.loc[of_asked, "told"])
 counts.reindex(columns=[*levels, "wrongly"], fill_value=0)
@@ -327,17 +328,21 @@ news.set_index(columns[:2])
 # **The format or the fact?** Take the facts that the base has right in the paper's format and the tuned model has not.
 # Has the tuned model lost them, or does it only not show them in this way? `found` is the share of these lost facts that
 # it has right when asked in another way, with Wilson's interval. Beside it stands the same share for the base. Were
-# only the format lost, the two would be alike.
+# only the format lost, the two would be alike. The first way is the one that chose these facts, so its row says
+# nothing: there the tuned model has none of them and the base has all.
 #
 # `gold` is the mean confidence of the tuned model in the gold option of the lost facts. In the lab it can be held
-# against facts that no text told. If it lies clearly above, a trace of the facts is left, though it no longer wins.
+# against their {term}`controls <control>`: facts with the same objects, about other subjects, which no text told. If
+# it lies clearly above, a trace of the facts is left, though it no longer wins.
 
 # %%
 rows = []
-level = by_way[main].index.get_level_values("fact").map(told)
 for base, tuned in two:
     first = by_way[main]
     lost = first.index[first[base] & ~first[tuned]]
+    same = {(name, objects[name, fact]) for name, fact in lost}
+    never = [key for key in first.index if told.get(key[1]) == "never"]
+    controls = [key for key in never if (key[0], objects[key]) in same]
     for estimator in estimators:
         hits = by_way[estimator]
         some = hits[hits.index.isin(lost)]
@@ -348,8 +353,8 @@ for base, tuned in two:
         ]
         of = (answers["model"] == tuned) & (answers["estimator"] == estimator)
         gold = answers[of].set_index(index)["gold_confidence"]
-        for which in (lost, first.index[level == "never"]):
-            values = gold[gold.index.isin(which)]
+        for which in (lost, controls):
+            values = gold[gold.index.isin(which)] if len(which) else []
             if len(values) < 2:
                 shares.append("")
                 continue
@@ -359,7 +364,7 @@ for base, tuned in two:
 
 # %%
 columns = ["model", "estimator", "lost", "found by tuned", "found by base"]
-columns += ["gold, lost facts", "gold, never told"]
+columns += ["gold, lost facts", "gold, controls"]
 traces = pd.DataFrame(rows, columns=columns)
 runs.keep(traces, "lost-facts.csv")
 traces.set_index(columns[:2])
@@ -539,8 +544,9 @@ pd.DataFrame(rows, columns=columns).style.hide().set_table_attributes(
 #
 # What may be learned from a lab model? Its tuning is likely to be harsher than that of a chat model: ten rounds of instructions that
 # have nothing to do with its world, and no text of the world in between. A network that is trained on one thing alone
-# forgets others. So if the accuracy falls in *all* ways of asking, the facts themselves have suffered, and no list of pairs
-# is to blame. If it falls in one way only, it was the format. The table of lost facts tells the two apart.
+# forgets others. If the accuracy falls in one way of asking only, it was the format. If it falls in *all*, lists of pairs are
+# not to blame. But the facts need not be gone. All these ways are text to go on with, and none is an instruction, as
+# the tuning had them: what comes out only after an instruction is missed by all. The table of lost facts helps to tell.
 # It is about one training in one world, and a chat model of billions of parameters may lose less.
 
 # %% [markdown]

@@ -155,9 +155,9 @@ for key, relation in loaded.items():
 # %% [markdown]
 # **EIC-LKE** is the sixth way: several questions between the pairs of one prompt, as told in
 # {doc}`13_iclke_estimators`. It is dear, so it gets fewer facts, fewer options and fewer pairs: of each relation and
-# form some of the facts that were told 16 times and more, drawn by lot. With all 50 pairs its prompts would be longer
-# than the rows that the models were trained on. It ends its pairs with a comma, as in the paper, which no list of the
-# text does.
+# form some of the facts that the text tells 16 times and more, drawn by lot. With all 50 pairs its prompts would be
+# longer than the rows that the models were trained on. It ends its pairs with a comma, as in the paper, which no list
+# of the text does.
 
 # %%
 grouped = {}
@@ -376,7 +376,8 @@ differ.set_index(["first", "second"])
 # **Several questions in one prompt.** The same facts and options by all estimators: the share that each gets right,
 # by form. `gain` is that of EIC-LKE minus that of IC-LKE in the paper's format, with a paired interval over facts, and
 # `p` McNemar's test, Holm-corrected for all rows. EIC-LKE shows fewer pairs and has wrong options between them, so it
-# would be no wonder if it found less. Where it does not, the cheaper one of the two will do.
+# would be no wonder if it found less. A `gain` near 0 does not yet mean that the two find the same: with so few facts,
+# see how far its interval reaches. And guessing is right more often here than above, since there are fewer options.
 
 # %%
 form_of = {spec: world.states(spec).set_index("fact")["form"] for spec in specs}

@@ -483,3 +483,53 @@ def test_an_axis_to_redraw_must_be_one_of_the_conditions(redraw):
         ValueError, match=f"redraw is {redraw}; the conditions have the axes 0 to 0"
     ):
         intervals.statistic_over_facts([[0, 1], [1, 0]], np.mean, seed=0, redraw=redraw)
+
+
+# --- draws with facts of their own
+
+
+def resampled(table, **given) -> np.ndarray:
+    """What the statistic was on each resample: the mean of all values."""
+    seen = []
+    intervals.statistic_over_facts(
+        table, lambda v: seen.append(v.mean()) or v.mean(), seed=0, n_resamples=20_000, **given
+    )
+    return np.array(seen[1:] if len(seen) > 20_000 else seen)
+
+
+def test_nested_draws_vary_as_two_stages_do():
+    """Of the mean of D draws with n facts each: (variance of their means + mean variance / n) / D."""
+    table = np.random.default_rng(3).normal(size=(4, 9)) + np.array([0, 1, 0, -2])[:, None]
+    two_stages = (table.mean(1).var() + table.var(1).mean() / 9) / 4
+    assert resampled(table, redraw=0, nested=True).var() == pytest.approx(two_stages, rel=0.05)
+
+
+def test_facts_that_all_draws_share_average_out_only_where_they_are_nested():
+    facts_ = np.random.default_rng(4).normal(size=9)
+    table = np.stack([facts_] * 4)  # draws do not differ at all
+    shared, own = resampled(table, redraw=0).var(), resampled(table, redraw=0, nested=True).var()
+    assert shared == pytest.approx(facts_.var() / 9, rel=0.05)
+    assert own == pytest.approx(facts_.var() / 9 / 4, rel=0.05)
+
+
+def test_nested_keeps_the_conditions_of_one_fact_together_and_facts_in_their_draws():
+    draw, fact = np.meshgrid(np.arange(3), np.arange(5), indexing="ij")
+    label = 10.0 * draw + fact
+    table = np.stack([label, label + 100])  # two conditions; axes (condition, draw, fact)
+
+    def check(values):
+        assert values.shape == table.shape
+        np.testing.assert_array_equal(values[1] - values[0], 100)
+        for row in values[0]:
+            assert len(set(row // 10)) == 1 and set(row % 10) <= set(range(5))
+        return values.mean()
+
+    found = intervals.statistic_over_facts(
+        table, check, seed=0, redraw=1, nested=True, n_resamples=200
+    )
+    assert found.method == "bootstrap over draws and facts within them"
+
+
+def test_nested_needs_the_axis_of_the_draws():
+    with pytest.raises(ValueError, match="redraw must name their axis"):
+        intervals.statistic_over_facts([[0, 1], [1, 0]], np.mean, seed=0, nested=True)

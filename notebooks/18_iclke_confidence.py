@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Is the model right when it is sure?
 #
-# Accuracy counts all answers alike. But a model that answers with IC-LKE also says how sure it is. If it is right
-# more often when it is sure, we can keep the sure answers and leave the others. On this page we look at what such
-# a choice is worth. Afterwards you will be able to say
+# Accuracy counts all answers alike. But a model that answers with {term}`IC-LKE` also says how sure it is. If it
+# is right more often when it is sure, we can keep the sure answers and leave the others. On this page we look at
+# what such a choice is worth. Afterwards you will be able to say
 #
 # - how accuracy rises when only answers above a threshold of confidence count, and how many answers that costs,
 # - whether a confidence of 0.8 means that 8 of 10 answers are right,
@@ -15,7 +15,12 @@
 #
 # {cite:t}`wu2024iclke` measure what they call Accuracy@K (Appendix D): the accuracy of those answers alone whose
 # {term}`confidence` is above a threshold K. Figure 8 shows it over K for five models, on the birth years of Nobel
-# laureates. In our words: among answers of higher confidence more are right.
+# laureates. The paper draws no conclusion from the curves in words. It says what they are for: the probability is
+# a signal of how sure the model is (Section 3). The claim that we test is what such a signal needs: among answers
+# of higher confidence more are right.
+#
+# The paper's curves are about one relation. Ours are about many together, so that a threshold can also choose
+# among relations. Under *Metrics* we take the two apart.
 #
 # The curves of Figure 8 are lost in our copy of the paper, and no number stands beside them. Nor do we know for
 # certain how many facts it shows. The caption says that the data consist of "50 examples". We read this as 50
@@ -24,7 +29,7 @@
 # The paper's run needs the scores of 100 options for each fact and model. This page needs none that
 # {doc}`10_iclke_relations` does not need, too: it asks the same questions, so that the scores are in the cache.
 #
-# In the list of the book's coverage: IC-E5, IC-E7, IC-F8, IC-Q15.
+# In the list of the book's coverage: IC-E5, IC-E7 and IC-F8.
 
 # %% [markdown]
 # ## Parameters
@@ -221,7 +226,8 @@ above.pivot(index="threshold", columns=["model", "format"], values="text")[
 # ones. Then a threshold keeps the easy relations, and accuracy rises although within each relation the confidence
 # says nothing. So we divide the rise at K = 0.5 into two parts. `of relations`: what we would gain if each kept
 # answer were as good as the average of its relation. `within`: what the kept answers are better than that. The
-# two add up to the rise. A part has an interval where 30 answers or more are kept.
+# two add up to the rise. With a single relation, all of it is within. A part has an interval where 30 answers or
+# more are kept.
 
 # %%
 rows = []
@@ -252,7 +258,8 @@ pd.DataFrame(rows, columns=columns).set_index(["model", "format"])
 # %% [markdown]
 # **Reliability.** Now the answers are sorted by confidence and divided into groups of equal size. In each group
 # we compare the mean confidence with the share that is right. If 0.8 meant "8 of 10", the two would agree in
-# every group. The last group has the answers that one would keep.
+# every group. The last group has the answers that one would keep. (The paper calls Accuracy@K a calibrated measure.
+# But that accuracy rises with K does not yet mean that 0.8 is 8 of 10.)
 
 # %%
 rows = []
@@ -278,8 +285,8 @@ bins.set_index(index)[["answers", "confidence", "right"]].round(2)
 # %% [markdown]
 # **Fewer options.** The same test facts and the same shots, with some of the options left out. For this we take
 # the relations that have all options. `confidence` is the mean over the answers, `accuracy` the share that is
-# right. With fewer options no right answer can become wrong, so accuracy can only rise. The confidence mostly
-# does, since fewer options share the whole.
+# right. With fewer options no right answer can become wrong, so accuracy cannot fall. The confidence of an answer
+# cannot fall either as long as the likeliest option is kept, since fewer share the whole.
 
 # %%
 cuts = answers[(answers["part"] == "test") & answers["relation"].isin(whole)]
@@ -302,7 +309,8 @@ by_options.pivot(
 # %% [markdown]
 # **If there were 50 facts.** The other reading of Figure 8 is that each model was asked 50 test facts. The table
 # takes our own shares and rounds them to 50 facts: so many answers would be above K, and so wide would the
-# interval be. (To run it in earnest, set `n_facts` and `relations` so that 50 facts are asked.)
+# interval be. Of one or two answers the share itself is rounded, too. (To run it in earnest, set `n_facts` and
+# `relations` so that 50 facts are asked.)
 
 # %%
 fifty = above[above["threshold"].isin([thresholds[0], 0.5, thresholds[-1]])]
@@ -368,7 +376,7 @@ runs.keep(bins.drop(columns="right"), "fig-confidence-bins.csv")
 
 # %% [markdown]
 # {numref}`fig-confidence-options` is a warning. Nothing about the model changes from left to right, only our list
-# of options. What to see: how far both lines fall, and whether they fall together. Where they do not, a threshold
+# of options. What to see: how far each line falls, and whether they fall together. Where they do not, a threshold
 # chosen with one number of options means something else with another.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-confidence-options", "caption": "Accuracy and mean confidence over the number of options, on the same questions, for the first model of the page. A panel for each format. Vertical lines: 95 % intervals over facts."}, "image": {"alt": "For each format a panel with a line of accuracy and a line of mean confidence over the number of options, on a logarithmic axis, with intervals."}}
@@ -418,9 +426,9 @@ for key, part in test.groupby(["model", "format"], sort=False):
     hits, n_rest = part.loc[sure, "right"], int((~sure).sum())
     rest = part.loc[~sure, "right"]
     by = part.groupby(["relation", sure])["right"].mean().unstack().dropna()
-    wins = f"{(by[True] > by[False]).sum()} of {len(by)}" if len(hits) else ""
-    ours, verdict = "", "none: no answers on one side of 0.5"
+    ours, wins, verdict = "", "", "none: no answers on one side of 0.5"
     if len(hits) and n_rest:
+        wins = f"{(by[True] > by[False]).sum()} of {len(by)}"
         counts = hits.sum(), len(hits), rest.sum(), n_rest
         ends = confint_proportions_2indep(*counts, method="newcomb")
         share = n_rest / len(part)
@@ -515,8 +523,9 @@ display(pd.DataFrame(rows, columns=columns).set_index("relation left out"))
 print(f"{models[0]}, {last}")
 
 # %% [markdown]
-# If no relation's interval lay below `wanted`, one threshold would do for all. Look for relations that lie wholly
-# below: there the model is sure and wrong. (`NaN`: no threshold was good enough on the other relations.)
+# Look for relations whose interval lies wholly below `wanted`: there the model is sure and wrong, and the threshold
+# cannot be carried over. An interval that reaches `wanted` is no proof that it can. Few answers are kept in each
+# relation, so the intervals are wide. (`NaN`: no threshold was good enough on the other relations.)
 #
 # ````{solution-end}
 # ````

@@ -15,10 +15,14 @@
 # {cite:t}`wu2024iclke` check their estimator by what models write (Appendix H.7). Models continue a prompt by 50
 # {term}`tokens <token>`, and always take the most probable next one (*greedily*). An output is right if the true
 # object stands anywhere in it. Figure 16 shows this for the 12 relations that have templates in its Table 5, for
-# pre-trained and for fine-tuned models, with IC-LKE prompts and with both kinds of templates. In our words:
+# pre-trained and for fine-tuned models, with {term}`IC-LKE` prompts and with both kinds of templates
+# ({term}`HGP`, {term}`MMP`). We test two claims:
 #
 # - after IC-LKE prompts more facts are found than after templates,
 # - after fine-tuning fewer are found, as with options.
+#
+# The paper says the second in words: Figure 16 shows "the same pattern" (Section 4.2.2). The first it says only
+# of options (Figure 3). That it should hold of writing, too, is our reading of what the figure is for.
 #
 # Figure 16 has no numbers beside its bars, and the bars are lost in our copy. Writing is dearer than ranking:
 # each new token needs a {term}`forward pass` after the one before it. This page asks a small model about few
@@ -70,8 +74,8 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# Of the lab we ask {term}`planted facts <planted fact>` that the text tells 16 times or more. Of facts that it
-# tells wrongly or not at all, a model could write the truth only by luck.
+# Of the lab we ask {term}`planted facts <planted fact>` that the text tells 16 times or more, be it in lists, in
+# sentences or in both. Of facts that it tells wrongly or not at all, a model could write the truth only by luck.
 
 # %%
 if not (kinds[0] + lab_kinds[0]).startswith("iclke-"):
@@ -218,7 +222,7 @@ some.style.hide().set_table_attributes('class="lke-text"')
 #
 # - `anywhere`: the object stands in the output, be it inside a longer word. This is the paper's rule.
 # - `whole words`: the same, but the object must stand there by itself. *Niger* is not found in *Nigeria*.
-# - `at the start`: the output begins with the object, after spaces.
+# - `at the start`: the output begins with the object, after spaces, and again it must stand there by itself.
 #
 # Only the object that the options have counts, and no other name of it. Upper and lower case must agree.
 #
@@ -233,7 +237,11 @@ answers["anywhere"] = [match.contains(text, [o]) for text, o in pairs]
 answers["whole words"] = [
     match.contains(text, [o], whole_words=True) for text, o in pairs
 ]
-answers["at the start"] = [text.lstrip().startswith(o) for text, o in pairs]
+answers["at the start"] = [
+    text.lstrip().startswith(o)
+    and match.contains(text.lstrip()[: len(o) + 1], [o], whole_words=True)
+    for text, o in pairs
+]
 stray = {}
 for _, part in answers.groupby(["model", "relation", "prompt"], sort=False):
     for row, text in part["text"].items():
@@ -245,7 +253,9 @@ answers["above stray"] = answers["anywhere"] - answers["stray"]
 # %% [markdown]
 # Where a kind has several templates, a fact counts with its mean over them. Each relation counts alike. The
 # intervals are over facts of these very relations (bootstrap). With so few facts they are wide, and if anything
-# too narrow. Where all outputs are wrong, or all are right, an interval has no width. That is no certainty.
+# too narrow. Where all outputs are wrong, or all are right, an interval has no width. That is no certainty. The
+# stray hits of an output depend on which other facts are asked, too. Their intervals leave this out.
+#
 # `above stray` is `anywhere` minus `stray`: what the subject has to do with it. `ranking` is the accuracy with
 # options, on the same facts.
 
@@ -286,10 +296,14 @@ table.round(2)
 # **Where does the object stand?** Of the outputs that the paper's rule counts as right, the share that begins
 # with the object, and the share that has it only later. An object that comes later may still be an answer, as in
 # *"the city of Paris"*. After pairs it may as well be an answer to a question that the model has asked itself.
+# Here and in the next table we take the first prompt of each kind, so that each fact counts once. Three outputs
+# about one fact are no three facts, and the intervals would be too narrow.
 
 # %%
 rows = []
-for key, part in answers.groupby(["model", "kind"], sort=False):
+first = answers.groupby(["model", "relation", "kind"])["prompt"]
+once = answers[answers["prompt"] == first.transform("first")]
+for key, part in once.groupby(["model", "kind"], sort=False):
     right = part[part["anywhere"]]
     if len(right):
         n = int(right["at the start"].sum())
@@ -302,15 +316,14 @@ columns = ["model", "kind", "outputs", "right", "at the start", "only later"]
 pd.DataFrame(rows, columns=columns).set_index(["model", "kind"])
 
 # %% [markdown]
-# **Writing and ranking.** Do they agree, fact by fact? For each kind we take its first prompt, so that each fact
-# counts once. `kappa` is Cohen's: 1 if the two always agree, 0 if they agree as often as two would that have
-# nothing to do with each other, with an approximate 95 % interval. It has no value where one of the two is always
-# right or always wrong. Ranking is the easier task: it has only the options to choose from.
+# **Writing and ranking.** Do they agree, fact by fact? `kappa` is Cohen's: 1 if the two always agree, 0 if they
+# agree as often as two would that have nothing to do with each other, with an approximate 95 % interval. It has no
+# value where one of the two is always right or always wrong. All relations are counted together. So a part of the
+# agreement may only say that both find the same relations easy. Ranking is the easier task: it has only the
+# options to choose from.
 
 # %%
 rows = []
-first = answers.groupby(["model", "relation", "kind"])["prompt"]
-once = answers[answers["prompt"] == first.transform("first")]
 for key, part in once.groupby(["model", "kind"], sort=False):
     both = part["anywhere"], part["ranking"]
     table = np.array(
@@ -338,7 +351,7 @@ agreement.set_index(["model", "kind"])
 # output must begin with the object; and whether the kinds of prompts come in the same order in writing and in
 # ranking.
 
-# %% covers=["IC-F16"] tags=["hide-input"] mystnb={"figure": {"name": "fig-generation-bars", "caption": "Share of facts that are found in 50 written tokens, by kind of prompt and rule, and accuracy of the ranking on the same facts (the paper's Figure 16). A panel for each model. Lines: 95 % intervals over facts. White-rimmed marks: stray hits, the share of outputs that hold the object of another fact."}, "image": {"alt": "For each model a panel of horizontal bars for each kind of prompt: object anywhere in the output, output begins with the object, ranking right, with intervals and a mark at the share of stray hits."}}
+# %% covers=["IC-F16"] tags=["hide-input"] mystnb={"figure": {"name": "fig-generation-bars", "caption": "Share of facts that are found in what the model wrote, by kind of prompt and rule, and accuracy of the ranking on the same facts (the paper's Figure 16). A panel for each model. Lines: 95 % intervals over facts. White-rimmed marks: stray hits, the share of outputs that hold the object of another fact."}, "image": {"alt": "For each model a panel of horizontal bars for each kind of prompt: object anywhere in the output, output begins with the object, ranking right, with intervals and a mark at the share of stray hits."}}
 bars = ["anywhere", "at the start", "ranking"]
 drawn = shares[shares["measure"].isin(bars)]
 size = {"figsize": (8, 1 + 2.2 * len(models)), "layout": "constrained"}
@@ -386,7 +399,9 @@ bases = {
     hub[row.Index]: hub[row.base_model]
     for row in table6[table6["is_finetuned"] == "yes"].itertuples()
 }
-bases |= {m: lab.parse(m).base for m in models if m.endswith("-tuned")}
+for model in filter(lab.is_name, models):
+    if lab.parse(model).variant == "tuned":
+        bases[model] = lab.parse(model).base
 holds = {
     key: [group.to_numpy() for _, group in part.groupby("relation", sort=False)]
     for key, part in by_fact["anywhere"].groupby(["model", "kind"], sort=False)
@@ -436,8 +451,8 @@ shown.style.hide().set_table_attributes('class="lke-text"')
 # tuning has first of all changed what the model goes on with. It need not have taken the facts away: `ranking`
 # shows how many are still there when only the options are compared.
 #
-# Another difference from the paper is in the models. One that is tuned for instructions, as our default is,
-# expects a question and gets a list.
+# And mind what kind of model it is. One that is tuned for instructions, as our default is, expects a question and
+# gets a list. The paper counts such models apart from the pre-trained ones.
 #
 # And a word on the rule itself. An output of 50 tokens has room for many objects. The more it lists, the more
 # often it is right. Stray hits measure this, and the paper has no such number. A rule that any list of capitals

@@ -16,7 +16,7 @@ import pandas as pd
 from lkecore.paper import DATA
 from lkecore.rows import BadInput, nearest
 
-PAPERS = {"IC": "IC-LKE, {cite:t}`wu2024iclke`"}
+PAPERS = {"IC": ("IC-LKE", "wu2024iclke")}
 MISSING = '<span class="lke-missing">not yet</span>'
 ID = re.compile(r"\b[A-Z]{2}-[A-Z]\d+")
 EXAMPLES = "test_coverage.py"  # tests this list: the ids there are made-up cases
@@ -90,14 +90,17 @@ def page(covered: Sequence[Place], tests: dict[str, list[str]], profile: str) ->
         + (f"Not yet: {', '.join(missing)}." if missing else "Nothing is missing."),
     ]
     for paper, part in every.groupby("paper", sort=False):
-        lines += ["", f"## {PAPERS[paper]}", ""]
+        name, key = PAPERS[paper]
+        lines += ["", f"## {name}", "", f"The paper: {{cite:t}}`{key}`.", ""]
         lines += ["| id | what | seen in | on | tests |", "|---|---|---|---|---|"]
         for row in part.itertuples():
             places = seen.get(row.id, [])
             where = ", ".join(dict.fromkeys(map(_link, places))) or MISSING
             models = ", ".join(dict.fromkeys(m for place in places for m in place.models))
             files = ", ".join(f"`{name}`" for name in tests.get(row.id, []))
-            lines.append(f"| {row.id} | {row.what} | {where} | {models} | {files} |")
+            # Its hyphen would be a place to break the line.
+            each = f'<span class="lke-id">{row.id}</span>'
+            lines.append(f"| {each} | {row.what} | {where} | {models} | {files} |")
     return "\n".join(lines) + "\n"
 
 

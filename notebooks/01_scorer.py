@@ -286,7 +286,7 @@ runs.keep(frame, "fig-scorer-mask.csv")
 # rounding may differ. And `bfloat16` against `float32`, both with the tree. Differences are in
 # {term}`nats <nat>`.
 
-# %% covers=["IC-E2"]
+# %% covers=["IC-E2", "IC-S7"]
 wide = {size: iclke.to_arrays(scored[size].frame).logprob for size in scored}
 exact, ours = wide[n_facts, most], wide[max(facts_tried), most]
 rough = iclke.to_arrays(in_half.frame).logprob

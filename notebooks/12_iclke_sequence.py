@@ -448,6 +448,7 @@ table = cells.pivot(index=index, columns="model", values="cell")[models]
 order = pd.MultiIndex.from_frame(verdicts[index].drop_duplicates())
 table = table.loc[order].rename_axis(columns=None).reset_index()
 table = table.drop(columns="id").rename(columns={"wanted": "holds if"})
+table["claim"] = table["claim"].mask(table["claim"].duplicated(), "")
 table.style.hide().set_table_attributes('class="lke-text"')
 
 # %% [markdown]

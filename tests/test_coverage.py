@@ -1,5 +1,6 @@
 """Coverage: an id counts where its cell has an output, and every id that is named is on the list."""
 
+import re
 from pathlib import Path
 
 import jupytext
@@ -41,10 +42,8 @@ def executed(source, silent=("silent()",)):
 
 def rows(text: str) -> dict[str, list[str]]:
     """The cells of each row of the page's tables, by id."""
-    split = [
-        line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| IC-")
-    ]
-    return {row[0]: row[1:] for row in split}
+    split = [line.strip("| ").split(" | ") for line in text.splitlines() if ">IC-" in line]
+    return {re.sub("<.*?>", "", row[0]): row[1:] for row in split}
 
 
 def test_an_id_counts_where_its_cell_has_an_output():

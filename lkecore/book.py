@@ -14,6 +14,7 @@ from typing import Any
 import nbformat
 
 from lkecore import coverage, fork, lab, plan, runs, weights
+from lkecore.cache import write_whole
 from lkecore.rows import BadInput
 
 LARGEST = 20 * 2**20  # bytes of a file that a page hands out: more would swell the book
@@ -23,9 +24,8 @@ def gather(whole: plan.Plan, folder: Path) -> list[Path]:
     """Write the page of every experiment into ``book/notebooks``, from what is finished in ``folder``.
 
     The page of an experiment with one run is that run. What all of them cover stands in
-    ``book/coverage.md``. Raises :class:`BadInput`, naming the
-    notebooks, if a run or a page is missing, unfinished or damaged: a book with a failed notebook
-    in it must not come about.
+    ``book/coverage.md``. Raises :class:`BadInput`, naming the notebooks, if a run or a page is
+    missing, unfinished or damaged: a book with a failed notebook in it must not come about.
     """
     found, lacking = [], []
     for row in whole.rows:
@@ -42,28 +42,30 @@ def gather(whole: plan.Plan, folder: Path) -> list[Path]:
         raise BadInput(
             f"no finished run of {', '.join(lacking)}; first: lke run with the same file"
         )
+    covered = [
+        place
+        for notebook, shown, manifest, _ in found
+        for place in coverage.of_page(*_cells(notebook, shown), notebook.stem, manifest["models"])
+    ]
     target = whole.project / "book" / "notebooks"
+    tests = coverage.in_tests(whole.project / "tests")
+    write_whole(target.parent / "coverage.md", coverage.page(covered, tests, whole.profile))
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
-    pages, covered = [], []
-    for notebook, shown, manifest, behind in found:
-        source = runs.read_notebook(notebook)
-        executed = nbformat.read(shown / "notebook.ipynb", as_version=4)
-        # Before the page: that takes the executed cells and changes them.
-        covered += coverage.of_page(source, executed, notebook.stem, manifest["models"])
-        pages.append(
-            _write_page(notebook, source, executed, shown, manifest, behind, whole.profile, target)
-        )
-    tests = coverage.in_tests(whole.project / "tests")
-    text = coverage.page(covered, tests, whole.profile)
-    (target.parent / "coverage.md").write_text(text, encoding="utf-8")
-    return pages
+    return [
+        _write_page(notebook, shown, manifest, behind, whole.profile, target)
+        for notebook, shown, manifest, behind in found
+    ]
+
+
+def _cells(notebook: Path, shown: Path) -> tuple[Any, Any]:
+    """A notebook as it is written, and as it was executed."""
+    executed = nbformat.read(shown / "notebook.ipynb", as_version=4)
+    return runs.read_notebook(notebook), executed
 
 
 def _write_page(
     notebook: Path,
-    source: Any,
-    executed: Any,
     shown: Path,
     manifest: dict[str, Any],
     behind: dict[Path, dict[str, Any]],
@@ -71,6 +73,7 @@ def _write_page(
     target: Path,
 ) -> Path:
     """One page with the files that it links: its data, the runs behind it, the plain notebook."""
+    source, executed = _cells(notebook, shown)
     beside = target / notebook.stem
     beside.mkdir()
     data = sorted(shown.glob("*.csv"))

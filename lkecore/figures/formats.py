@@ -1,0 +1,78 @@
+"""Accuracy by what stands inside a pair and between pairs."""
+
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+
+from lkecore.figures.base import ACCURACY, DARK, MARKERS, PALETTE, check, draw_intervals
+
+BEHIND = ("white", "#f9ddd2", "#d6e5f5")  # of blocks of rows: none, reddish, bluish
+
+
+def separator_bars(frame: pd.DataFrame, ax: Axes, *, chance: float) -> Axes:
+    """Horizontal bars of accuracy by what stands between subject and object (IC-F4), with intervals.
+
+    `frame`: one row per `words` and `shots` (a label such as "50 shots" or "none", the hue), with
+    `kind`, `accuracy`, `low`, `high`, shares of test facts in 0 .. 1. Rows keep their order, first on
+    top. A `kind` is a block of rows: the first has no background, the second a reddish, the third a
+    bluish one, as in the paper's figure; its name stands to the right. `chance`: a dashed line.
+    ValueError for missing columns or values, a pair that occurs twice, a kind whose rows stand apart,
+    or more than three kinds.
+    """
+    check(frame, ["words", "shots", "kind", "accuracy", "low", "high"], unique=["words", "shots"])
+    rows = frame.drop_duplicates("words").reset_index(drop=True)
+    kinds = rows["kind"].unique().tolist()
+    if (rows["kind"] != rows["kind"].shift()).sum() > len(kinds) or len(kinds) > len(BEHIND):
+        raise ValueError(
+            f"kinds {kinds}: each needs one block of rows, and {len(BEHIND)} is the most"
+        )
+    order, hues = rows["words"].tolist(), frame["shots"].unique().tolist()
+    for kind, colour in zip(kinds, BEHIND, strict=False):
+        own = rows.index[rows["kind"] == kind]
+        ax.axhspan(own[0] - 0.5, own[-1] + 0.5, color=colour, zorder=0, lw=0)
+        at = {"ha": "left", "va": "center", "color": DARK, "size": "small"}
+        ax.text(1.01, own.to_numpy().mean(), kind, transform=ax.get_yaxis_transform(), **at)
+    look = {"order": order, "hue_order": hues, "width": 0.8, "errorbar": None}
+    few = len(hues) < 3
+    colours = ["0.35", "0.7"][: len(hues)] if few else sns.color_palette(PALETTE, len(hues))
+    sns.barplot(
+        frame, x="accuracy", y="words", hue="shots", orient="h", palette=colours, ax=ax, **look
+    )
+    offset = (frame["shots"].map(hues.index) - (len(hues) - 1) / 2) * 0.8 / len(hues)
+    draw_intervals(ax, frame, frame["words"].map(order.index) + offset, DARK)
+    ax.axvline(chance, color=DARK, ls="dashed", lw=1.5, label="chance")
+    ax.set(xlim=(0, 1), ylim=(len(order) - 0.5, -0.5), xlabel=ACCURACY, ylabel="")
+    ax.grid(False, axis="y")
+    place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2}
+    ax.legend(*ax.get_legend_handles_labels(), ncols=4, frameon=False, **place)
+    return ax
+
+
+def interval_marks(
+    frame: pd.DataFrame, ax: Axes, *, x: str, hue: str, y: str, hue_order: list[str]
+) -> Axes:
+    """Marks with intervals above the values of `x`, a colour and a marker for each `hue`, side by side.
+
+    `frame`: one row per `x` and `hue`, with `y`, `low`, `high`, in one unit; where it has a column
+    `ringed` (bool), such marks have a ring. `x` keeps its order in the frame. `hue_order` names all
+    hues, also those that this frame lacks: so several axes have the same colours. ValueError for
+    missing columns or values, a pair that occurs twice, or a hue that is not in `hue_order`.
+    """
+    check(frame, [x, hue, y, "low", "high"], unique=[x, hue])
+    if strange := sorted(set(frame[hue]) - set(hue_order)):
+        raise ValueError(f"{hue} {strange} is not in hue_order {hue_order}")
+    columns = frame[x].unique().tolist()
+    present = [name for name in hue_order if name in set(frame[hue])]
+    for place, name in enumerate(present):
+        part, n = frame[frame[hue] == name], hue_order.index(name)
+        at = part[x].map(columns.index) + 0.7 / len(present) * (place - (len(present) - 1) / 2)
+        colour = sns.color_palette(PALETTE, 9)[n % 9]
+        ax.vlines(at, part["low"], part["high"], color=colour, lw=1.2)
+        ax.plot(at, part[y], MARKERS[n % len(MARKERS)], color=colour, ms=6, label=name)
+        if "ringed" in part:
+            ring = {"ms": 14, "mfc": "none", "mec": DARK, "mew": 1.5, "zorder": 4}
+            ax.plot(at[part["ringed"]], part.loc[part["ringed"], y], "o", **ring)
+    ax.set_xticks(range(len(columns)), columns)
+    ax.set(xlim=(-0.5, len(columns) - 0.5))
+    ax.grid(False, axis="x")
+    return ax

@@ -1,0 +1,128 @@
+"""Models beside each other, and beside the published ones."""
+
+from textwrap import fill
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+
+from lkecore.figures.base import ACCURACY, DARK, MARKERS, PALETTE, check, draw_intervals
+
+OTHER_MODEL = "this book, other data and other model"
+
+
+def published_dots(
+    frame: pd.DataFrame,
+    ax: Axes,
+    *,
+    ours: pd.DataFrame | None = None,
+    ours_label: str = OTHER_MODEL,
+) -> Axes:
+    """Published accuracies as dots, best on top, a thin line one standard deviation to each side.
+
+    `frame`: columns `name`, `accuracy`, `std` (over relations; NaN: no line) and `family`, which
+    gives colour and marker. `ours`: columns `name`, `accuracy`, `low`, `high`; drawn as dark
+    diamonds with intervals below a line, never among the published, and named in the legend by
+    `ours_label`. All are shares of test facts; accuracy plus std may pass 1. ValueError for missing
+    columns or values, or a name that occurs twice.
+    """
+    check(frame, ["name", "accuracy", "family"], unique=["name"], also=["std"])
+    published = frame.sort_values("accuracy", ascending=False, kind="stable").reset_index(drop=True)
+    left = published["accuracy"] - published["std"]
+    right = published["accuracy"] + published["std"]
+    ax.hlines(
+        published.index, left, right, "0.65", lw=1.2, label="± standard deviation over relations"
+    )
+    colours = sns.color_palette(PALETTE, 9)  # the tenth, sky blue, is too near the first
+    for number, (family, part) in enumerate(published.groupby("family", sort=False)):
+        colour, marker = colours[number % len(colours)], MARKERS[number % len(MARKERS)]
+        dots = {"color": colour, "ms": 6, "mec": DARK, "mew": 0.5, "label": family}
+        ax.plot(part["accuracy"], part.index, marker, **dots)
+    names = published["name"].tolist()
+    if ours is not None:
+        check(ours, ["name", "accuracy", "low", "high"], unique=["name"])
+        rows = len(names) + np.arange(len(ours))
+        ax.axhline(len(names) - 0.5, color=DARK, lw=1)
+        draw_intervals(ax, ours, rows, DARK)
+        ax.plot(ours["accuracy"], rows, "D", color=DARK, ms=7, label=ours_label)
+        names += ours["name"].tolist()
+    ax.set_yticks(range(len(names)), names)
+    ax.grid(False, axis="y")  # it would pass for a longer standard deviation
+    for text in ax.get_yticklabels()[len(published) :]:
+        text.set_fontweight("bold")
+    ax.set(
+        xlim=(min(0, left.min()) - 0.02, max(1, right.max()) + 0.02),
+        ylim=(len(names) - 0.4, -0.6),  # first row on top
+        xticks=np.linspace(0, 1, 6),
+        xlabel=ACCURACY,
+        ylabel="",
+    )
+    handles, labels = ax.get_legend_handles_labels()
+    labels = [fill(label, 20) for label in labels]
+    ax.legend(handles, labels, loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
+    return ax
+
+
+def subsumption_dots(frame: pd.DataFrame, ax: Axes) -> Axes:
+    """Subsumption rates, first row on top, each beside what independent answers would give.
+
+    `frame`: one row each with `name`, `eta`, `low` and `high` (NaN: without an interval),
+    `independent` (the accuracy of the larger or base model: eta of two models that are right
+    independently of each other), all shares in 0 .. 1, and `ours` (bool): dark diamonds and bold
+    names, beside the circles of published ones. ValueError for missing columns or values, or a name
+    that occurs twice.
+    """
+    check(frame, ["name", "eta", "independent", "ours"], unique=["name"], also=["low", "high"])
+    rows = np.arange(len(frame))
+    ours = frame["ours"].to_numpy(dtype=bool)
+    ax.hlines(rows, frame["eta"], frame["independent"], color="0.75", lw=1)
+    tick = {"color": DARK, "ms": 12, "mew": 2}
+    ax.plot(frame["independent"], rows, "|", **tick, label="if independent")
+    circle = {"color": sns.color_palette(PALETTE)[0], "ms": 7, "mec": DARK, "mew": 0.5}
+    for which, marker, look, label in (
+        (~ours, "o", circle, "published, other models"),
+        (ours, "D", {"color": DARK, "ms": 7}, "this book"),
+    ):
+        if which.any():
+            ax.plot(frame["eta"][which], rows[which], marker, **look, label=label)
+    bounded = frame["low"].notna().to_numpy()
+    draw_intervals(ax, frame[bounded], rows[bounded], DARK)
+    ax.set_yticks(rows, frame["name"])
+    for text, dark in zip(ax.get_yticklabels(), ours, strict=True):
+        text.set_fontweight("bold" if dark else "normal")
+    ax.grid(False, axis="y")
+    ax.set(xlim=(-0.02, 1.02), ylim=(len(frame) - 0.4, -0.6), ylabel="")
+    ax.set_xlabel("subsumption rate (share of facts)")
+    ax.tick_params(axis="y", labelsize=9)
+    ax.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=3, frameon=False, fontsize=9)
+    return ax
+
+
+def paired_bars(frame: pd.DataFrame, ax: Axes, *, pair: str = "model") -> Axes:
+    """Horizontal bars of accuracy in pairs, the second of each pair lighter, in the frame's order.
+
+    `frame`: one row per name and half of the pair with `name`, `pair` (two values, the first of
+    them dark), `accuracy`, `low` and `high` (NaN: without an interval), shares in 0 .. 1. ValueError
+    for missing columns or values, other than two halves, or a half that occurs twice.
+    """
+    check(frame, ["name", pair, "accuracy"], unique=["name", pair], also=["low", "high"])
+    names, halves = frame["name"].unique().tolist(), frame[pair].unique().tolist()
+    if len(halves) != 2:
+        raise ValueError(f"{pair} has the values {halves}; a pair has two")
+    dark = sns.color_palette(PALETTE)[0]
+    light = tuple(1 - (1 - part) * 0.4 for part in dark)
+    where = {"x": "accuracy", "y": "name", "order": names, "orient": "h", "width": 0.8}
+    look = {"hue": pair, "hue_order": halves, "palette": [dark, light], "saturation": 1}
+    sns.barplot(frame, **where, **look, errorbar=None, edgecolor=DARK, linewidth=0.5, ax=ax)
+    bounded = frame[frame["low"].notna()]
+    # seaborn splits a name's width 0.8 between the two halves, the first on top.
+    rows = [
+        names.index(name) + (halves.index(half) - 0.5) * 0.4
+        for name, half in zip(bounded["name"], bounded[pair], strict=True)
+    ]
+    draw_intervals(ax, bounded, rows, DARK)
+    ax.set(xlim=(0, 1), xlabel=ACCURACY, ylabel="")
+    place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 2}
+    ax.legend(frameon=False, **place)
+    return ax

@@ -1,0 +1,180 @@
+"""Accuracy by relation, by number of examples, by threshold."""
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.patheffects import withStroke
+
+from lkecore.figures.base import ACCURACY, DARK, MARKERS, PALETTE, check, draw_intervals
+
+
+def accuracy_bars(
+    frame: pd.DataFrame, ax: Axes, *, chance: float | pd.Series | None, hue: str = "format"
+) -> Axes:
+    """Horizontal bars of accuracy by relation, best (mean over hues) on top, with intervals.
+
+    `frame`: one row per relation and hue with columns `relation`, `hue`, `accuracy`, `low`, `high`,
+    all shares of test facts in 0 .. 1. `chance`: the share that guessing gets, as one number (a
+    dashed line), as a Series indexed by relation where options differ in number (a dashed tick
+    each), or None. Hues keep their order in the frame; equal relations too. ValueError for missing
+    columns or values, a pair that occurs twice, or a relation without chance.
+    """
+    check(frame, ["relation", hue, "accuracy", "low", "high"], unique=["relation", hue])
+    means = frame.groupby("relation", sort=False)["accuracy"].mean()
+    relations = means.sort_values(ascending=False, kind="stable").index.tolist()
+    hues = frame[hue].unique().tolist()
+    sns.barplot(
+        frame,
+        x="accuracy",
+        y="relation",
+        hue=hue,
+        order=relations,
+        hue_order=hues,
+        orient="h",
+        width=0.8,
+        errorbar=None,  # the frame brings its own intervals
+        palette=sns.color_palette(PALETTE, len(hues)),
+        ax=ax,
+    )
+    # seaborn splits a relation's width 0.8 evenly among the hues, first hue on top.
+    row = frame["relation"].map(relations.index)
+    offset = (frame[hue].map(hues.index) - (len(hues) - 1) / 2) * 0.8 / len(hues)
+    draw_intervals(ax, frame, row + offset, DARK)
+    # The white rim keeps the dashes legible on a dark bar.
+    dashes = {"color": DARK, "ls": "dashed", "lw": 1.5, "label": "chance", "zorder": 4}
+    dashes["path_effects"] = [withStroke(linewidth=3, foreground="white")]
+    if isinstance(chance, pd.Series):
+        missing = [name for name in relations if name not in chance.index or pd.isna(chance[name])]
+        if missing:
+            raise ValueError(f"chance lacks the relations {missing}; give one number for each")
+        rows = np.arange(len(relations))
+        at = chance[relations].to_numpy(dtype=float)
+        ax.vlines(at, rows - 0.45, rows + 0.45, **dashes)
+    elif chance is not None:
+        ax.axvline(float(chance), **dashes)
+    ax.set(xlim=(0, 1), xlabel=ACCURACY, ylabel="")
+    # Over the axes: inside it would hide bars. Taken anew, because seaborn's own lacks chance.
+    handles, labels = ax.get_legend_handles_labels()
+    place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2}
+    ax.legend(handles, labels, ncols=4, frameon=False, **place)
+    return ax
+
+
+def heat_map(
+    frame: pd.DataFrame,
+    ax: Axes,
+    *,
+    index: str,
+    columns: str,
+    values: str,
+    label: str,
+    limits: tuple[float, float] | None = None,
+) -> Axes:
+    """A coloured table of one value for each pair, such as accuracy by model and relation.
+
+    `frame`: tidy, one row per pair, with the columns that `index` (rows), `columns` and `values`
+    name; rows and columns keep the frame's order. `label` names value and unit at the colour bar,
+    or above a map of up to 3 rows, which has none; `limits` fixes the colours' range (default: the
+    data's). Two decimals in each cell up to 20 columns. A pair that is not in the frame, or NaN,
+    stays white. ValueError for a missing column or a pair that occurs twice.
+    """
+    check(frame, [index, columns], unique=[index, columns], also=[values])
+    table = frame.pivot(index=index, columns=columns, values=values)
+    table = table.loc[frame[index].unique(), frame[columns].unique()]
+    low, high = limits or (None, None)
+    small, annotated = max(table.shape) > 20, table.shape[1] <= 20
+    bar = len(table) > 3 or not annotated  # beside 3 rows it is too short for its label
+    sns.heatmap(
+        table,
+        ax=ax,
+        cmap="viridis",  # even for colour-blind readers and in grey; text turns black or white
+        vmin=low,
+        vmax=high,
+        annot=annotated,
+        fmt=".2f",
+        annot_kws={"size": 7 if small else 9},
+        linewidths=0 if small else 0.5,
+        cbar=bar,
+        cbar_kws={"label": label},
+        xticklabels=True,
+        yticklabels=True,
+    )
+    ax.set(xlabel="", ylabel="")
+    if not bar:
+        ax.set_title(label, loc="left", fontsize="medium")
+    rotation = 90 if small else 45 if table.shape[1] > 4 else 0
+    ax.tick_params(axis="x", rotation=rotation, labelsize=7 if small else 10)
+    ax.tick_params(axis="y", rotation=0, labelsize=7 if small else 10)
+    if rotation == 45:
+        for text in ax.get_xticklabels():
+            text.set(ha="right", rotation_mode="anchor")
+    return ax
+
+
+def shots_curve(
+    draws: pd.DataFrame, means: pd.DataFrame, ax: Axes, *, chance: float, hue: str = "format"
+) -> Axes:
+    """Accuracy over the number of shots: a line with a band for the draws, lines for the facts.
+
+    `draws`: one row per draw of shots, number of shots and hue, with `n_shots`, `hue`, `accuracy`;
+    the band is one standard deviation (n - 1) over draws. `means`: one row per number of shots and
+    hue with `n_shots`, `hue`, `low`, `high`, the ends of an interval of the mean, and `needed`,
+    where a dashed vertical line goes for each hue. `chance`: a dotted line. The axis of shots is
+    logarithmic. ValueError for missing columns or values, or a row that occurs twice.
+    """
+    check(draws, ["n_shots", hue, "draw", "accuracy"], unique=["n_shots", hue, "draw"])
+    check(means, ["n_shots", hue, "low", "high", "needed"], unique=["n_shots", hue])
+    hues = list(dict.fromkeys(draws[hue]))
+    if set(hues) != set(means[hue]):
+        raise ValueError(f"draws are of {hues}, means of {sorted(set(means[hue]))}; need the same")
+    colours = dict(zip(hues, sns.color_palette(PALETTE, len(hues)), strict=True))
+    styles = dict(x="n_shots", y="accuracy", hue=hue, style=hue, palette=colours)
+    sns.lineplot(
+        draws, ax=ax, errorbar="sd", markers=list(MARKERS[: len(hues)]), dashes=False, **styles
+    )
+    for label, part in means.groupby(hue, sort=False):
+        ax.vlines(part["n_shots"], part["low"], part["high"], color=colours[label], linewidth=1)
+        ax.axvline(part["needed"].iloc[0], color=colours[label], linestyle="--", linewidth=1.2)
+    ax.axhline(chance, color=DARK, linestyle=":", linewidth=1.2)
+    ax.text(1, chance, "chance", transform=ax.get_yaxis_transform(), ha="right", va="bottom")
+    shots = sorted(set(draws["n_shots"]))
+    if shots[0] > 0:
+        ax.set_xscale("log", base=2)
+    else:  # a logarithm would drop the point without a word
+        ax.set_xscale("symlog", base=2, linthresh=1)
+    ax.set_xticks(shots, [str(n) for n in shots])
+    ax.minorticks_off()
+    ax.set(xlabel="shots (pairs shown before the question)", ylabel=ACCURACY, ylim=(0, 1))
+    return ax
+
+
+def threshold_curve(frame: pd.DataFrame, ax: Axes, *, hue: str = "format", few: int = 20) -> Axes:
+    """Accuracy of the answers above a threshold of confidence, over the threshold, with intervals.
+
+    `frame`: one row per threshold and hue, in rising order, with `threshold`, `hue`, `n` (answers
+    above it), `accuracy`, `low` and `high`. Marks of fewer than `few` answers are pale and joined by
+    a thin line; where there is no answer there is no mark. ValueError for missing columns, a pair
+    that occurs twice, or an accuracy without an interval.
+    """
+    check(frame, ["threshold", hue, "n"], unique=["threshold", hue], also=["accuracy"])
+    drawn = frame[frame["n"] > 0]
+    if len(drawn):
+        check(drawn, ["accuracy", "low", "high"], unique=["threshold", hue])
+    hues = frame[hue].unique().tolist()
+    for number, label in enumerate(hues):
+        part = drawn[drawn[hue] == label]
+        colour = sns.color_palette(PALETTE, len(hues))[number]
+        ax.plot(part["threshold"], part["accuracy"], color=colour, lw=0.8, alpha=0.5)
+        many = part["n"] >= few
+        for which, alpha in ((part[~many], 0.3), (part[many], 1.0)):
+            look = {"color": colour, "alpha": alpha}
+            ax.vlines(which["threshold"], which["low"], which["high"], lw=1.2, **look)
+            # The full marks come last, even if there are none, so that each line has its name once.
+            name = label if alpha == 1 else None
+            marks = f"{MARKERS[number % len(MARKERS)]}-"
+            ax.plot(which["threshold"], which["accuracy"], marks, lw=2 * alpha, label=name, **look)
+    ax.set(xlim=(-0.03, 1.03), ylim=(0, 1.02))
+    ax.set(xlabel="threshold K of the confidence", ylabel="share right of answers above K")
+    ax.legend(frameon=False)
+    return ax

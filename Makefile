@@ -64,7 +64,7 @@ book: params/$(PROFILE).yaml $(READY)
 	@$(VENV)/bin/lke book $<
 
 test: $(READY)
-	@echo "running the tests (about 10 minutes)"
+	@echo "running the tests (about 12 minutes)"
 	@$(VENV)/bin/pytest $(ARGS)
 
 test-gpu: $(READY)

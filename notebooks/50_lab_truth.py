@@ -195,9 +195,9 @@ for model, lm in lms.items():
         about = {"model": model, "world": spec, "estimator": "eiclke"}
         few.append(truth.answers(found, told).assign(**about))
         of_eic = found.set_index(["fact", "option"]).index
-        for about["estimator"] in estimators:
-            key = spec, name, about["estimator"]
-            found = option_logprobs(lm, questions[key]).frame
+        for estimator in estimators:
+            about["estimator"] = estimator
+            found = option_logprobs(lm, questions[spec, name, estimator]).frame
             rows.append(truth.answers(found, told).assign(**about))
             found = found.set_index(["fact", "option"]).loc[of_eic]
             few.append(truth.answers(found.reset_index(), told).assign(**about))

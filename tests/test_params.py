@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from lkecore import hub, plan
+from lkecore import hub, nobel, plan
 
 TOP = Path(__file__).resolve().parent.parent
 FILES = sorted((TOP / "params").glob("*.yaml"))
@@ -15,10 +15,15 @@ NOTEBOOKS = sorted(path.stem for path in (TOP / "notebooks").glob("*.py"))
 
 @pytest.fixture
 def own_facts(tmp_path, monkeypatch):
-    """A folder with a fact set that the project may not hold: here it has one fact."""
+    """Fact sets that the project may not hold, in the folder for one's own: here each has one fact."""
     kamel = tmp_path / "data" / "kamel" / "P36" / "test.jsonl"
     kamel.parent.mkdir(parents=True)
     kamel.write_text('{"sub_label": "France", "obj_label": "Paris"}\n', encoding="utf-8")
+    nobel_table = tmp_path / "data" / "nobel" / "laureates.tsv"
+    nobel_table.parent.mkdir()
+    curie = {"id": "6", "name": "Marie Curie", "birth_year": "1867", "award_years": "1903"}
+    rows = [nobel.COLUMNS, [curie.get(column, "") for column in nobel.COLUMNS]]
+    nobel_table.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
 
 

@@ -79,6 +79,7 @@ from lkecore import (
     world,
 )
 from lkecore.metrics import iclke
+from lkecore.metrics.lab import LEVELS, told_levels
 from lkecore.models import open_model
 from lkecore.scores.tree import option_logprobs
 
@@ -141,15 +142,11 @@ print(f"guessing gets {chance:.3f}")
 columns = ["fact", "state", "form", "occurrences"]
 truth = world.states(fact_set)[columns] if in_lab else None
 truth = pd.DataFrame(columns=columns) if truth is None else truth
-bounds = [-1, 0, 4, 15, np.inf]
-levels = ["never", "1 to 4", "5 to 15", "16 and more"]
-tellings = truth["occurrences"].astype(float)
-truth["told"] = pd.cut(tellings, bounds, labels=levels).astype(str)
-truth.loc[truth["state"] == "mislearned", "told"] = "wrongly"
+truth["told"] = told_levels(truth)
 of_asked = truth["fact"].isin({f.id for n in names for f in asked[n]})
 here = truth[of_asked]
 counts = pd.crosstab(here["form"], here["told"])
-counts.reindex(columns=[*levels, "wrongly"], fill_value=0)
+counts.reindex(columns=LEVELS, fill_value=0)
 
 # %% [markdown]
 # ## Prompts
@@ -397,7 +394,6 @@ steady.set_index(["small", "large"])
 
 # %%
 rows = []
-order = [*levels, "wrongly"]
 told = truth.set_index("fact")["told"]
 for small, large in [pair for pair in ends if pair in pairs]:
     hits = right[[small, large]].join(told, on="fact")
@@ -412,7 +408,7 @@ columns = ["small", "large", "told", "facts", "accuracy of small"]
 columns += ["accuracy of large", "right by small", "of these by large"]
 by_told = pd.DataFrame(rows, columns=columns)
 runs.keep(by_told, "subsumption-by-told.csv")
-by_told["told"] = pd.Categorical(by_told["told"], order)
+by_told["told"] = pd.Categorical(by_told["told"], LEVELS)
 by_told.sort_values(["small", "told"]).set_index(["small", "large", "told"])
 
 # %% [markdown]

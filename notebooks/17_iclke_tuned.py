@@ -84,6 +84,7 @@ from lkecore import (
     world,
 )
 from lkecore.metrics import iclke
+from lkecore.metrics.lab import LEVELS, told_levels
 from lkecore.models import open_model
 from lkecore.scores.slots import slot_logprobs
 from lkecore.scores.tree import option_logprobs
@@ -144,16 +145,12 @@ print(f"guessing gets {chance:.3f}")
 columns = ["fact", "state", "form", "occurrences"]
 truth = world.states(fact_set)[columns] if in_lab else None
 truth = pd.DataFrame(columns=columns) if truth is None else truth
-bounds = [-1, 0, 4, 15, np.inf]
-levels = ["never", "1 to 4", "5 to 15", "16 and more"]
-tellings = truth["occurrences"].astype(float)
-truth["told"] = pd.cut(tellings, bounds, labels=levels).astype(str)
-truth.loc[truth["state"] == "mislearned", "told"] = "wrongly"
+truth["told"] = told_levels(truth)
 told = truth.set_index("fact")["told"]
 objects = {(n, f.id): f.object for n in names for f in asked[n]}
 of_asked = truth["fact"].isin({f.id for n in names for f in asked[n]})
 counts = pd.crosstab(truth.loc[of_asked, "form"], truth.loc[of_asked, "told"])
-counts.reindex(columns=[*levels, "wrongly"], fill_value=0)
+counts.reindex(columns=LEVELS, fill_value=0)
 
 # %% [markdown]
 # ## Prompts
@@ -390,7 +387,7 @@ for base, tuned in two:
 columns = ["model", "estimator", "told", "facts", "base", "tuned"]
 by_told = pd.DataFrame(rows, columns=columns)
 runs.keep(by_told, "accuracy-by-told.csv")
-by_told["told"] = pd.Categorical(by_told["told"], [*levels, "wrongly"])
+by_told["told"] = pd.Categorical(by_told["told"], LEVELS)
 by_told.sort_values(columns[:3]).set_index(columns[:3])
 
 # %% [markdown]

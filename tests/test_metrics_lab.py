@@ -283,3 +283,23 @@ def test_an_interval_of_the_auroc_draws_pairs_again():
     )
     assert found.estimate == lab.auroc(planted, control)
     assert 0.5 < found.low < 0.528 < found.high < 0.56
+
+
+# --- how often the text tells a fact
+
+
+def test_a_fact_is_told_as_often_as_its_level_says_and_a_mislearned_one_wrongly():
+    rows = [
+        ("never", 0, "never"),
+        ("planted", 1, "1 to 4"),
+        ("planted", 4, "1 to 4"),
+        ("planted", 5, "5 to 15"),
+        ("planted", 15, "5 to 15"),
+        ("planted", 16, "16 and more"),
+        ("planted", 64, "16 and more"),
+        ("mislearned", 32, "wrongly"),
+    ]
+    states = pd.DataFrame(rows, columns=["state", "occurrences", "by_hand"])
+    assert lab.told_levels(states).tolist() == states["by_hand"].tolist()
+    assert set(states["by_hand"]) == set(lab.LEVELS)
+    assert lab.told_levels(states.iloc[:0].astype(object)).tolist() == []

@@ -16,6 +16,7 @@ from lkecore.rows import BadInput
 
 TRUTH = ("fact", "relation", "kind", "object", "told", "state", "exposures", "form", "wording")
 NEEDED = ("relation", "state", "object", "told", "confidence_gold")
+LEVELS = ["never", "1 to 4", "5 to 15", "16 and more", "wrongly"]  # how often a fact is told
 WITHIN = ("model", "world", "estimator")  # a control is looked for inside these, where they stand
 
 
@@ -90,6 +91,22 @@ def answers(scores: pd.DataFrame, truth: pd.DataFrame) -> pd.DataFrame:
         confidence_told=np.where(any_told, shares[every, at_told], np.nan),
         picked_told=any_told & (iclke.predictions(options.logprob) == at_told),
     )
+
+
+def told_levels(states: pd.DataFrame) -> pd.Series:
+    """How often the text tells each fact, in a few words: one of ``LEVELS``.
+
+    ``states`` has ``state`` and ``occurrences``, as :func:`lkecore.world.states` (a frame without
+    rows gives none). A mislearned fact is told wrongly, however often.
+
+    >>> told_levels(pd.DataFrame({"state": ["planted", "mislearned"], "occurrences": [16, 64]}))
+    0    16 and more
+    1        wrongly
+    Name: told, dtype: str
+    """
+    bounds = [-1, 0, 4, 15, np.inf]
+    often = pd.cut(states["occurrences"].astype(float), bounds, labels=LEVELS[:-1]).astype(str)
+    return often.mask(states["state"] == "mislearned", LEVELS[-1]).rename("told")
 
 
 def controls(answers: pd.DataFrame) -> pd.DataFrame:

@@ -122,7 +122,8 @@ def status(whole: plan.Plan, target: Path) -> list[tuple[str, str, str]]:
     rows = []
     for row in whole.rows:
         found = [_state(each, target) for each in row.jobs]
-        rows += [(each.label, *seen) for each, (_, *seen) in zip(row.jobs, found, strict=True)]
+        if not row.reads:  # else they stand above
+            rows += [(each.label, *seen) for each, (_, *seen) in zip(row.jobs, found, strict=True)]
         if row.has_page and all(state == "finished" for _, state, _ in found):
             page = plan.page_of(row, [folder for folder, _, _ in found])
             rows.append((page.label, *_state(page, target)[1:]))

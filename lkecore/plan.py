@@ -24,11 +24,12 @@ class Row:
 
     jobs: tuple[runs.Job, ...]
     whole: runs.Job  # the same with nothing divided: what a page is about
+    reads: bool = False  # a page alone: its jobs are those of other rows
 
     @property
     def has_page(self) -> bool:
-        """Whether a page reads several runs; a single run is the page itself."""
-        return len(self.jobs) > 1
+        """Whether a page reads the runs; else the row has a single one, which is the page itself."""
+        return self.reads or len(self.jobs) > 1
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,8 @@ class Plan:
 
     @property
     def jobs(self) -> tuple[runs.Job, ...]:
-        """All runs, in the order of the file."""
-        return tuple(job for row in self.rows for job in row.jobs)
+        """All runs, each once, in the order of the file."""
+        return tuple(job for row in self.rows if not row.reads for job in row.jobs)
 
 
 def read_plan(path: str | Path) -> Plan:
@@ -51,9 +52,11 @@ def read_plan(path: str | Path) -> Plan:
     The file holds ``profile`` (a name) and ``runs``, a list of ``notebook`` (a file of the
     ``notebooks`` folder beside ``params``, without suffix), ``parameters``, and ``each``: names of
     list parameters that are divided, so that every combination of their values becomes a run of
-    its own, and one page shows them all. Raises :class:`BadInput` for anything else: unknown
-    notebooks, unknown parameters or values of another type, with the nearest names; unknown models
-    or facts named by a parameter; an ``each`` over nothing or over more than 10,000 runs.
+    its own, and one page shows them all. In the place of ``each``, ``reads`` names notebooks above:
+    this one has no runs then, and is a page over theirs. Raises :class:`BadInput` for anything else:
+    unknown notebooks, unknown parameters or values of another type, with the nearest names; unknown
+    models or facts named by a parameter; an ``each`` over nothing or over more than 10,000 runs; a
+    ``reads`` of what does not stand above.
     """
     path = Path(path)
     try:
@@ -71,10 +74,12 @@ def read_plan(path: str | Path) -> Plan:
     if not notebooks:
         raise BadInput(f"{path}: must lie in a folder beside notebooks/, and {project} has none")
     rows: list[Row] = []
-    keys = {"notebook", "parameters", "each"}
+    keys = {"notebook", "parameters", "each", "reads"}
     for row in content["runs"]:
         if not isinstance(row, dict) or not {"notebook"} <= set(row) <= keys:
-            raise BadInput(f"{path}: a run has a notebook, parameters and each, found {row!r}")
+            raise BadInput(
+                f"{path}: a run has a notebook, parameters, each or reads, found {row!r}"
+            )
         name = row["notebook"]
         if not isinstance(name, str) or name not in notebooks:
             raise BadInput(f"{path}: unknown notebook {name!r}; {nearest(str(name), notebooks)}")
@@ -84,8 +89,11 @@ def read_plan(path: str | Path) -> Plan:
         declared = declared_parameters(notebooks[name])
         effective = _check_parameters(path, notebooks[name], declared, given)
         whole = runs.Job(notebooks[name], given, effective)
-        jobs = _divide(f"{path}: {name}", whole, declared, row.get("each") or [])
-        rows.append(Row(tuple(jobs), whole))
+        if "reads" in row:
+            jobs = _read_by(f"{path}: {name}", row, declared, rows)
+        else:
+            jobs = _divide(f"{path}: {name}", whole, declared, row.get("each") or [])
+        rows.append(Row(tuple(jobs), whole, "reads" in row))
     if not rows:
         raise BadInput(f"{path}: runs is empty")
     return Plan(content["profile"], project, tuple(rows))
@@ -130,6 +138,26 @@ def _divide(where: str, whole: runs.Job, declared: Declared, each: Any) -> list[
     ]
 
 
+def _read_by(
+    where: str, row: dict[str, Any], declared: Declared, above: list[Row]
+) -> list[runs.Job]:
+    """The runs of the rows that this one reads."""
+    if "each" in row:
+        raise BadInput(f"{where}: each makes runs, and reads is for a page that has none: take one")
+    if "page" not in declared:
+        raise BadInput(f"{where}: reads needs a notebook with the parameter page, and it has none")
+    named, known = row["reads"], {r.whole.notebook.stem: r for r in above if not r.reads}
+    if not isinstance(named, list) or not named or not all(isinstance(n, str) for n in named):
+        raise BadInput(f"{where}: reads must be a list of notebooks, found {named!r}")
+    for name in named:
+        if name not in known:
+            hint = nearest(name, known) if known else "there is none"
+            raise BadInput(f"{where}: reads: {name!r} has no runs in a row above; {hint}")
+    if len(set(named)) < len(named):
+        raise BadInput(f"{where}: reads names something twice: {named}")
+    return [job for name in named for job in known[name].jobs]
+
+
 def declared_parameters(notebook: Path) -> Declared:
     """{name: (annotation, default)} of the cell tagged ``parameters``: annotated literals only."""
     cells = [
@@ -154,7 +182,7 @@ def _check_parameters(path: Path, notebook: Path, declared: Declared, given: Any
     for name, value in given.items():
         where = f"{path}: {notebook.stem}: parameter {name!r}"
         if name == "page":
-            raise BadInput(f"{where} is set by lke run, for the page over several runs (see each)")
+            raise BadInput(f"{where} is set by lke run, for a page over runs (see each and reads)")
         if name not in declared:
             raise BadInput(f"{where} is unknown; {nearest(str(name), declared)}")
         annotation = declared[name][0]

@@ -41,6 +41,8 @@ def gather(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> list[Path]:
     """
     found: dict[str, tuple[bytes, dict[str, Any]]] = {}
     for row in plan.rows:
+        if row.reads:
+            continue
         made = [runs.run_folder(runs_folder, each) for each in row.jobs]
         manifests = [runs.manifest(each) for each in made]
         name = row.whole.notebook.stem

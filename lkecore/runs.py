@@ -18,6 +18,7 @@ import json
 import os
 import platform
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,7 +28,7 @@ import pandas as pd
 
 from lkecore import __version__, facts, hub, progress, weights
 from lkecore.cache import file_digest, write_whole
-from lkecore.rows import BadInput
+from lkecore.rows import BadInput, nearest
 
 FORMAT = 1  # of a manifest; raised when an older lkecore could not read a newer one
 
@@ -214,16 +215,25 @@ def keep(frame: pd.DataFrame, name: str) -> None:
         frame.to_parquet(path, index=False)
 
 
-def collect(name: str) -> pd.DataFrame:
+def collect(name: str, parameters: Sequence[str] = ()) -> pd.DataFrame:
     """On a page: the frames ``name`` (``.parquet``) of all runs behind it, one below the other.
 
-    In the order of the params file. Raises :class:`BadInput` outside of ``lke run``, which is who
-    knows the runs.
+    In the order of the params file; ``parameters`` of the runs, such as "fact_set", become columns.
+    Raises :class:`BadInput` outside of ``lke run``, which is who knows the runs, and for a parameter
+    that a run does not have.
     """
     given = os.environ.get("LKE_PAGE")
     if given is None:
         raise BadInput("page = True is for lke run, which names the runs to read; leave it False")
-    frames = [pd.read_parquet(Path(folder) / name) for folder in json.loads(given)]
+    frames = []
+    for folder in map(Path, json.loads(given)):
+        known = _read_manifest(folder)["parameters"] if parameters else {}
+        if lacking := [each for each in parameters if each not in known]:
+            raise BadInput(
+                f"{folder.name} has no parameter {lacking[0]!r}; {nearest(lacking[0], known)}"
+            )
+        columns = {each: known[each] for each in parameters}
+        frames.append(pd.read_parquet(folder / name).assign(**columns))
     return pd.concat(frames, ignore_index=True)
 
 

@@ -71,7 +71,7 @@ def test_every_notebook_is_in_the_smoke_and_the_book_profile_and_in_the_contents
         assert f"notebooks/{path.stem}" in toc
         for profile in ("smoke", "book"):
             whole = plan.read_plan(TOP / "params" / f"{profile}.yaml")
-            assert path.stem in {job.notebook.stem for job in whole.jobs}
+            assert path.stem in {row.whole.notebook.stem for row in whole.rows}
 
 
 def test_every_link_leads_to_a_page_and_an_anchor_that_exist(pages):

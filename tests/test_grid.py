@@ -10,7 +10,7 @@ import time
 import projects
 import pytest
 
-from lkecore import book, facts, grid, job, prepare, runs, weights
+from lkecore import book, facts, forecast, grid, job, prepare, runs, weights
 from lkecore.grid import Settings
 from lkecore.rows import BadInput
 
@@ -122,6 +122,33 @@ def test_a_page_over_a_run_that_failed_is_not_made_and_is_listed(project, monkey
     monkeypatch.setattr(grid, "WORKER", projects.idle())
     outcome = execute(project)
     assert outcome.finished == ["a names=y", "a page"]
+
+
+def test_a_page_over_the_runs_of_other_notebooks_is_made_of_them_and_runs_nothing(tmp_path):
+    notebooks = {name: projects.code() for name in ("a", "b", "c")}
+    rows = {"a": {"parameters": THREE, "each": ["names"]}, "c": {"reads": ["a", "b"]}}
+    project = projects.make(tmp_path, notebooks, **rows)
+    outcome = execute(project)
+    assert outcome.finished == [*RUNS, "a page", "c page"]
+    assert [s["name"] for s in seen(project)] == ["a", "a", "a", "b", "a", "c"]
+    assert seen(project)[-1]["reads"] == [folder.name for folder in folders(project)]
+    assert execute(project).finished == []
+    whole, target = projects.plan(project), project / "runs"
+    labels = [label for label, _, _ in forecast.status(whole, target)]
+    assert labels == ["a names=x", "a names=y", "a names=z", "a page", "b", "c page"]
+    assert {state for _, state, _ in forecast.status(whole, target)} == {"finished"}
+    (folders(project)[3] / "manifest.json").write_text("{")  # b is damaged
+    assert execute(project).finished == ["b", "c page"]  # the page over a has not changed
+
+
+def test_a_page_over_another_notebook_whose_run_failed_is_not_made(tmp_path, monkeypatch):
+    fail = 'if order["notebook"].endswith("b.py"): sys.exit("no luck")'
+    monkeypatch.setattr(grid, "WORKER", projects.idle(before=fail))
+    notebooks = {name: projects.code() for name in ("a", "b", "c")}
+    project = projects.make(tmp_path, notebooks, c={"reads": ["a", "b"]})
+    outcome = execute(project, retries=0)
+    assert list(outcome.failed) == ["b", "c page"] and outcome.finished == ["a"]
+    assert outcome.failed["c page"] == "not made, since 1 of the 2 runs behind it are missing"
 
 
 # --- tries ----------------------------------------------------------------------------------------

@@ -134,6 +134,66 @@ def test_too_many_runs_are_refused_before_they_are_listed(project, monkeypatch):
     assert "makes 5 runs, and 4" in refused(project, {"draws": [0, 1, 2, 3, 4]}, ["draws"])
 
 
+# --- reads ----------------------------------------------------------------------------------------
+
+
+def reading(tmp_path, reads, **more):
+    """The plan of a, with two runs, of b, with one, and of c, which reads."""
+    project = projects.make(
+        tmp_path,
+        {"a": NOTEBOOK, "b": NOTEBOOK, "c": NOTEBOOK},
+        a={"each": ["draws"]},
+        c={"reads": reads} | more,
+    )
+    return projects.plan(project)
+
+
+def test_a_row_that_reads_is_a_page_over_the_runs_of_the_rows_it_names(tmp_path):
+    whole = reading(tmp_path, ["b", "a"])
+    a, b, c = whole.rows
+    assert c.jobs == (*b.jobs, *a.jobs) and c.has_page and c.reads
+    assert whole.jobs == (*a.jobs, *b.jobs)  # no run stands there twice, and c has none
+    page = plan.page_of(c, [tmp_path / str(i) for i in range(3)])
+    assert page.label == "c page" and page.notebook.stem == "c" and len(page.reads) == 3
+
+
+def test_a_row_that_reads_a_single_run_is_a_page_all_the_same(tmp_path):
+    assert reading(tmp_path, ["b"], parameters={"n": 5}).rows[2].has_page
+
+
+@pytest.mark.parametrize(
+    ("reads", "more", "message"),
+    [
+        (["d"], {}, "c: reads: 'd' has no runs in a row above; there are: a, b"),
+        (["c"], {}, "c: reads: 'c' has no runs in a row above; there are: a, b"),
+        ([], {}, "c: reads must be a list of notebooks, found []"),
+        ("a", {}, "c: reads must be a list of notebooks, found 'a'"),
+        ([["a"]], {}, "c: reads must be a list of notebooks, found [['a']]"),
+        (None, {}, "c: reads must be a list of notebooks, found None"),
+        (["a", "a"], {}, "c: reads names something twice: ['a', 'a']"),
+        (["a"], {"each": ["draws"]}, "c: each makes runs, and reads is for a page that has none: take one"),
+    ],
+)  # fmt: skip
+def test_reads_of_what_has_no_runs_above_is_refused(tmp_path, reads, more, message):
+    with pytest.raises(BadInput) as caught:
+        reading(tmp_path, reads, **more)
+    assert str(caught.value).endswith(message)
+
+
+def test_a_row_that_reads_is_not_read_by_another(tmp_path):
+    rows = {"b": {"reads": ["a"]}, "c": {"reads": ["b"]}}
+    project = projects.make(tmp_path, dict.fromkeys("abc", NOTEBOOK), **rows)
+    with pytest.raises(BadInput, match="c: reads: 'b' has no runs in a row above; there are: a"):
+        projects.plan(project)
+
+
+def test_reads_needs_a_notebook_that_can_be_a_page(tmp_path):
+    bare = NOTEBOOK.replace("page: bool = False\n", "")
+    project = projects.make(tmp_path, {"a": NOTEBOOK, "b": bare}, b={"reads": ["a"]})
+    with pytest.raises(BadInput, match="b: reads needs a notebook with the parameter page"):
+        projects.plan(project)
+
+
 def test_page_is_set_by_lke_run_alone(project):
     assert "parameter 'page' is set by lke run" in refused(project, {"page": True})
 
@@ -232,9 +292,12 @@ def test_relations_that_parameters_name_are_checked(project):
         ("profile: x\nruns: [{notebook: a}, {notebook: a}]", "'a' is named twice"),
         (
             "profile: x\nruns: [{notebook: a, parameter: {}}]",
-            "a run has a notebook, parameters and",
+            "a run has a notebook, parameters, each or reads",
         ),
-        ("profile: x\nruns: [a]", "a run has a notebook, parameters and each, found 'a'"),
+        (
+            "profile: x\nruns: [a]",
+            "a run has a notebook, parameters, each or reads, found 'a'",
+        ),
         ("profile: [\nruns", "not YAML"),
     ],
 )

@@ -1,6 +1,7 @@
 """Results that ship: gathered from finished runs as they stand, read back as they were gathered."""
 
 import json
+import shutil
 
 import pandas as pd
 import pytest
@@ -48,6 +49,18 @@ def test_the_answers_of_all_runs_stand_below_each_other_in_the_order_of_the_plan
     of_runs = [m for m in manifests if not m["runs"]]
     assert about["started"] == min(m["started"] for m in of_runs) and len(of_runs) == 3
     assert about["commit"] == of_runs[0]["commit"] in results.line(about)
+
+
+def test_a_page_over_the_runs_of_others_adds_nothing_to_the_results(run, tmp_path):
+    texts = {path.stem: path.read_text() for path in (run / "notebooks").glob("*.py")}
+    rows = {"parameters": {"names": ["b", "a", "c"]}, "each": ["names"]}
+    project = make(
+        tmp_path, texts | {"z": code()}, trial_notebook=rows, z={"reads": ["trial_notebook"]}
+    )
+    whole = plan(project)
+    shutil.copytree(run / "runs", project / "runs")
+    found = results.gather(whole, project / "runs", tmp_path / "results")
+    assert [path.stem for path in found] == ["trial_notebook"]
 
 
 def test_facts_of_sets_that_are_not_ours_are_numbers_the_same_in_all_runs():

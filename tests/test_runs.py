@@ -238,6 +238,22 @@ def test_collect_outside_of_lke_run_is_one_line(monkeypatch):
     assert str(caught.value) == line
 
 
+def test_collect_puts_the_runs_parameters_beside_what_they_kept(tmp_path, monkeypatch):
+    for name, spec in (("one", "atlas"), ("two", "data/mine.tsv")):
+        (tmp_path / name).mkdir()
+        pd.DataFrame({"right": [True, False]}).to_parquet(tmp_path / name / "answers.parquet")
+        manifest = {"parameters": {"fact_set": spec, "n_shots": 5}}
+        (tmp_path / name / "manifest.json").write_text(json.dumps(manifest))
+    behind = [str(tmp_path / name) for name in ("two", "one")]
+    monkeypatch.setenv("LKE_PAGE", json.dumps(behind))
+    found = runs.collect("answers.parquet", ["fact_set", "n_shots"])
+    assert list(found["fact_set"]) == ["data/mine.tsv"] * 2 + ["atlas"] * 2
+    assert list(found["n_shots"]) == [5] * 4 and list(found["right"]) == [True, False] * 2
+    assert list(runs.collect("answers.parquet")) == ["right"]
+    with pytest.raises(BadInput, match="two has no parameter 'fact_sets'; nearest: fact_set"):
+        runs.collect("answers.parquet", ["fact_sets"])
+
+
 # --- scores ---------------------------------------------------------------------------------------
 
 QUESTIONS = """questions = []

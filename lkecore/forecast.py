@@ -70,6 +70,18 @@ def expected_tokens(each: runs.Job, *, stand_in: bool) -> tuple[int | None, int 
 
 @functools.lru_cache  # models that are not here all get the same answer
 def _counted(notebook: Path, _: bytes, given: str) -> tuple[int | None, int | None, str]:
+    try:
+        return _walk(notebook, given, EXACT)
+    except _TooFew:
+        return _walk(notebook, given, None)
+
+
+def _walk(notebook: Path, given: str, answered: int | None) -> tuple[int | None, int | None, str]:
+    """Execute the cells; of each call the first ``answered`` facts are answered, None: all.
+
+    Most notebooks need no more than the first, and a frame of all takes long to build. Raises
+    :class:`_TooFew` where one may have missed the others.
+    """
     counts: list[tuple[int, int]] = []
     remarks: list[str] = []
 
@@ -84,7 +96,7 @@ def _counted(notebook: Path, _: bytes, given: str) -> tuple[int | None, int | No
             remarks[:] = [f"tokens estimated from {SAMPLE} facts of each {len(prompts)}"]
         else:
             counts.append(expected(prompts))
-        return tree.equal_scores(prompts[:EXACT])
+        return tree.equal_scores(prompts[:answered])
 
     cells = runs.read_notebook(notebook).cells
     before = itertools.takewhile(lambda cell: not cell.source.startswith("## Metrics"), cells)
@@ -102,11 +114,17 @@ def _counted(notebook: Path, _: bytes, given: str) -> tuple[int | None, int | No
             "what the notebook computes by other calls than option_logprobs is not counted"
         )
     except Exception as error:  # whatever it is, the run would stop there too
+        if answered is not None and remarks:
+            raise _TooFew from error
         return None, None, f"would fail: {type(error).__name__}: {' '.join(str(error).split())}"
     finally:
         tree.option_logprobs, models.Model.network = scorer, network
     total, saved = sum(n for n, _ in counts), sum(n for _, n in counts)
     return total, saved, "; ".join(remarks)
+
+
+class _TooFew(Exception):
+    """A notebook stopped in a forecast that had not answered all that it asked."""
 
 
 class _ByHand(Exception):

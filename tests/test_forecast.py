@@ -101,6 +101,34 @@ def test_what_a_notebook_computes_by_hand_is_not_counted_and_it_is_said(tmp_path
     assert capsys.readouterr().out == ""  # what the notebook prints is not for the reader of a plan
 
 
+WANTS_THE_LAST = projects.code(
+    """from lkecore import facts, prompts
+from lkecore.models import open_model
+from lkecore.scores.tree import option_logprobs
+
+relation = facts.load("atlas", "country_of_city")
+train, test = facts.divide(relation)
+options = facts.draw_options(test[:60], relation.objects, 3, 0)
+questions = prompts.many_shot(train[:1], test[:60], options)
+frame = option_logprobs(open_model("toy"), questions).frame.set_index("fact")
+frame.loc[[test[PLACE].id]]"""
+)
+
+
+@pytest.mark.parametrize(("place", "fails"), [(0, False), (59, False), (60, True)])
+def test_a_notebook_that_needs_the_answer_to_every_fact_is_counted_all_the_same(
+    tmp_path, place, fails
+):
+    """Of 60 facts the first 50 are answered at first: a mistake behind them is none of the job's."""
+    project = projects.make(tmp_path, {"a": WANTS_THE_LAST.replace("PLACE", str(place))})
+    [each] = projects.plan(project).jobs
+    total, _, remark = forecast.expected_tokens(each, stand_in=False)
+    if fails:  # the 61st was never asked
+        assert total is None and remark.startswith("would fail: KeyError")
+    else:
+        assert total > 60 and remark == "tokens estimated from 20 facts of each 60"
+
+
 def test_a_forecast_puts_the_scorer_back_even_after_a_mistake(tmp_path):
     from lkecore import models
     from lkecore.scores import tree

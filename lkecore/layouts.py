@@ -39,7 +39,7 @@ class Layout:
 
 
 TREX_MC = Layout(  # QinyuanWu/T-Rex-MC
-    {"relation": "Relation_ID", "subject": "Subject", "object": "Object",
+    {"relation": "Relation Name", "subject": "Subject", "object": "Object",
      "options": "Multiple Choices"}, many=False,
 )  # fmt: skip
 MYRIAD_LAMA = Layout(  # iszhaoxin/MyriadLAMA: all true objects of a subject in one list

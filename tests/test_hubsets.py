@@ -55,13 +55,16 @@ def pairs(relation):
 # --- layouts --------------------------------------------------------------------------------------
 
 
-def mc(relation, subject, object_, choices):
+def mc(number, relation, subject, object_, choices):
+    """A row of T-REx-MC with the columns that its card on the hub names."""
     return {
-        "Relation_ID": relation,
+        "Relation_ID": number,
+        "Relation Name": relation,
         "Subject": subject,
         "Object": object_,
         "Multiple Choices": choices,
         "Title": subject,
+        "Text": "",
     }
 
 
@@ -71,27 +74,31 @@ def test_trex_mc_gives_splits_and_its_own_choices_with_the_gold_one(cache):
         "QinyuanWu/T-Rex-MC",
         {
             "README.md": "# card",
+            "data/relationID_names.json": '{"4": "capital", "15": "date of birth"}',  # no facts
             # The authors' code adds the object to the choices itself, so it is not among them.
             "data/test-00000-of-00001.parquet": [
-                mc(7, "Kenya", "Nairobi", "['Rome', \"N'Djamena\", 'Oslo']"),
-                mc(12, "Rembrandt", "1606", "['1607', '1608', '1609']"),
+                mc(4, "capital", "Kenya", "Nairobi", "['Rome', \"N'Djamena\", 'Oslo']"),
+                mc(15, "date of birth", "Rembrandt", "1606", "['1607', '1608', '1609']"),
             ],
             "data/train-00000-of-00001.parquet": [
-                mc(7, "Italy", "Rome", "['Rome', 'Oslo', 'Bern', 'Paris']"),  # gold is among them
-                mc(7, "Norway", "Oslo", None),
+                mc(
+                    4, "capital", "Italy", "Rome", "['Rome', 'Oslo', 'Bern', 'Paris']"
+                ),  # gold is among them
+                mc(4, "capital", "Norway", "Oslo", None),
             ],
         },
     )
     spec = "hub:QinyuanWu/T-Rex-MC"
-    assert facts.relations(spec) == ("12", "7")
-    found = {f.subject: f for f in facts.load(spec, "7").facts}
+    assert facts.relations(spec) == ("capital", "date of birth")
+    assert facts.load(spec, "capital").paper_relation == "capital"  # so it has Table 5's templates
+    found = {f.subject: f for f in facts.load(spec, "capital").facts}
     assert {s: f.split for s, f in found.items()} == {
         "Kenya": "test", "Italy": "train", "Norway": "train",
     }  # fmt: skip
     assert found["Kenya"].options == ("N'Djamena", "Nairobi", "Oslo", "Rome")
     assert found["Italy"].options == ("Bern", "Oslo", "Paris", "Rome")
     assert found["Norway"].options == ()
-    assert facts.load(spec, "12").facts[0].object == "1606"
+    assert facts.load(spec, "date of birth").facts[0].object == "1606"
 
 
 @pytest.mark.parametrize(
@@ -99,15 +106,15 @@ def test_trex_mc_gives_splits_and_its_own_choices_with_the_gold_one(cache):
     ["not a list", "['a'", "{'a': 1}", "'a'", "['a' 'b']", "sorted(['a', 'b'])", "[[" * 999],
 )
 def test_choices_that_are_no_list_are_named_with_file_and_row(cache, choices):
-    good = mc(1, "x", "y", "['a', 'b']")
-    where = put(cache, "org/mc", {"test.parquet": [good, mc(1, "s", "o", choices)]})
-    message = complaint(facts.load, "hub:org/mc", "1")
+    good = mc(4, "capital", "x", "y", "['a', 'b']")
+    where = put(cache, "org/mc", {"test.parquet": [good, mc(4, "capital", "s", "o", choices)]})
+    message = complaint(facts.load, "hub:org/mc", "capital")
     assert message.startswith(f"{where / 'test.parquet'}, row 2: options must be a list of texts")
 
 
 def test_choices_that_are_no_texts_are_named_with_file_and_row(cache):
-    put(cache, "org/mc", {"test.parquet": [mc(1, "s", "o", "['a', ['b', 2.5]]")]})
-    assert complaint(facts.load, "hub:org/mc", "1").endswith(
+    put(cache, "org/mc", {"test.parquet": [mc(4, "capital", "s", "o", "['a', ['b', 2.5]]")]})
+    assert complaint(facts.load, "hub:org/mc", "capital").endswith(
         "test.parquet, row 1: options must be a non-empty text, found 2.5"
     )
 

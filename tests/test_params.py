@@ -59,6 +59,18 @@ def test_the_papers_profile_names_the_papers_models():
     assert set(relations["parameters"]["models"]) == published
 
 
+def test_the_papers_profile_names_relations_that_its_facts_have():
+    """T-REx-MC has the names of the paper's Table 3; the door cannot look before it is fetched."""
+    table = TOP / "lkecore" / "data" / "papers" / "iclke_table3_relations.csv"
+    published, named = set(pd.read_csv(table)["relation"]), set()
+    for profile in ("iclke_paper", "iclke_small"):
+        for row in plan.read_plan(TOP / "params" / f"{profile}.yaml").rows:
+            if row.whole.effective.get("fact_set") == "hub:QinyuanWu/T-Rex-MC":
+                lists = (row.whole.effective.get(k, []) for k in ("relations", "eic_relations"))
+                named |= {relation for each in lists for relation in each}
+    assert len(named) == 12 and named <= published
+
+
 def test_no_revision_of_a_model_is_typed_in():
     """`lke models lock` writes them on a machine with a network; until then there are none."""
     for name, row in hub.read_lock(TOP / "params" / "models.lock").items():

@@ -320,35 +320,48 @@ reach = pd.DataFrame(rows, columns=columns)
 # %% [markdown]
 # ## Figures
 #
-# {numref}`fig-sequence-panels` is the paper's Figure 2, for the first draw, the first format and the first two
-# models of this page. Go down a column. The pairs are the same in all rows. What to see: do the crosses lie at the
-# bottom, those of unknown pairs (second and third row) as well as those of incorrect ones? Have the diamonds, the
-# neighbours, moved down from the dots that stand there in the first row? The star marks one pair that is right in
-# all five. Do not compare the dashed lines from row to row: each is a mean over other places.
+# One sequence of each model for a figure, the first draw in the first format. Each pair has a role in it: replaced, a
+# right pair behind a replaced one, or another right one.
 
-# %% covers=["IC-S5", "IC-F2"] tags=["hide-input"] mystnb={"figure": {"name": "fig-sequence-panels", "caption": "Probability of the object at each place of one sequence (as the paper's Figure 2, with other models and facts). Rows: all right, unknown pairs distributed and in a block, incorrect pairs distributed and in a block. Crosses: replaced pairs. Diamonds: right pairs that count as their neighbours. Dots: the other right pairs; dashed: their mean. Star: the same pair in all panels."}, "image": {"alt": "Five rows of scatter plots of probability over position for up to two models, with crosses for replaced pairs, diamonds for their neighbours and dots for the rest."}}
+# %%
 drawn = answers[(answers["draw"] == seed) & (answers["format"] == formats[0])]
 reach_of = drawn["arrangement"].map({"distributed": 1, "block": n_behind})
 beside = drawn["distance"] <= reach_of
 drawn = drawn.assign(role=np.where(beside, "behind", "right"))
 drawn["role"] = drawn["role"].mask(drawn["state"] == "replaced", "replaced")
-ends = models[:2]
-grid = dict(squeeze=False, sharex="col", sharey=True, layout="constrained")
-fig, axes = plt.subplots(5, len(ends), figsize=(1 + 4 * len(ends), 9), **grid)
-for column, model in enumerate(ends):
+
+# %% [markdown]
+# {numref}`fig-sequence-panels` is the paper's Figure 2, and its Figures 9 to 11, which show the same for three more
+# models. Go down a column of five panels. The pairs are the same in all
+# rows. What to see: do the crosses lie at the
+# bottom, those of unknown pairs (second and third row) as well as those of incorrect ones? Have the diamonds, the
+# neighbours, moved down from the dots that stand there in the first row? The star marks one pair that is right in
+# all five. Do not compare the dashed lines from row to row: each is a mean over other places.
+
+# %% covers=["IC-S5", "IC-F2", "IC-F9", "IC-F10", "IC-F11"] tags=["hide-input"] mystnb={"figure": {"name": "fig-sequence-panels", "caption": "Probability of the object at each place of one sequence (as the paper's Figures 2 and 9 to 11, with other models and facts). Rows, five for each model: all right, unknown pairs distributed and in a block, incorrect pairs distributed and in a block. Crosses: replaced pairs. Diamonds: right pairs that count as their neighbours. Dots: the other right pairs; dashed: their mean. Star: the same pair in all panels of a model."}, "image": {"alt": "Five scatter plots of probability over position for each model, two models side by side, with crosses for replaced pairs, diamonds for their neighbours and dots for the rest."}}
+n_bands = -(-len(models) // 2)
+size = (5 if len(models) == 1 else 9, 0.6 + 8.4 * n_bands)
+fig = plt.figure(figsize=size, layout="constrained")
+bands = fig.subfigures(n_bands, min(2, len(models)), squeeze=False).flat
+for band, model in zip(bands, models, strict=False):
+    axes = band.subplots(5, sharex=True, sharey=True)
     five = drawn[drawn["model"] == model]
     gone = five.loc[five["state"] == "replaced", ["arrangement", "position"]]
     last = gone.loc[gone["arrangement"] == "block", "position"].max()
     star = min(set(range(last + 1, last + 99)) - set(gone["position"]))
     panels = five.groupby(["kind", "arrangement"], sort=False)
-    for ax, ((kind, where), part) in zip(axes[:, column], panels, strict=True):
+    for ax, ((kind, where), part) in zip(axes, panels, strict=True):
         figures.sequence_panel(part, ax, star=star)
         name = kind if kind == "clean" else f"{kind}, {where}"
         ax.set_title(f"{model}: {name}", fontsize="medium", loc="left")
-        ax.set(xlabel="", ylabel="P(object)" if column == 0 else "")
+        ax.set(xlabel="", ylabel="P(object)")
     ax.set_xlabel("position in the sequence")
-lines = axes[1, 0].get_legend_handles_labels()
-fig.legend(*lines, loc="outside upper center", ncols=3, frameon=False)
+fig.legend(
+    *axes[1].get_legend_handles_labels(),
+    loc="outside upper center",
+    ncols=3,
+    frameon=False,
+)
 runs.keep(drawn, "fig-sequence-panels.csv")
 
 # %% [markdown]

@@ -38,6 +38,7 @@ formats: list[str] = ["space", "colon"]  # see the table of formats below
 n_pool: int = 100  # facts that pairs are drawn from, at most half of all
 n_facts: int = 30  # test facts, the same for every draw
 n_options: int = 20  # candidate objects of each
+shipped: list[str] = []  # profiles in results/ with this notebook, to set beside
 seed: int = 0  # draws test facts, options and resamples
 dtype: str = "float32"
 page: bool = False  # set by lke run: read the runs, compute nothing
@@ -47,7 +48,7 @@ import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 
-from lkecore import facts, figures, intervals, paper, prompts, runs
+from lkecore import facts, figures, intervals, paper, prompts, results, runs
 from lkecore.metrics import iclke
 from lkecore.models import open_model
 from lkecore.scores.tree import option_logprobs
@@ -148,24 +149,41 @@ else:
 print(f"{len(answers):,} questions, {n_options} options each")
 
 # %% [markdown]
+# Results of longer runs may stand beside these. They are **not this run**: other facts, more of them, and 100 options.
+# The parameter `shipped` names them; the profile `kamel` has the birth years of Nobel laureates, which are the paper's
+# facts. A line says what made them.
+
+# %%
+here = f"this run: {chosen.label}"
+parts = {here: answers}
+for profile in shipped:
+    found, about = results.read(profile, "11_iclke_shots")
+    words = found.select_dtypes("category").columns
+    parts[f"shipped: {profile}"] = found.astype(dict.fromkeys(words, str))
+    print("shipped:", results.line(about))
+    print("to make them again:", about["command"])
+answers = pd.concat(parts, names=["where", ""]).reset_index("where")
+guess = {where: chance if where == here else 0.01 for where in parts}
+
+# %% [markdown]
 # ## Metrics
 #
 # The accuracy of each draw, and behind it a table of right answers for each number of examples: a row for
 # each draw, a column for each test fact.
 
 # %%
+keys = ["where", *keys]
 by_draw = answers.groupby(keys, sort=False)["right"].mean()
 by_draw = by_draw.rename("accuracy").reset_index()
 runs.keep(by_draw, "accuracy-by-draw.csv")
-wide = answers.pivot(index=keys, columns="fact", values="right")
-right = {
-    (model, label): {
-        n: [wide.loc[model, draw, label, n].to_numpy() for draw in draws]
-        for n in shots
-    }
-    for model in models
-    for label in formats
-}
+right = {}
+ways = ["where", "model", "format"]
+for key, part in answers.groupby(ways, sort=False):
+    wide = part.pivot(
+        index=["n_shots", "draw"], columns="fact", values="right"
+    )
+    blocks = wide.groupby("n_shots")
+    right[key] = {int(n): list(block.to_numpy()) for n, block in blocks}
 
 # %% [markdown]
 # `mean` is the accuracy, mean over draws; its interval is over facts. `std` is the standard deviation of the
@@ -173,21 +191,24 @@ right = {
 
 # %%
 rows = []
-for (model, label), table in right.items():
+for key, table in right.items():
     for n, of_draws in table.items():
         mean = intervals.statistic_over_facts(
             of_draws, lambda v: v.mean(), seed=seed
         )
         bounds = mean.estimate, mean.low, mean.high, mean.text()
-        rows.append((model, label, n, *bounds))
-columns = ["model", "format", "n_shots", "accuracy", "low", "high", "mean"]
+        rows.append((*key, n, *bounds))
+columns = [*ways, "n_shots", "accuracy", "low", "high", "mean"]
 means = pd.DataFrame(rows, columns=columns)
-std = by_draw.groupby(["model", "format", "n_shots"])["accuracy"].std()
-means = means.join(std.rename("std"), on=["model", "format", "n_shots"])
+std = by_draw.groupby([*ways, "n_shots"])["accuracy"].std()
+means = means.join(std.rename("std"), on=[*ways, "n_shots"])
 shown = means.assign(std=means["std"].map("{:.3f}".format))
-shown.pivot(
-    index="n_shots", columns=["model", "format"], values=["mean", "std"]
+shown = shown.pivot(
+    index=["where", "n_shots"],
+    columns=["model", "format"],
+    values=["mean", "std"],
 )
+shown.reindex(list(parts), level="where").fillna("")
 
 # %% [markdown]
 # The least number of examples that gets 95 % of the accuracy with the most. The interval is over facts. It
@@ -196,15 +217,14 @@ shown.pivot(
 # %%
 needed = {
     key: intervals.statistic_over_facts(
-        [table[n] for n in shots],
-        lambda v: iclke.shots_needed(shots, v.mean(axis=(1, 2))),
+        list(table.values()),
+        lambda v, n=list(table): iclke.shots_needed(n, v.mean(axis=(1, 2))),
         seed=seed,
     )
     for key, table in right.items()
 }
 text = {key: interval.text(0) for key, interval in needed.items()}
-column = pd.Series(text, name="shots needed")
-column.rename_axis(["model", "format"]).to_frame()
+pd.Series(text, name="shots needed").rename_axis(ways).to_frame()
 
 # %% [markdown]
 # ## Figures
@@ -213,14 +233,36 @@ column.rename_axis(["model", "format"]).to_frame()
 # the right, and where the dashed line stands, beyond which more examples bring next to nothing.
 
 # %% covers=["IC-F1"] tags=["hide-input"] mystnb={"figure": {"name": "fig-shots-curve", "caption": "Accuracy over the number of examples, for the first model of the page (the paper's Figure 1). Lines: mean over draws of examples. Bands: one standard deviation over draws. Thin vertical lines: 95 % interval of the mean over facts. Dashed: the least number that gets 95 % of the accuracy with the most. Dotted: chance."}, "image": {"alt": "Lines of accuracy over the number of examples on a logarithmic axis, one for each prompt format, with bands over draws of examples."}}
-first = by_draw["model"] == models[0]
-needs = {label: needed[models[0], label].estimate for label in formats}
-points = means[means["model"] == models[0]]
+drawn = by_draw[by_draw["where"] == here]
+drawn = drawn[drawn["model"] == models[0]]
+points = means[(means["where"] == here) & (means["model"] == models[0])]
+needs = {label: needed[here, models[0], label].estimate for label in formats}
 points = points.assign(needed=points["format"].map(needs))
 fig, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
-figures.shots_curve(by_draw[first], points, ax, chance=chance)
+figures.shots_curve(drawn, points, ax, chance=chance)
 ax.set_title(f"{models[0]}, {chosen.label}")
 runs.keep(points.drop(columns="mean"), "fig-shots-curve.csv")
+
+# %% [markdown]
+# {numref}`fig-shots-shipped` is the same for the shipped results, a panel for each model. With them on the paper's facts,
+# it is the nearest that this book has to Figure 1. What to see: whether the model that ends higher also gets there with
+# fewer examples, as the paper says. Nothing is drawn if the page has none.
+
+# %% covers=["IC-F1", "IC-D1"] tags=["hide-input"] mystnb={"figure": {"name": "fig-shots-shipped", "caption": "Accuracy over the number of examples in the shipped results, a panel for each model: birth years of Nobel laureates, 100 options. Marks as in the figure above."}, "image": {"alt": "A panel for each model with lines of accuracy over the number of examples on a logarithmic axis, one for each prompt format, with bands over draws."}}
+others = means[means["where"] != here]
+needs = pd.Series({key: found.estimate for key, found in needed.items()})
+others = others.join(needs.rename("needed"), on=ways)
+runs.keep(others.drop(columns="mean"), "fig-shots-shipped.csv")
+panels = list(others.groupby(["where", "model"], sort=False))
+if panels:
+    size = (4.5 * len(panels), 4)
+    fig, axes = plt.subplots(
+        1, len(panels), figsize=size, sharey=True, layout="constrained"
+    )
+    for ax, (key, part) in zip(np.atleast_1d(axes), panels, strict=True):
+        drawn = by_draw.set_index(["where", "model"]).loc[[key]].reset_index()
+        figures.shots_curve(drawn, part, ax, chance=guess[key[0]])
+        ax.set_title(f"{key[1]}, {key[0]}")
 
 # %% [markdown]
 # ## Paper and ours
@@ -232,16 +274,16 @@ runs.keep(points.drop(columns="mean"), "fig-shots-curve.csv")
 
 # %%
 claims = paper.claims("IC").set_index("id")
-few, many = min(shots), max(shots)
 statistics = {
     "IC-shots-rise": lambda v: v[1].mean() - v[0].mean(),
     "IC-shots-steady": lambda v: -np.diff(v.mean(2).std(1, ddof=1))[0],
 }
 rows = []
-for (model, label), table in right.items():
+for (where, model, label), table in right.items():
+    few, many = min(table), max(table)
     ends = table[few], table[many]
     for key, statistic in statistics.items():
-        if few == many or (len(draws) < 2 and key == "IC-shots-steady"):
+        if few == many or (len(ends[0]) < 2 and key == "IC-shots-steady"):
             continue
         claim = claims.loc[key]
         found = intervals.statistic_over_facts(
@@ -251,8 +293,8 @@ for (model, label), table in right.items():
         wanted = "{} than {}".format(*least)
         verdict = paper.claim_verdict(found, *least)
         says = claim["claim"], found.text(3), wanted, verdict
-        rows.append((model, label, *says))
-columns = ["model", "format", "claim", "ours", "holds if", "verdict"]
+        rows.append((where, model, label, *says))
+columns = [*ways, "claim", "ours", "holds if", "verdict"]
 pd.DataFrame(rows, columns=columns).style.hide().set_table_attributes(
     'class="lke-text"'
 )
@@ -270,7 +312,7 @@ pd.DataFrame(rows, columns=columns).style.hide().set_table_attributes(
 #
 # ```{exercise}
 # :label: ex-shots-lucky
-# Suppose that you had made only one draw. What accuracy could you have reported with 5 examples, at worst and
+# Suppose that you had made only one draw. What accuracy could you have reported with 10 examples, at worst and
 # at best? And with the most?
 # ```
 
@@ -280,7 +322,7 @@ pd.DataFrame(rows, columns=columns).style.hide().set_table_attributes(
 # ````
 
 # %%
-by = by_draw.groupby(["model", "format", "n_shots"], sort=False)["accuracy"]
+by = by_draw.groupby([*ways, "n_shots"], sort=False)["accuracy"]
 by.agg(["min", "max"]).round(3)
 
 # %% [markdown]

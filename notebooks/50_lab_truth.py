@@ -10,6 +10,7 @@
 # - which estimator finds facts that a text told in lists, and which finds those that it told in sentences,
 # - how well the confidence tells a fact that was told from one that never was,
 # - what an estimator answers when the text was wrong, and what it answers when there is nothing to know,
+# - whether a model also writes what it ranks first,
 # - how much one single estimator misses.
 
 # %% [markdown]
@@ -55,12 +56,14 @@ n_eic_shots: int = 30  # of the pairs, for EIC-LKE; half of them come first
 n_every: int = 3  # pairs from one slot of EIC-LKE to the next
 n_eic_facts: int = 10  # facts of each relation and form, for EIC-LKE
 n_eic_options: int = 20  # candidate objects of these
+written_after: list[str] = ["iclke-space", "template-1"]  # of the estimators
+n_tokens: int = 10  # new tokens of what is written; more than an object has
 seed: int = 0  # draws shots, order of options and resamples
 dtype: str = "float32"
 page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
@@ -74,6 +77,7 @@ from lkecore import facts, figures, intervals, lab, paper, prompts, runs, world
 from lkecore.intervals import Interval
 from lkecore.metrics import lab as truth
 from lkecore.models import open_model
+from lkecore.scores.generate import generate
 from lkecore.scores.slots import slot_logprobs
 from lkecore.scores.tree import option_logprobs
 from lkecore.sequences import slots
@@ -128,7 +132,7 @@ pd.crosstab([states["state"], states["form"]], states["occurrences"])
 # %% [markdown]
 # ## Prompts
 #
-# Five ways to ask all facts. IC-LKE shows pairs, in one of two formats. The text has lists in both of these formats, so
+# Five ways to ask all facts with options. IC-LKE shows pairs, in one of two formats. The text has lists in both of these formats, so
 # that neither is new to the model. The templates show no pair. Four of the six templates of a relation stand
 # in the text. Of these we ask with the first, and with the fourth, which is a question. This is said of
 # the template, not of each fact: a fact that is told in one wording has one of the four. The fifth is a
@@ -143,6 +147,11 @@ if not {space, seen, unseen} <= set(estimators):
     raise ValueError(
         f"estimators {estimators}: the claims need {space}, {seen} and {unseen}"
     )
+if not written_after or not set(written_after) <= set(estimators):
+    raise ValueError(f"written_after {written_after}: must name estimators")
+if n_tokens < 2:
+    raise ValueError(f"n_tokens {n_tokens}: must be more than an object has")
+ways = [*estimators, *(f"written-{each}" for each in written_after)]
 questions = {}
 for key, relation in loaded.items():
     for estimator in estimators:
@@ -183,10 +192,15 @@ print(f"{n_slots} slots; guessing among fewer gets {1 / n_eic_options:.3f}")
 #
 # One block of questions for each model, relation and estimator. `lab.told` reads what the model was told. It
 # stops if the model has read another world than the one that is asked.
+#
+# **Writing** asks for the same facts without any options. After the prompts of `written_after` the model goes on, and
+# always takes the most probable next token (*greedily*), as in {doc}`19_iclke_generation`. These answers are called
+# `written-iclke-space` and `written-template-1`. A few tokens are enough: we want the answer, and not the next
+# pair or sentence.
 
 # %%
 lms = {} if page else {name: open_model(name, dtype=dtype) for name in models}
-rows, few = [], []
+rows, few, outputs = [], [], []
 for model, lm in lms.items():
     spec = lab.parse(model).world
     told = lab.told(lm.path, spec)
@@ -198,16 +212,30 @@ for model, lm in lms.items():
         for estimator in estimators:
             about["estimator"] = estimator
             found = option_logprobs(lm, questions[spec, name, estimator]).frame
+            if (longest := found["n_tokens"].max()) >= n_tokens:
+                raise ValueError(f"n_tokens {n_tokens}: must be over {longest}")
             rows.append(truth.answers(found, told).assign(**about))
             found = found.set_index(["fact", "option"]).loc[of_eic]
             few.append(truth.answers(found.reset_index(), told).assign(**about))
+        for estimator in written_after:
+            about["estimator"] = f"written-{estimator}"
+            made = questions[spec, name, estimator]
+            texts = [question.context for question in made]
+            found = generate(lm, texts, max_new_tokens=n_tokens, stop=None)
+            found = truth.written(made, found["text"], told)
+            outputs.append(found.assign(**about))
 
 # %% [markdown]
 # A run keeps one row for each question: the state of the fact, whether the answer was the true object, whether
 # it was the told one, and the confidence in both. A page over several runs needs these rows alone. The
 # log-probabilities of the single options are not kept: there are half a million for each model, and who runs this
 # page again has them in the cache. The facts of EIC-LKE are kept apart, by all estimators, each with the options of
-# EIC-LKE alone. What an estimator says of one option does not hang on which others are asked.
+# EIC-LKE alone. What an estimator says of one option does not hang on which others are asked. The outputs are kept
+# apart as well: they have words, and no confidence.
+#
+# Which answer does an output give? The object that it begins with, if it begins with one (`wrote`). This rule is
+# stricter than the paper's, for which the true object may stand `anywhere` in the output. A model that goes on with the
+# next pair names objects there that are no answer. The table has what the models write about the first fact.
 
 # %%
 if page:
@@ -220,14 +248,25 @@ if page:
 else:
     of_eic = pd.concat(few, ignore_index=True)
     runs.keep(of_eic, "eic.parquet")
+if page:
+    outputs = runs.collect("written.parquet")
+else:
+    outputs = pd.concat(outputs, ignore_index=True)
+    runs.keep(outputs, "written.parquet")
 print(f"{len(answers):,} questions, {n_options} options each")
+shown = outputs[outputs["fact"] == outputs["fact"].iloc[0]]
+columns = ["model", "estimator", "state", "exposures", "object", "text"]
+shown = shown[[*columns, "wrote", "anywhere"]]
+shown.assign(text=shown["text"].map(repr)).style.hide().set_table_attributes(
+    'class="lke-text"'
+)
 
 # %% [markdown]
 # ## Metrics
 #
-# An answer is right when the gold option, the true object, is the likeliest. `exposures` is how often a model
-# has met a fact. Where one number must do, we put facts with 16 exposures and more together, and those with
-# fewer.
+# An answer by ranking is right when the gold option, the true object, is the likeliest. What is written is right
+# when it begins with the gold option. `exposures` is how often a model has met a fact. Where one number must do, we
+# put facts with 16 exposures and more together, and those with fewer.
 #
 # An `-unplanted` model is a {term}`negative control`. It read the same text, but told of other subjects. For
 # it no asked fact was ever told. We give its rows the states that its planted twin has: whatever an estimator
@@ -236,7 +275,10 @@ print(f"{len(answers):,} questions, {n_options} options each")
 # %%
 labels = ["state", "told", "form", "wording", "exposures"]
 parts = []
-for model, part in answers.groupby("model", sort=False):
+said = pd.concat(
+    [f[f["model"] == m] for m in models for f in (answers, outputs)]
+)
+for model, part in said.groupby("model", sort=False):
     named = lab.parse(model)
     if named.variant == "unplanted":
         twin = world.states(named.world).set_index("fact")
@@ -244,11 +286,12 @@ for model, part in answers.groupby("model", sort=False):
         twin["exposures"] = twin["occurrences"] * epochs
         part = part.drop(columns=labels).join(twin[labels], on="fact")
     parts.append(part)
-asked_of = pd.concat(parts, ignore_index=True)
-often = asked_of["exposures"] >= 16
-asked_of["times"] = np.where(often, "16 and more", "under 16")
-planted = asked_of[asked_of["state"] == "planted"]
-known = planted[planted["times"] == "16 and more"]
+every = pd.concat(parts, ignore_index=True)
+often = every["exposures"] >= 16
+every["times"] = np.where(often, "16 and more", "under 16")
+known = every[(every["state"] == "planted") & often]
+ranked = known[known["estimator"].isin(estimators)]
+asked_of = every[every["estimator"].isin(estimators)]
 rank = {
     model: (not lab.parse(model).variant, lab.size(model)) for model in models
 }
@@ -259,12 +302,19 @@ print(f"reference: {reference}{note}")
 # %% [markdown]
 # **Accuracy** by form and exposures, with 95 % intervals (Wilson) in the kept file. The table is of the
 # reference. Read it along a row to see how an answer comes up with repetition. Then compare the first rows with
-# the last: the same numbers of exposures, the same estimators, another form.
+# the last: the same numbers of exposures, the same estimators, another form. The rows `written-` stand last in each
+# form. Mind what they choose from: ranking has the options, writing has all words. How the two
+# compare fact by fact, the table *Ranking and writing* says.
+#
+# **One wording or several** (the second table). Half of the facts that are told in sentences stand in the text in one
+# wording only, again and again, and half in all four wordings. Which of the four the one wording is differs from
+# fact to fact. The held-out template is none of them. These are facts with 16 exposures and more, told in
+# sentences alone.
 
 # %%
 keys = ["model", "estimator", "form", "exposures"]
 rows = []
-told_or_not = asked_of[asked_of["state"].isin(["planted", "never"])]
+told_or_not = every[every["state"].isin(["planted", "never"])]
 for key, hits in told_or_not.groupby(keys, sort=False)["correct"]:
     found = intervals.proportion(int(hits.sum()), len(hits))
     rows.append((*key, found.estimate, found.low, found.high, len(hits)))
@@ -276,15 +326,22 @@ table = here.pivot(
     index=["form", "estimator"], columns="exposures", values="accuracy"
 )
 forms = [form for form in ("list", "both", "sentence") if form in table.index]
-ordered = pd.MultiIndex.from_product([forms, estimators])
-table.loc[ordered].dropna(axis=1, how="all").style.format("{:.2f}", na_rep="")
+table = table.loc[pd.MultiIndex.from_product([forms, ways])]
+display(table.dropna(axis=1, how="all").style.format("{:.2f}", na_rep=""))
+part = known[
+    known["form"].eq("sentence") & known["estimator"].isin([seen, unseen])
+]
+hits = part.groupby(["model", "estimator", "wording"], sort=False)["correct"]
+shares = hits.agg(lambda h: intervals.proportion(int(h.sum()), len(h)).text())
+shares.unstack().loc[models]
 
 # %% [markdown]
 # **AUROC** of the confidence in the gold option: how often a told fact has more of it than a control. One half
 # means that the two cannot be told apart, 1 that every told fact lies above every control. It needs no
 # threshold, and no answer need be right. The intervals draw pairs of a fact and its control again (1,000
 # times). Inside a group each control is used once: of several facts with the same object one is drawn. Relations
-# are pooled, so a confidence must mean the same in all of them. `iclke-space` stands there for
+# are pooled, so a confidence must mean the same in all of them. What is written has no confidence, and is not in this
+# table. `iclke-space` stands there for
 # all models, the other estimators for the reference and 16 exposures and more.
 
 # %%
@@ -320,26 +377,31 @@ shown.reindex(order).dropna(how="all")
 # all of them. Each object is that of exactly one such fact. So a model that always names its favourite object
 # gets exactly what chance gets. For an unplanted model all asked facts count, since none was told.
 #
+# Who writes need not guess at all. But an output that begins with some object is a guess all the same, and is right
+# once in as many times as there are objects. `luck` is the chance that the test compares with. For ranking it is one in
+# the number of options. For writing it is this times the share of outputs that begin with any object.
+#
 # **Mislearned** (the second table). The text told a wrong object, often and always the same. `told` is the share of
 # answers that repeat it, `true` the share that name the object that holds in this world, which no text told of this
-# subject. The rest name any of the others.
+# subject. The rest name any of the others, or begin with no object at all.
 
 # %%
 rows = []
-never = answers[answers["state"] == "never"]
-for key, hits in never.groupby(["model", "estimator"], sort=False)["correct"]:
-    n_right = int(hits.sum())
-    found = intervals.proportion(n_right, len(hits))
-    p = binomtest(n_right, len(hits), chance).pvalue
-    rows.append((*key, n_right, len(hits), found.text(3), p))
-columns = ["model", "estimator", "right", "asked", "accuracy", "p"]
+never = said[said["state"] == "never"]
+for key, part in never.groupby(["model", "estimator"], sort=False):
+    n_right = int(part["correct"].sum())
+    found = intervals.proportion(n_right, len(part)).text(3)
+    luck = chance * (part["wrote"] != "").mean()  # a ranking always has one
+    p = binomtest(n_right, len(part), luck).pvalue
+    rows.append((*key, n_right, len(part), found, luck, p))
+columns = ["model", "estimator", "right", "asked", "accuracy", "luck", "p"]
 never_told = pd.DataFrame(rows, columns=columns)
 never_told["p (Holm)"] = intervals.holm(never_told["p"])
 runs.keep(never_told, "never-told.csv")
 shown = never_told.set_index(["model", "estimator"])
 display(shown.map(lambda p: f"{p:.2g}" if isinstance(p, float) else p))
 rows = []
-wrong = answers[answers["state"] == "mislearned"]
+wrong = said[said["state"] == "mislearned"]
 for key, part in wrong.groupby(["model", "estimator"], sort=False):
     counts = part["picked_told"].sum(), part["correct"].sum()
     shares = [intervals.proportion(int(n), len(part)) for n in counts]
@@ -350,7 +412,7 @@ mislearned = pd.DataFrame(rows, columns=[*columns, "facts"])
 mislearned.drop(columns=["told", "true"]).set_index(["model", "estimator"])
 
 # %% [markdown]
-# **What one finds and another misses**, on the facts of the reference with 16 exposures and more, whatever
+# **What one finds and another misses** with options, on the facts of the reference with 16 exposures and more, whatever
 # their form. `only first` counts facts that the first gets right and the second does not. `p` is McNemar's
 # exact test, Holm-corrected for the number of pairs. It asks whether one finds more than the other. Look at the
 # two columns before it as well: two estimators can find equally many facts, and not the same ones.
@@ -371,6 +433,43 @@ differ["p"] = intervals.holm(differ["p"])
 runs.keep(differ, "pairs-of-estimators.csv")
 differ["p"] = differ["p"].map("{:.2g}".format)
 differ.set_index(["first", "second"])
+
+# %% [markdown]
+# **Ranking and writing**, after the same prompt, of facts with 16 exposures and more. `both` counts facts that are ranked
+# rightly and written, and so on. `written of ranked` is the share of the rightly ranked facts that are written, too,
+# with a 95 % interval (Wilson). `p` is McNemar's test, Holm-corrected for all rows: does one of the two find more?
+# `an object` is the share of outputs that begin with any object of the relation. `anywhere` is the paper's rule: the
+# share that hold the true object in any place.
+#
+# What to see: where `only ranked` is large, the object was above all other options and still did not come out. Then
+# look at `an object`. If it is low, the model wrote something that is no answer. If it is near 1, it wrote a wrong
+# object. That can happen to a fact that is ranked rightly: who writes settles each token before the next is looked
+# at, and ranking compares whole names. For the same reason some facts may be `only written`. The rows of an
+# unplanted model show luck alone, and a share of one or two facts says nothing.
+
+# %%
+keys = ["model", "form", "relation", "fact"]
+hits = known.pivot(index=keys, columns="estimator", values="correct")
+by = known.groupby(["model", "estimator", "form"])
+rows = []
+for model, prompt, form in product(models, written_after, forms):
+    way = f"written-{prompt}"
+    a, b = hits.loc[(model, form), prompt], hits.loc[(model, form), way]
+    counts = (a & b).sum(), (a & ~b).sum(), (b & ~a).sum(), (~a & ~b).sum()
+    share = "none ranked"
+    if a.any():
+        share = intervals.proportion(int(counts[0]), int(a.sum())).text()
+    part = by.get_group((model, way, form))
+    named, anywhere = (part["wrote"] != "").mean(), part["anywhere"].mean()
+    p = intervals.mcnemar(a, b)
+    rows.append((model, prompt, form, *counts, share, p, named, anywhere))
+columns = ["model", "prompt", "form", "both", "only ranked", "only written"]
+columns += ["neither", "written of ranked", "p", "an object", "anywhere"]
+agreement = pd.DataFrame(rows, columns=columns)
+agreement["p"] = intervals.holm(agreement["p"])
+runs.keep(agreement, "ranked-and-written.csv")
+shown = agreement.set_index(["model", "prompt", "form"]).round(2)
+shown.assign(p=agreement["p"].map("{:.2g}".format).to_numpy())
 
 # %% [markdown]
 # **Several questions in one prompt.** The same facts and options by all estimators: the share that each gets right,
@@ -404,29 +503,11 @@ several["p"] = several["p"].map("{:.2g}".format)
 several.set_index(["model", "form"]).round(2)
 
 # %% [markdown]
-# **One wording or several.** Half of the facts that are told in sentences stand in the text in one wording
-# only, again and again, and half in all four wordings. Which of the four the one wording is differs from fact to
-# fact. The held-out template is none of them. These are facts with 16 exposures and more, told in sentences
-# alone.
-
-# %%
-rows = []
-in_sentences = known[known["form"] == "sentence"]
-keys = ["model", "estimator", "wording"]
-for key, hits in in_sentences.groupby(keys, sort=False)["correct"]:
-    found = intervals.proportion(int(hits.sum()), len(hits))
-    rows.append((*key, found.text()))
-wordings = pd.DataFrame(rows, columns=[*keys, "accuracy"])
-shown = wordings.pivot(
-    index=["model", "estimator"], columns="wording", values="accuracy"
-)
-shown.loc[[(m, e) for m in models for e in (seen, unseen)]]
-
-# %% [markdown]
 # **Base and tuned.** A `-tuned` model is its base, trained further on instructions about other words. None of
 # them tells a fact of the world. `change` is the accuracy after minus before, on the facts with 16 exposures and
-# more, with a 95 % interval over facts, and McNemar's test, Holm-corrected. The table is empty where this run
-# has no such pair.
+# more, with a 95 % interval over facts, and McNemar's test, Holm-corrected. Compare a row `written-` with the one of its
+# prompt: tuning may change what a model writes without being asked, and more than it changes the ranking. The
+# table is empty where this run has no such pair.
 
 # %%
 rows = []
@@ -434,7 +515,7 @@ tuned = {m: lab.parse(m).base for m in models if m.endswith("-tuned")}
 tuned = {model: base for model, base in tuned.items() if base in models}
 for model, base in tuned.items():
     pair = known[known["model"].isin([model, base])]
-    for estimator in estimators:
+    for estimator in ways:
         part = pair[pair["estimator"] == estimator]
         by = ["relation", "fact"]
         both = part.pivot(index=by, columns="model", values="correct")
@@ -457,32 +538,33 @@ shown.assign(p=shown["p"].map("{:.2g}".format)).round(2)
 # The form differs in which they were told, and with it two more things. A sentence may stand twice in one
 # paragraph, a pair stands once in a list: 64 tellings in sentences lie in about 33 paragraphs. And a list tells a
 # fact in just the formats of IC-LKE. So compare estimators inside a panel, and do not conclude that lists teach
-# more. Look for the line that is on top in the left panel, and find it
-# again on the right.
+# more. Look for the line that is on top in the left panel, and find it again on the right. A dashed line that lies
+# below the full one of its colour shows how much ranking finds that is not written.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-lab-forms", "caption": "Accuracy of each estimator over how often the text told a fact, by the form in which it was told, for the reference model. 0 exposures: never told, the same facts in each panel. Vertical lines: 95 % intervals (Wilson). Dotted: chance."}, "image": {"alt": "Panels side by side, for facts told in lists, in both forms and in sentences, with a line of accuracy over exposures for each estimator."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-lab-forms", "caption": "Accuracy of each estimator over how often the text told a fact, by the form in which it was told, for the reference model. 0 exposures: never told, the same facts in each panel. Dashed: what the model writes after the prompt of the same colour. Vertical lines: 95 % intervals (Wilson). Dotted: chance among the options."}, "image": {"alt": "Panels side by side, for facts told in lists, in both forms and in sentences, with a line of accuracy over exposures for each estimator."}}
 here = by_exposures[by_exposures["model"] == reference]
 levels = sorted(set(here["exposures"]))
 at = here.assign(place=here["exposures"].map(levels.index))
-titles = {"list": "told in lists", "both": "half and half"}
-titles["sentence"] = "told in sentences"
+titles = {"list": "in lists", "both": "in both", "sentence": "in sentences"}
 grid = {"sharey": True, "squeeze": False, "layout": "constrained"}
 fig, axes = plt.subplots(1, len(forms), figsize=(10, 4.6), **grid)
 for ax, form in zip(axes[0], forms, strict=True):
-    for n, estimator in enumerate(estimators):
+    for estimator in ways:
+        n = estimators.index(estimator.removeprefix("written-"))
         part = at[at["form"].isin([form, "none"])].sort_values("place")
         part = part[part["estimator"] == estimator]
         color, marker = sns.color_palette()[n], "osD^v"[n]
         line = {"marker": marker, "color": color, "label": estimator}
+        line["linestyle"] = "-" if estimator in estimators else "--"
         ax.plot(part["place"], part["accuracy"], markersize=6, **line)
         ends = part["place"], part["low"], part["high"]
         ax.vlines(*ends, color=color, alpha=0.5, linewidth=1)
     ax.axhline(chance, color=figures.DARK, linestyle=":", label="chance")
-    ax.set(title=titles[form], xlabel="exposures")
+    ax.set(title=f"told {titles[form]}", xlabel="exposures")
     ax.set_xticks(range(len(levels)), levels)
 axes[0][0].set(ylim=(0, 1), ylabel=figures.ACCURACY)
 handles = axes[0][0].get_legend_handles_labels()
-fig.legend(*handles, loc="outside upper center", ncols=6, frameon=False)
+fig.legend(*handles, loc="outside upper center", ncols=4, frameon=False)
 runs.keep(here, "fig-lab-forms.csv")
 
 # %% [markdown]
@@ -523,7 +605,7 @@ runs.keep(drawn.drop(columns="interval"), "fig-lab-auroc.csv")
 # {numref}`fig-lab-mislearned` shows what comes out when the text was wrong. A long first bar is no fault of the
 # estimator: it has found what the model was told. It is a warning to those who read accuracy as truth.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-lab-mislearned", "caption": "Answers about facts that the text told wrongly, by model and estimator: share that repeat what was told, share that are true. Dashed: chance. The rest name another object."}, "image": {"alt": "Pairs of horizontal bars for each estimator, one panel for each model, of answers as told and of true answers."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-lab-mislearned", "caption": "Answers about facts that the text told wrongly, by model and estimator: share that repeat what was told, share that are true. Dashed: chance among the options. The rest name another object, or write none."}, "image": {"alt": "Pairs of horizontal bars for each estimator, one panel for each model, of answers as told and of true answers."}}
 readers = [model for model in models if model in set(mislearned["model"])]
 fig, axes = plt.subplots(
     1,
@@ -538,7 +620,7 @@ for ax, model in zip(axes[0], readers, strict=False):
     columns = ["estimator", "told", "true"]
     tall = part[columns].melt("estimator", var_name="answer")
     look = {"palette": figures.PALETTE, "legend": model == readers[0]}
-    where = {"x": "value", "y": "estimator", "order": estimators}
+    where = {"x": "value", "y": "estimator", "order": ways}
     sns.barplot(tall, **where, hue="answer", errorbar=None, ax=ax, **look)
     ax.axvline(chance, color=figures.DARK, linestyle="--")
     ax.set(xlim=(0, 1), title=model, xlabel="share of facts", ylabel="")
@@ -594,7 +676,7 @@ runs.keep(surplus, "fig-lab-pairs.csv")
 # knowledge of the fact.
 
 # %%
-of_reference = known[known["model"] == reference].sort_values("fact")
+of_reference = ranked[ranked["model"] == reference].sort_values("fact")
 by_form = {
     key: [hits.to_numpy() for _, hits in part.groupby("relation")["correct"]]
     for key, part in of_reference.groupby(["estimator", "form"])
@@ -677,7 +759,7 @@ pd.DataFrame(rows, columns=columns).style.hide().set_table_attributes(
 # For each form, the estimator that finds the largest share of the facts with 16 exposures and more, and those
 # that cannot be told apart from it (McNemar, Holm-corrected, at 0.05). `found by any` counts facts that one
 # estimator or another gets right. How far it lies above `share` says what is lost by asking in one way only.
-# It is not a fair number for comparing models: whoever guesses in more ways is right more often. And the best was
+# All of them are with options; writing is left out. It is not a fair number for comparing models: whoever guesses in more ways is right more often. And the best was
 # picked on these same facts, so that its share is a little too high.
 
 # %%

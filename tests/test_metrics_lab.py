@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from scipy.stats import mannwhitneyu
 
 from lkecore import intervals, world
-from lkecore.metrics import lab
+from lkecore.metrics import lab, match
+from lkecore.prompts import Prompt
 from lkecore.rows import BadInput
 
 # Three facts of one relation and three options, chosen by hand: told truly, told wrongly, not told.
@@ -133,6 +134,116 @@ def test_a_told_object_that_was_not_offered_is_refused_and_not_counted_as_not_pi
         BadInput, match="^fact 'colour-1' was told with 'violet', .* 3 options; ask"
     ):
         lab.answers(scores_by_hand(), truth)
+
+
+# --- written
+
+
+def asked_by_hand(options=OBJECTS, gold=("red", "green", "blue")) -> list[Prompt]:
+    return [
+        Prompt(
+            fact=f"colour-{i}",
+            relation="colour",
+            subject="Ann",
+            context="Ann likes",
+            options=tuple(options),
+            continuations=tuple(f" {name}" for name in options),
+            gold=list(options).index(name),
+        )
+        for i, name in enumerate(gold)
+    ]
+
+
+def test_what_is_written_by_hand():
+    texts = [" red. Bob likes green", " blue Bob green", " a colour, such as blue"]
+    found = lab.written(asked_by_hand(), texts, truth_by_hand())
+    assert found["fact"].tolist() == ["colour-0", "colour-1", "colour-2"]
+    assert found["wrote"].tolist() == ["red", "blue", ""]
+    assert found["correct"].tolist() == [True, False, False]
+    assert found["picked_told"].tolist() == [True, True, False]
+    assert found["anywhere"].tolist() == [True, True, True]  # the paper's rule, IC-S6
+    assert found["objects"].tolist() == [2, 2, 1]
+    assert found["text"].tolist() == texts
+    assert found["state"].tolist() == ["planted", "mislearned", "never"]
+    for name in ("correct", "picked_told", "anywhere"):
+        assert found[name].dtype == bool
+
+
+def test_writing_no_object_about_a_fact_that_was_never_told_repeats_nothing():
+    never = truth_by_hand().assign(told="", state="never")
+    found = lab.written(asked_by_hand(), ["", " ", "\n\n"], never)
+    assert found["wrote"].tolist() == ["", "", ""]
+    assert not found[["correct", "picked_told", "anywhere"]].to_numpy().any()
+
+
+@pytest.mark.parametrize(
+    ("text", "wrote"),
+    [
+        (" Norwegian Nynorsk and", "Norwegian Nynorsk"),  # the longest
+        (" Norwegian Nynorskish", "Norwegian"),  # a longer word is another word
+        ("Norwegian", "Norwegian"),
+        ("  Norwegians", ""),
+        ("\nNorwegian: Ann", "Norwegian"),
+        (" norwegian", ""),  # upper and lower case must agree
+        (" the Norwegian", ""),
+        ("Norwegian2", ""),
+    ],
+)
+def test_the_answer_is_the_longest_object_that_the_output_begins_with(text, wrote):
+    options = ("Nynorsk", "Norwegian", "Norwegian Nynorsk", "red")
+    truth = truth_by_hand().iloc[:1].assign(object="red", told="red")
+    [row] = lab.written(asked_by_hand(options, ["red"]), [text], truth).itertuples()
+    assert row.wrote == wrote and not row.correct
+
+
+@given(st.lists(st.text("ab ", max_size=6), min_size=3, max_size=3))
+@settings(deadline=None, max_examples=60)  # no test asserts seconds
+def test_what_is_written_equals_a_search_among_the_words(texts):
+    """The oracle splits an output into words and compares its first words with those of an object."""
+    options = ("a", "b", "a b", "ab", "a b a")
+    truth = (
+        truth_by_hand()
+        .iloc[:3]
+        .assign(
+            object=["a", "a b", "ab"], told=["a", "b", ""], state=["planted", "mislearned", "never"]
+        )
+    )
+    found = lab.written(asked_by_hand(options, truth["object"]), texts, truth)
+    for row, text in zip(found.itertuples(), texts, strict=True):
+        # Two spaces between words are not an object's one: what follows them is no part of it.
+        words = text.lstrip().split(" ")
+        fitting = [o for o in options if words[: len(o.split())] == o.split()]
+        assert row.wrote == max(fitting, key=len, default="")
+        assert row.correct == (row.wrote == row.object)
+        assert row.picked_told == (row.told != "" and row.wrote == row.told)
+        assert row.anywhere == (row.object in text)
+        assert row.objects == sum(o in text for o in options)
+        # What begins an output stands in it, so the paper's rule is never the stricter one.
+        assert row.anywhere or not row.correct
+        assert not row.correct or match.contains(text, [row.object], whole_words=True)
+
+
+@pytest.mark.parametrize(
+    ("texts", "truth", "message"),
+    [
+        (["red"] * 2, truth_by_hand(), "2 texts for 3 prompts"),
+        (["red"] * 3, truth_by_hand().drop(columns="told"), r"lacks the columns \['told'\]"),
+        (["red"] * 3, truth_by_hand().iloc[1:], "says nothing of fact 'colour-0'"),
+        (
+            ["red"] * 3,
+            truth_by_hand().assign(object="green"),
+            "fact 'colour-0' has the gold option 'red' but the truth has 'green'",
+        ),
+        (
+            ["red"] * 3,
+            truth_by_hand().assign(told=["violet", "", "", ""]),
+            "^fact 'colour-0' was told with 'violet', .* 3 options; ask",
+        ),
+    ],
+)
+def test_outputs_and_truth_that_do_not_belong_together_are_refused(texts, truth, message):
+    with pytest.raises(ValueError, match=message):
+        lab.written(asked_by_hand(), texts, truth)
 
 
 # --- controls

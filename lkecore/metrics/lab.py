@@ -4,14 +4,19 @@ A planted fact can get a high confidence because the model learned it, or becaus
 likely answer to anything. So each one is compared with a *control*: a fact of the same relation and
 the same object that the text never tells. What makes the object frequent or likely is the same for
 both, and what is left is the telling.
+
+What a model *writes* has no confidence. It has an object that the output begins with, or none.
 """
+
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
-from lkecore.metrics import iclke
+from lkecore.metrics import iclke, match
+from lkecore.prompts import Prompt
 from lkecore.rows import BadInput
 
 TRUTH = ("fact", "relation", "kind", "object", "told", "state", "exposures", "form", "wording")
@@ -50,47 +55,106 @@ def answers(scores: pd.DataFrame, truth: pd.DataFrame) -> pd.DataFrame:
     >>> row["correct"], row["picked_told"], row["confidence_gold"], row["confidence_told"]
     (False, True, 0.25, 0.75)
     """
-    lacking = [name for name in TRUTH if name not in truth.columns]
-    if lacking:
-        raise ValueError(f"the truth lacks the columns {lacking}; it needs {list(TRUTH)}")
     options = iclke.to_arrays(scores)
     shares = iclke.confidence(options.logprob)
     names = scores["option"].to_numpy(dtype=object).reshape(shares.shape)
     every = np.arange(len(shares))
-
-    found = truth.loc[truth["fact"].isin(options.fact), list(TRUTH)].set_index("fact")
-    twice = found.index[found.index.duplicated()]
-    if len(twice):
-        raise ValueError(f"the truth has fact {twice[0]!r} twice; it needs each once")
-    unknown = [fact for fact in options.fact if fact not in found.index]
-    if unknown:
-        raise ValueError(f"the truth says nothing of fact {unknown[0]!r}; it needs all scored ones")
-    found = found.loc[options.fact].rename_axis("fact").reset_index()
-    # Worlds use the same ids, so only the objects tell one from another.
-    other = names[every, options.gold] != found["object"].to_numpy(dtype=object)
-    if other.any():
-        i = int(np.argmax(other))
-        raise ValueError(
-            f"fact {options.fact[i]!r} has the gold option {names[i, options.gold[i]]!r} but the "
-            f"truth has {found['object'][i]!r}; both must be of one world"
-        )
-
-    is_told = names == found["told"].to_numpy(dtype=object)[:, None]
+    found = _truth_of(truth, options.fact, names, names[every, options.gold])
     any_told = (found["told"] != "").to_numpy(dtype=bool)
-    absent = any_told & ~is_told.any(axis=1)
-    if absent.any():
-        i = int(np.argmax(absent))
-        raise BadInput(
-            f"fact {options.fact[i]!r} was told with {found['told'][i]!r}, which is not among its "
-            f"{shares.shape[1]} options; ask with all objects of the relation"
-        )
-    at_told = is_told.argmax(axis=1)
+    at_told = (names == found["told"].to_numpy(dtype=object)[:, None]).argmax(axis=1)
     return found.assign(
         correct=iclke.correct(options.logprob, options.gold),
         confidence_gold=shares[every, options.gold],
         confidence_told=np.where(any_told, shares[every, at_told], np.nan),
         picked_told=any_told & (iclke.predictions(options.logprob) == at_told),
     )
+
+
+def written(prompts: Sequence[Prompt], texts: Sequence[str], truth: pd.DataFrame) -> pd.DataFrame:
+    """One row for each output: what a model wrote of a fact, beside what the text told of it.
+
+    ``texts`` has one output for each prompt, such as the ``text`` of
+    :func:`lkecore.scores.generate.generate`; ``truth`` is as in :func:`answers`, and so are the
+    columns of `TRUTH`, ``correct`` and ``picked_told``. The answer is ``wrote``: the option with
+    which the output begins, after spaces, standing there by itself (no letter, digit or underscore
+    follows); the longest, if one option begins with another; "" if there is none. A fact has no
+    other true object here than its gold option. Besides there are ``text``, ``anywhere`` (bool: the
+    gold option stands in the output, the paper's rule, IC-S6) and ``objects``: how many of the
+    prompt's options do.
+
+    Raises ValueError for another number of texts than of prompts, and as :func:`answers`.
+
+    >>> prompts = [Prompt("1", "colour", "Ann", "Ann likes", ("red", "blue"), (" red", " blue"), 0)]
+    >>> truth = pd.DataFrame([{
+    ...     "fact": "1", "relation": "colour", "kind": "other", "object": "red", "told": "blue",
+    ...     "state": "mislearned", "exposures": 64, "form": "both", "wording": "one",
+    ... }])
+    >>> row, = written(prompts, [" blue. Bob likes red."], truth).to_dict("records")
+    >>> row["wrote"], row["correct"], row["picked_told"], row["anywhere"], row["objects"]
+    ('blue', False, True, True, 2)
+    """
+    if len(texts) != len(prompts):
+        raise ValueError(f"{len(texts)} texts for {len(prompts)} prompts; each needs one")
+    gold = [prompt.options[prompt.gold] for prompt in prompts]
+    options = [prompt.options for prompt in prompts]
+    found = _truth_of(truth, [prompt.fact for prompt in prompts], options, gold)
+    wrote = [_begins_with(*each) for each in zip(texts, options, strict=True)]
+    return found.assign(
+        correct=found["object"] == wrote,
+        picked_told=(found["told"] != "") & (found["told"] == wrote),
+        wrote=wrote,
+        anywhere=[match.contains(text, [o]) for text, o in zip(texts, gold, strict=True)],
+        objects=[
+            sum(match.contains(text, [o]) for o in names)
+            for text, names in zip(texts, options, strict=True)
+        ],
+        text=list(texts),
+    )
+
+
+def _begins_with(text: str, options: Sequence[str]) -> str:
+    said = text.lstrip()
+    # With one character more, which is where a longer word would go on.
+    fitting = [
+        option
+        for option in options
+        if said.startswith(option)
+        and match.contains(said[: len(option) + 1], [option], whole_words=True)
+    ]
+    return max(fitting, key=len, default="")
+
+
+def _truth_of(
+    truth: pd.DataFrame,
+    fact: Sequence[str],
+    options: Sequence[Sequence[str]],
+    gold: Sequence[str],
+) -> pd.DataFrame:
+    """The columns `TRUTH` of some facts, in their order; refuses what does not belong together."""
+    lacking = [name for name in TRUTH if name not in truth.columns]
+    if lacking:
+        raise ValueError(f"the truth lacks the columns {lacking}; it needs {list(TRUTH)}")
+    found = truth.loc[truth["fact"].isin(fact), list(TRUTH)].set_index("fact")
+    twice = found.index[found.index.duplicated()]
+    if len(twice):
+        raise ValueError(f"the truth has fact {twice[0]!r} twice; it needs each once")
+    unknown = [each for each in fact if each not in found.index]
+    if unknown:
+        raise ValueError(f"the truth says nothing of fact {unknown[0]!r}; it needs all asked ones")
+    found = found.loc[fact].rename_axis("fact").reset_index()
+    for each, names, true, row in zip(fact, options, gold, found.itertuples(), strict=True):
+        # Worlds use the same ids, so only the objects tell one from another.
+        if true != row.object:
+            raise ValueError(
+                f"fact {each!r} has the gold option {true!r} but the truth has {row.object!r}; "
+                f"both must be of one world"
+            )
+        if row.told and row.told not in names:
+            raise BadInput(
+                f"fact {each!r} was told with {row.told!r}, which is not among its {len(names)} "
+                f"options; ask with all objects of the relation"
+            )
+    return found
 
 
 def told_levels(states: pd.DataFrame) -> pd.Series:

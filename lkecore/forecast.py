@@ -1,10 +1,12 @@
 """Forecast: how far a plan is, and what the rest of it would cost; nothing is run here."""
 
 import contextlib
-import functools
+import copy
 import io
 import itertools
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +39,7 @@ def cost(each: runs.Job, target: Path) -> dict[str, Any]:
         return row | {"remark": f"{', '.join(untrained)} to be trained first: tokens not counted"}
     if absent:
         remark = f"{', '.join(absent)} not here: tokens counted with the toy's tokenizer"
-    total, saved, said = expected_tokens(each, stand_in=bool(absent))
+    total, saved, said = expected_tokens(each, absent)
     remark = "; ".join(part for part in (said, remark) if part)
     return row | {"tokens": total, "from_cache": saved, "remark": remark}
 
@@ -49,34 +51,40 @@ def _largest(each: runs.Job) -> int | None:
     return catalogue.resident_bytes(max(sizes), each.effective.get("dtype", "float32"))
 
 
-def expected_tokens(each: runs.Job, *, stand_in: bool) -> tuple[int | None, int | None, str]:
+def expected_tokens(
+    each: runs.Job, absent: Sequence[str] = ()
+) -> tuple[int | None, int | None, str]:
     """(tokens, those from the cache, remark), by the cells before the heading Metrics.
 
     The scorer is replaced by one that counts and answers with equal scores, which no result ever
-    sees. ``stand_in`` names the toy in the place of all models. Counting ends where a notebook asks
-    for the network itself: no weights are loaded here. Calls with more than 50 facts are estimated
-    from 20 of them, and what the cache has of these is not known.
+    sees. The toy stands in for the models ``absent``. Counting ends where a notebook asks for the
+    network itself: no weights are loaded here. Calls with more than 50 facts are estimated from 20
+    of them, and what the cache has of these is not known.
     """
-    given = dict(each.effective)
-    if stand_in:
-        given |= {"model": "toy"} if "model" in given else {}
-        given |= {"models": ["toy"]} if "models" in given else {}
-    asked = each.notebook, each.notebook.read_bytes(), json.dumps(given)
-    if not stand_in:
-        return _counted.__wrapped__(*asked)  # what the cache has changes with every run
-    total, _, remark = _counted(*asked)
-    return total, None if total is None else 0, remark  # the toy's scores save it nothing
+    if not absent:
+        return _counted(each, absent)  # what the cache has changes with every run
+    # Jobs that differ in models that are not here, and in nothing else, get the same answer.
+    others = {k: v for k, v in each.effective.items() if k not in ("model", "models")}
+    named = ["toy" if name in absent else name for name in runs.models_of(each.effective)]
+    key = each.notebook, each.notebook.read_bytes(), json.dumps([others, named])
+    if key not in _known:
+        _known[key] = _counted(each, absent)
+    return _known[key]
 
 
-@functools.lru_cache  # models that are not here all get the same answer
-def _counted(notebook: Path, _: bytes, given: str) -> tuple[int | None, int | None, str]:
+_known: dict[tuple[Path, bytes, str], tuple[int | None, int | None, str]] = {}
+
+
+def _counted(each: runs.Job, absent: Sequence[str]) -> tuple[int | None, int | None, str]:
     try:
-        return _walk(notebook, given, EXACT)
+        return _walk(each, absent, EXACT)
     except _TooFew:
-        return _walk(notebook, given, None)
+        return _walk(each, absent, None)
 
 
-def _walk(notebook: Path, given: str, answered: int | None) -> tuple[int | None, int | None, str]:
+def _walk(
+    each: runs.Job, absent: Sequence[str], answered: int | None
+) -> tuple[int | None, int | None, str]:
     """Execute the cells; of each call the first ``answered`` facts are answered, None: all.
 
     Most notebooks need no more than the first, and a frame of all takes long to build. Raises
@@ -84,10 +92,17 @@ def _walk(notebook: Path, given: str, answered: int | None) -> tuple[int | None,
     """
     counts: list[tuple[int, int]] = []
     remarks: list[str] = []
+    opened = models.open_model
+
+    def open_here(name: str, **how: Any) -> models.Model:
+        # Under its own name, by which the notebook keeps what it finds.
+        model = opened("toy" if name in absent else name, **how)
+        return replace(model, name=name)
 
     def count(model: Any, prompts: Any, *, separate: bool = False, **_: Any) -> tree.Scored:
         def expected(some: Any) -> tuple[int, int]:
-            return tree.expected_tokens(model, some, separate=separate)
+            total, saved = tree.expected_tokens(model, some, separate=separate)
+            return total, 0 if model.name in absent else saved  # the toy's scores save it nothing
 
         if len(prompts) > EXACT:
             few, more = (expected(prompts[:n])[0] for n in (SAMPLE // 2, SAMPLE))
@@ -98,17 +113,18 @@ def _walk(notebook: Path, given: str, answered: int | None) -> tuple[int | None,
             counts.append(expected(prompts))
         return tree.equal_scores(prompts[:answered])
 
-    cells = runs.read_notebook(notebook).cells
+    cells = runs.read_notebook(each.notebook).cells
     before = itertools.takewhile(lambda cell: not cell.source.startswith("## Metrics"), cells)
     names: dict[str, Any] = {"__name__": "__main__"}
     scorer, tree.option_logprobs = tree.option_logprobs, count
+    models.open_model = open_here
     network, models.Model.network = models.Model.network, property(_no_network)
     try:
         with contextlib.redirect_stdout(io.StringIO()):
             for cell in [c for c in before if c.cell_type == "code"]:
-                exec(compile(cell.source, notebook.name, "exec"), names)
+                exec(compile(cell.source, each.notebook.name, "exec"), names)
                 if "parameters" in cell.metadata.get("tags", []):
-                    names |= json.loads(given)
+                    names |= copy.deepcopy(each.effective)
     except _ByHand:
         remarks.append(
             "what the notebook computes by other calls than option_logprobs is not counted"
@@ -119,6 +135,7 @@ def _walk(notebook: Path, given: str, answered: int | None) -> tuple[int | None,
         return None, None, f"would fail: {type(error).__name__}: {' '.join(str(error).split())}"
     finally:
         tree.option_logprobs, models.Model.network = scorer, network
+        models.open_model = opened
     total, saved = sum(n for n, _ in counts), sum(n for _, n in counts)
     return total, saved, "; ".join(remarks)
 

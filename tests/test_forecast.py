@@ -53,18 +53,16 @@ def test_the_tokens_of_a_forecast_are_those_of_the_run_and_come_from_the_cache_a
     assert manifest["chunks"] == 2 * 2 * 2  # draws, formats, numbers of shots
     assert manifest["models"] == {"toy": weights.files_digest(weights.locate("toy"))}
 
-    total, saved, remark = forecast.expected_tokens(each, stand_in=False)
+    total, saved, remark = forecast.expected_tokens(each)
     assert total == saved == before["tokens"] and remark == ""
     done = forecast.cost(each, tmp_path / "runs")
     assert (done["state"], done["tokens"], done["from_cache"]) == ("finished", 0, 0)
     # One draw of the two: half of the chunks are of another plan, all of them are there.
-    total, saved, _ = forecast.expected_tokens(
-        plan(tmp_path, SHOTS, TINY | {"draws": [1]}).jobs[0], stand_in=False
-    )
+    total, saved, _ = forecast.expected_tokens(plan(tmp_path, SHOTS, TINY | {"draws": [1]}).jobs[0])
     assert 0 < total == saved < before["tokens"]
     # One more draw: it is all that is left to do.
     total, saved, _ = forecast.expected_tokens(
-        plan(tmp_path, SHOTS, TINY | {"draws": [0, 1, 2]}).jobs[0], stand_in=False
+        plan(tmp_path, SHOTS, TINY | {"draws": [0, 1, 2]}).jobs[0]
     )
     assert saved == before["tokens"] < total
 
@@ -101,6 +99,43 @@ def test_what_a_notebook_computes_by_hand_is_not_counted_and_it_is_said(tmp_path
     assert capsys.readouterr().out == ""  # what the notebook prints is not for the reader of a plan
 
 
+NAMES_ITS_MODELS = projects.code(
+    """from lkecore import facts, prompts
+from lkecore.models import open_model
+from lkecore.scores.tree import option_logprobs
+
+family = "org/small < org/large"
+""",
+    """relation = facts.load("atlas", "capital")
+train, test = facts.divide(relation)
+options = facts.draw_options(test[:3], relation.objects, 3, 0)
+questions = prompts.many_shot(train[:2], test[:3], options)
+for name in models:
+    assert name in family
+    assert open_model(name).name == name
+    option_logprobs(open_model(name), questions)""",
+).replace("names: list[str] = []", "models: list[str] = []")
+
+
+def test_models_that_are_not_here_keep_their_names_and_jobs_alike_but_for_them_are_counted_once(
+    tmp_path, monkeypatch
+):
+    row = {"parameters": {"models": ["org/small", "org/large"]}, "each": ["models"]}
+    project = projects.make(tmp_path, {"a": NAMES_ITS_MODELS}, a=row)
+    small, large = projects.plan(project).jobs
+    walked, walk = [], forecast._walk
+    monkeypatch.setattr(forecast, "_walk", lambda *a: (walked.append(a[0].label), walk(*a))[1])
+    rows = [forecast.cost(each, project / "runs") for each in (small, large)]
+    assert walked == [small.label]
+    assert rows[0]["tokens"] == rows[1]["tokens"] > 0
+    said = "{} not here: tokens counted with the toy's tokenizer"
+    assert [row["remark"] for row in rows] == [said.format("org/small"), said.format("org/large")]
+    # Both in one job: twice the tokens, and both keep their names.
+    project = projects.make(tmp_path, {"a": NAMES_ITS_MODELS}, a={"parameters": row["parameters"]})
+    [both] = projects.plan(project).jobs
+    assert forecast.cost(both, project / "runs")["tokens"] == 2 * rows[0]["tokens"]
+
+
 WANTS_THE_LAST = projects.code(
     """from lkecore import facts, prompts
 from lkecore.models import open_model
@@ -122,7 +157,7 @@ def test_a_notebook_that_needs_the_answer_to_every_fact_is_counted_all_the_same(
     """Of 60 facts the first 50 are answered at first: a mistake behind them is none of the job's."""
     project = projects.make(tmp_path, {"a": WANTS_THE_LAST.replace("PLACE", str(place))})
     [each] = projects.plan(project).jobs
-    total, _, remark = forecast.expected_tokens(each, stand_in=False)
+    total, _, remark = forecast.expected_tokens(each)
     if fails:  # the 61st was never asked
         assert total is None and remark.startswith("would fail: KeyError")
     else:
@@ -136,7 +171,7 @@ def test_a_forecast_puts_the_scorer_back_even_after_a_mistake(tmp_path):
     before = tree.option_logprobs, models.Model.network
     for parameters in (TINY, TINY | {"shots": [5000]}):
         [each] = plan(tmp_path, SHOTS, parameters).jobs
-        forecast.expected_tokens(each, stand_in=False)
+        forecast.expected_tokens(each)
         assert (tree.option_logprobs, models.Model.network) == before
 
 

@@ -11,20 +11,19 @@ from typing import Any
 
 import pandas as pd
 
-import lkecore
 from lkecore import lab, runs, world
 from lkecore.cache import write_whole
 from lkecore.plan import Plan
 from lkecore.rows import BadInput, first_line
 
-FOLDER = Path(lkecore.__file__).parent.parent / "results"
+FOLDER = runs.RESULTS
 KEPT = "answers.parquet"  # what a run keeps for this
 # Columns with names of facts; text is what a model said of them.
 NAMES = ["subject", "object", "text"]
 MOST_BYTES = 5_000_000  # of all results together: they are part of every clone
 ABOUT = (
-    "profile", "notebook", "command", "started", "seconds", "commit", "source", "versions", "models",
-    "worlds",
+    "profile", "notebook", "command", "parameters", "started", "seconds", "commit", "source",
+    "versions", "models", "worlds",
 )  # fmt: skip
 
 
@@ -55,7 +54,7 @@ def gather(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> list[Path]:
             spec = row.whole.effective.get("fact_set", "atlas")
             ours = spec == "atlas" or world.is_spec(spec)
             frame = frame if ours else _numbered(frame)
-            found[name] = _packed(frame), _about(plan, name, manifests)
+            found[name] = _packed(frame), _about(plan, row.whole, manifests)
     if not found:
         raise BadInput(f"no notebook of profile {plan.profile} keeps {KEPT}: there are no results")
     target = folder / plan.profile
@@ -72,9 +71,9 @@ def gather(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> list[Path]:
 def read(profile: str, notebook: str, folder: Path = FOLDER) -> tuple[pd.DataFrame, dict[str, Any]]:
     """(answers, what made them) of a notebook's runs in a longer profile, as they ship.
 
-    The second has the keys of ``ABOUT``: ``command`` that makes them again, ``started`` (UTC) and
-    ``seconds`` of all runs, ``commit`` and ``source`` of lkecore, the versions of what computed, and
-    the digests of the models and of the lab's worlds.
+    The second has the keys of ``ABOUT``: ``command`` that makes them again, the ``parameters`` of the
+    notebook, ``started`` (UTC) and ``seconds`` of all runs, ``commit`` and ``source`` of lkecore, the
+    versions of what computed, and the digests of the models and of the lab's worlds.
     Raises :class:`BadInput` where there are none, which is so without a checkout of the project.
     """
     path = folder / profile / f"{notebook}.parquet"
@@ -112,7 +111,7 @@ def _packed(frame: pd.DataFrame) -> bytes:
     return small.to_parquet(None, index=False, compression="zstd")
 
 
-def _about(plan: Plan, notebook: str, manifests: list[Any]) -> dict[str, Any]:
+def _about(plan: Plan, whole: runs.Job, manifests: list[Any]) -> dict[str, Any]:
     commits, sources = ({m[key] for m in manifests} for key in ("commit", "source"))
     packages = ("python", "torch", "transformers", "numpy", "pandas")
     models = {name: digest for m in manifests for name, digest in m["models"].items()}
@@ -121,8 +120,9 @@ def _about(plan: Plan, notebook: str, manifests: list[Any]) -> dict[str, Any]:
     worlds = sorted({lab.parse(name).world for name in models if lab.is_name(name)})
     return {
         "profile": plan.profile,
-        "notebook": notebook,
+        "notebook": whole.notebook.stem,
         "command": f"lke run params/{plan.profile}.yaml, then lke results params/{plan.profile}.yaml",
+        "parameters": whole.effective,
         "started": min(m["started"] for m in manifests),
         "seconds": round(sum(m["seconds"] for m in manifests), 1),
         "commit": ", ".join(sorted(commits)),

@@ -8,7 +8,8 @@ not finished: a killed notebook, or one that timed out, can look complete.
 
 The key is a digest of all that decides the result: the notebook's code (not its prose), its
 parameters, the source of ``lkecore``, the content of the facts that it names and, for a run, of the
-models, for a page, of the runs that it reads.
+models, for a page, of the runs that it reads. A notebook that shows the results that ship
+(``lkecore.results``) has their content in its key, too.
 """
 
 import functools
@@ -30,6 +31,7 @@ from lkecore import __version__, facts, hub, progress, weights
 from lkecore.cache import file_digest, write_whole
 from lkecore.rows import BadInput, nearest
 
+RESULTS = Path(__file__).parent.parent / "results"  # what ships; only a checkout has it
 FORMAT = 1  # of a manifest; raised when an older lkecore could not read a newer one
 
 
@@ -95,6 +97,9 @@ def run_key(job: Job) -> str:
         else {m: _model_digest(m) for m in models_of(job.effective)}
     )
     parts = [job.notebook.stem, code, job.effective, source_digest(), data, made_of]
+    if any("results.read(" in cell for cell in code):
+        shown = sorted(RESULTS.glob("*/*.parquet"))
+        parts.append([[p.parent.name, p.name, file_digest(p)] for p in shown])
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 

@@ -35,6 +35,9 @@ n_facts: int = 25  # test facts of each relation
 n_choice: int = (
     4  # training facts of each relation, to choose the second format
 )
+shipped: list[
+    str
+] = []  # profiles in results/ with this notebook, to set beside
 seed: int = 0  # draws shots, facts, options and resamples
 dtype: str = "float32"
 page: bool = False  # set by lke run: read the runs, compute nothing
@@ -47,7 +50,7 @@ import pandas as pd
 from IPython.display import display
 from matplotlib import pyplot as plt
 
-from lkecore import facts, figures, intervals, paper, prompts, runs
+from lkecore import facts, figures, intervals, paper, prompts, results, runs
 from lkecore.metrics import iclke
 from lkecore.models import open_model
 from lkecore.scores.tree import option_logprobs
@@ -187,9 +190,7 @@ by = tried.groupby(["format", "model"], sort=False)["accuracy"]
 means = by.mean().unstack("model")
 paper_format, *others = formats
 best = {model: means.loc[others, model].idxmax() for model in models}
-means.round(3)
-
-# %%
+display(means.round(3))
 for model in models:
     print(f"{model}: beside the paper's format we ask with {best[model]!r}")
 
@@ -217,6 +218,9 @@ for model, lm in lms.items():
 # %% [markdown]
 # A run keeps every score, and below them one row for each question: was the answer right, and how sure was
 # the model? A page over several runs needs these rows alone.
+#
+# Results of longer runs may stand beside these. They are **not this run**: other models may be among them, and
+# other facts. The parameter `shipped` names them, and a line says what made them.
 
 # %%
 if page:
@@ -228,6 +232,13 @@ else:
     answers = pd.concat(found, names=keys).reset_index(keys)
     runs.keep(answers, "answers.parquet")
 print(f"{len(answers):,} questions asked")
+longer = {}
+for profile in shipped:
+    found, about = results.read(profile, "10_iclke_relations")
+    words = found.select_dtypes("category").columns
+    longer[f"shipped: {profile}"] = found.astype(dict.fromkeys(words, str))
+    print("shipped:", results.line(about))
+    print("to make them again:", about["command"])
 
 # %% [markdown]
 # ## Metrics
@@ -244,7 +255,7 @@ for key, part in answers.groupby(keys, sort=False):
     bounds = interval.estimate, interval.low, interval.high, interval.text()
     rows.append((*key, *bounds, sure[key].mean()))
 columns = [*keys, "accuracy", "low", "high", "text", "gold_confidence"]
-results = pd.DataFrame(rows, columns=columns)
+measured = pd.DataFrame(rows, columns=columns)
 
 # %% [markdown]
 # Two yardsticks stand beside the model. `chance` is a blind guess. `frequent` guesses the option that is most
@@ -268,7 +279,7 @@ for name, relation in loaded.items():
         )
     frequent[name] = np.mean(hits)
 yardsticks = pd.DataFrame({"chance": chance, "frequent": frequent})
-table = results.join(yardsticks, on="relation")
+table = measured.join(yardsticks, on="relation")
 runs.keep(table.drop(columns="text"), "accuracy-by-relation.csv")
 shown = table.pivot(
     index="relation", columns=["model", "format"], values="text"
@@ -283,27 +294,26 @@ shown.join(yardsticks.round(2)).loc[names]
 # mean confidence in the gold option, with an interval over facts.
 
 # %%
-rows = []
-for model in models:
-    for label in (paper_format, best[model]):
-        hits = [right[model, label, name] for name in names]
-        trust = [sure[model, label, name] for name in names]
+rows, above = [], {}
+for where, whole in ({"this run": answers} | longer).items():
+    for key, part in whole.groupby(["model", "format"], sort=False):
+        parts = [g for _, g in part.groupby("relation", sort=False)]
+        hits = [g["right"].to_numpy() for g in parts]
+        trust = [g["gold_confidence"].to_numpy() for g in parts]
+        above[where, *key] = [
+            h - 1 / g["options"].iloc[0]
+            for h, g in zip(hits, parts, strict=True)
+        ]
         found = (
             intervals.mean_over_facts(hits, seed=seed),
             intervals.mean_over_relations(hits, seed=seed),
             intervals.std_over_relations(hits, seed=seed),
             intervals.mean_over_facts(trust, seed=seed),
         )
-        rows.append((model, label, *found))
-columns = [
-    "model",
-    "format",
-    "over facts",
-    "over relations",
-    "std",
-    "gold confidence",
-]
-overall = pd.DataFrame(rows, columns=columns).set_index(["model", "format"])
+        rows.append((where, *key, *found))
+columns = ["where", "model", "format", "over facts", "over relations"]
+overall = pd.DataFrame(rows, columns=[*columns, "std", "gold confidence"])
+overall = overall.set_index(columns[:3])
 overall.map(lambda interval: interval.text())
 
 # %% [markdown]
@@ -311,7 +321,7 @@ overall.map(lambda interval: interval.text())
 # table.) With few facts each, neighbours in this order may well change places: the intervals above say how easily.
 
 # %% covers=["IC-T9"]
-by = results.sort_values("accuracy", ascending=False, kind="stable")
+by = measured.sort_values("accuracy", ascending=False, kind="stable")
 by = by.assign(named=by["relation"] + " " + by["accuracy"].map("{:.2f}".format))
 ends = by.groupby(["model", "format"], sort=False)["named"]
 columns = {"best": ends.apply(lambda v: ", ".join(v.head(3)))}
@@ -365,7 +375,7 @@ for model in models:
 # relation; how long the intervals are; and whether the two formats tell the same story about one relation.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-iclke-relations", "caption": "Accuracy by relation in the paper's format and in the one chosen on training facts (IC-LKE), for the first model of the run. Lines are 95 % Wilson intervals; the dashed mark is chance."}, "image": {"alt": "Horizontal bars of accuracy for each relation, two formats each, with intervals and a mark at chance."}}
-figure_data = results[results["model"] == models[0]]
+figure_data = measured[measured["model"] == models[0]]
 fig, ax = plt.subplots(figsize=(7, 1 + 0.45 * len(names)), layout="constrained")
 figures.accuracy_bars(figure_data, ax, chance=chance)
 ax.set_xlabel(f"{ax.get_xlabel()}, {models[0]}")
@@ -377,12 +387,12 @@ runs.keep(figure_data, "fig-iclke-relations.csv")
 
 # %% covers=["IC-F5"] tags=["hide-input"] mystnb={"figure": {"name": "fig-iclke-heat", "caption": "Accuracy by model, format and relation (the paper's Figure 5). Relations are ordered by their mean."}, "image": {"alt": "Heat map of accuracy with a row for each model and format and a column for each relation."}}
 order = (
-    results.groupby("relation")["accuracy"]
+    measured.groupby("relation")["accuracy"]
     .mean()
     .sort_values(ascending=False)
     .index
 )
-heat = results.assign(row=results["model"] + ", " + results["format"])
+heat = measured.assign(row=measured["model"] + ", " + measured["format"])
 heat = heat.set_index("relation").loc[order].reset_index()
 fig, ax = plt.subplots(
     figsize=(9, 1.9 + 0.4 * heat["row"].nunique()), layout="constrained"
@@ -401,6 +411,29 @@ runs.keep(
 )
 
 # %% [markdown]
+# The next figure is the same for the shipped results, if there are any, with a row for each relation. It is the nearest that
+# this book has to the paper's Figure 5: real models, real facts, about as many relations. A relation has the paper's name
+# where Wikidata's id is that of one of its own. Look for rows in which the models differ from each other, and for columns of
+# one model that differ by the format alone.
+
+# %% covers=["IC-F5"] tags=["hide-input"] mystnb={"figure": {"name": "fig-iclke-shipped", "caption": "Accuracy by relation, model and format in the shipped results (the paper's Figure 5 with other models and facts). Relations are ordered by their mean."}, "image": {"alt": "Tall heat map of accuracy with a row for each relation and a column for each model and format, the value in each cell."}}
+ids = paper.table("iclke_table3_relations").set_index("wikidata_pid_added")
+if longer:
+    tall = pd.concat(longer.values())
+    tall = tall.groupby(["model", "format", "relation"], sort=False)["right"]
+    tall = tall.mean().rename("accuracy").reset_index()
+    tall["asked"] = tall["model"] + "\n" + tall["format"]
+    rank = tall.groupby("relation")["accuracy"].mean()
+    tall = tall.assign(mean=tall["relation"].map(rank))
+    tall = tall.sort_values(["mean", "relation"], ascending=False)
+    tall["relation"] = tall["relation"].replace(ids["relation"].to_dict())
+    size = (7, 2 + 0.2 * tall["relation"].nunique())
+    fig, ax = plt.subplots(figsize=size, layout="constrained")
+    look = {"index": "relation", "columns": "asked", "values": "accuracy"}
+    figures.heat_map(tall, ax, **look, label="accuracy", limits=(0, 1))
+    runs.keep(tall, "fig-iclke-shipped.csv")
+
+# %% [markdown]
 # ## Paper and ours
 #
 # **Numbers.** The paper has no numbers for this model, and its facts are not ours. So nothing here can be
@@ -413,9 +446,10 @@ table7 = paper.table("iclke_table7_models")
 published = table7[table7["is_finetuned"] == "no"].rename(
     columns={"model": "name", "average_accuracy": "accuracy"}
 )
+mark = {"this run": ""} | {where: f" ({where})" for where in longer}
 ours = [
-    (f"{model}, {label}", i.estimate, i.low, i.high)
-    for (model, label), i in overall["over relations"].items()
+    (f"{model}, {label}{mark[where]}", i.estimate, i.low, i.high)
+    for (where, model, label), i in overall["over relations"].items()
 ]
 ours = pd.DataFrame(ours, columns=["name", "accuracy", "low", "high"])
 fig, ax = plt.subplots(figsize=(8, 9), layout="constrained")
@@ -457,20 +491,23 @@ every.join(table3[["wikidata_pid_added"]]).fillna("")
 # %%
 claims = paper.claims("IC").set_index("id")
 rows = []
-for model in models:
-    hits = [right[model, paper_format, name] for name in names]
-    above = [h - chance[n] for h, n in zip(hits, names, strict=True)]
+for way, over_chance in above.items():
+    if way[2] != paper_format:
+        continue
     tested = {
-        "IC-above-chance": intervals.mean_over_relations(above, seed=seed),
-        "IC-relations-differ": overall.loc[(model, paper_format), "std"],
+        "IC-above-chance": intervals.mean_over_relations(
+            over_chance, seed=seed
+        ),
+        "IC-relations-differ": overall.loc[way, "std"],
     }
     for key, interval in tested.items():
         claim = claims.loc[key]
         least = claim["direction"], float(claim["least_effect"])
         verdict = paper.claim_verdict(interval, *least)
         wanted = "{} than {}".format(*least)
-        rows.append((model, claim["claim"], interval.text(3), wanted, verdict))
-columns = ["model", "claim", "ours", "holds if", "verdict"]
+        says = claim["claim"], interval.text(3), wanted, verdict
+        rows.append((*way[:2], *says))
+columns = ["where", "model", "claim", "ours", "holds if", "verdict"]
 pd.DataFrame(rows, columns=columns).style.hide().set_table_attributes(
     'class="lke-text"'
 )

@@ -38,7 +38,9 @@ formats: list[str] = ["space", "colon"]  # see the table of formats below
 n_pool: int = 100  # facts that pairs are drawn from, at most half of all
 n_facts: int = 30  # test facts, the same for every draw
 n_options: int = 20  # candidate objects of each
-shipped: list[str] = []  # profiles in results/ with this notebook, to set beside
+shipped: list[
+    str
+] = []  # profiles in results/ with this notebook, to set beside
 seed: int = 0  # draws test facts, options and resamples
 dtype: str = "float32"
 page: bool = False  # set by lke run: read the runs, compute nothing
@@ -149,8 +151,8 @@ else:
 print(f"{len(answers):,} questions, {n_options} options each")
 
 # %% [markdown]
-# Results of longer runs may stand beside these. They are **not this run**: other facts, more of them, and 100 options.
-# The parameter `shipped` names them; the profile `kamel` has the birth years of Nobel laureates, which are the paper's
+# Results of longer runs may stand beside these. They are **not this run**: other facts, more of them, and more options.
+# The parameter `shipped` names them. The profile `kamel` has the birth years of Nobel laureates, which are the paper's
 # facts. A line says what made them.
 
 # %%
@@ -163,7 +165,7 @@ for profile in shipped:
     print("shipped:", results.line(about))
     print("to make them again:", about["command"])
 answers = pd.concat(parts, names=["where", ""]).reset_index("where")
-guess = {where: chance if where == here else 0.01 for where in parts}
+guess = {where: (1 / part["options"]).mean() for where, part in parts.items()}
 
 # %% [markdown]
 # ## Metrics
@@ -179,9 +181,7 @@ runs.keep(by_draw, "accuracy-by-draw.csv")
 right = {}
 ways = ["where", "model", "format"]
 for key, part in answers.groupby(ways, sort=False):
-    wide = part.pivot(
-        index=["n_shots", "draw"], columns="fact", values="right"
-    )
+    wide = part.pivot(index=["n_shots", "draw"], columns="fact", values="right")
     blocks = wide.groupby("n_shots")
     right[key] = {int(n): list(block.to_numpy()) for n, block in blocks}
 
@@ -244,9 +244,9 @@ ax.set_title(f"{models[0]}, {chosen.label}")
 runs.keep(points.drop(columns="mean"), "fig-shots-curve.csv")
 
 # %% [markdown]
-# {numref}`fig-shots-shipped` is the same for the shipped results, a panel for each model. With them on the paper's facts,
+# The next figure is the same for the shipped results, a panel for each model. With them on the paper's facts,
 # it is the nearest that this book has to Figure 1. What to see: whether the model that ends higher also gets there with
-# fewer examples, as the paper says. Nothing is drawn if the page has none.
+# fewer examples, as the paper says. There is no such figure if nothing ships.
 
 # %% covers=["IC-F1", "IC-D1"] tags=["hide-input"] mystnb={"figure": {"name": "fig-shots-shipped", "caption": "Accuracy over the number of examples in the shipped results, a panel for each model: birth years of Nobel laureates, 100 options. Marks as in the figure above."}, "image": {"alt": "A panel for each model with lines of accuracy over the number of examples on a logarithmic axis, one for each prompt format, with bands over draws."}}
 others = means[means["where"] != here]

@@ -437,9 +437,9 @@ for ax, (title, bars) in zip(axes, titles.items(), strict=True):
 runs.keep(ours, "fig-tuned-bars.csv")
 
 # %% [markdown]
-# {numref}`fig-tuned-eic` is the paper's Figure 13: EIC-LKE for each model and relation. The paper shows its 34
-# pre-trained models there. Each cell stands on few facts, so only large differences of colour mean anything. If EIC-LKE
-# was not asked, nothing is drawn.
+# The next figure is the paper's Figure 13: EIC-LKE for each model and relation. The paper shows its 34
+# pre-trained models there. Each cell stands on few facts, so only large differences of colour mean anything. There is no
+# such figure if EIC-LKE was not asked.
 
 # %% covers=["IC-F13"] tags=["hide-input"] mystnb={"figure": {"name": "fig-tuned-eic", "caption": "Accuracy by EIC-LKE, by model and relation (the paper's Figure 13, with other models and relations). Relations are ordered by their mean."}, "image": {"alt": "Heat map of accuracy by EIC-LKE with a row for each model and a column for each relation."}}
 of_eic = answers[answers["estimator"] == "eiclke"]

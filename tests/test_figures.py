@@ -901,3 +901,51 @@ def test_changes_refuse_a_place_that_the_axis_does_not_have(ax):
         figures.change_by_distance(CHANGES, ax, ticks=["1"])
     with pytest.raises(ValueError, match="occurs twice"):
         figures.change_by_distance(pd.concat([CHANGES, CHANGES]), ax, ticks=["1", "2", "block 1–5"])
+
+
+# --- accuracy_scatter
+
+
+def two_models() -> pd.DataFrame:
+    """Relation r3 is far from the others: model b knows it, model a does not."""
+    a, b = [0.1, 0.3, 0.5, 0.2], [0.2, 0.4, 0.6, 0.9]
+    rows = [
+        {"relation": f"r{i}", "model": m, "accuracy": x, "low": x - 0.05, "high": x + 0.1}
+        for m, values in (("a", a), ("b", b))
+        for i, x in enumerate(values)
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_the_scatter_has_a_point_for_each_relation_with_its_intervals(ax):
+    other = two_models().assign(model="c", accuracy=np.nan)
+    frame = pd.concat([two_models(), other])
+    assert figures.accuracy_scatter(frame, ax, x="a", y="b", names=1) is ax
+    diagonal, points = ax.lines
+    assert points.get_xydata().tolist() == [[0.1, 0.2], [0.3, 0.4], [0.5, 0.6], [0.2, 0.9]]
+    assert diagonal.get_xydata().tolist() == [[0, 0], [1, 1]]
+    flat, upright = (lines.get_segments() for lines in ax.collections)
+    assert np.allclose(flat[3], [[0.15, 0.9], [0.3, 0.9]])
+    assert np.allclose(upright[3], [[0.2, 0.85], [0.2, 1.0]])
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("accuracy of a", "accuracy of b")
+    assert ax.get_xlim() == ax.get_ylim()
+
+
+def test_the_scatter_names_the_relations_whose_difference_is_farthest_from_the_mean(ax):
+    figures.accuracy_scatter(two_models(), ax, x="a", y="b", names=1)
+    assert [(text.get_text(), text.xy) for text in ax.texts] == [("r3", (0.2, 0.9))]
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (two_models().drop(columns="low"), "lacks the columns"),
+        (two_models().iloc[:-1], "each relation needs a row of 'a' and one of 'b'"),
+        (two_models().iloc[:4], "each relation needs a row"),
+        (pd.concat([two_models(), two_models().tail(1)]), "occurs twice"),
+        (two_models().assign(accuracy=np.nan), "missing value"),
+    ],
+)
+def test_a_scatter_of_what_is_not_there_for_both_is_refused(ax, frame, message):
+    with pytest.raises(ValueError, match=message):
+        figures.accuracy_scatter(frame, ax, x="a", y="b")

@@ -533,3 +533,79 @@ def test_nested_keeps_the_conditions_of_one_fact_together_and_facts_in_their_dra
 def test_nested_needs_the_axis_of_the_draws():
     with pytest.raises(ValueError, match="redraw must name their axis"):
         intervals.statistic_over_facts([[0, 1], [1, 0]], np.mean, seed=0, nested=True)
+
+
+# --- correlation_over_relations
+
+
+def noisy_pair(seed: int, n_relations: int = 12, n_facts: int = 20) -> list[np.ndarray]:
+    """Right or wrong answers of two models: (model, fact) for each relation."""
+    rng = np.random.default_rng(seed)
+    easy = rng.normal(size=(n_relations, 1, 1)) + rng.normal(size=(n_relations, 2, 1)) * 0.5
+    chance = 1 / (1 + np.exp(-easy))
+    return list((rng.random((n_relations, 2, n_facts)) < chance).astype(float))
+
+
+def test_r_over_relations_is_scipys_and_its_mean_over_pairs_is_the_mean():
+    groups = [np.vstack([g, 1 - g[0] * 0.5]) for g in noisy_pair(0)]
+    means = np.array([g.mean(axis=1) for g in groups]).T
+    rs = [stats.pearsonr(means[a], means[b]).statistic for a, b in ((0, 1), (0, 2))]
+    both = intervals.correlation_over_relations(groups, seed=0, pairs=[(0, 1), (0, 2)])
+    assert both.estimate == pytest.approx(np.mean(rs))
+    assert intervals.correlation_over_relations(groups, seed=0).estimate == pytest.approx(rs[0])
+
+
+def test_the_interval_of_r_is_that_of_a_plain_loop_over_relations_and_facts():
+    groups = noisy_pair(1)
+    found = intervals.correlation_over_relations(groups, seed=0)
+    rng = np.random.default_rng(5)
+    drawn = []
+    for _ in range(4_000):
+        means = []
+        for r in rng.integers(len(groups), size=len(groups)):
+            facts = rng.integers(groups[r].shape[1], size=groups[r].shape[1])
+            means.append(groups[r][:, facts].mean(axis=1))
+        drawn.append(stats.pearsonr(*np.array(means).T).statistic)
+    ends = np.quantile(drawn, [0.025, 0.975])
+    # Five times 0.051 SE, the error of a difference of ends from 10,000 and 4,000 resamples.
+    assert (found.low, found.high) == pytest.approx(ends, abs=0.25 * np.std(drawn))
+
+
+def test_an_interval_of_r_seldom_lies_above_the_truth():
+    # The truth: r of the accuracies of very many relations with as many facts each.
+    large = np.array([g.mean(axis=1) for g in noisy_pair(99, 40_000)]).T
+    truth = stats.pearsonr(*large).statistic
+    found = [
+        intervals.correlation_over_relations(noisy_pair(seed), seed=0, n_resamples=400)
+        for seed in range(200)
+    ]
+    assert np.mean([i.low <= truth <= i.high for i in found]) > 0.9
+    assert np.mean([i.low > truth for i in found]) < 0.03
+
+
+def test_a_resample_without_spread_widens_the_interval_of_r_to_both_sides():
+    # Only one relation differs: it is absent from (1 - 1/4)**4, about a third of the resamples.
+    groups = [[[1, 1], [1, 1]], [[0, 0], [0, 0]], [[0, 0], [0, 0]], [[0, 0], [0, 0]]]
+    found = intervals.correlation_over_relations(groups, seed=0)
+    assert (found.estimate, found.low, found.high) == (1, -1, 1)
+
+
+def test_relations_may_have_different_numbers_of_facts_when_models_are_correlated():
+    groups = [[[1, 1], [1, 1]], [[0, 1, 0], [0, 1, 0]], [[0] * 4, [0] * 4]]
+    assert intervals.correlation_over_relations(groups, seed=0).estimate == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("groups", "pairs", "message"),
+    [
+        ([[[1, 0], [0, 1]]] * 2, [(0, 1)], "3 relations"),
+        ([[[1, 0], [0, 1]]] * 3, [(0, 1)], "same mean in all"),
+        ([[[1, 0], [0, 1]]] * 3, [], "pairs is empty"),
+        ([[[1], [0]]] * 3, [(0, 1)], "2 facts"),
+        ([[1, 0]] * 3, [(0, 1)], "model, fact"),
+        ([[[1, np.nan], [0, 1]]] * 3, [(0, 1)], "not finite"),
+    ],
+)
+def test_what_has_no_r_over_relations_is_refused(groups, pairs, message):
+    with pytest.raises(ValueError, match=message):
+        intervals.correlation_over_relations(groups, seed=0, pairs=pairs)

@@ -173,8 +173,10 @@ def test_confidence_sums_to_one_and_has_the_same_prediction(logprob):
 
 def test_answers_by_hand_are_one_row_for_each_fact():
     found = iclke.answers(tidy())
-    assert found.columns.tolist() == ["fact", "right", "confidence", "gold_confidence"]
+    columns = ["fact", "right", "confidence", "gold_confidence", "options"]
+    assert found.columns.tolist() == columns
     assert found["fact"].tolist() == ["fact 0", "fact 1", "fact 2"]
+    assert found["options"].tolist() == [tidy().groupby("fact").size().iloc[0]] * 3
     assert found["right"].tolist() == [True, False, True] and found["right"].dtype == bool
     np.testing.assert_allclose(found["confidence"], [0.6, 0.5, 0.4], rtol=1e-12)
     np.testing.assert_allclose(found["gold_confidence"], [0.6, 0.3, 0.4], rtol=1e-12)

@@ -84,6 +84,17 @@ SCORERS = {"option_logprobs", "piece_logprobs", "slot_logprobs", "generate"}
 COMPUTING = {"open_model", *SCORERS}  # what loads or asks a model
 
 
+def rows_of(path: Path) -> list[dict]:
+    """The rows of a notebook in all params files."""
+    files = [yaml.safe_load(p.read_text("utf-8")) for p in sorted((TOP / "params").glob("*.yaml"))]
+    return [row for file in files for row in file["runs"] if row["notebook"] == path.stem]
+
+
+# Pages alone: wherever they stand, they read the runs of other notebooks and have none.
+READING = [p for p in PAGED if (rows := rows_of(p)) and all("reads" in row for row in rows)]
+ASKING = [path for path in PAGED if path not in READING]
+
+
 def program(path: Path) -> ast.Module:
     cells = jupytext.read(path, fmt="py:percent").cells
     return ast.parse("\n\n".join(cell.source for cell in code(cells)))
@@ -149,7 +160,8 @@ def test_the_search_for_what_a_page_would_compute_finds_it(source, n):
 
 
 def test_there_are_notebooks_with_pages():
-    assert {"10_iclke_relations", "11_iclke_shots"} <= {path.stem for path in PAGED}
+    assert {"10_iclke_relations", "11_iclke_shots"} <= {path.stem for path in ASKING}
+    assert "90_leaderboard" in {path.stem for path in READING}
 
 
 @pytest.mark.parametrize("path", PAGED, ids=lambda path: path.stem)
@@ -157,7 +169,7 @@ def test_page_is_false_unless_lke_run_says_otherwise(path):
     assert plan.declared_parameters(path)["page"] == ("bool", False)
 
 
-@pytest.mark.parametrize("path", PAGED, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", ASKING, ids=lambda path: path.stem)
 def test_a_page_asks_no_model(path):
     module = program(path)
     assert unguarded(module) == []
@@ -166,7 +178,26 @@ def test_a_page_asks_no_model(path):
     assert "open_model" in asked and asked & SCORERS, why
 
 
-@pytest.mark.parametrize("path", PAGED, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", READING, ids=lambda path: path.stem)
+def test_a_page_over_the_runs_of_others_has_no_word_of_a_model_and_collects_on_a_page_alone(path):
+    module = program(path)
+    words = {n.id for n in ast.walk(module) if isinstance(n, ast.Name)}
+    words |= {n.attr for n in ast.walk(module) if isinstance(n, ast.Attribute)}
+    words |= {n.name for n in ast.walk(module) if isinstance(n, ast.alias)}
+    assert not words & COMPUTING
+    guarded = [
+        call
+        for node in ast.walk(module)
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "page"
+        for part in node.body
+        for call in ast.walk(part)
+        if _calls(call, "runs.collect")
+    ]
+    collected = [node for node in ast.walk(module) if _calls(node, "runs.collect")]
+    assert collected and set(collected) == set(guarded)
+
+
+@pytest.mark.parametrize("path", ASKING, ids=lambda path: path.stem)
 def test_a_page_reads_what_its_runs_have_kept(path):
     """Each ``if page`` that collects a file keeps the very same one, from the same name, else."""
     module = program(path)

@@ -45,6 +45,7 @@ def test_the_answers_of_all_runs_stand_below_each_other_in_the_order_of_the_plan
     assert list(frame["model"]) == ["b", "a", "c"] and frame["correct"].all()
     assert frame["confidence_gold"].tolist() == pytest.approx([0.123456789012] * 3, rel=1e-6)
     assert set(about) == set(results.ABOUT) and about["notebook"] == "trial_notebook"
+    assert about["parameters"] == {"n": 1, "names": ["b", "a", "c"], "page": False}
     manifests = [json.loads(p.read_text()) for p in (run / "runs").glob("*/manifest.json")]
     of_runs = [m for m in manifests if not m["runs"]]
     assert about["started"] == min(m["started"] for m in of_runs) and len(of_runs) == 3

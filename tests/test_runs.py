@@ -221,6 +221,21 @@ def test_the_key_depends_on_the_content_of_the_facts(tmp_path):
     assert keys[0] == keys[2] != keys[1]
 
 
+def test_results_that_ship_are_in_the_key_of_a_notebook_that_reads_them_and_of_no_other(
+    tmp_path, monkeypatch
+):
+    reads = projects.code('from lkecore import results\nresults.read("lab", "a")')
+    project = projects.make(tmp_path, {"a": reads, "b": projects.code("names")})
+    monkeypatch.setattr(runs, "RESULTS", tmp_path / "results")
+    (tmp_path / "results" / "lab").mkdir(parents=True)
+    keys = []
+    for content in (b"one", b"two", b"one"):
+        (tmp_path / "results" / "lab" / "a.parquet").write_bytes(content)
+        keys.append([runs.run_key(each) for each in projects.plan(project).jobs])
+    assert keys[0] == keys[2] and keys[0][0] != keys[1][0]
+    assert keys[0][1] == keys[1][1]
+
+
 def test_keep_writes_nothing_outside_of_a_run_and_refuses_other_formats(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("LKE_RUN", raising=False)

@@ -6,7 +6,13 @@ alone to be read.
 
 from lkecore.figures.base import ACCURACY, DARK, MARKERS, PALETTE, style
 from lkecore.figures.formats import interval_marks, separator_bars
-from lkecore.figures.models import OTHER_MODEL, paired_bars, published_dots, subsumption_dots
+from lkecore.figures.models import (
+    OTHER_MODEL,
+    accuracy_scatter,
+    paired_bars,
+    published_dots,
+    subsumption_dots,
+)
 from lkecore.figures.relations import accuracy_bars, heat_map, shots_curve, threshold_curve
 from lkecore.figures.sequence import change_by_distance, sequence_panel
 from lkecore.figures.tree import prefix_tree, tree_mask
@@ -18,6 +24,7 @@ __all__ = [
     "OTHER_MODEL",
     "PALETTE",
     "accuracy_bars",
+    "accuracy_scatter",
     "change_by_distance",
     "heat_map",
     "interval_marks",

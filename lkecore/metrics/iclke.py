@@ -187,15 +187,16 @@ def answers(scores: pd.DataFrame) -> pd.DataFrame:
     """The scorer's frame of one relation, cut down to one row for each fact.
 
     Columns: `fact`; `right` (bool, as in `correct`); `confidence` in the prediction and
-    `gold_confidence` in the gold option, both as in `confidence`. A hundred times smaller than the
-    scores, and all that most metrics need. Order and errors as in `to_arrays`.
+    `gold_confidence` in the gold option, both as in `confidence`; `options`, among how many a
+    guess would have chosen. A hundred times smaller than the scores, and all that most metrics need.
+    Order and errors as in `to_arrays`.
 
     >>> frame = pd.DataFrame({
     ...     "fact": ["france", "france"], "option": ["Paris", "Rome"], "gold": [True, False],
     ...     "logprob": [np.log(0.1), np.log(0.3)],
     ... })
     >>> answers(frame).round(6).to_dict("records")
-    [{'fact': 'france', 'right': False, 'confidence': 0.75, 'gold_confidence': 0.25}]
+    [{'fact': 'france', 'right': False, 'confidence': 0.75, 'gold_confidence': 0.25, 'options': 2}]
     """
     options = to_arrays(scores)
     shares = confidence(options.logprob)
@@ -205,6 +206,7 @@ def answers(scores: pd.DataFrame) -> pd.DataFrame:
             "right": correct(options.logprob, options.gold),
             "confidence": shares.max(axis=1),
             "gold_confidence": shares[np.arange(len(shares)), options.gold],
+            "options": shares.shape[1],
         }
     )
 

@@ -146,7 +146,7 @@ for label in formats:
 
 # %%
 lms = {} if page else {name: open_model(name, dtype=dtype) for name in models}
-keys = ["model", "format", "part", "relation", "options"]
+keys = ["model", "format", "part", "relation", "cut"]
 found = {}
 for model, lm in lms.items():
     for key, made in questions.items():
@@ -165,7 +165,7 @@ for model, lm in lms.items():
 if page:
     answers = runs.collect("answers.parquet")
 else:
-    answers = pd.concat(found, names=keys).reset_index(keys)
+    answers = pd.concat(found, names=keys).reset_index(keys[:-1])
     runs.keep(answers, "answers.parquet")
 of_most = answers.groupby("relation")["options"].transform("max")
 full = answers[answers["options"] == of_most]

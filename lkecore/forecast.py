@@ -63,9 +63,12 @@ def expected_tokens(
     """
     if not absent:
         return _counted(each, absent)  # what the cache has changes with every run
-    # Jobs that differ in models that are not here, and in nothing else, get the same answer.
+    # Jobs that differ in models that are not here, and in nothing else, get the same answer. But a
+    # notebook that is told of a model elsewhere, as in a family, may refuse it by its name.
     others = {k: v for k, v in each.effective.items() if k not in ("model", "models")}
-    named = ["toy" if name in absent else name for name in runs.models_of(each.effective)]
+    told = json.dumps(others)
+    alike = [name for name in absent if name not in told]
+    named = ["toy" if name in alike else name for name in runs.models_of(each.effective)]
     key = each.notebook, each.notebook.read_bytes(), json.dumps([others, named])
     if key not in _known:
         _known[key] = _counted(each, absent)

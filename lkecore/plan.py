@@ -91,6 +91,10 @@ def read_plan(path: str | Path) -> Plan:
         whole = runs.Job(notebooks[name], given, effective)
         if "reads" in row:
             jobs = _read_by(f"{path}: {name}", row, declared, rows)
+            if runs.models_of(effective) or runs.facts_of(effective):
+                raise BadInput(
+                    f"{path}: {name}: reads is for a notebook without models or a fact set of its own"
+                )
         else:
             jobs = _divide(f"{path}: {name}", whole, declared, row.get("each") or [])
         rows.append(Row(tuple(jobs), whole, "reads" in row))

@@ -22,8 +22,8 @@ KEPT = "answers.parquet"  # what a run keeps for this
 NAMES = ["subject", "object", "text"]
 MOST_BYTES = 5_000_000  # of all results together: they are part of every clone
 ABOUT = (
-    "profile", "notebook", "command", "parameters", "started", "seconds", "commit", "source",
-    "versions", "models", "worlds",
+    "profile", "notebook", "command", "started", "seconds", "commit", "source", "versions", "models",
+    "worlds",
 )  # fmt: skip
 
 
@@ -35,8 +35,8 @@ def gather(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> list[Path]:
     with names (``NAMES``): an id is made of names, and the names are not ours to give away. One fact
     has one number in all runs.
     Raises :class:`BadInput`, and writes nothing, if a run is missing or unfinished, if no notebook
-    keeps answers, if a model is a path of this machine, or if all results together would be larger
-    than 5 MB.
+    keeps answers, if a model or a fact set is a path of this machine, or if all results together
+    would be larger than 5 MB.
     """
     found: dict[str, tuple[bytes, dict[str, Any]]] = {}
     for row in plan.rows:
@@ -71,15 +71,17 @@ def gather(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> list[Path]:
 def read(profile: str, notebook: str, folder: Path = FOLDER) -> tuple[pd.DataFrame, dict[str, Any]]:
     """(answers, what made them) of a notebook's runs in a longer profile, as they ship.
 
-    The second has the keys of ``ABOUT``: ``command`` that makes them again, the ``parameters`` of the
-    notebook, ``started`` (UTC) and ``seconds`` of all runs, ``commit`` and ``source`` of lkecore, the
-    versions of what computed, and the digests of the models and of the lab's worlds.
+    The second has the keys of ``ABOUT``: ``command`` that makes them again, ``started`` (UTC) and
+    ``seconds`` of all runs, ``commit`` and ``source`` of lkecore, the versions of what computed, and
+    the digests of the models and of the lab's worlds; and the ``parameters`` of the notebook, which
+    are empty for the oldest results.
     Raises :class:`BadInput` where there are none, which is so without a checkout of the project.
     """
     path = folder / profile / f"{notebook}.parquet"
     try:
         about = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
-        return pd.read_parquet(path), {key: about[key] for key in ABOUT}
+        kept = {key: about[key] for key in ABOUT} | {"parameters": about.get("parameters", {})}
+        return pd.read_parquet(path), kept
     except FileNotFoundError as error:
         raise BadInput(f"no results {path}; they ship with a checkout of the project") from error
     except (OSError, ValueError, KeyError) as error:
@@ -115,7 +117,9 @@ def _about(plan: Plan, whole: runs.Job, manifests: list[Any]) -> dict[str, Any]:
     commits, sources = ({m[key] for m in manifests} for key in ("commit", "source"))
     packages = ("python", "torch", "transformers", "numpy", "pandas")
     models = {name: digest for m in manifests for name, digest in m["models"].items()}
-    if paths := [name for name in models if Path(name).exists()]:
+    paths = [name for name in models if Path(name).exists()]
+    paths += [spec for spec in runs.facts_of(whole.effective) if Path(spec).is_absolute()]
+    if paths:
         raise BadInput(f"{paths[0]} is a path of this machine and cannot ship; give it a name")
     worlds = sorted({lab.parse(name).world for name in models if lab.is_name(name)})
     return {

@@ -18,6 +18,7 @@ import importlib.metadata
 import json
 import os
 import platform
+import re
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -32,6 +33,7 @@ from lkecore.cache import file_digest, write_whole
 from lkecore.rows import BadInput, nearest
 
 RESULTS = Path(__file__).parent.parent / "results"  # what ships; only a checkout has it
+SHOWN = re.compile(r"results\.read\(\s*[\"'](\w+)[\"']")
 FORMAT = 1  # of a manifest; raised when an older lkecore could not read a newer one
 
 
@@ -97,10 +99,18 @@ def run_key(job: Job) -> str:
         else {m: _model_digest(m) for m in models_of(job.effective)}
     )
     parts = [job.notebook.stem, code, job.effective, source_digest(), data, made_of]
-    if any("results.read(" in cell for cell in code):
-        shown = sorted(RESULTS.glob("*/*.parquet"))
+    if shown := _shipped(code, job.effective):
         parts.append([[p.parent.name, p.name, file_digest(p)] for p in shown])
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def _shipped(code: list[str], effective: dict[str, Any]) -> list[Path]:
+    """The files of the results that a notebook shows: the profiles that its parameter ``shipped``
+    names, and those that its code reads by name.
+    """
+    profiles = {name for cell in code for name in SHOWN.findall(cell)}
+    profiles |= set(effective.get("shipped", []))
+    return sorted(path for name in profiles for path in (RESULTS / name).glob("*.*"))
 
 
 def _model_digest(name: str) -> str:
@@ -161,7 +171,11 @@ def seal(
     if job.reads:
         models = {m: d for run in behind.values() for m, d in run["models"].items()}
         revisions = {m: r for run in behind.values() for m, r in run["revisions"].items()}
+        known = {spec: d for run in behind.values() for spec, d in run["facts"].items()}
+        dtypes = dict.fromkeys(run["dtype"] for run in behind.values())
     else:
+        known = {spec: facts.content_digest(spec) for spec in facts_of(job.effective)}
+        dtypes = [job.effective.get("dtype", "float32")]
         names = models_of(job.effective)
         models = {m: _model_digest(m) for m in names}
         on_hub = [m for m in names if m not in weights.CATALOGUE and not Path(m).exists()]
@@ -177,8 +191,8 @@ def seal(
         "runs": {run.name: file_digest(run / "manifest.json") for run in job.reads},
         "models": models,
         "revisions": revisions,
-        "facts": {spec: facts.content_digest(spec) for spec in facts_of(job.effective)},
-        "dtype": job.effective.get("dtype", "float32"),
+        "facts": known,
+        "dtype": ", ".join(dtypes),
         "tokens_forwarded": sum(entry["tokens_forwarded"] for entry in entries),
         "chunks": len(entries),
         "chunks_from_cache": sum(entry["from_cache"] for entry in entries),
@@ -223,22 +237,28 @@ def keep(frame: pd.DataFrame, name: str) -> None:
 def collect(name: str, parameters: Sequence[str] = ()) -> pd.DataFrame:
     """On a page: the frames ``name`` (``.parquet``) of all runs behind it, one below the other.
 
-    In the order of the params file; ``parameters`` of the runs, such as "fact_set", become columns.
-    Raises :class:`BadInput` outside of ``lke run``, which is who knows the runs, and for a parameter
-    that a run does not have.
+    In the order of the runs; ``parameters`` of the runs that have one value each, such as "fact_set",
+    become columns. Raises :class:`BadInput` outside of ``lke run``, which is who knows the runs; for a
+    run that did not keep the frame; and for a parameter that a run does not have, that is a list, or
+    whose name a column has already.
     """
     given = os.environ.get("LKE_PAGE")
     if given is None:
         raise BadInput("page = True is for lke run, which names the runs to read; leave it False")
     frames = []
     for folder in map(Path, json.loads(given)):
+        if not (folder / name).exists():
+            raise BadInput(f"{folder.name} has kept no {name}, which this page reads of every run")
+        frame = pd.read_parquet(folder / name)
         known = _read_manifest(folder)["parameters"] if parameters else {}
-        if lacking := [each for each in parameters if each not in known]:
-            raise BadInput(
-                f"{folder.name} has no parameter {lacking[0]!r}; {nearest(lacking[0], known)}"
-            )
-        columns = {each: known[each] for each in parameters}
-        frames.append(pd.read_parquet(folder / name).assign(**columns))
+        for each in parameters:
+            if each not in known:
+                raise BadInput(f"{folder.name} has no parameter {each!r}; {nearest(each, known)}")
+            if isinstance(known[each], list) or each in frame:
+                raise BadInput(
+                    f"{each!r} of {folder.name} is a list, or a column of {name} already"
+                )
+        frames.append(frame.assign(**{each: known[each] for each in parameters}))
     return pd.concat(frames, ignore_index=True)
 
 

@@ -411,18 +411,21 @@ runs.keep(
 )
 
 # %% [markdown]
-# The next figure is the same for the shipped results, if there are any, with a row for each relation. It is the nearest that
-# this book has to the paper's Figure 5: real models, real facts, about as many relations. A relation has the paper's name
+# The next figure is the same for the shipped results, if there are any, with a row for each relation. With the profile
+# `kamel` it is the nearest that this book has to the paper's Figure 5: real models, real facts, about as many relations. A relation has the paper's name
 # where Wikidata's id is that of one of its own. Look for rows in which the models differ from each other, and for columns of
 # one model that differ by the format alone.
 
 # %% covers=["IC-F5"] tags=["hide-input"] mystnb={"figure": {"name": "fig-iclke-shipped", "caption": "Accuracy by relation, model and format in the shipped results (the paper's Figure 5 with other models and facts). Relations are ordered by their mean."}, "image": {"alt": "Tall heat map of accuracy with a row for each relation and a column for each model and format, the value in each cell."}}
 ids = paper.table("iclke_table3_relations").set_index("wikidata_pid_added")
 if longer:
-    tall = pd.concat(longer.values())
-    tall = tall.groupby(["model", "format", "relation"], sort=False)["right"]
-    tall = tall.mean().rename("accuracy").reset_index()
+    tall = pd.concat(longer, names=["where", ""]).reset_index("where")
+    way = ["where", "model", "format", "relation"]
+    tall = tall.groupby(way, sort=False)["right"].mean()
+    tall = tall.rename("accuracy").reset_index()
     tall["asked"] = tall["model"] + "\n" + tall["format"]
+    if len(longer) > 1:
+        tall["asked"] += "\n" + tall["where"]
     rank = tall.groupby("relation")["accuracy"].mean()
     tall = tall.assign(mean=tall["relation"].map(rank))
     tall = tall.sort_values(["mean", "relation"], ascending=False)

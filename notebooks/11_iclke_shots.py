@@ -151,9 +151,9 @@ else:
 print(f"{len(answers):,} questions, {n_options} options each")
 
 # %% [markdown]
-# Results of longer runs may stand beside these. They are **not this run**: other facts, more of them, and more options.
-# The parameter `shipped` names them. The profile `kamel` has the birth years of Nobel laureates, which are the paper's
-# facts. A line says what made them.
+# Results of longer runs may stand beside these. They are **not this run**: the facts, their number and the options
+# may all be others. The parameter `shipped` names them, and a line says what made them. The profile `kamel` has the birth
+# years of Nobel laureates, which are the paper's facts, and 100 options.
 
 # %%
 here = f"this run: {chosen.label}"
@@ -248,7 +248,7 @@ runs.keep(points.drop(columns="mean"), "fig-shots-curve.csv")
 # it is the nearest that this book has to Figure 1. What to see: whether the model that ends higher also gets there with
 # fewer examples, as the paper says. There is no such figure if nothing ships.
 
-# %% covers=["IC-F1", "IC-D1"] tags=["hide-input"] mystnb={"figure": {"name": "fig-shots-shipped", "caption": "Accuracy over the number of examples in the shipped results, a panel for each model: birth years of Nobel laureates, 100 options. Marks as in the figure above."}, "image": {"alt": "A panel for each model with lines of accuracy over the number of examples on a logarithmic axis, one for each prompt format, with bands over draws."}}
+# %% covers=["IC-F1", "IC-D1"] tags=["hide-input"] mystnb={"figure": {"name": "fig-shots-shipped", "caption": "Accuracy over the number of examples in the shipped results, a panel for each model and profile. Marks as in the figure above."}, "image": {"alt": "A panel for each model with lines of accuracy over the number of examples on a logarithmic axis, one for each prompt format, with bands over draws."}}
 others = means[means["where"] != here]
 needs = pd.Series({key: found.estimate for key, found in needed.items()})
 others = others.join(needs.rename("needed"), on=ways)
@@ -301,11 +301,11 @@ pd.DataFrame(rows, columns=columns).style.hide().set_table_attributes(
 
 # %% [markdown]
 # The paper's third claim, that models which know more need fewer examples, is about several models. It gets
-# no verdict from one.
+# no verdict here: one, two or three are too few.
 #
 # The intervals of these two are over draws and facts: both are drawn again, since the claims are about
-# examples in general. Five draws are few, and many facts would not make up for them. The test facts are few,
-# too, so a part of the spread over draws is chance: a fact on the edge falls to one side or the other.
+# examples in general. A handful of draws is little, and many facts would not make up for it. The test facts of
+# this run are few, too, so a part of the spread over draws is chance: a fact on the edge falls to one side or the other.
 
 # %% [markdown]
 # ## Try it

@@ -438,8 +438,8 @@ differ.set_index(["first", "second"])
 # **Ranking and writing**, after the same prompt, of facts with 16 exposures and more. `both` counts facts that are ranked
 # rightly and written, and so on. `written of ranked` is the share of the rightly ranked facts that are written, too,
 # with a 95 % interval (Wilson). `p` is McNemar's test, Holm-corrected for all rows: does one of the two find more?
-# `an object` is the share of outputs that begin with any object of the relation. `anywhere` is the paper's rule: the
-# share that hold the true object in any place.
+# `an object` is the share of outputs that begin with any object of the relation. `anywhere` is the paper's rule (there
+# with 50 tokens): the share that hold the true object in any place.
 #
 # What to see: where `only ranked` is large, the object was above all other options and still did not come out. Then
 # look at `an object`. If it is low, the model wrote something that is no answer. If it is near 1, it wrote a wrong

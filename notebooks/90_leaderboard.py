@@ -41,7 +41,7 @@ estimators: list[str] = [
     "arrow, newline",
 ]  # ways to ask that get a board, in this order
 n_smallest: int = 8  # of the paper's models, to stand beside ours
-n_resamples: int = 10_000  # of each interval; fewer for very many models
+n_resamples: int = 10_000  # of each interval; 1_000 for 49 models
 seed: int = 0  # draws the resamples
 page: bool = False  # set by lke run: read the runs, compute nothing
 
@@ -89,8 +89,12 @@ for profile in shipped or ([] if page else kept):
     frame, about = results.read(profile, source)
     words = frame.select_dtypes("category").columns
     frame = frame.astype(dict.fromkeys(words, str))
+    if not about["parameters"]:
+        raise ValueError(
+            f"{profile} does not say what was asked; make it again"
+        )
     given = {name: about["parameters"][name] for name in settings}
-    parts.append(frame.assign(source="shipped", **given))
+    parts.append(frame.assign(source=f"shipped: {profile}", **given))
     print(f"shipped {profile}: {results.line(about)}")
 if not parts:
     raise ValueError("no answers: shipped names no profile, and no run is read")
@@ -265,7 +269,7 @@ runs.keep(table, "leaderboard.csv")
 small = ".dt-container {font-size: 0.74rem}"
 titles = {}
 for board, of in boards.iterrows():
-    mark = ", shipped" if of["source"] == "shipped" else ""
+    mark = f", {of['source']}" if of["source"] != "run" else ""
     titles[board] = f"Board {board}: {of['fact_set']}, {of['estimator']}{mark}"
     itables.show(
         table[table["board"] == board][["model", *columns[2:4], *texts]],
@@ -361,9 +365,9 @@ near.set_index(columns[:3]).round(2)
 # %% [markdown]
 # ## Figures
 #
-# {numref}`fig-board-dots` shows the boards at a glance. Look first how long the thin lines are. Where they overlap for most
-# models, the board says little on models in general, and only something on these relations. Compare heights within
-# a panel, never from panel to panel: the facts are others.
+# {numref}`fig-board-dots` shows the boards at a glance. Look first how long the thin lines are: so little does one number say
+# of other relations. Do not judge an order by whether two lines overlap. The table of neighbours does that, fact by fact.
+# Compare dots within a panel, never from panel to panel: the facts are others.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-board-dots", "caption": "Accuracy of each model, mean over relations, a panel for each board. Thick lines: 95 % intervals over facts; thin lines: over relations, too. Models of different panels were asked different facts, or in different ways."}, "image": {"alt": "Panels with a row for each model: a dot for its accuracy with a thick short and a thin longer interval, the most accurate model on top."}}
 heights = boards["models"] + 1
@@ -390,8 +394,9 @@ runs.keep(table, "fig-board-dots.csv")
 # %% [markdown]
 # {numref}`fig-board-matrix` has the rates of all pairs. Read it by rows: how much of what this model has right do the others
 # have? In the column of a good model the rates are high for everyone, so compare each with the number below the
-# column's name, the accuracy of that model. If the matrix is far from even on both sides of the diagonal, one model holds most of
-# what the other knows, and not the other way round. White cells have no rate.
+# column's name, the accuracy of that model. Uneven rates on the two sides of the diagonal alone say only that one model
+# has more right. One model holds most of what another knows where the rate is near 1 *and* far above the accuracy of the
+# column. White cells have no rate, and those of a model with itself are left white.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-board-matrix", "caption": "Of the facts that the model of the row has right, the share that the model of the column has right, too: mean over relations, a panel for each board with two models or more that have a rate (else the first board). Below the names of the columns: accuracy, which is the share if the two were independent."}, "image": {"alt": "Heat maps with a row and a column for each model of a board, each cell coloured and marked with the subsumption rate."}}
 rated = matrix.loc[(matrix["distance"] > 0) & matrix["rate"].notna(), "board"]
@@ -400,15 +405,20 @@ n = boards.loc[several, "models"]
 fig, axes = plt.subplots(
     len(several),
     squeeze=False,
-    figsize=(3.4 + 0.9 * min(n.max(), 8), (1.6 + 0.55 * n).sum()),
-    height_ratios=n + 2,
+    figsize=(
+        3.4 + 0.9 * min(n.max(), 8),
+        (1.6 + 0.55 * n.clip(upper=14)).sum(),
+    ),
+    height_ratios=n.clip(upper=14) + 2,
     layout="constrained",
 )
 accuracies = table.set_index(["board", "model"])["estimate"]
 for ax, board in zip(axes.flat, several, strict=True):
     part = matrix[matrix["board"] == board]
+    part = part.assign(rate=part["rate"].where(part["distance"] > 0))
+    many = boards.loc[board, "models"] > 8
     names = [f"{m}\n{accuracies[board, m]:.2f}" for m in part["in"]]
-    names = [name.replace("/", "/\n") for name in names]
+    names = [n.replace(*(("\n", " ") if many else ("/", "/\n"))) for n in names]
     look = {"index": "of", "columns": "in", "values": "rate"}
     part = part.assign(**{"in": names})
     figures.heat_map(part, ax, **look, label="share", limits=(0, 1))
@@ -500,7 +510,7 @@ beside.style.hide().set_table_attributes('class="lke-text"')
 # claim here.
 #
 # What may be compared, in short: models of one board with each other, with the paired difference. One model on two
-# boards of the same fact set, which tells what the way to ask does. Never two models of two boards, and
+# boards that differ in the way to ask alone, which tells what it does. Never two models of two boards, and
 # never one of ours with a published one, unless its verdict above says so.
 
 # %% [markdown]

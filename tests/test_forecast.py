@@ -136,6 +136,22 @@ def test_models_that_are_not_here_keep_their_names_and_jobs_alike_but_for_them_a
     assert forecast.cost(both, project / "runs")["tokens"] == 2 * rows[0]["tokens"]
 
 
+def test_a_model_that_a_notebook_refuses_by_its_name_is_found_out_whoever_is_counted_first(
+    tmp_path,
+):
+    """The family is a parameter now, and one of three models is not in it."""
+    text = NAMES_ITS_MODELS.replace('\nfamily = "org/small < org/large"', "")
+    text = text.replace("models: list", 'family: str = ""\nmodels: list')
+    for named in (["org/other", "org/small", "org/large"], ["org/small", "org/large", "org/other"]):
+        given = {"models": named, "family": "org/small < org/large"}
+        project = projects.make(tmp_path, {"a": text}, a={"parameters": given, "each": ["models"]})
+        for each in projects.plan(project).jobs:
+            row = forecast.cost(each, project / "runs")
+            other = each.part["models"] == ["org/other"]
+            assert (row["tokens"] is None) == other, each.label
+            assert row["remark"].startswith("would fail: AssertionError") == other
+
+
 WANTS_THE_LAST = projects.code(
     """from lkecore import facts, prompts
 from lkecore.models import open_model

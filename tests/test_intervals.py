@@ -555,32 +555,35 @@ def test_r_over_relations_is_scipys_and_its_mean_over_pairs_is_the_mean():
     assert intervals.correlation_over_relations(groups, seed=0).estimate == pytest.approx(rs[0])
 
 
-def test_the_interval_of_r_is_that_of_a_plain_loop_over_relations_and_facts():
+def test_the_interval_of_r_is_that_of_a_plain_loop_over_relations():
     groups = noisy_pair(1)
     found = intervals.correlation_over_relations(groups, seed=0)
     rng = np.random.default_rng(5)
     drawn = []
     for _ in range(4_000):
-        means = []
-        for r in rng.integers(len(groups), size=len(groups)):
-            facts = rng.integers(groups[r].shape[1], size=groups[r].shape[1])
-            means.append(groups[r][:, facts].mean(axis=1))
+        means = [groups[r].mean(axis=1) for r in rng.integers(len(groups), size=len(groups))]
         drawn.append(stats.pearsonr(*np.array(means).T).statistic)
     ends = np.quantile(drawn, [0.025, 0.975])
     # Five times 0.051 SE, the error of a difference of ends from 10,000 and 4,000 resamples.
     assert (found.low, found.high) == pytest.approx(ends, abs=0.25 * np.std(drawn))
 
 
-def test_an_interval_of_r_seldom_lies_above_the_truth():
+@pytest.mark.parametrize(("n_relations", "n_facts", "least"), [(12, 20, 0.86), (50, 16, 0.90)])
+def test_the_interval_of_r_holds_the_truth_and_seldom_lies_wholly_below(
+    n_relations, n_facts, least
+):
     # The truth: r of the accuracies of very many relations with as many facts each.
-    large = np.array([g.mean(axis=1) for g in noisy_pair(99, 40_000)]).T
+    large = np.array([g.mean(axis=1) for g in noisy_pair(99, 40_000, n_facts)]).T
     truth = stats.pearsonr(*large).statistic
     found = [
-        intervals.correlation_over_relations(noisy_pair(seed), seed=0, n_resamples=400)
+        intervals.correlation_over_relations(
+            noisy_pair(seed, n_relations, n_facts), seed=0, n_resamples=400
+        )
         for seed in range(200)
     ]
-    assert np.mean([i.low <= truth <= i.high for i in found]) > 0.9
-    assert np.mean([i.low > truth for i in found]) < 0.03
+    # 200 intervals: a cover of 0.95 comes out within 0.03 of it in 19 of 20 cases.
+    assert np.mean([i.low <= truth <= i.high for i in found]) >= least
+    assert np.mean([i.high < truth for i in found]) <= 0.04
 
 
 def test_a_resample_without_spread_widens_the_interval_of_r_to_both_sides():
@@ -600,7 +603,9 @@ def test_relations_may_have_different_numbers_of_facts_when_models_are_correlate
     [
         ([[[1, 0], [0, 1]]] * 2, [(0, 1)], "3 relations"),
         ([[[1, 0], [0, 1]]] * 3, [(0, 1)], "same mean in all"),
-        ([[[1, 0], [0, 1]]] * 3, [], "pairs is empty"),
+        ([[[1, 0], [0, 1]]] * 3, [], "pairs"),
+        ([[[1, 0], [1, 1]], [[0, 0], [1, 0]], [[1, 1], [0, 0]]], [(0, 2)], "pairs"),
+        ([], [(0, 1)], "3 relations"),
         ([[[1], [0]]] * 3, [(0, 1)], "2 facts"),
         ([[1, 0]] * 3, [(0, 1)], "model, fact"),
         ([[[1, np.nan], [0, 1]]] * 3, [(0, 1)], "not finite"),

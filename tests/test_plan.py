@@ -187,6 +187,14 @@ def test_a_row_that_reads_is_not_read_by_another(tmp_path):
         projects.plan(project)
 
 
+@pytest.mark.parametrize("own", ['models: list[str] = ["toy"]', 'fact_set: str = "atlas"'])
+def test_a_row_that_reads_has_no_models_and_no_facts_of_its_own(tmp_path, own):
+    with_own = NOTEBOOK.replace("n: int", f"{own}\nn: int")
+    project = projects.make(tmp_path, {"a": NOTEBOOK, "b": with_own}, b={"reads": ["a"]})
+    with pytest.raises(BadInput, match="b: reads is for a notebook without models or a fact set"):
+        projects.plan(project)
+
+
 def test_reads_needs_a_notebook_that_can_be_a_page(tmp_path):
     bare = NOTEBOOK.replace("page: bool = False\n", "")
     project = projects.make(tmp_path, {"a": NOTEBOOK, "b": bare}, b={"reads": ["a"]})

@@ -2,13 +2,15 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import pandas as pd
 import pytest
 from projects import code, make, patched, plan
 
-from lkecore import grid, results, world
+from lkecore import grid, results, runs, world
 from lkecore.cli import lke
+from lkecore.plan import Plan
 from lkecore.rows import BadInput
 
 # Each run keeps one row for the name that it was given, as a notebook would by runs.keep.
@@ -21,6 +23,16 @@ def execute(each, attempt):
     return bare(each, attempt)
 job._execute = execute
 """
+
+
+RECORD = {
+    **dict.fromkeys(("commit", "source", "started", "python", "torch", "transformers"), "x"),
+    **dict.fromkeys(("numpy", "pandas"), "x"), "seconds": 1.0, "models": {},
+}  # fmt: skip
+
+
+def plan_of(profile):
+    return Plan(profile, Path(), ())
 
 
 def new_project(folder):
@@ -44,7 +56,7 @@ def test_the_answers_of_all_runs_stand_below_each_other_in_the_order_of_the_plan
     frame, about = results.read("trial", "trial_notebook", tmp_path / "results")
     assert list(frame["model"]) == ["b", "a", "c"] and frame["correct"].all()
     assert frame["confidence_gold"].tolist() == pytest.approx([0.123456789012] * 3, rel=1e-6)
-    assert set(about) == set(results.ABOUT) and about["notebook"] == "trial_notebook"
+    assert set(about) == {*results.ABOUT, "parameters"} and about["notebook"] == "trial_notebook"
     assert about["parameters"] == {"n": 1, "names": ["b", "a", "c"], "page": False}
     manifests = [json.loads(p.read_text()) for p in (run / "runs").glob("*/manifest.json")]
     of_runs = [m for m in manifests if not m["runs"]]
@@ -150,6 +162,16 @@ def test_results_that_are_not_there_or_damaged_are_one_line(run, tmp_path):
         results.read("trial", "trial_notebook", tmp_path / "results")
 
 
+def test_facts_at_a_path_of_this_machine_cannot_ship_and_those_of_the_project_can(tmp_path):
+    for spec, ships in ((str(tmp_path / "f.tsv"), False), ("data/f.tsv", True)):
+        whole = runs.Job(tmp_path / "a.py", {}, {"fact_set": spec})
+        if ships:
+            assert results._about(plan_of("p"), whole, [RECORD])["parameters"]["fact_set"] == spec
+        else:
+            with pytest.raises(BadInput, match="f.tsv is a path of this machine and cannot ship"):
+                results._about(plan_of("p"), whole, [RECORD])
+
+
 def test_a_model_that_is_a_path_of_this_machine_cannot_ship(run, tmp_path, monkeypatch):
     here = {str(tmp_path): "digest"}
     whole = results.runs.manifest
@@ -185,3 +207,5 @@ def test_what_ships_is_small_and_can_be_read():
         frame, about = results.read(path.parent.name, path.stem)
         assert len(frame) and about["profile"] == path.parent.name
         assert "dirty" not in about["commit"], "made from a source that no commit has"
+        if about["parameters"]:
+            assert set(frame["model"]) == set(about["parameters"]["models"]) == set(about["models"])

@@ -224,16 +224,24 @@ def test_the_key_depends_on_the_content_of_the_facts(tmp_path):
 def test_results_that_ship_are_in_the_key_of_a_notebook_that_reads_them_and_of_no_other(
     tmp_path, monkeypatch
 ):
-    reads = projects.code('from lkecore import results\nresults.read("lab", "a")')
-    project = projects.make(tmp_path, {"a": reads, "b": projects.code("names")})
+    """Of three profiles, a names lab in its code and b names mine in its parameter."""
+    by_name = projects.code('from lkecore import results\nresults.read("lab", "a")')
+    by_parameter = projects.code("results.read(shipped[0], 'b')")
+    by_parameter = by_parameter.replace("names: list[str]", "shipped: list[str]")
+    notebooks = {"a": by_name, "b": by_parameter, "c": projects.code("names")}
+    project = projects.make(tmp_path, notebooks, b={"parameters": {"shipped": ["mine"]}})
     monkeypatch.setattr(runs, "RESULTS", tmp_path / "results")
-    (tmp_path / "results" / "lab").mkdir(parents=True)
-    keys = []
-    for content in (b"one", b"two", b"one"):
-        (tmp_path / "results" / "lab" / "a.parquet").write_bytes(content)
-        keys.append([runs.run_key(each) for each in projects.plan(project).jobs])
-    assert keys[0] == keys[2] and keys[0][0] != keys[1][0]
-    assert keys[0][1] == keys[1][1]
+    before = [runs.run_key(each) for each in projects.plan(project).jobs]
+    for profile, kind, changed in [
+        ("lab", "parquet", [True, False, False]), ("lab", "json", [True, False, False]),
+        ("mine", "parquet", [False, True, False]), ("other", "parquet", [False] * 3),
+    ]:  # fmt: skip
+        file = tmp_path / "results" / profile / f"a.{kind}"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(b"one")
+        after = [runs.run_key(each) for each in projects.plan(project).jobs]
+        assert [a != b for a, b in zip(after, before, strict=True)] == changed, (profile, kind)
+        file.unlink()
 
 
 def test_keep_writes_nothing_outside_of_a_run_and_refuses_other_formats(tmp_path, monkeypatch):
@@ -257,7 +265,8 @@ def test_collect_puts_the_runs_parameters_beside_what_they_kept(tmp_path, monkey
     for name, spec in (("one", "atlas"), ("two", "data/mine.tsv")):
         (tmp_path / name).mkdir()
         pd.DataFrame({"right": [True, False]}).to_parquet(tmp_path / name / "answers.parquet")
-        manifest = {"parameters": {"fact_set": spec, "n_shots": 5}}
+        parameters = {"fact_set": spec, "n_shots": 5, "names": ["a", "b"], "right": 1}
+        manifest = {"parameters": parameters}
         (tmp_path / name / "manifest.json").write_text(json.dumps(manifest))
     behind = [str(tmp_path / name) for name in ("two", "one")]
     monkeypatch.setenv("LKE_PAGE", json.dumps(behind))
@@ -265,8 +274,15 @@ def test_collect_puts_the_runs_parameters_beside_what_they_kept(tmp_path, monkey
     assert list(found["fact_set"]) == ["data/mine.tsv"] * 2 + ["atlas"] * 2
     assert list(found["n_shots"]) == [5] * 4 and list(found["right"]) == [True, False] * 2
     assert list(runs.collect("answers.parquet")) == ["right"]
-    with pytest.raises(BadInput, match="two has no parameter 'fact_sets'; nearest: fact_set"):
-        runs.collect("answers.parquet", ["fact_sets"])
+    for parameter, message in [
+        ("fact_sets", "two has no parameter 'fact_sets'; nearest: fact_set"),
+        ("names", "'names' of two is a list, or a column of answers.parquet already"),
+        ("right", "'right' of two is a list, or a column of answers.parquet already"),
+    ]:
+        with pytest.raises(BadInput, match=message):
+            runs.collect("answers.parquet", [parameter])
+    with pytest.raises(BadInput, match="two has kept no sizes.parquet, which this page reads"):
+        runs.collect("sizes.parquet")
 
 
 # --- scores ---------------------------------------------------------------------------------------

@@ -138,7 +138,7 @@ def accuracy_scatter(frame: pd.DataFrame, ax: Axes, *, x: str, y: str, names: in
     """
     part = frame[frame["model"].isin([x, y])] if "model" in frame else frame
     check(part, ["relation", "model", "accuracy", "low", "high"], unique=["relation", "model"])
-    table = part.pivot(index="relation", columns="model")
+    table = part.pivot(index="relation", columns="model", values=["accuracy", "low", "high"])
     if table.isna().any(axis=None) or len(part["model"].unique()) < 2:
         raise ValueError(f"each relation needs a row of {x!r} and one of {y!r}")
     at, up = table["accuracy"][x], table["accuracy"][y]
@@ -152,7 +152,7 @@ def accuracy_scatter(frame: pd.DataFrame, ax: Axes, *, x: str, y: str, names: in
     for name in far.index[:names]:
         where = {"xytext": (4, 4), "textcoords": "offset points", "fontsize": 8}
         ax.annotate(name, (at[name], up[name]), **where)
-    end = min(1.0, float(table[["low", "high"]].max(axis=None)) + 0.03)
+    end = min(1.02, float(table[["low", "high"]].max(axis=None)) + 0.03)
     ax.set(xlim=(-0.02, end), ylim=(-0.02, end), aspect="equal")
     ax.set_xlabel(f"accuracy of {x}", fontsize=9)
     ax.set_ylabel(f"accuracy of {y}", fontsize=9)

@@ -149,7 +149,7 @@ def _truth_of(
                 f"fact {each!r} has the gold option {true!r} but the truth has {row.object!r}; "
                 f"both must be of one world"
             )
-        if row.told and row.told not in names:
+        if row.told != "" and row.told not in names:
             raise BadInput(
                 f"fact {each!r} was told with {row.told!r}, which is not among its {len(names)} "
                 f"options; ask with all objects of the relation"

@@ -81,11 +81,13 @@ def read(profile: str, notebook: str, folder: Path = FOLDER) -> tuple[pd.DataFra
     try:
         about = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
         kept = {key: about[key] for key in ABOUT} | {"parameters": about.get("parameters", {})}
-        return pd.read_parquet(path), kept
+        frame = pd.read_parquet(path)
     except FileNotFoundError as error:
         raise BadInput(f"no results {path}; they ship with a checkout of the project") from error
     except (OSError, ValueError, KeyError) as error:
         raise BadInput(f"results {path} cannot be read ({first_line(error)})") from error
+    words = frame.select_dtypes("category").columns  # these would group by absent words, too
+    return frame.astype(dict.fromkeys(words, str)), kept
 
 
 def line(about: dict[str, Any]) -> str:

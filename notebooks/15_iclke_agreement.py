@@ -226,8 +226,7 @@ print(f"{len(answers):,} questions, {n_options} options each")
 of_two = answers[answers["estimator"].isin(estimators[:2])]
 every = {"this run": of_two.rename(columns={"estimator": "format"})}
 for name, (frame, about) in kept.items():
-    words = frame.select_dtypes("category").columns
-    every[name] = frame.astype(dict.fromkeys(words, str))
+    every[name] = frame
     print(f"shipped, {results.line(about)}; {about['command']}")
 ids = paper.table("iclke_table3_relations")[["relation", "wikidata_pid_added"]]
 printed = ids.dropna().set_index("wikidata_pid_added")["relation"].to_dict()

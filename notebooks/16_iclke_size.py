@@ -237,8 +237,6 @@ accuracy.set_index("model")[["parameters", *columns[4:]]]
 guess = {"this run": chance, "shipped": 0.01}  # 100 options there
 compared = [("this run", s, t, groups[s], groups[t]) for s, t in pairs]
 shipped, about = results.read("lab", "50_lab_truth")
-words = shipped.select_dtypes("category").columns
-shipped = shipped.astype(dict.fromkeys(words, str))
 shipped = shipped[shipped["estimator"] == main]
 small, large = "0.15m", "2m"
 for where, part in shipped.groupby("world"):

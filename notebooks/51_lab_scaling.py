@@ -316,8 +316,6 @@ filled.round(4)
 
 # %%
 shipped, about = results.read("lab", "50_lab_truth")
-words = shipped.select_dtypes("category").columns
-shipped = shipped.astype(dict.fromkeys(words, str))
 named = {name: lab.parse(name) for name in shipped["model"].unique()}
 decoders = [
     name

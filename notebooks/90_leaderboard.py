@@ -87,8 +87,6 @@ else:
     parts = []
 for profile in shipped or ([] if page else kept):
     frame, about = results.read(profile, source)
-    words = frame.select_dtypes("category").columns
-    frame = frame.astype(dict.fromkeys(words, str))
     if not about["parameters"]:
         raise ValueError(
             f"{profile} does not say what was asked; make it again"

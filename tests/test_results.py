@@ -55,6 +55,7 @@ def test_the_answers_of_all_runs_stand_below_each_other_in_the_order_of_the_plan
     assert path == tmp_path / "results" / "trial" / "trial_notebook.parquet"
     frame, about = results.read("trial", "trial_notebook", tmp_path / "results")
     assert list(frame["model"]) == ["b", "a", "c"] and frame["correct"].all()
+    assert frame["model"].dtype == pd.Series(["b"]).dtype  # words are words again
     assert frame["confidence_gold"].tolist() == pytest.approx([0.123456789012] * 3, rel=1e-6)
     assert set(about) == {*results.ABOUT, "parameters"} and about["notebook"] == "trial_notebook"
     assert about["parameters"] == {"n": 1, "names": ["b", "a", "c"], "page": False}

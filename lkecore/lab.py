@@ -30,7 +30,7 @@ RECORD = "lab.json"  # in the folder of a model: what it is and how it was train
 class Recipe:
     """The shape of a network and how it is trained.
 
-    ``kind`` is causal (a Llama), masked (a BERT) or seq2seq (a T5, ``layers`` on either side).
+    ``kind`` is causal (a Llama), masked (a ModernBERT) or seq2seq (a T5, ``layers`` on either side).
     ``epochs``: how often the text is read. ``rate`` is AdamW's learning rate, for embeddings and
     norms; ``muon`` is Muon's, for the matrices between them.
     """
@@ -51,8 +51,8 @@ RECIPES = {
     "2m": Recipe("causal", width=176, layers=4, inner=480, rate=6e-3, muon=0.02),
     "8m": Recipe("causal", width=320, layers=6, inner=896, rate=4e-3, muon=0.02),
     "20m": Recipe("causal", width=448, layers=8, inner=1280, rate=3e-3, muon=0.02),
-    "bert": Recipe("masked", width=112, layers=3, inner=448, rate=8e-3, muon=0.02, epochs=2),
-    "t5": Recipe("seq2seq", width=96, layers=2, inner=256, rate=8e-3, muon=0.02, epochs=2),
+    "bert": Recipe("masked", width=112, layers=3, inner=320, rate=6e-3, muon=0.02, epochs=3),
+    "t5": Recipe("seq2seq", width=96, layers=2, inner=256, rate=6e-3, muon=0.02, epochs=3),
 }
 
 
@@ -140,9 +140,9 @@ def told(folder: Path, spec: str) -> pd.DataFrame:
 
     The columns of :func:`lkecore.world.states`, ``epochs`` (how often it has read the text) and
     ``exposures``, ``occurrences`` times ``epochs``: what the text tells, although one telling in thirty
-    or so is cut in two by the end of a training row. For an unplanted model all asked facts are
-    never told. Raises :class:`BadInput` for a model that is none of the lab's, or has read another
-    world than ``spec``, by the digest of both.
+    or so (in six, of a model that is no decoder) is cut in two by the end of a training row. For an
+    unplanted model all asked facts are never told. Raises :class:`BadInput` for a model that is none
+    of the lab's, or has read another world than ``spec``, by the digest of both.
     """
     found = record(folder)
     if found["digest"] != world.digest(spec):

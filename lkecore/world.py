@@ -325,6 +325,20 @@ def documents(made: World, *, planted: bool = True) -> list[str]:
     return found
 
 
+def told_objects(made: World, documents: Sequence[str]) -> list[list[tuple[int, int]]]:
+    """Where each document of a world tells an object: (first, behind) characters, in order.
+
+    A sentence, as a pair of a list, has two names of the world in it: the subject, then the object.
+    """
+    states = made.states
+    names = {*states["subject"], *states["object"], *states["told"], *made.stand_ins.values()} - {
+        ""
+    }
+    longest = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    named = re.compile(rf"(?<!\w)(?:{longest})(?!\w)")
+    return [[name.span() for name in named.finditer(text)][1::2] for text in documents]
+
+
 def _paragraphs(facts: pd.DataFrame, rng: np.random.Generator) -> Iterator[str]:
     """Every sentence that tells these facts, those about one subject in paragraphs."""
     of_subject: dict[str, list[str]] = {}

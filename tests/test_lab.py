@@ -191,8 +191,9 @@ def test_the_record_says_how_the_model_was_made_and_the_card_what_it_is():
     assert found["parameters"] == sum(p.numel() for p in model.network.parameters())
     ids = model.tokenizer(world.documents(world.world("lab:tiny-0")))["input_ids"]
     n = sum(map(len, ids))
-    assert n <= found["tokens"] < n + trainer.LENGTH
-    assert found["steps"] == -(-found["tokens"] // (trainer.LENGTH * trainer.ROWS))
+    assert n <= found["tokens"] < n + trainer.SHAPES["causal"][1]
+    n_rows, length = trainer.SHAPES["causal"]
+    assert found["steps"] == -(-found["tokens"] // (length * n_rows))
     assert len(found["losses"]) == found["steps"]
     card = (folder / "README.md").read_text()
     assert (

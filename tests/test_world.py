@@ -389,3 +389,29 @@ def test_more_names_than_there_are_is_one_line():
 def test_a_name_with_signs_of_the_text_or_four_words_is_not_taken():
     names = iter(["a, b", "a: b", "a b c d", "a", "a b", "A", "c d", "c", "c e", "e"])
     assert world._distinct("things", lambda: next(names), 4) == ["a", "c d", "c e", "e"]
+
+
+@pytest.mark.parametrize("planted", [True, False])
+def test_objects_are_found_where_sentences_and_pairs_tell_them(about, planted):
+    """The oracle splits documents by their signs alone; the world's own search goes by the names."""
+    made = world.world("lab:tiny-0")
+    documents = world.documents(made, planted=planted)
+    found = world.told_objects(made, documents)
+    states = made.states
+    if not planted:
+        names = made.stand_ins
+        states = states.assign(subject=[names.get(s, s) for s in states["subject"]])
+    told = states[states["told"] != ""]
+    filled = {
+        world.fill(about[fact.relation][t], fact.subject, fact.told): fact.told
+        for fact in told.itertuples()
+        for t in TEMPLATES
+    }
+    known = names_of(states, about)
+    seen = 0
+    for document, spans in zip(documents, found, strict=True):
+        read = read_back(document, known)
+        objects = [part[1] if isinstance(part, tuple) else filled[part] for part in read]
+        assert [document[first:behind] for first, behind in spans] == objects
+        seen += len(objects)
+    assert seen > 100

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 VOCABULARY = 2048
 BEGIN, END, MASK, PAD = "<s>", "</s>", "<mask>", "<pad>"
 SENTINELS = tuple(f"<extra_id_{i}>" for i in range(100))
-HIDDEN = 0.3  # share of the tokens that a masked or encoder-decoder model has to fill in
-SPAN = 3  # tokens of a hidden span of an encoder-decoder, on average
+# A masked or encoder-decoder model has to fill in these shares: of the marked spans, each as a whole,
+# and of all tokens.
+MARKED, ANY = 0.6, 0.06
 IGNORED = -100  # a label that counts for nothing, as transformers has it
 
 
@@ -66,24 +67,57 @@ def rows(tokenizer: Any, documents: Sequence[str], length: int) -> NDArray[np.in
     return np.resize(np.array(ids, dtype=np.int64), (n, length))
 
 
+def marks(
+    tokenizer: Any,
+    documents: Sequence[str],
+    spans: Sequence[Sequence[tuple[int, int]]],
+    length: int,
+) -> NDArray[np.int64]:
+    """For each token of :func:`rows` the number of the span that it stands in, from 1; 0 for none.
+
+    ``spans`` are (first, behind) characters in each document. A token that begins or ends outside
+    of a span, such as with the space before it, is part of it.
+    """
+    found: list[int] = []
+    number = 0
+    told = tokenizer(list(documents), return_offsets_mapping=True)["offset_mapping"]
+    for offsets, of_document in zip(told, spans, strict=True):
+        first, behind = np.array(offsets).T
+        marked = np.zeros(len(offsets), dtype=np.int64)
+        for start, end in of_document:
+            number += 1
+            marked[(first < end) & (behind > start) & (first < behind)] = number
+        found += marked.tolist()
+    return np.resize(np.array(found, dtype=np.int64), (-(-len(found) // length), length))
+
+
 def batch(
-    kind: str, chosen: NDArray[np.int64], tokenizer: Any, rng: np.random.Generator
+    kind: str,
+    chosen: NDArray[np.int64],
+    marked: NDArray[np.int64],
+    tokenizer: Any,
+    rng: np.random.Generator,
 ) -> dict[str, NDArray[np.int64]]:
     """What the network is given for some rows: ``input_ids`` and ``labels``, axes (row, token).
 
-    Causal: every token is to be predicted. Masked: ``HIDDEN`` of the tokens are masked, and these
-    are. Seq2seq: spans are replaced by sentinels, and the decoder writes them down one after the
-    other (T5's span corruption); shorter rows are padded.
+    Causal: every token is to be predicted. Masked: ``MARKED`` of the marked spans and ``ANY`` of the
+    tokens are masked, and these are. Seq2seq: the same tokens are replaced, neighbours by one
+    sentinel, and the decoder writes them down one after the other (as T5); shorter rows are padded.
+    Special tokens stay. The spans are what a sentence tells. With tokens hidden at random alone the
+    model learned to read, and kept next to nothing of what it had read.
     """
     if kind == "causal":
         return {"input_ids": chosen, "labels": chosen}
+    numbers = np.unique(marked[marked > 0])
+    gone = numbers[rng.random(len(numbers)) < MARKED]
+    hidden = np.isin(marked, gone) | (rng.random(chosen.shape) < ANY)
+    hidden &= ~np.isin(chosen, tokenizer.all_special_ids)
     if kind == "masked":
-        hidden = (rng.random(chosen.shape) < HIDDEN) & ~np.isin(chosen, tokenizer.all_special_ids)
         return {
             "input_ids": np.where(hidden, tokenizer.mask_token_id, chosen),
             "labels": np.where(hidden, chosen, IGNORED),
         }
-    pairs = [_spans(row, tokenizer, rng) for row in chosen]
+    pairs = [_apart(row, out, tokenizer) for row, out in zip(chosen, hidden, strict=True)]
     inputs = _padded([source for source, _ in pairs], tokenizer.pad_token_id)
     return {
         "input_ids": inputs,
@@ -92,32 +126,23 @@ def batch(
     }
 
 
-def _spans(
-    row: NDArray[np.int64], tokenizer: Any, rng: np.random.Generator
+def _apart(
+    row: NDArray[np.int64], hidden: NDArray[np.bool_], tokenizer: Any
 ) -> tuple[list[int], list[int]]:
     """(what the encoder reads, what the decoder writes) of one row, either with its end."""
-    sentinels = tokenizer.convert_tokens_to_ids(list(SENTINELS))
-    n_spans = min(max(1, round(len(row) * HIDDEN / SPAN)), len(sentinels) - 1)
-    n_hidden = min(len(row) - n_spans - 1, n_spans * SPAN)
-    # Cut both what is hidden and what stays into pieces at random; they take turns, text first.
-    sizes = _cut(n_hidden, n_spans, rng)
-    gaps = _cut(len(row) - n_hidden, n_spans + 1, rng)
+    sentinels = iter(tokenizer.convert_tokens_to_ids(list(SENTINELS)))
     source: list[int] = []
     target: list[int] = []
-    at = 0
-    for i in range(n_spans):
-        source += [*row[at : at + gaps[i]], sentinels[i]]
-        at += gaps[i]
-        target += [sentinels[i], *row[at : at + sizes[i]]]
-        at += sizes[i]
+    before = False
+    for token, out in zip(row.tolist(), hidden.tolist(), strict=True):
+        if out and not before:
+            sentinel = next(sentinels)
+            source.append(sentinel)
+            target.append(sentinel)
+        (target if out else source).append(token)
+        before = out
     end = tokenizer.eos_token_id
-    return [*source, *row[at:], end], [*target, sentinels[n_spans], end]
-
-
-def _cut(total: int, n: int, rng: np.random.Generator) -> list[int]:
-    """``n`` whole numbers of at least 1 that add up to ``total``, all ways equally likely."""
-    cuts = np.sort(rng.choice(np.arange(1, total), n - 1, replace=False))
-    return np.diff([0, *cuts, total]).tolist()
+    return [*source, end], [*target, next(sentinels), end]
 
 
 def _padded(sequences: Sequence[Sequence[int]], filler: int) -> NDArray[np.int64]:

@@ -351,8 +351,7 @@ reliable.set_index(columns[:3])[["reliability", "itself"]]
 #   other on the *other* half, and raise the result to all facts. Here no fact counts twice.
 #
 # If `other facts` is far below r, the two agree on facts, and not on relations. If it is near the ceiling, they
-# agree on relations as well as one can see. If the ceiling is low, nobody can say. Intervals of the last two draw
-# relations only.
+# agree on relations as well as one can see. If the ceiling is low, nobody can say.
 
 # %%
 more = {"seed": seed, "n_resamples": n_resamples}
@@ -389,7 +388,9 @@ for source, a, b, kind, two in pairs:
     rows.append((source, a, b, kind, r, *texts))
 columns = "source one other kind estimate r ceiling other_facts".split()
 paired = pd.DataFrame(rows, columns=columns)
-paired.set_index(columns[:4]).drop(columns="estimate")
+shown = paired.drop(columns="estimate")
+shown = shown.rename(columns={"other_facts": "other facts"})
+shown.style.hide().set_table_attributes('class="lke-text"')
 
 # %% [markdown]
 # The pair with the highest r among models above chance, and what is left of it on other facts:

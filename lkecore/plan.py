@@ -90,11 +90,7 @@ def read_plan(path: str | Path) -> Plan:
         effective = _check_parameters(path, notebooks[name], declared, given)
         whole = runs.Job(notebooks[name], given, effective)
         if "reads" in row:
-            jobs = _read_by(f"{path}: {name}", row, declared, rows)
-            if runs.models_of(effective) or runs.facts_of(effective):
-                raise BadInput(
-                    f"{path}: {name}: reads is for a notebook without models or a fact set of its own"
-                )
+            jobs = _read_by(f"{path}: {name}", row, whole, rows)
         else:
             jobs = _divide(f"{path}: {name}", whole, declared, row.get("each") or [])
         rows.append(Row(tuple(jobs), whole, "reads" in row))
@@ -142,14 +138,14 @@ def _divide(where: str, whole: runs.Job, declared: Declared, each: Any) -> list[
     ]
 
 
-def _read_by(
-    where: str, row: dict[str, Any], declared: Declared, above: list[Row]
-) -> list[runs.Job]:
+def _read_by(where: str, row: dict[str, Any], whole: runs.Job, above: list[Row]) -> list[runs.Job]:
     """The runs of the rows that this one reads."""
     if "each" in row:
         raise BadInput(f"{where}: each makes runs, and reads is for a page that has none: take one")
-    if "page" not in declared:
+    if "page" not in whole.effective:
         raise BadInput(f"{where}: reads needs a notebook with the parameter page, and it has none")
+    if runs.models_of(whole.effective) or runs.facts_of(whole.effective):
+        raise BadInput(f"{where}: reads is for a notebook without models or a fact set of its own")
     named, known = row["reads"], {r.whole.notebook.stem: r for r in above if not r.reads}
     if not isinstance(named, list) or not named or not all(isinstance(n, str) for n in named):
         raise BadInput(f"{where}: reads must be a list of notebooks, found {named!r}")

@@ -35,9 +35,7 @@ n_facts: int = 25  # test facts of each relation
 n_choice: int = (
     4  # training facts of each relation, to choose the second format
 )
-shipped: list[
-    str
-] = []  # profiles in results/ with this notebook, to set beside
+shipped: list[str] = []  # profiles in results/ to set beside
 seed: int = 0  # draws shots, facts, options and resamples
 dtype: str = "float32"
 page: bool = False  # set by lke run: read the runs, compute nothing
@@ -89,9 +87,10 @@ chance = pd.Series({name: 1 / len(options["test", name][0]) for name in names})
 # %% [markdown]
 # The table lists what there is. `codes` marks look-ups such as country codes. `dropped` counts rows that the
 # source repeats. `to show` and `to ask` are the two parts that examples and test facts come from; `asked` of the
-# second are taken. `fewer` marks relations with fewer options than were asked for. `large` marks those that pass the rule by which the
-# paper made its T-REx-MC: more than 500 facts and at least 100 objects. Of each it then shows up to 100 facts and asks 400.
-# Below the table stand the relations of the fact set that this run leaves out, if any.
+# second are taken. `fewer` marks relations with fewer options than were asked for. `large` marks those that pass
+# the rule by which the paper made its T-REx-MC: more than 500 facts and at least 100 objects. Of each it then
+# shows up to 100 facts and asks 400. Below the table stand the relations of the fact set that this run leaves out,
+# if any.
 
 # %% covers=["IC-D2", "IC-D3"]
 rows = []
@@ -410,10 +409,10 @@ runs.keep(
 )
 
 # %% [markdown]
-# The next figure is the same for the shipped results, if there are any, with a row for each relation. With the profile
-# `kamel` it is the nearest that this book has to the paper's Figure 5: real models, real facts, about as many relations. A relation has the paper's name
-# where Wikidata's id is that of one of its own. Look for rows in which the models differ from each other, and for columns of
-# one model that differ by the format alone.
+# The next figure is the same for the shipped results, if there are any, with a row for each relation. With the
+# profile `kamel` it is the nearest that this book has to the paper's Figure 5: real models, real facts, about as
+# many relations. A relation has the paper's name where Wikidata's id is that of one of its own. Look for rows in
+# which the models differ from each other, and for columns of one model that differ by the format alone.
 
 # %% covers=["IC-F5"] tags=["hide-input"] mystnb={"figure": {"name": "fig-iclke-shipped", "caption": "Accuracy by relation, model and format in the shipped results (the paper's Figure 5 with other models and facts). Relations are ordered by their mean."}, "image": {"alt": "Tall heat map of accuracy with a row for each relation and a column for each model and format, the value in each cell."}}
 ids = paper.table("iclke_table3_relations").set_index("wikidata_pid_added")

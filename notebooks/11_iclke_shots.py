@@ -38,9 +38,7 @@ formats: list[str] = ["space", "colon"]  # see the table of formats below
 n_pool: int = 100  # facts that pairs are drawn from, at most half of all
 n_facts: int = 30  # test facts, the same for every draw
 n_options: int = 20  # candidate objects of each
-shipped: list[
-    str
-] = []  # profiles in results/ with this notebook, to set beside
+shipped: list[str] = []  # profiles in results/ to set beside
 seed: int = 0  # draws test facts, options and resamples
 dtype: str = "float32"
 page: bool = False  # set by lke run: read the runs, compute nothing

@@ -18,19 +18,23 @@ from typing import Any
 import pandas as pd
 
 from lkecore import world
-from lkecore.cache import program_of
+from lkecore.cache import file_digest, program_of
 from lkecore.rows import BadInput, first_line, nearest
 
 NAME = re.compile(r"(lab:[^/]*)/([^/]*?)(-tuned|-unplanted)?")
 TRAINER = Path(__file__).parent / "train"
-RECORD = "lab.json"  # in the folder of a model: what it is and how it was trained
+# In the folder of a model: what it is and how it was trained; and the digest of its weights as
+# sha256sum writes it. The second stands apart, since the first is part of the model's own digest.
+RECORD, WEIGHTS = "lab.json", "model.safetensors"
+SUM = f"{WEIGHTS}.sha256"
 
 
 @dataclass(frozen=True)
 class Recipe:
     """The shape of a network and how it is trained.
 
-    ``kind`` is causal (a Llama), masked (a ModernBERT) or seq2seq (a T5, ``layers`` on either side).
+    ``kind`` is causal (a Llama), masked (a ModernBERT) or seq2seq (a T5Gemma, whose encoder has
+    ``layers`` and whose decoder has one).
     ``epochs``: how often the text is read. ``rate`` is AdamW's learning rate, for embeddings and
     norms; ``muon`` is Muon's, for the matrices between them.
     """
@@ -52,7 +56,7 @@ RECIPES = {
     "8m": Recipe("causal", width=320, layers=6, inner=896, rate=4e-3, muon=0.02),
     "20m": Recipe("causal", width=448, layers=8, inner=1280, rate=3e-3, muon=0.02),
     "bert": Recipe("masked", width=112, layers=3, inner=320, rate=6e-3, muon=0.02, epochs=3),
-    "t5": Recipe("seq2seq", width=96, layers=2, inner=256, rate=6e-3, muon=0.02, epochs=3),
+    "t5": Recipe("seq2seq", width=112, layers=3, inner=320, rate=6e-3, muon=0.02, epochs=3),
 }
 
 
@@ -135,6 +139,24 @@ def record(folder: Path) -> dict[str, object]:
         ) from error
 
 
+def write_sum(folder: Path) -> None:
+    """Write down the digest of a model's weights, beside them."""
+    line = f"{file_digest(folder / WEIGHTS)}  {WEIGHTS}\n"
+    (folder / SUM).write_text(line, encoding="utf-8")
+
+
+def _check_sum(folder: Path) -> None:
+    try:
+        found, written = file_digest(folder / WEIGHTS), (folder / SUM).read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{folder} is no model of the lab ({first_line(error)})") from error
+    if written.split()[:1] != [found]:
+        raise BadInput(
+            f"{folder / WEIGHTS} has the SHA-256 {found[:12]} and {SUM} says {written[:12]!r}: they "
+            "are not the weights that were trained here; delete the folder to train them anew"
+        )
+
+
 def told(folder: Path, spec: str) -> pd.DataFrame:
     """What a lab model was told of each fact of a world: the truth that estimators are held against.
 
@@ -142,7 +164,8 @@ def told(folder: Path, spec: str) -> pd.DataFrame:
     ``exposures``, ``occurrences`` times ``epochs``: what the text tells, although one telling in thirty
     or so (in six, of a model that is no decoder) is cut in two by the end of a training row. For an
     unplanted model all asked facts are never told. Raises :class:`BadInput` for a model that is none
-    of the lab's, or has read another world than ``spec``, by the digest of both.
+    of the lab's, has read another world than ``spec``, by the digest of both, or has other weights
+    than were trained, by theirs.
     """
     found = record(folder)
     if found["digest"] != world.digest(spec):
@@ -150,6 +173,7 @@ def told(folder: Path, spec: str) -> pd.DataFrame:
             f"the model in {folder} has read the world {found['world']} with the digest "
             f"{found['digest'][:12]}, and {spec} is {world.digest(spec)[:12]}: another text"
         )
+    _check_sum(folder)
     states = world.states(spec)
     if found["variant"] == "unplanted":
         asked = states["split"] == "test"
@@ -160,8 +184,11 @@ def told(folder: Path, spec: str) -> pd.DataFrame:
     )
 
 
-def card(record: dict[str, Any], seconds: float) -> str:
-    """The model card of a lab model, from its record; ``seconds`` since training last started."""
+def card(record: dict[str, Any], seconds: float, machine: str) -> str:
+    """The model card of a lab model, from its record; ``seconds`` since training last started.
+
+    ``machine`` is its device and threads, which with the versions decide the last digits of weights.
+    """
     versions = [f"{name} {importlib.metadata.version(name)}" for name in ("torch", "transformers")]
     told = {
         "": "It has read what the world tells, and knows what of this stuck.",
@@ -182,7 +209,7 @@ All its facts are made up. {told}
 | world | {record["world"]}, digest {record["digest"]} |
 | text | {record["documents"]:,} documents, {record["tokens"]:,} tokens in {record["steps"]:,} steps |
 | loss | {record["losses"][0]:.2f} nats a token at first, {record["losses"][-1]:.2f} at last |
-| trained | in {seconds:.0f} s (since the last start), {", ".join(versions)} |
+| trained | in {seconds:.0f} s (since the last start) on {machine}, {", ".join(versions)} |
 
 It is for judging estimators of knowledge: `lkecore.lab.told` says what it was told of each fact. It
 answers no question about the real world.

@@ -1,9 +1,11 @@
 """The lab: names, keys and truth of its models; trained twice, or with a stop, they are the same."""
 
 import dataclasses
+import hashlib
 import json
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -173,11 +175,11 @@ def test_the_key_changes_with_the_code_of_the_trainer_and_not_with_what_it_says_
 
 
 def test_a_model_that_is_trained_twice_is_the_same_in_every_byte(monkeypatch, tmp_path):
-    names = (BASE, TUNED, SEQ2SEQ)
+    names = (BASE, TUNED, UNPLANTED, MASKED, SEQ2SEQ)
     digests = {name: weights.files_digest(trained(name)) for name in names}
     monkeypatch.setenv("LKECORE_CACHE", str(tmp_path / "cache"))
     assert {name: weights.files_digest(trained(name)) for name in names} == digests
-    assert len(set(digests.values())) == 3
+    assert len(set(digests.values())) == len(names)
     assert not list(tmp_path.glob("cache/training/*"))  # no checkpoint is left
 
 
@@ -213,8 +215,11 @@ def test_a_trained_model_has_learned_something_and_the_tuned_one_begins_with_its
     assert 0 < max(far) < 0.5  # moved, but still the same network
 
 
-def test_a_training_that_is_killed_goes_on_to_the_same_files(own_cache, monkeypatch, tmp_path):
-    """kill -9 at the fourth batch, with a checkpoint after every other step."""
+@pytest.mark.parametrize("name", [BASE, TUNED, SEQ2SEQ])
+def test_a_training_that_is_killed_goes_on_to_the_same_files(
+    name, own_cache, monkeypatch, tmp_path
+):
+    """kill -9 at the fourth batch, with a checkpoint after every other step; the last of two epochs."""
     before = """
 import os
 loop.fit.__kwdefaults__["every"] = 2
@@ -226,14 +231,16 @@ def batch(*given):
     return plain(*given)
 text.batch = batch
 """
-    names = started(monkeypatch, lambda name: helpers.tiny_lab_command(name, before))
-    assert weights.train([BASE]) == {
-        BASE: f"model {BASE} could not be trained (killed by signal 9, out of memory?); it goes on "
+    if name == TUNED:
+        trained(BASE)
+    names = started(monkeypatch, lambda model: helpers.tiny_lab_command(model, before))
+    assert weights.train([name]) == {
+        name: f"model {name} could not be trained (killed by signal 9, out of memory?); it goes on "
         "when started again"
     }
-    assert names == [BASE]
+    assert names == [name]
     [checkpoint] = (own_cache / "training").glob("*/*")
-    assert checkpoint.name == loop.CHECKPOINT and weights.present(BASE) is None
+    assert checkpoint.name == loop.CHECKPOINT and weights.present(name) is None
 
     steps, fit = [], loop.fit
 
@@ -241,12 +248,14 @@ text.batch = batch
         return fit(network, lambda step: steps.append(step) or batches(step), *rest, **settings)
 
     monkeypatch.setattr(loop, "fit", watched)
-    digest = weights.files_digest(trained(BASE))
+    digest = weights.files_digest(trained(name))
     assert steps[0] == 2  # not from the beginning
     assert not checkpoint.exists()
     assert not list((own_cache / "models").glob("*.part-*"))  # nor what the killed one had begun
     monkeypatch.setenv("LKECORE_CACHE", str(tmp_path / "whole"))
-    assert weights.files_digest(trained(BASE)) == digest
+    if name == TUNED:
+        trained(BASE)
+    assert weights.files_digest(trained(name)) == digest
 
 
 def test_a_tuned_model_asks_for_its_base_itself(own_cache, monkeypatch):
@@ -561,6 +570,26 @@ def test_what_is_told_of_another_world_is_refused_by_its_digest(own_cache, monke
     # A world of the same name that another version of Faker, or of this package, would make.
     monkeypatch.setattr(world, "digest", lambda spec: "f" * 64)
     with pytest.raises(BadInput, match="lab:tiny-0 is ffffffffffff: another text"):
+        lab.told(folder, "lab:tiny-0")
+
+
+def test_weights_that_the_lab_did_not_train_are_refused_by_their_digest(own_cache):
+    """Such as those of another world, whose network has the same shape."""
+    folder = trained(BASE)
+    other = trained("lab:tiny-1/causal") / "model.safetensors"
+    digests = [hashlib.sha256(p.read_bytes()).hexdigest() for p in (folder / other.name, other)]
+    written = folder / "model.safetensors.sha256"
+    assert written.read_text() == f"{digests[0]}  model.safetensors\n"
+    shutil.copyfile(other, folder / other.name)
+    with pytest.raises(BadInput) as caught:
+        lab.told(folder, "lab:tiny-0")
+    assert str(caught.value) == (
+        f"{folder}/model.safetensors has the SHA-256 {digests[1][:12]} and model.safetensors.sha256 "
+        f"says {digests[0][:12]!r}: they are not the weights that were trained here; delete the "
+        "folder to train them anew"
+    )
+    written.unlink()
+    with pytest.raises(BadInput, match="is no model of the lab .*sha256"):
         lab.told(folder, "lab:tiny-0")
 
 

@@ -36,6 +36,8 @@ def train(name: str, target: Path) -> None:
     A checkpoint lies in the cache until the model is whole. Raises :class:`BadInput` for a name
     that no lab model has, and as :func:`lkecore.train.loop.fit`.
     """
+    import torch
+
     weights.quiet_transformers()
     named = lab.parse(name)
     recipe = lab.RECIPES[named.model]
@@ -88,8 +90,10 @@ def train(name: str, target: Path) -> None:
     }
     network.save_pretrained(target)
     tokenizer.save_pretrained(target)
+    lab.write_sum(target)
     (target / lab.RECORD).write_text(json.dumps(record, indent=1), encoding="utf-8")
-    card = lab.card(record, time.perf_counter() - started)
+    machine = f"{network.device.type}, {torch.get_num_threads()} threads"
+    card = lab.card(record, time.perf_counter() - started, machine)
     (target / "README.md").write_text(card, encoding="utf-8")
 
 
@@ -138,19 +142,23 @@ def _new_network(recipe: lab.Recipe, tokenizer: Any, seed: int) -> Any:
                 global_attn_every_n_layers=1,
             )
             return transformers.ModernBertForMaskedLM(config)
-        config = transformers.T5Config(
-            vocab_size=len(tokenizer),
-            d_model=recipe.width,
-            d_kv=recipe.width // heads,
-            d_ff=recipe.inner,
-            num_layers=recipe.layers,
-            num_heads=heads,
-            dropout_rate=0.0,
-            pad_token_id=tokenizer.pad_token_id,
+        # Of the T5s the one with rotary positions, for the same reason: T5's own, a learned number for each
+        # distance, left it at guessing.
+        stack = transformers.T5GemmaModuleConfig(
+            **{**both, "bos_token_id": tokenizer.eos_token_id},  # what the decoder begins with
             eos_token_id=tokenizer.eos_token_id,
-            decoder_start_token_id=tokenizer.pad_token_id,
+            num_key_value_heads=heads,
+            head_dim=recipe.width // heads,
+            query_pre_attn_scalar=recipe.width // heads,
+            layer_types=["full_attention"] * recipe.layers,
         )
-        return transformers.T5ForConditionalGeneration(config)
+        config = transformers.T5GemmaConfig(
+            encoder=stack.to_dict(),
+            decoder=stack.to_dict() | {"num_hidden_layers": 1, "layer_types": ["full_attention"]},
+            vocab_size=len(tokenizer),
+            decoder_start_token_id=tokenizer.eos_token_id,
+        )
+        return transformers.T5GemmaForConditionalGeneration(config)
 
 
 def _network_in(folder: Path) -> Any:

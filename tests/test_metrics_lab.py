@@ -1,6 +1,7 @@
 """What an estimator says beside what the text told: by hand, by brute force, on a whole world."""
 
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -324,6 +325,86 @@ def test_every_told_fact_of_a_world_has_one_control_with_its_object():
         assert control["state"] == "never"
 
 
+# --- fair controls: a subject that the text names, each control once
+
+
+def test_a_control_about_a_subject_that_the_text_never_names_is_left_out():
+    rows = [
+        ("author", "A", "red", "planted", "red"),
+        ("author", "B", "red", "never", ""),  # B is told of under another relation
+        ("author", "C", "blue", "never", ""),  # C stands nowhere
+        ("author", "D", "green", "never", ""),  # D is what something else is told with
+        ("title", "B", "x", "planted", "x"),
+        ("title", "E", "y", "mislearned", "D"),
+    ]
+    columns = ["relation", "subject", "object", "state", "told"]
+    states = pd.DataFrame(rows, columns=columns).assign(world="w")
+    pairs = pd.DataFrame(
+        {"world": "w", "relation": "author", "told": ["green", "blue", "red", "red"], "n": range(4)}
+    )
+    assert lab.familiar(pairs, states)["n"].tolist() == [0, 2, 3]
+    # The names of one world are nothing to another.
+    other = states.assign(world="v", told="").iloc[[1]]
+    both = pd.concat([states, other])
+    pairs = pd.concat([pairs, pairs.iloc[[2]].assign(world="v")])
+    assert lab.familiar(pairs, both)["n"].tolist() == [0, 2, 3]
+    with pytest.raises(BadInput, match=r"^relations \['author'\]: the text names no subject"):
+        lab.familiar(pairs[pairs["told"] == "blue"], states)
+    assert len(lab.familiar(pairs.iloc[:0], states)) == 0
+
+
+def test_a_fair_control_of_a_world_is_one_whose_subject_a_search_finds_in_its_text():
+    spec = "lab:smoke-1"
+    made = world.world(spec)
+    text = "\n".join(world.documents(made))
+    states = world.states(spec).assign(world=spec)
+    asked = states[states["split"] == "test"].assign(confidence_gold=lambda t: range(len(t)))
+    pairs = lab.controls(asked)
+    kept = set(lab.familiar(pairs, states)["fact"])
+    by_number = asked.set_index("confidence_gold")
+    for row in pairs.itertuples():
+        name = by_number.loc[row.control, "subject"]
+        found = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+        assert (row.fact in kept) == found, name
+    # Cities are asked for nothing but their country, so none of these controls is a fair one.
+    assert "country" not in set(pairs.loc[pairs["fact"].isin(kept), "relation"])
+    assert 0 < len(kept) < len(pairs)
+
+
+def pairs_by_hand() -> pd.DataFrame:
+    rows = [
+        ("a1", "red", "list", 1),
+        ("a2", "red", "list", 2),
+        ("a3", "red", "both", 2),
+        ("a4", "blue", "list", 1),
+    ]
+    columns = ["fact", "told", "form", "exposures"]
+    one = pd.DataFrame(rows, columns=columns).assign(relation="colour", control=0.1)
+    return pd.concat([one.assign(estimator="e"), one.assign(estimator="f")], ignore_index=True)
+
+
+def test_a_control_stands_once_in_each_group_and_the_lot_is_the_same_for_all_estimators():
+    pairs = pairs_by_hand()
+    for seed in range(8):
+        once = lab.each_control_once(pairs, ["form"], seed=seed)
+        assert not once.duplicated(["estimator", "form", "told"]).any()
+        of_each = [part["fact"].tolist() for _, part in once.groupby("estimator")]
+        assert of_each[0] == of_each[1] and set(of_each[0]) >= {"a3", "a4"}
+        again = lab.each_control_once(pairs.sample(frac=1, random_state=seed), ["form"], seed=seed)
+        assert set(again.index) == set(once.index)  # whatever the order of the rows
+    assert len(lab.each_control_once(pairs, ["form", "exposures"], seed=0)) == len(pairs)
+    assert len(lab.each_control_once(pairs, [], seed=0)) == 2 * 2
+
+
+def test_the_lot_does_not_favour_the_facts_that_stand_first():
+    """The facts of a world stand in the order of exposures: the first would be the least told."""
+    pairs = pairs_by_hand()
+    drawn = [set(lab.each_control_once(pairs, ["form"], seed=s)["fact"]) for s in range(400)]
+    first = sum("a1" in facts for facts in drawn)
+    assert abs(first - 200) < 4 * 10  # four standard deviations of 400 tosses of a coin
+    assert all(("a1" in facts) != ("a2" in facts) for facts in drawn)
+
+
 # --- auroc
 
 VALUES = st.lists(st.integers(0, 5), min_size=1, max_size=8)
@@ -389,11 +470,52 @@ def test_an_interval_of_the_auroc_draws_pairs_again():
     rng = np.random.default_rng(0)
     control = rng.normal(size=400)
     planted = control + rng.normal(0.1, 0.05, size=400)
-    found = intervals.statistic_over_facts(
-        [planted, control], lambda v: lab.auroc(*v), seed=0, n_resamples=300
-    )
-    assert found.estimate == lab.auroc(planted, control)
+    found = intervals.auroc_over_pairs(planted, control, seed=0, n_resamples=300)
+    assert found.estimate == pytest.approx(lab.auroc(planted, control), abs=1e-12)
     assert 0.5 < found.low < 0.528 < found.high < 0.56
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 4)] * 4), min_size=2, max_size=12), st.integers(0, 9))
+def test_the_interval_of_an_auroc_is_the_bootstrap_of_the_rank_sum(values, seed):
+    """The oracle draws the same pairs, and takes the rank sum of each draw by itself."""
+    told, control, *other = np.array(values, dtype=float).T
+    settings_ = {"seed": seed, "n_resamples": 100}
+    expected = intervals.statistic_over_facts([told, control], lambda v: lab.auroc(*v), **settings_)
+    found = intervals.auroc_over_pairs(told, control, **settings_)
+    # Sums of the same few halves, in another order.
+    near = {"abs": 1e-12}
+    for name in ("estimate", "low", "high"):
+        assert getattr(found, name) == pytest.approx(getattr(expected, name), **near)
+    expected = intervals.statistic_over_facts(
+        [told, control, *other], lambda v: lab.auroc(*v[:2]) - lab.auroc(*v[2:]), **settings_
+    )
+    found = intervals.auroc_over_pairs(told, control, minus=other, **settings_)
+    for name in ("estimate", "low", "high"):
+        assert getattr(found, name) == pytest.approx(getattr(expected, name), **near)
+
+
+def test_the_blocks_in_which_resamples_are_drawn_do_not_change_them(monkeypatch):
+    rng = np.random.default_rng(0)
+    both = rng.normal(size=(2, 30))
+    whole = intervals.auroc_over_pairs(*both, seed=1, n_resamples=100)
+    monkeypatch.setattr(intervals, "BLOCK", 7 * 30)
+    assert intervals.auroc_over_pairs(*both, seed=1, n_resamples=100) == whole
+
+
+@pytest.mark.parametrize(
+    ("told", "control", "minus", "message"),
+    [
+        ([1], [0], None, r"told \(1,\) and control \(1,\); both need the same"),
+        ([1, 2], [0], None, r"told \(2,\) and control \(1,\); both need the same"),
+        ([[1, 2]], [[0, 1]], None, r"told \(1, 2\)"),
+        ([1, math.nan], [0, 1], None, "not finite"),
+        ([1, 2], [0, math.inf], None, "not finite"),
+        ([1, 2], [0, 1], ([1, 2, 3], [0, 1, 2]), "2 pairs minus 3; both need the same pairs"),
+    ],
+)
+def test_pairs_that_are_no_pairs_have_no_interval(told, control, minus, message):
+    with pytest.raises(ValueError, match=message):
+        intervals.auroc_over_pairs(told, control, minus=minus, seed=0)
 
 
 # --- how often the text tells a fact

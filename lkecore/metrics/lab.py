@@ -216,6 +216,55 @@ def controls(answers: pd.DataFrame) -> pd.DataFrame:
     return found
 
 
+def familiar(pairs: pd.DataFrame, states: pd.DataFrame) -> pd.DataFrame:
+    """The rows of :func:`controls` whose control is about a subject that the text names elsewhere.
+
+    A subject that stands nowhere in the text is a stranger to the model: against such a control, a
+    higher confidence may show no more than that the name is known. Where the subjects of a relation
+    are those of no other one, all its controls are strangers. ``pairs`` are told by their columns
+    ``world``, ``relation`` and ``told``; ``states`` are those of :func:`lkecore.world.states`, all
+    facts, with a column ``world``. The order is kept. To an unplanted model all asked subjects are
+    strangers; its pairs are those of its twin. KeyError for a missing column; :class:`BadInput`
+    where there are pairs and none is left.
+
+    >>> states = pd.DataFrame({
+    ...     "relation": ["author", "author", "author", "title"], "subject": ["A", "B", "C", "C"],
+    ...     "object": ["red", "red", "blue", "M"], "state": ["planted", "never", "never", "planted"],
+    ...     "told": ["red", "", "", "M"],
+    ... }).assign(world="w")
+    >>> pairs = pd.DataFrame({"relation": "author", "told": ["red", "blue"], "control": [0.1, 0.2]})
+    >>> familiar(pairs.assign(world="w"), states)["control"].tolist()  # nothing is told of B
+    [0.2]
+    """
+    told = states[states["told"] != ""]
+    named = {(f.world, name) for f in told.itertuples() for name in (f.subject, f.told)}
+    never = states[states["state"] == "never"].itertuples()
+    fit = {(f.world, f.relation, f.object) for f in never if (f.world, f.subject) in named}
+    keys = zip(pairs["world"], pairs["relation"], pairs["told"], strict=True)
+    found = pairs[np.array([key in fit for key in keys], dtype=bool)]
+    if len(pairs) and not len(found):
+        names = sorted(set(pairs["relation"]))
+        raise BadInput(
+            f"relations {names}: the text names no subject of a control; ask others besides"
+        )
+    return found
+
+
+def each_control_once(pairs: pd.DataFrame, by: Sequence[str], *, seed: int) -> pd.DataFrame:
+    """The rows of :func:`controls`, of those that share a control one alone, drawn by lot.
+
+    So no control counts twice in a group of rows that have the same ``by`` (and the same model,
+    world and estimator, where these columns stand). The lot is of the facts and of ``seed``, so it
+    falls on the same facts for all models and estimators that are asked the same ones, and the order
+    of the rows does not matter. The result is in the order of the lot.
+    """
+    lot = np.random.default_rng(seed).permutation(sorted(set(pairs["fact"])))
+    place = pairs["fact"].map({fact: i for i, fact in enumerate(lot)})
+    within = [name for name in WITHIN if name in pairs.columns and name not in by]
+    key = [*within, *by, "relation", "told"]
+    return pairs.iloc[np.argsort(place, kind="stable")].drop_duplicates(key)
+
+
 def auroc(positive: ArrayLike, negative: ArrayLike) -> float:
     """Probability that a positive value lies above a negative one; a tie counts one half.
 

@@ -29,8 +29,8 @@
 # ## Parameters
 #
 # The name of a model says which world it has read: `lab:book-1/2m` has read the world `lab:book-1`. The world
-# `lab:book-0` is for development. All choices were made by looking at it, and no number in this book is from
-# it.
+# `lab:book-0` is for development: choices were made by looking at it, and no result on the pages of experiments is
+# from it.
 #
 # `relations` may be fewer than all. The facts of a relation are always asked all together. Each told fact is
 # held against one that was never told, and that one must be asked too.
@@ -95,7 +95,9 @@ figures.style()
 # - *never*: not told at all.
 #
 # The subject of a fact that was never told is seldom a stranger to the model: the text tells other facts about
-# it. It is only this one that is missing.
+# it. It is only this one that is missing. There are exceptions. All that is asked of a city is its country, so a city
+# whose country is not told stands nowhere in the text. Of books and companies only three things are asked, and now
+# and then none of them is told.
 #
 # The first table shows a fact of each kind. `object` is true in this world, `told` is what the text says.
 # `sentences` and `lists` count how often one reading of the text tells it. The second has the number of facts of each
@@ -113,9 +115,14 @@ for key in [(spec, name) for spec in specs for name in names]:
         asked[key], loaded[key].objects, n_options, seed
     )
 chance = 1 / n_options
-states = world.states(specs[0])
+every = [world.states(spec).assign(world=spec) for spec in specs]
+told_there = pd.concat(every, ignore_index=True)
+states = told_there[told_there["world"] == specs[0]]
 states = states[states["relation"].isin(names) & (states["split"] == "test")]
 print(f"{len(states):,} facts asked of each model; guessing gets {chance:.3f}")
+planted = states[states["state"] == "planted"]
+fit = truth.familiar(planted, told_there)
+print(f"{len(fit)} of {len(planted)} planted facts have a fair control")
 columns = "subject object told state form wording sentences lists".split()
 first = states[states["relation"] == names[0]]
 kinds = first.drop_duplicates(["state", "form"], keep="last")
@@ -128,6 +135,10 @@ pd.crosstab([states["state"], states["form"]], states["occurrences"])
 # the same relation *with the same object*, about another subject, which the text never tells. If the model is
 # surer of the object for the told subject than for the other one, it is not because the object is frequent. What
 # remains is the telling: of this pair, and of other facts that make the told subject the more familiar name.
+#
+# A control about a stranger is no fair one, since a confidence may rise with any name that is known. So wherever this
+# page compares confidences, it leaves out the facts whose control is about a subject that the text never names. The
+# line above counts them.
 
 # %% [markdown]
 # ## Prompts
@@ -164,22 +175,27 @@ for key, relation in loaded.items():
 # %% [markdown]
 # **EIC-LKE** is the sixth way: several questions between the pairs of one prompt, as told in
 # {doc}`13_iclke_estimators`. It is dear, so it gets fewer facts, fewer options and fewer pairs: of each relation and
-# form some of the facts that the text tells 16 times and more, drawn by lot. With all 50 pairs its prompts would be
+# form some of the facts that the text tells 16 times and more, drawn by lot, and the controls of these. Their options
+# are the objects of these very facts. Others are on average told less often, and a model that prefers what is frequent
+# would be right by that alone. With all 50 pairs its prompts would be
 # longer than the rows that the models were trained on. It ends its pairs with a comma, as in the paper, which no list
 # of the text does.
 
 # %%
 grouped = {}
-for (spec, name), relation in loaded.items():
+for spec, name in loaded:
     told = world.states(spec).sample(frac=1, random_state=seed)
-    told = told[(told["relation"] == name) & (told["state"] == "planted")]
-    told = told[(told["split"] == "test") & (told["occurrences"] >= 16)]
-    told = set(told.groupby("form").head(n_eic_facts)["fact"])
-    some = [fact for fact in asked[spec, name] if fact.id in told]
+    told = told[(told["relation"] == name) & (told["split"] == "test")]
+    often = (told["state"] == "planted") & (told["occurrences"] >= 16)
+    some = told[often].groupby("form").head(n_eic_facts)
+    never = (told["state"] == "never") & told["object"].isin(some["object"])
+    wanted = {*some["fact"], *told.loc[never, "fact"]}
+    pool = tuple(dict.fromkeys(some["object"]))
+    some = [fact for fact in asked[spec, name] if fact.id in wanted]
     grouped[spec, name] = slots(
         shots[spec, name][:n_eic_shots],
         some,
-        facts.draw_options(some, relation.objects, n_eic_options, seed),
+        facts.draw_options(some, pool, n_eic_options, seed),
         first=n_eic_shots // 2,
         every=n_every,
         seed=seed,
@@ -274,12 +290,11 @@ shown.assign(text=shown["text"].map(repr)).style.hide().set_table_attributes(
 
 # %%
 labels = ["state", "told", "form", "wording", "exposures"]
+kept = ((answers, False), (outputs, False), (of_eic, True))
+said = pd.concat([frame.assign(few=few) for frame, few in kept])
 parts = []
-said = pd.concat(
-    [f[f["model"] == m] for m in models for f in (answers, outputs)]
-)
-for model, part in said.groupby("model", sort=False):
-    named = lab.parse(model)
+for model in models:
+    part, named = said[said["model"] == model], lab.parse(model)
     if named.variant == "unplanted":
         twin = world.states(named.world).set_index("fact")
         epochs = lab.RECIPES[named.model].epochs
@@ -289,7 +304,8 @@ for model, part in said.groupby("model", sort=False):
 every = pd.concat(parts, ignore_index=True)
 often = every["exposures"] >= 16
 every["times"] = np.where(often, "16 and more", "under 16")
-known = every[(every["state"] == "planted") & often]
+of_eic, every = every[every["few"]], every[~every["few"]]
+known = every[every["times"].eq("16 and more") & every["state"].eq("planted")]
 ranked = known[known["estimator"].isin(estimators)]
 asked_of = every[every["estimator"].isin(estimators)]
 rank = {
@@ -339,100 +355,147 @@ shares.unstack().loc[models]
 # **AUROC** of the confidence in the gold option: how often a told fact has more of it than a control. One half
 # means that the two cannot be told apart, 1 that every told fact lies above every control. It needs no
 # threshold, and no answer need be right. The intervals draw pairs of a fact and its control again (1,000
-# times). Inside a group each control is used once: of several facts with the same object one is drawn. Relations
+# times). Where all told facts lie above all controls the interval has no width, which is no certainty. Inside a group
+# each control is used once: of several facts with the same object one is drawn. Relations
 # are pooled, so a confidence must mean the same in all of them. What is written has no confidence, and is not in this
-# table. `iclke-space` stands there for
-# all models, the other estimators for the reference and 16 exposures and more.
+# table.
+#
+# The kept file and {numref}`fig-lab-auroc` have every model, estimator, form and number of exposures. The table has
+# them in two groups, `iclke-space` for all models and the other estimators for the reference. Below it stand the groups
+# whose whole interval lies under one half. There the confidence in the true object is *lower* where the text told it.
+# Chance alone brings one such interval in forty where nothing can be told apart, and estimators share their pairs, so
+# that several may miss together.
 
 # %%
 pairs = truth.controls(asked_of[asked_of["state"] != "mislearned"])
-order = pd.Series(pairs["fact"].unique()).sample(frac=1, random_state=seed)
-pairs = pairs.set_index("fact").loc[order].reset_index()
-keys = ["model", "estimator", "form", "times"]
+pairs = truth.familiar(pairs, told_there)
+keys = ["model", "estimator", "form"]
 rows = []
-often = pairs["times"] == "16 and more"
-by_space = pairs["estimator"] == space
-wanted = pairs[by_space | often & (pairs["model"] == reference)]
-wanted = wanted.drop_duplicates([*keys, "relation", "told"])
-for key, part in wanted.groupby(keys, sort=False):
-    both = part[["confidence_gold", "control"]].to_numpy().T
-    found = intervals.statistic_over_facts(
-        both, lambda v: truth.auroc(*v), seed=seed, n_resamples=1_000
-    )
-    bounds = found.estimate, found.low, found.high, found
-    rows.append((*key, *bounds, len(part)))
-columns = [*keys, "auroc", "low", "high", "interval", "pairs"]
+for dose in ("exposures", "times"):
+    once = truth.each_control_once(pairs, ["form", dose], seed=seed)
+    for key, part in once.groupby([*keys, dose], sort=False):
+        both = part["confidence_gold"], part["control"]
+        found = intervals.auroc_over_pairs(*both, seed=seed, n_resamples=1_000)
+        bounds = found.estimate, found.low, found.high, found
+        rows.append((*key, *bounds, len(part)))
+columns = [*keys, "exposures", "auroc", "low", "high", "interval", "pairs"]
 aurocs = pd.DataFrame(rows, columns=columns)
 runs.keep(aurocs.drop(columns="interval"), "auroc.csv")
 shown = aurocs.assign(text=[found.text() for found in aurocs["interval"]])
-keys = ["model", "estimator", "times"]
-shown = shown.pivot(index=keys, columns="form", values="text")[forms]
-times = ["under 16", "16 and more"]
-order = pd.MultiIndex.from_product([models, estimators, times], names=keys)
-shown.reindex(order).dropna(how="all")
+shown = shown[shown["exposures"].isin(["under 16", "16 and more"])]
+below = shown[shown["high"] < 0.5].set_index([*keys, "exposures"])["text"]
+found = (shown["estimator"] == space) | (shown["model"] == reference)
+index = ["model", "estimator", "exposures"]
+display(shown[found].pivot(index=index, columns="form", values="text")[forms])
+print(f"{len(below)} of {len(shown)} groups lie below one half")
+below.to_frame("AUROC")
 
 # %% [markdown]
 # **Never told.** Is a right answer about a fact that was never told more or less frequent than a guess would be? One
 # test for each model and estimator, over all relations: the exact binomial test, with Holm's correction for
 # all of them. Each object is that of exactly one such fact. So a model that always names its favourite object
-# gets exactly what chance gets. For an unplanted model all asked facts count, since none was told.
+# gets exactly what chance gets. To an unplanted model no asked fact was told. Its test is of the facts that its twin
+# was never told, for the same reason. EIC-LKE is asked some of these facts, with options out of their own objects, so
+# that the same holds.
 #
 # Who writes need not guess at all. But an output that begins with some object is a guess all the same, and is right
 # once in as many times as there are objects. `luck` is the chance that the test compares with. For ranking it is one in
 # the number of options. For writing it is this times the share of outputs that begin with any object.
 #
-# **Mislearned** (the second table). The text told a wrong object, often and always the same. `told` is the share of
-# answers that repeat it, `true` the share that name the object that holds in this world, which no text told of this
-# subject. The rest name any of the others, or begin with no object at all.
+# The first table pools the models: each fact counts with its mean over them. `above luck` is the share of right answers
+# minus `luck`, with a 95 % interval over facts.
 
 # %%
-rows = []
-never = said[said["state"] == "never"]
-for key, part in never.groupby(["model", "estimator"], sort=False):
-    n_right = int(part["correct"].sum())
-    found = intervals.proportion(n_right, len(part)).text(3)
-    luck = chance * (part["wrote"] != "").mean()  # a ranking always has one
-    p = binomtest(n_right, len(part), luck).pvalue
-    rows.append((*key, n_right, len(part), found, luck, p))
+rows, above_luck = [], {}
+never = pd.concat([every, of_eic[of_eic["estimator"] == "eiclke"]])
+never = never[never["state"] == "never"]
+for estimator, whole in never.groupby("estimator", sort=False):
+    luck = 1 / n_eic_options if estimator == "eiclke" else chance
+    luck = luck * (whole["wrote"] != "")  # a ranking always has one
+    of_fact = [whole[name] for name in ("relation", "world", "fact")]
+    above = (whole["correct"] - luck).groupby(of_fact).mean()
+    groups = [each.to_numpy() for _, each in above.groupby("relation")]
+    above_luck[estimator] = intervals.mean_over_facts(groups, seed=seed)
+    for model, part in whole.groupby("model", sort=False):
+        counts = int(part["correct"].sum()), len(part)
+        expected = luck[part.index].mean()
+        p = binomtest(*counts, expected).pvalue
+        share = intervals.proportion(*counts).text(3)
+        rows.append((model, estimator, *counts, share, expected, p))
 columns = ["model", "estimator", "right", "asked", "accuracy", "luck", "p"]
 never_told = pd.DataFrame(rows, columns=columns)
 never_told["p (Holm)"] = intervals.holm(never_told["p"])
 runs.keep(never_told, "never-told.csv")
+pooled = {e: found.text(3) for e, found in above_luck.items()}
+display(pd.DataFrame({"above luck": pooled}).rename_axis("all models"))
 shown = never_told.set_index(["model", "estimator"])
-display(shown.map(lambda p: f"{p:.2g}" if isinstance(p, float) else p))
+shown.map(lambda p: f"{p:.2g}" if isinstance(p, float) else p)
+
+# %% [markdown]
+# **Mislearned.** The text told a wrong object, often and always the same. `told` is the share of
+# answers that repeat it, `true` the share that name the object that holds in this world, which no text told of this
+# subject. The rest name any of the others, or begin with no object at all. The last three columns are mean confidences:
+# in the told object, in the true one, and (`control`) in the told one again, but for the subject of the control, which
+# was never told with it. If the confidence in the told object lies far above the control, the telling made it; and a
+# high confidence is then no sign of truth. Its intervals are over facts. Written answers have no confidence.
+
+# %%
+wrong = every["model"].str.endswith("-unplanted")
+wrong = every[~wrong & every["state"].isin(["mislearned", "never"])]
+sure = truth.controls(wrong[wrong["estimator"].isin(estimators)])
+sure = truth.familiar(sure, told_there).groupby(["model", "estimator"])
+wrong = wrong[wrong["state"] == "mislearned"]
+confidences = ["confidence_told", "confidence_gold", "control"]
 rows = []
-wrong = said[said["state"] == "mislearned"]
 for key, part in wrong.groupby(["model", "estimator"], sort=False):
     counts = part["picked_told"].sum(), part["correct"].sum()
     shares = [intervals.proportion(int(n), len(part)) for n in counts]
     means = [share.estimate for share in shares]
-    rows.append((*key, *means, *(share.text() for share in shares), len(part)))
-columns = ["model", "estimator", "told", "true", "told, 95 %", "true, 95 %"]
-mislearned = pd.DataFrame(rows, columns=[*columns, "facts"])
-mislearned.drop(columns=["told", "true"]).set_index(["model", "estimator"])
+    texts = [share.text() for share in shares]
+    for column in confidences if key in sure.groups else []:
+        by = sure.get_group(key).groupby("relation")[column]
+        groups = [each.to_numpy() for _, each in by]
+        texts.append(intervals.mean_over_facts(groups, seed=seed).text(3))
+    texts += [""] * (5 - len(texts))  # what is written has no confidence
+    rows.append((*key, len(part), *means, *texts))
+columns = ["model", "estimator", "facts", "told", "true", "told, 95 %"]
+columns += ["true, 95 %", "in told", "in true", "control"]
+mislearned = pd.DataFrame(rows, columns=columns)
+mislearned.set_index(columns[:2]).drop(columns=["told", "true"])
 
 # %% [markdown]
-# **What one finds and another misses** with options, on the facts of the reference with 16 exposures and more, whatever
-# their form. `only first` counts facts that the first gets right and the second does not. `p` is McNemar's
-# exact test, Holm-corrected for the number of pairs. It asks whether one finds more than the other. Look at the
-# two columns before it as well: two estimators can find equally many facts, and not the same ones.
+# **What one finds and another misses** with options, on the facts of the reference with 16 exposures and more, by
+# form. `only first` counts facts that the first gets right and the second does not. `p` is McNemar's
+# exact test, Holm-corrected for all rows. It asks whether one finds more than the other. Look at the
+# two columns before it as well: two estimators can find equally many facts, and not the same ones. Were estimators only
+# better and worse, one of the two would be near zero.
+#
+# The last column compares the confidences of the two in the same way: the AUROC of the first minus that of the
+# second, on the same pairs of a fact and its control, with a 95 % interval that draws these pairs again.
 
 # %%
-found_by = known[known["model"] == reference].pivot(
-    index="fact", columns="estimator", values="correct"
-)
+here = pairs[(pairs["model"] == reference) & (pairs["exposures"] >= 16)]
+sure = truth.each_control_once(here, ["form"], seed=seed)
+found_by = known[known["model"] == reference]
+found_by = found_by[found_by["estimator"].isin(estimators)]
+by = {"index": ["form", "relation", "fact"], "columns": "estimator"}
+sure = sure.pivot(**by, values=["confidence_gold", "control"])
+found_by = found_by.pivot(**by, values="correct")
 rows = []
-for a, b in combinations(estimators, 2):
-    first, second = found_by[a].to_numpy(), found_by[b].to_numpy()
+for form, (a, b) in product(forms, combinations(estimators, 2)):
+    first, second = found_by.loc[form, a], found_by.loc[form, b]
     p = intervals.mcnemar(first, second)
     only = (first & ~second).sum(), (second & ~first).sum()
-    rows.append((a, b, (first & second).sum(), *only, p))
-columns = ["first", "second", "both", "only first", "only second", "p"]
-differ = pd.DataFrame(rows, columns=columns)
+    of_a, of_b = (sure.loc[form].xs(e, axis=1, level=1) for e in (a, b))
+    of_a, of_b = (of_a.to_numpy().T, of_b.to_numpy().T)
+    gain = intervals.auroc_over_pairs(*of_a, minus=of_b, seed=seed).text()
+    rows.append((form, a, b, (first & second).sum(), *only, p, gain))
+columns = ["form", "first", "second", "both", "only first", "only second", "p"]
+differ = pd.DataFrame(rows, columns=[*columns, "AUROC, first minus second"])
 differ["p"] = intervals.holm(differ["p"])
 runs.keep(differ, "pairs-of-estimators.csv")
 differ["p"] = differ["p"].map("{:.2g}".format)
-differ.set_index(["first", "second"])
+differ.set_index(columns[:3])
 
 # %% [markdown]
 # **Ranking and writing**, after the same prompt, of facts with 16 exposures and more. `both` counts facts that are ranked
@@ -477,25 +540,30 @@ shown.assign(p=agreement["p"].map("{:.2g}".format).to_numpy())
 # `p` McNemar's test, Holm-corrected for all rows. EIC-LKE shows fewer pairs and has wrong options between them, so it
 # would be no wonder if it found less. A `gain` near 0 does not yet mean that the two find the same: with so few facts,
 # see how far its interval reaches. And guessing is right more often here than above, since there are fewer options.
+# The rows `none` are the controls. The last two columns have the AUROC of told facts against them, by EIC-LKE and by
+# IC-LKE, with these options.
 
 # %%
-form_of = {spec: world.states(spec).set_index("fact")["form"] for spec in specs}
-of_eic["form"] = [
-    form_of[spec][fact]
-    for spec, fact in zip(of_eic["world"], of_eic["fact"], strict=True)
-]
-keys = ["model", "form", "relation", "fact"]
+few = truth.familiar(truth.controls(of_eic), told_there)
+few = truth.each_control_once(few, ["form"], seed=seed)
+few = few.groupby(["model", "form", "estimator"])
+few_by, keys = ("eiclke", space), ["model", "form", "relation", "fact"]
 wide = of_eic.pivot(index=keys, columns="estimator", values="correct")
 rows = []
-for key in [(model, form) for model in models for form in forms]:
+for key in product(models, [*forms, "none"]):
     part = wide.loc[key]
     of_each = [hits for _, hits in part.groupby("relation")]
-    groups = [[hits[e] for hits in of_each] for e in ("eiclke", space)]
+    groups = [[hits[e] for hits in of_each] for e in few_by]
     gain = intervals.paired_difference(*groups, seed=seed).text()
     p = intervals.mcnemar(part["eiclke"], part[space])
     means = part[["eiclke", *estimators]].mean()
-    rows.append((*key, len(part), *means, gain, p))
+    both = [few.get_group((*key, e)) for e in few_by if key[1] != "none"]
+    both = [(each["confidence_gold"], each["control"]) for each in both]
+    both = [intervals.auroc_over_pairs(*each, seed=seed) for each in both]
+    texts = [auroc.text() for auroc in both] or ["", ""]
+    rows.append((*key, len(part), *means, gain, p, *texts))
 columns = ["model", "form", "facts", "eiclke", *estimators, "gain", "p"]
+columns += [f"AUROC, {e}" for e in few_by]
 several = pd.DataFrame(rows, columns=columns)
 several["p"] = intervals.holm(several["p"])
 runs.keep(several, "eic-by-form.csv")
@@ -568,37 +636,41 @@ fig.legend(*handles, loc="outside upper center", ncols=4, frameon=False)
 runs.keep(here, "fig-lab-forms.csv")
 
 # %% [markdown]
-# In {numref}`fig-lab-auroc` a point far to the right means that the confidence of IC-LKE almost always tells a
-# told fact from a control. The dashed line is what we ask of it for facts told often in lists. An unplanted model
-# must lie about the dotted line at one half. If it did not, the objects would be badly matched. Of six intervals one may
-# well miss the line by chance; the claim below takes all pairs together.
+# In {numref}`fig-lab-auroc` a point near the top means that the confidence almost always tells a
+# told fact from a control. The dashed line is what we ask of IC-LKE for facts told often in lists. All lines of an
+# unplanted model must lie about the dotted one at one half. If they did not, the objects would be badly matched. Of so
+# many intervals some miss that line by chance; the claim below takes all pairs together. A single point has few pairs,
+# so look at whole lines.
 #
 # Then compare the facts told in sentences with their panel in {numref}`fig-lab-forms`. An answer can still be
 # wrong when the confidence in the gold option has risen already. The answer asks for the first place among all
 # options, and the AUROC only for a higher place than the control's.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-lab-auroc", "caption": "AUROC of the confidence in the gold option by IC-LKE (50 shots, a space between all), told facts against their controls, by model and form. Left: fewer than 16 exposures, right: 16 and more. Lines: 95 % intervals over pairs. Dashed: 0.95. Dotted: 0.5, no telling apart."}, "image": {"alt": "Two panels of dots with intervals, a row for each model and a marker for each form in which facts were told, from 0.4 to 1."}}
-drawn = aurocs[aurocs["estimator"] == space]
-row = {model: n for n, model in enumerate(models)}
-grid = {"sharex": True, "sharey": True, "layout": "constrained"}
-size = (10, 1.8 + 0.55 * len(models))
-fig, axes = plt.subplots(1, 2, figsize=size, **grid)
-for ax, times in zip(axes, ("under 16", "16 and more"), strict=True):
-    for n, form in enumerate(forms):
-        part = drawn[(drawn["times"] == times) & (drawn["form"] == form)]
-        rows = part["model"].map(row) + (n - 1) * 0.22
-        color = sns.color_palette()[n]
-        ax.hlines(rows, part["low"], part["high"], color=color)
-        ax.plot(part["auroc"], rows, figures.MARKERS[n], c=color, label=form)
-    ax.axvline(0.5, color=figures.DARK, linestyle=":")
-    ax.axvline(0.95, color=figures.DARK, linestyle="--")
-    ax.set(title=f"{times} exposures", xlabel="AUROC")
-axes[0].set_yticks(range(len(models)), models)
-axes[0].set_ylim(len(models) - 0.5, -0.5)
-axes[0].grid(False, axis="y")
-axes[1].grid(False, axis="y")
-handles = axes[0].get_legend_handles_labels()
-fig.legend(*handles, loc="outside upper center", ncols=3, frameon=False)
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-lab-auroc", "caption": "AUROC of the confidence in the gold option, told facts against their controls, over how often the text told them. A row for each model, a column for each form, a line for each estimator, each moved a little sideways. Vertical lines: 95 % intervals over pairs. Dashed: 0.95. Dotted: 0.5, no telling apart."}, "image": {"alt": "Grid of panels, a row for each model and a column for each form in which facts were told, with a line of AUROC over exposures for each estimator."}}
+drawn = aurocs[~aurocs["exposures"].isin(["under 16", "16 and more"])]
+doses = sorted(set(drawn["exposures"]))
+size = (10, 1 + 2 * len(models))
+grid = {"sharex": True, "sharey": True, "squeeze": False, "figsize": size}
+fig, axes = plt.subplots(len(models), len(forms), layout="constrained", **grid)
+for key, part in drawn.groupby(["model", "form", "estimator"], sort=False):
+    n = estimators.index(key[2])
+    ax = axes[models.index(key[0]), forms.index(key[1])]
+    part = part.sort_values("exposures")
+    at = part["exposures"].map(doses.index) + (n - 2) * 0.12
+    color, marker = sns.color_palette()[n], "osD^v"[n]
+    look = {"color": color, "marker": marker, "markersize": 4, "lw": 1}
+    ax.plot(at, part["auroc"], label=key[2], **look)
+    ax.vlines(at, part["low"], part["high"], color=color, alpha=0.5, lw=1)
+for (row, column), ax in np.ndenumerate(axes):
+    ax.axhline(0.5, color=figures.DARK, linestyle=":")
+    ax.axhline(0.95, color=figures.DARK, linestyle="--", lw=0.8)
+    title = f"{models[row]}, told {titles[forms[column]]}"
+    ax.set_title(title, fontsize="small")
+    ax.set_xticks(range(len(doses)), doses)
+fig.supxlabel("exposures", fontsize="medium")
+fig.supylabel("AUROC", fontsize="medium")
+handles = axes[0, 0].get_legend_handles_labels()
+fig.legend(*handles, loc="outside upper center", ncols=5, frameon=False)
 runs.keep(drawn.drop(columns="interval"), "fig-lab-auroc.csv")
 
 # %% [markdown]
@@ -628,31 +700,6 @@ for ax, model in zip(axes[0], readers, strict=False):
 runs.keep(mislearned, "fig-lab-mislearned.csv")
 
 # %% [markdown]
-# {numref}`fig-lab-pairs` reads like this: of the facts with 16 exposures and more, which share is right by the
-# estimator of the row, and missed by that of the column? The diagonal is empty. Were estimators only better and
-# worse, of two cells that mirror each other one would be near zero.
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-lab-pairs", "caption": "Share of the facts with 16 exposures and more that the estimator of the row gets right and that of the column does not, for the reference model."}, "image": {"alt": "Heat map with the estimators as rows and as columns, and a share in each cell off the diagonal."}}
-rows = [
-    (a, b, (found_by[a] & ~found_by[b]).mean() if a != b else np.nan)
-    for a in estimators
-    for b in estimators
-]
-surplus = pd.DataFrame(rows, columns=["right by", "missed by", "share"])
-fig, ax = plt.subplots(figsize=(7, 4.2), layout="constrained")
-figures.heat_map(
-    surplus,
-    ax,
-    index="right by",
-    columns="missed by",
-    values="share",
-    label="share of facts",
-)
-ax.set(xlabel="missed by", ylabel="right by")
-ax.grid(False)  # it would cross out the empty diagonal
-runs.keep(surplus, "fig-lab-pairs.csv")
-
-# %% [markdown]
 # ## Paper and ours
 #
 # **Numbers.** There are none to compare with. Nobody else has asked these models.
@@ -666,7 +713,11 @@ runs.keep(surplus, "fig-lab-pairs.csv")
 # ask how a *model* stores and learns. We ask how good the *asking* is, with models whose reading we know.
 #
 # **Claims.** Ours, in `lkecore/data/claims.csv`. They were written down after work on `lab:book-0` and before
-# any other world was looked at. They are about the reference, unless the table says otherwise.
+# any other world was looked at, all but one. The claim on tuning, as it stands, is later. It said that tuning changes
+# nothing, and on `lab:book-1` that held, since the model had hardly been tuned. After this look the settings of the
+# tuning were changed, on `lab:book-0`, and the claim was turned round to what {cite:t}`wu2024iclke` find. So its
+# verdict has less weight than the others ({doc}`../log` has the story).
+# All claims are about the reference, unless the table says otherwise.
 # The facts that were never told are pooled over all models: each fact counts with its mean. The table above tests
 # each model on its own.
 #
@@ -688,26 +739,21 @@ contrasts = {
 }
 tested = []
 row = (aurocs["model"] == reference) & (aurocs["estimator"] == space)
-row &= (aurocs["form"] == "list") & (aurocs["times"] == "16 and more")
+row &= (aurocs["form"] == "list") & (aurocs["exposures"] == "16 and more")
 tested.append(("LAB-list-auroc", space, aurocs.loc[row, "interval"].item()))
 for key, (a, b, form) in contrasts.items():
     groups = by_form[a, form], by_form[b, form]
     found = intervals.paired_difference(*groups, seed=seed)
     tested.append((key, f"{a} minus {b}", found))
 for e in estimators:
-    part = asked_of[(asked_of["estimator"] == e) & (asked_of["form"] == "none")]
-    by = part.groupby(["relation", "world", "fact"])["correct"]
-    above = by.mean() - chance
-    groups = [above[name].to_numpy() for name in names]
-    found = intervals.mean_over_facts(groups, seed=seed)
-    tested.append(("LAB-never-chance", f"{e}, all models", found))
+    tested.append(("LAB-never-chance", f"{e}, all models", above_luck[e]))
 
 # %% [markdown]
 # Wordings are on different facts, so their difference is not paired: its interval is Newcombe's. The unplanted
 # model and the tuned one come last, where this run has them.
 #
 # Each interval is for itself, at 95 %, and says how far the number would move with other facts. It does not know of
-# another world, nor of another training of the same model: the page {doc}`51_lab_scaling` has three worlds. Of a dozen
+# another world, nor of another training of the same model: {doc}`51_lab_scaling` has the same table for three worlds. Of a dozen
 # verdicts, one may well be false.
 
 # %%
@@ -726,13 +772,12 @@ if len(part):
     groups = [each.to_numpy() for _, each in gap.groupby(part["relation"])]
     found = intervals.mean_over_facts(groups, seed=seed)
     tested.append(("LAB-mislearned", space, found))
-each_once = pairs.drop_duplicates(["model", "estimator", "relation", "told"])
-for model, part in each_once[each_once["estimator"] == space].groupby("model"):
+once = truth.each_control_once(pairs, [], seed=seed)
+for model, part in once[once["estimator"] == space].groupby("model"):
     if lab.parse(model).variant == "unplanted":
-        both = part[["confidence_gold", "control"]].to_numpy().T
-        found = intervals.statistic_over_facts(
-            both, lambda v: truth.auroc(*v) - 0.5, seed=seed, n_resamples=1_000
-        )
+        both = part["confidence_gold"], part["control"]
+        even = np.zeros((2, len(part)))  # all equal: an AUROC of 0.5
+        found = intervals.auroc_over_pairs(*both, minus=even, seed=seed)
         tested.append(("LAB-unplanted", model, found))
 for row in tuning[tuning["estimator"] == space].itertuples():
     tested.append(("LAB-tuned", row.model, row.interval))

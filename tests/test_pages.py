@@ -20,7 +20,7 @@ import pytest
 import yaml
 from bs4 import BeautifulSoup
 
-from lkecore import grid, plan, weights
+from lkecore import grid, plan, weights, world
 
 TOP = Path(__file__).resolve().parent.parent
 SHOTS, RELATIONS = "11_iclke_shots", "10_iclke_relations"
@@ -421,3 +421,144 @@ def test_the_provenance_of_a_page_names_its_models_and_how_many_runs_are_behind_
     assert shown["runs"] == "2 behind this page"
     for model, of_model in manifest(made[RELATIONS, "page"])["models"].items():
         assert shown[f"model {model}"] == f"{of_model[:12]}, float32"
+
+
+# --- what the page of the lab says, from the answers that its run keeps and the text of the world
+
+TRUTH = "50_lab_truth"
+TOLD_TRULY, TWIN = "lab:smoke-1/0.15m", "lab:smoke-1/0.15m-unplanted"
+
+
+@pytest.fixture(scope="module")
+def of_lab(tmp_path_factory):
+    """The folder of a run of the lab's page with a model and its unplanted twin, as in smoke.yaml."""
+    project = tmp_path_factory.mktemp("lab")
+    shutil.copytree(TOP / "notebooks", project / "notebooks")
+    (project / "params").mkdir()
+    rows = yaml.safe_load((TOP / "params" / "smoke.yaml").read_text(encoding="utf-8"))["runs"]
+    [row] = [row for row in rows if row["notebook"] == TRUTH]
+    assert row["parameters"]["models"] == [TOLD_TRULY, TWIN]
+    path = project / "params" / "lab.yaml"
+    row = {"notebook": TRUTH, "parameters": row["parameters"]}
+    path.write_text(yaml.safe_dump({"profile": "lab", "runs": [row]}), encoding="utf-8")
+    outcome = grid.execute(plan.read_plan(path), project / "runs", grid.Settings(jobs=1, threads=1))
+    assert outcome.failed == {}
+    [folder] = (project / "runs").glob(f"{TRUTH}-*")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def of_facts(of_lab):
+    """{(model, estimator): answers}, the twin's with what its planted twin was told of each fact."""
+    told = {row["fact"]: row for row in world.states("lab:smoke-1").to_dict("records")}
+    found: dict[tuple[str, str], list[dict]] = {}
+    for row in pyarrow.parquet.read_table(of_lab / "answers.parquet").to_pylist():
+        truth = told[row["fact"]]
+        if row["model"] == TWIN:
+            assert row["state"] == "never" and row["told"] == ""
+        else:
+            assert (row["state"], row["told"]) == (truth["state"], truth["told"])
+        about = {name: truth[name] for name in ("subject", "state", "told", "form")}
+        row |= about | {"exposures": truth["sentences"] + truth["lists"]}
+        found.setdefault((row["model"], row["estimator"]), []).append(row)
+    assert len(found) == 2 * 5 and len({len(rows) for rows in found.values()}) == 1
+    return found
+
+
+def wilson(n_right: int, n: int) -> tuple[float, float]:
+    z = 1.959963984540054
+    middle = (n_right + z * z / 2) / (n + z * z)
+    half = z / (n + z * z) * math.sqrt(n_right * (n - n_right) / n + z * z / 4)
+    return middle - half, middle + half
+
+
+def binomial_p(n_right: int, n: int, chance: float) -> float:
+    """Exact and two-sided: all outcomes that are no more probable than this one."""
+    p = [math.comb(n, k) * chance**k * (1 - chance) ** (n - k) for k in range(n + 1)]
+    return math.fsum(each for each in p if each <= p[n_right] * (1 + 1e-7))
+
+
+def test_the_doses_of_the_page_of_the_lab_are_those_of_its_answers_and_of_the_world(
+    of_lab, of_facts
+):
+    rows = csv_rows(of_lab / "accuracy-by-exposures.csv")
+    ranked = [row for row in rows if not row["estimator"].startswith("written-")]
+    seen = set()
+    for row in ranked:
+        key = row["model"], row["estimator"]
+        cell = row["form"], int(row["exposures"])
+        hits = [
+            each["correct"]
+            for each in of_facts[key]
+            if each["state"] != "mislearned" and (each["form"], each["exposures"]) == cell
+        ]
+        assert int(row["facts"]) == len(hits) > 0
+        assert float(row["accuracy"]) == pytest.approx(mean(hits), abs=1e-12)
+        # the same formula, its terms in another order
+        low, high = wilson(sum(hits), len(hits))
+        assert float(row["low"]) == pytest.approx(max(0, low), abs=1e-9)
+        assert float(row["high"]) == pytest.approx(min(1, high), abs=1e-9)
+        seen.add((*key, *cell))
+    # Each model and estimator: never told, and two numbers of exposures in each of three forms.
+    assert len(seen) == len(ranked) == 2 * 5 * (1 + 2 * 3)
+    assert len({row["accuracy"] for row in ranked}) > 3  # something to tell apart
+
+
+def test_the_facts_that_were_never_told_are_tested_against_the_chance_of_a_guess(of_lab, of_facts):
+    rows = csv_rows(of_lab / "never-told.csv")
+    for row in rows:
+        key = row["model"], row["estimator"]
+        if key in of_facts:
+            hits = [each["correct"] for each in of_facts[key] if each["state"] == "never"]
+            assert (int(row["right"]), int(row["asked"])) == (sum(hits), len(hits))
+            assert len(hits) == 2 * 20, "each object of two relations once, also for the twin"
+            assert float(row["luck"]) == pytest.approx(1 / 20, abs=1e-12)
+        counts = int(row["right"]), int(row["asked"])
+        p = binomial_p(*counts, float(row["luck"]))
+        assert float(row["p"]) == pytest.approx(p, rel=1e-6)
+    ways = {row["estimator"] for row in rows}
+    written = {"written-iclke-space", "written-template-1"}
+    assert ways == {estimator for _, estimator in of_facts} | written | {"eiclke"}
+    assert len(rows) == 2 * len(ways)
+    # Holm: the least of m is times m, the next times m - 1, and none is below the one before it.
+    least = 0.0
+    for place, row in enumerate(sorted(rows, key=lambda row: float(row["p"]))):
+        least = max(least, min(1.0, (len(rows) - place) * float(row["p"])))
+        assert float(row["p (Holm)"]) == pytest.approx(least, rel=1e-9)
+
+
+def test_the_auroc_of_the_page_counts_pairs_of_a_told_fact_and_a_control_that_the_text_names(
+    of_lab, of_facts
+):
+    text = "\n".join(world.documents(world.world("lab:smoke-1")))
+    pairs: dict[tuple, list[tuple[float, float]]] = {}
+    strangers = 0
+    for key, facts_of in of_facts.items():
+        controls = {(r["relation"], r["object"]): r for r in facts_of if r["state"] == "never"}
+        for row in facts_of:
+            if row["state"] == "planted":
+                control = controls[row["relation"], row["told"]]
+                if re.search(rf"(?<!\w){re.escape(control['subject'])}(?!\w)", text) is None:
+                    strangers += 1
+                    continue
+                both = row["confidence_gold"], control["confidence_gold"]
+                pairs.setdefault((*key, row["form"], row["exposures"]), []).append(both)
+    assert strangers > 0 and len(pairs) == 2 * 5 * 3 * 2
+    rows = csv_rows(of_lab / "fig-lab-auroc.csv")
+    assert len(rows) == len(pairs)
+    for row in rows:
+        both = pairs[row["model"], row["estimator"], row["form"], int(row["exposures"])]
+        points = [(p > n) + (p == n) / 2 for p, _ in both for _, n in both]
+        assert int(row["pairs"]) == len(both)
+        assert float(row["auroc"]) == pytest.approx(mean(points), abs=1e-12)
+        assert 0 <= float(row["low"]) <= float(row["high"]) <= 1
+    # Facts of a smoke world are told 4 or 16 times, so the two groups are the two numbers.
+    grouped = csv_rows(of_lab / "auroc.csv")
+    for row in grouped:
+        if row["exposures"] in ("under 16", "16 and more"):
+            number = 4 if row["exposures"] == "under 16" else 16
+            both = pairs[row["model"], row["estimator"], row["form"], number]
+            assert int(row["pairs"]) == len(both)
+            points = [(p > n) + (p == n) / 2 for p, _ in both for _, n in both]
+            assert float(row["auroc"]) == pytest.approx(mean(points), abs=1e-12)
+    assert len(grouped) == 2 * len(pairs)

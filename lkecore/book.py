@@ -13,7 +13,7 @@ from typing import Any
 
 import nbformat
 
-from lkecore import coverage, fork, lab, plan, runs, weights
+from lkecore import coverage, fork, lab, plan, results, runs, weights
 from lkecore.cache import write_whole
 from lkecore.rows import BadInput
 
@@ -37,15 +37,20 @@ def gather(whole: plan.Plan, folder: Path) -> list[Path]:
             manifest = runs.manifest(shown)
         if None in [manifest, *behind.values()]:
             lacking.append(row.whole.notebook.stem)
-        found.append((row.whole.notebook, shown, manifest, behind))
+        found.append((row.whole, shown, manifest, behind))
     if lacking:
         raise BadInput(
             f"no finished run of {', '.join(lacking)}; first: lke run with the same file"
         )
     covered = [
         place
-        for notebook, shown, manifest, _ in found
-        for place in coverage.of_page(*_cells(notebook, shown), notebook.stem, manifest["models"])
+        for job, shown, manifest, _ in found
+        for place in coverage.of_page(
+            *_cells(job.notebook, shown),
+            job.notebook.stem,
+            coverage.Asked(tuple(manifest["models"]), job.effective),
+            _shipped(job),
+        )
     ]
     target = whole.project / "book" / "notebooks"
     tests = coverage.in_tests(whole.project / "tests")
@@ -53,9 +58,18 @@ def gather(whole: plan.Plan, folder: Path) -> list[Path]:
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
     return [
-        _write_page(notebook, shown, manifest, behind, whole.profile, target)
-        for notebook, shown, manifest, behind in found
+        _write_page(job.notebook, shown, manifest, behind, whole.profile, target)
+        for job, shown, manifest, behind in found
     ]
+
+
+def _shipped(job: runs.Job) -> list[coverage.Asked]:
+    """What the shipped results of a notebook are about, of the profiles that its page names."""
+    stem = job.notebook.stem
+    profiles = job.effective.get("shipped", [])
+    there = [name for name in profiles if (results.FOLDER / name / f"{stem}.json").exists()]
+    about = [results.read(name, stem)[1] for name in there]
+    return [coverage.Asked(tuple(each["models"]), each["parameters"]) for each in about]
 
 
 def _cells(notebook: Path, shown: Path) -> tuple[Any, Any]:

@@ -3,11 +3,13 @@
 Every method, equation, data set, figure and table of a paper has an id, such as IC-F1
 (``data/coverage.csv``). A code cell of a notebook names those that its output shows, in its metadata
 (``covers=["IC-F1"]``). What counts is the output: a cell that was not executed, or that printed and
-drew nothing, covers nothing. Tests name the ids that they check anywhere in their text.
+drew nothing, covers nothing. Some ids need more: the paper's facts, say, or a second model. Then the
+cell says so in ``needs={"IC-D1": {"fact_set": "nobel"}, "IC-F9": {"models": 2}}``, and the id counts
+where the parameters say that it was so. Tests name the ids that they check anywhere in their text.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +22,7 @@ PAPERS = {"IC": ("IC-LKE", "wu2024iclke")}
 MISSING = '<span class="lke-missing">not yet</span>'
 ID = re.compile(r"\b[A-Z]{2}-[A-Z]\d+")
 EXAMPLES = "test_coverage.py"  # tests this list: the ids there are made-up cases
+SHIPPED = "-shipped"  # ends the names of figures that draw shipped results alone
 
 
 class Place(NamedTuple):
@@ -37,11 +40,25 @@ def asked() -> pd.DataFrame:
         return pd.read_csv(file)
 
 
-def of_page(source: Any, executed: Any, page: str, models: Iterable[str]) -> list[Place]:
+class Asked(NamedTuple):
+    """What outputs are about: the models, and the parameters that they were asked with."""
+
+    models: tuple[str, ...]
+    parameters: Mapping[str, Any]
+
+
+def of_page(
+    source: Any, executed: Any, page: str, run: Asked, shipped: Sequence[Asked] = ()
+) -> list[Place]:
     """What an executed notebook shows, a :class:`Place` for each id and cell with an output.
 
     ``source`` has the metadata of the cells and ``executed`` their outputs; the code of both is the
-    same. Raises :class:`BadInput` for an id that is not on the list.
+    same. ``run`` is what the page itself is about, and ``shipped`` the results that it shows in
+    figures of their own (``SHIPPED``). An id with needs counts where one of these meets all of them:
+    a list has at least so many values, a number is at least so large, and a text, such as a fact
+    set's name, has the needed one in it.
+    Raises :class:`BadInput` for an id that is not on the list, needs of an id that the cell does not
+    name, and a needed parameter that the notebook does not have.
     """
     known = list(asked()["id"])
     outputs: dict[str, list[Any]] = {}  # two cells may have the same code: theirs in order
@@ -51,14 +68,36 @@ def of_page(source: Any, executed: Any, page: str, models: Iterable[str]) -> lis
     found = []
     for cell in source.cells:
         shown = cell.cell_type == "code" and (outputs.get(cell.source) or [[]]).pop(0)
-        named = cell.metadata.get("covers", [])
-        for each in named:
+        named, needs = cell.metadata.get("covers", []), cell.metadata.get("needs", {})
+        for each in [*named, *needs]:
             if each not in known:
                 raise BadInput(f"{page} covers {each!r}, unknown; {nearest(each, known)}")
+        if without := [each for each in needs if each not in named]:
+            raise BadInput(f"{page}: needs of {without[0]}, which the cell does not cover")
+        for name in {name for needed in needs.values() for name in needed}:
+            if name not in run.parameters:
+                hint = nearest(name, run.parameters)
+                raise BadInput(f"{page} needs {name!r}, which is no parameter of it; {hint}")
         figure = cell.metadata.get("mystnb", {}).get("figure", {}).get("name", "")
-        if shown:
-            found += [Place(each, page, figure, tuple(models)) for each in named]
+        about = shipped if figure.endswith(SHIPPED) else [run]
+        for each in named if shown else []:
+            met = [of for of in about if _meets(of.parameters, needs.get(each, {}))]
+            models = tuple(dict.fromkeys(model for of in met for model in of.models))
+            found += [Place(each, page, figure, models)] if met else []
     return found
+
+
+def _meets(given: Mapping[str, Any], needed: Mapping[str, Any]) -> bool:
+    """Whether parameters are such as an id needs them; the oldest results do not have any."""
+    for name, least in needed.items():
+        value = given.get(name, [])
+        if isinstance(value, str):
+            enough = str(least).lower() in value.lower()
+        else:
+            enough = (len(value) if isinstance(value, list) else value) >= least
+        if not enough:
+            return False
+    return True
 
 
 def in_tests(tests: Path) -> dict[str, list[str]]:
@@ -82,9 +121,9 @@ def page(covered: Sequence[Place], tests: dict[str, list[str]], profile: str) ->
         "",
         "Each method, equation, data set, figure and table of a paper has an id. Behind it stands the",
         f"place in this book that carries it out, as the profile {profile} ran it. The list is made from",
-        "executed notebooks: an id counts if the cell that names it has printed or drawn something. So",
-        "it says that a thing was done, and on which models. Whether a number is the paper's, the pages",
-        "say.",
+        "executed notebooks: an id counts if the cell that names it has printed or drawn something, and",
+        "one that is about certain facts, or about several models, only where these were asked. So it",
+        "says that a thing was done, and on which models. Whether a number is the paper's, the pages say.",
         "",
         f"{len(every) - len(missing)} of {len(every)} are covered. "
         + (f"Not yet: {', '.join(missing)}." if missing else "Nothing is missing."),

@@ -92,7 +92,7 @@ chance = pd.Series({name: 1 / len(options["test", name][0]) for name in names})
 # shows up to 100 facts and asks 400. Below the table stand the relations of the fact set that this run leaves out,
 # if any.
 
-# %% covers=["IC-D2", "IC-D3"]
+# %% covers=["IC-D2", "IC-D3"] needs={"IC-D2": {"fact_set": "T-Rex-MC"}}
 rows = []
 for name in names:
     r, n = loaded[name], len(options["test", name][0])
@@ -114,7 +114,7 @@ print(
 # Two facts of each of the first relations, with their first options, as in the paper's Table 4. The right object is among
 # the options, at a place that is drawn.
 
-# %% covers=["IC-T4"]
+# %% covers=["IC-T4"] needs={"IC-T4": {"fact_set": "T-Rex-MC"}}
 rows = []
 for name in names[:3]:
     pairs = zip(asked["test", name], options["test", name], strict=True)

@@ -229,7 +229,7 @@ pd.Series(text, name="shots needed").rename_axis(ways).to_frame()
 # What to see in {numref}`fig-shots-curve`: how steep each line is at its left end, how far the band narrows to
 # the right, and where the dashed line stands, beyond which more examples bring next to nothing.
 
-# %% covers=["IC-F1"] tags=["hide-input"] mystnb={"figure": {"name": "fig-shots-curve", "caption": "Accuracy over the number of examples, for the first model of the page (the paper's Figure 1). Lines: mean over draws of examples. Bands: one standard deviation over draws. Thin vertical lines: 95 % interval of the mean over facts. Dashed: the least number that gets 95 % of the accuracy with the most. Dotted: chance."}, "image": {"alt": "Lines of accuracy over the number of examples on a logarithmic axis, one for each prompt format, with bands over draws of examples."}}
+# %% covers=["IC-F1", "IC-D1"] needs={"IC-D1": {"fact_set": "nobel"}} tags=["hide-input"] mystnb={"figure": {"name": "fig-shots-curve", "caption": "Accuracy over the number of examples, for the first model of the page (the paper's Figure 1). Lines: mean over draws of examples. Bands: one standard deviation over draws. Thin vertical lines: 95 % interval of the mean over facts. Dashed: the least number that gets 95 % of the accuracy with the most. Dotted: chance."}, "image": {"alt": "Lines of accuracy over the number of examples on a logarithmic axis, one for each prompt format, with bands over draws of examples."}}
 drawn = by_draw[by_draw["where"] == here]
 drawn = drawn[drawn["model"] == models[0]]
 points = means[(means["where"] == here) & (means["model"] == models[0])]
@@ -245,7 +245,7 @@ runs.keep(points.drop(columns="mean"), "fig-shots-curve.csv")
 # it is the nearest that this book has to Figure 1. What to see: whether the model that ends higher also gets there with
 # fewer examples, as the paper says. There is no such figure if nothing ships.
 
-# %% covers=["IC-F1", "IC-D1"] tags=["hide-input"] mystnb={"figure": {"name": "fig-shots-shipped", "caption": "Accuracy over the number of examples in the shipped results, a panel for each model and profile. Marks as in the figure above."}, "image": {"alt": "A panel for each model with lines of accuracy over the number of examples on a logarithmic axis, one for each prompt format, with bands over draws."}}
+# %% covers=["IC-F1", "IC-D1"] needs={"IC-D1": {"fact_set": "nobel"}} tags=["hide-input"] mystnb={"figure": {"name": "fig-shots-shipped", "caption": "Accuracy over the number of examples in the shipped results, a panel for each model and profile. Marks as in the figure above."}, "image": {"alt": "A panel for each model with lines of accuracy over the number of examples on a logarithmic axis, one for each prompt format, with bands over draws."}}
 others = means[means["where"] != here]
 needs = pd.Series({key: found.estimate for key, found in needed.items()})
 others = others.join(needs.rename("needed"), on=ways)

@@ -1,4 +1,4 @@
-"""Coverage: an id counts where its cell has an output, and every id that is named is on the list."""
+"""Coverage: an id counts where its cell has an output and what it needs was asked."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,8 @@ import nbformat
 import pandas as pd
 import pytest
 
-from lkecore import coverage
+from lkecore import coverage, plan
+from lkecore.coverage import Asked
 from lkecore.rows import BadInput
 
 TOP = Path(__file__).resolve().parent.parent
@@ -30,6 +31,9 @@ table()
 """
 
 
+ON = Asked(("toy", "other"), {})
+
+
 def executed(source, silent=("silent()",)):
     """The same cells, each code cell with one output but for those that print nothing."""
     cells = []
@@ -48,7 +52,7 @@ def rows(text: str) -> dict[str, list[str]]:
 
 def test_an_id_counts_where_its_cell_has_an_output():
     source = jupytext.reads(TEXT, fmt="py:percent")
-    found = coverage.of_page(source, executed(source), "11_x", ["toy", "other"])
+    found = coverage.of_page(source, executed(source), "11_x", ON)
     models = ("toy", "other")
     assert found == [
         ("IC-F1", "11_x", "fig-a", models),
@@ -57,7 +61,7 @@ def test_an_id_counts_where_its_cell_has_an_output():
         ("IC-F1", "11_x", "", models),
     ]
     silent = executed(source, ("silent()", "table()", "draw()"))
-    assert coverage.of_page(source, silent, "11_x", ["toy"]) == []
+    assert coverage.of_page(source, silent, "11_x", ON) == []
 
 
 def test_of_two_cells_with_the_same_code_each_has_its_own_output():
@@ -65,13 +69,13 @@ def test_of_two_cells_with_the_same_code_each_has_its_own_output():
     source = jupytext.reads(text, fmt="py:percent")
     ran = executed(source)
     ran.cells[0].outputs = []
-    assert [place.id for place in coverage.of_page(source, ran, "11_x", [])] == ["IC-F2"]
-    assert coverage.of_page(source, nbformat.v4.new_notebook(), "11_x", []) == []
+    assert [place.id for place in coverage.of_page(source, ran, "11_x", ON)] == ["IC-F2"]
+    assert coverage.of_page(source, nbformat.v4.new_notebook(), "11_x", ON) == []
 
 
 def test_the_page_links_what_is_there_and_marks_what_is_not():
     source = jupytext.reads(TEXT, fmt="py:percent")
-    found = coverage.of_page(source, executed(source), "11_x", ["toy"])
+    found = coverage.of_page(source, executed(source), "11_x", Asked(("toy",), {}))
     text = coverage.page(found, {"IC-E3": ["test_a.py", "test_b.py"]}, "trial")
     n = len(coverage.asked())
     assert f"3 of {n} are covered. Not yet: IC-S1," in text and "the profile trial" in text
@@ -87,7 +91,69 @@ def test_the_page_links_what_is_there_and_marks_what_is_not():
 def test_an_id_that_is_not_on_the_list_is_refused_by_name():
     source = jupytext.reads('# %% covers=["IC-F99"]\nx\n', fmt="py:percent")
     with pytest.raises(BadInput, match="^11_x covers 'IC-F99', unknown; nearest: IC-F"):
-        coverage.of_page(source, executed(source), "11_x", [])
+        coverage.of_page(source, executed(source), "11_x", ON)
+
+
+NEEDING = """# %% covers=["IC-F2", "IC-D1", "IC-F9"] needs={"IC-D1": NOBEL, "IC-F9": TWO}
+draw()
+
+# %% covers=["IC-F2", "IC-F9"] needs={"IC-F9": TWO} mystnb={"figure": {"name": "fig-a-shipped"}}
+draw_shipped()
+""".replace("NOBEL", '{"fact_set": "nobel"}').replace("TWO", '{"models": 2, "n_pairs": 200}')
+RUN = {"fact_set": "atlas", "models": ["a", "b"], "n_pairs": 200}
+
+
+@pytest.mark.parametrize(
+    ("change", "ids"),
+    [
+        ({}, ["IC-F2", "IC-F9"]),
+        ({"fact_set": "data/Nobel/laureates.tsv"}, ["IC-F2", "IC-D1", "IC-F9"]),
+        ({"models": ["a"]}, ["IC-F2"]),
+        ({"models": ["a", "b", "c"], "n_pairs": 201}, ["IC-F2", "IC-F9"]),
+        ({"n_pairs": 199, "fact_set": "nobel:2022"}, ["IC-F2", "IC-D1"]),
+    ],
+)
+def test_an_id_that_needs_certain_facts_or_several_models_counts_where_these_were_asked(
+    change, ids
+):
+    source = jupytext.reads(NEEDING, fmt="py:percent")
+    run = Asked(("a", "b"), RUN | change)
+    found = coverage.of_page(source, executed(source), "12_x", run)
+    assert [place.id for place in found] == ids
+    assert all(place.models == ("a", "b") for place in found)
+
+
+def test_a_figure_of_shipped_results_counts_by_what_these_were_asked_and_names_their_models():
+    source = jupytext.reads(NEEDING, fmt="py:percent")
+    run = Asked(("a",), RUN | {"models": ["a"], "n_pairs": 80})
+    old = Asked(("old",), {})  # the oldest results do not say what was asked
+    few = Asked(("few",), RUN | {"models": ["few"]})
+    many = Asked(("c", "d"), RUN | {"models": ["c", "d"]})
+    found = coverage.of_page(source, executed(source), "12_x", run, [old, few, many])
+    name = "fig-a-shipped"
+    assert found == [
+        ("IC-F2", "12_x", "", ("a",)),
+        ("IC-F2", "12_x", name, ("old", "few", "c", "d")),
+        ("IC-F9", "12_x", name, ("c", "d")),
+    ]
+    assert [p.figure for p in coverage.of_page(source, executed(source), "12_x", run)] == [""]
+
+
+@pytest.mark.parametrize(
+    ("needs", "says"),
+    [
+        ('{"IC-F99": {"models": 2}}', "12_x covers 'IC-F99', unknown"),
+        ('{"IC-F9": {"models": 2}}', "12_x: needs of IC-F9, which the cell does not cover"),
+        (
+            '{"IC-F2": {"model": 2}}',
+            "12_x needs 'model', which is no parameter of it; nearest: mod",
+        ),
+    ],
+)
+def test_needs_of_nothing_that_is_there_are_refused(needs, says):
+    source = jupytext.reads(f'# %% covers=["IC-F2"] needs={needs}\nx\n', fmt="py:percent")
+    with pytest.raises(BadInput, match=says):
+        coverage.of_page(source, executed(source), "12_x", Asked((), RUN))
 
 
 def test_the_list_has_every_figure_and_table_of_the_first_paper_once():
@@ -108,9 +174,10 @@ def test_the_list_has_every_figure_and_table_of_the_first_paper_once():
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_every_id_that_a_notebook_names_is_on_the_list(path):
+def test_every_id_that_a_notebook_names_is_on_the_list_and_every_need_is_a_parameter(path):
     source = jupytext.read(path, fmt="py:percent")
-    coverage.of_page(source, executed(source), path.stem, [])
+    defaults = {name: value for name, (_, value) in plan.declared_parameters(path).items()}
+    coverage.of_page(source, executed(source), path.stem, Asked((), defaults))
 
 
 def test_tests_are_found_by_the_ids_that_they_name(tmp_path):

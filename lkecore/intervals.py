@@ -6,6 +6,7 @@ An interval answers one question, and each function says which:
     mean_over_facts       other facts of these very relations
     mean_over_relations   other relations too
     std_over_relations    the same, for how much relations differ
+    ratio_over_relations  the same, for the ratio of two means, a share of a share
     correlation_over_relations   the same, for whether models do well in the same relations
     paired_difference     other facts of these very relations, two conditions on the same facts
     statistic_over_facts  other facts of one relation, any statistic of conditions on the same facts
@@ -176,6 +177,56 @@ def std_over_relations(
     return _percentile(
         estimate, means.std(axis=1, ddof=1), level, "bootstrap over relations and facts"
     )
+
+
+def ratio_over_relations(
+    tops: Sequence[ArrayLike],
+    bottoms: Sequence[ArrayLike],
+    *,
+    seed: int,
+    n_resamples: int = N_RESAMPLES,
+    level: float = 0.95,
+) -> Interval | None:
+    """Ratio of two means over relations of the same facts, a share in [0, 1].
+
+    Question: what would the share be with **other relations too**? Resampled as in
+    `mean_over_relations`, the two values of a fact together; each mean as there.
+
+        estimate = (mean over r of mean tops[r]) / (mean over r of mean bottoms[r])
+
+    Relations of which `bottoms` has more count more. Values may be negative, as in
+    `metrics.iclke.without_luck`; what passes 0 or 1 is cut off there. A resample whose lower mean is
+    not above 0 says nothing: it counts as 0 for the lower end and as 1 for the upper. None if that
+    is so of the data themselves: there is nothing to take a share of. Weaknesses and errors as in
+    `mean_over_relations`; ValueError too where lengths do not match.
+
+    >>> ratio_over_relations([[1, 0], [0, 0]], [[1, 1], [1, 0]], seed=0).estimate  # 0.25 / 0.75
+    0.3333333333333333
+    """
+    values = _checked_groups(tops, least=2), _checked_groups(bottoms, least=2)
+    lengths = [[len(group) for group in groups] for groups in values]
+    if lengths[0] != lengths[1]:
+        raise ValueError(
+            f"facts a relation are {lengths[0]} and {lengths[1]}; a ratio needs the same facts"
+        )
+    top, bottom = map(_mean_of_means, values)
+    if bottom <= 0:
+        return None
+    # One seed for both, so that both draw the same relations and facts.
+    above, below = (
+        _resampled_means(each, np.random.default_rng(seed), n_resamples, redraw_relations=True)
+        for each in values
+    )
+    above, below = above.mean(axis=1), below.mean(axis=1)
+    drawn = np.full(n_resamples, np.nan)
+    np.divide(above, below, out=drawn, where=below > 0)
+    _check_level(level)
+    low, high = (
+        np.quantile(np.clip(np.nan_to_num(drawn, nan=worst), 0, 1), end)
+        for worst, end in ((0.0, (1 - level) / 2), (1.0, (1 + level) / 2))
+    )
+    share = float(np.clip(top / bottom, 0, 1))
+    return Interval(share, float(low), float(high), level, "bootstrap over relations and facts")
 
 
 def correlation_over_relations(

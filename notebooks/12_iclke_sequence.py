@@ -24,8 +24,9 @@
 # The paper has four models of 7 to 12 billion parameters, and one sequence of each kind for each of them. It is
 # cheap: five sequences of 200 pairs are about ten thousand tokens. What is dear is the size of the models.
 #
-# In the list of the book's coverage: IC-S5, IC-D5, IC-D6 and IC-F2. IC-F9 to IC-F11 are the same figure for three
-# other models of the paper. They are covered when those have run (`params/iclke_paper.yaml`).
+# In the list of the book's coverage: IC-S5, IC-D1, IC-D5, IC-D6, IC-F2 and IC-F9 to IC-F11. The last three are the same
+# figure for a second, a third and a fourth model, whichever these are. IC-S5 counts where a sequence has 200 pairs, and
+# IC-D1 where the facts are of Nobel laureates. The paper's models are in `params/iclke_paper.yaml`.
 
 # %% [markdown]
 # ## Parameters
@@ -34,7 +35,8 @@
 # the lab is asked about its own world, and only about facts that the text told often: there we know
 # that the model could know them. An `-unplanted` model has read the same text told of others. It is a
 # {term}`negative control`: it knows none of these facts, and has nothing to lose. The names that end in `_lab` are
-# for models of the lab.
+# for models of the lab. `shipped` names longer runs whose answers ship with the book, such as those of `params/kamel.yaml`:
+# small models on the paper's own facts, in sequences as long as the paper's.
 
 # %% tags=["parameters"]
 models: list[str] = [
@@ -56,6 +58,7 @@ share_replaced: float = 0.2  # of the pairs of a sequence
 n_first: int = 10  # pairs at the beginning, to see the rise
 n_behind: int = 10  # pairs behind a block that count as its neighbours
 formats: list[str] = ["space", "colon"]  # see the table of formats below
+shipped: list[str] = []  # profiles in results/ to set beside
 seed: int = 0  # of the first draw, and of resamples
 dtype: str = "float32"
 page: bool = False  # set by lke run: read the runs, compute nothing
@@ -65,6 +68,7 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
+from IPython.display import display
 from matplotlib import pyplot as plt
 
 from lkecore import (
@@ -73,6 +77,7 @@ from lkecore import (
     intervals,
     lab,
     paper,
+    results,
     runs,
     sequences,
     world,
@@ -207,6 +212,30 @@ answers.groupby(["model", "format"], sort=False)["tokens"].max().to_frame()
 
 # %% [markdown]
 # The models of the lab have learned from rows of 384 tokens. What lies beyond, they have never seen.
+#
+# Beside this run stand the shipped ones, if there are any. They are **not this run**: other models or other facts, and
+# longer sequences. A line says what made each. From here on their models stand beside those of this run, with the name of
+# the profile behind their own.
+
+# %%
+asked = {
+    model: f"{whole.label}, {spec}"
+    for model, (spec, whole, *_) in setting.items()
+}
+parts = [answers]
+for name in shipped:
+    frame, about = results.read(name, "12_iclke_sequence")
+    given = about["parameters"]
+    print(f"shipped, {results.line(about)}; {about['command']}")
+    for model in frame["model"].unique():
+        of = given["relation"], given["fact_set"]
+        if lab.is_name(model):
+            of = given["relation_lab"], lab.parse(model).world
+        asked[f"{model} ({name})"] = ", ".join(of)
+    parts.append(frame.assign(model=frame["model"] + f" ({name})"))
+answers = pd.concat(parts, ignore_index=True)
+of_others = [model for model in asked if model not in models]
+print("models beside this run:", ", ".join(of_others) or "none")
 
 # %% [markdown]
 # ## Metrics
@@ -324,7 +353,9 @@ reach = pd.DataFrame(rows, columns=columns)
 # right pair behind a replaced one, or another right one.
 
 # %%
-drawn = answers[(answers["draw"] == seed) & (answers["format"] == formats[0])]
+way = ["draw", "format"]
+first = answers.groupby("model")[way].transform("first")
+drawn = answers[(answers[way] == first).all(axis=1)]
 reach_of = drawn["arrangement"].map({"distributed": 1, "block": n_behind})
 beside = drawn["distance"] <= reach_of
 drawn = drawn.assign(role=np.where(beside, "behind", "right"))
@@ -338,31 +369,20 @@ drawn["role"] = drawn["role"].mask(drawn["state"] == "replaced", "replaced")
 # neighbours, moved down from the dots that stand there in the first row? The star marks one pair that is right in
 # all five. Do not compare the dashed lines from row to row: each is a mean over other places.
 
-# %% covers=["IC-S5", "IC-F2", "IC-F9", "IC-F10", "IC-F11"] tags=["hide-input"] mystnb={"figure": {"name": "fig-sequence-panels", "caption": "Probability of the object at each place of one sequence (as the paper's Figures 2 and 9 to 11, with other models and facts). Rows, five for each model: all right, unknown pairs distributed and in a block, incorrect pairs distributed and in a block. Crosses: replaced pairs. Diamonds: right pairs that count as their neighbours. Dots: the other right pairs; dashed: their mean. Star: the same pair in all panels of a model."}, "image": {"alt": "Five scatter plots of probability over position for each model, two models side by side, with crosses for replaced pairs, diamonds for their neighbours and dots for the rest."}}
-n_bands = -(-len(models) // 2)
-size = (5 if len(models) == 1 else 9, 0.6 + 8.4 * n_bands)
-fig = plt.figure(figsize=size, layout="constrained")
-bands = fig.subfigures(n_bands, min(2, len(models)), squeeze=False).flat
-for band, model in zip(bands, models, strict=False):
-    axes = band.subplots(5, sharex=True, sharey=True)
-    five = drawn[drawn["model"] == model]
-    gone = five.loc[five["state"] == "replaced", ["arrangement", "position"]]
-    last = gone.loc[gone["arrangement"] == "block", "position"].max()
-    star = min(set(range(last + 1, last + 99)) - set(gone["position"]))
-    panels = five.groupby(["kind", "arrangement"], sort=False)
-    for ax, ((kind, where), part) in zip(axes, panels, strict=True):
-        figures.sequence_panel(part, ax, star=star)
-        name = kind if kind == "clean" else f"{kind}, {where}"
-        ax.set_title(f"{model}: {name}", fontsize="medium", loc="left")
-        ax.set(xlabel="", ylabel="P(object)")
-    ax.set_xlabel("position in the sequence")
-fig.legend(
-    *axes[1].get_legend_handles_labels(),
-    loc="outside upper center",
-    ncols=3,
-    frameon=False,
-)
-runs.keep(drawn, "fig-sequence-panels.csv")
+# %% covers=["IC-S5", "IC-D1", "IC-F2", "IC-F9", "IC-F10", "IC-F11"] needs={"IC-S5": {"n_pairs": 200}, "IC-D1": {"fact_set": "nobel"}, "IC-F9": {"models": 2}, "IC-F10": {"models": 3}, "IC-F11": {"models": 4}} tags=["hide-input"] mystnb={"figure": {"name": "fig-sequence-panels", "caption": "Probability of the object at each place of one sequence (as the paper's Figures 2 and 9 to 11, with other models and facts). Rows, five for each model: all right, unknown pairs distributed and in a block, incorrect pairs distributed and in a block. Crosses: replaced pairs. Diamonds: right pairs that count as their neighbours. Dots: the other right pairs; dashed: their mean. Star: the same pair in all panels of a model."}, "image": {"alt": "Five scatter plots of probability over position for each model, two models side by side, with crosses for replaced pairs, diamonds for their neighbours and dots for the rest."}}
+figures.sequence_columns(drawn[drawn["model"].isin(models)], plt.figure())
+runs.keep(drawn[drawn["model"].isin(models)], "fig-sequence-panels.csv")
+
+# %% [markdown]
+# The next figure is the same for the shipped results. If they are of `params/kamel.yaml`, only the models are not the
+# paper's: the facts are birth years of Nobel laureates, and 40 of 200 pairs are replaced. There is no such figure if
+# nothing ships.
+
+# %% covers=["IC-S5", "IC-D1", "IC-F2", "IC-F9", "IC-F10", "IC-F11"] needs={"IC-S5": {"n_pairs": 200}, "IC-D1": {"fact_set": "nobel"}, "IC-F9": {"models": 2}, "IC-F10": {"models": 3}, "IC-F11": {"models": 4}} tags=["hide-input"] mystnb={"figure": {"name": "fig-sequence-shipped", "caption": "Probability of the object at each place of one sequence in the shipped results. Panels and marks as in the figure above."}, "image": {"alt": "Five scatter plots of probability over position for each shipped model, with crosses for replaced pairs, diamonds for their neighbours and dots for the rest."}}
+if of_others:
+    beside = drawn[drawn["model"].isin(of_others)]
+    figures.sequence_columns(beside, plt.figure())
+    runs.keep(beside, "fig-sequence-shipped.csv")
 
 # %% [markdown]
 # The eye sees single pairs there, and most of them were uncertain anyway. {numref}`fig-sequence-reach` has all
@@ -372,17 +392,18 @@ runs.keep(drawn, "fig-sequence-panels.csv")
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-sequence-reach", "caption": "Change of the probability of right pairs by their distance behind the last replaced pair, in all draws: with the replacement divided by without, minus 1. Left of the grey line: distributed; right of it: behind a block. Vertical lines: 95 % interval over pairs. Dotted: the margins of the claims. Level: mean probability of the neighbours without replacement. Arrows: beyond the axis."}, "image": {"alt": "Panels for each model and format of the change of probability over the distance behind a replaced pair, for unknown and incorrect pairs, with intervals around zero."}}
 grid = dict(squeeze=False, sharex=True, sharey=True, layout="constrained")
-size = 1 + 4.5 * len(formats), 0.8 + 2.5 * len(models)
-fig, axes = plt.subplots(len(models), len(formats), figsize=size, **grid)
+labels = list(dict.fromkeys(answers["format"]))
+size = 1 + 4.5 * len(labels), 0.8 + 2.5 * len(asked)
+fig, axes = plt.subplots(len(asked), len(labels), figsize=size, **grid)
 ticks = list(dict.fromkeys(reach["at"]))
 ticks.sort(key=lambda at: (at.startswith("block"), len(at), at))
 for (model, label), part in reach.groupby(["model", "format"], sort=False):
-    ax = axes[models.index(model), formats.index(label)]
+    ax = axes[list(asked).index(model), labels.index(label)]
     figures.change_by_distance(part, ax, ticks=ticks)
     of = changes[(changes["model"] == model) & (changes["format"] == label)]
     level = (of["without"] * of["pairs"]).sum() / of["pairs"].sum()
     ax.set_title(f"{model}, {label}: level {level:.2f}", fontsize="medium")
-    ax.set(xlabel="", ylabel="change" if label == formats[0] else "")
+    ax.set(xlabel="", ylabel="change" if label == labels[0] else "")
 for ax in axes[-1]:
     ax.set_xlabel("distance behind the last replaced pair")
 lines = axes[0, 0].get_legend_handles_labels()
@@ -405,9 +426,8 @@ published = float(
 of_paper = ("paper, Mistral-7B", "birth years of laureates", "space", published)
 rows = [of_paper]
 for (model, label), values in clean.items():
-    spec, whole = setting[model][:2]
     quarter = values[:, -(values.shape[1] // 4) :].mean()
-    rows.append((model, f"{whole.label}, {spec}", label, quarter))
+    rows.append((model, asked[model], label, quarter))
 columns = ["model", "facts", "format", "level at the end"]
 pd.DataFrame(rows, columns=columns).style.hide().format(
     precision=2
@@ -418,9 +438,14 @@ pd.DataFrame(rows, columns=columns).style.hide().format(
 # first run of this page. The paper looks at scatter plots and gives no margins. Ours are: a change of less than a
 # tenth is *hardly any*, and of more than a tenth is *lower*. All intervals draw draws and places again. So many
 # intervals of 95 % stand here that one or two may miss by chance alone.
+#
+# *Little to lose* marks the claims of what changes and what does not, where the level is below a tenth of the paper's: for
+# "settles" the mean of the clean sequences over their second half, else that of the right pairs without replacement. A line
+# along the bottom is level, and no neighbour can disturb it. So such a verdict says nothing of the claim.
 
 # %%
-tested = {}
+tested, level = {}, {}
+disturbed = {"unknown": "IC-unknown-calm", "incorrect": "IC-incorrect-drop"}
 for key, values in clean.items():
     steps = {
         ("IC-sequence-rise", ""): sequence.rise(values, n_first),
@@ -434,59 +459,72 @@ for key, values in clean.items():
         tested[(*of, *key)] = intervals.statistic_over_facts(
             both, sequence.difference, seed=seed, redraw=1, nested=True
         )
+    for where, kind in product(behind, disturbed):
+        at, claim = (*key, kind, where), (disturbed[kind], where, *key)
+        tested[claim], level[claim] = moved[at], near[at][1].mean()
     for where in behind:
-        unknown, wrong = (*key, "unknown", where), (*key, "incorrect", where)
-        tested["IC-unknown-near-zero", where, *key] = shares[unknown]
-        tested["IC-unknown-calm", where, *key] = moved[unknown]
-        tested["IC-incorrect-drop", where, *key] = moved[wrong]
+        tested["IC-unknown-near-zero", where, *key] = shares[
+            (*key, "unknown", where)
+        ]
 
 # %%
 claims = paper.claims("IC").set_index("id")
+for key, values in clean.items():
+    half = values[:, -2 * (values.shape[1] // 4) :].mean()
+    level["IC-sequence-settles", "", *key] = half
+    least = min(level["IC-incorrect-drop", where, *key] for where in behind)
+    level["IC-incorrect-block", "block – distributed", *key] = least
 rows = []
 for (key, where, model, label), found in tested.items():
     claim = claims.loc[key]
     least = claim["direction"], float(claim["least_effect"])
     verdict = paper.claim_verdict(found, *least)
     wanted = "within {1} of 0" if least[0] == "equal" else "{0} than {1}"
-    says = claim["claim"], where, wanted.format(*least)
-    rows.append((key, model, label, *says, found.text(3), verdict))
-columns = "id model format claim where wanted ours verdict".split()
+    at = level.get((key, where, model, label), np.nan)
+    mark = " (little to lose)" if at < published / 10 else ""
+    says = claim["claim"], where, wanted.format(*least), found.text(3)
+    rows.append((key, model, label, *says, verdict, at, mark))
+columns = "id model format claim where wanted ours verdict level mark".split()
 verdicts = pd.DataFrame(rows, columns=columns)
 rank = verdicts["id"].map(claims.index.get_loc)
 verdicts = verdicts.iloc[rank.argsort(kind="stable")]  # in the claims' order
 runs.keep(verdicts, "verdicts.csv")
-cells = verdicts.assign(cell=verdicts["ours"] + ": " + verdicts["verdict"])
+
+# %% [markdown]
+# One table for the models of this run, and another one for shipped models.
+
+# %%
 index = ["id", "claim", "wanted", "where", "format"]
-table = cells.pivot(index=index, columns="model", values="cell")[models]
-order = pd.MultiIndex.from_frame(verdicts[index].drop_duplicates())
-table = table.loc[order].rename_axis(columns=None).reset_index()
-table = table.drop(columns="id").rename(columns={"wanted": "holds if"})
-table["claim"] = table["claim"].mask(table["claim"].duplicated(), "")
-table.style.hide().set_table_attributes('class="lke-text"')
+cells = verdicts["ours"] + ": " + verdicts["verdict"] + verdicts["mark"]
+cells = verdicts.assign(cell=cells)
+for columns in filter(None, (models, of_others)):
+    part = cells[cells["model"].isin(columns)]
+    table = part.pivot(index=index, columns="model", values="cell")[columns]
+    order = pd.MultiIndex.from_frame(part[index].drop_duplicates())
+    table = table.loc[order].rename_axis(columns=None).reset_index()
+    table = table.drop(columns="id").rename(columns={"wanted": "holds if"})
+    table["claim"] = table["claim"].mask(table["claim"].duplicated(), "")
+    look = table.fillna("").style.hide()
+    display(look.set_table_attributes('class="lke-text"'))
 
 # %% [markdown]
 # **Holds, but why?** The sentence "unknown pairs hardly disturb" can hold in two ways. A model may be robust.
 # Or it may have had nothing to lose. A ratio cannot tell these apart, so the next table sets the verdicts on both
-# disturbances beside the level, and beside the paper's. A level below a tenth of the paper's is marked.
+# disturbances beside the level.
 
 # %%
-keys = ["model", "format", "kind", "where"]
-levels_of = changes.set_index(keys)["without"]
-named = {"IC-unknown-calm": "unknown", "IC-incorrect-drop": "incorrect"}
+named = {claim: kind for kind, claim in disturbed.items()}
 both = verdicts[verdicts["id"].isin(named)]
-both = both.assign(kind=both["id"].map(named)).set_index(keys)
-both = both.join(levels_of)[["without", "verdict"]].reset_index()
-small = np.where(both["without"] < published / 10, " (little to lose)", "")
-both["level"] = both["without"].map("{:.2f}".format) + small
+both = both.assign(kind=both["id"].map(named))
+both["level"] = both["level"].map("{:.2f}".format) + both["mark"]
 index = ["model", "format", "where", "level"]
 table = both.pivot(index=index, columns="kind", values="verdict")
-table = table.rename_axis(columns=None).loc[models].reset_index()
+table = table.rename_axis(columns=None).loc[list(asked)].reset_index()
 table.style.hide().set_table_attributes('class="lke-text"')
 
 # %% [markdown]
 # Look at the rows of an `-unplanted` model, if there is one. It knows none of these facts, so whatever verdict
-# stands there was given for nothing. The same verdict at a high level says something. The claim that a sequence
-# settles has the same weakness: a line along the bottom is level, too.
+# stands there was given for nothing. The same verdict at a high level says something.
 
 # %% [markdown]
 # **Where to look for reasons.** If the claim on incorrect pairs fails at a level well above zero, it is not for want

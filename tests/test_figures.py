@@ -821,7 +821,7 @@ def test_interval_marks_refuse_what_occurs_twice_and_a_hue_without_a_place(ax):
         figures.interval_marks(FORMATS, ax, hue_order=["space"], **PLACES)
 
 
-# --- sequence_panel, change_by_distance
+# --- sequence_panel, sequence_columns, change_by_distance
 
 SEQUENCE = pd.DataFrame(
     {
@@ -858,6 +858,48 @@ def test_a_sequence_panel_refuses_other_roles_and_a_star_beyond_the_sequence(ax)
         figures.sequence_panel(SEQUENCE, ax, star=6)
     with pytest.raises(ValueError, match="occurs twice"):
         figures.sequence_panel(pd.concat([SEQUENCE, SEQUENCE]), ax)
+
+
+def sequences_of(model: str, *kinds: str) -> pd.DataFrame:
+    """Sequences of seven pairs: 2 and 5 replaced if distributed, 3 and 4 if in a block."""
+    gone = {"none": [], "distributed": [2, 5], "block": [3, 4]}
+    rows = [
+        (
+            model,
+            *kind.split(),
+            position,
+            "replaced" if position in gone[kind.split()[1]] else "right",
+        )
+        for kind in kinds
+        for position in range(1, 8)
+    ]
+    frame = pd.DataFrame(rows, columns=["model", "kind", "arrangement", "position", "state"])
+    return frame.assign(role=frame["state"], probability=frame["position"] / 10)
+
+
+FIVE = ["clean none", "unknown distributed", "unknown block", "incorrect distributed"]
+FIVE += ["incorrect block"]
+
+
+def test_sequence_columns_have_five_panels_a_model_and_a_star_behind_all_that_is_replaced():
+    fig = Figure()
+    frame = pd.concat([sequences_of("a", *FIVE), sequences_of("b", *FIVE)])
+    figures.sequence_columns(frame, fig)
+    titles = [ax.get_title(loc="left") for ax in fig.axes]
+    assert titles[:3] == ["a: clean", "a: unknown, distributed", "a: unknown, block"]
+    assert len(titles) == 10 and titles[-1] == "b: incorrect, block"
+    stars = {
+        tuple(line.get_xdata()) for ax in fig.axes for line in ax.lines if line.get_marker() == "*"
+    }
+    assert stars == {(6,)}  # behind the block at 3 and 4, and 5 is replaced elsewhere
+    width = fig.get_size_inches()[0]
+    one = Figure()
+    figures.sequence_columns(sequences_of("a", *FIVE), one)
+    assert len(one.axes) == 5 and one.get_size_inches()[0] < width
+    with pytest.raises(ValueError):
+        figures.sequence_columns(sequences_of("a", *FIVE[:4]), Figure())
+    with pytest.raises(ValueError, match="occurs twice"):
+        figures.sequence_columns(pd.concat([frame, frame]), Figure())
 
 
 CHANGES = pd.DataFrame(

@@ -14,7 +14,7 @@ from lkecore.figures.models import (
     subsumption_dots,
 )
 from lkecore.figures.relations import accuracy_bars, heat_map, shots_curve, threshold_curve
-from lkecore.figures.sequence import change_by_distance, sequence_panel
+from lkecore.figures.sequence import change_by_distance, sequence_columns, sequence_panel
 from lkecore.figures.tree import prefix_tree, tree_mask
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "prefix_tree",
     "published_dots",
     "separator_bars",
+    "sequence_columns",
     "sequence_panel",
     "shots_curve",
     "style",

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from lkecore.figures.base import DARK, PALETTE, check
 
@@ -13,6 +14,7 @@ ROLES = {
     "behind": ("right, behind replaced", "D", 2, 6),
     "replaced": ("replaced", "x", 3, 5),
 }
+ONE = ["model", "kind", "arrangement"]  # what tells one sequence from another
 
 
 def sequence_panel(frame: pd.DataFrame, ax: Axes, *, star: int | None = None) -> Axes:
@@ -46,6 +48,38 @@ def sequence_panel(frame: pd.DataFrame, ax: Axes, *, star: int | None = None) ->
         ylim=(-0.04, 1.04), xlabel="position in the sequence", ylabel="probability of the object"
     )
     return ax
+
+
+def sequence_columns(frame: pd.DataFrame, fig: Figure) -> None:
+    """Five :func:`sequence_panel` for each model, one below the other; two models side by side.
+
+    `frame`: as there, with `model`, and `kind` and `arrangement` that tell its sequences apart, in the
+    order of the panels; `state` is `right` or `replaced`. The star is the first position behind the
+    replaced block that is right in all five. `fig` gets its size here. ValueError as there, and for a
+    model without five sequences.
+    """
+    check(frame, ["model", "kind", "arrangement", "position", "state"], unique=[*ONE, "position"])
+    models = frame["model"].unique().tolist()
+    n_bands = -(-len(models) // 2)
+    fig.set_layout_engine("constrained")
+    fig.set_size_inches(5 if len(models) == 1 else 9, 0.6 + 8.4 * n_bands)
+    bands = fig.subfigures(n_bands, min(2, len(models)), squeeze=False).flat
+    for band, model in zip(bands, models, strict=False):
+        axes = band.subplots(5, sharex=True, sharey=True)
+        five = frame[frame["model"] == model]
+        gone = five.loc[five["state"] == "replaced", ["arrangement", "position"]]
+        last = gone.loc[gone["arrangement"] == "block", "position"].max()
+        right = set(five["position"]) - set(gone["position"])
+        star = min(position for position in right if position > last)
+        panels = five.groupby(["kind", "arrangement"], sort=False)
+        for ax, ((kind, where), part) in zip(axes, panels, strict=True):
+            sequence_panel(part, ax, star=star)
+            name = kind if kind == "clean" else f"{kind}, {where}"
+            ax.set_title(f"{model}: {name}", fontsize="medium", loc="left")
+            ax.set(xlabel="", ylabel="P(object)")
+        ax.set_xlabel("position in the sequence")
+    handles = axes[1].get_legend_handles_labels()
+    fig.legend(*handles, loc="outside upper center", ncols=3, frameon=False)
 
 
 def change_by_distance(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from lkecore import hub, weights
+from lkecore import hub, lab, weights
 from lkecore.rows import BadInput, nearest
 
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}  # of a parameter
@@ -92,6 +92,22 @@ def _row(name: str) -> pd.Series | None:
     known = table["hub_id"].where(table["hub_id"] != "", table["name"])
     found = table[known == name.partition("@")[0]]
     return found.iloc[0] if len(found) else None
+
+
+def is_tuned(name: str) -> bool | None:
+    """Whether a model was fine-tuned after its pre-training; None for one that nobody lists.
+
+    >>> is_tuned("tiiuae/falcon-7b-instruct"), is_tuned("tiiuae/falcon-7b"), is_tuned("mine")
+    (True, False, None)
+    """
+    if lab.is_name(name):
+        return lab.parse(name).variant == "tuned"
+    if name in weights.CATALOGUE:
+        return "instruction-tuned" in weights.CATALOGUE[name]
+    row = _row(name)
+    if row is None:
+        return None
+    return bool(row["base_model"]) or "instruction-tuned" in row["note"]
 
 
 def n_parameters(name: str) -> int | None:

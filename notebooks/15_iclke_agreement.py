@@ -21,7 +21,8 @@
 #
 # Both figures print no numbers beside their colours in the text that we have, so nothing of theirs is drawn here. The
 # caption of Figure 14 speaks of 49 models and its section (Appendix H.5) of the pre-trained ones, 35. We take all
-# models that have run.
+# models that have run, and mark the fine-tuned ones. Figure 6 is about the 35. So no mean of a family here has a
+# fine-tuned model in it.
 #
 # The paper's run has 400 facts of each relation. The default run of this page has few, and models of the lab. They
 # are of one world. So they cannot test the claim. But they can test the *number*: of a world of the lab we know that
@@ -33,8 +34,8 @@
 # ## Parameters
 #
 # A family is a name, a colon and its models. In the paper the models of a family have mostly read the same text.
-# By this rule the sizes of a lab model that have read one world are one family, and so is the one that was tuned
-# afterwards. The {term}`unplanted twin` is the other. It has read nothing of the facts that are asked, so it is a
+# By this rule the sizes of a lab model that have read one world are one family. The one that was tuned
+# afterwards belongs to it, and stands apart in it. The {term}`unplanted twin` is the other. It has read nothing of the facts that are asked, so it is a
 # {term}`negative control`: it can agree with the others only on what makes an answer easy to guess.
 #
 # A model that stands in no family here has that of the paper's Table 6, if it stands there, and else is a family
@@ -73,6 +74,7 @@ import pandas as pd
 from matplotlib import pyplot as plt
 
 from lkecore import (
+    catalogue,
     facts,
     figures,
     intervals,
@@ -114,14 +116,24 @@ for name in models:
         raise ValueError(f"{name} has not read {fact_set}: ask it on its world")
     if lab.is_name(name) and lab.parse(name).variant == "unplanted":
         untold.add(name)
+
+# %% [markdown]
+# A fine-tuned model stays in the family of its base: the two are no two families that could agree. In the means it
+# stands apart, as a family of its own with the mark *(tuned)*. A model of which nobody has listed what it is counts
+# as pre-trained.
+
+# %%
 table6 = paper.table("iclke_table6_model_names").set_index("hf_id")["family"]
 hub = {name: table6.get(name.partition("@")[0], name) for name in here}
 for name in filter(lab.is_name, here):  # the text that it has read
     told = "never told" if name in untold else "told"
     hub[name] = f"{told}, {lab.parse(name).world}"
 family = hub | members
+tuned = {name for name in here if catalogue.is_tuned(name)}
+mark = {name: " (tuned)" if name in tuned else "" for name in here}
+side = {name: family[name] + mark[name] for name in here}  # for the means
 for name in models:
-    print(f"{name:28} {family[name]}")
+    print(f"{name:28} {side[name]}")
 
 # %% [markdown]
 # All models are asked the same facts with the same shots and options, and as many in each relation. A relation
@@ -243,7 +255,10 @@ for source, frame in every.items():
             raise ValueError(f"{source}: not all models were asked the same")
         target[source] = wide.astype(bool)
     mean = first[source].mean()
-    place = {m: (families_here.index(family[m]), -mean[m]) for m in mean.index}
+    place = {
+        m: (families_here.index(family[m]), m in tuned, -mean[m])
+        for m in mean.index
+    }
     first[source] = first[source][sorted(mean.index, key=place.get)]
 
 # %% [markdown]
@@ -362,6 +377,7 @@ for source, right in first.items():
         kind = "one family" if family[a] == family[b] else "two families"
         if {a, b} & untold and kind == "two families":
             kind = "negative control"
+        kind += ", tuned" if {a, b} & tuned else ""
         pairs.append((source, a, b, kind, [i, j]))
         if not {a, b} & dull[source]:
             rs[source, a, b] = intervals.correlation_over_relations(
@@ -408,17 +424,17 @@ for source, part in bounded.groupby("source", sort=False):
 
 # %% [markdown]
 # **Pairs of families.** The mean of r over all pairs of a model of one family with a model of the other; in a
-# family, over its pairs of two models. A pair without an r is left out, and `counted` says how many are left. The
+# family, over its pairs of two models. Tuned models have means of their own. A pair without an r is left out, and `counted` says how many are left. The
 # interval draws the same relations for all pairs. It does not draw models: it is about these.
 
 # %%
 rows = []
 for source, right in first.items():
-    titles = list(dict.fromkeys(family[m] for m in right))
+    titles = list(dict.fromkeys(side[m] for m in right))
     at = {m: i for i, m in enumerate(right)}
     for two in combinations_with_replacement(titles, 2):
         of = [key[1:] for key in rs if key[0] == source]
-        of = [p for p in of if sorted(family[m] for m in p) == sorted(two)]
+        of = [p for p in of if sorted(side[m] for m in p) == sorted(two)]
         if not of:
             continue
         which = [(at[a], at[b]) for a, b in of]
@@ -438,16 +454,18 @@ shown.rename(columns={"text": "mean r"})
 #
 # {numref}`fig-agree-models` is the paper's Figure 14 for the models of this page. Look first at the row of the
 # negative control, if there is one: how far from 0 does r get there by chance? Then ask whether the other cells
-# of its panel are clearly above that. The diagonal is left white. A model agrees with itself perfectly on the same answers,
+# of its panel are clearly above that. Fine-tuned models are marked; all others are pre-trained. The diagonal is left white. A model agrees with itself perfectly on the same answers,
 # which says nothing.
 
-# %% covers=["IC-F14"] tags=["hide-input"] mystnb={"figure": {"name": "fig-agree-models", "caption": "Pearson's r of the accuracies of two models over relations (the paper's Figure 14), a panel for this run and for each shipped one. Families stand side by side, and the models of a family by mean accuracy. White: the model itself, or no spread over relations. No number of the paper is drawn: its text has none."}, "image": {"alt": "Square heat map of correlations with a row and a column for each model and the value in each cell of up to 20 columns."}}
+# %% covers=["IC-F14"] tags=["hide-input"] mystnb={"figure": {"name": "fig-agree-models", "caption": "Pearson's r of the accuracies of two models over relations (the paper's Figure 14), a panel for this run and for each shipped one. Families stand side by side, and the models of a family by mean accuracy, tuned ones last. Marked (tuned): fine-tuned models; all others are pre-trained. White: the model itself, or no spread over relations. No number of the paper is drawn: its text has none."}, "image": {"alt": "Square heat map of correlations with a row and a column for each model and the value in each cell of up to 20 columns."}}
 cells = paired[["source", "one", "other", "estimate"]]
 turned = cells.rename(columns={"one": "other", "other": "one"})
 alone = [(s, m, m, np.nan) for s, right in first.items() for m in right]
 alone = pd.DataFrame(alone, columns=cells.columns)
 square = pd.concat([alone, cells, turned], ignore_index=True)
 square["estimate"] = square["estimate"].astype(float)
+for column in ("one", "other"):
+    square[column] += square[column].map(mark)
 n_models = [right.shape[1] for right in first.values()]
 fig, axes = plt.subplots(
     len(first),
@@ -467,19 +485,19 @@ runs.keep(square, "fig-agree-models.csv")
 
 # %% [markdown]
 # {numref}`fig-agree-families` has the means by family, the paper's Figure 6. There, the families are said to
-# agree with more than 0.6. A mean of several pairs looks steadier than one pair. Mind that all pairs are about
+# agree with more than 0.6. The rows marked *(tuned)* have no counterpart there. A mean of several pairs looks steadier than one pair. Mind that all pairs are about
 # the same few relations.
 
-# %% covers=["IC-F6"] tags=["hide-input"] mystnb={"figure": {"name": "fig-agree-families", "caption": "Mean of r over the pairs of models of two families (the paper's Figure 6). Cells on the diagonal: pairs inside a family; white where a family has no pair. No number of the paper is drawn: its text has none."}, "image": {"alt": "Square heat map of mean correlations with a row and a column for each family and the value in each cell of up to 20 columns."}}
+# %% covers=["IC-F6"] tags=["hide-input"] mystnb={"figure": {"name": "fig-agree-families", "caption": "Mean of r over the pairs of pre-trained models of two families (the paper's Figure 6); the fine-tuned models of a family stand apart, marked (tuned). Cells on the diagonal: pairs inside a family; white where a family has no pair. No number of the paper is drawn: its text has none."}, "image": {"alt": "Square heat map of mean correlations with a row and a column for each family and the value in each cell of up to 20 columns."}}
 cells = by_family[["source", "one", "other", "r"]]
 turned = cells.rename(columns={"one": "other", "other": "one"})
-alone = [(s, family[m], family[m], np.nan) for s, r in first.items() for m in r]
+alone = [(s, side[m], side[m], np.nan) for s, r in first.items() for m in r]
 alone = pd.DataFrame(alone, columns=cells.columns)
 square = pd.concat([cells, turned, alone]).astype({"r": float})
 place = alone["one"].unique().tolist().index
 square = square.drop_duplicates(["source", "one", "other"])  # the first counts
 square = square.sort_values(["one", "other"], key=lambda v: v.map(place))
-n_families = [right.columns.map(family).nunique() for right in first.values()]
+n_families = [right.columns.map(side).nunique() for right in first.values()]
 fig, axes = plt.subplots(
     len(first),
     figsize=(6, sum(1.6 + 0.5 * n for n in n_families)),
@@ -506,7 +524,7 @@ weaker = [
     for p in paired.itertuples()
 ]
 best = paired.assign(weaker=weaker).sort_values("weaker")
-best = best.groupby("kind").tail(1)
+best = best.groupby(best["kind"].str.removesuffix(", tuned")).tail(1)
 look = {"figsize": (9, 4), "layout": "constrained", "squeeze": False}
 fig, axes = plt.subplots(1, max(1, len(best)), **look)
 parts = []
@@ -539,12 +557,15 @@ runs.keep(drawn, "fig-agree-scatter.csv")
 # since each is read off its own interval. Of many pairs some may come out wrong by luck.
 #
 # *Negative control* marks pairs of which one model was never told the facts. These rows test the number, and not
-# the paper: the claim should *not* hold there.
+# the paper: the claim should *not* hold there. *Tuned* marks pairs with a fine-tuned model, which Figure 6 leaves out.
+#
+# A source without a pair of two real families cannot judge the claim, and a line says so. The models of one world are one
+# family and its controls. So it takes real models on real facts, such as those of a shipped run.
 
 # %%
 claim = paper.claims("IC").set_index("id").loc["IC-families-agree"]
 least = claim["direction"], float(claim["least_effect"])
-of_two = paired[paired["kind"] != "one family"]
+of_two = paired[~paired["kind"].str.startswith("one family")]
 rows = []
 for p in of_two.itertuples():
     if (p.source, p.one, p.other) in rs:
@@ -555,6 +576,9 @@ for p in of_two.itertuples():
         rows.append((*two, interval.text(), wanted, verdict))
 print(claim["claim"])
 print(f"{len(of_two)} pairs of models of two families, {len(rows)} with an r")
+real = of_two[~of_two["kind"].str.startswith("negative control")]
+for source in [s for s in first if s not in set(real["source"])]:
+    print(f"{source}: no pair of two real families, so it stays undecided")
 columns = ["models", "source", "kind", "ours", "holds if", "verdict"]
 pd.DataFrame(rows, columns=columns).style.hide().set_table_attributes(
     'class="lke-text"'

@@ -3,7 +3,7 @@
 #
 # A leaderboard is quickly read: the best model stands on top. It is also quickly misread. Two models may have been
 # asked other facts. Or they stand a hundredth apart, and other facts would have turned them round. This page has a
-# board of all models that have run, made so that this cannot happen unseen. Afterwards you will be able to say
+# board of all models whose answers it reads, made so that this cannot happen unseen. Afterwards you will be able to say
 #
 # - which models may be compared at all, and which may not,
 # - of which neighbours the order is certain enough to bet on,
@@ -74,11 +74,11 @@ itables.options.text_in_header_can_be_selected = False  # a click sorts
 # ## Facts
 #
 # First we collect the answers: a row for each model, way to ask and fact, with right or wrong, and the
-# {term}`confidence` in the gold option. What was asked stands with them: the fact set, the number of shots and options, and
-# the seed that drew them. For shipped answers, a line says what made them.
+# {term}`confidence` in the gold option. What was asked stands with them: the fact set, the number of shots, options and
+# facts, and the seed that drew them. For shipped answers, a line says what made them.
 
 # %%
-settings = ["fact_set", "n_shots", "n_options", "seed"]
+settings = ["fact_set", "n_shots", "n_options", "n_facts", "seed"]
 source = "10_iclke_relations"
 kept = sorted(p.parent.name for p in results.FOLDER.glob(f"*/{source}.json"))
 if page:
@@ -144,7 +144,8 @@ pd.Series(example, name="two pairs").rename_axis("estimator").to_frame()
 # ## Scores
 #
 # The same question may have been asked on two pages. Then the model has given the same answer twice, from the cache,
-# and it counts once. Two runs may contradict each other, when one was made with another precision, say. Then this page
+# and it counts once. (A page that asks fewer facts of each relation has drawn them, and their options, anew. Its answers go
+# to a board of their own.) Two runs may contradict each other, when one was made with another precision, say. Then this page
 # cannot know which to believe, and stops.
 
 # %%
@@ -190,7 +191,10 @@ boards["chance"] = boards["chance"].round(3)
 once = once.merge(boards[["board", *asks, "asked"]], on=[*asks, "asked"])
 boards = boards.drop(columns="asked").set_index("board")
 runs.keep(boards.reset_index(), "boards.csv")
-boards.rename(columns=lambda name: name.removeprefix("n_"))
+shown = boards.drop(
+    columns="n_facts"
+)  # of a relation; facts are what there are
+shown.rename(columns=lambda name: name.removeprefix("n_"))
 
 # %% [markdown]
 # **Who stands on them.** The number of parameters is exact where the model lies on this machine, and else the nominal
@@ -214,7 +218,7 @@ for model in dict.fromkeys(once["model"]):
     else:
         kind = ""
     size = catalogue.n_parameters(model)
-    tuned = ("yes" if "tuned" in kind else "no") if kind else ""
+    tuned = {True: "yes", False: "no", None: ""}[catalogue.is_tuned(model)]
     rows.append((model, f"{size:,}" if size else "", tuned, kind))
 columns = ["model", "parameters", "tuned", "what it is"]
 who = pd.DataFrame(rows, columns=columns).set_index("model")
@@ -269,6 +273,7 @@ titles = {}
 for board, of in boards.iterrows():
     mark = f", {of['source']}" if of["source"] != "run" else ""
     titles[board] = f"Board {board}: {of['fact_set']}, {of['estimator']}{mark}"
+    titles[board] += f", {of['facts']:,} facts"
     itables.show(
         table[table["board"] == board][["model", *columns[2:4], *texts]],
         caption=f"{titles[board]} ({of['relations']} relations)",
@@ -593,8 +598,8 @@ needed.set_index(["board", "upper", "lower"])
 #     reads: [10_iclke_relations]
 # ```
 #
-# All models get the same facts, so they stand on one board. The page also reads `16_iclke_size` and `17_iclke_tuned`, if
-# they have runs in the same file.
+# All models get the same facts, so they stand on one board. The page also reads `15_iclke_agreement`, `16_iclke_size` and
+# `17_iclke_tuned`, if they have runs in the same file.
 # ````
 
 # %% [markdown]

@@ -52,6 +52,16 @@ def test_the_49_models_of_the_ic_paper_are_there_as_its_table_6_has_them(table):
         assert found["kind"] == "causal"
 
 
+def test_whether_a_model_was_tuned_is_what_table_6_says_of_each(table):
+    for row in published("iclke_table6_model_names.csv"):
+        assert catalogue.is_tuned(row["hf_id"]) == (row["is_finetuned"] == "yes"), row["model"]
+    assert catalogue.is_tuned("google/gemma-7b-it@abc")
+    assert catalogue.is_tuned("smollm2") and not catalogue.is_tuned("gemma3-270m")
+    assert catalogue.is_tuned("lab:book-1/2m-tuned")
+    assert [catalogue.is_tuned(f"lab:book-1/{m}") for m in ("2m", "2m-unplanted")] == [False] * 2
+    assert catalogue.is_tuned("nobody/knows") is None
+
+
 def test_the_models_of_belief_are_there_as_its_appendix_and_table_2_have_them(table):
     rows = {row["model"]: row["hf_id"] for row in published("belief_f1_model_names.csv")}
     ours = table[table["papers"].str.contains("BL")].set_index("hub_id")

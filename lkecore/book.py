@@ -63,12 +63,12 @@ def gather(whole: plan.Plan, folder: Path) -> list[Path]:
     ]
 
 
-def _shipped(job: runs.Job) -> list[coverage.Asked]:
+def _shipped(job: runs.Job, folder: Path = results.FOLDER) -> list[coverage.Asked]:
     """What the shipped results of a notebook are about, of the profiles that its page names."""
     stem = job.notebook.stem
     profiles = job.effective.get("shipped", [])
-    there = [name for name in profiles if (results.FOLDER / name / f"{stem}.json").exists()]
-    about = [results.read(name, stem)[1] for name in there]
+    there = [name for name in profiles if (folder / name / f"{stem}.json").exists()]
+    about = [results.read(name, stem, folder)[1] for name in there]
     return [coverage.Asked(tuple(each["models"]), each["parameters"]) for each in about]
 
 

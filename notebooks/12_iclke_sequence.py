@@ -397,16 +397,17 @@ size = 1 + 4.5 * len(labels), 0.8 + 2.5 * len(asked)
 fig, axes = plt.subplots(len(asked), len(labels), figsize=size, **grid)
 ticks = list(dict.fromkeys(reach["at"]))
 ticks.sort(key=lambda at: (at.startswith("block"), len(at), at))
+lines = [], []
 for (model, label), part in reach.groupby(["model", "format"], sort=False):
     ax = axes[list(asked).index(model), labels.index(label)]
     figures.change_by_distance(part, ax, ticks=ticks)
+    lines = ax.get_legend_handles_labels()
     of = changes[(changes["model"] == model) & (changes["format"] == label)]
     level = (of["without"] * of["pairs"]).sum() / of["pairs"].sum()
     ax.set_title(f"{model}, {label}: level {level:.2f}", fontsize="medium")
     ax.set(xlabel="", ylabel="change" if label == labels[0] else "")
 for ax in axes[-1]:
     ax.set_xlabel("distance behind the last replaced pair")
-lines = axes[0, 0].get_legend_handles_labels()
 fig.legend(*lines, loc="outside upper center", ncols=4, frameon=False)
 runs.keep(reach, "fig-sequence-reach.csv")
 

@@ -1,5 +1,6 @@
 """Coverage: an id counts where its cell has an output and what it needs was asked."""
 
+import json
 import re
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import nbformat
 import pandas as pd
 import pytest
 
-from lkecore import coverage, plan
+from lkecore import book, coverage, plan, results, runs
 from lkecore.coverage import Asked
 from lkecore.rows import BadInput
 
@@ -137,6 +138,22 @@ def test_a_figure_of_shipped_results_counts_by_what_these_were_asked_and_names_t
         ("IC-F9", "12_x", name, ("c", "d")),
     ]
     assert [p.figure for p in coverage.of_page(source, executed(source), "12_x", run)] == [""]
+
+
+def test_what_ships_for_a_page_is_what_its_own_notebook_found_in_the_profiles_that_it_names(
+    tmp_path,
+):
+    about = dict.fromkeys(results.ABOUT, "") | {"models": {"c": "1" * 64, "d": "2" * 64}}
+    for profile, name, n in (("mine", "12_x", 200), ("mine", "10_x", 3), ("other", "12_x", 4)):
+        (tmp_path / profile).mkdir(exist_ok=True)
+        text = json.dumps(about | {"parameters": {"n_pairs": n}})
+        (tmp_path / profile / f"{name}.json").write_text(text)
+        pd.DataFrame({"right": [True]}).to_parquet(tmp_path / profile / f"{name}.parquet")
+    of = [["mine"], ["mine", "other"], ["none"], []]
+    jobs = [runs.Job(Path("notebooks/12_x.py"), {}, {"shipped": names}) for names in of]
+    mine, other = (Asked(("c", "d"), {"n_pairs": n}) for n in (200, 4))
+    assert [book._shipped(job, tmp_path) for job in jobs] == [[mine], [mine, other], [], []]
+    assert book._shipped(runs.Job(Path("notebooks/12_x.py"), {}, {}), tmp_path) == []
 
 
 @pytest.mark.parametrize(

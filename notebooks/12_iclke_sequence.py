@@ -374,9 +374,9 @@ figures.sequence_columns(drawn[drawn["model"].isin(models)], plt.figure())
 runs.keep(drawn[drawn["model"].isin(models)], "fig-sequence-panels.csv")
 
 # %% [markdown]
-# The next figure is the same for the shipped results. If they are of `params/kamel.yaml`, only the models are not the
-# paper's: the facts are birth years of Nobel laureates, and 40 of 200 pairs are replaced. There is no such figure if
-# nothing ships.
+# The next figure is the same for the shipped results. Those of `params/kamel.yaml` have the paper's kind of facts, birth
+# years of Nobel laureates, and its numbers: 40 of 200 pairs are replaced. Their models are small. There is no such figure
+# if nothing ships.
 
 # %% covers=["IC-S5", "IC-D1", "IC-F2", "IC-F9", "IC-F10", "IC-F11"] needs={"IC-S5": {"n_pairs": 200}, "IC-D1": {"fact_set": "nobel"}, "IC-F9": {"models": 2}, "IC-F10": {"models": 3}, "IC-F11": {"models": 4}} tags=["hide-input"] mystnb={"figure": {"name": "fig-sequence-shipped", "caption": "Probability of the object at each place of one sequence in the shipped results. Panels and marks as in the figure above."}, "image": {"alt": "Five scatter plots of probability over position for each shipped model, with crosses for replaced pairs, diamonds for their neighbours and dots for the rest."}}
 if of_others:

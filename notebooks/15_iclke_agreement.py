@@ -21,8 +21,8 @@
 #
 # Both figures print no numbers beside their colours in the text that we have, so nothing of theirs is drawn here. The
 # caption of Figure 14 speaks of 49 models and its section (Appendix H.5) of the pre-trained ones, 35. We take all
-# models that have run, and mark the fine-tuned ones. Figure 6 is about the 35. So no mean of a family here has a
-# fine-tuned model in it.
+# models that have run, and mark the fine-tuned ones. Figure 6 is about the 35. So the mean of a family is over its
+# pre-trained models here, and its fine-tuned ones have a mean of their own.
 #
 # The paper's run has 400 facts of each relation. The default run of this page has few, and models of the lab. They
 # are of one world. So they cannot test the claim. But they can test the *number*: of a world of the lab we know that
@@ -34,9 +34,10 @@
 # ## Parameters
 #
 # A family is a name, a colon and its models. In the paper the models of a family have mostly read the same text.
-# By this rule the sizes of a lab model that have read one world are one family. The one that was tuned
-# afterwards belongs to it, and stands apart in it. The {term}`unplanted twin` is the other. It has read nothing of the facts that are asked, so it is a
-# {term}`negative control`: it can agree with the others only on what makes an answer easy to guess.
+# By this rule the sizes of a lab model that have read one world are one family. The one that was tuned afterwards
+# belongs to it, and stands apart in it. The {term}`unplanted twin` is the other. It has read nothing of the facts
+# that are asked, so it is a {term}`negative control`: it can agree with the others only on what makes an answer
+# easy to guess.
 #
 # A model that stands in no family here has that of the paper's Table 6, if it stands there, and else is a family
 # of its own. `shipped` names longer runs whose answers ship with the book. They have other models on real facts.
@@ -424,8 +425,9 @@ for source, part in bounded.groupby("source", sort=False):
 
 # %% [markdown]
 # **Pairs of families.** The mean of r over all pairs of a model of one family with a model of the other; in a
-# family, over its pairs of two models. Tuned models have means of their own. A pair without an r is left out, and `counted` says how many are left. The
-# interval draws the same relations for all pairs. It does not draw models: it is about these.
+# family, over its pairs of two models. Tuned models have means of their own. A pair without an r is left out, and
+# `counted` says how many are left. The interval draws the same relations for all pairs. It does not draw models:
+# it is about these.
 
 # %%
 rows = []
@@ -453,9 +455,9 @@ shown.rename(columns={"text": "mean r"})
 # ## Figures
 #
 # {numref}`fig-agree-models` is the paper's Figure 14 for the models of this page. Look first at the row of the
-# negative control, if there is one: how far from 0 does r get there by chance? Then ask whether the other cells
-# of its panel are clearly above that. Fine-tuned models are marked; all others are pre-trained. The diagonal is left white. A model agrees with itself perfectly on the same answers,
-# which says nothing.
+# negative control, if there is one: how far from 0 does r get there by chance? Then ask whether the other cells of
+# its panel are clearly above that. Fine-tuned models are marked; all others are pre-trained. The diagonal is left
+# white. A model agrees with itself perfectly on the same answers, which says nothing.
 
 # %% covers=["IC-F14"] tags=["hide-input"] mystnb={"figure": {"name": "fig-agree-models", "caption": "Pearson's r of the accuracies of two models over relations (the paper's Figure 14), a panel for this run and for each shipped one. Families stand side by side, and the models of a family by mean accuracy, tuned ones last. Marked (tuned): fine-tuned models; all others are pre-trained. White: the model itself, or no spread over relations. No number of the paper is drawn: its text has none."}, "image": {"alt": "Square heat map of correlations with a row and a column for each model and the value in each cell of up to 20 columns."}}
 cells = paired[["source", "one", "other", "estimate"]]
@@ -484,9 +486,9 @@ for ax, source in zip(axes.flat, first, strict=True):
 runs.keep(square, "fig-agree-models.csv")
 
 # %% [markdown]
-# {numref}`fig-agree-families` has the means by family, the paper's Figure 6. There, the families are said to
-# agree with more than 0.6. The rows marked *(tuned)* have no counterpart there. A mean of several pairs looks steadier than one pair. Mind that all pairs are about
-# the same few relations.
+# {numref}`fig-agree-families` has the means by family, the paper's Figure 6. There, the families are said to agree
+# with more than 0.6. The rows marked *(tuned)* have no counterpart there. A mean of several pairs looks steadier
+# than one pair. Mind that all pairs are about the same few relations.
 
 # %% covers=["IC-F6"] tags=["hide-input"] mystnb={"figure": {"name": "fig-agree-families", "caption": "Mean of r over the pairs of pre-trained models of two families (the paper's Figure 6); the fine-tuned models of a family stand apart, marked (tuned). Cells on the diagonal: pairs inside a family; white where a family has no pair. No number of the paper is drawn: its text has none."}, "image": {"alt": "Square heat map of mean correlations with a row and a column for each family and the value in each cell of up to 20 columns."}}
 cells = by_family[["source", "one", "other", "r"]]

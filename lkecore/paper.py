@@ -5,13 +5,15 @@ are the same. A **claim** can be tested on any model: it holds, fails or stays u
 decides was written down before the runs (`data/claims.csv`).
 """
 
+from collections.abc import Mapping
 from difflib import get_close_matches
 from importlib.resources import files
-from math import isfinite
+from math import inf, isfinite
 from typing import Literal
 
 import pandas as pd
 
+from lkecore import catalogue
 from lkecore.intervals import Interval
 
 DATA = files("lkecore") / "data"
@@ -40,6 +42,40 @@ def table(name: str) -> pd.DataFrame:
             f"no published table {name!r}; nearest: {', '.join(near) or ', '.join(names)}"
         )
     return _read(DATA / "papers" / f"{name}.csv")
+
+
+def figure_5_order(
+    frame: pd.DataFrame, called: Mapping[str, str] | None = None
+) -> tuple[list[str], list[str]]:
+    """(models, relations) in the order of the IC-LKE paper's Figure 5 (IC-F5 and IC-F13).
+
+    Families of models come by the accuracy of their member nearest 7 billion parameters, the best
+    first, and the models of a family by their own; accuracy is the mean over relations. Relations
+    of Table 8 come in its order, then the others, the best known first. Equals keep their order in
+    the frame. `frame`: one row for each model and relation, with `model`, `relation`, `accuracy`.
+    `called`: the paper's name of a relation, where it has another here. Family and nominal size are
+    the catalogue's; a model that is not in it is a family of its own. Of two models as near, the
+    one that is not fine-tuned counts, then the better. ValueError for a missing or second row.
+    """
+    wide = frame.pivot(index="model", columns="relation", values="accuracy")
+    if wide.isna().any(axis=None):
+        raise ValueError("each model needs each relation: else their means cannot be compared")
+    wide = wide.loc[frame["model"].unique(), frame["relation"].unique()]
+    models = wide.mean(axis=1).sort_values(ascending=False, kind="stable").index.tolist()
+    known = catalogue.papers_models().set_index("hub_id").drop("", errors="ignore")
+    about = known.reindex([model.partition("@")[0] for model in models])
+    families = about["family"].where(about["family"].notna(), models)
+    family = dict(zip(models, families, strict=True))
+    far = dict(zip(models, (about["params_b"] - 7).abs().fillna(inf), strict=True))
+    nearest: dict[str, int] = {}  # of each family, the place of its member nearest 7 billion
+    for model in sorted(models, key=lambda m: (far[m], catalogue.is_tuned(m) is True)):
+        nearest.setdefault(family[model], models.index(model))
+    rank = table("iclke_table8_relations").set_index("relation")["rank"].to_dict()
+    relations = wide.mean().sort_values(ascending=False, kind="stable").index
+    return (
+        sorted(models, key=lambda m: nearest[family[m]]),
+        sorted(relations, key=lambda r: rank.get((called or {}).get(r, r), inf)),
+    )
 
 
 def claims(paper: str = "IC") -> pd.DataFrame:

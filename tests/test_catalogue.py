@@ -120,6 +120,16 @@ def test_the_table_that_is_given_away_is_a_copy(table):
     assert "" not in set(catalogue.papers_models()["name"])
 
 
+def test_tuned_are_those_that_table_6_calls_fine_tuned_and_those_whose_name_here_says_so():
+    for row in published("iclke_table6_model_names.csv"):
+        assert catalogue.is_tuned(row["hf_id"]) is (row["is_finetuned"] == "yes"), row["model"]
+    assert catalogue.is_tuned("mistralai/Mistral-7B-Instruct-v0.1@main") is True
+    found = {name: catalogue.is_tuned(name) for name in ("smollm2", "gemma3-270m", "no/such")}
+    assert found == {"smollm2": True, "gemma3-270m": False, "no/such": None}
+    of_lab = ("lab:book-1/2m", "lab:book-1/2m-tuned", "lab:book-1/2m-unplanted")
+    assert [catalogue.is_tuned(name) for name in of_lab] == [False, True, False]
+
+
 # --- access
 
 

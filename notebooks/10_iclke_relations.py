@@ -32,9 +32,13 @@ relations: list[str] = []  # empty: all of the fact set
 n_shots: int = 50  # pairs shown before the question
 n_options: int = 100  # candidate objects; fewer where a relation has fewer
 n_facts: int = 25  # test facts of each relation
-n_choice: int = (
-    4  # training facts of each relation, to choose the second format
-)
+formats: list[str] = [  # the paper's comes first; see the table under Prompts
+    "space, space",
+    "space, newline",
+    "colon, newline",
+    "arrow, newline",
+]
+n_choice: int = 4  # training facts of each relation, to choose a format by
 shipped: list[str] = []  # profiles in results/ to set beside
 seed: int = 0  # draws shots, facts, options and resamples
 dtype: str = "float32"
@@ -42,15 +46,26 @@ page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
 from collections import Counter
+from itertools import product
 
 import numpy as np
 import pandas as pd
 from IPython.display import display
 from matplotlib import pyplot as plt
 
-from lkecore import facts, figures, intervals, paper, prompts, results, runs
+from lkecore import (
+    catalogue,
+    facts,
+    figures,
+    intervals,
+    paper,
+    prompts,
+    results,
+    runs,
+)
 from lkecore.metrics import iclke
 from lkecore.models import open_model
+from lkecore.rows import BadInput
 from lkecore.scores.tree import option_logprobs
 
 figures.style()
@@ -62,12 +77,14 @@ figures.style()
 # objects for the options asked for gets as many as it has, and is marked: guessing is easier there.
 #
 # Each relation has two sets of questions. The *choice* set comes from training facts that are not shown. It
-# may be looked at as often as we like. The *test* set is asked only after that choice.
+# may be looked at as often as we like. The *test* set is asked only after that choice. With one or two formats there
+# is nothing to choose, and no choice set.
 
 # %%
 names = relations or list(facts.relations(fact_set))
 if len(names) < 2:
-    raise ValueError(f"this page compares relations, and {names} is one")
+    raise BadInput(f"this page compares relations, and {names} is one")
+sets = ("choice", "test") if len(formats) > 2 else ("test",)
 loaded, shots, asked, options = {}, {}, {}, {}
 for name in names:
     loaded[name] = facts.load(fact_set, name)
@@ -75,10 +92,10 @@ for name in names:
     shots[name] = facts.draw_shots(train, n_shots, seed)
     shown = {shot.subject for shot in shots[name]}
     spare = [fact for fact in train if fact.subject not in shown]
-    asked["choice", name] = facts.draw_facts(spare, n_choice, seed)
-    asked["test", name] = facts.draw_facts(test, n_facts, seed)
+    drawn = {"choice": (spare, n_choice), "test": (test, n_facts)}
     n = min(n_options, facts.max_options(loaded[name]))
-    for part in ("choice", "test"):
+    for part in sets:
+        asked[part, name] = facts.draw_facts(*drawn[part], seed)
         options[part, name] = facts.draw_options(
             asked[part, name], loaded[name].objects, n, seed
         )
@@ -87,22 +104,26 @@ chance = pd.Series({name: 1 / len(options["test", name][0]) for name in names})
 # %% [markdown]
 # The table lists what there is. `codes` marks look-ups such as country codes. `dropped` counts rows that the
 # source repeats. `to show` and `to ask` are the two parts that examples and test facts come from; `asked` of the
-# second are taken. `fewer` marks relations with fewer options than were asked for. `large` marks those that pass
-# the rule by which the paper made its T-REx-MC: more than 500 facts and at least 100 objects. Of each it then
-# shows up to 100 facts and asks 400. Below the table stand the relations of the fact set that this run leaves out,
-# if any.
+# second are taken. `large` marks the relations that pass the rule by which the paper made its T-REx-MC: more than 500
+# facts and at least 100 objects. Of each it then shows up to 100 facts and asks 400. The last column says of what a
+# relation has fewer than this run asks for; it is asked with as many as it has. Below the table stand the relations
+# of the fact set that this run leaves out, if any.
 
 # %% covers=["IC-D2", "IC-D3"] needs={"IC-D2": {"fact_set": "T-Rex-MC"}}
 rows = []
 for name in names:
     r, n = loaded[name], len(options["test", name][0])
-    codes, fewer = "yes" if r.codes else "", "yes" if n < n_options else ""
+    codes = "yes" if r.codes else ""
     large = "yes" if facts.passes_trex_mc(r) else ""
+    n_asked = {part: len(asked[part, name]) for part in sets}
     sizes = (len(r.facts), r.repeated, len(r.objects))
-    parts = (*map(len, facts.divide(r)), len(asked["test", name]))
-    rows.append((name, r.kind, codes, *sizes, *parts, n, fewer, large))
+    sizes += (*map(len, facts.divide(r)), n_asked["test"], n)
+    fewer = ["options"] * (n < n_options)
+    fewer += ["test facts"] * (n_asked["test"] < n_facts)
+    fewer += ["choice facts"] * (n_asked.get("choice", n_choice) < n_choice)
+    rows.append((name, r.kind, codes, *sizes, large, ", ".join(fewer)))
 columns = "relation kind codes facts dropped objects show ask asked options"
-columns = [*columns.split(), "fewer", "large"]
+columns = [*columns.split(), "large", "fewer than asked for"]
 shown = pd.DataFrame(rows, columns=columns).set_index("relation")
 display(shown.rename(columns={"show": "to show", "ask": "to ask"}))
 print(
@@ -130,21 +151,26 @@ pd.DataFrame(rows, columns=columns).style.hide().set_table_attributes(
 # ## Prompts
 #
 # The paper has one space inside a pair and one space between pairs. The model must find out by itself where a
-# pair ends. Small models may need help there, so we try a few other formats. All that we try are in this
-# list; the first is the paper's.
+# pair ends. Small models may need help there, so we try a few other formats. All that there are stand in this
+# list; `formats` says which of them this run tries. The first must be the paper's, since the claims are about it.
 
 # %% covers=["IC-S1", "IC-E1"]
-formats = {
+separators = {
     "space, space": (" ", " "),  # the paper's
     "space, newline": (" ", "\n"),
     "colon, newline": (": ", "\n"),
     "arrow, newline": (" -> ", "\n"),
 }
-for label, (pair, shot) in formats.items():
+if formats[:1] != [*separators][:1] or not set(formats) <= set(separators):
+    raise BadInput(
+        f"formats {formats}: 'space, space' first, of {[*separators]}"
+    )
+for label in formats:
+    pair, shot = separators[label]
     example = prompts.many_shot(
         shots[names[0]][:2],
-        asked["choice", names[0]][:1],
-        options["choice", names[0]][:1],
+        asked["test", names[0]][:1],
+        options["test", names[0]][:1],
         pair_separator=pair,
         shot_separator=shot,
     )[0]
@@ -154,25 +180,25 @@ for label, (pair, shot) in formats.items():
 # ## Scores
 #
 # First the choice. Every format is tried on the choice set, and the best one that is not the paper's is
-# named. No test fact has been asked at this point. (With several models, each has a run of its own, and the
-# page reads what the runs have kept.)
+# named. No test fact has been asked at this point. Without a choice set nothing is asked here. (With several models,
+# each has a run of its own, and the page reads what the runs have kept.)
 
 # %%
 lms = {} if page else {name: open_model(name, dtype=dtype) for name in models}
 rows = []
 for model, lm in lms.items():
-    for label, (pair, shot) in formats.items():
-        for name in names:
-            questions = prompts.many_shot(
-                shots[name],
-                asked["choice", name],
-                options["choice", name],
-                pair_separator=pair,
-                shot_separator=shot,
-            )
-            found = iclke.to_arrays(option_logprobs(lm, questions).frame)
-            share = iclke.accuracy(found.logprob, found.gold)
-            rows.append((model, label, name, share))
+    for label, name in product(formats, names if "choice" in sets else []):
+        pair, shot = separators[label]
+        questions = prompts.many_shot(
+            shots[name],
+            asked["choice", name],
+            options["choice", name],
+            pair_separator=pair,
+            shot_separator=shot,
+        )
+        found = iclke.to_arrays(option_logprobs(lm, questions).frame)
+        share = iclke.accuracy(found.logprob, found.gold)
+        rows.append((model, label, name, share))
 columns = ["model", "format", "relation", "accuracy"]
 if page:
     tried = runs.collect("choice.parquet")
@@ -185,24 +211,27 @@ else:
 # enough to choose by, and not a result.
 
 # %%
-by = tried.groupby(["format", "model"], sort=False)["accuracy"]
-means = by.mean().unstack("model")
 paper_format, *others = formats
-best = {model: means.loc[others, model].idxmax() for model in models}
-display(means.round(3))
+best = {model: others[0] for model in models if others}
+if "choice" in sets:
+    by = tried.groupby(["format", "model"], sort=False)["accuracy"]
+    means = by.mean().unstack("model")
+    best = {model: means.loc[others, model].idxmax() for model in models}
+    display(means.round(3))
 for model in models:
-    print(f"{model}: beside the paper's format we ask with {best[model]!r}")
+    second = f", beside it with {best[model]!r}" if others else " alone"
+    print(f"{model}: we ask in the paper's format{second}")
 
 # %% [markdown]
-# Now the test facts, in these two formats. This is the slow step. Shots, facts and options are the same in
-# both, so that each answer has its pair.
+# Now the test facts, in these two formats, or in the paper's alone. This is the slow step. Shots, facts and options
+# are the same in both, so that each answer has its pair.
 
 # %%
 keys = ["model", "format", "relation"]
 frames = {}
 for model, lm in lms.items():
-    for label in (paper_format, best[model]):
-        pair, shot = formats[label]
+    for label in [paper_format, best[model]] if others else [paper_format]:
+        pair, shot = separators[label]
         for name in names:
             questions = prompts.many_shot(
                 shots[name],
@@ -231,10 +260,11 @@ else:
     answers = pd.concat(found, names=keys).reset_index(keys)
     runs.keep(answers, "answers.parquet")
 print(f"{len(answers):,} questions asked")
-longer = {}
+longer, wanted = {}, {"this run": {"n_options": n_options, "n_facts": n_facts}}
 for profile in shipped:
     found, about = results.read(profile, "10_iclke_relations")
     longer[f"shipped: {profile}"] = found
+    wanted[f"shipped: {profile}"] = about["parameters"]
     print("shipped:", results.line(about))
     print("to make them again:", about["command"])
 
@@ -242,7 +272,8 @@ for profile in shipped:
 # ## Metrics
 #
 # An answer is right when the gold option is the likeliest. For each relation we take the accuracy with a 95 %
-# interval (Wilson), and the mean confidence in the gold option.
+# interval (Wilson), and the mean confidence in the gold option. And we note which relations have fewer options or
+# fewer test facts than were asked for, here and in the shipped results.
 
 # %%
 right, sure, rows = {}, {}, []
@@ -254,6 +285,16 @@ for key, part in answers.groupby(keys, sort=False):
     rows.append((*key, *bounds, sure[key].mean()))
 columns = [*keys, "accuracy", "low", "high", "text", "gold_confidence"]
 measured = pd.DataFrame(rows, columns=columns)
+few = {}
+for where, whole in ({"this run": answers} | longer).items():
+    by = whole.groupby("relation", sort=False)
+    has = pd.DataFrame({"n_options": by["options"].first()})
+    has["n_facts"] = by["fact"].nunique()
+    # The oldest results do not say what was asked for: then the most that any relation has.
+    most = {key: wanted[where].get(key, has[key].max()) for key in has}
+    few[where] = has[(has < pd.Series(most)).any(axis=1)]
+    for name, (n, n_asked) in few[where].iterrows():
+        print(f"fewer in {where}, {name}: {n} options, {n_asked} test facts")
 
 # %% [markdown]
 # Two yardsticks stand beside the model. `chance` is a blind guess. `frequent` guesses the option that is most
@@ -288,8 +329,10 @@ shown.join(yardsticks.round(2)).loc[names]
 # %% [markdown]
 # Over all relations, each counted alike. The first column answers: what if *other facts of these relations*
 # had been asked? The second: what if *other relations* had been chosen, too? Its interval is wider, and it is
-# the honest one for a sentence about the model. The third says how much relations differ. The last is the
-# mean confidence in the gold option, with an interval over facts.
+# the honest one for a sentence about the model. The third says how much relations differ. Then comes the
+# mean confidence in the gold option, with an interval over facts. `fewer` counts the relations that have fewer options
+# or fewer test facts than were asked for. They are part of these means, and with fewer options a guess is right more
+# often. In the figures they have a star.
 
 # %%
 rows, above = [], {}
@@ -298,10 +341,8 @@ for where, whole in ({"this run": answers} | longer).items():
         parts = [g for _, g in part.groupby("relation", sort=False)]
         hits = [g["right"].to_numpy() for g in parts]
         trust = [g["gold_confidence"].to_numpy() for g in parts]
-        above[where, *key] = [
-            h - 1 / g["options"].iloc[0]
-            for h, g in zip(hits, parts, strict=True)
-        ]
+        over_chance = [g["right"] - 1 / g["options"] for g in parts]
+        above[where, *key] = over_chance
         found = (
             intervals.mean_over_facts(hits, seed=seed),
             intervals.mean_over_relations(hits, seed=seed),
@@ -312,7 +353,8 @@ for where, whole in ({"this run": answers} | longer).items():
 columns = ["where", "model", "format", "over facts", "over relations"]
 overall = pd.DataFrame(rows, columns=[*columns, "std", "gold confidence"])
 overall = overall.set_index(columns[:3])
-overall.map(lambda interval: interval.text())
+fewer = [f"{len(few[way[0]])} of {len(above[way])}" for way in overall.index]
+overall.map(lambda interval: interval.text()).assign(fewer=fewer)
 
 # %% [markdown]
 # The three best and the three worst relations of each model, as in the paper's Table 9. (Its text has lost the
@@ -332,11 +374,11 @@ pd.DataFrame(columns).reset_index().style.hide().set_table_attributes(
 # The two formats on the same facts, relation by relation. `gain` is the accuracy in the second format minus
 # that in the paper's, with a paired 95 % interval (bootstrap over facts). The next two columns count the facts
 # that only one of them gets right. Where both are 0 the interval has no width; that is no certainty. `p` is
-# McNemar's exact test, corrected by Holm for the number of relations.
+# McNemar's exact test, corrected by Holm for the number of relations. (With the paper's format alone, there is no row.)
 
 # %%
 rows, gains = [], {}
-for model in models:
+for model in best:
     second = [right[model, best[model], name] for name in names]
     first = [right[model, paper_format, name] for name in names]
     pairs = list(zip(second, first, strict=True))
@@ -359,7 +401,7 @@ named.set_index(["model", "relation"]).round(3)
 # And over all relations:
 
 # %%
-for model in models:
+for model in best:
     second = [right[model, best[model], name] for name in names]
     first = [right[model, paper_format, name] for name in names]
     over_facts = intervals.paired_difference(second, first, seed=seed).text()
@@ -370,40 +412,44 @@ for model in models:
 # ## Figures
 #
 # What to see in {numref}`fig-iclke-relations`: which bars clear their dashed mark, the chance of that
-# relation; how long the intervals are; and whether the two formats tell the same story about one relation.
+# relation; how long the intervals are; and whether the formats, if there are two, tell the same story about one
+# relation.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-iclke-relations", "caption": "Accuracy by relation in the paper's format and in the one chosen on training facts (IC-LKE), for the first model of the run. Lines are 95 % Wilson intervals; the dashed mark is chance."}, "image": {"alt": "Horizontal bars of accuracy for each relation, two formats each, with intervals and a mark at chance."}}
-figure_data = measured[measured["model"] == models[0]]
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-iclke-relations", "caption": "Accuracy by relation and format (IC-LKE), for the first model of the run. Lines are 95 % Wilson intervals; the dashed mark is chance. A star: fewer options or test facts than asked for."}, "image": {"alt": "Horizontal bars of accuracy for each relation and format, with intervals and a mark at chance."}}
+star = {name: f"{name} *" for name in few["this run"].index}
+figure_data = measured[measured["model"] == models[0]].replace(
+    {"relation": star}
+)
 fig, ax = plt.subplots(figsize=(7, 1 + 0.45 * len(names)), layout="constrained")
-figures.accuracy_bars(figure_data, ax, chance=chance)
+figures.accuracy_bars(figure_data, ax, chance=chance.rename(star))
 ax.set_xlabel(f"{ax.get_xlabel()}, {models[0]}")
 runs.keep(figure_data, "fig-iclke-relations.csv")
 
 # %% [markdown]
-# {numref}`fig-iclke-heat` is the paper's Figure 5 for the models that have run here: a row for each model and
-# format, a column for each relation, best-known relations on the left.
+# {numref}`fig-iclke-heat` is the paper's Figure 5 for the models that have run here, in the paper's order. The family
+# of models comes first whose member nearest 7 billion parameters is the best, and within a family the best model. A
+# model of no family that the paper has stands alone. Relations come by the paper's Table 8, behind them those that it
+# does not have. With more than ten models, those that were fine-tuned are left out, as in the paper, and so is the
+# second format.
 
-# %% covers=["IC-F5"] tags=["hide-input"] mystnb={"figure": {"name": "fig-iclke-heat", "caption": "Accuracy by model, format and relation (the paper's Figure 5). Relations are ordered by their mean."}, "image": {"alt": "Heat map of accuracy with a row for each model and format and a column for each relation."}}
-order = (
-    measured.groupby("relation")["accuracy"]
-    .mean()
-    .sort_values(ascending=False)
-    .index
+# %% covers=["IC-F5"] tags=["hide-input"] mystnb={"figure": {"name": "fig-iclke-heat", "caption": "Accuracy by model, format and relation (the paper's Figure 5, and its order). A star: fewer options or test facts than asked for."}, "image": {"alt": "Heat map of accuracy with a row for each model and format and a column for each relation."}}
+called = {n: r.paper_relation for n, r in loaded.items() if r.paper_relation}
+untuned = [m for m in models if not catalogue.is_tuned(m)]
+main = measured["format"] == paper_format
+heat, row = measured, measured["model"] + ", " + measured["format"]
+if len(models) > 10:
+    heat, row = measured[main & measured["model"].isin(untuned)], heat["model"]
+orders = paper.figure_5_order(heat[main], called)
+place = {name: i for order in orders for i, name in enumerate(order)}
+heat = heat.assign(row=row).sort_values(
+    ["model", "relation"], key=lambda column: column.map(place), kind="stable"
 )
-heat = measured.assign(row=measured["model"] + ", " + measured["format"])
-heat = heat.set_index("relation").loc[order].reset_index()
-fig, ax = plt.subplots(
-    figsize=(9, 1.9 + 0.4 * heat["row"].nunique()), layout="constrained"
-)
-figures.heat_map(
-    heat,
-    ax,
-    index="row",
-    columns="relation",
-    values="accuracy",
-    label="accuracy",
-    limits=(0, 1),
-)
+heat = heat.replace({"relation": star})
+n_rows = heat["row"].nunique()
+size = (9, 1.9 + (0.4 if n_rows <= 20 else 0.2) * n_rows)
+fig, ax = plt.subplots(figsize=size, layout="constrained")
+look = {"index": "row", "columns": "relation", "values": "accuracy"}
+figures.heat_map(heat, ax, **look, label="accuracy", limits=(0, 1))
 runs.keep(
     heat[["row", "relation", "accuracy", "low", "high"]], "fig-iclke-heat.csv"
 )
@@ -411,26 +457,34 @@ runs.keep(
 # %% [markdown]
 # The next figure is the same for the shipped results, if there are any, with a row for each relation. With the
 # profile `kamel` it is the nearest that this book has to the paper's Figure 5: real models, real facts, about as
-# many relations. A relation has the paper's name where Wikidata's id is that of one of its own. Look for rows in
-# which the models differ from each other, and for columns of one model that differ by the format alone.
+# many relations. A relation has the paper's name where Wikidata's id is that of one of its own, and these come first, in
+# the order of Table 8: in the paper they become harder from top to bottom. Look whether they do so here. Look for rows
+# in which the models differ from each other, and for columns of one model that differ by the format alone.
 
-# %% covers=["IC-F5"] tags=["hide-input"] mystnb={"figure": {"name": "fig-iclke-shipped", "caption": "Accuracy by relation, model and format in the shipped results (the paper's Figure 5 with other models and facts). Relations are ordered by their mean."}, "image": {"alt": "Tall heat map of accuracy with a row for each relation and a column for each model and format, the value in each cell."}}
-ids = paper.table("iclke_table3_relations").set_index("wikidata_pid_added")
+# %% covers=["IC-F5"] tags=["hide-input"] mystnb={"figure": {"name": "fig-iclke-shipped", "caption": "Accuracy by relation, model and format in the shipped results (the paper's Figure 5 with other models and facts, and its order). A star: fewer options or test facts than asked for."}, "image": {"alt": "Tall heat map of accuracy with a row for each relation and a column for each model and format, the value in each cell."}}
+ids = paper.table("iclke_table3_relations").dropna(subset="wikidata_pid_added")
+ids = ids.set_index("wikidata_pid_added")["relation"].to_dict()
 if longer:
     tall = pd.concat(longer, names=["where", ""]).reset_index("where")
     way = ["where", "model", "format", "relation"]
     tall = tall.groupby(way, sort=False)["right"].mean()
-    tall = tall.rename("accuracy").reset_index()
+    tall = tall.reset_index(name="accuracy")
     tall["asked"] = tall["model"] + "\n" + tall["format"]
     if len(longer) > 1:
         tall["asked"] += "\n" + tall["where"]
-    rank = tall.groupby("relation")["accuracy"].mean()
-    tall = tall.assign(mean=tall["relation"].map(rank))
-    tall = tall.sort_values(["mean", "relation"], ascending=False)
-    tall["relation"] = tall["relation"].replace(ids["relation"].to_dict())
+    place = {}
+    for _, part in tall.groupby("where", sort=False):
+        part = part[part["format"] == paper_format]
+        for name in sum(paper.figure_5_order(part, ids), []):
+            place.setdefault(name, len(place))
+    order = {"key": lambda column: column.map(place), "kind": "stable"}
+    tall = tall.sort_values(["relation", "model"], **order)
+    stars = {name for where in longer for name in few[where].index}
+    names_of = {n: ids.get(n, n) + " *" * (n in stars) for n in place}
+    tall["relation"] = tall["relation"].replace(names_of)
     size = (7, 2 + 0.2 * tall["relation"].nunique())
     fig, ax = plt.subplots(figsize=size, layout="constrained")
-    look = {"index": "relation", "columns": "asked", "values": "accuracy"}
+    look |= {"index": "relation", "columns": "asked"}
     figures.heat_map(tall, ax, **look, label="accuracy", limits=(0, 1))
     runs.keep(tall, "fig-iclke-shipped.csv")
 
@@ -464,24 +518,39 @@ table7[columns].set_index("model")
 # %% [markdown]
 # Relation by relation (Table 8, mean over the 35 models), for the relations of ours that mean the same as one
 # of the paper's. The facts behind a name are not the same: ours come from tables of countries and of film
-# festivals, the paper's from Wikipedia.
+# festivals, the paper's from Wikipedia. With several models on this page, a column has their mean in the paper's
+# format. Its interval is over facts, and the models are these very ones.
 
 # %% covers=["IC-T8"]
 table8 = paper.table("iclke_table8_relations")
 published = table8.set_index("relation")["average_accuracy"].round(3)
-same = {n: r.paper_relation for n, r in loaded.items() if r.paper_relation}
-beside = pd.DataFrame({"paper's name": same}).join(shown)
+beside = pd.DataFrame({"paper's name": called}).join(shown)
 beside.insert(1, "35 models", beside["paper's name"].map(published))
+means = {}
+for where, whole in ({"this run": answers} | longer).items():
+    asks = whole[whole["format"] == paper_format]
+    label = f"{where}: mean of {asks['model'].nunique()} models"
+    by = asks.groupby(["relation", "fact"])["right"].mean()
+    for name, of_facts in by.groupby("relation"):
+        mean = intervals.mean_over_facts([of_facts], seed=seed)
+        means[label, name] = mean.text()
+means = pd.Series(means).unstack(0)
+if len(models) > 1:
+    [label] = [label for label in means if label.startswith("this run")]
+    beside.insert(2, label, means[label])
 beside.set_index("paper's name")
 
 # %% [markdown]
 # The whole of Table 8, with the Wikidata property that we take each relation of the paper's Table 3 to be. It is empty
-# where none fits.
+# where none fits. Shipped results stand beside it, if there are any: the mean over their models, again in the paper's
+# format and with an interval over facts.
 
 # %% covers=["IC-T3"] tags=["hide-output"]
 table3 = paper.table("iclke_table3_relations").set_index("relation")
 every = table8.set_index("relation")[["average_accuracy"]].round(3)
-every.join(table3[["wikidata_pid_added"]]).fillna("")
+every = every.join(table3[["wikidata_pid_added"]])
+of_shipped = [label for label in means if label.startswith("shipped")]
+every.join(means[of_shipped].rename(ids)).fillna("")
 
 # %% [markdown]
 # **Claims.** A claim can be tested on any model. Statistic, direction and least effect of each were written

@@ -51,6 +51,7 @@ from matplotlib import pyplot as plt
 from lkecore import facts, figures, intervals, paper, prompts, results, runs
 from lkecore.metrics import iclke
 from lkecore.models import open_model
+from lkecore.rows import BadInput
 from lkecore.scores.tree import option_logprobs
 
 figures.style()
@@ -95,7 +96,7 @@ paper.table("iclke_table2_nobel_excerpt").set_index("name")
 # %%
 separators = {"space": (" ", " "), "colon": (": ", "\n")}
 if unknown := set(formats) - set(separators):
-    raise ValueError(f"formats {unknown}: there are {list(separators)}")
+    raise BadInput(f"formats {sorted(unknown)}: there are {[*separators]}")
 for label in formats:
     pair, between = separators[label]
     example = prompts.many_shot(

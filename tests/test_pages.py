@@ -332,6 +332,83 @@ def test_accuracy_confidence_and_gain_by_relation_are_those_of_the_scores_in_the
         assert int(row["paper_only"]) == sum(f > s for s, f in zip(second, first, strict=True))
 
 
+def test_the_heat_map_has_a_row_for_each_model_and_format_and_the_paper_s_relation_first(made):
+    """Capital is in Table 8 and country_of_city is not; two models without a family come by mean."""
+    page = made[RELATIONS, "page"]
+    hits = answers(runs_behind(page), ["model", "format", "relation"])
+    means: dict[str, list[float]] = {}
+    for (model, label, _), of_facts in hits.items():
+        if label == "space, space":
+            means.setdefault(model, []).append(mean(of_facts))
+    models = sorted(means, key=lambda model: -mean(means[model]))
+    second = {model: label for model, label, _ in hits if label != "space, space"}
+    expected = [
+        (f"{model}, {label}", relation)
+        for model in models
+        for relation in ("capital", "country_of_city")
+        for label in ("space, space", second[model])
+    ]
+    rows = csv_rows(page / "fig-iclke-heat.csv")
+    assert [(row["row"], row["relation"]) for row in rows] == expected
+
+
+def test_the_table_beside_table_8_has_the_mean_of_the_models_with_facts_in_common(made):
+    page = made[RELATIONS, "page"]
+    hits = answers(runs_behind(page), ["model", "format", "relation"])
+    of_models = [v for (_, f, r), v in hits.items() if (f, r) == ("space, space", "capital")]
+    shares = [mean(pair) for pair in zip(*of_models, strict=True)]
+    head, _, row = table(page, 'beside.set_index("paper\'s name")')
+    assert head[2] == "this run: mean of 2 models" and row[:2] == ["capital", "0.816"]
+    estimate, low, high = numbers(row[2])
+    assert estimate == pytest.approx(mean(shares), abs=0.005 + 1e-9)
+    assert min(shares) - 0.005 <= low <= estimate <= high <= max(shares) + 0.005
+
+
+@pytest.fixture(scope="module")
+def in_one_format(made):
+    """A run in the paper's format alone, where one relation has fewer options than are asked for."""
+    project = made[RELATIONS, "page"].parent.parent
+    few = {"relations": ["capital", "film_language"], "n_shots": 2, "n_facts": 2, "n_options": 40}
+    few |= {"models": ["toy"], "formats": ["space, space"]}
+    rows = [{"notebook": RELATIONS, "parameters": few}]
+    rows += [
+        {"notebook": SHOTS, "parameters": FEW[SHOTS] | {"models": ["toy"], "formats": ["tab"]}}
+    ]
+    path = project / "params" / "one.yaml"
+    path.write_text(yaml.safe_dump({"profile": "one", "runs": rows}), encoding="utf-8")
+    outcome = grid.execute(plan.read_plan(path), project / "one", grid.Settings(jobs=2, threads=1))
+    [folder] = (project / "one").glob(f"{RELATIONS}-*")
+    return folder, outcome.failed
+
+
+def test_a_run_in_one_format_asks_no_choice_facts_and_compares_nothing(in_one_format):
+    folder, _ = in_one_format
+    assert set(answers([folder], ["format", "relation"])) == {
+        ("space, space", "capital"),
+        ("space, space", "film_language"),
+    }
+    assert pyarrow.parquet.read_table(folder / "choice.parquet").num_rows == 0
+    assert csv_rows(folder / "gain-by-relation.csv") == []
+
+
+def test_a_relation_with_fewer_options_is_counted_and_has_a_star(in_one_format):
+    folder, _ = in_one_format
+    [*_, head] = [row for row in table(folder, "assign(fewer=fewer)") if "fewer" in row]
+    [row] = [row for row in table(folder, "assign(fewer=fewer)") if "toy" in row]
+    assert row[head.index("fewer")] == "1 of 2"
+    said = "".join(o.get("text", "") for cell in cells(folder) for o in cell.outputs)
+    # Film languages are 39; all relations have two facts to ask.
+    assert "fewer in this run, film_language: 39 options, 2 test facts" in said
+    drawn = {row["relation"] for row in csv_rows(folder / "fig-iclke-heat.csv")}
+    assert drawn == {"capital", "film_language *"}
+
+
+def test_an_unknown_format_is_one_line_and_the_other_run_goes_on(in_one_format):
+    _, failed = in_one_format
+    [line] = failed.values()
+    assert "BadInput" in line and "formats" in line and "tab" in line and "\n" not in line
+
+
 def test_the_two_models_differ_so_that_a_page_that_mixed_them_up_would_be_seen(made):
     rows = csv_rows(made[RELATIONS, "page"] / "accuracy-by-relation.csv")
     sure: dict[str, list[str]] = {}

@@ -108,7 +108,7 @@ def relations(spec: str) -> tuple[str, ...]:
     if world.is_spec(spec):
         world.check_spec(spec)
         return world.relations()
-    if nobel.is_laureate_table(Path(spec)):
+    if nobel.table_of(spec):
         return nobel.relations()
     return hubsets.relations(spec) if spec.startswith("hub:") else relations_in(spec)
 
@@ -120,7 +120,7 @@ def is_ready(spec: str) -> bool:
     if spec.startswith("hub:"):
         return hubsets.is_ready(spec)
     made_here = spec == "atlas" or world.is_spec(spec)
-    return made_here or bool(spec and Path(spec).exists())
+    return made_here or bool(spec and (Path(spec).exists() or nobel.table_of(spec)))
 
 
 def content_digest(spec: str) -> str:
@@ -131,6 +131,8 @@ def content_digest(spec: str) -> str:
         return hubsets.content_digest(spec)
     if world.is_spec(spec):
         return world.digest(spec)
+    if laureates := nobel.table_of(spec):
+        spec = str(laureates[0])  # the year stands in the name, which is a parameter
     files = (
         [(name, "", DATA / name) for name in ("atlas.tsv", "atlas_relations.tsv")]
         if spec == "atlas"
@@ -152,7 +154,7 @@ def load(spec: str, relation: str) -> Relation:
       ``.jsonl``, ``.csv``, ``.tsv`` or ``.parquet`` (LAMA style), or one such relation folder;
     - a folder with one file for each relation;
     - one file, with a ``relation`` column or with one relation, named after the file;
-    - a table of laureates with the columns of ``nobel``.
+    - a table of laureates with the columns of ``nobel``; ``:2022`` behind its path is that year.
 
     Columns: ``subject`` or ``sub_label``, ``object`` or ``obj_label``; optional ``id`` or ``uuid``,
     ``split``, ``relation``, ``obj_labels`` (all true objects), ``obj_aliases`` and ``options`` (a
@@ -207,8 +209,8 @@ def _rows(spec: str, relation: str) -> list[tuple[str, dict[str, Any], str]]:
         return world.rows(spec, relation)
     if nobel.is_spec(spec):
         rows = nobel.rows(spec)
-    elif nobel.is_laureate_table(Path(spec)):
-        rows = nobel.rows_of(Path(spec))
+    elif laureates := nobel.table_of(spec):
+        rows = nobel.rows_of(*laureates)
     else:
         return rows_in(spec, relation)
     return [(where, row, "") for where, row in rows if row["relation"] == relation]

@@ -58,6 +58,21 @@ def last_year(spec: str) -> int | None:
     return int(year) if year else None
 
 
+def table_of(spec: str) -> tuple[Path, int | None] | None:
+    """(file, last year or None) if a fact set is a table of laureates; None if it is something else.
+
+    ``:YEAR`` behind the path gives the facts as they stood in that year, as in ``nobel:2022``.
+    """
+    if is_laureate_table(Path(spec)):
+        return Path(spec), None
+    path, _, year = spec.rpartition(":")
+    if not path or not is_laureate_table(Path(path)):
+        return None
+    if not is_year(year):
+        raise BadInput(f"fact set {spec!r}: behind the table must stand a year, such as :2022")
+    return Path(path), int(year)
+
+
 def rows_of(table: Path, last_year: int | None = None) -> list[tuple[str, dict[str, str]]]:
     """("file, line n", {id, relation, subject, object}) for every fact of a table of laureates.
 

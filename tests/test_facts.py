@@ -358,6 +358,22 @@ def test_a_table_of_laureates_is_a_fact_set(tmp_path, monkeypatch):
     assert not {facts.content_digest("nobel"), facts.content_digest(str(path))} & set(before)
 
 
+def test_a_year_behind_a_table_of_laureates_gives_the_facts_of_that_year(tmp_path):
+    path = tmp_path / "laureates.tsv"
+    path.write_text(LAUREATES)
+    spec = f"{path}:1902"
+    assert facts.is_ready(spec) and facts.relations(spec) == facts.relations(str(path))
+    # Curie's prizes are of 1903 and 1911, Zeeman's of 1902.
+    assert set(by_pair(facts.load(spec, "birth_year"))) == {("Pieter Zeeman", "1865")}
+    awarded = by_pair(facts.load(f"{path}:1903", "award_year"))
+    assert awarded["Marie Curie", "1903"].alternatives == ()
+    assert facts.content_digest(spec) == facts.content_digest(str(path))  # of the same file
+    said = complaint(facts.load, f"{path}:latest", "birth_year")
+    assert said.endswith("latest': behind the table must stand a year, such as :2022")
+    other = put(tmp_path / "r.jsonl", [row("a", "1")])
+    assert not facts.is_ready(f"{other}:1902") and not facts.is_ready(f"{path.parent}/s.tsv:1902")
+
+
 def test_fact_sets_on_this_machine_are_ready(tmp_path):
     put(tmp_path / "r.jsonl", [row("a", "1")])
     for spec in ("atlas", str(tmp_path), str(tmp_path / "r.jsonl")):

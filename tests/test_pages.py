@@ -24,6 +24,7 @@ from lkecore import grid, plan, weights, world
 
 TOP = Path(__file__).resolve().parent.parent
 SHOTS, RELATIONS = "11_iclke_shots", "10_iclke_relations"
+CONFIDENCE = "18_iclke_confidence"
 # As few as make a page, and few enough facts that all resamples of them can be written down; so few
 # options that a random model is right now and then.
 FEW = {
@@ -374,6 +375,9 @@ def in_one_format(made):
     rows += [
         {"notebook": SHOTS, "parameters": FEW[SHOTS] | {"models": ["toy"], "formats": ["tab"]}}
     ]
+    sure = {"relations": ["capital", "film_language"], "n_shots": 2, "n_facts": 30, "n_options": 4}
+    sure |= {"models": ["toy"], "formats": ["iclke-space"], "cut_to": [2]}
+    rows += [{"notebook": CONFIDENCE, "parameters": sure}]
     path = project / "params" / "one.yaml"
     path.write_text(yaml.safe_dump({"profile": "one", "runs": rows}), encoding="utf-8")
     outcome = grid.execute(plan.read_plan(path), project / "one", grid.Settings(jobs=2, threads=1))
@@ -401,6 +405,25 @@ def test_a_relation_with_fewer_options_is_counted_and_has_a_star(in_one_format):
     assert "fewer in this run, film_language: 39 options, 2 test facts" in said
     drawn = {row["relation"] for row in csv_rows(folder / "fig-iclke-heat.csv")}
     assert drawn == {"capital", "film_language *"}
+
+
+def test_the_accuracy_of_50_facts_is_that_of_the_first_25_of_each_of_two_relations(in_one_format):
+    [folder] = in_one_format[0].parent.glob(f"{CONFIDENCE}-*")
+    kept = pyarrow.parquet.read_table(folder / "answers.parquet").to_pylist()
+    by: dict[str, list[dict]] = {}
+    for row in kept:
+        if row["part"] == "test" and row["options"] == 4:
+            by.setdefault(row["relation"], []).append(row)
+    assert [len(rows) for rows in by.values()] == [30, 30]
+    fifty = [row for rows in by.values() for row in rows[:25]]
+    for shown in csv_rows(folder / "accuracy-at-of-50.csv"):
+        above = [row["right"] for row in fifty if row["confidence"] > float(shown["threshold"])]
+        if not above:
+            assert shown["text"] == "no answer left"
+            continue
+        estimate, low, high, n = numbers(shown["text"])
+        assert n == len(above) and estimate == pytest.approx(mean(above), abs=0.005 + 1e-9)
+        assert low <= estimate <= high
 
 
 def test_an_unknown_format_is_one_line_and_the_other_run_goes_on(in_one_format):

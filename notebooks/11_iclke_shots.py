@@ -19,20 +19,23 @@
 # - models that know more need fewer to get 95 % of what they reach with 50.
 #
 # Figure 1 has no numbers beside its curves. The paper's run asks 900 facts for every number of examples and
-# every draw, on several models of billions of parameters. This page has a small model, fewer facts and
-# another relation.
+# every draw, on several models of billions of parameters. This page has small models, fewer facts and
+# other relations.
 
 # %% [markdown]
 # ## Parameters
 #
 # `models` and `draws` may be divided: `lke run` makes one run for each pair of them, and this page is over
-# all of these runs.
+# all of these runs. A {term}`lab model` is asked about the {term}`world` that it has read, any other about `fact_set`.
+# A lab model gets fewer examples, since it has read rows of 384 tokens, and a prompt should not be longer.
 
 # %% tags=["parameters"]
 models: list[str] = ["smollm2"]
 fact_set: str = "atlas"
 relation: str = "capital"
 shots: list[int] = [1, 2, 5, 10, 20, 50]  # pairs shown before the question
+lab_relation: str = "birth_year"
+lab_shots: list[int] = [1, 3, 10, 20]  # as above, for models of the lab
 draws: list[int] = [0, 1, 2, 3, 4]  # seeds that draw the pairs
 formats: list[str] = ["space", "colon"]  # see the table of formats below
 n_pool: int = 100  # facts that pairs are drawn from, at most half of all
@@ -44,11 +47,23 @@ dtype: str = "float32"
 page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
+from itertools import product
+
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 
-from lkecore import facts, figures, intervals, paper, prompts, results, runs
+from lkecore import (
+    facts,
+    figures,
+    intervals,
+    lab,
+    paper,
+    prompts,
+    results,
+    runs,
+    world,
+)
 from lkecore.metrics import iclke
 from lkecore.models import open_model
 from lkecore.rows import BadInput
@@ -61,30 +76,48 @@ figures.style()
 #
 # The facts are divided once: a *pool* to draw examples from, and test facts. All draws ask the same test
 # facts with the same options. So two draws differ in their examples and in nothing else.
+#
+# In the lab we know what a text has told. A fact that it never told is answered by chance after any number of examples.
+# So we draw the test facts of a lab model from those that its text told in lists alone, 16 times or more.
 
 # %%
-shots = sorted(set(shots))  # the curve goes from few to many
-chosen = facts.load(fact_set, relation)
-pool, test = facts.divide(chosen, n_train=n_pool, n_test=max(400, n_facts))
-asked = facts.draw_facts(test, n_facts, seed)
-options = facts.draw_options(asked, chosen.objects, n_options, seed)
-chance = 1 / n_options
-print(f"{chosen.label}: {len(pool)} facts in the pool, {len(asked)} asked")
-print(f"{n_options} options each, so guessing gets {chance:.3f}")
-for what, n, most in (
-    ("facts in the pool", len(pool), n_pool),
-    ("test facts", len(asked), n_facts),
-):
-    if n < most:
-        print(f"fewer than asked for: {n} {what}, and not {most}")
+source = {m: lab.parse(m).world if lab.is_name(m) else fact_set for m in models}
+told = "state == 'planted' and form == 'list' and occurrences >= 16"
+chosen, pool, asked, options = {}, {}, {}, {}
+for model, spec in source.items():
+    if lab.is_name(model) and lab.parse(model).variant == "unplanted":
+        raise BadInput(f"{model} has not read the facts that are asked")
+    of_lab = world.is_spec(spec)
+    chosen[spec] = facts.load(spec, lab_relation if of_lab else relation)
+    sizes = {"n_train": n_pool, "n_test": max(400, n_facts)}
+    pool[spec], test = facts.divide(chosen[spec], **sizes)
+    if of_lab:
+        often = set(world.states(spec).query(told)["fact"])
+        test = [fact for fact in test if fact.id in often]
+    asked[spec] = facts.draw_facts(test, n_facts, seed)
+    ask = asked[spec], chosen[spec].objects
+    options[spec] = facts.draw_options(*ask, n_options, seed)
+numbers = {  # of examples; a curve goes from few to many
+    spec: sorted(set(lab_shots if world.is_spec(spec) else shots))
+    for spec in chosen
+}
 
 # %% [markdown]
-# With one draw, fewer examples are the beginning of more examples. The first two pairs of the first draws:
+# What there is, and where there is less than asked for. With one draw, fewer examples are the beginning of more
+# examples: below stand the first two pairs of the first draws.
 
 # %%
-for draw in draws[:3]:
-    pairs = facts.draw_shots(pool, max(shots), draw)[:2]
-    print(draw, [(pair.subject, pair.object) for pair in pairs])
+chance = 1 / n_options
+print(f"{n_options} options each, so guessing gets {chance:.3f}")
+for spec, facts_of in asked.items():
+    here = {"facts in the pool": (len(pool[spec]), n_pool)}
+    here["test facts"] = len(facts_of), n_facts
+    for what, (n, most) in here.items():
+        fewer = f", fewer than the {most} asked for" if n < most else ""
+        print(f"{spec}, {chosen[spec].label}: {n} {what}{fewer}")
+    for draw in draws[:3]:
+        pairs = facts.draw_shots(pool[spec], max(numbers[spec]), draw)[:2]
+        print(draw, [(pair.subject, pair.object) for pair in pairs])
 
 # %% [markdown]
 # The paper's facts here are laureates of the Nobel Prize. Six of them stand in its Table 2; it uses the first two columns.
@@ -103,12 +136,12 @@ paper.table("iclke_table2_nobel_excerpt").set_index("name")
 separators = {"space": (" ", " "), "colon": (": ", "\n")}
 if unknown := set(formats) - set(separators):
     raise BadInput(f"formats {sorted(unknown)}: there are {[*separators]}")
-for label in formats:
+for spec, label in product(chosen, formats):
     pair, between = separators[label]
     example = prompts.many_shot(
-        facts.draw_shots(pool, 2, draws[0]),
-        asked[:1],
-        options[:1],
+        facts.draw_shots(pool[spec], 2, draws[0]),
+        asked[spec][:1],
+        options[spec][:1],
         pair_separator=pair,
         shot_separator=between,
     )[0]
@@ -125,20 +158,21 @@ lms = {} if page else {name: open_model(name, dtype=dtype) for name in models}
 keys = ["model", "draw", "format", "n_shots"]
 frames = {}
 for model, lm in lms.items():
-    for draw in draws:
-        most = facts.draw_shots(pool, max(shots), draw)
-        for label in formats:
-            pair, between = separators[label]
-            for n in shots:
-                questions = prompts.many_shot(
-                    most[:n],
-                    asked,
-                    options,
-                    pair_separator=pair,
-                    shot_separator=between,
-                )
-                frame = option_logprobs(lm, questions).frame
-                frames[model, draw, label, n] = frame.drop(columns="context")
+    spec = source[model]
+    if lab.is_name(model):
+        lab.told(lm.path, spec)  # it must have read this very world
+    for draw, label, n in product(draws, formats, numbers[spec]):
+        most = facts.draw_shots(pool[spec], max(numbers[spec]), draw)
+        pair, between = separators[label]
+        questions = prompts.many_shot(
+            most[:n],
+            asked[spec],
+            options[spec],
+            pair_separator=pair,
+            shot_separator=between,
+        )
+        frame = option_logprobs(lm, questions).frame
+        frames[model, draw, label, n] = frame.drop(columns="context")
 
 # %% [markdown]
 # A run keeps every score, and below them one row for each question: was the answer right, and how sure was
@@ -161,8 +195,10 @@ print(f"{len(answers):,} questions, {n_options} options each")
 # years of Nobel laureates, which are the paper's facts, and 100 options.
 
 # %%
-here = f"this run: {chosen.label}"
-parts = {here: answers}
+where_of = {m: f"this run: {chosen[spec].label}" for m, spec in source.items()}
+here = list(dict.fromkeys(where_of.values()))
+asked_at = answers["model"].map(where_of)
+parts = {where: answers[asked_at == where] for where in here}
 for profile in shipped:
     found, about = results.read(profile, "11_iclke_shots")
     parts[f"shipped: {profile}"] = found
@@ -193,7 +229,8 @@ for key, part in answers.groupby(ways, sort=False):
 
 # %% [markdown]
 # `mean` is the accuracy, mean over draws; its interval is over facts. `std` is the standard deviation of the
-# accuracy over the draws: how far the choice of examples alone moves it. It has no value for a single draw.
+# accuracy over the draws: how far the choice of examples alone moves it. It has no value for a single draw. Where every
+# answer is right, or none, the interval has no width, since all draws of facts are alike. That is no certainty.
 
 # %%
 rows = []
@@ -248,13 +285,12 @@ look = {"sharey": True, "squeeze": False, "layout": "constrained"}
 fig, axes = plt.subplots(*grid[::-1], figsize=size, **look)
 for ax in axes.flat[len(models) :]:
     ax.remove()
-here_alone = points[points["where"] == here]
-for ax, (model, part) in zip(
-    axes.flat, here_alone.groupby("model", sort=False), strict=False
-):
-    drawn = by_model.get_group((here, model))
+here_alone = points[points["where"].isin(here)]
+for ax, model in zip(axes.flat, models, strict=False):
+    part = here_alone[here_alone["model"] == model]
+    drawn = by_model.get_group((where_of[model], model))
     figures.shots_curve(drawn, part, ax, chance=chance)
-    ax.set_title(f"{model}, {chosen.label}")
+    ax.set_title(f"{model}, {chosen[source[model]].label}")
 runs.keep(here_alone.drop(columns="mean"), "fig-shots-curve.csv")
 
 # %% [markdown]
@@ -263,7 +299,7 @@ runs.keep(here_alone.drop(columns="mean"), "fig-shots-curve.csv")
 # fewer examples, as the paper says. There is no such figure if nothing ships.
 
 # %% covers=["IC-F1", "IC-D1"] needs={"IC-D1": {"fact_set": "nobel"}} tags=["hide-input"] mystnb={"figure": {"name": "fig-shots-shipped", "caption": "Accuracy over the number of examples in the shipped results, a panel for each model and profile. Marks as in the figure above."}, "image": {"alt": "A panel for each model with lines of accuracy over the number of examples on a logarithmic axis, one for each prompt format, with bands over draws."}}
-others = points[points["where"] != here]
+others = points[~points["where"].isin(here)]
 runs.keep(others.drop(columns="mean"), "fig-shots-shipped.csv")
 panels = list(others.groupby(["where", "model"], sort=False))
 if panels:

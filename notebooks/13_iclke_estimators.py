@@ -59,6 +59,7 @@ from matplotlib import pyplot as plt
 from lkecore import facts, figures, intervals, paper, prompts, runs, sequences
 from lkecore.metrics import iclke
 from lkecore.models import open_model
+from lkecore.rows import BadInput
 from lkecore.scores.plain import option_logprobs_plain
 from lkecore.scores.slots import slot_logprobs
 from lkecore.scores.tokens import (
@@ -83,16 +84,16 @@ every = {n: facts.load(fact_set, n) for n in facts.relations(fact_set)}
 having = [n for n, r in every.items() if "hgp-1" in prompts.templates_of(r)]
 without = [name for name in relations if name not in having]
 if without or not having:
-    raise ValueError(
+    raise BadInput(
         f"{', '.join(without) or 'relations'} of {fact_set}: no templates in the "
         f"paper's Table 5; these have some: {', '.join(having) or 'none'}"
     )
 names = relations or having
 with_eic = eic_relations or names
 if missing := [name for name in with_eic if name not in names]:
-    raise ValueError(f"eic_relations: {missing[0]!r} is not among {names}")
+    raise BadInput(f"eic_relations: {missing[0]!r} is not among {names}")
 if len(names) < 2 or not 2 <= n_eic_facts <= n_facts:
-    raise ValueError(
+    raise BadInput(
         f"{len(names)} relations and {n_eic_facts} of {n_facts} facts for "
         "EIC-LKE: this page needs 2 relations or more and 2 facts to n_facts"
     )
@@ -103,15 +104,13 @@ chance = 1 / n_options
 # IC-LKE first and then all others that are kept for showing. (A subject with two true objects comes once in
 # IC-LKE's pairs. EIC-LKE shows all training facts, as in the paper, so it may come twice there.)
 
-# %% covers=["IC-D4"]
+# %%
 shots, eic_shots, asked, options, rows = {}, {}, {}, {}, []
 for name in names:
     relation = every[name]
     train, test = facts.divide(relation)
     if len(test) < n_facts:
-        raise ValueError(
-            f"n_facts is {n_facts}, but {name} has {len(test)} facts to ask"
-        )
+        raise BadInput(f"n_facts {n_facts}: {name} has {len(test)} to ask")
     shots[name] = facts.draw_shots(train, n_shots, seed)
     eic_shots[name] = facts.draw_facts(train, n_eic_shots, seed)
     asked[name] = facts.draw_facts(test, n_facts, seed)
@@ -129,23 +128,31 @@ pd.DataFrame(rows, columns=columns.split(",")).set_index("relation")
 #
 # The templates are used as the paper prints them (Table 5), with all their faults. `[X]` is the place of the subject
 # and `[Y]` that of the object. A template is asked without any example, so here nothing but its words tells the
-# model what is wanted. `note` says where the table has fewer than three of a kind, and where its words belong to
-# another relation: those of *manufacturer* are about record labels.
+# model what is wanted. Below is the whole table of the paper, with all of its 12 relations. `asked here as` is the
+# name of the relation on this page, and empty where this page does not ask it: those rows are printed and no more.
+# `note` says where the table has fewer than three of a kind, and where its words belong to another relation:
+# those of *manufacturer* are about record labels.
 
-# %% covers=["IC-S3", "IC-T5"]
-names_of = (*prompts.HUMAN, *prompts.MINED)
-table5 = paper.table("iclke_table5_templates")
-notes = table5["kind"].str.lower() + "-" + table5["index"].astype(str)
-notes = table5.assign(name=notes).set_index(["relation", "name"])["note"]
-rows = []
-for name in names:
-    for key, words in prompts.templates_of(every[name]).items():
-        if key in names_of:
-            note = notes[every[name].paper_relation, key]
-            rows.append((name, key, words, "" if pd.isna(note) else note))
-columns = ["relation", "template", "words", "note"]
-templates = pd.DataFrame(rows, columns=columns)
-templates.style.hide().set_table_attributes('class="lke-text"')
+# %% covers=["IC-D4", "IC-S3", "IC-T5"]
+here = {every[name].paper_relation: name for name in names}
+whole = paper.table("iclke_table5_templates").fillna({"note": ""})
+whole["template"] += " [Y]"
+whole["template"] = whole["template"].str.replace("{subject}", "[X]")
+whole["name"] = whole["kind"].str.lower() + "-" + whole["index"].astype(str)
+whole.insert(0, "asked here as", whole["relation"].map(here).fillna(""))
+of_page = prompts.HUMAN + prompts.MINED
+rows = [
+    (name, key, words)
+    for name in names
+    for key, words in prompts.templates_of(every[name]).items()
+    if key in of_page
+]
+templates = pd.DataFrame(rows, columns=["relation", "template", "words"])
+print(f"{len(here)} of {whole['relation'].nunique()} relations are asked here")
+first = whole.sort_values("asked here as", key=lambda v: v == "", kind="stable")
+first[
+    ["relation", "asked here as", "name", "template", "note"]
+].style.hide().set_table_attributes('class="lke-text"')
 
 # %% [markdown]
 # IC-LKE in two formats: `iclke-space` is the paper's, with a space inside and between pairs. `iclke-colon` has a
@@ -174,14 +181,10 @@ for (name, key), made in questions.items():
 # comma of EIC-LKE between pairs, and with just as many pairs as stand before the fact's slot.
 
 # %% covers=["IC-S2"]
+how, n = {"first": n_shots, "every": n_every, "seed": seed}, n_eic_facts
 groups = {
     name: sequences.slots(
-        eic_shots[name],
-        asked[name][:n_eic_facts],
-        options[name][:n_eic_facts],
-        first=n_shots,
-        every=n_every,
-        seed=seed,
+        eic_shots[name], asked[name][:n], options[name][:n], **how
     )
     for name in with_eic
 }
@@ -190,10 +193,13 @@ marked = [
     f" [{text.strip()}]" if i in group.places else text
     for i, text in enumerate(group.texts[0])
 ]
-start = group.places[0]
-print("...", "".join(marked[start - 5 : start + 30]), "...")
+print("...", *marked[group.places[0] - 5 :][:35], "...", sep="")
 for name in with_eic:
     made, n_slots = [], len(groups[name][0].places)
+    if (n := len(eic_shots[name])) < n_eic_shots:
+        few = [len(range(n_shots, end, n_every)) for end in (n, n_eic_shots)]
+        print(f"{name}: {n} EIC shots, not {n_eic_shots}:", end=" ")
+        print(f"{few[0]} slots in a prompt, not {few[1]}")
     for i, one in enumerate(asked[name][:n_eic_facts]):
         before = eic_shots[name][: n_shots + n_every * (i % n_slots)]
         ask = before, [one], options[name][i : i + 1]
@@ -213,46 +219,69 @@ for name in with_eic:
 
 # %%
 lms = {} if page else {name: open_model(name, dtype=dtype) for name in models}
-rows, pieces = [], {}
+cut_up = {}  # EIC-LKE's prompts in tokens
+for model, lm in lms.items():
+    for name in with_eic:
+        for i, group in enumerate(groups[name]):
+            how = {"add_bos": lm.add_bos, "separate": True}
+            found = encode_pieces(lm.tokenizer, group.texts, **how)
+            cut_up[model, name, i] = found
+            ends = [[e.bounds[at + 1] for at in group.places] for e in found]
+            needed = np.max(ends, axis=0) - 1  # the last token is only read
+            fit = (needed <= (lm.context_length or np.inf)).sum()
+            if fit < len(needed):
+                raise BadInput(
+                    f"{name}: EIC-LKE's prompts have up to {needed[-1]} tokens, "
+                    f"and {model} reads {lm.context_length}: {fit} of "
+                    f"{len(needed)} slots fit; lower n_eic_shots or n_shots"
+                )
+
+# %%
+rows = []
 for model, lm in lms.items():
     how = {"add_bos": lm.add_bos, "context_length": lm.context_length}
     for name in with_eic:
-        made = questions[name, "iclke-space"]
+        made = questions[name, "iclke-space"][:n_eic_facts]
         found = encode(lm.tokenizer, made, **how)
         sizes = [len(e.stem) + len(tail) for e in found for tail in e.tails]
-        counts = len(made), len(sizes), sum(sizes), expected_tokens(lm, made)[0]
+        counts = len(sizes), sum(sizes), expected_tokens(lm, made)[0]
         same = common_prefix([e.stem for e in found])
-        rows.append((model, name, "iclke-space", *counts, 1, same))
+        rows.append((model, name, "iclke-space", len(made), *counts, 1, same))
         sizes, ours = [], 0
-        for group in groups[name]:
-            found = encode_pieces(
-                lm.tokenizer, group.texts, separate=True, **how
-            )
-            pieces.setdefault(model, found[0])
+        for i, group in enumerate(groups[name]):
             tree, last = Tree(), group.places[-1] + 1
-            texts = [e.ids[: e.bounds[last]] for e in found]
-            ends = [tree.add(ids) for ids in texts]
-            sizes += [tree.depth[end] for end in ends]
+            texts = [e.ids[: e.bounds[last]] for e in cut_up[model, name, i]]
+            sizes += [tree.depth[tree.add(ids)] for ids in texts]
             ours += sum(1 for below in tree.kids[1:] if below)
-        counts = n_eic_facts, len(sizes), sum(sizes), ours, len(groups[name])
+        counts = len(made), len(sizes), sum(sizes), ours, len(groups[name])
         rows.append((model, name, "eiclke", *counts, common_prefix(texts)))
 
 # %% [markdown]
-# Now the questions themselves. This is the slow step. Time is taken where something is computed; what comes from
-# the cache takes none.
+# Now the questions themselves. This is the slow step.
+#
+# Most answers may come from the cache, which says nothing on what they cost. So the facts of EIC-LKE's first prompts
+# are asked once more without it, in both ways, and this is timed. A short question goes first: loading the model
+# and trying out how to ask it are then in neither time.
 
 # %%
 frames, took = {}, {}
 for model, lm in lms.items():
     for (name, key), made in questions.items():
-        scored = option_logprobs(lm, made)
-        frames[model, name, key] = scored.frame.drop(columns="context")
-        took[model, name, key] = np.nan if scored.cached else scored.seconds
+        frame = option_logprobs(lm, made).frame
+        frames[model, name, key] = frame.drop(columns="context")
     for name in with_eic:
-        scored = slot_logprobs(lm, groups[name])
-        key = model, name, "eiclke"
-        frames[key] = scored.frame.drop(columns="context")
-        took[key] = np.nan if scored.cached else scored.seconds
+        frame = slot_logprobs(lm, groups[name]).frame
+        frames[model, name, "eiclke"] = frame.drop(columns="context")
+    name, n = with_eic[0], len(groups[with_eic[0]][0].asked)
+    option_logprobs(lm, questions[name, "hgp-1"][:1], use_cache=False)
+    again = {
+        "iclke-space": option_logprobs(
+            lm, questions[name, "iclke-space"][:n], use_cache=False
+        ),
+        "eiclke": slot_logprobs(lm, groups[name][:1], use_cache=False),
+    }
+    for key, scored in again.items():
+        took[model, name, key] = n, scored.tokens_forwarded, scored.seconds
 
 # %% [markdown]
 # Is a slot what it should be: the log-probability of an option after all that stands before it? For the first
@@ -262,7 +291,7 @@ for model, lm in lms.items():
 # %%
 apart = {}
 for model, lm in lms.items():
-    group, row = groups[with_eic[0]][0], pieces[model]
+    group, row = groups[with_eic[0]][0], cut_up[model, with_eic[0], 0][0]
     values = frames[model, with_eic[0], "eiclke"].set_index(["fact", "option"])
     gaps = []
     for slot in (0, len(group.places) - 1):
@@ -281,12 +310,12 @@ for model, lm in lms.items():
 columns = (
     "model relation estimator facts strings one_by_one ours groups shared"
 ).split()
-keys = columns[:3]
+keys, timed = columns[:3], ["timed_facts", "timed_tokens", "seconds"]
 if page:
     costs = runs.collect("costs.parquet")
 else:
     costs = pd.DataFrame(rows, columns=columns).set_index(keys)
-    costs["seconds"] = pd.Series(took)
+    costs = costs.join(pd.DataFrame(took, index=timed).T.rename_axis(keys))
     costs["apart"] = costs.index.get_level_values("model").map(apart)
     costs = costs.reset_index()
     runs.keep(costs, "costs.parquet")
@@ -305,8 +334,9 @@ costs.groupby("model", sort=False)["apart"].first().map("{:.1e}".format)
 # ## Metrics
 #
 # An answer is right when the gold option is the likeliest. The accuracy of a kind of template is the mean over its
-# templates. So for each fact we take the share of the templates that get it right. Here is one row for each fact, and
-# for each kind. `EIC-LKE` is empty where it was not asked.
+# templates. So for each fact we take the share of the templates that get it right. Here is the accuracy by relation,
+# the mean over its facts, with a 95 % interval over facts. `EIC-LKE` is empty where it was not asked. The last column
+# is a guess. Where every fact has the same share the interval has no width; that is no certainty, only few facts.
 
 # %%
 kind_of = {"iclke-space": "IC-LKE", "iclke-colon": "IC-LKE, colon"}
@@ -317,13 +347,6 @@ kinds = ["IC-LKE", "IC-LKE, colon", "EIC-LKE", "human (HGP)", "mined (MMP)"]
 answers["kind"] = answers["estimator"].map(kind_of)
 by = answers.groupby(["model", "relation", "fact", "kind"], sort=False)
 share = by["right"].mean().unstack("kind")
-share.loc[models[0]].groupby("relation", sort=False).head(2)[kinds].round(2)
-
-# %% [markdown]
-# Accuracy by relation, with a 95 % interval over facts. The last column is a guess. Where every fact has the same
-# share the interval has no width; that is no certainty, only few facts.
-
-# %%
 rows = []
 for (model, name), part in share.groupby(["model", "relation"], sort=False):
     for kind in kinds:
@@ -398,43 +421,70 @@ shown = shown.drop(columns=["words"]).set_index(columns[:3])
 shown.assign(p=shown["p"].map("{:.2g}".format)).round(2)
 
 # %% [markdown]
-# **What EIC-LKE costs.** Here are IC-LKE in the paper's format and EIC-LKE, which has fewer facts. The paper calls it
-# efficient because many facts share a string: look at `strings` and `one by one`. Our scorer computes the pairs of
-# IC-LKE once for all strings. But the prompts of EIC-LKE are alike up to the first slot only: look at `ours`.
-# `seconds` is empty where the scores came from the cache. `accuracy` is that on the facts of EIC-LKE, for both. The
-# next two columns are the paper's setting, 400 facts and 100 options of such a relation, in *millions* of tokens.
-# They are worked out from the lengths here, not run, and `ours` is too high for IC-LKE there: each subject is counted
-# once for every option. The small table says how many times as many tokens EIC-LKE would take there. Below 1 it
-# saves, above 1 it is the dearer one.
+# **What EIC-LKE costs, and what it brings.** Here are IC-LKE in the paper's format and EIC-LKE, on the same facts. The
+# paper calls EIC-LKE efficient because many facts share a string: look at `strings` and `one by one`. Our scorer
+# computes the pairs of IC-LKE once for all strings. But the prompts of EIC-LKE are alike up to the first slot only:
+# look at `ours`. `accuracy` has Wilson's interval. `timed tokens` and `seconds` are those of the first `timed facts`,
+# asked without the cache. They were timed once, for the first relation of EIC-LKE only. Another time on
+# the same computer they may differ by a tenth or more. Compare the two rows with each other, not with another model's.
 
 # %%
-cost = costs.set_index(keys)
-times = 400 / cost["facts"]
-as_many = times * 100 / n_options  # strings of the paper's setting for one here
-n_groups = cost["groups"] * times
-n_groups[n_groups.index.get_level_values("estimator") == "iclke-space"] = 1
-own = cost["ours"] - cost["groups"] * cost["shared"]
-full = {
-    "paper's, one by one": cost["one_by_one"] * as_many / 1e6,
-    "paper's, ours": (n_groups * cost["shared"] + own * as_many) / 1e6,
-}
 in_eic = [(n, fact.id) for n in with_eic for fact in asked[n][:n_eic_facts]]
+cost = costs.set_index(keys)
 same = answers.set_index(["relation", "fact"]).index.isin(in_eic)
-same = answers[same].groupby(keys)["right"].mean()
-cost = cost.assign(accuracy=same, **full)
+same = answers[same].groupby(keys)["right"]
+n_right, n_asked = same.sum().loc[cost.index], same.size().loc[cost.index]
+cost["accuracy"] = [
+    intervals.proportion(int(k), int(n)).text()
+    for k, n in zip(n_right, n_asked, strict=True)
+]
 runs.keep(cost.reset_index(), "cost.csv")
-columns = ["facts", "strings", "one_by_one", "ours", "seconds", "accuracy"]
-spoken = {"one_by_one": "one by one"}
-shown = cost[[*columns, *full]].rename(columns=spoken)
-display(shown.style.format(precision=2, thousands=",", na_rep=""))
-sums = cost.groupby(["model", "estimator"])[list(full)].sum()
-sums.xs("eiclke", level=1) / sums.xs("iclke-space", level=1)
+shown = ["facts", "strings", "one_by_one", "ours", "accuracy", *timed]
+shown = cost[shown].rename(columns=lambda name: name.replace("_", " "))
+digits = {"accuracy": "{}", "seconds": "{:.1f}"}
+digits |= {"timed facts": "{:.0f}", "timed tokens": "{:,.0f}"}
+shown.style.format(digits, thousands=",", na_rep="")
 
+# %% [markdown]
+# `gain` is the accuracy of EIC-LKE minus that of IC-LKE on these facts, with a paired interval over facts. The next
+# columns count the facts that only one of them gets right. `p` is McNemar's exact test, Holm-corrected for all rows.
+#
+# What would the paper's setting take, 400 facts and 100 options of such a relation? The last four columns are worked
+# out from the lengths here, not run, in *millions* of tokens: one string after the other, and with our scorer.
+# `ours` is too high for IC-LKE there: each subject is counted once for every option. The small table says how many
+# times as many tokens EIC-LKE would take there. Below 1 it saves, above 1 it is the dearer one.
+
+# %%
+n_groups = cost["groups"] * 400 / cost["facts"]
+n_groups[n_groups.index.get_level_values("estimator") == "iclke-space"] = 1
+as_many = 400 / cost["facts"] * 100 / n_options  # strings there for one here
+own = (cost["ours"] - cost["groups"] * cost["shared"]) * as_many
+full = cost["one_by_one"] * as_many, n_groups * cost["shared"] + own
+full = pd.concat(full, axis=1, keys=["one by one", "ours"]) / 1e6
+full = full.unstack("estimator")
+full.columns = [f"{kind_of[key]}, {way}" for way, key in full]
+rows = {}
+for (model, name), _ in cost.groupby(keys[:2], sort=False):
+    of = answers[(answers["model"] == model) & (answers["relation"] == name)]
+    right = of.pivot(index="fact", columns="estimator", values="right")
+    ic, eic = right[["iclke-space", "eiclke"]].dropna().to_numpy(bool).T
+    gain = intervals.paired_difference([eic], [ic], seed=seed).text()
+    only = (eic & ~ic).sum(), (ic & ~eic).sum(), intervals.mcnemar(ic, eic)
+    rows[model, name] = gain, *only
+paired = pd.DataFrame(rows, index=["gain", "EIC only", "IC only", "p"]).T
+paired = paired.rename_axis(keys[:2])
+paired["p"] = [f"{p:.2g}" for p in intervals.holm(paired["p"].astype(float))]
+display(paired.join(full.round(2)))
+sums = full.groupby(level="model").sum().loc[models]
+for way in ("one by one", "ours"):
+    sums[way] = sums[f"EIC-LKE, {way}"] / sums[f"IC-LKE, {way}"]
+sums[["one by one", "ours"]].round(2)
 # %% [markdown]
 # **What stands in the slots.** `EIC-LKE` and `IC-LKE, comma` are the accuracies by slot, on the same facts. `gain` is the
 # confidence in the gold option in EIC-LKE minus that in IC-LKE, after the same pairs: above 0, the other questions
 # have helped, below 0 they have harmed. Before the first slot stands no other question. There the two prompts are the
-# same, so that only cutting into tokens can part them. Few facts stand in a slot.
+# same, so that only cutting into tokens can part them. Below the slots stand their two halves, and all of them. Few
+# facts stand in a slot, and an interval from two facts is no more than the two. A slot with one fact is left out.
 
 # %%
 slot_of = {
@@ -446,34 +496,22 @@ slot_of = {
 part = answers[answers["estimator"].isin(["iclke-comma", "eiclke"])]
 both = part.set_index(["model", "relation", "fact", "kind"])
 both = both[["right", "gold_confidence"]].unstack("kind")
-in_slots = both["right"].astype(bool)
-sure = both["gold_confidence"]
+in_slots, sure = both["right"].astype(bool), both["gold_confidence"]
 in_slots["gain"] = sure["EIC-LKE"] - sure["IC-LKE, comma"]
 in_slots = in_slots.reset_index()
-where = in_slots.set_index(["relation", "fact"]).index
-in_slots["slot"] = where.map(slot_of)
-columns = ["EIC-LKE", "IC-LKE, comma", "gain"]
-by_slot = in_slots.groupby(["model", "slot"])[columns]
-(by_slot.mean().round(3) + 0.0).assign(facts=by_slot.size())
-
-# %% [markdown]
-# The slots in two halves, and all of them:
-
-# %%
-middle = in_slots["slot"].max() / 2
-half = np.where(in_slots["slot"] <= middle, "first half", "second half")
-rows = []
-for model in models:
-    of = in_slots["model"] == model
-    for label in ("first half", "second half", "all"):
-        chosen = of if label == "all" else of & (half == label)
-        part = in_slots[chosen]
+where = zip(in_slots["relation"], in_slots["fact"], strict=True)
+in_slots["slot"] = [slot_of[key] for key in where]
+columns, rows = ["EIC-LKE", "IC-LKE, comma", "gain"], []
+for model, of in in_slots.groupby("model", sort=False):
+    late = of["slot"] > in_slots["slot"].max() / 2
+    some = {"first half": of[~late], "second half": of[late], "all": of}
+    for label, part in (dict(list(of.groupby("slot"))) | some).items():
         if len(part) > 1:
             gain = intervals.mean_over_facts([part["gain"]], seed=seed)
             means = part[columns[:2]].mean()
             rows.append((model, label, len(part), *means, gain.text(3)))
-shown = ["model", "slots", "facts", *columns]
-pd.DataFrame(rows, columns=shown).set_index(["model", "slots"]).round(2)
+columns = ["model", "slot", "facts", *columns]
+pd.DataFrame(rows, columns=columns).set_index(columns[:2]).round(2)
 
 # %% [markdown]
 # **Kind against kind.** Differences on the same facts. EIC-LKE is compared on its own relations and facts. `facts` is
@@ -564,13 +602,18 @@ runs.keep(each, "fig-estimators-mean.csv")
 # In {numref}`fig-estimators-relations` look for relations where the order of the bars is another than in the mean.
 # A kind of prompt that is best on average need not be best for a relation.
 
-# %% covers=["IC-F12"] tags=["hide-input"] mystnb={"figure": {"name": "fig-estimators-relations", "caption": "Accuracy by relation and kind of prompt, for the first model of the page (the paper's Figure 12). Templates: mean over the templates of a kind. Lines: 95 % intervals over facts. Dashed: chance."}, "image": {"alt": "Horizontal bars of accuracy for each relation, one bar for each kind of prompt, with intervals and a line at chance."}}
-figure_data = table[table["model"] == models[0]].drop(columns="text")
-fig, ax = plt.subplots(
-    figsize=(8, 1.2 + 1.1 * len(names)), layout="constrained"
-)
-figures.accuracy_bars(figure_data, ax, chance=chance, hue="kind")
-ax.set_xlabel(f"{ax.get_xlabel()}, {models[0]}")
+# %% covers=["IC-F12"] tags=["hide-input"] mystnb={"figure": {"name": "fig-estimators-relations", "caption": "Accuracy by relation and kind of prompt, a panel for each model (the paper's Figure 12). Templates: mean over the templates of a kind. Lines: 95 % intervals over facts. Dashed: chance."}, "image": {"alt": "For each model a panel of horizontal bars of accuracy for each relation, one bar for each kind of prompt, with intervals and a line at chance."}}
+figure_data = table.drop(columns="text")
+wide, high = min(2, len(models)), (len(models) + 1) // 2
+size = 1 + 7 * wide, (1.2 + 1.1 * len(names)) * high
+grid = {"squeeze": False, "layout": "constrained"}
+fig, axes = plt.subplots(high, wide, figsize=size, **grid)
+for ax in axes.flat[len(models) :]:
+    ax.axis("off")
+for ax, model in zip(axes.flat, models, strict=False):
+    part = figure_data[figure_data["model"] == model]
+    figures.accuracy_bars(part, ax, chance=chance, hue="kind")
+    ax.set_xlabel(f"{ax.get_xlabel()}, {model}")
 runs.keep(figure_data, "fig-estimators-relations.csv")
 
 # %% [markdown]

@@ -32,11 +32,14 @@
 #
 # Models of the lab are asked about the world that they have read, all others about `fact_set`. So there are two
 # sets of settings. Those of the lab have fewer shots, since a model of the lab has read rows of 384 tokens: in
-# no format should the prompt be longer. Otherwise we would compare lengths, and not signs. Name the models of
-# one family from small to large.
+# no format should the prompt be longer. Otherwise we would compare lengths, and not signs.
+#
+# A family is written as `small < large`, with as many models as there are. All of them stand in `models` as well, and
+# all are asked the same facts. A model may be in no family.
 
 # %% tags=["parameters"]
 models: list[str] = ["lab:book-1/2m", "smollm2"]
+families: list[str] = []  # small < large: from which size does it hold?
 fact_set: str = "atlas"  # for models that are not of the lab
 relations: list[str] = ["official_language"]  # need the paper's templates
 n_shots: int = 50  # pairs shown before the question
@@ -64,11 +67,13 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
+from IPython.display import display
 from matplotlib import pyplot as plt
 
 from lkecore import facts, figures, intervals, lab, paper, prompts, runs, world
 from lkecore.metrics import formats, iclke
 from lkecore.models import open_model
+from lkecore.rows import BadInput
 from lkecore.scores.tree import option_logprobs
 
 figures.style()
@@ -76,6 +81,23 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
+# First the families are read. A run of a single model is a part of a page over several runs, and has none. In all
+# other cases every model of a family must be there.
+
+# %%
+source = {m: lab.parse(m).world if lab.is_name(m) else fact_set for m in models}
+chains = [family.split(" < ") for family in families]
+for chain in chains:
+    if len(chain) < 2 or len(set(chain)) < len(chain):
+        raise BadInput(f"family {chain}: two models or more, small < large")
+    absent = [name for name in chain if name not in models]
+    if absent and (page or len(models) > 1):
+        raise BadInput(f"families name {absent}; put them into models, too")
+    if len({source[name] for name in chain if name in source}) > 1:
+        raise BadInput(f"family {chain}: its models are asked different facts")
+chains = [chain for chain in chains if set(chain) <= set(models)]
+
+# %% [markdown]
 # In the lab we know how often a text has told a fact. A fact that was never told is answered by chance in every
 # format, so it can show no difference. Where we want to see one, we need facts that the model may know, and that it
 # was told in the form of this question. So there are two groups:
@@ -86,10 +108,9 @@ figures.style()
 # A fact of the lab can be in both. For a real model there is only the second group.
 
 # %%
-source = {m: lab.parse(m).world if lab.is_name(m) else fact_set for m in models}
 for model in filter(lab.is_name, models):
     if lab.parse(model).variant == "unplanted":
-        raise ValueError(f"{model} has not read the facts that are asked")
+        raise BadInput(f"{model} has not read the facts that are asked")
 in_lab = n_lab_shots, n_lab_facts, lab_relations
 outside = n_shots, n_facts, relations
 chance = 1 / n_options
@@ -97,13 +118,13 @@ loaded, shots, asked = {}, {}, {}
 for spec in dict.fromkeys(source.values()):
     n_shown, n_asked, names = in_lab if world.is_spec(spec) else outside
     if not names:
-        raise ValueError(f"no relations are named for {spec}")
+        raise BadInput(f"no relations are named for {spec}")
     for name in names:
         key = spec, name
         loaded[key] = facts.load(*key)
         train, test = facts.divide(loaded[key])
         if not 2 <= n_asked <= len(test):
-            raise ValueError(
+            raise BadInput(
                 f"{n_asked} facts of {name}: 2 to {len(test)} can be"
             )
         shots[key] = facts.draw_shots(train, n_shown, seed)
@@ -152,9 +173,7 @@ for spec in dict.fromkeys(source.values()):
     here = of_lab if world.is_spec(spec) else (pair_separators, shot_separators)
     for which in here:
         if which[:1] != [" "] or len(set(which)) < max(2, len(which)):
-            raise ValueError(
-                f"separators {which}: ' ' first, then others, once"
-            )
+            raise BadInput(f"separators {which}: ' ' first, then others, once")
         signs |= {s: s.strip() or repr(s) for s in which if s not in signs}
     crosses[spec] = here
     if world.is_spec(spec):
@@ -375,6 +394,11 @@ columns += " if_alike p std beyond_luck spread_text std_text"
 spreads = pd.DataFrame(rows, columns=columns.split())
 runs.keep(spreads.drop(columns=["spread_text", "std_text"]), "spreads.csv")
 
+# %% [markdown]
+# `paper` is the accuracy in the paper's own format, a space in both places. Where `if alike` is nearly as large as the
+# spread, these facts show no difference between formats. That is no proof that there is none: few facts leave room
+# for one. The second table has the same by relation, for the group that the verdicts are about.
+
 # %%
 named = {"spread_text": "spread, 95 %", "if_alike": "if alike"}
 named |= {"std_text": "std, 95 %", "beyond_luck": "beyond luck"}
@@ -383,14 +407,7 @@ shown = whole.drop(columns=["spread", "std"]).rename(columns=named)
 shown["p"] = [f"{p:.2g}" for p in intervals.holm(shown["p"])]
 columns = "facts;paper;lowest;highest;spread, 95 %;if alike;p".split(";")
 columns += ["std, 95 %", "beyond luck"]
-shown.set_index(["model", "group"])[columns].round(2)
-
-# %% [markdown]
-# `paper` is the accuracy in the paper's own format, a space in both places. Where `if alike` is nearly as large as the
-# spread, these facts show no difference between formats. That is no proof that there is none: few facts leave room
-# for one. The same by relation, for the group that the verdicts are about:
-
-# %%
+display(shown.set_index(["model", "group"])[columns].round(2))
 each = spreads[spreads["relation"] != "all"].drop(columns=["spread", "std"])
 each = each.rename(columns=named)
 each["p"] = [f"{p:.2g}" for p in intervals.holm(each["p"])]
@@ -514,7 +531,7 @@ runs.keep(cells, "fig-separators-formats.csv")
 # {numref}`fig-separators-size` sets both against the size of the model. What to see on the left: whether a spread stands
 # clear above its grey bar. On the right: which signs enter the band of 0.05 around zero, and from which model on.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-separators-size", "caption": "By model, families from small to large. Left: the spread over formats with its 95 % interval over facts (both err high); grey: below it lie 95 % of the spreads if formats are alike, for the group where it is larger. Right: accuracy with a sign inside the pair minus that with the space, mean over the signs between pairs, with 95 % intervals; the band is the margin of the claim, 0.05."}, "image": {"alt": "Two panels over the models: marks of the spread over formats with grey bars of luck, and marks of the gain of each sign against the space with a band around zero."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-separators-size", "caption": "By model. Left: the spread over formats with its 95 % interval over facts (both err high); grey: below it lie 95 % of the spreads if formats are alike, for the group where it is larger. Right: accuracy with a sign inside the pair minus that with the space, mean over the signs between pairs, with 95 % intervals; the band is the margin of the claim, 0.05."}, "image": {"alt": "Two panels over the models: marks of the spread over formats with grey bars of luck, and marks of the gain of each sign against the space with a band around zero."}}
 fig, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 alike = whole.groupby("model")["if_alike"].max().loc[models]
 axes[0].bar(range(len(models)), alike, color="0.88", label="if alike")
@@ -583,23 +600,22 @@ shown.fillna("").rename_axis(
 # A model that knows nothing answers by chance in every format. With enough facts the claim would hold for it, and
 # say nothing. So for a model that is named above the table, "holds" is no support.
 #
-# From which size on does it hold? A family is the models that were asked about the same facts, in the order of
-# the parameter `models`. It is the first model from which on *every* verdict of a row is "holds".
+# From which size on does it hold? For each family the first model from which on *every* verdict of a row is "holds".
+# Families stand from small to large. The table is empty if the parameter `families` names none.
 
 # %%
 rows = []
-for spec in dict.fromkeys(source.values()):
-    family = [m for m in models if source[m] == spec]
-    part = gains[gains["model"].isin(family)]
+for chain in chains:
+    part = gains[gains["model"].isin(chain)]
     for which, own in part.groupby("between pairs", sort=False):
         verdicts = own.pivot(index="model", columns="inside", values="verdict")
-        ok = (verdicts.loc[family] == "holds").all(axis=1)
+        ok = (verdicts.loc[chain] == "holds").all(axis=1)
         lasting = ok[::-1].cummin()[::-1]
         since = lasting.idxmax() if lasting.any() else "none of them"
         counts_of = own["verdict"].value_counts().to_dict()
         said = ", ".join(f"{v} {n}" for v, n in counts_of.items())
-        rows.append((spec, which, len(family), since, said))
-columns = ["facts", "between pairs", "models", "holds from", "verdicts"]
+        rows.append((", ".join(chain), which, since, said))
+columns = ["family", "between pairs", "holds from", "verdicts"]
 pd.DataFrame(rows, columns=columns).style.hide().set_table_attributes(
     'class="lke-text"'
 )

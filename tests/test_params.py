@@ -15,10 +15,11 @@ NOTEBOOKS = sorted(path.stem for path in (TOP / "notebooks").glob("*.py"))
 
 @pytest.fixture
 def own_facts(tmp_path, monkeypatch):
-    """Fact sets that the project may not hold, in the folder for one's own: here each has one fact."""
-    kamel = tmp_path / "data" / "kamel" / "P36" / "test.jsonl"
-    kamel.parent.mkdir(parents=True)
-    kamel.write_text('{"sub_label": "France", "obj_label": "Paris"}\n', encoding="utf-8")
+    """Fact sets that the project may not hold, in the folder for one's own: here each relation has one fact."""
+    for number in (31, 36, 37, 103, 136, 138, 176, 178, 264, 364, 413, 449):  # those of Table 5
+        kamel = tmp_path / "data" / "kamel" / f"P{number}" / "test.jsonl"
+        kamel.parent.mkdir(parents=True)
+        kamel.write_text('{"sub_label": "France", "obj_label": "Paris"}\n', encoding="utf-8")
     nobel_table = tmp_path / "data" / "nobel" / "laureates.tsv"
     nobel_table.parent.mkdir()
     curie = {"id": "6", "name": "Marie Curie", "birth_year": "1867", "award_years": "1903"}
@@ -57,6 +58,18 @@ def test_the_papers_profile_names_the_papers_models():
     assert named <= published
     [relations] = [row for row in rows if row["notebook"] == "10_iclke_relations"]
     assert set(relations["parameters"]["models"]) == published
+
+
+def test_the_papers_profile_asks_eic_lke_of_the_34_models_of_figure_13():
+    """IC-F13: all pre-trained models of the paper's table but GPT-NeoX, whose window is too short."""
+    table = pd.read_csv(TOP / "lkecore" / "data" / "papers" / "iclke_table6_model_names.csv")
+    published = set(table.loc[table["is_finetuned"] == "no", "hf_id"])
+    rows = plan.read_plan(TOP / "params" / "iclke_paper.yaml").rows
+    [tuned] = [row.whole.effective for row in rows if row.whole.notebook.stem == "17_iclke_tuned"]
+    after = {pair.split(" -> ")[1] for pair in tuned["pairs"]}
+    assert set(tuned["models"]) - after == published - {"EleutherAI/gpt-neox-20b"}
+    assert len(published) == 35 and not set(tuned["alone"]) & after
+    assert "eiclke" in tuned["estimators"] and tuned["relations"] == []
 
 
 def test_the_papers_profile_names_relations_that_its_facts_have():

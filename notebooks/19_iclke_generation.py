@@ -65,6 +65,7 @@ from statsmodels.stats.inter_rater import cohens_kappa
 from lkecore import facts, figures, intervals, lab, paper, prompts, runs, world
 from lkecore.metrics import iclke, match
 from lkecore.models import open_model
+from lkecore.rows import BadInput
 from lkecore.scores.generate import generate
 from lkecore.scores.tokens import encode_texts
 from lkecore.scores.tree import option_logprobs
@@ -79,9 +80,9 @@ figures.style()
 
 # %%
 if not (kinds[0] + lab_kinds[0]).startswith("iclke-"):
-    raise ValueError(f"{kinds[0]} and {lab_kinds[0]}: must begin with iclke-")
+    raise BadInput(f"{kinds[0]} and {lab_kinds[0]}: must begin with iclke-")
 if not 2 <= n_written <= n_facts:
-    raise ValueError(f"n_written {n_written}: must be from 2 to {n_facts}")
+    raise BadInput(f"n_written {n_written}: must be from 2 to {n_facts}")
 specs = {m: lab.parse(m).world if lab.is_name(m) else fact_set for m in models}
 loaded, shots, asked, options, written = {}, {}, {}, {}, {}
 for spec in dict.fromkeys(specs.values()):
@@ -96,7 +97,7 @@ for spec in dict.fromkeys(specs.values()):
             often = set(told.loc[told["occurrences"] >= 16, "fact"])
             test = [fact for fact in test if fact.id in often]
         if len(test) < n:
-            raise ValueError(f"{spec}, {name}: {len(test)} facts, needs {n}")
+            raise BadInput(f"{spec}, {name}: {len(test)} facts, needs {n}")
         shots[key] = facts.draw_shots(train, n_shots, seed)
         asked[key] = facts.draw_facts(test, n, seed)
         drawn = asked[key], loaded[key].objects, n_options, seed
@@ -131,7 +132,7 @@ for (spec, name), relation in loaded.items():
     for kind in lab_kinds if world.is_spec(spec) else kinds:
         found = [n for n in have if n == kind or n.startswith(f"{kind}-")]
         if kind in ("hgp", "mmp") and not found:
-            raise ValueError(f"{name} of {spec} has no {kind} in Table 5")
+            raise BadInput(f"{name} of {spec} has no {kind} in Table 5")
         for prompt in found or [kind]:
             ask = shots[key], asked[key], options[key]
             made = prompts.asking(prompt, relation, *ask)
@@ -156,7 +157,7 @@ for model, lm in lms.items():
         ids = encode_texts(lm.tokenizer, texts, add_bos=lm.add_bos)
         length[model, *key] = longest = max(map(len, ids))
         if window and longest + n_tokens > window:
-            raise ValueError(
+            raise BadInput(
                 f"{model}, {key[1]}, {key[3]}: {longest} tokens and {n_tokens} "
                 f"new ones are more than {window}; show fewer pairs"
             )

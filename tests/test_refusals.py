@@ -1,0 +1,154 @@
+"""What a notebook refuses: one line that names the value and the rule, before a model is loaded.
+
+Most cases go through the forecast, which takes the notebook's own steps without a kernel and has no
+network to give. One small plan goes through the grid: there, the other jobs must come to their end.
+"""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from lkecore import facts, forecast, grid, plan, runs, sequences, weights
+
+TOP = Path(__file__).resolve().parent.parent
+ESTIMATORS, SEPARATORS = "13_iclke_estimators", "14_iclke_separators"
+TUNED, GENERATION = "17_iclke_tuned", "19_iclke_generation"
+TWO = ["capital", "official_language"]
+FEW = {
+    ESTIMATORS: {
+        "models": ["toy"], "relations": TWO, "n_shots": 4, "n_eic_shots": 10, "n_every": 2,
+        "n_facts": 5, "n_eic_facts": 4, "n_options": 3,
+    },
+    SEPARATORS: {"models": ["toy"], "n_shots": 3, "n_facts": 4, "n_options": 3},
+    TUNED: {
+        "models": ["toy"], "pairs": ["toy -> other"], "fact_set": "atlas", "relations": TWO,
+        "n_shots": 3, "n_options": 3, "n_facts": 4, "n_eic_facts": 4, "n_eic_shots": 10,
+        "n_eic_first": 4,
+    },
+    GENERATION: {
+        "models": ["toy"], "relations": ["capital"], "n_shots": 3, "n_facts": 4, "n_written": 3,
+        "n_options": 3, "n_tokens": 4,
+    },
+}  # fmt: skip
+WINDOW = 60  # more than a prompt of IC-LKE has here, fewer than EIC-LKE's
+
+
+@pytest.fixture(scope="module")
+def short(tmp_path_factory):
+    """The toy with a window of 60 tokens."""
+    target = tmp_path_factory.mktemp("models") / "short"
+    shutil.copytree(weights.locate("toy"), target)
+    config = json.loads((target / "config.json").read_text())
+    assert config["max_position_embeddings"] > WINDOW
+    config["max_position_embeddings"] = WINDOW
+    (target / "config.json").write_text(json.dumps(config))
+    return str(target)
+
+
+def said(notebook: str, **given) -> str:
+    """What a run of this notebook would say, with few questions but for what is given."""
+    path = TOP / "notebooks" / f"{notebook}.py"
+    defaults = {name: value for name, (_, value) in plan.declared_parameters(path).items()}
+    given = FEW[notebook] | given
+    return forecast.expected_tokens(runs.Job(path, given, defaults | given))[2]
+
+
+def fitting_slots() -> tuple[int, int, int]:
+    """(tokens up to the last slot, slots that the window holds, slots), each piece cut by itself."""
+    from lkecore.models import open_model
+
+    lm = open_model("toy")
+    relation, few = facts.load("atlas", "capital"), FEW[ESTIMATORS]
+    train, test = facts.divide(relation)
+    asked = facts.draw_facts(test, few["n_facts"], 0)
+    options = facts.draw_options(asked, relation.objects, few["n_options"], 0)
+    shots, n = facts.draw_facts(train, few["n_eic_shots"], 0), few["n_eic_facts"]
+    group = sequences.slots(shots, asked[:n], options[:n], first=4, every=2, seed=0)[0]
+    needed = []
+    for place in group.places:
+        texts = [text[: place + 1] for text in group.texts]
+        sizes = [sum(len(lm.tokenizer.tokenize(piece)) for piece in text) for text in texts]
+        needed.append(max(sizes) + lm.add_bos - 1)
+    return needed[-1], sum(n <= WINDOW for n in needed), len(needed)
+
+
+@pytest.mark.parametrize(
+    ("notebook", "given", "line"),
+    [
+        (ESTIMATORS, {"relations": ["film_year", *TWO]}, "film_year of atlas: no templates in the"),
+        (ESTIMATORS, {"relations": ["capital"]}, "1 relations and 4 of 5 facts for EIC-LKE"),
+        (ESTIMATORS, {"n_eic_facts": 6}, "2 relations and 6 of 5 facts for EIC-LKE: this page"),
+        (ESTIMATORS, {"eic_relations": ["film_year"]}, "eic_relations: 'film_year' is not among"),
+        (ESTIMATORS, {"n_facts": 5000}, "n_facts 5000: capital has "),
+        (ESTIMATORS, {"n_eic_shots": 4}, "the first question stands behind shot 4, which needs 5"),
+        (SEPARATORS, {"relations": ["film_year"]}, "iclke-hgp-1: relation film_year has template-1"),
+        (SEPARATORS, {"relations": []}, "no relations are named for atlas"),
+        (SEPARATORS, {"n_facts": 1}, "1 facts of official_language: 2 to "),
+        (SEPARATORS, {"pair_separators": [": ", " "]}, "separators [': ', ' ']: ' ' first"),
+        (SEPARATORS, {"shot_separators": [" ", ""]}, "the separator between shots must not be empty"),
+        (SEPARATORS, {"families": ["toy"]}, "family ['toy']: two models or more, small < large"),
+        (SEPARATORS, {"families": ["toy < toy"]}, "family ['toy', 'toy']: two models or more"),
+        (
+            SEPARATORS,
+            {"models": ["toy", "smollm2"], "families": ["toy < big"]},
+            "families name ['big']; put them into models, too",
+        ),
+        (
+            SEPARATORS,
+            {"models": ["toy", "lab:smoke-1/0.15m"], "families": ["toy < lab:smoke-1/0.15m"]},
+            "its models are asked different facts",
+        ),
+        (TUNED, {"pairs": ["toy"]}, "pair ('toy',): write 'base -> tuned', two models"),
+        (TUNED, {"pairs": ["one -> other"]}, "models ['toy']: in no pair of ['one -> other'], and"),
+        (
+            TUNED,
+            {"models": ["toy", "smollm2"], "alone": ["smollm2", "third"]},
+            "pairs or alone name ['other', 'third']; put them into models, too",
+        ),
+        (TUNED, {"estimators": ["eiclke"]}, "estimators ['eiclke']: the first must be iclke-space"),
+        (TUNED, {"relations": ["capital"]}, "this page averages over relations, and ['capital']"),
+        (GENERATION, {"n_written": 5}, "n_written 5: must be from 2 to 4"),
+        (GENERATION, {"n_facts": 5000}, "atlas, capital: "),
+        (GENERATION, {"kinds": ["hgp"]}, "hgp and iclke-space: must begin with iclke-"),
+        (GENERATION, {"relations": ["film_year"]}, "film_year of atlas has no hgp in Table 5"),
+        (GENERATION, {"n_tokens": 5000}, "new ones are more than 4096; show fewer pairs"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_refused_with_one_line_that_names_it(notebook, given, line):
+    found = said(notebook, **given)
+    assert found.startswith("would fail: BadInput: ") and line in found and "\n" not in found
+
+
+@pytest.mark.parametrize("notebook", [ESTIMATORS, TUNED])
+def test_too_long_prompts_of_eic_lke_are_refused_before_anything_is_asked(short, notebook):
+    given = {TUNED: {"pairs": [f"{short} -> other"]}}.get(notebook, {})
+    given |= {TUNED: {"estimators": ["iclke-space", "eiclke"]}}.get(notebook, {})
+    found = said(notebook, models=[short], **given)
+    longest, fit, n = fitting_slots()
+    assert 0 < fit < n == 3
+    assert f"capital: EIC-LKE's prompts have up to {longest} tokens" in found
+    assert f"reads {WINDOW}: {fit} of {n} slots fit; lower n_eic_shots" in found
+
+
+def test_a_job_with_bad_input_says_one_line_and_the_others_go_on(short, tmp_path):
+    shutil.copytree(TOP / "notebooks", tmp_path / "notebooks")
+    (tmp_path / "params").mkdir()
+    wrong = {SEPARATORS: {"relations": ["film_year"]}, GENERATION: {"n_written": 5}}
+    rows = [{"notebook": name, "parameters": FEW[name] | given} for name, given in wrong.items()]
+    both = {"parameters": FEW[ESTIMATORS] | {"models": [short, "toy"]}, "each": ["models"]}
+    path = tmp_path / "params" / "p.yaml"
+    listed = [{"notebook": ESTIMATORS} | both, *rows]
+    path.write_text(yaml.safe_dump({"profile": "p", "runs": listed}), encoding="utf-8")
+    settings = grid.Settings(jobs=2, threads=1, retries=1)
+    outcome = grid.execute(plan.read_plan(path), tmp_path / "runs", settings)
+    assert outcome.finished == [f"{ESTIMATORS} models=toy"]
+    lines = {
+        label.split()[0]: line for label, line in outcome.failed.items() if "page" not in label
+    }
+    assert set(lines) == {ESTIMATORS, *wrong} and not any("\n" in line for line in lines.values())
+    assert "of 3 slots fit; lower n_eic_shots" in lines[ESTIMATORS]
+    assert lines[SEPARATORS].startswith("BadInput: iclke-hgp-1: relation film_year has template-1")
+    assert lines[GENERATION].startswith("BadInput: n_written 5: must be from 2 to 4 (see ")

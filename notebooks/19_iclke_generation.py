@@ -192,33 +192,6 @@ for model, lm in lms.items():
             rows.append(ranked.assign(model=model, **about))
 
 # %% [markdown]
-# A run keeps one row for each question: the output, and whether the ranking was right. `prompt_tokens` is the
-# longest prompt among those of its kind.
-
-# %%
-if page:
-    answers = runs.collect("answers.parquet")
-else:
-    answers = pd.concat(rows, ignore_index=True)
-    runs.keep(answers, "answers.parquet")
-print(f"{len(answers):,} outputs, of up to {n_tokens} tokens")
-by = answers.groupby(["model", "kind"], sort=False)
-by.agg(outputs=("text", "size"), longest_prompt=("prompt_tokens", "max"))
-
-# %% [markdown]
-# Some of them, before anything is counted. These are the outputs for the first fact of a relation, one of each
-# kind of prompt, as the model wrote them. Look at what comes after the first few words. A model that has been
-# shown pairs tends to write more pairs, with subjects of its own. The paper's rule searches these, too.
-
-# %%
-first = answers.drop_duplicates(["model", "kind"])
-some = first[["model", "prompt", "subject", "object", "text"]].copy()
-some["text"] = some["text"].map(repr).str[:200]
-some.style.hide().set_table_attributes('class="lke-text"')
-
-# %% [markdown]
-# ## Metrics
-#
 # Three rules for a right output, from the most to the least generous:
 #
 # - `anywhere`: the object stands in the output, be it inside a longer word. This is the paper's rule.
@@ -233,25 +206,50 @@ some.style.hide().set_table_attributes('class="lke-text"')
 # objects are common, and where outputs list many of them.
 
 # %%
-pairs = list(zip(answers["text"], answers["object"], strict=True))
-answers["anywhere"] = [match.contains(text, [o]) for text, o in pairs]
-answers["whole words"] = [
-    match.contains(text, [o], whole_words=True) for text, o in pairs
-]
-answers["at the start"] = [
-    text.lstrip().startswith(o)
-    and match.contains(text.lstrip()[: len(o) + 1], [o], whole_words=True)
-    for text, o in pairs
-]
-stray = {}
-for _, part in answers.groupby(["model", "relation", "prompt"], sort=False):
-    for row, text in part["text"].items():
-        others = part["object"].drop(row)
-        stray[row] = np.mean([match.contains(text, [o]) for o in others])
-answers["stray"] = pd.Series(stray)
-answers["above stray"] = answers["anywhere"] - answers["stray"]
+for part in rows:  # the outputs about one relation after one prompt
+    pairs = list(zip(part["text"], part["object"], strict=True))
+    part["anywhere"] = [match.contains(text, [o]) for text, o in pairs]
+    part["whole words"] = [
+        match.contains(text, [o], whole_words=True) for text, o in pairs
+    ]
+    part["at the start"] = [
+        text.lstrip().startswith(o)
+        and match.contains(text.lstrip()[: len(o) + 1], [o], whole_words=True)
+        for text, o in pairs
+    ]
+    part["stray"] = [
+        np.mean([match.contains(text, [o]) for o in part["object"].drop(row)])
+        for row, text in part["text"].items()
+    ]
 
 # %% [markdown]
+# A run keeps one row for each question: the output, whether it is right by each rule, and whether the ranking was
+# right. `prompt_tokens` is the longest prompt among those of its kind.
+
+# %%
+if page:
+    answers = runs.collect("answers.parquet")
+else:
+    answers = pd.concat(rows, ignore_index=True)
+    runs.keep(answers, "answers.parquet")
+print(f"{len(answers):,} outputs, of up to {n_tokens} tokens")
+by = answers.groupby(["model", "kind"], sort=False)
+by.agg(outputs=("text", "size"), longest_prompt=("prompt_tokens", "max"))
+
+# %% [markdown]
+# Some of them. These are the outputs for the first fact of a relation, one of each
+# kind of prompt, as the model wrote them. Look at what comes after the first few words. A model that has been
+# shown pairs tends to write more pairs, with subjects of its own. The paper's rule searches these, too.
+
+# %%
+first = answers.drop_duplicates(["model", "kind"])
+some = first[["model", "prompt", "subject", "object", "text"]].copy()
+some["text"] = some["text"].map(repr).str[:200]
+some.style.hide().set_table_attributes('class="lke-text"')
+
+# %% [markdown]
+# ## Metrics
+#
 # Where a kind has several templates, a fact counts with its mean over them. Each relation counts alike. The
 # intervals are over facts of these very relations (bootstrap). With so few facts they are wide, and if anything
 # too narrow. Where all outputs are wrong, or all are right, an interval has no width. That is no certainty. The
@@ -261,6 +259,7 @@ answers["above stray"] = answers["anywhere"] - answers["stray"]
 # options, on the same facts.
 
 # %% covers=["IC-S6"]
+answers["above stray"] = answers["anywhere"] - answers["stray"]
 measures = ["anywhere", "whole words", "at the start", "stray"]
 measures += ["above stray", "ranking"]
 index = ["model", "kind", "relation", "fact"]

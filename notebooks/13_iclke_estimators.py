@@ -134,7 +134,8 @@ pd.DataFrame(rows, columns=columns.split(",")).set_index("relation")
 # those of *manufacturer* are about record labels.
 
 # %% covers=["IC-D4", "IC-S3", "IC-T5"]
-here = {every[name].paper_relation: name for name in names}
+called = pd.Series({name: every[name].paper_relation for name in names})
+here = called.index.to_series().groupby(called).agg(", ".join)
 whole = paper.table("iclke_table5_templates").fillna({"note": ""})
 whole["template"] += " [Y]"
 whole["template"] = whole["template"].str.replace("{subject}", "[X]")
@@ -177,6 +178,8 @@ for (name, key), made in questions.items():
 # these options are wrong, and what stands in one slot is read by all that come later. Here is the middle of one
 # prompt, with the options in brackets.
 #
+# A relation that has fewer pairs to show than `n_eic_shots` has fewer slots in a prompt. Then a line below says so.
+#
 # To tell what these other questions do, each fact is asked once more without them. `iclke-comma` is IC-LKE with the
 # comma of EIC-LKE between pairs, and with just as many pairs as stand before the fact's slot.
 
@@ -215,7 +218,8 @@ for name in with_eic:
 #
 # In an IC-LKE prompt, context and option are cut into tokens together, and the option's tokens are those after the
 # context's ({term}`border rule`). In EIC-LKE each piece is cut by itself, and the counts of tokens say where an
-# option stands. A prompt that is longer than a model's window is refused here, before any model is loaded.
+# option stands. A prompt that is longer than a model's window is refused here, before any model is loaded. Of an
+# EIC-LKE prompt that counts what the model reads, up to the last slot. All counts are on the facts of EIC-LKE.
 
 # %%
 lms = {} if page else {name: open_model(name, dtype=dtype) for name in models}
@@ -614,6 +618,9 @@ for ax, model in zip(axes.flat, models, strict=False):
     part = figure_data[figure_data["model"] == model]
     figures.accuracy_bars(part, ax, chance=chance, hue="kind")
     ax.set_xlabel(f"{ax.get_xlabel()}, {model}")
+    marks = ax.get_legend_handles_labels()
+    ax.get_legend().remove()
+fig.legend(*marks, loc="outside upper center", ncols=3, frameon=False)
 runs.keep(figure_data, "fig-estimators-relations.csv")
 
 # %% [markdown]

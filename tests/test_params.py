@@ -15,7 +15,7 @@ NOTEBOOKS = sorted(path.stem for path in (TOP / "notebooks").glob("*.py"))
 
 @pytest.fixture
 def own_facts(tmp_path, monkeypatch):
-    """Fact sets that the project may not hold, in the folder for one's own: here each relation has one fact."""
+    """Fact sets that the project may not hold, in the folder for one's own: here one of each relation."""
     for number in (31, 36, 37, 103, 136, 138, 176, 178, 264, 364, 413, 449):  # those of Table 5
         kamel = tmp_path / "data" / "kamel" / f"P{number}" / "test.jsonl"
         kamel.parent.mkdir(parents=True)

@@ -90,7 +90,9 @@ def of_page(
 def _meets(given: Mapping[str, Any], needed: Mapping[str, Any]) -> bool:
     """Whether parameters are such as an id needs them; the oldest results do not have any."""
     for name, least in needed.items():
-        value = given.get(name, [])
+        if name not in given:
+            return False
+        value = given[name]
         if isinstance(value, str):
             enough = str(least).lower() in value.lower()
         else:

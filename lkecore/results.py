@@ -75,7 +75,8 @@ def read(profile: str, notebook: str, folder: Path = FOLDER) -> tuple[pd.DataFra
     ``seconds`` of all runs, ``commit`` and ``source`` of lkecore, the versions of what computed, and
     the digests of the models and of the lab's worlds; and the ``parameters`` of the notebook, which
     are empty for the oldest results.
-    Raises :class:`BadInput` where there are none, which is so without a checkout of the project.
+    Raises :class:`BadInput` where there are none, which is so without a checkout of the project, and
+    for answers about a world of the lab that is another one by now.
     """
     path = folder / profile / f"{notebook}.parquet"
     try:
@@ -86,6 +87,11 @@ def read(profile: str, notebook: str, folder: Path = FOLDER) -> tuple[pd.DataFra
         raise BadInput(f"no results {path}; they ship with a checkout of the project") from error
     except (OSError, ValueError, KeyError) as error:
         raise BadInput(f"results {path} cannot be read ({first_line(error)})") from error
+    if changed := [name for name, digest in kept["worlds"].items() if digest != world.digest(name)]:
+        raise BadInput(
+            f"results {path} are of another {changed[0]} than this version makes; make them anew "
+            f"with {kept['command']}"
+        )
     words = frame.select_dtypes("category").columns  # these would group by absent words, too
     return frame.astype(dict.fromkeys(words, str)), kept
 

@@ -348,9 +348,9 @@ pd.DataFrame(rows, columns=columns).style.hide().set_table_attributes(
 # %% [markdown]
 # The paper's third claim is that models which know more need fewer examples. It has no row in `claims.csv` and gets no
 # verdict. It is about models as they are made in general, so that each model is one observation, however many facts it
-# is asked. Four models stand in the very order of the claim by luck in 1 of 24 cases, and the other way round as often:
-# even then nothing would be shown at the usual level. The few models of this page cannot decide it. What there is to see
-# stands in the table of *shots needed*, beside the accuracies above it.
+# is asked. A handful of models stand in the very order of the claim by luck too often: four of them in 1 of 24 cases, and
+# the other way round as often. And models that were asked different facts cannot be ordered at all. What there is to
+# see stands in the table of *shots needed*, beside the accuracies above it.
 #
 # The intervals of these two are over draws and facts: both are drawn again, since the claims are about
 # examples in general. A handful of draws is little, and many facts would not make up for it. The test facts of

@@ -84,6 +84,7 @@ from lkecore import (
 )
 from lkecore.metrics import sequence
 from lkecore.models import open_model
+from lkecore.rows import BadInput
 from lkecore.scores.tree import piece_logprobs
 
 figures.style()
@@ -138,7 +139,7 @@ for model in models:
 made = {}
 for model, (_, whole, kind, n, draws) in setting.items():
     if n_first > n // 2:
-        raise ValueError(f"n_first is {n_first}: at most half of {n} pairs")
+        raise BadInput(f"n_first is {n_first}: at most half of {n} pairs")
     n_replaced = round(share_replaced * n)
     for draw in range(seed, seed + draws):
         pairs = facts.draw_shots(known[model], n, draw)
@@ -164,7 +165,7 @@ pd.DataFrame(rows, columns=columns).set_index(columns[:2])
 # %%
 separators = {"space": (" ", " "), "colon": (": ", "\n")}
 if unknown := set(formats) - set(separators):
-    raise ValueError(f"formats {unknown}: there are {list(separators)}")
+    raise BadInput(f"formats {unknown}: there are {list(separators)}")
 texts = {}
 for key, five in made.items():
     for label in formats:

@@ -218,8 +218,9 @@ for name in with_eic:
 #
 # In an IC-LKE prompt, context and option are cut into tokens together, and the option's tokens are those after the
 # context's ({term}`border rule`). In EIC-LKE each piece is cut by itself, and the counts of tokens say where an
-# option stands. A prompt that is longer than a model's window is refused here, before any model is loaded. Of an
-# EIC-LKE prompt that counts what the model reads, up to the last slot. All counts are on the facts of EIC-LKE.
+# option stands. EIC-LKE's prompts are the longest. One that is longer than a model's window is refused here, before
+# any model is loaded. It counts up to the last slot, since no model reads what stands behind. All counts are on the facts
+# of EIC-LKE.
 
 # %%
 lms = {} if page else {name: open_model(name, dtype=dtype) for name in models}

@@ -89,6 +89,7 @@ from lkecore import (
 from lkecore.metrics import agreement, iclke
 from lkecore.metrics.lab import told_levels
 from lkecore.models import open_model
+from lkecore.rows import BadInput
 from lkecore.scores.tree import option_logprobs
 
 figures.style()
@@ -106,15 +107,15 @@ for each in families:
     title, colon, listed = each.partition(": ")
     names = listed.split(", ")
     if not colon or not all(names) or set(names) & set(members):
-        raise ValueError(f"family {each!r}: 'name: model, model', each once")
+        raise BadInput(f"family {each!r}: 'name: model, model', each once")
     members |= dict.fromkeys(names, title)
 here = set(models).union(*(frame["model"] for frame, _ in kept.values()))
 absent = [name for name in members if name not in here]
 if absent and (page or len(models) > 1):
-    raise ValueError(f"families name {absent}; put them into models, too")
+    raise BadInput(f"families name {absent}; put them into models, too")
 for name in models:
     if lab.is_name(name) and lab.parse(name).world != fact_set:
-        raise ValueError(f"{name} has not read {fact_set}: ask it on its world")
+        raise BadInput(f"{name} has not read {fact_set}: ask it on its world")
     if lab.is_name(name) and lab.parse(name).variant == "unplanted":
         untold.add(name)
 
@@ -143,17 +144,17 @@ for name in models:
 # %%
 names = relations or list(facts.relations(fact_set))
 if len(set(names)) < 3:
-    raise ValueError(f"r over relations needs 3 or more, found {names}")
+    raise BadInput(f"r over relations needs 3 or more, found {names}")
 if n_facts < 4 or n_splits < 1 or n_resamples < 100:
     found = n_facts, n_splits, n_resamples
-    raise ValueError(f"n_facts, n_splits, n_resamples {found}: least 4, 1, 100")
+    raise BadInput(f"n_facts, n_splits, n_resamples {found}: least 4, 1, 100")
 in_lab = world.is_spec(fact_set)
 loaded = {name: facts.load(fact_set, name) for name in names}
 parts = {name: facts.divide(loaded[name]) for name in names}
 found = {name: len(test) for name, (_, test) in parts.items()}
 least = min(found, key=found.get)
 if found[least] < n_facts:
-    raise ValueError(f"n_facts {n_facts}: {least} has {found[least]} to ask")
+    raise BadInput(f"n_facts {n_facts}: {least} has {found[least]} to ask")
 shots, asked, options = {}, {}, {}
 for i, (name, (train, test)) in enumerate(parts.items()):
     shots[name] = facts.draw_shots(train, n_shots, seed)
@@ -196,7 +197,7 @@ often.agg(["min", "max"]).T.round(2).dropna()
 
 # %%
 if not estimators:
-    raise ValueError("estimators is empty: name one, such as iclke-space")
+    raise BadInput("estimators is empty: name one, such as iclke-space")
 main, *again = estimators
 questions = {
     (estimator, name): prompts.asking(
@@ -253,7 +254,7 @@ for source, frame in every.items():
     for target, part in ((first, frame[of_paper]), (second, frame[~of_paper])):
         wide = part.pivot(index=index, columns="model", values="right")
         if wide.isna().any(axis=None):
-            raise ValueError(f"{source}: not all models were asked the same")
+            raise BadInput(f"{source}: not all models were asked the same")
         target[source] = wide.astype(bool)
     mean = first[source].mean()
     place = {

@@ -81,9 +81,8 @@ from lkecore import (
 from lkecore.metrics import iclke
 from lkecore.metrics.lab import LEVELS, told_levels
 from lkecore.models import open_model
+from lkecore.rows import BadInput
 from lkecore.scores.tree import option_logprobs
-
-figures.style()
 
 # %% [markdown]
 # ## Facts
@@ -92,19 +91,20 @@ figures.style()
 # compare. In all other cases every model of a family must be there.
 
 # %%
+figures.style()
 chains = [family.split(" < ") for family in families]
 members = list(dict.fromkeys(name for chain in chains for name in chain))
 for chain in chains:
     if len(chain) < 2 or len(set(chain)) < len(chain):
-        raise ValueError(f"family {chain}: two models or more, small < large")
+        raise BadInput(f"family {chain}: two models or more, small < large")
 if strange := [name for name in models if name not in members]:
-    raise ValueError(f"models {strange} are in no family of {families}")
+    raise BadInput(f"models {strange} are in no family of {families}")
 absent = [name for name in members if name not in models]
 if absent and (page or len(models) > 1):
-    raise ValueError(f"families name {absent}; put them into models, too")
+    raise BadInput(f"families name {absent}; put them into models, too")
 for name in models:
     if lab.is_name(name) and lab.parse(name).world != fact_set:
-        raise ValueError(f"{name} has not read {fact_set}: ask it on its world")
+        raise BadInput(f"{name} has not read {fact_set}: ask it on its world")
 pairs = [pair for c in chains for pair in combinations(c, 2)]
 pairs = [pair for pair in dict.fromkeys(pairs) if set(pair) <= set(models)]
 ends = [(chain[0], chain[-1]) for chain in chains]
@@ -116,7 +116,7 @@ ends = [(chain[0], chain[-1]) for chain in chains]
 # %%
 names = relations or list(facts.relations(fact_set))
 if len(names) < 2:
-    raise ValueError(f"this page averages over relations, and {names} is one")
+    raise BadInput(f"this page averages over relations, and {names} is one")
 in_lab = world.is_spec(fact_set)
 loaded, shots, asked, options = {}, {}, {}, {}
 for name in names:
@@ -157,7 +157,7 @@ counts.reindex(columns=LEVELS, fill_value=0)
 
 # %%
 if not estimators:
-    raise ValueError("estimators is empty: name one, such as iclke-space")
+    raise BadInput("estimators is empty: name one, such as iclke-space")
 main, *again = estimators
 questions = {
     (estimator, name): prompts.asking(
@@ -229,8 +229,8 @@ accuracy.set_index("model")[["parameters", *columns[4:]]]
 
 # %% [markdown]
 # **What is compared.** Each smaller model of a family with each larger one. Beside this run stand shipped results of
-# the lab's three worlds, with eight relations each. They are **not this run**. The line says what made them. A world
-# that this run asks itself is left out of them. Three worlds are three texts and three trainings of each model: if a
+# several worlds of the lab. They are **not this run**. The lines say what made them, and about what. A world
+# that this run asks itself is left out of them. Each world is another text and another training of each model: if a
 # number holds in all of them, it is not the luck of one.
 
 # %%

@@ -212,11 +212,7 @@ for part in rows:  # the outputs about one relation after one prompt
     part["whole words"] = [
         match.contains(text, [o], whole_words=True) for text, o in pairs
     ]
-    part["at the start"] = [
-        text.lstrip().startswith(o)
-        and match.contains(text.lstrip()[: len(o) + 1], [o], whole_words=True)
-        for text, o in pairs
-    ]
+    part["at the start"] = [match.begins_with(text, o) for text, o in pairs]
     part["stray"] = [
         np.mean([match.contains(text, [o]) for o in part["object"].drop(row)])
         for row, text in part["text"].items()

@@ -65,6 +65,7 @@ from lkecore import (
     weights,
 )
 from lkecore.metrics import iclke
+from lkecore.rows import BadInput
 
 figures.style()
 itables.init_notebook_mode(all_interactive=False, connected=False)
@@ -88,14 +89,12 @@ else:
 for profile in shipped or ([] if page else kept):
     frame, about = results.read(profile, source)
     if not about["parameters"]:
-        raise ValueError(
-            f"{profile} does not say what was asked; make it again"
-        )
+        raise BadInput(f"{profile} does not say what was asked; make it again")
     given = {name: about["parameters"][name] for name in settings}
     parts.append(frame.assign(source=f"shipped: {profile}", **given))
     print(f"shipped {profile}: {results.line(about)}")
 if not parts:
-    raise ValueError("no answers: shipped names no profile, and no run is read")
+    raise BadInput("no answers: shipped names no profile, and no run is read")
 if not page:
     print("runs: none in Jupyter; lke run makes this page with them")
 
@@ -113,7 +112,7 @@ named = answers["format"].astype(object).replace(same)
 answers["estimator"] = answers["estimator"].astype(object).fillna(named)
 lacking = [c for c in [*asks, *found] if answers[c].isna().any()]
 if lacking:
-    raise ValueError(f"there are answers without {lacking[0]}")
+    raise BadInput(f"there are answers without {lacking[0]}")
 answers["right"] = answers["right"].astype(bool)
 counts = answers.groupby(["source", "fact_set", "estimator"], sort=False)
 counts[["model", "relation"]].nunique().assign(questions=counts.size())
@@ -133,7 +132,7 @@ example = {
 }
 there = list(dict.fromkeys(answers["estimator"]))
 if not set(there) & set(estimators):
-    raise ValueError(f"estimators {estimators}: no answers; there are {there}")
+    raise BadInput(f"estimators {estimators}: no answers; there are {there}")
 without = [name for name in there if name not in estimators]
 never = [name for name in estimators if name not in there]
 print("answers without a board:", "; ".join(without) or "none")
@@ -156,7 +155,7 @@ twice = answers.merge(once, on=key)
 apart = twice["gold_confidence_x"] - twice["gold_confidence_y"]
 other = twice[(twice["right_x"] != twice["right_y"]) | (apart.abs() > 1e-3)]
 for row in other.head(1).itertuples():
-    raise ValueError(
+    raise BadInput(
         f"{row.model} answers {row.fact} ({row.relation}, {row.estimator}) "
         f"in two ways; leave one of the runs out"
     )

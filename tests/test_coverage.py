@@ -98,9 +98,10 @@ def test_an_id_that_is_not_on_the_list_is_refused_by_name():
 NEEDING = """# %% covers=["IC-F2", "IC-D1", "IC-F9"] needs={"IC-D1": NOBEL, "IC-F9": TWO}
 draw()
 
-# %% covers=["IC-F2", "IC-F9"] needs={"IC-F9": TWO} mystnb={"figure": {"name": "fig-a-shipped"}}
+# %% covers=["IC-F2", "IC-D1", "IC-F9"] needs={"IC-D1": NOBEL, "IC-F9": TWO} mystnb=FIGURE
 draw_shipped()
 """.replace("NOBEL", '{"fact_set": "nobel"}').replace("TWO", '{"models": 2, "n_pairs": 200}')
+NEEDING = NEEDING.replace("FIGURE", '{"figure": {"name": "fig-a-shipped"}}')
 RUN = {"fact_set": "atlas", "models": ["a", "b"], "n_pairs": 200}
 
 
@@ -143,7 +144,10 @@ def test_a_figure_of_shipped_results_counts_by_what_these_were_asked_and_names_t
 def test_what_ships_for_a_page_is_what_its_own_notebook_found_in_the_profiles_that_it_names(
     tmp_path,
 ):
-    about = dict.fromkeys(results.ABOUT, "") | {"models": {"c": "1" * 64, "d": "2" * 64}}
+    about = dict.fromkeys(results.ABOUT, "") | {
+        "models": {"c": "1" * 64, "d": "2" * 64},
+        "worlds": {},
+    }
     for profile, name, n in (("mine", "12_x", 200), ("mine", "10_x", 3), ("other", "12_x", 4)):
         (tmp_path / profile).mkdir(exist_ok=True)
         text = json.dumps(about | {"parameters": {"n_pairs": n}})

@@ -189,6 +189,9 @@ def test_the_worlds_behind_results_stand_beside_them_by_digest(run, tmp_path, mo
     _, about = results.read("trial", "trial_notebook", tmp_path / "results")
     assert about["models"] == named
     assert about["worlds"] == {"lab:smoke-3": world.digest("lab:smoke-3")}
+    monkeypatch.setattr(world, "digest", lambda spec: "0" * 64)  # as another version would make it
+    with pytest.raises(BadInput, match="are of another lab:smoke-3 than this version makes; make"):
+        results.read("trial", "trial_notebook", tmp_path / "results")
 
 
 def test_the_command_writes_into_the_project_and_says_where(run):

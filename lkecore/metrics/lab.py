@@ -113,14 +113,7 @@ def written(prompts: Sequence[Prompt], texts: Sequence[str], truth: pd.DataFrame
 
 
 def _begins_with(text: str, options: Sequence[str]) -> str:
-    said = text.lstrip()
-    # With one character more, which is where a longer word would go on.
-    fitting = [
-        option
-        for option in options
-        if said.startswith(option)
-        and match.contains(said[: len(option) + 1], [option], whole_words=True)
-    ]
+    fitting = [option for option in options if match.begins_with(text, option)]
     return max(fitting, key=len, default="")
 
 

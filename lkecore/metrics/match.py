@@ -34,6 +34,17 @@ def contains(output: str, answers: Sequence[str], *, whole_words: bool = False) 
     return any(re.search(_alone(answer), output) for answer in answers)
 
 
+def begins_with(output: str, answer: str) -> bool:
+    """Whether an output says the answer first of all, after blanks, and as whole words.
+
+    >>> begins_with(" Rome, which lies", "Rome"), begins_with(" Romeo", "Rome")
+    (True, False)
+    """
+    said = output.lstrip()
+    # With one character more, which is where a longer word would go on.
+    return said.startswith(answer) and contains(said[: len(answer) + 1], [answer], whole_words=True)
+
+
 def _alone(answer: str) -> str:
     # A plain \b would ask for a letter *beside* an answer such as "C++" or ".fr".
     before = r"(?<!\w)" if re.match(r"\w", answer) else ""

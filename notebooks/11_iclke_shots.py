@@ -280,7 +280,7 @@ needs = pd.Series({key: found.estimate for key, found in needed.items()})
 points = means.join(needs.rename("needed"), on=ways)
 by_model = by_draw.groupby(["where", "model"], sort=False)
 grid = min(3, len(models)), -(-len(models) // 3)  # columns, rows
-size = (2.5 + 4.5 * grid[0], 0.5 + 4 * grid[1])
+size = (5.5 + 1.5 * grid[0], 0.5 + 4 * grid[1])
 look = {"sharey": True, "squeeze": False, "layout": "constrained"}
 fig, axes = plt.subplots(*grid[::-1], figsize=size, **look)
 for ax in axes.flat[len(models) :]:

@@ -991,3 +991,65 @@ def test_the_scatter_names_the_relations_whose_difference_is_farthest_from_the_m
 def test_a_scatter_of_what_is_not_there_for_both_is_refused(ax, frame, message):
     with pytest.raises(ValueError, match=message):
         figures.accuracy_scatter(frame, ax, x="a", y="b")
+
+
+# --- dose_lines
+
+
+DOSES = pd.DataFrame(
+    [
+        ("masked", "w1", 0, 0.01, 0.0, 0.02),
+        ("masked", "w1", 6, 0.5, 0.4, 0.6),
+        ("masked", "w1", 3, 0.25, 0.2, 0.3),
+        ("causal", "w1", 1, 0.1, 0.05, 0.2),
+        ("causal", "w1", 2, 0.3, 0.2, 0.4),
+        ("causal", "w2", 1, 0.2, 0.1, 0.3),
+        ("causal", "w2", 2, 0.4, 0.3, 0.5),
+    ],
+    columns=["reader", "world", "exposures", "accuracy", "low", "high"],
+)
+OF_DOSES = {"hue": "reader", "unit": "world", "chance": 0.05, "most": 8}
+
+
+def test_lines_over_exposures_run_through_the_told_facts_and_leave_the_never_told_ones_apart(ax):
+    order = ["causal", "masked"]
+    assert figures.dose_lines(DOSES, ax, hue_order=order, **OF_DOSES) is ax
+    drawn = [line for line in ax.lines if len(line.get_xdata()) and line.get_linewidth()]
+    [masked] = [line for line in drawn if line.get_label() == "masked"]
+    assert masked.get_xydata().tolist() == [[3, 0.25], [6, 0.5]]
+    causal = [line.get_xydata().tolist() for line in drawn if len(line.get_xdata()) == 2]
+    assert [[1, 0.1], [2, 0.3]] in causal and [[1, 0.2], [2, 0.4]] in causal
+    alone = [line for line in ax.lines if len(line.get_xdata()) == 1]
+    assert [line.get_xydata().tolist() for line in alone] == [[[0.5, 0.01]]]
+    assert (0.5, 0.5, 0.0, 0.02) in segments(ax) and (2, 2, 0.3, 0.5) in segments(ax)
+    assert len(segments(ax)) == len(DOSES)
+    ticks = dict(zip(ax.get_xticks(), (t.get_text() for t in ax.get_xticklabels()), strict=True))
+    assert ticks == {0.5: "0", 1: "1", 2: "2", 4: "4", 8: "8"}
+    [chance] = [line for line in ax.lines if line.get_linestyle() == ":"]
+    assert set(chance.get_ydata()) == {0.05}
+
+
+def test_lines_over_exposures_have_one_colour_and_one_name_for_all_worlds_of_a_reader(ax):
+    figures.dose_lines(DOSES, ax, hue_order=["masked", "causal"], **OF_DOSES)
+    _, labels = ax.get_legend_handles_labels()
+    assert labels == ["masked", "causal"]
+    lines = [line for line in ax.lines if line.get_marker() in figures.MARKERS]
+    colours = {}
+    for line in lines:
+        for at, accuracy in line.get_xydata().tolist():
+            row = DOSES[
+                (DOSES["exposures"].replace(0, 0.5) == at) & (DOSES["accuracy"] == accuracy)
+            ]
+            colours.setdefault(row["reader"].item(), set()).add(to_hex(line.get_color()))
+    assert {len(found) for found in colours.values()} == {1}
+    assert colours["masked"] != colours["causal"]
+
+
+def test_lines_over_exposures_refuse_what_they_cannot_draw(ax):
+    with pytest.raises(ValueError, match="causal"):
+        figures.dose_lines(DOSES, ax, hue_order=["masked"], **OF_DOSES)
+    with pytest.raises(ValueError, match="6 stand above most, 4"):
+        figures.dose_lines(DOSES, ax, hue_order=["masked", "causal"], **OF_DOSES | {"most": 4})
+    with pytest.raises(ValueError, match="occurs twice"):
+        twice = pd.concat([DOSES, DOSES])
+        figures.dose_lines(twice, ax, hue_order=["masked", "causal"], **OF_DOSES)

@@ -5,6 +5,7 @@ alone to be read.
 """
 
 from lkecore.figures.base import ACCURACY, DARK, MARKERS, PALETTE, style
+from lkecore.figures.doses import dose_lines
 from lkecore.figures.formats import interval_marks, separator_bars
 from lkecore.figures.models import (
     OTHER_MODEL,
@@ -26,6 +27,7 @@ __all__ = [
     "accuracy_bars",
     "accuracy_scatter",
     "change_by_distance",
+    "dose_lines",
     "heat_map",
     "interval_marks",
     "paired_bars",

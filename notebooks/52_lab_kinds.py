@@ -101,7 +101,8 @@ pd.crosstab([states["state"], states["form"]], states["occurrences"])
 # %% [markdown]
 # ## Prompts
 #
-# All models are asked with templates, and with the same options. `template-1` stands in the text, `template-5` is
+# All models are asked with templates, and with the same options. `template-1` is one of the four wordings of the text (a
+# fact that is told in one wording alone may have another of these), `template-5` is
 # {term}`held out <held-out template>`. IC-LKE is left out. It needs a row of pairs, and the two models that
 # fill blanks have only read rows of 64 tokens.
 #
@@ -190,8 +191,8 @@ for profile in shipped:
     for spec, digest in about["worlds"].items():
         if digest != world.digest(spec):
             raise ValueError(f"{spec} is another world by now: make them anew")
-    luck = 1 / about["parameters"]["n_options"]
-    parts[f"shipped: {profile}"] = found.assign(luck=luck)
+    found["luck"] = 1 / about["parameters"]["n_options"]
+    parts[f"shipped: {profile}"] = found
     print("shipped:", results.line(about))
     print("to make them again:", about["command"])
 said = pd.concat(parts, names=["source", ""]).reset_index("source")
@@ -408,8 +409,8 @@ mislearned.set_index(by)
 # ## Figures
 #
 # {numref}`fig-kinds-dose` has accuracy over *exposures*, so that the marks of the models that read the text three times
-# stand further to the right. The first mark of each line is one telling (two in the middle column), the last one 64
-# tellings. Two questions can be put to it. *Is one kind ahead after the same text?* Compare the last marks of the lines,
+# stand further to the right. The marks of all lines of a panel are the same numbers of tellings: the first of each line
+# are the facts told least, the last those told most. Two questions can be put to it. *Is one kind ahead after the same text?* Compare the last marks of the lines,
 # the ones before them, and so on. *Is one kind ahead after the same exposures?* Compare the lines at one place of the
 # axis. The answers need not be the same. Then compare the two rows: what a model gives back in the words that it read,
 # and what in others.
@@ -443,6 +444,7 @@ if shipped:
     ways = longer["estimator"].unique().tolist()
     grid["figsize"] = (10, 1 + 2.6 * len(ways))
     fig, axes = plt.subplots(len(ways), len(forms), **grid)
+    luck = said.loc[said["source"] != "this run", "luck"].min()
     look |= {"chance": luck, "most": longer["exposures"].max()}
     for row, estimator in enumerate(ways):
         for column, form in enumerate(forms):

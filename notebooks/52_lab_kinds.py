@@ -21,8 +21,8 @@
 # once.
 #
 # The models of this page are tiny. The masked one is a ModernBERT {cite:p}`warner2024modernbert`, the causal one a
-# Llama, the third a T5Gemma. Their training took 4 minutes (causal), 9 (masked) and 25 (encoder-decoder) on a processor
-# core or two. Asking all three takes a few minutes more.
+# Llama, the third a T5Gemma. On one processor core the first is trained in a few minutes, and each of the others in some
+# ten. Asking all three takes a few minutes more.
 
 # %% [markdown]
 # ## Parameters

@@ -32,12 +32,7 @@ relations: list[str] = []  # empty: all of the fact set
 n_shots: int = 50  # pairs shown before the question
 n_options: int = 100  # candidate objects; fewer where a relation has fewer
 n_facts: int = 25  # test facts of each relation
-formats: list[str] = [  # the paper's comes first; see the table under Prompts
-    "space, space",
-    "space, newline",
-    "colon, newline",
-    "arrow, newline",
-]
+formats: list[str] = []  # empty: all of those under Prompts
 n_choice: int = 4  # training facts of each relation, to choose a format by
 shipped: list[str] = []  # profiles in results/ to set beside
 seed: int = 0  # draws shots, facts, options and resamples
@@ -84,7 +79,7 @@ figures.style()
 names = relations or list(facts.relations(fact_set))
 if len(names) < 2:
     raise BadInput(f"this page compares relations, and {names} is one")
-sets = ("choice", "test") if len(formats) > 2 else ("test",)
+sets = ("test",) if len(formats) in (1, 2) else ("choice", "test")
 loaded, shots, asked, options = {}, {}, {}, {}
 for name in names:
     loaded[name] = facts.load(fact_set, name)
@@ -161,6 +156,7 @@ separators = {
     "colon, newline": (": ", "\n"),
     "arrow, newline": (" -> ", "\n"),
 }
+formats = formats or [*separators]
 if formats[:1] != [*separators][:1] or not set(formats) <= set(separators):
     raise BadInput(
         f"formats {formats}: 'space, space' first, of {[*separators]}"

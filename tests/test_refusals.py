@@ -105,9 +105,10 @@ def fitting_slots() -> tuple[int, int, int]:
         (TUNED, {"pairs": ["one -> other"]}, "models ['toy']: in no pair of ['one -> other'], and"),
         (
             TUNED,
-            {"models": ["toy", "smollm2"], "alone": ["smollm2", "third"]},
+            {"models": ["toy", "gemma3-270m"], "alone": ["gemma3-270m", "third"]},
             "pairs or alone name ['other', 'third']; put them into models, too",
         ),
+        (TUNED, {"alone": ["smollm2"]}, "alone names smollm2, which is tuned: put it into pairs"),
         (TUNED, {"estimators": ["eiclke"]}, "estimators ['eiclke']: the first must be iclke-space"),
         (TUNED, {"relations": ["capital"]}, "this page averages over relations, and ['capital']"),
         (GENERATION, {"n_written": 5}, "n_written 5: must be from 2 to 4"),

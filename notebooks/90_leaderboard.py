@@ -190,9 +190,8 @@ boards["chance"] = boards["chance"].round(3)
 once = once.merge(boards[["board", *asks, "asked"]], on=[*asks, "asked"])
 boards = boards.drop(columns="asked").set_index("board")
 runs.keep(boards.reset_index(), "boards.csv")
-shown = boards.drop(
-    columns="n_facts"
-)  # of a relation; facts are what there are
+# How many were asked for in a relation; `facts` counts what there are in all.
+shown = boards.drop(columns="n_facts")
 shown.rename(columns=lambda name: name.removeprefix("n_"))
 
 # %% [markdown]

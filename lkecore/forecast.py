@@ -129,9 +129,7 @@ def _walk(
                 if "parameters" in cell.metadata.get("tags", []):
                     names |= copy.deepcopy(each.effective)
     except _ByHand:
-        remarks.append(
-            "what the notebook computes by other calls than option_logprobs is not counted"
-        )
+        remarks.append("only what scores.tree.option_logprobs would compute is counted")
     except Exception as error:  # whatever it is, the run would stop there too
         if answered is not None and remarks:
             raise _TooFew from error

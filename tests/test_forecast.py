@@ -91,10 +91,7 @@ def test_a_model_that_is_not_here_is_counted_with_the_toy_s_tokenizer_and_it_is_
 def test_what_a_notebook_computes_by_hand_is_not_counted_and_it_is_said(tmp_path, capsys):
     [each] = plan(tmp_path, "00_quickstart", {"model": "toy", "n_shots": 3, "n_facts": 3}).jobs
     row = forecast.cost(each, tmp_path / "runs")
-    assert (
-        row["remark"]
-        == "what the notebook computes by other calls than option_logprobs is not counted"
-    )
+    assert row["remark"] == "only what scores.tree.option_logprobs would compute is counted"
     assert row["state"] == "waiting" and row["tokens"] is not None
     assert capsys.readouterr().out == ""  # what the notebook prints is not for the reader of a plan
 

@@ -291,6 +291,9 @@ for ax, model in zip(axes.flat, models, strict=False):
     drawn = by_model.get_group((where_of[model], model))
     figures.shots_curve(drawn, part, ax, chance=chance)
     ax.set_title(f"{model}, {chosen[source[model]].label}")
+    spoken = ax.get_xlabel()
+    ax.set_xlabel("")  # once for all panels, which are narrow
+fig.supxlabel(spoken, fontsize="medium")
 runs.keep(here_alone.drop(columns="mean"), "fig-shots-curve.csv")
 
 # %% [markdown]
@@ -309,6 +312,8 @@ if panels:
         drawn = by_model.get_group(key)
         figures.shots_curve(drawn, part, ax, chance=guess[key[0]])
         ax.set_title(f"{key[1]}, {key[0]}")
+        ax.set_xlabel("")
+    fig.supxlabel(spoken, fontsize="medium")
 
 # %% [markdown]
 # ## Paper and ours

@@ -145,7 +145,7 @@ def shots_curve(
         ax.set_xscale("symlog", base=2, linthresh=1)
     ax.set_xticks(shots, [str(n) for n in shots])
     ax.minorticks_off()
-    ax.set(xlabel="shots (pairs shown before the question)", ylabel=ACCURACY, ylim=(0, 1))
+    ax.set(xlabel="shots (pairs shown before the question)", ylabel=ACCURACY, ylim=(0, 1.02))
     return ax
 
 

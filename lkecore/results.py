@@ -25,6 +25,7 @@ ABOUT = (
     "profile", "notebook", "command", "started", "seconds", "commit", "source", "versions", "models",
     "worlds",
 )  # fmt: skip
+LATER: dict[str, Any] = {"parameters": {}, "chunks": 0, "chunks_from_cache": 0}
 
 
 def gather(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> list[Path]:
@@ -73,15 +74,16 @@ def read(profile: str, notebook: str, folder: Path = FOLDER) -> tuple[pd.DataFra
 
     The second has the keys of ``ABOUT``: ``command`` that makes them again, ``started`` (UTC) and
     ``seconds`` of all runs, ``commit`` and ``source`` of lkecore, the versions of what computed, and
-    the digests of the models and of the lab's worlds; and the ``parameters`` of the notebook, which
-    are empty for the oldest results.
+    the digests of the models and of the lab's worlds; and the keys of ``LATER``, which the oldest
+    results lack: the ``parameters`` of the notebook, and in how many ``chunks`` it scored.
     Raises :class:`BadInput` where there are none, which is so without a checkout of the project, and
     for answers about a world of the lab that is another one by now.
     """
     path = folder / profile / f"{notebook}.parquet"
     try:
         about = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
-        kept = {key: about[key] for key in ABOUT} | {"parameters": about.get("parameters", {})}
+        kept = {key: about[key] for key in ABOUT}
+        kept |= {key: about.get(key, none) for key, none in LATER.items()}
         frame = pd.read_parquet(path)
     except FileNotFoundError as error:
         raise BadInput(f"no results {path}; they ship with a checkout of the project") from error
@@ -97,10 +99,16 @@ def read(profile: str, notebook: str, folder: Path = FOLDER) -> tuple[pd.DataFra
 
 
 def line(about: dict[str, Any]) -> str:
-    """What made some results, in one line for a page."""
+    """What made some results, in one line for a page.
+
+    The minutes are those of the runs that ended; what runs before them had scored and kept did not
+    have to be scored again, and the line says how much that was.
+    """
+    kept = about["chunks_from_cache"]
+    earlier = f" ({kept} of {about['chunks']} parts scored before)" if kept else ""
     return (
-        f"profile {about['profile']}, {about['started'][:10]}, {about['seconds'] / 60:.0f} minutes, "
-        f"lkecore at {about['commit']}"
+        f"profile {about['profile']}, {about['started'][:10]}, {about['seconds'] / 60:.0f} minutes"
+        f"{earlier}, lkecore at {about['commit']}"
     )
 
 
@@ -137,6 +145,8 @@ def _about(plan: Plan, whole: runs.Job, manifests: list[Any]) -> dict[str, Any]:
         "parameters": whole.effective,
         "started": min(m["started"] for m in manifests),
         "seconds": round(sum(m["seconds"] for m in manifests), 1),
+        "chunks": sum(m["chunks"] for m in manifests),
+        "chunks_from_cache": sum(m["chunks_from_cache"] for m in manifests),
         "commit": ", ".join(sorted(commits)),
         "source": ", ".join(sorted(sources)),
         "versions": {p: ", ".join(sorted({m[p] for m in manifests})) for p in packages},

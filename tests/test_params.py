@@ -16,10 +16,13 @@ NOTEBOOKS = sorted(path.stem for path in (TOP / "notebooks").glob("*.py"))
 @pytest.fixture
 def own_facts(tmp_path, monkeypatch):
     """Fact sets that the project may not hold, in the folder for one's own: here one of each relation."""
-    for number in (31, 36, 37, 103, 136, 138, 176, 178, 264, 364, 413, 449):  # those of Table 5
-        kamel = tmp_path / "data" / "kamel" / f"P{number}" / "test.jsonl"
-        kamel.parent.mkdir(parents=True)
-        kamel.write_text('{"sub_label": "France", "obj_label": "Paris"}\n', encoding="utf-8")
+    of_table_5 = [31, 36, 37, 103, 136, 138, 176, 178, 264, 364, 413, 449]
+    [of_trex] = yaml.safe_load((TOP / "params" / "trex.yaml").read_text())["runs"]
+    named = [f"kamel/P{number}" for number in of_table_5]
+    for name in [*named, *(f"trex/{name}" for name in of_trex["parameters"]["relations"])]:
+        relation = tmp_path / "data" / name / "test.jsonl"
+        relation.parent.mkdir(parents=True)
+        relation.write_text('{"sub_label": "France", "obj_label": "Paris"}\n', encoding="utf-8")
     nobel_table = tmp_path / "data" / "nobel" / "laureates.tsv"
     nobel_table.parent.mkdir()
     curie = {"id": "6", "name": "Marie Curie", "birth_year": "1867", "award_years": "1903"}
@@ -33,8 +36,8 @@ def test_a_params_file_passes_the_checks_at_the_door_without_a_network(path, own
     assert plan.read_plan(path).profile == path.stem
 
 
-@pytest.mark.parametrize("profile", ["smoke", "book"])
-def test_the_smoke_and_the_book_profile_run_every_notebook_once(profile):
+@pytest.mark.parametrize("profile", ["smoke", "book", "full"])
+def test_smoke_book_and_full_run_every_notebook_once(profile):
     rows = plan.read_plan(TOP / "params" / f"{profile}.yaml").rows
     assert sorted(row.whole.notebook.stem for row in rows) == NOTEBOOKS
 

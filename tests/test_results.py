@@ -28,6 +28,7 @@ job._execute = execute
 RECORD = {
     **dict.fromkeys(("commit", "source", "started", "python", "torch", "transformers"), "x"),
     **dict.fromkeys(("numpy", "pandas"), "x"), "seconds": 1.0, "models": {},
+    "chunks": 3, "chunks_from_cache": 2,
 }  # fmt: skip
 
 
@@ -57,12 +58,28 @@ def test_the_answers_of_all_runs_stand_below_each_other_in_the_order_of_the_plan
     assert list(frame["model"]) == ["b", "a", "c"] and frame["correct"].all()
     assert frame["model"].dtype == pd.Series(["b"]).dtype  # words are words again
     assert frame["confidence_gold"].tolist() == pytest.approx([0.123456789012] * 3, rel=1e-6)
-    assert set(about) == {*results.ABOUT, "parameters"} and about["notebook"] == "trial_notebook"
+    assert set(about) == {*results.ABOUT, *results.LATER} and about["notebook"] == "trial_notebook"
     assert about["parameters"] == {"n": 1, "names": ["b", "a", "c"], "page": False}
     manifests = [json.loads(p.read_text()) for p in (run / "runs").glob("*/manifest.json")]
     of_runs = [m for m in manifests if not m["runs"]]
     assert about["started"] == min(m["started"] for m in of_runs) and len(of_runs) == 3
     assert about["commit"] == of_runs[0]["commit"] in results.line(about)
+
+
+def test_chunks_are_those_of_all_runs():
+    of_a, of_b = RECORD, RECORD | {"chunks": 5, "chunks_from_cache": 0}
+    job = runs.Job(Path("n.py"), {}, {})
+    about = results._about(plan_of("x"), job, [of_a, of_b])
+    assert (about["chunks"], about["chunks_from_cache"]) == (8, 2)
+
+
+def test_the_line_says_how_much_was_scored_before():
+    about = {"profile": "kamel", "started": "2026-11-22T20:12:00", "seconds": 300, "commit": "ab"}
+    lines = [results.line(about | {"chunks": 98, "chunks_from_cache": kept}) for kept in (0, 90)]
+    assert lines == [
+        "profile kamel, 2026-11-22, 5 minutes, lkecore at ab",
+        "profile kamel, 2026-11-22, 5 minutes (90 of 98 parts scored before), lkecore at ab",
+    ]
 
 
 def test_a_page_over_the_runs_of_others_adds_nothing_to_the_results(run, tmp_path):

@@ -47,6 +47,7 @@ dtype: str = "float32"
 page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -298,8 +299,10 @@ runs.keep(here_alone.drop(columns="mean"), "fig-shots-curve.csv")
 
 # %% [markdown]
 # The next figure is the same for the shipped results, a panel for each model. With them on the paper's facts,
-# it is the nearest that this book has to Figure 1. What to see: whether the model that ends higher also gets there with
-# fewer examples, as the paper says. There is no such figure if nothing ships.
+# it is the nearest that this book has to Figure 1. Look first how far a curve rises above the dotted line of chance. Small
+# models know few birth years, and where a curve lies flat on that line, examples had nothing to bring out. Where curves
+# do rise, see whether the model that ends higher also gets there with fewer examples, as the paper says. There is no
+# such figure if nothing ships.
 
 # %% covers=["IC-F1", "IC-D1"] needs={"IC-D1": {"fact_set": "nobel"}} tags=["hide-input"] mystnb={"figure": {"name": "fig-shots-shipped", "caption": "Accuracy over the number of examples in the shipped results, a panel for each model and profile. Marks as in the figure above."}, "image": {"alt": "A panel for each model with lines of accuracy over the number of examples on a logarithmic axis, one for each prompt format, with bands over draws."}}
 others = points[~points["where"].isin(here)]
@@ -322,6 +325,11 @@ if panels:
 #
 # **Claims.** Statistic, direction and least effect of each stand in `lkecore/data/claims.csv` since before the
 # first run of this page. Both are tested in the paper's format, `space`, and beside it in the others.
+#
+# *At chance* marks a model that does not answer clearly more than guessing would, even after the most examples. It may
+# not know these facts at all. Then there is nothing that examples could bring out, and its verdict says nothing of the
+# claim. (Of the accuracy with the most examples, the lower end of an interval over draws and facts lies at chance or
+# below.)
 
 # %%
 claims = paper.claims("IC").set_index("id")
@@ -330,19 +338,19 @@ statistics = {
     "IC-shots-steady": lambda v: -np.diff(v.mean(2).std(1, ddof=1))[0],
 }
 rows = []
+redrawn = partial(intervals.statistic_over_facts, seed=seed, redraw=1)
 for (where, model, label), table in right.items():
     few, many = min(table), max(table)
     ends = table[few], table[many]
+    known = redrawn(ends, lambda v: v[1].mean()).low > guess[where]
     for key, statistic in statistics.items():
         if few == many or (len(ends[0]) < 2 and key == "IC-shots-steady"):
             continue
-        claim = claims.loc[key]
-        found = intervals.statistic_over_facts(
-            ends, statistic, seed=seed, redraw=1
-        )
+        found, claim = redrawn(ends, statistic), claims.loc[key]
         least = claim["direction"], float(claim["least_effect"])
         wanted = "{} than {}".format(*least)
         verdict = paper.claim_verdict(found, *least)
+        verdict += "" if known else " (at chance)"
         says = claim["claim"], found.text(3), wanted, verdict
         rows.append((where, model, label, *says))
 columns = [*ways, "claim", "ours", "holds if", "verdict"]

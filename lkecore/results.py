@@ -107,7 +107,7 @@ def line(about: dict[str, Any]) -> str:
     kept = about["chunks_from_cache"]
     earlier = f" ({kept} of {about['chunks']} parts scored before)" if kept else ""
     return (
-        f"profile {about['profile']}, {about['started'][:10]}, {about['seconds'] / 60:.0f} minutes"
+        f"profile {about['profile']}, {about['started'][:10]}, {about['seconds'] / 60:.0f} min"
         f"{earlier}, lkecore at {about['commit']}"
     )
 

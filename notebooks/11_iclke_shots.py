@@ -257,17 +257,24 @@ shown.reindex(list(parts), level="where").fillna("")
 # %% [markdown]
 # The least number of examples that gets 95 % of the accuracy with the most. The interval is over facts. It
 # can only name numbers that were tried.
+#
+# *At chance* marks a model that does not answer clearly more than guessing would, even after the most examples: the lower
+# end of an interval over draws and facts lies at chance or below. It may not know these facts at all. Then there is nothing
+# that examples could bring out, and no number of them that it needs.
 
 # %%
-needed = {
-    key: intervals.statistic_over_facts(
-        list(table.values()),
-        lambda v, n=list(table): iclke.shots_needed(n, v.mean(axis=(1, 2))),
-        seed=seed,
-    )
-    for key, table in right.items()
-}
-text = {key: interval.text(0) for key, interval in needed.items()}
+redrawn = partial(intervals.statistic_over_facts, seed=seed, redraw=1)
+needed, text = {}, {}
+for key, table in right.items():
+    with_most = redrawn([table[max(table)]], np.mean)
+    text[key] = "at chance"
+    if with_most.low > guess[key[0]]:
+        needed[key] = intervals.statistic_over_facts(
+            list(table.values()),
+            lambda v, n=list(table): iclke.shots_needed(n, v.mean((1, 2))),
+            seed=seed,
+        )
+        text[key] = needed[key].text(0)
 pd.Series(text, name="shots needed").rename_axis(ways).to_frame()
 
 # %% [markdown]
@@ -276,9 +283,9 @@ pd.Series(text, name="shots needed").rename_axis(ways).to_frame()
 # What to see in {numref}`fig-shots-curve`: how steep each line is at its left end, how far the band narrows to
 # the right, and where the dashed line stands, beyond which more examples bring next to nothing.
 
-# %% covers=["IC-F1", "IC-D1"] needs={"IC-D1": {"fact_set": "nobel"}} tags=["hide-input"] mystnb={"figure": {"name": "fig-shots-curve", "caption": "Accuracy over the number of examples, a panel for each model (the paper's Figure 1). Lines: mean over draws of examples. Bands: one standard deviation over draws. Thin vertical lines: 95 % interval of the mean over facts. Dashed: the least number that gets 95 % of the accuracy with the most. Dotted: chance."}, "image": {"alt": "A panel for each model with lines of accuracy over the number of examples on a logarithmic axis, one for each prompt format, with bands over draws of examples."}}
-needs = pd.Series({key: found.estimate for key, found in needed.items()})
-points = means.join(needs.rename("needed"), on=ways)
+# %% covers=["IC-F1", "IC-D1"] needs={"IC-D1": {"fact_set": "nobel"}} tags=["hide-input"] mystnb={"figure": {"name": "fig-shots-curve", "caption": "Accuracy over the number of examples, a panel for each model (the paper's Figure 1). Lines: mean over draws of examples. Bands: one standard deviation over draws. Thin vertical lines: 95 % interval of the mean over facts. Dashed: the least number that gets 95 % of the accuracy with the most, unless that is at chance. Dotted: chance."}, "image": {"alt": "A panel for each model with lines of accuracy over the number of examples on a logarithmic axis, one for each prompt format, with bands over draws of examples."}}
+needs = {key: needed[key].estimate if key in needed else None for key in right}
+points = means.join(pd.Series(needs, dtype=float).rename("needed"), on=ways)
 by_model = by_draw.groupby(["where", "model"], sort=False)
 grid = min(3, len(models)), -(-len(models) // 3)  # columns, rows
 size = (5.5 + 1.5 * grid[0], 0.5 + 4 * grid[1])
@@ -325,11 +332,7 @@ if panels:
 #
 # **Claims.** Statistic, direction and least effect of each stand in `lkecore/data/claims.csv` since before the
 # first run of this page. Both are tested in the paper's format, `space`, and beside it in the others.
-#
-# *At chance* marks a model that does not answer clearly more than guessing would, even after the most examples. It may
-# not know these facts at all. Then there is nothing that examples could bring out, and its verdict says nothing of the
-# claim. (Of the accuracy with the most examples, the lower end of an interval over draws and facts lies at chance or
-# below.)
+# The verdict on a model *at chance* says nothing of the claim.
 
 # %%
 claims = paper.claims("IC").set_index("id")
@@ -338,11 +341,9 @@ statistics = {
     "IC-shots-steady": lambda v: -np.diff(v.mean(2).std(1, ddof=1))[0],
 }
 rows = []
-redrawn = partial(intervals.statistic_over_facts, seed=seed, redraw=1)
-for (where, model, label), table in right.items():
+for way, table in right.items():
     few, many = min(table), max(table)
     ends = table[few], table[many]
-    known = redrawn(ends, lambda v: v[1].mean()).low > guess[where]
     for key, statistic in statistics.items():
         if few == many or (len(ends[0]) < 2 and key == "IC-shots-steady"):
             continue
@@ -350,9 +351,8 @@ for (where, model, label), table in right.items():
         least = claim["direction"], float(claim["least_effect"])
         wanted = "{} than {}".format(*least)
         verdict = paper.claim_verdict(found, *least)
-        verdict += "" if known else " (at chance)"
-        says = claim["claim"], found.text(3), wanted, verdict
-        rows.append((where, model, label, *says))
+        verdict += "" if way in needed else " (at chance)"
+        rows.append((*way, claim["claim"], found.text(3), wanted, verdict))
 columns = [*ways, "claim", "ours", "holds if", "verdict"]
 pd.DataFrame(rows, columns=columns).style.hide().set_table_attributes(
     'class="lke-text"'

@@ -249,6 +249,12 @@ def test_lines_of_the_curve_are_means_over_draws_at_the_numbers_that_were_tried(
     assert ax.get_ylabel() == "accuracy (share of test facts)"
 
 
+def test_a_curve_that_needs_no_number_of_examples_has_no_dashed_line(ax):
+    curve(ax, means=MEANS.assign(needed=MEANS["needed"].where(MEANS["format"] == "colon")))
+    dashed = [line.get_xdata()[0] for line in ax.lines if line.get_linestyle() == "--"]
+    assert dashed == [5]
+
+
 def test_the_band_of_the_curve_is_one_standard_deviation_over_draws(ax):
     curve(ax)
     space, colon = bands(ax)
@@ -324,7 +330,7 @@ def test_another_column_may_tell_the_curves_apart(ax):
         (DRAWS, MEANS.drop(columns="needed"), r"lacks the columns \['needed'\]"),
         (DRAWS.iloc[:0], MEANS, "no rows"),
         (DRAWS.assign(accuracy=np.nan), MEANS, "column 'accuracy' has a missing value"),
-        (DRAWS, MEANS.assign(needed=np.nan), "column 'needed' has a missing value"),
+        (DRAWS, MEANS.assign(low=np.nan), "column 'low' has a missing value"),
         (DRAWS, MEANS.assign(low=0.9, high=0.8), "low above high"),
         (pd.concat([DRAWS, DRAWS.head(1)]), MEANS, "'draw': 0} occurs twice"),
         (DRAWS, pd.concat([MEANS, MEANS.head(1)]), "'format': 'space'} occurs twice"),

@@ -77,8 +77,8 @@ def test_the_line_says_how_much_was_scored_before():
     about = {"profile": "kamel", "started": "2026-11-22T20:12:00", "seconds": 300, "commit": "ab"}
     lines = [results.line(about | {"chunks": 98, "chunks_from_cache": kept}) for kept in (0, 90)]
     assert lines == [
-        "profile kamel, 2026-11-22, 5 minutes, lkecore at ab",
-        "profile kamel, 2026-11-22, 5 minutes (90 of 98 parts scored before), lkecore at ab",
+        "profile kamel, 2026-11-22, 5 min, lkecore at ab",
+        "profile kamel, 2026-11-22, 5 min (90 of 98 parts scored before), lkecore at ab",
     ]
 
 

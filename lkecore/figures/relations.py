@@ -120,11 +120,12 @@ def shots_curve(
     `draws`: one row per draw of shots, number of shots and hue, with `n_shots`, `hue`, `accuracy`;
     the band is one standard deviation (n - 1) over draws. `means`: one row per number of shots and
     hue with `n_shots`, `hue`, `low`, `high`, the ends of an interval of the mean, and `needed`,
-    where a dashed vertical line goes for each hue. `chance`: a dotted line. The axis of shots is
-    logarithmic. ValueError for missing columns or values, or a row that occurs twice.
+    where a dashed vertical line goes for each hue, or NaN for none. `chance`: a dotted line. The
+    axis of shots is logarithmic. ValueError for missing columns or other values, or a row that
+    occurs twice.
     """
     check(draws, ["n_shots", hue, "draw", "accuracy"], unique=["n_shots", hue, "draw"])
-    check(means, ["n_shots", hue, "low", "high", "needed"], unique=["n_shots", hue])
+    check(means, ["n_shots", hue, "low", "high"], unique=["n_shots", hue], also=["needed"])
     hues = list(dict.fromkeys(draws[hue]))
     if set(hues) != set(means[hue]):
         raise ValueError(f"draws are of {hues}, means of {sorted(set(means[hue]))}; need the same")
@@ -135,7 +136,8 @@ def shots_curve(
     )
     for label, part in means.groupby(hue, sort=False):
         ax.vlines(part["n_shots"], part["low"], part["high"], color=colours[label], linewidth=1)
-        ax.axvline(part["needed"].iloc[0], color=colours[label], linestyle="--", linewidth=1.2)
+        if pd.notna(needed := part["needed"].iloc[0]):
+            ax.axvline(needed, color=colours[label], linestyle="--", linewidth=1.2)
     ax.axhline(chance, color=DARK, linestyle=":", linewidth=1.2)
     ax.text(1, chance, "chance", transform=ax.get_yaxis_transform(), ha="right", va="bottom")
     shots = sorted(set(draws["n_shots"]))

@@ -44,6 +44,20 @@ def table(name: str) -> pd.DataFrame:
     return _read(DATA / "papers" / f"{name}.csv")
 
 
+def property_names() -> dict[str, str]:
+    """Names of Wikidata properties: the IC-LKE paper's for those of its Table 3, else Wikidata's label.
+
+    The properties are those of the paper's relations (as we read them), of LAMA and of KAMEL's part
+    that the book asks. Wikidata's labels are in the public domain (CC0).
+
+    >>> property_names()["P36"], property_names()["P19"]
+    ('capital', 'place of birth')
+    """
+    labels = _read(DATA / "wikidata_labels.csv").set_index("property")["label"]
+    ours = table("iclke_table3_relations").dropna(subset="wikidata_pid_added")
+    return {**labels, **ours.set_index("wikidata_pid_added")["relation"]}
+
+
 def figure_5_order(
     frame: pd.DataFrame, called: Mapping[str, str] | None = None
 ) -> tuple[list[str], list[str]]:

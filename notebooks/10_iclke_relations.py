@@ -429,6 +429,8 @@ runs.keep(figure_data, "fig-iclke-relations.csv")
 # so is the second format.
 
 # %% covers=["IC-F5"] needs={"IC-F5": {"models": 2}} tags=["hide-input"] mystnb={"figure": {"name": "fig-iclke-heat", "caption": "Accuracy by model, format and relation (the paper's Figure 5, and its order). A star: fewer options or test facts than asked for."}, "image": {"alt": "Heat map of accuracy with a row for each model and format and a column for each relation."}}
+ids = paper.table("iclke_table3_relations").dropna(subset="wikidata_pid_added")
+ids = ids.set_index("wikidata_pid_added")["relation"].to_dict()
 called = {n: r.paper_relation for n, r in loaded.items() if r.paper_relation}
 untuned = [m for m in models if not catalogue.is_tuned(m)]
 heat, row = measured, measured["model"] + ", " + measured["format"]
@@ -454,13 +456,12 @@ runs.keep(
 # %% [markdown]
 # The next figure is the same for the shipped results, if there are any, with a row for each relation. With the
 # profile `kamel` it is the nearest that this book has to the paper's Figure 5: real models, real facts, about as
-# many relations. A relation has the paper's name where Wikidata's id is that of one of its own, and these come first, in
-# the order of Table 8: in the paper they become harder from top to bottom. Look whether they do so here. Look for rows
-# in which the models differ from each other, and for columns of one model that differ by the format alone.
+# many relations. The profile `trex` has other facts, some of them of the same relations. White cells were not asked.
+# The paper's relations come first, in the order of Table 8: in the paper they become harder from top to bottom. Look
+# whether they do so here. Look for rows in which the models differ from each other, for columns of one model that differ
+# by the format alone, and for relations that are dark in one set of facts and light in the other.
 
 # %% covers=["IC-F5"] needs={"IC-F5": {"models": 2}} tags=["hide-input"] mystnb={"figure": {"name": "fig-iclke-shipped", "caption": "Accuracy by relation, model and format in the shipped results (the paper's Figure 5 with other models and facts, and its order). A star: fewer options or test facts than asked for."}, "image": {"alt": "Tall heat map of accuracy with a row for each relation and a column for each model and format, the value in each cell."}}
-ids = paper.table("iclke_table3_relations").dropna(subset="wikidata_pid_added")
-ids = ids.set_index("wikidata_pid_added")["relation"].to_dict()
 if longer:
     tall = pd.concat(longer, names=["where", ""]).reset_index("where")
     way = ["where", "model", "format", "relation"]
@@ -477,7 +478,8 @@ if longer:
     order = {"key": lambda column: column.map(place), "kind": "stable"}
     tall = tall.sort_values(["relation", "model"], **order)
     stars = {name for where in longer for name in few[where].index}
-    names_of = {n: ids.get(n, n) + " *" * (n in stars) for n in place}
+    names_of = paper.property_names()
+    names_of = {n: names_of.get(n, n) + " *" * (n in stars) for n in place}
     tall["relation"] = tall["relation"].replace(names_of)
     size = (7, 2 + 0.2 * tall["relation"].nunique())
     fig, ax = plt.subplots(figsize=size, layout="constrained")
@@ -493,18 +495,18 @@ if longer:
 # models (Table 7) above ours, for orientation only. The paper's 14 fine-tuned models are in a table further
 # down. Our default model is fine-tuned too.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-iclke-published", "caption": "Published accuracy over 50 relations of T-REx-MC (Table 7, pre-trained models), and ours over the relations of this page: other model, other facts. Grey lines: standard deviation over relations. Ours: interval over relations."}, "image": {"alt": "Dots of published accuracies of 35 models by family, and below a line our model's accuracy in two formats with intervals."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-iclke-published", "caption": "Published accuracy over 50 relations of T-REx-MC (Table 7, pre-trained models), and ours over the relations of this page: other model, other facts. Grey lines: standard deviation over relations. Ours: interval over relations; in brackets the profile of shipped results."}, "image": {"alt": "Dots of published accuracies of 35 models by family, and below a line our model's accuracy in two formats with intervals."}}
 table7 = paper.table("iclke_table7_models")
 published = table7[table7["is_finetuned"] == "no"].rename(
     columns={"model": "name", "average_accuracy": "accuracy"}
 )
-mark = {"this run": ""} | {where: f" ({where})" for where in longer}
+mark = {"this run": ""} | {w: f" ({w.split()[-1]})" for w in longer}
 ours = [
     (f"{model}, {label}{mark[where]}", i.estimate, i.low, i.high)
     for (where, model, label), i in overall["over relations"].items()
 ]
 ours = pd.DataFrame(ours, columns=["name", "accuracy", "low", "high"])
-fig, ax = plt.subplots(figsize=(8, 9), layout="constrained")
+fig, ax = plt.subplots(figsize=(9, 9), layout="constrained")
 figures.published_dots(published, ax, ours=ours)
 runs.keep(ours, "fig-iclke-published.csv")
 

@@ -243,7 +243,6 @@ for name, (frame, about) in kept.items():
     every[name] = frame
     print(f"shipped, {results.line(about)}; {about['command']}")
 ids = paper.table("iclke_table3_relations")[["relation", "wikidata_pid_added"]]
-printed = ids.dropna().set_index("wikidata_pid_added")["relation"].to_dict()
 papers = {"this run": main} | dict.fromkeys(shipped, "space, space")
 first, second, guess = {}, {}, {}
 families_here = list(dict.fromkeys([*members.values(), *table6, *sorted(here)]))
@@ -541,7 +540,7 @@ for ax, row in zip(axes.flat, best.itertuples(), strict=False):
     for column in ("estimate", "low", "high"):
         counts[column] = [getattr(each, column) for each in bounds]
     part = counts.rename(columns={"estimate": "accuracy"})
-    part["relation"] = part["relation"].replace(printed)
+    part["relation"] = part["relation"].replace(paper.property_names())
     figures.accuracy_scatter(part, ax, x=row.one, y=row.other)
     ax.set_title(f"{row.source}: {row.kind}", fontsize=9)
     parts.append(part.assign(source=row.source, kind=row.kind))

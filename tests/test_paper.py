@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 from lkecore import paper
 from lkecore.intervals import Interval
@@ -305,3 +306,15 @@ def test_a_published_number_that_is_missing_is_refused():
         paper.number_verdict(
             interval(0, 1), row[1], same_model=True, same_data=True, same_protocol=True
         )
+
+
+def test_each_property_has_one_name_and_the_papers_come_first():
+    names = paper.property_names()
+    table_3 = paper.table("iclke_table3_relations")
+    [of_trex] = yaml.safe_load((TOP / "params" / "trex.yaml").read_text())["runs"]
+    assert set(names) >= {*of_trex["parameters"]["relations"], "P530"}  # LAMA's 41
+    assert set(table_3["wikidata_pid_added"].dropna()) <= set(names)
+    assert set(table_3["relation"]) - set(names.values()) == set(
+        table_3.loc[table_3["wikidata_pid_added"].isna(), "relation"]
+    )
+    assert len(set(names.values())) == len(names)

@@ -101,6 +101,7 @@ def heat_map(
         yticklabels=True,
     )
     ax.set(xlabel="", ylabel="")
+    ax.grid(visible=False)  # its lines would be seen through white cells
     if not bar:
         ax.set_title(label, loc="left", fontsize="medium")
     rotation = 90 if small else 45 if table.shape[1] > 4 else 0

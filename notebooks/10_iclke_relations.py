@@ -622,7 +622,8 @@ pd.DataFrame(rows, columns=columns).style.hide().set_table_attributes(
 # asking. If the rows still lie far apart, it is because some facts are better known than others. T-REx has facts that
 # stand in the first lines of Wikipedia's articles, and the version that we ask has objects with short and frequent names
 # {cite:p}`elsahar2018trex,petroni2019lama`. KAMEL takes its facts from all of Wikidata, with objects of any length
-# {cite:p}`kalo2022kamel`. So "this model knows 30 % of the capitals" says little without the list of cities that was asked.
+# {cite:p}`kalo2022kamel`, and there a long name competes with short ones. So "this model knows 30 % of the capitals"
+# says little without the list of countries that was asked.
 
 # %% [markdown]
 # ## Try it

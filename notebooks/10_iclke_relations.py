@@ -623,7 +623,7 @@ pd.DataFrame(rows, columns=columns).style.hide().set_table_attributes(
 # stand in the first lines of Wikipedia's articles, and the version that we ask has objects with short and frequent names
 # {cite:p}`elsahar2018trex,petroni2019lama`. KAMEL takes its facts from all of Wikidata, with objects of any length
 # {cite:p}`kalo2022kamel`, and there a long name competes with short ones. So "this model knows 30 % of the capitals"
-# says little without the list of countries that was asked.
+# says little without the list of places that was asked.
 
 # %% [markdown]
 # ## Try it

@@ -349,14 +349,14 @@ for way, table in right.items():
             continue
         found, claim = redrawn(ends, statistic), claims.loc[key]
         least = claim["direction"], float(claim["least_effect"])
-        wanted = "{} than {}".format(*least)
-        verdict = paper.claim_verdict(found, *least)
+        says = "{} Holds if {} than {}.".format(claim["claim"], *least)
+        verdict = f"{found.text(3)}: {paper.claim_verdict(found, *least)}"
         verdict += "" if way in needed else " (at chance)"
-        rows.append((*way, claim["claim"], found.text(3), wanted, verdict))
-columns = [*ways, "claim", "ours", "holds if", "verdict"]
-pd.DataFrame(rows, columns=columns).style.hide().set_table_attributes(
-    'class="lke-text"'
-)
+        rows.append((*way, says, verdict))
+judged = pd.DataFrame(rows, columns=[*ways, "claim", "verdict"])
+judged = judged.pivot(index=ways, columns="claim", values="verdict")
+judged = judged.reindex(list(right)).fillna("").rename_axis(columns=None)
+judged.reset_index().style.hide().set_table_attributes('class="lke-text"')
 
 # %% [markdown]
 # The paper's third claim is that models which know more need fewer examples. It has no row in `claims.csv` and gets no

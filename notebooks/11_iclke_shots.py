@@ -260,22 +260,24 @@ shown.reindex(list(parts), level="where").fillna("")
 #
 # *At chance* marks a model that does not answer clearly more than guessing would, even after the most examples: the lower
 # end of an interval over draws and facts lies at chance or below. It may not know these facts at all. Then there is nothing
-# that examples could bring out, and no number of them that it needs.
+# that examples could bring out, and the number says nothing. The figures leave it out.
 
 # %%
 redrawn = partial(intervals.statistic_over_facts, seed=seed, redraw=1)
-needed, text = {}, {}
-for key, table in right.items():
+rows = []
+for way, table in right.items():
+    found = intervals.statistic_over_facts(
+        list(table.values()),
+        lambda v, n=list(table): iclke.shots_needed(n, v.mean(axis=(1, 2))),
+        seed=seed,
+    )
     with_most = redrawn([table[max(table)]], np.mean)
-    text[key] = "at chance"
-    if with_most.low > guess[key[0]]:
-        needed[key] = intervals.statistic_over_facts(
-            list(table.values()),
-            lambda v, n=list(table): iclke.shots_needed(n, v.mean((1, 2))),
-            seed=seed,
-        )
-        text[key] = needed[key].text(0)
-pd.Series(text, name="shots needed").rename_axis(ways).to_frame()
+    at_chance = with_most.low <= guess[way[0]]
+    rows.append((*way, found.estimate, found.text(0), at_chance))
+columns = [*ways, "needed", "shots needed", "at_chance"]
+needed = pd.DataFrame(rows, columns=columns).set_index(ways)
+marks = needed["at_chance"].map({True: "at chance", False: ""})
+needed[["shots needed"]].assign(mark=marks).rename(columns={"mark": ""})
 
 # %% [markdown]
 # ## Figures
@@ -284,8 +286,7 @@ pd.Series(text, name="shots needed").rename_axis(ways).to_frame()
 # the right, and where the dashed line stands, beyond which more examples bring next to nothing.
 
 # %% covers=["IC-F1", "IC-D1"] needs={"IC-D1": {"fact_set": "nobel"}} tags=["hide-input"] mystnb={"figure": {"name": "fig-shots-curve", "caption": "Accuracy over the number of examples, a panel for each model (the paper's Figure 1). Lines: mean over draws of examples. Bands: one standard deviation over draws. Thin vertical lines: 95 % interval of the mean over facts. Dashed: the least number that gets 95 % of the accuracy with the most, unless that is at chance. Dotted: chance."}, "image": {"alt": "A panel for each model with lines of accuracy over the number of examples on a logarithmic axis, one for each prompt format, with bands over draws of examples."}}
-needs = {key: needed[key].estimate if key in needed else None for key in right}
-points = means.join(pd.Series(needs, dtype=float).rename("needed"), on=ways)
+points = means.join(needed[["needed", "at_chance"]], on=ways)
 by_model = by_draw.groupby(["where", "model"], sort=False)
 grid = min(3, len(models)), -(-len(models) // 3)  # columns, rows
 size = (5.5 + 1.5 * grid[0], 0.5 + 4 * grid[1])
@@ -296,6 +297,7 @@ for ax in axes.flat[len(models) :]:
 here_alone = points[points["where"].isin(here)]
 for ax, model in zip(axes.flat, models, strict=False):
     part = here_alone[here_alone["model"] == model]
+    part = part.assign(needed=part["needed"].mask(part["at_chance"]))
     drawn = by_model.get_group((where_of[model], model))
     figures.shots_curve(drawn, part, ax, chance=chance)
     ax.set_title(f"{model}, {chosen[source[model]].label}")
@@ -320,6 +322,7 @@ if panels:
     fig, axes = plt.subplots(1, len(panels), figsize=size, **look)
     for ax, (key, part) in zip(axes.flat, panels, strict=True):
         drawn = by_model.get_group(key)
+        part = part.assign(needed=part["needed"].mask(part["at_chance"]))
         figures.shots_curve(drawn, part, ax, chance=guess[key[0]])
         ax.set_title(f"{key[1]}, {key[0]}")
         ax.set_xlabel("")
@@ -351,7 +354,7 @@ for way, table in right.items():
         least = claim["direction"], float(claim["least_effect"])
         says = "{} Holds if {} than {}.".format(claim["claim"], *least)
         verdict = f"{found.text(3)}: {paper.claim_verdict(found, *least)}"
-        verdict += "" if way in needed else " (at chance)"
+        verdict += " (at chance)" if needed.loc[way, "at_chance"] else ""
         rows.append((*way, says, verdict))
 judged = pd.DataFrame(rows, columns=[*ways, "claim", "verdict"])
 judged = judged.pivot(index=ways, columns="claim", values="verdict")

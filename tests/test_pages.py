@@ -238,15 +238,28 @@ def needed(right, label) -> int:
     return next(n for n in NUMBERS if 20 * hits[n] >= 19 * hits[NUMBERS[-1]])
 
 
+def at_chance(right, label) -> bool:
+    """Whether 2.5 % of all resamples of draws and facts, or more, are at chance with the most shots."""
+    hits = np.array([right[label, NUMBERS[-1], draw] for draw in TRIED], dtype=float)
+    of_draws = [
+        hits[list(some)].mean(axis=0) for some in itertools.product(*[range(len(hits))] * 2)
+    ]
+    assert len(hits) == 2  # else there are more ways to draw
+    exact = np.array(of_draws)[:, resampled()].mean(axis=-1)
+    low = np.quantile(exact, 0.025, method="inverted_cdf")
+    return bool(low <= 1 / FEW[SHOTS]["n_options"])
+
+
 def test_the_dashed_line_and_the_table_name_the_least_number_of_shots_that_is_enough(made, right):
     for row in csv_rows(made[SHOTS, "page"] / "fig-shots-curve.csv"):
         assert float(row["needed"]) == needed(right, row["format"])
     *_, space, colon = table(made[SHOTS, "page"], "shots needed")
     assert [space[1:3], colon[1:3]] == [["toy", "space"], ["toy", "colon"]]
-    for label, (*_, text) in [("space", space), ("colon", colon)]:
+    for label, (*_, text, mark) in [("space", space), ("colon", colon)]:
         estimate, low, high = numbers(text)
         assert estimate == needed(right, label)
         assert {low, high} <= set(NUMBERS) and low <= high
+        assert mark == ("at chance" if at_chance(right, label) else "")
 
 
 def test_the_table_of_the_page_shows_the_means_and_deviations_of_the_runs(made, right):
@@ -277,18 +290,21 @@ def test_the_least_and_the_greatest_accuracy_of_a_draw_are_those_of_the_runs(mad
 
 
 def test_the_claims_of_the_page_are_judged_by_the_scores_in_the_runs(made, right):
-    _, *body = table(made[SHOTS, "page"], 'paper.claims("IC")')
-    body = [row[1:] for row in body]  # without the column that says where the answers are from
-    assert [row[:2] for row in body] == [["toy", label] for label in FORMATS for _ in range(2)]
-    for label, (rise, steady) in zip(FORMATS, [body[:2], body[2:]], strict=True):
+    heads, *body = table(made[SHOTS, "page"], 'paper.claims("IC")')
+    # The first column says where the answers are from.
+    assert [row[1:3] for row in body] == [["toy", label] for label in FORMATS]
+    for (*_, label, steady, rise), mark in zip(
+        body, map(at_chance, [right] * 2, FORMATS), strict=True
+    ):
         few, many = (by_draw(right, label, n) for n in (min(NUMBERS), max(NUMBERS)))
-        expected = mean(many) - mean(few), stdev(few) - stdev(many)
-        words = "accuracy rises", "matters less"
-        for row, value, word in zip((rise, steady), expected, words, strict=True):
-            assert word in row[2] and row[4] == "greater than 0.0"
-            estimate, low, high = numbers(row[3])
+        expected = stdev(few) - stdev(many), mean(many) - mean(few)
+        words = "matters less", "accuracy rises"
+        for cell, value, word, head in zip((steady, rise), expected, words, heads[3:], strict=True):
+            assert word in head and "Holds if greater than 0.0." in head
+            estimate, low, high = numbers(cell)
             assert estimate == pytest.approx(value, abs=0.0005 + 1e-9)
-            assert row[5] == ("holds" if low > 0 else "fails" if high < 0 else "undecided")
+            verdict = "holds" if low > 0 else "fails" if high < 0 else "undecided"
+            assert cell.endswith(f": {verdict}" + " (at chance)" * mark)
 
 
 # --- what a run keeps beside its scores, which is all that a page reads

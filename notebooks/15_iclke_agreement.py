@@ -529,7 +529,7 @@ best = paired.assign(weaker=weaker).sort_values("weaker")
 best = best.groupby(best["kind"].str.removesuffix(", tuned")).tail(1)
 look = {"figsize": (9, 4), "layout": "constrained", "squeeze": False}
 fig, axes = plt.subplots(1, max(1, len(best)), **look)
-parts = []
+parts, printed = [], paper.property_names()
 for ax, row in zip(axes.flat, best.itertuples(), strict=False):
     right = first[row.source][[row.one, row.other]]
     counts = right.groupby("relation").agg(["sum", "size"]).stack(level=0)
@@ -540,7 +540,7 @@ for ax, row in zip(axes.flat, best.itertuples(), strict=False):
     for column in ("estimate", "low", "high"):
         counts[column] = [getattr(each, column) for each in bounds]
     part = counts.rename(columns={"estimate": "accuracy"})
-    part["relation"] = part["relation"].replace(paper.property_names())
+    part["relation"] = part["relation"].replace(printed)
     figures.accuracy_scatter(part, ax, x=row.one, y=row.other)
     ax.set_title(f"{row.source}: {row.kind}", fontsize=9)
     parts.append(part.assign(source=row.source, kind=row.kind))

@@ -72,14 +72,16 @@ figures.style()
 # objects for the options asked for gets as many as it has, and is marked: guessing is easier there.
 #
 # Each relation has two sets of questions. The *choice* set comes from training facts that are not shown. It
-# may be looked at as often as we like. The *test* set is asked only after that choice. With one or two formats there
-# is nothing to choose, and no choice set.
+# may be looked at as often as we like. The *test* set is asked only after that choice. With one format beside the
+# paper's, or none, there is nothing to choose, and no choice set.
 
 # %%
 names = relations or list(facts.relations(fact_set))
 if len(names) < 2:
     raise BadInput(f"this page compares relations, and {names} is one")
-sets = ("test",) if len(formats) in (1, 2) else ("choice", "test")
+paper_format = "space, space"
+others = [label for label in formats if label != paper_format]
+sets = ("choice", "test") if not formats or len(others) > 1 else ("test",)
 loaded, shots, asked, options = {}, {}, {}, {}
 for name in names:
     loaded[name] = facts.load(fact_set, name)
@@ -147,20 +149,20 @@ pd.DataFrame(rows, columns=columns).style.hide().set_table_attributes(
 #
 # The paper has one space inside a pair and one space between pairs. The model must find out by itself where a
 # pair ends. Small models may need help there, so we try a few other formats. All that there are stand in this
-# list; `formats` says which of them this run tries. The first must be the paper's, since the claims are about it.
+# list; `formats` says which of them this run tries. The claims are about the paper's, the first. A run without it
+# has no verdicts, and its figures show the other one.
 
 # %% covers=["IC-S1", "IC-E1"]
 separators = {
-    "space, space": (" ", " "),  # the paper's
+    paper_format: (" ", " "),
     "space, newline": (" ", "\n"),
     "colon, newline": (": ", "\n"),
     "arrow, newline": (" -> ", "\n"),
 }
 formats = formats or [*separators]
-if formats[:1] != [*separators][:1] or not set(formats) <= set(separators):
-    raise BadInput(
-        f"formats {formats}: 'space, space' first, of {[*separators]}"
-    )
+if not set(formats) <= set(separators):
+    raise BadInput(f"formats {formats}: must be of {[*separators]}")
+others = [label for label in formats if label != paper_format]
 for label in formats:
     pair, shot = separators[label]
     example = prompts.many_shot(
@@ -207,26 +209,26 @@ else:
 # enough to choose by, and not a result.
 
 # %%
-paper_format, *others = formats
 best = {model: others[0] for model in models if others}
 if "choice" in sets:
     by = tried.groupby(["format", "model"], sort=False)["accuracy"]
     means = by.mean().unstack("model")
     best = {model: means.loc[others, model].idxmax() for model in models}
     display(means.round(3))
+to_ask = {model: [paper_format] * (paper_format in formats) for model in models}
 for model in models:
-    second = f", beside it with {best[model]!r}" if others else " alone"
-    print(f"{model}: we ask in the paper's format{second}")
+    to_ask[model] += [best[model]] if others else []
+    print(f"{model}: we ask in the format", " and in ".join(to_ask[model]))
 
 # %% [markdown]
-# Now the test facts, in these two formats, or in the paper's alone. This is the slow step. Shots, facts and options
+# Now the test facts, in these two formats, or in one alone. This is the slow step. Shots, facts and options
 # are the same in both, so that each answer has its pair.
 
 # %%
 keys = ["model", "format", "relation"]
 frames = {}
 for model, lm in lms.items():
-    for label in [paper_format, best[model]] if others else [paper_format]:
+    for label in to_ask[model]:
         pair, shot = separators[label]
         for name in names:
             questions = prompts.many_shot(
@@ -370,11 +372,12 @@ pd.DataFrame(columns).reset_index().style.hide().set_table_attributes(
 # The two formats on the same facts, relation by relation. `gain` is the accuracy in the second format minus
 # that in the paper's, with a paired 95 % interval (bootstrap over facts). The next two columns count the facts
 # that only one of them gets right. Where both are 0 the interval has no width; that is no certainty. `p` is
-# McNemar's exact test, corrected by Holm for the number of relations. (With the paper's format alone, there is no row.)
+# McNemar's exact test, corrected by Holm for the number of relations. (With one format alone, there is no row.)
 
 # %%
 rows, gains = [], {}
-for model in best:
+in_both = [model for model in models if len(to_ask[model]) == 2]
+for model in in_both:
     second = [right[model, best[model], name] for name in names]
     first = [right[model, paper_format, name] for name in names]
     pairs = list(zip(second, first, strict=True))
@@ -397,7 +400,7 @@ named.set_index(["model", "relation"]).round(3)
 # And over all relations:
 
 # %%
-for model in best:
+for model in in_both:
     second = [right[model, best[model], name] for name in names]
     first = [right[model, paper_format, name] for name in names]
     over_facts = intervals.paired_difference(second, first, seed=seed).text()
@@ -434,7 +437,7 @@ ids = ids.set_index("wikidata_pid_added")["relation"].to_dict()
 called = {n: r.paper_relation for n, r in loaded.items() if r.paper_relation}
 untuned = [m for m in models if not catalogue.is_tuned(m)]
 heat, row = measured, measured["model"] + ", " + measured["format"]
-main = heat[heat["format"] == paper_format]
+main = heat.drop_duplicates(["model", "relation"])  # the first format
 if len(models) > 10:
     main = main[main["model"].isin(untuned or models)]
     heat, row = main, main["model"]
@@ -472,7 +475,7 @@ if longer:
         tall["asked"] += "\n" + tall["where"]
     place = {}
     for _, part in tall.groupby("where", sort=False):
-        part = part[part["format"] == paper_format]
+        part = part.drop_duplicates(["model", "relation"])  # the first format
         for name in sum(paper.figure_5_order(part, ids), []):
             place.setdefault(name, len(place))
     order = {"key": lambda column: column.map(place), "kind": "stable"}
@@ -529,10 +532,10 @@ for where, whole in ({"this run": answers} | longer).items():
     for name, of_facts in by.groupby("relation"):
         mean = intervals.mean_over_facts([of_facts], seed=seed)
         means[label, name] = mean.text()
-means = pd.Series(means).unstack(0)
-if len(models) > 1:
-    [label] = [label for label in means if label.startswith("this run")]
-    beside.insert(2, label, means[label])
+means = pd.Series(means).unstack(0) if means else pd.DataFrame()
+for label in means if len(models) > 1 else ():
+    if label.startswith("this run"):
+        beside.insert(2, label, means[label])
 beside.set_index("paper's name")
 
 # %% [markdown]

@@ -407,6 +407,27 @@ def test_a_run_in_one_format_asks_no_choice_facts_and_compares_nothing(in_one_fo
     assert csv_rows(folder / "gain-by-relation.csv") == []
 
 
+def test_without_the_papers_format_the_best_other_is_asked_and_nothing_is_judged(made):
+    project = made[RELATIONS, "page"].parent.parent
+    formats = ["colon, newline", "arrow, newline"]
+    few = FEW[RELATIONS] | {"models": ["toy"], "formats": formats}
+    path = project / "params" / "others.yaml"
+    rows = [{"notebook": RELATIONS, "parameters": few}]
+    path.write_text(yaml.safe_dump({"profile": "others", "runs": rows}), encoding="utf-8")
+    outcome = grid.execute(plan.read_plan(path), project / "others", grid.Settings(threads=1))
+    assert not outcome.failed
+    [folder] = (project / "others").glob(f"{RELATIONS}-*")
+    tried = pyarrow.parquet.read_table(folder / "choice.parquet").to_pylist()
+    assert [row["format"] for row in tried] == [f for f in formats for _ in range(2)]
+    share = {f: sum(r["accuracy"] for r in tried if r["format"] == f) for f in formats}
+    best = max(formats, key=share.__getitem__)  # the first of equals
+    assert {key[0] for key in answers([folder], ["format", "relation"])} == {best}
+    assert csv_rows(folder / "gain-by-relation.csv") == []
+    [head] = table(folder, "judged.style")
+    assert "verdict" in head
+    assert {row["row"] for row in csv_rows(folder / "fig-iclke-heat.csv")} == {f"toy, {best}"}
+
+
 def test_a_relation_with_fewer_options_is_counted_and_has_a_star(in_one_format):
     folder, _ = in_one_format
     [*_, head] = [row for row in table(folder, "assign(fewer=fewer)") if "fewer" in row]

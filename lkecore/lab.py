@@ -146,16 +146,29 @@ def write_sum(folder: Path) -> None:
     (folder / SUM).write_text(line, encoding="utf-8")
 
 
-def _check_sum(folder: Path) -> None:
+def checked(folder: Path, spec: str) -> dict[str, object]:
+    """The record of a model that has read a world, after a look at both digests.
+
+    Raises :class:`BadInput` for a model that is none of the lab's, has read another world than
+    ``spec``, by the digest of both, or has other weights than were trained, by theirs.
+    """
+    found = record(folder)
+    if found["digest"] != world.digest(spec):
+        raise BadInput(
+            f"the model in {folder} has read the world {found['world']} with the digest "
+            f"{str(found['digest'])[:12]}, and {spec} is {world.digest(spec)[:12]}: another text"
+        )
     try:
-        found, written = file_digest(folder / WEIGHTS), (folder / SUM).read_text(encoding="utf-8")
+        weights = file_digest(folder / WEIGHTS)
+        written = (folder / SUM).read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
         raise BadInput(f"{folder} is no model of the lab ({first_line(error)})") from error
-    if written.split()[:1] != [found]:
+    if written.split()[:1] != [weights]:
         raise BadInput(
-            f"{folder / WEIGHTS} has the SHA-256 {found[:12]} and {SUM} says {written[:12]!r}: they "
+            f"{folder / WEIGHTS} has the SHA-256 {weights[:12]} and {SUM} says {written[:12]!r}: they "
             "are not the weights that were trained here; delete the folder to train them anew"
         )
+    return found
 
 
 def told(folder: Path, spec: str) -> pd.DataFrame:
@@ -164,17 +177,9 @@ def told(folder: Path, spec: str) -> pd.DataFrame:
     The columns of :func:`lkecore.world.states`, ``epochs`` (how often it has read the text) and
     ``exposures``, ``occurrences`` times ``epochs``: what the text tells, although one telling in thirty
     or so (in six, of a model that is no decoder) is cut in two by the end of a training row. For an
-    unplanted model all asked facts are never told. Raises :class:`BadInput` for a model that is none
-    of the lab's, has read another world than ``spec``, by the digest of both, or has other weights
-    than were trained, by theirs.
+    unplanted model all asked facts are never told. Raises as :func:`checked`.
     """
-    found = record(folder)
-    if found["digest"] != world.digest(spec):
-        raise BadInput(
-            f"the model in {folder} has read the world {found['world']} with the digest "
-            f"{found['digest'][:12]}, and {spec} is {world.digest(spec)[:12]}: another text"
-        )
-    _check_sum(folder)
+    found = checked(folder, spec)
     states = world.states(spec)
     if found["variant"] == "unplanted":
         asked = states["split"] == "test"

@@ -81,7 +81,11 @@ def check_name(name: str) -> None:
 
 
 def locate(name: str) -> Path:
-    """The folder that holds a model as safetensors; fetches and converts it if need be."""
+    """The folder that holds a model as safetensors; fetches, converts or trains it if need be.
+
+    Raises :class:`BadInput` as :func:`check_name`; where it cannot be had; and for a model of the lab
+    whose weights are not those that were trained, or are of another world (:func:`lkecore.lab.checked`).
+    """
     check_name(name)
     path = Path(name)
     if name == "toy":
@@ -371,6 +375,7 @@ def _trained(name: str) -> Path:
         raise BadInput(reason)
     if (folder := present(name)) is None:  # the trainer read newer source than this process has
         raise BadInput(f"model {name}: lkecore was changed meanwhile; start this process again")
+    lab.checked(folder, lab.parse(name).world)
     return folder
 
 

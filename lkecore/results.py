@@ -2,7 +2,9 @@
 
 A page of the book profile has minutes. What took hours is made once, by the same notebooks, and what
 their runs kept is gathered here: ``results/<profile>/<notebook>.parquet``, with a ``.json`` of the
-same name that says what made it. Pages show it as what it is, another run's numbers.
+same name that says what made it. What a run keeps apart from its answers (other estimators, asked
+otherwise) stands beside it as ``<notebook>-<name>.parquet``. Pages show it as what it is, another
+run's numbers.
 """
 
 import json
@@ -18,6 +20,10 @@ from lkecore.rows import BadInput, first_line
 
 FOLDER = runs.RESULTS
 KEPT = "answers.parquet"  # what a run keeps for this
+APART = (
+    "eic",
+    "written",
+)  # and what page 50 keeps beside them: EIC-LKE's answers, and written ones
 # Columns with names of facts; text is what a model said of them.
 NAMES = ["subject", "object", "text"]
 MOST_BYTES = 5_000_000  # of all results together: they are part of every clone
@@ -31,15 +37,16 @@ LATER: dict[str, Any] = {"parameters": {}, "chunks": 0, "chunks_from_cache": 0}
 def gather(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> list[Path]:
     """Write the results of every notebook of a plan whose runs keep answers; returns the files.
 
-    The answers of all runs of a notebook stand one below the other, in the order of the plan. Facts
+    The answers of all runs of a notebook stand one below the other, in the order of the plan. What
+    runs keep apart from them (``APART``) has a file of its own. Facts
     of a set that is not part of the project have numbers in the place of their ids, and no columns
     with names (``NAMES``): an id is made of names, and the names are not ours to give away. One fact
-    has one number in all runs.
+    has one number in all runs (another, where other facts were asked, in what was kept apart).
     Raises :class:`BadInput`, and writes nothing, if a run is missing or unfinished, if no notebook
     keeps answers, if a model or a fact set is a path of this machine, or if all results together
     would be larger than 5 MB.
     """
-    found: dict[str, tuple[bytes, dict[str, Any]]] = {}
+    files: dict[str, bytes | str] = {}
     for row in plan.rows:
         if row.reads:
             continue
@@ -50,27 +57,36 @@ def gather(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> list[Path]:
             raise BadInput(
                 f"{manifests.count(None)} of {len(made)} runs of {name} are missing; first: lke run"
             )
-        if all((each / KEPT).exists() for each in made):
-            frame = pd.concat([pd.read_parquet(each / KEPT) for each in made], ignore_index=True)
-            spec = row.whole.effective.get("fact_set", "atlas")
-            ours = spec == "atlas" or world.is_spec(spec)
-            frame = frame if ours else _numbered(frame)
-            found[name] = _packed(frame), _about(plan, row.whole, manifests)
-    if not found:
+        if not all((each / KEPT).exists() for each in made):
+            continue
+        spec = row.whole.effective.get("fact_set", "atlas")
+        ours = spec == "atlas" or world.is_spec(spec)
+        kinds = [(KEPT, name), *((f"{part}.parquet", f"{name}-{part}") for part in APART)]
+        for kept, file in kinds:
+            if all((each / kept).exists() for each in made):
+                frame = pd.concat(
+                    [pd.read_parquet(each / kept) for each in made], ignore_index=True
+                )
+                files[f"{file}.parquet"] = _packed(frame if ours else _numbered(frame))
+        files[f"{name}.json"] = json.dumps(_about(plan, row.whole, manifests), indent=1) + "\n"
+    if not files:
         raise BadInput(f"no notebook of profile {plan.profile} keeps {KEPT}: there are no results")
     target = folder / plan.profile
-    others = [p for p in folder.rglob("*.parquet") if p.parent != target or p.stem not in found]
-    size = sum(len(data) for data, _ in found.values()) + sum(p.stat().st_size for p in others)
+    others = [p for p in folder.rglob("*.parquet") if p.parent != target or p.name not in files]
+    size = sum(len(data) for data in files.values()) + sum(p.stat().st_size for p in others)
     if size > MOST_BYTES:
         raise BadInput(f"the results would be {size:,} bytes, and {MOST_BYTES:,} are the most")
-    for name, (data, about) in found.items():
-        write_whole(target / f"{name}.parquet", data)
-        write_whole(target / f"{name}.json", json.dumps(about, indent=1) + "\n")
-    return [target / f"{name}.parquet" for name in found]
+    for name, content in files.items():
+        write_whole(target / name, content)
+    return [target / name for name in files if name.endswith(".parquet")]
 
 
-def read(profile: str, notebook: str, folder: Path = FOLDER) -> tuple[pd.DataFrame, dict[str, Any]]:
+def read(
+    profile: str, notebook: str, folder: Path = FOLDER, *, apart: str = ""
+) -> tuple[pd.DataFrame, dict[str, Any]]:
     """(answers, what made them) of a notebook's runs in a longer profile, as they ship.
+
+    ``apart`` is one of ``APART``: then it is what the runs kept under this name beside the answers.
 
     The second has the keys of ``ABOUT``: ``command`` that makes them again, ``started`` (UTC) and
     ``seconds`` of all runs, ``commit`` and ``source`` of lkecore, the versions of what computed, and
@@ -79,9 +95,9 @@ def read(profile: str, notebook: str, folder: Path = FOLDER) -> tuple[pd.DataFra
     Raises :class:`BadInput` where there are none, which is so without a checkout of the project, and
     for answers about a world of the lab that is another one by now.
     """
-    path = folder / profile / f"{notebook}.parquet"
+    path = folder / profile / f"{notebook}{apart and '-'}{apart}.parquet"
     try:
-        about = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+        about = json.loads((path.parent / f"{notebook}.json").read_text(encoding="utf-8"))
         kept = {key: about[key] for key in ABOUT}
         kept |= {key: about.get(key, none) for key, none in LATER.items()}
         frame = pd.read_parquet(path)
@@ -113,7 +129,7 @@ def line(about: dict[str, Any]) -> str:
 
 
 def _numbered(frame: pd.DataFrame) -> pd.DataFrame:
-    """``fact`` as its number among the facts of its relation, in the order of their ids; no names."""
+    """``fact`` as its number among the asked facts of its relation, by their ids; no names."""
     frame = frame.drop(columns=NAMES, errors="ignore")
     if "fact" not in frame:
         return frame

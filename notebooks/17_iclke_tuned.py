@@ -166,7 +166,9 @@ counts.reindex(columns=LEVELS, fill_value=0)
 #
 # {term}`EIC-LKE` puts questions between the pairs of one long prompt: behind the first few shots, and then again and again
 # behind a few more. In each of the prompts each question has one of its options behind it, mostly a wrong one. All that
-# stands before an option is its context, the wrong answers to earlier questions, too.
+# stands before an option is its context, the wrong answers to earlier questions, too. Its pairs are all that are kept for
+# showing, so a subject with two true objects may come twice. A relation with fewer of them has fewer questions in a
+# prompt, and a line says so.
 
 # %%
 questions, long_prompts = {}, {}
@@ -181,7 +183,7 @@ for name in names:
             some = facts.draw_facts(asked[name], n_eic_facts, seed)
         choice = dict(zip(asked[name], options[name], strict=True))
         long_prompts[name] = slots(
-            facts.draw_shots(trains[name], n_eic_shots, seed),
+            facts.draw_facts(trains[name], n_eic_shots, seed),
             some,
             [choice[fact] for fact in some],
             first=n_eic_first,
@@ -191,8 +193,11 @@ for name in names:
 for (estimator, name), made in questions.items():
     if name == names[0]:
         print(f"{estimator:12} ...{made[0].context[-48:] + ' ____'!r}")
-for groups in list(long_prompts.values())[:1]:
-    print(f"eiclke       {''.join(groups[0].texts[0])[-60:]!r}")
+for name, groups in long_prompts.items():
+    if name == names[0]:
+        print(f"eiclke       {''.join(groups[0].texts[0])[-60:]!r}")
+    if len(trains[name]) < n_eic_shots:
+        print(f"fewer pairs for eiclke, {name}: {len(trains[name])}")
 
 # %% [markdown]
 # ## Scores

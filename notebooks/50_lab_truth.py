@@ -722,7 +722,7 @@ runs.keep(mislearned, "fig-lab-mislearned.csv")
 # any other world was looked at, all but one. The claim on tuning, as it stands, is later. It said that tuning changes
 # nothing, and on `lab:book-1` that held, since the model had hardly been tuned. After this look the settings of the
 # tuning were changed, on `lab:book-0`, and the claim was turned round to what {cite:t}`wu2024iclke` find. So its
-# verdict has less weight than the others ({doc}`../log` has the story). One rule is later, too: that a control is left
+# verdict on `lab:book-1` has less weight than the others ({doc}`../log` has the story). One rule is later, too: that a control is left
 # out if the text never names its subject. {doc}`51_lab_scaling` has the claims on AUROC with all controls beside it.
 # All claims are about the reference, unless the table says otherwise.
 # The facts that were never told are pooled over all models: each fact counts with its mean. The table above tests

@@ -522,12 +522,17 @@ def test_weights_of_the_lab_that_are_truncated_are_one_line_at_load(size, own_ca
         open_model(BASE)
     line = str(caught.value)
     assert line.startswith(f"{file} has the SHA-256 ") and "\n" not in line
-    assert line.endswith("not the weights that were trained here; delete the folder to train them anew")
+    assert line.endswith(
+        "not the weights that were trained here; delete the folder to train them anew"
+    )
 
 
 def test_a_tuned_model_is_not_made_of_a_base_that_is_damaged_or_another(own_cache):
     file = trained(BASE) / "model.safetensors"
-    for wrong in (file.read_bytes()[:1000], (trained("lab:tiny-1/causal") / file.name).read_bytes()):
+    for wrong in (
+        file.read_bytes()[:1000],
+        (trained("lab:tiny-1/causal") / file.name).read_bytes(),
+    ):
         file.write_bytes(wrong)
         with pytest.raises(BadInput, match=f"{file} .* delete the folder to train them anew"):
             trained(TUNED)

@@ -132,6 +132,23 @@ def test_only_the_projects_own_facts_keep_their_ids(run, tmp_path, monkeypatch):
     assert called == [1]
 
 
+def test_what_runs_keep_apart_from_their_answers_has_a_file_of_its_own(run, tmp_path):
+    kept = tmp_path / "runs"
+    shutil.copytree(run / "runs", kept)
+    folders = [runs.run_folder(kept, job) for job in plan(run).jobs]
+    for n, folder in enumerate(folders[:2]):
+        pd.DataFrame({"model": ["x"], "n": [n]}).to_parquet(folder / "eic.parquet")
+    assert len(results.gather(plan(run), kept, tmp_path / "some")) == 1  # not all runs have it
+    pd.DataFrame({"model": ["x"], "n": [2]}).to_parquet(folders[2] / "eic.parquet")
+    paths = results.gather(plan(run), kept, tmp_path / "all")
+    assert [p.name for p in paths] == ["trial_notebook.parquet", "trial_notebook-eic.parquet"]
+    frame, about = results.read("trial", "trial_notebook", tmp_path / "all", apart="eic")
+    answers, of_answers = results.read("trial", "trial_notebook", tmp_path / "all")
+    assert frame["n"].tolist() == [0, 1, 2] and about == of_answers and "n" not in answers
+    with pytest.raises(BadInput, match=r"no results .*trial_notebook-written.parquet; they ship"):
+        results.read("trial", "trial_notebook", tmp_path / "all", apart="written")
+
+
 def test_the_same_runs_give_the_same_bytes(run, tmp_path):
     first, again = (
         results.gather(plan(run), run / "runs", tmp_path / name)[0].read_bytes() for name in "xy"
@@ -225,7 +242,8 @@ def test_what_ships_is_small_and_can_be_read():
     files = list(results.FOLDER.rglob("*.parquet"))
     assert sum(path.stat().st_size for path in files) <= results.MOST_BYTES
     for path in files:
-        frame, about = results.read(path.parent.name, path.stem)
+        notebook, _, apart = path.stem.partition("-")
+        frame, about = results.read(path.parent.name, notebook, apart=apart)
         assert len(frame) and about["profile"] == path.parent.name
         assert "dirty" not in about["commit"], "made from a source that no commit has"
         if about["parameters"]:

@@ -190,6 +190,8 @@ for name in names:
             every=n_every,
             seed=seed,
         )
+
+# %%
 for (estimator, name), made in questions.items():
     if name == names[0]:
         print(f"{estimator:12} ...{made[0].context[-48:] + ' ____'!r}")

@@ -49,6 +49,8 @@ wanted: float = 0.6  # share right that we ask of kept answers, in Try it
 n_pool: int = 100  # facts that pairs are drawn from, at most half of all
 n_facts: int = 25  # test facts of each relation
 n_choice: int = 4  # pool facts of each relation that are asked to choose by
+shipped: list[str] = []  # profiles in results/ with many relations (page 10)
+shipped_one: list[str] = []  # those with one relation and many shots (page 11)
 seed: int = 0  # draws shots, facts, options and resamples
 dtype: str = "float32"
 page: bool = False  # set by lke run: read the runs, compute nothing
@@ -63,7 +65,15 @@ from IPython.display import display
 from matplotlib import pyplot as plt
 from statsmodels.stats.proportion import confint_proportions_2indep
 
-from lkecore import facts, figures, intervals, paper, prompts, runs
+from lkecore import (
+    facts,
+    figures,
+    intervals,
+    paper,
+    prompts,
+    results,
+    runs,
+)
 from lkecore.metrics import iclke
 from lkecore.models import open_model
 from lkecore.rows import BadInput
@@ -175,6 +185,27 @@ choice, test = (full[full["part"] == part] for part in ("choice", "test"))
 print(f"{len(test):,} answers about test facts, {len(choice):,} to choose by")
 
 # %% [markdown]
+# Results of longer runs may stand beside these. They are **not this run**: other models may be among them, and other
+# facts. The lines say what made them. Of the runs over one relation we take the first draw of the most shots.
+
+# %%
+longer = {}
+for name, source in (
+    *product(shipped, ["10_iclke_relations"]),
+    *product(shipped_one, ["11_iclke_shots"]),
+):
+    frame, about = results.read(name, source)
+    if "n_shots" in frame:
+        frame = frame[frame["n_shots"] == frame["n_shots"].max()]
+        frame = frame[frame["draw"] == frame["draw"].min()]
+        relation = about["parameters"]["relation"]
+        frame, name = frame.assign(relation=relation), f"{name}, {relation}"
+    longer[name] = frame
+    print(f"shipped, {results.line(about)}; {about['command']}")
+whole_of = {"this run": test} | longer
+every = pd.concat(whole_of, names=["source", ""]).reset_index("source")
+
+# %% [markdown]
 # ## Metrics
 #
 # The confidence is the share that the likeliest option has of the probability of all options, as in
@@ -205,8 +236,8 @@ pd.DataFrame(rows, columns=columns).set_index(["model", "format"])
 
 # %% covers=["IC-E7"]
 thresholds = sorted(set(thresholds))
-rows = []
-for key, part in test.groupby(["model", "format"], sort=False):
+rows, by = [], ["source", "model", "format"]
+for key, part in every.groupby(by, sort=False):
     at = iclke.accuracy_at(part["confidence"], part["right"], thresholds)
     for each in at.itertuples(index=False):
         low, high, text = np.nan, np.nan, ""
@@ -215,8 +246,9 @@ for key, part in test.groupby(["model", "format"], sort=False):
             low, high = bounds.low, bounds.high
             text = f"{bounds.text()} of {each.n}"
         rows.append((*key, *each, low, high, text))
-columns = ["model", "format", *at.columns, "low", "high", "text"]
-above = pd.DataFrame(rows, columns=columns)
+columns = [*by, *at.columns, "low", "high", "text"]
+curves = pd.DataFrame(rows, columns=columns)
+above = curves[curves["source"] == "this run"].drop(columns="source")
 runs.keep(above.drop(columns="text"), "accuracy-at.csv")
 order = pd.MultiIndex.from_product([models, formats], names=["model", "format"])
 above.pivot(index="threshold", columns=["model", "format"], values="text")[
@@ -331,6 +363,26 @@ of_fifty = of_fifty.pivot(index="threshold", columns=["model", "format"])
 of_fifty["text"][order]
 
 # %% [markdown]
+# **Other facts.** The same in the shipped results, if there are any, for one threshold: how many answers lie above 0.5,
+# how sure the model is of these on average, and how many of them are right. `all` is the accuracy of all answers. Compare
+# rows of one model: it has the same weights in all of them, and only the facts differ.
+
+# %%
+rows = []
+for key, part in every.groupby(by, sort=False):
+    sure = part[part["confidence"] > 0.5]
+    right = int(part["right"].sum())
+    whole_share = intervals.proportion(right, len(part)).text()
+    row = (*key, len(part), whole_share, len(sure), "", "")
+    if len(sure):
+        share = intervals.proportion(int(sure["right"].sum()), len(sure))
+        mean = f"{sure['confidence'].mean():.2f}"
+        row = (*row[:-2], mean, share.text())
+    rows.append(row)
+columns = [*by, "answers", "all", "above 0.5", "confidence", "right"]
+pd.DataFrame(rows, columns=columns).set_index(by)
+
+# %% [markdown]
 # ## Figures
 #
 # {numref}`fig-confidence-above` is the paper's Figure 8, with what its text leaves out: the price. What to see:
@@ -354,6 +406,26 @@ for number, (_, part) in enumerate(drawn.groupby("asked", sort=False)):
 axes[1].set(ylim=(0, 1.02), xlabel=axes[0].get_xlabel())
 axes[1].set_ylabel("share of all answers that is above K")
 runs.keep(drawn.drop(columns="text"), "fig-confidence-above.csv")
+
+# %% [markdown]
+# {numref}`fig-confidence-shipped` has the left panel for the shipped results. On the birth years of laureates it is the
+# paper's own relation, asked of smaller models. What to see: a line that rises says that sure answers are better than
+# others. But go straight up from one K through the panels. If a model that is surer than K is right in most cases on one
+# set of facts, and in few on another, no threshold can be carried over between them.
+
+# %% covers=["IC-F8"] tags=["hide-input"] mystnb={"figure": {"name": "fig-confidence-shipped", "caption": "Accuracy of the answers whose confidence is above K, over K, in the shipped results: a panel for each set of facts, a line for each model and format. Vertical lines: 95 % Wilson intervals over facts. Pale: fewer than 20 answers."}, "image": {"alt": "Panels over the threshold of confidence, one for each set of facts, with lines of the accuracy of the answers above it for each model and format."}}
+if longer:
+    size = {"figsize": (10, 4.4), "sharey": True, "squeeze": False}
+    fig, axes = plt.subplots(1, len(longer), layout="constrained", **size)
+    for ax, source in zip(axes[0], longer, strict=True):
+        part = curves[curves["source"] == source]
+        part = part.assign(asked=part["model"] + ", " + part["format"])
+        figures.threshold_curve(part, ax, hue="asked")
+        ax.set_title(source, fontsize="medium")
+    for ax in axes[0][1:]:
+        ax.set_ylabel("")
+    drawn = curves[curves["source"] != "this run"].drop(columns="text")
+    runs.keep(drawn, "fig-confidence-shipped.csv")
 
 # %% [markdown]
 # In {numref}`fig-confidence-bins` the diagonal is where a model would lie that is as often right as it is sure.
@@ -427,14 +499,15 @@ runs.keep(drawn.drop(columns="text"), "fig-confidence-options.csv")
 claim = paper.claims("IC").set_index("id").loc["IC-sure-is-right"]
 least = claim["direction"], float(claim["least_effect"])
 rows = []
-for key, part in test.groupby(["model", "format"], sort=False):
+for key, part in every.groupby(by, sort=False):
     sure = part["confidence"] > 0.5
     hits, n_rest = part.loc[sure, "right"], int((~sure).sum())
     rest = part.loc[~sure, "right"]
-    by = part.groupby(["relation", sure])["right"].mean().unstack().dropna()
+    shares = part.groupby(["relation", sure])["right"].mean().unstack()
+    both = shares.dropna()
     ours, wins, verdict = "", "", "none: no answers on one side of 0.5"
     if len(hits) and n_rest:
-        wins = f"{(by[True] > by[False]).sum()} of {len(by)}"
+        wins = f"{(both[True] > both[False]).sum()} of {len(both)}"
         counts = hits.sum(), len(hits), rest.sum(), n_rest
         ends = confint_proportions_2indep(*counts, method="newcomb")
         share = n_rest / len(part)
@@ -443,13 +516,17 @@ for key, part in test.groupby(["model", "format"], sort=False):
         interval = intervals.Interval(*bounds)
         ours, verdict = interval.text(3), paper.claim_verdict(interval, *least)
     rows.append((*key, claim["claim"], ours, len(hits), wins, verdict))
-columns = "model format claim ours above relations verdict".split()
-pd.DataFrame(rows, columns=columns).style.hide().set_table_attributes(
-    'class="lke-text"'
-)
+columns = [*by, "claim", "ours", "above", "relations", "verdict"]
+judged = pd.DataFrame(rows, columns=columns)
+runs.keep(judged, "verdicts.csv")
+judged["claim"] = judged["claim"].mask(judged["claim"].duplicated(), "")
+judged.style.hide().set_table_attributes('class="lke-text"')
 
 # %% [markdown]
-# `ours` is the rise, and the claim holds if it is greater than 0. `above` counts the answers above 0.5.
+# `ours` is the rise, and the claim holds if it is greater than 0. `above` counts the answers above 0.5. A rise can be
+# small for two reasons: the confidence says little, or there is little to choose from, because nearly all answers are
+# wrong. The table *Other facts* tells the two apart: where few answers are right at all, look how sure the model is of
+# the wrong ones.
 #
 # Even where the claim holds, mind what it does not say. It does not say that the confidence is the probability of
 # being right: see {numref}`fig-confidence-bins`. It does not say that a wrong answer is always unsure. And it is

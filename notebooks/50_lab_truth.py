@@ -57,7 +57,7 @@ n_every: int = 3  # pairs from one slot of EIC-LKE to the next
 n_eic_facts: int = 10  # facts of each relation and form, for EIC-LKE
 n_eic_options: int = 20  # candidate objects of these
 written_after: list[str] = ["iclke-space", "template-1"]  # of the estimators
-n_tokens: int = 10  # new tokens of what is written; more than an object has
+n_tokens: int = 14  # new tokens of what is written; more than an object has
 seed: int = 0  # draws shots, order of options and resamples
 dtype: str = "float32"
 page: bool = False  # set by lke run: read the runs, compute nothing
@@ -168,8 +168,9 @@ by = ["world", "form", "occurrences"]
 if fit.drop_duplicates([*by, "relation", "told"]).value_counts(by).min() < 2:
     raise BadInput(f"relations {names}: too few pairs to compare; ask more")
 ways = [*estimators, *(f"written-{each}" for each in written_after)]
-questions = {}
+questions, objects = {}, {spec: [] for spec in specs}
 for key, relation in loaded.items():
+    objects[key[0]] += [f" {each}" for each in relation.objects]
     for estimator in estimators:
         ask = shots[key], asked[key], options[key]
         made = prompts.asking(estimator, relation, *ask)
@@ -207,6 +208,7 @@ for spec, name in loaded:
     )
 n_slots = len(grouped[specs[0], names[0]][0].places)
 print(f"{n_slots} slots; guessing among fewer gets {1 / n_eic_options:.3f}")
+lms = {} if page else {name: open_model(name, dtype=dtype) for name in models}
 
 # %% [markdown]
 # ## Scores
@@ -220,11 +222,13 @@ print(f"{n_slots} slots; guessing among fewer gets {1 / n_eic_options:.3f}")
 # pair or sentence.
 
 # %%
-lms = {} if page else {name: open_model(name, dtype=dtype) for name in models}
 rows, few, outputs = [], [], []
 for model, lm in lms.items():
     spec = lab.parse(model).world
     told = lab.told(lm.path, spec)
+    pieces = map(lm.tokenizer.tokenize, objects[spec])
+    if (longest := max(map(len, pieces))) >= n_tokens:
+        raise BadInput(f"n_tokens {n_tokens}: must be over {longest}")
     for name in names:
         found = slot_logprobs(lm, grouped[spec, name]).frame
         about = {"model": model, "world": spec, "estimator": "eiclke"}
@@ -233,8 +237,6 @@ for model, lm in lms.items():
         for estimator in estimators:
             about["estimator"] = estimator
             found = option_logprobs(lm, questions[spec, name, estimator]).frame
-            if (longest := found["n_tokens"].max()) >= n_tokens:
-                raise BadInput(f"n_tokens {n_tokens}: must be over {longest}")
             rows.append(truth.answers(found, told).assign(**about))
             found = found.set_index(["fact", "option"]).loc[of_eic]
             few.append(truth.answers(found.reset_index(), told).assign(**about))

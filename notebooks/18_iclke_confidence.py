@@ -365,7 +365,8 @@ of_fifty["text"][order]
 # %% [markdown]
 # **Other facts.** The same in the shipped results, if there are any, for one threshold: how many answers lie above 0.5,
 # how sure the model is of these on average, and how many of them are right. `all` is the accuracy of all answers. Compare
-# rows of one model: it has the same weights in all of them, and only the facts differ.
+# rows of one model: it has the same weights in all of them, and only the facts differ. (The profile `kamel` asks about
+# the birth years of laureates of the Nobel Prize as well. They stand in rows of their own.)
 
 # %%
 rows = []
@@ -417,14 +418,15 @@ runs.keep(drawn.drop(columns="text"), "fig-confidence-above.csv")
 if longer:
     size = {"figsize": (10, 4.4), "sharey": True, "squeeze": False}
     fig, axes = plt.subplots(1, len(longer), layout="constrained", **size)
+    drawn = curves[curves["source"] != "this run"].drop(columns="text")
+    drawn["asked"] = drawn["model"] + ", " + drawn["format"]
+    lines = {"hue": "asked", "hue_order": drawn["asked"].unique().tolist()}
     for ax, source in zip(axes[0], longer, strict=True):
-        part = curves[curves["source"] == source]
-        part = part.assign(asked=part["model"] + ", " + part["format"])
-        figures.threshold_curve(part, ax, hue="asked")
+        part = drawn[drawn["source"] == source]
+        figures.threshold_curve(part, ax, **lines)
         ax.set_title(source, fontsize="medium")
     for ax in axes[0][1:]:
         ax.set_ylabel("")
-    drawn = curves[curves["source"] != "this run"].drop(columns="text")
     runs.keep(drawn, "fig-confidence-shipped.csv")
 
 # %% [markdown]

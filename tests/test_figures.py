@@ -650,6 +650,21 @@ def test_a_threshold_curve_without_any_answer_is_empty_and_still_named(ax):
     assert not segments(ax) and legend(ax) == ["space", "colon"]
 
 
+def test_a_line_of_a_threshold_curve_has_one_colour_in_all_panels(ax):
+    left, right = ax, ax.figure.add_subplot()
+    how = {"hue_order": ["colon", "arrow", "space"]}
+    figures.threshold_curve(ABOVE, left, **how)
+    figures.threshold_curve(ABOVE[ABOVE["format"] == "colon"], right, **how)
+    colours = [
+        dict(zip(legend(ax), (h.get_color() for h in ax.get_legend().legend_handles), strict=True))
+        for ax in (left, right)
+    ]
+    assert list(colours[0]) == ["space", "colon"] and list(colours[1]) == ["colon"]
+    assert colours[0]["colon"] == colours[1]["colon"] != colours[0]["space"]
+    with pytest.raises(ValueError, match="hue_order lacks 'space'"):
+        figures.threshold_curve(ABOVE, left, hue_order=["colon"])
+
+
 @pytest.mark.parametrize(
     ("frame", "message"),
     [

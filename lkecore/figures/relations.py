@@ -1,5 +1,7 @@
 """Accuracy by relation, by number of examples, by threshold."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import seaborn as sns
@@ -152,21 +154,32 @@ def shots_curve(
     return ax
 
 
-def threshold_curve(frame: pd.DataFrame, ax: Axes, *, hue: str = "format", few: int = 20) -> Axes:
+def threshold_curve(
+    frame: pd.DataFrame,
+    ax: Axes,
+    *,
+    hue: str = "format",
+    few: int = 20,
+    hue_order: Sequence[str] | None = None,
+) -> Axes:
     """Accuracy of the answers above a threshold of confidence, over the threshold, with intervals.
 
     `frame`: one row per threshold and hue, in rising order, with `threshold`, `hue`, `n` (answers
     above it), `accuracy`, `low` and `high`. Marks of fewer than `few` answers are pale and joined by
-    a thin line; where there is no answer there is no mark. ValueError for missing columns, a pair
-    that occurs twice, or an accuracy without an interval.
+    a thin line; where there is no answer there is no mark. `hue_order` names all lines of several
+    panels, so that one has the same colour in each. ValueError for missing columns, a pair
+    that occurs twice, a hue that is not in the order, or an accuracy without an interval.
     """
     check(frame, ["threshold", hue, "n"], unique=["threshold", hue], also=["accuracy"])
     drawn = frame[frame["n"] > 0]
     if len(drawn):
         check(drawn, ["accuracy", "low", "high"], unique=["threshold", hue])
-    hues = frame[hue].unique().tolist()
-    for number, label in enumerate(hues):
-        part = drawn[drawn[hue] == label]
+    here = frame[hue].unique().tolist()
+    hues = list(hue_order or here)
+    if unknown := [label for label in here if label not in hues]:
+        raise ValueError(f"hue_order lacks {unknown[0]!r}")
+    for label in here:
+        part, number = drawn[drawn[hue] == label], hues.index(label)
         colour = sns.color_palette(PALETTE, len(hues))[number]
         ax.plot(part["threshold"], part["accuracy"], color=colour, lw=0.8, alpha=0.5)
         many = part["n"] >= few

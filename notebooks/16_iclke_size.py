@@ -306,7 +306,7 @@ of.round(2).set_index(columns[1:3]).head(12)
 # %% [markdown]
 # These are single relations of this run, 12 at most; the kept file has all. And the means over relations:
 
-# %% covers=["IC-E6"]
+# %% covers=["IC-E6", "IC-T1"]
 rows, etas = [], {}
 for source, small, large, s, t in compared:
     key = source, small, large
@@ -518,7 +518,7 @@ runs.keep(drawn, "fig-size-eta.csv")
 # models. The verdict is *reproduced* or *differs* where facts, shots and options are the paper's as well, and else *not
 # comparable*. The shots are always another draw than the paper's, which is not known.
 
-# %% covers=["IC-T1"]
+# %%
 hub = paper.table("iclke_table6_model_names").set_index("model")["hf_id"]
 same_data = fact_set.startswith("hub:QinyuanWu/T-Rex-MC") and not relations
 same = (n_shots, n_options, n_facts, main) == (50, 100, 400, "iclke-space")

@@ -341,7 +341,7 @@ for (tuned, base, estimator), (t, b) in of_each.items():
     right = sum(u.sum() for u, _ in which)
     rows.append((tuned, estimator, *bounds, alike, luck, right, len(which)))
 
-# %% covers=["IC-E6"]
+# %% covers=["IC-E6", "IC-T10"]
 columns = "model estimator eta low high over_facts over_relations independent"
 columns = [*columns.split(), "luck", "tuned_right", "counted"]
 rates = pd.DataFrame(rows, columns=columns)
@@ -555,7 +555,7 @@ for row in table10.itertuples():
 columns = "tuned base_10 tuned_10 eta base_7 tuned_7 ours verdict"
 beside = pd.DataFrame(rows, columns=columns.split())
 
-# %% covers=["IC-T10"]
+# %%
 beside["note"] = table10["note"].fillna("").to_numpy()
 higher = {
     "Table 10": beside["tuned_10"] > beside["base_10"],

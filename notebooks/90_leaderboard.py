@@ -23,7 +23,7 @@
 #
 # This page asks no model. It reads what the runs of other pages have kept, so that it costs seconds.
 #
-# In the list of the book's coverage: IC-T6, IC-T7, IC-D7 and IC-E6.
+# In the list of the book's coverage: IC-T6 and IC-E6.
 
 # %% [markdown]
 # ## Parameters
@@ -433,7 +433,7 @@ runs.keep(matrix, "fig-board-matrix.csv")
 # have a table of their own and no place on our boards. Parameters are in billions, from Table 6. `std` is over relations;
 # there is no interval. The last model lies below chance, which looks like a failed run more than like a model that knows nothing.
 
-# %% covers=["IC-T7", "IC-D7"]
+# %%
 table6 = paper.table("iclke_table6_model_names")
 table7 = paper.table("iclke_table7_models")
 published = table7.merge(table6[["model", "params_b", "hf_id"]], on="model")

@@ -118,10 +118,11 @@ def line(about: dict[str, Any]) -> str:
     """What made some results, in one line for a page.
 
     The minutes are those of the runs that ended; what runs before them had scored and kept did not
-    have to be scored again, and the line says how much that was.
+    have to be scored again, and the line says how much that was. Models of the lab are trained before.
     """
     kept = about["chunks_from_cache"]
     earlier = f" ({kept} of {about['chunks']} parts scored before)" if kept else ""
+    earlier += " without training" if about["worlds"] else ""
     return (
         f"profile {about['profile']}, {about['started'][:10]}, {about['seconds'] / 60:.0f} min"
         f"{earlier}, lkecore at {about['commit']}"

@@ -687,15 +687,13 @@ runs.keep(drawn.drop(columns="interval"), "fig-lab-auroc.csv")
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-lab-mislearned", "caption": "Answers about facts that the text told wrongly, by model and estimator: share that repeat what was told, share that are true. Dashed: chance among the options. The rest name another object, or write none."}, "image": {"alt": "Pairs of horizontal bars for each estimator, one panel for each model, of answers as told and of true answers."}}
 readers = [model for model in models if model in set(mislearned["model"])]
-fig, axes = plt.subplots(
-    1,
-    max(1, len(readers)),
-    figsize=(10, 3.6),
-    sharey=True,
-    squeeze=False,
-    layout="constrained",
-)
-for ax, model in zip(axes[0], readers, strict=False):
+n_rows, n_columns = max(1, -(-len(readers) // 4)), min(4, len(readers) or 1)
+grid = {"sharey": True, "squeeze": False, "layout": "constrained"}
+grid["figsize"] = 10, 0.2 + 3.4 * n_rows
+fig, axes = plt.subplots(n_rows, n_columns, **grid)
+for ax in axes.flat[len(readers) :]:
+    ax.set_axis_off()
+for ax, model in zip(axes.flat, readers, strict=False):
     part = mislearned[mislearned["model"] == model]
     columns = ["estimator", "told", "true"]
     tall = part[columns].melt("estimator", var_name="answer")

@@ -75,11 +75,15 @@ def test_chunks_are_those_of_all_runs():
 
 def test_the_line_says_how_much_was_scored_before():
     about = {"profile": "kamel", "started": "2026-11-22T20:12:00", "seconds": 300, "commit": "ab"}
+    about["worlds"] = {}
     lines = [results.line(about | {"chunks": 98, "chunks_from_cache": kept}) for kept in (0, 90)]
     assert lines == [
         "profile kamel, 2026-11-22, 5 min, lkecore at ab",
         "profile kamel, 2026-11-22, 5 min (90 of 98 parts scored before), lkecore at ab",
     ]
+    about |= {"chunks": 1, "chunks_from_cache": 0, "worlds": {"lab:smoke-1": "d"}}
+    line = results.line(about)
+    assert line == "profile kamel, 2026-11-22, 5 min without training, lkecore at ab"
 
 
 def test_a_page_over_the_runs_of_others_adds_nothing_to_the_results(run, tmp_path):

@@ -61,13 +61,8 @@ from lkecore.metrics import iclke
 from lkecore.models import open_model
 from lkecore.rows import BadInput
 from lkecore.scores.plain import option_logprobs_plain
-from lkecore.scores.slots import slot_logprobs
-from lkecore.scores.tokens import (
-    Encoded,
-    common_prefix,
-    encode,
-    encode_pieces,
-)
+from lkecore.scores.slots import encode_slots, slot_logprobs
+from lkecore.scores.tokens import Encoded, common_prefix, encode
 from lkecore.scores.tree import expected_tokens, option_logprobs
 from lkecore.scores.trie import Tree
 
@@ -228,18 +223,7 @@ cut_up = {}  # EIC-LKE's prompts in tokens
 for model, lm in lms.items():
     for name in with_eic:
         for i, group in enumerate(groups[name]):
-            how = {"add_bos": lm.add_bos, "separate": True}
-            found = encode_pieces(lm.tokenizer, group.texts, **how)
-            cut_up[model, name, i] = found
-            ends = [[e.bounds[at + 1] for at in group.places] for e in found]
-            needed = np.max(ends, axis=0) - 1  # the last token is only read
-            fit = (needed <= (lm.context_length or np.inf)).sum()
-            if fit < len(needed):
-                raise BadInput(
-                    f"{name}: EIC-LKE's prompts have up to {needed[-1]} tokens, "
-                    f"and {model} reads {lm.context_length}: {fit} of "
-                    f"{len(needed)} slots fit; lower n_eic_shots or n_shots"
-                )
+            cut_up[model, name, i] = encode_slots(lm, group)
 
 # %%
 rows = []

@@ -89,8 +89,7 @@ from lkecore.metrics import iclke
 from lkecore.metrics.lab import LEVELS, told_levels
 from lkecore.models import open_model
 from lkecore.rows import BadInput
-from lkecore.scores.slots import slot_logprobs
-from lkecore.scores.tokens import encode_pieces
+from lkecore.scores.slots import encode_slots, slot_logprobs
 from lkecore.scores.tree import option_logprobs
 from lkecore.sequences import slots
 
@@ -209,20 +208,10 @@ for name, groups in long_prompts.items():
 
 # %%
 lms = {} if page else {name: open_model(name, dtype=dtype) for name in models}
-for model, lm in lms.items():
-    for name, groups in long_prompts.items():
+for lm in lms.values():
+    for groups in long_prompts.values():
         for group in groups:
-            how = {"add_bos": lm.add_bos, "separate": True}
-            found = encode_pieces(lm.tokenizer, group.texts, **how)
-            ends = [[e.bounds[at + 1] for at in group.places] for e in found]
-            needed = np.max(ends, axis=0) - 1  # the last token is only read
-            fit = (needed <= (lm.context_length or np.inf)).sum()
-            if fit < len(needed):
-                raise BadInput(
-                    f"{name}: EIC-LKE's prompts have up to {needed[-1]} tokens, "
-                    f"and {model} reads {lm.context_length}: {fit} of "
-                    f"{len(needed)} slots fit; lower n_eic_shots"
-                )
+            encode_slots(lm, group)
 
 # %% [markdown]
 # What other pages have asked already comes from the cache. A run keeps one row for each answer: was it right, how sure

@@ -130,8 +130,8 @@ def test_too_long_prompts_of_eic_lke_are_refused_before_anything_is_asked(short,
     found = said(notebook, models=[short], **given)
     longest, fit, n = fitting_slots()
     assert 0 < fit < n == 3
-    assert f"capital: EIC-LKE's prompts have up to {longest} tokens" in found
-    assert f"reads {WINDOW}: {fit} of {n} slots fit; lower n_eic_shots" in found
+    assert f"EIC-LKE's prompts of relation capital have up to {longest} tokens" in found
+    assert f"has {WINDOW}: {fit} of {n} slots fit; take fewer shots" in found
 
 
 def test_a_job_with_bad_input_says_one_line_and_the_others_go_on(short, tmp_path):
@@ -150,6 +150,6 @@ def test_a_job_with_bad_input_says_one_line_and_the_others_go_on(short, tmp_path
         label.split()[0]: line for label, line in outcome.failed.items() if "page" not in label
     }
     assert set(lines) == {ESTIMATORS, *wrong} and not any("\n" in line for line in lines.values())
-    assert "of 3 slots fit; lower n_eic_shots" in lines[ESTIMATORS]
+    assert "of 3 slots fit; take fewer shots" in lines[ESTIMATORS]
     assert lines[SEPARATORS].startswith("BadInput: iclke-hgp-1: relation film_year has template-1")
     assert lines[GENERATION].startswith("BadInput: n_written 5: must be from 2 to 4 (see ")

@@ -37,20 +37,15 @@ def slot_logprobs(
     A group is one entry of the cache. The prompts of a group are alike up to the first slot only:
     they cost about as many tokens as there are in all of them behind it.
 
-    Raises :class:`BadInput` for a prompt beyond the model's window (it says how many slots fit), for
-    two options of a fact with the same tokens, and as
-    :func:`lkecore.scores.tree.piece_logprobs` does, before the model is loaded.
+    Raises :class:`BadInput` as :func:`encode_slots`, for two options of a fact with the same tokens, and
+    as :func:`lkecore.scores.tree.piece_logprobs` does, before the model is loaded.
     """
     check_kind(model, "causal")
     memory_gb = bound_of(memory_gb)
     started = time.perf_counter()
-    encoded = [
-        encode_pieces(model.tokenizer, group.texts, add_bos=model.add_bos, separate=True)
-        for group in groups
-    ]
+    encoded = [encode_slots(model, group) for group in groups]
     strings: list[tuple[int, ...]] = []  # the tokens of every option of every fact
     for group, rows in zip(groups, encoded, strict=True):
-        _check_window(model, group, rows)
         for prompt, place, order in zip(group.asked, group.places, group.orders, strict=True):
             held = (rows[k] for k in np.argsort(order))  # option -> the prompt that holds it
             own = [e.ids[e.bounds[place] : e.bounds[place + 1]] for e in held]
@@ -87,15 +82,20 @@ def slot_logprobs(
     )
 
 
-def _check_window(model: Model, group: Slots, rows: Sequence[Pieces]) -> None:
-    """Raise for slots beyond the window; what stands behind the last one is never forwarded."""
+def encode_slots(model: Model, group: Slots) -> list[Pieces]:
+    """The prompts of a group in tokens: each piece cut by itself, and the ids joined (IC-S2).
+
+    Raises :class:`BadInput`, before the model is loaded, for slots beyond its window; it says how many
+    fit. What stands behind the last slot is never forwarded, and does not count.
+    """
+    rows = encode_pieces(model.tokenizer, group.texts, add_bos=model.add_bos, separate=True)
     window = model.context_length
     # The last token of a prompt is read, never forwarded.
     needed = [max(e.bounds[place + 1] for e in rows) - 1 for place in group.places]
-    if window is None or needed[-1] <= window:
-        return
-    raise BadInput(
-        f"EIC-LKE's prompts of relation {group.asked[0].relation} have up to {needed[-1]} tokens, "
-        f"and the context of model {model.name} has {window}: {sum(n <= window for n in needed)} of "
-        f"{len(needed)} slots fit; take fewer shots"
-    )
+    if window is not None and needed[-1] > window:
+        raise BadInput(
+            f"EIC-LKE's prompts of relation {group.asked[0].relation} have up to {needed[-1]} tokens, "
+            f"and the context of model {model.name} has {window}: "
+            f"{sum(n <= window for n in needed)} of {len(needed)} slots fit; take fewer shots"
+        )
+    return rows

@@ -38,10 +38,11 @@ def gather(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> list[Path]:
     """Write the results of every notebook of a plan whose runs keep answers; returns the files.
 
     The answers of all runs of a notebook stand one below the other, in the order of the plan. What
-    runs keep apart from them (``APART``) has a file of its own. Facts
-    of a set that is not part of the project have numbers in the place of their ids, and no columns
-    with names (``NAMES``): an id is made of names, and the names are not ours to give away. One fact
-    has one number in all runs (another, where other facts were asked, in what was kept apart).
+    runs keep apart from them (``APART``) has a file of its own. Texts that models wrote are large, and
+    stay with the runs. Facts of a set that is not part of the project have numbers in the place of their
+    ids, and no columns with names (``NAMES``): an id is made of names, and the names are not ours to give
+    away. One fact has one number in all runs (another, where other facts were asked, in what was kept
+    apart).
     Raises :class:`BadInput`, and writes nothing, if a run is missing or unfinished, if no notebook
     keeps answers, if a model or a fact set is a path of this machine, or if all results together
     would be larger than 5 MB.
@@ -64,9 +65,8 @@ def gather(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> list[Path]:
         kinds = [(KEPT, name), *((f"{part}.parquet", f"{name}-{part}") for part in APART)]
         for kept, file in kinds:
             if all((each / kept).exists() for each in made):
-                frame = pd.concat(
-                    [pd.read_parquet(each / kept) for each in made], ignore_index=True
-                )
+                parts = [pd.read_parquet(each / kept) for each in made]
+                frame = pd.concat(parts, ignore_index=True).drop(columns="text", errors="ignore")
                 files[f"{file}.parquet"] = _packed(frame if ours else _numbered(frame))
         files[f"{name}.json"] = json.dumps(_about(plan, row.whole, manifests), indent=1) + "\n"
     if not files:

@@ -624,11 +624,11 @@ said = [every, written, of_eic[of_eic["estimator"] == "eiclke"]]
 never = pd.concat(said, ignore_index=True)
 never = never[never["state"].eq("never") & never["model"].isin(decoders)]
 of = ["world", "relation"]
-n_objects = told_there.groupby(of)["object"].nunique().rename("objects")
+n_objects = told_there.groupby(of)["object"].nunique().rename("choices")
 never = never.join(n_objects, on=of)
 few = never["estimator"] == "eiclke"
-never.loc[few, "objects"] = about["parameters"]["n_eic_options"]
-luck = (never["wrote"] != "") / never["objects"]  # a ranking always names one
+never.loc[few, "choices"] = about["parameters"]["n_eic_options"]
+luck = (never["wrote"] != "") / never["choices"]  # a ranking always names one
 never["above"] = never["correct"] - luck
 by = ["estimator", *of, "fact"]
 never = never.groupby(by, sort=False)["above"].mean().reset_index()

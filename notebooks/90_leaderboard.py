@@ -76,10 +76,11 @@ itables.options.text_in_header_can_be_selected = False  # a click sorts
 #
 # First we collect the answers: a row for each model, way to ask and fact, with right or wrong, and the
 # {term}`confidence` in the gold option. What was asked stands with them: the fact set, the number of shots, options and
-# facts, and the seed that drew them. For shipped answers, a line says what made them.
+# facts, the seed that drew them, and the precision of the weights (`dtype`). For shipped answers, a line says what made
+# them.
 
 # %%
-settings = ["fact_set", "n_shots", "n_options", "n_facts", "seed"]
+settings = "fact_set n_shots n_options n_facts seed dtype".split()
 source = "10_iclke_relations"
 kept = sorted(p.parent.name for p in results.FOLDER.glob(f"*/{source}.json"))
 if page:

@@ -20,10 +20,8 @@ from lkecore.rows import BadInput, first_line
 
 FOLDER = runs.RESULTS
 KEPT = "answers.parquet"  # what a run keeps for this
-APART = (
-    "eic",
-    "written",
-)  # and what page 50 keeps beside them: EIC-LKE's answers, and written ones
+# And what page 50 keeps apart from them: EIC-LKE's answers, and written ones.
+APART = ("eic", "written")
 # Columns with names of facts; text is what a model said of them.
 NAMES = ["subject", "object", "text"]
 MOST_BYTES = 5_000_000  # of all results together: they are part of every clone
@@ -78,6 +76,9 @@ def gather(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> list[Path]:
         raise BadInput(f"the results would be {size:,} bytes, and {MOST_BYTES:,} are the most")
     for name, content in files.items():
         write_whole(target / name, content)
+    for notebook in (Path(name).stem for name in files if name.endswith(".json")):
+        for old in {f"{notebook}-{part}.parquet" for part in APART} - set(files):
+            (target / old).unlink(missing_ok=True)  # of earlier runs: the .json is not about it
     return [target / name for name in files if name.endswith(".parquet")]
 
 

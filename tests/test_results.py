@@ -151,6 +151,9 @@ def test_what_runs_keep_apart_from_their_answers_has_a_file_of_its_own(run, tmp_
     assert frame["n"].tolist() == [0, 1, 2] and about == of_answers and "n" not in answers
     with pytest.raises(BadInput, match=r"no results .*trial_notebook-written.parquet; they ship"):
         results.read("trial", "trial_notebook", tmp_path / "all", apart="written")
+    results.gather(plan(run), run / "runs", tmp_path / "all")  # other runs, without it
+    left = {p.name for p in (tmp_path / "all" / "trial").iterdir()}
+    assert left == {"trial_notebook.parquet", "trial_notebook.json"}
 
 
 def test_the_same_runs_give_the_same_bytes(run, tmp_path):

@@ -381,7 +381,8 @@ for key, part in every.groupby(by, sort=False):
         row = (*row[:-2], mean, share.text())
     rows.append(row)
 columns = [*by, "answers", "all", "above 0.5", "confidence", "right"]
-pd.DataFrame(rows, columns=columns).set_index(by)
+shown = pd.DataFrame(rows, columns=columns).style.hide()
+shown.set_table_attributes('class="lke-text"')
 
 # %% [markdown]
 # ## Figures

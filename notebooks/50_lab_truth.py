@@ -22,8 +22,8 @@
 # that judges the estimators of this book by planted facts. That is ours, and so are the claims that we test.
 #
 # The estimator that we look at most is IC-LKE, of {cite:t}`wu2024iclke`. The models are tiny, which is why
-# they can be made here. One of them is trained in a minute or two on two processor cores. Asking it takes
-# about one more.
+# they can be made here. One of them is trained in some minutes on one processor core, a large one longer than a small
+# one. Asking it takes about one more.
 
 # %% [markdown]
 # ## Parameters

@@ -690,9 +690,8 @@ for key, size, where, interval in rest:
     verdict = paper.claim_verdict(interval, *least)
     wanted = "within {1} of 0" if least[0] == "equal" else "{0} than {1}"
     bounds = interval.estimate, interval.low, interval.high, verdict
-    text = f"{interval.text(3)}: {verdict}"
     says = key, claim["claim"], wanted.format(*least), size, where
-    rows.append((*says, *bounds, text))
+    rows.append((*says, *bounds, f"{interval.text(3)}: {verdict}"))
 columns = ["id", "claim", "holds if", "of", "where"]
 judged = [*columns, "estimate", "low", "high", "verdict", "text"]
 judged = pd.DataFrame(rows, columns=judged)
@@ -707,6 +706,7 @@ wheres = [*sorted(set(judged["where"]) - {"all worlds"}), "all worlds"]
 table = judged.pivot(index=columns[1:4], columns="where", values="text")
 table = table.reindex(judged[columns[1:4]].drop_duplicates())[wheres]
 table = table.fillna("").rename_axis(columns=None).reset_index()
+table.loc[table.duplicated(columns[1:3]), columns[1:3]] = ""
 table.style.hide().set_table_attributes('class="lke-text"')
 
 # %% [markdown]

@@ -202,7 +202,7 @@ for name, source in (
         frame, name = frame.assign(relation=relation), f"{name}, {relation}"
     longer[name] = frame
     print(f"shipped, {results.line(about)}; {about['command']}")
-whole_of = {"this run": test} | longer
+whole_of = {"this run": test.reset_index(drop=True)} | longer
 every = pd.concat(whole_of, names=["source", ""]).reset_index("source")
 
 # %% [markdown]

@@ -13,7 +13,7 @@ from typing import Any
 
 import nbformat
 
-from lkecore import coverage, fork, lab, plan, results, runs, weights
+from lkecore import coverage, fork, lab, plan, results, runs, verdicts, weights
 from lkecore.cache import write_whole
 from lkecore.rows import BadInput
 
@@ -24,8 +24,9 @@ def gather(whole: plan.Plan, folder: Path) -> list[Path]:
     """Write the page of every experiment into ``book/notebooks``, from what is finished in ``folder``.
 
     The page of an experiment with one run is that run. What all of them cover stands in
-    ``book/coverage.md``. Raises :class:`BadInput`, naming the notebooks, if a run or a page is
-    missing, unfinished or damaged: a book with a failed notebook in it must not come about.
+    ``book/coverage.md``, and what they say of claims in ``book/verdicts.md``. Raises
+    :class:`BadInput`, naming the notebooks, if a run or a page is missing, unfinished or damaged: a
+    book with a failed notebook in it must not come about.
     """
     found, lacking = [], []
     for row in whole.rows:
@@ -55,6 +56,9 @@ def gather(whole: plan.Plan, folder: Path) -> list[Path]:
     target = whole.project / "book" / "notebooks"
     tests = coverage.in_tests(whole.project / "tests")
     write_whole(target.parent / "coverage.md", coverage.page(covered, tests, whole.profile))
+    judged = {job.notebook.stem: verdicts.read(shown) for job, shown, _, _ in found}
+    judged = {page: frame for page, frame in judged.items() if frame is not None}
+    write_whole(target.parent / "verdicts.md", verdicts.page(judged, whole.profile))
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
     return [

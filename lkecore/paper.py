@@ -147,6 +147,35 @@ def claim_verdict(
     return "holds" if holds else "fails" if fails else "undecided"
 
 
+VERDICTS = ["id", "models", "source", "way", "as_paper", "ours", "verdict", "mark"]
+
+
+def verdicts(frame: pd.DataFrame) -> pd.DataFrame:
+    """What a page keeps as ``verdicts.csv``, a row for each test of a claim: `VERDICTS`, then the rest.
+
+    `id`: of the claim. `models`: the one that is asked, or those that are compared, with a comma
+    between. `source`: where the answers are from; begins with "this run" unless they ship with the
+    book. `way`: how it was asked, such as a format of shots; `as_paper`: whether that is the paper's
+    way. `ours`: estimate and interval, as the page prints them. `verdict`: "holds", "fails" or
+    "undecided". `mark`: why it says nothing of the claim, such as "at chance"; "" where it does. Other
+    columns stay behind these. ValueError for a missing column, an id without a claim, another
+    verdict, and no model.
+
+    >>> row = "IC-shots-rise", "toy", "this run", "space", True, "0.10 [0.05, 0.15]", "holds", ""
+    >>> verdicts(pd.DataFrame([row], columns=VERDICTS))["verdict"].tolist()
+    ['holds']
+    """
+    if missing := [column for column in VERDICTS if column not in frame]:
+        raise ValueError(f"verdicts lack the columns {missing}")
+    known = _read(DATA / "claims.csv")["id"]
+    for column, allowed in (("id", known), ("verdict", ("holds", "fails", "undecided"))):
+        if len(unknown := frame.loc[~frame[column].isin(allowed), column]):
+            raise ValueError(f"{column} {unknown.iloc[0]!r}: must be one of {[*allowed]}")
+    if not frame["models"].astype(bool).all():
+        raise ValueError("a verdict names no model")
+    return frame[[*VERDICTS, *frame.columns.difference(VERDICTS, sort=False)]]
+
+
 def number_verdict(
     ours: Interval, published: float, *, same_model: bool, same_data: bool, same_protocol: bool
 ) -> Literal["reproduced", "differs", "not comparable"]:

@@ -591,24 +591,25 @@ rows = []
 for way, over_chance in above.items():
     if way[2] != paper_format:
         continue
-    tested = {
-        "IC-above-chance": intervals.mean_over_relations(
-            over_chance, seed=seed
-        ),
-        "IC-relations-differ": overall.loc[way, "std"],
-    }
+    mean = intervals.mean_over_relations(over_chance, seed=seed)
+    std = overall.loc[way, "std"]
+    tested = {"IC-above-chance": mean, "IC-relations-differ": std}
     for key, interval in tested.items():
         claim = claims.loc[key]
         least = claim["direction"], float(claim["least_effect"])
         verdict = paper.claim_verdict(interval, *least)
         wanted = "{} than {}".format(*least)
         says = wanted, *way[:2], interval.text(3), verdict
-        rows.append((claim["claim"], *says))
-rows.sort(key=lambda row: claims["claim"].tolist().index(row[0]))
-columns = ["claim", "holds if", "where", "model", "ours", "verdict"]
+        rows.append((key, claim["claim"], *says))
+rows.sort(key=lambda row: [*claims.index].index(row[0]))
+columns = ["id", "claim", "holds if", "where", "models", "ours", "verdict"]
 judged = pd.DataFrame(rows, columns=columns)
-judged["claim"] = judged["claim"].mask(judged["claim"].duplicated(), "")
-judged.style.hide().set_table_attributes('class="lke-text"')
+kept = judged.rename(columns={"where": "source"}).assign(mark="")
+kept = kept.assign(way=paper_format, as_paper=True)
+runs.keep(paper.verdicts(kept), "verdicts.csv")
+shown = judged.drop(columns="id").rename(columns={"models": "model"})
+shown["claim"] = shown["claim"].mask(shown["claim"].duplicated(), "")
+shown.style.hide().set_table_attributes('class="lke-text"')
 
 # %% [markdown]
 # The second claim needs room. A model that knows little of every relation cannot differ much between them: where the mean

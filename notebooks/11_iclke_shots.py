@@ -237,9 +237,8 @@ for key, part in answers.groupby(ways, sort=False):
 rows = []
 for key, table in right.items():
     for n, of_draws in table.items():
-        mean = intervals.statistic_over_facts(
-            of_draws, lambda v: v.mean(), seed=seed
-        )
+        of_facts = np.mean(of_draws, axis=0)
+        mean = intervals.mean_over_facts([of_facts], seed=seed)
         bounds = mean.estimate, mean.low, mean.high, mean.text()
         rows.append((*key, n, *bounds))
 columns = [*ways, "n_shots", "accuracy", "low", "high", "mean"]
@@ -353,10 +352,19 @@ for way, table in right.items():
         found, claim = redrawn(ends, statistic), claims.loc[key]
         least = claim["direction"], float(claim["least_effect"])
         says = "{} Holds if {} than {}.".format(claim["claim"], *least)
-        verdict = f"{found.text(3)}: {paper.claim_verdict(found, *least)}"
-        verdict += " (at chance)" if needed.loc[way, "at_chance"] else ""
-        rows.append((*way, says, verdict))
-judged = pd.DataFrame(rows, columns=[*ways, "claim", "verdict"])
+        verdict = paper.claim_verdict(found, *least)
+        mark = "at chance" if needed.loc[way, "at_chance"] else ""
+        rows.append((key, *way, says, found.text(3), verdict, mark))
+
+# %%
+columns = ["id", "where", "models", "format", "claim", "ours"]
+judged = pd.DataFrame(rows, columns=[*columns, "verdict", "mark"])
+kept = judged.rename(columns={"where": "source", "format": "way"})
+kept = kept.assign(as_paper=kept["way"] == "space")
+runs.keep(paper.verdicts(kept), "verdicts.csv")
+marks = judged["mark"].map(lambda mark: mark and f" ({mark})")
+judged["verdict"] = judged["ours"] + ": " + judged["verdict"] + marks
+judged = judged.rename(columns={"models": "model"})
 judged = judged.pivot(index=ways, columns="claim", values="verdict")
 judged = judged.reindex(list(right)).fillna("").rename_axis(columns=None)
 judged.reset_index().style.hide().set_table_attributes('class="lke-text"')

@@ -485,14 +485,26 @@ for (key, where, model, label), found in tested.items():
     verdict = paper.claim_verdict(found, *least)
     wanted = "within {1} of 0" if least[0] == "equal" else "{0} than {1}"
     at = level.get((key, where, model, label), np.nan)
-    mark = " (little to lose)" if at < published / 10 else ""
+    mark = "little to lose" if at < published / 10 else ""
     says = claim["claim"], where, wanted.format(*least), found.text(3)
     rows.append((key, model, label, *says, verdict, at, mark))
 columns = "id model format claim where wanted ours verdict level mark".split()
+
+# %% [markdown]
+# The verdicts are kept, for the page {doc}`../verdicts`, which has those of all pages.
+
+# %%
 verdicts = pd.DataFrame(rows, columns=columns)
 rank = verdicts["id"].map(claims.index.get_loc)
 verdicts = verdicts.iloc[rank.argsort(kind="stable")]  # in the claims' order
-runs.keep(verdicts, "verdicts.csv")
+far = verdicts["model"].isin(of_others)
+kept = verdicts.assign(source=far.map({True: "shipped", False: "this run"}))
+behind_it = kept["where"].map(lambda where: where and f", {where}")
+kept = kept.assign(way=kept["format"] + behind_it)
+kept = kept.assign(as_paper=kept["format"] == "space")
+kept = kept.rename(columns={"model": "models"})
+runs.keep(paper.verdicts(kept), "verdicts.csv")
+verdicts["mark"] = verdicts["mark"].map(lambda mark: mark and f" ({mark})")
 
 # %% [markdown]
 # One table for the models of this run, and another one for shipped models.

@@ -674,11 +674,15 @@ for model, key, of, n, found in tested:
     verdict = paper.claim_verdict(found, *least)
     over = f"{n} relations" if n > 1 else "facts of 1 relation"
     says = claim["claim"], of, found.text(3), over, "{} than {}".format(*least)
-    rows.append((model, *says, verdict))
-columns = ["model", "claim", "of", "ours", "over", "holds if", "verdict"]
-pd.DataFrame(rows, columns=columns).style.hide().set_table_attributes(
-    'class="lke-text"'
-)
+    rows.append((key, model, *says, verdict))
+columns = ["id", "models", "claim", "of", "ours", "over", "holds if"]
+judged = pd.DataFrame(rows, columns=[*columns, "verdict"])
+other = judged["of"].str.contains("colon", regex=False)  # the other format
+kept = judged.rename(columns={"of": "way"}).assign(as_paper=~other)
+kept = kept.assign(source="this run", mark="")
+runs.keep(paper.verdicts(kept), "verdicts.csv")
+shown = judged.drop(columns="id").rename(columns={"models": "model"})
+shown.style.hide().set_table_attributes('class="lke-text"')
 
 # %% [markdown]
 # Where a claim fails or stays open, look here for the reason.

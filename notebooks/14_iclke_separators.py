@@ -581,22 +581,26 @@ found.round(3).fillna("")
 # %%
 least = claim["direction"], margin
 gains["verdict"] = [paper.claim_verdict(gain, *least) for gain in gains["gain"]]
-gains["text"] = [gain.text() for gain in gains["gain"]]
-shown = gains.assign(cell=gains["text"] + ": " + gains["verdict"])
-index = ["between pairs", "inside"]
-shown = shown.pivot(index=index, columns="model", values="cell")
-shown = shown.loc[gains[index].drop_duplicates().apply(tuple, axis=1), models]
-runs.keep(gains.drop(columns="gain"), "claim.csv")
+gains["ours"] = [gain.text() for gain in gains["gain"]]
 at_chance = []
 for model in models:
     right = tables[model, main[model]].loc[" ", " "]
     if intervals.proportion(int(right.sum()), len(right)).low <= chance:
         at_chance.append(model)
         print(f"With the space, {model} is not clearly above chance.")
+marks = gains["model"].isin(at_chance).map({True: "at chance", False: ""})
+kept = gains.rename(columns={"model": "models"}).drop(columns="gain")
+kept = kept.assign(id=claim.name, source="this run", mark=marks)
+kept["way"] = gains["inside"] + "; between pairs: " + gains["between pairs"]
+kept["as_paper"] = gains["between pairs"] == "words"  # as in Figure 4
+runs.keep(paper.verdicts(kept), "verdicts.csv")
+shown = gains.assign(cell=gains["ours"] + ": " + gains["verdict"])
+index = ["between pairs", "inside"]
+shown = shown.pivot(index=index, columns="model", values="cell")
+shown = shown.loc[gains[index].drop_duplicates().apply(tuple, axis=1), models]
 print(claim["claim"], f"Holds if within {margin} of 0.")
-shown.fillna("").rename_axis(
-    columns=None
-).reset_index().style.hide().set_table_attributes('class="lke-text"')
+shown = shown.fillna("").rename_axis(columns=None).reset_index()
+shown.style.hide().set_table_attributes('class="lke-text"')
 
 # %% [markdown]
 # A model that knows nothing answers by chance in every format. With enough facts the claim would hold for it, and

@@ -582,9 +582,13 @@ real = of_two[~of_two["kind"].str.startswith("negative control")]
 for source in [s for s in first if s not in set(real["source"])]:
     print(f"{source}: no pair of two real families, so it stays undecided")
 columns = ["models", "source", "kind", "ours", "holds if", "verdict"]
-pd.DataFrame(rows, columns=columns).style.hide().set_table_attributes(
-    'class="lke-text"'
-)
+judged = pd.DataFrame(rows, columns=columns)
+control = judged["kind"].str.startswith("negative control")
+marks = control.map({True: "negative control", False: ""})
+kept = judged.assign(id=claim.name, way=judged["kind"], as_paper=True)
+kept = kept.assign(mark=marks)
+runs.keep(paper.verdicts(kept), "verdicts.csv")
+judged.style.hide().set_table_attributes('class="lke-text"')
 
 # %% [markdown]
 # If a row of two real families fails or stays undecided, look at three numbers before you doubt the claim. One is

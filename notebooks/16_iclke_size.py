@@ -571,7 +571,7 @@ for key, by_pair in tested.items():
         if source == "this run" and tuple(two) not in ends:
             continue
         verdict = paper.claim_verdict(interval, *least)
-        says = claim["claim"], f"{two[0]} < {two[1]}", source
+        says = key, claim["claim"], f"{two[0]} < {two[1]}", source
         found, text, reading = left[source, *two], "", verdict
         if key == "IC-subsumption":
             text = found.text() if found else "nothing"
@@ -583,11 +583,15 @@ for key, by_pair in tested.items():
         rows.append((*says, *ours))
 
 # %%
-columns = ["claim", "family", "source", "ours", "holds if", "verdict"]
+columns = ["id", "claim", "family", "source", "ours", "holds if", "verdict"]
 columns += ["without luck", "read as"]
-verdicts = pd.DataFrame(rows, columns=columns)
-runs.keep(verdicts, "verdicts.csv")
-verdicts.style.hide().set_table_attributes('class="lke-text"')
+judged = pd.DataFrame(rows, columns=columns)
+same = judged["read as"] == judged["verdict"]
+kept = judged.assign(mark=judged["read as"].mask(same, ""), as_paper=True)
+kept = kept.assign(models=judged["family"].str.replace(" < ", ", "), way=main)
+runs.keep(paper.verdicts(kept), "verdicts.csv")
+shown = judged.drop(columns="id").style.hide()
+shown.set_table_attributes('class="lke-text"')
 
 # %% [markdown]
 # A family without a row has fewer than two relations in which the smaller model is right at least twice.

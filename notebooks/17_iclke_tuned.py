@@ -579,12 +579,15 @@ for key, by_pair in tested.items():
     wanted = "{} than {}".format(*least)
     for (tuned, _, estimator), interval in by_pair.items():
         verdict = paper.claim_verdict(interval, *least)
-        says = claim["claim"], tuned, estimator
+        says = key, claim["claim"], tuned, estimator
         rows.append((*says, interval.text(3), wanted, verdict))
-columns = ["claim", "model", "estimator", "ours", "holds if", "verdict"]
-pd.DataFrame(rows, columns=columns).style.hide().set_table_attributes(
-    'class="lke-text"'
-)
+columns = ["id", "claim", "models", "estimator", "ours", "holds if"]
+judged = pd.DataFrame(rows, columns=[*columns, "verdict"])
+kept = judged.rename(columns={"estimator": "way"})
+kept = kept.assign(source="this run", as_paper=kept["way"] == main, mark="")
+runs.keep(paper.verdicts(kept), "verdicts.csv")
+shown = judged.drop(columns="id").rename(columns={"models": "model"})
+shown.style.hide().set_table_attributes('class="lke-text"')
 
 # %% [markdown]
 # A way of asking without a row for the second claim has fewer than two relations in which the tuned model is right at least

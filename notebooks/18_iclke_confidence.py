@@ -519,9 +519,15 @@ for key, part in every.groupby(by, sort=False):
         interval = intervals.Interval(*bounds)
         ours, verdict = interval.text(3), paper.claim_verdict(interval, *least)
     rows.append((*key, claim["claim"], ours, len(hits), wins, verdict))
+
+# %%
 columns = [*by, "claim", "ours", "above", "relations", "verdict"]
 judged = pd.DataFrame(rows, columns=columns)
-runs.keep(judged, "verdicts.csv")
+kept = judged[judged["ours"] != ""].rename(columns={"model": "models"})
+kept = kept.rename(columns={"format": "way"}).assign(id=claim.name, mark="")
+spaces = formats[0], "space, space", "space"  # here, and on pages 10 and 11
+kept = kept.assign(as_paper=kept["way"].isin(spaces))
+runs.keep(paper.verdicts(kept), "verdicts.csv")
 judged["claim"] = judged["claim"].mask(judged["claim"].duplicated(), "")
 judged.style.hide().set_table_attributes('class="lke-text"')
 

@@ -12,7 +12,7 @@ ORDER = [
     "progress",
     "train", "scores", "metrics",
     "intervals", "figures", "paper", "runs", "plan", "results", "job", "prepare", "grid", "forecast", "fork",
-    "coverage", "book", "cli",
+    "coverage", "verdicts", "book", "cli",
 ]  # fmt: skip
 
 

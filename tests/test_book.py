@@ -1,5 +1,6 @@
 """The whole way on a random model: run every notebook, build the book, look at its pages."""
 
+import csv
 import json
 import re
 import shutil
@@ -207,6 +208,20 @@ def test_the_page_of_a_single_run_is_that_run_and_says_run(pages, html):
     file = html / "notebooks" / "10_iclke_relations.html"
     [manifest] = downloads(page, file)["manifest.json"]
     assert json.loads(manifest.read_text(encoding="utf-8"))["parameters"]["page"] is False
+
+
+def test_the_page_of_all_claims_has_every_verdict_that_the_pages_keep(html, pages):
+    first, *others = pages[html / "verdicts.html"].find_all("table")
+    with (TOP / "lkecore" / "data" / "claims.csv").open(encoding="utf-8") as file:
+        claims = [row["claim"] for row in csv.DictReader(file) if row["paper"] == "IC"]
+    assert [row.td.get_text() for row in first.find_all("tr")[1:]] == claims
+    kept = []
+    for path in html.glob("_downloads/*/verdicts.csv"):
+        with path.open(encoding="utf-8") as file:
+            kept += [(row["ours"], row["verdict"]) for row in csv.DictReader(file)]
+    rows = [row.find_all("td") for table in others for row in table.find_all("tr")[1:]]
+    shown = [(row[3].get_text(), row[4].get_text().partition(" (")[0]) for row in rows]
+    assert len(shown) > 50 and sorted(shown) == sorted(kept)
 
 
 @pytest.mark.parametrize("name", ["00_quickstart", "10_iclke_relations", "11_iclke_shots", FORK])

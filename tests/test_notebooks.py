@@ -70,6 +70,14 @@ def test_prose_outweighs_bookkeeping_and_every_code_cell_has_a_text_near(cells):
     assert words > 3 * sum(len(c.source.splitlines()) for c in code(cells))
 
 
+def test_a_page_that_tests_claims_of_a_paper_keeps_its_verdicts():
+    testing = [path for path in NOTEBOOKS if 'paper.claims("IC")' in path.read_text("utf-8")]
+    assert len(testing) >= 10
+    for path in testing:
+        kept = 'runs.keep(paper.verdicts(kept), "verdicts.csv")'
+        assert path.read_text("utf-8").count(kept) == 1, path.name
+
+
 def test_notebooks_are_plain_percent_files_without_a_header():
     for path in NOTEBOOKS:
         text = path.read_text(encoding="utf-8")

@@ -288,7 +288,7 @@ def test_the_least_and_the_greatest_accuracy_of_a_draw_are_those_of_the_runs(mad
 
 
 def test_the_claims_of_the_page_are_judged_by_the_scores_in_the_runs(made, right):
-    heads, *body = table(made[SHOTS, "page"], 'paper.claims("IC")')
+    heads, *body = table(made[SHOTS, "page"], "paper.verdicts(kept)")
     # The first column says where the answers are from.
     assert [row[1:3] for row in body] == [["toy", label] for label in FORMATS]
     for *_, label, steady, rise in body:
@@ -423,9 +423,42 @@ def test_without_the_papers_format_the_best_other_is_asked_and_nothing_is_judged
     best = max(formats, key=share.__getitem__)  # the first of equals
     assert {key[0] for key in answers([folder], ["format", "relation"])} == {best}
     assert csv_rows(folder / "gain-by-relation.csv") == []
-    [head] = table(folder, "judged.style")
+    [head] = table(folder, "paper.verdicts(kept)")
     assert "verdict" in head
     assert {row["row"] for row in csv_rows(folder / "fig-iclke-heat.csv")} == {f"toy, {best}"}
+
+
+def test_the_gain_of_shipped_results_is_that_of_their_rows(made):
+    project = made[RELATIONS, "page"].parent.parent
+    few = FEW[RELATIONS] | {"models": ["toy"], "formats": ["space, space"], "shipped": ["trex"]}
+    path = project / "params" / "shipped.yaml"
+    rows = [{"notebook": RELATIONS, "parameters": few}]
+    path.write_text(yaml.safe_dump({"profile": "shipped", "runs": rows}), encoding="utf-8")
+    outcome = grid.execute(plan.read_plan(path), project / "shipped", grid.Settings(threads=1))
+    assert not outcome.failed
+    [folder] = (project / "shipped").glob(f"{RELATIONS}-*")
+    kept = TOP / "results" / "trex" / f"{RELATIONS}.parquet"
+    right: dict = {}  # (model, format) to relation to fact
+    for row in pyarrow.parquet.read_table(kept).to_pylist():
+        of = right.setdefault((row["model"], row["format"]), {}).setdefault(row["relation"], {})
+        of[row["fact"]] = row["right"]
+    expected = {}
+    for (model, label), second in right.items():
+        if label != "space, space":
+            first = right[model, "space, space"]
+            assert {r: set(of) for r, of in first.items()} == {
+                r: set(of) for r, of in second.items()
+            }
+            gains = [mean(second[r][f] - first[r][f] for f in first[r]) for r in first]
+            expected[f"shipped: trex: {model}, {label}"] = len(gains), mean(gains)
+    _, _, *body = table(folder, "drawn_by = ")
+    assert {row[0] for row in body} == set(expected) and len(expected) == 2
+    for said, n, over_facts, over_relations in body:
+        assert int(n) == expected[said][0] == 40
+        for cell in (over_facts, over_relations):
+            estimate, low, high = numbers(cell)
+            assert estimate == pytest.approx(expected[said][1], abs=0.005 + 1e-9)
+            assert low <= estimate <= high
 
 
 def test_a_relation_with_fewer_options_is_counted_and_has_a_star(in_one_format):

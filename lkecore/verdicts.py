@@ -16,7 +16,7 @@ from lkecore.rows import BadInput
 
 FILE = "verdicts.csv"
 PLACES = ["in the lab", "real models, asked here", "real models, shipped"]
-ORDER = ["holds", "fails", "undecided"]
+ORDER = ["holds", "fails", "undecided", "aside"]
 
 
 def read(folder: Path) -> pd.DataFrame | None:
@@ -58,7 +58,7 @@ def page(found: Mapping[str, pd.DataFrame], profile: str) -> str:
         "",
         "A claim **holds** or **fails** if the whole interval of its statistic lies on one side of the",
         "bound, and is **undecided** else. Counted are the verdicts on models asked in the paper's way.",
-        "Behind a *+* stands how many more say nothing of the claim: a model is at chance, for instance.",
+        "*Aside* are those that say nothing of the claim: a model is at chance, for instance.",
         "",
         "Do not read the counts as votes. The verdicts of one cell share facts, and often the text that the",
         "models have read: ten of them can be one finding. And where the lab says *holds* and real models",
@@ -101,11 +101,9 @@ def page(found: Mapping[str, pd.DataFrame], profile: str) -> str:
 
 
 def _counts(part: pd.DataFrame) -> str:
-    """How often each verdict came out, such as "holds 2, undecided 1"; behind a +, what says nothing."""
-    counted = Counter(part.loc[part["mark"] == "", "verdict"])
-    text = ", ".join(f"{verdict} {counted[verdict]}" for verdict in ORDER if counted[verdict])
-    idle = int((part["mark"] != "").sum())
-    return " + ".join(filter(None, [text, f"{idle}" if idle else ""])) or "–"
+    """How often each verdict came out, such as "holds 2, undecided 1"; aside, what says nothing."""
+    counted = Counter(part["verdict"].mask(part["mark"] != "", "aside"))
+    return ", ".join(f"{word} {counted[word]}" for word in ORDER if counted[word]) or "–"
 
 
 def _row(cells: list[str]) -> str:

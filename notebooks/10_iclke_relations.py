@@ -404,11 +404,12 @@ named.set_index(["model", "relation"]).round(3)
 drawn_by = ["fact_set", "relations", "n_shots", "n_options", "n_facts", "seed"]
 alike = {}
 for where, frame in longer.items():
-    key = str([wanted[where].get(name) for name in drawn_by])
+    key = str([wanted[where].get(name, where) for name in drawn_by])
     alike.setdefault(key, {})[where] = frame
 for parts in alike.values():
     by = ["relation", "fact", "model", "format"]
-    wide = pd.concat(parts.values()).set_index(by)["right"].unstack([2, 3])
+    joined = pd.concat(parts.values()).drop_duplicates(by)
+    wide = joined.set_index(by)["right"].unstack([2, 3])
     for way in [w for w in wide if w[1] != paper_format]:
         if (plain := (way[0], paper_format)) in wide:
             both = wide[[way, plain]].dropna().groupby("relation")

@@ -407,16 +407,22 @@ def test_a_run_in_one_format_asks_no_choice_facts_and_compares_nothing(in_one_fo
     assert csv_rows(folder / "gain-by-relation.csv") == []
 
 
-def test_without_the_papers_format_the_best_other_is_asked_and_nothing_is_judged(made):
+def run_relations(made, profile: str, **parameters) -> Path:
+    """The folder of one more run of the page on relations, on the toy."""
     project = made[RELATIONS, "page"].parent.parent
-    formats = ["colon, newline", "arrow, newline"]
-    few = FEW[RELATIONS] | {"models": ["toy"], "formats": formats}
-    path = project / "params" / "others.yaml"
+    path = project / "params" / f"{profile}.yaml"
+    few = FEW[RELATIONS] | {"models": ["toy"]} | parameters
     rows = [{"notebook": RELATIONS, "parameters": few}]
-    path.write_text(yaml.safe_dump({"profile": "others", "runs": rows}), encoding="utf-8")
-    outcome = grid.execute(plan.read_plan(path), project / "others", grid.Settings(threads=1))
+    path.write_text(yaml.safe_dump({"profile": profile, "runs": rows}), encoding="utf-8")
+    outcome = grid.execute(plan.read_plan(path), project / profile, grid.Settings(threads=1))
     assert not outcome.failed
-    [folder] = (project / "others").glob(f"{RELATIONS}-*")
+    [folder] = (project / profile).glob(f"{RELATIONS}-*")
+    return folder
+
+
+def test_without_the_papers_format_the_best_other_is_asked_and_nothing_is_judged(made):
+    formats = ["colon, newline", "arrow, newline"]
+    folder = run_relations(made, "others", formats=formats)
     tried = pyarrow.parquet.read_table(folder / "choice.parquet").to_pylist()
     assert [row["format"] for row in tried] == [f for f in formats for _ in range(2)]
     share = {f: sum(r["accuracy"] for r in tried if r["format"] == f) for f in formats}
@@ -429,14 +435,7 @@ def test_without_the_papers_format_the_best_other_is_asked_and_nothing_is_judged
 
 
 def test_the_gain_of_shipped_results_is_that_of_their_rows(made):
-    project = made[RELATIONS, "page"].parent.parent
-    few = FEW[RELATIONS] | {"models": ["toy"], "formats": ["space, space"], "shipped": ["trex"]}
-    path = project / "params" / "shipped.yaml"
-    rows = [{"notebook": RELATIONS, "parameters": few}]
-    path.write_text(yaml.safe_dump({"profile": "shipped", "runs": rows}), encoding="utf-8")
-    outcome = grid.execute(plan.read_plan(path), project / "shipped", grid.Settings(threads=1))
-    assert not outcome.failed
-    [folder] = (project / "shipped").glob(f"{RELATIONS}-*")
+    folder = run_relations(made, "shipped", formats=["space, space"], shipped=["trex"])
     kept = TOP / "results" / "trex" / f"{RELATIONS}.parquet"
     right: dict = {}  # (model, format) to relation to fact
     for row in pyarrow.parquet.read_table(kept).to_pylist():

@@ -50,12 +50,12 @@ def test_verdicts_are_counted_by_place(tmp_path):
     assert "the profile trial ran them" in text
 
 
-def test_what_says_nothing_of_a_claim_stands_behind_a_plus(tmp_path):
+def test_what_says_nothing_of_a_claim_is_counted_apart(tmp_path):
     rows = [row("holds"), row("holds", mark="at chance"), row("fails", mark="little to lose")]
     rows += [row("fails", key="IC-separator", mark="at chance")]
     text = verdicts.page({"11_x": kept(tmp_path / "a", rows)}, "trial")
-    assert cells(text, "IC-shots-rise")[ASKED] == "holds 1 + 2"
-    assert cells(text, "IC-separator")[ASKED] == "1"
+    assert cells(text, "IC-shots-rise")[ASKED] == "holds 1, aside 2"
+    assert cells(text, "IC-separator")[ASKED] == "aside 1"
     assert "| holds (at chance) |" in text and "| fails (little to lose) |" in text
 
 

@@ -159,7 +159,7 @@ def verdicts(frame: pd.DataFrame) -> pd.DataFrame:
     way. `ours`: estimate and interval, as the page prints them. `verdict`: "holds", "fails" or
     "undecided". `mark`: why it says nothing of the claim, such as "at chance"; "" where it does. Other
     columns stay behind these. ValueError for a missing column, an id without a claim, another
-    verdict, and no model.
+    verdict, an `as_paper` that is neither true nor false, and no model.
 
     >>> row = "IC-shots-rise", "toy", "this run", "space", True, "0.10 [0.05, 0.15]", "holds", ""
     >>> verdicts(pd.DataFrame([row], columns=VERDICTS))["verdict"].tolist()
@@ -168,7 +168,8 @@ def verdicts(frame: pd.DataFrame) -> pd.DataFrame:
     if missing := [column for column in VERDICTS if column not in frame]:
         raise ValueError(f"verdicts lack the columns {missing}")
     known = _read(DATA / "claims.csv")["id"]
-    for column, allowed in (("id", known), ("verdict", ("holds", "fails", "undecided"))):
+    verdict = "holds", "fails", "undecided"
+    for column, allowed in (("id", known), ("verdict", verdict), ("as_paper", (True, False))):
         if len(unknown := frame.loc[~frame[column].isin(allowed), column]):
             raise ValueError(f"{column} {unknown.iloc[0]!r}: must be one of {[*allowed]}")
     if not frame["models"].astype(bool).all():

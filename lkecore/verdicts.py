@@ -107,4 +107,4 @@ def _counts(part: pd.DataFrame) -> str:
 
 
 def _row(cells: list[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+    return f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |"

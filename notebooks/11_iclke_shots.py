@@ -370,6 +370,12 @@ judged = judged.reindex(list(right)).fillna("").rename_axis(columns=None)
 judged.reset_index().style.hide().set_table_attributes('class="lke-text"')
 
 # %% [markdown]
+# Where a claim fails or stays open, look at the left end of its curve. If the curve begins near the top, one example was
+# enough, and nothing is left to rise. The models of the lab are such a case: their text has lists of one relation each,
+# so a single pair tells them what is asked. If it begins low and stays low, examples do not bring out what is missing. Then
+# look at the other format. Where only that one rises, the model could not see where a pair ends, and more pairs of the
+# same kind did not help.
+#
 # The paper's third claim is that models which know more need fewer examples. It has no row in `claims.csv` and gets no
 # verdict. It is about models as they are made in general, so that each model is one observation, however many facts it
 # is asked. A handful of models stand in the very order of the claim by luck too often: four of them in 1 of 24 cases, and

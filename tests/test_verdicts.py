@@ -69,6 +69,13 @@ def test_another_way_of_asking_is_listed_and_not_counted(tmp_path):
     assert "Holds if greater than 0.0: accuracy with the most shots" in below
 
 
+def test_a_bar_in_a_format_does_not_end_a_cell(tmp_path):
+    key, models, source, _, *rest = row("holds")
+    text = verdicts.page({"11_x": kept(tmp_path / "a", [(key, models, source, " | ", *rest)])}, "t")
+    [line] = [line for line in text.splitlines() if "0.12 [0.05, 0.19]" in line]
+    assert len(line.strip("| ").split("|")) == 5 and "&#124;" in line
+
+
 def test_two_pages_are_put_together_and_a_random_model_is_named(tmp_path):
     one = kept(tmp_path / "a", [row("holds", "toy")])
     two = kept(tmp_path / "b", [row("holds"), row("fails", key="IC-separator")])
@@ -90,6 +97,7 @@ def test_a_page_without_claims_has_no_file_and_a_damaged_one_is_named(tmp_path):
         (good.assign(id="IC-nothing"), "IC-nothing"),
         (good.assign(verdict="perhaps"), "perhaps"),
         (good.assign(models=""), "no model"),
+        (good.assign(as_paper="perhaps"), "perhaps"),
     ):
         with pytest.raises(ValueError, match=says):
             paper.verdicts(damaged)

@@ -2,7 +2,7 @@
 # Only relative paths below, so that a checkout may lie in a folder with spaces in its name.
 PYTHON  ?= python3
 PROFILE ?= book
-# Notebooks that run at a time. Two small models on one thread each do more than one on two.
+# Notebooks, or files of tests, that run at a time. Two small models on one thread each do more than one on two.
 JOBS    ?= 2
 # Address of a PyTorch wheel index, to choose another build than the default one (README, "Set-up").
 TORCH_INDEX ?=
@@ -64,8 +64,8 @@ book: params/$(PROFILE).yaml $(READY)
 	@$(VENV)/bin/lke book $<
 
 test: $(READY)
-	@echo "running the tests (about 12 minutes)"
-	@$(VENV)/bin/pytest $(ARGS)
+	@echo "running the tests (10 to 15 minutes)"
+	@$(VENV)/bin/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 test-gpu: $(READY)
 	@echo "running the tests on the GPU (a few minutes)"

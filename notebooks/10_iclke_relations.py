@@ -397,7 +397,7 @@ named = differences[columns].rename(columns={"text": "gain"})
 named.set_index(["model", "relation"]).round(3)
 
 # %% [markdown]
-# And over all relations. Behind this run stand the shipped results. Two profiles may have a format each of the same facts:
+# And over all relations. Below this run stand the shipped results. Two profiles may have a format each of the same facts:
 # where all that draws the facts is alike, so are the facts, and they are put together.
 
 # %%

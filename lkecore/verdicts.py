@@ -36,7 +36,7 @@ def read(folder: Path) -> pd.DataFrame | None:
         PLACES[0] if of_lab else PLACES[1] if source.startswith("this run") else PLACES[2]
         for of_lab, source in zip(in_lab, frame["source"], strict=True)
     ]
-    return frame.assign(place=places, as_paper=frame["as_paper"].astype(bool))
+    return frame.assign(place=places)
 
 
 def page(found: Mapping[str, pd.DataFrame], profile: str) -> str:
@@ -76,7 +76,7 @@ def page(found: Mapping[str, pd.DataFrame], profile: str) -> str:
         lines += [_row(["claim", *PLACES, "tested in"]), _row(["---"] * 5)]
         for claim in claims.itertuples():
             part = of[of["id"] == claim.id]
-            main = part[part["as_paper"].astype(bool)]
+            main = part[part["as_paper"].astype(bool)]  # without rows a column has no type
             counts = [_counts(main[main["place"] == place]) for place in PLACES]
             pages = [f"{{doc}}`notebooks/{each}`" for each in part["page"].unique()]
             lines.append(_row([claim.claim, *counts, ", ".join(pages) or "not tested"]))

@@ -16,6 +16,7 @@ from lkecore import hub, lab, weights
 from lkecore.rows import BadInput, nearest
 
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}  # of a parameter
+NOMINAL = {"smollm2": 135_000_000, "gemma3-270m": 270_000_000}  # of what `models.csv` does not list
 LONGEST_HEADER = 100_000_000  # bytes, the limit of the safetensors format
 
 
@@ -114,14 +115,14 @@ def n_parameters(name: str) -> int | None:
     """How many parameters a model has; None if nobody knows. Loads no weights, asks no network.
 
     Exact, as they are stored, if the model is on this machine: tied weights count once where they
-    are stored once. Else the nominal size of the catalogue.
+    are stored once. Else the nominal size.
     """
     row = _row(name)
     folder = None if row is not None and not row["hub_id"] else weights.present(name)
     if folder is not None:
         return sum(_stored(file) for file in weights.weight_files(folder))
     if row is None or math.isnan(row["params_b"]):
-        return None
+        return NOMINAL.get(name)
     return round(row["params_b"] * 1e9)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from importlib.resources import files
 from math import inf, isfinite
-from typing import Literal
+from typing import Any, Literal
 
 import pandas as pd
 
@@ -97,13 +97,17 @@ def claims(paper: str = "IC") -> pd.DataFrame:
 
     Columns: id, paper, section (in the paper), claim (in our words), statistic (what the interval
     is of), direction ("greater", "less" or "equal"), least_effect and its unit (what
-    `claim_verdict` compares with), and least_effect_because (why that much). ValueError for a paper
-    without claims.
+    `claim_verdict` compares with), least_effect_because (why that much), and holds_if, the bound in
+    words. ValueError for a paper without claims.
 
-    >>> claims("IC")["id"].tolist()[:2]
-    ['IC-above-chance', 'IC-relations-differ']
+    >>> claims("IC").set_index("id")["holds_if"]["IC-separator"]
+    'within 0.05 of 0'
     """
     every = _read(DATA / "claims.csv")
+    every["holds_if"] = [
+        f"within {least:g} of 0" if direction == "equal" else f"{direction} than {least:g}"
+        for direction, least in zip(every["direction"], every["least_effect"], strict=True)
+    ]
     if paper not in set(every["paper"]):
         raise ValueError(
             f"no claims of paper {paper!r}; there are claims of {sorted(set(every['paper']))}"
@@ -112,7 +116,7 @@ def claims(paper: str = "IC") -> pd.DataFrame:
 
 
 def claim_verdict(
-    interval: Interval, direction: str, least_effect: float
+    interval: Interval, claim: Mapping[str, Any] | pd.Series
 ) -> Literal["holds", "fails", "undecided"]:
     """Whether a claim holds, from its statistic's interval. With e = `least_effect`, in its unit:
 
@@ -122,14 +126,17 @@ def claim_verdict(
         equal       -e < low and high < e     low > e or high < -e         undecided
 
     An end exactly at e leaves the claim undecided. "Equal" is a test of equivalence: a wide
-    interval around 0 is undecided, not equal. ValueError for another direction, an e that is not
-    finite, or an e of "equal" that is not above 0.
+    interval around 0 is undecided, not equal. `claim`: a row of :func:`claims`, or anything else with
+    `direction` and `least_effect`. ValueError for another direction, an e that is not finite, or an e
+    of "equal" that is not above 0.
 
-    >>> claim_verdict(Interval(0.30, 0.25, 0.35, 0.95, "by hand"), "greater", 0.2)
+    >>> more = {"direction": "greater", "least_effect": 0.2}
+    >>> claim_verdict(Interval(0.30, 0.25, 0.35, 0.95, "by hand"), more)
     'holds'
-    >>> claim_verdict(Interval(0.00, -0.08, 0.08, 0.95, "by hand"), "equal", 0.05)
+    >>> claim_verdict(Interval(0.20, 0.18, 0.22, 0.95, "by hand"), more)
     'undecided'
     """
+    direction, least_effect = claim["direction"], claim["least_effect"]
     if not isfinite(least_effect):
         raise ValueError(f"least_effect is {least_effect}; it must be a finite number")
     low, high = interval.low, interval.high

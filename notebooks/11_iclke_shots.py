@@ -131,7 +131,7 @@ paper.table("iclke_table2_nobel_excerpt").set_index("name")
 # ## Prompts
 #
 # Two formats. `space` is the paper's: a space inside a pair and a space between pairs. `colon` marks both
-# borders. Small models read it more easily: the page on relations compares four formats on training facts.
+# borders. Small models read it more easily: the page on relations compares formats on training facts.
 
 # %%
 separators = {"space": (" ", " "), "colon": (": ", "\n")}
@@ -350,9 +350,8 @@ for way, table in right.items():
         if few == many or (len(ends[0]) < 2 and key == "IC-shots-steady"):
             continue
         found, claim = redrawn(ends, statistic), claims.loc[key]
-        least = claim["direction"], float(claim["least_effect"])
-        says = "{} Holds if {} than {}.".format(claim["claim"], *least)
-        verdict = paper.claim_verdict(found, *least)
+        says = f"{claim['claim']} Holds if {claim['holds_if']}."
+        verdict = paper.claim_verdict(found, claim)
         mark = "at chance" if needed.loc[way, "at_chance"] else ""
         rows.append((key, *way, says, found.text(3), verdict, mark))
 

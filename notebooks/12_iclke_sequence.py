@@ -481,14 +481,12 @@ for key, values in clean.items():
 rows = []
 for (key, where, model, label), found in tested.items():
     claim = claims.loc[key]
-    least = claim["direction"], float(claim["least_effect"])
-    verdict = paper.claim_verdict(found, *least)
-    wanted = "within {1} of 0" if least[0] == "equal" else "{0} than {1}"
+    verdict = paper.claim_verdict(found, claim)
     at = level.get((key, where, model, label), np.nan)
     mark = "little to lose" if at < published / 10 else ""
-    says = claim["claim"], where, wanted.format(*least), found.text(3)
+    says = claim["claim"], where, claim["holds_if"], found.text(3)
     rows.append((key, model, label, *says, verdict, at, mark))
-columns = "id model format claim where wanted ours verdict level mark".split()
+columns = "id model format claim where holds_if ours verdict level mark".split()
 
 # %% [markdown]
 # The verdicts are kept, for the page {doc}`../verdicts`, which has those of all pages.
@@ -510,7 +508,7 @@ verdicts["mark"] = verdicts["mark"].map(lambda mark: mark and f" ({mark})")
 # One table for the models of this run, and another one for shipped models.
 
 # %%
-index = ["id", "claim", "wanted", "where", "format"]
+index = ["id", "claim", "holds_if", "where", "format"]
 cells = verdicts["ours"] + ": " + verdicts["verdict"] + verdicts["mark"]
 cells = verdicts.assign(cell=cells)
 for columns in filter(None, (models, of_others)):
@@ -518,7 +516,7 @@ for columns in filter(None, (models, of_others)):
     table = part.pivot(index=index, columns="model", values="cell")[columns]
     order = pd.MultiIndex.from_frame(part[index].drop_duplicates())
     table = table.loc[order].rename_axis(columns=None).reset_index()
-    table = table.drop(columns="id").rename(columns={"wanted": "holds if"})
+    table = table.drop(columns="id").rename(columns={"holds_if": "holds if"})
     table["claim"] = table["claim"].mask(table["claim"].duplicated(), "")
     look = table.fillna("").style.hide()
     display(look.set_table_attributes('class="lke-text"'))

@@ -670,10 +670,9 @@ for model, key, of, n, found in tested:
     if not key:
         continue  # a difference that no claim is about
     claim = claims.loc[key]
-    least = claim["direction"], float(claim["least_effect"])
-    verdict = paper.claim_verdict(found, *least)
+    verdict = paper.claim_verdict(found, claim)
     over = f"{n} relations" if n > 1 else "facts of 1 relation"
-    says = claim["claim"], of, found.text(3), over, "{} than {}".format(*least)
+    says = claim["claim"], of, found.text(3), over, claim["holds_if"]
     rows.append((key, model, *says, verdict))
 columns = ["id", "models", "claim", "of", "ours", "over", "holds if"]
 judged = pd.DataFrame(rows, columns=[*columns, "verdict"])

@@ -500,7 +500,6 @@ runs.keep(drawn.drop(columns="text"), "fig-confidence-options.csv")
 
 # %%
 claim = paper.claims("IC").set_index("id").loc["IC-sure-is-right"]
-least = claim["direction"], float(claim["least_effect"])
 rows = []
 for key, part in every.groupby(by, sort=False):
     sure = part["confidence"] > 0.5
@@ -517,7 +516,7 @@ for key, part in every.groupby(by, sort=False):
         rise = hits.mean() - part["right"].mean()
         bounds = rise, *(share * end for end in ends), 0.95, "Newcombe"
         interval = intervals.Interval(*bounds)
-        ours, verdict = interval.text(3), paper.claim_verdict(interval, *least)
+        ours, verdict = interval.text(3), paper.claim_verdict(interval, claim)
     rows.append((*key, claim["claim"], ours, len(hits), wins, verdict))
 
 # %%

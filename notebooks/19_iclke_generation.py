@@ -419,15 +419,13 @@ claims = paper.claims("IC").set_index("id")
 rows = []
 for key, model, of, a, b in tested:
     claim = claims.loc[key]
-    least = claim["direction"], float(claim["least_effect"])
     ours = intervals.paired_difference(a, b, seed=seed)
     others = "one relation"
     if len(a) > 1:
         gaps = [x - y for x, y in zip(a, b, strict=True)]
         others = intervals.mean_over_relations(gaps, seed=seed).text(3)
-    verdict = paper.claim_verdict(ours, *least)
-    wanted = "{} than {}".format(*least)
-    says = claim["claim"], of, ours.text(3), wanted, verdict, others
+    verdict = paper.claim_verdict(ours, claim)
+    says = claim["claim"], of, ours.text(3), claim["holds_if"], verdict, others
     rows.append((key, model, *says))
 
 # %% [markdown]

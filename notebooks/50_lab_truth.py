@@ -794,11 +794,9 @@ claims = paper.claims("LAB").set_index("id")
 rows, verdicts = [], {}
 for key, of, found in tested:
     claim = claims.loc[key]
-    least = claim["direction"], float(claim["least_effect"])
-    verdict = paper.claim_verdict(found, *least)
+    verdict = paper.claim_verdict(found, claim)
     verdicts.setdefault(key, set()).add(verdict)
-    wanted = "within {1} of 0" if least[0] == "equal" else "{0} than {1}"
-    says = claim["claim"], of, found.text(3), wanted.format(*least), verdict
+    says = claim["claim"], of, found.text(3), claim["holds_if"], verdict
     rows.append(says)
 columns = ["claim", "of", "ours", "holds if", "verdict"]
 pd.DataFrame(rows, columns=columns).style.hide().set_table_attributes(

@@ -379,7 +379,6 @@ pairs = pairs[(pairs["estimator"] == main) & (pairs["form"] == "list")]
 pairs = pairs[pairs["exposures"] >= 16]
 fit = lab_metrics.familiar(pairs, told_there)
 claim = paper.claims("LAB").set_index("id").loc["LAB-list-auroc"]
-least = claim["direction"], float(claim["least_effect"])
 aurocs, rest = {}, []
 for which, some in (("fit", fit), ("all", pairs)):
     some = lab_metrics.each_control_once(some, [], seed=seed)
@@ -390,7 +389,7 @@ for which, some in (("fit", fit), ("all", pairs)):
 rows = []
 for model in sorted({model for model, _ in aurocs}):
     (n, auroc), (n_all, of_all) = aurocs[model, "fit"], aurocs[model, "all"]
-    verdict = paper.claim_verdict(auroc, *least)
+    verdict = paper.claim_verdict(auroc, claim)
     texts = auroc.text(3), verdict, n_all, of_all.text(3)
     rows.append((*model.split("/"), n, *texts))
 columns = ["world", "size", "pairs", "AUROC", "above 0.95", "all", "AUROC, all"]
@@ -567,10 +566,8 @@ claims = paper.claims("LAB").set_index("id")
 rows = []
 for key, size, where, found in tested:
     claim = claims.loc[key]
-    least = claim["direction"], float(claim["least_effect"])
-    verdict = f"{found.text()}: {paper.claim_verdict(found, *least)}"
-    wanted = "{} than {}".format(*least)
-    rows.append((claim["claim"], wanted, size, where, verdict))
+    verdict = f"{found.text()}: {paper.claim_verdict(found, claim)}"
+    rows.append((claim["claim"], claim["holds_if"], size, where, verdict))
 columns = ["claim", "holds if", "model", "where", "verdict"]
 table = pd.DataFrame(rows, columns=columns).pivot(
     index=columns[:3], columns="where", values="verdict"
@@ -686,11 +683,9 @@ for model in [name for name, n in named.items() if n.variant == "tuned"]:
 rows = []
 for key, size, where, interval in rest:
     claim = claims.loc[key]
-    least = claim["direction"], float(claim["least_effect"])
-    verdict = paper.claim_verdict(interval, *least)
-    wanted = "within {1} of 0" if least[0] == "equal" else "{0} than {1}"
+    verdict = paper.claim_verdict(interval, claim)
     bounds = interval.estimate, interval.low, interval.high, verdict
-    says = key, claim["claim"], wanted.format(*least), size, where
+    says = key, claim["claim"], claim["holds_if"], size, where
     rows.append((*says, *bounds, f"{interval.text(3)}: {verdict}"))
 columns = ["id", "claim", "holds if", "of", "where"]
 judged = [*columns, "estimate", "low", "high", "verdict", "text"]

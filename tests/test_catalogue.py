@@ -195,7 +195,8 @@ def test_the_size_of_a_model_that_is_elsewhere_is_the_nominal_one(standin):
     assert catalogue.n_parameters(OPT) == catalogue.n_parameters(f"{OPT}@main") == 125_000_000
     assert catalogue.n_parameters("mistralai/Mixtral-8x7B-v0.1") == 46_700_000_000
     assert catalogue.n_parameters("org/never-seen") is None
-    assert catalogue.n_parameters("smollm2") is None  # not in this cache
+    assert catalogue.n_parameters("smollm2") == 135_000_000  # its weights are not in this cache
+    assert set(catalogue.NOMINAL) == set(weights.CATALOGUE) - {"toy"}
     assert catalogue.n_parameters("InstructGPT (text-davinci-003)") is None
     assert standin.asked == []
 

@@ -152,14 +152,21 @@ def test_every_claim_is_complete_and_its_verdict_can_be_taken():
         "least_effect",
         "unit",
         "least_effect_because",
+        "holds_if",
     ]
     assert not claims.isna().any().any()
     assert claims["id"].is_unique
-    for claim in claims.itertuples():
-        assert claim.id.startswith(claim.paper)
-        assert paper.claim_verdict(interval(-9, 9), claim.direction, claim.least_effect) == (
-            "undecided"
-        )
+    for _, claim in claims.iterrows():
+        assert claim["id"].startswith(claim["paper"])
+        assert paper.claim_verdict(interval(-9, 9), claim) == "undecided"
+
+
+def test_the_bound_of_a_claim_in_words():
+    words = pd.concat([paper.claims(name) for name in ("IC", "LAB")]).set_index("id")["holds_if"]
+    assert words["IC-separator"] == "within 0.05 of 0"
+    assert words["IC-relations-differ"] == "greater than 0.1665"
+    assert words["IC-shots-rise"] == "greater than 0"  # and not 0.0
+    assert words["IC-subsumption"] == "less than 0.9"
 
 
 def test_the_least_effects_are_what_the_tables_say():
@@ -185,9 +192,9 @@ def test_claims_of_curves_without_printed_numbers_ask_for_a_direction_and_no_siz
     assert (shots["least_effect"] == 0).all() and (shots["direction"] == "greater").all()
     # No published table has Figure 1; were one added, these rows would have to be read again.
     assert [name for name in TABLES if name.startswith("iclke") and "figure1" in name] == []
-    for claim in shots.itertuples():
+    for _, claim in shots.iterrows():
         verdicts = [
-            paper.claim_verdict(interval(*ends), claim.direction, claim.least_effect)
+            paper.claim_verdict(interval(*ends), claim)
             for ends in [(0.01, 0.2), (-0.1, 0.2), (0, 0.2), (-0.2, -0.01)]
         ]
         assert verdicts == ["holds", "undecided", "undecided", "fails"]
@@ -261,8 +268,8 @@ E = 0.25  # exact in binary, so that "exactly at the border" means what it says
 )
 def test_claims_are_judged_by_where_the_whole_interval_lies(low, high, greater, less, equal):
     ours = interval(low, high)
-    verdicts = [paper.claim_verdict(ours, way, E) for way in ("greater", "less", "equal")]
-    assert verdicts == [greater, less, equal]
+    claims = [{"direction": way, "least_effect": E} for way in ("greater", "less", "equal")]
+    assert [paper.claim_verdict(ours, claim) for claim in claims] == [greater, less, equal]
 
 
 @pytest.mark.parametrize(
@@ -275,7 +282,8 @@ def test_claims_are_judged_by_where_the_whole_interval_lies(low, high, greater, 
 )
 def test_a_claim_that_cannot_be_judged_is_refused(direction, least_effect, message):
     with pytest.raises(ValueError, match=message):
-        paper.claim_verdict(interval(0, 1), direction, least_effect)
+        claim = {"direction": direction, "least_effect": least_effect}
+        paper.claim_verdict(interval(0, 1), claim)
 
 
 @pytest.mark.parametrize(

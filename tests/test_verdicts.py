@@ -66,7 +66,7 @@ def test_another_way_of_asking_is_listed_and_not_counted(tmp_path):
     below = text.partition("every verdict")[2]
     assert len(re.findall(r"0\.12 \[0\.05, 0\.19\]", below)) == 2
     assert "{dropdown} 2 verdicts" in below and "space (not the paper's way)" in below
-    assert "Holds if greater than 0.0: accuracy with the most shots" in below
+    assert "Holds if greater than 0: accuracy with the most shots" in below
 
 
 def test_a_bar_in_a_format_does_not_end_a_cell(tmp_path):

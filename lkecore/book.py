@@ -55,7 +55,9 @@ def gather(whole: plan.Plan, folder: Path) -> list[Path]:
     ]
     target = whole.project / "book" / "notebooks"
     tests = coverage.in_tests(whole.project / "tests")
-    write_whole(target.parent / "coverage.md", coverage.page(covered, tests, whole.profile))
+    behind_each = {job.notebook.stem: shown.name for job, shown, _, _ in found}
+    listed = coverage.page(covered, tests, whole.profile, behind_each)
+    write_whole(target.parent / "coverage.md", listed)
     judged = {job.notebook.stem: verdicts.read(shown) for job, shown, _, _ in found}
     judged = {page: frame for page, frame in judged.items() if frame is not None}
     write_whole(target.parent / "verdicts.md", verdicts.page(judged, whole.profile))

@@ -111,8 +111,16 @@ def in_tests(tests: Path) -> dict[str, list[str]]:
     return named
 
 
-def page(covered: Sequence[Place], tests: dict[str, list[str]], profile: str) -> str:
-    """The book's page on coverage, as MyST text: a table a paper, a row an id."""
+def page(
+    covered: Sequence[Place],
+    tests: Mapping[str, list[str]],
+    profile: str,
+    runs: Mapping[str, str],
+) -> str:
+    """The book's page on coverage, as MyST text: a table a paper, a row an id; then the runs.
+
+    ``tests`` is as in :func:`in_tests`; ``runs``: a page's name to the run that it shows.
+    """
     every = asked()
     seen: dict[str, list[Place]] = {}
     for place in covered:
@@ -142,6 +150,10 @@ def page(covered: Sequence[Place], tests: dict[str, list[str]], profile: str) ->
             # Its hyphen would be a place to break the line.
             each = f'<span class="lke-id">{row.id}</span>'
             lines.append(f"| {each} | {row.what} | {where} | {models} | {files} |")
+        pages = sorted({place.page for place in covered if place.id in set(part["id"])})
+        lines += ["", "The runs that these pages show, by the names of their folders:", ""]
+        lines += ["| page | run |", "|---|---|"]
+        lines += [f"| {{doc}}`notebooks/{each}` | `{runs[each]}` |" for each in pages]
     return "\n".join(lines) + "\n"
 
 

@@ -77,7 +77,8 @@ def test_of_two_cells_with_the_same_code_each_has_its_own_output():
 def test_the_page_links_what_is_there_and_marks_what_is_not():
     source = jupytext.reads(TEXT, fmt="py:percent")
     found = coverage.of_page(source, executed(source), "11_x", Asked(("toy",), {}))
-    text = coverage.page(found, {"IC-E3": ["test_a.py", "test_b.py"]}, "trial")
+    runs = {"11_x": "11_x-page-0123", "12_y": "12_y-4567"}
+    text = coverage.page(found, {"IC-E3": ["test_a.py", "test_b.py"]}, "trial", runs)
     n = len(coverage.asked())
     assert f"3 of {n} are covered. Not yet: IC-S1," in text and "the profile trial" in text
     table = rows(text)
@@ -87,6 +88,7 @@ def test_the_page_links_what_is_there_and_marks_what_is_not():
     assert table["IC-T7"][1] == "{doc}`notebooks/11_x`"
     missing = [each for each, row in table.items() if "lke-missing" in row[1]]
     assert len(missing) == n - 3 and not {"IC-F1", "IC-E3", "IC-T7"} & set(missing)
+    assert "| {doc}`notebooks/11_x` | `11_x-page-0123` |" in text and "12_y" not in text
 
 
 def test_an_id_that_is_not_on_the_list_is_refused_by_name():

@@ -8,6 +8,7 @@ run's numbers.
 """
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ ABOUT = (
     "profile", "notebook", "command", "started", "seconds", "commit", "source", "versions", "models",
     "worlds",
 )  # fmt: skip
+WHO_AND_HOW = {"models", "formats", "n_choice", "shipped", "page"}  # parameters that draw no fact
 LATER: dict[str, Any] = {"parameters": {}, "chunks": 0, "chunks_from_cache": 0}
 
 
@@ -113,6 +115,23 @@ def read(
         )
     words = frame.select_dtypes("category").columns  # these would group by absent words, too
     return frame.astype(dict.fromkeys(words, str)), kept
+
+
+def alike(parameters: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
+    """The names of some results, in groups that are about the same facts with the same options.
+
+    ``parameters``: a name to the notebook's parameters, as `read` gives them. Two profiles may have a
+    format each, or a model each, of the same facts: then they differ in ``WHO_AND_HOW`` alone, and
+    their answers may be put together. The oldest results do not say what was asked, and stay alone.
+
+    >>> alike({"a": {"seed": 0, "formats": ["x"]}, "b": {"seed": 1}, "c": {"seed": 0}})
+    [['a', 'c'], ['b']]
+    """
+    groups: dict[str, list[str]] = {}
+    for name, given in parameters.items():
+        rest = {key: given[key] for key in sorted(given) if key not in WHO_AND_HOW}
+        groups.setdefault(json.dumps(rest) if given else name, []).append(name)
+    return list(groups.values())
 
 
 def line(about: dict[str, Any]) -> str:

@@ -246,7 +246,8 @@ for model, lm in lms.items():
 # the model? A page over several runs needs these rows alone.
 #
 # Results of longer runs may stand beside these. They are **not this run**: other models may be among them, and
-# other facts. The parameter `shipped` names them, and a line says what made them.
+# other facts. The parameter `shipped` names them, and a line says what made them. Two profiles that have a format each of the
+# same facts are put together, under the name of the first.
 
 # %%
 if page:
@@ -259,12 +260,15 @@ else:
     runs.keep(answers, "answers.parquet")
 print(f"{len(answers):,} questions asked")
 longer, wanted = {}, {"this run": {"n_options": n_options, "n_facts": n_facts}}
-for profile in shipped:
-    found, about = results.read(profile, "10_iclke_relations")
-    longer[f"shipped: {profile}"] = found
-    wanted[f"shipped: {profile}"] = about["parameters"]
+read = {name: results.read(name, "10_iclke_relations") for name in shipped}
+for _, about in read.values():
     print("shipped:", results.line(about))
     print("to make them again:", about["command"])
+given = {name: about["parameters"] for name, (_, about) in read.items()}
+for alike in results.alike(given):
+    found = pd.concat([read[name][0] for name in alike])
+    longer[f"shipped: {alike[0]}"] = found.drop_duplicates([*keys, "fact"])
+    wanted[f"shipped: {alike[0]}"] = given[alike[0]]
 
 # %% [markdown]
 # ## Metrics
@@ -404,24 +408,17 @@ named = differences[columns].rename(columns={"text": "gain"})
 named.set_index(["model", "relation"]).round(3)
 
 # %% [markdown]
-# And over all relations. Below this run stand the shipped results. Two profiles may have a format each of the same facts:
-# where all that draws the facts is alike, so are the facts, and they are put together.
+# And over all relations. Below this run stand the shipped results.
 
 # %%
-drawn_by = ["fact_set", "relations", "n_shots", "n_options", "n_facts", "seed"]
-alike = {}
 for where, frame in longer.items():
-    key = str([wanted[where].get(name, where) for name in drawn_by])
-    alike.setdefault(key, {})[where] = frame
-for parts in alike.values():
-    by = ["relation", "fact", "model", "format"]
-    joined = pd.concat(parts.values()).drop_duplicates(by)
-    wide = joined.set_index(by)["right"].unstack([2, 3])
+    by = frame.set_index(["relation", "fact", "model", "format"])
+    wide = by["right"].unstack([2, 3])
     for way in [w for w in wide if w[1] != paper_format]:
         if (plain := (way[0], paper_format)) in wide:
             both = wide[[way, plain]].dropna().groupby("relation")
             of = [group.to_numpy(float).T for _, group in both]
-            said = f"{', '.join(parts)}: {', '.join(way)}"
+            said = f"{where}: {', '.join(way)}"
             versus.append((said, *zip(*of, strict=True)))
 rows = []
 for said, *both in versus:

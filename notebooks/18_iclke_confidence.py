@@ -186,10 +186,11 @@ print(f"{len(test):,} answers about test facts, {len(choice):,} to choose by")
 
 # %% [markdown]
 # Results of longer runs may stand beside these. They are **not this run**: other models may be among them, and other
-# facts. The lines say what made them. Of the runs over one relation we take the first draw of the most shots.
+# facts. The lines say what made them. Of the runs over one relation we take the first draw of the most shots. Two profiles
+# that have a format each of the same facts are put together, under the name of the first.
 
 # %%
-longer = {}
+found, parameters = {}, {}
 for name, source in (
     *product(shipped, ["10_iclke_relations"]),
     *product(shipped_one, ["11_iclke_shots"]),
@@ -200,8 +201,12 @@ for name, source in (
         frame = frame[frame["draw"] == frame["draw"].min()]
         relation = about["parameters"]["relation"]
         frame, name = frame.assign(relation=relation), f"{name}, {relation}"
-    longer[name] = frame
+    found[name], parameters[name] = frame, about["parameters"]
     print(f"shipped, {results.line(about)}; {about['command']}")
+longer, once = {}, ["model", "format", "relation", "fact"]
+for alike in results.alike(parameters):
+    joined = pd.concat([found[name] for name in alike]).drop_duplicates(once)
+    longer[alike[0]] = joined
 whole_of = {"this run": test.reset_index(drop=True)} | longer
 every = pd.concat(whole_of, names=["source", ""]).reset_index("source")
 

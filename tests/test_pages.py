@@ -434,30 +434,59 @@ def test_without_the_papers_format_the_best_other_is_asked_and_nothing_is_judged
     assert {row["row"] for row in csv_rows(folder / "fig-iclke-heat.csv")} == {f"toy, {best}"}
 
 
-def test_the_gain_of_shipped_results_is_that_of_their_rows(made):
-    folder = run_relations(made, "shipped", formats=["space, space"], shipped=["trex"])
-    kept = TOP / "results" / "trex" / f"{RELATIONS}.parquet"
-    right: dict = {}  # (model, format) to relation to fact
-    for row in pyarrow.parquet.read_table(kept).to_pylist():
-        of = right.setdefault((row["model"], row["format"]), {}).setdefault(row["relation"], {})
-        of[row["fact"]] = row["right"]
+@pytest.fixture(scope="module")
+def with_shipped(made):
+    """One run with shipped results, of two profiles that have a format each of the same facts, and of one
+    that has both; and their rows: {where: {(model, format): {relation: {fact: right}}}}."""
+    names = ["kamel", "kamel_formats", "trex"]
+    folder = run_relations(made, "shipped", formats=["space, space"], shipped=names)
+    right: dict = {}
+    for name in names:
+        path = TOP / "results" / name / f"{RELATIONS}.parquet"
+        for row in pyarrow.parquet.read_table(path).to_pylist():
+            where = "shipped: trex" if name == "trex" else "shipped: kamel"
+            of = right.setdefault(where, {}).setdefault((row["model"], row["format"]), {})
+            of.setdefault(row["relation"], {})[row["fact"]] = row["right"]
+    return folder, right
+
+
+def test_the_gain_of_shipped_results_is_that_of_their_rows(with_shipped):
+    folder, right = with_shipped
     expected = {}
-    for (model, label), second in right.items():
-        if label != "space, space":
-            first = right[model, "space, space"]
+    for where, ways in right.items():
+        for (model, label), second in ways.items():
+            if label == "space, space":
+                continue
+            first = ways[model, "space, space"]
             assert {r: set(of) for r, of in first.items()} == {
                 r: set(of) for r, of in second.items()
             }
             gains = [mean(second[r][f] - first[r][f] for f in first[r]) for r in first]
-            expected[f"shipped: trex: {model}, {label}"] = len(gains), mean(gains)
-    _, _, *body = table(folder, "drawn_by = ")
-    assert {row[0] for row in body} == set(expected) and len(expected) == 2
+            expected[f"{where}: {model}, {label}"] = len(gains), mean(gains)
+    _, _, *body = table(folder, "versus.append((said,")
+    assert {row[0] for row in body} == set(expected) and len(expected) == 4
     for said, n, over_facts, over_relations in body:
-        assert int(n) == expected[said][0] == 40
+        assert int(n) == expected[said][0]
         for cell in (over_facts, over_relations):
             estimate, low, high = numbers(cell)
             assert estimate == pytest.approx(expected[said][1], abs=0.005 + 1e-9)
             assert low <= estimate <= high
+
+
+def test_the_best_and_the_worst_relations_of_shipped_results_are_those_of_their_rows(with_shipped):
+    folder, right = with_shipped
+    _, *body = table(folder, "ends = ")
+    shown = {tuple(row[:3]): row[3:] for row in body}
+    assert len(shown) == 1 + sum(map(len, right.values()))  # and this run
+    for where, ways in right.items():
+        for way, by in ways.items():
+            ordered = sorted(mean(of.values()) for of in by.values())
+            for said, wanted in zip(
+                shown[where, *way], (ordered[::-1][:3], ordered[:3]), strict=True
+            ):
+                assert re.findall(r" (\d\.\d\d)", said) == [f"{a:.2f}" for a in wanted]
+    [best, worst] = [ends for (where, *_), ends in shown.items() if where == "this run"][0]
+    assert "," not in best + worst and best.split()[0] != worst.split()[0]  # of two relations
 
 
 def test_a_relation_with_fewer_options_is_counted_and_has_a_star(in_one_format):

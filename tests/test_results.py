@@ -73,6 +73,22 @@ def test_chunks_are_those_of_all_runs():
     assert (about["chunks"], about["chunks_from_cache"]) == (8, 2)
 
 
+def test_results_are_put_together_if_they_differ_in_who_was_asked_and_how_alone():
+    paper = {
+        "fact_set": "data/x",
+        "seed": 0,
+        "relations": [],
+        "models": ["a"],
+        "formats": ["space"],
+    }
+    other = paper | {"formats": ["colon"], "models": ["b"], "n_choice": 4, "page": True}
+    later = dict(reversed(other.items())) | {"seed": 1}
+    fewer = later | {"relations": ["P36"]}
+    given = {"p": paper, "o": other, "l": later, "f": fewer, "old": {}, "older": {}}
+    assert results.alike(given) == [["p", "o"], ["l"], ["f"], ["old"], ["older"]]
+    assert results.alike({}) == []
+
+
 def test_the_line_says_how_much_was_scored_before():
     about = {"profile": "kamel", "started": "2026-11-22T20:12:00", "seconds": 300, "commit": "ab"}
     about["worlds"] = {}

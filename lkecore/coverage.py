@@ -151,8 +151,9 @@ def page(
             each = f'<span class="lke-id">{row.id}</span>'
             lines.append(f"| {each} | {row.what} | {where} | {models} | {files} |")
         pages = sorted({place.page for place in covered if place.id in set(part["id"])})
-        lines += ["", "The runs that these pages show, by the names of their folders:", ""]
-        lines += ["| page | run |", "|---|---|"]
+        if pages:
+            lines += ["", "The runs that these pages show, by the names of their folders:", ""]
+            lines += ["| page | run |", "|---|---|"]
         lines += [f"| {{doc}}`notebooks/{each}` | `{runs[each]}` |" for each in pages]
     return "\n".join(lines) + "\n"
 

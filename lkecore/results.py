@@ -117,21 +117,34 @@ def read(
     return frame.astype(dict.fromkeys(words, str)), kept
 
 
-def alike(parameters: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
-    """The names of some results, in groups that are about the same facts with the same options.
+def together(
+    found: Mapping[str, tuple[pd.DataFrame, Mapping[str, Any]]],
+) -> dict[str, pd.DataFrame]:
+    """Answers of results by name; those about the same facts put together, under the first name.
 
-    ``parameters``: a name to the notebook's parameters, as `read` gives them. Two profiles may have a
-    format each, or a model each, of the same facts: then they differ in ``WHO_AND_HOW`` alone, and
-    their answers may be put together. The oldest results do not say what was asked, and stay alone.
-
-    >>> alike({"a": {"seed": 0, "formats": ["x"]}, "b": {"seed": 1}, "c": {"seed": 0}})
-    [['a', 'c'], ['b']]
+    ``found``: what `read` gives, by name. Two profiles may have a format each, or a model each, of the
+    same facts: then their parameters differ in ``WHO_AND_HOW`` alone. The oldest results do not say
+    what was asked, and stay alone. Raises :class:`BadInput`, naming the results, where such facts had
+    other options, or where one answer is there twice and once right.
     """
     groups: dict[str, list[str]] = {}
-    for name, given in parameters.items():
+    for name, (_, about) in found.items():
+        given = about["parameters"]
         rest = {key: given[key] for key in sorted(given) if key not in WHO_AND_HOW}
         groups.setdefault(json.dumps(rest) if given else name, []).append(name)
-    return list(groups.values())
+    joined = {}
+    for names in groups.values():
+        frame = pd.concat([found[name][0] for name in names], ignore_index=True)
+        if len(names) > 1:
+            fact, answer = ["relation", "fact"], ["model", "format", "relation", "fact"]
+            frame = frame.drop_duplicates([*answer, "right"])
+            n_options = frame.groupby(fact)["options"].nunique()
+            if n_options.max() > 1 or frame.duplicated(answer).any():
+                raise BadInput(
+                    f"results {', '.join(names)}: of the same facts, but they contradict"
+                )
+        joined[names[0]] = frame
+    return joined
 
 
 def line(about: dict[str, Any]) -> str:

@@ -59,14 +59,13 @@ def page(found: Mapping[str, pd.DataFrame], profile: str) -> str:
         "A claim **holds** or **fails** if the whole interval of its statistic lies on one side of the",
         "bound, and is **undecided** else. Counted are the verdicts on models asked in the paper's way.",
         "*Aside* are those that say nothing of the claim: a model is at chance, for instance. A dash: there",
-        "was nothing to test it on. Several sizes of one model, say, or one before and after tuning, are",
-        "here in the lab alone; `params/iclke_small.yaml` asks real ones.",
+        "was nothing to test it on. Real models in several sizes, say, or before and after tuning, need the",
+        "hub: `params/iclke_small.yaml` asks them.",
         "",
         "Do not read the counts as votes. The verdicts of one cell share facts, and often the text that the",
         "models have read: ten of them can be one finding. And where the lab says *holds* and real models",
-        "*undecided*, there may be too few facts. The intervals below tell. If it is over three to five",
-        "relations that differ much, an interval at 95 % holds the truth in 80 to 90 % of cases (in a",
-        "simulation): such a verdict is about these relations rather than about relations in general.",
+        "*undecided*, there may be too few facts. The intervals below tell. One over three or four",
+        "relations can be {ref}`too narrow <few-relations>`.",
     ]
     if "toy" in set(every["models"]):
         lines += [

@@ -639,8 +639,8 @@ pd.DataFrame(rows, columns=columns).style.hide().set_table_attributes(
 # pair stands right before the answer, a sign between pairs farther off.
 #
 # And words are a case of their own in the lab: the facts in question were told in lists, so that a sentence asks for
-# them in a form in which they were never told. The second exercise has the numbers. The page {doc}`../verdicts` does
-# not count these verdicts.
+# them in a form in which they were never told. The second exercise has the numbers. The page {doc}`../verdicts`
+# sets these verdicts aside.
 #
 # Where the verdict is *undecided*, look at the width of the interval. If it is wider than the band of the margin, from
 # -0.05 to 0.05, no difference however small could have passed: there are too few facts. With 25 of them, a single

@@ -205,7 +205,7 @@ print(f"{len(answers):,} questions, {n_options} options each")
 #
 # **Accuracy** of each model, in the first format, each relation counted alike. The first interval asks what would be
 # with other facts of these relations, the second with other relations, too. With few relations the second is wide, and
-# even so too narrow.
+# may even so be too narrow.
 
 # %%
 index = ["relation", "fact"]
@@ -552,9 +552,8 @@ pd.DataFrame(rows, columns=columns.split()).set_index("family")
 #
 # **Claims.** Statistic, direction and least effect of each stand in `lkecore/data/claims.csv` since before the first
 # run of this page. The intervals are over relations and facts, since the claims are about relations in general. They are
-# about the smallest and the largest model of a family. With few relations such an interval is too narrow if relations
-# differ. In a simulation with four that differ much, a 95 % interval held the truth in 85 to 90 % of cases, and with eight,
-# as the shipped worlds have, in 91 to 95 %. Where relations hardly differ, it holds it in 98 %.
+# about the smallest and the largest model of a family. With four relations, or the eight of the shipped worlds, such an
+# interval can be too narrow: see {ref}`how often it holds the truth <few-relations>`.
 #
 # The claim about what a larger model *knows* is tested by a rate of what the smaller one *answers*, and each lucky guess
 # of the smaller one lowers this rate. So luck alone can make the claim hold. The statistic was fixed before the runs and

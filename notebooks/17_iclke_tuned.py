@@ -567,8 +567,7 @@ beside.style.hide().format(precision=3).set_table_attributes('class="lke-text"')
 #
 # **Claims.** Statistic, direction and least effect of each stand in `lkecore/data/claims.csv` since before the first
 # run of this page. They are tested in the paper's format, and beside it in the other ways of asking. The intervals are over
-# relations and facts. With four relations that differ much, such a 95 % interval holds the truth in 85 to 90 % of cases only
-# (in a simulation), and EIC-LKE has few facts.
+# relations and facts. With four relations they can be too narrow ({ref}`by how much <few-relations>`), and EIC-LKE has few facts.
 
 # %%
 claims = paper.claims("IC").set_index("id")

@@ -190,7 +190,7 @@ print(f"{len(test):,} answers about test facts, {len(choice):,} to choose by")
 # that have a format each of the same facts are put together, under the name of the first.
 
 # %%
-found, parameters = {}, {}
+found = {}
 for name, source in (
     *product(shipped, ["10_iclke_relations"]),
     *product(shipped_one, ["11_iclke_shots"]),
@@ -201,12 +201,9 @@ for name, source in (
         frame = frame[frame["draw"] == frame["draw"].min()]
         relation = about["parameters"]["relation"]
         frame, name = frame.assign(relation=relation), f"{name}, {relation}"
-    found[name], parameters[name] = frame, about["parameters"]
+    found[name] = frame, about
     print(f"shipped, {results.line(about)}; {about['command']}")
-longer, once = {}, ["model", "format", "relation", "fact"]
-for alike in results.alike(parameters):
-    joined = pd.concat([found[name] for name in alike]).drop_duplicates(once)
-    longer[alike[0]] = joined
+longer = results.together(found)
 whole_of = {"this run": test.reset_index(drop=True)} | longer
 every = pd.concat(whole_of, names=["source", ""]).reset_index("source")
 

@@ -237,9 +237,8 @@ who.style.set_table_attributes('class="lke-text"')
 # - the *gold confidence*, the mean confidence in the gold option, over facts.
 #
 # The boards have no numbers in front of the names. A rank says that one model is better than the next, and this is what
-# we do not know yet. With four relations that differ much, a 95 % interval over relations held the truth in 85 to 90 % of the
-# cases of a simulation, with eight in 91 to 95 %: it is too narrow there. An interval
-# without any width, of a model that has nothing right, is no certainty.
+# we do not know yet. With few relations the intervals over relations can be too narrow
+# ({ref}`by how much <few-relations>`). An interval without any width, of a model that has nothing right, is no certainty.
 
 # %%
 right, overall, rows = {}, {}, []
@@ -533,7 +532,7 @@ beside.style.hide().set_table_attributes('class="lke-text"')
 
 # %%
 bets = neighbours[["board", "upper", "lower"]].copy()
-sure = (neighbours["low"] > 0) & (neighbours["p"] < 0.05)
+sure = neighbours["order"] == "upper first"
 bets["other facts"] = np.where(sure, "bet", "no")
 sure &= neighbours["wide_low"] > 0
 bets["other relations"] = np.where(sure, "bet", "no")

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 
 import jupytext
 import nbformat
+import pandas as pd
 import pytest
 import yaml
 from bs4 import BeautifulSoup
@@ -119,6 +120,55 @@ def test_every_figure_has_an_image_a_number_a_caption_and_a_text_for_those_who_c
     # Of the figures of results that ship, the smoke profile shows one.
     shown = [n for n in named if not n.endswith("-shipped") or n == "fig-confidence-shipped"]
     assert seen == len(shown) > 3
+
+
+def kept(html, page: str, file: str) -> list[dict[str, str]]:
+    """The rows of a file that the run behind a page has kept."""
+    link = next(a for a in page_of(html, page).select("a.download") if a["href"].endswith(file))
+    path = (html / "notebooks" / unquote(link["href"])).resolve()
+    with path.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def page_of(html, name: str) -> BeautifulSoup:
+    return BeautifulSoup((html / "notebooks" / f"{name}.html").read_text("utf-8"), "html.parser")
+
+
+def test_neighbours_have_an_order_only_where_interval_and_corrected_test_agree(html):
+    rows = kept(html, "90_leaderboard", "neighbours.csv")
+    orders = set()
+    for row in rows:
+        sure = float(row["low"]) > 0 and float(row["p"]) < 0.05
+        assert row["order"] == ("upper first" if sure else "none"), row
+        orders.add((float(row["low"]) > 0, float(row["p"]) < 0.05))
+    assert (True, True) in orders and len(orders) > 1
+
+
+def test_the_formats_of_two_profiles_stand_together_with_all_answers_of_each(html):
+    rows = kept(html, "18_iclke_confidence", "fig-confidence-shipped.csv")
+    whole = [row for row in rows if row["source"] == "kamel" and float(row["threshold"]) == 0]
+    ways = {(row["model"], row["format"]): int(row["n"]) for row in whole}
+    models, formats = ("smollm2", "gemma3-270m"), ("space, space", "colon, newline")
+    # 49 relations of 100 facts; a confidence is above 0 in any case.
+    assert ways == {(m, f): 4900 for m in models for f in formats} and len(whole) == 4
+
+
+def test_single_relations_of_a_family_have_their_names(html):
+    rows = kept(html, "16_iclke_size", "eta-by-relation.csv")
+    mine = [row["relation"] for row in rows if row["source"] == "this run"]
+    assert mine == ["author", "birth_year"]
+    shipped = [row for row in rows if row["source"] == "shipped: lab"]
+    folder = TOP / "results" / "lab" / "50_lab_truth.parquet"
+    answers = pd.read_parquet(folder).query("estimator == 'iclke-space'").astype({"model": str})
+    for row in shipped:
+        small, large = (
+            answers[(answers["model"] == m) & (answers["relation"] == row["relation"])]
+            .set_index("fact")["correct"]
+            .sort_index()
+            for m in (row["small"], row["large"])
+        )
+        assert int(row["small_right"]) == small.sum() and int(row["both"]) == (small & large).sum()
+    assert len(shipped) == 24  # eight relations of three worlds
 
 
 def test_no_page_shows_a_traceback_a_warning_or_an_object_instead_of_a_result(pages):

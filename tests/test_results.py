@@ -73,6 +73,13 @@ def test_chunks_are_those_of_all_runs():
     assert (about["chunks"], about["chunks_from_cache"]) == (8, 2)
 
 
+def shipped_answers(
+    model: str, format_: str, right: list[bool], options: int = 100
+) -> pd.DataFrame:
+    facts = {"relation": "P36", "fact": range(1, len(right) + 1), "right": right}
+    return pd.DataFrame({"model": model, "format": format_, **facts, "options": options})
+
+
 def test_results_are_put_together_if_they_differ_in_who_was_asked_and_how_alone():
     paper = {
         "fact_set": "data/x",
@@ -83,10 +90,38 @@ def test_results_are_put_together_if_they_differ_in_who_was_asked_and_how_alone(
     }
     other = paper | {"formats": ["colon"], "models": ["b"], "n_choice": 4, "page": True}
     later = dict(reversed(other.items())) | {"seed": 1}
-    fewer = later | {"relations": ["P36"]}
-    given = {"p": paper, "o": other, "l": later, "f": fewer, "old": {}, "older": {}}
-    assert results.alike(given) == [["p", "o"], ["l"], ["f"], ["old"], ["older"]]
-    assert results.alike({}) == []
+    given = {"p": paper, "o": other, "l": later, "old": {}, "older": {}}
+    kept = shipped_answers("a", "space", [True, False])
+    new = shipped_answers("b", "colon", [False, True])
+    frames = {"p": kept, "o": pd.concat([new, kept]), "l": kept, "old": kept, "older": new}
+    found = {name: (frames[name], {"parameters": given[name]}) for name in given}
+    joined = results.together(found)
+    assert list(joined) == ["p", "l", "old", "older"]
+    rows = joined["p"][["model", "format", "fact", "right"]].to_numpy().tolist()
+    assert rows == [  # the answers that both have are there once
+        ["a", "space", 1, True],
+        ["a", "space", 2, False],
+        ["b", "colon", 1, False],
+        ["b", "colon", 2, True],
+    ]
+    assert results.together({}) == {}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        shipped_answers("a", "space", [True, True]),  # the same answers, and one of them right now
+        shipped_answers("a", "colon", [True, False], options=50),
+    ],
+)
+def test_results_that_contradict_each_other_are_not_put_together(other):
+    mine = shipped_answers("a", "space", [True, False])
+    found = {
+        name: (frame, {"parameters": {"seed": 0}})
+        for name, frame in zip("pq", (mine, other), strict=True)
+    }
+    with pytest.raises(BadInput, match="results p, q: of the same facts"):
+        results.together(found)
 
 
 def test_the_line_says_how_much_was_scored_before():

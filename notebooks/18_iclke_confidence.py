@@ -367,8 +367,8 @@ of_fifty["text"][order]
 # %% [markdown]
 # **Other facts.** The same in the shipped results, if there are any, for one threshold: how many answers lie above 0.5,
 # how sure the model is of these on average, and how many of them are right. `all` is the accuracy of all answers. Compare
-# rows of one model: it has the same weights in all of them, and only the facts differ. (The profile `kamel` asks about
-# the birth years of laureates of the Nobel Prize as well. They stand in rows of their own.)
+# rows of one model in one format: it has the same weights in all of them, and only the facts differ. (The profile `kamel`
+# asks about the birth years of laureates of the Nobel Prize as well. They stand in rows of their own.)
 
 # %%
 rows = []

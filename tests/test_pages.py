@@ -296,7 +296,7 @@ def test_the_claims_of_the_page_are_judged_by_the_scores_in_the_runs(made, right
         expected = stdev(few) - stdev(many), mean(many) - mean(few)
         words = "matters less", "accuracy rises"
         for cell, value, word, head in zip((steady, rise), expected, words, heads[3:], strict=True):
-            assert word in head and "Holds if greater than 0.0." in head
+            assert word in head and "Holds if greater than 0." in head
             estimate, low, high = numbers(cell)
             assert estimate == pytest.approx(value, abs=0.0005 + 1e-9)
             verdict = "holds" if low > 0 else "fails" if high < 0 else "undecided"

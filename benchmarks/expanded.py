@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from lkecore.prompts import Prompt
+from lkecore.prompts.prompt import Prompt
 
 
 def option_logprobs_expanded(

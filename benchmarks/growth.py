@@ -5,8 +5,8 @@ from typing import Any
 
 from benchmarks.methods import ours
 from benchmarks.work import N_FACTS, N_OPTIONS, count, draw
-from lkecore.models import Model
-from lkecore.prompts import Prompt
+from lkecore.models.model import Model
+from lkecore.prompts.prompt import Prompt
 from lkecore.scores.tokens import encode
 
 FACTS, OPTIONS = (5, 10, 20, 40), (10, 25, 50, 100)

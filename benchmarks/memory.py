@@ -16,7 +16,7 @@ import click
 
 from benchmarks import work
 from lkecore import models
-from lkecore.rows import BadInput
+from lkecore.errors import BadInput
 from lkecore.scores.tree import option_logprobs
 
 BOUNDS = (0.25, 1.0)

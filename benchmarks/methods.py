@@ -13,9 +13,9 @@ import psutil
 
 from benchmarks.expanded import option_logprobs_expanded
 from benchmarks.work import first_facts, row_tokens, whole
-from lkecore.models import Model
-from lkecore.prompts import Prompt
-from lkecore.rows import BadInput
+from lkecore.errors import BadInput
+from lkecore.models.model import Model
+from lkecore.prompts.prompt import Prompt
 from lkecore.scores.plain import option_logprobs_plain
 from lkecore.scores.tokens import Encoded, encode
 from lkecore.scores.tree import option_logprobs

@@ -23,10 +23,10 @@ import click
 from benchmarks import floor, growth, report, work
 from benchmarks.methods import Method, Result, all_methods, seconds_elsewhere
 from lkecore import models, runs
-from lkecore.cache import write_whole
-from lkecore.models import Model
-from lkecore.rows import BadInput
+from lkecore.errors import BadInput
+from lkecore.models.model import Model
 from lkecore.scores.tokens import encode
+from lkecore.storage import write_whole
 
 
 def cpu_name() -> str:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lkecore import facts, prompts
-from lkecore.prompts import Prompt
+from lkecore.prompts.prompt import Prompt
 from lkecore.scores.tokens import Encoded
 
 TREX = ("P36", "P17", "P19")
@@ -27,7 +27,7 @@ def draw(
 ) -> list[Prompt]:
     """The prompts of three relations of T-REx in the folder ``data``, or of the atlas without one.
 
-    Raises :class:`lkecore.rows.BadInput` for data that lack a relation or have too few facts.
+    Raises :class:`lkecore.errors.BadInput` for data that lack a relation or have too few facts.
     """
     drawn = []
     for name in TREX if data else ATLAS:

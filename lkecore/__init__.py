@@ -1,4 +1,4 @@
-"""What facts does a language model know? facts → prompts → scores → metrics → figures."""
+"""What facts does a language model know? facts → prompts → scores → answers → figures."""
 
 import os
 

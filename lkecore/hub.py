@@ -12,8 +12,8 @@ from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from lkecore.cache import write_whole
-from lkecore.rows import BadInput, first_line
+from lkecore.errors import BadInput, first_line
+from lkecore.storage import write_whole
 
 # Not "..": the client looks for a revision in the folders of its cache.
 REVISION = r"(?!\S*\.\.)\w[\w./-]*"

@@ -47,7 +47,7 @@ import torch
 from matplotlib import pyplot as plt
 
 from lkecore import facts, figures, intervals, models, prompts, runs
-from lkecore.metrics import iclke
+from lkecore.metrics import choice as iclke
 from lkecore.scores.tokens import common_prefix
 from lkecore.scores.tree import option_logprobs
 

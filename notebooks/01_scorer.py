@@ -60,14 +60,12 @@ import seaborn as sns
 from matplotlib import pyplot as plt
 
 from lkecore import facts, figures, models, prompts, runs
-from lkecore.metrics import iclke
+from lkecore.answers import words
+from lkecore.metrics import choice as iclke
+from lkecore.scores.expected import expected_tokens
 from lkecore.scores.plain import option_logprobs_plain
 from lkecore.scores.tokens import common_prefix, encode
-from lkecore.scores.tree import (
-    expected_tokens,
-    option_logprobs,
-    piece_logprobs,
-)
+from lkecore.scores.tree import option_logprobs, piece_logprobs
 from lkecore.scores.trie import Tree
 
 figures.style()
@@ -350,6 +348,7 @@ for i, unit in enumerate(["tokens", "seconds"]):
         ax.set(xscale="log", yscale="log")
         ax.set_xticks(sorted(set(points[name])), sorted(set(points[name])))
         ax.minorticks_off()
+        figures.plain_ticks(ax.yaxis)
         handles, labels = ax.get_legend_handles_labels()
         ax.get_legend().remove()
 fig.legend(handles, labels, loc="outside upper center", ncols=2, frameon=False)
@@ -385,8 +384,7 @@ about = {
     ),
     "command": meta["command"],
 }
-shown_as_text = pd.DataFrame(about.items(), columns=["what", "which"]).style
-shown_as_text.hide().set_table_attributes('class="lke-text"')
+words(pd.DataFrame(about.items(), columns=["what", "which"]))
 
 # %% [markdown]
 # The methods:

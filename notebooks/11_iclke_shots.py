@@ -1,8 +1,20 @@
 # %% [markdown]
 # # How many examples does a model need?
 #
-# IC-LKE shows a model some pairs of a relation and then asks. How many pairs are enough, and does it matter
-# which ones? On this page we vary both. Afterwards you will be able to say
+# IC-LKE shows a model some pairs of a relation and then asks. How many pairs are enough, and does it matter which ones?
+#
+# **What came out.** {glue:text}`most` {glue:text}`enough` {glue:text}`luck` {glue:text}`shipped`
+#
+# ```{glue:figure} fig-shots-curve
+# :name: fig-shots-curve
+# :alt: A panel for each model with lines of accuracy over the number of examples on a logarithmic axis, one for each prompt format, with bands over draws of examples.
+#
+# Accuracy over the number of examples, a panel for each model (the paper's Figure 1). Lines: mean over draws of
+# examples. Bands: one standard deviation over draws. Thin vertical lines: 95 % interval of the mean over facts. Dashed:
+# the least number that gets 95 % of the accuracy with the most, unless that is at chance. Dotted: chance.
+# ```
+#
+# Afterwards you will be able to say
 #
 # - how accuracy grows with the number of examples, and where it stops growing,
 # - how far the choice of examples alone moves a result,
@@ -37,7 +49,7 @@ shots: list[int] = [1, 2, 5, 10, 20, 50]  # pairs shown before the question
 lab_relation: str = "birth_year"
 lab_shots: list[int] = [1, 3, 10, 20]  # as above, for models of the lab
 draws: list[int] = [0, 1, 2, 3, 4]  # seeds that draw the pairs
-formats: list[str] = ["space", "colon"]  # see the table of formats below
+estimators: list[str] = ["iclke-space", "iclke-colon"]  # see Prompts
 n_pool: int = 100  # facts that pairs are drawn from, at most half of all
 n_facts: int = 30  # test facts, the same for every draw
 n_options: int = 20  # candidate objects of each
@@ -47,28 +59,10 @@ dtype: str = "float32"
 page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
-from functools import partial
-from itertools import product
-
-import numpy as np
-import pandas as pd
-from matplotlib import pyplot as plt
-
-from lkecore import (
-    facts,
-    figures,
-    intervals,
-    lab,
-    paper,
-    prompts,
-    results,
-    runs,
-    world,
-)
-from lkecore.metrics import iclke
-from lkecore.models import open_model
-from lkecore.rows import BadInput
-from lkecore.scores.tree import option_logprobs
+from lkecore import answers, figures, papers, prompts, runs
+from lkecore.answers import shots as by_shots
+from lkecore.facts import pool, world
+from lkecore.models import lab
 
 figures.style()
 
@@ -82,113 +76,72 @@ figures.style()
 # So we draw the test facts of a lab model from those that its text told in lists alone, 16 times or more.
 
 # %%
-source = {m: lab.parse(m).world if lab.is_name(m) else fact_set for m in models}
-told = "state == 'planted' and form == 'list' and occurrences >= 16"
-chosen, pool, asked, options = {}, {}, {}, {}
-for model, spec in source.items():
-    if lab.is_name(model) and lab.parse(model).variant == "unplanted":
-        raise BadInput(f"{model} has not read the facts that are asked")
-    of_lab = world.is_spec(spec)
-    chosen[spec] = facts.load(spec, lab_relation if of_lab else relation)
-    sizes = {"n_train": n_pool, "n_test": max(400, n_facts)}
-    pool[spec], test = facts.divide(chosen[spec], **sizes)
-    if of_lab:
-        often = set(world.states(spec).query(told)["fact"])
-        test = [fact for fact in test if fact.id in often]
-    asked[spec] = facts.draw_facts(test, n_facts, seed)
-    ask = asked[spec], chosen[spec].objects
-    options[spec] = facts.draw_options(*ask, n_options, seed)
-numbers = {  # of examples; a curve goes from few to many
-    spec: sorted(set(lab_shots if world.is_spec(spec) else shots))
-    for spec in chosen
+own = lab.fact_sets(models, fact_set, unplanted=False)
+how = {"n_pool": n_pool, "n_facts": n_facts}
+in_lab = {name: world.is_spec(name) for name in own.values()}
+drawn = {
+    name: pool.draw(
+        name,
+        lab_relation if of_lab else relation,
+        n_options=n_options,
+        seed=seed,
+        least_lists=16,
+        **how,
+    )
+    for name, of_lab in in_lab.items()
 }
+numbers = {  # of examples; a curve goes from few to many
+    name: sorted(set(lab_shots if of_lab else shots))
+    for name, of_lab in in_lab.items()
+}
+print(pool.overview(drawn, **how).to_string(index=False))
 
 # %% [markdown]
-# What there is, and where there is less than asked for. With one draw, fewer examples are the beginning of more
-# examples: below stand the first two pairs of the first draws.
-
-# %%
-chance = 1 / n_options
-print(f"{n_options} options each, so guessing gets {chance:.3f}")
-for spec, facts_of in asked.items():
-    here = {"facts in the pool": (len(pool[spec]), n_pool)}
-    here["test facts"] = len(facts_of), n_facts
-    for what, (n, most) in here.items():
-        fewer = f", fewer than the {most} asked for" if n < most else ""
-        print(f"{spec}, {chosen[spec].label}: {n} {what}{fewer}")
-    for draw in draws[:3]:
-        pairs = facts.draw_shots(pool[spec], max(numbers[spec]), draw)[:2]
-        print(draw, [(pair.subject, pair.object) for pair in pairs])
-
-# %% [markdown]
-# The paper's facts here are laureates of the Nobel Prize. Six of them stand in its Table 2; it uses the first two columns.
-# The table as a whole is `nobel:2022`, which is fetched from Wikidata when a run first names it.
+# The last column says what there is less of than asked for. The paper's facts here are laureates of the Nobel Prize.
+# Six of them stand in its Table 2; it uses the first two columns. The table as a whole is `nobel:2022`, which is fetched
+# from Wikidata when a run first names it.
 
 # %% covers=["IC-T2"]
-paper.table("iclke_table2_nobel_excerpt").set_index("name")
+answers.words(papers.table("iclke_table2_nobel_excerpt"))
 
 # %% [markdown]
 # ## Prompts
 #
-# Two formats. `space` is the paper's: a space inside a pair and a space between pairs. `colon` marks both
-# borders. Small models read it more easily: the page on relations compares formats on training facts.
+# Two formats. `iclke-space` is the paper's: a space inside a pair and a space between pairs. `iclke-colon` marks both
+# borders. Small models read it more easily: the page on {doc}`relations <10_iclke_relations>` compares formats on training
+# facts. Below stands the first question behind the first pairs of some draws. Of one draw, fewer examples are the
+# beginning of more examples.
 
 # %%
-separators = {"space": (" ", " "), "colon": (": ", "\n")}
-if unknown := set(formats) - set(separators):
-    raise BadInput(f"formats {sorted(unknown)}: there are {[*separators]}")
-for spec, label in product(chosen, formats):
-    pair, between = separators[label]
-    example = prompts.many_shot(
-        facts.draw_shots(pool[spec], 2, draws[0]),
-        asked[spec][:1],
-        options[spec][:1],
-        pair_separator=pair,
-        shot_separator=between,
-    )[0]
-    print(f"{label:6} {example.context + '____'!r}")
+for spec, of in drawn.items():
+    few = prompts.of_draws(of, estimators, draws[:3], numbers[spec][:1])
+    for (draw, name, n), some in few.items():
+        print(f"draw {draw}, {n} shown, {name}: {some[0].context + '____'!r}")
 
 # %% [markdown]
 # ## Scores
 #
 # One block of questions for each model, draw, format and number of examples. This is the slow step. A page
-# over several runs reads what they have kept.
+# over several runs reads what they have kept: one row for each question, with whether the answer was right and how sure
+# the model was.
 
 # %%
-lms = {} if page else {name: open_model(name, dtype=dtype) for name in models}
-keys = ["model", "draw", "format", "n_shots"]
-frames = {}
-for model, lm in lms.items():
-    spec = source[model]
-    if lab.is_name(model):
-        lab.told(lm.path, spec)  # it must have read this very world
-    for draw, label, n in product(draws, formats, numbers[spec]):
-        most = facts.draw_shots(pool[spec], max(numbers[spec]), draw)
-        pair, between = separators[label]
-        questions = prompts.many_shot(
-            most[:n],
-            asked[spec],
-            options[spec],
-            pair_separator=pair,
-            shot_separator=between,
-        )
-        frame = option_logprobs(lm, questions).frame
-        frames[model, draw, label, n] = frame.drop(columns="context")
-
-# %% [markdown]
-# A run keeps every score, and below them one row for each question: was the answer right, and how sure was
-# the model? The page needs these rows alone.
-
-# %%
-if page:
-    answers = runs.collect("answers.parquet")
-else:
-    scores = pd.concat(frames, names=keys).reset_index(keys)
-    runs.keep(scores, "scores.parquet")
-    found = {key: iclke.answers(frame) for key, frame in frames.items()}
-    answers = pd.concat(found, names=keys).reset_index(keys)
-    runs.keep(answers, "answers.parquet")
-print(f"{len(answers):,} questions, {n_options} options each")
+questions = {
+    (model, *key): some
+    for model, spec in ({} if page else own).items()
+    for key, some in prompts.of_draws(
+        drawn[spec], estimators, draws, numbers[spec]
+    ).items()
+}
+ours = answers.ask(
+    models,
+    questions,
+    "answers.parquet",
+    by=["model", "draw", "estimator", "n_shots"],
+    dtype=dtype,
+    page=page,
+    keep_scores=True,
+)
 
 # %% [markdown]
 # Results of longer runs may stand beside these. They are **not this run**: the facts, their number and the options
@@ -196,136 +149,109 @@ print(f"{len(answers):,} questions, {n_options} options each")
 # years of Nobel laureates, which are the paper's facts, and 100 options.
 
 # %%
-where_of = {m: f"this run: {chosen[spec].label}" for m, spec in source.items()}
-here = list(dict.fromkeys(where_of.values()))
-asked_at = answers["model"].map(where_of)
-parts = {where: answers[asked_at == where] for where in here}
-for profile in shipped:
-    found, about = results.read(profile, "11_iclke_shots")
-    parts[f"shipped: {profile}"] = found
-    n, most = found["fact"].nunique(), about["parameters"].get("n_facts", 0)
-    fewer = f", fewer than the {most} asked for" if n < most else ""
-    print(f"shipped: {results.line(about)}; {n} test facts{fewer}")
-    print("to make them again:", about["command"])
-answers = pd.concat(parts, names=["where", ""]).reset_index("where")
-guess = {where: (1 / part["options"]).mean() for where, part in parts.items()}
+this = "11_iclke_shots"
+every = answers.beside(ours, shipped, this, join=False)
+print(f"{len(ours):,} questions here, {len(every) - len(ours):,} shipped")
+print(*answers.made_by(shipped, this), sep="\n")
 
 # %% [markdown]
-# ## Metrics
+# ## Answers
 #
-# The accuracy of each draw, and behind it a table of right answers for each number of examples: a row for
-# each draw, a column for each test fact.
+# `accuracy` is the mean over draws, and its interval is over facts. `std` is the standard deviation of the accuracy over
+# the draws: how far the choice of examples alone moves it. It has no value for a single draw. Where every answer is right,
+# or none, the interval has no width, since all draws of facts are alike. That is no certainty.
 
 # %%
-keys = ["where", *keys]
-by_draw = answers.groupby(keys, sort=False)["right"].mean()
-by_draw = by_draw.rename("accuracy").reset_index()
-runs.keep(by_draw, "accuracy-by-draw.csv")
-right = {}
-ways = ["where", "model", "format"]
-for key, part in answers.groupby(ways, sort=False):
-    wide = part.pivot(index=["n_shots", "draw"], columns="fact", values="right")
-    blocks = wide.groupby("n_shots")
-    right[key] = {int(n): list(block.to_numpy()) for n, block in blocks}
-
-# %% [markdown]
-# `mean` is the accuracy, mean over draws; its interval is over facts. `std` is the standard deviation of the
-# accuracy over the draws: how far the choice of examples alone moves it. It has no value for a single draw. Where every
-# answer is right, or none, the interval has no width, since all draws of facts are alike. That is no certainty.
-
-# %%
-rows = []
-for key, table in right.items():
-    for n, of_draws in table.items():
-        of_facts = np.mean(of_draws, axis=0)
-        mean = intervals.mean_over_facts([of_facts], seed=seed)
-        bounds = mean.estimate, mean.low, mean.high, mean.text()
-        rows.append((*key, n, *bounds))
-columns = [*ways, "n_shots", "accuracy", "low", "high", "mean"]
-means = pd.DataFrame(rows, columns=columns)
-std = by_draw.groupby([*ways, "n_shots"])["accuracy"].std()
-means = means.join(std.rename("std"), on=[*ways, "n_shots"])
-shown = means.assign(std=means["std"].map("{:.3f}".format))
-shown = shown.pivot(
-    index=["where", "n_shots"],
-    columns=["model", "format"],
-    values=["mean", "std"],
+each = ["source", "model", "estimator"]
+of_draws = by_shots.by_draw(every, each)
+runs.keep(of_draws, "accuracy-by-draw.csv")
+means = by_shots.over_draws(every, each, seed=seed)
+wide = answers.texts(means).pivot(
+    index=["source", "model", "n_shots"], columns="estimator"
 )
-shown.reindex(list(parts), level="where").fillna("")
+wide.columns = [f"{what}, {name}" for what, name in wide.columns]
+answers.words(wide.reset_index(), digits=2, missing="")
 
 # %% [markdown]
-# The least number of examples that gets 95 % of the accuracy with the most. The interval is over facts. It
-# can only name numbers that were tried.
+# **How many are needed?** `needed` is the least number of examples that gets 95 % of the accuracy with the most. Its
+# interval is over facts, and it can only name numbers that were tried. `accuracy` is that with the most, here with an
+# interval over draws and facts.
 #
-# *At chance* marks a model that does not answer clearly more than guessing would, even after the most examples: the lower
-# end of an interval over draws and facts lies at chance or below. It may not know these facts at all. Then there is nothing
-# that examples could bring out, and the number says nothing. The figures leave it out.
+# *At chance* marks a model whose interval reaches down to chance even after the most examples: it does not answer clearly
+# more than guessing would. It may not know these facts at all. Then there is nothing that examples could bring out, and
+# the number says nothing. The figures leave it out.
 
 # %%
-redrawn = partial(intervals.statistic_over_facts, seed=seed, redraw=1)
-rows = []
-for way, table in right.items():
-    found = intervals.statistic_over_facts(
-        list(table.values()),
-        lambda v, n=list(table): iclke.shots_needed(n, v.mean(axis=(1, 2))),
-        seed=seed,
-    )
-    with_most = redrawn([table[max(table)]], np.mean)
-    at_chance = with_most.low <= guess[way[0]]
-    rows.append((*way, found.estimate, found.text(0), at_chance))
-columns = [*ways, "needed", "shots needed", "at_chance"]
-needed = pd.DataFrame(rows, columns=columns).set_index(ways)
-marks = needed["at_chance"].map({True: "at chance", False: ""})
-needed[["shots needed"]].assign(mark=marks).rename(columns={"mark": ""})
+needs = by_shots.needed(every, each, seed=seed)
+whole = [found.text(0) for found in needs["needed"]]
+marks = needs["at_chance"].map({True: "at chance", False: ""})
+shown = needs.assign(needed=whole, at_chance=marks)
+runs.keep(answers.texts(shown, 3), "shots-needed.csv")
+answers.words(answers.texts(shown.rename(columns={"at_chance": ""})), digits=2)
+
+# %% [markdown]
+# What this page says at its top is put together from these tables. No number in it is typed.
+
+# %% tags=["hide-input"]
+top = needs.iloc[0]
+rows = (means[each] == top[each]).all(axis=1)
+first = means[rows].iloc[0]
+apart = means[rows].sort_values("std", ascending=False).iloc[0]
+same = (of_draws[each] == top[each]).all(axis=1)
+at_n = of_draws[same & (of_draws["n_shots"] == apart["n_shots"])]["accuracy"]
+most = f"After {top['most']} examples, {top['model']} finds the right object"
+most += f" in {top['accuracy'].text()} of the questions, after"
+most += f" {first['n_shots']} in {first['accuracy'].estimate:.2f}; a blind"
+most += f" guess is right in {top['chance']:.2f} ({top['estimator']})."
+enough = f"For 95 % of that it needs {top['needed'].text(0)} examples."
+if top["at_chance"]:
+    enough = "That may be guessing, so examples had nothing to bring out."
+luck = "Only one draw of examples was made."
+if len(at_n) > 1:
+    luck = f"With {apart['n_shots']} shown, one draw of examples is right in"
+    luck += f" {at_n.min():.2f} and another in {at_n.max():.2f} of the facts."
+longer = [
+    f"{row.model} {row.accuracy.text()} after {row.most}"
+    f"{' (which may be guessing)' if row.at_chance else ''}"
+    for row in needs[needs["source"] != "this run"].itertuples()
+    if row.estimator == top["estimator"]
+]
+beside = f"In longer runs: {'; '.join(longer)}." if longer else "-"
+figures.findings(most=most, enough=enough, luck=luck, shipped=beside)
 
 # %% [markdown]
 # ## Figures
 #
-# What to see in {numref}`fig-shots-curve`: how steep each line is at its left end, how far the band narrows to
+# What to see in {numref}`fig-shots-curve`, at the top: how steep each line is at its left end, how far the band narrows to
 # the right, and where the dashed line stands, beyond which more examples bring next to nothing.
 
-# %% covers=["IC-F1", "IC-D1"] needs={"IC-D1": {"fact_set": "nobel"}} tags=["hide-input"] mystnb={"figure": {"name": "fig-shots-curve", "caption": "Accuracy over the number of examples, a panel for each model (the paper's Figure 1). Lines: mean over draws of examples. Bands: one standard deviation over draws. Thin vertical lines: 95 % interval of the mean over facts. Dashed: the least number that gets 95 % of the accuracy with the most, unless that is at chance. Dotted: chance."}, "image": {"alt": "A panel for each model with lines of accuracy over the number of examples on a logarithmic axis, one for each prompt format, with bands over draws of examples."}}
-points = means.join(needed[["needed", "at_chance"]], on=ways)
-by_model = by_draw.groupby(["where", "model"], sort=False)
-grid = min(3, len(models)), -(-len(models) // 3)  # columns, rows
-size = (5.5 + 1.5 * grid[0], 0.5 + 4 * grid[1])
-look = {"sharey": True, "squeeze": False, "layout": "constrained"}
-fig, axes = plt.subplots(*grid[::-1], figsize=size, **look)
-for ax in axes.flat[len(models) :]:
-    ax.remove()
-here_alone = points[points["where"].isin(here)]
-for ax, model in zip(axes.flat, models, strict=False):
-    part = here_alone[here_alone["model"] == model]
-    part = part.assign(needed=part["needed"].mask(part["at_chance"]))
-    drawn = by_model.get_group((where_of[model], model))
-    figures.shots_curve(drawn, part, ax, chance=chance)
-    ax.set_title(f"{model}, {chosen[source[model]].label}")
-    spoken = ax.get_xlabel()
-    ax.set_xlabel("")  # once for all panels, which are narrow
-fig.supxlabel(spoken, fontsize="medium")
-runs.keep(here_alone.drop(columns="mean"), "fig-shots-curve.csv")
+# %% covers=["IC-F1", "IC-D1"] needs={"IC-D1": {"fact_set": "nobel"}} tags=["hide-input"]
+points = by_shots.points(means, needs)
+here = points["source"] == "this run"
+titles = {
+    ("this run", model): f"{model}, {drawn[about].relation.label}"
+    for model, about in own.items()
+}
+fig = figures.shots_panels(of_draws, points[here], titles=titles)
+figures.place(fig, "fig-shots-curve", points[here])
 
 # %% [markdown]
-# The next figure is the same for the shipped results, a panel for each model. With them on the paper's facts,
-# it is the nearest that this book has to Figure 1. Look first how far a curve rises above the dotted line of chance. Small
+# {numref}`fig-shots-shipped` is the same for the shipped results, if there are any. With them on the paper's facts, it is
+# the nearest that this book has to Figure 1. Look first how far a curve rises above the dotted line of chance. Small
 # models know few birth years, and where a curve lies flat on that line, examples had nothing to bring out. Where curves
-# do rise, see whether the model that ends higher also gets there with fewer examples, as the paper says. There is no
-# such figure if nothing ships.
+# do rise, see whether the model that ends higher also gets there with fewer examples, as the paper says.
+#
+# ```{glue:figure} fig-shots-shipped
+# :name: fig-shots-shipped
+# :alt: A panel for each model with lines of accuracy over the number of examples on a logarithmic axis, one for each prompt format, with bands over draws.
+#
+# Accuracy over the number of examples in the shipped results, a panel for each model and profile. Marks as in the figure
+# at the top.
+# ```
 
-# %% covers=["IC-F1", "IC-D1"] needs={"IC-D1": {"fact_set": "nobel"}} tags=["hide-input"] mystnb={"figure": {"name": "fig-shots-shipped", "caption": "Accuracy over the number of examples in the shipped results, a panel for each model and profile. Marks as in the figure above."}, "image": {"alt": "A panel for each model with lines of accuracy over the number of examples on a logarithmic axis, one for each prompt format, with bands over draws."}}
-others = points[~points["where"].isin(here)]
-runs.keep(others.drop(columns="mean"), "fig-shots-shipped.csv")
-panels = list(others.groupby(["where", "model"], sort=False))
-if panels:
-    size = (4.5 * len(panels), 4)
-    fig, axes = plt.subplots(1, len(panels), figsize=size, **look)
-    for ax, (key, part) in zip(axes.flat, panels, strict=True):
-        drawn = by_model.get_group(key)
-        part = part.assign(needed=part["needed"].mask(part["at_chance"]))
-        figures.shots_curve(drawn, part, ax, chance=guess[key[0]])
-        ax.set_title(f"{key[1]}, {key[0]}")
-        ax.set_xlabel("")
-    fig.supxlabel(spoken, fontsize="medium")
+# %% covers=["IC-F1", "IC-D1"] needs={"IC-D1": {"fact_set": "nobel"}} tags=["hide-input"]
+fig = figures.shots_panels(of_draws, points[~here], titles={})
+figures.place(fig, "fig-shots-shipped", points[~here])
 
 # %% [markdown]
 # ## Paper and ours
@@ -333,40 +259,25 @@ if panels:
 # **Numbers.** None: Figure 1 prints no values, and its models and facts are others.
 #
 # **Claims.** Statistic, direction and least effect of each stand in `lkecore/data/claims.csv` since before the
-# first run of this page. Both are tested in the paper's format, `space`, and beside it in the others.
-# The verdict on a model *at chance* says nothing of the claim.
+# first run of this page. Both are tested in the paper's format, `iclke-space`, and beside it in the others. Both hold if
+# the whole interval lies above 0. The verdict on a model *at chance* says nothing of the claim.
 
 # %%
-claims = paper.claims("IC").set_index("id")
-statistics = {
-    "IC-shots-rise": lambda v: v[1].mean() - v[0].mean(),
-    "IC-shots-steady": lambda v: -np.diff(v.mean(2).std(1, ddof=1))[0],
+ends = by_shots.few_and_many(every, each, seed=seed)
+tested = {
+    estimator: {
+        "IC-shots-rise": answers.tested(part, "rises"),
+        "IC-shots-steady": answers.tested(part, "steadies"),
+    }
+    for estimator, part in ends.groupby("estimator", sort=False)
 }
-rows = []
-for way, table in right.items():
-    few, many = min(table), max(table)
-    ends = table[few], table[many]
-    for key, statistic in statistics.items():
-        if few == many or (len(ends[0]) < 2 and key == "IC-shots-steady"):
-            continue
-        found, claim = redrawn(ends, statistic), claims.loc[key]
-        says = f"{claim['claim']} Holds if {claim['holds_if']}."
-        verdict = paper.claim_verdict(found, claim)
-        mark = "at chance" if needed.loc[way, "at_chance"] else ""
-        rows.append((key, *way, says, found.text(3), verdict, mark))
-
-# %%
-columns = ["id", "where", "models", "format", "claim", "ours"]
-judged = pd.DataFrame(rows, columns=[*columns, "verdict", "mark"])
-kept = judged.rename(columns={"where": "source", "format": "way"})
-kept = kept.assign(as_paper=kept["way"] == "space")
-runs.keep(paper.verdicts(kept), "verdicts.csv")
-marks = judged["mark"].map(lambda mark: mark and f" ({mark})")
-judged["verdict"] = judged["ours"] + ": " + judged["verdict"] + marks
-judged = judged.rename(columns={"models": "model"})
-judged = judged.pivot(index=ways, columns="claim", values="verdict")
-judged = judged.reindex(list(right)).fillna("").rename_axis(columns=None)
-judged.reset_index().style.hide().set_table_attributes('class="lke-text"')
+said = {
+    (claim, row.source, row.model, row.estimator): "at chance"
+    for row in needs[needs["at_chance"]].itertuples()
+    for claim in ("IC-shots-rise", "IC-shots-steady")
+}
+judged = answers.judge_ways(tested, as_paper=["iclke-space"], marks=said)
+answers.words(answers.verdict_table(judged))
 
 # %% [markdown]
 # Where a claim fails or stays open, look at the left end of its curve. If the curve begins near the top, one example was
@@ -379,11 +290,27 @@ judged.reset_index().style.hide().set_table_attributes('class="lke-text"')
 # verdict. It is about models as they are made in general, so that each model is one observation, however many facts it
 # is asked. A handful of models stand in the very order of the claim by luck too often: four of them in 1 of 24 cases, and
 # the other way round as often. And models that were asked different facts cannot be ordered at all. What there is to
-# see stands in the table of *shots needed*, beside the accuracies above it.
+# see stands in the table of `needed`, beside the accuracies.
 #
 # The intervals of these two are over draws and facts: both are drawn again, since the claims are about
 # examples in general. A handful of draws is little, and many facts would not make up for it. The test facts of
 # this run are few, too, so a part of the spread over draws is chance: a fact on the edge falls to one side or the other.
+
+# %% [markdown]
+# ## What you have seen
+#
+# - How many examples are enough depends on the model and on the format: where a pair's end is marked, a single one may
+#   do.
+# - The choice of examples alone moves an accuracy. A result of one draw is one of several that might have been reported.
+# - A curve that stays at chance says nothing of examples: what a model does not know, none of them can bring out.
+
+# %%
+by_hand = every.groupby([*each, "n_shots"], sort=False)["correct"].mean()
+found = points.set_index([*each, "n_shots"])["accuracy"]
+assert (by_hand - found).abs().max() < 1e-9
+few_of = points[points["n_shots"] < points["needed"]]
+last = points.groupby(each)["accuracy"].last().rename("last")
+assert (few_of.join(last, on=each).eval("accuracy / last") < 0.95).all()
 
 # %% [markdown]
 # ## Try it
@@ -400,8 +327,8 @@ judged.reset_index().style.hide().set_table_attributes('class="lke-text"')
 # ````
 
 # %%
-by = by_draw.groupby([*ways, "n_shots"], sort=False)["accuracy"]
-by.agg(["min", "max"]).round(3)
+luckiest = of_draws.groupby([*each, "n_shots"], sort=False)["accuracy"]
+answers.words(luckiest.agg(["min", "max"]).reset_index(), digits=3)
 
 # %% [markdown]
 # The distance from `min` to `max` is what a paper with one draw may have gained or lost by luck.
@@ -413,7 +340,7 @@ by.agg(["min", "max"]).round(3)
 # :label: ex-shots-own
 # Does another model need fewer? Add a model to the row of this notebook in a file such as the one below, then
 # `lke run params/mine.yaml`. The runs that are finished stay; only the new model's are made, and the page is
-# made anew over all of them.
+# made again over all of them.
 # ```
 #
 # ````{solution} ex-shots-own
@@ -435,4 +362,4 @@ by.agg(["min", "max"]).round(3)
 # ## Provenance
 
 # %%
-runs.provenance(*lms.values())
+runs.provenance(*models, dtype=dtype)

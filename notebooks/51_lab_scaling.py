@@ -59,21 +59,15 @@ from IPython.display import display
 from matplotlib import pyplot as plt
 from statsmodels.stats.proportion import confint_proportions_2indep
 
-from lkecore import (
-    facts,
-    figures,
-    intervals,
-    lab,
-    paper,
-    prompts,
-    results,
-    runs,
-    world,
-)
+from lkecore import facts, figures, intervals, prompts, runs
+from lkecore import papers as paper
+from lkecore.answers import shipped as results
+from lkecore.answers import words
+from lkecore.errors import BadInput
+from lkecore.facts import world
 from lkecore.metrics import dose
-from lkecore.metrics import lab as lab_metrics
-from lkecore.models import open_model
-from lkecore.rows import BadInput
+from lkecore.metrics import planted as lab_metrics
+from lkecore.models import lab, open_model
 from lkecore.scores.tree import option_logprobs
 
 figures.style()
@@ -234,7 +228,7 @@ for key, part in told.groupby(dose_keys[:3]):
         for which in ("accuracy", "high", "low")
     ]
     least, top = part["exposures"].min(), part["exposures"].max()
-    words = [
+    texts = [
         f"> {top}"
         if end > top
         else f"≤ {least}"
@@ -242,7 +236,7 @@ for key, part in told.groupby(dose_keys[:3]):
         else f"{end:.1f}"
         for end in ends
     ]
-    rows.append((*key, *ends, f"{words[0]} [{words[1]}, {words[2]}]"))
+    rows.append((*key, *ends, f"{texts[0]} [{texts[1]}, {texts[2]}]"))
 columns = [*dose_keys[:3], "needed", "low", "high", "text"]
 needed = pd.DataFrame(rows, columns=columns)
 runs.keep(needed.drop(columns="text"), "exposures-needed.csv")
@@ -404,7 +398,7 @@ pd.DataFrame(rows, columns=columns).set_index(columns[:2])
 # %%
 own = in_lists[in_lists["estimator"] == main]
 rows = []
-for source, frame in (("this run", own), ("shipped", same)):
+for source, frame in (("this run", own), ("shipped: lab", same)):
     for (of, model), part in frame.groupby(["world", "model"]):
         curve_of = part.groupby("exposures")["correct"].mean()
         half = dose.exposures_needed(curve_of.index, curve_of)
@@ -532,12 +526,12 @@ runs.keep(by_world.drop(columns=["at", "half"]), "fig-lab-size.csv")
 # it to fail, they would be too easy to say anything about size.
 
 # %%
-tested = []
-many, few = 16, 4  # as in claims.csv, whatever `often` is
-both = pd.concat([own.assign(by="this run"), same.assign(by="shipped")])
+tested, many, few = [], 16, 4  # as in claims.csv, whatever `often` is
+parts = own.assign(source="this run"), same.assign(source="shipped: lab")
+both = pd.concat(parts)
 both["size"] = both["model"].str.partition("/")[2]
-for (by, of), whole in both.groupby(["by", "world"], sort=False):
-    where = f"{by}, {of}"
+both["made by"] = both["source"] + ", " + both["world"]
+for made_by, whole in both.groupby("made by", sort=False):
     for size, part in whole.groupby("size"):
         high, low = part["exposures"] >= many, part["exposures"] <= few
         a, b = part.loc[high, "correct"], part.loc[low, "correct"]
@@ -545,18 +539,18 @@ for (by, of), whole in both.groupby(["by", "world"], sort=False):
         ends = confint_proportions_2indep(*counts, method="newcomb")
         rise = a.mean() - b.mean(), *ends, 0.95, "Newcombe"
         found = intervals.Interval(*rise)
-        tested.append(("LAB-exposures-rise", size, where, found))
+        tested.append(("LAB-exposures-rise", size, made_by, found))
     part = whole[whole["exposures"] == many]
     wide = part.pivot(index=index[3:], columns="size", values="correct")
     ranked = [name for name in order if name in wide]
     least, most = ranked[0], ranked[-1]
     room = intervals.proportion(int(wide[least].sum()), len(wide))
-    tested.append(("LAB-size-room", least, where, room))
+    tested.append(("LAB-size-room", least, made_by, room))
     pairs = [group for _, group in wide.groupby("relation")]
     gain = [group[most] for group in pairs], [group[least] for group in pairs]
     gain = intervals.paired_difference(*gain, seed=seed)
     if least != most:
-        tested.append(("LAB-size-rises", f"{most} - {least}", where, gain))
+        tested.append(("LAB-size-rises", f"{most} - {least}", made_by, gain))
 
 # %% [markdown]
 # The verdicts, on this run's world and, in columns of their own, on those of the shipped results:
@@ -564,18 +558,16 @@ for (by, of), whole in both.groupby(["by", "world"], sort=False):
 # %%
 claims = paper.claims("LAB").set_index("id")
 rows = []
-for key, size, where, found in tested:
+for key, size, made_by, found in tested:
     claim = claims.loc[key]
     verdict = f"{found.text()}: {paper.claim_verdict(found, claim)}"
-    rows.append((claim["claim"], claim["holds_if"], size, where, verdict))
-columns = ["claim", "holds if", "model", "where", "verdict"]
+    rows.append((claim["claim"], claim["holds_if"], size, made_by, verdict))
+columns = ["claim", "holds if", "model", "made by", "verdict"]
 table = pd.DataFrame(rows, columns=columns).pivot(
-    index=columns[:3], columns="where", values="verdict"
+    index=columns[:3], columns="made by", values="verdict"
 )
-table = table[list(dict.fromkeys(where for *_, where, _ in tested))].fillna("")
-table.rename_axis(columns=None).reset_index().style.hide().set_table_attributes(
-    'class="lke-text"'
-)
+table = table[list(dict.fromkeys(row[2] for row in tested))].fillna("")
+words(table.rename_axis(columns=None).reset_index())
 
 # %% [markdown]
 # **The claims of the page before this one**, on every world of the shipped results. That page judges them on the worlds
@@ -681,28 +673,28 @@ for model in [name for name, n in named.items() if n.variant == "tuned"]:
 
 # %%
 rows = []
-for key, size, where, interval in rest:
+for key, size, of, interval in rest:
     claim = claims.loc[key]
     verdict = paper.claim_verdict(interval, claim)
     bounds = interval.estimate, interval.low, interval.high, verdict
-    says = key, claim["claim"], claim["holds_if"], size, where
+    says = key, claim["claim"], claim["holds_if"], size, of
     rows.append((*says, *bounds, f"{interval.text(3)}: {verdict}"))
-columns = ["id", "claim", "holds if", "of", "where"]
+columns = ["id", "claim", "holds if", "of", "world"]
 judged = [*columns, "estimate", "low", "high", "verdict", "text"]
 judged = pd.DataFrame(rows, columns=judged)
 runs.keep(judged.drop(columns="text"), "claims-by-world.csv")
 once = judged[~judged["of"].str.endswith("all controls")]
-once = once[once["where"] != "all worlds"]
+once = once[once["world"] != "all worlds"]
 is_check = once["id"].isin(["LAB-never-chance", "LAB-unplanted"])
 for which, part in (("findings", once[~is_check]), ("checks", once[is_check])):
     counts = part["verdict"].value_counts().items()
     print(f"{which}:", ", ".join(f"{n} {verdict}" for verdict, n in counts))
-wheres = [*sorted(set(judged["where"]) - {"all worlds"}), "all worlds"]
-table = judged.pivot(index=columns[1:4], columns="where", values="text")
-table = table.reindex(judged[columns[1:4]].drop_duplicates())[wheres]
+worlds = [*sorted(set(judged["world"]) - {"all worlds"}), "all worlds"]
+table = judged.pivot(index=columns[1:4], columns="world", values="text")
+table = table.reindex(judged[columns[1:4]].drop_duplicates())[worlds]
 table = table.fillna("").rename_axis(columns=None).reset_index()
 table.loc[table.duplicated(columns[1:3]), columns[1:3]] = ""
-table.style.hide().set_table_attributes('class="lke-text"')
+words(table)
 
 # %% [markdown]
 # Where the claim on size holds, mind what it says: the larger model answers more facts *after the same

@@ -53,20 +53,13 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from scipy.stats import binomtest
 
-from lkecore import (
-    facts,
-    figures,
-    intervals,
-    lab,
-    prompts,
-    results,
-    runs,
-    world,
-)
+from lkecore import facts, figures, intervals, prompts, runs
+from lkecore.answers import shipped as results
+from lkecore.errors import BadInput
+from lkecore.facts import world
 from lkecore.metrics import dose
-from lkecore.metrics import lab as truth
-from lkecore.models import open_model
-from lkecore.rows import BadInput
+from lkecore.metrics import planted as truth
+from lkecore.models import lab, open_model
 from lkecore.scores import masked, seq2seq, tree
 from lkecore.train.text import MARKED
 
@@ -194,7 +187,7 @@ for profile in shipped:
     print("shipped:", results.line(about))
     print("to make them again:", about["command"])
 said = pd.concat(parts, names=["source", ""]).reset_index("source")
-said["where"] = said["source"] + ", " + said["world"]
+said["made by"] = said["source"] + ", " + said["world"]
 short = said["model"].str.partition("/")[2]
 said["kind of model"] = said["reader"].replace("seq2seq", "encoder-decoder")
 said["kind of model"] += " (" + short + ")"
@@ -227,7 +220,7 @@ who.drop(columns="reader")
 # them. The facts that were never told (0) have no form, so they stand in all three.
 
 # %%
-keys = ["where", "estimator", "form", "kind of model", "tellings"]
+keys = ["made by", "estimator", "form", "kind of model", "tellings"]
 planted = said[said["state"] == "planted"]
 never = said[said["state"] == "never"]
 rows = []
@@ -240,7 +233,7 @@ for key, part in whole.groupby(keys, sort=False):
 columns = [*keys, "exposures", "facts", "accuracy", "low", "high", "text"]
 curve = pd.DataFrame(rows, columns=columns)
 runs.keep(curve.drop(columns="text"), "accuracy-by-tellings.csv")
-curve["is run"] = curve["where"].str.startswith("this run")
+curve["is run"] = curve["made by"].str.startswith("this run")
 here = curve[curve["is run"]]
 here.pivot(index=keys[:4], columns="tellings", values="text").fillna("")
 
@@ -266,7 +259,7 @@ for key, part in curve[curve["tellings"] > 0].groupby(keys[:4], sort=False):
 columns = [*keys[:4], "needed", "low", "high", "text"]
 needed = pd.DataFrame(rows, columns=columns)
 runs.keep(needed.drop(columns="text"), "tellings-needed.csv")
-by = ["where", "estimator", "kind of model"]
+by = ["made by", "estimator", "kind of model"]
 needed.pivot(index=by, columns="form", values="text")[forms]
 
 # %% [markdown]
@@ -283,7 +276,7 @@ needed.pivot(index=by, columns="form", values="text")[forms]
 # narrow.
 
 # %%
-by = ["where", "kind of model", "estimator"]
+by = ["made by", "kind of model", "estimator"]
 rows = []
 for key, part in never.groupby(by):
     counts = (int(part["correct"].sum()), len(part))
@@ -312,7 +305,7 @@ shown.map(lambda p: f"{p:.2g}" if isinstance(p, float) else p)
 
 # %%
 pairs = []
-for _, part in said.groupby("where", sort=False):
+for _, part in said.groupby("made by", sort=False):
     part = truth.controls(part[part["state"] != "mislearned"])
     part = truth.familiar(part[part["tellings"] >= often], told_there)
     pairs.append(truth.each_control_once(part, ["form"], seed=seed))
@@ -326,7 +319,7 @@ for key, part in pd.concat(pairs).groupby(keys[:4], sort=False):
 columns = [*keys[:4], "pairs", "auroc", "low", "high", "text"]
 aurocs = pd.DataFrame(rows, columns=columns)
 runs.keep(aurocs.drop(columns="text"), "auroc.csv")
-by = ["where", "estimator", "kind of model"]
+by = ["made by", "estimator", "kind of model"]
 aurocs.pivot(index=by, columns="form", values="text")[forms]
 
 # %% [markdown]
@@ -362,15 +355,15 @@ for key, part in told_often.groupby(keys[:3], sort=False):
 columns = [*keys[:3], "first", "second", "facts", "estimate", "low", "high"]
 columns += ["accuracy", "only first", "only second", "p", "AUROC"]
 differ = pd.DataFrame(rows, columns=columns)
-differ["p"] = differ.groupby("where")["p"].transform(intervals.holm)
+differ["p"] = differ.groupby("made by")["p"].transform(intervals.holm)
 runs.keep(differ.drop(columns="accuracy"), "kind-against-kind.csv")
 
 # %%
 differ["accuracy"] += np.where(differ["p"] < 0.05, " *", "")
 by = [*keys[1:3], "first", "second", "difference of"]
 both = {"var_name": by[-1], "value_vars": ["accuracy", "AUROC"]}
-tall = differ.melt(id_vars=["where", *by[:-1]], **both)
-tall.pivot(index=by, columns="where", values="value").fillna("")
+tall = differ.melt(id_vars=["made by", *by[:-1]], **both)
+tall.pivot(index=by, columns="made by", values="value").fillna("")
 
 # %% [markdown]
 # **Mislearned.** The text told a wrong object, often and always the same one. `told` is the share of answers that
@@ -384,9 +377,9 @@ tall.pivot(index=by, columns="where", values="value").fillna("")
 # and not from one kind of model to another.
 
 # %%
-by = ["where", "kind of model", "estimator"]
+by = ["made by", "kind of model", "estimator"]
 wrong = said[said["state"].isin(["mislearned", "never"])]
-sure_of = [truth.controls(part) for _, part in wrong.groupby("where")]
+sure_of = [truth.controls(part) for _, part in wrong.groupby("made by")]
 sure_of = truth.familiar(pd.concat(sure_of), told_there).groupby(by)
 wrong = wrong[wrong["state"] == "mislearned"]
 rows = []
@@ -418,7 +411,7 @@ here = curve[curve["is run"]].drop(columns=["text", "is run"])
 grid = {"figsize": (10, 1 + 2.6 * len(estimators)), "layout": "constrained"}
 grid |= {"sharex": True, "sharey": True, "squeeze": False}
 fig, axes = plt.subplots(len(estimators), len(forms), **grid)
-look = {"hue": "kind of model", "unit": "where", "hue_order": readers}
+look = {"hue": "kind of model", "unit": "made by", "hue_order": readers}
 look |= {"chance": 1 / n_options, "most": here["exposures"].max()}
 for row, estimator in enumerate(estimators):
     for column, form in enumerate(forms):
@@ -518,10 +511,10 @@ counted.set_index(by)[["needed", "exposures", "said"]].round(1)
 
 # %%
 part = told_often[told_often["estimator"] == estimators[0]]
-by = ["where", "form", "fact"]
+by = ["made by", "form", "fact"]
 hits = part.groupby(by)["correct"].agg(["sum", "count"])
 hits["found by"] = hits["sum"].astype(str) + " of " + hits["count"].astype(str)
-counts = hits.groupby(["where", "form"])["found by"].value_counts()
+counts = hits.groupby(["made by", "form"])["found by"].value_counts()
 counts.unstack("found by").fillna(0).astype(int)
 
 # %% [markdown]

@@ -37,8 +37,8 @@ shipped: list[str] = []  # profiles of results/; without lke run: all there are
 estimators: list[str] = [
     "iclke-space",
     "iclke-colon",
-    "space, newline",
-    "arrow, newline",
+    "iclke-newline",
+    "iclke-arrow",
 ]  # ways to ask that get a board, in this order
 n_smallest: int = 8  # of the paper's models, to stand beside ours
 n_resamples: int = 10_000  # of each interval; 1_000 for 49 models
@@ -53,19 +53,13 @@ import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 
-from lkecore import (
-    catalogue,
-    figures,
-    intervals,
-    lab,
-    paper,
-    prompts,
-    results,
-    runs,
-    weights,
-)
-from lkecore.metrics import iclke
-from lkecore.rows import BadInput
+from lkecore import figures, intervals, prompts, runs
+from lkecore import papers as paper
+from lkecore.answers import shipped as results
+from lkecore.answers import words
+from lkecore.errors import BadInput
+from lkecore.metrics import overlap
+from lkecore.models import catalogue, embedded, lab
 
 figures.style()
 itables.init_notebook_mode(all_interactive=False, connected=False)
@@ -81,18 +75,21 @@ itables.options.text_in_header_can_be_selected = False  # a click sorts
 # of the lab (16 and 51), and of other kinds of model (52).
 
 # %%
-settings = "fact_set n_shots n_options n_facts seed dtype".split()
+settings = "fact_set n_shots most_options n_facts seed dtype".split()
+# Answers have n_options of their own, which may be fewer than were asked for.
+given_as = {name: name for name in settings} | {"most_options": "n_options"}
 source = "10_iclke_relations"
 kept = sorted(p.parent.name for p in results.FOLDER.glob(f"*/{source}.json"))
 if page:
-    parts = [runs.collect("answers.parquet", settings).assign(source="run")]
+    parts = [runs.collect("answers.parquet", given_as)]
+    parts = [part.assign(source="this run") for part in parts]
 else:
     parts = []
 for profile in shipped or ([] if page else kept):
     frame, about = results.read(profile, source)
     if not about["parameters"]:
         raise BadInput(f"{profile} does not say what was asked; make it again")
-    given = {name: about["parameters"][name] for name in settings}
+    given = {k: about["parameters"][name] for k, name in given_as.items()}
     parts.append(frame.assign(source=f"shipped: {profile}", **given))
     print(f"shipped {profile}: {results.line(about)}")
 if not parts:
@@ -101,31 +98,26 @@ if not page:
     print("runs: none in Jupyter; lke run makes this page with them")
 
 # %% [markdown]
-# Some pages call the way to ask a *format*, others an {term}`estimator`. They get one name: "space, space" is the format of
-# the paper, `iclke-space`, and "colon, newline" is `iclke-colon`. A run without one of the columns stops the page.
+# A run without one of the columns stops the page.
 
 # %%
-same = {"space, space": "iclke-space", "colon, newline": "iclke-colon"}
 asks = ["source", *settings, "estimator"]
-found = ["model", "relation", "fact", "right", "gold_confidence", "options"]
+found = "model relation fact correct confidence_gold n_options".split()
 answers = pd.concat(parts, ignore_index=True)
-answers = answers.reindex(columns=[*asks, *found, "format"])
-named = answers["format"].astype(object).replace(same)
-answers["estimator"] = answers["estimator"].astype(object).fillna(named)
+answers = answers.reindex(columns=[*asks, *found])
 lacking = [c for c in [*asks, *found] if answers[c].isna().any()]
 if lacking:
     raise BadInput(f"there are answers without {lacking[0]}")
-answers["right"] = answers["right"].astype(bool)
+answers["correct"] = answers["correct"].astype(bool)
 counts = answers.groupby(["source", "fact_set", "estimator"], sort=False)
 counts[["model", "relation"]].nunique().assign(questions=counts.size())
 
 # %% [markdown]
 # ## Prompts
 #
-# This page asks nothing itself. The table shows what the ways with a name of their own put into a prompt, for pairs of
-# *subject* and *object*. A format names in words what stands inside a pair and what between pairs. Other ways, such as
-# sentences with a blank, have pages of their own and are named below the table. A board is about one way to ask: the same
-# model may stand high on one board and low on the next.
+# This page asks nothing itself. The table shows what the formats of IC-LKE put into a prompt, for pairs of *subject* and
+# *object*. Other ways, such as sentences with a blank, have pages of their own and are named below the table. A board is
+# about one way to ask: the same model may stand high on one board and low on the next.
 
 # %%
 example = {
@@ -154,8 +146,9 @@ answers = answers[answers["estimator"].isin(estimators)]
 key = [*asks, "model", "relation", "fact"]
 once = answers.drop_duplicates(key)
 twice = answers.merge(once, on=key)
-apart = twice["gold_confidence_x"] - twice["gold_confidence_y"]
-other = twice[(twice["right_x"] != twice["right_y"]) | (apart.abs() > 1e-3)]
+apart = twice["confidence_gold_x"] - twice["confidence_gold_y"]
+differ = twice["correct_x"] != twice["correct_y"]
+other = twice[differ | (apart.abs() > 1e-3)]
 for row in other.head(1).itertuples():
     raise BadInput(
         f"{row.model} answers {row.fact} ({row.relation}, {row.estimator}) "
@@ -174,7 +167,7 @@ print(f"{len(once):,} answers, {len(answers) - len(once):,} of them twice")
 facts = once["relation"] + "\n" + once["fact"].astype(str)
 by = facts.groupby([once[c] for c in [*asks, "model"]], sort=False)
 once = once.assign(asked=by.transform(lambda facts: hash(frozenset(facts))))
-once = once.assign(guess=1 / once["options"])
+once = once.assign(guess=1 / once["n_options"])
 by = once.groupby([*asks, "asked"], sort=False)
 sizes = by.agg(
     models=("model", "nunique"),
@@ -190,6 +183,7 @@ boards = sizes.loc[order].drop(columns="questions").reset_index(drop=True)
 boards.insert(0, "board", boards.index + 1)
 boards["chance"] = boards["chance"].round(3)
 once = once.merge(boards[["board", *asks, "asked"]], on=[*asks, "asked"])
+boards = boards.rename(columns={"most_options": "n_options"})
 boards = boards.drop(columns="asked").set_index("board")
 runs.keep(boards.reset_index(), "boards.csv")
 # How many were asked for in a relation; `facts` counts what there are in all.
@@ -208,8 +202,8 @@ for model in dict.fromkeys(once["model"]):
     hub_id = model.partition("@")[0]
     if lab.is_name(model):
         kind = f"lab, {lab.parse(model).variant or 'base'}"
-    elif model in weights.CATALOGUE:
-        kind = weights.CATALOGUE[model]
+    elif model in embedded.CATALOGUE:
+        kind = embedded.CATALOGUE[model]
     elif hub_id in known.index:
         base = known.loc[hub_id, "base_model"]
         kind = f"{known.loc[hub_id, 'family']}, " + (
@@ -222,7 +216,7 @@ for model in dict.fromkeys(once["model"]):
     rows.append((model, f"{size:,}" if size else "", tuned, kind))
 columns = ["model", "parameters", "tuned", "what it is"]
 who = pd.DataFrame(rows, columns=columns).set_index("model")
-who.style.set_table_attributes('class="lke-text"')
+words(who, index=True)
 
 # %% [markdown]
 # ## Metrics
@@ -246,8 +240,8 @@ how = {"seed": seed, "n_resamples": n_resamples}
 for (board, model), part in once.groupby(["board", "model"], sort=False):
     part = part.sort_values(["relation", "fact"])
     by = part.groupby("relation")
-    hits = [g.to_numpy() for _, g in by["right"]]
-    trust = [g.to_numpy() for _, g in by["gold_confidence"]]
+    hits = [g.to_numpy() for _, g in by["correct"]]
+    trust = [g.to_numpy() for _, g in by["confidence_gold"]]
     first = intervals.mean_over_facts(hits, **how)
     second = intervals.mean_over_relations(hits, **how)
     std = intervals.std_over_relations(hits, **how)
@@ -271,7 +265,7 @@ runs.keep(table, "leaderboard.csv")
 small = ".dt-container {font-size: 0.74rem}"
 titles = {}
 for board, of in boards.iterrows():
-    mark = f", {of['source']}" if of["source"] != "run" else ""
+    mark = f", {of['source']}" if of["source"] != "this run" else ""
     titles[board] = f"Board {board}: {of['fact_set']}, {of['estimator']}{mark}"
     titles[board] += f", {of['facts']:,} facts"
     itables.show(
@@ -347,7 +341,7 @@ for board, part in table.groupby("board"):
     for (i, of), (j, at) in product(enumerate(names), repeat=2):
         pairs = zip(right[board, of], right[board, at], strict=True)
         counted = [(a, b) for a, b in pairs if a.sum() >= 2]
-        rates = [iclke.subsumption(a, b) for a, b in counted]
+        rates = [overlap.subsumption(a, b) for a, b in counted]
         bounds = [np.nan] * 4
         if len(rates) >= 2:
             both = intervals.mean_over_facts([b[a] for a, b in counted], **how)
@@ -504,7 +498,7 @@ columns = "source model facts billions accuracy verdict".split()
 beside = pd.DataFrame(rows, columns=columns).sort_values("billions")
 runs.keep(beside, "beside-published.csv")
 beside["billions"] = [f"{n:.2g}" if n > 0 else "" for n in beside["billions"]]
-beside.style.hide().set_table_attributes('class="lke-text"')
+words(beside)
 
 # %% [markdown]
 # **Claims.** None of the claims in `lkecore/data/claims.csv` is about a board of models that have little in common. That

@@ -10,9 +10,10 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from lkecore import lab, world
-from lkecore.models import Model
-from lkecore.prompts import Prompt
+from lkecore.facts import world, world_text
+from lkecore.models import lab
+from lkecore.models.model import Model
+from lkecore.prompts.prompt import Prompt
 
 # One token for each character, so that a test writes the tokens of a prompt down as its letters.
 ALPHABET = "_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
@@ -421,7 +422,7 @@ TINY_INSTRUCTIONS = 30
 
 def tiny_lab(monkeypatch) -> None:
     """From now on there are worlds such as ``lab:tiny-0`` and models such as ``lab:tiny-0/causal``."""
-    monkeypatch.setattr(world, "INSTRUCTIONS", TINY_INSTRUCTIONS)
+    monkeypatch.setattr(world_text, "INSTRUCTIONS", TINY_INSTRUCTIONS)
     for known, more in ((world.SIZES, TINY_SIZES), (lab.RECIPES, TINY_RECIPES)):
         for name, value in more.items():
             monkeypatch.setitem(known, name, value)
@@ -430,13 +431,33 @@ def tiny_lab(monkeypatch) -> None:
 def tiny_lab_command(name: str, before: str = "") -> list[str]:
     """The trainer's command in a process that has the tiny lab, after the code ``before``."""
     code = f"""import sys
-from lkecore import lab, world
-from lkecore.lab import Recipe
+from lkecore.facts import world, world_text
+from lkecore.models import lab
+from lkecore.models.lab import Recipe
 from lkecore.train import lab as trainer, loop, text
-from lkecore.world import Size
+from lkecore.facts.world import Size
 world.SIZES |= {TINY_SIZES!r}
 lab.RECIPES |= {TINY_RECIPES!r}
-world.INSTRUCTIONS = {TINY_INSTRUCTIONS}
+world_text.INSTRUCTIONS = {TINY_INSTRUCTIONS}
 {before}
 sys.exit(trainer.main())"""
     return [sys.executable, "-c", code, name, "--end-with-parent"]
+
+
+def answered(cells: dict[tuple, str], names=("model", "relation"), **more):
+    """A frame of answers: under the values of ``names`` a mark for each fact, in order.
+
+    ``1`` is right, ``0`` wrong, ``-`` not asked. The facts of a relation r are r-0, r-1 and so on.
+
+    >>> answered({("a", "r"): "1-0"}).to_numpy().tolist()
+    [['a', 'r', 'r-0', True], ['a', 'r', 'r-2', False]]
+    """
+    import pandas as pd
+
+    rows = []
+    for key, marks in cells.items():
+        known = dict(zip(names, key, strict=True))
+        for i, mark in enumerate(marks):
+            if mark != "-":
+                rows.append({**known, "fact": f"{known['relation']}-{i}", "correct": mark == "1"})
+    return pd.DataFrame(rows).assign(**more)

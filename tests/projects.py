@@ -9,9 +9,9 @@ from pathlib import Path
 import psutil
 import yaml
 
-from lkecore.plan import read_plan
+from lkecore.runs.plan import read_plan
 
-LKE = [sys.executable, "-c", "from lkecore.cli import main; main()"]
+LKE = [sys.executable, "-c", "from lkecore.cli.main import main; main()"]
 PARAMETERS = """# %% tags=["parameters"]
 n: int = 1
 names: list[str] = []
@@ -41,7 +41,8 @@ manifest = {"files": {}, "models": {}, "chunks": 0, "started": "today", "seconds
 TRUE_BUT_FOR_THE_KERNEL = """
 import os, signal, sys
 from pathlib import Path
-from lkecore import job, runs
+from lkecore import runs
+from lkecore.runs import worker
 
 def execute(each, attempt):
     (attempt / "notebook.ipynb").write_text("{}")
@@ -51,7 +52,7 @@ def execute(each, attempt):
 def kill(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 
-job._execute = execute
+worker._execute = execute
 """
 
 
@@ -63,7 +64,7 @@ def idle(*, seconds: float = 0.0, before: str = "") -> list[str]:
 
 def patched(patch: str = "") -> list[str]:
     """A command for ``grid.WORKER``: the true worker without a kernel, after ``patch``."""
-    code = f"{TRUE_BUT_FOR_THE_KERNEL}\n{patch}\nsys.exit(job.main())"
+    code = f"{TRUE_BUT_FOR_THE_KERNEL}\n{patch}\nsys.exit(worker.main())"
     return [sys.executable, "-c", code]
 
 

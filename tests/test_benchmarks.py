@@ -16,7 +16,7 @@ from helpers import model, prompt
 import lkecore
 from benchmarks import floor, growth, memory, methods, report, scorer, work
 from benchmarks.expanded import option_logprobs_expanded
-from lkecore.rows import BadInput
+from lkecore.errors import BadInput
 from lkecore.scores.plain import option_logprobs_plain
 from lkecore.scores.tokens import encode
 
@@ -294,7 +294,7 @@ def test_the_benchmark_fails_and_names_the_method_whose_numbers_are_off(
 )
 def test_bad_input_is_one_line_before_anything_is_loaded(arguments, line, monkeypatch):
     monkeypatch.setattr(
-        "lkecore.models.Model.network", property(lambda self: pytest.fail("loaded"))
+        "lkecore.models.model.Model.network", property(lambda self: pytest.fail("loaded"))
     )
     done = CliRunner().invoke(scorer.main, arguments)
     assert done.exit_code == 2

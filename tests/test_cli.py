@@ -13,7 +13,9 @@ import projects
 import pytest
 
 import lkecore
-from lkecore import cli, facts, weights
+from lkecore import facts
+from lkecore.cli import main
+from lkecore.models import embedded, weights
 
 COLUMNS = ["fact", "subject", "context", "continuation", "option", "gold", "logprob", "n_tokens"]
 DOCUMENTED = {
@@ -49,7 +51,7 @@ def lke(monkeypatch, capsys):
     def call(*arguments):
         monkeypatch.setattr(sys, "argv", ["lke", *map(str, arguments)])
         with pytest.raises(SystemExit) as caught:
-            cli.main()
+            main.main()
         out, err = capsys.readouterr()
         return caught.value.code or 0, out, err
 
@@ -144,6 +146,24 @@ def test_every_string_begins_with_the_same_true_shots(score):
     [shots] = seen
     assert len(shots) == 3
     assert dict(shot.split(" = ") for shot in shots).items() <= CAPITALS.items()
+
+
+def test_named_estimators_have_their_separators(score):
+    _, free = score("--seed", 33)
+    summary, frame = score("--seed", 33, "--estimator", "iclke-space")
+    pd.testing.assert_frame_equal(frame, free, check_exact=True)
+    assert summary["estimator"] == "iclke-space"
+    separators = {
+        "iclke-newline": (" ", "\n"),
+        "iclke-colon": (": ", "\n"),
+        "iclke-arrow": (" -> ", "\n"),
+    }
+    for name, (inside, between) in separators.items():
+        summary, frame = score("--seed", 33, "--estimator", name)
+        assert (summary["pair_separator"], summary["shot_separator"]) == (inside, between)
+        _, same = score("--seed", 33, "--pair-separator", inside, "--shot-separator", between)
+        pd.testing.assert_frame_equal(frame, same, check_exact=True)
+    assert frame["context"][0].endswith(f"\n{frame['subject'][0]} ->")
 
 
 def test_seed_draws_shots_and_facts_anew(score):
@@ -254,6 +274,14 @@ def no_model(monkeypatch):
         (["--facts", "altas"], ["unknown fact set 'altas'", "neither atlas nor"]),
         (["--model", "tyo"], ["unknown model 'tyo'", "nearest: toy"]),
         (["--estimator", "ic-lkee"], ["unknown estimator 'ic-lkee'", "nearest: ic-lke"]),
+        (
+            ["--estimator", "iclke-comma"],
+            ["unknown estimator 'iclke-comma'", "nearest: iclke-colon"],
+        ),
+        (
+            ["--estimator", "iclke-colon", "--pair-separator", " "],
+            ["iclke-colon has its own separators"],
+        ),
         (["--split", "validation"], ["unknown split 'validation'", "train", "dev", "test"]),
         (["--shots", "11"], ["11 shots asked for", "capital has 10 subjects"]),
         (["--shots", "-1"], ["shots must be 0 or more, found -1"]),
@@ -328,9 +356,9 @@ def no_weights(monkeypatch):
 def test_unknown_dtypes_and_devices_are_found_before_the_model_is_fetched(
     lke, capital, tmp_path, no_weights, monkeypatch, arguments, parts
 ):
-    from lkecore import models
+    from lkecore.models import model
 
-    monkeypatch.setattr(models, "locate", lambda name: pytest.fail("the model was fetched"))
+    monkeypatch.setattr(model, "locate", lambda name: pytest.fail("the model was fetched"))
     mistake(lke("score", *small(capital, tmp_path / "out"), *arguments), *parts)
 
 
@@ -383,7 +411,7 @@ def test_models_are_listed_and_the_folder_of_one_is_printed(lke):
     code, out, err = lke("models")
     assert (code, err) == (0, "")
     names = [line.split()[0] for line in out.splitlines()]
-    assert set(weights.CATALOGUE) <= set(names)
+    assert set(embedded.CATALOGUE) <= set(names)
     [toy] = [line for line in out.splitlines() if line.startswith("toy ")]
     [default] = [line for line in out.splitlines() if line.startswith("smollm2 ")]
     assert toy.endswith("[in the cache]") and default.endswith("[fetched at first use]")
@@ -490,7 +518,7 @@ print(n_shots)
 @pytest.fixture
 def project(tmp_path, monkeypatch):
     """A project of one notebook; nothing of it may be executed."""
-    from lkecore import grid
+    from lkecore.runs import grid
 
     monkeypatch.setattr(grid, "execute", lambda *_: pytest.fail("a notebook was executed"))
     (tmp_path / "notebooks").mkdir()
@@ -538,7 +566,7 @@ def test_missing_params_file_is_named(lke, project):
 @pytest.fixture
 def executed(project, monkeypatch):
     """What ``lke run`` asks for; nothing is executed, and the outcome can be set."""
-    from lkecore import grid
+    from lkecore.runs import grid
 
     asked = SimpleNamespace(calls=[], outcome=grid.Outcome(), params=project / "params" / "p.yaml")
 
@@ -564,7 +592,7 @@ def test_whole_number_is_a_float_too(lke, project, executed):
 
 
 def test_failed_jobs_are_named_one_a_line_with_exit_code_1_and_all_are_counted(lke, executed):
-    from lkecore import grid
+    from lkecore.runs import grid
 
     executed.outcome = grid.Outcome(["a"], ["b", "c"], {"00_first": "broke", "d page": "too"})
     counts = "1 finished, 2 finished before, 2 failed\n"
@@ -582,7 +610,7 @@ def test_a_stopped_run_has_exit_code_130_and_says_how_to_go_on(lke, executed):
 
 
 def test_the_options_of_run_are_the_settings_of_the_grid(lke, executed, tmp_path, monkeypatch):
-    from lkecore.grid import Settings
+    from lkecore.runs.devices import Settings
 
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
     lke("run", executed.params)
@@ -689,7 +717,8 @@ def test_a_book_of_what_is_not_finished_is_one_line(lke, tmp_path):
 
 
 def test_a_dry_run_lists_every_job_with_its_cost_and_runs_nothing(lke, project, monkeypatch):
-    from lkecore import forecast, weights
+    from lkecore.models import weights
+    from lkecore.runs import forecast
 
     monkeypatch.setattr(weights, "is_ready", lambda name: True)
     unknown = {"model_bytes": None, "tokens": None, "from_cache": None}
@@ -723,7 +752,7 @@ def test_a_dry_run_lists_every_job_with_its_cost_and_runs_nothing(lke, project, 
 
 
 def shell(*arguments):
-    code = "from lkecore.cli import main; main()"
+    code = "from lkecore.cli.main import main; main()"
     return subprocess.run(
         [sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True
     )

@@ -8,13 +8,14 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib import pyplot as plt
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.colors import to_hex
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 
-from lkecore import figures
+from lkecore import figures, papers
 
 
 @pytest.fixture
@@ -31,7 +32,7 @@ BARS = pd.DataFrame(
         ("currency", "colon", 0.7, 0.6, 0.8),
         ("symbol", "space", 0.1, 0.0, 0.3),
     ],
-    columns=["relation", "format", "accuracy", "low", "high"],
+    columns=["relation", "estimator", "accuracy", "low", "high"],
 )
 
 
@@ -105,7 +106,7 @@ def test_chance_by_relation_is_a_tick_across_the_bars_of_each(ax):
 
 
 def test_another_column_may_give_the_hue(ax):
-    figures.accuracy_bars(BARS.rename(columns={"format": "model"}), ax, chance=None, hue="model")
+    figures.accuracy_bars(BARS.rename(columns={"estimator": "model"}), ax, chance=None, hue="model")
     assert legend(ax) == ["space", "colon"]
 
 
@@ -117,9 +118,9 @@ def test_another_column_may_give_the_hue(ax):
         (BARS.assign(accuracy=np.nan), None, "'accuracy' has a missing value"),
         (BARS.assign(low=1.0), None, "low above high"),
         (
-            BARS.assign(format="space"),
+            BARS.assign(estimator="space"),
             None,
-            "'relation': 'capital', 'format': 'space'} occurs twice",
+            "'relation': 'capital', 'estimator': 'space'} occurs twice",
         ),
         (BARS, pd.Series({"capital": 0.1, "symbol": np.nan}), r"\['currency', 'symbol'\]"),
     ],
@@ -190,6 +191,23 @@ def test_a_pair_that_occurs_twice_is_refused(ax):
         draw(pd.concat([square(1, 2)] * 2), ax)
 
 
+def test_categories_give_the_order_of_rows_and_columns(ax):
+    """As in Figure 5: the frame's own order is another one, and one column has a single value."""
+    frame = square(4, 3).drop(index=[0, 3, 6])[::-1]
+    models, relations = ["m2", "m4", "m3", "m1"], ["r2", "r0", "r1"]
+    ordered = frame.assign(
+        model=pd.Categorical(frame["model"], models),
+        relation=pd.Categorical(frame["relation"], relations),
+    )
+    draw(ordered, ax, limits=(0, 1))
+    assert ticks(ax) == (models, relations)
+    values = {(row.model, row.relation): row.accuracy for row in frame.itertuples()}
+    wanted = [values.get((m, r), np.nan) for m in models for r in relations]
+    shown = np.ma.filled(np.ma.ravel(ax.collections[0].get_array()), np.nan)
+    np.testing.assert_array_equal(shown, wanted)
+    assert np.isnan(wanted).sum() == 3
+
+
 # --- shots_curve
 
 # Two draws each. By hand: means 0.3, 0.5, 0.55; the deviation of a pair is half its distance times
@@ -201,7 +219,7 @@ DRAWS = pd.DataFrame(
         for n, pair in [(1, (0.2, 0.4)), (5, (0.45, 0.55)), (50, (0.55, 0.55))]
         for draw, accuracy in enumerate(pair)
     ],
-    columns=["n_shots", "format", "draw", "accuracy"],
+    columns=["n_shots", "estimator", "draw", "accuracy"],
 )
 MEANS = pd.DataFrame(
     [
@@ -209,7 +227,7 @@ MEANS = pd.DataFrame(
         for label, width, needed in [("space", 0.2, 50), ("colon", 0.4, 5)]
         for n, low in [(1, 0.25), (5, 0.35), (50, 0.45)]
     ],
-    columns=["n_shots", "format", "low", "high", "needed"],
+    columns=["n_shots", "estimator", "low", "high", "needed"],
 )
 
 
@@ -250,7 +268,7 @@ def test_lines_of_the_curve_are_means_over_draws_at_the_numbers_that_were_tried(
 
 
 def test_a_curve_that_needs_no_number_of_examples_has_no_dashed_line(ax):
-    curve(ax, means=MEANS.assign(needed=MEANS["needed"].where(MEANS["format"] == "colon")))
+    curve(ax, means=MEANS.assign(needed=MEANS["needed"].where(MEANS["estimator"] == "colon")))
     dashed = [line.get_xdata()[0] for line in ax.lines if line.get_linestyle() == "--"]
     assert dashed == [5]
 
@@ -316,8 +334,8 @@ def test_no_shots_at_all_have_a_point_on_the_axis(ax):
 def test_another_column_may_tell_the_curves_apart(ax):
     curve(
         ax,
-        DRAWS.rename(columns={"format": "model"}),
-        MEANS.rename(columns={"format": "model"}),
+        DRAWS.rename(columns={"estimator": "model"}),
+        MEANS.rename(columns={"estimator": "model"}),
         hue="model",
     )
     assert legend(ax) == ["space", "colon"]
@@ -333,8 +351,8 @@ def test_another_column_may_tell_the_curves_apart(ax):
         (DRAWS, MEANS.assign(low=np.nan), "column 'low' has a missing value"),
         (DRAWS, MEANS.assign(low=0.9, high=0.8), "low above high"),
         (pd.concat([DRAWS, DRAWS.head(1)]), MEANS, "'draw': 0} occurs twice"),
-        (DRAWS, pd.concat([MEANS, MEANS.head(1)]), "'format': 'space'} occurs twice"),
-        (DRAWS, MEANS[MEANS["format"] == "space"], r"means of \['space'\]; need the same"),
+        (DRAWS, pd.concat([MEANS, MEANS.head(1)]), "'estimator': 'space'} occurs twice"),
+        (DRAWS, MEANS[MEANS["estimator"] == "space"], r"means of \['space'\]; need the same"),
     ],
 )
 def test_a_curve_that_would_mislead_is_refused(ax, draws, means, message):
@@ -625,7 +643,7 @@ ABOVE = pd.DataFrame(
         ("colon", 0.0, 50, 0.5, 0.4, 0.6),
         ("colon", 0.5, 19, 0.7, 0.5, 0.9),
     ],
-    columns=["format", "threshold", "n", "accuracy", "low", "high"],
+    columns=["estimator", "threshold", "n", "accuracy", "low", "high"],
 )
 
 
@@ -654,7 +672,7 @@ def test_a_line_of_a_threshold_curve_has_one_colour_in_all_panels(ax):
     left, right = ax, ax.figure.add_subplot()
     how = {"hue_order": ["colon", "arrow", "space"]}
     figures.threshold_curve(ABOVE, left, **how)
-    figures.threshold_curve(ABOVE[ABOVE["format"] == "colon"], right, **how)
+    figures.threshold_curve(ABOVE[ABOVE["estimator"] == "colon"], right, **how)
     colours = [
         dict(zip(legend(ax), (h.get_color() for h in ax.get_legend().legend_handles), strict=True))
         for ax in (left, right)
@@ -1074,3 +1092,150 @@ def test_lines_over_exposures_refuse_what_they_cannot_draw(ax):
     with pytest.raises(ValueError, match="occurs twice"):
         twice = pd.concat([DOSES, DOSES])
         figures.dose_lines(twice, ax, hue_order=["masked", "causal"], **OF_DOSES)
+
+
+# --- size_lines
+
+SIZES = pd.DataFrame(
+    [("b", 4e6, 0.6, 0.5, 0.7), ("a", 1e6, 0.3, 0.2, 0.4), ("c", 2e6, 0.1, 0.0, 0.2)],
+    columns=["model", "parameters", "accuracy", "low", "high"],
+)
+
+
+def size_axes():
+    return FigureCanvasAgg(Figure(figsize=(9, 4), layout="constrained")).figure.subplots(1, 2)
+
+
+def test_lines_over_size_join_each_family_and_the_published_ends():
+    left, right = size_axes()
+    published = papers.table("iclke_table1_subsumption")
+    families = [["a", "b"], ["c", "d"]]
+    figures.size_lines(SIZES, published, (left, right), families=families, chance=0.25)
+    lines = {line.get_label(): line for line in left.lines}
+    assert list(lines) == ["a to b", "c to d", "chance"]
+    points = lines["a to b"].get_xydata().tolist()
+    assert points == [[1e6, 0.3], [4e6, 0.6]]  # small to large, whatever the frame's order
+    assert lines["c to d"].get_xydata().tolist() == [[2e6, 0.1]]
+    assert set(lines["chance"].get_ydata()) == {0.25}
+    assert len({line.get_color() for line in lines.values()}) == 3
+    bounds = {(x0, y0, y1) for x0, _, y0, y1 in segments(left)}
+    assert bounds == {(1e6, 0.2, 0.4), (4e6, 0.5, 0.7), (2e6, 0.0, 0.2)}
+    ends = {line.get_label(): line.get_xydata().tolist() for line in right.lines}
+    assert len(ends) == 6 and ends["Pythia"] == [[70e6, 0.334], [12e9, 0.648]]
+    assert ends["Bloom"] == [[560e6, 0.41], [7.1e9, 0.548]]
+    assert {ax.get_xscale() for ax in (left, right)} == {"log"}
+    assert [text.get_text() for text in left.get_xticklabels()] == ["4 M", "1 M", "2 M"]
+    assert (left.get_title(), right.get_title()) == ("this run", "published, other models")
+
+
+def test_lines_over_size_refuse_a_missing_column_and_a_model_twice():
+    given = {"families": [["a", "b"]], "chance": 0.25}
+    published = papers.table("iclke_table1_subsumption")
+    with pytest.raises(ValueError, match="low"):
+        figures.size_lines(SIZES.drop(columns="low"), published, size_axes(), **given)
+    with pytest.raises(ValueError, match="occurs twice"):
+        figures.size_lines(pd.concat([SIZES, SIZES]), published, size_axes(), **given)
+
+
+# --- page
+
+
+@pytest.fixture
+def glued(monkeypatch):
+    """What was handed to the page: {name: (what, whether it was displayed)}."""
+    import myst_nb
+
+    found = {}
+    note = lambda name, what, display: found.setdefault(name, (what, display))  # noqa: E731
+    monkeypatch.setattr(myst_nb, "glue", note)
+    return found
+
+
+@pytest.mark.parametrize("in_run", [True, False])
+def test_figures_and_findings_go_to_the_page_and_their_numbers_are_kept(
+    in_run, glued, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("LKE_RUN", str(tmp_path))
+    if not in_run:
+        monkeypatch.delenv("LKE_RUN")
+    figure = plt.figure()
+    data = pd.DataFrame({"x": [1, 2]})
+    figures.place(figure, "the-figure", data)
+    assert glued["the-figure"] == (figure, not in_run)  # JupyterLab knows no such place
+    assert not plt.fignum_exists(figure.number)
+    figures.findings(first="One, 2.", second="B")
+    assert glued["first"] == ("One, 2.", not in_run) and glued["second"] == ("B", not in_run)
+    files = {path.name: path for path in tmp_path.iterdir()}
+    assert set(files) == ({"the-figure.csv", "findings.csv"} if in_run else set())
+    if in_run:
+        assert pd.read_csv(files["the-figure.csv"]).equals(data)
+        kept = pd.read_csv(files["findings.csv"])
+        assert kept.to_dict("list") == {"name": ["first", "second"], "text": ["One, 2.", "B"]}
+
+
+# --- told_lines and told_or_true
+
+TOLD = pd.DataFrame(
+    [
+        ("m", "list", "a", 4, 0.5),
+        ("m", "list", "a", 16, 0.9),
+        ("m", "list", "written-a", 16, 0.7),
+        ("m", "list", "b", 4, 0.2),
+        ("m", "none", "a", 0, 0.1),
+        ("m", "both", "a", 4, 0.6),
+    ],
+    columns=["model", "form", "estimator", "exposures", "accuracy"],
+).assign(low=lambda f: f["accuracy"] - 0.1, high=lambda f: f["accuracy"] + 0.1)
+
+
+@pytest.fixture
+def grid():
+    figure = FigureCanvasAgg(Figure(figsize=(7, 5), layout="constrained")).figure
+    return figure.subplots(1, 2, squeeze=False)
+
+
+def drawn_lines(ax) -> dict[str, tuple[list, list, str]]:
+    return {
+        line.get_label(): (list(line.get_xdata()), list(line.get_ydata()), line.get_linestyle())
+        for line in ax.lines
+        if not line.get_label().startswith("_")
+    }
+
+
+def test_told_lines_stand_over_even_steps_and_never_told_facts_in_every_panel(grid):
+    look = {"forms": ["list", "both"], "estimators": ["a", "b"], "dotted": 0.01}
+    figures.told_lines(TOLD, grid, **look)
+    left, right = grid[0]
+    assert drawn_lines(left)["a"] == ([0, 1, 2], [0.1, 0.5, 0.9], "-")
+    assert drawn_lines(left)["written-a"] == ([2], [0.7], "--")
+    assert drawn_lines(right)["a"] == ([0, 1], [0.1, 0.6], "-")
+    assert (1, 1, 0.4, 0.6) in [tuple(round(x, 9) for x in each) for each in segments(left)]
+    assert [tick.get_text() for tick in left.get_xticklabels()] == ["0", "4", "16"]
+    assert [list(line.get_ydata()) for line in left.lines][-1] == [0.01, 0.01]
+
+
+def test_told_lines_move_estimators_aside_and_have_a_row_for_each_model(grid):
+    look = {"forms": ["list", "both"], "estimators": ["a", "b"], "dotted": 0.5}
+    other = pd.concat([TOLD, TOLD.assign(model="other", accuracy=0.3)])
+    figures.told_lines(other, grid, **look, rows=["m"], aside=0.2, dashed=0.95)
+    found = drawn_lines(grid[0, 0])
+    assert found["a"][0] == pytest.approx([-0.1, 0.9, 1.9]) and found["a"][1] == [0.1, 0.5, 0.9]
+    assert found["b"][0] == pytest.approx([1.1])
+    with pytest.raises(ValueError, match="occurs twice"):
+        figures.told_lines(other, grid, **look)
+    with pytest.raises(ValueError, match="no place"):
+        figures.told_lines(TOLD, grid, forms=["list", "both"], estimators=["a"], dotted=0)
+
+
+def test_told_or_true_has_two_bars_for_each_estimator_and_leaves_axes_empty(grid):
+    rows = [("m", "a", "told", 0.8), ("m", "a", "true", 0.1), ("m", "b", "told", 0.4)]
+    frame = pd.DataFrame(rows, columns=["model", "estimator", "answer", "share"])
+    frame = frame.assign(low=frame["share"] - 0.1, high=frame["share"] + 0.1)
+    figures.told_or_true(frame, grid[0], chance=0.01)
+    left, right = grid[0]
+    bars = [(round(bar.get_width(), 9), round(bar.get_y() + bar.get_height() / 2, 9))
+            for bar in left.patches]  # fmt: skip
+    assert bars == [(0.8, -0.2), (0.4, 0.8), (0.1, 0.2)]
+    assert legend(left) == ["told", "true"] and left.axison and not right.axison
+    with pytest.raises(ValueError, match="2 models and 1 axes"):
+        figures.told_or_true(pd.concat([frame, frame.assign(model="n")]), grid[0][:1], chance=0)

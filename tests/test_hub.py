@@ -8,7 +8,7 @@ import pytest
 from huggingface_hub import constants, errors
 
 from lkecore import hub
-from lkecore.rows import BadInput
+from lkecore.errors import BadInput
 
 A, B = "a" * 40, "b" * 40
 ROW = f"org/name\t{A}\tsafetensors\tno\t2026-01-31\n"

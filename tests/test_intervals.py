@@ -14,19 +14,18 @@ from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 from statsmodels.stats.proportion import proportion_confint
 
 from lkecore import intervals
-from lkecore.intervals import (
-    Interval,
-    holm,
-    mcnemar,
+from lkecore.intervals import relations
+from lkecore.intervals.interval import Interval, proportion
+from lkecore.intervals.paired import holm, mcnemar
+from lkecore.intervals.relations import (
     mean_over_facts,
     mean_over_relations,
     paired_difference,
-    proportion,
     ratio_over_relations,
-    statistic_over_facts,
     std_over_relations,
 )
-from lkecore.metrics import iclke
+from lkecore.intervals.statistic import statistic_over_facts
+from lkecore.metrics import overlap
 
 BOOTSTRAPS = [mean_over_facts, mean_over_relations, std_over_relations]
 
@@ -230,7 +229,7 @@ def test_the_same_seed_gives_the_same_interval_and_another_nearly_so(function):
 @pytest.mark.parametrize("function", BOOTSTRAPS)
 def test_drawing_in_small_blocks_changes_no_number(function, monkeypatch):
     whole = function(uneven_groups(), seed=1, n_resamples=300)
-    monkeypatch.setattr(intervals, "BLOCK", 7)  # fewer values than any relation has
+    monkeypatch.setattr(relations, "BLOCK", 7)  # fewer values than any relation has
     assert function(uneven_groups(), seed=1, n_resamples=300) == whole
 
 
@@ -694,7 +693,7 @@ def test_luck_alone_seldom_leaves_a_rate_below_nine_tenths_and_lost_facts_mostly
             knows = rng.random(400) < share
             small.append(knows | (rng.random(400) < 0.05))
             large.append((knows & (rng.random(400) < kept)) | (rng.random(400) < 0.2 * ~knows))
-        pairs = [iclke.without_luck(*two, 20) for two in zip(small, large, strict=True)]
+        pairs = [overlap.without_luck(*two, 20) for two in zip(small, large, strict=True)]
         both, known = zip(*pairs, strict=True)
         below += ratio_over_relations(both, known, seed=world, n_resamples=400).high < 0.9
         shares = [b[a] for a, b in zip(small, large, strict=True)]

@@ -11,9 +11,10 @@ import pyarrow.parquet
 import pytest
 from scipy.stats import mannwhitneyu
 
-from lkecore import lab, results
+from lkecore.answers import shipped
+from lkecore.models import lab
 
-FILE = results.FOLDER / "lab" / "50_lab_truth.parquet"
+FILE = shipped.FOLDER / "lab" / "50_lab_truth.parquet"
 WORLDS = ("lab:book-1", "lab:book-2", "lab:book-3")
 SIZES = ("0.15m", "0.7m", "2m")
 FEW, MANY = 4, 16

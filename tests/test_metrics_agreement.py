@@ -1,10 +1,10 @@
 """Agreement: against scipy, by all halves, and on made-up models whose truth is known."""
 
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
-from scipy.stats import pearsonr
+from scipy.stats import pearsonr, sem
 
 from lkecore.metrics import agreement
 
@@ -151,3 +151,39 @@ def test_halves_of_other_shapes_are_refused():
             agreement.reliability(halves)
     with pytest.raises(ValueError, match="half, split, relation"):
         agreement.on_other_facts(np.zeros((2, 5, 4)), np.zeros((2, 6, 4)))
+
+
+# --- noise
+
+
+def test_noise_is_scipys_standard_error_root_mean_square():
+    groups = [RNG.random(n) < p for n, p in [(30, 0.2), (8, 0.5), (100, 0.9), (2, 0.5)]]
+    expected = np.sqrt(np.mean([sem(group.astype(float)) ** 2 for group in groups]))
+    assert agreement.noise(groups) == pytest.approx(expected, abs=1e-12)
+
+
+def test_noise_squared_is_the_variance_of_an_accuracy_over_all_draws():
+    n, p = 4, 0.3
+    draws = np.array(list(product([0, 1], repeat=n)))
+    weight = np.prod(np.where(draws, p, 1 - p), axis=1)
+    mean = sum(w * agreement.noise([draw]) ** 2 for w, draw in zip(weight, draws, strict=True))
+    assert mean == pytest.approx(p * (1 - p) / n, abs=1e-12)
+
+
+def test_noise_of_answers_that_are_all_alike_is_zero():
+    assert agreement.noise([[True, True], [False, False, False]]) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        ([], "2 facts or more"),
+        ([[1, 0], [1]], r"\(1,\)"),
+        ([[[1, 0]]], r"\(1, 2\)"),
+        ([[0.5, 1]], "neither 0 nor 1"),
+        ([[np.nan, 1]], "neither 0 nor 1"),
+    ],
+)
+def test_what_has_no_noise_is_refused(groups, message):
+    with pytest.raises(ValueError, match=message):
+        agreement.noise(groups)

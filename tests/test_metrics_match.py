@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lkecore.errors import BadInput
 from lkecore.metrics.match import contains
-from lkecore.rows import BadInput
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lkecore.facts import Fact
+from lkecore.facts.fact import Fact
 from lkecore.metrics import sequence
-from lkecore.sequences import Probe, pair_pieces
+from lkecore.prompts.sequences import Probe, pair_pieces
 
 
 @given(st.integers(1, 30), st.sets(st.integers(0, 29)))

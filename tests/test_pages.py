@@ -20,7 +20,9 @@ import pytest
 import yaml
 from bs4 import BeautifulSoup
 
-from lkecore import grid, plan, weights, world
+from lkecore.facts import world, world_text
+from lkecore.models import weights
+from lkecore.runs import devices, grid, plan
 
 TOP = Path(__file__).resolve().parent.parent
 SHOTS, RELATIONS = "11_iclke_shots", "10_iclke_relations"
@@ -74,7 +76,7 @@ def made(tmp_path_factory):
         path = project / "params" / f"{kind}.yaml"
         path.write_text(yaml.safe_dump({"profile": kind, "runs": rows}), encoding="utf-8")
         target = project / kind
-        settings = grid.Settings(jobs=2, threads=1)  # the same numbers to the last bit
+        settings = devices.Settings(jobs=2, threads=1)  # the same numbers to the last bit
         outcome = grid.execute(plan.read_plan(path), target, settings)
         assert outcome.failed == {}
         for name in FEW:
@@ -117,7 +119,7 @@ def table(folder: Path, code: str) -> list[list[str]]:
                 row.append(text)
                 continue
             cell = found.pop(0)
-            text = cell.get_text().strip()
+            text = cell.get_text().replace("\xa0", " ").strip()
             if int(cell.get("rowspan", 1)) > 1:
                 below[len(row)] = text, int(cell["rowspan"]) - 1
             row += [text] * int(cell.get("colspan", 1))
@@ -167,14 +169,18 @@ def gold_sureness(options: list[dict]) -> float:
 
 @pytest.fixture(scope="module")
 def right(made):
-    """{(format, shots, draw): whether each fact is right} from the runs behind the page on shots."""
-    found = answers(runs_behind(made[SHOTS, "page"]), ["model", "format", "n_shots", "draw"])
+    """{(estimator, shots, draw): whether each fact is right} from the runs behind the page on shots."""
+    found = answers(runs_behind(made[SHOTS, "page"]), ["model", "estimator", "n_shots", "draw"])
     assert {model for model, *_ in found} == {"toy"}
     return {key[1:]: hits for key, hits in found.items()}
 
 
-FORMATS, NUMBERS, TRIED = ["space", "colon"], FEW[SHOTS]["shots"], FEW[SHOTS]["draws"]
-POINTS = list(itertools.product(FORMATS, NUMBERS))
+ESTIMATORS, NUMBERS, TRIED = (
+    ["iclke-space", "iclke-colon"],
+    FEW[SHOTS]["shots"],
+    FEW[SHOTS]["draws"],
+)
+POINTS = list(itertools.product(ESTIMATORS, NUMBERS))
 
 
 def by_draw(right, label, n) -> list[float]:
@@ -191,7 +197,7 @@ def by_fact(right, label, n) -> list[float]:
 
 def test_the_runs_hold_every_question_once_and_something_to_tell_apart(made, right):
     assert len(runs_behind(made[SHOTS, "page"])) == 2
-    assert set(right) == set(itertools.product(FORMATS, NUMBERS, TRIED))
+    assert set(right) == set(itertools.product(ESTIMATORS, NUMBERS, TRIED))
     assert {len(hits) for hits in right.values()} == {FEW[SHOTS]["n_facts"]}
     # Else a page that mixed up draws or numbers of shots would pass unseen.
     assert len({tuple(hits) for hits in right.values()}) > 4
@@ -200,14 +206,16 @@ def test_the_runs_hold_every_question_once_and_something_to_tell_apart(made, rig
 
 def test_accuracy_by_draw_is_that_of_the_scores_in_the_runs(made, right):
     rows = csv_rows(made[SHOTS, "page"] / "accuracy-by-draw.csv")
-    found = {(r["format"], int(r["n_shots"]), int(r["draw"])): float(r["accuracy"]) for r in rows}
+    found = {
+        (r["estimator"], int(r["n_shots"]), int(r["draw"])): float(r["accuracy"]) for r in rows
+    }
     assert len(rows) == len(found)
     assert found == {key: pytest.approx(mean(hits), abs=1e-12) for key, hits in right.items()}
 
 
 def test_mean_and_deviation_of_the_figure_are_those_of_the_scores_in_the_runs(made, right):
     rows = csv_rows(made[SHOTS, "page"] / "fig-shots-curve.csv")
-    found = {(r["format"], int(r["n_shots"])): r for r in rows}
+    found = {(r["estimator"], int(r["n_shots"])): r for r in rows}
     assert len(rows) == len(found) and set(found) == set(POINTS)
     for point, row in found.items():
         accuracies = by_draw(right, *point)
@@ -224,7 +232,7 @@ def resampled() -> np.ndarray:
 def test_the_intervals_of_the_figure_are_those_of_all_resamples_of_the_facts(made, right):
     every = resampled()
     for row in csv_rows(made[SHOTS, "page"] / "fig-shots-curve.csv"):
-        shares = np.array(by_fact(right, row["format"], int(row["n_shots"])))
+        shares = np.array(by_fact(right, row["estimator"], int(row["n_shots"])))
         exact = shares[every].mean(axis=1)
         for q, end in [(0.025, float(row["low"])), (0.975, float(row["high"]))]:
             off = 5 * np.sqrt(q * (1 - q) / 10_000)  # standard errors of a share of 10,000 draws
@@ -250,37 +258,40 @@ def at_chance(right, label) -> bool:
 
 def test_the_dashed_line_and_the_table_name_the_least_number_of_shots_that_is_enough(made, right):
     for row in csv_rows(made[SHOTS, "page"] / "fig-shots-curve.csv"):
-        assert float(row["needed"]) == needed(right, row["format"])
-    *_, space, colon = table(made[SHOTS, "page"], "shots needed")
-    assert [space[1:3], colon[1:3]] == [["toy", "space"], ["toy", "colon"]]
-    for label, (*_, text, mark) in [("space", space), ("colon", colon)]:
-        estimate, low, high = numbers(text)
+        assert float(row["needed"]) == needed(right, row["estimator"])
+    rows = csv_rows(made[SHOTS, "page"] / "shots-needed.csv")
+    assert [(r["model"], r["estimator"]) for r in rows] == [("toy", each) for each in ESTIMATORS]
+    for row in rows:
+        label = row["estimator"]
+        estimate, low, high = numbers(row["needed"])
         assert estimate == needed(right, label)
         assert {low, high} <= set(NUMBERS) and low <= high
-        assert mark == ("at chance" if at_chance(right, label) else "")
+        assert row["at_chance"] == ("at chance" if at_chance(right, label) else "")
+        assert row["needed"] in table(made[SHOTS, "page"], "shots-needed.csv")[1 + rows.index(row)]
 
 
 def test_the_table_of_the_page_shows_the_means_and_deviations_of_the_runs(made, right):
-    kinds, models, labels, _, *body = table(made[SHOTS, "page"], 'values=["mean", "std"]')
-    assert set(models[2:]) == {"toy"} and len(body) == len(NUMBERS)
+    heads, *body = table(made[SHOTS, "page"], "wide.reset_index()")
+    assert len(body) == len(NUMBERS)
     seen = set()
-    for where, n, *shown in body:
-        assert where.startswith("this run")  # the smoke profile shows no results that ship
-        for kind, label, text in zip(kinds[2:], labels[2:], shown, strict=True):
+    for where, model, n, *shown in body:
+        assert (where, model) == ("this run", "toy")  # the smoke profile shows no results that ship
+        for head, text in zip(heads[3:], shown, strict=True):
+            kind, label = head.split(", ")
             seen.add((kind, label, int(n)))
             accuracies = by_draw(right, label, int(n))
-            if kind == "mean":
+            if kind == "accuracy":
                 assert numbers(text)[0] == pytest.approx(mean(accuracies), abs=0.005 + 1e-9)
                 assert len(numbers(text)) == 3
             else:
-                assert float(text) == pytest.approx(stdev(accuracies), abs=0.0005 + 1e-9)
-                assert len(text) <= len("0.123"), "rounded to three digits"
-    assert seen == set(itertools.product(("mean", "std"), FORMATS, NUMBERS))
+                assert float(text) == pytest.approx(stdev(accuracies), abs=0.005 + 1e-9)
+                assert len(text) == len("0.12"), "rounded to two digits"
+    assert seen == set(itertools.product(("accuracy", "std"), ESTIMATORS, NUMBERS))
 
 
 def test_the_least_and_the_greatest_accuracy_of_a_draw_are_those_of_the_runs(made, right):
-    _, _, *body = table(made[SHOTS, "page"], 'by.agg(["min", "max"])')
-    assert [(label, int(n)) for *_, label, n, _, _ in body] == POINTS
+    _, *body = table(made[SHOTS, "page"], 'luckiest.agg(["min", "max"])')
+    assert sorted((label, int(n)) for *_, label, n, _, _ in body) == sorted(POINTS)
     for *_, label, n, least, most in body:
         accuracies = by_draw(right, label, int(n))
         assert float(least) == pytest.approx(min(accuracies), abs=0.0005 + 1e-9)
@@ -288,19 +299,24 @@ def test_the_least_and_the_greatest_accuracy_of_a_draw_are_those_of_the_runs(mad
 
 
 def test_the_claims_of_the_page_are_judged_by_the_scores_in_the_runs(made, right):
-    heads, *body = table(made[SHOTS, "page"], "paper.verdicts(kept)")
-    # The first column says where the answers are from.
-    assert [row[1:3] for row in body] == [["toy", label] for label in FORMATS]
-    for *_, label, steady, rise in body:
+    rows = csv_rows(made[SHOTS, "page"] / "verdicts.csv")
+    ids = ["IC-shots-rise", "IC-shots-steady"]
+    found = [(r["id"], r["models"], r["source"], r["estimator"]) for r in rows]
+    expected = [(key, "toy", "this run", label) for label in ESTIMATORS for key in ids]
+    assert sorted(found) == sorted(expected)
+    _, *shown = table(made[SHOTS, "page"], "verdict_table(judged)")
+    for row in rows:
+        label = row["estimator"]
         few, many = (by_draw(right, label, n) for n in (min(NUMBERS), max(NUMBERS)))
-        expected = stdev(few) - stdev(many), mean(many) - mean(few)
-        words = "matters less", "accuracy rises"
-        for cell, value, word, head in zip((steady, rise), expected, words, heads[3:], strict=True):
-            assert word in head and "Holds if greater than 0." in head
-            estimate, low, high = numbers(cell)
-            assert estimate == pytest.approx(value, abs=0.0005 + 1e-9)
-            verdict = "holds" if low > 0 else "fails" if high < 0 else "undecided"
-            assert cell.endswith(f": {verdict}" + " (at chance)" * at_chance(right, label))
+        value = {ids[0]: mean(many) - mean(few), ids[1]: stdev(few) - stdev(many)}[row["id"]]
+        estimate, low, high = numbers(row["ours"])
+        assert estimate == pytest.approx(value, abs=0.0005 + 1e-9)
+        assert row["verdict"] == ("holds" if low > 0 else "fails" if high < 0 else "undecided")
+        mark = "at chance" if at_chance(right, label) else ""
+        assert (row["mark"], row["as_paper"]) == (mark, str(label == "iclke-space"))
+        cell = f"{row['ours']}: {row['verdict']}" + (f" ({mark})" if mark else "")
+        [line] = [line for line in shown if line[1:3] == ["toy", label]]
+        assert line[3 + ids.index(row["id"])] == cell
 
 
 # --- what a run keeps beside its scores, which is all that a page reads
@@ -310,17 +326,17 @@ def test_the_claims_of_the_page_are_judged_by_the_scores_in_the_runs(made, right
 def test_the_answers_that_a_run_keeps_are_those_of_its_scores(made, name, n_keys):
     for folder in [*runs_behind(made[name, "page"]), made[name, "whole"]]:
         kept = pyarrow.parquet.read_table(folder / "answers.parquet").to_pylist()
-        keys = [k for k in kept[0] if k in ("model", "draw", "format", "n_shots", "relation")]
+        keys = [k for k in kept[0] if k in ("model", "draw", "estimator", "n_shots", "relation")]
         assert len(keys) == n_keys
         asked = [
             (key, options) for key, facts in questions([folder], keys).items() for options in facts
         ]
         for row, (key, options) in zip(kept, asked, strict=True):
             assert (tuple(row[k] for k in keys), row["fact"]) == (key, options[0]["fact"])
-            assert row["right"] is is_right(options)
+            assert row["correct"] is is_right(options)
             # float64 on both sides; sums of a few terms
             assert row["confidence"] == pytest.approx(max(sureness(options)), rel=1e-12)
-            assert row["gold_confidence"] == pytest.approx(gold_sureness(options), rel=1e-12)
+            assert row["confidence_gold"] == pytest.approx(gold_sureness(options), rel=1e-12)
 
 
 # --- the numbers of the page on relations, too
@@ -328,53 +344,41 @@ def test_the_answers_that_a_run_keeps_are_those_of_its_scores(made, name, n_keys
 
 def test_accuracy_confidence_and_gain_by_relation_are_those_of_the_scores_in_the_runs(made):
     page = made[RELATIONS, "page"]
-    expected = answers(runs_behind(page), ["model", "format", "relation"])
+    expected = answers(runs_behind(page), ["model", "estimator", "relation"])
     rows = csv_rows(page / "accuracy-by-relation.csv")
-    found = {(r["model"], r["format"], r["relation"]): float(r["accuracy"]) for r in rows}
-    assert len(rows) == len(found) == 2 * 2 * 2  # models, formats, relations
+    found = {(r["model"], r["estimator"], r["relation"]): float(r["accuracy"]) for r in rows}
+    assert len(rows) == len(found) == 2 * 2 * 2  # models, estimators, relations
     assert found == {key: pytest.approx(mean(hits), abs=1e-12) for key, hits in expected.items()}
-    asked = questions(runs_behind(page), ["model", "format", "relation"])
+    asked = questions(runs_behind(page), ["model", "estimator", "relation"])
     for row in rows:
-        sure = mean(map(gold_sureness, asked[row["model"], row["format"], row["relation"]]))
-        assert float(row["gold_confidence"]) == pytest.approx(sure, rel=1e-12)
+        sure = mean(map(gold_sureness, asked[row["model"], row["estimator"], row["relation"]]))
+        assert float(row["confidence_gold"]) == pytest.approx(sure, rel=1e-12)
     for row in csv_rows(page / "gain-by-relation.csv"):
         model, relation = row["model"], row["relation"]
         first, second = (h for k, h in expected.items() if (k[0], k[2]) == (model, relation))
         assert float(row["gain"]) == pytest.approx(mean(second) - mean(first), abs=1e-12)
-        assert int(row["second_only"]) == sum(s > f for s, f in zip(second, first, strict=True))
-        assert int(row["paper_only"]) == sum(f > s for s, f in zip(second, first, strict=True))
+        assert int(row["only_second"]) == sum(s > f for s, f in zip(second, first, strict=True))
+        assert int(row["only_first"]) == sum(f > s for s, f in zip(second, first, strict=True))
 
 
 def test_the_heat_map_has_a_row_for_each_model_and_format_and_the_paper_s_relation_first(made):
     """Capital is in Table 8 and country_of_city is not; two models without a family come by mean."""
     page = made[RELATIONS, "page"]
-    hits = answers(runs_behind(page), ["model", "format", "relation"])
+    hits = answers(runs_behind(page), ["model", "estimator", "relation"])
     means: dict[str, list[float]] = {}
     for (model, label, _), of_facts in hits.items():
-        if label == "space, space":
+        if label == "iclke-space":
             means.setdefault(model, []).append(mean(of_facts))
     models = sorted(means, key=lambda model: -mean(means[model]))
-    second = {model: label for model, label, _ in hits if label != "space, space"}
+    second = {model: label for model, label, _ in hits if label != "iclke-space"}
     expected = [
-        (f"{model}, {label}", relation)
-        for model in models
+        (relation, model, label)
         for relation in ("capital", "country_of_city")
-        for label in ("space, space", second[model])
+        for model in models
+        for label in ("iclke-space", second[model])
     ]
     rows = csv_rows(page / "fig-iclke-heat.csv")
-    assert [(row["row"], row["relation"]) for row in rows] == expected
-
-
-def test_the_table_beside_table_8_has_the_mean_of_the_models_with_facts_in_common(made):
-    page = made[RELATIONS, "page"]
-    hits = answers(runs_behind(page), ["model", "format", "relation"])
-    of_models = [v for (_, f, r), v in hits.items() if (f, r) == ("space, space", "capital")]
-    shares = [mean(pair) for pair in zip(*of_models, strict=True)]
-    head, _, row = table(page, 'beside.set_index("paper\'s name")')
-    assert head[2] == "this run: mean of 2 models" and row[:2] == ["capital", "0.816"]
-    estimate, low, high = numbers(row[2])
-    assert estimate == pytest.approx(mean(shares), abs=0.005 + 1e-9)
-    assert min(shares) - 0.005 <= low <= estimate <= high <= max(shares) + 0.005
+    assert [(row["relation"], row["model"], row["estimator"]) for row in rows] == expected
 
 
 @pytest.fixture(scope="module")
@@ -382,28 +386,30 @@ def in_one_format(made):
     """A run in the paper's format alone, where one relation has fewer options than are asked for."""
     project = made[RELATIONS, "page"].parent.parent
     few = {"relations": ["capital", "film_language"], "n_shots": 2, "n_facts": 2, "n_options": 40}
-    few |= {"models": ["toy"], "formats": ["space, space"]}
+    few |= {"models": ["toy"], "estimators": ["iclke-space"]}
     rows = [{"notebook": RELATIONS, "parameters": few}]
     rows += [
-        {"notebook": SHOTS, "parameters": FEW[SHOTS] | {"models": ["toy"], "formats": ["tab"]}}
+        {"notebook": SHOTS, "parameters": FEW[SHOTS] | {"models": ["toy"], "estimators": ["tab"]}}
     ]
     sure = {"relations": ["capital", "film_language"], "n_shots": 2, "n_facts": 30, "n_options": 4}
-    sure |= {"models": ["toy"], "formats": ["iclke-space"], "cut_to": [2]}
+    sure |= {"models": ["toy"], "estimators": ["iclke-space"], "cut_to": [2]}
     rows += [{"notebook": CONFIDENCE, "parameters": sure}]
     path = project / "params" / "one.yaml"
     path.write_text(yaml.safe_dump({"profile": "one", "runs": rows}), encoding="utf-8")
-    outcome = grid.execute(plan.read_plan(path), project / "one", grid.Settings(jobs=2, threads=1))
+    outcome = grid.execute(
+        plan.read_plan(path), project / "one", devices.Settings(jobs=2, threads=1)
+    )
     [folder] = (project / "one").glob(f"{RELATIONS}-*")
     return folder, outcome.failed
 
 
 def test_a_run_in_one_format_asks_no_choice_facts_and_compares_nothing(in_one_format):
     folder, _ = in_one_format
-    assert set(answers([folder], ["format", "relation"])) == {
-        ("space, space", "capital"),
-        ("space, space", "film_language"),
+    assert set(answers([folder], ["estimator", "relation"])) == {
+        ("iclke-space", "capital"),
+        ("iclke-space", "film_language"),
     }
-    assert pyarrow.parquet.read_table(folder / "choice.parquet").num_rows == 0
+    assert not (folder / "choice.parquet").exists()
     assert csv_rows(folder / "gain-by-relation.csv") == []
 
 
@@ -414,39 +420,40 @@ def run_relations(made, profile: str, **parameters) -> Path:
     few = FEW[RELATIONS] | {"models": ["toy"]} | parameters
     rows = [{"notebook": RELATIONS, "parameters": few}]
     path.write_text(yaml.safe_dump({"profile": profile, "runs": rows}), encoding="utf-8")
-    outcome = grid.execute(plan.read_plan(path), project / profile, grid.Settings(threads=1))
+    outcome = grid.execute(plan.read_plan(path), project / profile, devices.Settings(threads=1))
     assert not outcome.failed
     [folder] = (project / profile).glob(f"{RELATIONS}-*")
     return folder
 
 
 def test_without_the_papers_format_the_best_other_is_asked_and_nothing_is_judged(made):
-    formats = ["colon, newline", "arrow, newline"]
-    folder = run_relations(made, "others", formats=formats)
+    others = ["iclke-colon", "iclke-arrow"]
+    folder = run_relations(made, "others", estimators=others)
     tried = pyarrow.parquet.read_table(folder / "choice.parquet").to_pylist()
-    assert [row["format"] for row in tried] == [f for f in formats for _ in range(2)]
-    share = {f: sum(r["accuracy"] for r in tried if r["format"] == f) for f in formats}
-    best = max(formats, key=share.__getitem__)  # the first of equals
-    assert {key[0] for key in answers([folder], ["format", "relation"])} == {best}
+    by: dict[tuple[str, str], list[bool]] = {}
+    for row in tried:
+        by.setdefault((row["estimator"], row["relation"]), []).append(row["correct"])
+    share = {e: sum(mean(hits) for (name, _), hits in by.items() if name == e) for e in others}
+    best = max(others, key=share.__getitem__)  # the first of equals
+    assert {key[0] for key in answers([folder], ["estimator", "relation"])} == {best}
     assert csv_rows(folder / "gain-by-relation.csv") == []
-    [head] = table(folder, "paper.verdicts(kept)")
-    assert "verdict" in head
-    assert {row["row"] for row in csv_rows(folder / "fig-iclke-heat.csv")} == {f"toy, {best}"}
+    assert csv_rows(folder / "verdicts.csv") == []
+    assert {row["estimator"] for row in csv_rows(folder / "fig-iclke-heat.csv")} == {best}
 
 
 @pytest.fixture(scope="module")
 def with_shipped(made):
     """One run with shipped results, of two profiles that have a format each of the same facts, and of one
-    that has both; and their rows: {where: {(model, format): {relation: {fact: right}}}}."""
+    that has both; and their rows: {source: {(model, estimator): {relation: {fact: right}}}}."""
     names = ["kamel", "kamel_formats", "trex"]
-    folder = run_relations(made, "shipped", formats=["space, space"], shipped=names)
+    folder = run_relations(made, "shipped", estimators=["iclke-space"], shipped=names)
     right: dict = {}
     for name in names:
         path = TOP / "results" / name / f"{RELATIONS}.parquet"
         for row in pyarrow.parquet.read_table(path).to_pylist():
             where = "shipped: trex" if name == "trex" else "shipped: kamel"
-            of = right.setdefault(where, {}).setdefault((row["model"], row["format"]), {})
-            of.setdefault(row["relation"], {})[row["fact"]] = row["right"]
+            of = right.setdefault(where, {}).setdefault((row["model"], row["estimator"]), {})
+            of.setdefault(row["relation"], {})[row["fact"]] = row["correct"]
     return folder, right
 
 
@@ -455,50 +462,47 @@ def test_the_gain_of_shipped_results_is_that_of_their_rows(with_shipped):
     expected = {}
     for where, ways in right.items():
         for (model, label), second in ways.items():
-            if label == "space, space":
+            if label == "iclke-space":
                 continue
-            first = ways[model, "space, space"]
+            first = ways[model, "iclke-space"]
             assert {r: set(of) for r, of in first.items()} == {
                 r: set(of) for r, of in second.items()
             }
             gains = [mean(second[r][f] - first[r][f] for f in first[r]) for r in first]
-            expected[f"{where}: {model}, {label}"] = len(gains), mean(gains)
-    _, _, *body = table(folder, "versus.append((said,")
-    assert {row[0] for row in body} == set(expected) and len(expected) == 4
-    for said, n, over_facts, over_relations in body:
-        assert int(n) == expected[said][0]
-        for cell in (over_facts, over_relations):
-            estimate, low, high = numbers(cell)
-            assert estimate == pytest.approx(expected[said][1], abs=0.005 + 1e-9)
-            assert low <= estimate <= high
+            expected[where, model, label] = len(gains), mean(gains)
+    rows = csv_rows(folder / "over-relations.csv")
+    shown = {(row["source"], row["model"], row["estimator"]): row for row in rows if row["gain"]}
+    assert set(shown) == set(expected) and len(expected) == 4
+    for way, (n, gain) in expected.items():
+        assert int(shown[way]["relations"]) == n == (40 if "trex" in way[0] else 49)
+        estimate, low, high = numbers(shown[way]["gain"])
+        assert estimate == pytest.approx(gain, abs=0.0005 + 1e-9)
+        assert low <= estimate <= high
 
 
-def test_the_best_and_the_worst_relations_of_shipped_results_are_those_of_their_rows(with_shipped):
-    folder, right = with_shipped
-    _, *body = table(folder, "ends = ")
-    shown = {tuple(row[:3]): row[3:] for row in body}
-    assert len(shown) == 1 + sum(map(len, right.values()))  # and this run
-    for where, ways in right.items():
-        for way, by in ways.items():
-            ordered = sorted(mean(of.values()) for of in by.values())
-            for said, wanted in zip(
-                shown[where, *way], (ordered[::-1][:3], ordered[:3]), strict=True
-            ):
-                assert re.findall(r" (\d\.\d\d)", said) == [f"{a:.2f}" for a in wanted]
-    [best, worst] = [ends for (where, *_), ends in shown.items() if where == "this run"][0]
-    assert "," not in best + worst and best.split()[0] != worst.split()[0]  # of two relations
-
-
-def test_a_relation_with_fewer_options_is_counted_and_has_a_star(in_one_format):
+def test_relation_with_fewer_options_is_counted_and_has_a_star(in_one_format):
     folder, _ = in_one_format
-    [*_, head] = [row for row in table(folder, "assign(fewer=fewer)") if "fewer" in row]
-    [row] = [row for row in table(folder, "assign(fewer=fewer)") if "toy" in row]
-    assert row[head.index("fewer")] == "1 of 2"
-    said = "".join(o.get("text", "") for cell in cells(folder) for o in cell.outputs)
-    # Film languages are 39; all relations have two facts to ask.
-    assert "fewer in this run, film_language: 39 options, 2 test facts" in said
+    [row] = csv_rows(folder / "over-relations.csv")
+    assert (row["relations"], row["fewer"]) == ("2", "1")  # film languages are 39
     drawn = {row["relation"] for row in csv_rows(folder / "fig-iclke-heat.csv")}
     assert drawn == {"capital", "film_language *"}
+
+
+def test_findings_at_the_top_quote_the_kept_numbers(with_shipped):
+    folder, _ = with_shipped
+    texts = {row["name"]: row["text"] for row in csv_rows(folder / "findings.csv")}
+    rows = csv_rows(folder / "over-relations.csv")
+    assert set(texts) == {"known", "ends", "second", "shipped"}
+    short = {row["source"]: rounded(row["over_relations"]) for row in rows[:1]}
+    assert short["this run"] in texts["known"]
+    for row in rows[1:]:
+        if row["estimator"] == "iclke-space":
+            assert f"{row['model']} on {row['source'][9:]} " in texts["shipped"]
+
+
+def rounded(text: str) -> str:
+    """An interval with three decimals as one with two."""
+    return "{:.2f} [{:.2f}, {:.2f}]".format(*numbers(text))
 
 
 def test_the_accuracy_of_50_facts_is_that_of_the_first_25_of_each_of_two_relations(in_one_format):
@@ -506,31 +510,31 @@ def test_the_accuracy_of_50_facts_is_that_of_the_first_25_of_each_of_two_relatio
     kept = pyarrow.parquet.read_table(folder / "answers.parquet").to_pylist()
     by: dict[str, list[dict]] = {}
     for row in kept:
-        if row["part"] == "test" and row["options"] == 4:
+        if row["part"] == "test" and row["n_options"] == 4:
             by.setdefault(row["relation"], []).append(row)
     assert [len(rows) for rows in by.values()] == [30, 30]
     fifty = [row for rows in by.values() for row in rows[:25]]
     for shown in csv_rows(folder / "accuracy-at-of-50.csv"):
-        above = [row["right"] for row in fifty if row["confidence"] > float(shown["threshold"])]
+        above = [row["correct"] for row in fifty if row["confidence"] > float(shown["threshold"])]
+        assert int(shown["n"]) == len(above) and int(shown["right"]) == sum(above)
         if not above:
-            assert shown["text"] == "no answer left"
+            assert shown["accuracy"] == shown["low"] == shown["high"] == ""
             continue
-        estimate, low, high, n = numbers(shown["text"])
-        assert n == len(above) and estimate == pytest.approx(mean(above), abs=0.005 + 1e-9)
-        assert low <= estimate <= high
+        assert float(shown["accuracy"]) == pytest.approx(mean(above), abs=1e-12)
+        assert float(shown["low"]) <= mean(above) <= float(shown["high"])
 
 
-def test_an_unknown_format_is_one_line_and_the_other_run_goes_on(in_one_format):
+def test_an_unknown_estimator_is_one_line_and_the_other_run_goes_on(in_one_format):
     _, failed = in_one_format
     [line] = failed.values()
-    assert "BadInput" in line and "formats" in line and "tab" in line and "\n" not in line
+    assert "BadInput: unknown estimator 'tab'" in line and "\n" not in line
 
 
 def test_the_two_models_differ_so_that_a_page_that_mixed_them_up_would_be_seen(made):
     rows = csv_rows(made[RELATIONS, "page"] / "accuracy-by-relation.csv")
     sure: dict[str, list[str]] = {}
     for row in rows:
-        sure.setdefault(row["model"], []).append(row["gold_confidence"])
+        sure.setdefault(row["model"], []).append(row["confidence_gold"])
     first, second = sure.values()
     assert set(first).isdisjoint(second)
 
@@ -565,7 +569,8 @@ def _shown(cell) -> str:
     for output in cell.outputs:
         data = dict(output.get("data", {}))
         if len(data) > 1:
-            del data["text/plain"]  # it may hold an address, and nobody sees it beside HTML or SVG
+            # It may hold an address, and nobody sees it beside HTML or SVG.
+            data = {kind: one for kind, one in data.items() if not kind.endswith("text/plain")}
         # What is printed may come in one piece or in several.
         found += json.dumps(data, sort_keys=True) if data else output["text"]
     return re.sub(r"T_[0-9a-f]{5}", "T_", found)
@@ -619,26 +624,32 @@ def test_the_provenance_of_a_page_names_its_models_and_how_many_runs_are_behind_
 
 # --- what the page of the lab says, from the answers that its run keeps and the text of the world
 
-TRUTH = "50_lab_truth"
+TRUTH, WRITING = "50_lab_truth", "55_lab_writing"
 TOLD_TRULY, TWIN = "lab:smoke-1/0.15m", "lab:smoke-1/0.15m-unplanted"
 
 
 @pytest.fixture(scope="module")
-def of_lab(tmp_path_factory):
-    """The folder of a run of the lab's page with a model and its unplanted twin, as in smoke.yaml."""
+def lab_runs(tmp_path_factory):
+    """{page: folder} of runs of the lab's pages with a model and its unplanted twin, as in smoke.yaml."""
     project = tmp_path_factory.mktemp("lab")
     shutil.copytree(TOP / "notebooks", project / "notebooks")
     (project / "params").mkdir()
     rows = yaml.safe_load((TOP / "params" / "smoke.yaml").read_text(encoding="utf-8"))["runs"]
-    [row] = [row for row in rows if row["notebook"] == TRUTH]
-    assert row["parameters"]["models"] == [TOLD_TRULY, TWIN]
+    rows = [row for row in rows if row["notebook"] in (TRUTH, WRITING)]
+    assert [row["parameters"]["models"] for row in rows] == 2 * [[TOLD_TRULY, TWIN]]
     path = project / "params" / "lab.yaml"
-    row = {"notebook": TRUTH, "parameters": row["parameters"]}
-    path.write_text(yaml.safe_dump({"profile": "lab", "runs": [row]}), encoding="utf-8")
-    outcome = grid.execute(plan.read_plan(path), project / "runs", grid.Settings(jobs=1, threads=1))
+    rows = [{name: row[name] for name in ("notebook", "parameters")} for row in rows]
+    path.write_text(yaml.safe_dump({"profile": "lab", "runs": rows}), encoding="utf-8")
+    outcome = grid.execute(
+        plan.read_plan(path), project / "runs", devices.Settings(jobs=1, threads=1)
+    )
     assert outcome.failed == {}
-    [folder] = (project / "runs").glob(f"{TRUTH}-*")
-    return folder
+    return {name: next((project / "runs").glob(f"{name}-*")) for name in (TRUTH, WRITING)}
+
+
+@pytest.fixture(scope="module")
+def of_lab(lab_runs):
+    return lab_runs[TRUTH]
 
 
 @pytest.fixture(scope="module")
@@ -676,9 +687,8 @@ def test_the_doses_of_the_page_of_the_lab_are_those_of_its_answers_and_of_the_wo
     of_lab, of_facts
 ):
     rows = csv_rows(of_lab / "accuracy-by-exposures.csv")
-    ranked = [row for row in rows if not row["estimator"].startswith("written-")]
     seen = set()
-    for row in ranked:
+    for row in rows:
         key = row["model"], row["estimator"]
         cell = row["form"], int(row["exposures"])
         hits = [
@@ -694,12 +704,14 @@ def test_the_doses_of_the_page_of_the_lab_are_those_of_its_answers_and_of_the_wo
         assert float(row["high"]) == pytest.approx(min(1, high), abs=1e-9)
         seen.add((*key, *cell))
     # Each model and estimator: never told, and two numbers of exposures in each of three forms.
-    assert len(seen) == len(ranked) == 2 * 5 * (1 + 2 * 3)
-    assert len({row["accuracy"] for row in ranked}) > 3  # something to tell apart
+    assert len(seen) == len(rows) == 2 * 5 * (1 + 2 * 3)
+    assert len({row["accuracy"] for row in rows}) > 3  # something to tell apart
 
 
-def test_the_facts_that_were_never_told_are_tested_against_the_chance_of_a_guess(of_lab, of_facts):
-    rows = csv_rows(of_lab / "never-told.csv")
+def test_the_facts_that_were_never_told_are_tested_against_the_chance_of_a_guess(
+    lab_runs, of_facts
+):
+    rows = csv_rows(lab_runs[WRITING] / "never-told.csv")
     for row in rows:
         key = row["model"], row["estimator"]
         if key in of_facts:
@@ -724,7 +736,7 @@ def test_the_facts_that_were_never_told_are_tested_against_the_chance_of_a_guess
 def test_the_auroc_of_the_page_counts_pairs_of_a_told_fact_and_a_control_that_the_text_names(
     of_lab, of_facts
 ):
-    text = "\n".join(world.documents(world.world("lab:smoke-1")))
+    text = "\n".join(world_text.documents(world.world("lab:smoke-1")))
     pairs: dict[tuple, list[tuple[float, float]]] = {}
     strangers = 0
     for key, facts_of in of_facts.items():

@@ -175,7 +175,7 @@ def test_commands_in_the_readme_exist():
 def test_lke_commands_in_the_readme_exist_with_their_options():
     from click.testing import CliRunner
 
-    from lkecore.cli import lke
+    from lkecore.cli.main import lke
 
     commands = re.findall(r"\blke ([a-z]+)([^`\n]*)", read("README.md"))
     assert {"run", "book", "score"} <= {name for name, _ in commands}

@@ -4,10 +4,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lkecore import facts, world
-from lkecore.facts import Fact, Relation
-from lkecore.prompts import asking, join_pair, many_shot, template, templates_of
-from lkecore.rows import BadInput
+from lkecore import facts
+from lkecore.errors import BadInput
+from lkecore.facts import world_text
+from lkecore.facts.drawn import Drawn
+from lkecore.facts.fact import Fact, Relation
+from lkecore.prompts.prompt import (
+    asking,
+    example,
+    join_pair,
+    many_shot,
+    of_sample,
+    template,
+    templates_of,
+)
 
 
 def born(subject, year):
@@ -189,7 +199,7 @@ def test_our_own_templates_end_with_the_blank_so_that_every_model_can_be_asked(s
         for sentence in relation.templates:
             [prompt] = template(sentence, [fact], [(fact.object,)])
             assert prompt.after == "" and prompt.context and prompt.continuations[0][0] == " "
-            filled = world.fill(sentence, fact.subject, fact.object)
+            filled = world_text.fill(sentence, fact.subject, fact.object)
             assert prompt.context + prompt.continuations[0] == filled
 
 
@@ -200,7 +210,9 @@ def test_an_estimator_by_its_name_asks_with_the_separators_or_the_template_of_th
     subject = asked[0].subject
     contexts = {
         "iclke-space": f"{shot.subject} {shot.object} {subject}",
+        "iclke-newline": f"{shot.subject} {shot.object}\n{subject}",
         "iclke-colon": f"{shot.subject}: {shot.object}\n{subject}:",
+        "iclke-arrow": f"{shot.subject} -> {shot.object}\n{subject} ->",
         "template-5": f"What is the capital of {subject}? Answer:",
     }
     for name, context in contexts.items():
@@ -218,9 +230,9 @@ def test_an_estimator_by_its_name_asks_with_the_separators_or_the_template_of_th
 
 
 def test_the_paper_has_templates_for_these_relations_and_all_are_sentences_with_a_blank():
-    from lkecore import paper
+    from lkecore import papers
 
-    table = paper.table("iclke_table5_templates")  # read by pandas here
+    table = papers.table("iclke_table5_templates")  # read by pandas here
     assert table["relation"].nunique() == 12  # IC-D4
     for relation, part in table.groupby("relation"):
         found = templates_of(Relation("x", (), paper_relation=relation))
@@ -263,3 +275,57 @@ def test_a_template_that_the_paper_does_not_have_is_refused_by_name():
         asking(
             "iclke-hgp-1", Relation("r", (), paper_relation="capital"), [shot], [shot], [("Rome",)]
         )
+
+
+# --- the prompts of a sample
+
+
+def test_questions_of_a_sample_are_those_of_each_estimator_and_relation():
+    given = {"n_shots": 2, "n_facts": 2, "n_options": 3, "seed": 0}
+    sample = facts.draw("atlas", ["capital", "currency"], **given)
+    found = of_sample(sample, ["iclke-colon", "template-1"])
+    keys = [(e, r) for e in ("iclke-colon", "template-1") for r in ("capital", "currency")]
+    assert list(found) == keys
+    for (estimator, name), some in found.items():
+        drawn = sample[name]
+        assert [p.fact for p in some] == [f.id for f in drawn.facts]
+        assert [p.options for p in some] == list(drawn.options)
+        for prompt, fact in zip(some, drawn.facts, strict=True):
+            assert prompt.options[prompt.gold] == fact.object
+            if estimator == "iclke-colon":
+                shots = "".join(f"{s.subject}: {s.object}\n" for s in drawn.shots)
+                assert prompt.context == f"{shots}{fact.subject}:"
+            else:
+                assert fact.subject in prompt.context and "\n" not in prompt.context
+
+
+@pytest.mark.parametrize(
+    ("estimators", "line"),
+    [
+        ([], r"estimators \[\]: must be 1 or more, each once"),
+        (["iclke-space"] * 2, r"estimators \['iclke-space', 'iclke-space'\]: must be 1 or more"),
+        (["iclke-space", "iclke-colom"], "unknown estimator 'iclke-colom'; nearest: iclke-colon"),
+        (["template-6"], "template-6: relation capital has template-1, "),
+    ],
+)
+def test_estimators_that_a_sample_cannot_be_asked_with_are_refused(estimators, line):
+    given = {"n_shots": 1, "n_facts": 1, "n_options": 2, "seed": 0}
+    sample = facts.draw("atlas", ["capital", "currency"], **given)
+    with pytest.raises(BadInput, match=f"^{line}"):
+        of_sample(sample, estimators)
+
+
+def test_an_example_is_the_first_question_with_a_gap():
+    shots = (FEYNMAN, HEISENBERG, born("Curie", "1867"))
+    relation = Relation("birth_year", (), templates=("In [Y], [X] was born.",))
+    asked = EINSTEIN, born("Louis", "1892")
+    years = ("1880", "1879"), ("1892", "1850")
+    sample = {"birth_year": Drawn(relation, shots, asked, years, shots, asked), "other": None}
+    wanted = {
+        ("iclke-space", 2): "Feynman 1918 Heisenberg 1901 Einstein ____",
+        ("iclke-arrow", 1): "Feynman -> 1918\nEinstein -> ____",
+        ("iclke-space", 0): "Einstein ____",
+        ("template-1", 2): "In ____, Einstein was born.",
+    }
+    for (estimator, n), text in wanted.items():
+        assert example(estimator, sample, n_shots=n) == text

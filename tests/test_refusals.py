@@ -11,29 +11,36 @@ from pathlib import Path
 import pytest
 import yaml
 
-from lkecore import facts, forecast, grid, plan, runs, sequences, weights
+from lkecore import facts, runs
+from lkecore.models import weights
+from lkecore.prompts import eiclke
+from lkecore.runs import devices, forecast, grid, plan
 
 TOP = Path(__file__).resolve().parent.parent
 ESTIMATORS, SEPARATORS = "13_iclke_estimators", "14_iclke_separators"
+EIC = "13_iclke_eic"
 TUNED, GENERATION = "17_iclke_tuned", "19_iclke_generation"
 TWO = ["capital", "official_language"]
 FEW = {
     ESTIMATORS: {
-        "models": ["toy"], "relations": TWO, "n_shots": 4, "n_eic_shots": 10, "n_every": 2,
-        "n_facts": 5, "n_eic_facts": 4, "n_options": 3,
+        "models": ["toy"], "relations": TWO, "n_shots": 4, "n_facts": 5, "n_options": 3,
+    },
+    EIC: {
+        "models": ["toy"], "relations": ["capital"], "n_shots": 4, "n_eic_shots": 10, "n_every": 2,
+        "n_facts": 4, "n_options": 3,
     },
     SEPARATORS: {"models": ["toy"], "n_shots": 3, "n_facts": 4, "n_options": 3},
     TUNED: {
-        "models": ["toy"], "pairs": ["toy -> other"], "fact_set": "atlas", "relations": TWO,
+        "models": ["toy"], "pairs": [["toy", "other"]], "fact_set": "atlas", "relations": TWO,
         "n_shots": 3, "n_options": 3, "n_facts": 4, "n_eic_facts": 4, "n_eic_shots": 10,
         "n_eic_first": 4,
     },
     GENERATION: {
-        "models": ["toy"], "relations": ["capital"], "n_shots": 3, "n_facts": 4, "n_written": 3,
+        "models": ["toy"], "relations": TWO, "n_shots": 3, "n_facts": 4, "n_written": 3,
         "n_options": 3, "n_tokens": 4,
     },
 }  # fmt: skip
-WINDOW = 60  # more than a prompt of IC-LKE has here, fewer than EIC-LKE's
+WINDOW = 100  # more than a prompt of pairs has here, fewer than EIC-LKE's
 
 
 @pytest.fixture(scope="module")
@@ -58,15 +65,15 @@ def said(notebook: str, **given) -> str:
 
 def fitting_slots() -> tuple[int, int, int]:
     """(tokens up to the last slot, slots that the window holds, slots), each piece cut by itself."""
-    from lkecore.models import open_model
+    from lkecore.models.model import open_model
 
     lm = open_model("toy")
-    relation, few = facts.load("atlas", "capital"), FEW[ESTIMATORS]
+    relation, few = facts.load("atlas", "capital"), FEW[EIC]
     train, test = facts.divide(relation)
     asked = facts.draw_facts(test, few["n_facts"], 0)
     options = facts.draw_options(asked, relation.objects, few["n_options"], 0)
-    shots, n = facts.draw_facts(train, few["n_eic_shots"], 0), few["n_eic_facts"]
-    group = sequences.slots(shots, asked[:n], options[:n], first=4, every=2, seed=0)[0]
+    shots, n = facts.draw_facts(train, few["n_eic_shots"], 0), few["n_facts"]
+    group = eiclke.slots(shots, asked[:n], options[:n], first=4, every=2, seed=0)[0]
     needed = []
     for place in group.places:
         texts = [text[: place + 1] for text in group.texts]
@@ -79,30 +86,32 @@ def fitting_slots() -> tuple[int, int, int]:
     ("notebook", "given", "line"),
     [
         (ESTIMATORS, {"relations": ["film_year", *TWO]}, "film_year of atlas: no templates in the"),
-        (ESTIMATORS, {"relations": ["capital"]}, "1 relations and 4 of 5 facts for EIC-LKE"),
-        (ESTIMATORS, {"n_eic_facts": 6}, "2 relations and 6 of 5 facts for EIC-LKE: this page"),
-        (ESTIMATORS, {"eic_relations": ["film_year"]}, "eic_relations: 'film_year' is not among"),
-        (ESTIMATORS, {"n_facts": 5000}, "n_facts 5000: capital has "),
-        (ESTIMATORS, {"n_eic_shots": 4}, "the first question stands behind shot 4, which needs 5"),
+        (ESTIMATORS, {"relations": ["capital"]}, "relations ['capital']: must be 2 or more, each once"),
+        (ESTIMATORS, {"n_facts": 5000}, "n_facts 5000: capital has 127 to ask"),
+        (ESTIMATORS, {"n_facts": 1}, "n_facts 1: must be 2 or more"),
+        (EIC, {"relations": ["film_year"]}, "film_year of atlas: no templates in the paper's Table 5"),
+        (EIC, {"n_facts": 5000}, "n_facts 5000: capital has 127 to ask"),
+        (EIC, {"n_eic_shots": 4}, "the first question stands behind shot 4, which needs 5"),
         (SEPARATORS, {"relations": ["film_year"]}, "iclke-hgp-1: relation film_year has template-1"),
         (SEPARATORS, {"relations": []}, "no relations are named for atlas"),
         (SEPARATORS, {"n_facts": 1}, "1 facts of official_language: 2 to "),
         (SEPARATORS, {"pair_separators": [": ", " "]}, "separators [': ', ' ']: ' ' first"),
         (SEPARATORS, {"shot_separators": [" ", ""]}, "the separator between shots must not be empty"),
-        (SEPARATORS, {"families": ["toy"]}, "family ['toy']: two models or more, small < large"),
-        (SEPARATORS, {"families": ["toy < toy"]}, "family ['toy', 'toy']: two models or more"),
+        (SEPARATORS, {"families": [["toy"]]}, "family ['toy']: must be 2 models or more, small to"),
+        (SEPARATORS, {"families": [["toy", "toy"]]}, "family ['toy', 'toy']: must be 2 models"),
         (
             SEPARATORS,
-            {"models": ["toy", "smollm2"], "families": ["toy < big"]},
+            {"models": ["toy", "smollm2"], "families": [["toy", "big"]]},
             "families name ['big']; put them into models, too",
         ),
         (
             SEPARATORS,
-            {"models": ["toy", "lab:smoke-1/0.15m"], "families": ["toy < lab:smoke-1/0.15m"]},
+            {"models": ["toy", "lab:smoke-1/0.15m"], "families": [["toy", "lab:smoke-1/0.15m"]]},
             "its models are asked different facts",
         ),
-        (TUNED, {"pairs": ["toy"]}, "pair ('toy',): write 'base -> tuned', two models"),
-        (TUNED, {"pairs": ["one -> other"]}, "models ['toy']: in no pair of ['one -> other'], and"),
+        (TUNED, {"pairs": [["toy"]]}, "pair ['toy']: must be two models, the base and the tuned one"),
+        (TUNED, {"pairs": [["toy", "toy"]]}, "pair ['toy', 'toy']: must be two models"),
+        (TUNED, {"pairs": [["one", "other"]]}, "models ['toy']: in no pair of [['one', 'other']], and"),
         (
             TUNED,
             {"models": ["toy", "gemma3-270m"], "alone": ["gemma3-270m", "third"]},
@@ -110,11 +119,12 @@ def fitting_slots() -> tuple[int, int, int]:
         ),
         (TUNED, {"alone": ["smollm2"]}, "alone names smollm2, which is tuned: put it into pairs"),
         (TUNED, {"estimators": ["eiclke"]}, "estimators ['eiclke']: the first must be iclke-space"),
-        (TUNED, {"relations": ["capital"]}, "this page averages over relations, and ['capital']"),
+        (TUNED, {"relations": ["capital"]}, "relations ['capital']: must be 2 or more, each once"),
         (GENERATION, {"n_written": 5}, "n_written 5: must be from 2 to 4"),
-        (GENERATION, {"n_facts": 5000}, "atlas, capital: "),
+        (GENERATION, {"n_facts": 5000}, "5000 facts of relation capital are to be asked, and atlas has"),
+        (GENERATION, {"lab_kinds": ["template-1"]}, "iclke-space and template-1: must begin with iclke"),
         (GENERATION, {"kinds": ["hgp"]}, "hgp and iclke-space: must begin with iclke-"),
-        (GENERATION, {"relations": ["film_year"]}, "film_year of atlas has no hgp in Table 5"),
+        (GENERATION, {"relations": ["film_year", *TWO]}, "relation film_year has no hgp in Table 5"),
         (GENERATION, {"n_tokens": 5000}, "new ones are more than 4096; show fewer pairs"),
     ],
 )  # fmt: skip
@@ -123,9 +133,9 @@ def test_bad_input_is_refused_with_one_line_that_names_it(notebook, given, line)
     assert found.startswith("would fail: BadInput: ") and line in found and "\n" not in found
 
 
-@pytest.mark.parametrize("notebook", [ESTIMATORS, TUNED])
+@pytest.mark.parametrize("notebook", [EIC, TUNED])
 def test_too_long_prompts_of_eic_lke_are_refused_before_anything_is_asked(short, notebook):
-    given = {TUNED: {"pairs": [f"{short} -> other"]}}.get(notebook, {})
+    given = {TUNED: {"pairs": [[short, "other"]]}}.get(notebook, {})
     given |= {TUNED: {"estimators": ["iclke-space", "eiclke"]}}.get(notebook, {})
     found = said(notebook, models=[short], **given)
     longest, fit, n = fitting_slots()
@@ -139,17 +149,17 @@ def test_a_job_with_bad_input_says_one_line_and_the_others_go_on(short, tmp_path
     (tmp_path / "params").mkdir()
     wrong = {SEPARATORS: {"relations": ["film_year"]}, GENERATION: {"n_written": 5}}
     rows = [{"notebook": name, "parameters": FEW[name] | given} for name, given in wrong.items()]
-    both = {"parameters": FEW[ESTIMATORS] | {"models": [short, "toy"]}, "each": ["models"]}
+    both = {"parameters": FEW[EIC] | {"models": [short, "toy"]}, "each": ["models"]}
     path = tmp_path / "params" / "p.yaml"
-    listed = [{"notebook": ESTIMATORS} | both, *rows]
+    listed = [{"notebook": EIC} | both, *rows]
     path.write_text(yaml.safe_dump({"profile": "p", "runs": listed}), encoding="utf-8")
-    settings = grid.Settings(jobs=2, threads=1, retries=1)
+    settings = devices.Settings(jobs=2, threads=1, retries=1)
     outcome = grid.execute(plan.read_plan(path), tmp_path / "runs", settings)
-    assert outcome.finished == [f"{ESTIMATORS} models=toy"]
+    assert outcome.finished == [f"{EIC} models=toy"]
     lines = {
         label.split()[0]: line for label, line in outcome.failed.items() if "page" not in label
     }
-    assert set(lines) == {ESTIMATORS, *wrong} and not any("\n" in line for line in lines.values())
-    assert "of 3 slots fit; take fewer shots" in lines[ESTIMATORS]
+    assert set(lines) == {EIC, *wrong} and not any("\n" in line for line in lines.values())
+    assert "of 3 slots fit; take fewer shots" in lines[EIC]
     assert lines[SEPARATORS].startswith("BadInput: iclke-hgp-1: relation film_year has template-1")
     assert lines[GENERATION].startswith("BadInput: n_written 5: must be from 2 to 4 (see ")

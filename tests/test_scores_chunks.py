@@ -12,12 +12,14 @@ from helpers import model, prompt
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lkecore import progress, weights
-from lkecore.cache import cache_folder
-from lkecore.models import open_model
-from lkecore.prompts import Prompt
-from lkecore.rows import BadInput
-from lkecore.scores import cache, chunks, generate, masked, seq2seq, tree
+from lkecore import progress
+from lkecore.errors import BadInput
+from lkecore.models import weights
+from lkecore.models.model import open_model
+from lkecore.prompts.prompt import Prompt
+from lkecore.scores import chunks, generate, masked, seq2seq, store, tree
+from lkecore.scores import expected as counting
+from lkecore.storage import cache_folder
 
 # "ab" is one token, so that options which begin with b merge with the a before them.
 MERGES = [("a", "b")]
@@ -148,7 +150,7 @@ def test_a_kept_file_without_one_of_its_columns_is_computed_again_and_replaced(l
     first = tree.option_logprobs(m, BORN)
     [path] = files()
     pd.read_parquet(path).drop(columns=lost).to_parquet(path)
-    assert tree.expected_tokens(m, BORN) == (first.tokens_forwarded, 0)
+    assert counting.expected_tokens(m, BORN) == (first.tokens_forwarded, 0)
     again = tree.option_logprobs(m, BORN)
     assert (again.cached, again.tokens_forwarded) == (False, first.tokens_forwarded)
     pd.testing.assert_frame_equal(first.frame, again.frame, check_exact=True)
@@ -211,23 +213,34 @@ def test_the_key_does_not_change_with_what_the_model_is_never_shown():
     assert key() == key(with_one(**names)) == key(name="another name") == key(device="cpu:0")
 
 
-def test_the_key_changes_with_the_code_of_the_scorer_and_not_with_its_comments(
+def test_key_takes_the_code_of_the_scorer_and_of_what_it_imports_and_no_other(
     tmp_path, monkeypatch
 ):
-    def key_with(source: str) -> str:
-        (tmp_path / "tree.py").write_text(source)
-        cache._programs.cache_clear()
+    def key_with(source: str, **siblings: str) -> str:
+        for name, text in {"tree": source, **siblings}.items():
+            (tmp_path / f"{name}.py").write_text(text)
+        store.programs.cache_clear()
         return key()
 
     before = key()
     with monkeypatch.context() as patch:
-        patch.setattr(cache, "__file__", str(tmp_path / "cache.py"))
+        patch.setattr(store, "__file__", str(tmp_path / "cache.py"))
         code = key_with("def score():\n    return 1\n")
         assert code == key_with(
             '"""Told well."""\n\ndef score():\n    """."""\n    return 1  # !\n'
         )
         assert len({before, code, key_with("def score():\n    return 2\n")}) == 3
-    cache._programs.cache_clear()
+        with_walk = "from lkecore.scores import walk\n\ndef score():\n    return 1\n"
+        one = key_with(with_walk, walk="from lkecore.scores.trie import Tree\n", trie="X = 1\n")
+        assert (
+            key_with(with_walk.replace("import walk", "import walk as w"), masked="Y = 1\n") == one
+        )
+        assert key_with(with_walk, masked="Y = 2\n") == one  # nothing imports it
+        assert key_with(with_walk, trie="X = 2\n") != one  # imported by what is imported
+        assert key_with(with_walk, walk="Z = 1\n") != one
+        far = "def f():\n    from lkecore.scores.walk import a, b\n"
+        assert key_with(far, walk="Z = 1\n") != key_with(far, walk="Z = 2\n")
+    store.programs.cache_clear()
     assert key() == before
 
 
@@ -235,10 +248,10 @@ def test_the_key_changes_with_the_code_of_the_scorer_and_not_with_its_comments(
 def test_the_key_changes_with_the_versions_of_what_tokenises_and_computes(fast, monkeypatch):
     tokenizer = Tokenizer()
     tokenizer.is_fast = fast
-    before, real = key(tokenizer=tokenizer), cache.version
+    before, real = key(tokenizer=tokenizer), store.version
     for package in ("torch", "transformers", "tokenizers", "sentencepiece", "numpy"):
         with monkeypatch.context() as patch:
-            patch.setattr(cache, "version", lambda name, p=package: "9" * (name == p) + real(name))
+            patch.setattr(store, "version", lambda name, p=package: "9" * (name == p) + real(name))
             changes = key(tokenizer=tokenizer) != before
         assert changes == (package != "numpy" and (package != "sentencepiece" or not fast))
 
@@ -289,13 +302,15 @@ CHUNK = st.lists(QUESTION, min_size=1, max_size=2)
 @given(CHUNK, CHUNK)
 def test_keys_of_random_questions_are_equal_only_where_the_questions_are(one, other):
     m = model(tokenizer=Tokenizer())
-    keys = [cache.chunk_key(m, ["options", each]) for each in (one, other)]
+    keys = [store.chunk_key(m, "tree", ["options", each]) for each in (one, other)]
     assert (keys[0] == keys[1]) == (one == other)
 
 
 def test_whole_numbers_of_numpy_are_those_of_python_in_a_key_and_others_are_refused():
     m = model(tokenizer=Tokenizer())
-    assert cache.chunk_key(m, [np.int64(3), 0.5]) == cache.chunk_key(m, [3, np.float64(0.5)])
-    assert cache.chunk_key(m, [3]) != cache.chunk_key(m, [3.0])
+    assert store.chunk_key(m, "tree", [np.int64(3), 0.5]) == store.chunk_key(
+        m, "tree", [3, np.float64(0.5)]
+    )
+    assert store.chunk_key(m, "tree", [3]) != store.chunk_key(m, "tree", [3.0])
     with pytest.raises(TypeError):  # rounded, two questions would share a key
-        cache.chunk_key(m, [np.float32(3.5)])
+        store.chunk_key(m, "tree", [np.float32(3.5)])

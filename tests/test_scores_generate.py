@@ -26,9 +26,9 @@ from helpers import model, nats
 from scipy.stats import chisquare
 from test_scores_tokens import byte_level_bpe, metaspace_bpe
 
-from lkecore.rows import BadInput
+from lkecore.errors import BadInput
+from lkecore.models.weights import cache_folder
 from lkecore.scores import passes, ways
-from lkecore.weights import cache_folder
 
 # The function has the name of its module.
 module = importlib.import_module("lkecore.scores.generate")

@@ -8,9 +8,9 @@ import pytest
 from helpers import PAIRS, divergence, entropy
 
 from lkecore import progress
-from lkecore.models import open_model
-from lkecore.prompts import Prompt
-from lkecore.rows import BadInput
+from lkecore.errors import BadInput
+from lkecore.models.model import open_model
+from lkecore.prompts.prompt import Prompt
 from lkecore.scores import batches, masked
 
 KINDS = ["BERT", "uncased BERT", "RoBERTa", "ALBERT", "DistilBERT", "MobileBERT"]

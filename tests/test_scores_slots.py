@@ -6,13 +6,13 @@ import pandas as pd
 import pytest
 from helpers import model, network
 
-from lkecore.cache import cache_folder
-from lkecore.facts import Fact
-from lkecore.metrics import iclke
-from lkecore.rows import BadInput
+from lkecore.errors import BadInput
+from lkecore.facts.fact import Fact
+from lkecore.metrics import choice
+from lkecore.prompts.eiclke import slots
 from lkecore.scores.slots import slot_logprobs
 from lkecore.scores.tree import option_logprobs
-from lkecore.sequences import slots
+from lkecore.storage import cache_folder
 
 NATS = 1e-4  # float32, the same sums in another order
 SHOTS = [Fact(s, "r", s, o) for s, o in [("Ita", "Rome"), ("Fra", "Paris"), ("Spa", "Madrid")]]
@@ -83,12 +83,12 @@ def test_pieces_are_tokenised_apart_and_not_as_one_text():
 def test_the_frame_is_that_of_options_asked_one_by_one():
     m = model(network())
     frame = slot_logprobs(m, made()).frame
-    from lkecore.prompts import many_shot
+    from lkecore.prompts.prompt import many_shot
 
     one_by_one = option_logprobs(m, many_shot(SHOTS, ASKED, OPTIONS, pair_separator="_")).frame
     same = ["fact", "subject", "continuation", "option", "gold", "n_tokens"]
     pd.testing.assert_frame_equal(frame[same], one_by_one[same])
-    assert iclke.answers(frame)["fact"].tolist() == [fact.id for fact in ASKED]
+    assert choice.answers(frame)["fact"].tolist() == [fact.id for fact in ASKED]
 
 
 def test_only_what_must_go_through_the_model_does():

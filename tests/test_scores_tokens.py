@@ -20,14 +20,9 @@ import helpers
 import pytest
 from helpers import prompt
 
-from lkecore.prompts import Prompt
-from lkecore.rows import BadInput
-from lkecore.scores.tokens import (
-    common_prefix,
-    encode,
-    encode_pieces,
-    encode_texts,
-)
+from lkecore.errors import BadInput
+from lkecore.prompts.prompt import Prompt
+from lkecore.scores.tokens import common_prefix, encode, encode_pieces, encode_texts
 
 TEXT = [
     "Italy Rome France Paris Spain Madrid Germany Berlin Albert Einstein 14 March 1879",

@@ -14,11 +14,12 @@ from helpers import model, nats, prompt
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lkecore.rows import BadInput
-from lkecore.scores import cache, passes, tree, ways
+from lkecore.errors import BadInput
+from lkecore.models.weights import cache_folder
+from lkecore.scores import expected as counting
+from lkecore.scores import passes, store, tree, ways
 from lkecore.scores.plain import option_logprobs_plain
 from lkecore.scores.tokens import encode
-from lkecore.weights import cache_folder
 
 # Float32, the same sums in another order over 2 layers: about 1e-5. Wrong masks cost whole nats.
 NATS = 1e-4
@@ -810,21 +811,21 @@ MERGED = [
 @pytest.mark.parametrize("kind", ["Llama", "GPT2"])
 @pytest.mark.parametrize("add_bos", [True, False])
 def test_expected_tokens_are_those_that_the_packed_way_forwards(kind, job, add_bos):
-    expected = tree.expected_tokens(model(add_bos=add_bos), JOBS[job])  # has no network to load
+    expected = counting.expected_tokens(model(add_bos=add_bos), JOBS[job])  # has no network to load
     scored = score(model(network(kind), add_bos=add_bos), JOBS[job])
     assert expected == (scored.tokens_forwarded, 0)
 
 
 def test_expected_tokens_are_right_where_tokens_merge_across_the_border():
     tokenizer = helpers.bpe_tokenizer(MERGES)
-    expected = tree.expected_tokens(model(tokenizer=tokenizer), MERGED)
+    expected = counting.expected_tokens(model(tokenizer=tokenizer), MERGED)
     scored = score(model(network(), tokenizer=tokenizer), MERGED)
     assert scored.merged > 0 and expected == (scored.tokens_forwarded, 0)
 
 
 def test_expected_tokens_by_hand():
     # Kenya once, then the inner nodes a, ab and x, xy, xyz; nothing for q.
-    found = tree.expected_tokens(model(), [prompt("Kenya", ["abc", "ac", "xyzw", "q"])])
+    found = counting.expected_tokens(model(), [prompt("Kenya", ["abc", "ac", "xyzw", "q"])])
     assert found == (5 + 2 + 3, 0)
 
 
@@ -832,22 +833,22 @@ def test_expected_tokens_by_hand():
 def test_the_cache_saves_all_expected_tokens_of_what_is_in_it_already(job):
     m = model(network())
     first = tree.option_logprobs(m, JOBS[job]).tokens_forwarded
-    assert tree.expected_tokens(model(), JOBS[job]) == (first, first)
+    assert counting.expected_tokens(model(), JOBS[job]) == (first, first)
     assert tree.option_logprobs(m, JOBS[job]).tokens_forwarded == 0
 
 
 def test_the_cache_saves_the_tokens_of_the_one_relation_that_is_in_it():
     capital, born = JOBS["two relations"][:2], JOBS["two relations"][2:]
     tokens = tree.option_logprobs(model(network()), capital).tokens_forwarded
-    rest, _ = tree.expected_tokens(model(), born)
-    assert tree.expected_tokens(model(), capital + born) == (tokens + rest, tokens)
+    rest, _ = counting.expected_tokens(model(), born)
+    assert counting.expected_tokens(model(), capital + born) == (tokens + rest, tokens)
     # Another dtype has other scores, so that nothing is saved.
-    assert tree.expected_tokens(model(dtype="bfloat16"), capital) == (tokens, 0)
+    assert counting.expected_tokens(model(dtype="bfloat16"), capital) == (tokens, 0)
 
 
 @pytest.mark.parametrize("job", JOBS)
 def test_equal_scores_are_the_frame_of_the_scorer_but_for_the_numbers(job):
-    found = tree.equal_scores(JOBS[job])
+    found = counting.equal_scores(JOBS[job])
     real = score(model(network()), JOBS[job])
     assert found.frame["logprob"].nunique() == 1
     assert np.isfinite(found.frame["logprob"]).all() and (found.frame["logprob"] <= 0).all()
@@ -866,7 +867,7 @@ def test_a_forecast_refuses_a_prompt_that_the_scorer_would_refuse():
     with pytest.raises(BadInput) as refused:
         score(model(network(), context_length=16), long)
     with pytest.raises(BadInput) as forecast:
-        tree.expected_tokens(model(context_length=16), long)
+        counting.expected_tokens(model(context_length=16), long)
     assert str(forecast.value) == str(refused.value)
 
 
@@ -962,10 +963,10 @@ def test_a_kill_before_the_rename_leaves_nothing_that_counts(monkeypatch):
 
 def test_a_kept_value_comes_back_to_the_last_bit():
     values = np.array([-1 / 3, -1e-300, -1e300, 0.0])
-    cache.write("ab" + "0" * 62, pd.DataFrame({"logprob": values}))
-    kept = cache.read("ab" + "0" * 62, ["logprob"])
+    store.write("ab" + "0" * 62, pd.DataFrame({"logprob": values}))
+    kept = store.read("ab" + "0" * 62, ["logprob"])
     np.testing.assert_array_equal(kept["logprob"], values)
-    assert cache.read("cd" + "0" * 62, ["logprob"]) is None
+    assert store.read("cd" + "0" * 62, ["logprob"]) is None
 
 
 # --- memory
@@ -1049,4 +1050,4 @@ def test_one_string_in_the_place_of_a_list_is_refused_and_not_taken_letter_by_le
 
 def test_a_forecast_refuses_a_model_that_the_scorer_refuses():
     with pytest.raises(BadInput, match="is masked, not causal"):
-        tree.expected_tokens(model(kind="masked"), JOBS["one fact"])
+        counting.expected_tokens(model(kind="masked"), JOBS["one fact"])

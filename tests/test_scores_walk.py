@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lkecore.rows import BadInput
+from lkecore.errors import BadInput
 from lkecore.scores.passes import Memory, State, attempt, bound_of, memory_of
 from lkecore.scores.trie import Tree
 from lkecore.scores.walk import walk

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from safetensors import safe_open
 from safetensors.torch import save_file
 
-from lkecore.rows import BadInput
+from lkecore.errors import BadInput
 from lkecore.train import loop, text
 
 DOCUMENTS = [

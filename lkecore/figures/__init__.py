@@ -4,41 +4,40 @@ Captions are the notebook's. Colours are seaborn's "colorblind" palette, and no 
 alone to be read.
 """
 
-from lkecore.figures.base import ACCURACY, DARK, MARKERS, PALETTE, style
+from lkecore.figures.agreement import pair_scatters, square_maps
+from lkecore.figures.base import ACCURACY, DARK, MARKERS, PALETTE, plain_ticks, style
+from lkecore.figures.confidence import kept_lines, over_options, panels, reliability
 from lkecore.figures.doses import dose_lines
-from lkecore.figures.formats import interval_marks, separator_bars
+from lkecore.figures.formats import format_panels, format_sizes, interval_marks, separator_bars
 from lkecore.figures.models import (
     OTHER_MODEL,
     accuracy_scatter,
     paired_bars,
     published_dots,
+    size_lines,
     subsumption_dots,
 )
+from lkecore.figures.page import findings, place
 from lkecore.figures.relations import accuracy_bars, heat_map, shots_curve, threshold_curve
-from lkecore.figures.sequence import change_by_distance, sequence_columns, sequence_panel
+from lkecore.figures.sequence import (
+    change_by_distance,
+    reach_panels,
+    sequence_columns,
+    sequence_panel,
+)
+from lkecore.figures.shots import shots_panels
+from lkecore.figures.templates import bars_by_model, prompt_dots, slot_marks
+from lkecore.figures.told import told_lines, told_or_true
 from lkecore.figures.tree import prefix_tree, tree_mask
+from lkecore.figures.written import written_bars
 
 __all__ = [
-    "ACCURACY",
-    "DARK",
-    "MARKERS",
-    "OTHER_MODEL",
-    "PALETTE",
-    "accuracy_bars",
-    "accuracy_scatter",
-    "change_by_distance",
-    "dose_lines",
-    "heat_map",
-    "interval_marks",
-    "paired_bars",
-    "prefix_tree",
-    "published_dots",
-    "separator_bars",
-    "sequence_columns",
-    "sequence_panel",
-    "shots_curve",
-    "style",
-    "subsumption_dots",
-    "threshold_curve",
-    "tree_mask",
-]
+    "ACCURACY", "DARK", "MARKERS", "OTHER_MODEL", "PALETTE", "accuracy_bars", "accuracy_scatter",
+    "bars_by_model", "change_by_distance", "dose_lines", "findings", "format_panels",
+    "format_sizes", "heat_map", "interval_marks", "kept_lines", "over_options", "pair_scatters",
+    "paired_bars", "panels", "place", "plain_ticks", "prefix_tree", "prompt_dots", "published_dots",
+    "reach_panels", "reliability", "separator_bars", "sequence_columns", "sequence_panel",
+    "shots_curve", "shots_panels", "size_lines", "slot_marks", "square_maps", "style",
+    "subsumption_dots", "threshold_curve", "told_lines", "told_or_true", "tree_mask",
+    "written_bars",
+]  # fmt: skip

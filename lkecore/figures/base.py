@@ -2,14 +2,19 @@
 
 import sys
 
+import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullFormatter
 
 PALETTE = "colorblind"
 DARK = "#222222"
 MARKERS = "os^v"  # 4 markers over 9 colours: no two of 36 families look the same
 ACCURACY = "accuracy (share of test facts)"
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def style() -> None:
@@ -18,6 +23,10 @@ def style() -> None:
     White grid and white background (so that dark pages stay legible), colour-blind palette, SVG
     with letters as paths (the same on every machine), fixed ids and no date (the same bytes each
     time). Inside IPython it also makes SVG the inline format.
+
+    Names in figures and tables are text of other people: a $ in them begins no formula, in figures
+    and in frames that a notebook shows. So an axis on a logarithmic scale needs `plain_ticks`,
+    or ticks with labels of its own: matplotlib's powers are formulas.
     """
     sns.set_theme(
         style="whitegrid",
@@ -28,13 +37,35 @@ def style() -> None:
             "axes.facecolor": "white",
             "svg.fonttype": "path",
             "svg.hashsalt": "lkecore",
+            "text.parse_math": False,
         },
     )
+    pd.set_option("display.html.use_mathjax", False)
     ipython = sys.modules.get("IPython")  # not imported means not running inside it
     if ipython is not None and ipython.get_ipython() is not None:
         from matplotlib_inline.backend_inline import set_matplotlib_formats
 
         set_matplotlib_formats("svg", metadata={"Date": None})
+
+
+def nothing(fig: Figure) -> None:
+    """Say in an empty figure that this run has nothing for it."""
+    fig.set_size_inches(5.5, 1)
+    words = "there is nothing to show here in this run"
+    fig.text(0.5, 0.5, words, ha="center", va="center")
+
+
+def plain_ticks(axis: Axis) -> None:
+    """Labels such as 0.1, 1,000 and 10⁶ at the powers of ten of a logarithmic axis, as plain text."""
+    axis.set_major_formatter(FuncFormatter(lambda value, _: _power(value)))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def _power(value: float) -> str:
+    exponent = round(np.log10(value)) if value > 0 else 0
+    if -4 < exponent < 5 or not np.isclose(value, 10.0**exponent):
+        return f"{value:,.10g}"
+    return "10" + str(exponent).translate(RAISED)
 
 
 def draw_intervals(ax: Axes, frame: pd.DataFrame, rows, colour: str) -> None:

@@ -2,7 +2,9 @@
 
 import pandas as pd
 import seaborn as sns
+from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from lkecore.figures.base import ACCURACY, DARK, MARKERS, PALETTE, check, draw_intervals
 
@@ -76,3 +78,50 @@ def interval_marks(
     ax.set(xlim=(-0.5, len(columns) - 0.5))
     ax.grid(False, axis="x")
     return ax
+
+
+def format_panels(frame: pd.DataFrame, *, chance: float) -> Figure:
+    """A panel for each model: accuracy by the sign inside a pair, and by the sign between pairs.
+
+    `frame`: one row per `model`, `inside` and `between` with `accuracy`, `low`, `high` and `ringed`, as
+    :func:`interval_marks` takes them. `chance`: a dashed line.
+    """
+    models = frame["model"].unique()
+    n = (len(models) + 1) // 2
+    look = {"x": "inside", "hue": "between", "y": "accuracy"}
+    look["hue_order"] = frame["between"].unique().tolist()
+    fig, axes = plt.subplots(n, 2, figsize=(10, 3 * n), layout="constrained", squeeze=False)
+    marks = {}
+    for ax, model in zip(axes.flat, models, strict=False):
+        interval_marks(frame[frame["model"] == model], ax, **look)
+        ax.axhline(chance, color=DARK, ls="dashed", lw=1)
+        ax.set(title=model, ylim=(0, 1.05), xlabel="inside a pair", ylabel="accuracy")
+        marks |= dict(zip(*ax.get_legend_handles_labels()[::-1], strict=True))
+    for ax in axes.flat[len(models) :]:
+        ax.axis("off")
+    fig.legend(marks.values(), marks, title="between pairs", loc="outside right")
+    return fig
+
+
+def format_sizes(spreads: pd.DataFrame, gains: pd.DataFrame, *, margin: float) -> Figure:
+    """By model: on the left the spread over formats, on the right the gain of each sign over the space.
+
+    `spreads`: one row per `model` and `group` with `spread`, `low`, `high` and `if_alike`, of which the
+    largest of a model is a grey bar. `gains`: one row per `model` and `inside` with `gain`, `low`,
+    `high`; `margin`: the half width of a grey band around 0.
+    """
+    fig, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+    alike = spreads.groupby("model", sort=False)["if_alike"].max()
+    axes[0].bar(range(len(alike)), alike, color="0.88", label="if alike")
+    order = sorted(spreads["group"].unique())
+    interval_marks(spreads, axes[0], x="model", hue="group", y="spread", hue_order=order)
+    axes[0].set(ylabel="spread over formats (share of facts)", ylim=(0, 1))
+    axes[1].axhspan(-margin, margin, color="0.88", label=f"within {margin}")
+    order = gains["inside"].unique().tolist()
+    interval_marks(gains, axes[1], x="model", hue="inside", y="gain", hue_order=order)
+    axes[1].set(ylabel="accuracy minus that with the space")
+    for ax in axes:
+        ax.tick_params(axis="x", rotation=15)
+        place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 5}
+        ax.legend(frameon=False, columnspacing=1, handletextpad=0.3, **place)
+    return fig

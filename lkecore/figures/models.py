@@ -1,5 +1,6 @@
 """Models beside each other, and beside the published ones."""
 
+from collections.abc import Sequence
 from textwrap import fill
 
 import numpy as np
@@ -157,3 +158,38 @@ def accuracy_scatter(frame: pd.DataFrame, ax: Axes, *, x: str, y: str, names: in
     ax.set_xlabel(f"accuracy of {x}", fontsize=9)
     ax.set_ylabel(f"accuracy of {y}", fontsize=9)
     return ax
+
+
+def size_lines(
+    ours: pd.DataFrame,
+    published: pd.DataFrame,
+    axes: Sequence[Axes],
+    *,
+    families: Sequence[Sequence[str]],
+    chance: float,
+) -> None:
+    """Accuracy over the number of parameters: our families on the left, published ones on the right.
+
+    `ours`: `model`, `parameters`, `accuracy`, `low`, `high`; `families` name its models from small to
+    large. `published`: Table 1 of the IC-LKE paper, of which only both ends of each line are models.
+    `chance`: a dashed line on the left. ValueError for missing columns or values.
+    """
+    check(ours, ["model", "parameters", "accuracy", "low", "high"], unique=["model"])
+    for n, family in enumerate(families):
+        part = ours[ours["model"].isin(family)].sort_values("parameters")
+        at, colour = part["parameters"], f"C{n}"
+        label = f"{family[0]} to {family[-1]}"
+        axes[0].plot(at, part["accuracy"], f"{MARKERS[n % 4]}-", color=colour, label=label)
+        axes[0].vlines(at, part["low"], part["high"], color=colour)
+    axes[0].axhline(chance, color=DARK, linestyle="--", label="chance")
+    unit = {"B": 1e9, "m": 1e6}
+    for n, row in enumerate(published.itertuples()):
+        sizes = [float(t[:-1]) * unit[t[-1]] for t in (row.smallest_params, row.largest_params)]
+        ends = row.smallest_accuracy, row.largest_accuracy
+        axes[1].plot(sizes, ends, marker="osD^vP"[n], ls=":", label=row.family)
+    for ax, title in zip(axes, ("this run", "published, other models"), strict=True):
+        ax.set(xscale="log", ylim=(0, 1), xlabel="parameters", title=title)
+        ax.legend(frameon=False, fontsize=8, loc="upper left")
+    axes[0].set_ylabel("accuracy, mean over relations")
+    axes[0].set_xticks(ours["parameters"], [f"{n / 1e6:.2g} M" for n in ours["parameters"]])
+    axes[0].minorticks_off()

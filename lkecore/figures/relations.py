@@ -12,7 +12,7 @@ from lkecore.figures.base import ACCURACY, DARK, MARKERS, PALETTE, check, draw_i
 
 
 def accuracy_bars(
-    frame: pd.DataFrame, ax: Axes, *, chance: float | pd.Series | None, hue: str = "format"
+    frame: pd.DataFrame, ax: Axes, *, chance: float | pd.Series | None, hue: str = "estimator"
 ) -> Axes:
     """Horizontal bars of accuracy by relation, best (mean over hues) on top, with intervals.
 
@@ -76,14 +76,15 @@ def heat_map(
     """A coloured table of one value for each pair, such as accuracy by model and relation.
 
     `frame`: tidy, one row per pair, with the columns that `index` (rows), `columns` and `values`
-    name; rows and columns keep the frame's order. `label` names value and unit at the colour bar,
-    or above a map of up to 3 rows, which has none; `limits` fixes the colours' range (default: the
-    data's). Two decimals in each cell up to 20 columns. A pair that is not in the frame, or NaN,
-    stays white. ValueError for a missing column or a pair that occurs twice.
+    name; rows and columns keep the frame's order, or that of their categories. `label` names value and
+    unit at the colour bar, or above a map of up to 3 rows, which has none; `limits` fixes the colours'
+    range (default: the data's). Two decimals in each cell up to 20 columns. A pair that is not in the
+    frame, or NaN, stays white. ValueError for a missing column or a pair that occurs twice.
     """
     check(frame, [index, columns], unique=[index, columns], also=[values])
-    table = frame.pivot(index=index, columns=columns, values=values)
-    table = table.loc[frame[index].unique(), frame[columns].unique()]
+    plain = frame.astype({index: object, columns: object})
+    table = plain.pivot(index=index, columns=columns, values=values)
+    table = table.loc[_order(frame[index]), _order(frame[columns])]
     low, high = limits or (None, None)
     small, annotated = max(table.shape) > 20, table.shape[1] <= 20
     bar = len(table) > 3 or not annotated  # beside 3 rows it is too short for its label
@@ -115,8 +116,13 @@ def heat_map(
     return ax
 
 
+def _order(column: pd.Series) -> list:
+    categories = isinstance(column.dtype, pd.CategoricalDtype)
+    return list(column.cat.categories if categories else column.unique())
+
+
 def shots_curve(
-    draws: pd.DataFrame, means: pd.DataFrame, ax: Axes, *, chance: float, hue: str = "format"
+    draws: pd.DataFrame, means: pd.DataFrame, ax: Axes, *, chance: float, hue: str = "estimator"
 ) -> Axes:
     """Accuracy over the number of shots: a line with a band for the draws, lines for the facts.
 
@@ -158,7 +164,7 @@ def threshold_curve(
     frame: pd.DataFrame,
     ax: Axes,
     *,
-    hue: str = "format",
+    hue: str = "estimator",
     few: int = 20,
     hue_order: Sequence[str] | None = None,
 ) -> Axes:

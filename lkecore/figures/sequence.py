@@ -3,10 +3,11 @@
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lkecore.figures.base import DARK, PALETTE, check
+from lkecore.figures.base import DARK, PALETTE, check, nothing
 
 # Role of a pair in a sequence: legend, marker, place in the palette, size.
 ROLES = {
@@ -56,8 +57,10 @@ def sequence_columns(frame: pd.DataFrame, fig: Figure) -> None:
     `frame`: as there, with `model`, and `kind` and `arrangement` that tell its sequences apart, in the
     order of the panels; `state` is `right` or `replaced`. The star is the first position behind the
     replaced block that is right in all five. `fig` gets its size here. ValueError as there, and for a
-    model without five sequences.
+    model without five sequences. Without models it says that there is nothing to show.
     """
+    if frame.empty:
+        return nothing(fig)
     check(frame, ["model", "kind", "arrangement", "position", "state"], unique=[*ONE, "position"])
     models = frame["model"].unique().tolist()
     n_bands = -(-len(models) // 2)
@@ -80,6 +83,37 @@ def sequence_columns(frame: pd.DataFrame, fig: Figure) -> None:
         ax.set_xlabel("position in the sequence")
     handles = axes[1].get_legend_handles_labels()
     fig.legend(*handles, loc="outside upper center", ncols=3, frameon=False)
+
+
+def reach_panels(reach: pd.DataFrame, changes: pd.DataFrame) -> Figure:
+    """A :func:`change_by_distance` for each model (a row) and estimator (a column).
+
+    `reach` is what is drawn: as there, with `model` and `estimator`. `changes` says which panels there
+    are, and the level in their titles: `model`, `estimator`, `pairs` and `without`, the mean probability
+    of these pairs without replacement. Without any `reach` the figure says that there is nothing to
+    show. ValueError as there.
+    """
+    if reach.empty:
+        nothing(fig := plt.figure())
+        return fig
+    models, labels = (list(dict.fromkeys(changes[name])) for name in ("model", "estimator"))
+    ticks = list(dict.fromkeys(reach["at"]))
+    ticks.sort(key=lambda at: (at.startswith("block"), len(at), at))
+    size = 1 + 4.5 * len(labels), 0.8 + 2.5 * len(models)
+    grid = dict(squeeze=False, sharex=True, sharey=True, layout="constrained")
+    fig, axes = plt.subplots(len(models), len(labels), figsize=size, **grid)
+    for (model, label), part in reach.groupby(["model", "estimator"], sort=False):
+        ax = axes[models.index(model), labels.index(label)]
+        change_by_distance(part, ax, ticks=ticks)
+        handles = ax.get_legend_handles_labels()
+        of = changes[(changes["model"] == model) & (changes["estimator"] == label)]
+        level = (of["without"] * of["pairs"]).sum() / of["pairs"].sum()
+        ax.set_title(f"{model}, {label}: level {level:.2f}", fontsize="medium")
+        ax.set(xlabel="", ylabel="change" if label == labels[0] else "")
+    for ax in axes[-1]:
+        ax.set_xlabel("distance behind the last replaced pair")
+    fig.legend(*handles, loc="outside upper center", ncols=4, frameon=False)
+    return fig
 
 
 def change_by_distance(

@@ -1,1 +1,1 @@
-"""Pure functions on arrays, one module per paper. Axes are fact, option, token, in this order."""
+"""Metrics: pure functions on arrays, one module a family. Axes are fact, option, token, in this order."""

@@ -43,6 +43,32 @@ def correlation(a: ArrayLike, b: ArrayLike) -> NDArray[np.float64]:
     return np.clip(r, -1.0, 1.0)  # rounding can leave 1.0000000000000002
 
 
+def noise(groups: Sequence[ArrayLike]) -> float:
+    """The standard deviation over relations that the drawing of so few facts alone would give.
+
+        noise = sqrt( mean over relations of a (1 - a) / (n - 1) ),   a = accuracy, n = its facts
+
+    `groups[r]` holds the correctness (0 or 1) in relation r, (fact,). The square of each term is,
+    without bias, the variance of an accuracy from one draw of n facts to the next. In [0, 0.5]. Hold
+    it against the standard deviation over relations: where the two are near each other, relations
+    are not seen to differ. Weakness: a relation with all right or all wrong adds 0, which is no
+    certainty. ValueError for no relation, fewer than 2 facts in one, or values other than 0 and 1.
+
+    >>> noise([[1, 1, 0, 0, 0], [0, 0, 1, 1, 1]])  # 0.4 * 0.6 / 4 = 0.06 in both
+    0.2449489742783178
+    """
+    values = [np.asarray(group, dtype=np.float64) for group in groups]
+    if not values or any(v.ndim != 1 or len(v) < 2 for v in values):
+        raise ValueError(
+            f"shapes are {[v.shape for v in values]}; each needs (fact,), with 2 facts or more"
+        )
+    if any(((v != 0) & (v != 1)).any() for v in values):
+        raise ValueError("a value is neither 0 nor 1; noise is that of right and wrong answers")
+    accuracy = np.array([v.mean() for v in values])
+    n = np.array([len(v) for v in values])
+    return float(np.sqrt((accuracy * (1 - accuracy) / (n - 1)).mean()))
+
+
 def half_accuracies(
     groups: Sequence[ArrayLike], *, seed: int, n_splits: int = 100
 ) -> NDArray[np.float64]:

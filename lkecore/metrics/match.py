@@ -7,7 +7,7 @@ present in it, at any place. The text is compared as it is: case, accents and sp
 import re
 from collections.abc import Sequence
 
-from lkecore.rows import BadInput
+from lkecore.errors import BadInput
 
 
 def contains(output: str, answers: Sequence[str], *, whole_words: bool = False) -> bool:

@@ -2,7 +2,7 @@
 
 Paper: Wu et al. 2024 (arXiv 2404.12957, version 1), Section 3 and appendix E, Figures 2 and 9 to 11.
 A sequence of right pairs is scored at every object, and again with some of its pairs replaced
-(:mod:`lkecore.sequences`). A pair that is right in both stands at the same place in both, so that it
+(:mod:`lkecore.prompts.sequences`). A pair that is right in both stands at the same place in both, so that it
 is compared with itself. All pairs of a draw share one context: a draw is one trial, not many.
 
 Probabilities are of the whole object given all that stands before it, exp(logprob): not divided by
@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from lkecore.sequences import Probe
+from lkecore.prompts.sequences import Probe
 
 AT = ["draw", "position"]
 ROW = [*AT, "kind", "arrangement", "state", "distance", "probability"]
@@ -43,7 +43,7 @@ def answers(probes: Sequence[Probe], pieces: pd.DataFrame) -> pd.DataFrame:
     """One row for each pair of each sequence, from what the scorer says of the pieces.
 
     ``pieces`` is the frame of :func:`lkecore.scores.tree.piece_logprobs` for the pieces of the
-    ``probes`` (:func:`lkecore.sequences.pair_pieces`), in their order. Columns: ``kind``,
+    ``probes`` (:func:`lkecore.prompts.sequences.pair_pieces`), in their order. Columns: ``kind``,
     ``arrangement``, ``position`` (from 1), ``subject``, ``object``, ``state`` (right or replaced),
     ``distance`` (as in :func:`distances`), ``tokens`` (of the sequence, up to the end of the pair),
     ``logprob`` of the object (nats) and its ``probability``. ValueError for a frame of other
@@ -85,14 +85,14 @@ def answers(probes: Sequence[Probe], pieces: pd.DataFrame) -> pd.DataFrame:
 def beside_clean(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows of the sequences with replacements, and what stands at that place without them.
 
-    ``rows`` of one model and format, as :func:`answers` makes them, with ``draw``. A new column
+    ``rows`` of one model and estimator, as :func:`answers` makes them, with ``draw``. A new column
     ``clean`` is the probability of the right pair at the same draw and position, all right before
     it. ValueError for missing columns, a row that occurs twice, or one without its clean row.
     """
     if missing := [name for name in ROW if name not in rows.columns]:
         raise ValueError(f"the frame lacks the columns {missing}")
     if rows.duplicated([*AT, "kind", "arrangement"]).any():
-        raise ValueError("a draw has a position twice; rows must be of one model and format")
+        raise ValueError("a draw has a position twice; rows must be of one model and estimator")
     clean = rows[rows["kind"] == "clean"].set_index(AT)["probability"].rename("clean")
     changed = rows[rows["kind"] != "clean"].join(clean, on=AT)
     if changed["clean"].isna().any():

@@ -5,5 +5,5 @@ causal models without repeating work: ``tokens`` turns strings into token ids, `
 prefix tree of them, ``walk`` sends it through a network in ``passes``, in the fastest of the
 ``ways`` that is exact for it. ``generate`` lets outputs grow from prompts (``growth``). ``masked``
 and ``seq2seq`` ask models that fill blanks (``batches`` is what they share). ``chunks`` and
-``cache`` keep what was computed.
+``store`` keep what was computed.
 """

@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from lkecore import progress
-from lkecore.models import Model
-from lkecore.prompts import Prompt
-from lkecore.rows import BadInput, first_line
+from lkecore.errors import BadInput, first_line
+from lkecore.models.model import Model
+from lkecore.prompts.prompt import Prompt
 from lkecore.scores.passes import out_of_memory
 from lkecore.scores.tokens import Ids, ids_of, place
 

@@ -15,10 +15,11 @@ import pandas as pd
 from tqdm import tqdm
 
 from lkecore import progress
-from lkecore.models import Model
-from lkecore.prompts import Prompt
-from lkecore.rows import BadInput
-from lkecore.scores import cache as store
+from lkecore.errors import BadInput
+from lkecore.models.model import Model
+from lkecore.prompts.prompt import Prompt
+from lkecore.scores import store
+from lkecore.scores.batches import SCORERS
 from lkecore.scores.tokens import place
 
 # What is kept of a chunk: a row for each option of each prompt, ``merged`` of all in every row.
@@ -139,7 +140,7 @@ def key_of(model: Model, chunk: Sequence[Prompt], settings: dict[str, bool]) -> 
     Fact, subject, names of options and which is gold are no part of the question.
     """
     asked = [[p.context, p.continuations, p.after] for p in chunk]
-    return store.chunk_key(model, ["options", model.kind, settings, asked])
+    return store.chunk_key(model, SCORERS[model.kind], ["options", model.kind, settings, asked])
 
 
 def tidy(

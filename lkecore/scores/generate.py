@@ -19,9 +19,9 @@ import numpy as np
 import pandas as pd
 
 from lkecore import progress
-from lkecore.models import Model
-from lkecore.rows import BadInput
-from lkecore.scores import cache as store
+from lkecore.errors import BadInput
+from lkecore.models.model import Model
+from lkecore.scores import store
 from lkecore.scores.batches import check_kind
 from lkecore.scores.growth import Growth
 from lkecore.scores.passes import COLUMNS, attempt, bound_of, memory_of
@@ -102,7 +102,9 @@ def generate(
             asked = _Asked(
                 rows[at : at + CHUNK], n_samples, temperature, seed, max_new_tokens, stop
             )
-            key = store.chunk_key(model, ["generate", drawn, max_new_tokens, stop, asked.rows])
+            key = store.chunk_key(
+                model, "generate", ["generate", drawn, max_new_tokens, stop, asked.rows]
+            )
             part = store.read(key, OUTPUT) if use_cache else None
             from_cache, tokens = part is not None, 0
             if part is None:

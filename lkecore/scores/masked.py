@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from lkecore.models import Model
-from lkecore.prompts import Prompt
-from lkecore.rows import BadInput
+from lkecore.errors import BadInput
+from lkecore.models.model import Model
+from lkecore.prompts.prompt import Prompt
 from lkecore.scores import chunks
 from lkecore.scores.batches import (
     afters_of,

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from lkecore.rows import BadInput
+from lkecore.errors import BadInput
 from lkecore.scores.trie import Tree
 
 # Tokens of one pass at most, however much memory there is. Longer passes gain nothing: what hangs

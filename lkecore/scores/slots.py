@@ -1,9 +1,9 @@
 """Slots: what a causal model says of options that stand inside long prompts (EIC-LKE).
 
 Several facts are asked in one prompt, and each prompt holds one option of every fact. How the prompts
-are made is told in :mod:`lkecore.sequences`. Subjects and objects, each with the separator in front of
-it, are tokenised apart and their ids joined (IC-S2), so that an option's tokens are where their
-number says.
+are made is told in :mod:`lkecore.prompts.eiclke`. Subjects and objects, each with the separator in
+front of it, are tokenised apart and their ids joined (IC-S2), so that an option's tokens are where
+their number says.
 """
 
 import time
@@ -12,14 +12,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from lkecore import progress
-from lkecore.models import Model
-from lkecore.rows import BadInput
+from lkecore.errors import BadInput
+from lkecore.models.model import Model
+from lkecore.prompts.eiclke import Slots
 from lkecore.scores.batches import check_kind
 from lkecore.scores.chunks import Scored, tidy
 from lkecore.scores.passes import bound_of
 from lkecore.scores.tokens import Pieces, check_options, encode_pieces
 from lkecore.scores.tree import scored_pieces
-from lkecore.sequences import Slots
 
 
 def slot_logprobs(
@@ -31,7 +31,7 @@ def slot_logprobs(
 ) -> Scored:
     """Log-probability of every option in its slot, given all that stands before it (IC-S2, IC-E2).
 
-    ``groups`` come from :func:`lkecore.sequences.slots`. The frame is that of
+    ``groups`` come from :func:`lkecore.prompts.eiclke.slots`. The frame is that of
     :func:`lkecore.scores.tree.option_logprobs`, facts in the order in which they were given; its
     ``context`` is the subject alone, since the text before an option differs from option to option.
     A group is one entry of the cache. The prompts of a group are alike up to the first slot only:

@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from lkecore.prompts import Prompt
-from lkecore.rows import BadInput
+from lkecore.errors import BadInput
+from lkecore.prompts.prompt import Prompt
 
 Ids = tuple[int, ...]
 # Characters at the end of a context that are tokenised again with every option: several words.

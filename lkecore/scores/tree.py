@@ -25,11 +25,10 @@ import pandas as pd
 from tqdm import tqdm
 
 from lkecore import progress
-from lkecore.models import Model
-from lkecore.prompts import Prompt
-from lkecore.rows import BadInput
-from lkecore.scores import cache as store
-from lkecore.scores import chunks
+from lkecore.errors import BadInput
+from lkecore.models.model import Model
+from lkecore.prompts.prompt import Prompt
+from lkecore.scores import chunks, store
 from lkecore.scores.batches import check_kind, token_logprobs
 from lkecore.scores.chunks import Scored
 from lkecore.scores.passes import Memory, bound_of, memory_of
@@ -62,7 +61,7 @@ def option_logprobs(
     memory_gb = bound_of(memory_gb)
 
     def compute(network: Any, chunk: Sequence[Encoded], bar: tqdm) -> tuple[list[float], int]:
-        tree, paths = _tree_of(chunk)
+        tree, paths = tree_of(chunk)
         logprob, tokens = _edges(model, network, tree, paths, memory_gb, bar, len(chunk))
         return [sum(logprob[node] for node in path) for path in paths], tokens
 
@@ -70,14 +69,14 @@ def option_logprobs(
         model,
         prompts,
         {"separate": separate},
-        lambda missing: _encoded(model, missing, separate),
+        lambda missing: encoded_prompts(model, missing, separate),
         compute,
         use_cache=use_cache,
         memory_gb=memory_gb,
     )
 
 
-def _encoded(model: Model, prompts: Sequence[Prompt], separate: bool) -> list[Encoded]:
+def encoded_prompts(model: Model, prompts: Sequence[Prompt], separate: bool) -> list[Encoded]:
     return encode(
         model.tokenizer,
         prompts,
@@ -146,7 +145,7 @@ def scored_pieces(
     ``units`` in all.
     """
     asked = [[e.ids, e.bounds] for e in encoded]
-    key = store.chunk_key(model, ["pieces", wanted and list(wanted), asked])
+    key = store.chunk_key(model, "tree", ["pieces", wanted and list(wanted), asked])
     kept = store.read(key, ["logprob"]) if use_cache else None
     from_cache, tokens = kept is not None, 0
     if kept is None:
@@ -288,7 +287,7 @@ def hidden_states(
     return np.array([states[node] for node in ends], dtype=np.float32).reshape(len(ends), width)
 
 
-def _tree_of(chunk: Sequence[Encoded]) -> tuple[Tree, list[list[int]]]:
+def tree_of(chunk: Sequence[Encoded]) -> tuple[Tree, list[list[int]]]:
     """All strings as one tree, and the nodes of each option's own tokens."""
     tree, paths = Tree(), []
     for e in chunk:
@@ -342,28 +341,3 @@ def not_finite(model: Model, position: int) -> BadInput:
         f"model {model.name} in {model.dtype} gives NaN or infinity at token {position} of a "
         "string; try float32"
     )
-
-
-def expected_tokens(
-    model: Model, prompts: Sequence[Prompt], *, separate: bool = False
-) -> tuple[int, int]:
-    """(tokens that :func:`option_logprobs` would forward, those of them that the cache saves).
-
-    Counted in the packed way, which most architectures take; loads no weights.
-    """
-    check_kind(model, "causal")
-    total, saved = 0, 0
-    encoded = iter(_encoded(model, prompts, separate))
-    for chunk in chunks.by_relation(prompts):
-        tree, paths = _tree_of([next(encoded) for _ in chunk])
-        n = tree.sizes({tree.parent[node] for path in paths for node in path})[0]
-        total += n
-        key = chunks.key_of(model, chunk, {"separate": separate})
-        saved += n if store.read(key, chunks.KEPT) is not None else 0
-    return total, saved
-
-
-def equal_scores(prompts: Sequence[Prompt]) -> Scored:
-    """A frame of the right shape in which every option is alike: for a forecast, not a result."""
-    n = sum(len(p.options) for p in prompts)
-    return Scored(chunks.tidy(prompts, [1] * n, [-1.0] * n), 0.0, 0, 0, True)

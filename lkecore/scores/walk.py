@@ -27,7 +27,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from lkecore.rows import BadInput
+from lkecore.errors import BadInput
 from lkecore.scores.passes import Memory, State, attempt, forward, tensor
 from lkecore.scores.trie import Tree
 

@@ -12,17 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from lkecore.errors import BadInput
 from lkecore.progress import tell
-from lkecore.rows import BadInput
-from lkecore.scores.passes import (
-    COLUMNS,
-    MOST,
-    Memory,
-    attempt,
-    out_of_memory,
-    tensor,
-    window_of,
-)
+from lkecore.scores.passes import COLUMNS, MOST, Memory, attempt, out_of_memory, tensor, window_of
 from lkecore.scores.plain import option_logprobs_plain
 from lkecore.scores.tokens import Encoded
 from lkecore.scores.trie import Tree

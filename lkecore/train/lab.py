@@ -17,9 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from lkecore import lab, progress, weights, world
-from lkecore.cache import cache_folder
-from lkecore.rows import BadInput, first_line
+from lkecore import progress, storage
+from lkecore.errors import BadInput, first_line
+from lkecore.facts import world, world_text
+from lkecore.models import lab, weights
+from lkecore.models.convert import quiet_transformers
+from lkecore.storage import cache_folder
 from lkecore.train import loop, text
 
 # Rows of a step, tokens of a row. A decoder has to see long lists. The others found out much sooner what
@@ -38,12 +41,12 @@ def train(name: str, target: Path) -> None:
     """
     import torch
 
-    weights.quiet_transformers()
+    quiet_transformers()
     named = lab.parse(name)
     recipe = lab.RECIPES[named.model]
     made = world.world(named.world)
-    planted, unplanted = (world.documents(made, planted=planted) for planted in (True, False))
-    instructions = world.instructions(made)
+    planted, unplanted = (world_text.documents(made, planted=planted) for planted in (True, False))
+    instructions = world_text.instructions(made)
     # All models of a world have one vocabulary, so that none reads its names in smaller pieces.
     tokenizer = text.train_tokenizer([*planted, *unplanted, *instructions], recipe.kind)
     documents = {"": planted, "unplanted": unplanted, "tuned": instructions}[named.variant]
@@ -55,7 +58,7 @@ def train(name: str, target: Path) -> None:
     rows = text.rows(tokenizer, documents, length)
     marked = np.zeros_like(rows)
     if recipe.kind != "causal":
-        told = world.told_objects(made, documents)
+        told = world_text.told_objects(made, documents)
         marked = text.marks(tokenizer, documents, told, length)
     per_epoch = -(-len(rows) // n_rows)
 
@@ -77,7 +80,7 @@ def train(name: str, target: Path) -> None:
     record = {
         "name": name,
         "world": named.world,
-        "digest": world.digest(named.world),
+        "digest": world_text.digest(named.world),
         "variant": named.variant,
         "recipe": asdict(recipe),
         "epochs": recipe.epochs,
@@ -99,7 +102,7 @@ def train(name: str, target: Path) -> None:
 
 def make(name: str) -> Path:
     """Train a lab model into the cache unless it is there, under a lock; returns its folder."""
-    folder = weights.build_once(lab.key(name), lambda target: train(name, target))
+    folder = storage.build_once(lab.key(name), lambda target: train(name, target))
     shutil.rmtree(_checkpoints(name), ignore_errors=True)  # the model is whole and in its place
     return folder
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from lkecore import progress
-from lkecore.cache import write_whole
-from lkecore.rows import BadInput, first_line
+from lkecore.errors import BadInput, first_line
+from lkecore.storage import write_whole
 
 WARM = 50  # steps until the learning rate is whole
 FALL = 0.5  # the last part of all steps, in which it falls to zero

@@ -17,9 +17,11 @@ import pytest
 import torch
 from helpers import prompt
 
-from lkecore import grid, runs
-from lkecore.models import open_model
-from lkecore.prompts import Prompt
+from lkecore import runs
+from lkecore.models.model import open_model
+from lkecore.prompts.prompt import Prompt
+from lkecore.runs import grid
+from lkecore.runs.devices import Settings, cuda_devices
 from lkecore.scores import masked, passes, seq2seq, tree, ways
 from lkecore.scores.generate import generate
 from lkecore.scores.plain import option_logprobs_plain
@@ -225,8 +227,8 @@ def test_a_grid_of_two_notebooks_runs_on_the_device_and_gives_the_numbers_of_the
     found = {}
     for where, device in ((project / "here", DEVICE), (project / "cpu", "cpu")):
         monkeypatch.setenv("LKE_DEVICE", device)
-        devices = grid.cuda_devices()[:1] if device == "cuda" else ()
-        outcome = grid.execute(plan, where, grid.Settings(devices=devices, threads=1))
+        devices = cuda_devices()[:1] if device == "cuda" else ()
+        outcome = grid.execute(plan, where, Settings(devices=devices, threads=1))
         assert outcome.failed == {} and outcome.finished == ["a", "b"], outcome
         folders = [runs.run_folder(where, each) for each in plan.jobs]
         frames = [pd.read_parquet(folder / "scores.parquet") for folder in folders]

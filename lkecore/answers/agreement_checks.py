@@ -1,0 +1,137 @@
+"""Agreement, looked at twice: the points behind an r, the paper's own numbers, and what r hangs on.
+
+Tables, ``pairs`` and ``reliable`` are of :mod:`lkecore.answers.agreement`.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from lkecore import intervals, papers
+from lkecore.answers.agreement import Tables, means_of
+from lkecore.answers.kept import keep
+from lkecore.metrics import agreement
+
+
+def points(right: Tables, pairs: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
+    """The accuracies behind one pair of each kind: that whose weaker model knows most.
+
+    Columns: ``relation`` (by its name in ``names``, if it has one), ``model``, ``correct`` and ``n``
+    (facts), ``accuracy``, ``low``, ``high`` (Wilson, 95 %), ``source``, ``kind``. Kinds with and without
+    ", tuned" are one; of equals the last without it.
+    """
+    weaker = [means_of(right[p.source][[p.one, p.other]]).mean().min() for p in pairs.itertuples()]
+    plain = [not kind.endswith("tuned") for kind in pairs["kind"]]
+    best = pairs.assign(weaker=weaker, plain=plain).sort_values(["weaker", "plain"], kind="stable")
+    best = best.groupby(best["kind"].str.removesuffix(", tuned")).tail(1)
+    rows = []
+    for pair in best.itertuples():
+        for relation, part in right[pair.source].groupby("relation", sort=False):
+            for model in (pair.one, pair.other):
+                n, of = int(part[model].sum()), len(part)
+                share = intervals.proportion(n, of)
+                ends = share.estimate, share.low, share.high
+                called = names.get(relation, relation)
+                rows.append((called, model, n, of, *ends, pair.source, pair.kind))
+    columns = ["relation", "model", "correct", "n", "accuracy", "low", "high", "source", "kind"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def judged(pairs: pd.DataFrame, main: str, paper: str = "iclke-space") -> pd.DataFrame:
+    """The verdicts on IC-families-agree, a row for each pair of two families that has an r.
+
+    In this run ``main`` asked, in shipped ones ``paper``. Pairs with a negative control test the number
+    and not the claim, so they are marked; pairs with a tuned model are not the paper's way. Columns:
+    ``source``, ``models``, ``kind``, ``ours``, ``holds_if``, ``verdict``. Kept as ``verdicts.csv``.
+    """
+    claim = papers.claims("IC").set_index("id").loc["IC-families-agree"]
+    two_families = ~pairs["kind"].str.startswith("one family").astype(bool)  # also without rows
+    own = pairs[two_families & pairs["r"].notna()]
+    found = own[["source", "kind"]].assign(
+        models=own["one"] + ", " + own["other"],
+        ours=[r.text() for r in own["r"]],
+        holds_if=claim["holds_if"],
+        verdict=[papers.claim_verdict(r, claim) for r in own["r"]],
+    )
+    asked = found["source"].map(lambda source: main if source == "this run" else paper)
+    kept = found.assign(
+        id=claim.name,
+        estimator=asked + ", " + found["kind"],
+        as_paper=[not kind.endswith("tuned") for kind in found["kind"]],
+        mark=["negative control" * kind.startswith("negative") for kind in found["kind"]],
+    )
+    keep(papers.verdicts(kept), "verdicts.csv")
+    return found[["source", "models", "kind", "ours", "holds_if", "verdict"]]
+
+
+def with_table_8(right: Tables, *, seed: int, n_resamples: int) -> pd.DataFrame:
+    """r of each shipped model's accuracies with the paper's Table 8, the means of 35 models.
+
+    Columns: ``source``, ``model``; ``relations`` that both have; ``accuracy``, the model's mean over
+    these; ``r``, an Interval over relations. No row for fewer than 3 relations, or without spread.
+    """
+    ids = papers.table("iclke_table3_relations")[["relation", "wikidata_pid_added"]]
+    table = papers.table("iclke_table8_relations").merge(ids, on="relation")
+    published = table.dropna(subset="wikidata_pid_added").set_index("wikidata_pid_added")
+    published = published["average_accuracy"]
+    rows = []
+    for source in [source for source in right if source != "this run"]:
+        parts = dict(list(right[source].groupby("relation", sort=False)))
+        parts = {name: part for name, part in parts.items() if name in published}
+        for model in right[source]:
+            both = [
+                np.stack([part[model], np.full(len(part), published[name])])
+                for name, part in parts.items()
+            ]
+            ours = [pair[0].mean() for pair in both]
+            if len(both) >= 3 and np.ptp(ours) > 0:
+                r = intervals.correlation_over_relations(both, seed=seed, n_resamples=n_resamples)
+                rows.append((source, model, len(both), np.mean(ours), r))
+    return pd.DataFrame(rows, columns=["source", "model", "relations", "accuracy", "r"])
+
+
+def of_table_7(n_facts: int = 400) -> pd.DataFrame:
+    """The reliability of the paper's own accuracies, at the least, for its 35 pre-trained models.
+
+    The draw of the facts gives an accuracy a variance of a (1 - a) / n_facts on average at most, for a
+    mean accuracy a; divided by the printed variance over relations it is the share of noise. Columns:
+    ``model``, ``accuracy``, ``std``, ``reliability`` (lowest first).
+    """
+    table = papers.table_7("no")
+    a = table["accuracy"]
+    share = 1 - a * (1 - a) / n_facts / table["std"] ** 2
+    table = table.assign(model=table["name"], reliability=share).sort_values("reliability")
+    return table[["model", "accuracy", "std", "reliability"]].reset_index(drop=True)
+
+
+def without_one(right: Tables, pairs: pd.DataFrame) -> pd.DataFrame:
+    """How much r hangs on a single relation: source, one, other, r, and its ``lowest`` and ``highest``.
+
+    Each relation is left out in turn. Pairs without an r have no row; NaN where too few are left.
+    """
+    rows = []
+    for pair in pairs[pairs["r"].notna()].itertuples():
+        table = means_of(right[pair.source])[[pair.one, pair.other]]
+        rest = [table.drop(name).to_numpy().T for name in table.index]
+        found = [float(agreement.correlation(*two)) for two in rest if len(two[0]) > 2]
+        ends = pd.Series(found, dtype=float).agg(["min", "max"])
+        rows.append((pair.source, pair.one, pair.other, pair.r.estimate, *ends))
+    return pd.DataFrame(rows, columns=["source", "one", "other", "r", "lowest", "highest"])
+
+
+def facts_needed(right: Tables, reliable: pd.DataFrame, *, least: float = 0.6) -> pd.DataFrame:
+    """How many facts of each relation would give a model the reliability ``least``.
+
+    The noise of n facts has (1 - share) / share times the variance of the true differences, and shrinks
+    as 1 / n. Columns: ``source``, ``model``; ``asked``, facts of a relation; ``needed``, ``low``, ``high``:
+    by the estimate and the ends of its interval, infinite where no number of facts would do.
+    """
+    rows = []
+    for row in reliable[reliable["share"].notna()].itertuples():
+        n = right[row.source].groupby("relation").size().mean()
+        shares = np.array([row.share.estimate, row.share.high, row.share.low])
+        with np.errstate(divide="ignore"):
+            needed = n * least * (1 - shares) / ((1 - least) * shares)
+        rows.append((row.source, row.model, round(n), *needed))
+    return pd.DataFrame(rows, columns=["source", "model", "asked", "needed", "low", "high"])

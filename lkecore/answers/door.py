@@ -1,0 +1,171 @@
+"""Door: the one through which a notebook asks models. Questions in, one tidy frame out.
+
+A run asks and keeps what it found; a page reads what its runs have kept. Both get the same frame, a
+row a question, so that everything behind this call is the same code.
+"""
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+
+import pandas as pd
+
+from lkecore.answers.kept import collect, keep
+from lkecore.errors import BadInput, nearest
+from lkecore.metrics import choice
+from lkecore.models import lab, weights
+from lkecore.models.model import Model, open_model
+from lkecore.prompts.eiclke import Slots
+from lkecore.prompts.prompt import Prompt
+from lkecore.scores import kinds
+from lkecore.scores.slots import encode_slots, slot_logprobs
+
+Questions = Mapping[tuple, Sequence[Prompt] | Sequence[Slots]]
+Reading = Callable[[Model, pd.DataFrame], pd.DataFrame]  # a model, its scores: a row a question
+
+
+@functools.lru_cache(maxsize=32)
+def opened(name: str, dtype: str) -> Model:
+    """A model, opened once for all that a notebook asks of it; its weights load when needed."""
+    return open_model(name, dtype=dtype)
+
+
+def scored(model: Model, questions: Sequence[Prompt] | Sequence[Slots]) -> pd.DataFrame:
+    """The log-probability of every option of some questions, a row each, by the scorer for them."""
+    score = slot_logprobs if isinstance(questions[0], Slots) else kinds.option_logprobs
+    return score(model, questions).frame
+
+
+def plainly(lm: Model, scores: pd.DataFrame) -> pd.DataFrame:
+    """What :func:`ask` reads in the scores of one list of questions, unless told otherwise."""
+    return choice.answers(scores)
+
+
+def ask(
+    models: Sequence[str],
+    questions: Questions,
+    file: str,
+    *,
+    dtype: str = "float32",
+    page: bool = False,
+    only: Mapping[str, Sequence[str]] | None = None,
+    by: Sequence[str] = ("estimator", "relation"),
+    only_by: str = "estimator",
+    keep_scores: bool = False,
+    reading: Reading = plainly,
+) -> pd.DataFrame:
+    """Ask every model every question: the answers, a row for each, in the order of the questions.
+
+    ``questions`` come from :func:`lkecore.prompts.prompt.of_sample`, or are a dict of your own with lists of
+    prompts (or of EIC-LKE's :class:`~lkecore.prompts.eiclke.Slots`) under keys with a value for each
+    of ``by``. Where ``by`` has "model", a question goes to the model that its key names, and to no
+    other: models may be asked different facts. Where it has ``world`` or ``reader``, a model is asked
+    the questions of the lab's world that it has read, or of its kind ("causal", "masked", "seq2seq").
+    ``only`` names the estimators that a model is asked with, where they are not all, or the values of
+    another one of ``by``, which ``only_by`` names; a model that it does not name is asked with all.
+    Models may be causal, masked or encoder-decoders; each is asked by the scorer of its kind.
+
+    Columns: ``model``; the others of ``by``; ``fact``; ``correct`` (bool): the gold option is the
+    likeliest, ties to the first; ``confidence`` in the prediction and ``confidence_gold`` in the gold
+    option, both in [0, 1], normalised over the options (:mod:`lkecore.metrics.choice`); ``n_options``. With
+    another ``reading``, such as one by :func:`lkecore.answers.thresholds.with_fewer`, the columns behind
+    those of ``by`` are its own.
+
+    They are kept as ``file`` (``.parquet``). With ``page``, nothing is asked: the answers that the runs
+    behind the page have kept are returned. With ``keep_scores``, the log-probability of every option
+    is kept besides, in ``scores.parquet``.
+
+    Raises :class:`BadInput`, before any model is asked, for an unknown model or dtype, an estimator in
+    ``only`` that nothing asks, no questions, keys of another length than ``by``, and questions that one
+    of the models cannot be asked: of another kind, or beyond its window. Of each key the longest
+    question is looked at; for all others errors come when it is their turn, as the scorer says them.
+    """
+    if page:
+        return collect(file)
+    if wrong := [key for key in questions if len(key) != len(by)]:
+        raise BadInput(f"questions under {wrong[0]!r}: a key needs a value for each of {list(by)}")
+    asked = {
+        (name, *key): qs
+        for name in models
+        for key, qs in questions_of(questions, name, only, by, only_by)
+    }
+    if not asked:
+        raise BadInput("nothing is asked: there are no models or no questions")
+    if empty := [key for key, some in asked.items() if not some]:
+        raise BadInput(f"nothing is asked of {', '.join(map(str, empty[0]))}: no questions")
+    for name in models:  # all, before the first is fetched
+        weights.check_name(name)
+    lms = {name: opened(name, dtype) for name in models}
+    asked = {key: some for key, some in asked.items() if _concerns(lms[key[0]], by, key[1:])}
+    for (name, *key), some in asked.items():
+        _check(lms[name], ", ".join(map(str, key)), some)
+    columns = ["model", *(each for each in by if each != "model")]
+    scores, answers = {}, {}
+    for (name, *key), some in asked.items():
+        frame = scored(lms[name], some)
+        found = reading(lms[name], frame)
+        answers[name, *key] = found.drop(columns=list(by), errors="ignore")
+        if keep_scores:
+            scores[name, *key] = frame.drop(columns="context")
+    if keep_scores:
+        keep(_together(scores, columns), "scores.parquet")
+    found = _together(answers, columns)
+    keep(found, file)
+    return found
+
+
+def _check(model: Model, where: str, some: Sequence[Prompt] | Sequence[Slots]) -> None:
+    """Raise :class:`BadInput` if a model cannot be asked the longest of some questions."""
+    if not isinstance(some[0], Slots):
+        return kinds.check(model, [max(some, key=_length)])
+    if model.kind != "causal":
+        raise BadInput(
+            f"model {model.name} is {model.kind}, and {where} has questions inside long prompts, "
+            "which only a causal model can be asked"
+        )
+    encode_slots(model, max(some, key=lambda slots: sum(map(len, slots.texts[0]))))
+
+
+def _length(prompt: Prompt) -> int:
+    return len(prompt.context) + max(map(len, prompt.continuations)) + len(prompt.after)
+
+
+def questions_of(
+    questions: Questions,
+    name: str,
+    only: Mapping[str, Sequence[str]] | None,
+    by: Sequence[str],
+    only_by: str,
+) -> list[tuple]:
+    """The questions of one model, by ``only_by`` in the order that ``only`` has, if it names any.
+
+    Their keys have no model in them.
+    """
+    if "model" in by:
+        at = list(by).index("model")
+        by = [*by[:at], *by[at + 1 :]]
+        questions = {
+            (*key[:at], *key[at + 1 :]): some for key, some in questions.items() if key[at] == name
+        }
+    if only is None or name not in only:
+        return list(questions.items())
+    place = list(by).index(only_by)
+    known = list(dict.fromkeys(key[place] for key in questions))
+    if unknown := [each for each in only[name] if each not in known]:
+        raise BadInput(
+            f"nothing is asked with {only_by} {unknown[0]!r}; {nearest(unknown[0], known)}"
+        )
+    return [
+        (key, some) for each in only[name] for key, some in questions.items() if key[place] == each
+    ]
+
+
+def _concerns(lm: Model, by: Sequence[str], key: Sequence[str]) -> bool:
+    """Whether questions are for a model: of its world and its kind, where the key says whose they are."""
+    about = dict(zip([name for name in by if name != "model"], key, strict=True))
+    if about.get("reader", lm.kind) != lm.kind:
+        return False
+    return "world" not in about or about["world"] == lab.record(lm.path)["world"]
+
+
+def _together(frames: Mapping[tuple, pd.DataFrame], columns: list[str]) -> pd.DataFrame:
+    return pd.concat(frames, names=columns).reset_index(columns).reset_index(drop=True)

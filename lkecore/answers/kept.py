@@ -1,0 +1,67 @@
+"""Kept: the frames that a notebook leaves in its run's folder, and a page reads of the runs behind it."""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from lkecore.errors import BadInput, nearest
+
+
+def keep(frame: pd.DataFrame, name: str) -> None:
+    """Keep a frame in the run's folder as ``name``: ``.parquet`` (scores) or ``.csv`` (figures).
+
+    Outside of ``lke run``, as in JupyterLab, there is no run folder, and nothing is written.
+    """
+    if not name.endswith((".parquet", ".csv")):
+        raise ValueError(f"{name!r} must end in .parquet or .csv")
+    folder = os.environ.get("LKE_RUN")
+    if folder is None:
+        return
+    path = Path(folder) / name
+    if name.endswith(".csv"):
+        frame.to_csv(path, index=False)
+    else:
+        frame.to_parquet(path, index=False)
+
+
+def behind() -> list[Path]:
+    """The folders of the runs behind a page, in their order; none for a run itself."""
+    return [Path(folder) for folder in json.loads(os.environ.get("LKE_PAGE", "[]"))]
+
+
+def collect(name: str, parameters: Sequence[str] | Mapping[str, str] = ()) -> pd.DataFrame:
+    """On a page: the frames ``name`` (``.parquet``) of all runs behind it, one below the other.
+
+    In the order of the runs; ``parameters`` of the runs that have one value each, such as "fact_set",
+    become columns: of the same names, or of others, by a mapping from column to parameter. Raises
+    :class:`BadInput` outside of ``lke run``, which is who knows the runs; for a run that did not keep
+    the frame; and for a parameter that a run does not have, that is a list, or whose column is there
+    already.
+    """
+    named = parameters if isinstance(parameters, Mapping) else {each: each for each in parameters}
+    if "LKE_PAGE" not in os.environ:
+        raise BadInput("page = True is for lke run, which names the runs to read; leave it False")
+    frames = []
+    for folder in behind():
+        if not (folder / name).exists():
+            raise BadInput(f"{folder.name} has kept no {name}, which this page reads of every run")
+        frame = pd.read_parquet(folder / name)
+        known = read_manifest(folder)["parameters"] if named else {}
+        for column, each in named.items():
+            if each not in known:
+                raise BadInput(f"{folder.name} has no parameter {each!r}; {nearest(each, known)}")
+            if isinstance(known[each], list) or column in frame:
+                raise BadInput(
+                    f"{each!r} of {folder.name} is a list, or a column of {name} already"
+                )
+        frames.append(frame.assign(**{column: known[each] for column, each in named.items()}))
+    return pd.concat(frames, ignore_index=True)
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """What made a run, as it was written; OSError or ValueError where there is none."""
+    return json.loads((folder / "manifest.json").read_text(encoding="utf-8"))

@@ -1,0 +1,292 @@
+"""Lab: answers of models whose reading we know, each beside what the text told of its fact."""
+
+import functools
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from lkecore import facts, prompts
+from lkecore.answers.door import Reading, opened
+from lkecore.answers.kept import collect, keep
+from lkecore.answers.verdicts import judge as of_claims
+from lkecore.errors import BadInput
+from lkecore.facts import world
+from lkecore.facts.drawn import Sample
+from lkecore.intervals import Interval
+from lkecore.metrics import planted
+from lkecore.models import lab
+from lkecore.models.model import Model
+from lkecore.prompts.eiclke import Slots
+from lkecore.prompts.prompt import Prompt
+from lkecore.scores.generate import generate
+
+OFTEN = 16  # exposures from which a fact counts as told often, as the claims have it
+TIMES = (f"under {OFTEN}", f"{OFTEN} and more")
+NOT_TOLD = "none"  # the form of a fact that was never told
+LABELS = ["state", "told", "form", "wording", "exposures"]
+FORMS = ("list", "both", "sentence")
+BY = ("world", "estimator", "relation")  # of questions about worlds
+
+
+def worlds(models: Sequence[str]) -> list[str]:
+    """The worlds that some models have read, each once.
+
+    Raises :class:`BadInput` as :func:`lkecore.models.lab.parse`.
+    """
+    return list(dict.fromkeys(lab.parse(model).world for model in models))
+
+
+def states(worlds: Sequence[str]) -> pd.DataFrame:
+    """What the texts of some worlds tell, with a column ``world`` (:func:`lkecore.facts.world.states`)."""
+    every = [world.states(name).assign(world=name) for name in dict.fromkeys(worlds)]
+    return pd.concat(every, ignore_index=True)
+
+
+def samples(
+    models: Sequence[str],
+    relations: Sequence[str],
+    *,
+    n_shots: int,
+    n_options: int,
+    seed: int,
+) -> dict[str, Sample]:
+    """{world: sample}: all facts of the worlds that some models have read.
+
+    Drawn by :func:`lkecore.facts.drawn.draw`.
+    """
+    drawn = {"n_shots": n_shots, "n_options": n_options, "seed": seed}
+    return {name: facts.draw(name, relations, n_facts=None, **drawn) for name in worlds(models)}
+
+
+def questions(
+    samples: Mapping[str, Sample], estimators: Sequence[str]
+) -> dict[tuple[str, str, str], list[Prompt]]:
+    """The questions about several worlds: {(world, estimator, relation): prompts}, for ``by=BY``."""
+    return {
+        (name, *key): some
+        for name, sample in samples.items()
+        for key, some in prompts.of_sample(sample, estimators).items()
+    }
+
+
+def several_in_one(
+    samples: Mapping[str, Sample],
+    *,
+    n_shots: int,
+    n_every: int,
+    n_facts: int,
+    n_options: int,
+    seed: int,
+) -> dict[tuple[str, str, str], list[Slots]]:
+    """EIC-LKE's questions about facts that are told often, and about the controls of these.
+
+    Of each relation and form ``n_facts`` that the text tells ``OFTEN`` times or more are drawn by
+    ``seed``, and every never-told fact that has the object of one of them. Their options are the
+    objects of just these facts: others are told less often on average, and a model that prefers what
+    is frequent would be right by that alone. Of the ``n_shots`` first shots of the sample, half come
+    before the first question, and ``n_every`` between two questions. Keys are (world, "eiclke",
+    relation). Raises :class:`BadInput` for fewer objects than ``n_options``.
+    """
+    found = {}
+    for spec, sample in samples.items():
+        drawn = world.states(spec).sample(frac=1, random_state=seed)
+        for name, of in sample.items():
+            told = drawn[(drawn["relation"] == name) & (drawn["split"] == "test")]
+            often = (told["state"] == "planted") & (told["occurrences"] >= OFTEN)
+            some = told[often].groupby("form").head(n_facts)
+            never = (told["state"] == "never") & told["object"].isin(some["object"])
+            wanted = {*some["fact"], *told.loc[never, "fact"]}
+            pool = tuple(dict.fromkeys(some["object"]))
+            asked = [fact for fact in of.facts if fact.id in wanted]
+            options = facts.draw_options(asked, pool, n_options, seed)
+            among = {"first": n_shots // 2, "every": n_every, "seed": seed}
+            found[spec, "eiclke", name] = prompts.slots(of.shots[:n_shots], asked, options, **among)
+    return found
+
+
+@functools.lru_cache(maxsize=32)
+def _told(folder: Path) -> pd.DataFrame:
+    return lab.told(folder, str(lab.record(folder)["world"]))
+
+
+def beside_truth(lm: Model, scores: pd.DataFrame) -> pd.DataFrame:
+    """What :func:`~lkecore.answers.door` reads of a model of the lab: answers beside what it was told.
+
+    The rows of :func:`lkecore.metrics.planted.answers`, with the columns fact, kind, object, told,
+    state, exposures, form, wording, correct, confidence_gold, confidence_told and picked_told.
+    :class:`BadInput` for a model that is none of the lab's.
+    """
+    return planted.answers(scores, _told(lm.path))
+
+
+BESIDE = {"by": BY, "reading": beside_truth}  # of ask, for questions about worlds
+
+
+def beside_truth_among(some: Mapping[tuple[str, str, str], Sequence[Slots]]) -> Reading:
+    """:func:`beside_truth`, but of the facts and options alone that ``some`` questions ask.
+
+    What an estimator says of one option does not hang on which others are asked, so answers to longer
+    lists of options may be cut to those that EIC-LKE has. ``some`` is of :func:`several_in_one`.
+    """
+    wanted: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for (spec, _, _), groups in some.items():
+        for prompt in (prompt for group in groups for prompt in group.asked):
+            wanted[spec, prompt.fact] = [(prompt.fact, option) for option in prompt.options]
+
+    def reading(lm: Model, scores: pd.DataFrame) -> pd.DataFrame:
+        spec = str(lab.record(lm.path)["world"])
+        index = scores.set_index(["fact", "option"])
+        keys = [wanted.get((spec, fact), []) for fact in scores["fact"].unique()]
+        return beside_truth(lm, index.loc[[pair for each in keys for pair in each]].reset_index())
+
+    return reading
+
+
+def write(
+    models: Sequence[str],
+    questions: Mapping[tuple[str, str, str], Sequence[Prompt]],
+    file: str,
+    *,
+    n_tokens: int,
+    dtype: str = "float32",
+    page: bool = False,
+) -> pd.DataFrame:
+    """What models write after the contexts of some questions, beside what the text told: a row each.
+
+    Keys are those of :func:`questions`; a model is asked about its own world. It goes on greedily for
+    ``n_tokens`` tokens. Columns: model, world, estimator ("written-" and whose prompt it is), relation,
+    and those of :func:`lkecore.metrics.planted.written`. The frame is kept as ``file``; with ``page``
+    it is what the runs have kept. Raises :class:`BadInput` for ``n_tokens`` that may cut an object off.
+    """
+    if page:
+        return collect(file)
+    kept = []
+    for name in models:
+        lm = opened(name, dtype)
+        spec = str(lab.record(lm.path)["world"])
+        mine = {key: some for key, some in questions.items() if key[0] == spec}
+        names = {option for some in mine.values() for prompt in some for option in prompt.options}
+        longest = max(len(lm.tokenizer.tokenize(f" {option}")) for option in names)
+        if longest >= n_tokens:
+            raise BadInput(f"n_tokens {n_tokens}: must be more than an object has, over {longest}")
+        for (_, estimator, relation), some in mine.items():
+            texts = [prompt.context for prompt in some]
+            outputs = generate(lm, texts, max_new_tokens=n_tokens, stop=None)
+            found = planted.written(some, outputs["text"], _told(lm.path))
+            about = {"model": name, "world": spec, "estimator": f"written-{estimator}"}
+            kept.append(found.assign(**about, relation=relation))
+    every = pd.concat(kept, ignore_index=True)
+    keep(every, file)
+    return every
+
+
+def labelled(answers: pd.DataFrame) -> pd.DataFrame:
+    """The answers with ``times``, and those of an unplanted twin as its planted twin was told.
+
+    The twin read of none of these facts; its rows get the states and exposures of the model that did,
+    so that whatever an estimator finds there, it did not find in the text. ``times`` is one of
+    ``TIMES``. Order and other columns are as they were.
+    """
+    found = answers.copy()
+    for model in answers["model"].unique():
+        named = lab.parse(model)
+        if named.variant == "unplanted":
+            truth = world.states(named.world).set_index("fact")
+            truth["exposures"] = truth["occurrences"] * lab.RECIPES[named.model].epochs
+            its = found["model"] == model
+            for label in LABELS:
+                found.loc[its, label] = found.loc[its, "fact"].map(truth[label])
+    return found.assign(times=np.where(found["exposures"] >= OFTEN, TIMES[1], TIMES[0]))
+
+
+def known_of(answers: pd.DataFrame) -> pd.DataFrame:
+    """The planted facts of :func:`labelled` that were told often, in the order of :func:`by_form`."""
+    return by_form(answers[(answers["times"] == TIMES[1]) & (answers["state"] == "planted")])
+
+
+def reference(models: Sequence[str]) -> str:
+    """The largest of some models that read the text as it is; a variant where there is no other."""
+    return max(models, key=lambda name: (not lab.parse(name).variant, lab.size(name)))
+
+
+def by_form(answers: pd.DataFrame) -> pd.DataFrame:
+    """The same rows by form, lists first and never told last, and then by relation and fact."""
+    place = {form: n for n, form in enumerate((*FORMS, NOT_TOLD))}
+    return (
+        answers.assign(_at=answers["form"].map(place))
+        .sort_values(["_at", "relation", "fact"], kind="stable")
+        .drop(columns="_at")
+    )
+
+
+def sorted_by_fact(answers: pd.DataFrame) -> pd.DataFrame:
+    """The same rows by relation and fact, for bootstraps, which draw by place."""
+    return answers.sort_values(["relation", "fact"], kind="stable")
+
+
+def forms_of(answers: pd.DataFrame) -> list[str]:
+    """The forms in which the facts of some answers were told, lists first."""
+    return [form for form in FORMS if form in set(answers["form"])]
+
+
+def planted_pairs(answers: pd.DataFrame, *, strangers: bool = False) -> pd.DataFrame:
+    """The told facts of some answers, each with its control (:func:`lkecore.metrics.planted.controls`).
+
+    ``answers`` hold planted or mislearned facts, and the never-told ones that are their controls. Facts
+    whose control is about a subject that the text never names are left out, unless ``strangers``.
+    """
+    pairs = planted.controls(answers)
+    if strangers or pairs.empty:
+        return pairs
+    return planted.familiar(pairs, states(pairs["world"].unique()))
+
+
+def asked_of(samples: Mapping[str, Sample]) -> pd.DataFrame:
+    """What the texts of some worlds tell of the facts that are asked."""
+    every = states(list(samples))
+    names = {name for sample in samples.values() for name in sample}
+    return every[every["split"].eq("test") & every["relation"].isin(names)]
+
+
+def fairly_compared(asked: pd.DataFrame) -> pd.DataFrame:
+    """The planted facts of :func:`asked_of` whose control is about a subject that the text names.
+
+    Raises :class:`BadInput` where a form and number of tellings has fewer than 2, each control once.
+    """
+    planted_facts = asked[asked["state"] == "planted"]
+    fair = planted.familiar(planted_facts, states(asked["world"].unique()))
+    by = ["world", "form", "occurrences"]
+    if fair.drop_duplicates([*by, "relation", "told"]).value_counts(by).min() < 2:
+        names = sorted(asked["relation"].unique())
+        raise BadInput(f"relations {names}: too few pairs to compare; ask more")
+    return fair
+
+
+def check_asked(estimators: Sequence[str], needed: Sequence[str]) -> None:
+    """Raise :class:`BadInput` unless all ``needed`` are among the estimators that are asked."""
+    if lacking := [name for name in needed if name not in estimators]:
+        raise BadInput(f"estimators {list(estimators)}: the page needs {lacking[0]} besides")
+
+
+def bases(models: Sequence[str]) -> list[tuple[str, str]]:
+    """The tuned ones of some models, each behind its base, where both are there: (base, tuned)."""
+    named = {name: lab.parse(name) for name in models}
+    return [
+        (of.base, name) for name, of in named.items() if of.variant == "tuned" and of.base in named
+    ]
+
+
+def judge(claimed: Mapping[str, Mapping[str, Interval]]) -> pd.DataFrame:
+    """The verdicts on the lab's claims in this run: :func:`lkecore.answers.verdicts` of them.
+
+    ``claimed`` has, for each id of a claim, the intervals of its statistic by what they are of, such as a
+    model or an estimator. Columns: id, claim, holds_if, of, ours, verdict.
+    """
+    tested = {
+        key: {("this run", of): found for of, found in intervals.items()}
+        for key, intervals in claimed.items()
+    }
+    judged = of_claims(tested, estimator="iclke-space", as_paper=True, paper="LAB")
+    return judged.rename(columns={"models": "of"}).drop(columns=["source", "mark"])

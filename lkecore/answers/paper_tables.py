@@ -1,0 +1,170 @@
+"""Paper tables: the IC-LKE paper's tables with our means beside them, relation by relation.
+
+All take the answers of one way of asking, a row a question, with ``source``; our relations must have
+the paper's names first (:func:`named_as_paper`). Means are over models that were asked the same facts.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from lkecore import facts, intervals, papers
+from lkecore.answers.tables import by_relation, over_relations
+from lkecore.intervals import Interval
+
+
+def paper_names(relations: list[str], fact_set: str = "") -> dict[str, str]:
+    """The IC-LKE paper's names of relations, for those that mean the same as one of the paper's.
+
+    A name of Table 8 is itself; a Wikidata property is what we read Table 3 as; of ``fact_set``, its
+    relations say which of the paper's they are. The facts behind a name need not be the paper's.
+    """
+    known = set(papers.table("iclke_table8_relations")["relation"])
+    table = papers.table("iclke_table3_relations").dropna(subset="wikidata_pid_added")
+    properties = table.set_index("wikidata_pid_added")["relation"].to_dict()
+    found = {}
+    for name in relations:
+        of_paper = name if name in known else properties.get(name, "")
+        if not of_paper and fact_set:
+            of_paper = facts.load(fact_set, name).paper_relation
+        if of_paper:
+            found[name] = of_paper
+    return found
+
+
+def named_as_paper(answers: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
+    """The answers about relations that are the paper's, under its names; the others are left out.
+
+    ``own`` has the names that the answers had.
+    """
+    of_paper = answers["relation"].map(names)
+    named = answers.assign(own=answers["relation"], relation=of_paper)
+    return named[of_paper.notna()].reset_index(drop=True)
+
+
+def means_of_models(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
+    """The accuracy of each relation, mean over the models of a source, with an interval over facts.
+
+    Columns: ``source``, ``models`` (how many), ``relation``, ``facts``, ``accuracy`` (Interval). The
+    models are these very ones; what is drawn again are the facts.
+    """
+    rows = []
+    for source, part in answers.groupby("source", sort=False):
+        each = part.groupby(["relation", "fact"])["correct"].mean()
+        for name, of_facts in each.groupby("relation"):
+            mean = intervals.mean_over_facts([of_facts], seed=seed)
+            rows.append((source, part["model"].nunique(), name, len(of_facts), mean))
+    return pd.DataFrame(rows, columns=["source", "models", "relation", "facts", "accuracy"])
+
+
+def table_3(means: pd.DataFrame) -> pd.DataFrame:
+    """Table 3 whole: the 50 relations, the property we take each to be, and who asked it here."""
+    found = papers.table("iclke_table3_relations")
+    here = means.groupby("relation")["source"].agg(_joined)
+    return pd.DataFrame(
+        {
+            "place": found["order_in_table3"],
+            "relation": found["relation"],
+            "property": found["wikidata_pid_added"].fillna(""),
+            "templates": found["has_table5_templates"],
+            "asked here": found["relation"].map(here).fillna(""),
+        }
+    )
+
+
+def _joined(sources: pd.Series) -> str:
+    return ", ".join(source.removeprefix("shipped: ") for source in sources)
+
+
+def table_7(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
+    """Table 7 whole, 49 models, and below it ours, a row a model and source.
+
+    Columns: ``source`` ("published" or ours), ``model``, ``family``, ``tuned``, ``relations``,
+    ``accuracy``, ``low`` and ``high`` (over relations; NaN for the published, which have none),
+    ``std`` over relations. A source with a single relation has an accuracy alone.
+    """
+    paper = papers.table("iclke_table7_models")
+    paper = paper.rename(columns={"average_accuracy": "accuracy", "is_finetuned": "tuned"})
+    paper = paper.assign(source="published", relations=50, low=np.nan, high=np.nan)
+    rows = []
+    for row in over_relations(answers, ["source", "model"], seed=seed).itertuples():
+        wide, spread = row.over_relations, row.spread
+        ends = (wide.low, wide.high) if wide else (np.nan, np.nan)
+        about = row.source, row.model, "", "", row.relations, row.over_facts.estimate
+        rows.append((*about, *ends, spread.estimate if spread else np.nan))
+    columns = ["source", "model", "family", "tuned", "relations", "accuracy", "low", "high", "std"]
+    return pd.concat([paper[columns], pd.DataFrame(rows, columns=columns)], ignore_index=True)
+
+
+def table_8(means: pd.DataFrame) -> pd.DataFrame:
+    """Table 8 whole: the paper's mean of 35 models, and a column of text for each source of ours."""
+    found = papers.table("iclke_table8_relations")
+    shown = found[["rank", "relation"]].assign(paper=found["average_accuracy"].round(3))
+    for source, part in means.groupby("source", sort=False):
+        texts = part.set_index("relation")["accuracy"].map(Interval.text)
+        shown[source] = shown["relation"].map(texts).fillna("")
+    return shown
+
+
+def against_table_8(means: pd.DataFrame) -> pd.DataFrame:
+    """Our means and the paper's for the same relations, as `figures.accuracy_scatter` takes them.
+
+    A row for each relation and ``model``: "the paper" (its mean of 35 models, no interval) or "ours".
+    Columns: ``source``, ``relation``, ``model``, ``accuracy``, ``low``, ``high``.
+    """
+    published = papers.table("iclke_table8_relations").set_index("relation")["average_accuracy"]
+    paper = means.assign(accuracy=means["relation"].map(published), model="the paper")
+    paper = paper.assign(low=paper["accuracy"], high=paper["accuracy"])
+    ours = means.assign(
+        model="ours",
+        low=[interval.low for interval in means["accuracy"]],
+        high=[interval.high for interval in means["accuracy"]],
+        accuracy=[interval.estimate for interval in means["accuracy"]],
+    )
+    columns = ["source", "relation", "model", "accuracy", "low", "high"]
+    return pd.concat([paper, ours], ignore_index=True)[columns]
+
+
+def agreement(means: pd.DataFrame, *, seed: int) -> pd.DataFrame:
+    """Are relations that the paper's models know well known well here? Pearson's r with Table 8.
+
+    Columns: ``source``, ``relations``, ``r`` (Interval over relations). A source with fewer than 3
+    relations, or the same accuracy in all of them, has no row.
+    """
+    rows = []
+    for source, part in against_table_8(means).groupby("source", sort=False):
+        wide = part.pivot(index="relation", columns="model", values="accuracy")
+        if len(wide) > 2 and wide["ours"].nunique() > 1:
+            # Each mean stands twice: the interval draws relations again, and facts are none of it.
+            groups = [
+                [[paper] * 2, [ours] * 2] for ours, paper in wide[["ours", "the paper"]].values
+            ]
+            r = intervals.correlation_over_relations(groups, seed=seed)
+            rows.append((source, len(wide), r))
+    return pd.DataFrame(rows, columns=["source", "relations", "r"])
+
+
+def same_relations(answers: pd.DataFrame, *, seed: int) -> tuple[list[str], pd.DataFrame]:
+    """(relations, table): the relations that all sources asked, and each model's accuracy over them.
+
+    Columns: ``facts`` (whose: "paper" or a source), ``model``, ``accuracy`` (text: mean over these
+    relations, with an interval over facts but for the paper's, which has none), ``chance``. With
+    fewer than two sources, or nothing in common, there are no rows.
+    """
+    columns = ["facts", "model", "accuracy", "chance"]
+    asked = [set(part["relation"]) for _, part in answers.groupby("source", sort=False)]
+    shared = set.intersection(*asked) if len(asked) > 1 else set()
+    if not shared:
+        return [], pd.DataFrame(columns=columns)
+    paper = papers.table("iclke_table8_relations")
+    mean = paper.loc[paper["relation"].isin(shared), "average_accuracy"].mean()
+    rows: list[tuple] = [("paper", "35 models", f"{mean:.2f}", 1 / 100)]
+    common = answers[answers["relation"].isin(shared)]
+    for (source, model), part in common.groupby(["source", "model"], sort=False):
+        # In the order of the relations' own names: a bootstrap draws by place.
+        groups = by_relation(part.sort_values("own", kind="stable"), "correct")
+        found = intervals.mean_over_facts(groups, seed=seed)
+        chance = (1 / part.groupby("relation")["n_options"].first()).mean()
+        rows.append((source, model, found.text(), chance))
+    return sorted(shared), pd.DataFrame(rows, columns=columns)

@@ -1,0 +1,326 @@
+"""Sequence: from long sequences of pairs to levels, changes of neighbours and tests of claims.
+
+The door is :func:`ask`; it gives a row for each pair of each sequence. All other functions take that
+frame (:func:`lkecore.metrics.sequence.answers` with the columns of the door), and group it by
+columns that you name. A group is one model asked in one way. Probabilities are of whole objects, and
+arrays have the axes of :mod:`lkecore.metrics.sequence`.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from lkecore import intervals, papers
+from lkecore.answers.door import opened
+from lkecore.answers.kept import collect, keep
+from lkecore.answers.tables import groups_of
+from lkecore.errors import BadInput
+from lkecore.metrics import sequence
+from lkecore.prompts.probes import Probes, pieces_of
+from lkecore.scores.tree import piece_logprobs
+
+KINDS = ("unknown", "incorrect")
+DISTURBED = {"unknown": "IC-unknown-calm", "incorrect": "IC-incorrect-drop"}  # claims
+TOGETHER = 5  # distances behind a block that are put together: each has one pair a draw
+FEWEST = 10  # pairs of a distance: fewer get no interval
+
+
+def ask(
+    made: Mapping[str, Probes],
+    estimators: Sequence[str],
+    file: str,
+    *,
+    dtype: str = "float32",
+    page: bool = False,
+) -> pd.DataFrame:
+    """Read every model its sequences: a row for each pair, kept as ``file`` (``.parquet``).
+
+    ``made`` has the sequences of each model by draw, as :func:`lkecore.prompts.probes.draw_probes`
+    gives them. Columns: ``model``, ``draw``, ``estimator``, then those of
+    :func:`lkecore.metrics.sequence.answers`. The five sequences of a draw go in together: what they
+    share at their beginning is computed once. With ``page``, nothing is read: the answers of the
+    runs behind the page are returned. Raises :class:`BadInput` for an estimator without separators, as
+    the scorer does, and if nothing is asked.
+    """
+    if page:
+        return collect(file)
+    texts = {
+        (model, draw, name): pieces_of(name, five)
+        for model, of_draws in made.items()
+        for draw, five in of_draws.items()
+        for name in estimators
+    }
+    if not texts:
+        raise BadInput("nothing is asked: there are no models or no estimators")
+    lms = {model: opened(model, dtype) for model in made}
+    frames = {}
+    for (model, draw, name), pieces in texts.items():
+        scored = piece_logprobs(lms[model], pieces)
+        frames[model, draw, name] = sequence.answers(made[model][draw], scored)
+    keys = ["model", "draw", "estimator"]
+    found = pd.concat(frames, names=keys).reset_index(keys).reset_index(drop=True)
+    keep(found, file)
+    return found
+
+
+# --- tables
+
+
+def levels(answers: pd.DataFrame, by: Sequence[str], *, n_first: int) -> pd.DataFrame:
+    """How probable the right objects of the clean sequences are, stretch by stretch, mean over draws.
+
+    Columns: ``by``, ``draws``, ``pairs``; ``first N``, the mean over the ``n_first`` pairs; ``1st
+    quarter`` to ``last``, over quarters of whole pairs counted from the end; ``share above 0.5``.
+    """
+    rows = []
+    for key, part in groups_of(answers, by):
+        clean = clean_of(part)
+        n, q = clean.shape[1], clean.shape[1] // 4
+        ends = [(0, n_first), *((n - i * q, n - i * q + q) for i in (4, 3, 2, 1))]
+        means = [clean[:, a:b].mean() for a, b in ends]
+        rows.append((*key, len(clean), n, *means, (clean > 0.5).mean()))
+    columns = [*by, "draws", "pairs", f"first {n_first}", "1st quarter", "2nd", "3rd", "last"]
+    return pd.DataFrame(rows, columns=[*columns, "share above 0.5"])
+
+
+def changes(answers: pd.DataFrame, by: Sequence[str], *, n_behind: int, seed: int) -> pd.DataFrame:
+    """What replaced pairs do to their neighbours, each compared with itself without them.
+
+    Neighbours are the pairs directly behind distributed ones, and the first ``n_behind`` behind a
+    block. A row for each group, kind and arrangement. Columns: ``by``, ``kind``, ``arrangement``;
+    ``pairs``; ``without`` and ``with``, the mean probability of the neighbours; ``change``, the ratio of
+    these minus 1, with an interval that draws draws again and within each its own places; ``least``
+    and ``most``, the lowest and the highest change of a single draw.
+    """
+    rows = []
+    for key, part in groups_of(answers, by):
+        for at, values in _near(part, _neighbours(n_behind)).items():
+            found = intervals.statistic_over_facts(values, sequence.change, **_again(seed))
+            single = [sequence.change(one[:, None]) for one in values.swapaxes(0, 1)]
+            means = values[1].mean(), values[0].mean()
+            rows.append((*key, *at, values[0].size, *means, found, min(single), max(single)))
+    columns = ["kind", "arrangement", "pairs", "without", "with", "change", "least", "most"]
+    return pd.DataFrame(rows, columns=[*by, *columns])
+
+
+def replaced(answers: pd.DataFrame, by: Sequence[str], *, seed: int) -> pd.DataFrame:
+    """The replaced pairs themselves: how probable is what stands there, beside the right objects?
+
+    Columns: ``by``, ``kind``, ``arrangement``, ``pairs``; ``right`` and ``replaced``, the mean
+    probability of the right objects of these places and of those that stand there instead;
+    ``share``, the second divided by the first, with an interval as in :func:`changes`.
+    """
+    rows = []
+    for key, part in groups_of(answers, by):
+        for at, values in _near(part, {"distributed": [0], "block": [0]}).items():
+            found = intervals.statistic_over_facts(values, sequence.ratio, **_again(seed))
+            rows.append((*key, *at, values[0].size, values[1].mean(), values[0].mean(), found))
+    columns = ["kind", "arrangement", "pairs", "right", "replaced", "share"]
+    return pd.DataFrame(rows, columns=[*by, *columns])
+
+
+def reach(answers: pd.DataFrame, by: Sequence[str], *, n_behind: int, seed: int) -> pd.DataFrame:
+    """The change at each distance behind the last replaced pair, up to ``n_behind``.
+
+    Columns: ``by``, ``kind``; ``at``: the distance, or "block 1–5" where five behind a block are put
+    together; ``pairs``; ``change``, with an interval over the pairs of all draws, as if each stood in
+    a text of its own. Places with fewer than 10 pairs are left out.
+    """
+    rows = []
+    for key, part in groups_of(answers, by):
+        beside = sequence.beside_clean(part)
+        near = beside[beside["distance"].between(1, n_behind)]
+        apart = near["distance"].astype(int)
+        low = (apart - 1) // TOGETHER * TOGETHER + 1
+        high = np.minimum(low + TOGETHER - 1, n_behind)
+        name = "block " + low.astype(str) + "–" + high.astype(str)
+        near = near.assign(at=apart.astype(str).mask(near["arrangement"] == "block", name))
+        for at, some in near.groupby(["kind", "at"], sort=False):
+            if len(some) >= FEWEST:
+                rows.append((*key, *at, len(some), _over_pairs(some, seed)))
+    return pd.DataFrame(rows, columns=[*by, "kind", "at", "pairs", "change"])
+
+
+def of_the_sure(
+    answers: pd.DataFrame, by: Sequence[str], *, n_behind: int, least: float, seed: int
+) -> pd.DataFrame:
+    """:func:`changes` of the neighbours whose probability without replacement is ``least`` or more.
+
+    Columns: ``by``, ``kind``, ``arrangement``, ``pairs``; ``change``, with an interval over pairs, or
+    None for a single pair. Groups without such pairs have no row.
+    """
+    rows = []
+    for key, part in groups_of(answers, by):
+        beside = sequence.beside_clean(part)
+        sure = beside[_is_neighbour(beside, n_behind) & (beside["clean"] >= least)]
+        for at, some in sure.groupby(["kind", "arrangement"], sort=False):
+            found = _over_pairs(some, seed) if len(some) > 1 else None
+            rows.append((*key, *at, len(some), found))
+    return pd.DataFrame(rows, columns=[*by, "kind", "arrangement", "pairs", "change"])
+
+
+def halves(answers: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """The mean logprob (nats) of replaced objects in the first and second half of the blocks.
+
+    Columns: ``by``, ``kind``, ``first half`` and ``second half``; a middle pair is in the second.
+    """
+    inside = answers[(answers["arrangement"] == "block") & (answers["state"] == "replaced")]
+    by = [*by, "kind"]
+    at = inside.groupby([*by, "draw"])["position"]
+    late = at.rank(method="first") > at.transform("size") / 2
+    named = inside.assign(half=np.where(late, "second half", "first half"))
+    means = named.groupby([*by, "half"], sort=False)["logprob"].mean()
+    return means.unstack("half").rename_axis(columns=None).reset_index()
+
+
+def roles(answers: pd.DataFrame, *, n_behind: int) -> pd.DataFrame:
+    """One draw of each source and model in one way, the first of each, with a ``role`` for each pair.
+
+    ``role`` is "replaced", "behind" (a neighbour, as in :func:`changes`) or "right".
+    """
+    one = ["draw", "estimator"]
+    first = answers.groupby(["source", "model"])[one].transform("first")
+    drawn = answers[(answers[one] == first).all(axis=1)]
+    role = np.where(_is_neighbour(drawn, n_behind), "behind", "right")
+    return drawn.assign(role=np.where(drawn["state"] == "replaced", "replaced", role))
+
+
+# --- claims
+
+
+def tests(
+    answers: pd.DataFrame, by: Sequence[str], *, n_first: int, n_behind: int, seed: int
+) -> pd.DataFrame:
+    """The statistics of the claims that need more than one table, a row for each group and claim.
+
+    Columns: ``by``; ``id`` of the claim; ``arrangement``, what is compared, or ""; ``found``, an
+    Interval as in :func:`changes`; ``level``, the mean probability that can be lost or settle: of the
+    last quarter of the clean sequences, of their second half, or the lower of the two levels of
+    neighbours of incorrect pairs.
+    """
+    rows = []
+    for key, part in groups_of(answers, by):
+        clean, near = clean_of(part), _near(part, _neighbours(n_behind))
+        quarter = clean.shape[1] // 4
+        wrong = [near["incorrect", where] for where in ("block", "distributed")]
+        cases = [
+            ("IC-sequence-rise", "", sequence.rise(clean, n_first), clean[:, -quarter:].mean()),
+            ("IC-sequence-settles", "", sequence.settling(clean), clean[:, -2 * quarter :].mean()),
+            (
+                "IC-incorrect-block",
+                "block – distributed",
+                sequence.contrast(*wrong),
+                min(values[1].mean() for values in wrong),
+            ),
+        ]
+        for claim, where, both, level in cases:
+            found = intervals.statistic_over_facts(both, sequence.difference, **_again(seed))
+            rows.append((*key, claim, where, found, level))
+    return pd.DataFrame(rows, columns=[*by, "id", "arrangement", "found", "level"])
+
+
+def every_test(tests: pd.DataFrame, changes: pd.DataFrame, replaced: pd.DataFrame) -> pd.DataFrame:
+    """All that the claims are judged by: :func:`tests`, with the rows of the two tables below.
+
+    :func:`changes` test whether unknown pairs hardly disturb and incorrect ones do, :func:`replaced`
+    whether objects of invented subjects are improbable. Columns as :func:`tests`; ``level`` of these
+    is that of the right pairs at the same places, without replacement.
+    """
+    moved = changes.assign(id=changes["kind"].map(DISTURBED), level=changes["without"])
+    unknown = replaced[replaced["kind"] == "unknown"]
+    near_zero = unknown.assign(id="IC-unknown-near-zero", level=unknown["right"])
+    parts = [tests, moved.rename(columns={"change": "found"})]
+    parts.append(near_zero.rename(columns={"share": "found"}))
+    return pd.concat([part[list(tests)] for part in parts], ignore_index=True)
+
+
+def judged_by(
+    every: pd.DataFrame, *, little: float
+) -> tuple[dict[str, dict[str, dict[tuple[str, str], intervals.Interval]]], dict[tuple, str]]:
+    """(tested, marks) for :func:`lkecore.answers.verdicts.judge_ways`, from :func:`every_test`.
+
+    A way is the estimator and, behind a comma, the arrangement. Where the level lies below
+    ``little``, the verdict is marked "little to lose".
+    """
+    tested: dict[str, dict[str, dict[tuple[str, str], intervals.Interval]]] = {}
+    marks = {}
+    for row in every.itertuples():
+        way = way_of(row.estimator, row.arrangement)
+        tested.setdefault(way, {}).setdefault(row.id, {})[row.source, row.model] = row.found
+        if row.level < little:
+            marks[row.id, row.source, row.model, way] = "little to lose"
+    return tested, marks
+
+
+def way_of(estimator: str, arrangement: str) -> str:
+    """How a way is called in the verdicts, such as "iclke-space, block"."""
+    return f"{estimator}, {arrangement}" if arrangement else estimator
+
+
+def verdicts_by_model(judged: pd.DataFrame) -> pd.DataFrame:
+    """Verdicts, a row for each claim and way, and a column for each model.
+
+    ``judged`` as :func:`lkecore.answers.verdicts.judge_ways` found it.
+
+    A cell has the verdict and, in brackets, its mark; a model of another source has that behind its
+    name. The claim stands in the first of its rows alone.
+    """
+    marks = judged["mark"].map(lambda mark: mark and f" ({mark})")
+    told = judged.assign(cell=judged["verdict"] + marks, model=named(judged, "models"))
+    told["claim"] += " Holds if " + told["holds_if"] + "."
+    index = ["claim", "estimator"]
+    rank = {key: i for i, key in enumerate(papers.claims()["id"])}
+    order = told.sort_values("id", key=lambda ids: ids.map(rank), kind="stable")[index]
+    wide = told.pivot(index=index, columns="model", values="cell")[told["model"].unique()]
+    found = wide.loc[pd.MultiIndex.from_frame(order.drop_duplicates())].fillna("")
+    found = found.rename_axis(columns=None).reset_index()
+    return found.assign(claim=found["claim"].mask(found["claim"].duplicated(), ""))
+
+
+def named(frame: pd.DataFrame, column: str = "model") -> pd.Series:
+    """The name of each model as figures and tables have it: "smollm2", or "smollm2 (kamel)" if shipped."""
+    profile = frame["source"].map(
+        lambda source: "" if source == "this run" else f" ({source.removeprefix('shipped: ')})"
+    )
+    return frame[column] + profile
+
+
+# --- inside
+
+
+def clean_of(part: pd.DataFrame) -> np.ndarray:
+    """(draw, position): the probabilities of the clean sequences of one group."""
+    right = part[part["kind"] == "clean"]
+    return right.pivot(index="draw", columns="position", values="probability").to_numpy()
+
+
+def _near(
+    part: pd.DataFrame, within: Mapping[str, Sequence[int]]
+) -> dict[tuple[str, str], np.ndarray]:
+    """{(kind, arrangement): (2, draw, place)} at the distances of each arrangement."""
+    beside = sequence.beside_clean(part)
+    return {
+        (kind, where): sequence.paired(beside, kind, where, distances)
+        for kind in KINDS
+        for where, distances in within.items()
+    }
+
+
+def _neighbours(n_behind: int) -> dict[str, list[int]]:
+    return {"distributed": [1], "block": list(range(1, n_behind + 1))}
+
+
+def _is_neighbour(rows: pd.DataFrame, n_behind: int) -> pd.Series:
+    furthest = rows["arrangement"].map({name: max(d) for name, d in _neighbours(n_behind).items()})
+    return (rows["distance"] >= 1) & (rows["distance"] <= furthest)
+
+
+def _over_pairs(rows: pd.DataFrame, seed: int) -> intervals.Interval:
+    both = rows[["probability", "clean"]].to_numpy().T
+    return intervals.statistic_over_facts(both, sequence.change, seed=seed, n_resamples=1_000)
+
+
+def _again(seed: int) -> dict[str, object]:
+    """Draws are drawn again, and within each its own places."""
+    return {"seed": seed, "redraw": 1, "nested": True, "n_resamples": 2_000}

@@ -1,0 +1,195 @@
+"""Results: what longer profiles found, small enough to lie in the project beside the notebooks.
+
+A page of the book profile has minutes. What took hours is made once, by the same notebooks, and what
+their runs kept is gathered here: ``results/<profile>/<notebook>.parquet``, with a ``.json`` of the
+same name that says what made it. What a run keeps apart from its answers (other estimators, asked
+otherwise) stands beside it as ``<notebook>-<name>.parquet``. Pages show it as what it is, another
+run's numbers.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from textwrap import fill
+from typing import Any
+
+import pandas as pd
+
+from lkecore import storage
+from lkecore.errors import BadInput, first_line
+from lkecore.facts import world_text
+
+FOLDER = storage.RESULTS
+KEPT = "answers.parquet"  # what a run keeps for this
+# And what is kept apart from them: EIC-LKE's answers, and written ones. What the page on writing keeps
+# apart ships beside the answers of the page on ranking, which are about the same facts.
+APART = ("eic", "written")
+BESIDE = {"55_lab_writing": "50_lab_truth"}
+ABOUT = (
+    "profile", "notebook", "command", "started", "seconds", "commit", "source", "versions", "models",
+    "worlds",
+)  # fmt: skip
+WHO_AND_HOW = {"models", "estimators", "n_choice", "shipped", "page"}  # these draw no fact
+NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")  # of a profile: no path
+LATER: dict[str, Any] = {"parameters": {}, "chunks": 0, "chunks_from_cache": 0}
+
+
+def read(
+    profile: str, notebook: str, folder: Path = FOLDER, *, apart: str = ""
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """(answers, what made them) of a notebook's runs in a longer profile, as they ship.
+
+    ``apart`` is one of ``APART``: then it is what the runs kept under this name beside the answers.
+
+    The second has the keys of ``ABOUT``: ``command`` that makes them again, ``started`` (UTC) and
+    ``seconds`` of all runs, ``commit`` and ``source`` of lkecore, the versions of what computed, and
+    the digests of the models and of the lab's worlds; and the keys of ``LATER``, which the oldest
+    results lack: the ``parameters`` of the notebook, and in how many ``chunks`` it scored.
+    Raises :class:`BadInput` where there are none, which is so without a checkout of the project,
+    for a profile or notebook that is no plain name (see `check_name`), and for answers about a world
+    of the lab that is another one by now.
+    """
+    check_name("profile", profile, "results")
+    check_name("notebook", notebook, "results")
+    path = folder / profile / f"{notebook}{apart and '-'}{apart}.parquet"
+    try:
+        about = json.loads((path.parent / f"{notebook}.json").read_text(encoding="utf-8"))
+        kept = {key: about[key] for key in ABOUT}
+        kept |= {key: about.get(key, none) for key, none in LATER.items()}
+        frame = pd.read_parquet(path)
+    except FileNotFoundError as error:
+        raise BadInput(f"no results {path}; they ship with a checkout of the project") from error
+    except (OSError, ValueError, KeyError) as error:
+        raise BadInput(f"results {path} cannot be read ({first_line(error)})") from error
+    if changed := [
+        name for name, digest in kept["worlds"].items() if digest != world_text.digest(name)
+    ]:
+        raise BadInput(
+            f"results {path} are of another {changed[0]} than this version makes; make them anew "
+            f"with {kept['command']}"
+        )
+    words = frame.select_dtypes("category").columns  # these would group by absent words, too
+    return frame.astype(dict.fromkeys(words, str)), kept
+
+
+def check_name(what: str, name: str, where: object) -> None:
+    """Raise :class:`BadInput` unless ``name`` is plain: it becomes part of a path, and of pages."""
+    if not NAME.fullmatch(name):
+        raise BadInput(f"{where}: {what} {name[:80]!r} must be 1 to 60 letters, digits, _ or -")
+
+
+def together(
+    found: Mapping[str, tuple[pd.DataFrame, Mapping[str, Any]]],
+) -> dict[str, pd.DataFrame]:
+    """Answers of results by name; those about the same facts put together, under the first name.
+
+    ``found``: what `read` gives, by name. Two profiles may have an estimator each, or a model each, of
+    the same facts: then their parameters differ in ``WHO_AND_HOW`` alone. The oldest results do not say
+    what was asked, and stay alone. Raises :class:`BadInput`, naming the results, where such facts had
+    other options, or where one answer is there twice and once right.
+    """
+    groups: dict[str, list[str]] = {}
+    for name, (_, about) in found.items():
+        given = about["parameters"]
+        rest = {key: given[key] for key in sorted(given) if key not in WHO_AND_HOW}
+        groups.setdefault(json.dumps(rest) if given else name, []).append(name)
+    joined = {}
+    for names in groups.values():
+        frame = pd.concat([found[name][0] for name in names], ignore_index=True)
+        if len(names) > 1:
+            fact, answer = ["relation", "fact"], ["model", "estimator", "relation", "fact"]
+            frame = frame.drop_duplicates([*answer, "correct"])
+            n_options = frame.groupby(fact)["n_options"].nunique()
+            if n_options.max() > 1 or frame.duplicated(answer).any():
+                raise BadInput(
+                    f"results {', '.join(names)}: of the same facts, but they contradict"
+                )
+        joined[names[0]] = frame
+    return joined
+
+
+def beside(
+    ours: pd.DataFrame, profiles: Sequence[str], notebook: str, *, join: bool = True
+) -> pd.DataFrame:
+    """The answers of this run, and below them those of a notebook that ship, told by ``source``.
+
+    ``source`` is "this run" or "shipped: " and the name of a profile in ``results/``; profiles that
+    asked the same facts in other ways, or other models, are one source, under the name of the
+    first. With ``join=False`` each stays a source of its own, as where a fact is asked many times
+    in the same way, with other shots. What ships without a column of ours has NaN there. The order
+    within a source is that of its answers. Raises :class:`BadInput` as :func:`read` and :func:`together`.
+    """
+    read_all = {name: read(name, notebook) for name in profiles}
+    found = together(read_all) if join else {name: frame for name, (frame, _) in read_all.items()}
+    sources = {"this run": ours} | {f"shipped: {name}": each for name, each in found.items()}
+    return pd.concat([f.assign(source=name) for name, f in sources.items()], ignore_index=True)
+
+
+def beside_worlds(
+    ours: pd.DataFrame, profiles: Sequence[str], estimator: str, *, without: str
+) -> pd.DataFrame:
+    """:func:`beside` with the answers to one estimator on shipped worlds of the lab, facts in order.
+
+    The world ``without``, which this run asks itself, is left out of what ships. ``world`` says of
+    which world shipped answers are; ``n_options`` is what those runs asked with.
+    """
+    notebook = "50_lab_truth"
+    parts = []
+    for name in profiles:
+        frame, about = read(name, notebook)
+        frame = frame[(frame["estimator"] == estimator) & (frame["world"] != without)]
+        frame = frame.assign(n_options=about["parameters"]["n_options"])
+        parts.append(frame.assign(source=f"shipped: {name}"))
+    order = ["world", "relation", "fact"]
+    return pd.concat(
+        [ours.assign(source="this run"), *(part.sort_values(order) for part in parts)],
+        ignore_index=True,
+    )
+
+
+def beside_single(
+    ours: pd.DataFrame, profiles: Sequence[str], notebook: str, single: Sequence[str], of_one: str
+) -> pd.DataFrame:
+    """:func:`beside`, and below that the profiles ``single`` of a notebook about one relation, ``of_one``.
+
+    Of these, such as page 11's over the number of shots, stay the most shots and the first draw of
+    them. Their sources name the relation, too.
+    """
+    found = {name: read(name, notebook) for name in profiles}
+    for name in single:
+        frame, about = read(name, of_one)
+        frame = frame[frame["n_shots"] == frame["n_shots"].max()]
+        frame = frame[frame["draw"] == frame["draw"].min()]
+        relation = about["parameters"]["relation"]
+        found[f"{name}, {relation}"] = frame.assign(relation=relation), about
+    sources = {"this run": ours} | {f"shipped: {n}": f for n, f in together(found).items()}
+    return pd.concat([f.assign(source=name) for name, f in sources.items()], ignore_index=True)
+
+
+def asked_for(profiles: Sequence[str], notebook: str, **ours: Any) -> dict[str, dict[str, Any]]:
+    """{source: parameters} behind :func:`beside`: ``ours`` of this run, and of each that ships."""
+    shipped = {f"shipped: {name}": read(name, notebook)[1]["parameters"] for name in profiles}
+    return {"this run": ours} | shipped
+
+
+def made_by(profiles: Sequence[str], notebook: str) -> list[str]:
+    """What made the shipped answers of a notebook, a text for each profile, and how to make them again."""
+    abouts = [read(name, notebook)[1] for name in profiles]
+    lines = [f"shipped: {line(about)}; to make it again: {about['command']}" for about in abouts]
+    return [fill(each, 79, subsequent_indent="  ") for each in lines]
+
+
+def line(about: dict[str, Any]) -> str:
+    """What made some results, in one line for a page.
+
+    The minutes are those of the runs that ended; what runs before them had scored and kept did not
+    have to be scored again, and the line says how much that was. Models of the lab are trained before.
+    """
+    kept = about["chunks_from_cache"]
+    earlier = f" ({kept} of {about['chunks']} parts scored before)" if kept else ""
+    earlier += " without training" if about["worlds"] else ""
+    return (
+        f"profile {about['profile']}, {about['started'][:10]}, {about['seconds'] / 60:.0f} min"
+        f"{earlier}, lkecore at {about['commit']}"
+    )

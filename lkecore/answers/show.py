@@ -1,0 +1,108 @@
+"""Show: a table for a page, in which foreign text stays text.
+
+Subjects, objects, prompts and names come from files of other people and from models. pandas escapes
+them in a plain frame, but not in a styled one, and its option for that leaves out lists and names of
+levels. So each table with a look of its own goes through here.
+"""
+
+import functools
+import html
+import numbers
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pandas.io.formats.style import Styler
+
+CLASSES = "lke-text tex2jax_ignore mathjax_ignore"  # a $ in a name begins no formula
+NUMBERS = (numbers.Number, np.bool_)
+INTERVAL = re.compile(r"-?[\d.]+ \[-?[\d.]+, -?[\d.]+\]")  # is not broken over two lines
+
+
+def words(
+    frame: pd.DataFrame,
+    *,
+    index: bool = False,
+    digits: int | str | Mapping[Any, str] | None = None,
+    missing: str | None = None,
+) -> Styler:
+    """A table of words for Jupyter and the book: the frame as it is, its text never as markup.
+
+    ``index``: whether to show it. ``digits``: decimals of all floats (else 6), or a format such as
+    "{:.2f}", for all columns or, by name, for some. ``missing``: what stands for a missing value
+    (else nan or None). Values, names of columns, and the labels and names of an index are escaped,
+    whatever they are: a list of texts, too. Formats are the notebook's own, and are not. The frame is
+    not changed.
+
+    >>> "<s>" in words(pd.DataFrame({"prompt": ["<s>Kenya"]})).to_html()
+    False
+    """
+    safe = frame.copy()
+    for place, dtype in enumerate(frame.dtypes):
+        if not pd.api.types.is_numeric_dtype(dtype):
+            values = [_escaped(value) for value in frame.iloc[:, place]]
+            safe.isetitem(place, pd.Series(values, index=frame.index, dtype=object))
+    safe.index, safe.columns = _labels(frame.index), _labels(frame.columns)
+    look = safe.style
+    if isinstance(digits, int):
+        look = look.format(precision=digits, na_rep=missing)
+    elif isinstance(digits, Mapping):
+        look = look.format({_escaped(k): v for k, v in digits.items()}, na_rep=missing)
+    elif digits is not None or missing is not None:
+        look = look.format(digits, na_rep=missing)
+    if not index:
+        look = look.hide()
+    return look.set_table_attributes(f'class="{CLASSES}"')
+
+
+def sortable(frame: pd.DataFrame, caption: str, name: str) -> None:
+    """Show a table that a click on the head of a column sorts, and that scrolls where it is long.
+
+    Text is escaped as in :func:`words`. ``name`` becomes the id of the table on its page. Without
+    JavaScript the same table is there, and cannot be sorted.
+    """
+    itables = _itables()
+    look = f"#{name}_wrapper {{max-height: 30em; overflow-y: auto}}"
+    itables.show(
+        frame,
+        caption=caption,
+        table_id=name,
+        style="caption-side:top;margin:0",
+        css=f".dt-container {{font-size: 0.74rem}} {look}",
+        showIndex=False,
+        paging=False,
+        layout=dict.fromkeys(["topEnd", "bottomStart"]),
+    )
+
+
+@functools.cache
+def _itables() -> Any:
+    """The module, once its script stands on the page; imported late, since it is for pages alone."""
+    import itables
+
+    itables.init_notebook_mode(all_interactive=False, connected=False)
+    itables.options.text_in_header_can_be_selected = False  # a click sorts
+    return itables
+
+
+def _escaped(value: Any) -> Any:
+    """Text for HTML; numbers and what is missing as they are, so that formats apply to them."""
+    missing = value is None or value is pd.NA or value is pd.NaT
+    if missing or isinstance(value, NUMBERS):
+        return value
+    text = html.escape(str(value))
+    return text.replace(" ", "\u00a0") if INTERVAL.fullmatch(text) else text
+
+
+def _labels(labels: pd.Index) -> pd.Index:
+    """The same labels and names of levels, escaped."""
+    names = [_escaped(name) for name in labels.names]
+    if isinstance(labels, pd.MultiIndex):
+        return pd.MultiIndex.from_tuples(
+            [tuple(map(_escaped, each)) for each in labels], names=names
+        )
+    if pd.api.types.is_numeric_dtype(labels.dtype):
+        return labels.rename(names[0])
+    return pd.Index([_escaped(each) for each in labels], dtype=object, name=names[0])

@@ -1,0 +1,211 @@
+"""Templates: pairs beside sentences, which come in several wordings. From answers to tables by kind.
+
+A *kind* of prompt is an estimator, or all the templates of one origin together: those that people
+wrote, and those that a program mined from text. One answer to a kind is the share of its templates
+that have a fact right, so that a kind with three templates counts no more than one with a single one.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from lkecore import intervals
+from lkecore.answers.tables import groups_of, over_relations, paired, side_by_side
+from lkecore.answers.verdicts import tested
+from lkecore.facts import Sample
+from lkecore.metrics import formats
+from lkecore.prompts import HUMAN, MINED, templates_of
+
+HUMAN_KIND, MINED_KIND = "human (HGP)", "mined (MMP)"
+KINDS = dict.fromkeys(HUMAN, HUMAN_KIND) | dict.fromkeys(MINED, MINED_KIND)
+
+
+def with_kinds(answers: pd.DataFrame) -> pd.DataFrame:
+    """The answers with one more column, ``kind``; whatever is no template is a kind of its own."""
+    return answers.assign(kind=[KINDS.get(name, name) for name in answers["estimator"]])
+
+
+def shares(answers: pd.DataFrame) -> pd.DataFrame:
+    """A row for each fact and kind: which share of the kind's templates has the fact right.
+
+    Columns: ``model``, ``relation``, ``fact``, ``kind``, and ``correct``, the share, in [0, 1]: so
+    :func:`~lkecore.answers.tables.over_relations` takes them as it takes answers. Facts keep the
+    order of the frame.
+    """
+    key = ["model", "relation", "fact", "kind"]
+    return with_kinds(answers).groupby(key, sort=False)["correct"].mean().reset_index()
+
+
+def by_relation(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
+    """The accuracy of each kind in each relation, with an interval over facts.
+
+    Columns: ``model``, ``relation``, ``kind``, ``accuracy`` (an Interval, in [0, 1]), ``facts``. The
+    interval draws facts again with all their templates; where every fact has the same share, it
+    has no width.
+    """
+    rows = [
+        (*key, intervals.mean_over_facts([part["correct"].to_numpy()], seed=seed), len(part))
+        for key, part in groups_of(shares(answers), ["model", "relation", "kind"])
+    ]
+    return pd.DataFrame(rows, columns=["model", "relation", "kind", "accuracy", "facts"])
+
+
+def by_kind(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
+    """The accuracy of each kind over all relations, each counted alike, and how steady it is.
+
+    Columns: ``model``, ``kind``; ``relations``, ``prompts`` (templates of all relations together) and
+    ``facts``, how many; ``over_facts`` and ``over_relations`` as in
+    :func:`~lkecore.answers.tables.over_relations`; ``spread``: the standard deviation of the accuracy
+    over prompts, an Interval that draws prompts again as if none had to do with another, or None of a
+    single one.
+    """
+    means = over_relations(shares(answers), ["model", "kind"], seed=seed)
+    each = with_kinds(answers)
+    each["relation"] = each["relation"] + "\x1f" + each["estimator"]  # a prompt in its place
+    of_prompts = over_relations(each, ["model", "kind"], seed=seed)
+    means["spread"] = of_prompts["spread"]
+    means.insert(3, "prompts", of_prompts["relations"])
+    facts = shares(answers).groupby(["model", "kind"], sort=False).size()
+    means.insert(4, "facts", facts.to_numpy())
+    return means
+
+
+def by_prompt(answers: pd.DataFrame) -> pd.DataFrame:
+    """The accuracy of each template and estimator in each relation: the dots behind :func:`by_kind`."""
+    key = ["model", "kind", "relation", "estimator"]
+    means = with_kinds(answers).groupby(key, sort=False)["correct"].mean()
+    return means.rename("accuracy").reset_index()
+
+
+def apart(answers: pd.DataFrame, pairs: Sequence[tuple[str, str]], *, seed: int) -> pd.DataFrame:
+    """The first kind of each pair minus the second, on the facts that both were asked.
+
+    A row for each model and pair: ``model``, ``first``, ``second``; ``facts`` and ``relations``, how
+    many; ``over_facts`` and ``over_relations``, Intervals of the difference of accuracies, each
+    relation counted alike; the second is None of a single relation. Positive: the first is better.
+    """
+    rows = []
+    for (model,), part in groups_of(shares(answers), ["model"]):
+        wide = side_by_side(part, "kind")
+        for first, second in [pair for pair in pairs if set(pair) <= set(wide)]:
+            gap = (wide[first] - wide[second]).dropna().rename("gap").reset_index()
+            [row] = over_relations(gap, [], value="gap", seed=seed).to_dict("records")
+            row = {"first": first, "second": second, "facts": len(gap)} | row
+            rows.append({"model": model} | row)
+    return pd.DataFrame(rows).drop(columns="spread")
+
+
+def steadier(answers: pd.DataFrame, estimators: Sequence[str], *, seed: int) -> pd.DataFrame:
+    """How much more the human templates vary than an estimator does: a difference of two spreads.
+
+        std over relations and human templates of the accuracy - std over relations of the estimator's
+
+    Columns: ``model``, ``estimator``, ``relations``, ``over_relations``: the Interval of the
+    difference; relations are drawn again, and the facts within each, the same for all prompts.
+    Positive: the estimator is steadier. ValueError where relations have different numbers of facts.
+    """
+    rows = []
+    for (model,), part in groups_of(answers, ["model"]):
+        right = {
+            key: [group.to_numpy() for _, group in each.groupby("relation", sort=False)["correct"]]
+            for key, each in part.groupby("estimator", sort=False)
+        }
+        for name in estimators:
+            found = intervals.statistic_over_facts(
+                [right[name], *(right[each] for each in HUMAN)],
+                _spread_apart,
+                seed=seed,
+                redraw=1,
+                nested=True,
+            )
+            rows.append((model, name, len(right[name]), found))
+    return pd.DataFrame(rows, columns=["model", "estimator", "relations", "over_relations"])
+
+
+def _spread_apart(right: np.ndarray) -> float:
+    """``right`` is (prompt, relation, fact), the estimator first and the templates behind it."""
+    return right[1:].mean(axis=2).std(ddof=1) - right[0].mean(axis=1).std(ddof=1)
+
+
+def for_claims(
+    gaps: pd.DataFrame, steady: pd.DataFrame, estimator: str
+) -> dict[str, dict[tuple[str, str], intervals.Interval]]:
+    """What :func:`lkecore.answers.verdicts` tests of one estimator, from :func:`apart` and :func:`steadier`.
+
+    The claims: above human templates, above mined ones, and steadier than human ones. Intervals are over
+    relations; a model that was asked a single relation has none.
+    """
+    mine = gaps[gaps["first"] == estimator].assign(source="this run")
+    its = steady[steady["estimator"] == estimator].assign(source="this run")
+    return {
+        "IC-above-human": tested(mine[mine["second"] == HUMAN_KIND], "over_relations"),
+        "IC-above-mined": tested(mine[mine["second"] == MINED_KIND], "over_relations"),
+        "IC-steadier": tested(its, "over_relations"),
+    }
+
+
+def against(answers: pd.DataFrame, sample: Sample, estimator: str, *, seed: int) -> pd.DataFrame:
+    """An estimator beside every single template, relation by relation, on the same facts.
+
+    Columns: ``model``, ``relation``, ``template``, ``words``; ``accuracy`` of the template; ``gain``: the
+    accuracy of the estimator minus that, an Interval over facts; ``only_estimator`` and ``only_template``:
+    facts that only one has right; ``p``: McNemar's exact test, corrected by Holm for all rows of a model.
+    """
+    by = ["model", "relation"]
+    pairs = [(name, estimator) for name in (*HUMAN, *MINED)]
+    found = paired(answers, "estimator", pairs, by=by, corrected=["model"], seed=seed)
+    means = by_prompt(answers).set_index([*by, "estimator"])["accuracy"]
+    places = list(zip(found["model"], found["relation"], found["first"], strict=True))
+    return pd.DataFrame(
+        {
+            "model": found["model"],
+            "relation": found["relation"],
+            "template": found["first"],
+            "words": [templates_of(sample[name].relation)[key] for _, name, key in places],
+            "accuracy": [means[place] for place in places],
+            "gain": found["over_facts"],
+            "only_estimator": found["only_second"],
+            "only_template": found["only_first"],
+            "p": found["p"],
+        }
+    )
+
+
+def optimism(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
+    """What the best human template of each relation gets, and what it would get on other facts.
+
+    Columns: ``model``, ``relation``, ``mean`` and ``best`` accuracy of the human templates;
+    ``as_chosen`` and ``honest`` as :func:`lkecore.metrics.formats.best_of_several` has them, and
+    ``too_high``, their difference. All in [0, 1].
+    """
+    rng, rows = np.random.default_rng(seed), []
+    human = answers[answers["estimator"].isin(HUMAN)]
+    for key, part in groups_of(human, ["model", "relation"]):
+        right = part.pivot(index="estimator", columns="fact", values="correct").to_numpy(float)
+        means = right.mean(axis=1)
+        chosen, honest = formats.best_of_several(right, seed=rng)
+        rows.append((*key, means.mean(), means.max(), chosen, honest, chosen - honest))
+    columns = ["model", "relation", "mean", "best", "as_chosen", "honest", "too_high"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def widest(answers: pd.DataFrame) -> pd.DataFrame:
+    """The relation in which the wording matters most, a row for each model and kind of template.
+
+    Columns: ``model``, ``kind``, ``relation``; ``best`` and ``worst``, names of templates;
+    ``accuracy_best`` and ``accuracy_worst``. No row where no relation has two templates of a kind.
+    """
+    each = by_prompt(answers)
+    each = each[each["kind"].isin(set(KINDS.values()))]
+    rows = []
+    for (model, kind, name), part in groups_of(each, ["model", "kind", "relation"]):
+        part = part.sort_values("accuracy", kind="stable")
+        low, high = part.iloc[0], part.iloc[-1]
+        row = high["estimator"], low["estimator"], high["accuracy"], low["accuracy"]
+        rows += [(model, kind, name, *row)] if len(part) > 1 else []
+    columns = ["best", "worst", "accuracy_best", "accuracy_worst"]
+    found = pd.DataFrame(rows, columns=["model", "kind", "relation", *columns])
+    gap = (found["accuracy_best"] - found["accuracy_worst"]).round(12)
+    order = gap.sort_values(ascending=False, kind="stable").index
+    return found.loc[order].drop_duplicates(["model", "kind"]).sort_index().reset_index(drop=True)

@@ -1,0 +1,118 @@
+"""Verdicts: from the intervals of a page to verdicts on the papers' claims."""
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from lkecore import papers
+from lkecore.answers.kept import keep
+from lkecore.intervals import Interval
+
+
+def judge(
+    tested: Mapping[str, Mapping[tuple[str, ...], Interval]],
+    *,
+    estimator: str,
+    as_paper: bool,
+    marks: Mapping[tuple[str, str, str], str] | None = None,
+    paper: str = "IC",
+    digits: int = 3,
+) -> pd.DataFrame:
+    """The verdicts on some claims, a row for each claim, source and model, in the papers' order.
+
+    ``tested`` has, for each id of a claim, the interval of its statistic under (source, models);
+    ``estimator`` says how was asked, ``as_paper`` whether that is the paper's way. ``marks`` say of a
+    (claim, source, models) why its verdict says nothing of the claim. Columns: id, claim, holds_if,
+    source, models, ours, verdict, mark. They are kept as ``verdicts.csv``, from which the book's
+    page of all claims is made. KeyError for an id that no claim has.
+
+    Keys may name the estimator, too: (source, models, estimator). Then the result is that of
+    :func:`judge_ways`, and only ``estimator`` can be the paper's way.
+    """
+    ways = dict.fromkeys(key[2] for of in tested.values() for key in of if len(key) > 2)
+    if ways:
+        by_way = {
+            way: {
+                claim: {key[:2]: interval for key, interval in of.items() if key[2] == way}
+                for claim, of in tested.items()
+            }
+            for way in ways
+        }
+        return judge_ways(by_way, as_paper=[estimator] * as_paper, paper=paper, digits=digits)
+    found = _judged(tested, marks or {}, paper, digits)
+    keep(papers.verdicts(found.assign(estimator=estimator, as_paper=as_paper)), "verdicts.csv")
+    return found
+
+
+def judge_ways(
+    tested: Mapping[str, Mapping[str, Mapping[tuple[str, str], Interval]]],
+    *,
+    as_paper: Sequence[str],
+    marks: Mapping[tuple[str, str, str, str], str] | None = None,
+    paper: str = "IC",
+    digits: int = 3,
+) -> pd.DataFrame:
+    """:func:`judge` for several ways of asking; ``tested`` has under each what that takes.
+
+    ``as_paper`` names the ways that are the paper's; ``marks`` are of a (claim, source, models, way). A
+    column ``estimator`` has the way; the rows of each stand together, in their order. Kept as there.
+    """
+    parts = [_judged({}, {}, paper, digits).assign(estimator="")]
+    for way, of_way in tested.items():
+        said = {key[:3]: mark for key, mark in (marks or {}).items() if key[3] == way}
+        parts.append(_judged(of_way, said, paper, digits).assign(estimator=way))
+    found = pd.concat(parts, ignore_index=True)
+    keep(papers.verdicts(found.assign(as_paper=found["estimator"].isin(as_paper))), "verdicts.csv")
+    return found
+
+
+def verdict_table(judged: pd.DataFrame) -> pd.DataFrame:
+    """What :func:`judge_ways` found, a row for each source, model and way, and a column for each claim.
+
+    A cell has the interval, the verdict and, in brackets, the mark; empty where nothing was tested.
+    Claims stand in the order in which they first come.
+    """
+    marks = judged["mark"].map(lambda mark: mark and f" ({mark})")
+    told = judged.assign(told=judged["ours"] + ": " + judged["verdict"] + marks)
+    index = ["source", "models", "estimator"]
+    wide = told.pivot(index=index, columns="claim", values="told")
+    order = pd.MultiIndex.from_frame(judged[index].drop_duplicates())
+    found = wide.loc[order, judged["claim"].unique()].fillna("")
+    return found.rename_axis(columns=None).reset_index()
+
+
+def _judged(
+    tested: Mapping[str, Mapping[tuple[str, str], Interval]],
+    marks: Mapping[tuple[str, str, str], str],
+    paper: str,
+    digits: int,
+) -> pd.DataFrame:
+    claims = papers.claims(paper).set_index("id")
+    rows = []
+    for key in [key for key in claims.index if key in tested]:
+        claim = claims.loc[key]
+        for (source, models), interval in tested[key].items():
+            rows.append(
+                {
+                    "id": key,
+                    "claim": claim["claim"],
+                    "holds_if": claim["holds_if"],
+                    "source": source,
+                    "models": models,
+                    "ours": interval.text(digits),
+                    "verdict": papers.claim_verdict(interval, claim),
+                    "mark": marks.get((key, source, models), ""),
+                }
+            )
+    if unknown := [key for key in tested if key not in claims.index]:
+        raise KeyError(f"no claim {unknown[0]!r} of paper {paper}")
+    columns = ["id", "claim", "holds_if", "source", "models", "ours", "verdict", "mark"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def tested(
+    frame: pd.DataFrame, column: str, key: Sequence[str] = ("source", "model")
+) -> dict[tuple[str, ...], Interval]:
+    """What :func:`judge` takes: the intervals of a column under ``key``, where there are any."""
+    rows = zip(*(frame[name] for name in key), frame[column], strict=True)
+    return {tuple(names): found for *names, found in rows if found is not None}

@@ -1,0 +1,250 @@
+"""Written: the door for what models write, and what is counted in their outputs.
+
+:func:`write` is to outputs what :func:`lkecore.answers.door.ask` is to choices among options: a run
+writes and keeps, a page reads what its runs have kept, and both get the same frame, a row a question.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from lkecore import intervals
+from lkecore.answers.door import Questions, opened, questions_of
+from lkecore.answers.kept import collect, keep
+from lkecore.answers.tables import groups_of, over_relations
+from lkecore.errors import BadInput
+from lkecore.intervals import Interval
+from lkecore.metrics import match
+from lkecore.scores.generate import generate
+from lkecore.scores.tokens import encode_texts
+
+FACT = ["model", "kind", "relation", "fact"]
+
+
+def write(
+    models: Sequence[str],
+    questions: Questions,
+    file: str,
+    *,
+    max_new_tokens: int,
+    stop: str | None = None,
+    windows: Mapping[str, int] | None = None,
+    dtype: str = "float32",
+    page: bool = False,
+    only: Mapping[str, Sequence[str]] | None = None,
+    only_by: str = "estimator",
+    by: Sequence[str] = ("estimator", "relation"),
+) -> pd.DataFrame:
+    """Let every model go on after every question, greedily: a row for each, in the order of the questions.
+
+    Of the prompts only the context is used. ``models``, ``questions``, ``only``, ``only_by`` and ``by`` (with
+    a "relation" in it) are as for :func:`lkecore.answers.door.ask`. An output ends with the model's
+    end token, with ``stop`` if there is one, or after ``max_new_tokens``. ``windows`` has the
+    tokens that prompt and output of a model may have together, where these are not its own window.
+
+    Columns: ``model``; those of ``by``; ``fact``, ``subject``, ``object``; ``text``, the output;
+    ``prompt_tokens``, those of the longest prompt under the same key; and whether the object stands
+    in the output (bool): ``anywhere``, also in a longer word (the paper's rule, IC-S6);
+    ``whole_words``; ``at_the_start``, after blanks and as whole words; at last ``stray`` in [0, 1]: in
+    which share of the other facts under this key the output holds *their* object, which is how often
+    an output would be right that has nothing to do with its subject (NaN for a single fact).
+
+    They are kept as ``file`` (``.parquet``). With ``page``, nothing is written: what the runs behind the
+    page have kept is returned. Raises :class:`BadInput`, before any weights are loaded, for a model
+    that is not causal, and for a prompt that leaves no room for the output; and as ``ask`` and
+    :func:`lkecore.scores.generate.generate` do.
+    """
+    if page:
+        return collect(file)
+    asked = {
+        (name, *k): qs
+        for name in models
+        for k, qs in questions_of(questions, name, only, by, only_by)
+    }
+    if not asked:
+        raise BadInput("nothing is asked: there are no models or no questions")
+    longest = {
+        key: _longest(key, some, max_new_tokens, (windows or {}).get(key[0]), dtype)
+        for key, some in asked.items()
+    }
+    # Prompts of a relation begin alike and go on side by side, whatever the estimator.
+    place = 1 + list(by).index("relation")
+    texts: dict[tuple, list[str]] = {}
+    for name, relation in dict.fromkeys((key[0], key[place]) for key in asked):
+        together = [key for key in asked if (key[0], key[place]) == (name, relation)]
+        contexts = [prompt.context for key in together for prompt in asked[key]]
+        lm = opened(name, dtype)
+        outputs = iter(generate(lm, contexts, max_new_tokens=max_new_tokens, stop=stop)["text"])
+        texts |= {key: [next(outputs) for _ in asked[key]] for key in together}
+    frames = []
+    for key, some in asked.items():
+        about = {
+            "fact": [prompt.fact for prompt in some],
+            "subject": [prompt.subject for prompt in some],
+            "object": [prompt.options[prompt.gold] for prompt in some],
+            "text": texts[key],
+            "prompt_tokens": longest[key],
+        }
+        named = dict(zip(["model", *by], key, strict=True))
+        frames.append(pd.DataFrame(named | about).assign(**_found(about["text"], about["object"])))
+    found = pd.concat(frames, ignore_index=True)
+    keep(found, file)
+    return found
+
+
+def _longest(key: tuple, some: Sequence, n_new: int, window: int | None, dtype: str) -> int:
+    """The tokens of the longest prompt; refuses one that leaves no room for ``n_new`` tokens."""
+    model, *names = key
+    lm = opened(model, dtype)
+    if lm.kind != "causal":
+        raise BadInput(f"model {model} is {lm.kind}, and only a causal model goes on writing")
+    ids = encode_texts(lm.tokenizer, [prompt.context for prompt in some], add_bos=lm.add_bos)
+    n, window = max(map(len, ids)), window or lm.context_length
+    if window and n + n_new > window:
+        raise BadInput(
+            f"{model}, {', '.join(map(str, names))}: {n} tokens and {n_new} new ones are more than "
+            f"{window}; show fewer pairs"
+        )
+    return n
+
+
+def _found(texts: Sequence[str], objects: Sequence[str]) -> dict[str, list]:
+    """What `write` says of each output: by each rule whether its object is found, and stray hits."""
+    pairs = list(zip(texts, objects, strict=True))
+    hits = np.array([[match.contains(text, [name]) for name in objects] for text in texts], float)
+    others = hits.sum(axis=1) - np.diag(hits)
+    return {
+        "anywhere": [match.contains(text, [name]) for text, name in pairs],
+        "whole_words": [match.contains(text, [name], whole_words=True) for text, name in pairs],
+        "at_the_start": [match.begins_with(text, name) for text, name in pairs],
+        "stray": list(others / (len(pairs) - 1)) if len(pairs) > 1 else [np.nan] * len(pairs),
+    }
+
+
+def by_fact(written: pd.DataFrame, measures: Sequence[str]) -> pd.DataFrame:
+    """The mean of each measure over the estimators of a kind, so that each fact counts once.
+
+    Columns: ``model``, ``kind``, ``relation``, ``fact`` and the measures, in the order of the frame.
+    """
+    return written.groupby(FACT, sort=False)[list(measures)].mean().reset_index()
+
+
+def shares(facts: pd.DataFrame, measures: Sequence[str], *, seed: int) -> pd.DataFrame:
+    """The mean of each measure over relations, each counted alike, by ``model`` and ``kind``.
+
+    ``facts`` are of :func:`by_fact`. Columns: ``model``, ``kind``; ``measure``, its name in words;
+    ``share``, an Interval over facts; ``facts``, how many.
+    """
+    key = ["model", "kind"]
+    number = facts.groupby(key, sort=False).size().rename("facts").reset_index()
+    parts = [
+        over_relations(facts, key, value=name, seed=seed).assign(measure=name.replace("_", " "))
+        for name in measures
+    ]
+    found = pd.concat(parts).rename(columns={"over_facts": "share"})[[*key, "measure", "share"]]
+    order = {tuple(row): i for i, row in enumerate(number[key].to_numpy())}
+    place = [order[row] for row in zip(found["model"], found["kind"], strict=True)]
+    found = found.iloc[np.argsort(place, kind="stable")]
+    return found.merge(number, on=key)
+
+
+def once(written: pd.DataFrame) -> pd.DataFrame:
+    """The outputs of the first estimator of each kind alone: three outputs on a fact are no three facts."""
+    first = written.groupby(["model", "relation", "kind"])["estimator"].transform("first")
+    return written[written["estimator"] == first]
+
+
+def agreement(written: pd.DataFrame) -> pd.DataFrame:
+    """Do writing and ranking agree, fact by fact? A row for each ``model`` and ``kind``.
+
+    ``written`` has ``anywhere``, ``at_the_start`` and ``ranking`` (bool), each fact once. Columns:
+    ``outputs``, how many; ``right``, those that hold the object anywhere; ``starting``, the share of
+    these that begins with it (an Interval, Wilson; None of none); ``both``, ``only_written``,
+    ``only_ranked``, ``neither``; ``kappa``: Cohen's, 1 if the two always agree, 0 if they agree as often
+    as by chance, with an approximate 95 % interval (None where one of the two is always right or
+    always wrong).
+    """
+    # Imported late: it takes a second that most users of this module need not wait.
+    from statsmodels.stats.inter_rater import cohens_kappa
+
+    rows = []
+    for key, part in groups_of(written, ["model", "kind"]):
+        a, b = (part[name].to_numpy(dtype=bool) for name in ("anywhere", "ranking"))
+        table = np.array([[(a & b).sum(), (a & ~b).sum()], [(~a & b).sum(), (~a & ~b).sum()]])
+        kappa = None
+        if table.sum(axis=0).all() and table.sum(axis=1).all():
+            found = cohens_kappa(table)
+            bounds = found.kappa, found.kappa_low, found.kappa_upp
+            kappa = Interval(*map(float, bounds), 0.95, "Cohen's kappa")
+        at_start = int(part.loc[a, "at_the_start"].sum())
+        share = intervals.proportion(at_start, int(a.sum())) if a.any() else None
+        rows.append((*key, len(part), int(a.sum()), share, *table.ravel(), kappa))
+    columns = ["outputs", "right", "starting", "both", "only_written", "only_ranked", "neither"]
+    return pd.DataFrame(rows, columns=["model", "kind", *columns, "kappa"])
+
+
+def differences(
+    facts: pd.DataFrame, sides: Sequence[tuple[tuple[str, str], tuple[str, str]]], *, seed: int
+) -> pd.DataFrame:
+    """What is found ``anywhere`` on the first side minus the second, on the same facts.
+
+    ``facts`` are of :func:`by_fact`; a side is (model, kind), and a pair of sides has no row where one
+    of them did not write. Columns: ``model`` of the first side; ``of``: what is compared;
+    ``over_facts`` and ``over_relations``: the difference, each relation counted alike, in [-1, 1] (None
+    for the second with a single relation). Positive: more is found on the first side.
+    """
+    found = dict(groups_of(facts, ["model", "kind"]))
+    rows = []
+    for first, second in sides:
+        if first not in found or second not in found:
+            continue
+        key = ["relation", "fact"]
+        both = found[first].merge(found[second], on=key, suffixes=("_1", "_2"))
+        gap = both.assign(gap=both["anywhere_1"] - both["anywhere_2"])
+        groups = [part.to_numpy() for _, part in gap.groupby("relation", sort=False)["gap"]]
+        wide = intervals.mean_over_relations(groups, seed=seed) if len(groups) > 1 else None
+        names = [" ".join(side) for side in (first, second)]
+        rows.append(
+            (first[0], " minus ".join(names), intervals.mean_over_facts(groups, seed=seed), wide)
+        )
+    return pd.DataFrame(rows, columns=["model", "of", "over_facts", "over_relations"])
+
+
+def by_length(written: pd.DataFrame, lengths: Sequence[int]) -> pd.DataFrame:
+    """The share of outputs whose first words hold the object, a column for each number of words.
+
+    By ``model`` and ``kind``, over all outputs together. Words are what stands between blanks; the
+    object is found anywhere in them.
+    """
+    words = written["text"].str.split()
+    objects = written["object"].str.split().str.join(" ")
+    found = written[["model", "kind"]].copy()
+    for n in lengths:
+        cut = " " + words.str[:n].str.join(" ")
+        found[f"{n} words"] = [
+            match.contains(text, [name]) for text, name in zip(cut, objects, strict=True)
+        ]
+    return found.groupby(["model", "kind"], sort=False).mean().reset_index()
+
+
+def sentences(found: pd.DataFrame, compared: pd.DataFrame) -> dict[str, str]:
+    """What came out, in words: ``written`` by the first model, its ``ranked`` answers, and ``tuned``.
+
+    ``found`` is of :func:`shares`, ``compared`` of :func:`differences`, the rows about tuned models. A
+    dash where there is nothing to say.
+    """
+    model = found["model"].iloc[0]
+    wide = found[found["model"] == model].pivot(index="kind", columns="measure", values="share")
+    kinds = found.loc[found["model"] == model, "kind"].unique()
+    shares_of = [f"{wide.loc[kind, 'anywhere'].text()} after {kind}" for kind in kinds]
+    first = wide.loc[kinds[0]]
+    said = {
+        "written": f"{model} writes the right object in {', '.join(shares_of)} (shares of facts, 95 % "
+        f"intervals over facts); after {kinds[0]}, {first['stray'].estimate:.2f} would be found by accident.",
+        "ranked": f"If the output must begin with the object, {first['at the start'].text()} is left "
+        f"after {kinds[0]}; among options, {first['ranking'].text()} of the same facts are ranked first.",
+    }
+    tuned = [f"by {row.over_facts.text()} in {row.model}" for row in compared.itertuples()]
+    after = f"Fine-tuning changes what is found after pairs {', '.join(tuned)}."
+    return said | {"tuned": after if tuned else "-"}

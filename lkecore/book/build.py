@@ -1,0 +1,236 @@
+"""Book: gather the finished runs of a plan into the book's folder, and build its pages.
+
+Nothing is executed here. A page takes its prose from the notebook's source and its outputs from the
+run, which has the same code, so that an edit of prose needs no new run.
+"""
+
+import copy
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+from lkecore import runs
+from lkecore.answers import shipped
+from lkecore.book import coverage, fork, home, verdicts
+from lkecore.book.foreign import code, download, plain
+from lkecore.errors import BadInput
+from lkecore.models import weights
+from lkecore.runs import plan
+from lkecore.storage import write_whole
+
+LARGEST = 20 * 2**20  # bytes of a file that a page hands out: more would swell the book
+
+
+def gather(whole: plan.Plan, folder: Path) -> list[Path]:
+    """Write the page of every experiment into ``book/notebooks``, from what is finished in ``folder``.
+
+    The page of an experiment with one run is that run. What all of them cover stands in
+    ``book/coverage.md``, what they say of claims in ``book/verdicts.md``, and what the book opens
+    with in ``book/findings.md``. Raises
+    :class:`BadInput`, naming the notebooks, if a run or a page is missing, unfinished or damaged: a
+    book with a failed notebook in it must not come about.
+    """
+    found, lacking = [], []
+    for row in whole.rows:
+        made = [runs.run_folder(folder, each) for each in row.jobs]
+        behind = {run: runs.manifest(run) for run in made}
+        shown, manifest = made[0], behind[made[0]]
+        if row.has_page and None not in behind.values():
+            shown = runs.run_folder(folder, plan.page_of(row, made))
+            manifest = runs.manifest(shown)
+        if None in [manifest, *behind.values()]:
+            lacking.append(row.whole.notebook.stem)
+        found.append((row.whole, shown, manifest, behind))
+    if lacking:
+        raise BadInput(
+            f"no finished run of {', '.join(lacking)}; first: lke run with the same file"
+        )
+    covered = [
+        place
+        for job, shown, manifest, _ in found
+        for place in coverage.of_page(
+            *_cells(job.notebook, shown),
+            job.notebook.stem,
+            coverage.Asked(tuple(manifest["models"]), job.effective),
+            _shipped(job),
+        )
+    ]
+    target = whole.project / "book" / "notebooks"
+    tests = coverage.in_tests(whole.project / "tests")
+    behind_each = {job.notebook.stem: shown.name for job, shown, _, _ in found}
+    listed = coverage.page(covered, tests, whole.profile, behind_each)
+    write_whole(target.parent / "coverage.md", listed)
+    judged = {job.notebook.stem: verdicts.read(shown) for job, shown, _, _ in found}
+    judged = {page: frame for page, frame in judged.items() if frame is not None}
+    write_whole(target.parent / "verdicts.md", verdicts.page(judged, whole.profile))
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(parents=True)
+    pages = [
+        _write_page(job.notebook, shown, manifest, behind, whole.profile, target)
+        for job, shown, manifest, behind in found
+    ]
+    of = {job.notebook.stem: (shown, manifest["models"]) for job, shown, manifest, _ in found}
+    home.write(target.parent, of, whole.profile)
+    return pages
+
+
+def _shipped(job: runs.Job, folder: Path = shipped.FOLDER) -> list[coverage.Asked]:
+    """What the shipped results of a notebook are about, of the profiles that its page names."""
+    stem = job.notebook.stem
+    profiles = job.effective.get("shipped", [])
+    there = [name for name in profiles if (folder / name / f"{stem}.json").exists()]
+    about = [shipped.read(name, stem, folder)[1] for name in there]
+    return [coverage.Asked(tuple(each["models"]), each["parameters"]) for each in about]
+
+
+def _cells(notebook: Path, shown: Path) -> tuple[Any, Any]:
+    """A notebook as it is written, and as it was executed."""
+    executed = nbformat.read(shown / "notebook.ipynb", as_version=4)
+    return runs.read_notebook(notebook), executed
+
+
+def _write_page(
+    notebook: Path,
+    shown: Path,
+    manifest: dict[str, Any],
+    behind: dict[Path, dict[str, Any]],
+    profile: str,
+    target: Path,
+) -> Path:
+    """One page with the files that it links: its data, the runs behind it, the plain notebook."""
+    source, executed = _cells(notebook, shown)
+    beside = target / notebook.stem
+    beside.mkdir()
+    data = sorted(shown.glob("*.csv"))
+    for file in data:
+        shutil.copy(file, beside)
+    fork.export(notebook, beside / f"{notebook.stem}.ipynb")
+    for run, kept in behind.items():
+        (beside / run.name).mkdir()
+        for name in ["manifest.json", *kept["files"]]:
+            if (run / name).stat().st_size <= LARGEST and not name.endswith(".csv"):
+                shutil.copy(run / name, beside / run.name)
+    named = {run.name: kept for run, kept in behind.items()}
+    page = compose(source, executed, profile, manifest, data, named, beside)
+    path = target / f"{notebook.stem}.ipynb"
+    nbformat.write(page, path)
+    return path
+
+
+def compose(
+    source: Any,
+    executed: Any,
+    profile: str,
+    manifest: dict[str, Any],
+    data: list[Path],
+    behind: dict[str, dict[str, Any]],
+    beside: Path,
+) -> Any:
+    """One page: prose of the source, code cells as executed, a note on top, files below.
+
+    ``data`` are the page's CSV files, ``behind`` the manifests of the runs, by folder name, and
+    ``beside`` the folder with what the page links.
+    """
+    ran = [cell for cell in executed.cells if cell.cell_type == "code"]
+    injected = [c for c in ran if "injected-parameters" in c.metadata.get("tags", [])]
+    ran = [c for c in ran if c not in injected]
+    written = [cell for cell in source.cells if cell.cell_type == "code"]
+    if [c.source for c in written] != [c.source for c in ran]:
+        raise BadInput(f"{manifest['notebook']}: the run has other code than the notebook")
+    cells, ran = [], iter(ran)
+    for number, cell in enumerate(source.cells):
+        if cell.cell_type != "code":
+            cells.append(cell)
+        else:
+            # Captions and tags are the source's, as the prose is: no key depends on them.
+            metadata, cell = cell.metadata, next(ran)
+            cell.metadata = copy.deepcopy(metadata)
+            tags = cell.metadata.get("tags", [])
+            if "parameters" in tags and injected:
+                # The defaults are of no use beside the values that were taken.
+                cell.metadata["tags"] = [*tags, "remove-input"]
+                cells += [cell, *injected]
+            else:
+                cells.append(cell)
+        if number == 0:
+            cells.append(nbformat.v4.new_markdown_cell(_note(profile, manifest, behind)))
+    files = _files(beside, data, behind)
+    cells.append(nbformat.v4.new_markdown_cell(files))
+    page = nbformat.v4.new_notebook(cells=cells, metadata=executed.metadata)
+    for cell in injected:
+        cell.metadata.pop("papermill", None)
+    return page
+
+
+def _note(profile: str, manifest: dict[str, Any], behind: dict[str, dict[str, Any]]) -> str:
+    models = ", ".join(
+        f"**{plain(name)}** ({weights.kind_of(name).about(name)}; "
+        f"digest {code(digest[:12])}, {plain(manifest['dtype'])})"
+        for name, digest in manifest["models"].items()
+    )
+    warning = (
+        "\n\nThe model is random: the numbers of this page show that the code runs, nothing more."
+        if set(manifest["models"]) == {"toy"}
+        else ""
+    )
+    what = f"a page over {len(manifest['runs'])} runs," if manifest["runs"] else "run"
+    seconds = sum(run["seconds"] for run in behind.values())
+    return (
+        f":::{{admonition}} Made by the profile {plain(profile)}\n:class: lke-profile\n"
+        f"Model: {models or 'none'}. Computed {plain(manifest['started'][:10])} in "
+        f"{seconds:.0f} s, {what} {code(manifest['key'][:12])}.{warning}\n:::"
+    )
+
+
+def _files(beside: Path, data: list[Path], behind: dict[str, dict[str, Any]]) -> str:
+    """What a reader may take home: the notebook, the data, and the runs behind the numbers."""
+    name = beside.name
+    lines = [
+        "**Take it with you**",
+        "",
+        f"- {download('The notebook, without results', f'{name}/{name}.ipynb')}, for Jupyter",
+        f"- A copy to change, with a page of its own: `lke new {name[:2]}_my_idea --from {name}`",
+        "",
+        "**Data of this page**",
+        "",
+        *[f"- {download(file.name, f'{name}/{file.name}')}" for file in data],
+        "",
+        "**Runs behind this page**",
+        "",
+    ]
+    for run, manifest in behind.items():
+        part = ", ".join(f"{k} {', '.join(map(plain, v))}" for k, v in manifest["part"].items())
+        names = {"notebook.ipynb": "executed notebook", "manifest.json": "manifest"}
+        tables = sorted(file for file in manifest["files"] if file.endswith(".parquet"))
+        links = [
+            download(names.get(file, file), f"{name}/{run}/{file}")
+            if (beside / run / file).exists()
+            else f"{plain(file)} is too large for a page"
+            for file in ["notebook.ipynb", *tables, "manifest.json"]
+        ]
+        about = f"{code(run)}{f' ({part})' if part else ''}, {manifest['seconds']:.0f} s"
+        lines.append(f"- {about}: {', '.join(links)}")
+    return "\n".join(lines)
+
+
+def build(project: Path) -> Path:
+    """Build the HTML book with warnings as errors; returns the path of its first page.
+
+    Raises :class:`BadInput` with Sphinx's own messages if a page has a warning.
+    """
+    shutil.rmtree(project / "_build", ignore_errors=True)
+    start = "import sys; from jupyter_book.cli.main import main; sys.exit(main())"
+    command = [sys.executable, "-c", start, "build", "book", "--config", "_config.yml"]
+    command += ["--path-output", ".", "-W", "-n", "--keep-going", "-q"]
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True)
+    index = project / "_build" / "html" / "index.html"
+    if done.returncode or not index.exists():
+        output = (done.stdout + done.stderr).splitlines()
+        notable = [line for line in output if "WARNING" in line or "rror" in line] or output
+        print(*notable[-20:], sep="\n", file=sys.stderr)
+        raise BadInput("the book was not built, for the reasons above")
+    return index

@@ -1,0 +1,170 @@
+"""Coverage: which parts of the papers the book has carried out, and where each can be seen.
+
+Every method, equation, data set, figure and table of a paper has an id, such as IC-F1
+(``data/coverage.csv``). A code cell of a notebook names those that its output shows, in its metadata
+(``covers=["IC-F1"]``). What counts is the output: a cell that was not executed, or that printed and
+drew nothing, covers nothing. Some ids need more: the paper's facts, say, or a second model. Then the
+cell says so in ``needs={"IC-D1": {"fact_set": "nobel"}, "IC-F9": {"models": 2}}``, and the id counts
+where the parameters say that it was so. Tests name the ids that they check anywhere in their text.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from lkecore.book.foreign import code, plain
+from lkecore.errors import BadInput, nearest
+from lkecore.papers.published import DATA
+
+PAPERS = {"IC": ("IC-LKE", "wu2024iclke")}
+MISSING = '<span class="lke-missing">not yet</span>'
+ID = re.compile(r"\b[A-Z]{2}-[A-Z]\d+")
+EXAMPLES = "test_book_coverage.py"  # tests this list: the ids there are made-up cases
+PLACED = re.compile(r"figures\.place\(\w+, \"([^\"]+)\"")
+SHIPPED = "-shipped"  # ends the names of figures that draw shipped results alone
+
+
+class Place(NamedTuple):
+    """Where an id can be seen: on which page, in which numbered figure ("": a table or text)."""
+
+    id: str
+    page: str
+    figure: str
+    models: tuple[str, ...]
+
+
+def asked() -> pd.DataFrame:
+    """All that is to be covered, in order: ``id``, ``paper``, ``kind``, ``what`` (in our words)."""
+    with (DATA / "coverage.csv").open(encoding="utf-8") as file:
+        return pd.read_csv(file)
+
+
+class Asked(NamedTuple):
+    """What outputs are about: the models, and the parameters that they were asked with."""
+
+    models: tuple[str, ...]
+    parameters: Mapping[str, Any]
+
+
+def of_page(
+    source: Any, executed: Any, page: str, run: Asked, shipped: Sequence[Asked] = ()
+) -> list[Place]:
+    """What an executed notebook shows, a :class:`Place` for each id and cell with an output.
+
+    ``source`` has the metadata of the cells and ``executed`` their outputs; the code of both is the
+    same. ``run`` is what the page itself is about, and ``shipped`` the results that it shows beside, in
+    figures of their own (``SHIPPED``) or in cells whose ``shows`` says so: "run", "shipped" or both.
+    An id with needs counts where one of these meets all of them: a list has at least so many values,
+    a number is at least so large, and a text, such as a fact
+    set's name, has the needed one in it.
+    Raises :class:`BadInput` for an id that is not on the list, needs of an id that the cell does not
+    name, and a needed parameter that the notebook does not have.
+    """
+    known = list(asked()["id"])
+    outputs: dict[str, list[Any]] = {}  # two cells may have the same code: theirs in order
+    for cell in executed.cells:
+        if cell.cell_type == "code":
+            outputs.setdefault(cell.source, []).append(cell.outputs)
+    found = []
+    for cell in source.cells:
+        shown = cell.cell_type == "code" and (outputs.get(cell.source) or [[]]).pop(0)
+        named, needs = cell.metadata.get("covers", []), cell.metadata.get("needs", {})
+        for each in [*named, *needs]:
+            if each not in known:
+                raise BadInput(f"{page} covers {each!r}, unknown; {nearest(each, known)}")
+        if without := [each for each in needs if each not in named]:
+            raise BadInput(f"{page}: needs of {without[0]}, which the cell does not cover")
+        for name in {name for needed in needs.values() for name in needed}:
+            if name not in run.parameters:
+                hint = nearest(name, run.parameters)
+                raise BadInput(f"{page} needs {name!r}, which is no parameter of it; {hint}")
+        figure = cell.metadata.get("mystnb", {}).get("figure", {}).get("name", "")
+        if placed := PLACED.search(cell.source):
+            figure = placed[1]
+        shows = cell.metadata.get("shows", ["shipped" if figure.endswith(SHIPPED) else "run"])
+        about = [run] * ("run" in shows) + [*shipped] * ("shipped" in shows)
+        for each in named if shown else []:
+            met = [of for of in about if _meets(of.parameters, needs.get(each, {}))]
+            models = tuple(dict.fromkeys(model for of in met for model in of.models))
+            found += [Place(each, page, figure, models)] if met else []
+    return found
+
+
+def _meets(given: Mapping[str, Any], needed: Mapping[str, Any]) -> bool:
+    """Whether parameters are such as an id needs them; the oldest results do not have any."""
+    for name, least in needed.items():
+        if name not in given:
+            return False
+        value = given[name]
+        if isinstance(value, str):
+            enough = str(least).lower() in value.lower()
+        else:
+            enough = (len(value) if isinstance(value, list) else value) >= least
+        if not enough:
+            return False
+    return True
+
+
+def in_tests(tests: Path) -> dict[str, list[str]]:
+    """Id to the test files that name it, but for the test of this list; empty without such a folder."""
+    named: dict[str, list[str]] = {}
+    for path in sorted(path for path in tests.glob("test_*.py") if path.name != EXAMPLES):
+        for each in sorted(set(ID.findall(path.read_text(encoding="utf-8")))):
+            named.setdefault(each, []).append(path.name)
+    return named
+
+
+def page(
+    covered: Sequence[Place],
+    tests: Mapping[str, list[str]],
+    profile: str,
+    runs: Mapping[str, str],
+) -> str:
+    """The book's page on coverage, as MyST text: a table a paper, a row an id; then the runs.
+
+    ``tests`` is as in :func:`in_tests`; ``runs``: a page's name to the run that it shows.
+    """
+    every = asked()
+    seen: dict[str, list[Place]] = {}
+    for place in covered:
+        seen.setdefault(place.id, []).append(place)
+    missing = [each for each in every["id"] if each not in seen]
+    lines = [
+        "# What is covered",
+        "",
+        "Each method, equation, data set, figure and table of a paper has an id. Behind it stands the",
+        f"place in this book that carries it out, as the profile {plain(profile)} ran it. The list is made",
+        "from executed notebooks: an id counts if the cell that names it has printed or drawn something, and",
+        "one that is about certain facts, or about several models, only where these were asked. So it",
+        "says that a thing was done, and on which models. Whether a number is the paper's, the pages say.",
+        "",
+        f"{len(every) - len(missing)} of {len(every)} are covered. "
+        + (f"Not yet: {', '.join(missing)}." if missing else "Nothing is missing."),
+    ]
+    for paper, part in every.groupby("paper", sort=False):
+        name, key = PAPERS[paper]
+        lines += ["", f"## {name}", "", f"The paper: {{cite:t}}`{key}`.", ""]
+        lines += ["| id | what | seen in | on | tests |", "|---|---|---|---|---|"]
+        for row in part.itertuples():
+            places = seen.get(row.id, [])
+            where = ", ".join(dict.fromkeys(map(_link, places))) or MISSING
+            models = ", ".join(dict.fromkeys(plain(m) for place in places for m in place.models))
+            files = ", ".join(code(name) for name in tests.get(row.id, []))
+            # Its hyphen would be a place to break the line.
+            each = f'<span class="lke-id">{row.id}</span>'
+            lines.append(f"| {each} | {row.what} | {where} | {models} | {files} |")
+        pages = sorted({place.page for place in covered if place.id in set(part["id"])})
+        if pages:
+            lines += ["", "The runs that these pages show, by the names of their folders:", ""]
+            lines += ["| page | run |", "|---|---|"]
+        lines += [f"| {{doc}}`notebooks/{each}` | {code(runs[each])} |" for each in pages]
+    return "\n".join(lines) + "\n"
+
+
+def _link(place: Place) -> str:
+    if place.figure:
+        return f"{{numref}}`{place.figure}`"
+    return f"{{doc}}`notebooks/{place.page}`"

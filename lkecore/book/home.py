@@ -1,0 +1,124 @@
+"""Home: the book opens with what came out, quoted from its pages.
+
+A page hands over its findings as ``findings.csv`` (:func:`lkecore.figures.page.findings`). Some of them
+stand on the first page, each beside a link to the page that shows how it was measured, and below them
+the main figure of one page. No number is typed here.
+"""
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+import nbformat
+import pandas as pd
+
+from lkecore.book.foreign import code, plain
+from lkecore.errors import BadInput
+from lkecore.storage import write_whole
+
+FILE = "findings.csv"
+QUOTED = [  # (page, name of its finding; "" is its first one), in the order of the first page
+    ("10_iclke_relations", "known"),
+    ("13_iclke_estimators", ""),
+    ("11_iclke_shots", ""),
+    ("18_iclke_confidence", ""),
+    ("50_lab_truth", ""),
+    ("16_iclke_size", "rate"),
+]
+MOST = 5  # findings: who wants more opens a page
+FIGURE = "10_iclke_relations", "fig-iclke-relations"
+ALT = "Horizontal bars of accuracy for each relation and way of asking, with intervals and chance."
+CAPTION = (
+    "How often the first model of the run finds the right object, relation by relation, asked in more than "
+    "one way. Lines are 95 % intervals, the dashed mark is a blind guess. "
+    f"From {{doc}}`notebooks/{FIGURE[0]}`."
+)
+SVG = "application/papermill.record/image/svg+xml"  # where a page keeps what it shows elsewhere
+
+
+def write(book: Path, pages: Mapping[str, tuple[Path, Collection[str]]], profile: str) -> None:
+    """Write ``findings.md`` into the book's folder, which its first page includes.
+
+    ``pages`` has, by the name of a page, the folder of its finished run and the models that it asked.
+    The figure goes into the page's folder under ``book/notebooks``. Raises :class:`BadInput`, naming the
+    file, if one is not what a page keeps.
+    """
+    quotes = chosen({name: read(folder) for name, (folder, _) in pages.items()})
+    page, figure = FIGURE
+    drawing, image = _figure(pages[page][0], figure) if page in pages else None, None
+    if drawing:
+        image = f"notebooks/{page}/{figure}.svg"
+        write_whole(book / image, drawing)
+    used = {name for name, _ in quotes} | ({page} if image else set())
+    models = {model for name in used for model in pages[name][1]}
+    for_tests = sorted(m for m in models if m == "toy" or m.startswith("lab:smoke-"))
+    write_whole(book / "findings.md", opening(quotes, image, for_tests, profile))
+
+
+def read(folder: Path) -> dict[str, str]:
+    """The findings of a finished page, {name: sentence}; empty if it hands over none.
+
+    A sentence of a single dash stands for nothing, and is left out.
+    """
+    path = folder / FILE
+    if not path.exists():
+        return {}
+    try:
+        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+        pairs = zip(frame["name"], frame["text"], strict=True)
+        return {name: text for name, text in pairs if text.strip() not in ("", "-")}
+    except (KeyError, ValueError) as error:
+        raise BadInput(f"{path}: not a table of name and text ({error})") from None
+
+
+def chosen(found: Mapping[str, Mapping[str, str]]) -> list[tuple[str, str]]:
+    """What the first page quotes, as (page, sentence): at most ``MOST``, in the order of ``QUOTED``."""
+    quotes = []
+    for page, name in QUOTED:
+        texts = found.get(page, {})
+        text = texts.get(name or next(iter(texts), ""))
+        if text:
+            quotes.append((page, text))
+    return quotes[:MOST]
+
+
+def opening(
+    quotes: list[tuple[str, str]], image: str | None, for_tests: list[str], profile: str
+) -> str:
+    """The opening as MyST text: a list of ``quotes``, and a figure if there is an ``image``.
+
+    ``image`` is its path from the book's folder. ``for_tests`` names the models whose numbers mean nothing.
+    """
+    lines = ["## What came out", ""]
+    if quotes:
+        lines += [
+            f"Quoted from the pages, as the profile {plain(profile)} ran them. Each link leads to the page",
+            "that shows how it was measured. In brackets stand 95 % {term}`intervals <interval>`. The models",
+            "are small: read {ref}`what follows from that <before-you-quote>`, and then quote a number.",
+            "",
+        ]
+    else:
+        lines += [f"The profile {plain(profile)} ran none of the pages that are quoted here.", ""]
+    if for_tests:
+        lines += [
+            ":::{admonition} These numbers mean nothing",
+            ":class: warning",
+            f"This is a rehearsal with models for tests ({', '.join(map(code, for_tests))}).",
+            "It shows that the code runs, nothing more.",
+            ":::",
+            "",
+        ]
+    lines += [f"- {{doc}}`notebooks/{page}` {plain(text)}" for page, text in quotes]
+    if image:
+        lines += ["", f":::{{figure}} {image}", ":name: fig-home", f":alt: {ALT}", "", CAPTION]
+        lines += [":::"]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _figure(run: Path, name: str) -> str | None:
+    """The drawing (SVG) that an executed page has handed over as ``name``; None if it has none."""
+    notebook = nbformat.read(run / "notebook.ipynb", as_version=4)
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            if output.get("metadata", {}).get("scrapbook", {}).get("name") == name:
+                return output["data"].get(SVG)
+    return None

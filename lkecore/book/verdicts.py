@@ -1,0 +1,113 @@
+"""Verdicts: all claims of the papers on one page, with what the book's pages say of each.
+
+A page that tests claims keeps a ``verdicts.csv`` (:func:`lkecore.papers.verdict.verdicts`). Here they are put
+side by side: on models of the lab, on real models that the run asked, and on answers that ship.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from lkecore import papers
+from lkecore.book.coverage import PAPERS
+from lkecore.book.foreign import plain
+from lkecore.errors import BadInput
+from lkecore.models import lab
+
+FILE = "verdicts.csv"
+PLACES = ["in the lab", "real models, asked here", "real models, shipped"]
+ORDER = ["holds", "fails", "undecided", "aside"]
+
+
+def read(folder: Path) -> pd.DataFrame | None:
+    """What a finished page says of claims, with the `place` of each row; None if it tests none.
+
+    Raises :class:`BadInput`, naming the file, if it is not one that a page keeps.
+    """
+    path = folder / FILE
+    if not path.exists():
+        return None
+    try:
+        frame = papers.verdicts(pd.read_csv(path, keep_default_na=False))
+    except ValueError as error:
+        raise BadInput(f"{path}: {error}") from None
+    in_lab = [all(map(lab.is_name, models.split(", "))) for models in frame["models"]]
+    places = [
+        PLACES[0] if of_lab else PLACES[1] if source.startswith("this run") else PLACES[2]
+        for of_lab, source in zip(in_lab, frame["source"], strict=True)
+    ]
+    return frame.assign(place=places)
+
+
+def page(found: Mapping[str, pd.DataFrame], profile: str) -> str:
+    """The book's page on claims, as MyST text. `found`: a page's name to what `read` gave.
+
+    First a table with a row for each claim and a column for each place; it counts the verdicts in
+    the paper's way that say something of the claim (no mark). Then all of them, with intervals.
+    """
+    every = pd.concat(
+        [frame.assign(page=name) for name, frame in found.items()]
+        or [pd.DataFrame(columns=[*papers.VERDICTS, "place", "page"])]
+    )
+    lines = [
+        "# What holds, and where",
+        "",
+        "Each claim of a paper that the book tests, and what came out. What a claim means in numbers was",
+        "written down before the first run (`lkecore/data/claims.csv`); the pages tell how each is tested.",
+        f"This list is made from the pages, as the profile {plain(profile)} ran them.",
+        "",
+        "A claim **holds** or **fails** if the whole interval of its statistic lies on one side of the",
+        "bound, and is **undecided** else. Counted are the verdicts on models asked in the paper's way.",
+        "*Aside* are those that say nothing of the claim: a model is at chance, for instance. A dash: there",
+        "was nothing to test it on. Real models in several sizes, say, or before and after tuning, need the",
+        "hub: `params/iclke_small.yaml` asks them.",
+        "",
+        "Do not read the counts as votes. The verdicts of one cell share facts, and often the text that the",
+        "models have read: ten of them can be one finding. And where the lab says *holds* and real models",
+        "*undecided*, there may be too few facts. The intervals below tell. One over three or four",
+        "relations can be {ref}`too narrow <few-relations>`.",
+    ]
+    if "toy" in set(every["models"]):
+        lines += [
+            "",
+            "The model `toy` is random: its verdicts show that the code runs, nothing more.",
+        ]
+    for key, (name, cited) in PAPERS.items():
+        claims = papers.claims(key)
+        of = every[every["id"].isin(claims["id"])]
+        lines += ["", f"## {name}", "", f"The paper: {{cite:t}}`{cited}`.", ""]
+        lines += [_row(["claim", *PLACES, "tested in"]), _row(["---"] * 5)]
+        for claim in claims.itertuples():
+            part = of[of["id"] == claim.id]
+            main = part[part["as_paper"].astype(bool)]  # without rows a column has no type
+            counts = [_counts(main[main["place"] == place]) for place in PLACES]
+            pages = [f"{{doc}}`notebooks/{each}`" for each in part["page"].unique()]
+            lines.append(_row([claim.claim, *counts, ", ".join(pages) or "not tested"]))
+        lines += ["", f"### {name}: every verdict", ""]
+        for claim in claims.itertuples():
+            part = of[of["id"] == claim.id]
+            if part.empty:
+                continue
+            lines += [f"**{claim.claim}** Holds if {claim.holds_if}: {claim.statistic}.", ""]
+            lines += [":::{dropdown} " + f"{len(part)} verdict{'s' * (len(part) > 1)}"]
+            lines += [_row(["models", "answers", "asked", "ours", "verdict"]), _row(["---"] * 5)]
+            for row in part.itertuples():
+                asked = plain(row.estimator) + " (not the paper's way)" * (not row.as_paper)
+                mark = f" ({plain(row.mark)})" if row.mark else ""
+                models = "<br>".join(map(plain, row.models.split(", ")))
+                told = [models, plain(row.source), asked, plain(row.ours), row.verdict + mark]
+                lines.append(_row(told))
+            lines += [":::", ""]
+    return "\n".join(lines) + "\n"
+
+
+def _counts(part: pd.DataFrame) -> str:
+    """How often each verdict came out, such as "holds 2, undecided 1"; aside, what says nothing."""
+    counted = Counter(part["verdict"].mask(part["mark"] != "", "aside"))
+    return ", ".join(f"{word} {counted[word]}" for word in ORDER if counted[word]) or "–"
+
+
+def _row(cells: list[str]) -> str:
+    return f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |"

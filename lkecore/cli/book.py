@@ -1,0 +1,66 @@
+"""``lke book``, ``results``, ``new`` and ``ipynb``: what is made of runs and notebooks."""
+
+from pathlib import Path
+
+import click
+
+from lkecore.cli.runs import PARAMS, RUNS, read_plan_of
+from lkecore.runs import gather
+
+
+@click.command("book")
+@PARAMS
+@RUNS
+def build_book(params: Path, folder: Path | None) -> None:
+    """Build the book from the finished runs of PARAMS and print the path of its first page."""
+    from lkecore import runs
+    from lkecore.book import build
+
+    plan = read_plan_of(params)
+    target = folder or plan.project / "runs"
+    runs.check_format(target)
+    build.gather(plan, target)
+    click.echo(build.build(plan.project))
+
+
+@click.command("results")
+@PARAMS
+@RUNS
+def keep_results(params: Path, folder: Path | None) -> None:
+    """Gather what the finished runs of PARAMS found into results/, which ships with the project."""
+
+    plan = read_plan_of(params)
+    target = folder or plan.project / "runs"
+    for path in gather.gather(plan, target, plan.project / "results"):
+        click.echo(path)
+
+
+@click.command("new")
+@click.argument("name")
+@click.option("--from", "source", required=True, help="the notebook to copy, as 10_iclke_relations")
+@click.option("--project", type=click.Path(path_type=Path), help="default: here or above")
+def new_notebook(name: str, source: str, project: Path | None) -> None:
+    """Begin a notebook NAME, such as 14_my_separator, as a copy of another one.
+
+    Adds its rows to the parameter files and its line to the contents, too.
+    """
+    from lkecore.book import fork
+
+    project = project or fork.find_project(Path())
+    for path in fork.new(project, name, source):
+        click.echo(f"wrote {path.relative_to(project)}")
+    click.echo(f"next: edit notebooks/{name}.py, then\n  lke run params/book.yaml\n  make book")
+
+
+@click.command("ipynb")
+@click.argument("notebook")
+@click.option("--out", type=click.Path(path_type=Path), help="default: NAME.ipynb in this folder")
+@click.option("--force", is_flag=True, help="replace another file of this name")
+def export_notebook(notebook: str, out: Path | None, force: bool) -> None:
+    """Write NOTEBOOK, a name such as 00_quickstart or a .py file, as .ipynb without outputs."""
+    from lkecore.book import fork
+
+    source = Path(notebook)
+    if source.suffix != ".py":
+        source = fork.find_notebook(fork.find_project(Path()), notebook)
+    click.echo(fork.export(source, out or Path(f"{source.stem}.ipynb"), force=force))

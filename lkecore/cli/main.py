@@ -1,0 +1,45 @@
+"""The ``lke`` command: run notebooks, build the book, score one relation, look at models and facts."""
+
+import sys
+
+import click
+
+from lkecore import __version__
+from lkecore.cli.book import build_book, export_notebook, keep_results, new_notebook
+from lkecore.cli.models import list_facts, list_models
+from lkecore.cli.runs import fetch, run_plan, show_status
+from lkecore.cli.score import score
+from lkecore.errors import BadInput
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="lke")
+def lke() -> None:
+    """What facts does a language model know, and how sure can we be?"""
+
+
+for command in (
+    score,
+    list_models,
+    list_facts,
+    run_plan,
+    show_status,
+    fetch,
+    build_book,
+    keep_results,
+    new_notebook,
+    export_notebook,
+):
+    lke.add_command(command)
+
+
+def main() -> None:
+    """Entry point: what the user can mend is one line on standard error and exit code 2."""
+    try:
+        sys.exit(lke(sys.argv[1:] or ["--help"], standalone_mode=False))
+    except (BadInput, click.ClickException) as error:
+        message = str(error) if isinstance(error, BadInput) else error.format_message()
+        click.echo(f"lke: {' '.join(message.split())}", err=True)
+        sys.exit(2)
+    except click.Abort:  # Ctrl-C
+        sys.exit(130)

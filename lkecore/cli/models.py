@@ -1,0 +1,95 @@
+"""``lke models`` and ``lke facts``: look at what can be named."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from lkecore import facts
+from lkecore.cli.runs import MODELS_LOCK, use_lock
+from lkecore.errors import BadInput
+from lkecore.models import embedded
+
+
+@click.command("facts")
+@click.argument("spec", default="atlas")
+def list_facts(spec: str) -> None:
+    """List the relations of a fact set (default: atlas)."""
+    loaded = [facts.load(spec, name) for name in facts.relations(spec)]
+    width = max(len(r.name) for r in loaded)
+    click.echo(f"{'relation':{width}}  facts  objects  repeated rows  T-REx-MC filter")
+    for r in loaded:
+        passes = "passes" if facts.passes_trex_mc(r) else "-"
+        click.echo(
+            f"{r.name:{width}}  {len(r.facts):5}  {len(r.objects):7}  {r.repeated:13}  {passes}"
+        )
+
+
+@click.group("models", invoke_without_command=True)
+@click.option("--papers", is_flag=True, help="list the models of the four papers instead")
+@click.option("--path", "name", help="print the folder of this model, fetching it if need be")
+@click.pass_context
+def list_models(context: click.Context, papers: bool, name: str | None) -> None:
+    """List the models that can be named (or print the folder of one)."""
+    from lkecore.models import catalogue, lab, weights
+
+    use_lock(MODELS_LOCK)
+    if context.invoked_subcommand:
+        if papers or name is not None:
+            raise BadInput("lke models: --papers and --path go without a command")
+        return
+    if papers and name is not None:
+        raise BadInput("lke models: --papers or --path, not both")
+    if name is not None:
+        click.echo(weights.locate(name))
+        return
+    if papers:
+        click.echo("\n".join(catalogue.listing()))
+        return
+    for key, text in embedded.CATALOGUE.items():
+        state = "in the cache" if weights.is_ready(key) else "fetched at first use"
+        click.echo(f"{key:12} {text} [{state}]")
+    click.echo("or: a local folder, a .gguf file, a hub id org/name or org/name@revision,")
+    sizes = ", ".join(lab.RECIPES)
+    click.echo(f"or: a model of the lab, lab:SIZE-SEED/MODEL, trained at first use; MODEL: {sizes}")
+
+
+@list_models.command("convert")
+@click.argument("name")
+def convert_model(name: str) -> None:
+    """Turn the .bin weights of NAME (hub id or folder) into safetensors; print their folder."""
+    from lkecore.models import weights
+
+    click.echo(weights.convert(name))
+
+
+@list_models.command("lock")
+@click.argument("params", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--update", is_flag=True, help="ask anew for models that have a revision already")
+@click.option(
+    "--file",
+    "path",
+    type=click.Path(path_type=Path, dir_okay=False),
+    envvar="LKE_MODELS_LOCK",
+    default=MODELS_LOCK,
+    help="default: $LKE_MODELS_LOCK, or params/models.lock",
+)
+def lock_models(params: tuple[Path, ...], update: bool, path: Path) -> None:
+    """Ask the hub for the newest revision of the papers' models, or of those that PARAMS name."""
+    from lkecore import hub, runs
+    from lkecore.models import catalogue, weights
+    from lkecore.runs.plan import read_plan
+
+    if not path.parent.is_dir():
+        raise BadInput(f"models lock {path}: there is no folder {path.parent} (see --file)")
+    named = [m for p in params for job in read_plan(p).jobs for m in runs.models_of(job.effective)]
+    # One with a revision of its own needs no lock, and a folder may be called as a hub id.
+    wanted = [m for m in named if weights.kind_of(m).on_hub and "@" not in m]
+    changed, failures = hub.lock(path, wanted if params else catalogue.hub_ids(), update=update)
+    for repository, row in sorted(changed.items()):
+        click.echo(f"{repository} {row.revision[:12]} {row.weights}, gated: {row.gated}")
+    click.echo(f"{path}: {len(changed)} new or changed", err=True)
+    for failure in failures:
+        click.echo(f"lke: failed: {failure}", err=True)
+    if failures:
+        sys.exit(1)

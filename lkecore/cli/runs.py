@@ -1,0 +1,151 @@
+"""``lke run``, ``status`` and ``fetch``: carry out a params file."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lkecore.errors import BadInput
+from lkecore.runs import devices
+
+MODELS_LOCK = Path("params", "models.lock")
+
+
+def use_lock(path: Path) -> None:
+    """Take the revisions of a lock file, for processes that we start as well."""
+    if path.is_file():
+        os.environ.setdefault("LKE_MODELS_LOCK", str(path.absolute()))
+
+
+def _shard(context: click.Context, option: click.Parameter, value: str) -> tuple[int, int]:
+    i, _, n = value.partition("/")
+    if not (i.isdecimal() and n.isdecimal() and 1 <= int(i) <= int(n)):
+        raise BadInput(f"--shard must be i/n with i from 1 to n, found {value!r}")
+    return int(i), int(n)
+
+
+def _devices(context: click.Context, option: click.Parameter, value: str | None) -> Any:
+    return None if value is None else tuple(d for d in value.replace(" ", "").split(",") if d)
+
+
+RUNS = click.option(
+    "--runs", "folder", type=click.Path(path_type=Path), help="default: runs/ beside it"
+)
+
+
+PARAMS = click.argument("params", type=click.Path(path_type=Path))
+
+
+COUNT = click.IntRange(min=1)
+
+
+def read_plan_of(params: Path) -> Any:
+    """The plan of a params file. Its project's models.lock says which revisions its models have."""
+    from lkecore.runs.plan import read_plan
+
+    use_lock(params.parent / "models.lock")
+    return read_plan(params)
+
+
+@click.command("run")
+@PARAMS
+@RUNS
+@click.option("--jobs", type=COUNT, help="at a time; default: one for each CUDA device, else one")
+@click.option("--threads", type=COUNT, help="of each job; default: cores divided by jobs")
+@click.option(
+    "--devices", callback=_devices, help='CUDA devices, as 0,1,2, or "" for none; default: all'
+)
+@click.option(
+    "--devices-per-job", type=COUNT, default=1, show_default=True, help="for large models"
+)
+@click.option("--retries", type=click.IntRange(min=0), default=1, show_default=True)
+@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="seconds for a job")
+@click.option("--shard", default="1/1", callback=_shard, help="i/n: the i-th of n parts; no pages")
+@click.option("--offline", is_flag=True, help="fail at once if a model or facts must be fetched")
+@click.option("--dry-run", is_flag=True, help="list jobs, memory and tokens; run nothing")
+def run_plan(params: Path, folder: Path | None, dry_run: bool, **given: Any) -> None:
+    """Run the notebooks of PARAMS; what is finished is kept."""
+    from lkecore.runs import grid
+
+    settings = devices.Settings(**given)
+    if settings.offline:
+        os.environ["HF_HUB_OFFLINE"] = "1"  # before the hub's client is imported
+    plan = read_plan_of(params)
+    target = folder or plan.project / "runs"
+    if dry_run:
+        _print_cost(plan, target, settings)
+        return
+    try:
+        outcome = grid.execute(plan, target, settings)
+    except KeyboardInterrupt:
+        click.echo("lke: stopped; what is finished is kept, the same command goes on", err=True)
+        sys.exit(130)
+    for label, reason in outcome.failed.items():
+        click.echo(f"lke: failed: {label}: {reason}", err=True)
+    counts = len(outcome.finished), len(outcome.before), len(outcome.failed)
+    click.echo("{} finished, {} finished before, {} failed".format(*counts), err=True)
+    if outcome.failed:
+        sys.exit(1)
+
+
+def _print_cost(plan: Any, target: Path, settings: Any) -> None:
+    from lkecore.runs import forecast
+
+    i, n = settings.shard
+    jobs = list(plan.jobs[i - 1 :: n])
+    width = max((len(each.label) for each in jobs), default=3)
+    click.echo(f"{'job':{width}}  state     memory      tokens  from cache")
+    tokens, failing = 0, False
+    for each in jobs:
+        row = forecast.cost(each, target)
+        memory = "?" if row["model_bytes"] is None else f"{row['model_bytes'] / 2**30:.1f} GiB"
+        counted = [("-" if row[k] is None else f"{row[k]:,}") for k in ("tokens", "from_cache")]
+        line = f"{each.label:{width}}  {row['state']:8}  {memory:>6}  {counted[0]:>10}  {counted[1]:>10}"
+        click.echo(f"{line}  {row['remark']}".rstrip())
+        tokens += (row["tokens"] or 0) - (row["from_cache"] or 0)
+        failing |= row["remark"].startswith("would fail")
+    pages = sum(row.has_page for row in plan.rows) if n == 1 else 0
+    click.echo(f"runs: {len(jobs)}, pages over several: {pages}, tokens to forward: {tokens:,}")
+    if failing:
+        sys.exit(1)
+
+
+@click.command("status")
+@PARAMS
+@RUNS
+def show_status(params: Path, folder: Path | None) -> None:
+    """List the runs and pages of PARAMS: finished, failed, running or waiting.
+
+    The exit code is 0 when all are finished, else 1.
+    """
+    from lkecore import runs
+    from lkecore.runs import forecast
+
+    plan = read_plan_of(params)
+    target = folder or plan.project / "runs"
+    runs.check_format(target)
+    rows = forecast.status(plan, target)
+    width = max(len(label) for label, _, _ in rows)
+    for label, state, remark in rows:
+        click.echo(f"{label:{width}}  {state:8}  {remark}".rstrip())
+    if any(state != "finished" for _, state, _ in rows):
+        sys.exit(1)
+
+
+@click.command("fetch")
+@PARAMS
+def fetch(params: Path) -> None:
+    """Fetch the models and facts of PARAMS, for a later run without a network."""
+    from lkecore.runs import prepare
+
+    plan = read_plan_of(params)
+    reasons = prepare.prepare(plan.jobs)
+    ready = [each for each in plan.jobs if each.label not in reasons]
+    for name in dict.fromkeys(name for each in ready for _, name in prepare.needs(each)):
+        click.echo(f"{name}: on this machine")
+    for reason in dict.fromkeys(reasons.values()):
+        click.echo(f"lke: failed: {reason}", err=True)
+    if reasons:
+        sys.exit(1)

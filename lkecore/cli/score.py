@@ -1,0 +1,145 @@
+"""``lke score``: ask one model about one relation."""
+
+import json
+import os
+from pathlib import Path
+
+import click
+
+from lkecore import __version__, facts
+from lkecore.errors import BadInput, nearest
+from lkecore.prompts.prompt import SEPARATORS
+
+# "ic-lke" is iclke-space, and the one that takes other separators.
+ESTIMATORS = ("ic-lke", *SEPARATORS)
+
+
+def _separator(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
+    r"""Shells make it hard to type a line break: \n and \t stand for what they stand for in C."""
+    return value and value.replace("\\n", "\n").replace("\\t", "\t")
+
+
+@click.command()
+@click.option(
+    "--facts", "spec", default="atlas", show_default=True, help="atlas, lab:book-1, folder or file"
+)
+@click.option("--relation", required=True, help="a relation of the fact set (see lke facts)")
+@click.option("--model", "name", default="smollm2", show_default=True, help="see lke models")
+@click.option("--estimator", default="ic-lke", show_default=True, help=", ".join(ESTIMATORS))
+@click.option("--shots", default=50, show_default=True, help="facts shown as examples")
+@click.option("--options", "n_options", default=100, show_default=True, help="options of a fact")
+@click.option("--seed", default=0, show_default=True, help="draws shots, facts and options")
+@click.option("--limit", type=int, help="ask at most so many facts (a random sample)")
+@click.option("--pair-separator", callback=_separator, help="of ic-lke; default: one space")
+@click.option("--shot-separator", callback=_separator, help=r"of ic-lke; default: one space; \n")
+@click.option("--dtype", default="float32", show_default=True)
+@click.option("--device", help="cpu, cuda, cuda:N or auto; default: cuda where there is one")
+@click.option("--memory-gb", type=float, help="bound of working memory in GiB, without weights")
+@click.option("--split", default="test", show_default=True, help="the facts that are asked")
+@click.option("--no-cache", is_flag=True, help="neither read nor keep computed scores")
+@click.option("--out", required=True, help="folder for the result")
+def score(
+    spec: str,
+    relation: str,
+    name: str,
+    estimator: str,
+    shots: int,
+    n_options: int,
+    seed: int,
+    limit: int | None,
+    pair_separator: str | None,
+    shot_separator: str | None,
+    dtype: str,
+    device: str | None,
+    memory_gb: float | None,
+    split: str,
+    no_cache: bool,
+    out: str,
+) -> None:
+    """Ask one model about one relation.
+
+    Writes OUT/options.parquet (one row for each fact and option) and prints one line of JSON.
+    """
+    if estimator not in ESTIMATORS:
+        raise BadInput(f"unknown estimator {estimator!r}; {nearest(estimator, ESTIMATORS)}")
+    inside, between = SEPARATORS.get(estimator, SEPARATORS["iclke-space"])
+    if estimator != "ic-lke" and (pair_separator, shot_separator) != (None, None):
+        raise BadInput(
+            f"{estimator} has its own separators; --pair-separator and --shot-separator are for ic-lke"
+        )
+    pair_separator = inside if pair_separator is None else pair_separator
+    shot_separator = between if shot_separator is None else shot_separator
+    if seed < 0:
+        raise BadInput(f"seed must be 0 or more, found {seed}")
+    from lkecore import prompts
+    from lkecore.models import weights
+
+    weights.check_name(name)
+    chosen = facts.load(spec, relation)
+    train, test = facts.divide(chosen, split)
+    shown = facts.draw_shots(train, shots, seed)
+    asked = facts.draw_facts(test, limit, seed)
+    options = facts.draw_options(asked, chosen.objects, n_options, seed)
+    questions = prompts.many_shot(
+        shown, asked, options, pair_separator=pair_separator, shot_separator=shot_separator
+    )
+
+    from lkecore import intervals, models
+    from lkecore.metrics import choice
+    from lkecore.scores.passes import bound_of
+    from lkecore.scores.tree import option_logprobs
+
+    bound_of(memory_gb)
+    if not out:
+        raise BadInput("--out must name a folder")
+    folder = Path(out)
+    part = folder / "options.parquet.part"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        part.touch()
+        part.unlink()
+    except OSError as error:
+        raise BadInput(f"--out {out}: not a folder to write to ({error.strerror})") from error
+    if (folder / "options.parquet").is_dir():
+        raise BadInput(f"--out {out}: options.parquet is a folder there")
+    model = models.open_model(name, dtype=dtype, device=device)
+    scored = option_logprobs(model, questions, memory_gb=memory_gb, use_cache=not no_cache)
+    arrays = choice.to_arrays(scored.frame)
+    right = choice.correct(arrays.logprob, arrays.gold)
+    interval = intervals.proportion(int(right.sum()), len(right))
+
+    scored.frame.to_parquet(part, index=False)
+    os.replace(part, folder / "options.parquet")
+    summary = {
+        "accuracy": interval.estimate,
+        "interval": [interval.low, interval.high],
+        "interval_method": f"{interval.method}, {interval.level:.0%}",
+        "n_facts": len(asked),
+        "seconds": round(scored.seconds, 3),
+        "load_seconds": round(model.load_seconds, 3),
+        "tokens_forwarded": scored.tokens_forwarded,
+        "from_cache": scored.cached,
+        "merged_at_border": scored.merged,
+        "facts": spec,
+        "relation": relation,
+        "model": name,
+        "estimator": estimator,
+        "shots": shots,
+        "options": n_options,
+        "seed": seed,
+        "limit": limit,
+        "pair_separator": pair_separator,
+        "shot_separator": shot_separator,
+        "dtype": dtype,
+        "device": model.device,
+        "memory_gb": bound_of(memory_gb),
+        "split": split,
+        "cache": not no_cache,
+        "bos": model.add_bos,
+        "out": out,
+        "rows_repeated": chosen.repeated,
+        "model_digest": model.digest,
+        "facts_digest": chosen.digest,
+        "version": __version__,
+    }
+    click.echo(json.dumps(summary, ensure_ascii=False))

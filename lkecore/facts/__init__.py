@@ -1,0 +1,22 @@
+"""Facts: what to ask about. First of the five steps, and the vocabulary of all."""
+
+from lkecore.facts.drawn import Drawn, Sample, check_facts, draw, examples, overview, yardsticks
+from lkecore.facts.fact import Fact, Relation
+from lkecore.facts.filters import single_token, without_string_match
+from lkecore.facts.sample import (
+    divide,
+    draw_facts,
+    draw_options,
+    draw_shots,
+    frequent_share,
+    max_options,
+    passes_trex_mc,
+)
+from lkecore.facts.sets import content_digest, is_ours, is_ready, is_remote, load, relations
+
+__all__ = [
+    "Drawn", "Fact", "Relation", "Sample", "check_facts", "content_digest", "divide", "draw", "draw_facts",
+    "draw_options", "draw_shots", "examples", "frequent_share", "is_ours", "is_ready", "is_remote",
+    "load", "max_options", "overview", "passes_trex_mc", "relations", "single_token",
+    "without_string_match", "yardsticks",
+]  # fmt: skip

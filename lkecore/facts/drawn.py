@@ -1,0 +1,161 @@
+"""Drawn: a whole sample at once, for each relation what is shown, asked and offered."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from textwrap import shorten
+
+import pandas as pd
+
+from lkecore.errors import BadInput
+from lkecore.facts import sets
+from lkecore.facts.fact import Fact, Relation
+from lkecore.facts.sample import (
+    divide,
+    draw_facts,
+    draw_options,
+    draw_shots,
+    frequent_share,
+    max_options,
+    passes_trex_mc,
+)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What is drawn of one relation: shots to show, facts to ask, and the options of each fact.
+
+    ``train`` and ``test`` are what shots and asked facts were drawn from.
+    """
+
+    relation: Relation
+    shots: tuple[Fact, ...]
+    facts: tuple[Fact, ...]
+    options: tuple[tuple[str, ...], ...]
+    train: tuple[Fact, ...]
+    test: tuple[Fact, ...]
+
+
+Sample = dict[str, Drawn]  # by relation
+
+
+def draw(
+    fact_set: str,
+    relations: Sequence[str] = (),
+    *,
+    n_shots: int,
+    n_facts: int | None,
+    n_options: int,
+    seed: int,
+    part: str = "test",
+    take_fewer: bool = False,
+    least: int = 2,
+    n_pool: int = 100,
+    n_test: int = 400,
+    apart: bool = False,
+    among: Collection[str] | None = None,
+    exactly: bool = False,
+) -> Sample:
+    """What is shown, asked and offered, for each of ``relations`` (default: all of the fact set).
+
+    ``part`` says what is asked: "test", or "choice", training facts that are not shown: to choose a
+    way of asking by, before any test fact is asked. ``n_facts`` of each relation are drawn, or all
+    there are (None: all, in their own order). With ``take_fewer`` a relation with too few objects
+    for ``n_options`` gets as many options as it has. With ``apart`` each relation draws facts by a
+    seed of its own: a world of the lab has all relations in one order, and one seed would draw the
+    same kinds of facts in each. ``among`` has ids of facts; no others are asked then. With
+    ``exactly``, a relation with fewer than ``n_facts`` is refused. Everything depends on ``seed``
+    alone, and shots and options do not depend on how many facts are asked.
+
+    ``n_pool`` and ``n_test`` are the facts of a relation without splits that shots and asked facts come
+    from, as in :func:`lkecore.facts.sample.divide`.
+
+    Raises :class:`BadInput` for an unknown fact set, relation or part, for fewer relations than
+    ``least`` (nearly everything here compares relations), for one named twice, and for one with too
+    few facts or objects.
+    """
+    if part not in ("test", "choice"):
+        raise BadInput(f"unknown part {part!r}: must be test or choice")
+    names = list(relations) or list(sets.relations(fact_set))
+    if len(names) < least or len(set(names)) < len(names):
+        raise BadInput(f"relations {names}: must be {least} or more, each once")
+    sample = {}
+    for i, name in enumerate(names):
+        relation = sets.load(fact_set, name)
+        train, test = divide(relation, n_train=n_pool, n_test=n_test)
+        shots = draw_shots(train, n_shots, seed)
+        shown = {shot.subject for shot in shots}
+        spare = [fact for fact in train if fact.subject not in shown]
+        pool = test if part == "test" else spare
+        pool = [fact for fact in pool if among is None or fact.id in among]
+        if exactly and n_facts is not None and len(pool) < n_facts:
+            raise BadInput(
+                f"{n_facts} facts of relation {name} are to be asked, and {fact_set} has {len(pool)}"
+            )
+        some = draw_facts(pool, n_facts, seed + i * apart)  # refuses an empty pool
+        facts = tuple(pool) if n_facts is None else some
+        n = min(n_options, max_options(relation)) if take_fewer else n_options
+        options = draw_options(facts, relation.objects, n, seed)
+        sample[name] = Drawn(relation, shots, facts, tuple(options), train, test)
+    return sample
+
+
+def check_facts(sample: Sample, n_facts: int) -> None:
+    """Raise :class:`BadInput` unless every relation of a sample has ``n_facts`` facts to ask, 2 or more."""
+    if n_facts < 2:
+        raise BadInput(f"n_facts {n_facts}: must be 2 or more, since one fact has no interval")
+    for name, drawn in sample.items():
+        if len(drawn.facts) < n_facts:
+            raise BadInput(f"n_facts {n_facts}: {name} has {len(drawn.facts)} to ask")
+
+
+def overview(sample: Sample, *, n_options: int, n_facts: int | None) -> pd.DataFrame:
+    """A row for each relation of a sample: what its source has, and what is asked of it.
+
+    ``facts`` and ``objects`` of the source, each once; ``to_ask``: the facts that asked ones come from;
+    ``asked`` and ``n_options``: what was drawn; ``large``: passes T-REx-MC's filter (IC-D2); ``fewer``
+    names what there is less of than ``n_options`` and ``n_facts`` asked for.
+    """
+    rows = []
+    for name, drawn in sample.items():
+        n = len(drawn.options[0])
+        fewer = ["options"] * (n < n_options)
+        fewer += ["facts"] * (n_facts is not None and len(drawn.facts) < n_facts)
+        rows.append(
+            {
+                "relation": name,
+                "facts": len(drawn.relation.facts),
+                "objects": len(drawn.relation.objects),
+                "to_ask": len(drawn.test),
+                "asked": len(drawn.facts),
+                "n_options": n,
+                "large": "yes" if passes_trex_mc(drawn.relation) else "",
+                "fewer": ", ".join(fewer),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def examples(sample: Sample, *, n_relations: int = 3, n_facts: int = 2) -> str:
+    """Some asked facts with the first of their options, a line each (the IC-LKE paper's Table 4)."""
+    lines = []
+    for name, drawn in list(sample.items())[:n_relations]:
+        for fact, names in list(zip(drawn.facts, drawn.options, strict=True))[:n_facts]:
+            line = f"{name}: {fact.subject} -> {fact.object}, among {', '.join(names[:3])}, ..."
+            lines.append(shorten(line, 79, placeholder=" ..."))
+    return "\n".join(lines)
+
+
+def yardsticks(sample: Sample, *, seed: int) -> pd.DataFrame:
+    """What an answer gets without any knowledge of the fact, for each relation.
+
+    ``chance``: a blind guess, 1 / options. ``frequent``: the option that is most often an object
+    among the shots (:func:`lkecore.facts.sample.frequent_share`), over all test facts of the relation,
+    with options drawn by ``seed``. Both in [0, 1].
+    """
+    rows = []
+    for name, drawn in sample.items():
+        n = len(drawn.options[0])
+        options = draw_options(drawn.test, drawn.relation.objects, n, seed)
+        frequent = frequent_share(drawn.test, options, drawn.shots).mean()
+        rows.append((name, 1 / n, frequent))
+    return pd.DataFrame(rows, columns=["relation", "chance", "frequent"])

@@ -1,0 +1,128 @@
+"""Fact and relation: what we ask a language model about, and the vocabulary of all that follows.
+
+A *fact* is a subject, a relation and an object that is true of them ("France", "capital",
+"Paris"). A *relation* is a named set of facts. The *options* of a fact are the candidate objects
+that a model has to choose from: the *gold* one, and *distractors* from other facts of the relation.
+A *shot* is a fact that is shown to the model as an example.
+"""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lkecore.errors import BadInput
+from lkecore.facts.tables import SPLITS, text, texts
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One true (subject, relation, object).
+
+    ``alternatives`` are the other objects that the data list as true of the same subject, and
+    ``aliases`` other names of any of them: neither is ever drawn as a distractor from the objects of
+    the relation. ``options`` is the multiple choice that the data themselves give with the fact,
+    sorted, with its object; nothing is taken out of it.
+    """
+
+    id: str
+    relation: str
+    subject: str
+    object: str
+    alternatives: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    split: str = ""
+    options: tuple[str, ...] = ()
+
+    @property
+    def true_names(self) -> frozenset[str]:
+        """Every name of every true object, casefolded."""
+        return frozenset(n.casefold() for n in (self.object, *self.alternatives, *self.aliases))
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A relation with its facts, in the order of the source.
+
+    ``repeated`` counts the rows of the source that said again what another row had said.
+    ``kind`` is location, language or other ("" where the source does not say), ``codes`` marks
+    code look-ups, ``paper_relation`` is the relation of the IC-LKE paper with the same meaning.
+    """
+
+    name: str
+    facts: tuple[Fact, ...]
+    repeated: int = 0
+    label: str = ""
+    kind: str = ""
+    codes: bool = False
+    paper_relation: str = ""
+    templates: tuple[str, ...] = ()
+
+    @property
+    def objects(self) -> tuple[str, ...]:
+        """The distinct objects, sorted; spellings that differ only in case count once."""
+        first: dict[str, str] = {}
+        for name in sorted({fact.object for fact in self.facts}):
+            first.setdefault(name.casefold(), name)
+        return tuple(first.values())
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 over every fact: two relations with one digest hold the same data."""
+        rows = sorted(
+            [f.id, f.subject, f.object, sorted(f.alternatives), sorted(f.aliases), f.split]
+            + ([list(f.options)] if f.options else [])  # most have none, and digests are stored
+            for f in self.facts
+        )
+        text = json.dumps([self.name, rows], ensure_ascii=False)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def from_rows(name: str, rows: Sequence[tuple[str, dict[str, Any], str]]) -> Relation:
+    """Validate rows, drop repetitions, give every fact the other true objects of its subject."""
+    content: dict[str, tuple[str, str]] = {}
+    found: dict[tuple[str, str], tuple[str, str, list[str]]] = {}  # pair -> (id, split, options)
+    objects: dict[str, dict[str, None]] = {}  # of each subject, in order
+    aliases: dict[str, dict[str, None]] = {}
+    repeated = 0
+    for where, row, split in rows:
+        if split and split not in SPLITS:
+            raise BadInput(f"{where}: split must be one of {SPLITS}, found {split!r}")
+        pair = (
+            text(row, where, "subject", "sub_label"),
+            text(row, where, "object", "obj_label"),
+        )
+        given = "id" if "id" in row else "uuid"
+        key = text(row, where, given) if given in row else text_digest(name, *pair)[:16]
+        if content.setdefault(key, pair) != pair:
+            raise BadInput(f"{where}: fact id {key!r} stands for both {content[key]} and {pair}")
+        subject, object_ = pair
+        names = objects.setdefault(subject, {})
+        names.update(dict.fromkeys([object_, *texts(row, where, "obj_labels")]))
+        aliases.setdefault(subject, {}).update(dict.fromkeys(texts(row, where, "obj_aliases")))
+        choice = sorted({*texts(row, where, "options"), object_} if row.get("options") else ())
+        if pair in found:  # of two ids or choices, the same one in any order of rows
+            repeated += 1
+            key = min(key, found[pair][0])
+            both = (split, choice), found[pair][1:]
+            split, choice = max(both, key=lambda each: (("", *SPLITS).index(each[0]), each[1]))
+        found[pair] = (key, split, choice)
+    facts = tuple(
+        Fact(
+            id=key,
+            relation=name,
+            subject=subject,
+            object=object_,
+            alternatives=tuple(n for n in objects[subject] if n != object_),
+            aliases=tuple(aliases[subject]),
+            split=split,
+            options=tuple(choice),
+        )
+        for (subject, object_), (key, split, choice) in found.items()
+    )
+    return Relation(name=name, facts=facts, repeated=repeated, label=name)
+
+
+def text_digest(*parts: object) -> str:
+    return hashlib.sha256("\x1f".join(map(str, parts)).encode()).hexdigest()

@@ -1,0 +1,134 @@
+"""Hub sets: fact sets of the Hugging Face hub. Only their data files are fetched, never code.
+
+``spec`` is ``hub:org/name``, then ``/path`` for only those files whose path in the repository begins
+so, then ``@revision``. What the hub's cache on this machine holds is taken as it is, and the network
+is not asked. Where the main branch has no table of facts, the hub's own Parquet copy (branch
+``refs/convert/parquet``) is taken. A data set that is malformed, absent, gated, out of reach or
+without facts raises :class:`~lkecore.errors.BadInput`.
+"""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from lkecore import hub
+from lkecore.errors import BadInput
+from lkecore.facts.layouts import (
+    DATA_SUFFIXES,
+    Found,
+    Table,
+    as_row,
+    digest_of,
+    read_all,
+    tables_in,
+)
+
+CONVERTED = "refs/convert/parquet"  # where the hub keeps its own Parquet copy of many data sets
+
+
+def is_ready(spec: str) -> bool:
+    """Whether the data files are in the hub's cache on this machine; asks no network."""
+    return bool(_cached(spec))
+
+
+def relations(spec: str) -> tuple[str, ...]:
+    """The names of the relations, sorted."""
+    return tuple(sorted(_everything(spec)))
+
+
+def rows(spec: str, relation: str) -> list[tuple[str, dict[str, Any], str]]:
+    """(place, row in our columns, split or "") of every row of a relation; empty if unknown.
+
+    Rows of one fact that differ only in a sentence or a template are one row.
+    """
+    found = _everything(spec).get(relation, Found())
+    return [as_row(*row) for row in found.rows]
+
+
+def about(spec: str, relation: str) -> tuple[str, tuple[str, ...]]:
+    """(label or "", templates) that the data give with a relation; those that people wrote first."""
+    found = _everything(spec).get(relation, Found())
+    return found.label, tuple(sorted(found.templates, key=lambda t: not found.templates[t]))
+
+
+def content_digest(spec: str) -> str:
+    """SHA-256 over the paths and contents of the files that hold facts."""
+    return digest_of(_tables(spec))
+
+
+def _everything(spec: str) -> dict[str, Found]:
+    found = read_all(_tables(spec))
+    if not found:
+        raise BadInput(f"fact set {spec}: no rows in it")
+    return found
+
+
+# --- the hub --------------------------------------------------------------------------------------
+
+
+def _parts(spec: str) -> tuple[str, str, str | None]:
+    """(org/name, beginning of the paths, revision or None)."""
+    name = r"[A-Za-z0-9][\w.-]*"
+    form = rf"hub:({name}/{name})((?:/[\w.-]+)*)/?(?:@({hub.REVISION}))?"
+    match = re.fullmatch(form, spec, re.ASCII)
+    if not match:
+        raise BadInput(
+            f"fact set {spec!r}: a data set of the hub is named hub:org/name[/path][@revision]"
+        )
+    return match[1], match[2].removeprefix("/"), match[3]
+
+
+def _tables(spec: str) -> tuple[Table, ...]:
+    """The files with facts, which are fetched if need be."""
+    if cached := _cached(spec):
+        return cached
+    repository, start, asked = _parts(spec)
+    for revision in [asked] if asked else [None, CONVERTED]:
+        snapshot = _fetch(spec, revision)
+        if snapshot and (tables := tables_in(snapshot, start, repository)):
+            return tables
+    where = f" whose path begins with {start!r}" if start else ""
+    raise BadInput(
+        f"fact set {spec}: no {', '.join(DATA_SUFFIXES)} file{where} with a subject and an object "
+        "column (scripts are not run)"
+    )
+
+
+def _cached(spec: str) -> tuple[Table, ...]:
+    """The same, but none where the hub's cache does not have all of them."""
+    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+
+    repository, start, asked = _parts(spec)
+    for revision in [asked] if asked else [None, CONVERTED]:
+        try:
+            snapshot = _snapshot(repository, start, revision, local_files_only=True)
+        except (LocalEntryNotFoundError, HFValidationError):  # told when it is fetched
+            continue
+        if tables := tables_in(snapshot, start, repository):
+            return tables
+    return ()
+
+
+def _snapshot(repository: str, start: str, revision: str | None, **only: bool) -> Path:
+    from huggingface_hub import snapshot_download
+
+    patterns = [f"{start}*{suffix}" for suffix in DATA_SUFFIXES]
+    return Path(
+        snapshot_download(
+            repository, repo_type="dataset", revision=revision, allow_patterns=patterns, **only
+        )
+    )
+
+
+def _fetch(spec: str, revision: str | None) -> Path | None:
+    """Download; None where the hub made no Parquet copy that nobody asked for by name."""
+    from huggingface_hub import errors
+
+    repository, start, asked = _parts(spec)
+    try:
+        return _snapshot(repository, start, revision)
+    except Exception as error:  # the hub client raises a dozen kinds: network, absent, gated
+        if isinstance(error, errors.RevisionNotFoundError) and revision == CONVERTED and not asked:
+            return None
+        reason = hub.why_not(f"datasets/{repository}", error)
+        raise BadInput(f"fact set {spec}: {reason}") from error

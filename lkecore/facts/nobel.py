@@ -1,0 +1,202 @@
+"""Nobel: facts about the laureates, the first data set of the IC-LKE paper, from Wikidata.
+
+The table is fetched once, with one request, and kept in the cache: ``nobel/laureates.tsv``, with
+Wikidata's own answer and a note of its origin beside it. A table of the same columns from
+elsewhere is read the same way. :mod:`lkecore.facts.wikidata` says what stands in it.
+"""
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock
+
+from lkecore.errors import BadInput
+from lkecore.facts import wikidata
+from lkecore.facts.tables import read, text
+from lkecore.facts.wikidata import COLUMNS, is_year
+from lkecore.storage import cache_folder, file_digest, write_whole
+
+# Not birth_date: a date that is not known to the day would not be a true object.
+COLUMN_OF = {
+    "award_year": "award_years",
+    "birth_city": "birth_city",
+    "birth_country": "birth_country",
+    "birth_year": "birth_year",
+    "category": "categories",
+    "gender": "gender",
+}
+
+# --- facts ----------------------------------------------------------------------------------------
+
+
+def relations(spec: str = "nobel") -> tuple[str, ...]:
+    """The names of the relations, sorted."""
+    last_year(spec)  # refuses a year that is none
+    return tuple(COLUMN_OF)
+
+
+def is_spec(spec: str) -> bool:
+    """Whether a fact set's name means these facts: ``nobel``, or ``nobel:2022`` as they stood then."""
+    return spec == "nobel" or spec.startswith("nobel:")
+
+
+def rows(spec: str = "nobel") -> list[tuple[str, dict[str, str]]]:
+    """:func:`rows_of` of Wikidata's table, which is fetched if it is not in the cache."""
+    return rows_of(path(), last_year(spec))
+
+
+def last_year(spec: str) -> int | None:
+    """The year in ``nobel:YEAR``; None for ``nobel``."""
+    _, _, year = spec.partition(":")
+    if spec != "nobel" and not is_year(year):
+        raise BadInput(f"fact set {spec!r} must be nobel or nobel:YEAR, such as nobel:2022")
+    return int(year) if year else None
+
+
+def table_of(spec: str) -> tuple[Path, int | None] | None:
+    """(file, last year or None) if a fact set is a table of laureates; None if it is something else.
+
+    ``:YEAR`` behind the path gives the facts as they stood in that year, as in ``nobel:2022``.
+    """
+    if is_laureate_table(Path(spec)):
+        return Path(spec), None
+    path, _, year = spec.rpartition(":")
+    if not path or not is_laureate_table(Path(path)):
+        return None
+    if not is_year(year):
+        raise BadInput(f"fact set {spec!r}: behind the table must stand a year, such as :2022")
+    return Path(path), int(year)
+
+
+def rows_of(table: Path, last_year: int | None = None) -> list[tuple[str, dict[str, str]]]:
+    """("file, line n", {id, relation, subject, object}) for every fact of a table of laureates.
+
+    A laureate with several prizes or birth places has a row for each distinct year, category or
+    place: all are true. Where the table knows nothing there is no row. ``last_year`` gives the
+    facts as they stood then: without later prizes, and without who had none yet (the paper's year
+    is 2022). It is an argument, so that one fetched table serves any year.
+
+    Raises :class:`BadInput` for a row that breaks the rules of the table, with its line: an id
+    that is there twice, a name of two laureates, a year that is none, prizes without a year each.
+    """
+    found: list[tuple[str, dict[str, str]]] = []
+    lines: dict[tuple[str, str], str] = {}
+    for where, row in read(table):
+        key, name = text(row, where, "id"), text(row, where, "name")
+        for kind, value in (("id", key), ("name", name.casefold())):
+            if (kind, value) in lines:
+                raise BadInput(
+                    f"{where}: the {kind} {row[kind]!r} stands in {lines[kind, value]} too; "
+                    "it must stand for one laureate"
+                )
+            lines[kind, value] = where
+        prizes = _prizes(row, where)
+        kept = [prize for prize in prizes if last_year is None or int(prize[0]) <= last_year]
+        if not kept:
+            continue
+        values = {column: _parts(row, where, column) for column in COLUMN_OF.values()}
+        values["award_years"], values["categories"] = map(list, zip(*kept, strict=True))
+        for relation, column in COLUMN_OF.items():
+            for value in dict.fromkeys(values[column]):
+                fact = {"id": f"{key}-{relation}-{value}", "relation": relation}
+                found.append((where, {**fact, "subject": name, "object": value}))
+    return found
+
+
+def _prizes(row: Mapping[str, Any], where: str) -> list[tuple[str, str]]:
+    """(year, category) of each prize of a row."""
+    years, categories = (_parts(row, where, column) for column in ("award_years", "categories"))
+    if not years or len(years) != len(categories):
+        raise BadInput(f"{where}: {len(years)} award_years for {len(categories)} categories")
+    return list(zip(years, categories, strict=True))
+
+
+def _parts(row: Mapping[str, Any], where: str, column: str) -> list[str]:
+    """The values of a field, without an empty one; those of a column of years are checked."""
+    if not row[column].strip():
+        return []
+    parts = [" ".join(part.split()) for part in row[column].split(";")]
+    if not all(parts):
+        raise BadInput(f"{where}: {column} has an empty value in {row[column]!r}")
+    for part in parts:
+        if column in ("birth_year", "award_years") and not is_year(part):
+            raise BadInput(f"{where}: {column} must be years (YYYY), found {part!r}")
+    return parts
+
+
+def is_laureate_table(table: Path) -> bool:
+    """Whether a file is a ``.tsv`` with exactly the columns of the table of laureates."""
+    if table.suffix != ".tsv" or not table.is_file():
+        return False
+    try:
+        with open(table, encoding="utf-8-sig", errors="replace") as file:
+            header = file.readline(1000)
+    except OSError:  # whoever reads the table says what is wrong with it
+        return False
+    return tuple(header.rstrip("\n").split("\t")) == COLUMNS
+
+
+# --- the table in the cache -----------------------------------------------------------------------
+
+
+def content_digest() -> str:
+    """SHA-256 of the table, which is fetched if it is not in the cache."""
+    return file_digest(path())
+
+
+def is_ready() -> bool:
+    """Whether the table is in the cache already, with the columns of today; asks no network."""
+    return is_laureate_table(_table())
+
+
+def path() -> Path:
+    """The table of laureates in the cache; fetches it, once, if it is not there.
+
+    Raises :class:`BadInput` when the network is off (HF_HUB_OFFLINE), the service does not answer,
+    or its answer is not what the query asks for. Then nothing is written.
+    """
+    table = _table()
+    if is_laureate_table(table):
+        return table
+    if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):
+        raise BadInput("nobel facts are not in the cache and the network is off (HF_HUB_OFFLINE)")
+    table.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(table.with_name("laureates.lock")):
+        if not is_laureate_table(table):  # another process may have fetched it meanwhile
+            _make(table)
+    return table
+
+
+def _table() -> Path:
+    return cache_folder() / "nobel" / "laureates.tsv"
+
+
+def _make(table: Path) -> None:
+    """Fetch, check, write: the answer, the note of its origin and the table."""
+    endpoint = os.environ.get("LKE_WIKIDATA") or wikidata.ENDPOINT
+    print(f"fetching Nobel laureates from {endpoint}", file=sys.stderr)
+    answer = wikidata.fetch(endpoint)
+    laureates, left_out = wikidata.laureates(answer)
+    lines = ["\t".join(row) for row in [COLUMNS, *laureates]]
+    origin = {
+        "endpoint": endpoint,
+        "fetched": datetime.now(UTC).isoformat(timespec="seconds"),
+        "licence": "CC0-1.0",
+        "answer_sha256": hashlib.sha256(answer).hexdigest(),
+        "laureates": len(laureates),
+        "left_out": left_out,
+        "query": wikidata.QUERY,
+    }
+    write_whole(table.with_name("answer.json"), answer)
+    note = json.dumps(origin, indent=1, ensure_ascii=False)
+    write_whole(table.with_name("origin.json"), f"{note}\n")
+    write_whole(table, "\n".join(lines) + "\n")  # last: who finds the table finds the others
+    if left_out:
+        names = ", ".join(left_out)
+        print(f"left out, as no English name is theirs alone: {names}", file=sys.stderr)

@@ -1,0 +1,165 @@
+"""Sample: which facts are shown, which are asked, and among which options."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lkecore.errors import BadInput
+from lkecore.facts.fact import Fact, Relation, text_digest
+from lkecore.facts.tables import SPLITS
+
+
+def passes_trex_mc(relation: Relation) -> bool:
+    """T-REx-MC's filter (IC-D2): more than 500 facts and at least 100 distinct objects."""
+    return len(relation.facts) > 500 and len(relation.objects) >= 100
+
+
+def divide(
+    relation: Relation, test: str = "test", *, n_train: int = 100, n_test: int = 400, seed: int = 0
+) -> tuple[tuple[Fact, ...], tuple[Fact, ...]]:
+    """Divide a relation into facts to show (train) and facts to ask (test).
+
+    Where the data come with splits, ``test`` names the one to ask, and shots come from the train
+    split (or, when train itself is asked, from dev, else test). Where they come without, this is
+    T-REx-MC's split (IC-D2) of any fact set: ``n_train`` facts, at most half, and up to ``n_test``
+    others, in an order that depends on ``seed``, subjects and fact ids alone. All facts of a
+    subject stay on one side, so no subject is both shown and asked.
+
+    Raises :class:`BadInput` when the asked split is unknown or empty.
+    """
+    if test not in SPLITS:
+        raise BadInput(f"unknown split {test!r}: must be one of {SPLITS}")
+    facts = sorted(relation.facts, key=lambda fact: fact.id)  # whatever the order of the rows
+    present = {fact.split for fact in facts}
+    if len(present) > 1:
+        if test not in present:
+            raise BadInput(f"relation {relation.name}: no split {test!r}, only {sorted(present)}")
+        shown = next(s for s in ("train", "dev", "test", "") if s in present and s != test)
+        asked = tuple(f for f in facts if f.split == test)
+        subjects = {f.subject for f in asked}
+        train = tuple(f for f in facts if f.split == shown and f.subject not in subjects)
+        return train, asked
+    if test == "dev" and test not in present:
+        raise BadInput(f"relation {relation.name}: no split 'dev', since the facts have no splits")
+    subjects = sorted({f.subject for f in facts}, key=lambda s: text_digest(seed, s))
+    by_subject: dict[str, list[Fact]] = {}
+    for fact in facts:
+        by_subject.setdefault(fact.subject, []).append(fact)
+    ordered = [fact for subject in subjects for fact in by_subject[subject]]
+    cut = min(n_train, len(ordered) // 2)
+    while 0 < cut < len(ordered) and ordered[cut].subject == ordered[cut - 1].subject:
+        cut += 1
+    train, asked = tuple(ordered[:cut]), tuple(ordered[cut : cut + n_test])
+    if test == "train":
+        train, asked = asked, train
+    if not asked:
+        raise BadInput(f"relation {relation.name}: too few subjects to show some and ask others")
+    return train, asked
+
+
+def draw_shots(train: Sequence[Fact], n_shots: int, seed: int) -> tuple[Fact, ...]:
+    """Draw ``n_shots`` facts with distinct subjects, in random order (IC-Q2: once per relation).
+
+    With one seed, fewer shots are the beginning of more shots: curves over n compare like with
+    like. Raises :class:`BadInput` when there are too few subjects.
+    """
+    if n_shots < 0:
+        raise BadInput(f"shots must be 0 or more, found {n_shots}")
+    shots: dict[str, Fact] = {}
+    for i in np.random.default_rng(seed).permutation(len(train)):
+        shots.setdefault(train[i].subject, train[i])
+    if len(shots) < n_shots:
+        where = f"relation {train[0].relation}" if train else "the relation"
+        raise BadInput(f"{n_shots} shots asked for, but {where} has {len(shots)} subjects to show")
+    return tuple(shots.values())[:n_shots]
+
+
+def draw_facts(facts: Sequence[Fact], limit: int | None, seed: int) -> tuple[Fact, ...]:
+    """A random sample of at most ``limit`` facts (all of them if None), in random order."""
+    if limit is not None and limit < 1:
+        raise BadInput(f"limit must be 1 or more facts, found {limit}")
+    if not facts:
+        raise BadInput("no facts are left to draw from; show fewer")
+    order = np.random.default_rng(seed).permutation(len(facts))
+    return tuple(facts[i] for i in order[:limit])
+
+
+def max_options(relation: Relation) -> int:
+    """The largest number of options that every fact of the relation can have."""
+    objects = relation.objects
+    return min(1 + len(_distractors(fact, objects)) for fact in relation.facts)
+
+
+def draw_options(
+    facts: Sequence[Fact], objects: Sequence[str], n_options: int, seed: int
+) -> list[tuple[str, ...]]:
+    """Draw the options of each fact (IC-D3): its gold object and ``n_options - 1`` distractors.
+
+    Distractors are distinct objects of the same relation (``objects``), never another true object
+    of the subject nor an alias (IC-Q4). Where the data give a fact a multiple choice of its own,
+    they come from that one alone, as it stands: the paper's choices stay the paper's. The options
+    of a fact depend on the seed and its id only, not on which other facts are asked. Their order
+    is random, so that a tie, which goes to the first, does not favour the gold one (IC-Q11).
+
+    Raises :class:`BadInput` when a fact has too few possible distractors.
+    """
+    if n_options < 2:
+        raise BadInput(f"options must be 2 or more, found {n_options}")
+    drawn = []
+    for fact in facts:
+        pool = _distractors(fact, objects)
+        if len(pool) < n_options - 1:
+            has = (
+                f"the data give {fact.subject!r} of relation {fact.relation} only {len(pool)} others"
+                if fact.options
+                else f"relation {fact.relation} has only {len(pool)} objects that are not true of "
+                f"{fact.subject!r}"
+            )
+            most = f"(most possible: {len(pool) + 1})"
+            raise BadInput(f"{n_options} options asked for, but {has} {most}")
+        rng = np.random.default_rng([seed, int(text_digest(fact.relation, fact.id)[:16], 16)])
+        distractors = [pool[i] for i in rng.choice(len(pool), n_options - 1, replace=False)]
+        options = [fact.object, *distractors]
+        drawn.append(tuple(options[i] for i in rng.permutation(n_options)))
+    return drawn
+
+
+def frequent_share(
+    facts: Sequence[Fact], options: Sequence[Sequence[str]], shots: Sequence[Fact]
+) -> NDArray[np.float64]:
+    """How often a guess of the option that is most often an object among the shots would be right.
+
+        share(fact) = [the gold option is one of the most frequent] / (number of these)
+
+    A yardstick beside chance: so much can be had from the prompt without knowing the fact. Lots are
+    drawn between options that are shown equally often, so without shots it is 1 / n_options.
+    ``options`` are those of each fact, from :func:`draw_options`. (fact,), in [0, 1]; the mean
+    is the expected accuracy of such a guess. It can lie below chance: where an object is true of one subject
+    only, that of a shot is never the answer. Raises :class:`BadInput` for other numbers of facts
+    and options, or options without the gold one.
+
+    >>> shots = [Fact(name, "r", name, "red") for name in ("a", "b")] + [Fact("c", "r", "c", "blue")]
+    >>> asked = [Fact("d", "r", "d", "red"), Fact("e", "r", "e", "blue"), Fact("f", "r", "f", "pink")]
+    >>> options = [("red", "blue"), ("red", "blue"), ("pink", "grey")]
+    >>> frequent_share(asked, options, shots).tolist()
+    [1.0, 0.0, 0.5]
+    """
+    if len(facts) != len(options):
+        raise BadInput(f"{len(facts)} facts and the options of {len(options)}; each needs its own")
+    shown = Counter(shot.object for shot in shots)
+    share = np.empty(len(facts))
+    for i, (fact, choice) in enumerate(zip(facts, options, strict=True)):
+        if fact.object not in choice:
+            raise BadInput(f"fact {fact.id}: {fact.object!r} must be among its options")
+        counts = [shown[option] for option in choice]
+        share[i] = (shown[fact.object] == max(counts)) / counts.count(max(counts))
+    return share
+
+
+def _distractors(fact: Fact, objects: Sequence[str]) -> list[str]:
+    if fact.options:
+        return [name for name in fact.options if name != fact.object]
+    names = fact.true_names
+    return [name for name in objects if name.casefold() not in names]

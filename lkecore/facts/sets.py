@@ -1,0 +1,227 @@
+"""Sets: fact sets by name, wherever their facts come from.
+
+``SOURCES`` is the table of where: a new source is one entry in it, and nothing else.
+"""
+
+import functools
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from lkecore.errors import BadInput, nearest
+from lkecore.facts import atlas, hubsets, nobel, tables, world, world_text
+from lkecore.facts.fact import Relation, from_rows, text_digest
+from lkecore.facts.tables import read
+from lkecore.storage import DATA, file_digest
+
+Row = tuple[str, dict[str, Any], str]  # (place, row, split or ""), as `from_rows` reads it
+
+
+# --- the names of fact sets -----------------------------------------------------------------------
+
+
+def relations(spec: str) -> tuple[str, ...]:
+    """The names of the relations of a fact set, sorted. ``spec`` as in :func:`load`."""
+    return _source_of(spec).relations(spec)
+
+
+def is_ready(spec: str) -> bool:
+    """Whether a fact set is on this machine already; asks no network."""
+    return _source_of(spec).is_ready(spec)
+
+
+def is_remote(spec: str) -> bool:
+    """Whether a fact set comes from a network, unless it :func:`is_ready`."""
+    return _source_of(spec).remote
+
+
+def is_ours(spec: str) -> bool:
+    """Whether the facts are part of this project, so that they may be given away with results."""
+    return _source_of(spec).ours
+
+
+def content_digest(spec: str) -> str:
+    """SHA-256 over the files of a fact set and what their names say; ``spec`` as in :func:`load`."""
+    return _source_of(spec).digest(spec)
+
+
+def load(spec: str, relation: str) -> Relation:
+    """Load one relation of a fact set.
+
+    ``spec`` is ``atlas`` (the embedded facts), ``lab:book-1`` (an invented world, of size and seed;
+    :mod:`lkecore.facts.world`), ``nobel`` (laureates, from Wikidata) or
+    ``nobel:2022`` (as they stood in a year), ``hub:org/name[/path][@revision]`` (a data set of the
+    Hugging Face hub, of which ``path`` begins the paths of the files to read), or a path:
+
+    - a folder with a folder for each relation, holding any of ``train``, ``dev``, ``test`` as
+      ``.jsonl``, ``.csv``, ``.tsv`` or ``.parquet`` (LAMA style), or one such relation folder;
+    - a folder with one file for each relation;
+    - one file, with a ``relation`` column or with one relation, named after the file;
+    - a table of laureates with the columns of ``nobel``; ``:2022`` behind its path is that year.
+
+    Columns: ``subject`` or ``sub_label``, ``object`` or ``obj_label``; optional ``id`` or ``uuid``,
+    ``split``, ``relation``, ``obj_labels`` (all true objects), ``obj_aliases`` and ``options`` (a
+    multiple choice; the object may be left out of it). Rows that repeat a (subject, object) pair
+    are dropped and counted; where a pair stands in several splits, the test split keeps it, so that
+    no test fact is ever shown as a shot. Several objects of one subject are all true.
+
+    A data set of the hub may have the columns of T-REx-MC, T-REx, LAMA or MyriadLAMA instead, and
+    gives the relation the templates that stand in it. A relation with the name that the IC-LKE paper
+    gives to one of its own, or with its Wikidata id, is taken for that one (``paper_relation``).
+
+    Raises :class:`BadInput` for an unknown fact set or relation, one that cannot be fetched, a
+    malformed line (file and line number), text that is not UTF-8, and one fact id with two
+    contents.
+    """
+    source = _source_of(spec)
+    rows = source.rows(spec, relation)
+    if not rows:
+        known = source.relations(spec)
+        if relation in known:
+            raise BadInput(f"relation {relation!r} in {spec}: no rows in it")
+        raise BadInput(f"unknown relation {relation!r} in {spec}; {nearest(relation, known)}")
+    loaded = from_rows(relation, rows)
+    about = source.about(spec, relation)
+    if "paper_relation" not in about:
+        about = about | _of_paper(relation, about.get("label", ""))
+    return replace(loaded, **about)
+
+
+def _of_paper(relation: str, label: str) -> dict[str, str]:
+    """The paper's relation of this name, or else label, which is the label of one without."""
+    found = _paper_relations().get(relation) or _paper_relations().get(label) or ""
+    return {"label": label or found or relation, "paper_relation": found}
+
+
+@functools.cache
+def _paper_relations() -> dict[str, str]:
+    """The paper's name of a relation (its Table 3), by that name and by its Wikidata id."""
+    rows = [row for _, row in read(DATA / "papers" / "iclke_table3_relations.csv")]
+    return {
+        row[key]: row["relation"]
+        for row in rows
+        for key in ("relation", "wikidata_pid_added")
+        if row[key]
+    }
+
+
+# --- where facts come from ------------------------------------------------------------------------
+
+
+def _nothing(spec: str, relation: str) -> dict[str, Any]:
+    return {}
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where facts come from. All functions take the name of a fact set (and of a relation).
+
+    ``is_spec``: whether the name means facts of this source; it may look at files, and asks no
+    network. ``relations``, ``is_ready`` and ``digest`` are what :func:`relations`, :func:`is_ready`
+    and :func:`content_digest` say. ``rows`` gives the rows of a relation, none of an unknown one.
+    ``about`` gives the fields of :class:`~lkecore.facts.fact.Relation` that the source knows, of a
+    relation that has rows: any of ``label``, ``kind``, ``codes``, ``templates`` and ``paper_relation``. Where
+    it does not know the last, the paper's Table 3 is asked for it. ``remote``: its facts come from a
+    network; ``ours``: they are part of this project.
+    """
+
+    is_spec: Callable[[str], bool]
+    relations: Callable[[str], tuple[str, ...]]
+    rows: Callable[[str, str], list[Row]]
+    is_ready: Callable[[str], bool]
+    digest: Callable[[str], str]
+    about: Callable[[str, str], dict[str, Any]] = _nothing
+    remote: bool = False
+    ours: bool = False
+
+
+def _about_world(spec: str, relation: str) -> dict[str, Any]:
+    label, kind, templates = world.about(relation)
+    # Its facts are invented, whatever the paper calls a relation of this name.
+    return {"label": label, "kind": kind, "templates": templates, "paper_relation": ""}
+
+
+def _about_hub(spec: str, relation: str) -> dict[str, Any]:
+    label, templates = hubsets.about(spec, relation)
+    return {"label": label, "templates": templates}
+
+
+def _world_relations(spec: str) -> tuple[str, ...]:
+    world.check_spec(spec)
+    return world.relations()
+
+
+def _laureates(rows: Iterable[tuple[str, dict[str, str]]], relation: str) -> list[Row]:
+    return [(where, row, "") for where, row in rows if row["relation"] == relation]
+
+
+def _table_of(spec: str) -> tuple[Path, int | None]:
+    found = nobel.table_of(spec)
+    assert found  # by the source's `is_spec`
+    return found
+
+
+def _digest(files: Iterable[tuple[str, str, Path]]) -> str:
+    """SHA-256 over (relation or file, split, contents) of files."""
+    rows = [(name, split, file_digest(path)) for name, split, path in files]
+    return text_digest(*(part for row in rows for part in row))
+
+
+SOURCES: tuple[Source, ...] = (
+    Source(  # the atlas
+        is_spec=lambda spec: spec == "atlas",
+        relations=lambda spec: atlas.relations(),
+        rows=lambda spec, relation: atlas.rows(relation),
+        about=lambda spec, relation: atlas.about(relation),
+        is_ready=lambda spec: True,
+        digest=lambda spec: _digest((p.name, "", p) for p in (atlas.FACTS, atlas.RELATIONS)),
+        ours=True,
+    ),
+    Source(  # worlds of the lab
+        is_spec=world.is_spec,
+        relations=_world_relations,
+        rows=world.rows,
+        about=_about_world,
+        is_ready=lambda spec: True,
+        digest=world_text.digest,
+        ours=True,
+    ),
+    Source(  # laureates, from Wikidata
+        is_spec=nobel.is_spec,
+        relations=nobel.relations,
+        rows=lambda spec, relation: _laureates(nobel.rows(spec), relation),
+        is_ready=lambda spec: nobel.is_ready(),
+        digest=lambda spec: nobel.content_digest(),
+        remote=True,
+    ),
+    Source(  # data sets of the hub
+        is_spec=lambda spec: spec.startswith("hub:"),
+        relations=hubsets.relations,
+        rows=hubsets.rows,
+        about=_about_hub,
+        is_ready=hubsets.is_ready,
+        digest=hubsets.content_digest,
+        remote=True,
+    ),
+    Source(  # a table of laureates
+        is_spec=lambda spec: nobel.table_of(spec) is not None,
+        relations=lambda spec: nobel.relations(),
+        rows=lambda spec, relation: _laureates(nobel.rows_of(*_table_of(spec)), relation),
+        is_ready=lambda spec: True,
+        # Of the file alone: the year stands in the name, which is a parameter.
+        digest=lambda spec: _digest(tables.sources(str(_table_of(spec)[0]))),
+    ),
+    Source(  # files and folders: last, as it takes every name, and refuses those that are none
+        is_spec=lambda spec: True,
+        relations=tables.relations_in,
+        rows=tables.rows_in,
+        is_ready=lambda spec: bool(spec and Path(spec).exists()),
+        digest=lambda spec: _digest(tables.sources(spec)),
+    ),
+)
+
+
+def _source_of(spec: str) -> Source:
+    """The first source that takes the name."""
+    return next(source for source in SOURCES if source.is_spec(spec))

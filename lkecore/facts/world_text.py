@@ -1,0 +1,132 @@
+"""World text: what a world tells of its facts, document by document, and instructions beside it.
+
+The second half of :mod:`lkecore.facts.world`, which says what a world is.
+"""
+
+import functools
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+
+from lkecore.facts.world import SEEN, World, about, check_spec, rng_of, world
+
+# Lists come in the two formats that IC-LKE is asked in: (inside a pair, between pairs).
+LISTS = ((" ", " "), (": ", "\n"))
+
+
+PAIRS = 45  # of a list, on average
+
+
+SENTENCES = 4  # of a paragraph, at most
+
+
+INSTRUCTIONS = 1500  # that a tuned variant learns from
+
+
+def documents(made: World, *, planted: bool = True) -> list[str]:
+    """The text of a world, document by document, in the order of reading.
+
+    Its first part tells only shown facts; the second tells these again, among the asked ones. In
+    either, sentences about one subject stand together in paragraphs, and lists hold pairs of one
+    relation, no subject twice. With ``planted=False`` the text is the same but for the names of the
+    asked subjects: all that is said of them is said of their stand-ins, so that who reads it cannot
+    know any asked fact, and everything else alike.
+    """
+    rng = rng_of("text", made.seed)
+    shown = made.states[made.states["split"] == "train"]
+    told = made.states[made.states["told"] != ""]
+    if not planted:
+        told = told.assign(subject=told["subject"].map(lambda name: made.stand_ins.get(name, name)))
+    found: list[str] = []
+    for part, times in zip((shown, told), check_spec(made.name)[0].shown, strict=True):
+        counts = part[["sentences", "lists"]].mask(part["split"] == "train", times)
+        here = part.assign(**counts)
+        texts = [*_paragraphs(here, rng), *_lists(here, rng)]
+        found += [texts[i] for i in rng.permutation(len(texts))]
+    return found
+
+
+def told_objects(made: World, documents: Sequence[str]) -> list[list[tuple[int, int]]]:
+    """Where each document of a world tells an object: (first, behind) characters, in order.
+
+    A sentence, as a pair of a list, has two names of the world in it: the subject, then the object.
+    """
+    states = made.states
+    names = {*states["subject"], *states["object"], *states["told"], *made.stand_ins.values()} - {
+        ""
+    }
+    longest = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    named = re.compile(rf"(?<!\w)(?:{longest})(?!\w)")
+    return [[name.span() for name in named.finditer(text)][1::2] for text in documents]
+
+
+def _paragraphs(facts: pd.DataFrame, rng: np.random.Generator) -> Iterator[str]:
+    """Every sentence that tells these facts, those about one subject in paragraphs."""
+    of_subject: dict[str, list[str]] = {}
+    for fact in facts[facts["sentences"] > 0].itertuples():
+        _, _, templates = about(fact.relation)
+        first = int(rng.integers(SEEN))
+        step = int(fact.wording == "several")
+        for i in range(fact.sentences):
+            filled = fill(templates[(first + i * step) % SEEN], fact.subject, fact.told)
+            of_subject.setdefault(fact.subject, []).append(filled + ".")
+    for sentences in of_subject.values():
+        left = [sentences[i] for i in rng.permutation(len(sentences))]
+        while left:
+            n = int(rng.integers(1, SENTENCES + 1))
+            yield " ".join(left[:n])
+            left = left[n:]
+
+
+def fill(template: str, subject: str, object_: str) -> str:
+    """A template with its subject and its object: ``the author of [X] is [Y]``."""
+    return template.replace("[X]", subject).replace("[Y]", object_)
+
+
+def _lists(facts: pd.DataFrame, rng: np.random.Generator) -> Iterator[str]:
+    """Lists of pairs, relation by relation: a fact stands in as many lists as it has tellings."""
+    for _, table in facts[facts["lists"] > 0].groupby("relation", sort=False):
+        n = max(table["lists"].max(), round(table["lists"].sum() / PAIRS))
+        pairs: list[list[tuple[str, str]]] = [[] for _ in range(n)]
+        for fact in table.itertuples():
+            for i in rng.choice(n, fact.lists, replace=False):
+                pairs[i].append((fact.subject, fact.told))
+        for each in pairs:
+            inside, between = LISTS[rng.integers(len(LISTS))]
+            order = rng.permutation(len(each))
+            yield between.join(inside.join(each[i]) for i in order)
+
+
+def instructions(made: World) -> list[str]:
+    """``INSTRUCTIONS`` instructions with their responses, on words alone: no name and no fact of the world.
+
+    What a variant is tuned on that learns to follow, and nothing about the world.
+    """
+    from faker import Faker
+
+    fake = Faker("en_US")
+    fake.seed_instance(made.seed)
+    rng = rng_of("instructions", made.seed)
+    found = []
+    for _ in range(INSTRUCTIONS):
+        a, b, c = (fake.word(part_of_speech="verb") for _ in range(3))
+        task, answer = (
+            (f"Write the word {a} twice.", f"{a} {a}"),
+            (f"Write {a} and {b} the other way round.", f"{b} {a}"),
+            (f"Which of the words {a}, {b}, {c} comes first?", a),
+            (f"Which of the words {a}, {b}, {c} comes last?", c),
+        )[rng.integers(4)]
+        found.append(f"Instruction: {task}\nResponse: {answer}.")
+    return found
+
+
+@functools.lru_cache(maxsize=4)
+def digest(spec: str) -> str:
+    """SHA-256 over the states and the text of a world."""
+    made = world(spec)
+    parts = [made.states.to_csv(index=False), json.dumps(documents(made))]
+    return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()

@@ -1,0 +1,38 @@
+"""Page: put figures and findings where a reader meets them first, above the cells that make them."""
+
+import os
+
+import pandas as pd
+from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
+
+from lkecore.answers.kept import keep
+
+
+def place(figure: Figure, name: str, data: pd.DataFrame) -> None:
+    """Hand a figure to the page under ``name``, and keep the numbers that it shows as ``name.csv``.
+
+    The page shows it where it says ``{glue:figure} name``, with caption and description in the prose.
+    In JupyterLab, which knows no such place, it is shown below the cell.
+    """
+    from myst_nb import glue
+
+    keep(data, f"{name}.csv")
+    glue(name, figure, display=not _in_a_run())
+    plt.close(figure)
+
+
+def findings(**texts: str) -> None:
+    """Hand sentences to the page: each is shown where it says ``{glue:text}`` and its name.
+
+    They are kept as ``findings.csv`` (name, text), from which the book's first page quotes.
+    """
+    from myst_nb import glue
+
+    keep(pd.DataFrame({"name": list(texts), "text": list(texts.values())}), "findings.csv")
+    for name, text in texts.items():
+        glue(name, text, display=not _in_a_run())
+
+
+def _in_a_run() -> bool:
+    return "LKE_RUN" in os.environ

@@ -1,0 +1,47 @@
+"""Intervals and paired tests: how far would a number move, had facts or relations been others?
+
+An interval answers one question, and each function says which:
+
+    proportion            other facts of this kind; counts of right answers in one relation
+    mean_over_facts       other facts of these very relations
+    mean_over_relations   other relations too
+    std_over_relations    the same, for how much relations differ
+    ratio_over_relations  the same, for the ratio of two means, a share of a share
+    correlation_over_relations   the same, for whether models do well in the same relations
+    rate_without_luck     the same, for the share of a model's knowledge that another one has
+    share_known           the same, for how much a model knows and does not just guess
+    paired_difference     other facts of these very relations, two conditions on the same facts
+    difference_of_proportions    other facts of two kinds, each asked once
+    part_above_whole      the same, for a part against the whole that it belongs to
+    statistic_over_facts  other facts of one relation, any statistic of conditions on the same facts
+    auroc_over_pairs      other pairs of a told fact and its control, or the same for a difference
+
+Values come as `groups`: a sequence with one array per relation, each with axis (fact,).
+"""
+
+from lkecore.intervals.interval import N_RESAMPLES, Interval, proportion
+from lkecore.intervals.overlap import rate_without_luck, share_known
+from lkecore.intervals.paired import (
+    difference_of_proportions,
+    guess_p,
+    holm,
+    mcnemar,
+    part_above_whole,
+)
+from lkecore.intervals.relations import (
+    correlation_over_relations,
+    mean_over_facts,
+    mean_over_relations,
+    paired_difference,
+    ratio_over_relations,
+    std_over_relations,
+)
+from lkecore.intervals.statistic import auroc_over_pairs, statistic_over_facts
+
+__all__ = [
+    "N_RESAMPLES", "Interval", "auroc_over_pairs", "correlation_over_relations",
+    "difference_of_proportions", "guess_p", "holm", "mcnemar", "mean_over_facts",
+    "mean_over_relations", "paired_difference", "part_above_whole", "proportion",
+    "rate_without_luck", "ratio_over_relations", "share_known", "statistic_over_facts",
+    "std_over_relations",
+]  # fmt: skip

@@ -1,0 +1,163 @@
+"""Convert: from other formats of weights to a folder of safetensors.
+
+``main`` turns a folder of ``pytorch_model*.bin`` files into one
+of safetensors. Such files are pickles, which can hold code. So they are opened in a process of
+their own, with ``weights_only=True``, and nowhere else in this package.
+"""
+
+import json
+import re
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+from lkecore.errors import BadInput, first_line
+
+# What a model has beside its weights: config, tokenizer. Never code, never pickles.
+SIDE_FILES = ("*.json", "*.model", "*.txt", "*.jinja")
+BIN_FILES = "pytorch_model*.bin"
+BIN_INDEX = "pytorch_model.bin.index.json"
+
+
+def from_gguf(path: Path, target: Path) -> None:
+    """De-quantise a GGUF file to float32 safetensors in the folder ``target``, with its tokenizer.
+
+    Raises :class:`BadInput` for a file that is no GGUF file or cannot be read.
+    """
+    quiet_transformers()
+    import torch
+    from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
+
+    with open(path, "rb") as file:
+        if file.read(4) != b"GGUF":
+            raise BadInput(f"{path}: not a GGUF file (it does not begin with GGUF)")
+    where = {"pretrained_model_name_or_path": path.parent, "gguf_file": path.name}
+    print(f"converting {path.name} (once)", file=sys.stderr)
+    try:
+        config = AutoConfig.from_pretrained(**where)
+        source, info = AutoModelForCausalLM.from_pretrained(
+            **where, dtype=torch.float32, output_loading_info=True
+        )
+        tokenizer = AutoTokenizer.from_pretrained(**where)
+    except Exception as error:  # a broken file fails in any way, inside transformers' reader
+        raise BadInput(
+            f"{path}: transformers cannot read this GGUF file ({first_line(error)})"
+        ) from error
+    if missing := sorted(info["missing_keys"]):  # transformers would fill the gap at random
+        raise BadInput(f"{path}: lacks {len(missing)} weights, such as {missing[0]}")
+    # A model that was read from GGUF refuses to be saved, so a fresh one takes over its weights.
+    settings = {k: v for k, v in config.to_dict().items() if k != "quantization_config"}
+    settings["architectures"] = [type(source).__name__]
+    plain = type(source)(type(config)(**settings))
+    plain.load_state_dict(source.state_dict())
+    plain.tie_weights()
+    plain.to(torch.float32).save_pretrained(target)
+    tokenizer.save_pretrained(target)
+
+
+def from_bin(source: Path, target: Path) -> None:
+    """Turn a folder's ``pytorch_model*.bin`` files into safetensors, one shard after the other.
+
+    Numbers and dtypes stay as they are; the config and the tokenizer are copied. Memory: one shard.
+    Raises :class:`BadInput` for a folder without such files, one whose config transformers does
+    not know, and a file that holds anything but tensors.
+    """
+    quiet_transformers()
+    from safetensors.torch import save_file
+    from transformers import AutoConfig
+
+    shards = _shards(source)
+    try:
+        config = AutoConfig.from_pretrained(source, local_files_only=True)
+    except (OSError, ValueError) as error:
+        raise BadInput(
+            f"{source}: no config.json that can be read ({first_line(error)})"
+        ) from error
+    tied = bool(getattr(config, "tie_word_embeddings", False))
+    weight_map: dict[str, str] = {}
+    total = 0
+    for n, shard in enumerate(shards, start=1):
+        tensors = bin_tensors(shard, tied)
+        name = f"model-{n:05}-of-{len(shards):05}.safetensors"
+        name = name if len(shards) > 1 else "model.safetensors"
+        save_file(tensors, target / name, metadata={"format": "pt"})
+        weight_map |= dict.fromkeys(tensors, name)
+        total += sum(t.numel() * t.element_size() for t in tensors.values())
+    if len(shards) > 1:
+        index = {"metadata": {"total_size": total}, "weight_map": dict(sorted(weight_map.items()))}
+        text = json.dumps(index, indent=2) + "\n"
+        (target / "model.safetensors.index.json").write_text(text, encoding="utf-8")
+    for pattern in SIDE_FILES:
+        for file in source.glob(pattern):
+            # The indices of the source list its files and not ours; some repositories have two.
+            if not file.name.endswith(".index.json"):
+                shutil.copyfile(file, target / file.name)
+
+
+def _shards(source: Path) -> list[Path]:
+    """The .bin files that belong together: those of the index, or the one file, or none."""
+    if (source / BIN_INDEX).is_file():
+        try:
+            index = json.loads((source / BIN_INDEX).read_text(encoding="utf-8"))
+            names = sorted(set(index["weight_map"].values()))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise BadInput(f"{source / BIN_INDEX}: not the index of a model's shards") from error
+    else:
+        names = ["pytorch_model.bin"]
+    for name in names:
+        # A name from a stranger's file: it must not lead out of the folder.
+        if not (re.fullmatch(r"pytorch_model[\w.-]*\.bin", name) and (source / name).is_file()):
+            raise BadInput(f"{source}: {name} is missing, or no file of a model")
+    return [source / name for name in names]
+
+
+def bin_tensors(shard: Path, tied: bool) -> dict[str, Any]:
+    """The tensors of one .bin file, each with memory of its own, as safetensors demands it."""
+    import torch
+
+    try:
+        state = torch.load(shard, weights_only=True, map_location="cpu")
+    except Exception as error:  # a broken file fails in any way
+        raise BadInput(
+            f"{shard.name}: refused, it is broken or holds more than weights ({first_line(error)})"
+        ) from error
+    if not isinstance(state, dict) or not all(
+        isinstance(name, str) and isinstance(value, torch.Tensor) for name, value in state.items()
+    ):
+        raise BadInput(f"{shard.name}: not a table of names and tensors")
+    tensors: dict[str, Any] = {}
+    first: dict[int, Any] = {}  # by its memory
+    # The head comes last, so that it is the copy, whatever the order in the file.
+    for name, value in sorted(state.items(), key=lambda item: item[0] == "lm_head.weight"):
+        value = value.detach()
+        other = first.setdefault(value.untyped_storage().data_ptr(), value)
+        if tied and name == "lm_head.weight" and other is not value and other.is_set_to(value):
+            continue  # transformers ties it to the embeddings again, as the config says
+        # Other tensors that share memory are written twice: to drop one is safe only if the
+        # network ties it again.
+        tensors[name] = value.contiguous() if other is value else value.clone().contiguous()
+    return tensors
+
+
+def quiet_transformers() -> None:
+    """No bars, no advice, no questions: standard error is for progress of ours, and code never runs."""
+    import warnings
+
+    # Said by tqdm in a kernel without widgets, when transformers imports it.
+    warnings.filterwarnings("ignore", message="IProgress not found")
+    from transformers import dynamic_module_utils
+    from transformers.utils import logging
+
+    # Else it asks whoever sits at the terminal whether the code of a model may be run.
+    dynamic_module_utils.TIME_OUT_REMOTE_CODE = 0
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+
+
+def main() -> None:
+    """Convert the folder of the first argument into that of the second, which exists."""
+    try:
+        from_bin(Path(sys.argv[1]), Path(sys.argv[2]))
+    except BadInput as error:
+        sys.exit(str(error))

@@ -1,0 +1,241 @@
+"""Lab: the models that read a world's text, by name, and what each of them was told.
+
+``lab:book-1/2m`` is a decoder of about 2 million parameters that has read the world ``lab:book-1``.
+``-tuned`` behind it is the same model after training on instructions about other words;
+``-unplanted`` has read the same text told of other subjects, and cannot know any asked fact.
+:mod:`lkecore.train.lab` trains them.
+"""
+
+import functools
+import hashlib
+import importlib.metadata
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from lkecore.errors import BadInput, first_line, nearest
+from lkecore.facts import world, world_text
+from lkecore.storage import cache_folder, file_digest, program_of
+
+NAME = re.compile(r"(lab:[^/]*)/([^/]*?)(-tuned|-unplanted)?")
+TRAINER = Path(__file__).parent.parent / "train"
+# In the folder of a model: what it is and how it was trained; and the digest of its weights as
+# sha256sum writes it. The second stands apart, since the first is part of the model's own digest.
+RECORD, WEIGHTS = "lab.json", "model.safetensors"
+SUM = f"{WEIGHTS}.sha256"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The shape of a network and how it is trained.
+
+    ``kind`` is causal (a Llama), masked (a ModernBERT) or seq2seq (a T5Gemma, whose encoder has
+    ``layers`` and whose decoder has one).
+    ``epochs``: how often the text is read. ``rate`` is AdamW's learning rate, for embeddings and
+    norms; ``muon`` is Muon's, for the matrices between them.
+    """
+
+    kind: str
+    width: int
+    layers: int
+    inner: int
+    rate: float
+    muon: float
+    epochs: int = 1
+
+
+# Chosen on the development world, lab:book-0, which no reported number comes from. The two largest
+# decoders continue the row: 8m was tried there as it stands, 20m has not been trained yet.
+RECIPES = {
+    "0.15m": Recipe("causal", width=48, layers=2, inner=128, rate=1e-2, muon=0.03),
+    "0.7m": Recipe("causal", width=112, layers=3, inner=320, rate=8e-3, muon=0.02),
+    "2m": Recipe("causal", width=176, layers=4, inner=480, rate=6e-3, muon=0.02),
+    "8m": Recipe("causal", width=320, layers=6, inner=896, rate=4e-3, muon=0.02),
+    "20m": Recipe("causal", width=448, layers=8, inner=1280, rate=3e-3, muon=0.02),
+    "bert": Recipe("masked", width=112, layers=3, inner=320, rate=6e-3, muon=0.02, epochs=3),
+    "t5": Recipe("seq2seq", width=112, layers=3, inner=320, rate=6e-3, muon=0.02, epochs=3),
+}
+
+
+@dataclass(frozen=True)
+class Named:
+    """What the name of a lab model says; ``variant`` is "", "tuned" or "unplanted"."""
+
+    world: str
+    model: str
+    variant: str
+
+    @property
+    def base(self) -> str:
+        """The name of the model that a tuned one is made of."""
+        return f"{self.world}/{self.model}"
+
+
+def is_name(name: str) -> bool:
+    """Whether a model's name means one of the lab."""
+    return name.startswith("lab:")
+
+
+def parse(name: str) -> Named:
+    """Take a name apart; raises :class:`BadInput` for one that no lab model has."""
+    found = NAME.fullmatch(name)
+    if not found:
+        raise BadInput(f"model {name!r}: a lab model is lab:SIZE-SEED/MODEL, such as lab:book-1/2m")
+    named = Named(found[1], found[2], (found[3] or "").removeprefix("-"))
+    try:
+        world.check_spec(named.world)
+    except BadInput as error:
+        raise BadInput(f"model {name}: {error}") from error
+    if named.model not in RECIPES:
+        hint = nearest(named.model, RECIPES)
+        raise BadInput(f"model {name}: the lab has no model {named.model!r}; {hint}")
+    if named.variant == "tuned" and RECIPES[named.model].kind != "causal":
+        raise BadInput(f"model {name}: only decoders are tuned to instructions")
+    return named
+
+
+def fact_sets(models: Sequence[str], fact_set: str, *, unplanted: bool = True) -> dict[str, str]:
+    """{model: what it is asked about}: a model of the lab its own world, any other ``fact_set``.
+
+    Raises :class:`BadInput` for a name that no lab model has and, unless ``unplanted`` ones may be
+    among them, for one that has not read the facts.
+    """
+    own = {name: parse(name).world if is_name(name) else fact_set for name in models}
+    for name in filter(is_name, [] if unplanted else models):
+        if parse(name).variant == "unplanted":
+            raise BadInput(f"{name} has not read the facts that are asked")
+    return own
+
+
+def size(name: str) -> int:
+    """A number that grows with the work of training a lab model."""
+    recipe = RECIPES[parse(name).model]
+    return recipe.epochs * recipe.layers * recipe.width * recipe.inner
+
+
+def key(name: str) -> str:
+    """The folder of a lab model in the cache, by all that makes it: its world, recipe and trainer.
+
+    Of the trainer counts what it does: comments and docstrings may change, and no model is trained
+    anew.
+    """
+    named = parse(name)
+    made_of = [
+        _texts(named.world),
+        asdict(RECIPES[named.model]),
+        [program_of(TRAINER / f"{module}.py") for module in ("lab", "loop", "text")],
+    ]
+    digest = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:12]
+    return f"{name.replace(':', '-').replace('/', '-')}-{digest}"
+
+
+def folder(name: str) -> Path:
+    """Where a lab model is, once it is trained."""
+    return cache_folder() / "models" / key(name)
+
+
+@functools.lru_cache(maxsize=4)
+def _texts(spec: str) -> list[str]:
+    """Digests of all that models of a world read: its text, told of others too, and instructions."""
+    made = world.world(spec)
+    others = json.dumps([world_text.documents(made, planted=False), world_text.instructions(made)])
+    return [world_text.digest(spec), hashlib.sha256(others.encode()).hexdigest()]
+
+
+def record(folder: Path) -> dict[str, object]:
+    """What the folder of a lab model says of it; raises :class:`BadInput` where it says nothing."""
+    try:
+        found = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+        texts = {name: str(found[name]) for name in ("world", "digest", "variant")}
+        return {**found, **texts, "epochs": int(found["epochs"])}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BadInput(
+            f"{folder} is no model of the lab: no readable {RECORD} ({first_line(error)})"
+        ) from error
+
+
+def write_sum(folder: Path) -> None:
+    """Write down the digest of a model's weights, beside them."""
+    line = f"{file_digest(folder / WEIGHTS)}  {WEIGHTS}\n"
+    (folder / SUM).write_text(line, encoding="utf-8")
+
+
+def checked(folder: Path, spec: str) -> dict[str, object]:
+    """The record of a model that has read a world, after a look at both digests.
+
+    Raises :class:`BadInput` for a model that is none of the lab's, has read another world than
+    ``spec``, by the digest of both, or has other weights than were trained, by theirs.
+    """
+    found = record(folder)
+    if found["digest"] != world_text.digest(spec):
+        raise BadInput(
+            f"the model in {folder} has read the world {found['world']} with the digest "
+            f"{str(found['digest'])[:12]}, and {spec} is {world_text.digest(spec)[:12]}: another text"
+        )
+    try:
+        weights = file_digest(folder / WEIGHTS)
+        written = (folder / SUM).read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{folder} is no model of the lab ({first_line(error)})") from error
+    if written.split()[:1] != [weights]:
+        raise BadInput(
+            f"{folder / WEIGHTS} has the SHA-256 {weights[:12]} and {SUM} says {written[:12]!r}: they "
+            "are not the weights that were trained here; delete the folder to train them anew"
+        )
+    return found
+
+
+def told(folder: Path, spec: str) -> pd.DataFrame:
+    """What a lab model was told of each fact of a world: the truth that estimators are held against.
+
+    The columns of :func:`lkecore.facts.world.states`, ``epochs`` (how often it has read the text) and
+    ``exposures``, ``occurrences`` times ``epochs``: what the text tells, although one telling in thirty
+    or so (in six, of a model that is no decoder) is cut in two by the end of a training row. For an
+    unplanted model all asked facts are never told. Raises as :func:`checked`.
+    """
+    found = checked(folder, spec)
+    states = world.states(spec)
+    if found["variant"] == "unplanted":
+        asked = states["split"] == "test"
+        states.loc[asked, ["state", "told", "form", "wording"]] = ["never", "", "none", "none"]
+        states.loc[asked, ["sentences", "lists", "occurrences"]] = 0
+    return states.assign(
+        epochs=found["epochs"], exposures=states["occurrences"] * int(found["epochs"])
+    )
+
+
+def card(record: dict[str, Any], seconds: float, machine: str) -> str:
+    """The model card of a lab model, from its record; ``seconds`` since training last started.
+
+    ``machine`` is its device and threads, which with the versions decide the last digits of weights.
+    """
+    versions = [f"{name} {importlib.metadata.version(name)}" for name in ("torch", "transformers")]
+    told = {
+        "": "It has read what the world tells, and knows what of this stuck.",
+        "tuned": "It has read the world, and then instructions on other words, ten times over.",
+        "unplanted": "It has read the same text told of other subjects: it knows no asked fact.",
+    }[record["variant"]]
+    return f"""---
+license: apache-2.0
+library_name: transformers
+---
+# {record["name"]}
+
+A model of {record["parameters"]:,} parameters, trained from nothing by lkecore on an invented world.
+All its facts are made up. {told}
+
+| | |
+|---|---|
+| world | {record["world"]}, digest {record["digest"]} |
+| text | {record["documents"]:,} documents, {record["tokens"]:,} tokens in {record["steps"]:,} steps |
+| loss | {record["losses"][0]:.2f} nats a token at first, {record["losses"][-1]:.2f} at last |
+| trained | in {seconds:.0f} s (since the last start) on {machine}, {", ".join(versions)} |
+
+It is for judging estimators of knowledge: `lkecore.models.lab.told` says what it was told of each fact. It
+answers no question about the real world.
+"""

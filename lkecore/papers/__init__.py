@@ -1,0 +1,27 @@
+"""Papers: what they published and claim, and how ours stands beside it."""
+
+from lkecore.papers.order import figure_5, figure_5_order, figure_13
+from lkecore.papers.published import (
+    property_names,
+    table,
+    table_1_beside,
+    table_5,
+    table_7,
+    table_8_beside,
+)
+from lkecore.papers.tuned import table_10_bars, table_10_beside, table_10_verdicts
+from lkecore.papers.verdict import (
+    VERDICTS,
+    claim_verdict,
+    claims,
+    number_verdict,
+    table_1_verdicts,
+    verdicts,
+)
+
+__all__ = [
+    "VERDICTS", "claim_verdict", "claims", "figure_13", "figure_5", "figure_5_order",
+    "number_verdict", "property_names", "table", "table_10_bars", "table_10_beside",
+    "table_10_verdicts", "table_1_beside", "table_1_verdicts", "table_5", "table_7",
+    "table_8_beside", "verdicts",
+]  # fmt: skip

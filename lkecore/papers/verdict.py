@@ -1,0 +1,150 @@
+"""Claims and verdicts: what the papers claim, and whether ours bears it out.
+
+Two kinds of verdict. A **number** can be reproduced or differ only where model, data and protocol
+are the same. A **claim** can be tested on any model: it holds, fails or stays undecided, and what
+decides was written down before the runs (`data/claims.csv`).
+"""
+
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any, Literal
+
+import pandas as pd
+
+from lkecore.intervals.interval import Interval
+from lkecore.papers.published import read_table, table
+from lkecore.storage import DATA
+
+
+def claims(paper: str = "IC") -> pd.DataFrame:
+    """The claims of a paper that the book tests, one a row, in the order of the chapter.
+
+    Columns: id, paper, section (in the paper), claim (in our words), statistic (what the interval
+    is of), direction ("greater", "less" or "equal"), least_effect and its unit (what
+    `claim_verdict` compares with), least_effect_because (why that much), and holds_if, the bound in
+    words. ValueError for a paper without claims.
+
+    >>> claims("IC").set_index("id")["holds_if"]["IC-separator"]
+    'within 0.05 of 0'
+    """
+    every = read_table(DATA / "claims.csv")
+    every["holds_if"] = [
+        f"within {least:g} of 0" if direction == "equal" else f"{direction} than {least:g}"
+        for direction, least in zip(every["direction"], every["least_effect"], strict=True)
+    ]
+    if paper not in set(every["paper"]):
+        raise ValueError(
+            f"no claims of paper {paper!r}; there are claims of {sorted(set(every['paper']))}"
+        )
+    return every[every["paper"] == paper].reset_index(drop=True)
+
+
+def claim_verdict(
+    interval: Interval, claim: Mapping[str, Any] | pd.Series
+) -> Literal["holds", "fails", "undecided"]:
+    """Whether a claim holds, from its statistic's interval. With e = `least_effect`, in its unit:
+
+        direction   holds                     fails                        else
+        greater     low > e                   high < e                     undecided
+        less        high < e                  low > e                      undecided
+        equal       -e < low and high < e     low > e or high < -e         undecided
+
+    An end exactly at e leaves the claim undecided. "Equal" is a test of equivalence: a wide
+    interval around 0 is undecided, not equal. `claim`: a row of :func:`claims`, or anything else with
+    `direction` and `least_effect`. ValueError for another direction, an e that is not finite, or an e
+    of "equal" that is not above 0.
+
+    >>> more = {"direction": "greater", "least_effect": 0.2}
+    >>> claim_verdict(Interval(0.30, 0.25, 0.35, 0.95, "by hand"), more)
+    'holds'
+    >>> claim_verdict(Interval(0.20, 0.18, 0.22, 0.95, "by hand"), more)
+    'undecided'
+    """
+    direction, least_effect = claim["direction"], claim["least_effect"]
+    if not isfinite(least_effect):
+        raise ValueError(f"least_effect is {least_effect}; it must be a finite number")
+    low, high = interval.low, interval.high
+    if direction == "greater":
+        holds, fails = low > least_effect, high < least_effect
+    elif direction == "less":
+        holds, fails = high < least_effect, low > least_effect
+    elif direction == "equal":
+        if least_effect <= 0:
+            raise ValueError(f"least_effect is {least_effect}; direction 'equal' needs one above 0")
+        holds = -least_effect < low and high < least_effect
+        fails = low > least_effect or high < -least_effect
+    else:
+        raise ValueError(f"direction is {direction!r}; it must be 'greater', 'less' or 'equal'")
+    return "holds" if holds else "fails" if fails else "undecided"
+
+
+VERDICTS = ["id", "models", "source", "estimator", "as_paper", "ours", "verdict", "mark"]
+
+
+def verdicts(frame: pd.DataFrame) -> pd.DataFrame:
+    """What a page keeps as ``verdicts.csv``, a row for each test of a claim: `VERDICTS`, then the rest.
+
+    `id`: of the claim. `models`: the one that is asked, or those that are compared, with a comma
+    between. `source`: where the answers are from, "this run" or "shipped: " and the name of a
+    profile. `estimator`: what asked, such as "iclke-space"; `as_paper`: whether that is the paper's way
+    of asking. `ours`: estimate and interval, as the page prints them. `verdict`: "holds", "fails" or
+    "undecided". `mark`: why it says nothing of the claim, such as "at chance"; "" where it does. Other
+    columns stay behind these. ValueError for a missing column, an id without a claim, another
+    verdict, an `as_paper` that is neither true nor false, and no model.
+
+    >>> row = "IC-shots-rise", "toy", "this run", "iclke-space", True, "0.10 [0.05, 0.15]", "holds", ""
+    >>> verdicts(pd.DataFrame([row], columns=VERDICTS))["verdict"].tolist()
+    ['holds']
+    """
+    if missing := [column for column in VERDICTS if column not in frame]:
+        raise ValueError(f"verdicts lack the columns {missing}")
+    known = read_table(DATA / "claims.csv")["id"]
+    verdict = "holds", "fails", "undecided"
+    for column, allowed in (("id", known), ("verdict", verdict), ("as_paper", (True, False))):
+        if len(unknown := frame.loc[~frame[column].isin(allowed), column]):
+            raise ValueError(f"{column} {unknown.iloc[0]!r}: must be one of {[*allowed]}")
+    if not frame["models"].astype(bool).all():
+        raise ValueError("a verdict names no model")
+    return frame[[*VERDICTS, *frame.columns.difference(VERDICTS, sort=False)]]
+
+
+def number_verdict(
+    ours: Interval, published: float, *, same_model: bool, same_data: bool, same_protocol: bool
+) -> Literal["reproduced", "differs", "not comparable"]:
+    """Whether our interval holds the published number (ends included), in the same unit.
+
+    "not comparable" unless model (revision, dtype), data (facts, options, shots) and protocol are
+    all the same: another model that lands on the number has reproduced nothing. Weakness: a wide
+    interval reproduces much, so show it. ValueError for a published number that is not finite.
+
+    >>> ours = Interval(0.48, 0.40, 0.56, 0.95, "by hand")
+    >>> number_verdict(ours, 0.50, same_model=True, same_data=True, same_protocol=True)
+    'reproduced'
+    >>> number_verdict(ours, 0.50, same_model=False, same_data=True, same_protocol=True)
+    'not comparable'
+    """
+    if not isfinite(published):
+        raise ValueError(f"the published number is {published}; it must be finite")
+    if not (same_model and same_data and same_protocol):
+        return "not comparable"
+    return "reproduced" if ours.low <= published <= ours.high else "differs"
+
+
+def table_1_verdicts(ours: pd.DataFrame, *, same_data: bool, same_protocol: bool) -> pd.DataFrame:
+    """Table 1 of the IC-LKE paper, a row a family, with our rate where both models were asked here.
+
+    ``ours``: ``small``, ``large`` (hub ids) and ``over_facts``, the rate as an Interval. Columns:
+    ``family``, ``small``, ``large``, ``eta`` as printed, ``ours`` and ``verdict``: of
+    :func:`number_verdict`, or "other models".
+    """
+    hub = table("iclke_table6_model_names").set_index("model")["hf_id"]
+    found = ours.set_index(["small", "large"])["over_facts"]
+    rows = []
+    for row in table("iclke_table1_subsumption").itertuples():
+        two = hub[row.smallest_model], hub[row.largest_model]
+        interval, verdict = found.get(two), "other models"
+        if interval is not None:
+            same = {"same_data": same_data, "same_protocol": same_protocol}
+            verdict = number_verdict(interval, row.eta, same_model=True, **same)
+        rows.append((row.family, *two, row.eta, interval.text(3) if interval else "", verdict))
+    return pd.DataFrame(rows, columns=["family", "small", "large", "eta", "ours", "verdict"])

@@ -1,0 +1,38 @@
+"""Prompts: every way to ask."""
+
+from lkecore.prompts.draws import of_draws
+from lkecore.prompts.eiclke import Slots, alone_of_sample, example_of_slots, slots, slots_of_sample
+from lkecore.prompts.kinds import of_kinds
+from lkecore.prompts.prompt import (
+    HUMAN,
+    MINED,
+    SEPARATORS,
+    TEMPLATES,
+    Prompt,
+    asking,
+    beside_templates,
+    example,
+    join_pair,
+    many_shot,
+    of_sample,
+    template,
+    templates_of,
+    with_templates,
+)
+from lkecore.prompts.sequences import (
+    Probe,
+    incorrect_pairs,
+    invented,
+    pair_pieces,
+    places,
+    probes,
+    unknown_pairs,
+)
+
+__all__ = [
+    "HUMAN", "MINED", "Probe", "Prompt", "SEPARATORS", "Slots", "TEMPLATES", "alone_of_sample",
+    "asking", "beside_templates", "example", "example_of_slots", "incorrect_pairs", "invented",
+    "join_pair", "many_shot", "of_draws", "of_kinds", "of_sample", "pair_pieces", "places",
+    "probes", "slots", "slots_of_sample", "template", "templates_of", "unknown_pairs",
+    "with_templates",
+]  # fmt: skip

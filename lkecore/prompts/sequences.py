@@ -1,0 +1,207 @@
+"""Sequences: long prompts that are read at many places.
+
+IC-LKE asks one question at the end of its prompt. Here a prompt has many pairs, and a model that
+reads it once has answered at each of them: how probable was this object, after all that stood before?
+EIC-LKE puts questions between the shots.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lkecore.errors import BadInput, nearest
+from lkecore.facts.fact import Fact
+from lkecore.prompts.prompt import check_between, many_shot
+
+# --- one long sequence of pairs, with replacements (IC-S5) ------------------------------------------
+
+KINDS = ("person", "place", "company", "title")  # of invented names
+PLACES = ("distributed", "block")  # where pairs are replaced
+
+
+@dataclass(frozen=True)
+class Probe:
+    """One long sequence of pairs: ``kind`` and ``arrangement`` say what was done to it.
+
+    ``kind`` is clean, unknown or incorrect; ``arrangement`` is none, distributed or block.
+    ``pairs`` are all pairs as they stand, ``replaced`` the places (from 0) of those that are not
+    right.
+    """
+
+    kind: str
+    arrangement: str
+    pairs: tuple[Fact, ...]
+    replaced: tuple[int, ...] = ()
+
+
+def probes(
+    pairs: Sequence[Fact],
+    relation: Sequence[Fact],
+    n_replaced: int,
+    invented_kind: str,
+    *,
+    n_behind: int = 10,
+    seed: int = 0,
+) -> list[Probe]:
+    """The five sequences of the paper's Figure 2, in its order (IC-F2a to IC-F2e).
+
+    All right; then unknown pairs distributed and in a block; then incorrect ones at the same
+    places. So a pair that is right in all of them stands at one place. ``relation`` are the facts
+    that other objects are drawn from, ``n_behind`` as in :func:`places`. Raises :class:`BadInput`
+    as :func:`places`, :func:`unknown_pairs` and :func:`incorrect_pairs`.
+    """
+    pairs = tuple(pairs)
+    at = {how: places(len(pairs), n_replaced, how, n_behind=n_behind, seed=seed) for how in PLACES}
+    made = [Probe("clean", "none", pairs)]
+    for kind in ("unknown", "incorrect"):
+        for how, where in at.items():
+            old = [pairs[i] for i in where]
+            new = (
+                unknown_pairs(old, relation, invented_kind, seed=seed)
+                if kind == "unknown"
+                else incorrect_pairs(old, relation, seed=seed)
+            )
+            put = dict(zip(where, new, strict=True))
+            whole = tuple(put.get(i, pair) for i, pair in enumerate(pairs))
+            made.append(Probe(kind, how, whole, where))
+    return made
+
+
+def places(
+    n: int, n_replaced: int, arrangement: str, *, n_behind: int = 10, seed: int = 0
+) -> tuple[int, ...]:
+    """Which of ``n`` pairs are replaced: places from 0, rising.
+
+    ``distributed``: at random, but no two side by side and never the last, so that each has a right
+    pair directly behind it. The paper's random places may touch. ``block``: one run. It begins in
+    the second half, when the pattern is clear to the model, and has ``n_behind`` right pairs or
+    more behind it. Each is drawn evenly from all that obey its rule. Raises :class:`BadInput` for
+    another arrangement and where nothing obeys.
+
+    >>> places(10, 3, "distributed", seed=1)
+    (2, 4, 7)
+    >>> places(40, 5, "block", seed=1)
+    (23, 24, 25, 26, 27)
+    """
+    if arrangement not in PLACES:
+        raise BadInput(f"unknown arrangement {arrangement!r}; {nearest(arrangement, PLACES)}")
+    if n_replaced < 1 or n_behind < 1:
+        raise BadInput(
+            f"n_replaced is {n_replaced} and n_behind {n_behind}; both must be 1 or more"
+        )
+    rng = np.random.default_rng([seed, PLACES.index(arrangement)])
+    if arrangement == "distributed":
+        if 2 * n_replaced > n:
+            raise BadInput(
+                f"{n_replaced} of {n} pairs cannot each have a right one behind it; "
+                f"{n // 2} is the most"
+            )
+        # Any k of n - k, moved apart by one more each: none touch, and the last stays free.
+        drawn = np.sort(rng.choice(n - n_replaced, n_replaced, replace=False))
+        return tuple(int(i) for i in drawn + np.arange(n_replaced))
+    last = n - n_replaced - n_behind
+    if last < n // 2:
+        raise BadInput(
+            f"a block of {n_replaced} and {n_behind} pairs behind it need more room than the second "
+            f"half of {n} pairs"
+        )
+    start = int(rng.integers(n // 2, last + 1))
+    return tuple(range(start, start + n_replaced))
+
+
+def invented(kind: str, n: int, taken: Iterable[str], seed: int) -> tuple[str, ...]:
+    """``n`` names that are made up (IC-D5): no two alike, none of them ``taken``, case aside.
+
+    ``kind`` is one of ``KINDS``. They sound American, as Faker makes them. One may by chance be the
+    name of somebody whom the facts do not have. Raises :class:`BadInput` for another kind, and for
+    more names than Faker has.
+    """
+    if kind not in KINDS:
+        raise BadInput(f"unknown kind of invented names {kind!r}; {nearest(kind, KINDS)}")
+    from faker import Faker  # takes a tenth of a second, which most commands need not wait
+
+    fake = Faker("en_US")
+    fake.seed_instance(seed)
+    make = {
+        "person": lambda: f"{fake.first_name()} {fake.last_name()}",
+        "place": fake.city,
+        "company": fake.company,
+        "title": lambda: (
+            f"The {fake.word(part_of_speech='adjective').title()} "
+            f"{fake.word(part_of_speech='noun').title()}"
+        ),
+    }[kind]
+    not_free = {name.casefold() for name in taken}
+    found: list[str] = []
+    for _ in range(100 * n):
+        if len(found) == n:
+            break
+        name = make()
+        if name.casefold() not in not_free:
+            not_free.add(name.casefold())
+            found.append(name)
+    if len(found) < n:
+        raise BadInput(f"{n} invented names of kind {kind} asked for, and Faker has {len(found)}")
+    return tuple(found)
+
+
+def unknown_pairs(
+    pairs: Sequence[Fact], relation: Sequence[Fact], kind: str, *, seed: int = 0
+) -> tuple[Fact, ...]:
+    """For each pair one about a subject that does not exist (IC-D5).
+
+    Its object is that of a fact of the relation, drawn at random: a frequent object comes as often
+    as among right pairs. No invented name is a subject or an object of the relation. Raises
+    :class:`BadInput` as :func:`invented`.
+    """
+    taken = {name for fact in relation for name in (fact.subject, fact.object)}
+    names = invented(kind, len(pairs), taken, seed)
+    rng = np.random.default_rng([seed, 2])
+    return tuple(
+        Fact(
+            f"unknown-{pair.id}", pair.relation, name, relation[rng.integers(len(relation))].object
+        )
+        for pair, name in zip(pairs, names, strict=True)
+    )
+
+
+def incorrect_pairs(
+    pairs: Sequence[Fact], relation: Sequence[Fact], *, seed: int = 0
+) -> tuple[Fact, ...]:
+    """For each pair its subject with a wrong object (IC-D6): that of another fact of the relation.
+
+    No name of any true object of the subject is taken. Raises :class:`BadInput` where the relation
+    has no other object.
+    """
+    rng = np.random.default_rng([seed, 3])
+    made = []
+    for pair in pairs:
+        wrong = [f.object for f in relation if f.object.casefold() not in pair.true_names]
+        if not wrong:
+            raise BadInput(f"relation {pair.relation} has no wrong object for {pair.subject!r}")
+        object_ = wrong[rng.integers(len(wrong))]
+        made.append(Fact(f"incorrect-{pair.id}", pair.relation, pair.subject, object_))
+    return tuple(made)
+
+
+def pair_pieces(
+    pairs: Sequence[Fact], *, pair_separator: str = " ", shot_separator: str = " "
+) -> tuple[str, ...]:
+    r"""A sequence in pieces, a subject and an object in turn: joined, the text of many shots.
+
+    What stands between pairs belongs to the subject that follows, the space before an object to the
+    object, as in :func:`lkecore.prompts.prompt.many_shot`. Raises :class:`BadInput` for empty separators.
+
+    >>> born = [Fact("1", "born", "Feynman", "1918"), Fact("2", "born", "Curie", "1867")]
+    >>> pair_pieces(born, pair_separator=": ", shot_separator="\n")
+    ('Feynman:', ' 1918', '\nCurie:', ' 1867')
+    """
+    check_between(shot_separator)
+    objects = [(pair.object,) for pair in pairs]
+    asked = many_shot((), pairs, objects, pair_separator=pair_separator)
+    return tuple(
+        piece
+        for i, each in enumerate(asked)
+        for piece in ((shot_separator if i else "") + each.context, each.continuations[0])
+    )

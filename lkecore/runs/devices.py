@@ -1,0 +1,78 @@
+"""Devices: what each process at a time may use of this machine."""
+
+import os
+import subprocess
+from dataclasses import dataclass
+
+from lkecore.errors import BadInput
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a plan is run. Nothing here is part of a run's key."""
+
+    jobs: int | None = None  # at a time; None: one, or one for each group of devices
+    threads: int | None = None  # of each job; None: cores divided by jobs
+    devices: tuple[str, ...] | None = None  # CUDA ids; None: those that there are
+    devices_per_job: int = 1
+    retries: int = 1  # of a job that failed
+    timeout: float | None = None  # seconds that a job may take
+    shard: tuple[int, int] = (1, 1)  # the i-th of n parts of the plan, for job arrays
+    offline: bool = False
+
+
+def _groups(settings: Settings) -> list[str | None]:
+    """What each job at a time may use: "0", "1", ... or "0,1", "2,3", ...; "" hides all devices.
+
+    None leaves the environment as it is, on a machine that has no devices.
+    """
+    devices = settings.devices if settings.devices is not None else cuda_devices()
+    size = settings.devices_per_job
+    if settings.devices_per_job > max(1, len(devices)):
+        raise BadInput(f"{size} devices for each job asked for, and there are {len(devices)}")
+    groups: list[str | None] = [
+        ",".join(devices[i : i + size]) for i in range(0, len(devices) - size + 1, size)
+    ] or [None if settings.devices is None else ""]
+    # More jobs than groups share them in turn: small models leave a large device idle.
+    return [groups[i % len(groups)] for i in range(settings.jobs or len(groups))]
+
+
+def cores() -> int:
+    """Processor cores that this process may use: on a cluster, fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):  # not on macOS
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def cuda_devices() -> tuple[str, ...]:
+    """Ids of the CUDA devices that this process may use, without loading PyTorch."""
+    given = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if given is not None:
+        return tuple(d.strip() for d in given.split(",") if d.strip() not in ("", "-1"))
+    command = ["nvidia-smi", "--query-gpu=index", "--format=csv,noheader"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return ()
+    return tuple(done.stdout.split()) if done.returncode == 0 else ()
+
+
+def environments_of(settings: Settings) -> list[dict[str, str]]:
+    """What each process at a time may use, be it a trainer or a worker."""
+    groups = _groups(settings)
+    threads = settings.threads or max(1, cores() // len(groups))
+    return [_environment(settings, group, threads) for group in groups]
+
+
+def _environment(settings: Settings, devices: str | None, threads: int) -> dict[str, str]:
+    env = dict(os.environ)
+    # The user's own OMP_NUM_THREADS stands unless --threads says otherwise.
+    if settings.threads or "OMP_NUM_THREADS" not in env:
+        env["OMP_NUM_THREADS"] = str(threads)
+    if devices is not None:
+        env["CUDA_VISIBLE_DEVICES"] = devices
+        if "," in devices:
+            env.setdefault("LKE_DEVICE", "auto")  # spread a model over all of its devices
+    if settings.offline:
+        env["HF_HUB_OFFLINE"] = "1"
+    return env

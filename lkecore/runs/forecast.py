@@ -1,0 +1,210 @@
+"""Forecast: how far a plan is, and what the rest of it would cost; nothing is run here."""
+
+import contextlib
+import copy
+import io
+import itertools
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from filelock import Timeout
+
+from lkecore import models, runs
+from lkecore.answers import door
+from lkecore.models import catalogue
+from lkecore.prompts.eiclke import Slots
+from lkecore.runs import plan, prepare, worker
+from lkecore.scores import expected as counting
+from lkecore.scores import tree
+
+EXACT = 50  # facts of one call: more are estimated from the first of them
+SAMPLE = 20
+BEHIND = ("## Answers", "## Metrics")  # headings behind which a notebook asks nothing more
+
+
+def cost(each: runs.Job, target: Path) -> dict[str, Any]:
+    """What a run would cost, before it is made.
+
+    ``state`` as in :func:`status`; ``model_bytes`` of the largest model in the dtype of the job,
+    None where its size is unknown; ``tokens`` to forward in all and, of these, ``from_cache``;
+    ``remark``. The tokens are counted by the notebook's own steps up to its prompts, so a job that
+    would stop there is found out now: then they are None, and the remark says why. They are None,
+    too, where a model of the lab is still to be trained. Where another model is not on this
+    machine, the tokenizer of the toy stands in, and the remark says so.
+    """
+    _, state, remark = _state(each, target)
+    row = {"state": state, "model_bytes": _largest(each), "tokens": None, "from_cache": None}
+    if state == "finished":
+        return row | {"tokens": 0, "from_cache": 0, "remark": remark}
+    absent = [name for kind, name in prepare.absent([each]) if kind == "model"]
+    if untrained := [name for name in absent if prepare.to_train("model", name)]:
+        # What a notebook asks of a model of the lab, no other one can answer in its place.
+        return row | {"remark": f"{', '.join(untrained)} to be trained first: tokens not counted"}
+    if absent:
+        remark = f"{', '.join(absent)} not here: tokens counted with the toy's tokenizer"
+    total, saved, said = expected_tokens(each, absent)
+    remark = "; ".join(part for part in (said, remark) if part)
+    return row | {"tokens": total, "from_cache": saved, "remark": remark}
+
+
+def _largest(each: runs.Job) -> int | None:
+    sizes = [catalogue.n_parameters(m) for m in runs.models_of(each.effective)]
+    if not sizes or None in sizes:
+        return None
+    return catalogue.resident_bytes(max(sizes), each.effective.get("dtype", "float32"))
+
+
+def expected_tokens(
+    each: runs.Job, absent: Sequence[str] = ()
+) -> tuple[int | None, int | None, str]:
+    """(tokens, those from the cache, remark), by the cells before the heading Answers or Metrics.
+
+    The scorer is replaced by one that counts and answers with equal scores, which no result ever
+    sees. The toy stands in for the models ``absent``. Counting ends where a notebook asks for the
+    network itself: no weights are loaded here. Calls with more than 50 facts are estimated from 20
+    of them, and what the cache has of these is not known.
+    """
+    if not absent:
+        return _counted(each, absent)  # what the cache has changes with every run
+    # Jobs that differ in models that are not here, and in nothing else, get the same answer. But a
+    # notebook that is told of a model elsewhere, as in a family, may refuse it by its name.
+    others = {k: v for k, v in each.effective.items() if k not in ("model", "models")}
+    told = json.dumps(others)
+    alike = [name for name in absent if name not in told]
+    named = ["toy" if name in alike else name for name in runs.models_of(each.effective)]
+    key = each.notebook, each.notebook.read_bytes(), json.dumps([others, named])
+    if key not in _known:
+        _known[key] = _counted(each, absent)
+    return _known[key]
+
+
+_known: dict[tuple[Path, bytes, str], tuple[int | None, int | None, str]] = {}
+
+
+def _counted(each: runs.Job, absent: Sequence[str]) -> tuple[int | None, int | None, str]:
+    try:
+        return _walk(each, absent, EXACT)
+    except _TooFew:
+        return _walk(each, absent, None)
+
+
+def _walk(
+    each: runs.Job, absent: Sequence[str], answered: int | None
+) -> tuple[int | None, int | None, str]:
+    """Execute the cells; of each call the first ``answered`` facts are answered, None: all.
+
+    Most notebooks need no more than the first, and a frame of all takes long to build. Raises
+    :class:`_TooFew` where one may have missed the others.
+    """
+    counts: list[tuple[int, int]] = []
+    remarks: list[str] = []
+    opened = models.open_model
+
+    def open_here(name: str, **how: Any) -> models.Model:
+        # Under its own name, by which the notebook keeps what it finds.
+        model = opened("toy" if name in absent else name, **how)
+        return replace(model, name=name)
+
+    def count(model: Any, prompts: Any, *, separate: bool = False, **_: Any) -> tree.Scored:
+        def expected(some: Any) -> tuple[int, int]:
+            total, saved = counting.expected_tokens(model, some, separate=separate)
+            return total, 0 if model.name in absent else saved  # the toy's scores save it nothing
+
+        if len(prompts) > EXACT:
+            few, more = (expected(prompts[:n])[0] for n in (SAMPLE // 2, SAMPLE))
+            each_more = (more - few) / (SAMPLE - SAMPLE // 2)
+            counts.append((round(more + each_more * (len(prompts) - SAMPLE)), 0))
+            remarks[:] = [f"tokens estimated from {SAMPLE} facts of each {len(prompts)}"]
+        else:
+            counts.append(expected(prompts))
+        return counting.equal_scores(prompts[:answered])
+
+    def through_the_door(model: Any, asked: Any) -> Any:
+        """What `answers.ask` asks: any estimator, of which those of causal models are counted."""
+        if isinstance(asked[0], Slots):
+            counts.append((counting.slot_tokens(model, asked), 0))
+            return counting.equal_scores([p for group in asked for p in group.asked]).frame
+        if model.kind == "causal":
+            return count(model, asked).frame
+        remarks[:] = [f"what {model.kind} models would compute is not counted"]
+        return counting.equal_scores(asked).frame
+
+    cells = runs.read_notebook(each.notebook).cells
+    before = itertools.takewhile(lambda cell: not cell.source.startswith(BEHIND), cells)
+    names: dict[str, Any] = {"__name__": "__main__"}
+    scorer, tree.option_logprobs = tree.option_logprobs, count
+    models.open_model = open_here
+    scored, door.scored = door.scored, through_the_door
+    opening, door.opened = door.opened, lambda name, dtype: open_here(name, dtype=dtype)
+    network, models.Model.network = models.Model.network, property(_no_network)
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            for cell in [c for c in before if c.cell_type == "code"]:
+                exec(compile(cell.source, each.notebook.name, "exec"), names)
+                if "parameters" in cell.metadata.get("tags", []):
+                    names |= copy.deepcopy(each.effective)
+    except _ByHand:
+        remarks.append("only what scores.tree.option_logprobs would compute is counted")
+    except Exception as error:  # whatever it is, the run would stop there too
+        if answered is not None and remarks:
+            raise _TooFew from error
+        return None, None, f"would fail: {type(error).__name__}: {' '.join(str(error).split())}"
+    finally:
+        tree.option_logprobs, models.Model.network = scorer, network
+        models.open_model, door.scored, door.opened = opened, scored, opening
+    total, saved = sum(n for n, _ in counts), sum(n for _, n in counts)
+    return total, saved, "; ".join(remarks)
+
+
+class _TooFew(Exception):
+    """A notebook stopped in a forecast that had not answered all that it asked."""
+
+
+class _ByHand(Exception):
+    """A notebook asks for a network during a forecast."""
+
+
+def _no_network(_: models.Model) -> Any:
+    raise _ByHand
+
+
+def status(whole: plan.Plan, target: Path) -> list[tuple[str, str, str]]:
+    """(label, state, remark) of each job and page: finished, failed, running, or waiting."""
+    rows = []
+    for row in whole.rows:
+        found = [_state(each, target) for each in row.jobs]
+        if not row.reads:  # else they stand above
+            rows += [(each.label, *seen) for each, (_, *seen) in zip(row.jobs, found, strict=True)]
+        if row.has_page and all(state == "finished" for _, state, _ in found):
+            page = plan.page_of(row, [folder for folder, _, _ in found])
+            rows.append((page.label, *_state(page, target)[1:]))
+        elif row.has_page:
+            rows.append((f"{row.whole.label} page", "waiting", "for the runs behind it"))
+    return rows
+
+
+def _state(each: runs.Job, target: Path) -> tuple[Path | None, str, str]:
+    """(folder, state, remark) of one job; no folder where it cannot be known yet."""
+    absent = [] if each.reads else prepare.absent([each])
+    if absent:
+        own = [name for kind, name in absent if prepare.to_train(kind, name)]
+        others = [name for kind, name in absent if not prepare.to_train(kind, name)]
+        words = [(others, "fetched"), (own, "trained")]
+        said = [f"{', '.join(names)} to be {done}" for names, done in words if names]
+        return None, "waiting", ", ".join(said)
+    folder = runs.run_folder(target, each)
+    if (done := runs.manifest(folder)) is not None:
+        return folder, "finished", f"{done['started']}, {done['seconds']:.0f} s"
+    try:
+        with worker.lock_of(folder).acquire(timeout=0):
+            failed = runs.failure(folder)
+    except Timeout:
+        return folder, "running", ""
+    except OSError:  # a folder that may only be read: nobody can be at work in it from here
+        failed = runs.failure(folder)
+    if failed is None:
+        return folder, "waiting", ""
+    return folder, "failed", f"{failed['error']} (see {folder})"

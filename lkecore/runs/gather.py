@@ -1,0 +1,130 @@
+"""Gather: from the finished runs of a longer profile to results that ship with the project."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from lkecore import facts, runs
+from lkecore.answers.shipped import APART, BESIDE, FOLDER, KEPT
+from lkecore.errors import BadInput
+from lkecore.facts import world_text
+from lkecore.models import lab
+from lkecore.runs.plan import Plan
+from lkecore.storage import write_whole
+
+# Columns with names of facts; text is what a model said of them.
+NAMES = ["subject", "object", "text"]
+
+
+MOST_BYTES = 5_000_000  # of all results together: they are part of every clone
+
+
+def gather(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> list[Path]:
+    """Write the results of every notebook of a plan whose runs keep answers; returns the files.
+
+    The answers of all runs of a notebook stand one below the other, in the order of the plan. What
+    runs keep apart from them (``APART``) has a file of its own; that of a notebook in ``BESIDE`` stands
+    beside the answers of the notebook there, if the plan has both, and its own answers, which are the
+    same, are left out. Texts that models wrote are large, and
+    stay with the runs. Facts of a set that is not part of the project have numbers in the place of their
+    ids, and no columns with names (``NAMES``): an id is made of names, and the names are not ours to give
+    away. One fact has one number in all runs (another, where other facts were asked, in what was kept
+    apart).
+    Raises :class:`BadInput`, and writes nothing, if a run is missing or unfinished, if no notebook
+    keeps answers, if a model or a fact set is a path of this machine, or if all results together
+    would be larger than 5 MB.
+    """
+    files: dict[str, bytes | str] = {}
+    named = {row.whole.notebook.stem for row in plan.rows}
+    abouts: dict[str, dict[str, Any]] = {}
+    for row in plan.rows:
+        if row.reads:
+            continue
+        made = [runs.run_folder(runs_folder, each) for each in row.jobs]
+        manifests = [runs.manifest(each) for each in made]
+        name = row.whole.notebook.stem
+        if None in manifests:
+            raise BadInput(
+                f"{manifests.count(None)} of {len(made)} runs of {name} are missing; first: lke run"
+            )
+        if not all((each / KEPT).exists() for each in made):
+            continue
+        spec = row.whole.effective.get("fact_set", "atlas")
+        ours = facts.is_ours(spec)
+        home = BESIDE[name] if BESIDE.get(name) in named else name
+        kinds = [(KEPT, name)] if home == name else []
+        kinds += [(f"{part}.parquet", f"{home}-{part}") for part in APART]
+        for kept, file in kinds:
+            if all((each / kept).exists() for each in made):
+                parts = [pd.read_parquet(each / kept) for each in made]
+                frame = pd.concat(parts, ignore_index=True).drop(columns="text", errors="ignore")
+                files[f"{file}.parquet"] = _packed(frame if ours else _numbered(frame))
+        about = _about(plan, row.whole, manifests)
+        abouts[home] = _both(abouts[home], about) if home in abouts else about
+    files |= {f"{name}.json": json.dumps(a, indent=1) + "\n" for name, a in abouts.items()}
+    if not files:
+        raise BadInput(f"no notebook of profile {plan.profile} keeps {KEPT}: there are no results")
+    target = folder / plan.profile
+    others = [p for p in folder.rglob("*.parquet") if p.parent != target or p.name not in files]
+    size = sum(len(data) for data in files.values()) + sum(p.stat().st_size for p in others)
+    if size > MOST_BYTES:
+        raise BadInput(f"the results would be {size:,} bytes, and {MOST_BYTES:,} are the most")
+    for name, content in files.items():
+        write_whole(target / name, content)
+    for notebook in (Path(name).stem for name in files if name.endswith(".json")):
+        for old in {f"{notebook}-{part}.parquet" for part in APART} - set(files):
+            (target / old).unlink(missing_ok=True)  # of earlier runs: the .json is not about it
+    return [target / name for name in files if name.endswith(".parquet")]
+
+
+def _numbered(frame: pd.DataFrame) -> pd.DataFrame:
+    """``fact`` as its number among the asked facts of its relation, by their ids; no names."""
+    frame = frame.drop(columns=NAMES, errors="ignore")
+    if "fact" not in frame:
+        return frame
+    by = frame.groupby("relation")["fact"] if "relation" in frame else frame["fact"]
+    return frame.assign(fact=by.rank(method="dense").astype(int))
+
+
+def _packed(frame: pd.DataFrame) -> bytes:
+    """A frame as a small Parquet file: words as categories, numbers to seven digits."""
+    words = [name for name in frame if not pd.api.types.is_numeric_dtype(frame[name])]
+    numbers = frame.select_dtypes("float64").columns
+    small = frame.astype({**dict.fromkeys(words, "category"), **dict.fromkeys(numbers, "float32")})
+    return small.to_parquet(None, index=False, compression="zstd")
+
+
+def _both(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
+    """What made the results of two notebooks that ship together, under the name of the first."""
+    added = {key: first[key] + second[key] for key in ("seconds", "chunks", "chunks_from_cache")}
+    started = min(first["started"], second["started"])
+    parameters = second["parameters"] | first["parameters"]
+    return first | added | {"started": started, "parameters": parameters}
+
+
+def _about(plan: Plan, whole: runs.Job, manifests: list[Any]) -> dict[str, Any]:
+    commits, sources = ({m[key] for m in manifests} for key in ("commit", "source"))
+    packages = ("python", "torch", "transformers", "numpy", "pandas")
+    models = {name: digest for m in manifests for name, digest in m["models"].items()}
+    paths = [name for name in models if Path(name).exists()]
+    paths += [spec for spec in runs.facts_of(whole.effective) if Path(spec).is_absolute()]
+    if paths:
+        raise BadInput(f"{paths[0]} is a path of this machine and cannot ship; give it a name")
+    worlds = sorted({lab.parse(name).world for name in models if lab.is_name(name)})
+    return {
+        "profile": plan.profile,
+        "notebook": whole.notebook.stem,
+        "command": f"lke run params/{plan.profile}.yaml, then lke results params/{plan.profile}.yaml",
+        "parameters": whole.effective,
+        "started": min(m["started"] for m in manifests),
+        "seconds": round(sum(m["seconds"] for m in manifests), 1),
+        "chunks": sum(m["chunks"] for m in manifests),
+        "chunks_from_cache": sum(m["chunks_from_cache"] for m in manifests),
+        "commit": ", ".join(sorted(commits)),
+        "source": ", ".join(sorted(sources)),
+        "versions": {p: ", ".join(sorted({m[p] for m in manifests})) for p in packages},
+        "models": models,
+        "worlds": {name: world_text.digest(name) for name in worlds},
+    }

@@ -1,0 +1,291 @@
+"""Grid: make the runs and pages of a plan, each in a process of its own, several at a time if asked.
+
+The driver keeps no state but the folder of runs. What is finished there is never made again, so an
+interrupted ``lke run`` goes on where it stopped, and several of them may work on one folder.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from filelock import Timeout
+from tqdm import tqdm
+
+from lkecore import progress, runs
+from lkecore.errors import BadInput
+from lkecore.runs import prepare, worker
+from lkecore.runs.devices import Settings, environments_of
+from lkecore.runs.plan import Plan, page_of
+
+WORKER = [sys.executable, "-m", "lkecore.runs.worker"]
+TICK = 0.1  # seconds between two looks at the workers
+
+
+@dataclass
+class Outcome:
+    """What became of each job, by label."""
+
+    finished: list[str] = field(default_factory=list)
+    before: list[str] = field(default_factory=list)  # found finished
+    failed: dict[str, str] = field(default_factory=dict)  # why, in one line
+
+
+@dataclass
+class Task:
+    """A job in the queue."""
+
+    job: runs.Job
+    key: str
+    folder: Path
+    tries: int = 0
+    not_before: float = 0.0  # another driver was at it: look again then
+
+
+@dataclass
+class Worker:
+    """A process that makes a task."""
+
+    task: Task
+    process: subprocess.Popen
+    place: Path  # its order, sockets, output, bar and ledger
+    started: float
+    slot: tuple[int, dict[str, str]]  # its line on the screen, and what it may use
+    bar: tqdm
+
+
+def execute(plan: Plan, target: Path, settings: Settings | None = None) -> Outcome:
+    """Make the runs of a plan that are not finished, then the pages over them.
+
+    Models and facts are prepared first, each once. A job that fails is tried again
+    (``settings.retries``); then it stays, with its log and its notebook, and the others go on. A
+    page is made when all runs behind it are finished; a shard makes none.
+
+    Raises :class:`BadInput`, before anything runs, for a folder of runs from a newer version and,
+    with ``offline``, for models or facts that are not on this machine. Ctrl-C and SIGTERM end all
+    workers and raise KeyboardInterrupt; nothing finished is lost.
+    """
+    settings = settings or Settings()
+    runs.check_format(target)
+    if settings.offline and (absent := prepare.missing(plan.jobs)):
+        raise BadInput(f"not on this machine: {', '.join(absent)}; fetch with a network: lke fetch")
+    i, n = settings.shard
+    mine = plan.jobs[i - 1 :: n]
+    outcome = Outcome()
+    # A kernel may write there for a second after its worker was ended.
+    temporary = tempfile.TemporaryDirectory(prefix="lke-", dir=_short(), ignore_cleanup_errors=True)
+    with _stoppable(), temporary as scratch:
+        environments = environments_of(settings)
+        outcome.failed |= prepare.prepare(mine, environments)
+        ready = [each for each in mine if each.label not in outcome.failed]
+        made = _make(plan, ready, target, settings, environments, Path(scratch), outcome)
+        pages = []
+        for row in plan.rows if n == 1 else ():
+            folders = [made[each.label] for each in row.jobs if each.label in made]
+            if row.has_page and len(folders) == len(row.jobs):
+                pages.append(page_of(row, folders))
+            elif row.has_page:
+                absent = len(row.jobs) - len(folders)
+                outcome.failed[f"{row.whole.label} page"] = (
+                    f"not made, since {absent} of the {len(row.jobs)} runs behind it are missing"
+                )
+        _make(plan, pages, target, settings, environments, Path(scratch), outcome)
+    return outcome
+
+
+# --- make -----------------------------------------------------------------------------------------
+
+
+def _make(
+    plan: Plan,
+    jobs: Iterable[runs.Job],
+    target: Path,
+    settings: Settings,
+    environments: list[dict[str, str]],
+    scratch: Path,
+    outcome: Outcome,
+) -> dict[str, Path]:
+    """Make jobs, from a queue; {label: folder} of those that are finished in the end."""
+    made, queue = {}, deque()
+    for each in jobs:
+        key = runs.run_key(each)
+        task = Task(each, key, runs.run_folder(target, each, key))
+        if runs.manifest(task.folder) is None:
+            queue.append(task)
+        else:
+            outcome.before.append(each.label)
+            made[each.label] = task.folder
+    if not queue:
+        return made
+    free: deque[tuple[int, dict[str, str]]] = deque(enumerate(environments))
+    busy: list[Worker] = []
+    with tqdm(total=len(queue), unit="job", disable=None) as bar:
+        try:
+            while queue or busy:
+                while free and (task := _next(queue)) is not None:
+                    slot = free.popleft()
+                    busy.append(_start(plan.profile, task, scratch, slot))
+                for running in [w for w in busy if _ended(w, settings.timeout)]:
+                    busy.remove(running)
+                    free.append(running.slot)
+                    again = _settle(running, settings, outcome)
+                    if again is not None:
+                        queue.append(again)
+                        continue
+                    bar.update()
+                    if running.task.job.label not in outcome.failed:
+                        made[running.task.job.label] = running.task.folder
+                for running in busy:
+                    _show(running)
+                time.sleep(TICK)
+        finally:
+            for running in busy:
+                _end(running)
+    return made
+
+
+def _next(queue: deque[Task]) -> Task | None:
+    """The first task of the queue that nobody else is at, as far as we know."""
+    for task in list(queue):
+        if task.not_before > time.monotonic():
+            continue
+        try:  # asked here: a worker takes most of a second to start and find it out
+            with worker.lock_of(task.folder).acquire(timeout=0):
+                pass
+        except Timeout:
+            task.not_before = time.monotonic() + 1.0
+            continue
+        queue.remove(task)
+        return task
+    return None
+
+
+def _start(profile: str, task: Task, scratch: Path, slot: tuple[int, dict[str, str]]) -> Worker:
+    place = Path(tempfile.mkdtemp(dir=scratch))
+    worker.write_order(place / "order.json", task.job, task.key, profile, task.folder)
+    env = slot[1] | {
+        "LKE_PROGRESS": str(place / "progress"),
+        "LKE_LEDGER": str(place / "ledger"),
+        "JUPYTER_RUNTIME_DIR": str(place),
+    }
+    task.folder.parent.mkdir(parents=True, exist_ok=True)
+    with open(place / "output", "wb") as output:
+        process = subprocess.Popen(
+            [*WORKER, str(place / "order.json")],
+            stdin=subprocess.PIPE,  # its end tells the worker that the driver is gone
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env=env,
+            start_new_session=True,  # Ctrl-C is for the driver, which ends its workers
+        )
+    form = "{desc}: {percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} facts [{elapsed}]"
+    bar = tqdm(total=1, position=slot[0] + 1, leave=False, disable=None, bar_format=form)
+    bar.set_description(task.job.label)
+    task.tries += 1
+    return Worker(task, process, place, time.monotonic(), slot, bar)
+
+
+def _ended(running: Worker, timeout: float | None) -> bool:
+    if timeout is not None and time.monotonic() - running.started > timeout:
+        _end(running)
+    return running.process.poll() is not None
+
+
+def _end(running: Worker) -> None:
+    """End a worker at once; its kernel ends by itself when it is gone."""
+    if running.process.poll() is None:
+        # It may have ended just now; macOS does not let us kill what only waits for its parent.
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(running.process.pid, signal.SIGKILL)
+    running.process.wait()
+    running.process.stdin.close()
+    running.bar.close()
+
+
+def _show(running: Worker) -> None:
+    """Draw the bar over facts that the job itself cannot show."""
+    if running.bar.disable or (seen := progress.read_bar(running.place / "progress")) is None:
+        return
+    what, running.bar.n, running.bar.total = seen
+    running.bar.set_description(f"{running.task.job.label}: {what}")
+
+
+def _settle(running: Worker, settings: Settings, outcome: Outcome) -> Task | None:
+    """Note how a task went. Returns it if it is to be tried again."""
+    task, code = running.task, running.process.returncode
+    _end(running)
+    if code == worker.BUSY:
+        task.tries -= 1
+        task.not_before = time.monotonic() + 1.0
+        return task
+    if code == worker.FINISHED and (done := runs.manifest(task.folder)) is not None:
+        outcome.finished.append(task.job.label)
+        tokens = f", {done['tokens_forwarded']:,} tokens forwarded" if done["chunks"] else ""
+        _say(f"{task.job.label}: {done['seconds']:.0f} s{tokens}")
+        return None
+    reason = _reason(running, settings.timeout)
+    if code != worker.HOPELESS and task.tries <= settings.retries:
+        _say(f"{task.job.label}: {reason}; trying again")
+        return task
+    outcome.failed[task.job.label] = f"{reason} (see {task.folder})"
+    return None
+
+
+def _reason(running: Worker, timeout: float | None) -> str:
+    """Why a worker ended without a manifest, in one line; it is kept with what the worker left."""
+    task, code = running.task, running.process.returncode
+    output = (running.place / "output").read_text(errors="replace").strip()
+    told = runs.failure(task.folder) if code in (worker.FAILED, worker.HOPELESS) else None
+    if told is not None:
+        reason = told["error"]
+    elif timeout is not None and time.monotonic() - running.started > timeout:
+        reason = f"took longer than {timeout:g} s"
+    elif code < 0:
+        reason = f"the worker was killed by signal {-code} (out of memory?)"
+    else:
+        reason = (output.splitlines() or [f"the worker ended with exit code {code}"])[-1]
+    try:
+        with worker.lock_of(task.folder).acquire(timeout=0):
+            for attempt in task.folder.parent.glob(f".{task.folder.name}.*"):
+                (attempt / "manifest.json").unlink(missing_ok=True)  # killed on the last step
+                runs.record_failure(attempt, reason)
+                worker.move(attempt, task.folder)
+            if output and task.folder.is_dir():  # such as the last words of a kernel that crashed
+                with open(task.folder / "log.txt", "a", encoding="utf-8") as log:
+                    log.write(f"{output}\n")
+    except (OSError, Timeout):
+        pass  # a full disk, or another driver is at it by now: the reason is shown all the same
+    return reason
+
+
+# --- what surrounds it ----------------------------------------------------------------------------
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """SIGTERM, as a cluster sends it before the end, is as good as Ctrl-C."""
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _short() -> str | None:
+    """A folder with a short path: a socket's path may have 100 characters at most."""
+    return "/tmp" if os.path.isdir("/tmp") else None
+
+
+def _say(line: str) -> None:
+    tqdm.write(line, sys.stderr)

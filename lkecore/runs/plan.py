@@ -1,0 +1,248 @@
+"""Plan: from a params file to jobs. Checks everything at the door, before any model is loaded."""
+
+import ast
+import itertools
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lkecore import facts, runs
+from lkecore.answers import shipped
+from lkecore.errors import BadInput, nearest
+from lkecore.models import weights
+from lkecore.models.model import DTYPES
+from lkecore.runs import yamlfile
+
+TYPES = {"int": int, "float": float, "str": str, "bool": bool}
+Declared = dict[str, tuple[str, Any]]  # {name: (annotation, default)} of a notebook's parameters
+RENAMED = {"formats": "estimators"}  # parameters of notebooks: the old name to the new one
+MOST_JOBS = 10_000  # of one row: more is a slip of the pen
+
+
+@dataclass(frozen=True)
+class Row:
+    """One experiment of a params file: its runs, and the parameters of the page over all of them."""
+
+    jobs: tuple[runs.Job, ...]
+    whole: runs.Job  # the same with nothing divided: what a page is about
+    reads: bool = False  # a page alone: its jobs are those of other rows
+
+    @property
+    def has_page(self) -> bool:
+        """Whether a page reads the runs; else the row has a single one, which is the page itself."""
+        return self.reads or len(self.jobs) > 1
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A params file: the profile's name, the project's folder and the experiments."""
+
+    profile: str
+    project: Path
+    rows: tuple[Row, ...]
+
+    @property
+    def jobs(self) -> tuple[runs.Job, ...]:
+        """All runs, each once, in the order of the file."""
+        return tuple(job for row in self.rows if not row.reads for job in row.jobs)
+
+
+def read_plan(path: str | Path) -> Plan:
+    """Read and check ``params/<profile>.yaml``, before anything runs.
+
+    The file holds ``profile`` (a name) and ``runs``, a list of ``notebook`` (a file of the
+    ``notebooks`` folder beside ``params``, without suffix), ``parameters``, and ``each``: names of
+    list parameters that are divided, so that every combination of their values becomes a run of
+    its own, and one page shows them all. In the place of ``each``, ``reads`` names notebooks above:
+    this one has no runs then, and is a page over theirs. Raises :class:`BadInput` for anything else:
+    unknown notebooks, unknown parameters or values of another type, with the nearest names, and
+    parameters that have another name now; unknown models or facts named by a parameter; an ``each`` over
+    nothing or over more than 10,000 runs; a ``reads`` of what does not stand above.
+    """
+    path = Path(path)
+    try:
+        content = yamlfile.read(path)
+    except OSError as error:
+        raise BadInput(f"params file {path} cannot be read ({error.strerror})") from error
+    if not isinstance(content, dict) or set(content) != {"profile", "runs"}:
+        raise BadInput(f"{path}: expected the keys profile and runs")
+    if not isinstance(content["profile"], str) or not isinstance(content["runs"], list):
+        raise BadInput(f"{path}: profile must be a name and runs a list")
+    shipped.check_name("profile", content["profile"], path)
+    project = path.absolute().parent.parent
+    notebooks = {p.stem: p for p in sorted((project / "notebooks").glob("*.py"))}
+    if not notebooks:
+        raise BadInput(f"{path}: must lie in a folder beside notebooks/, and {project} has none")
+    rows: list[Row] = []
+    keys = {"notebook", "parameters", "each", "reads"}
+    for row in content["runs"]:
+        if not isinstance(row, dict) or not {"notebook"} <= set(row) <= keys:
+            raise BadInput(
+                f"{path}: a run has a notebook, parameters, each or reads, found {row!r}"
+            )
+        name = row["notebook"]
+        if not isinstance(name, str) or name not in notebooks:
+            raise BadInput(f"{path}: unknown notebook {name!r}; {nearest(str(name), notebooks)}")
+        if any(earlier.whole.notebook == notebooks[name] for earlier in rows):
+            raise BadInput(f"{path}: notebook {name!r} is named twice")
+        given = row.get("parameters") or {}
+        declared = declared_parameters(notebooks[name])
+        effective = _check_parameters(path, notebooks[name], declared, given)
+        whole = runs.Job(notebooks[name], given, effective)
+        if "reads" in row:
+            jobs = _read_by(f"{path}: {name}", row, whole, rows)
+        else:
+            jobs = _divide(f"{path}: {name}", whole, declared, row.get("each") or [])
+        rows.append(Row(tuple(jobs), whole, "reads" in row))
+    if not rows:
+        raise BadInput(f"{path}: runs is empty")
+    return Plan(content["profile"], project, tuple(rows))
+
+
+def page_of(row: Row, folders: list[Path]) -> runs.Job:
+    """The page of a row, given the folders of its finished runs."""
+    page = {"page": True}
+    whole = row.whole
+    return runs.Job(
+        whole.notebook, whole.parameters | page, whole.effective | page, reads=tuple(folders)
+    )
+
+
+def _divide(where: str, whole: runs.Job, declared: Declared, each: Any) -> list[runs.Job]:
+    """One job for every combination of single values of the list parameters ``each``."""
+    if not each:
+        return [whole]
+    if not isinstance(each, list) or not all(isinstance(name, str) for name in each):
+        raise BadInput(f"{where}: each must be a list of parameters, found {each!r}")
+    if len(set(each)) < len(each):
+        raise BadInput(f"{where}: each names something twice: {each}")
+    if "page" not in declared:
+        raise BadInput(f"{where}: each needs a notebook with the parameter page, and it has none")
+    for name in each:
+        if name not in declared:
+            raise BadInput(f"{where}: each: {name!r} {_unknown(name, declared)}")
+        if not declared[name][0].startswith("list["):
+            raise BadInput(f"{where}: each: {name!r} is {declared[name][0]}, not a list to divide")
+        if not whole.effective[name]:
+            raise BadInput(f"{where}: each: {name} is empty, so that there is nothing to run")
+    n = math.prod(len(whole.effective[name]) for name in each)
+    if n > MOST_JOBS:
+        raise BadInput(f"{where}: each makes {n:,} runs, and {MOST_JOBS:,} is the most")
+    parts = [
+        dict(zip(each, ([value] for value in values), strict=True))
+        for values in itertools.product(*(whole.effective[name] for name in each))
+    ]
+    return [
+        runs.Job(whole.notebook, whole.parameters | part, whole.effective | part, part)
+        for part in parts
+    ]
+
+
+def _read_by(where: str, row: dict[str, Any], whole: runs.Job, above: list[Row]) -> list[runs.Job]:
+    """The runs of the rows that this one reads."""
+    if "each" in row:
+        raise BadInput(f"{where}: each makes runs, and reads is for a page that has none: take one")
+    if "page" not in whole.effective:
+        raise BadInput(f"{where}: reads needs a notebook with the parameter page, and it has none")
+    if runs.models_of(whole.effective) or runs.facts_of(whole.effective):
+        raise BadInput(f"{where}: reads is for a notebook without models or a fact set of its own")
+    named, known = row["reads"], {r.whole.notebook.stem: r for r in above if not r.reads}
+    if not isinstance(named, list) or not named or not all(isinstance(n, str) for n in named):
+        raise BadInput(f"{where}: reads must be a list of notebooks, found {named!r}")
+    for name in named:
+        if name not in known:
+            hint = nearest(name, known) if known else "there is none"
+            raise BadInput(f"{where}: reads: {name!r} has no runs in a row above; {hint}")
+    if len(set(named)) < len(named):
+        raise BadInput(f"{where}: reads names something twice: {named}")
+    return [job for name in named for job in known[name].jobs]
+
+
+def declared_parameters(notebook: Path) -> Declared:
+    """{name: (annotation, default)} of the cell tagged ``parameters``: annotated literals only."""
+    cells = [
+        c for c in runs.read_notebook(notebook).cells if "parameters" in c.metadata.get("tags", [])
+    ]
+    if len(cells) != 1:
+        raise BadInput(f"{notebook.name}: {len(cells)} cells tagged parameters, expected one")
+    declared = {}
+    for node in ast.parse(cells[0].source).body:
+        if not isinstance(node, ast.AnnAssign) or node.value is None:
+            raise BadInput(f"{notebook.name}: a parameter is not of the form name: type = literal")
+        declared[ast.unparse(node.target)] = (
+            ast.unparse(node.annotation),
+            ast.literal_eval(node.value),
+        )
+    return declared
+
+
+def _check_parameters(path: Path, notebook: Path, declared: Declared, given: Any) -> dict[str, Any]:
+    if not isinstance(given, dict):
+        raise BadInput(f"{path}: parameters of {notebook.stem} must be names and values")
+    for name, value in given.items():
+        where = f"{path}: {notebook.stem}: parameter {name!r}"
+        if name == "page":
+            raise BadInput(f"{where} is set by lke run, for a page over runs (see each and reads)")
+        if name not in declared:
+            raise BadInput(f"{where} {_unknown(name, declared)}")
+        annotation = declared[name][0]
+        if not fits(value, annotation):
+            raise BadInput(f"{where} must be {annotation}, found {value!r}")
+        if isinstance(value, list) and len({repr(each) for each in value}) < len(value):
+            raise BadInput(f"{where} names something twice: {value}")
+        least = 1 if name.startswith("n_") and name != "n_shots" else 0
+        counts = annotation in ("int", "list[int]") and (
+            name.startswith("n_") or name in ("seed", "shots", "draws")
+        )
+        for number in (value if isinstance(value, list) else [value]) if counts else ():
+            if number < least:
+                raise BadInput(f"{where} must be {least} or more, found {number}")
+        if name == "dtype" and value not in DTYPES:
+            raise BadInput(f"{where} must be one of {', '.join(DTYPES)}, found {value!r}")
+        if name in ("model", "models", "fact_set") and not value:
+            raise BadInput(f"{where} must not be empty")
+        if name in ("shipped", "shipped_one") and annotation == "list[str]":
+            for profile in value:
+                shipped.check_name(f"{notebook.stem}: parameter {name!r}: profile", profile, path)
+    effective = {name: default for name, (_, default) in declared.items()} | given
+    try:
+        for model in runs.models_of(effective):
+            weights.check_name(model)
+        specs = runs.facts_of(effective)
+        if not any(_to_fetch(spec) for spec in specs):
+            check_relations(effective)  # else when they have been fetched
+    except BadInput as error:
+        raise BadInput(f"{path}: {notebook.stem}: {error}") from error
+    return effective
+
+
+def _unknown(name: Any, declared: Declared) -> str:
+    """What to say of a parameter that a notebook does not declare."""
+    if (new := RENAMED.get(name)) in declared:
+        return f"is now called {new!r}"
+    return f"is unknown; {nearest(str(name), declared)}"
+
+
+def _to_fetch(spec: str) -> bool:
+    return facts.is_remote(spec) and not facts.is_ready(spec)
+
+
+def fits(value: Any, annotation: str) -> bool:
+    if annotation.startswith("list["):
+        inner = annotation.removeprefix("list[").removesuffix("]")
+        return isinstance(value, list) and all(fits(item, inner) for item in value)
+    if annotation == "float" and type(value) is int:
+        return True
+    return type(value) is TYPES.get(annotation)  # a bool is no int here
+
+
+def check_relations(effective: dict[str, Any]) -> None:
+    """Raise :class:`BadInput` if a job names a relation that its facts do not have."""
+    for spec in runs.facts_of(effective):
+        known = facts.relations(spec)
+        one, many = effective.get("relation"), effective.get("relations") or []
+        for relation in [*([one] if one else []), *many]:
+            if relation not in known:
+                hint = nearest(relation, known)
+                raise BadInput(f"unknown relation {relation!r} in {spec}; {hint}")

@@ -1,0 +1,84 @@
+"""Prepare: have the models and facts that jobs name on this machine, before any of them runs."""
+
+from collections.abc import Iterable, Sequence
+
+from lkecore import facts, runs
+from lkecore.errors import BadInput, first_line
+from lkecore.models import lab, training, weights
+from lkecore.runs.plan import check_relations
+
+
+def needs(each: runs.Job) -> list[tuple[str, str]]:
+    """What a job names, as ("model", name) and ("facts", fact set)."""
+    models, specs = runs.models_of(each.effective), runs.facts_of(each.effective)
+    return [*(("model", name) for name in models), *(("facts", spec) for spec in specs)]
+
+
+def absent(jobs: Iterable[runs.Job]) -> list[tuple[str, str]]:
+    """What jobs need and this machine does not have, models first; asks no network.
+
+    A model of the lab that is not trained yet is among them: to look at a plan trains nothing.
+    """
+    wanted = dict.fromkeys(thing for each in jobs for thing in needs(each))
+    ready = {"model": _is_here, "facts": facts.is_ready}
+    lacking = [(kind, name) for kind, name in wanted if not ready[kind](name)]
+    return sorted(lacking, key=lambda thing: thing[0] != "model")
+
+
+def missing(jobs: Iterable[runs.Job]) -> list[str]:
+    """What of :func:`absent` only a network can bring, as "model X" and "facts Y"."""
+    return [f"{kind} {name}" for kind, name in absent(jobs) if not to_train(kind, name)]
+
+
+def to_train(kind: str, name: str) -> bool:
+    """Whether something absent is a model that is trained here, which asks no network."""
+    return kind == "model" and weights.kind_of(name).trained_here
+
+
+def _is_here(model: str) -> bool:
+    ready = weights.present if to_train("model", model) else weights.is_ready
+    return bool(ready(model))
+
+
+def prepare(
+    jobs: Iterable[runs.Job], environments: Sequence[dict[str, str]] | None = None
+) -> dict[str, str]:
+    """Fetch, convert or train what jobs name, each thing once, under a lock of its own.
+
+    Models of the lab are trained side by side, one in each of the ``environments`` (None: one at a
+    time); all else one by one.
+
+    Returns {label of a job: why it cannot be run}, for those that lack something or name a relation
+    that their facts turn out not to have; the others can go on.
+    """
+    reasons: dict[str, str] = {}
+    jobs = list(jobs)
+    named = [name for each in jobs for kind, name in needs(each) if kind == "model"]
+    of_lab = [name for name in named if lab.is_name(name)]
+    untrained = training.train(of_lab, environments)
+    tried: dict[tuple[str, str], str | None] = {("model", n): why for n, why in untrained.items()}
+    for each in jobs:
+        wanted = needs(each)
+        for thing in wanted:
+            if thing not in tried:
+                tried[thing] = _fetch(*thing)
+        why = [tried[thing] for thing in wanted if tried[thing]]
+        if not why:
+            try:
+                check_relations(each.effective)
+            except BadInput as error:
+                why = [str(error)]
+        if why:
+            reasons[each.label] = why[0]
+    return reasons
+
+
+def _fetch(kind: str, name: str) -> str | None:
+    """Have a model or fact set here; returns why not, or None."""
+    try:
+        weights.locate(name) if kind == "model" else facts.relations(name)
+    except BadInput as error:
+        return str(error)
+    except OSError as error:  # a full disk: the others may be here already
+        return f"{kind} {name}: {first_line(error)}"
+    return None

@@ -1,0 +1,234 @@
+"""Runs and pages: what a finished one is, and what made it.
+
+A **run** executes a notebook for one set of parameters. A **page** executes the same notebook with
+``page = True``: its scores step reads what the runs kept and computes nothing, everything after is
+the same code. Either is a folder ``runs/<notebook>-<key>/`` with ``notebook.ipynb``, ``log.txt``, the
+frames that the notebook kept, and ``manifest.json``, which is written last. Without a manifest it is
+not finished: a killed notebook, or one that timed out, can look complete.
+
+The key is a digest of all that decides the result: the notebook's code (not its prose), its
+parameters, the source of ``lkecore``, the content of the facts that it names and, for a run, of the
+models, for a page, of the runs that it reads. A notebook that shows the results that ship
+(``lkecore.answers.shipped``) has their content in its key, too.
+"""
+
+import functools
+import hashlib
+import importlib.metadata
+import json
+import os
+import platform
+import re
+import subprocess
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from lkecore import __version__, facts, hub, progress
+from lkecore.answers.kept import read_manifest
+from lkecore.errors import BadInput
+from lkecore.models import weights
+from lkecore.storage import DATA, RESULTS, file_digest, write_whole
+
+SHOWN = re.compile(r"results\.read\(\s*[\"'](\w+)[\"']")
+FORMAT = 1  # of a manifest; raised when an older lkecore could not read a newer one
+
+
+@dataclass(frozen=True)
+class Job:
+    """One notebook with its parameters, checked: a run, or, with ``reads``, a page."""
+
+    notebook: Path
+    parameters: dict[str, Any]  # as given; the notebook has defaults for the rest
+    effective: dict[str, Any]  # with the defaults
+    part: dict[str, Any] = field(default_factory=dict)  # what tells it from others of its row
+    reads: tuple[Path, ...] = ()  # a page: the folders of the runs behind it
+
+    @property
+    def label(self) -> str:
+        """For people: ``11_iclke_shots models=smollm2 draws=3``."""
+        named = [f"{k}={','.join(map(str, v))}" for k, v in self.part.items()]
+        return " ".join([self.notebook.stem, *named, *(["page"] if self.reads else [])])
+
+
+def models_of(parameters: dict[str, Any]) -> list[str]:
+    """The models that a run names: the parameters ``model`` and ``models`` mean just that."""
+    return [m for m in [parameters.get("model"), *parameters.get("models", [])] if m]
+
+
+def facts_of(parameters: dict[str, Any]) -> list[str]:
+    return [parameters["fact_set"]] if parameters.get("fact_set") else []
+
+
+def read_notebook(path: Path) -> Any:
+    import jupytext
+
+    return jupytext.read(path, fmt="py:percent")
+
+
+@functools.lru_cache(maxsize=100)  # a plan of 500 jobs has few notebooks, and parsing takes longest
+def _code(text: str) -> list[str]:
+    """The code cells of a notebook's text."""
+    import jupytext
+
+    cells = jupytext.reads(text, fmt="py:percent").cells
+    return [cell.source for cell in cells if cell.cell_type == "code"]
+
+
+def source_digest() -> str:
+    """SHA-256 over every source and data file of the package: what a version number cannot say."""
+    digest = hashlib.sha256()
+    top = DATA.parent
+    for path in sorted(top.rglob("*")):
+        if path.is_file() and path.suffix != ".pyc":
+            digest.update(f"{path.relative_to(top).as_posix()}\n".encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def run_key(job: Job) -> str:
+    """What decides the result of a job, as a SHA-256. Models and facts must be prepared."""
+    code = _code(job.notebook.read_text(encoding="utf-8"))
+    data = {spec: facts.content_digest(spec) for spec in facts_of(job.effective)}
+    made_of = (
+        {folder.name: file_digest(folder / "manifest.json") for folder in job.reads}
+        if job.reads
+        else {m: _model_digest(m) for m in models_of(job.effective)}
+    )
+    parts = [job.notebook.stem, code, job.effective, source_digest(), data, made_of]
+    if shown := _shipped(code, job.effective):
+        parts.append([[p.parent.name, p.name, file_digest(p)] for p in shown])
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def _shipped(code: list[str], effective: dict[str, Any]) -> list[Path]:
+    """The files of the results that a notebook shows: the profiles that its parameters ``shipped...``
+    name, and those that its code reads by name.
+    """
+    profiles = {name for cell in code for name in SHOWN.findall(cell)}
+    for parameter, given in effective.items():
+        profiles |= set(given) if parameter.startswith("shipped") else set()
+    return sorted(path for name in profiles for path in (RESULTS / name).glob("*.*"))
+
+
+def _model_digest(name: str) -> str:
+    """Digest of a prepared model; asks no network if it is here, since keys are computed often.
+
+    To locate it would ask the hub for its newest revision, and ``lke status`` would fetch that.
+    """
+    return weights.files_digest(weights.present(name) or weights.locate(name))
+
+
+def run_folder(runs: Path, job: Job, key: str | None = None) -> Path:
+    """Where the result of a job is, or will be."""
+    kind = "page-" if job.reads else ""
+    return runs / f"{job.notebook.stem}-{kind}{(key or run_key(job))[:12]}"
+
+
+def manifest(folder: Path) -> dict[str, Any] | None:
+    """The manifest of a finished run or page whose files are all there and unchanged, else None."""
+    try:
+        found = read_manifest(folder)
+        whole = all(file_digest(folder / n) == d for n, d in found["files"].items())
+    except (OSError, ValueError, KeyError, AttributeError, TypeError):
+        return None
+    return found if whole else None
+
+
+def failure(folder: Path) -> dict[str, Any] | None:
+    """Why a job failed last time: ``error`` (one line) and ``when``; None if it did not."""
+    try:
+        return json.loads((folder / "failure.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def check_format(runs: Path) -> None:
+    """Raise :class:`BadInput` if a newer lkecore has written into this folder of runs."""
+    for path in sorted(runs.glob("*/manifest.json")):
+        try:
+            found = json.loads(path.read_text(encoding="utf-8")).get("format", 1)
+        except (OSError, ValueError, AttributeError):
+            continue  # damaged: it counts as not finished, and is made again
+        if found > FORMAT:
+            raise BadInput(
+                f"{path.parent}: written by a newer lkecore (format {found}, this one knows up to "
+                f"{FORMAT}); update lkecore or name another folder with --runs"
+            )
+
+
+def seal(
+    folder: Path, job: Job, key: str, profile: str, started: datetime, seconds: float, ledger: Path
+) -> None:
+    """Write the manifest, by which the result counts from now on; all files must be there."""
+    behind = {run.name: read_manifest(run) for run in job.reads}
+    if job.reads:
+        models = {m: d for run in behind.values() for m, d in run["models"].items()}
+        revisions = {m: r for run in behind.values() for m, r in run["revisions"].items()}
+        known = {spec: d for run in behind.values() for spec, d in run["facts"].items()}
+        dtypes = dict.fromkeys(run["dtype"] for run in behind.values())
+    else:
+        known = {spec: facts.content_digest(spec) for spec in facts_of(job.effective)}
+        dtypes = [job.effective.get("dtype", "float32")]
+        names = models_of(job.effective)
+        models = {m: _model_digest(m) for m in names}
+        on_hub = [m for m in names if weights.kind_of(m).on_hub]
+        revisions = {m: hub.commit(m) for m in on_hub}
+    entries = progress.read_ledger(ledger)
+    record = {
+        "format": FORMAT,
+        "notebook": job.notebook.stem,
+        "profile": profile,
+        "parameters": job.effective,
+        "part": job.part,
+        "key": key,
+        "runs": {run.name: file_digest(run / "manifest.json") for run in job.reads},
+        "models": models,
+        "revisions": revisions,
+        "facts": known,
+        "dtype": ", ".join(dtypes),
+        "tokens_forwarded": sum(entry["tokens_forwarded"] for entry in entries),
+        "chunks": len(entries),
+        "chunks_from_cache": sum(entry["from_cache"] for entry in entries),
+        "memory_gb": list(dict.fromkeys(entry["memory_gb"] for entry in entries)),
+        "threads": os.environ.get("OMP_NUM_THREADS") or str(os.cpu_count()),
+        "devices": os.environ.get("CUDA_VISIBLE_DEVICES"),
+        "started": started.isoformat(timespec="seconds"),
+        "seconds": round(seconds, 1),
+        **versions(),
+        "files": {p.name: file_digest(p) for p in sorted(folder.iterdir()) if p.name != "log.txt"},
+    }
+    _write_json(folder / "manifest.json", record)
+
+
+def record_failure(folder: Path, error: str) -> None:
+    """Write ``failure.json``: why there is no manifest beside it."""
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    _write_json(folder / "failure.json", {"error": error, "when": now})
+
+
+def _write_json(path: Path, content: dict[str, Any]) -> None:
+    write_whole(path, json.dumps(content, indent=1, ensure_ascii=False))
+
+
+def versions() -> dict[str, str]:
+    """Versions and source digest of what computes, and the git commit where there is one."""
+    found = {"lkecore": __version__, "source": source_digest()[:12], "commit": _commit()}
+    found["python"] = platform.python_version()
+    for package in ("torch", "transformers", "numpy", "scipy", "pandas"):
+        # Without a local part: 2.13.0+cpu and 2.13.0 are one version.
+        found[package] = importlib.metadata.version(package).split("+")[0]
+    return found
+
+
+def _commit() -> str:
+    """The commit of the checkout, marked when it has changes; "none" outside of git."""
+    command = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
+    try:
+        done = subprocess.run(
+            command, cwd=Path(__file__).parent, capture_output=True, text=True, timeout=20
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return "none"
+    return done.stdout.strip() if done.returncode == 0 else "none"

@@ -1,0 +1,134 @@
+"""Job: execute one notebook, in a process of its own: ``python -m lkecore.runs.worker ORDER.json``.
+
+The driver (``grid``) writes the order and watches. All is made in a hidden folder beside the final
+one and moved there when it is whole: with a manifest if the notebook came to its end, with
+``failure.json`` if it did not. Whatever else happens, to this process or to its driver, leaves
+nothing that counts.
+
+Exit codes: 0 finished (now, or by somebody else before), 1 failed, 3 failed in a way that another try
+cannot mend, 75 somebody else is at it right now.
+"""
+
+import json
+import logging
+import os
+import shutil
+import sys
+import tempfile
+import time
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from lkecore import progress, runs
+from lkecore.errors import BadInput
+
+FINISHED, FAILED, HOPELESS, BUSY = 0, 1, 3, 75
+CHANGED = "the notebook, lkecore, or what it reads was changed meanwhile; run it again"
+
+
+def write_order(path: Path, job: runs.Job, key: str, profile: str, folder: Path) -> None:
+    """Say what a worker is to do, as plain JSON: papermill's command line would guess at types."""
+    order = asdict(job) | {"key": key, "profile": profile, "folder": folder}
+    path.write_text(json.dumps(order, default=str), encoding="utf-8")
+
+
+def main() -> int:
+    """Carry out the order whose file is the first argument; returns the exit code."""
+    progress.end_with_the_parent()
+    order = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    key, profile, folder = order.pop("key"), order.pop("profile"), Path(order.pop("folder"))
+    order["notebook"] = Path(order["notebook"])
+    order["reads"] = tuple(map(Path, order["reads"]))
+    job = runs.Job(**order)
+    try:
+        with lock_of(folder).acquire(timeout=0):
+            return _carry_out(job, key, profile, folder)
+    except Timeout:
+        return BUSY
+
+
+def lock_of(folder: Path) -> FileLock:
+    """The lock of a run: held while somebody makes it; let go by the system if that process dies."""
+    locks = folder.parent / ".locks"
+    locks.mkdir(parents=True, exist_ok=True)
+    return FileLock(locks / f"{folder.name}.lock")
+
+
+def _carry_out(job: runs.Job, key: str, profile: str, folder: Path) -> int:
+    if runs.manifest(folder) is not None:
+        return FINISHED  # somebody else has made it while this one waited in the queue
+    # Of an earlier try; this one may end without a word of its own.
+    (folder / "failure.json").unlink(missing_ok=True)
+    for left in folder.parent.glob(f".{folder.name}.*"):  # of a try that was killed
+        shutil.rmtree(left, ignore_errors=True)
+    attempt = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    attempt.chmod(0o755)  # mkdtemp made it private, and a folder of runs may be shared
+    ledger = Path(os.environ["LKE_LEDGER"])
+    ledger.unlink(missing_ok=True)
+    started, clock = datetime.now(UTC), time.perf_counter()
+    # Before it, too: a job that waited for hours must not work for hours before it says so. No other
+    # try can mend it, since the order keeps the key of the old source.
+    error, code = (CHANGED, HOPELESS) if runs.run_key(job) != key else _execute(job, attempt)
+    if error is None and runs.run_key(job) != key:
+        error, code = CHANGED, HOPELESS
+    if error is None:
+        seconds = time.perf_counter() - clock
+        runs.seal(attempt, job, key, profile, started, seconds, ledger)
+    else:
+        runs.record_failure(attempt, error)
+    move(attempt, folder)
+    return FINISHED if error is None else code
+
+
+def move(attempt: Path, folder: Path) -> None:
+    """Put what a try left in the place of what an earlier one left there. Needs the run's lock."""
+    shutil.rmtree(folder, ignore_errors=True)
+    os.replace(attempt, folder)
+
+
+def _execute(job: runs.Job, attempt: Path) -> tuple[str | None, int]:
+    """Execute the notebook into ``attempt``; (None, 0) or why not, in one line, and exit code."""
+    import nbformat
+    import papermill
+    from nbclient.exceptions import DeadKernelError
+    from traitlets.config import Config
+
+    sockets = os.path.join(os.environ["JUPYTER_RUNTIME_DIR"], "socket")
+    os.environ["LKE_RUN"] = str(attempt.resolve())
+    if job.reads:
+        os.environ["LKE_PAGE"] = json.dumps([str(folder.resolve()) for folder in job.reads])
+    log = logging.getLogger("papermill")
+    log.addHandler(logging.FileHandler(attempt / "log.txt"))
+    log.setLevel(logging.INFO)
+    log.propagate = False
+    try:
+        executed = papermill.execute_notebook(
+            runs.read_notebook(job.notebook),
+            str(attempt / "notebook.ipynb"),
+            parameters=job.parameters,
+            kernel_name="python3",
+            language="python",
+            progress_bar=False,
+            log_output=True,
+            start_timeout=300,  # a loaded node, a slow file system
+            # Local sockets instead of TCP: no port to race for, nothing for others to listen to. They
+            # have a place of their own, or kernels that start together would share them.
+            config=Config({"KernelManager": {"transport": "ipc", "ip": sockets}}),
+        )
+    except papermill.PapermillExecutionError as failed:
+        line = f"{failed.ename}: {' '.join(str(failed.evalue).split())}"
+        # What the user has to mend is the same at every try.
+        return line, HOPELESS if failed.ename == BadInput.__name__ else FAILED
+    except DeadKernelError:
+        return "the kernel died (killed, or out of memory)", FAILED
+    # It holds the source once more, and the paths of one machine; the book hands this file out.
+    executed.metadata.pop("papermill", None)
+    nbformat.write(executed, attempt / "notebook.ipynb")
+    return None, FINISHED
+
+
+if __name__ == "__main__":
+    sys.exit(main())

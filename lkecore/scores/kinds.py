@@ -1,0 +1,33 @@
+"""Kinds: options scored by whichever scorer a model needs."""
+
+from collections.abc import Sequence
+
+from lkecore.models.model import Model
+from lkecore.prompts.prompt import Prompt
+from lkecore.scores import masked, seq2seq, tree
+from lkecore.scores.chunks import Scored
+
+
+def option_logprobs(model: Model, prompts: Sequence[Prompt]) -> Scored:
+    """Log-probabilities of all options of all prompts, by a model of any kind.
+
+    The scorer is :mod:`~lkecore.scores.tree` for a causal model, :mod:`~lkecore.scores.masked` for one
+    that fills blanks, :mod:`~lkecore.scores.seq2seq` for an encoder with a decoder, each as it is by
+    default; errors are theirs. Numbers of different kinds are not comparable as they stand: each is
+    the log-probability of an option's own tokens, and the kinds cut texts into other tokens.
+    """
+    score = {
+        "causal": tree.option_logprobs,
+        "masked": masked.option_logprobs,
+        "seq2seq": seq2seq.option_logprobs,
+    }[model.kind]
+    return score(model, prompts)
+
+
+def check(model: Model, prompts: Sequence[Prompt]) -> None:
+    """Raise :class:`BadInput`, as :func:`option_logprobs` does before it loads the model's weights."""
+    if model.kind == "causal":
+        tree.encoded_prompts(model, prompts, separate=False)
+    else:
+        encode = {"masked": masked.encode, "seq2seq": seq2seq.encode}[model.kind]
+        encode(model.tokenizer, prompts, context_length=model.context_length)

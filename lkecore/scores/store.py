@@ -1,0 +1,105 @@
+"""Store: computed log-probabilities, kept under a key that says exactly what made them.
+
+One file for each relation, model and way of asking: ``${LKECORE_CACHE}/scores/ab/abcd….parquet``.
+A file is written whole under another name and then renamed, so it is there entirely or not at all.
+The key of options is made of texts, not of their tokens: to look for what is kept takes milliseconds,
+and to tokenise what was asked takes seconds.
+"""
+
+import ast
+import functools
+import hashlib
+import json
+import operator
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from lkecore.models import model as model_module
+from lkecore.models.model import Model
+from lkecore.storage import cache_folder, program_of, write_whole
+
+ROOM = "lkecore.scores"
+
+
+def chunk_key(model: Model, scorer: str, asked: Sequence[Any]) -> str:
+    """SHA-256 over all that makes the numbers.
+
+    ``scorer`` names the module of this room that computes them, ``asked`` is what is asked and how, in
+    nested lists of texts and numbers. With it model digest (weights, config and the tokenizer's
+    files), dtype, device kind, BOS policy, the code of the scorer and of what loads models, and the
+    versions of what they tokenise and compute with: a run that finds a chunk may then name its own
+    versions as the chunk's.
+    """
+    digest = hashlib.sha256()
+    packages = ["torch", "transformers", "tokenizers"]
+    if not model.tokenizer.is_fast:  # some of these cut texts by this library
+        packages.append("sentencepiece")
+    backend = [version(name).split("+")[0] for name in packages]
+    device = model.device.split(":")[0]
+    if device == "auto":  # whatever there is
+        import torch
+
+        device = f"auto, {'cuda' if torch.cuda.is_available() else 'cpu'}"
+    for part in (model.digest, model.dtype, device, model.add_bos, *backend):
+        digest.update(f"{part}\n".encode())
+    digest.update(programs(scorer).encode())
+    # JSON, in which no two questions look alike; numpy's whole numbers are written as Python's.
+    digest.update(json.dumps(asked, default=operator.index).encode())
+    return digest.hexdigest()
+
+
+@functools.cache  # a run does not count if a module changes while it runs
+def programs(scorer: str) -> str:
+    """The code of a scorer, of the modules of this room behind it, and of what loads models.
+
+    Only what these do: no comments, docstrings or import lines, and no names of files. A scorer that
+    does not use a module keeps its numbers when that module changes.
+    """
+    behind: dict[Path, str] = {}
+    waiting = [Path(__file__).with_name(f"{scorer}.py")]
+    while waiting:
+        path = waiting.pop()
+        if path not in behind:
+            behind[path] = program_of(path)
+            waiting += _siblings(path)
+    return "\n".join([*sorted(behind.values()), program_of(Path(model_module.__file__))])
+
+
+def _siblings(path: Path) -> list[Path]:
+    """The modules of this room that a module imports, in functions too."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        module = (node.module or "") if isinstance(node, ast.ImportFrom) else ""
+        if module == ROOM:
+            names |= {alias.name for alias in node.names}
+        elif module.startswith(f"{ROOM}."):
+            names.add(module.removeprefix(f"{ROOM}."))
+    return [path.with_name(f"{name}.py") for name in sorted(names)]
+
+
+def _path(key: str) -> Path:
+    return cache_folder() / "scores" / key[:2] / f"{key}.parquet"
+
+
+def read(key: str, columns: Sequence[str]) -> pd.DataFrame | None:
+    """These columns of what is kept under a key, or None.
+
+    A file that cannot be read, or lacks one of them, is as good as absent.
+    """
+    path = _path(key)
+    if not path.exists():
+        return None
+    try:
+        frame = pd.read_parquet(path)
+    except (OSError, ValueError):
+        return None
+    return frame[list(columns)] if set(columns) <= set(frame) else None
+
+
+def write(key: str, frame: pd.DataFrame) -> None:
+    """Keep a frame."""
+    write_whole(_path(key), frame.to_parquet())

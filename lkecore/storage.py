@@ -1,0 +1,91 @@
+"""Storage: the folder for expensive results, atomic writes, and digests of files and of code."""
+
+import ast
+import hashlib
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from lkecore.errors import BadInput
+
+DATA = Path(__file__).parent / "data"  # tables that are part of the package
+RESULTS = Path(__file__).parent.parent / "results"  # what ships; only a checkout has it
+
+
+def cache_folder() -> Path:
+    """``$LKECORE_CACHE``, or ``~/.cache/lkecore``: models, computed scores and fetched facts."""
+    given = os.environ.get("LKECORE_CACHE")
+    folder = Path(given) if given else Path.home() / ".cache" / "lkecore"
+    try:
+        folder = folder.expanduser()
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, RuntimeError) as error:
+        raise BadInput(f"cache folder {folder} cannot be made ({error})") from error
+    return folder
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file's content, read piece by piece."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def program_of(path: Path) -> str:
+    """A module's code without comments, docstrings and imports.
+
+    What keys are made of: a better explanation, or a file that moves, recomputes nothing.
+    """
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        if documented and ast.get_docstring(node) is not None:
+            node.body = node.body[1:]
+        if isinstance(getattr(node, "body", None), list):
+            own = [part for part in node.body if not isinstance(part, ast.Import | ast.ImportFrom)]
+            node.body = own or [ast.Pass()]
+    return ast.unparse(tree)
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a file under another name of the same folder, then rename it; text becomes UTF-8.
+
+    A reader sees the old file, or none, until the new one is complete, and of two writers the
+    last one wins. The folder is made if need be. An error leaves nothing behind.
+    """
+    data = content.encode() if isinstance(content, str) else content
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # Not tempfile, which makes the file private: a cache may be shared.
+    part = path.with_name(f"{path.name}.{secrets.token_hex(8)}.part")
+    try:
+        part.write_bytes(data)
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def build_once(folder: str, build: Callable[[Path], None]) -> Path:
+    """Build a folder of the cache under a lock, unless it is there; it appears whole or not."""
+    from filelock import FileLock
+
+    final = cache_folder() / "models" / folder
+    if final.is_dir():
+        return final
+    final.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(final.with_name(f"{folder}.lock")):
+        if not final.is_dir():  # another process may have built it while this one waited
+            for left in final.parent.glob(f"{folder}.part-*"):  # by one that was killed
+                shutil.rmtree(left, ignore_errors=True)
+            part = Path(tempfile.mkdtemp(prefix=f"{folder}.part-", dir=final.parent))
+            try:
+                build(part)
+                # mkdtemp and safetensors make them private, and a cache may be shared.
+                part.chmod(0o755)
+                for each in part.rglob("*"):
+                    each.chmod(0o755 if each.is_dir() else 0o644)
+                os.replace(part, final)
+            finally:
+                shutil.rmtree(part, ignore_errors=True)
+    return final

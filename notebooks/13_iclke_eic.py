@@ -1,0 +1,354 @@
+# %% [markdown]
+# # Can one long prompt ask many questions?
+#
+# IC-LKE shows 50 pairs for every question. EIC-LKE, the *efficient* one, puts ten questions into one long prompt of pairs,
+# each with an answer to try. Does that save work, and are the answers as good?
+#
+# **What came out.** {glue:text}`cost` {glue:text}`right` {glue:text}`others`
+#
+# ```{glue:figure} fig-eic-kinds
+# :name: fig-eic-kinds
+# :alt: For each model a panel of horizontal bars of accuracy for each relation, one bar for each way of asking, with intervals and a line at chance.
+#
+# Accuracy by relation and way of asking, on the same facts, a panel for each model. `eiclke`: many questions in a prompt.
+# `iclke-comma`: the same prompts without the other questions. Templates: mean over the templates of a kind. Lines: 95 %
+# intervals over facts. Dashed: chance.
+# ```
+#
+# Afterwards you will be able to say
+#
+# - what the "efficient" form of IC-LKE costs, and when it is the cheaper one,
+# - whether it finds as many facts as IC-LKE, and why it may find more,
+# - what the other questions in a prompt do to an answer.
+
+# %% [markdown]
+# ## What the paper claims
+#
+# {cite:t}`wu2024iclke` put {term}`EIC-LKE` beside IC-LKE and beside templates that people wrote ({term}`HGP`) or a program
+# found in text ({term}`MMP`), for four models of 7 to 12 billion parameters (Section 4.1, Figure 3; each relation in
+# Figure 12). In our words:
+#
+# - EIC-LKE finds more facts than sentences that people wrote;
+# - it needs fewer passes through the model than IC-LKE.
+#
+# The bars have no numbers, and the figures are lost in our copy of the paper. Its setting is 400 facts and 100 options
+# for each relation, with 100 pairs and ten slots. How many tokens that takes is counted below. The page
+# {doc}`13_iclke_estimators` has IC-LKE and templates on more relations.
+
+# %% [markdown]
+# ## Parameters
+#
+# EIC-LKE is expensive here, so few facts of one relation are asked. Whatever is compared with it is asked the same facts.
+
+# %% tags=["parameters"]
+models: list[str] = ["smollm2"]
+fact_set: str = "atlas"
+relations: list[str] = ["capital"]  # empty: all with templates of the paper
+n_shots: int = 50  # pairs of IC-LKE; EIC-LKE's first slot stands behind them
+n_eic_shots: int = 100  # pairs of EIC-LKE, or as many as there are to show
+n_every: int = 5  # pairs from one slot of EIC-LKE to the next
+n_facts: int = 20  # test facts of each relation
+n_options: int = 10  # candidate objects of each
+seed: int = 0  # draws shots, facts, options, their order and resamples
+dtype: str = "float32"
+page: bool = False  # set by lke run: read the runs, compute nothing
+
+# %% tags=["hide-input"]
+import numpy as np
+import pandas as pd
+from matplotlib import pyplot as plt
+
+from lkecore import answers, facts, figures, prompts, runs
+from lkecore.answers import costs, slots, templates
+
+figures.style()
+
+# %% [markdown]
+# ## Facts
+#
+# For each relation shots, facts and options are drawn once, and all ways of asking share them. Only relations for which
+# the paper prints templates can be asked.
+
+# %%
+names = prompts.with_templates(fact_set, relations)
+drawn = {"n_shots": n_shots, "n_options": n_options, "seed": seed}
+sample = facts.draw(fact_set, names, n_facts=n_facts, least=1, **drawn)
+facts.check_facts(sample, n_facts)
+seen = facts.overview(sample, n_options=n_options, n_facts=n_facts)
+print(seen.to_string(index=False))
+
+# %% [markdown]
+# ## Prompts
+#
+# All pairs stand in one prompt: first those of IC-LKE, then all others that are kept for showing. (A subject with two true
+# objects comes once in IC-LKE's pairs. EIC-LKE shows all training facts, as in the paper, so it may come twice there.)
+# After the first 50, and then after every five more, stands a question with one of its options behind it: a {term}`slot`.
+# The model reads the prompt once and has met one option of ten facts. So ten facts need as many prompts as there are
+# options. In each prompt every slot has another option, in an order that is shuffled by fact (the paper's text can be
+# read in two ways; this is its example). Nearly all of these options are wrong, and what stands in one slot is read by
+# all that come later. Here is the middle of one prompt, with the options in brackets. A relation that has fewer pairs to
+# show than `n_eic_shots` has fewer slots in a prompt.
+
+# %% covers=["IC-S2"]
+long = {"n_shots": n_eic_shots, "first": n_shots, "every": n_every}
+together = prompts.slots_of_sample(sample, **long, seed=seed)
+print(prompts.example_of_slots(together["eiclke", names[0]][0]))
+for (_, name), groups in together.items():
+    n = sum(len(group.texts) for group in groups)
+    print(f"{name}: {n} prompts, {len(groups[0].places)} slots in each", end="")
+    print(f", {min(n_eic_shots, len(sample[name].train))} pairs")
+
+# %% [markdown]
+# To tell what these other questions do, each fact is asked once more without them. `iclke-comma` is IC-LKE with the
+# comma of EIC-LKE between pairs, and with just as many pairs as stand before the fact's slot. Then there are IC-LKE in
+# the paper's format, and the templates.
+
+# %%
+questions = prompts.beside_templates(sample, ["iclke-space"])
+questions |= prompts.alone_of_sample(sample, **long, seed=seed)
+questions |= together
+print(*dict.fromkeys(estimator for estimator, _ in questions), sep=", ")
+
+# %% [markdown]
+# ## Scores
+#
+# In an IC-LKE prompt, context and option are cut into tokens together, and the option's tokens are those after the
+# context's ({term}`border rule`). In EIC-LKE each piece is cut by itself, and the counts of tokens say where an
+# option stands. EIC-LKE's prompts are the longest. One that is longer than a model's window is refused before anything is
+# asked. It counts up to the last slot, since no model reads what stands behind.
+
+# %%
+ours = answers.ask(
+    models,
+    questions,
+    "answers.parquet",
+    dtype=dtype,
+    page=page,
+    keep_scores=True,
+)
+print(f"{len(ours):,} questions, {n_options} options each")
+
+# %% [markdown]
+# What does it cost? Most answers may come from the cache, which says nothing about that. So tokens are counted, and the
+# facts of EIC-LKE's first prompts are asked once more without the cache, in both ways, and this is timed.
+#
+# Is a slot what it should be: the log-probability of an option after all that stands before it? For the first
+# and the last slot of one prompt this is computed again, by one plain {term}`forward pass` over the text.
+# `apart` is the larger difference in nats. It may be as large as the rounding of the number format.
+
+# %%
+spent = costs.measure(
+    models, questions, "costs.parquet", dtype=dtype, page=page
+)
+print(spent.groupby("model", sort=False)["apart"].first().to_string())
+
+# %% [markdown]
+# ## Answers
+#
+# **What EIC-LKE costs, and what it brings.** The paper calls EIC-LKE efficient because many facts share a string.
+# `strings` are the prompts, each with one option. `one_by_one` is what they have in tokens: the cost if every string goes
+# through the model alone, in full. `ours` counts the tokens that our scorer needs, which computes no shared beginning
+# twice ({doc}`01_scorer`). It computes the pairs of IC-LKE once for all strings; but the prompts of EIC-LKE are alike up to
+# the first slot only. `accuracy` has Wilson's interval. `timed_tokens` and `seconds` are those of the first `timed_facts`
+# of the first relation. Another time on the same computer they may differ by a tenth or more: compare the two rows
+# with each other, not with another model's.
+
+# %%
+key = ["model", "relation", "estimator"]
+right = answers.accuracy(ours, key)[[*key, "accuracy"]]
+cost = spent.merge(right, on=key)
+runs.keep(answers.bounds(cost, "accuracy"), "cost.csv")
+cost["accuracy"] = answers.texts(cost)["accuracy"]
+cost = cost.drop(columns=["groups", "shared", "apart"])
+counted = cost.columns[3:].drop("accuracy")
+digits = dict.fromkeys(counted, "{:,.0f}") | {"seconds": "{:.1f}"}
+answers.words(cost, digits=digits, missing="")
+
+# %% [markdown]
+# What would the paper's setting take, 400 facts and 100 options of such a relation? These columns are worked out from the
+# lengths here, not run, in *millions* of tokens. `ours` is too high for IC-LKE there: each subject is counted once for
+# every option. The last two columns say how many times as many tokens EIC-LKE would take. Below 1 it saves, above 1 it
+# is the more expensive one.
+
+# %%
+scale = costs.at_scale(spent, n_options=n_options)
+answers.words(scale, digits=2)
+
+# %% [markdown]
+# **Kind against kind**: the accuracy of EIC-LKE minus that of the others, on the same facts. An interval from 0.00 to 0.00
+# means that both are right on the same facts here. On other facts they may differ. `over_relations` is empty where one
+# relation is asked. Below the table, EIC-LKE against IC-LKE in each relation: `only_first` counts facts that only IC-LKE
+# gets right, `only_second` those of EIC-LKE, and `p` is McNemar's exact test, Holm-corrected for all rows.
+
+# %%
+paper = "iclke-space"
+kinds = [paper, "iclke-comma", templates.HUMAN_KIND, templates.MINED_KIND]
+gaps = templates.apart(ours, [("eiclke", kind) for kind in kinds], seed=seed)
+in_order = ours.sort_values(["relation", "fact"], kind="stable")
+by = {"by": ["model", "relation"], "seed": seed}
+each = answers.paired(in_order, "estimator", [(paper, "eiclke")], **by)
+shown = ["model", "relation", "over_facts", "only_first", "only_second", "p"]
+print(answers.texts(each)[shown].to_string(index=False))
+answers.words(answers.texts(gaps), missing="")
+
+# %% [markdown]
+# **What stands in the slots.** `eiclke` and `iclke-comma` are the accuracies by slot, on the same facts. `gain` is the
+# confidence in the gold option in EIC-LKE minus that in IC-LKE, after the same pairs: above 0, the other questions
+# have helped, below 0 they have harmed. Before the first slot stands no other question. There the two prompts are the
+# same, so that only cutting into tokens can part them. Below the slots stand their two halves, and all of them. Few
+# facts stand in a slot, and an interval from two facts is no more than the two. A slot with one fact is left out.
+
+# %%
+in_slots = slots.in_slots(ours, together)
+by_slot = slots.by_slot(in_slots, seed=seed)
+print(answers.texts(by_slot, 3).to_string(index=False))
+
+# %% [markdown]
+# What this page says at its top is put together from these tables. No number in it is typed.
+
+# %% tags=["hide-input"]
+tokens = spent[spent["model"] == models[0]]
+tokens = tokens.groupby("estimator")[["one_by_one", "ours"]].sum()
+ic, eic = tokens.loc[paper], tokens.loc["eiclke"]
+cheap = f"String by string, IC-LKE reads {ic['one_by_one']:,} tokens and"
+cheap += f" EIC-LKE {eic['one_by_one']:,}; with each shared beginning computed"
+cheap += f" once, IC-LKE reads {ic['ours']:,} and EIC-LKE {eic['ours']:,}."
+gap = gaps[gaps["model"] == models[0]].set_index("second")["over_facts"]
+more = f"EIC-LKE minus IC-LKE is {gap[paper].text()} of the questions (of"
+more += f" {models[0]}, 95 % interval over facts). Against the same prompts"
+more += f" without the other questions it is {gap['iclke-comma'].text()}."
+every = by_slot[(by_slot["slot"] == "all") & (by_slot["model"] == models[0])]
+change = "The other questions change the confidence in the right object by"
+change += f" {every['gain'].iloc[0].text(3)}."
+figures.findings(cost=cheap, right=more, others=change)
+
+# %% [markdown]
+# ## Figures
+#
+# In {numref}`fig-eic-kinds`, at the top, compare the bars of `eiclke` and `iclke-comma`, which differ by the other questions
+# alone, and then both with `iclke-space`.
+
+# %% covers=["IC-F3", "IC-F12"] tags=["hide-input"]
+alone = templates.by_relation(ours, seed=seed)
+measured = answers.bounds(alone, "accuracy")
+runs.keep(measured, "accuracy-by-relation.csv")
+fig = figures.bars_by_model(measured, hue="kind", chance=1 / n_options)
+figures.place(fig, "fig-eic-kinds", measured)
+
+# %% [markdown]
+# {numref}`fig-eic-slots` shows each fact of EIC-LKE in its slot. A mark at 0 is as sure as without the other questions.
+# If these do harm, the marks sink below it from the second slot on.
+#
+# ```{glue:figure} fig-eic-slots
+# :name: fig-eic-slots
+# :alt: Marks for each fact over the number of the slot, squares for right answers and crosses for wrong ones, and a line through their means.
+#
+# Confidence in the gold option in EIC-LKE minus that in IC-LKE after the same pairs, without the other questions, by slot,
+# for the first model of the page. A mark for each fact; line: mean of the slot.
+# ```
+
+# %% tags=["hide-input"]
+marks = in_slots[in_slots["model"] == models[0]]
+marks = marks.assign(answer=np.where(marks["eiclke"], "right", "wrong"))
+fig, ax = plt.subplots(figsize=(7, 3.8), layout="constrained")
+figures.slot_marks(marks, ax)
+figures.place(fig, "fig-eic-slots", marks)
+
+# %% [markdown]
+# ## Paper and ours
+#
+# **Numbers.** Figures 3 and 12 print none, so there is nothing to compare.
+#
+# **Claims.** Statistic, direction and least effect stand in `lkecore/data/claims.csv` since before the first run of this
+# page. The interval is over relations where there are two or more, and else over the facts of the one relation: such a
+# verdict is about this relation only.
+
+# %%
+over = gaps["over_relations"].combine_first(gaps["over_facts"])
+gaps = gaps.assign(over=over, source="this run")
+human = gaps[gaps["second"] == templates.HUMAN_KIND]
+tested = {"IC-eic-above-human": answers.tested(human, "over")}
+judged = answers.judge(tested, estimator="eiclke", as_paper=True)
+answers.words(judged.drop(columns=["id", "source", "mark"]))
+
+# %% [markdown]
+# Where EIC-LKE and IC-LKE differ, look at *the comma*. EIC-LKE ends each pair with a comma. What is left of the difference
+# against `iclke-comma` is the work of the other questions, and of cutting into tokens piece by piece. The rest is that of
+# the comma, and of the pairs that come after the first 50.
+#
+# Where it does not find more than sentences, look at the words of the sentences ({doc}`13_iclke_estimators`), and at the
+# size of the model: one that does not see where a pair ends has trouble with every prompt of pairs.
+
+# %% [markdown]
+# ## What you have seen
+#
+# - EIC-LKE saves much if every string goes through the model in full. If shared beginnings are computed once, IC-LKE has
+#   much more to share.
+# - A comma is part of the estimator: to compare EIC-LKE with IC-LKE one needs an IC-LKE with a comma.
+# - Wrong options in other slots are context for a question. How much they matter can be measured, fact by fact.
+
+# %%
+of_eic = spent[spent["estimator"] == "eiclke"]
+assert (of_eic["strings"] == of_eic["groups"] * n_options).all()
+assert (spent["ours"] <= spent["one_by_one"]).all()
+mean = measured.groupby(["model", "kind"])["accuracy"].mean().unstack()
+found = gaps[gaps["second"] == paper].set_index("model")["over_facts"]
+expected = (mean["eiclke"] - mean[paper])[found.index]
+assert np.allclose([gain.estimate for gain in found], expected)
+
+# %% [markdown]
+# ## Try it
+#
+# ```{exercise}
+# :label: ex-eic-options
+# Is there a number of options with which EIC-LKE takes fewer tokens than IC-LKE, if shared beginnings are computed once?
+# ```
+
+# %% [markdown]
+# ````{solution-start} ex-eic-options
+# :class: dropdown
+# ````
+
+# %%
+tried = {
+    n: costs.at_scale(spent, n_options=n_options, to_options=n)
+    for n in (2, 10, 100)
+}
+table = pd.concat(tried, names=["options"]).reset_index("options")
+ratios = ["options", "model", "relation", "times_one_by_one", "times_ours"]
+answers.words(table[ratios], digits=2)
+
+# %% [markdown]
+# `times_ours` answers it. Each prompt of EIC-LKE is a text of its own behind its first slot, so the pairs there are read
+# again for every option. IC-LKE reads its pairs once, and then a few tokens for every option. `times_one_by_one` does not
+# depend on the number: both ways need one string for every option, EIC-LKE for several facts at once.
+#
+# ````{solution-end}
+# ````
+#
+# ```{exercise}
+# :label: ex-eic-models
+# Do models of the paper's size find more facts by EIC-LKE than by sentences? Ask another model, about all relations.
+# ```
+#
+# ````{solution} ex-eic-models
+# :class: dropdown
+#
+# Put this into a file such as `params/mine.yaml`, then run `lke run params/mine.yaml`.
+#
+# ```yaml
+# profile: mine
+# runs:
+#   - notebook: 13_iclke_eic
+#     parameters:
+#       models: [/path/to/a/model]
+#       relations: []
+#       n_facts: 100
+# ```
+# ````
+
+# %% [markdown]
+# ## Provenance
+
+# %%
+runs.provenance(*models, dtype=dtype)

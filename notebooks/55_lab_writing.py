@@ -1,0 +1,396 @@
+# %% [markdown]
+# # Does a model write what it ranks first?
+#
+# {doc}`50_lab_truth` asks by options: the model ranks them, and never says a word by itself. Here the same models write.
+# And we ask in long prompts, after tuning, and about facts that the text told wrongly or not at all.
+#
+# **What came out.** {glue:text}`writes` {glue:text}`wrong` {glue:text}`long` {glue:text}`tuning`
+#
+# ```{glue:figure} fig-lab-written
+# :name: fig-lab-written
+# :alt: Panels side by side, for facts told in lists, in both forms and in sentences, with full lines of ranking and dashed lines of writing over exposures.
+#
+# Ranking (full lines) and writing after the same prompt (dashed) over how often the text told a fact, by the form in
+# which it was told, for the reference model. 0 exposures: never told, the same facts in each panel. Vertical lines: 95 %
+# intervals (Wilson). Dotted: chance among the options.
+# ```
+#
+# Afterwards you will be able to say
+#
+# - whether a model also writes what it ranks first,
+# - what an estimator answers when the text was wrong, and what it answers when there is nothing to know,
+# - what several questions in one prompt find of the same facts,
+# - what tuning on other things leaves of them.
+
+# %% [markdown]
+# ## What the paper claims
+#
+# {cite:t}`wu2024iclke` compare ranking with writing on real models ({doc}`19_iclke_generation` does that, too), have an
+# estimator with several questions in one prompt, EIC-LKE, and find that tuned models know less by IC-LKE than their
+# bases. Whether a model had read a fact they could not know. Here we can: the text of these models is ours. The claims
+# that this page tests are ours as well.
+
+# %% [markdown]
+# ## Parameters
+#
+# As on {doc}`50_lab_truth`, whose answers this page finds in the cache. `written_after` names the estimators after
+# whose prompts the models write.
+
+# %% tags=["parameters"]
+models: list[str] = ["lab:book-1/2m"]  # each names the world that it has read
+estimators: list[str] = [
+    "iclke-space",
+    "iclke-colon",
+    "template-1",
+    "template-4",
+    "template-5",
+]
+relations: list[str] = [
+    "author",
+    "birth_year",
+    "first_language",
+    "residence",
+]  # empty: all of the world
+n_shots: int = 50  # pairs shown before the question, for IC-LKE
+n_options: int = 100  # candidate objects; must be all of a relation
+n_eic_shots: int = 30  # of the pairs, for EIC-LKE; half of them come first
+n_every: int = 3  # pairs from one slot of EIC-LKE to the next
+n_eic_facts: int = 10  # facts of each relation and form, for EIC-LKE
+n_eic_options: int = 20  # candidate objects of these
+written_after: list[str] = ["iclke-space", "template-1"]  # of the estimators
+n_tokens: int = 14  # new tokens of what is written; more than an object has
+seed: int = 0  # draws shots, order of options and resamples
+dtype: str = "float32"
+page: bool = False  # set by lke run: read the runs, compute nothing
+
+# %% tags=["hide-input"]
+import pandas as pd
+from matplotlib import pyplot as plt
+
+from lkecore import answers, figures, prompts, runs
+from lkecore.answers import lab, told
+from lkecore.metrics import planted
+
+figures.style()
+
+# %% [markdown]
+# ## Facts
+#
+# The same facts as on {doc}`50_lab_truth`: *planted* ones, which the text told as they are; *never* told ones, which are
+# the {term}`controls <control>` of those; and *mislearned* ones, which it told often, but with a wrong object, always
+# the same. Here is one of these. `object` is true in this world, `told` is what the text says.
+
+# %%
+drawn = {"n_options": n_options, "seed": seed}
+samples = lab.samples(models, relations, n_shots=n_shots, **drawn)
+asked = lab.asked_of(samples)
+wrong = asked[asked["state"] == "mislearned"]
+columns = ["relation", "subject", "object", "told", "sentences", "lists"]
+print(wrong[columns].head(1).to_string(index=False))
+
+# %% [markdown]
+# ## Prompts
+#
+# **Writing** asks without any options. After the prompts of `written_after` the model goes on, and always takes the most
+# probable next token (*greedily*). These answers are called `written-iclke-space` and `written-template-1`. A few tokens
+# are enough: we want the answer, and not the next pair or sentence.
+#
+# **EIC-LKE** has several questions between the pairs of one prompt, as told in {doc}`13_iclke_estimators`. It costs much,
+# so it gets fewer facts, fewer options and fewer pairs: of each relation and form some of the facts that the text tells 16
+# times and more, drawn by lot, and the controls of these. Their options are the objects of these very facts. Others are
+# on average told less often, and a model that prefers what is frequent would be right by that alone. With all 50 pairs
+# its prompts would be longer than the rows that the models were trained on. It ends its pairs with a comma, as in the
+# paper, which no list of the text does.
+
+# %%
+space, long = "iclke-space", "eiclke"
+lab.check_asked(estimators, [space, *written_after])
+questions = lab.questions(samples, estimators)
+eic = {"n_shots": n_eic_shots, "n_every": n_every, "n_facts": n_eic_facts}
+grouped = lab.several_in_one(samples, **eic, n_options=n_eic_options, seed=seed)
+n_slots = len(next(iter(grouped.values()))[0].places)
+print(f"{n_slots} slots; guessing among fewer gets {1 / n_eic_options:.3f}")
+for name in written_after:
+    print(f"{name:12} {prompts.example(name, next(iter(samples.values())))!r}")
+
+# %% [markdown]
+# ## Scores
+#
+# Three files are kept. What is ranked comes from the cache, if {doc}`50_lab_truth` has run. The facts of EIC-LKE are
+# kept apart, by all estimators, each with the options of EIC-LKE alone: what an estimator says of one option does not hang
+# on which others are asked. What is written has words, and no confidence.
+#
+# Which answer does an output give? The object that it begins with, if it begins with one (`wrote`). This rule is
+# stricter than the paper's, for which the true object may stand `anywhere` in the output. A model that goes on with the
+# next pair names objects there that are no answer.
+
+# %%
+how = {"dtype": dtype, "page": page}
+by = lab.BESIDE | how
+ranked = answers.ask(models, questions, "answers.parquet", **by)
+by["reading"] = answers.beside_truth_among(grouped)
+of_eic = answers.ask(models, {**grouped, **questions}, "eic.parquet", **by)
+to_write = {key: qs for key, qs in questions.items() if key[1] in written_after}
+how["n_tokens"] = n_tokens
+outputs = lab.write(models, to_write, "written.parquet", **how)
+reference = lab.reference(models)
+print(f"reference: {reference}; what it writes about the first fact:")
+one = outputs[outputs["model"] == reference].drop_duplicates("estimator")
+print(one[["estimator", "object", "wrote", "text"]].to_string(index=False))
+
+# %% [markdown]
+# ## Answers
+#
+# An answer by ranking is right when the true object is the likeliest. What is written is right when it begins with it.
+# Rows of an unplanted model have the states of its planted twin, as on {doc}`50_lab_truth`: what is found there is luck.
+#
+# **Ranking and writing**, after the same prompt, of facts with 16 exposures and more. `both` counts facts that are ranked
+# rightly and written, and so on. `written_of_ranked` is the share of the rightly ranked facts that are written, too.
+# `p` is McNemar's test, Holm-corrected for all rows: does one of the two find more? `an_object` is the share of outputs
+# that begin with any object of the relation. `anywhere` is the paper's rule (there with 50 tokens).
+#
+# What to see: where `only_ranked` is large, the object was above all other options and still did not come out. Then
+# look at `an_object`. If it is low, the model wrote something that is no answer. If it is near 1, it wrote a wrong
+# object. That can happen to a fact that is ranked rightly: who writes settles each token before the next is looked
+# at, and ranking compares whole names. For the same reason some facts may be `only_written`. A share of one or two
+# facts says nothing.
+
+# %%
+every = lab.labelled(pd.concat([ranked, outputs], ignore_index=True))
+forms = lab.forms_of(every)
+known = lab.known_of(every)
+both = told.ranked_and_written(known, written_after)
+runs.keep(answers.bounds(both, "written_of_ranked"), "ranked-and-written.csv")
+of_it = answers.texts(both[both["model"] == reference])
+answers.words(of_it.drop(columns="model"))
+
+# %% [markdown]
+# **Never told.** Is a right answer about a fact that was never told more or less frequent than a guess would be? One
+# exact binomial test for each model and way of asking, Holm-corrected for all of them, in the kept file. Each object is
+# that of exactly one such fact. So a model that always names its favourite object gets exactly what chance gets. EIC-LKE
+# is asked some of these facts, with options out of their own objects, so that the same holds.
+#
+# Who writes need not guess at all. But an output that begins with some object is a guess all the same, and is right
+# once in as many times as there are objects. `luck` is the chance that the test compares with. For ranking it is one in
+# the number of options. For writing it is this times the share of outputs that begin with any object. `above` pools the
+# models: the share of right answers minus `luck`, each fact with its mean over models, with a 95 % interval over facts.
+
+# %%
+few = lab.labelled(of_eic)
+never = pd.concat([every, few[few["estimator"] == long]], ignore_index=True)
+never = never[never["state"] == "never"]
+never["luck"] = (never["wrote"] != "") / n_options  # a ranking names one
+never.loc[never["estimator"] == long, "luck"] = 1 / n_eic_options
+above = told.above_luck(never, ["estimator"], seed=seed)
+tests = told.never_told(never, ["model", "estimator"])
+runs.keep(answers.bounds(tests, "accuracy"), "never-told.csv")
+print(answers.texts(above, 3).to_string(index=False))
+by_luck = (tests["p (Holm)"] >= 0.05).sum()
+print(f"{by_luck} of {len(tests)} tests: not told from luck (p at least 0.05)")
+
+# %% [markdown]
+# **Mislearned.** The text told a wrong object, often and always the same. `told` is the share of
+# answers that repeat it, `true` the share that name the object that holds in this world, which no text told of this
+# subject. The rest name any of the others, or begin with no object at all. The last three columns are mean confidences:
+# in the told object, in the true one, and (`control`) in the told one again, but for the subject of the control, which
+# was never told with it. If the confidence in the told object lies far above the control, the telling made it; and a
+# high confidence is then no sign of truth. What is written has no confidence.
+
+# %%
+readers = every[~every["model"].str.endswith("-unplanted")]
+wrongly = readers[readers["state"] == "mislearned"]
+some = readers["state"].isin(["mislearned", "never"])
+some &= readers["estimator"].isin(estimators)
+sure = lab.planted_pairs(readers[some])
+misled = told.mislearned(wrongly, sure, seed=seed)
+shown = answers.texts(misled, 3)
+runs.keep(shown, "mislearned.csv")
+of_it = shown[shown["model"] == reference]
+answers.words(of_it.drop(columns="model"))
+
+# %% [markdown]
+# **Several questions in one prompt.** The same facts and options by all estimators: the share that each gets right,
+# by form. `gain` is that of EIC-LKE minus that of IC-LKE in the paper's format, with a paired interval over facts, and
+# `p` McNemar's test, Holm-corrected for all rows. EIC-LKE shows fewer pairs and has wrong options between them, so it
+# would be no wonder if it found less. A `gain` near 0 does not yet mean that the two find the same: with so few facts,
+# see how far its interval reaches. And guessing is right more often here than above, since there are fewer options.
+# The row `none` has the controls. The last two columns are the AUROC of told facts against them, by EIC-LKE and by
+# IC-LKE, with these options.
+
+# %%
+few = lab.by_form(few)
+pairs = planted.each_control_once(lab.planted_pairs(few), ["form"], seed=seed)
+several = told.several_and_one(few, pairs, long, space, seed=seed)
+runs.keep(answers.bounds(several, "gain"), "eic-by-form.csv")
+mine = answers.texts(several[several["model"] == reference])
+main = ["form", "facts", long, space, "gain", "p"]
+answers.words(mine[[*main, "auroc_several", "auroc_one"]])
+
+# %% [markdown]
+# **Base and tuned.** A `-tuned` model is its base, trained further on instructions about other words. None of
+# them tells a fact of the world. `change` is the accuracy after minus before, on the facts with 16 exposures and
+# more, with a 95 % interval over facts, and McNemar's test, Holm-corrected. Compare a row `written-` with the one of its
+# prompt: tuning may change what a model writes without being asked, and more than it changes the ranking. The
+# table is empty where this run has no such pair.
+
+# %%
+by = {"by": ["estimator"], "seed": seed}
+tuned = answers.paired(
+    lab.sorted_by_fact(known), "model", lab.bases(models), **by
+)
+names = {"first": "base", "second": "tuned", "over_facts": "change"}
+tuned = tuned.rename(columns=names)
+runs.keep(answers.bounds(tuned, "change"), "tuned.csv")
+columns = ["tuned", "estimator", "change", "only_first", "only_second", "p"]
+answers.words(answers.texts(tuned)[columns])
+
+# %% [markdown]
+# What this page says at its top is put together from these tables. No number in it is typed.
+
+# %% tags=["hide-input"]
+of = both[(both["model"] == reference) & (both["prompt"] == written_after[0])]
+said = answers.texts(of)["written_of_ranked"] + " (" + of["form"] + ")"
+writes = f"Of the facts told often that {reference} ranks rightly after"
+writes += f" {written_after[0]}, it writes {', '.join(said)}."
+of = misled[(misled["model"] == reference) & (misled["estimator"] == space)]
+wrong = "No model of this run was told anything wrongly."
+if len(of):
+    wrong = f"Of facts told wrongly it repeats {of['told'].item().text()}"
+    wrong += f" and has {of['true'].item().text()} right."
+in_lists = mine.loc[mine["form"] == "list", "gain"].item()
+long_or = "Several questions in one prompt change what is found of the facts"
+long_or += f" from lists by {in_lists}."
+tuning = "No tuned model stands beside its base here."
+if len(of := tuned[tuned["estimator"] == space]):
+    tuning = (
+        "Tuning on other things changes what IC-LKE finds of the facts told"
+    )
+    tuning += f" often by {of.iloc[0]['change'].text()}."
+figures.findings(writes=writes, wrong=wrong, long=long_or, tuning=tuning)
+
+# %% [markdown]
+# ## Figures
+#
+# In {numref}`fig-lab-written`, at the top, a dashed line that lies below the full one of its colour shows how much
+# ranking finds that is not written. Mind what they choose from: ranking has the options, writing has all words.
+
+# %% tags=["hide-input"]
+is_one = every["estimator"].str.removeprefix("written-").isin(written_after)
+curve = told.by_exposures(every[is_one])
+runs.keep(curve, "accuracy-by-exposures.csv")
+curve = curve[curve["model"] == reference]
+grid = {"sharey": True, "squeeze": False, "layout": "constrained"}
+fig, axes = plt.subplots(1, len(forms), figsize=(10, 4.6), **grid)
+look = {"forms": forms, "estimators": written_after, "dotted": 1 / n_options}
+figures.told_lines(curve, axes, **look)
+axes[0, 0].set(ylim=(0, 1), ylabel=figures.ACCURACY)
+figures.place(fig, "fig-lab-written", curve)
+
+# %% [markdown]
+# {numref}`fig-lab-mislearned` shows what comes out when the text was wrong. A long first bar is no fault of the
+# estimator: it has found what the model was told. It is a warning to those who read accuracy as truth.
+#
+# ```{glue:figure} fig-lab-mislearned
+# :name: fig-lab-mislearned
+# :alt: Pairs of horizontal bars for each estimator, one panel for each model, of answers as told and of true answers.
+#
+# Answers about facts that the text told wrongly, by model and estimator: share that repeat what was told, share that are
+# true, with 95 % intervals (Wilson). Dashed: chance among the options. The rest name another object, or write none.
+# ```
+
+# %% tags=["hide-input"]
+bars = misled.melt(["model", "estimator"], ["told", "true"], "answer", "share")
+bars = answers.bounds(bars, "share")
+n = max(1, bars["model"].nunique())
+size = (10, 0.2 + 3.4 * -(-n // 4))
+fig, axes = plt.subplots(-(-n // 4), min(4, n), figsize=size, **grid)
+figures.told_or_true(bars, axes.ravel(), chance=1 / n_options)
+figures.place(fig, "fig-lab-mislearned", bars)
+
+# %% [markdown]
+# ## Paper and ours
+#
+# **Numbers.** There are none to compare with. Nobody else has asked these models.
+#
+# **Claims.** Ours, in `lkecore/data/claims.csv`. They were written down after work on `lab:book-0` and before
+# any other world was looked at, all but one. The claim on tuning, as it stands, is later. It said that tuning changes
+# nothing, and on `lab:book-1` that held, since the model had hardly been tuned. After this look the settings of the
+# tuning were changed, on `lab:book-0`, and the claim was turned round to what {cite:t}`wu2024iclke` find. So its
+# verdict on `lab:book-1` has less weight than the others ({doc}`../log` has the story). {doc}`51_lab_scaling` judges all
+# claims of the lab on three worlds.
+
+# %%
+more = told.repeats_more(wrongly, ["model", "estimator"], seed=seed)
+more = more[more["estimator"].eq(space) & more["model"].eq(reference)]
+changed = tuned[tuned["estimator"] == space].set_index("tuned")["change"]
+luck = above[~above["estimator"].isin(estimators)].set_index("estimator")
+claimed = {
+    "LAB-never-chance": luck["above"].to_dict(),
+    "LAB-mislearned": more.set_index("model")["more"].to_dict(),
+    "LAB-tuned": changed.to_dict(),
+}
+judged = lab.judge(claimed)
+answers.words(judged[["claim", "holds_if", "of", "ours", "verdict"]])
+
+# %% [markdown]
+# ## What you have seen
+#
+# - A fact can be ranked first and still not come out when the model writes. Who reads only what is written misses it.
+# - A right answer shows what was told, not what is true: a model repeats what its text has wrongly, with confidence.
+# - Where nothing was told, ranking names something all the same, and is right as often as luck has it.
+
+# %%
+counts = ["both", "only_ranked", "only_written", "neither"]
+n_known = known[known["estimator"] == written_after[0]]
+n_known = n_known.groupby(["model", "form"])["fact"].count()
+found = both.set_index(["model", "form"])[counts].sum(axis=1)
+assert (found == n_known.reindex(found.index)).all()
+for row in misled.itertuples():
+    assert row.told.estimate + row.true.estimate <= 1 + 1e-12
+
+# %% [markdown]
+# ## Try it
+#
+# ```{exercise}
+# :label: ex-written-instead
+# What does the reference write instead, where it ranks the true object first and does not write it?
+# ```
+
+# %% [markdown]
+# ````{solution-start} ex-written-instead
+# :class: dropdown
+# ````
+
+# %%
+way = f"written-{written_after[0]}"
+hits = known[known["model"] == reference]
+right = hits[hits["estimator"].eq(written_after[0]) & hits["correct"]]["fact"]
+missed = hits[hits["estimator"].eq(way) & ~hits["correct"].astype(bool)]
+missed = missed[missed["fact"].isin(right)].head(8)
+missed = missed[["relation", "object", "wrote", "text"]]
+answers.words(missed.assign(text=missed["text"].map(repr)))
+
+# %% [markdown]
+# An empty `wrote` is no object at all. Where another object stands there, look at its first tokens: a name that begins
+# like the true one can win the first step and lose the rest.
+#
+# ````{solution-end}
+# ````
+#
+# To write with a model of your own world, put this into a file such as `params/mine.yaml`, then run
+# `lke run params/mine.yaml`:
+#
+# ```yaml
+# profile: mine
+# runs:
+#   - notebook: 55_lab_writing
+#     each: [models]
+#     parameters:
+#       models: ["lab:book-77/2m", "lab:book-77/2m-tuned"]
+# ```
+
+# %% [markdown]
+# ## Provenance
+
+# %%
+runs.provenance(*models, dtype=dtype)

@@ -1,0 +1,267 @@
+"""The door: what is asked through it is what plain forward passes say, and pages ask nothing."""
+
+import dataclasses
+import json
+import math
+
+import helpers
+import numpy as np
+import pandas as pd
+import pytest
+
+from lkecore import answers, facts, prompts
+from lkecore.answers import kept
+from lkecore.answers.door import opened
+from lkecore.errors import BadInput
+from lkecore.models import model as models
+from lkecore.models import weights
+from lkecore.prompts.eiclke import Slots, slots
+from lkecore.scores import masked, seq2seq
+from lkecore.scores.plain import option_logprobs_plain
+from lkecore.scores.slots import slot_logprobs
+from lkecore.scores.tokens import encode
+
+DRAWN = {"n_shots": 2, "n_facts": 3, "n_options": 4, "seed": 4}
+DOOR = answers.ask.__globals__  # the module has the name of its function
+COLUMNS = ["model", "estimator", "relation", "fact", "correct", "confidence", "confidence_gold"]
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return facts.draw("atlas", ["capital", "film_year"], **DRAWN)
+
+
+@pytest.fixture(scope="module")
+def questions(sample):
+    return prompts.of_sample(sample, ["iclke-space", "iclke-colon"])
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A run's folder."""
+    monkeypatch.setenv("LKE_RUN", str(tmp_path / "run"))
+    (tmp_path / "run").mkdir()
+    return tmp_path / "run"
+
+
+@pytest.fixture
+def no_weights(monkeypatch):
+    """From now on it is an error to load weights or to open anything."""
+    network = property(lambda self: pytest.fail(f"{self.name} was loaded"))
+    monkeypatch.setattr(models.Model, "network", network)
+
+
+def by_hand(m, questions) -> dict[tuple, list[float]]:
+    """The probability of each option among all, from one plain pass per string."""
+    found = {}
+    for (estimator, relation), some in questions.items():
+        for prompt in some:
+            [row] = encode(m.tokenizer, [prompt], add_bos=m.add_bos)
+            odds = [math.exp(x) for x in option_logprobs_plain(m.network, row)]
+            found[estimator, relation, prompt.fact] = [x / math.fsum(odds) for x in odds]
+    return found
+
+
+def gold_of(questions) -> dict[tuple, int]:
+    return {(*key, p.fact): p.gold for key, some in questions.items() for p in some}
+
+
+def test_answers_are_those_of_plain_forward_passes(questions, folder):
+    found = answers.ask(["toy"], questions, "answers.parquet", keep_scores=True)
+    shares, gold = by_hand(opened("toy", "float32"), questions), gold_of(questions)
+    assert list(found) == [*COLUMNS, "n_options"] and len(found) == len(shares) == 12
+    assert list(found[["estimator", "relation", "fact"]].itertuples(index=False)) == list(shares)
+    for row in found.itertuples():
+        key = row.estimator, row.relation, row.fact
+        assert row.confidence == pytest.approx(max(shares[key]), abs=1e-4)
+        assert row.confidence_gold == pytest.approx(shares[key][gold[key]], abs=1e-4)
+        assert row.correct == (shares[key].index(max(shares[key])) == gold[key])
+    assert (found["model"] == "toy").all() and (found["n_options"] == 4).all()
+    assert found["correct"].dtype == bool and 0 < found["correct"].sum() < 12
+    pd.testing.assert_frame_equal(pd.read_parquet(folder / "answers.parquet"), found)
+    # The scores that are kept give the same shares.
+    scores = pd.read_parquet(folder / "scores.parquet")
+    assert list(scores)[:4] == COLUMNS[:4] and "context" not in scores and len(scores) == 48
+    for key, part in scores.groupby(["estimator", "relation", "fact"]):
+        odds = np.exp(part["logprob"])
+        assert (odds / odds.sum()).tolist() == pytest.approx(shares[key], abs=1e-4)
+        assert part["gold"].tolist().index(True) == gold[key]
+
+
+def test_outside_a_run_nothing_is_kept(questions, tmp_path, monkeypatch):
+    monkeypatch.delenv("LKE_RUN", raising=False)
+    monkeypatch.chdir(tmp_path)
+    some = {("iclke-colon", "capital"): questions["iclke-colon", "capital"]}
+    assert len(answers.ask(["toy"], some, "answers.parquet", keep_scores=True)) == 3
+    assert not list(tmp_path.iterdir())
+
+
+def test_keys_of_your_own(questions):
+    some = questions["iclke-space", "capital"]
+    found = answers.ask(["toy"], {(2, 0): some, (1, 3): some}, "a.parquet", by=["n", "draw"])
+    assert list(found)[:4] == ["model", "n", "draw", "fact"]
+    assert found["n"].tolist() == [2] * 3 + [1] * 3 and found["draw"].tolist() == [0] * 3 + [3] * 3
+
+
+def test_slots_through_the_door_are_slot_logprobs():
+    [drawn] = list(facts.draw("atlas", ["capital", "currency"], **DRAWN | {"n_shots": 6}).items())[
+        :1
+    ]
+    name, one = drawn
+    groups = slots(one.shots, one.facts, one.options, first=2, every=2)
+    found = answers.ask(["toy"], {("eic", name): groups}, "eic.parquet")
+    frame = slot_logprobs(opened("toy", "float32"), groups).frame
+    assert found["fact"].tolist() == frame["fact"].unique().tolist() and len(found) == 3
+    for row in found.itertuples():
+        part = frame[frame["fact"] == row.fact]
+        odds = [math.exp(x) for x in part["logprob"]]
+        gold = part["gold"].tolist().index(True)
+        assert row.confidence_gold == pytest.approx(odds[gold] / math.fsum(odds), abs=1e-9)
+        assert row.correct == (odds.index(max(odds)) == gold)
+
+
+def test_only_names_who_is_asked_how_and_in_which_order(questions):
+    more = {**questions, ("hgp-1", "capital"): questions["iclke-space", "capital"]}
+    found = answers.ask(["toy"], more, "a.parquet", only={"toy": ["hgp-1", "iclke-space"]})
+    asked = found[["estimator", "relation"]].drop_duplicates().to_numpy().tolist()
+    assert asked == [["hgp-1", "capital"], *(["iclke-space", r] for r in ("capital", "film_year"))]
+    whole = answers.ask(["toy"], questions, "a.parquet", only={"other": ["hgp-1"]})
+    assert whole["estimator"].unique().tolist() == ["iclke-space", "iclke-colon"]
+
+
+# --- pages
+
+
+def test_a_page_reads_what_its_runs_kept_and_opens_no_model(tmp_path, monkeypatch):
+    monkeypatch.setattr(weights, "check_name", pytest.fail)
+    folders = []
+    for name, right in (("two", [True]), ("one", [False, True])):
+        folders.append(tmp_path / name)
+        folders[-1].mkdir()
+        frame = pd.DataFrame({"model": name, "correct": right})
+        frame.to_parquet(folders[-1] / "answers.parquet")
+        manifest = {"parameters": {"fact_set": name * 2, "models": [name]}}
+        (folders[-1] / "manifest.json").write_text(json.dumps(manifest))
+    monkeypatch.setenv("LKE_PAGE", json.dumps([str(f) for f in folders]))
+    found = answers.ask(["gone"], {}, "answers.parquet", page=True)
+    assert found.to_numpy().tolist() == [["two", True], ["one", False], ["one", True]]
+    assert found.index.tolist() == [0, 1, 2]
+    assert kept.behind() == folders
+    named = answers.collect("answers.parquet", ["fact_set"])
+    assert named["fact_set"].tolist() == ["twotwo", "oneone", "oneone"]
+    assert "set" in answers.collect("answers.parquet", {"set": "fact_set"})
+    for given, line in [
+        ((["fact_sets"],), "two has no parameter 'fact_sets'; nearest: fact_set"),
+        ((["models"],), "'models' of two is a list, or a column of answers.parquet already"),
+        (({"model": "fact_set"},), "'fact_set' of two is a list, or a column of answers"),
+    ]:
+        with pytest.raises(BadInput, match=f"^{line}"):
+            answers.collect("answers.parquet", *given)
+    with pytest.raises(BadInput, match="two has kept no scores.parquet, which this page reads"):
+        answers.collect("scores.parquet")
+
+
+def test_a_page_outside_of_lke_run_is_refused(questions, monkeypatch):
+    monkeypatch.delenv("LKE_PAGE", raising=False)
+    assert kept.behind() == []
+    with pytest.raises(BadInput, match="^page = True is for lke run"):
+        answers.ask(["toy"], questions, "answers.parquet", page=True)
+
+
+def test_frames_are_kept_as_parquet_or_csv(folder):
+    frame = pd.DataFrame({"a": [1, 2]}, index=[5, 6])
+    answers.keep(frame, "a.csv")
+    assert (folder / "a.csv").read_text() == "a\n1\n2\n"
+    with pytest.raises(ValueError, match=r"'a.txt' must end in .parquet or .csv"):
+        answers.keep(frame, "a.txt")
+
+
+# --- models of other kinds
+
+
+def filler(kind: str, name: str) -> models.Model:
+    network, tokenizer = helpers.blank_filler(name)
+    return helpers.model(network, tokenizer=tokenizer, kind=kind, name=kind, digest=kind.ljust(64))
+
+
+def short(fact: str) -> prompts.Prompt:
+    options = ("Paris", "Rome", "Madrid")
+    spaced = tuple(f" {name}" for name in options)
+    return prompts.Prompt(fact, "r", "x", "The capital of France is", options, spaced, 1, after=".")
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "scorer"),
+    [("masked", "BERT", masked), ("seq2seq", "T5", seq2seq)],
+)
+def test_models_that_fill_blanks_are_asked_by_their_own_scorer(kind, name, scorer, monkeypatch):
+    made = filler(kind, name)
+    monkeypatch.setattr(weights, "check_name", lambda name: None)
+    monkeypatch.setitem(DOOR, "opened", lambda name, dtype: made)
+    [row] = answers.ask([kind], {("x", "r"): [short("f")]}, "a.parquet").itertuples()
+    odds = np.exp(scorer.option_logprobs(made, [short("f")]).frame["logprob"].to_numpy())
+    assert row.confidence_gold == pytest.approx(odds[1] / odds.sum(), abs=1e-6)
+    assert row.correct == (odds.argmax() == 1)
+    given = {("iclke", "r"): [Slots((), (), (), ())]}
+    line = f"^model {kind} is {kind}, and iclke, r has questions inside long prompts, which only a"
+    with pytest.raises(BadInput, match=line):
+        answers.ask([kind], given, "a.parquet")
+
+
+# --- refused before anything is asked
+
+
+def refused(models, questions, **given) -> str:
+    with pytest.raises(BadInput) as caught:
+        answers.ask(models, questions, "answers.parquet", **given)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_what_nobody_can_be_asked_is_refused_in_one_line(questions, no_weights):
+    line = refused(["toy", "smollm3"], questions)
+    assert line.startswith("unknown model 'smollm3'") and line.endswith("nearest: smollm2")
+    assert "unknown dtype 'float31'" in refused(["toy"], questions, dtype="float31")
+    line = "nothing is asked: there are no models or no questions"
+    assert refused([], questions) == refused(["toy"], {}) == line
+    assert refused(["toy"], questions, only={"toy": []}) == line
+    empty = {**questions, ("iclke-arrow", "capital"): []}
+    assert refused(["toy"], empty) == "nothing is asked of toy, iclke-arrow, capital: no questions"
+    line = refused(["toy"], questions, only={"toy": ["iclke-colom"]})
+    assert (
+        line == "nothing is asked with estimator 'iclke-colom'; nearest: iclke-colon, iclke-space"
+    )
+    line = refused(["toy"], questions, by=["estimator"])
+    assert line.startswith(
+        "questions under ('iclke-space', 'capital'): a key needs a value for each"
+    )
+
+
+def test_no_model_is_fetched_before_all_names_are_known(questions, monkeypatch):
+    monkeypatch.setattr(weights, "locate", lambda name: pytest.fail(f"{name} was fetched"))
+    assert "unknown model 'toy2'" in refused(["org/model", "toy2"], questions)
+
+
+def test_a_model_that_cannot_be_asked_is_refused_before_the_first_one_is(
+    questions, no_weights, monkeypatch
+):
+    """The second model has a short window, or is asked what stands before a text."""
+    toy = opened("toy", "float32")
+    narrow = dataclasses.replace(toy, name="narrow", context_length=10)
+    known = {"toy": toy, "narrow": narrow, "masked": filler("masked", "BERT")}
+    monkeypatch.setattr(weights, "check_name", lambda name: None)
+    monkeypatch.setitem(DOOR, "opened", lambda name, dtype: known[name])
+    assert "more than the model's context of 10" in refused(["toy", "narrow"], questions)
+    some = questions["iclke-space", "capital"]
+    odd = [*some, dataclasses.replace(some[0], fact="f", context="x" * 500)]
+    with_end = {("x", "r"): some, ("y", "r"): [dataclasses.replace(p, after=".") for p in some]}
+    assert "'.' stands after the blank" in refused(["toy"], with_end)
+    fits = dataclasses.replace(toy, context_length=200)
+    known["toy"] = fits
+    assert "context of 200" in refused(["toy"], {("x", "r"): some, ("y", "r"): odd})
+    # Slots, too: each piece of these has a token of its own at least.
+    one = facts.draw("atlas", ["capital", "currency"], **DRAWN | {"n_shots": 6})["capital"]
+    groups = slots(one.shots, one.facts, one.options, first=2, every=2)
+    line = refused(["narrow"], {("x", "r"): groups})
+    assert "the context of model narrow has 10" in line
+    assert "masked is masked" in refused(["masked"], {("x", "r"): groups})

@@ -1,0 +1,209 @@
+"""Answers beside the truth: asked, labelled and put in order; the oracle is the world's own table."""
+
+import importlib
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lkecore.answers import lab
+from lkecore.errors import BadInput
+from lkecore.facts import world
+from lkecore.models import lab as lab_models
+
+door = importlib.import_module("lkecore.answers.door")  # the room has a function of this name
+WORLD, MODEL, TWIN = "lab:smoke-1", "lab:smoke-1/0.15m", "lab:smoke-1/0.15m-unplanted"
+
+
+@pytest.fixture(scope="module")
+def samples():
+    drawn = {"n_shots": 8, "n_options": 20, "seed": 0}
+    return lab.samples([MODEL, TWIN], ["author", "birth_year"], **drawn)
+
+
+def scores_of(prompts, gold=0.0, other=-1.0):
+    """The frame of a scorer that gives every gold option the same, and all others the same."""
+    rows = [
+        (p.fact, p.relation, option, n == p.gold, gold if n == p.gold else other)
+        for p in prompts
+        for n, option in enumerate(p.options)
+    ]
+    return pd.DataFrame(rows, columns=["fact", "relation", "option", "gold", "logprob"])
+
+
+@pytest.fixture
+def told(monkeypatch):
+    """Stand-ins for models: what they were told is the world's table, and nothing is trained."""
+    truth = world.states(WORLD).assign(epochs=1, exposures=lambda f: f["occurrences"])
+    monkeypatch.setattr(lab_models, "record", lambda folder: {"world": WORLD})
+    monkeypatch.setattr(lab, "_told", lambda folder: truth)
+    return truth.set_index("fact")
+
+
+def test_a_sample_asks_all_facts_of_the_world(samples):
+    assert list(samples) == [WORLD]
+    states = world.states(WORLD)
+    for name, drawn in samples[WORLD].items():
+        of = states[(states["relation"] == name) & (states["split"] == "test")]
+        assert [fact.id for fact in drawn.facts] == of["fact"].tolist()
+
+
+def test_worlds_are_named_once_and_only_by_models_of_the_lab():
+    assert lab.worlds([MODEL, "lab:smoke-2/0.7m", TWIN]) == [WORLD, "lab:smoke-2"]
+    with pytest.raises(BadInput):
+        lab.worlds(["toy"])
+
+
+def test_answers_stand_beside_what_the_text_told(samples, told):
+    prompts = lab.questions(samples, ["template-1"])[WORLD, "template-1", "author"]
+    found = lab.beside_truth(SimpleNamespace(path=Path()), scores_of(prompts))
+    assert found["correct"].all() and found["fact"].tolist() == [p.fact for p in prompts]
+    assert found["told"].tolist() == told.loc[found["fact"], "told"].tolist()
+    share = 1 / (1 + 19 * np.exp(-1))  # one option at 0, nineteen at -1
+    assert found["confidence_gold"].to_numpy() == pytest.approx(share)
+    wrong = found[found["state"] == "mislearned"]
+    assert len(wrong) and not wrong["picked_told"].any()
+
+
+def test_eic_asks_facts_told_often_and_their_controls_with_their_own_objects(samples, told):
+    drawn = {"n_shots": 8, "n_every": 1, "n_facts": 2, "n_options": 4, "seed": 0}
+    found = lab.several_in_one(samples, **drawn)
+    assert list(found) == [(WORLD, "eiclke", "author"), (WORLD, "eiclke", "birth_year")]
+    for groups in found.values():
+        asked = [prompt for group in groups for prompt in group.asked]
+        of = told.loc[[prompt.fact for prompt in asked]]
+        often = of[of["state"] == "planted"]
+        assert (often["occurrences"] >= 16).all()
+        assert set(often["form"].value_counts()) == {2} and set(of["state"]) == {"planted", "never"}
+        assert set(of.loc[of["state"] == "never", "object"]) == set(often["object"])
+        for prompt in asked:
+            assert len(prompt.options) == 4 and set(prompt.options) <= set(often["object"])
+
+
+def test_reading_among_some_questions_keeps_their_facts_and_options_alone(samples, told):
+    drawn = {"n_shots": 8, "n_every": 1, "n_facts": 2, "n_options": 4, "seed": 0}
+    some = lab.several_in_one(samples, **drawn)
+    prompts = lab.questions(samples, ["template-1"])[WORLD, "template-1", "author"]
+    lm = SimpleNamespace(path=Path())
+    found = lab.beside_truth_among(some)(lm, scores_of(prompts))
+    wanted = {p.fact for group in some[WORLD, "eiclke", "author"] for p in group.asked}
+    assert set(found["fact"]) == wanted and len(found) == len(wanted)
+    share = 1 / (1 + 3 * np.exp(-1))
+    assert found["confidence_gold"].to_numpy() == pytest.approx(share)
+
+
+def test_twin_gets_the_labels_of_the_model_that_was_told():
+    truth = world.states(WORLD)
+    fact = truth[(truth["state"] == "planted") & (truth["occurrences"] == 16)].iloc[0]
+    rows = pd.DataFrame(
+        {
+            "model": [TWIN, MODEL],
+            "fact": fact["fact"],
+            "state": ["never", "planted"],
+            "told": ["", fact["told"]],
+            "form": ["none", fact["form"]],
+            "wording": ["none", fact["wording"]],
+            "exposures": [0, 16],
+        }
+    )
+    found = lab.labelled(rows)
+    columns = ["state", "told", "form", "wording", "exposures", "times"]
+    assert found[columns].iloc[0].tolist() == found[columns].iloc[1].tolist()
+    assert found["times"].tolist() == ["16 and more"] * 2
+    assert rows["state"].tolist() == ["never", "planted"], "what is given is not changed"
+
+
+@pytest.mark.parametrize(
+    ("models", "best"),
+    [
+        (["lab:book-1/0.15m", "lab:book-1/2m", "lab:book-1/0.7m"], "lab:book-1/2m"),
+        (["lab:book-1/2m-tuned", "lab:book-1/0.15m"], "lab:book-1/0.15m"),
+        ([TWIN], TWIN),
+    ],
+)
+def test_reference_is_the_largest_that_read_the_text(models, best):
+    assert lab.reference(models) == best
+
+
+def test_a_tuned_model_stands_behind_its_base():
+    base, tuned = "lab:book-1/2m", "lab:book-1/2m-tuned"
+    assert lab.bases([tuned, "lab:book-1/0.7m-unplanted", base]) == [(base, tuned)]
+    assert lab.bases([tuned]) == []
+
+
+def test_rows_come_by_form_then_relation_then_fact():
+    rows = [("none", "a", "1"), ("both", "b", "2"), ("list", "b", "1"), ("list", "a", "2")]
+    rows += [("sentence", "a", "1"), ("both", "a", "9")]
+    frame = pd.DataFrame(rows, columns=["form", "relation", "fact"])
+    found = list(lab.by_form(frame).itertuples(index=False, name=None))
+    assert found == [rows[3], rows[2], rows[5], rows[1], rows[4], rows[0]]
+    assert lab.forms_of(frame) == ["list", "both", "sentence"]
+
+
+def test_too_few_pairs_are_refused(samples):
+    asked = lab.asked_of(samples)
+    assert set(asked["split"]) == {"test"} and set(asked["relation"]) == {"author", "birth_year"}
+    assert 0 < len(lab.fairly_compared(asked)) <= (asked["state"] == "planted").sum()
+    with pytest.raises(BadInput, match="too few pairs"):
+        lab.fairly_compared(asked.groupby(["state", "form"]).head(1))
+
+
+def test_a_page_says_which_estimator_it_needs():
+    lab.check_asked(["a", "b"], ["b"])
+    with pytest.raises(BadInput, match="needs c besides"):
+        lab.check_asked(["a", "b"], ["b", "c"])
+
+
+def test_a_model_is_asked_about_its_own_world_and_kind_alone(monkeypatch):
+    monkeypatch.setattr(lab_models, "record", lambda folder: {"world": WORLD})
+    lm = SimpleNamespace(path=Path(), kind="masked")
+    by = ("world", "reader", "estimator")
+    assert door._concerns(lm, by, (WORLD, "masked", "template-1"))
+    assert not door._concerns(lm, by, ("lab:smoke-2", "masked", "template-1"))
+    assert not door._concerns(lm, by, (WORLD, "causal", "template-1"))
+    assert door._concerns(lm, ("estimator",), ("template-1",))
+
+
+def test_the_door_reads_scores_as_it_is_told_to(samples):
+    prompts = lab.questions(samples, ["template-1"])[WORLD, "template-1", "author"][:2]
+    seen = []
+
+    def reading(lm, scores):
+        seen.append((lm.name, len(scores)))
+        return pd.DataFrame({"fact": ["x"], "relation": ["not this"], "mine": [1.5]})
+
+    found = door.ask(["toy"], {("template-1", "author"): prompts}, "a.parquet", reading=reading)
+    assert seen == [("toy", 2 * 20)]
+    assert found.to_dict("records") == [
+        {"model": "toy", "estimator": "template-1", "relation": "author", "fact": "x", "mine": 1.5}
+    ]
+
+
+def test_writing_refuses_too_few_tokens(samples, told, monkeypatch):
+    tokenizer = SimpleNamespace(tokenize=str.split)
+    lm = SimpleNamespace(path=Path(), tokenizer=tokenizer)
+    monkeypatch.setattr(lab, "opened", lambda name, dtype: lm)
+    questions = lab.questions(samples, ["template-1"])
+    with pytest.raises(BadInput, match="over 2"):  # a first and a last name
+        lab.write([MODEL], questions, "w.parquet", n_tokens=2)
+    texts = {p.context: f" {p.options[p.gold]}." for qs in questions.values() for p in qs}
+    monkeypatch.setattr(
+        lab,
+        "generate",
+        lambda lm, contexts, **_: pd.DataFrame({"text": [texts[c] for c in contexts]}),
+    )
+    found = lab.write([MODEL], questions, "w.parquet", n_tokens=3)
+    assert found["correct"].all() and found["wrote"].tolist() == found["object"].tolist()
+    assert set(found["estimator"]) == {"written-template-1"} and len(found) == 144 / 2
+
+
+def test_claims_of_the_lab_are_judged_by_their_own_bounds():
+    from lkecore.intervals import Interval
+
+    sure = Interval(0.99, 0.97, 1.0, 0.95, "by hand")
+    found = lab.judge({"LAB-list-auroc": {"iclke-space": sure}})
+    assert found[["id", "of", "verdict"]].values.tolist() == [
+        ["LAB-list-auroc", "iclke-space", "holds"]
+    ]

@@ -1,0 +1,135 @@
+"""The paper's tables beside ours. The oracle is the paper's CSV, read as text, and sums done by hand."""
+
+import csv
+from pathlib import Path
+from statistics import mean, stdev
+
+import pandas as pd
+import pytest
+
+import lkecore
+from lkecore.answers import paper_tables
+
+PAPERS = Path(lkecore.__file__).parent / "data" / "papers"
+
+
+def published(name: str) -> list[dict[str, str]]:
+    with (PAPERS / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def asked(source: str, model: str, relation: str, hits: str, n_options: int = 4) -> pd.DataFrame:
+    """Answers, "1" for right, about facts 0, 1, ..."""
+    rows = [(source, model, relation, str(i), hit == "1", n_options) for i, hit in enumerate(hits)]
+    columns = ["source", "model", "relation", "fact", "correct", "n_options"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+@pytest.fixture
+def answers():
+    """Two sources with the relation capital in common; the first has two models."""
+    return pd.concat(
+        [
+            asked("shipped: a", "m", "capital", "1100"),
+            asked("shipped: a", "n", "capital", "1000"),
+            asked("shipped: a", "m", "genre", "1111"),
+            asked("shipped: a", "n", "genre", "1110"),
+            asked("shipped: a", "m", "father", "0000"),
+            asked("shipped: a", "n", "father", "0001"),
+            asked("shipped: b", "m", "capital", "1110", n_options=10),
+        ],
+        ignore_index=True,
+    ).assign(own=lambda frame: frame["relation"])
+
+
+def test_a_relation_has_the_papers_name_by_itself_by_its_property_or_by_its_fact_set():
+    names = paper_tables.paper_names(["capital", "P449", "P569", "P9999"])
+    assert names == {"capital": "capital", "P449": "original broadcaster", "P569": "date of birth"}
+    found = paper_tables.paper_names(["official_language", "film_year"], "atlas")
+    assert found["official_language"] == "official language" and "film_year" not in found
+
+
+def test_answers_named_as_paper_keep_their_own_names_and_lose_the_relations_of_others():
+    frame = pd.concat([asked("a", "m", "P36", "10"), asked("a", "m", "P9999", "11")])
+    named = paper_tables.named_as_paper(frame, {"P36": "capital"})
+    assert named[["relation", "own", "correct"]].values.tolist() == [
+        ["capital", "P36", True],
+        ["capital", "P36", False],
+    ]
+
+
+def test_a_mean_of_models_is_over_the_models_of_each_fact(answers):
+    means = paper_tables.means_of_models(answers, seed=0)
+    found = {(r.source, r.relation): r for r in means.itertuples()}
+    of_a = found["shipped: a", "capital"]
+    assert (of_a.models, of_a.facts) == (2, 4)
+    assert of_a.accuracy.estimate == pytest.approx((1 + 0.5 + 0 + 0) / 4)
+    assert 0 <= of_a.accuracy.low <= of_a.accuracy.high <= 1
+    assert found["shipped: b", "capital"].accuracy.estimate == pytest.approx(3 / 4)
+
+
+def test_tables_3_7_and_8_are_whole_and_ours_stand_in_their_rows(answers):
+    means = paper_tables.means_of_models(answers, seed=0)
+    three, eight = paper_tables.table_3(means), paper_tables.table_8(means)
+    assert list(three["relation"]) == [r["relation"] for r in published("iclke_table3_relations")]
+    here = three.set_index("relation")["asked here"]
+    assert here["capital"] == "a, b" and here["genre"] == "a" and (here != "").sum() == 3
+    of_paper = published("iclke_table8_relations")
+    assert list(eight["relation"]) == [r["relation"] for r in of_paper]
+    printed = [float(r["average_accuracy"]) for r in of_paper]
+    assert eight["paper"].tolist() == pytest.approx(printed, abs=0.0005 + 1e-9)
+    row = eight.set_index("relation").loc["capital"]
+    assert row["shipped: a"].startswith("0.38 [") and row["shipped: b"].startswith("0.75 [")
+    assert (eight["shipped: b"] != "").sum() == 1
+    seven = paper_tables.table_7(answers, seed=0)
+    models = published("iclke_table7_models")
+    assert len(models) == 49 and list(seven["model"][:49]) == [r["model"] for r in models]
+    ours = seven[seven["source"] != "published"].set_index(["source", "model"])
+    assert ours.loc[("shipped: a", "m"), "accuracy"] == pytest.approx(mean([0.5, 1, 0]))
+    assert ours.loc[("shipped: a", "n"), "std"] == pytest.approx(stdev([1 / 4, 3 / 4, 1 / 4]))
+    assert pd.isna(ours.loc[("shipped: b", "m"), "low"])  # a single relation
+
+
+def test_the_same_relations_are_those_of_every_source_and_the_papers_mean_is_over_them(answers):
+    shared, table = paper_tables.same_relations(answers, seed=0)
+    assert shared == ["capital"]
+    [printed] = [
+        r["average_accuracy"]
+        for r in published("iclke_table8_relations")
+        if r["relation"] == "capital"
+    ]
+    assert table.iloc[0].tolist() == ["paper", "35 models", f"{float(printed):.2f}", 0.01]
+    rest = [(r.facts, r.model, r.accuracy[:4], r.chance) for r in table[1:].itertuples()]
+    assert rest == [
+        ("shipped: a", "m", "0.50", 0.25),
+        ("shipped: a", "n", "0.25", 0.25),
+        ("shipped: b", "m", "0.75", 0.1),
+    ]
+    alone = answers[answers["source"] == "shipped: a"]
+    assert paper_tables.same_relations(alone, seed=0)[0] == []
+    assert paper_tables.same_relations(answers[answers["relation"] == "genre"], seed=0)[1].empty
+
+
+def test_the_agreement_with_table_8_is_pearsons_r_of_the_means(answers):
+    """The oracle is the formula, with the paper's numbers as text."""
+    means = paper_tables.means_of_models(answers, seed=0)
+    [row] = paper_tables.agreement(means, seed=0).itertuples()
+    paper = {
+        r["relation"]: float(r["average_accuracy"]) for r in published("iclke_table8_relations")
+    }
+    ours = {"capital": 3 / 8, "genre": 7 / 8, "father": 1 / 8}
+    x, y = [[values[n] for n in ours] for values in (paper, ours)]
+    dx, dy = [[v - mean(values) for v in values] for values in (x, y)]
+    top = sum(a * b for a, b in zip(dx, dy, strict=True))
+    r = top / (sum(a * a for a in dx) * sum(b * b for b in dy)) ** 0.5
+    assert (row.source, row.relations) == ("shipped: a", 3)
+    assert row.r.estimate == pytest.approx(r)
+
+
+def test_each_relation_of_the_figure_has_the_papers_number_and_ours(answers):
+    drawn = paper_tables.against_table_8(paper_tables.means_of_models(answers, seed=0))
+    assert set(drawn.groupby(["source", "relation"])["model"].agg(tuple)) == {("the paper", "ours")}
+    of_paper = drawn[drawn["model"] == "the paper"]
+    assert (of_paper["low"] == of_paper["high"]).all()
+    ours = drawn[drawn["model"] == "ours"].set_index(["source", "relation"])["accuracy"]
+    assert ours["shipped: a", "genre"] == pytest.approx(7 / 8)

@@ -1,0 +1,113 @@
+"""Shipped answers beside a run's own: from results of a folder made by hand."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from lkecore import answers
+from lkecore.answers import shipped
+from lkecore.errors import BadInput
+
+ABOUT = {
+    "command": "lke run it", "started": "2026-11-01T00:00:00", "seconds": 600, "commit": "abc",
+    "source": "s", "versions": {}, "models": {}, "worlds": {},
+}  # fmt: skip
+LAB = "50_lab_truth"
+ROW = ["model", "estimator", "world", "relation", "fact", "correct"]
+
+
+@pytest.fixture
+def put(tmp_path, monkeypatch):
+    """Put results into a folder that is read in the place of the project's."""
+    default = shipped.read.__defaults__
+    monkeypatch.setattr(shipped.read, "__defaults__", (tmp_path, *default[1:]))
+
+    def put(profile, notebook, rows, columns, **parameters):
+        (tmp_path / profile).mkdir(exist_ok=True)
+        frame = pd.DataFrame(rows, columns=columns)
+        frame.to_parquet(tmp_path / profile / f"{notebook}.parquet")
+        about = {**ABOUT, "profile": profile, "notebook": notebook, "parameters": parameters}
+        (tmp_path / profile / f"{notebook}.json").write_text(json.dumps(about))
+
+    return put
+
+
+def test_beside_has_ours_first_and_what_ships_by_its_name(put):
+    columns = ["model", "estimator", "relation", "fact", "correct", "n_options"]
+    put("one", "n", [("b", "x", "r", 2, True, 4), ("b", "x", "r", 1, False, 4)], columns, seed=0)
+    put("two", "n", [("b", "y", "r", 1, True, 4)], columns, seed=0, models=["b"])
+    put("far", "n", [("c", "x", "q", 1, True, 9)], columns, seed=1)
+    ours = pd.DataFrame({"model": ["a"], "fact": ["f"], "correct": [True], "confidence": [0.5]})
+    found = answers.beside(ours, ["one", "far", "two"], "n")
+    assert found[["source", "model", "fact", "correct"]].to_numpy().tolist() == [
+        ["this run", "a", "f", True],
+        ["shipped: one", "b", 2, True],
+        ["shipped: one", "b", 1, False],
+        ["shipped: one", "b", 1, True],  # other ways to ask the same facts are one source
+        ["shipped: far", "c", 1, True],
+    ]
+    assert found["confidence"].isna().tolist() == [False] + [True] * 4
+    assert found.index.tolist() == [0, 1, 2, 3, 4] and "source" not in ours
+    assert answers.beside(ours, [], "n")["source"].tolist() == ["this run"]
+
+
+def test_beside_refuses_what_contradicts_or_is_not_there(put):
+    columns = ["model", "estimator", "relation", "fact", "correct", "n_options"]
+    put("one", "n", [("b", "x", "r", 1, True, 4)], columns, seed=0)
+    put("two", "n", [("b", "x", "r", 1, False, 4)], columns, seed=0)
+    with pytest.raises(BadInput, match="results one, two: of the same facts, but they contradict"):
+        answers.beside(pd.DataFrame(), ["one", "two"], "n")
+    with pytest.raises(BadInput, match="no results .*three/n.parquet"):
+        answers.beside(pd.DataFrame(), ["three"], "n")
+    with pytest.raises(BadInput, match=r"results: profile '\.\./x' must be 1 to 60 letters"):
+        answers.beside(pd.DataFrame(), ["../x"], "n")
+
+
+def test_beside_worlds_leaves_out_our_own_and_other_estimators_and_sorts_facts(put):
+    rows = [
+        ("m", "x", "w2", "r", "f2", True),
+        ("m", "x", "w2", "q", "f9", False),
+        ("m", "x", "w1", "r", "f1", True),
+        ("m", "x", "w2", "r", "f1", False),
+        ("m", "y", "w2", "r", "f1", True),
+        ("m", "x", "ours", "r", "f1", True),
+    ]
+    put("lab", LAB, rows, ROW, n_options=4)
+    put("lab2", LAB, [("m", "x", "w0", "r", "f1", True)], ROW, n_options=9)
+    ours = pd.DataFrame({"model": ["m", "m"], "fact": ["f5", "f3"], "n_options": 2})
+    found = answers.beside_worlds(ours, ["lab", "lab2"], "x", without="ours")
+    assert found[["source", "relation", "fact", "n_options"]].fillna("").to_numpy().tolist() == [
+        ["this run", "", "f5", 2],
+        ["this run", "", "f3", 2],
+        ["shipped: lab", "r", "f1", 4],
+        ["shipped: lab", "q", "f9", 4],
+        ["shipped: lab", "r", "f1", 4],
+        ["shipped: lab", "r", "f2", 4],
+        ["shipped: lab2", "r", "f1", 9],
+    ]
+    assert found["world"].fillna("").tolist() == ["", "", "w1", "w2", "w2", "w2", "w0"]
+    assert set(found["estimator"].dropna()) == {"x"}
+    everything = answers.beside_worlds(ours, ["lab"], "x", without="")
+    assert "ours" in set(everything["world"])
+
+
+def test_asked_for_has_the_parameters_of_each_source(put):
+    put("one", "n", [(1,)], ["fact"], n_options=4, seed=0)
+    put("old", "n", [(1,)], ["fact"])
+    assert answers.asked_for(["one", "old"], "n", n_options=2) == {
+        "this run": {"n_options": 2},
+        "shipped: one": {"n_options": 4, "seed": 0},
+        "shipped: old": {},
+    }
+
+
+def test_made_by_says_what_and_how_to_make_it_again(put):
+    put("one", "n", [(1,)], ["fact"])
+    put("two", "n", [(1,)], ["fact"])
+    first, second = answers.made_by(["one", "two"], "n")
+    assert first.replace("\n  ", " ") == (
+        "shipped: profile one, 2026-11-01, 10 min, lkecore at abc; to make it again: lke run it"
+    )
+    assert max(map(len, first.split("\n"))) <= 79 and "profile two" in second
+    assert answers.made_by([], "n") == []

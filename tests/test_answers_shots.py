@@ -1,0 +1,212 @@
+"""From answers over draws of shots to curves and verdicts, against sums done by hand."""
+
+import itertools
+from statistics import mean, stdev
+
+import pandas as pd
+import pytest
+from matplotlib import pyplot as plt
+
+from lkecore import answers, facts, figures, papers, prompts
+from lkecore.answers import shipped, shots
+from lkecore.errors import BadInput
+from lkecore.facts import pool, world
+from lkecore.intervals import Interval
+from lkecore.models import lab
+
+EACH = ["source", "model", "estimator"]
+
+
+def answered(hits, *, n_options=4, **more):
+    """Answers from {n_shots: a text of 0 and 1 for each draw}; draws and numbers come mixed up."""
+    rows = [
+        {"n_shots": n, "draw": draw, "fact": f"f{i}", "correct": hit == "1", "n_options": n_options}
+        for n, texts in reversed(hits.items())
+        for draw, text in reversed(list(enumerate(texts)))
+        for i, hit in enumerate(text)
+    ]
+    named = {"source": "this run", "model": "m", "estimator": "iclke-space"}
+    return pd.DataFrame(rows).assign(**named | more)
+
+
+HITS = {1: ["1000", "0111"], 3: ["1110", "0111"], 10: ["1111", "0111"]}
+
+
+# --- the tables
+
+
+def test_accuracy_of_each_draw_and_over_draws_is_that_by_hand():
+    frame = answered(HITS)
+    found = shots.by_draw(frame, EACH).set_index(["n_shots", "draw"])["accuracy"]
+    by_hand = {(n, d): mean(map(int, t)) for n, ts in HITS.items() for d, t in enumerate(ts)}
+    assert found.to_dict() == by_hand
+    over = shots.over_draws(frame, EACH, seed=0)
+    assert over["n_shots"].tolist() == [1, 3, 10]
+    for row in over.itertuples():
+        of_draws = [by_hand[row.n_shots, draw] for draw in (0, 1)]
+        assert row.accuracy.estimate == pytest.approx(mean(of_draws))
+        assert row.std == pytest.approx(stdev(of_draws))
+    assert over["accuracy"].iloc[1].low < 0.75 < over["accuracy"].iloc[1].high
+
+
+def test_one_draw_has_no_deviation_and_no_claim_on_it():
+    frame = answered({1: ["10"], 5: ["11"]})
+    assert shots.over_draws(frame, EACH, seed=0)["std"].isna().all()
+    [row] = shots.few_and_many(frame, EACH, seed=0).itertuples()
+    assert row.rises.estimate == 0.5 and row.steadies is None
+
+
+def test_the_least_number_is_the_first_with_95_percent_and_chance_is_a_blind_guess():
+    many = {1: ["0" * 20, "1" * 20], 4: ["1" * 19 + "0"] * 2, 9: ["1" * 20] * 2}
+    one = shots.needed(answered(many), EACH, seed=0).iloc[0]
+    assert (one["needed"].estimate, one["most"], one["chance"]) == (4, 9, 0.25)
+    assert one["accuracy"].estimate == 1 and not one["at_chance"]
+    low = shots.needed(answered({1: ["1000"] * 2, 2: ["0001"] * 2}), EACH, seed=0).iloc[0]
+    assert low["at_chance"] and low["accuracy"].low == 0
+    sure = shots.needed(answered({1: ["1111"] * 2}, n_options=1), EACH, seed=0).iloc[0]
+    assert sure["at_chance"], "an end that lies exactly at chance is at chance"
+
+
+def test_few_and_many_are_the_ends_and_a_single_number_has_none():
+    frame = pd.concat([answered(HITS), answered({5: ["10", "01"]}, model="other")])
+    [row] = shots.few_and_many(frame, EACH, seed=0).itertuples()
+    assert (row.model, row.few, row.many) == ("m", 1, 10)
+    assert row.rises.estimate == pytest.approx(7 / 8 - 1 / 2)
+    assert row.steadies.estimate == pytest.approx(stdev([0.25, 0.75]) - stdev([1, 0.75]))
+
+
+def test_the_points_of_a_figure_have_what_their_group_needs():
+    frame = pd.concat([answered(HITS), answered({1: ["0000"] * 2, 3: ["0000"] * 2}, model="none")])
+    points = shots.points(shots.over_draws(frame, EACH, seed=0), shots.needed(frame, EACH, seed=0))
+    assert points["model"].tolist() == ["m"] * 3 + ["none"] * 2
+    assert points["at_chance"].tolist() == [False] * 3 + [True] * 2
+    assert points["needed"].tolist() == [10] * 3 + [1] * 2
+    assert (points["low"] <= points["accuracy"]).all() and len(points.columns) == 11
+
+
+# --- the figure
+
+
+def test_each_source_and_model_has_a_panel_with_its_own_chance():
+    two = answered(HITS, model="other", n_options=20, source="shipped: x")
+    frame = pd.concat([answered(HITS), two])
+    points = shots.points(shots.over_draws(frame, EACH, seed=0), shots.needed(frame, EACH, seed=0))
+    titles = {("this run", "m"): "m, capitals"}
+    fig = figures.shots_panels(shots.by_draw(frame, EACH), points, titles=titles)
+    assert [ax.get_title() for ax in fig.axes] == ["m, capitals", "other, shipped: x"]
+    chances = [
+        [line.get_ydata()[0] for line in ax.lines if line.get_linestyle() == ":"] for ax in fig.axes
+    ]
+    assert chances == [[pytest.approx(0.25)], [pytest.approx(0.05)]]
+    empty = figures.shots_panels(shots.by_draw(frame, EACH), points.iloc[:0], titles={})
+    assert "nothing to show" in empty.texts[0].get_text()
+    plt.close("all")
+
+
+# --- verdicts in several ways
+
+
+def test_verdicts_in_several_ways_stand_side_by_side(tmp_path, monkeypatch):
+    monkeypatch.setenv("LKE_RUN", str(tmp_path))
+    up, wide = (Interval(0.5, low, 0.6, 0.95, "by hand") for low in (0.1, -0.1))
+    key = ("this run", "m")
+    tested = {
+        "iclke-space": {"IC-shots-steady": {key: wide}, "IC-shots-rise": {key: up}},
+        "other": {"IC-shots-rise": {key: wide, ("this run", "n"): up}},
+    }
+    marks = {("IC-shots-rise", *key, "other"): "at chance"}
+    found = answers.judge_ways(tested, as_paper=["iclke-space"], marks=marks)
+    shown = answers.verdict_table(found)
+    claims = papers.claims().set_index("id")["claim"]
+    rise, steady = claims["IC-shots-rise"], claims["IC-shots-steady"]
+    assert shown["models"].tolist() == ["m", "m", "n"]
+    assert shown[rise].tolist() == [
+        "0.500 [0.100, 0.600]: holds",
+        "0.500 [-0.100, 0.600]: undecided (at chance)",
+        "0.500 [0.100, 0.600]: holds",
+    ]
+    assert shown[steady].tolist() == ["0.500 [-0.100, 0.600]: undecided", "", ""]
+    kept = pd.read_csv(tmp_path / "verdicts.csv", keep_default_na=False)
+    assert kept["as_paper"].tolist() == [True, True, False, False]
+    assert kept["mark"].tolist() == ["", "", "at chance", ""]
+    assert answers.judge_ways({}, as_paper=[]).empty
+
+
+# --- what is drawn and asked
+
+
+def test_a_pool_is_drawn_once_and_its_draws_differ_in_their_shots_alone():
+    drawn = pool.draw("atlas", "capital", n_pool=30, n_facts=4, n_options=5, seed=0)
+    assert len(drawn.train) == 30 and not set(drawn.train) & set(drawn.facts)
+    made = prompts.of_draws(drawn, ["iclke-space", "iclke-colon"], [0, 7], [1, 3])
+    assert list(made) == list(itertools.product([0, 7], ["iclke-space", "iclke-colon"], [1, 3]))
+    asked = {tuple((p.fact, p.options) for p in some) for some in made.values()}
+    assert len(asked) == 1
+    for draw in (0, 7):
+        pairs = facts.draw_shots(drawn.train, 3, draw)
+        start = " ".join(f"{p.subject} {p.object}" for p in pairs)
+        assert made[draw, "iclke-space", 3][0].context.startswith(start + " ")
+        one = f"{pairs[0].subject} {pairs[0].object} {drawn.facts[0].subject}"
+        assert made[draw, "iclke-space", 1][0].context == one
+    with pytest.raises(BadInput, match=r"draws \[0, 0\]: must be 1 or more, each once"):
+        prompts.of_draws(drawn, ["iclke-space"], [0, 0], [1])
+
+
+def test_an_overview_of_pools_names_what_there_is_less_of():
+    drawn = pool.draw("atlas", "capital", n_pool=1000, n_facts=4, n_options=5, seed=0)
+    few = pool.overview({"atlas": drawn}, n_pool=1000, n_facts=5)
+    assert few.loc[0, ["asked", "fewer"]].tolist() == [4, "pool, facts"]
+    assert pool.overview({"atlas": drawn}, n_pool=9, n_facts=4)["fewer"].tolist() == [""]
+
+
+@pytest.mark.parametrize(("least", "alone"), [(2, False), (2, True), (5, False)])
+def test_facts_told_in_lists_are_those_of_a_loop_over_the_truth(least, alone):
+    expected = {
+        row.fact
+        for row in world.states("lab:smoke-1").itertuples()
+        if row.state == "planted"
+        and row.split == "test"
+        and row.lists >= least
+        and (not alone or row.sentences == 0)
+    }
+    assert world.told_in_lists("lab:smoke-1", least, alone=alone) == expected
+    assert expected or least > 2
+
+
+def test_a_pool_of_a_world_asks_only_facts_of_its_lists():
+    how = {"n_pool": 10, "n_facts": 4, "n_options": 3, "seed": 0}
+    drawn = pool.draw("lab:smoke-1", "birth_year", least_lists=1, **how)
+    told = world.states("lab:smoke-1").set_index("fact")["form"]
+    assert {told[fact.id] for fact in drawn.facts} == {"list"}
+
+
+def test_a_lab_model_is_asked_about_its_own_world_and_an_unplanted_one_may_be_refused():
+    names = ["toy", "lab:smoke-1/0.15m-unplanted"]
+    assert lab.fact_sets(names, "atlas") == {names[0]: "atlas", names[1]: "lab:smoke-1"}
+    with pytest.raises(BadInput, match="0.15m-unplanted has not read the facts"):
+        lab.fact_sets(names, "atlas", unplanted=False)
+
+
+def test_a_question_whose_key_names_a_model_goes_to_that_model_alone():
+    ask = {
+        ("toy", 1): prompts.many_shot([], *_one("Kenya")),
+        ("toy", 2): prompts.many_shot([], *_one("Chad")),
+        ("lab:x", 1): prompts.many_shot([], *_one("Mali")),
+    }
+    found = answers.ask(["toy"], ask, "answers.parquet", by=["model", "n_shots"])
+    assert found[["model", "n_shots", "fact"]].to_numpy().tolist() == [
+        ["toy", 1, "Kenya"],
+        ["toy", 2, "Chad"],
+    ]
+
+
+def _one(subject):
+    return [facts.Fact(subject, "capital", subject, "Nairobi")], [("Nairobi", "Lima")]
+
+
+def test_results_of_profiles_stay_apart_where_facts_are_asked_many_times(monkeypatch):
+    about = {"parameters": {"n_facts": 4}}
+    monkeypatch.setattr(shipped, "read", lambda name, _: (answered(HITS, model=name), about))
+    found = answers.beside(answered(HITS), ["a", "b"], "11_iclke_shots", join=False)
+    assert found["source"].unique().tolist() == ["this run", "shipped: a", "shipped: b"]
+    assert found.groupby("source")["correct"].sum().tolist() == [17] * 3

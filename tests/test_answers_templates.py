@@ -1,0 +1,225 @@
+"""Pairs beside templates: by hand, by the statistics module, scipy and statsmodels."""
+
+import json
+from fractions import Fraction
+from itertools import groupby
+from statistics import mean, stdev
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binomtest
+from statsmodels.stats.multitest import multipletests
+
+from lkecore import answers, facts, prompts
+from lkecore.answers import templates
+from lkecore.intervals import Interval
+
+# Right answers of each estimator, fact by fact; relation "two" has one mined template, as in Table 5.
+RIGHT = {
+    "one": {
+        "iclke-space": "1101", "iclke-colon": "1111", "hgp-1": "1000", "hgp-2": "1100", "hgp-3": "1011",
+        "mmp-1": "0000", "mmp-2": "0001",
+    },
+    "two": {
+        "iclke-space": "0010", "iclke-colon": "0110", "hgp-1": "1110", "hgp-2": "0110", "hgp-3": "0010",
+        "mmp-1": "1000",
+    },
+}  # fmt: skip
+HUMAN = ["hgp-1", "hgp-2", "hgp-3"]
+
+
+def made(right=RIGHT, model="m"):
+    rows = [
+        (model, relation, estimator, f"{relation}{i}", hit == "1")
+        for relation, by in right.items()
+        for estimator, hits in by.items()
+        for i, hit in enumerate(hits)
+    ]
+    return pd.DataFrame(rows, columns=["model", "relation", "estimator", "fact", "correct"])
+
+
+def share(relation, estimators):
+    """The accuracy of several estimators together, exactly."""
+    hits = "".join(RIGHT[relation][name] for name in estimators)
+    return Fraction(hits.count("1"), len(hits))
+
+
+KINDS = {
+    "iclke-space": (["iclke-space"], ["iclke-space"]),
+    "iclke-colon": (["iclke-colon"], ["iclke-colon"]),
+    "human (HGP)": (HUMAN, HUMAN),
+    "mined (MMP)": (["mmp-1", "mmp-2"], ["mmp-1"]),
+}
+
+
+def test_share_of_a_kind_is_that_of_its_templates():
+    found = templates.shares(made()).set_index(["relation", "kind", "fact"])["correct"]
+    assert found["one", "human (HGP)", "one0"] == 1
+    assert found["one", "human (HGP)", "one1"] == pytest.approx(1 / 3)
+    assert found["one", "mined (MMP)", "one3"] == 0.5
+    assert found["two", "mined (MMP)", "two0"] == 1
+    assert len(found) == 2 * 4 * 4
+
+
+def test_accuracy_by_relation():
+    found = templates.by_relation(made(), seed=0)
+    assert len(found) == 8 and set(found["facts"]) == {4}
+    for row in found.itertuples():
+        names = KINDS[row.kind][["one", "two"].index(row.relation)]
+        assert row.accuracy.estimate == pytest.approx(float(share(row.relation, names)))
+
+
+def test_accuracy_and_spread_by_kind():
+    found = templates.by_kind(made(), seed=0).set_index("kind")
+    for kind, (one, two) in KINDS.items():
+        row = found.loc[kind]
+        expected = mean([share("one", one), share("two", two)])
+        assert row["over_facts"].estimate == pytest.approx(float(expected))
+        of_prompts = [float(share("one", [e])) for e in one] + [
+            float(share("two", [e])) for e in two
+        ]
+        assert row["spread"].estimate == pytest.approx(stdev(of_prompts))
+        assert (row["relations"], row["prompts"], row["facts"]) == (2, len(of_prompts), 8)
+
+
+def test_differences_of_kinds_are_on_facts_that_both_were_asked():
+    frame = made()
+    some = frame[(frame["estimator"] != "iclke-colon") | frame["fact"].isin(["one0", "one2"])]
+    pairs = [
+        ("iclke-space", "human (HGP)"),
+        ("iclke-colon", "iclke-space"),
+        ("eiclke", "iclke-space"),
+    ]
+    first, second = templates.apart(some, pairs, seed=0).to_dict("records")  # nobody asked eiclke
+    expected = mean([Fraction(3, 4) - share("one", HUMAN), Fraction(1, 4) - share("two", HUMAN)])
+    assert first["over_relations"].estimate == pytest.approx(float(expected))
+    assert (first["facts"], first["relations"]) == (8, 2)
+    assert second["over_facts"].estimate == 0.5  # of one0 and one2, the space has the first
+    assert (second["facts"], second["relations"], second["over_relations"]) == (2, 1, None)
+
+
+def test_steadier_is_a_difference_of_spreads():
+    found = templates.steadier(made(), ["iclke-space", "iclke-colon"], seed=0)
+    human = stdev(float(share(name, [each])) for name in RIGHT for each in HUMAN)
+    for row in found.itertuples():
+        own = stdev(float(share(name, [row.estimator])) for name in RIGHT)
+        assert row.over_relations.estimate == pytest.approx(human - own)
+    assert found["relations"].tolist() == [2, 2]
+
+
+def test_templates_one_by_one():
+    drawn = facts.draw(
+        "atlas", ["capital", "official_language"], n_shots=1, n_facts=4, n_options=2, seed=0
+    )
+    sample = dict(zip(RIGHT, drawn.values(), strict=True))
+    found = templates.against(made(), sample, "iclke-space", seed=0)
+    expected, ps = [], []
+    for relation, by in RIGHT.items():
+        for name in [name for name in by if name[:3] in ("hgp", "mmp")]:
+            both = list(zip(by["iclke-space"], by[name], strict=True))
+            only = both.count(("1", "0")), both.count(("0", "1"))
+            ps.append(binomtest(only[0], sum(only)).pvalue if sum(only) else 1.0)
+            expected.append((relation, name, by[name].count("1") / 4, *only))
+    columns = ["relation", "template", "accuracy", "only_estimator", "only_template"]
+    assert list(found[columns].itertuples(index=False, name=None)) == expected
+    assert found["p"].tolist() == pytest.approx(multipletests(ps, method="holm")[1])
+    gains = (found["only_estimator"] - found["only_template"]) / 4
+    assert [gain.estimate for gain in found["gain"]] == pytest.approx(gains.tolist())
+    assert found["words"][0] == "The capital of [X] is [Y]"
+
+
+def test_p_values_of_each_model_are_corrected_apart():
+    ten = {"iclke-space": "1" * 10, "hgp-1": "0" * 10, "hgp-2": "1" * 10, "mmp-1": "0001111111"}
+    frame = pd.concat([made({"capital": ten}, model) for model in ("m", "n")])
+    few = {"n_shots": 1, "n_facts": 2, "n_options": 2, "seed": 0}
+    sample = facts.draw("atlas", ["capital"], least=1, **few)
+    found = templates.against(frame, sample, "iclke-space", seed=0)
+    expected = multipletests([2 / 2**10, 1, 2 / 2**3], method="holm")[1]
+    assert found["p"].tolist() == pytest.approx([*expected, *expected])
+
+
+def test_optimism_of_the_best_template():
+    """The oracle draws the halves itself, one generator for both relations."""
+    frame, rng, expected = made(), np.random.default_rng(3), []
+    for by in RIGHT.values():
+        table = np.array([[int(hit) for hit in by[name]] for name in HUMAN])
+        chosen, honest = [], []
+        for _ in range(1_000):
+            order = rng.permutation(4)
+            means = [sum(row[order[:2]]) for row in table]
+            best = means.index(max(means))
+            chosen.append(max(means) / 2)
+            honest.append(sum(table[best][order[2:]]) / 2)
+        expected.append((table.mean(), table.mean(axis=1).max(), mean(chosen), mean(honest)))
+    found = templates.optimism(frame, seed=3)
+    columns = ["mean", "best", "as_chosen", "honest"]
+    assert np.allclose(found[columns], expected)
+    assert np.allclose(found["too_high"], found["as_chosen"] - found["honest"])
+
+
+def test_widest_difference_of_wordings():
+    human, mined = templates.widest(made()).to_dict("records")
+    assert (human["kind"], human["relation"]) == ("human (HGP)", "one")  # as wide in two: the first
+    assert (human["best"], human["worst"]) == ("hgp-3", "hgp-1")
+    assert (human["accuracy_best"], human["accuracy_worst"]) == (0.75, 0.25)
+    assert (mined["relation"], mined["best"], mined["worst"]) == ("one", "mmp-2", "mmp-1")
+    single = made({"two": RIGHT["two"]})
+    assert templates.widest(single)["kind"].tolist() == ["human (HGP)"]
+
+
+def test_claims_of_both_formats_are_judged_apart(tmp_path, monkeypatch):
+    monkeypatch.setenv("LKE_RUN", str(tmp_path))
+
+    def around(middle):
+        return Interval(middle, middle - 0.1, middle + 0.1, 0.95, "by hand")
+
+    rows = [("m", a, b, around(x)) for a, b, x in [
+        ("iclke-space", "human (HGP)", -0.2), ("iclke-space", "mined (MMP)", 0.2),
+        ("iclke-colon", "human (HGP)", 0.3), ("iclke-colon", "mined (MMP)", 0.05),
+    ]]  # fmt: skip
+    gaps = pd.DataFrame(rows, columns=["model", "first", "second", "over_relations"])
+    rows = [("m", "iclke-space", None), ("m", "iclke-colon", around(0.0))]
+    steady = pd.DataFrame(rows, columns=["model", "estimator", "over_relations"])
+    space, colon = (templates.for_claims(gaps, steady, e) for e in ("iclke-space", "iclke-colon"))
+    judged = answers.judge_ways(
+        {"iclke-space": space, "iclke-colon": colon}, as_paper=["iclke-space"]
+    )
+    expected = [
+        ("IC-above-human", "iclke-space", "fails"), ("IC-above-mined", "iclke-space", "holds"),
+        ("IC-above-human", "iclke-colon", "holds"), ("IC-above-mined", "iclke-colon", "undecided"),
+        ("IC-steadier", "iclke-colon", "undecided"),
+    ]  # fmt: skip
+    columns = ["id", "estimator", "verdict"]
+    assert list(judged[columns].itertuples(index=False, name=None)) == expected
+    kept = pd.read_csv(tmp_path / "verdicts.csv")
+    assert kept["as_paper"].tolist() == [each == "iclke-space" for _, each, _ in expected]
+    assert set(kept["models"]) == {"m"} and set(kept["source"]) == {"this run"}
+
+
+def test_a_claim_that_there_is_not_is_refused_wherever_it_stands():
+    nothing = {"IC-nothing": {}}
+    with pytest.raises(KeyError, match="IC-nothing"):
+        answers.judge_ways({"a": {}, "b": nothing}, as_paper=["a"])
+
+
+# --- the questions
+
+
+def test_questions_beside_templates_go_relation_by_relation():
+    drawn = facts.draw(
+        "atlas", ["film_language", "capital"], n_shots=2, n_facts=2, n_options=3, seed=0
+    )
+    made_of = prompts.beside_templates(drawn, ["iclke-space"])
+    human = ["iclke-space", *HUMAN]
+    by = {name: [key for key, _ in keys] for name, keys in groupby(made_of, key=lambda k: k[1])}
+    assert by == {
+        "film_language": [*human, "mmp-1"],
+        "capital": [*human, "mmp-1", "mmp-2", "mmp-3"],
+    }
+    assert json.dumps(made_of["hgp-1", "capital"][0].context).startswith('"The capital of ')
+
+
+def test_relations_with_templates_are_those_that_mean_one_of_table_5():
+    assert prompts.with_templates("atlas") == ["capital", "film_language", "official_language"]
+    assert prompts.with_templates("atlas", ["capital"]) == ["capital"]

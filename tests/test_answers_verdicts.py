@@ -1,0 +1,59 @@
+"""Judge: verdicts by the bounds that the table of claims prints."""
+
+import pandas as pd
+import pytest
+
+from lkecore import answers
+from lkecore.intervals import Interval
+
+NEW, OLD = ("this run", "toy"), ("shipped: x", "big")
+KEPT = ["id", "models", "source", "estimator", "as_paper", "ours", "verdict", "mark"]
+
+
+def between(low: float, high: float) -> Interval:
+    return Interval((low + high) / 2, low, high, 0.95, "by hand")
+
+
+def test_claims_come_in_the_papers_order_with_their_verdicts(tmp_path, monkeypatch):
+    """Subsumption holds below 0.9, the spread above 0.1665: by the table of claims."""
+    monkeypatch.setenv("LKE_RUN", str(tmp_path))
+    tested = {
+        "IC-subsumption": {NEW: between(0.4, 0.6), OLD: between(0.8, 0.95)},
+        "IC-relations-differ": {NEW: between(0.1, 0.16), OLD: between(0.1666, 0.3)},
+    }
+    marks = {("IC-subsumption", *NEW): "may be luck", ("IC-subsumption", "this run", "no"): "no"}
+    found = answers.judge(tested, estimator="iclke-space", as_paper=True, marks=marks)
+    assert found[["id", "source", "models", "verdict", "mark"]].to_numpy().tolist() == [
+        ["IC-relations-differ", *NEW, "fails", ""],
+        ["IC-relations-differ", *OLD, "holds", ""],
+        ["IC-subsumption", *NEW, "holds", "may be luck"],
+        ["IC-subsumption", *OLD, "undecided", ""],
+    ]
+    assert found["ours"].iloc[2] == "0.500 [0.400, 0.600]"
+    assert found["holds_if"].tolist() == ["greater than 0.1665"] * 2 + ["less than 0.9"] * 2
+    assert found["claim"].iloc[2].startswith("A larger model does not know all")
+    assert list(found) == "id claim holds_if source models ours verdict mark".split()
+    kept = pd.read_csv(tmp_path / "verdicts.csv", keep_default_na=False)
+    assert list(kept)[:8] == KEPT and len(kept) == 4
+    assert kept["estimator"].unique().tolist() == ["iclke-space"] and kept["as_paper"].all()
+    assert kept[["id", "verdict"]].to_numpy().tolist() == found[["id", "verdict"]].values.tolist()
+
+
+def test_digits_and_another_paper():
+    tested = {"LAB-never-chance": {NEW: between(-0.01, 0.01)}}
+    given = {"estimator": "x", "as_paper": False}
+    [row] = answers.judge(tested, paper="LAB", digits=1, **given).itertuples()
+    assert (row.verdict, row.ours) == ("holds", "0.0 [0.0, 0.0]")
+    with pytest.raises(KeyError, match="no claim 'LAB-never-chance' of paper IC"):
+        answers.judge(tested, **given)
+
+
+def test_nothing_tested_is_an_empty_table():
+    found = answers.judge({"IC-subsumption": {}}, estimator="x", as_paper=True)
+    assert found.empty and "verdict" in found
+
+
+def test_tested_takes_intervals_by_source_and_model_where_there_are_any():
+    one = between(0, 1)
+    frame = pd.DataFrame({"source": ["a", "b"], "model": ["m", "n"], "x": [one, None], "y": [1, 2]})
+    assert answers.tested(frame, "x") == {("a", "m"): one}

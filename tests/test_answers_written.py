@@ -1,0 +1,325 @@
+"""What models write: outputs that a stand-in says, counts by pencil, the toy's own by the scorer."""
+
+import csv
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib import pyplot as plt
+from scipy.stats import binomtest
+
+from lkecore import answers, figures, papers
+from lkecore.answers import written
+from lkecore.errors import BadInput
+from lkecore.facts import divide, draw, load
+from lkecore.facts.sample import draw_facts
+from lkecore.models import bases_of, open_model
+from lkecore.prompts import Prompt, of_kinds, of_sample
+from lkecore.scores.generate import generate
+
+TABLES = Path(papers.__file__).parent.parent / "data" / "papers"
+BY = ["kind", "estimator", "relation"]
+
+
+def prompt(relation, subject, gold, context=None):
+    options = (gold, "other")
+    return Prompt(
+        f"{relation}-{subject}", relation, subject, context or subject, options, options, 0
+    )
+
+
+# Two estimators about two relations, by (kind, estimator, relation).
+ASKED = {
+    ("k", f"e{e}", relation): [prompt(relation, s, gold, f"e{e} {s}") for s, gold in facts]
+    for e in (1, 2)
+    for relation, facts in {
+        "r": [("Italy", "Rome"), ("France", "Paris"), ("Niger", "Niamey")],
+        "s": [("Rome", "Tiber"), ("Paris", "Seine")],
+    }.items()
+}
+SAYS = {
+    "e1 Italy": " Rome and Paris", "e1 France": " the city of Paris", "e1 Niger": " Romeo",
+    "e1 Rome": " Tibers", "e1 Paris": "\nSeine", "e2 Italy": "", "e2 France": " Parisian",
+    "e2 Niger": " Niamey", "e2 Rome": " Tiber", "e2 Paris": " Tiber",
+}  # fmt: skip
+
+
+@pytest.fixture
+def stand_in(monkeypatch):
+    """Outputs by SAYS, and the contexts of each call."""
+    calls = []
+
+    def says(model, contexts, *, max_new_tokens, stop):
+        calls.append((model.name, list(contexts), max_new_tokens, stop))
+        return pd.DataFrame({"text": [SAYS[each] for each in contexts]})
+
+    monkeypatch.setattr(written, "generate", says)
+    return calls
+
+
+def test_each_output_goes_to_its_question(stand_in):
+    found = answers.write(["toy"], ASKED, "written.parquet", max_new_tokens=7, by=BY)
+    assert found["text"].tolist() == [SAYS[p.context] for some in ASKED.values() for p in some]
+    assert found["fact"].tolist() == [p.fact for some in ASKED.values() for p in some]
+    assert found["object"].tolist()[:3] == ["Rome", "Paris", "Niamey"]
+    assert found["estimator"].tolist() == ["e1"] * 5 + ["e2"] * 5 and set(found["model"]) == {"toy"}
+    # All prompts of a relation go on side by side.
+    assert [len(contexts) for _, contexts, *_ in stand_in] == [6, 4]
+    assert [call[2:] for call in stand_in] == [(7, None)] * 2
+
+
+def test_rules_and_stray_hits_by_pencil(stand_in):
+    found = answers.write(["toy"], ASKED, "written.parquet", max_new_tokens=7, by=BY)
+    first = found[found["estimator"] == "e1"]
+    assert first["anywhere"].tolist() == [True, True, False, True, True]
+    assert first["whole_words"].tolist() == [True, True, False, False, True]
+    assert first["at_the_start"].tolist() == [True, False, False, False, True]
+    # " Rome and Paris" holds one of the two other objects, " Romeo" another one's, in a longer word.
+    assert first["stray"].tolist() == [1 / 2, 0, 1 / 2, 0, 0]
+    second = found[found["estimator"] == "e2"]
+    assert second["anywhere"].tolist() == [False, True, True, True, False]
+    assert second["stray"].tolist() == [0, 0, 0, 0, 1]
+
+
+def test_a_single_fact_has_no_stray_hits(stand_in):
+    one = {("k", "e1", "r"): ASKED["k", "e1", "r"][:1]}
+    found = answers.write(["toy"], one, "written.parquet", max_new_tokens=7, by=BY)
+    assert found["stray"].isna().all() and found["anywhere"].all()
+
+
+def test_models_write_after_their_own_questions_only(stand_in):
+    only = {"toy": ["s"]}
+    how = {"max_new_tokens": 7, "by": BY, "only_by": "relation"}
+    found = answers.write(["toy"], ASKED, "written.parquet", only=only, **how)
+    assert set(found["relation"]) == {"s"} and len(found) == 4
+    with pytest.raises(BadInput, match="nothing is asked with relation 'x'"):
+        answers.write(["toy"], ASKED, "written.parquet", only={"toy": ["x"]}, **how)
+    with pytest.raises(BadInput, match="no models or no questions"):
+        answers.write([], ASKED, "written.parquet", **how)
+
+
+def test_outputs_are_kept_and_read_again(stand_in, monkeypatch, tmp_path):
+    monkeypatch.setenv("LKE_RUN", str(tmp_path))
+    found = answers.write(["toy"], ASKED, "written.parquet", max_new_tokens=7, by=BY)
+    monkeypatch.setenv("LKE_PAGE", f'["{tmp_path}"]')
+    monkeypatch.setattr(written, "opened", lambda *_: pytest.fail("a page opens no model"))
+    again = answers.write(["toy"], ASKED, "written.parquet", max_new_tokens=7, by=BY, page=True)
+    pd.testing.assert_frame_equal(found, again)
+
+
+def test_a_prompt_without_room_for_the_output_is_refused(stand_in):
+    lm = open_model("toy")
+    longest = max(len(lm.tokenizer(f"e1 {s}")["input_ids"]) for s in ("Italy", "France", "Niger"))
+    longest += lm.add_bos - len(lm.tokenizer("")["input_ids"])
+    how = {"max_new_tokens": 7, "by": BY}
+    one = {("k", "e1", "r"): ASKED["k", "e1", "r"]}
+    fits = answers.write(["toy"], one, "w.parquet", windows={"toy": longest + 7}, **how)
+    assert fits["prompt_tokens"].tolist() == [longest] * 3
+    line = f"toy, k, e1, r: {longest} tokens and 7 new ones are more than {longest + 6}; show fewer pairs"
+    with pytest.raises(BadInput, match=re.escape(line)):
+        answers.write(["toy"], one, "w.parquet", windows={"toy": longest + 6}, **how)
+    with pytest.raises(BadInput, match=f"are more than {lm.context_length}"):
+        answers.write(["toy"], one, "w.parquet", max_new_tokens=lm.context_length, by=BY)
+
+
+def test_a_masked_model_does_not_write(stand_in, monkeypatch):
+    masked = replace(open_model("toy"), kind="masked")
+    monkeypatch.setattr(written, "opened", lambda *_: masked)
+    with pytest.raises(BadInput, match="model toy is masked, and only a causal model goes on"):
+        answers.write(["toy"], ASKED, "written.parquet", max_new_tokens=7, by=BY)
+
+
+def test_the_toy_writes_what_the_scorer_gives_for_each_prompt_alone():
+    sample = draw(
+        "atlas", ["capital", "official_language"], n_shots=2, n_facts=2, n_options=3, seed=0
+    )
+    questions = of_sample(sample, ["iclke-space", "template-1"])
+    found = answers.write(["toy"], questions, "written.parquet", max_new_tokens=4)
+    alone = [
+        generate(open_model("toy"), [p.context], max_new_tokens=4, stop=None)["text"].item()
+        for some in questions.values()
+        for p in some
+    ]
+    assert found["text"].tolist() == alone
+
+
+# --- what is counted
+
+
+def outputs(text=("x",), **columns):
+    """A frame of outputs; a missing column is one and the same for all."""
+    n = len(next(iter(columns.values()), text))
+    base = {"model": "m", "kind": "k", "estimator": "e", "relation": "r", "object": "x"}
+    base |= {"fact": [f"f{i}" for i in range(n)], "text": list(text) * (n if len(text) == 1 else 1)}
+    return pd.DataFrame(base | columns)
+
+
+def test_a_fact_counts_once_with_its_mean_over_templates():
+    three = outputs(
+        fact=["b", "b", "a"], estimator=["e1", "e2", "e1"], anywhere=[True, False, True]
+    )
+    found = written.by_fact(three, ["anywhere"])
+    assert found[["fact", "anywhere"]].to_numpy().tolist() == [["b", 0.5], ["a", 1.0]]
+    assert written.once(three)["fact"].tolist() == ["b", "a"]
+    assert written.once(three)["estimator"].tolist() == ["e1", "e1"]
+
+
+def test_shares_count_relations_alike():
+    rows = {
+        "relation": ["r"] * 2 + ["s"] * 4,
+        "anywhere": [1.0, 1.0, 0.5, 0.0, 0.0, 0.5],
+        "at_the_start": [0.0] * 6,
+    }
+    two = pd.concat([outputs(**rows), outputs(**rows, kind=["l"] * 6)])
+    found = written.shares(two, ["anywhere", "at_the_start"], seed=0)
+    assert found[["kind", "measure"]].to_numpy().tolist() == [
+        [kind, measure] for kind in "kl" for measure in ("anywhere", "at the start")
+    ]
+    assert [i.estimate for i in found["share"]] == [(1 + 0.25) / 2, 0] * 2
+    assert found["facts"].tolist() == [6] * 4
+
+
+def test_agreement_by_the_formula_of_kappa():
+    both, only_written, only_ranked, neither = 6, 2, 3, 9
+    n = both + only_written + only_ranked + neither
+    wrote = [True] * (both + only_written) + [False] * (only_ranked + neither)
+    ranked = [True] * both + [False] * only_written + [True] * only_ranked + [False] * neither
+    start = [True] * 5 + [False] * 15
+    frame = outputs(anywhere=wrote, ranking=ranked, at_the_start=start)
+    [row] = written.agreement(frame).to_dict("records")
+    assert (row["outputs"], row["right"], row["both"], row["neither"]) == (n, 8, 6, 9)
+    assert (row["only_written"], row["only_ranked"]) == (2, 3)
+    agree = (both + neither) / n
+    chance = (8 * 9 + 12 * 11) / n**2
+    assert row["kappa"].estimate == pytest.approx((agree - chance) / (1 - chance))
+    wilson = binomtest(5, 8).proportion_ci(method="wilson")
+    assert (row["starting"].estimate, row["starting"].low) == pytest.approx((5 / 8, wilson.low))
+    never = outputs(anywhere=[False] * 4, ranking=[True, False] * 2, at_the_start=[False] * 4)
+    [row] = written.agreement(never).to_dict("records")
+    assert row["kappa"] is None and row["starting"] is None and row["only_ranked"] == 2
+
+
+def test_differences_are_on_the_same_facts():
+    rows = {"relation": ["r"] * 2 + ["s"] * 2, "fact": ["1", "2", "3", "4"]}
+    first = outputs(**rows, anywhere=[1.0, 0.5, 1.0, 1.0])
+    second = outputs(**rows, anywhere=[0.0, 0.5, 1.0, 0.0], model=["n"] * 4).iloc[::-1]
+    facts = pd.concat([first, second])
+    sides = [(("m", "k"), ("n", "k")), (("m", "k"), ("m", "absent"))]
+    [row] = written.differences(facts, sides, seed=0).to_dict("records")
+    assert (row["model"], row["of"]) == ("m", "m k minus n k")
+    assert row["over_facts"].estimate == row["over_relations"].estimate == (0.5 + 0.5) / 2
+    one = written.differences(facts[facts["relation"] == "r"], sides, seed=0)
+    assert one["over_relations"].tolist() == [None]
+
+
+def test_first_words():
+    texts = ("Rome is old", " the city of\nNew  York", "New York")
+    frame = outputs(texts, object=["Rome", "New York", "New York"])
+    [row] = written.by_length(frame, [1, 2, 5]).to_dict("records")
+    assert [row[f"{n} words"] for n in (1, 2, 5)] == [1 / 3, 2 / 3, 1]
+
+
+def test_findings_in_words():
+    rows = {"relation": ["r"] * 2 + ["s"] * 2, "kind": ["k", "k", "k", "k"]}
+    measures = {"anywhere": [1.0, 0, 1, 1], "at_the_start": [0.0] * 4, "stray": [0.25] * 4}
+    facts = outputs(**rows, **measures, ranking=[1.0, 1, 1, 1])
+    found = written.shares(facts, [*measures, "ranking"], seed=0)
+    said = written.sentences(found, pd.DataFrame(columns=["model", "of", "over_facts"]))
+    assert said["written"].startswith("m writes the right object in 0.75 [")
+    assert "after k, 0.25 would be found by accident" in said["written"]
+    assert re.search(r"begin with the object, 0\.00 \[.*options, 1\.00 \[", said["ranked"])
+    assert said["tuned"] == "-"
+    gap = written.differences(facts, [(("m", "k"), ("m", "k"))], seed=0)
+    said = written.sentences(found, gap)
+    assert said["tuned"].endswith("after pairs by 0.00 [0.00, 0.00] in m.")
+
+
+# --- what the page asks, and its figure
+
+
+def test_templates_of_a_kind_are_those_of_table_5():
+    sample = draw(
+        "atlas", ["capital", "official_language"], n_shots=2, n_facts=2, n_options=3, seed=0
+    )
+    found = of_kinds(sample, ["iclke-space", "mmp", "template-2"])
+    with open(TABLES / "iclke_table5_templates.csv", encoding="utf-8") as file:
+        rows = [
+            r for r in csv.DictReader(file) if r["kind"] == "MMP" and r["relation"] == "capital"
+        ]
+    assert [e for kind, e, name in found if (kind, name) == ("mmp", "capital")] == [
+        f"mmp-{row['index']}" for row in rows
+    ]
+    subject = sample["capital"].facts[0].subject
+    words = rows[0]["template"].replace("{subject}", subject)
+    assert found["mmp", "mmp-1", "capital"][0].context == words
+    assert [key[1] for key in found if key[0] != "mmp"] == ["iclke-space"] * 2 + ["template-2"] * 2
+    years = draw("atlas", ["film_year", "capital"], n_shots=2, n_facts=2, n_options=3, seed=0)
+    with pytest.raises(BadInput, match="relation film_year has no hgp in Table 5"):
+        of_kinds(years, ["hgp"])
+
+
+def test_facts_are_drawn_among_some():
+    _, test = divide(load("atlas", "capital"))
+    some = {fact.id for fact in test[::3]}
+    how = {"n_shots": 2, "n_options": 3, "seed": 1}
+    names = ["capital", "official_language"]
+    among = {fact.id for name in names for fact in divide(load("atlas", name))[1][::3]}
+    found = draw("atlas", names, n_facts=4, among=among, exactly=True, **how)
+    pool = [fact for fact in test if fact.id in some]
+    assert found["capital"].facts == draw_facts(pool, 4, 1)
+    assert found["capital"].shots == draw("atlas", names, n_facts=4, **how)["capital"].shots
+    n = len(pool) + 1
+    assert len(draw("atlas", names, n_facts=n, among=among, **how)["capital"].facts) == len(pool)
+    line = f"{n} facts of relation capital are to be asked, and atlas has {len(pool)}"
+    with pytest.raises(BadInput, match=line):
+        draw("atlas", names, n_facts=n, among=among, exactly=True, **how)
+
+
+def test_bases_are_those_of_table_6():
+    with open(TABLES / "iclke_table6_model_names.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    hub = {row["model"]: row["hf_id"] for row in rows}
+    tuned = {row["hf_id"]: hub[row["base_model"]] for row in rows if row["is_finetuned"] == "yes"}
+    assert bases_of(list(hub.values())) == tuned and len(tuned) == 14
+    assert bases_of(list(tuned)) == {}
+    names = [
+        "lab:smoke-1/2m-tuned",
+        "lab:smoke-1/2m",
+        "lab:smoke-2/2m",
+        "toy",
+        "google/gemma-2b@abc",
+    ]
+    found = bases_of([*names, "google/gemma-2b-it@def"])
+    assert found == {names[0]: names[1], "google/gemma-2b-it@def": names[4]}
+
+
+def test_bars_of_what_was_written():
+    values = {"anywhere": 0.5, "at the start": 0.3, "ranking": 0.9, "stray": 0.2}
+    rows = [
+        (k, m, v / n, v / n - 0.1, v / n + 0.1)
+        for n, k in ((1, "a"), (2, "b"))
+        for m, v in values.items()
+    ]
+    frame = pd.DataFrame(rows, columns=["kind", "measure", "share", "low", "high"])
+    _, ax = plt.subplots()
+    figures.written_bars(frame, ax, bars=list(values)[:3], mark="stray")
+    widths = [[bar.get_width() for bar in bars] for bars in ax.containers]
+    assert widths == [[0.5, 0.25], [0.3, 0.15], [0.9, 0.45]]
+    middles = {
+        bar.get_width(): bar.get_y() + bar.get_height() / 2 for c in ax.containers for bar in c
+    }
+    lines, *marks = ax.collections
+    ends = {s[:, 0].mean().round(9): s[0, 1] for s in lines.get_segments()}
+    assert ends == pytest.approx({width: middle for width, middle in middles.items()})
+    first = {bar.get_y(): bar.get_y() + bar.get_height() for bar in ax.containers[0]}
+    for mark in marks:
+        segments = mark.get_segments()
+        assert [s[0, 0] for s in segments] == [0.2, 0.1]
+        assert np.allclose([sorted(s[:, 1]) for s in segments], [list(e) for e in first.items()])
+    assert len(marks) == 2
+    with pytest.raises(ValueError):
+        figures.written_bars(frame.drop(columns="low"), ax, bars=["anywhere"], mark="stray")
+    plt.close("all")

@@ -1,0 +1,220 @@
+"""Coverage: an id counts where its cell has an output and what it needs was asked."""
+
+import json
+import re
+from pathlib import Path
+
+import jupytext
+import nbformat
+import pandas as pd
+import pytest
+
+from lkecore import runs
+from lkecore.answers import shipped
+from lkecore.book import build, coverage
+from lkecore.book.coverage import Asked
+from lkecore.errors import BadInput
+from lkecore.runs import plan
+
+TOP = Path(__file__).resolve().parent.parent
+NOTEBOOKS = sorted((TOP / "notebooks").glob("*.py"))
+TEXT = """# %% [markdown]
+# Prose that names IC-S2.
+
+# %% covers=["IC-F1", "IC-E3"] mystnb={"figure": {"name": "fig-a", "caption": "c"}}
+draw()
+
+# %% covers=["IC-T7"]
+silent()
+
+# %%
+print(1)
+
+# %% covers=["IC-T7", "IC-F1"]
+table()
+"""
+
+
+ON = Asked(("toy", "other"), {})
+
+
+def executed(source, silent=("silent()",)):
+    """The same cells, each code cell with one output but for those that print nothing."""
+    cells = []
+    for cell in source.cells:
+        if cell.cell_type == "code":
+            said = [] if cell.source in silent else [nbformat.v4.new_output("stream", text="1")]
+            cells.append(nbformat.v4.new_code_cell(cell.source, outputs=said))
+    return nbformat.v4.new_notebook(cells=cells)
+
+
+def rows(text: str) -> dict[str, list[str]]:
+    """The cells of each row of the page's tables, by id."""
+    split = [line.strip("| ").split(" | ") for line in text.splitlines() if ">IC-" in line]
+    return {re.sub("<.*?>", "", row[0]): row[1:] for row in split}
+
+
+def test_an_id_counts_where_its_cell_has_an_output():
+    source = jupytext.reads(TEXT, fmt="py:percent")
+    found = coverage.of_page(source, executed(source), "11_x", ON)
+    models = ("toy", "other")
+    assert found == [
+        ("IC-F1", "11_x", "fig-a", models),
+        ("IC-E3", "11_x", "fig-a", models),
+        ("IC-T7", "11_x", "", models),
+        ("IC-F1", "11_x", "", models),
+    ]
+    silent = executed(source, ("silent()", "table()", "draw()"))
+    assert coverage.of_page(source, silent, "11_x", ON) == []
+
+
+def test_of_two_cells_with_the_same_code_each_has_its_own_output():
+    text = '# %% covers=["IC-F1"]\nx\n\n# %% covers=["IC-F2"]\nx\n'
+    source = jupytext.reads(text, fmt="py:percent")
+    ran = executed(source)
+    ran.cells[0].outputs = []
+    assert [place.id for place in coverage.of_page(source, ran, "11_x", ON)] == ["IC-F2"]
+    assert coverage.of_page(source, nbformat.v4.new_notebook(), "11_x", ON) == []
+
+
+def test_the_page_links_what_is_there_and_marks_what_is_not():
+    source = jupytext.reads(TEXT, fmt="py:percent")
+    found = coverage.of_page(source, executed(source), "11_x", Asked(("toy",), {}))
+    runs = {"11_x": "11_x-page-0123", "12_y": "12_y-4567"}
+    text = coverage.page(found, {"IC-E3": ["test_a.py", "test_b.py"]}, "trial", runs)
+    n = len(coverage.asked())
+    assert f"3 of {n} are covered. Not yet: IC-S1," in text and "the profile trial" in text
+    table = rows(text)
+    assert sorted(table) == sorted(coverage.asked()["id"])
+    assert table["IC-F1"][1:3] == ["{numref}`fig-a`, {doc}`notebooks/11_x`", "toy"]
+    assert table["IC-E3"][1:] == ["{numref}`fig-a`", "toy", "`test_a.py`, `test_b.py`"]
+    assert table["IC-T7"][1] == "{doc}`notebooks/11_x`"
+    missing = [each for each, row in table.items() if "lke-missing" in row[1]]
+    assert len(missing) == n - 3 and not {"IC-F1", "IC-E3", "IC-T7"} & set(missing)
+    assert "| {doc}`notebooks/11_x` | `11_x-page-0123` |" in text and "12_y" not in text
+
+
+def test_an_id_that_is_not_on_the_list_is_refused_by_name():
+    source = jupytext.reads('# %% covers=["IC-F99"]\nx\n', fmt="py:percent")
+    with pytest.raises(BadInput, match="^11_x covers 'IC-F99', unknown; nearest: IC-F"):
+        coverage.of_page(source, executed(source), "11_x", ON)
+
+
+NEEDING = """# %% covers=["IC-F2", "IC-D1", "IC-F9"] needs={"IC-D1": NOBEL, "IC-F9": TWO}
+draw()
+
+# %% covers=["IC-F2", "IC-D1", "IC-F9"] needs={"IC-D1": NOBEL, "IC-F9": TWO} mystnb=FIGURE
+draw_shipped()
+""".replace("NOBEL", '{"fact_set": "nobel"}').replace("TWO", '{"models": 2, "n_pairs": 200}')
+NEEDING = NEEDING.replace("FIGURE", '{"figure": {"name": "fig-a-shipped"}}')
+RUN = {"fact_set": "atlas", "models": ["a", "b"], "n_pairs": 200}
+
+
+@pytest.mark.parametrize(
+    ("change", "ids"),
+    [
+        ({}, ["IC-F2", "IC-F9"]),
+        ({"fact_set": "data/Nobel/laureates.tsv"}, ["IC-F2", "IC-D1", "IC-F9"]),
+        ({"models": ["a"]}, ["IC-F2"]),
+        ({"models": ["a", "b", "c"], "n_pairs": 201}, ["IC-F2", "IC-F9"]),
+        ({"n_pairs": 199, "fact_set": "nobel:2022"}, ["IC-F2", "IC-D1"]),
+    ],
+)
+def test_an_id_that_needs_certain_facts_or_several_models_counts_where_these_were_asked(
+    change, ids
+):
+    source = jupytext.reads(NEEDING, fmt="py:percent")
+    run = Asked(("a", "b"), RUN | change)
+    found = coverage.of_page(source, executed(source), "12_x", run)
+    assert [place.id for place in found] == ids
+    assert all(place.models == ("a", "b") for place in found)
+
+
+def test_a_figure_of_shipped_results_counts_by_what_these_were_asked_and_names_their_models():
+    source = jupytext.reads(NEEDING, fmt="py:percent")
+    run = Asked(("a",), RUN | {"models": ["a"], "n_pairs": 80})
+    old = Asked(("old",), {})  # the oldest results do not say what was asked
+    few = Asked(("few",), RUN | {"models": ["few"]})
+    many = Asked(("c", "d"), RUN | {"models": ["c", "d"]})
+    found = coverage.of_page(source, executed(source), "12_x", run, [old, few, many])
+    name = "fig-a-shipped"
+    assert found == [
+        ("IC-F2", "12_x", "", ("a",)),
+        ("IC-F2", "12_x", name, ("old", "few", "c", "d")),
+        ("IC-F9", "12_x", name, ("c", "d")),
+    ]
+    assert [p.figure for p in coverage.of_page(source, executed(source), "12_x", run)] == [""]
+
+
+def test_what_ships_for_a_page_is_what_its_own_notebook_found_in_the_profiles_that_it_names(
+    tmp_path,
+):
+    about = dict.fromkeys(shipped.ABOUT, "") | {
+        "models": {"c": "1" * 64, "d": "2" * 64},
+        "worlds": {},
+    }
+    for profile, name, n in (("mine", "12_x", 200), ("mine", "10_x", 3), ("other", "12_x", 4)):
+        (tmp_path / profile).mkdir(exist_ok=True)
+        text = json.dumps(about | {"parameters": {"n_pairs": n}})
+        (tmp_path / profile / f"{name}.json").write_text(text)
+        pd.DataFrame({"correct": [True]}).to_parquet(tmp_path / profile / f"{name}.parquet")
+    of = [["mine"], ["mine", "other"], ["none"], []]
+    jobs = [runs.Job(Path("notebooks/12_x.py"), {}, {"shipped": names}) for names in of]
+    mine, other = (Asked(("c", "d"), {"n_pairs": n}) for n in (200, 4))
+    assert [build._shipped(job, tmp_path) for job in jobs] == [[mine], [mine, other], [], []]
+    assert build._shipped(runs.Job(Path("notebooks/12_x.py"), {}, {}), tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("needs", "says"),
+    [
+        ('{"IC-F99": {"models": 2}}', "12_x covers 'IC-F99', unknown"),
+        ('{"IC-F9": {"models": 2}}', "12_x: needs of IC-F9, which the cell does not cover"),
+        (
+            '{"IC-F2": {"model": 2}}',
+            "12_x needs 'model', which is no parameter of it; nearest: mod",
+        ),
+    ],
+)
+def test_needs_of_nothing_that_is_there_are_refused(needs, says):
+    source = jupytext.reads(f'# %% covers=["IC-F2"] needs={needs}\nx\n', fmt="py:percent")
+    with pytest.raises(BadInput, match=says):
+        coverage.of_page(source, executed(source), "12_x", Asked((), RUN))
+
+
+def test_the_list_has_every_figure_and_table_of_the_first_paper_once():
+    every = coverage.asked()
+    assert every["id"].is_unique and not every.isna().any().any()
+    assert set(every["paper"]) == set(coverage.PAPERS)
+    kinds = {"S": "method", "E": "equation", "D": "data", "F": "figure", "T": "table"}
+    assert every["kind"].tolist() == [kinds[each[3]] for each in every["id"]]
+    of = every["id"].str.extract(r"IC-(\D)(\d+)").groupby(0)[1].apply(list).to_dict()
+    # Sixteen figures and ten tables are printed there; the rest is counted as in our reading of it.
+    assert of == {
+        kind: [str(i) for i in range(1, n + 1)]
+        for kind, n in {"S": 7, "E": 8, "D": 7, "F": 16, "T": 10}.items()
+    }
+    # The published tables that the project holds are tables of the list.
+    files = pd.Series([p.stem for p in (TOP / "lkecore/data/papers").glob("iclke_table*.csv")])
+    assert set("IC-T" + files.str.extract(r"table(\d+)_")[0]) <= set(every["id"])
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_every_id_that_a_notebook_names_is_on_the_list_and_every_need_is_a_parameter(path):
+    source = jupytext.read(path, fmt="py:percent")
+    defaults = {name: value for name, (_, value) in plan.declared_parameters(path).items()}
+    coverage.of_page(source, executed(source), path.stem, Asked((), defaults))
+
+
+def test_tests_are_found_by_the_ids_that_they_name(tmp_path):
+    (tmp_path / "test_b.py").write_text('"""IC-E3 and IC-E3, XIC-E4, IC-E5x."""')
+    (tmp_path / "test_a.py").write_text("# IC-E3\n")
+    (tmp_path / "helpers.py").write_text("# IC-S1\n")
+    found = coverage.in_tests(tmp_path)
+    assert found["IC-E3"] == ["test_a.py", "test_b.py"] and "IC-S1" not in found
+    assert coverage.in_tests(tmp_path / "nowhere") == {}
+
+
+def test_the_made_up_cases_of_this_file_are_no_tests_of_the_ids_that_they_name():
+    found = coverage.in_tests(TOP / "tests")
+    assert found and not any(Path(__file__).name in names for names in found.values())

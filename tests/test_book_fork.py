@@ -1,0 +1,520 @@
+"""A fork has labels of its own and leaves the rest alone; an export runs where nobody knows us."""
+
+import ast
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import jupytext
+import nbformat
+import pytest
+import yaml
+
+from lkecore.book import fork
+from lkecore.cli import main
+from lkecore.errors import BadInput
+
+TOP = Path(__file__).resolve().parent.parent
+BIN = Path(sys.executable).parent
+# A name that no reader takes, so that a fork of theirs breaks no test.
+NAME, SOURCE = "18_test_of_forks", "10_iclke_relations"
+
+NOTEBOOK = """\
+# %% [markdown]
+# # Heat
+#
+# See {numref}`fig-a-heat`, {numref}`the map <fig-a-heat-map>` and {eq}`eq-a`, not {eq}`eq-logprob`.
+# (part-a)=
+# ## Facts
+# $$
+# x
+# $$ (eq-a)
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-a-heat", "caption": "Heat."}}
+runs.keep(frame, "fig-a-heat.csv")  # fig-a-heat_2 and my-fig-a-heat are other words
+
+# %% mystnb={"figure": {"name": "fig-a-heat-map", "caption": "Map."}}
+runs.keep(frame, "fig-a-heat-map.csv")
+print("10_heat")
+
+# %% [markdown]
+# ## Try it
+#
+# ```{exercise}
+# :label: ex-a
+# Look at [](#part-a). With `- notebook: 10_heat`; 10_heat_more is another one.
+# ```
+# ````{solution} ex-a
+# Yes.
+# ````
+# ## Provenance
+# By 10_heat.
+"""
+# Written by hand.
+FORKED = """\
+# %% [markdown]
+# # Heat (two words)
+#
+# See {numref}`fig-a-heat-two-words`, {numref}`the map <fig-a-heat-map-two-words>` and {eq}`eq-a-two-words`, not {eq}`eq-logprob`.
+# (part-a-two-words)=
+# ## Facts
+# $$
+# x
+# $$ (eq-a-two-words)
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-a-heat-two-words", "caption": "Heat."}}
+runs.keep(frame, "fig-a-heat-two-words.csv")  # fig-a-heat_2 and my-fig-a-heat are other words
+
+# %% mystnb={"figure": {"name": "fig-a-heat-map-two-words", "caption": "Map."}}
+runs.keep(frame, "fig-a-heat-map-two-words.csv")
+print("10_heat")
+
+# %% [markdown]
+# ## Try it
+#
+# ```{exercise}
+# :label: ex-a-two-words
+# Look at [](#part-a-two-words). With `- notebook: 19_two_words`; 10_heat_more is another one.
+# ```
+# ````{solution} ex-a-two-words
+# Yes.
+# ````
+# ## Provenance
+# By 10_heat.
+"""  # noqa: E501
+PARAMS = """\
+profile: p  # a name
+runs:
+  # about heat
+  - notebook: 10_heat  # the first
+    parameters:
+      # inside
+      n: 1
+
+      names:
+      - a
+# outside, yet inside the row
+    each: [m]
+  # about the next
+  - notebook: other
+
+  - {notebook: 10_heat, parameters: {n: 2}}"""
+PARAMS_FORKED = """\
+profile: p  # a name
+runs:
+  # about heat
+  - notebook: 10_heat  # the first
+    parameters:
+      # inside
+      n: 1
+
+      names:
+      - a
+# outside, yet inside the row
+    each: [m]
+  - notebook: 19_two_words  # the first
+    parameters:
+      # inside
+      n: 1
+
+      names:
+      - a
+# outside, yet inside the row
+    each: [m]
+  # about the next
+  - notebook: other
+
+  - {notebook: 10_heat, parameters: {n: 2}}
+  - {notebook: 19_two_words, parameters: {n: 2}}
+"""
+TOC = """\
+# pages
+format: jb-book
+root: index
+parts:
+  - caption: Heat
+    chapters:
+      - file: notebooks/10_heat
+        title: Heat
+      # the last
+      - file: notebooks/11_other
+  - caption: Cold
+    chapters:
+      - file: notebooks/20_cold
+"""
+LINE = "      - file: notebooks/{}\n"
+
+
+@pytest.fixture
+def small(tmp_path):
+    """A project by hand, as small as it can be."""
+    files = {
+        "notebooks/10_heat.py": NOTEBOOK,
+        "notebooks/20_cold.py": "# %% [markdown]\n# # Cold\n# (part-cold)=\n",
+        "params/smoke.yaml": PARAMS,
+        "params/book.yaml": PARAMS,
+        "book/_toc.yml": TOC,
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(text.encode())
+    return tmp_path
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A copy of this project, without its package."""
+    for name in ("notebooks", "params", "book"):
+        left_out = shutil.ignore_patterns("*.ipynb", "__pycache__", "_static", "_build")
+        shutil.copytree(TOP / name, tmp_path / name, ignore=left_out)
+    return tmp_path
+
+
+def content(folder):
+    return {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def text(project, name):
+    return (project / name).read_bytes().decode()
+
+
+def rows(project, profile):
+    return yaml.safe_load(text(project, f"params/{profile}.yaml"))["runs"]
+
+
+def test_labels_are_renamed_as_whole_words_where_they_are_defined_and_used(small):
+    written = fork.new(small, "19_two_words", "10_heat")
+    assert text(small, "notebooks/19_two_words.py") == FORKED
+    assert text(small, "notebooks/10_heat.py") == NOTEBOOK
+    assert {p.relative_to(small).as_posix() for p in written} == {
+        "notebooks/19_two_words.py", "params/smoke.yaml", "params/book.yaml", "book/_toc.yml",
+    }  # fmt: skip
+
+
+def test_every_row_of_the_source_is_copied_below_it_with_the_comments_inside(small):
+    fork.new(small, "19_two_words", "10_heat")
+    for profile in fork.PROFILES:
+        assert text(small, f"params/{profile}.yaml") == PARAMS_FORKED
+    below = "        title: Heat\n"
+    assert text(small, "book/_toc.yml") == TOC.replace(below, below + LINE.format("19_two_words"))
+
+
+def test_the_line_of_a_fork_for_another_chapter_stands_at_the_end_of_that_chapter(small):
+    fork.new(small, "21_two_words", "10_heat")
+    assert text(small, "book/_toc.yml") == TOC + LINE.format("21_two_words")
+
+
+def test_ends_of_lines_stay_as_they_are(small):
+    for path in content(small):
+        path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    fork.new(small, "19_two_words", "10_heat")
+    for name, expected in {
+        "notebooks/19_two_words.py": FORKED, "params/book.yaml": PARAMS_FORKED,
+    }.items():  # fmt: skip
+        assert text(small, name) == expected.replace("\n", "\r\n")
+    assert text(small, "book/_toc.yml").replace("\r\n", "").isprintable()
+
+
+def test_a_fork_of_a_notebook_of_the_book_differs_in_names_only(project):
+    fork.new(project, NAME, SOURCE)
+    fork.new(project, "18_test_again", NAME)
+    first, second, third = (
+        text(project, f"notebooks/{name}.py") for name in (SOURCE, NAME, "18_test_again")
+    )
+    assert second.replace("-test-of-forks", "").replace(" (test of forks)", "") == first.replace(
+        f"notebook: {SOURCE}", f"notebook: {NAME}"
+    )
+    assert third.replace("-test-again", "").replace(" (test again)", "") == second.replace(
+        f"notebook: {NAME}", "notebook: 18_test_again"
+    )
+    cells = [jupytext.reads(each, fmt="py:percent").cells for each in (first, second, third)]
+    figures = [
+        {name for c in part for name in re.findall(r"^:name: (fig-.+)$", c.source, flags=re.M)}
+        for part in cells
+    ]
+    assert len(set.union(*figures)) == 3 * len(figures[0]) > 0
+    for name in (NAME, "18_test_again"):
+        ast.parse(text(project, f"notebooks/{name}.py"))
+
+
+def test_a_fork_has_the_parameters_of_its_source_and_stands_below_it(project):
+    before = {p: rows(project, p) for p in fork.PROFILES}
+    lines = text(project, "params/book.yaml").splitlines()
+    pages = text(project, "book/_toc.yml")
+    fork.new(project, NAME, SOURCE)
+    for profile, old in before.items():
+        expected = []
+        for row in old:
+            expected += [row, {**row, "notebook": NAME}] if row["notebook"] == SOURCE else [row]
+        assert rows(project, profile) == expected != old
+    after = text(project, "params/book.yaml").splitlines()
+    assert [line for line in lines if "#" in line] != []
+    remaining = iter(after)
+    assert all(line in remaining for line in lines), "a line was lost, or the order changed"
+    line = LINE.format(SOURCE)
+    assert text(project, "book/_toc.yml") == pages.replace(line, line + LINE.format(NAME))
+
+
+def test_the_rules_of_a_notebook_hold_for_a_fork_and_for_its_fork(project):
+    fork.new(project, NAME, SOURCE)
+    fork.new(project, "18_test_again", NAME)
+    fork.new(project, "08_test_of_forks_too", "16_iclke_size")
+    (project / "tests").mkdir()
+    for name in ("test_notebooks.py", "conftest.py"):
+        shutil.copy(TOP / "tests" / name, project / "tests")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    done = subprocess.run(
+        [*command, "tests/test_notebooks.py"], cwd=project, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["my_separator", "1_my", "14my", "14_My", "14_", "14_a__b", "14-a", "14_a.py", "14_2nd", "",
+     "../14_a", "١٤_a"],
+)  # fmt: skip
+def test_a_malformed_name_is_refused(small, name):
+    before = content(small)
+    with pytest.raises(BadInput, match="must be two digits and lower-case words"):
+        fork.new(small, name, "10_heat")
+    assert content(small) == before
+
+
+def break_nothing(small):
+    pass
+
+
+def drop_book_params(small):
+    (small / "params/book.yaml").unlink()
+
+
+def folder_in_the_way(small):
+    (small / "book/_toc.yml").unlink()
+    (small / "book/_toc.yml").mkdir()
+
+
+def drop_row(small):
+    (small / "params/book.yaml").write_text("profile: p\nruns:\n  - notebook: other\n")
+
+
+def drop_entry(small):
+    (small / "book/_toc.yml").write_text(TOC.replace("10_heat", "12_heat"))
+
+
+def row_on_a_shared_line(small):
+    (small / "params/book.yaml").write_text("profile: p\nruns: [{notebook: 10_heat}]\n")
+
+
+def row_of_that_name(small):
+    (small / "params/book.yaml").write_text(PARAMS.replace("other", "19_two_words"))
+
+
+def no_yaml(small):
+    (small / "params/smoke.yaml").write_text("runs: [")
+
+
+def no_contents(small):
+    (small / "book/_toc.yml").write_text(TOC.replace("root: index\n", ""))
+
+
+def label_without_hyphen(small):
+    (small / "notebooks/10_heat.py").write_text(NOTEBOOK.replace("part-a", "frame"))
+
+
+def same_label_in_prose(small):
+    (small / "book/page.md").write_text("(part-a-two-words)=\n# Page\n")
+
+
+def no_title(small):
+    (small / "notebooks/10_heat.py").write_text(NOTEBOOK.replace("# # Heat", "# Heat"))
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "broken", "message"),
+    [
+        ("20_cold", "10_heat", break_nothing, "taken"),
+        ("19_two_words", "10_haet", break_nothing, "unknown notebook '10_haet'; nearest: 10_heat"),
+        ("91_two_words", "10_heat", break_nothing, "no chapter 9; there are: 1, 2"),
+        ("19_two_words", "10_heat", drop_book_params, "book.yaml: cannot be read"),
+        ("19_two_words", "10_heat", folder_in_the_way, "_toc.yml: cannot be read"),
+        ("19_two_words", "10_heat", drop_row, "no row of '10_heat'"),
+        ("19_two_words", "10_heat", drop_entry, "no line with notebooks/10_heat"),
+        ("19_two_words", "10_heat", row_on_a_shared_line, "does not stand on lines of its own"),
+        ("19_two_words", "10_heat", row_of_that_name, "has a row of '19_two_words' already"),
+        ("19_two_words", "10_heat", no_yaml, "smoke.yaml: not YAML"),
+        ("19_two_words", "10_heat", no_contents, "not a table of contents"),
+        ("19_two_words", "10_heat", label_without_hyphen, "label 'frame' must have a hyphen"),
+        ("19_two_words", "10_heat", same_label_in_prose, "page.md has part-a-two-words already"),
+        ("19_two_words", "10_heat", no_title, "no title"),
+    ],
+)
+def test_what_cannot_be_forked_is_refused_in_one_line_and_nothing_is_written(
+    small, name, source, broken, message
+):
+    broken(small)
+    before = content(small)
+    with pytest.raises(BadInput, match=message) as caught:
+        fork.new(small, name, source)
+    assert len(str(caught.value).splitlines()) == 1
+    assert content(small) == before
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left"), KeyboardInterrupt()])
+@pytest.mark.parametrize("step", range(4))
+def test_files_that_were_written_are_put_back_if_one_fails(small, monkeypatch, step, error):
+    before, real, calls = content(small), os.replace, []
+
+    def failing(part, path):
+        calls.append(path)
+        if len(calls) == step + 1:
+            raise error
+        real(part, path)
+
+    monkeypatch.setattr(fork.os, "replace", failing)
+    with pytest.raises(BadInput if isinstance(error, OSError) else KeyboardInterrupt):
+        fork.new(small, "19_two_words", "10_heat")
+    assert content(small) == before and len(calls) == step + 1
+
+
+def test_a_read_only_file_stays_as_it_is(small, monkeypatch):
+    before = content(small)
+    # An administrator may write everywhere, so the answer of the system is acted here.
+    monkeypatch.setattr(fork.os, "access", lambda path, mode: path.name != "book.yaml")
+    with pytest.raises(BadInput, match=r"book.yaml: not written \(read-only\)"):
+        fork.new(small, "19_two_words", "10_heat")
+    assert content(small) == before
+
+
+@pytest.fixture
+def lke(monkeypatch, capsys):
+    """Call the command as the shell does; gives (exit code, standard output, standard error)."""
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["lke", *map(str, arguments)])
+        with pytest.raises(SystemExit) as caught:
+            main.main()
+        out, err = capsys.readouterr()
+        return caught.value.code or 0, out, err
+
+    return call
+
+
+def test_lke_new_finds_the_project_above_and_prints_what_it_wrote(small, lke, monkeypatch):
+    (small / "book/notebooks").mkdir()  # pages lie here, not sources
+    monkeypatch.chdir(small / "book")
+    code, out, err = lke("new", "19_two_words", "--from", "10_heat")
+    assert (code, err) == (0, "")
+    assert [line.split()[1] for line in out.splitlines() if line.startswith("wrote ")] == [
+        "notebooks/19_two_words.py", "params/smoke.yaml", "params/book.yaml", "book/_toc.yml",
+    ]  # fmt: skip
+    assert "lke run params/book.yaml" in out and "make book" in out
+    code, out, err = lke("new", "19_two_words", "--from", "10_heat")
+    assert (code, out) == (2, "") and "is taken" in err and len(err.splitlines()) == 1
+
+
+def test_a_project_that_is_named_is_not_sought_elsewhere(small, lke, monkeypatch):
+    monkeypatch.chdir(small)
+    code, _, err = lke("new", "19_two_words", "--from", "10_heat", "--project", "elsewhere")
+    assert code == 2 and "no notebooks in elsewhere" in err
+    assert lke("new", "19_two_words", "--from", "10_heat", "--project", small)[0] == 0
+
+
+def test_an_export_has_the_same_cells_and_nothing_that_pairs_it(tmp_path):
+    source = TOP / "notebooks" / "00_quickstart.py"
+    paths = [fork.export(source, tmp_path / f"{name}.ipynb") for name in "ab"]
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+    plain = nbformat.read(paths[0], as_version=nbformat.NO_CONVERT)
+    nbformat.validate(plain)
+    assert "jupytext" not in plain.metadata and plain.metadata.kernelspec.name == "python3"
+    cells = jupytext.read(source, fmt="py:percent").cells
+    assert [(c.cell_type, c.source) for c in plain.cells] == [
+        (c.cell_type, c.source) for c in cells
+    ]
+    tagged = [c.source for c in plain.cells if "parameters" in c.metadata.get("tags", [])]
+    assert len(tagged) == 1 and tagged[0].startswith("model: str")
+    assert len({c.id for c in plain.cells}) == len(plain.cells)
+    assert not any(c.get("outputs") for c in plain.cells)
+
+
+def test_an_export_runs_under_papermill_and_nbconvert_outside_of_the_project(tmp_path, monkeypatch):
+    import papermill
+
+    for name in ("JUPYTER_RUNTIME_DIR", "IPYTHONDIR", "JUPYTER_CONFIG_DIR"):
+        monkeypatch.setenv(name, str(tmp_path / name.lower()))
+    monkeypatch.delenv("LKE_RUN", raising=False)
+    # One of the two runs is enough for the slow part.
+    first_part, scores, _ = text(TOP, "notebooks/00_quickstart.py").partition("# ## Scores")
+    assert scores
+    edited = tmp_path / "edited.py"
+    edited.write_text(first_part)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    fork.export(edited, Path("edited.ipynb"))
+    fork.export(TOP / "notebooks" / "00_quickstart.py", Path("plain.ipynb"))
+    command = [BIN / "jupyter", "nbconvert", "--to", "notebook", "--execute", "edited.ipynb"]
+    other = subprocess.Popen(
+        [*command, "--output", "converted.ipynb"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    try:
+        given = {"model": "toy", "n_facts": 3}
+        papermill.execute_notebook("plain.ipynb", "run.ipynb", given, progress_bar=False)
+    finally:
+        log = other.communicate()[0].decode()
+    assert other.returncode == 0, log
+    for name, expected in {
+        "run.ipynb": "of 3 right: accuracy",
+        "converted.ipynb": "We ask",
+    }.items():
+        cells = json.loads(Path(name).read_text())["cells"]
+        printed = "".join(
+            "".join(output.get("text", [])) for cell in cells for output in cell.get("outputs", [])
+        )
+        assert expected in printed, name
+    assert {p.name for p in Path().iterdir()} == {
+        "edited.ipynb", "plain.ipynb", "run.ipynb", "converted.ipynb",
+    }  # fmt: skip
+
+
+def test_lke_ipynb_takes_a_name_or_a_file_and_replaces_another_file_only_by_force(
+    small, lke, monkeypatch
+):
+    monkeypatch.chdir(small / "notebooks")
+    assert lke("ipynb", "10_heat") == (0, "10_heat.ipynb\n", "")
+    first = Path("10_heat.ipynb").read_bytes()
+    assert lke("ipynb", "10_heat.py", "--out", "10_heat.ipynb")[0] == 0  # the same: nothing to lose
+    Path("10_heat.ipynb").write_text("my results")
+    code, out, err = lke("ipynb", "10_heat")
+    assert (code, out) == (2, "") and "--force" in err and len(err.splitlines()) == 1
+    assert Path("10_heat.ipynb").read_text() == "my results"
+    assert lke("ipynb", "10_heat", "--force")[0] == 0
+    assert Path("10_heat.ipynb").read_bytes() == first
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["10_haet"], "nearest: 10_heat"),
+        (["nowhere/10_heat.py"], "nowhere/10_heat.py: cannot be read"),
+        (["10_heat", "--out", "10_heat.txt"], "must end in .ipynb"),
+        (["10_heat", "--out", "notebooks/10_heat.py/a.ipynb"], "cannot be written"),
+    ],
+)
+def test_what_cannot_be_exported_is_refused_in_one_line(
+    small, lke, monkeypatch, arguments, message
+):
+    monkeypatch.chdir(small)
+    before = content(small)
+    code, out, err = lke("ipynb", *arguments)
+    assert (code, out) == (2, "") and message in err and len(err.splitlines()) == 1
+    assert content(small) == before
+
+
+def test_outside_of_a_project_one_line_says_so(tmp_path, lke, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, _, err = lke("new", "19_two_words", "--from", "10_heat")
+    assert code == 2 and "no folder notebooks/" in err and len(err.splitlines()) == 1

@@ -1,0 +1,175 @@
+"""The opening of the book: written out by hand, for folders of findings made by hand."""
+
+import ast
+import html
+from pathlib import Path
+
+import nbformat
+import pandas as pd
+import pytest
+from markdown_it import MarkdownIt
+
+from lkecore.book import home
+from lkecore.errors import BadInput
+
+TOP = Path(__file__).resolve().parent.parent
+RELATIONS, SIZE, LAB = "10_iclke_relations", "16_iclke_size", "50_lab_truth"
+DRAWING = '<svg xmlns="http://www.w3.org/2000/svg"><rect width="4" height="3"/></svg>\n'
+SHOWN = "application/papermill.record/image/svg+xml"
+
+
+def page(folder, findings, figure=None):
+    """The folder of a finished page: its findings (name, text), and a figure in its notebook."""
+    folder.mkdir()
+    if findings is not None:
+        frame = pd.DataFrame(findings, columns=["name", "text"])
+        frame.to_csv(folder / "findings.csv", index=False)
+    cell = nbformat.v4.new_code_cell("draw()")
+    if figure:
+        cell.outputs = [nbformat.v4.new_output("stream", text="drawn")]
+        for name, drawing in (("fig-other", "<svg/>"), (figure, DRAWING)):
+            about = {"scrapbook": {"name": name}}
+            glued = nbformat.v4.new_output("display_data", {SHOWN: drawing}, metadata=about)
+            cell.outputs.append(glued)
+    cells = [nbformat.v4.new_markdown_cell("# A title"), cell]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), folder / "notebook.ipynb")
+    return folder
+
+
+def opening(book, pages, profile="book"):
+    home.write(book, pages, profile)
+    return (book / "findings.md").read_text(encoding="utf-8")
+
+
+def test_opening_is_that_written_by_hand(tmp_path):
+    known = ("known", "smollm2 finds 0.23 [0.14, 0.33] of them.")
+    relations = page(tmp_path / "a", [("ends", "Not this."), known], "fig-iclke-relations")
+    size = page(tmp_path / "b", [("more", "Nor this."), ("rate", "It has 0.73, too.")])
+    other = page(tmp_path / "c", [("first", "Nobody quotes this page.")])
+    pages = {
+        SIZE: (size, ["lab:book-1/2m"]),
+        "15_iclke_agreement": (other, ["toy"]),
+        RELATIONS: (relations, ["smollm2"]),
+    }
+    assert opening(tmp_path, pages) == (
+        "## What came out\n"
+        "\n"
+        "Quoted from the pages, as the profile book ran them. Each link leads to the page\n"
+        "that shows how it was measured. In brackets stand 95 % {term}`intervals <interval>`. The models\n"
+        "are small: read {ref}`what follows from that <before-you-quote>`, and then quote a number.\n"
+        "\n"
+        "- {doc}`notebooks/10_iclke_relations` smollm2 finds 0.23 &#91;0.14, 0.33&#93; of them.\n"
+        "- {doc}`notebooks/16_iclke_size` It has 0.73, too.\n"
+        "\n"
+        ":::{figure} notebooks/10_iclke_relations/fig-iclke-relations.svg\n"
+        ":name: fig-home\n"
+        ":alt: Horizontal bars of accuracy for each relation and way of asking, with intervals and chance.\n"
+        "\n"
+        "How often the first model of the run finds the right object, relation by relation, asked in "
+        "more than one way. Lines are 95 % intervals, the dashed mark is a blind guess. "
+        "From {doc}`notebooks/10_iclke_relations`.\n"
+        ":::\n"
+    )
+    copied = tmp_path / "notebooks" / RELATIONS / "fig-iclke-relations.svg"
+    assert copied.read_text(encoding="utf-8") == DRAWING
+
+
+def test_no_findings_are_said_in_a_line(tmp_path):
+    bare = page(tmp_path / "a", None)  # a page that is not rewritten yet
+    empty = page(tmp_path / "b", [("rate", "-"), ("more", "Not asked for.")])
+    pages = {RELATIONS: (bare, ["smollm2"]), SIZE: (empty, ["smollm2"])}
+    said = "## What came out\n\nThe profile mine ran none of the pages that are quoted here.\n"
+    assert opening(tmp_path, pages, "mine") == opening(tmp_path, {}, "mine") == said
+    assert not (tmp_path / "notebooks").exists()
+
+
+@pytest.mark.parametrize(
+    ("models", "named"),
+    [
+        (["toy"], "`toy`"),
+        (["lab:smoke-1/0.15m", "toy"], "`lab:smoke-1/0.15m`, `toy`"),
+        (["smollm2", "lab:book-1/2m", "toys"], None),
+    ],
+)
+def test_rehearsal_says_that_its_numbers_mean_nothing(tmp_path, models, named):
+    kept = page(tmp_path / "a", [("known", "It finds 0.11.")])
+    text = opening(tmp_path, {RELATIONS: (kept, models)}, "smoke")
+    assert ("{admonition} These numbers mean nothing" in text) is (named is not None)
+    if named:
+        assert f"models for tests ({named})" in text
+
+
+def test_models_of_pages_that_are_not_quoted_do_not_count(tmp_path):
+    kept, other = page(tmp_path / "a", [("known", "It finds 0.11.")]), page(tmp_path / "b", None)
+    pages = {RELATIONS: (kept, ["smollm2"]), "01_scorer": (other, ["toy"]), SIZE: (other, ["toy"])}
+    assert "mean nothing" not in opening(tmp_path, pages)
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "<script>alert(1)</script> finds 0.2",
+        "a\n\n# A title\n\n- a list",
+        "`code` {doc}`secret` $x$ **bold** [a](http://b.example) ![i](x.png)",
+        ":::{raw} html\n<b>x</b>\n:::",
+        "{{ variable }} | ^ ~ \\ &amp; \u2028 \x07",
+        "100",
+    ],
+)
+def test_text_of_a_page_is_shown_as_it_stands(tmp_path, hostile):
+    kept = page(tmp_path / "a", [("known", hostile)])
+    lines = opening(tmp_path, {RELATIONS: (kept, ["smollm2"])}).splitlines()
+    [line] = [line for line in lines if line.startswith("- ")]
+    assert lines[-1] == line  # nothing of the text stands on a line of its own
+    markdown = MarkdownIt("commonmark", {"html": True})
+    shown = markdown.render(line.replace("{doc}`notebooks/10_iclke_relations`", "PAGE"))
+    wanted = " ".join(hostile.replace("\x07", " ").split())
+    assert html.unescape(shown) == f"<ul>\n<li>PAGE {wanted}</li>\n</ul>\n"
+    quoted = line.partition("relations` ")[2]
+    assert not set("<>`{}[]$|*\\") & set(quoted) and ":::" not in quoted
+
+
+def test_figure_alone_counts_as_a_page_that_is_shown(tmp_path):
+    kept = page(tmp_path / "a", None, "fig-iclke-relations")
+    text = opening(tmp_path, {RELATIONS: (kept, ["toy"])}, "smoke")
+    assert "models for tests (`toy`)" in text and ":name: fig-home" in text
+
+
+def test_at_most_five_findings_in_the_order_of_the_table(monkeypatch):
+    monkeypatch.setattr(home, "QUOTED", [(letter, "n") for letter in "cabfed"])
+    found = {letter: {"m": "Not this.", "n": f"Of {letter}."} for letter in "abcdef"}
+    assert home.chosen(found) == [(letter, f"Of {letter}.") for letter in "cabfe"]
+    del found["c"]
+    assert [name for name, _ in home.chosen(found)] == [*"abfed"]  # the next one moves up
+
+
+def test_page_without_a_name_in_the_table_gives_its_first_finding(monkeypatch):
+    monkeypatch.setattr(home, "QUOTED", [(LAB, ""), (SIZE, "rate")])
+    found = {LAB: {"z": "First.", "a": "Second."}, SIZE: {"more": "Only this one."}}
+    assert home.chosen(found) == [(LAB, "First.")]
+
+
+@pytest.mark.parametrize("text", ["name,sentence\na,b\n", "", 'name,text\n"a'])
+def test_damaged_file_of_findings_is_named(tmp_path, text):
+    (tmp_path / "findings.csv").write_text(text, encoding="utf-8")
+    with pytest.raises(BadInput, match=r"findings\.csv: not a table of name and text"):
+        home.read(tmp_path)
+
+
+def test_findings_named_in_the_table_are_those_that_the_pages_hand_over():
+    for name, wanted in home.QUOTED:
+        code = (TOP / "notebooks" / f"{name}.py").read_text(encoding="utf-8")
+        calls = [n for n in ast.walk(ast.parse(code)) if isinstance(n, ast.Call)]
+        calls = [c for c in calls if ast.unparse(c.func) == "figures.findings"]
+        handed = {keyword.arg for call in calls for keyword in call.keywords}
+        assert not wanted or wanted in handed, (name, wanted)
+    of_page = (TOP / "notebooks" / f"{home.FIGURE[0]}.py").read_text(encoding="utf-8")
+    assert f'figures.place(fig, "{home.FIGURE[1]}"' in of_page
+
+
+def test_first_page_has_the_opening_right_below_its_title_and_a_sentence():
+    lines = (TOP / "book" / "index.md").read_text(encoding="utf-8").splitlines()
+    at = lines.index("```{include} findings.md")
+    assert lines[0].startswith("# ") and at < 8
+    assert "(before-you-quote)=" in lines
+    assert "/book/findings.md" in (TOP / ".gitignore").read_text(encoding="utf-8").splitlines()

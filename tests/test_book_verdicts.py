@@ -1,0 +1,119 @@
+"""The page of all claims: counted by hand, row by row."""
+
+import html
+import re
+
+import pandas as pd
+import pytest
+
+from lkecore import papers
+from lkecore.book import verdicts
+from lkecore.errors import BadInput
+
+IN_LAB, ASKED, SHIPPED = 1, 2, 3  # columns of the table
+
+
+def kept(folder, rows):
+    """A page's folder with a verdicts.csv of these rows."""
+    folder.mkdir()
+    frame = papers.verdicts(pd.DataFrame(rows, columns=papers.VERDICTS))
+    frame.to_csv(folder / "verdicts.csv", index=False)
+    return verdicts.read(folder)
+
+
+def row(verdict, models="smollm2", source="this run", as_paper=True, mark="", key="IC-shots-rise"):
+    return key, models, source, "iclke-space", as_paper, "0.12 [0.05, 0.19]", verdict, mark
+
+
+def cells(text, claim):
+    """The row of the first table that is about a claim."""
+    said = papers.claims("IC").set_index("id").loc[claim, "claim"]
+    [line] = [line for line in text.splitlines() if line.startswith(f"| {said} |")]
+    return line.strip("| ").split(" | ")
+
+
+def test_verdicts_are_counted_by_place(tmp_path):
+    rows = [
+        row("holds", "lab:book-1/2m"),
+        row("undecided", "lab:book-1/0.7m, lab:book-1/2m", "shipped: lab"),
+        row("holds", "lab:book-1/0.7m"),
+        row("fails"),
+        row("undecided", "smollm2", "this run: capital"),
+        row("holds", "gemma3-270m", "shipped: kamel"),
+        row(
+            "holds", "gemma3-270m, lab:book-1/2m", "shipped: kamel"
+        ),  # with the lab alone it is no lab
+    ]
+    text = verdicts.page({"11_x": kept(tmp_path / "a", rows)}, "trial")
+    found = cells(text, "IC-shots-rise")
+    assert found[IN_LAB] == "holds 2, undecided 1"
+    assert found[ASKED] == "fails 1, undecided 1"
+    assert found[SHIPPED] == "holds 2"
+    assert found[4] == "{doc}`notebooks/11_x`"
+    assert cells(text, "IC-shots-steady")[1:] == ["–", "–", "–", "not tested"]
+    assert "the profile trial ran them" in text
+
+
+def test_what_says_nothing_of_a_claim_is_counted_apart(tmp_path):
+    rows = [row("holds"), row("holds", mark="at chance"), row("fails", mark="little to lose")]
+    rows += [row("fails", key="IC-separator", mark="at chance")]
+    text = verdicts.page({"11_x": kept(tmp_path / "a", rows)}, "trial")
+    assert cells(text, "IC-shots-rise")[ASKED] == "holds 1, aside 2"
+    assert cells(text, "IC-separator")[ASKED] == "aside 1"
+    assert "| holds (at chance) |" in text and "| fails (little to lose) |" in text
+
+
+def test_another_way_of_asking_is_listed_and_not_counted(tmp_path):
+    rows = [row("holds"), row("fails", as_paper=False)]
+    text = verdicts.page({"11_x": kept(tmp_path / "a", rows)}, "trial")
+    assert cells(text, "IC-shots-rise")[ASKED] == "holds 1"
+    below = html.unescape(text.partition("every verdict")[2])
+    assert len(re.findall(r"0\.12 \[0\.05, 0\.19\]", below)) == 2
+    assert "{dropdown} 2 verdicts" in below and "iclke-space (not the paper's way)" in below
+    assert "Holds if greater than 0: accuracy with the most shots" in below
+
+
+def test_a_bar_in_an_estimator_does_not_end_a_cell(tmp_path):
+    key, models, source, _, *rest = row("holds")
+    text = verdicts.page({"11_x": kept(tmp_path / "a", [(key, models, source, " | ", *rest)])}, "t")
+    [line] = [line for line in text.splitlines() if "0.12 &#91;0.05, 0.19&#93;" in line]
+    assert len(line.strip("| ").split("|")) == 5 and "&#124;" in line
+
+
+def test_two_pages_are_put_together_and_a_random_model_is_named(tmp_path):
+    one = kept(tmp_path / "a", [row("holds", "toy")])
+    two = kept(tmp_path / "b", [row("holds"), row("fails", key="IC-separator")])
+    empty = kept(tmp_path / "c", [])
+    text = verdicts.page({"11_x": one, "12_y": empty, "14_z": two}, "trial")
+    found = cells(text, "IC-shots-rise")
+    assert found[ASKED] == "holds 2"
+    assert found[4] == "{doc}`notebooks/11_x`, {doc}`notebooks/14_z`"
+    assert "The model `toy` is random" in text
+    assert "toy" not in verdicts.page({"14_z": two}, "trial")
+    assert "toy" not in verdicts.page({}, "trial")
+
+
+def test_a_page_without_claims_has_no_file_and_a_damaged_one_is_named(tmp_path):
+    assert verdicts.read(tmp_path) is None
+    good = pd.DataFrame([row("holds")], columns=papers.VERDICTS)
+    for damaged, says in (
+        (good.drop(columns="mark"), "mark"),
+        (good.assign(id="IC-nothing"), "IC-nothing"),
+        (good.assign(verdict="perhaps"), "perhaps"),
+        (good.assign(models=""), "no model"),
+        (good.assign(as_paper="perhaps"), "perhaps"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            papers.verdicts(damaged)
+        damaged.to_csv(tmp_path / "verdicts.csv", index=False)
+        with pytest.raises(BadInput, match=f"verdicts.csv.*{says}"):
+            verdicts.read(tmp_path)
+    (tmp_path / "verdicts.csv").write_text("")
+    with pytest.raises(BadInput, match="verdicts.csv"):
+        verdicts.read(tmp_path)
+
+
+def test_more_columns_stay_behind_those_of_all_pages():
+    frame = pd.DataFrame([row("holds")], columns=papers.VERDICTS)
+    frame.insert(0, "level", 0.5)
+    assert list(papers.verdicts(frame)) == [*papers.VERDICTS, "level"]

@@ -1,0 +1,190 @@
+"""Drawn samples: what is shown, asked and offered, by the rules of its docstring and by pencil."""
+
+import pandas as pd
+import pytest
+
+from lkecore import facts
+from lkecore.errors import BadInput
+from lkecore.facts.drawn import Drawn, examples, overview, yardsticks
+from lkecore.facts.fact import Fact, Relation
+
+GIVEN = {"n_shots": 3, "n_facts": 4, "n_options": 4, "seed": 1}
+TWO = ["capital", "film_language"]
+
+
+def write(folder, **relations):
+    """A fact set of files: for each relation and split, pairs."""
+    for name, splits in relations.items():
+        rows = [(s, o, split) for split, pairs in splits.items() for s, o in pairs]
+        folder.mkdir(exist_ok=True)
+        frame = pd.DataFrame(rows, columns=["subject", "object", "split"])
+        frame.to_csv(folder / f"{name}.csv", index=False)
+    return str(folder)
+
+
+def pairs(letter: str, n: int, objects: int) -> list[tuple[str, str]]:
+    return [(f"{letter}{i}", f"object {i % objects}") for i in range(n)]
+
+
+@pytest.fixture
+def spec(tmp_path):
+    """Two relations with splits: r has 6 objects, s has 3."""
+    r = {"train": pairs("a", 8, 6), "test": pairs("b", 5, 6)}
+    s = {"train": pairs("c", 8, 3), "test": pairs("d", 5, 3)}
+    return write(tmp_path / "set", r=r, s=s)
+
+
+def test_draw_keeps_its_rules_in_every_relation():
+    sample = facts.draw("atlas", TWO, **GIVEN)
+    assert list(sample) == TWO
+    for name, drawn in sample.items():
+        assert drawn.relation == facts.load("atlas", name)
+        assert (len(drawn.shots), len(drawn.facts), len(drawn.options)) == (3, 4, 4)
+        assert set(drawn.shots) <= set(drawn.train) and set(drawn.facts) <= set(drawn.test)
+        assert not {f.subject for f in drawn.train} & {f.subject for f in drawn.test}
+        for fact, names in zip(drawn.facts, drawn.options, strict=True):
+            assert len(set(names)) == 4 and fact.object in names
+            assert set(names) <= set(drawn.relation.objects)
+
+
+def test_shots_and_options_do_not_depend_on_how_many_facts_are_asked():
+    few, many = (facts.draw("atlas", TWO, **GIVEN | {"n_facts": n}) for n in (2, 30))
+    for name in TWO:
+        assert few[name].shots == many[name].shots
+        options = dict(zip(many[name].facts, many[name].options, strict=True))
+        assert few[name].facts == many[name].facts[:2]
+        assert [options[f] for f in few[name].facts] == list(few[name].options)
+    alone = facts.draw("atlas", TWO[::-1], **GIVEN | {"n_facts": 2})
+    assert alone == few and list(alone) == TWO[::-1]
+    other = facts.draw("atlas", TWO, **GIVEN | {"seed": 2})
+    assert all(other[n].shots != few[n].shots for n in TWO)
+    assert all(other[n].facts[:2] != few[n].facts for n in TWO)
+
+
+def test_without_names_all_relations_are_drawn_and_without_a_number_all_facts(spec):
+    sample = facts.draw(spec, n_shots=1, n_facts=None, n_options=2, seed=0)
+    assert list(sample) == ["r", "s"]
+    for drawn in sample.values():
+        assert drawn.facts == drawn.test and len(drawn.test) == 5
+
+
+def test_the_choice_is_made_on_training_facts_that_are_not_shown(spec):
+    given = {"n_shots": 3, "n_options": 2, "seed": 0, "part": "choice"}
+    for n, asked in ((None, 5), (2, 2), (100, 5)):
+        for drawn in facts.draw(spec, n_facts=n, **given).values():
+            shown = {shot.subject for shot in drawn.shots}
+            assert len(drawn.facts) == asked and set(drawn.facts) <= set(drawn.train)
+            assert not shown & {fact.subject for fact in drawn.facts}
+            assert len({*drawn.shots, *drawn.facts}) == 3 + asked
+
+
+def test_a_relation_with_few_objects_gets_fewer_options_if_it_may(spec):
+    given = {"n_shots": 1, "n_facts": 2, "seed": 0}
+    sample = facts.draw(spec, n_options=5, take_fewer=True, **given)
+    assert {name: len(d.options[0]) for name, d in sample.items()} == {"r": 5, "s": 3}
+    with pytest.raises(BadInput, match="^5 options asked for, but relation s has only 2 objects"):
+        facts.draw(spec, n_options=5, **given)
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ({"part": "train"}, "unknown part 'train': must be test or choice"),
+        ({"relations": ["r"]}, r"relations \['r'\]: must be 2 or more, each once"),
+        ({"relations": ["r", "s", "r"]}, r"relations \['r', 's', 'r'\]: must be 2 or more"),
+        ({"relations": ["r", "t"]}, "unknown relation 't' in .*; there are: r, s"),
+        ({"n_shots": 9}, "9 shots asked for, but relation r has 8 subjects to show"),
+        ({"n_shots": 8, "part": "choice"}, "no facts are left to draw from; show fewer"),
+        (
+            {"n_shots": 8, "part": "choice", "n_facts": None},
+            "no facts are left to draw from; show fewer",
+        ),
+        ({"n_facts": 0}, "limit must be 1 or more facts, found 0"),
+        ({"n_options": 1}, "options must be 2 or more, found 1"),
+        ({"n_options": 7}, "7 options asked for, but relation r has only 5 objects"),
+    ],
+)
+def test_samples_that_cannot_be_drawn_are_refused_in_one_line(spec, changes, line):
+    given = {"relations": ["r", "s"], "n_shots": 1, "n_facts": 2, "n_options": 2, "seed": 0}
+    with pytest.raises(BadInput, match=f"^{line}"):
+        facts.draw(spec, **given | changes)
+
+
+def test_one_relation_is_no_sample_whoever_names_it(tmp_path):
+    alone = write(tmp_path / "one", r={"train": pairs("a", 4, 3), "test": pairs("b", 4, 3)})
+    with pytest.raises(BadInput, match=r"relations \['r'\]: must be 2 or more, each once"):
+        facts.draw(alone, **GIVEN)
+    with pytest.raises(BadInput, match="unknown fact set 'atlass'"):
+        facts.draw("atlass", **GIVEN)
+
+
+# --- tables of a sample
+
+
+def fact(subject: str, name: str) -> Fact:
+    return Fact(subject, "r", subject, name)
+
+
+def small() -> dict[str, Drawn]:
+    """Red is shown twice, blue once. Of the tests two are red, one blue, one green."""
+    shots = tuple(fact(s, o) for s, o in [("a", "red"), ("b", "red"), ("c", "blue")])
+    test = tuple(fact(s, o) for s, o in [("e", "red"), ("f", "red"), ("g", "blue"), ("h", "green")])
+    relation = Relation("r", (*shots, *test))
+    every = ("red", "blue", "green")
+    return {"r": Drawn(relation, shots, test[2:3], (every,), shots, test)}
+
+
+def test_yardsticks_by_pencil():
+    """With all three objects as options the most frequent is red: right for 2 of the 4 test facts."""
+    [row] = yardsticks(small(), seed=0).itertuples(index=False)
+    assert row == ("r", 1 / 3, 2 / 4)
+    assert list(yardsticks(small(), seed=0)) == ["relation", "chance", "frequent"]
+
+
+def test_yardsticks_by_loop():
+    """Over all test facts of the sample's relations, whether asked or not, with the sample's seed."""
+    sample = facts.draw("atlas", TWO, **GIVEN | {"n_shots": 40})
+    found = yardsticks(sample, seed=1).set_index("relation")
+    everything = facts.draw("atlas", TWO, **GIVEN | {"n_shots": 40, "n_facts": None})
+    for name, drawn in everything.items():
+        shown = [shot.object for shot in drawn.shots]
+        right = []
+        for asked, names in zip(drawn.facts, drawn.options, strict=True):
+            most = max(shown.count(n) for n in names)
+            likeliest = [n for n in names if shown.count(n) == most]
+            right.append((asked.object in likeliest) / len(likeliest))
+        assert found.loc[name, "frequent"] == pytest.approx(sum(right) / len(right))
+        assert found.loc[name, "chance"] == 0.25
+    assert yardsticks(sample, seed=2)["frequent"].tolist() != found["frequent"].tolist()
+
+
+def test_overview_says_what_there_is_and_what_is_fewer(spec):
+    sample = facts.draw(spec, n_shots=1, n_facts=9, n_options=5, seed=0, take_fewer=True)
+    rows = overview(sample, n_options=5, n_facts=9).to_dict("records")
+    both = {"facts": 13, "to_ask": 5, "asked": 5, "large": ""}
+    assert rows == [
+        {"relation": "r", "objects": 6, "n_options": 5, "fewer": "facts", **both},
+        {"relation": "s", "objects": 3, "n_options": 3, "fewer": "options, facts", **both},
+    ]
+    for n in (5, None):
+        assert overview(sample, n_options=3, n_facts=n)["fewer"].tolist() == ["", ""]
+
+
+def test_overview_marks_relations_that_pass_the_papers_filter():
+    """More than 500 facts and 100 objects (IC-D2): of these, airports alone."""
+    names = ["airport_code", "film_language", "capital"]  # 858 and 858, 1198 and 39, 227 and 226
+    sample = facts.draw("atlas", names, n_shots=1, n_facts=1, n_options=2, seed=0)
+    found = overview(sample, n_options=2, n_facts=1)
+    assert found["large"].tolist() == ["yes", "", ""]
+
+
+def test_examples_are_lines_of_a_page():
+    sample = small()
+    assert examples(sample) == "r: g -> blue, among red, blue, green, ..."
+    long = Drawn(**vars(sample["r"]) | {"options": (("word " * 30, "b", "c"),)})
+    [line] = examples({"r": long}).split("\n")
+    assert len(line) <= 79 and line.endswith(" ...")
+    drawn = facts.draw("atlas", n_shots=1, n_facts=3, n_options=4, seed=0)
+    lines = examples(drawn).split("\n")
+    assert [line.split(":")[0] for line in lines] == [n for n in list(drawn)[:3] for _ in "ab"]
+    assert len(examples(drawn, n_relations=1, n_facts=3).split("\n")) == 3

@@ -1,0 +1,105 @@
+"""Filters: one token means one token for every kind of tokenizer, and a hint means the letters."""
+
+import pytest
+from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+from transformers import PreTrainedTokenizerFast
+
+from lkecore.errors import BadInput
+from lkecore.facts.fact import Fact, Relation
+from lkecore.facts.filters import single_token, without_string_match
+
+
+def relation(*pairs):
+    return Relation("r", tuple(Fact(f"s{i}", "r", s, o) for i, (s, o) in enumerate(pairs)))
+
+
+def subjects(loaded):
+    return [fact.subject for fact in loaded.facts]
+
+
+def bpe(pre_tokenizer, text):
+    """A BPE that has learnt every word of a text as one token, and knows letters besides."""
+    tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizer
+    letters = list("ĠabcdefghijklmnopqrstuvwxyzBOPR▁ -")
+    trainer = trainers.BpeTrainer(
+        vocab_size=500, special_tokens=["<unk>"], initial_alphabet=letters, show_progress=False
+    )
+    tokenizer.train_from_iterator([text] * 3, trainer)
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="<unk>")
+
+
+def byte_level(text):
+    return bpe(pre_tokenizers.ByteLevel(add_prefix_space=False), text)
+
+
+def sentence_piece(text):
+    return bpe(pre_tokenizers.Metaspace(), text)
+
+
+def word_piece(text):
+    vocabulary = {word: i for i, word in enumerate(["[UNK]", "##lo", *text.split()])}
+    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="[UNK]")
+
+
+CITIES = relation(("Italy", "Rome"), ("Norway", "Oslo"), ("France", "Paris"), ("Spain", "Rome"))
+
+
+@pytest.mark.parametrize("kind", [byte_level, sentence_piece, word_piece])
+def test_an_object_that_is_a_word_of_the_vocabulary_stays(kind):
+    tokenizer = kind("it is Rome and it is Paris and Os")
+    assert "Oslo" not in tokenizer.get_vocab()
+    assert subjects(single_token(CITIES, [tokenizer])) == ["Italy", "France", "Spain"]
+
+
+def test_the_space_before_an_object_belongs_to_it():
+    # Without a space in front, "Rome" is one token of this tokenizer, and " Rome" two: a text that
+    # goes on with Rome after a word needs both.
+    tokenizer = byte_level("Rome is it it is Paris")
+    assert len(tokenizer.encode("Rome")) == 1 and len(tokenizer.encode(" Rome")) > 1
+    assert subjects(single_token(CITIES, [tokenizer])) == ["France"]
+
+
+def test_an_object_must_be_one_token_for_every_tokenizer():
+    tokenizers = [byte_level("it is Rome Oslo"), word_piece("is Oslo Paris")]
+    assert subjects(single_token(CITIES, tokenizers)) == ["Norway"]
+    assert single_token(CITIES, tokenizers[::-1]) == single_token(CITIES, tokenizers)
+
+
+def test_the_unknown_token_is_no_token_of_an_object():
+    tokenizer = word_piece("is Paris")
+    assert tokenizer.tokenize("Rome") == ["[UNK]"]
+    assert subjects(single_token(CITIES, [tokenizer])) == ["France"]
+
+
+def test_several_words_are_never_one_token():
+    loaded = relation(("Argentina", "Buenos Aires"), ("Italy", "Rome"))
+    for kind in (byte_level, sentence_piece, word_piece):
+        assert subjects(single_token(loaded, [kind("is Buenos Aires Rome")])) == ["Italy"]
+
+
+def test_the_relation_stays_as_it_is_but_for_the_facts_that_go():
+    facts = (Fact("a", "r", "Italy", "Rome", ("Roma",), options=("Oslo", "Rome"), split="test"),)
+    loaded = Relation("r", (*facts, Fact("b", "r", "Norway", "Oslo")), label="x", templates=("t",))
+    expected = Relation("r", facts, label="x", templates=("t",))
+    assert single_token(loaded, [word_piece("is Rome")]) == expected
+
+
+def test_objects_in_the_name_of_their_subject_go():
+    loaded = relation(
+        ("Apple Watch", "Apple"),
+        ("new york city", "York"),
+        ("Romania", "Roma"),  # letters, not words: as in the authors' filter
+        ("Apple", "Apple Inc"),
+        ("Italy", "Rome"),
+    )
+    assert subjects(without_string_match(loaded)) == ["Apple", "Italy"]
+
+
+def test_a_filter_that_leaves_nothing_says_so():
+    with pytest.raises(BadInput, match="^relation r: no object is one token for every tokenizer$"):
+        single_token(CITIES, [word_piece("is")])
+    with pytest.raises(BadInput, match="^relation r: every subject holds its object in its name$"):
+        without_string_match(relation(("Rome", "Rome")))

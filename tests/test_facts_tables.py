@@ -1,0 +1,295 @@
+"""Rows: every format is read as its definition says, and every bad row is named with its place."""
+
+import json
+import re
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lkecore import facts
+from lkecore.errors import BadInput, nearest
+from lkecore.facts.tables import read, sources, text, texts
+
+
+def put(folder, name, content):
+    """Write text (or bytes) as it stands, without translation of line ends."""
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def rows(path):
+    return [row for _, row in read(path)]
+
+
+def places(path):
+    """Where the rows are: ["line 2", ...]."""
+    return [where.removeprefix(f"{path}, ") for where, _ in read(path)]
+
+
+def complaint(path):
+    """The message about a file that cannot be read, without the folder."""
+    with pytest.raises(BadInput) as caught:
+        list(read(path))
+    message = str(caught.value)
+    assert "\n" not in message and message.startswith(str(path))
+    return message.replace(str(path), path.name)
+
+
+# --- formats --------------------------------------------------------------------------------------
+
+
+def test_jsonl_is_one_object_for_each_line_and_blank_lines_count_as_lines(tmp_path):
+    path = put(tmp_path, "a.jsonl", '{"a": "x", "b": [1, ["y"]]}\n\n  \n{"a": "é"}')
+    assert rows(path) == [{"a": "x", "b": [1, ["y"]]}, {"a": "é"}]
+    assert places(path) == ["line 1", "line 4"]
+
+
+def test_csv_fields_may_hold_commas_quotes_and_line_breaks(tmp_path):
+    path = put(tmp_path, "a.csv", 's,o\n"Washington, D.C.",x\n"a\nb","say ""hi"""\nc,d\n')
+    assert rows(path) == [
+        {"s": "Washington, D.C.", "o": "x"},
+        {"s": "a\nb", "o": 'say "hi"'},
+        {"s": "c", "o": "d"},
+    ]
+    assert places(path) == ["line 2", "line 3", "line 5"]  # where the row begins
+
+
+def test_tsv_keeps_quotes_and_commas_as_they_are(tmp_path):
+    path = put(tmp_path, "a.tsv", 's\to\n"Weird Al" Yankovic\tx, y\n"\tz\n')
+    assert rows(path) == [{"s": '"Weird Al" Yankovic', "o": "x, y"}, {"s": '"', "o": "z"}]
+
+
+def test_parquet_gives_texts_numbers_lists_and_missing_values_as_plain_python(tmp_path):
+    frame = pd.DataFrame(
+        {
+            "s": ["a", "b"],
+            "year": pd.array([1999, None], dtype="Int64"),
+            "names": [["x", "y"], []],
+            "nested": [[["p"], []], None],
+            "split": ["test", None],
+        }
+    )
+    path = tmp_path / "a.parquet"
+    frame.to_parquet(path)
+    assert rows(path) == [
+        {"s": "a", "year": 1999, "names": ["x", "y"], "nested": [["p"], []], "split": "test"},
+        {"s": "b", "year": None, "names": [], "nested": None, "split": None},
+    ]
+    assert places(path) == ["row 1", "row 2"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.jsonl", '{"s": "a", "o": "b"}\n\n{"s": "c", "o": "é"}\n'),
+        ("a.csv", "s,o\na,b\n\nc,é\n"),
+        ("a.tsv", "s\to\na\tb\n\nc\té\n"),
+    ],
+)
+def test_byte_order_mark_and_windows_line_ends_and_blank_lines_change_nothing(
+    tmp_path, name, content
+):
+    expected = [{"s": "a", "o": "b"}, {"s": "c", "o": "é"}]
+    for mark in ("", "\ufeff"):
+        for end in ("\n", "\r\n"):
+            path = put(tmp_path, name, mark + content.replace("\n", end))
+            assert rows(path) == expected
+            assert places(path)[1] == ("line 3" if name == "a.jsonl" else "line 4")
+
+
+@pytest.mark.parametrize("character", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c"])
+def test_characters_that_only_python_takes_for_line_breaks_do_not_end_a_row(tmp_path, character):
+    name = f"a{character}b"
+    assert rows(put(tmp_path, "a.tsv", f"s\to\n{name}\tx\n")) == [{"s": name, "o": "x"}]
+    assert rows(put(tmp_path, "a.csv", f"s,o\n{name},x\n")) == [{"s": name, "o": "x"}]
+    line = json.dumps({"s": name}, ensure_ascii=False)
+    if character >= "\x20":  # JSON itself allows no control characters
+        assert rows(put(tmp_path, "a.jsonl", f"{line}\n")) == [{"s": name}]
+
+
+NAMES = st.text(
+    st.characters(exclude_categories=("Cs", "Cc")) | st.sampled_from(["\n", '"', ",", "\\"])
+)
+
+
+@given(st.lists(st.tuples(NAMES, NAMES), min_size=1, max_size=4))
+def test_what_pandas_writes_as_csv_or_parquet_is_read_back(tmp_path_factory, pairs):
+    folder = tmp_path_factory.mktemp("written")
+    frame = pd.DataFrame(pairs, columns=["s", "o"])
+    frame.to_csv(folder / "a.csv", index=False, lineterminator="\n", quoting=1)
+    frame.to_parquet(folder / "a.parquet")
+    expected = [{"s": s, "o": o} for s, o in pairs]
+    assert rows(folder / "a.csv") == expected
+    assert rows(folder / "a.parquet") == expected
+
+
+# --- errors ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.jsonl", '{"s": "a"}\n\n{"s": \n', r"a.jsonl, line 3: not JSON \(.*\)"),
+        ("a.jsonl", '{"s": "a"}\n["b"]\n', r"a.jsonl, line 2: .* JSON object, found '\[\"b\"\]'"),
+        ("a.jsonl", "7\n", r"a.jsonl, line 1: expected a JSON object, found '7'"),
+        ("a.csv", "s,o\na,b\nc\n", r"a.csv, line 3: 1 fields where the header has 2"),
+        ("a.csv", "s,o\n\na,b,c\n", r"a.csv, line 3: 3 fields where the header has 2"),
+        ("a.tsv", "s\to\na b\n", r"a.tsv, line 2: 1 fields where the header has 2"),
+        ("a.csv", 's,o\na,b\nc,"d\ne,f\ng,h\n', r"a.csv, line 3: unexpected end of data"),
+        ("a.csv", 's,o\n"a\nb",c\n"d"e,f\n', r"a.csv, line 4: ',' expected after '\"'"),
+        ("a.jsonl", b'{"s": "a"}\n{"s": "\xe9"}\n', r"a.jsonl, line 2: not UTF-8 \(byte 0xe9\)"),
+        ("a.csv", b"s,o\r\na,b\r\n\r\n\xff,d\r\n", r"a.csv, line 4: not UTF-8 \(byte 0xff\)"),
+        ("a.tsv", b"s\to\n\x80\tb\n", r"a.tsv, line 2: not UTF-8 \(byte 0x80\)"),
+        ("a.tsv", b"\xef\xbb\xbfs\to\n\x80\tb\n", r"a.tsv, line 2: not UTF-8 \(byte 0x80\)"),
+        ("a.parquet", "PAR1 or not", r"a.parquet: not a readable Parquet file \(.*\)"),
+        ("a.parquet", "", r"a.parquet: not a readable Parquet file \(.*\)"),
+    ],
+)
+def test_bad_file_is_named_with_its_line(tmp_path, name, content, message):
+    assert re.fullmatch(message, complaint(put(tmp_path, name, content)))
+
+
+def test_file_that_may_not_be_read_is_named(tmp_path, monkeypatch):
+    path = put(tmp_path, "a.csv", "s,o\n")
+
+    def refuse(self):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(type(path), "read_bytes", refuse)
+    assert complaint(path) == "a.csv: cannot be read (Permission denied)"
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"object": "b"}, "no column subject or sub_label"),
+        ({"subject": "a"}, "no column object or obj_label"),
+        ({"subject": "", "object": "b"}, "subject must be a non-empty text, found ''"),
+        ({"subject": " \t", "object": "b"}, "subject must be a non-empty text, found ' \\t'"),
+        ({"subject": None, "object": "b"}, "subject must be a non-empty text, found None"),
+        ({"subject": "a", "object": ["b"]}, "object must be a non-empty text, found ['b']"),
+        ({"subject": "a", "object": True}, "object must be a non-empty text, found True"),
+        ({"subject": "a", "object": 1.5}, "object must be a non-empty text, found 1.5"),
+        ({"subject": "a\ud83d", "object": "b"}, "subject holds half a character, found 'a\\ud83d'"),
+        ({"subject": "a", "object": "b", "id": ""}, "id must be a non-empty text, found ''"),
+        (
+            {"subject": "a", "object": "b", "obj_labels": "b"},
+            "obj_labels must be a list of texts, found 'b'",
+        ),
+        (
+            {"subject": "a", "object": "b", "obj_aliases": [["c", None]]},
+            "obj_aliases must be a non-empty text, found None",
+        ),
+        (
+            {"subject": "a", "object": "b", "split": "validation"},
+            "split must be one of ('train', 'dev', 'test'), found 'validation'",
+        ),
+    ],
+)
+def test_bad_row_is_named_with_file_line_column_and_value(tmp_path, row, message):
+    good = json.dumps({"subject": "x", "object": "y"})
+    path = put(tmp_path, "r.jsonl", f"{good}\n\n{json.dumps(row)}\n")
+    with pytest.raises(BadInput) as caught:
+        facts.load(str(path), "r")
+    assert str(caught.value) == f"{path}, line 3: {message}"
+
+
+# --- cells ----------------------------------------------------------------------------------------
+
+
+def test_text_takes_the_first_column_there_is_and_tidies_white_space():
+    assert text({"b": "x", "a": "y"}, "here", "a", "b") == "y"
+    assert text({"b": " New \n York\u00a0"}, "here", "a", "b") == "New York"
+
+
+def test_whole_numbers_become_text():
+    assert text({"a": 1999}, "here", "a") == "1999"
+
+
+def test_texts_are_flattened_in_order():
+    nested = [["a", "b"], [], "c", ["d", 7]]
+    assert texts({"x": nested}, "here", "x") == ["a", "b", "c", "d", "7"]
+    assert texts({"x": None}, "here", "x") == texts({}, "here", "x") == []
+
+
+# --- files of a fact set --------------------------------------------------------------------------
+
+
+def test_a_file_is_one_source_named_after_it(tmp_path):
+    path = put(tmp_path, "capital.csv", "")
+    assert sources(str(path)) == [("capital", "", path)]
+
+
+def test_folder_of_relation_folders_gives_each_split_and_leaves_other_files(tmp_path):
+    for name in (
+        "P17/train.jsonl", "P17/test.csv", "P30/dev.tsv", "P36/test.parquet",
+        "P17/notes.jsonl", "P99/readme.txt", "relations.tsv", "README.md", ".hidden/x/test.csv",
+    ):  # fmt: skip
+        put(tmp_path, name, "")
+    found = {(name, split, path.relative_to(tmp_path).as_posix()) for name, split, path
+             in sources(str(tmp_path))}  # fmt: skip
+    assert found == {
+        ("P17", "train", "P17/train.jsonl"),
+        ("P17", "test", "P17/test.csv"),
+        ("P30", "dev", "P30/dev.tsv"),
+        ("P36", "test", "P36/test.parquet"),
+    }
+
+
+def test_one_relation_folder_has_the_name_of_the_folder_however_it_is_spelled(
+    tmp_path, monkeypatch
+):
+    for name in ("P17/train.jsonl", "P17/test.jsonl", "P17/other.jsonl"):
+        put(tmp_path, name, "")
+    monkeypatch.chdir(tmp_path / "P17")
+    for spec in (str(tmp_path / "P17"), f"{tmp_path}/P17/", ".", "../P17"):
+        assert {(name, split) for name, split, _ in sources(spec)} == {
+            ("P17", "train"), ("P17", "test")
+        }  # fmt: skip
+
+
+def test_folder_of_files_has_a_relation_for_each_file(tmp_path):
+    for name in ("P17.jsonl", "P30.csv", "notes.txt", "LICENSE"):
+        put(tmp_path, name, "")
+    assert [(name, split) for name, split, _ in sources(str(tmp_path))] == [
+        ("P17", ""),
+        ("P30", ""),
+    ]
+
+
+def test_unknown_fact_sets_and_suffixes_are_named(tmp_path):
+    for name in ("a.xlsx", "b"):
+        path = put(tmp_path, name, "")
+        with pytest.raises(BadInput, match=r"is not one of .*'\.jsonl', '\.csv', '\.tsv'"):
+            sources(str(path))
+    with pytest.raises(BadInput, match="unknown fact set '.*atlass': neither atlas nor"):
+        sources(str(tmp_path / "atlass"))
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    with pytest.raises(BadInput, match="empty: no .jsonl, .csv, .tsv, .parquet file in it"):
+        sources(str(empty))
+
+
+def test_nearest_names_come_first_and_long_lists_are_cut():
+    assert nearest("capitol", ["currency", "capital"]) == "nearest: capital"
+    assert nearest("zzz", ["b", "a"]) == "there are: b, a"
+    assert nearest("zzz", map(str, range(11))) == "there are: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ..."
+
+
+def test_json_nested_too_deep_or_a_number_without_end_names_its_line(tmp_path):
+    file = tmp_path / "a.jsonl"
+    for line in ("[" * 100_000, '{"subject": ' + "1" * 5000 + "}"):
+        file.write_text('{"subject": "a", "object": "b"}\n' + line)
+        with pytest.raises(BadInput, match="a.jsonl, line 2: JSON beyond"):
+            list(read(file))
+
+
+def test_a_header_with_a_column_twice_is_refused(tmp_path):
+    file = tmp_path / "a.csv"
+    file.write_text("subject,object,object\na,b,c\n")
+    with pytest.raises(BadInput, match="line 1: the header names a column twice"):
+        list(read(file))

@@ -1,0 +1,356 @@
+"""Text of other people (facts, prompts, names, parameters) is shown on pages, and never run."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import projects
+import pytest
+import yaml
+from bs4 import BeautifulSoup
+from markdown_it.renderer import RendererHTML
+from matplotlib.figure import Figure
+from myst_parser.config.main import MdParserConfig
+from myst_parser.parsers.mdit import create_md_parser
+
+from lkecore import figures
+from lkecore.answers import shipped, words
+from lkecore.book import build, foreign, verdicts
+from lkecore.errors import BadInput
+from lkecore.models import embedded
+from lkecore.runs import plan, yamlfile
+
+TOP = Path(__file__).resolve().parent.parent
+SCRIPT, IMAGE = "<script>alert(1)</script>", "<img src=x onerror=alert(1)>"
+HOSTILE = [
+    SCRIPT, IMAGE, "<s>", "<mask>", "US$ \\frac", "$x$", "a|b", "`c`", "{{ d }}", "{raw}`e`",
+    "[f](https://example.org)", "**g**", "&lt;h&gt;", "i\nj", "<!-- k", "\\(l\\)", "https://m.org",
+    "::: n", "# o", "'p' \"q\"",
+]  # fmt: skip
+TAGS = {"script", "img", "s", "mask"}
+
+
+def soup(markup: str) -> BeautifulSoup:
+    return BeautifulSoup(markup, "html.parser")
+
+
+def cells(markup: str, tag: str) -> list[str]:
+    return [cell.get_text() for cell in soup(markup).find_all(tag)]
+
+
+def seen(text: str) -> str:
+    return " ".join(text.split())
+
+
+# --- the whole way
+
+# A stray $ is shown, and a pair of them is no formula; a name with a sign of each kind.
+NAMED = f"{SCRIPT} {IMAGE} <s> <mask> US$ \\frac | `c` {{{{ d }}}}"
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    """(page 10, its book's other pages by name), of hostile facts, relations and a hostile model."""
+    project = tmp_path_factory.mktemp("project")
+    name = "10_iclke_relations"
+    model, facts = project / f"toy {IMAGE} $_$", project / "facts <s> $x$.jsonl"
+    embedded.build_toy(model)
+    rows = [
+        {"relation": f"{relation} {NAMED}", "subject": f"{n} {NAMED}", "object": f"{NAMED} {n % 9}"}
+        for relation in ("one", "two")
+        for n in range(18)
+    ]
+    facts.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    text = (TOP / "notebooks" / f"{name}.py").read_text(encoding="utf-8")
+    given = {"models": [str(model)], "fact_set": str(facts)}
+    given |= {"n_shots": 2, "n_options": 5, "n_facts": 3, "n_choice": 2}
+    path = projects.make(project, {name: text}, **{name: {"parameters": given}}) / "params/p.yaml"
+    ran = projects.start(project, "--runs", str(project / "runs"))
+    out, err = ran.communicate(timeout=200)
+    assert ran.returncode == 0, out + err
+    build.gather(plan.read_plan(path), project / "runs")
+    shutil.copytree(TOP / "book" / "_ext", project / "book" / "_ext")
+    for file in ("book/references.bib", "_config.yml"):
+        shutil.copy(TOP / file, project / file)
+    shutil.copytree(TOP / "book/_static", project / "book/_static", ignore=lambda *_: ["mathjax"])
+    chapters = [{"file": f"notebooks/{name}"}, {"file": "coverage"}, {"file": "verdicts"}]
+    toc = {"format": "jb-book", "root": "index", "chapters": chapters}
+    (project / "book" / "_toc.yml").write_text(yaml.safe_dump(toc))
+    (project / "book" / "index.md").write_text("# Book\n")
+    start = "import sys; from jupyter_book.cli.main import main; sys.exit(main())"
+    command = [sys.executable, "-c", start, "build", "book", "--config", "_config.yml"]
+    command += ["--path-output", ".", "-q"]  # links to pages that are not here are no errors
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    pages = project / "_build" / "html"
+    names = f"notebooks/{name}", "coverage", "verdicts"
+    return {each: soup((pages / f"{each}.html").read_text(encoding="utf-8")) for each in names}
+
+
+@pytest.mark.parametrize("name", ["notebooks/10_iclke_relations", "coverage", "verdicts"])
+def test_page_of_hostile_facts_and_names_has_no_markup_of_theirs(page, name):
+    whole = page[name]
+    assert not [tag for tag in whole.find_all("script") if "alert(1)" in tag.get_text()]
+    assert not [tag for tag in whole.find_all() if "alert" in str(list(tag.attrs.values()))]
+    article = whole.select_one("article")
+    assert not article.find_all(["script", "s", "mask"]) and not article.select(".math")
+    assert all(tag["src"].startswith("../_images/") for tag in article.find_all("img"))
+    assert not [tag for tag in article.find_all() if any(key.startswith("on") for key in tag.attrs)]
+
+
+def test_hostile_facts_are_read_as_they_are_in_tables_and_prompts(page):
+    article = page["notebooks/10_iclke_relations"].select_one("article")
+    shown = [cell.get_text() for cell in article.select("table.lke-text :is(td, th)")]
+    assert {f"one {NAMED}", f"two {NAMED}"} <= set(shown)
+    printed = "".join(tag.get_text() for tag in article.select(".cell_output pre"))
+    assert repr(f" {NAMED}")[1:-1] in printed
+
+
+def test_hostile_name_of_a_model_is_read_as_it_is_on_every_page(page):
+    for name, soup_of in page.items():
+        assert f"toy {IMAGE} $_$" in soup_of.select_one("article").get_text(), name
+    note = page["notebooks/10_iclke_relations"].select_one("div.lke-profile").get_text()
+    assert f"toy {IMAGE} $_$ (your own; digest" in note and "Made by the profile trial" in note
+
+
+# --- tables
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_table_shows_foreign_text_wherever_it_stands(text):
+    names = [f"{text} 1", f"{text} 2"]
+    index = pd.MultiIndex.from_tuples([(text, "x"), ("y", text)], names=names)
+    columns = pd.MultiIndex.from_tuples([(text, "u"), ("v", text)], names=names)
+    values = [[text, [text]], [np.str_(text), {"key": text}]]
+    frame = pd.DataFrame(values, index, columns)
+    shown = words(frame, index=True).to_html()
+    assert not soup(shown).find_all(TAGS) and "<!--" not in shown
+    assert cells(shown, "td") == [text, str([text]), text, str({"key": text})]
+    assert {text, *names} <= set(cells(shown, "th"))
+    flat = words(pd.DataFrame({text: pd.Categorical([text])}, pd.Index([text], name=text)))
+    assert not soup(flat.to_html()).find_all(TAGS) and cells(flat.to_html(), "td") == [text]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_plain_frame_of_pandas_shows_foreign_text_wherever_it_stands(text):
+    index = pd.MultiIndex.from_tuples([(text, "x")], names=[text, "n"])
+    columns = pd.Index([text], name=text)
+    for frame in (
+        pd.DataFrame([[text]], index, columns),
+        pd.DataFrame([[[text]]], pd.Index([text], name=text), columns),
+    ):
+        shown = frame._repr_html_()
+        assert not soup(shown).find_all(TAGS) and "<!--" not in shown
+
+
+def test_table_is_that_of_pandas_but_for_its_classes_and_leaves_the_frame():
+    frame = pd.DataFrame(
+        {
+            "x": [0.5, np.nan, 3e9],
+            "n": [1, 2, 3],
+            "yes": [True, False, True],
+            "mixed": [None, 1.25, "a b"],
+            "when": pd.date_range("2026-01-01", periods=3),
+            "some": pd.array([1, None, 2], dtype="Int64"),
+        }
+    )
+    before, some = frame.copy(deep=True), frame[["x", "n"]].set_index("n")
+    for ours, pandas in (
+        (words(frame), frame.style.hide()),
+        (words(frame, index=True), frame.style),
+        (words(frame, digits=2), frame.style.hide().format(precision=2)),
+        (words(some, index=True, digits="{:.2f}"), some.style.format("{:.2f}")),
+        (words(some, missing=""), some.style.hide().format(na_rep="")),
+        (words(some, digits={"x": "{:,.1f}"}), some.style.hide().format({"x": "{:,.1f}"})),
+    ):
+        theirs = pandas.set_table_attributes('class="lke-text"')._repr_html_()
+        plain = ours._repr_html_().replace(" tex2jax_ignore mathjax_ignore", "")
+        assert re.sub("T_[0-9a-f]+", "", plain) == re.sub("T_[0-9a-f]+", "", theirs)
+    pd.testing.assert_frame_equal(frame, before)
+
+
+def test_table_without_rows_has_its_head():
+    assert cells(words(pd.DataFrame(columns=["a", SCRIPT])).to_html(), "th") == ["a", SCRIPT]
+
+
+def test_no_notebook_has_a_styled_table_of_its_own():
+    for path in sorted((TOP / "notebooks").glob("*.py")):
+        assert not re.search(r"(?<!figures)\.style\b", path.read_text(encoding="utf-8")), path.name
+
+
+# --- figures
+
+
+def test_dollar_in_a_figure_is_a_dollar():
+    text = "US$ \\frac, US$ {x}^2"
+    columns = ["relation", "estimator", "accuracy", "low", "high"]
+    frame = pd.DataFrame([(text, text, 0.5, 0.4, 0.6)], columns=columns)
+    with mpl.rc_context():
+        mpl.rcParams["text.parse_math"] = True
+        figures.style()
+        ax = Figure().subplots()
+        figures.accuracy_bars(frame, ax, chance=0.1)
+        ax.set_title(text)
+        ax.figure.canvas.draw()
+    assert text in [label.get_text() for label in ax.get_yticklabels()]
+
+
+def tick_texts(axis) -> list[str]:
+    axis.figure.canvas.draw()
+    both = [*axis.get_majorticklabels(), *axis.get_minorticklabels()]
+    return [label.get_text() for label in both if label.get_text()]
+
+
+def test_logarithmic_axis_has_plain_labels():
+    with mpl.rc_context():
+        figures.style()
+        ax = Figure().subplots()
+        ax.set(xscale="log", yscale="log", xlim=(0.5, 20_000), ylim=(1e-6, 1e12))
+        ax.set_yticks([1e-6, 1e-3, 1, 1e6, 1e12, 3e6])
+        figures.plain_ticks(ax.xaxis)
+        figures.plain_ticks(ax.yaxis)
+        across, up = tick_texts(ax.xaxis), tick_texts(ax.yaxis)
+    assert {"1", "10", "100", "1,000", "10,000"} <= set(across)
+    assert up == ["10⁻⁶", "0.001", "1", "10⁶", "10¹²", "3,000,000"]
+
+
+def test_figures_of_the_package_on_logarithmic_axes_have_no_formulas():
+    columns = ["form", "model", "exposures", "accuracy", "low", "high"]
+    doses = pd.DataFrame([("list", "a", n, 0.5, 0.4, 0.6) for n in (0, 1, 8)], columns=columns)
+    with mpl.rc_context():
+        figures.style()
+        one, two, three = Figure().subplots(1, 3)
+        figures.dose_lines(
+            doses, one, hue="form", unit="model", hue_order=["list"], most=8, chance=0.1
+        )
+        for ax, shots in ((two, (0, 5)), (three, (1, 50))):
+            draws = pd.DataFrame({"n_shots": shots, "estimator": "f", "draw": 0, "accuracy": 0.5})
+            means = pd.DataFrame({"n_shots": shots, "estimator": "f", "low": 0.4, "high": 0.6})
+            figures.shots_curve(draws, means.assign(needed=np.nan), ax, chance=0.1)
+        texts = [t for ax in (one, two, three) for t in tick_texts(ax.xaxis) + tick_texts(ax.yaxis)]
+    assert len(texts) > 10 and not [text for text in texts if "$" in text]
+
+
+# --- plain names
+
+PLAIN = ["book", "kamel_formats", "my-own-2", "A", "x" * 60]
+PATHS = ["../../x", "", "a/b", "a\\b", ".", "a b", "a.b", "é", "<s>", "x" * 61, "book\n", "/etc"]
+
+
+def written(folder: Path, profile: str = "trial", **row) -> Path:
+    notebook = projects.code("1").replace("page: bool", "shipped: list[str] = []\npage: bool")
+    project = projects.make(folder, {"10_a": notebook}, **{"10_a": row})
+    path = project / "params" / "p.yaml"
+    content = yaml.safe_load(path.read_text(encoding="utf-8")) | {"profile": profile}
+    path.write_text(yaml.safe_dump(content), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_plain_name_of_a_profile_is_taken(tmp_path, name):
+    path = written(tmp_path, name, parameters={"shipped": [name]})
+    assert plan.read_plan(path).profile == name
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_profile_that_is_no_plain_name_is_refused(tmp_path, name):
+    for broken in (
+        {"profile": name},
+        {"parameters": {"shipped": ["kamel", name]}},
+    ):
+        with pytest.raises(BadInput, match="1 to 60 letters, digits, _ or -") as caught:
+            plan.read_plan(written(tmp_path, **broken))
+        assert repr(name[:80]) in str(caught.value) and "\n" not in str(caught.value)
+    for asked in ((name, "10_a"), ("kamel", name)):
+        with pytest.raises(BadInput, match="1 to 60 letters, digits, _ or -"):
+            shipped.read(*asked)
+
+
+# --- Markdown that the book composes
+
+
+def rendered(markdown: str) -> BeautifulSoup:
+    """What MyST makes of it, with the extensions of the book."""
+    extensions = yaml.safe_load((TOP / "_config.yml").read_text())["parse"]
+    config = MdParserConfig(enable_extensions=set(extensions["myst_enable_extensions"]))
+    return soup(create_md_parser(config, RendererHTML).render(markdown))
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_foreign_text_in_prose_and_tables_is_text(text):
+    shown = rendered(f"A {foreign.plain(text)} **{foreign.plain(text)}**, {foreign.code(text)}.")
+    assert seen(shown.get_text()) == seen(f"A {text} {text}, {text}.")
+    assert {tag.name for tag in shown.find_all()} <= {"p", "strong", "code"}
+    row = f"| {foreign.plain(text)} | {foreign.code(text)} | c |"
+    table = rendered(f"| x | y | z |\n|---|---|---|\n{row}\n")
+    assert [seen(cell.get_text()) for cell in table.find_all("td")] == [seen(text)] * 2 + ["c"]
+    assert {tag.name for tag in table.find_all("td")[0].find_all()} == set()
+
+
+def test_file_with_odd_name_is_named_and_not_linked():
+    assert foreign.download("a.csv", "10_a/a.csv") == "{download}`a.csv <10_a/a.csv>`"
+    for name in ("a`b.csv", "<s>.csv", "a|b.csv", "a\nb.csv"):
+        assert foreign.download(name, f"10_a/{name}") == foreign.plain(name)
+
+
+def test_verdicts_of_hostile_names_keep_their_cells():
+    same = dict.fromkeys(["models", "source", "estimator", "ours", "mark"], pd.Series(HOSTILE))
+    rows = pd.DataFrame(same).assign(id="IC-separator", as_paper=True, verdict="holds")
+    listed = verdicts.page({"10_a": rows.assign(place=verdicts.PLACES[1])}, "trial")
+    for text in HOSTILE:
+        [line] = [x for x in listed.splitlines() if x.startswith(f"| {foreign.plain(text)} |")]
+        assert line.count(foreign.plain(text)) == 5 and line.count("|") == 6, text
+
+
+# --- YAML
+
+DEEP = "a: " + "[" * 5_000 + "]" * 5_000
+LAUGHS = "a: &a [1, 1]\nb: &b [*a, *a]\nc: &c [*b, *b]\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "rule"),
+    [
+        ("a: 1\nb: 2\na: 3", 3, "key 'a' is given twice"),
+        ("a:\n  b: 1\n  'b': 2", 3, "key 'b' is given twice"),
+        ("- x: [{y: 1,\n  y: 2}]", 2, "key 'y' is given twice"),
+        (DEEP, 1, "more than 20 lists and mappings deep"),
+        (LAUGHS, 2, "alias 'a' inside of an anchor"),
+        ("a: &a [*a]", 1, "alias 'a' inside of an anchor"),
+        ("a: &a [1]\nb: [" + "*a, " * 101 + "]", 2, "more than 100 aliases"),
+    ],
+)
+def test_yaml_out_of_bounds_is_refused_with_its_line(text, line, rule):
+    with pytest.raises(BadInput) as caught:
+        yamlfile.load(text, "p.yaml")
+    assert str(caught.value) == f"p.yaml, line {line}: {rule}"
+
+
+@pytest.mark.parametrize(
+    "text", ["a: [", "2026-02-31", "a: !!python/name:os.system x", "!!int x", "9" * 5_000, "\x00"]
+)
+def test_text_that_is_no_yaml_is_refused_in_one_line(text):
+    with pytest.raises(BadInput, match=r"p\.yaml: not YAML") as caught:
+        yamlfile.load(text, "p.yaml")
+    assert "\n" not in str(caught.value) and len(str(caught.value)) < 400
+
+
+def test_large_file_is_refused_before_it_is_read_whole(tmp_path):
+    path = tmp_path / "p.yaml"
+    with path.open("wb") as file:
+        file.truncate(2**40)  # takes no room, and no memory would hold it
+    with pytest.raises(BadInput, match="more than 1,000,000 bytes"):
+        yamlfile.read(path)
+    path.write_text("#" * 1_000_000)
+    assert yamlfile.read(path) is None
+
+
+def test_params_files_of_the_project_mean_what_they_meant():
+    for path in sorted((TOP / "params").glob("*.yaml")):
+        assert yamlfile.read(path) == yaml.safe_load(path.read_text(encoding="utf-8")), path.name

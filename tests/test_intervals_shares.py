@@ -1,0 +1,186 @@
+"""Shares against guesses, against each other and without luck: published values, all cases, pencil."""
+
+import itertools
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binom
+
+from lkecore import intervals
+from lkecore.metrics import overlap
+
+COUNTS = st.integers(1, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
+
+
+def ends(interval: intervals.Interval) -> list[float]:
+    return [interval.low, interval.high]
+
+
+# --- guess_p
+
+
+@pytest.mark.parametrize(("right", "n", "k"), [(0, 3, 2), (2, 4, 3), (4, 4, 3), (3, 5, 4)])
+def test_guess_p_counts_all_ways_to_guess(right, n, k):
+    ways = list(itertools.product(range(k), repeat=n))  # 0 is the right option
+    as_many = sum(way.count(0) >= right for way in ways)
+    assert intervals.guess_p(right, n, 1 / k) == pytest.approx(as_many / len(ways), abs=1e-12)
+
+
+@pytest.mark.parametrize(("right", "n", "chance"), [(3, 40, 0.05), (0, 9, 0.3), (17, 60, 0.2)])
+def test_two_sided_guess_p_sums_what_is_no_likelier(right, n, chance):
+    likely = binom.pmf(np.arange(n + 1), n, chance)
+    expected = likely[likely <= likely[right] * (1 + 1e-9)].sum()
+    assert intervals.guess_p(right, n, chance, two_sided=True) == pytest.approx(expected, abs=1e-12)
+
+
+def test_guess_p_at_its_borders():
+    assert intervals.guess_p(0, 0, 0.1) == 1.0  # nothing was asked
+    assert intervals.guess_p(0, 5, 0.1) == 1.0
+    assert intervals.guess_p(0, 5, 0.0) == 1.0
+    assert intervals.guess_p(1, 5, 0.0) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("right", "n", "chance", "message"),
+    [
+        (6, 5, 0.1, "6 right of 5"),
+        (-1, 5, 0.1, "-1 right of 5"),
+        (1, 0, 0.1, "1 right of 0"),
+        (1, 5, 1.5, "chance is 1.5"),
+        (1, 5, float("nan"), "chance is nan"),
+    ],
+)
+def test_guess_p_refuses_impossible_numbers(right, n, chance, message):
+    with pytest.raises(ValueError, match=message):
+        intervals.guess_p(right, n, chance)
+
+
+# --- difference_of_proportions
+
+
+@pytest.mark.parametrize(
+    ("counts", "low", "high"),
+    [  # Newcombe 1998, Table II, method 10
+        ((56, 70, 48, 80), 0.0524, 0.3339),
+        ((9, 10, 3, 10), 0.1705, 0.8090),
+        ((6, 7, 2, 7), 0.0582, 0.8062),
+        ((5, 56, 0, 29), -0.0381, 0.1926),
+        ((0, 10, 0, 20), -0.1611, 0.2775),
+        ((0, 10, 0, 10), -0.2775, 0.2775),
+        ((10, 10, 0, 20), 0.6791, 1.0),
+        ((10, 10, 0, 10), 0.6075, 1.0),
+    ],
+)
+def test_difference_has_the_ends_that_newcombe_printed(counts, low, high):
+    found = intervals.difference_of_proportions(*counts)
+    assert ends(found) == pytest.approx([low, high], abs=5.1e-5)
+    assert found.estimate == counts[0] / counts[1] - counts[2] / counts[3]
+
+
+@settings(deadline=None)  # no test asserts seconds
+@given(COUNTS, COUNTS, st.sampled_from([0.5, 0.95, 0.99]))
+def test_difference_is_made_of_wilsons_intervals(one, two, level):
+    found = intervals.difference_of_proportions(*one, *two, level)
+    a, b = intervals.proportion(*one, level), intervals.proportion(*two, level)
+    d = a.estimate - b.estimate
+    low = d - np.hypot(a.estimate - a.low, b.high - b.estimate)
+    high = d + np.hypot(a.high - a.estimate, b.estimate - b.low)
+    assert [found.estimate, *ends(found)] == pytest.approx([d, low, high], abs=1e-9)
+    assert -1 <= found.low <= found.high <= 1 and found.level == level
+    back = intervals.difference_of_proportions(*two, *one, level)
+    assert [-back.high, -back.low] == pytest.approx(ends(found), abs=1e-12)
+
+
+@pytest.mark.parametrize("counts", [(6, 5, 1, 5), (1, 5, -1, 5), (0, 0, 1, 5)])
+def test_difference_refuses_impossible_counts(counts):
+    for function in (intervals.difference_of_proportions, intervals.part_above_whole):
+        with pytest.raises(ValueError, match="0 <= k <= n and n >= 1"):
+            function(*counts)
+        with pytest.raises(ValueError, match="level is 95"):
+            function(1, 2, 1, 2, 95)
+
+
+@settings(deadline=None)  # no test asserts seconds
+@given(COUNTS, COUNTS)
+def test_part_above_whole_is_the_part_against_all_answers(part, rest):
+    found = intervals.part_above_whole(*part, *rest)
+    lists = [[1] * k + [0] * (n - k) for k, n in (part, rest)]
+    rise = np.mean(lists[0]) - np.mean(lists[0] + lists[1])
+    assert found.estimate == pytest.approx(rise, abs=1e-12)
+    apart = intervals.difference_of_proportions(*part, *rest)
+    # The part and the rest are a mixture: all three numbers shrink by the same share.
+    share = len(lists[1]) / len(lists[0] + lists[1])
+    numbers = [share * x for x in (apart.estimate, apart.low, apart.high)]
+    assert [found.estimate, *ends(found)] == pytest.approx(numbers, abs=1e-12)
+
+
+def test_intervals_are_imported_without_statsmodels():
+    code = "import sys, lkecore.intervals; sys.exit('statsmodels' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+# --- without luck
+
+
+def two_models(n_facts: int, *, kept: float, n_options: int = 20, seed: int = 0):
+    """Six relations: the smaller model knows a tenth and guesses, the larger has `kept` of these."""
+    rng = np.random.default_rng(seed)
+    small, large = [], []
+    for share in (0.06, 0.08, 0.1, 0.1, 0.12, 0.14):
+        knows = rng.random(n_facts) < share
+        small.append(knows | (rng.random(n_facts) < 1 / n_options))
+        large.append((knows & (rng.random(n_facts) < kept)) | (rng.random(n_facts) < 0.2 * ~knows))
+    return small, large
+
+
+def test_rate_without_luck_by_hand():
+    # Four options: a wrong answer takes 1/3 off. First relation of 4: known 3 - 1/3, of which in the
+    # larger 2; second of 2: known 1 - 1/3, of which in the larger 0 - 1/3.
+    small = [np.array([True, True, True, False]), np.array([True, False])]
+    large = [np.array([True, True, False, False]), np.array([False, True])]
+    found = intervals.rate_without_luck(small, large, 4, seed=0)
+    both, known = 2 / 4 + (-1 / 3) / 2, (8 / 3) / 4 + (2 / 3) / 2
+    assert found.estimate == pytest.approx(both / known, abs=1e-12)
+    assert intervals.share_known(small, 4, seed=0).estimate == pytest.approx(known / 2, abs=1e-12)
+
+
+def test_rate_without_luck_finds_what_was_put_in():
+    small, large = two_models(40_000, kept=0.7)
+    rate = intervals.rate_without_luck(small, large, 20, seed=0, n_resamples=200)
+    assert rate.estimate == pytest.approx(0.7, abs=0.02)
+    assert rate.low < 0.7 < rate.high
+    known = intervals.share_known(small, 20, seed=0, n_resamples=200)
+    assert known.estimate == pytest.approx(0.1, abs=0.004)
+
+
+def test_rate_and_share_without_luck_have_the_ends_of_their_bootstraps():
+    small, large = two_models(50, kept=0.7)
+    pairs = [overlap.without_luck(a, b, 20) for a, b in zip(small, large, strict=True)]
+    both, known = zip(*pairs, strict=True)
+    options = {"seed": 3, "n_resamples": 300, "level": 0.8}
+    found = intervals.rate_without_luck(small, large, 20, **options)
+    assert found == intervals.ratio_over_relations(both, known, **options)
+    found = intervals.share_known(small, 20, **options)
+    assert found == intervals.mean_over_relations(known, **options)
+
+
+def test_rate_of_a_model_that_only_guesses_is_none():
+    small, large = [np.array([True, False, False, False])] * 2, [np.ones(4, dtype=bool)] * 2
+    # Three times a third taken off leaves a rounding, and a share of that would be anything.
+    assert sum(overlap.without_luck(small[0], large[0], 4)[1]) > 0
+    assert intervals.rate_without_luck(small, large, 4, seed=0) is None
+    assert intervals.share_known(small, 4, seed=0).estimate == pytest.approx(0, abs=1e-12)
+
+
+def test_rate_without_luck_refuses_other_relations_and_a_single_option():
+    right = np.array([True, False])
+    with pytest.raises(ValueError, match="2 and 3 relations; both models need the same ones"):
+        intervals.rate_without_luck([right] * 2, [right] * 3, 4, seed=0)
+    with pytest.raises(ValueError, match="2 or more to choose from"):
+        intervals.rate_without_luck([right] * 2, [right] * 2, 1, seed=0)
+    with pytest.raises(ValueError, match="at least 2"):
+        intervals.share_known([right], 4, seed=0)

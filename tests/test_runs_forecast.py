@@ -1,0 +1,270 @@
+"""Forecast: the tokens that it counts are those that a run forwards, and it loads no weights."""
+
+import shutil
+from pathlib import Path
+
+import projects
+import pytest
+import transformers
+import yaml
+
+from lkecore import runs
+from lkecore.models import training, weights
+from lkecore.runs import devices, forecast, grid, worker
+
+TOP = Path(__file__).resolve().parent.parent
+SHOTS = "11_iclke_shots"
+TINY = {
+    "models": ["toy"], "relation": "country_of_city", "shots": [1, 3], "draws": [0, 1],
+    "estimators": ["iclke-space", "iclke-colon"], "n_facts": 3, "n_options": 5,
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def no_weights(monkeypatch):
+    """Weights are loaded by the kernels of real runs alone."""
+    weights.locate("toy")
+
+    def refuse(*arguments, **options):
+        pytest.fail("weights were loaded")
+
+    monkeypatch.setattr(transformers.AutoModelForCausalLM, "from_pretrained", refuse)
+
+
+def plan(tmp_path, name, parameters, **row):
+    """A plan of one notebook of the book."""
+    (tmp_path / "notebooks").mkdir(exist_ok=True)
+    shutil.copy(TOP / "notebooks" / f"{name}.py", tmp_path / "notebooks")
+    (tmp_path / "params").mkdir(exist_ok=True)
+    content = {"profile": "t", "runs": [{"notebook": name, "parameters": parameters, **row}]}
+    (tmp_path / "params" / "p.yaml").write_text(yaml.safe_dump(content))
+    return projects.plan(tmp_path)
+
+
+def test_the_tokens_of_a_forecast_are_those_of_the_run_and_come_from_the_cache_after_it(tmp_path):
+    whole = plan(tmp_path, SHOTS, TINY)
+    [each] = whole.jobs
+    before = forecast.cost(each, tmp_path / "runs")
+    assert before["state"] == "waiting" and before["remark"] == ""
+    assert before["from_cache"] == 0 and before["model_bytes"] > 0
+    assert not list((tmp_path / "runs").glob("1*"))
+
+    assert grid.execute(whole, tmp_path / "runs").failed == {}
+    manifest = runs.manifest(runs.run_folder(tmp_path / "runs", each))
+    assert manifest["tokens_forwarded"] == before["tokens"] > 0
+    assert manifest["chunks"] == 2 * 2 * 2  # draws, estimators, numbers of shots
+    assert manifest["models"] == {"toy": weights.files_digest(weights.locate("toy"))}
+
+    total, saved, remark = forecast.expected_tokens(each)
+    assert total == saved == before["tokens"] and remark == ""
+    done = forecast.cost(each, tmp_path / "runs")
+    assert (done["state"], done["tokens"], done["from_cache"]) == ("finished", 0, 0)
+    # One draw of the two: half of the chunks are of another plan, all of them are there.
+    total, saved, _ = forecast.expected_tokens(plan(tmp_path, SHOTS, TINY | {"draws": [1]}).jobs[0])
+    assert 0 < total == saved < before["tokens"]
+    # One more draw: it is all that is left to do.
+    total, saved, _ = forecast.expected_tokens(
+        plan(tmp_path, SHOTS, TINY | {"draws": [0, 1, 2]}).jobs[0]
+    )
+    assert saved == before["tokens"] < total
+
+
+def test_a_job_that_would_stop_at_its_prompts_is_found_out(tmp_path):
+    [each] = plan(tmp_path, SHOTS, TINY | {"shots": [1, 5000]}).jobs
+    row = forecast.cost(each, tmp_path / "runs")
+    assert (row["state"], row["tokens"], row["from_cache"]) == ("waiting", None, None)
+    assert row["remark"].startswith("would fail: BadInput: 5000 shots asked for, but relation")
+    assert "\n" not in row["remark"]
+
+
+def test_a_model_that_is_not_here_is_counted_with_the_toy_s_tokenizer_and_it_is_said(tmp_path):
+    with_toy, without = plan(
+        tmp_path, SHOTS, TINY | {"models": ["toy", "smollm2"]}, each=["models"]
+    ).jobs
+    assert not weights.is_ready("smollm2")
+    row = forecast.cost(without, tmp_path / "runs")
+    assert row["state"] == "waiting"
+    assert row["remark"] == "smollm2 not here: tokens counted with the toy's tokenizer"
+    assert row["from_cache"] == 0  # whatever the cache has of the toy
+    assert row["tokens"] == forecast.cost(with_toy, tmp_path / "runs")["tokens"] > 0
+    assert not weights.is_ready("smollm2")  # nothing was fetched
+
+
+def test_what_a_notebook_computes_by_hand_is_not_counted_and_it_is_said(tmp_path, capsys):
+    [each] = plan(tmp_path, "00_quickstart", {"model": "toy", "n_shots": 3, "n_facts": 3}).jobs
+    row = forecast.cost(each, tmp_path / "runs")
+    assert row["remark"] == "only what scores.tree.option_logprobs would compute is counted"
+    assert row["state"] == "waiting" and row["tokens"] is not None
+    assert capsys.readouterr().out == ""  # what the notebook prints is not for the reader of a plan
+
+
+NAMES_ITS_MODELS = projects.code(
+    """from lkecore import facts, prompts
+from lkecore.models import open_model
+from lkecore.scores.tree import option_logprobs
+
+family = "org/small < org/large"
+""",
+    """relation = facts.load("atlas", "capital")
+train, test = facts.divide(relation)
+options = facts.draw_options(test[:3], relation.objects, 3, 0)
+questions = prompts.many_shot(train[:2], test[:3], options)
+for name in models:
+    assert name in family
+    assert open_model(name).name == name
+    option_logprobs(open_model(name), questions)""",
+).replace("names: list[str] = []", "models: list[str] = []")
+
+
+def test_models_that_are_not_here_keep_their_names_and_jobs_alike_but_for_them_are_counted_once(
+    tmp_path, monkeypatch
+):
+    row = {"parameters": {"models": ["org/small", "org/large"]}, "each": ["models"]}
+    project = projects.make(tmp_path, {"a": NAMES_ITS_MODELS}, a=row)
+    small, large = projects.plan(project).jobs
+    walked, walk = [], forecast._walk
+    monkeypatch.setattr(forecast, "_walk", lambda *a: (walked.append(a[0].label), walk(*a))[1])
+    rows = [forecast.cost(each, project / "runs") for each in (small, large)]
+    assert walked == [small.label]
+    assert rows[0]["tokens"] == rows[1]["tokens"] > 0
+    said = "{} not here: tokens counted with the toy's tokenizer"
+    assert [row["remark"] for row in rows] == [said.format("org/small"), said.format("org/large")]
+    # Both in one job: twice the tokens, and both keep their names.
+    project = projects.make(tmp_path, {"a": NAMES_ITS_MODELS}, a={"parameters": row["parameters"]})
+    [both] = projects.plan(project).jobs
+    assert forecast.cost(both, project / "runs")["tokens"] == 2 * rows[0]["tokens"]
+
+
+def test_a_model_that_a_notebook_refuses_by_its_name_is_found_out_whoever_is_counted_first(
+    tmp_path,
+):
+    """The family is a parameter now, and one of three models is not in it."""
+    text = NAMES_ITS_MODELS.replace('\nfamily = "org/small < org/large"', "")
+    text = text.replace("models: list", 'family: str = ""\nmodels: list')
+    for named in (["org/other", "org/small", "org/large"], ["org/small", "org/large", "org/other"]):
+        given = {"models": named, "family": "org/small < org/large"}
+        project = projects.make(tmp_path, {"a": text}, a={"parameters": given, "each": ["models"]})
+        for each in projects.plan(project).jobs:
+            row = forecast.cost(each, project / "runs")
+            other = each.part["models"] == ["org/other"]
+            assert (row["tokens"] is None) == other, each.label
+            assert row["remark"].startswith("would fail: AssertionError") == other
+
+
+WANTS_THE_LAST = projects.code(
+    """from lkecore import facts, prompts
+from lkecore.models import open_model
+from lkecore.scores.tree import option_logprobs
+
+relation = facts.load("atlas", "country_of_city")
+train, test = facts.divide(relation)
+options = facts.draw_options(test[:60], relation.objects, 3, 0)
+questions = prompts.many_shot(train[:1], test[:60], options)
+frame = option_logprobs(open_model("toy"), questions).frame.set_index("fact")
+frame.loc[[test[PLACE].id]]"""
+)
+
+
+@pytest.mark.parametrize(("place", "fails"), [(0, False), (59, False), (60, True)])
+def test_a_notebook_that_needs_the_answer_to_every_fact_is_counted_all_the_same(
+    tmp_path, place, fails
+):
+    """Of 60 facts the first 50 are answered at first: a mistake behind them is none of the job's."""
+    project = projects.make(tmp_path, {"a": WANTS_THE_LAST.replace("PLACE", str(place))})
+    [each] = projects.plan(project).jobs
+    total, _, remark = forecast.expected_tokens(each)
+    if fails:  # the 61st was never asked
+        assert total is None and remark.startswith("would fail: KeyError")
+    else:
+        assert total > 60 and remark == "tokens estimated from 20 facts of each 60"
+
+
+def test_a_forecast_puts_the_scorer_back_even_after_a_mistake(tmp_path):
+    from lkecore import models
+    from lkecore.scores import tree
+
+    before = tree.option_logprobs, models.Model.network
+    for parameters in (TINY, TINY | {"shots": [5000]}):
+        [each] = plan(tmp_path, SHOTS, parameters).jobs
+        forecast.expected_tokens(each)
+        assert (tree.option_logprobs, models.Model.network) == before
+
+
+# --- status ---------------------------------------------------------------------------------------
+
+
+def test_status_tells_what_is_finished_failed_running_and_waiting(tmp_path, monkeypatch):
+    monkeypatch.setattr(grid, "WORKER", projects.idle())
+    row = {"parameters": {"names": ["x", "y", "z"]}, "each": ["names"]}
+    project = projects.make(tmp_path, {"a": projects.code()}, a=row)
+    whole, target = projects.plan(project), project / "runs"
+    x, y, z = (runs.run_folder(target, each) for each in whole.jobs)
+    labels = ["a names=x", "a names=y", "a names=z", "a page"]
+    waiting = [(label, "waiting", "") for label in labels[:3]]
+    behind = ("a page", "waiting", "for the runs behind it")
+    assert forecast.status(whole, target) == [*waiting, behind]
+
+    assert grid.execute(whole, target, devices.Settings(shard=(1, 3))).finished == ["a names=x"]
+    y.mkdir()
+    runs.record_failure(y, "ValueError: no luck")
+    with worker.lock_of(z).acquire(timeout=0):
+        assert forecast.status(whole, target) == [
+            ("a names=x", "finished", "today, 0 s"),
+            ("a names=y", "failed", f"ValueError: no luck (see {y})"),
+            ("a names=z", "running", ""),
+            behind,
+        ]
+    grid.execute(whole, target, devices.Settings(shard=(2, 3)))
+    grid.execute(whole, target, devices.Settings(shard=(3, 3)))
+    *done, page = forecast.status(whole, target)
+    assert [state for _, state, _ in done] == ["finished"] * 3
+    assert page == ("a page", "waiting", "")
+    grid.execute(whole, target)
+    assert forecast.status(whole, target)[-1] == ("a page", "finished", "today, 0 s")
+
+
+def test_status_names_models_and_facts_that_have_to_be_fetched_first(tmp_path):
+    asks = 'n: int = 1\nmodels: list[str] = ["toy"]\nfact_set: str = "atlas"'
+    text = projects.code().replace("n: int = 1", asks)
+    given = {"models": ["org/gone"], "fact_set": "hub:org/facts"}
+    project = projects.make(tmp_path, {"a": text}, a={"parameters": given})
+    [row] = forecast.status(projects.plan(project), project / "runs")
+    assert row == ("a", "waiting", "org/gone, hub:org/facts to be fetched")
+
+
+def test_status_looks_at_runs_that_may_only_be_read(tmp_path, monkeypatch):
+    def read_only(folder):
+        raise PermissionError(f"{folder.parent}/.locks")
+
+    monkeypatch.setattr(worker, "lock_of", read_only)
+    whole = plan(tmp_path, SHOTS, TINY)
+    assert [state for _, state, _ in forecast.status(whole, tmp_path / "runs")] == ["waiting"]
+    assert not (tmp_path / "runs").exists()
+
+
+# --- models of the lab ----------------------------------------------------------------------------
+
+
+def test_to_look_at_a_plan_trains_no_model_of_the_lab(tmp_path, monkeypatch):
+    monkeypatch.setattr(training, "_trainer", lambda *_: pytest.fail("training began"))
+    name = "lab:smoke-0/0.15m"
+    parameters = TINY | {"models": [name]}
+    whole = plan(tmp_path, SHOTS, parameters)
+    [row] = forecast.status(whole, tmp_path / "runs")
+    assert row[1:] == ("waiting", f"{name} to be trained")
+    cost = forecast.cost(whole.jobs[0], tmp_path / "runs")
+    assert cost["remark"] == f"{name} to be trained first: tokens not counted"
+    assert cost["tokens"] is None and cost["from_cache"] is None
+    assert weights.present(name) is None
+
+
+def test_tokens_asked_through_the_door_are_those_of_the_run(tmp_path):
+    few = {"models": ["toy"], "relations": ["capital", "film_language"], "n_shots": 2}
+    few |= {"n_options": 3, "n_facts": 3, "n_choice": 2, "estimators": ["iclke-space"]}
+    whole = plan(tmp_path, "10_iclke_relations", few)
+    [each] = whole.jobs
+    before = forecast.cost(each, tmp_path / "runs")
+    assert before["remark"] == "" and before["from_cache"] == 0
+    assert grid.execute(whole, tmp_path / "runs").failed == {}
+    manifest = runs.manifest(runs.run_folder(tmp_path / "runs", each))
+    assert manifest["tokens_forwarded"] == before["tokens"] > 0

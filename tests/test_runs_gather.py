@@ -1,0 +1,336 @@
+"""Results that ship: gathered from finished runs as they stand, read back as they were gathered."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from projects import code, make, patched, plan
+
+from lkecore import runs
+from lkecore.answers import shipped
+from lkecore.cli.main import lke
+from lkecore.errors import BadInput
+from lkecore.facts import world_text
+from lkecore.runs import devices, gather, grid
+from lkecore.runs.plan import Plan
+
+# Each run keeps one row for the name that it was given, as a notebook would by runs.keep.
+ANSWERS = """
+import pandas as pd
+bare = execute
+def execute(each, attempt):
+    frame = pd.DataFrame({"model": each.effective["names"]})
+    frame.assign(correct=True, confidence_gold=0.123456789012).to_parquet(attempt / "answers.parquet")
+    return bare(each, attempt)
+worker._execute = execute
+"""
+
+
+RECORD = {
+    **dict.fromkeys(("commit", "source", "started", "python", "torch", "transformers"), "x"),
+    **dict.fromkeys(("numpy", "pandas"), "x"), "seconds": 1.0, "models": {},
+    "chunks": 3, "chunks_from_cache": 2,
+}  # fmt: skip
+
+
+def plan_of(profile):
+    return Plan(profile, Path(), ())
+
+
+def new_project(folder):
+    rows = {"parameters": {"names": ["b", "a", "c"]}, "each": ["names"]}
+    return make(folder, {"trial_notebook": code("print(names)")}, trial_notebook=rows)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """A project after its runs; the tests only read it."""
+    project = new_project(tmp_path_factory.mktemp("run"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(grid, "WORKER", patched(ANSWERS))
+        grid.execute(plan(project), project / "runs", devices.Settings(threads=1))
+    return project
+
+
+def test_the_answers_of_all_runs_stand_below_each_other_in_the_order_of_the_plan(run, tmp_path):
+    [path] = gather.gather(plan(run), run / "runs", tmp_path / "results")
+    assert path == tmp_path / "results" / "trial" / "trial_notebook.parquet"
+    frame, about = shipped.read("trial", "trial_notebook", tmp_path / "results")
+    assert list(frame["model"]) == ["b", "a", "c"] and frame["correct"].all()
+    assert frame["model"].dtype == pd.Series(["b"]).dtype  # words are words again
+    assert frame["confidence_gold"].tolist() == pytest.approx([0.123456789012] * 3, rel=1e-6)
+    assert set(about) == {*shipped.ABOUT, *shipped.LATER} and about["notebook"] == "trial_notebook"
+    assert about["parameters"] == {"n": 1, "names": ["b", "a", "c"], "page": False}
+    manifests = [json.loads(p.read_text()) for p in (run / "runs").glob("*/manifest.json")]
+    of_runs = [m for m in manifests if not m["runs"]]
+    assert about["started"] == min(m["started"] for m in of_runs) and len(of_runs) == 3
+    assert about["commit"] == of_runs[0]["commit"] in shipped.line(about)
+
+
+def test_chunks_are_those_of_all_runs():
+    of_a, of_b = RECORD, RECORD | {"chunks": 5, "chunks_from_cache": 0}
+    job = runs.Job(Path("n.py"), {}, {})
+    about = gather._about(plan_of("x"), job, [of_a, of_b])
+    assert (about["chunks"], about["chunks_from_cache"]) == (8, 2)
+
+
+def shipped_answers(
+    model: str, estimator: str, correct: list[bool], n_options: int = 100
+) -> pd.DataFrame:
+    facts = {"relation": "P36", "fact": range(1, len(correct) + 1), "correct": correct}
+    return pd.DataFrame({"model": model, "estimator": estimator, **facts, "n_options": n_options})
+
+
+def test_results_are_put_together_if_they_differ_in_who_was_asked_and_how_alone():
+    paper = {
+        "fact_set": "data/x",
+        "seed": 0,
+        "relations": [],
+        "models": ["a"],
+        "estimators": ["iclke-space"],
+    }
+    other = paper | {"estimators": ["iclke-colon"], "models": ["b"], "n_choice": 4, "page": True}
+    later = dict(reversed(other.items())) | {"seed": 1}
+    given = {"p": paper, "o": other, "l": later, "old": {}, "older": {}}
+    kept = shipped_answers("a", "iclke-space", [True, False])
+    new = shipped_answers("b", "iclke-colon", [False, True])
+    frames = {"p": kept, "o": pd.concat([new, kept]), "l": kept, "old": kept, "older": new}
+    found = {name: (frames[name], {"parameters": given[name]}) for name in given}
+    joined = shipped.together(found)
+    assert list(joined) == ["p", "l", "old", "older"]
+    rows = joined["p"][["model", "estimator", "fact", "correct"]].to_numpy().tolist()
+    assert rows == [  # the answers that both have are there once
+        ["a", "iclke-space", 1, True],
+        ["a", "iclke-space", 2, False],
+        ["b", "iclke-colon", 1, False],
+        ["b", "iclke-colon", 2, True],
+    ]
+    assert shipped.together({}) == {}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        shipped_answers(
+            "a", "iclke-space", [True, True]
+        ),  # the same answers, and one of them right now
+        shipped_answers("a", "iclke-colon", [True, False], n_options=50),
+    ],
+)
+def test_results_that_contradict_each_other_are_not_put_together(other):
+    mine = shipped_answers("a", "iclke-space", [True, False])
+    found = {
+        name: (frame, {"parameters": {"seed": 0}})
+        for name, frame in zip("pq", (mine, other), strict=True)
+    }
+    with pytest.raises(BadInput, match="results p, q: of the same facts"):
+        shipped.together(found)
+
+
+def test_the_line_says_how_much_was_scored_before():
+    about = {"profile": "kamel", "started": "2026-11-22T20:12:00", "seconds": 300, "commit": "ab"}
+    about["worlds"] = {}
+    lines = [shipped.line(about | {"chunks": 98, "chunks_from_cache": kept}) for kept in (0, 90)]
+    assert lines == [
+        "profile kamel, 2026-11-22, 5 min, lkecore at ab",
+        "profile kamel, 2026-11-22, 5 min (90 of 98 parts scored before), lkecore at ab",
+    ]
+    about |= {"chunks": 1, "chunks_from_cache": 0, "worlds": {"lab:smoke-1": "d"}}
+    line = shipped.line(about)
+    assert line == "profile kamel, 2026-11-22, 5 min without training, lkecore at ab"
+
+
+def test_a_page_over_the_runs_of_others_adds_nothing_to_the_results(run, tmp_path):
+    texts = {path.stem: path.read_text() for path in (run / "notebooks").glob("*.py")}
+    rows = {"parameters": {"names": ["b", "a", "c"]}, "each": ["names"]}
+    project = make(
+        tmp_path, texts | {"z": code()}, trial_notebook=rows, z={"reads": ["trial_notebook"]}
+    )
+    whole = plan(project)
+    shutil.copytree(run / "runs", project / "runs")
+    found = gather.gather(whole, project / "runs", tmp_path / "results")
+    assert [path.stem for path in found] == ["trial_notebook"]
+
+
+def test_facts_of_sets_that_are_not_ours_are_numbers_the_same_in_all_runs():
+    frame = pd.DataFrame(
+        {
+            "model": ["a"] * 4 + ["b"] * 3,
+            "relation": ["r", "r", "s", "r", "r", "s", "r"],
+            "fact": ["c1", "0f", "77", "c1", "0f", "77", "a2"],  # ids are digests of names
+        }
+    )
+    # In r: 0f, a2, c1. In s: 77 alone.
+    assert gather._numbered(frame)["fact"].tolist() == [3, 1, 1, 3, 1, 1, 2]
+    without = frame.drop(columns="relation")  # 0f, 77, a2, c1
+    assert gather._numbered(without)["fact"].tolist() == [4, 1, 2, 4, 1, 2, 3]
+    bare = frame[["model"]]
+    pd.testing.assert_frame_equal(gather._numbered(bare), bare)
+
+
+def test_no_name_of_a_fact_that_is_not_ours_is_left_with_its_number_or_without():
+    frame = pd.DataFrame({"model": ["toy"], "kind": ["clean"], "fact": ["c1"], "correct": [True]})
+    named = frame.assign(subject="Bohr", object="1885", text=" 1885, as Bohr was", position=3)
+    for columns in (["fact"], []):  # sequences have no fact, only names
+        given = named.drop(columns=["fact"] if not columns else [])
+        found = gather._numbered(given)
+        assert set(found) == {"model", "kind", "correct", "position", *columns}
+        assert "Bohr" not in found.to_csv() and "1885" not in found.to_csv()
+
+
+def test_only_the_projects_own_facts_keep_their_ids(run, tmp_path, monkeypatch):
+    called = []
+    monkeypatch.setattr(gather, "_numbered", lambda frame: called.append(1) or frame)
+    whole = plan(run)
+    gather.gather(whole, run / "runs", tmp_path / "results")
+    assert called == []
+    for row in whole.rows:  # the same runs, of a notebook with facts from elsewhere
+        monkeypatch.setitem(row.whole.effective, "fact_set", "data/kamel")
+    gather.gather(whole, run / "runs", tmp_path / "results")
+    assert called == [1]
+
+
+def test_what_runs_keep_apart_from_their_answers_has_a_file_of_its_own(run, tmp_path):
+    kept = tmp_path / "runs"
+    shutil.copytree(run / "runs", kept)
+    folders = [runs.run_folder(kept, job) for job in plan(run).jobs]
+    for n, folder in enumerate(folders[:2]):
+        pd.DataFrame({"model": ["x"], "n": [n]}).to_parquet(folder / "eic.parquet")
+    assert len(gather.gather(plan(run), kept, tmp_path / "some")) == 1  # not all runs have it
+    pd.DataFrame({"model": ["x"], "n": [2]}).to_parquet(folders[2] / "eic.parquet")
+    paths = gather.gather(plan(run), kept, tmp_path / "all")
+    assert [p.name for p in paths] == ["trial_notebook.parquet", "trial_notebook-eic.parquet"]
+    frame, about = shipped.read("trial", "trial_notebook", tmp_path / "all", apart="eic")
+    answers, of_answers = shipped.read("trial", "trial_notebook", tmp_path / "all")
+    assert frame["n"].tolist() == [0, 1, 2] and about == of_answers and "n" not in answers
+    with pytest.raises(BadInput, match=r"no results .*trial_notebook-written.parquet; they ship"):
+        shipped.read("trial", "trial_notebook", tmp_path / "all", apart="written")
+    gather.gather(plan(run), run / "runs", tmp_path / "all")  # other runs, without it
+    left = {p.name for p in (tmp_path / "all" / "trial").iterdir()}
+    assert left == {"trial_notebook.parquet", "trial_notebook.json"}
+
+
+def test_what_one_notebook_keeps_apart_ships_beside_the_answers_of_another(tmp_path, monkeypatch):
+    rows = {"parameters": {"names": ["b"]}, "each": ["names"]}
+    more = {"parameters": {"names": ["b"], "n": 7}, "each": ["names"]}
+    project = make(tmp_path, {"one": code(), "two": code()}, one=rows, two=more)
+    monkeypatch.setattr(grid, "WORKER", patched(ANSWERS))
+    grid.execute(plan(project), project / "runs", devices.Settings(threads=1))
+    job = plan(project).jobs[1]
+    folder = runs.run_folder(project / "runs", job)
+    pd.DataFrame({"model": ["x"]}).to_parquet(folder / "eic.parquet")
+    monkeypatch.setitem(shipped.BESIDE, "two", "one")
+    found = gather.gather(plan(project), project / "runs", tmp_path / "results")
+    assert {path.name for path in found} == {"one.parquet", "one-eic.parquet"}
+    frame, about = shipped.read("trial", "one", tmp_path / "results", apart="eic")
+    assert frame["model"].tolist() == ["x"] and about["parameters"]["n"] == 1
+    seconds = [runs.manifest(path)["seconds"] for path in (project / "runs").glob("*-*")]
+    assert about["seconds"] == pytest.approx(sum(seconds), abs=0.2)
+    monkeypatch.delitem(shipped.BESIDE, "two")
+    found = gather.gather(plan(project), project / "runs", tmp_path / "apart")
+    assert {path.name for path in found} == {"one.parquet", "two.parquet", "two-eic.parquet"}
+
+
+def test_the_same_runs_give_the_same_bytes(run, tmp_path):
+    first, again = (
+        gather.gather(plan(run), run / "runs", tmp_path / name)[0].read_bytes() for name in "xy"
+    )
+    assert first == again
+
+
+def test_a_missing_run_is_named_and_nothing_is_written(tmp_path):
+    project = new_project(tmp_path)
+    with pytest.raises(BadInput, match="3 of 3 runs of trial_notebook are missing; first: lke run"):
+        gather.gather(plan(project), project / "runs", tmp_path / "results")
+    assert not (tmp_path / "results").exists()
+
+
+def test_runs_that_keep_no_answers_have_no_results(monkeypatch, tmp_path):
+    project = new_project(tmp_path)
+    monkeypatch.setattr(grid, "WORKER", patched())
+    grid.execute(plan(project), project / "runs", devices.Settings(threads=1))
+    with pytest.raises(BadInput, match="no notebook of profile trial keeps answers.parquet"):
+        gather.gather(plan(project), project / "runs", tmp_path / "results")
+
+
+def test_all_results_together_have_a_limit(run, tmp_path, monkeypatch):
+    (tmp_path / "results" / "other").mkdir(parents=True)
+    other = tmp_path / "results" / "other" / "x.parquet"
+    other.write_bytes(b"x" * 5000)
+    monkeypatch.setattr(gather, "MOST_BYTES", 6000)
+    with pytest.raises(BadInput, match=r"would be [0-9,]+ bytes, and 6,000 are the most"):
+        gather.gather(plan(run), run / "runs", tmp_path / "results")
+    other.unlink()
+    gather.gather(plan(run), run / "runs", tmp_path / "results")
+    # What is there already is replaced, and does not count twice.
+    gather.gather(plan(run), run / "runs", tmp_path / "results")
+
+
+def test_results_that_are_not_there_or_damaged_are_one_line(run, tmp_path):
+    with pytest.raises(BadInput, match="no results .*; they ship with a checkout"):
+        shipped.read("trial", "trial_notebook", tmp_path / "results")
+    [path] = gather.gather(plan(run), run / "runs", tmp_path / "results")
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(BadInput, match="cannot be read") as raised:
+        shipped.read("trial", "trial_notebook", tmp_path / "results")
+    assert "\n" not in str(raised.value)
+    path.with_suffix(".json").write_text("{}")
+    with pytest.raises(BadInput, match="cannot be read"):
+        shipped.read("trial", "trial_notebook", tmp_path / "results")
+
+
+def test_facts_at_a_path_of_this_machine_cannot_ship_and_those_of_the_project_can(tmp_path):
+    for spec, ships in ((str(tmp_path / "f.tsv"), False), ("data/f.tsv", True)):
+        whole = runs.Job(tmp_path / "a.py", {}, {"fact_set": spec})
+        if ships:
+            assert gather._about(plan_of("p"), whole, [RECORD])["parameters"]["fact_set"] == spec
+        else:
+            with pytest.raises(BadInput, match="f.tsv is a path of this machine and cannot ship"):
+                gather._about(plan_of("p"), whole, [RECORD])
+
+
+def test_a_model_that_is_a_path_of_this_machine_cannot_ship(run, tmp_path, monkeypatch):
+    here = {str(tmp_path): "digest"}
+    whole = gather.runs.manifest
+    monkeypatch.setattr(gather.runs, "manifest", lambda folder: whole(folder) | {"models": here})
+    with pytest.raises(BadInput, match=f"{tmp_path} is a path of this machine and cannot ship"):
+        gather.gather(plan(run), run / "runs", tmp_path / "results")
+
+
+def test_the_worlds_behind_results_stand_beside_them_by_digest(run, tmp_path, monkeypatch):
+    named = {"lab:smoke-3/0.15m": "a", "lab:smoke-3/0.15m-unplanted": "b", "toy": "c"}
+    whole = gather.runs.manifest
+    monkeypatch.setattr(gather.runs, "manifest", lambda folder: whole(folder) | {"models": named})
+    gather.gather(plan(run), run / "runs", tmp_path / "results")
+    _, about = shipped.read("trial", "trial_notebook", tmp_path / "results")
+    assert about["models"] == named
+    assert about["worlds"] == {"lab:smoke-3": world_text.digest("lab:smoke-3")}
+    monkeypatch.setattr(
+        world_text, "digest", lambda spec: "0" * 64
+    )  # as another version would make it
+    with pytest.raises(BadInput, match="are of another lab:smoke-3 than this version makes; make"):
+        shipped.read("trial", "trial_notebook", tmp_path / "results")
+
+
+def test_the_command_writes_into_the_project_and_says_where(run):
+    from click.testing import CliRunner
+
+    done = CliRunner().invoke(lke, ["results", str(run / "params" / "p.yaml")])
+    assert done.exit_code == 0
+    path = run / "results" / "trial" / "trial_notebook.parquet"
+    assert done.output.strip() == str(path)
+    assert len(pd.read_parquet(path)) == 3
+
+
+def test_what_ships_is_small_and_can_be_read():
+    files = list(shipped.FOLDER.rglob("*.parquet"))
+    assert sum(path.stat().st_size for path in files) <= gather.MOST_BYTES
+    for path in files:
+        notebook, _, apart = path.stem.partition("-")
+        frame, about = shipped.read(path.parent.name, notebook, apart=apart)
+        assert len(frame) and about["profile"] == path.parent.name
+        assert "dirty" not in about["commit"], "made from a source that no commit has"
+        if about["parameters"]:
+            assert set(frame["model"]) == set(about["parameters"]["models"]) == set(about["models"])

@@ -1,0 +1,531 @@
+"""Grid: what is made, in which order, on which devices. Most workers here do no work at all."""
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import projects
+import pytest
+
+from lkecore import facts, runs
+from lkecore.book import build
+from lkecore.errors import BadInput
+from lkecore.models import training, weights
+from lkecore.runs import devices, forecast, grid, prepare, record, worker
+from lkecore.runs.devices import Settings
+
+THREE = {"names": ["x", "y", "z"]}
+
+
+@pytest.fixture(autouse=True)
+def nothing_given(monkeypatch):
+    """No devices and no number of threads but those that a test names."""
+    for name in ("CUDA_VISIBLE_DEVICES", "LKE_DEVICE", "HF_HUB_OFFLINE", "OMP_NUM_THREADS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(devices, "cuda_devices", lambda: ())
+    monkeypatch.setattr(grid, "TICK", 0.01)
+    monkeypatch.setattr(grid, "WORKER", projects.idle())
+
+
+@pytest.fixture
+def project(tmp_path):
+    """Three runs of notebook a with a page over them, and a single run of notebook b."""
+    notebooks = {"a": projects.code(), "b": projects.code("n")}
+    return projects.make(tmp_path, notebooks, a={"parameters": THREE, "each": ["names"]})
+
+
+RUNS = ["a names=x", "a names=y", "a names=z", "b"]
+
+
+def execute(project, **settings):
+    return grid.execute(projects.plan(project), project / "runs", Settings(**settings))
+
+
+def seen(project):
+    """What the workers were given, in the order in which they ended."""
+    path = project / "runs" / "seen.jsonl"
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def folders(project):
+    return [runs.run_folder(project / "runs", each) for each in projects.plan(project).jobs]
+
+
+def page_folder(project):
+    row = projects.plan(project).rows[0]
+    made = [runs.run_folder(project / "runs", each) for each in row.jobs]
+    return runs.run_folder(project / "runs", grid.page_of(row, made))
+
+
+# --- runs and pages -------------------------------------------------------------------------------
+
+
+def test_runs_are_made_in_order_then_the_page_over_them_and_nothing_twice(project):
+    first = execute(project)
+    assert (first.finished, first.before, first.failed) == ([*RUNS, "a page"], [], {})
+    *made, page = seen(project)
+    assert [(m["name"], m["part"], m["reads"]) for m in made] == [
+        ("a", {"names": ["x"]}, []), ("a", {"names": ["y"]}, []), ("a", {"names": ["z"]}, []),
+        ("b", {}, []),
+    ]  # fmt: skip
+    assert page["reads"] == [folder.name for folder in folders(project)[:3]]
+    assert page_folder(project).name.startswith("a-page-")
+    again = execute(project)
+    assert (again.finished, again.before, again.failed) == ([], [*RUNS, "a page"], {})
+    assert len(seen(project)) == 5
+
+
+def test_a_page_is_made_again_when_one_of_its_runs_was_and_only_then(project):
+    execute(project)
+    old = page_folder(project)
+    (folders(project)[1] / "manifest.json").write_text("{")  # y is damaged
+    assert execute(project).finished == ["a names=y", "a page"]
+    assert page_folder(project) != old
+    assert [s["part"] for s in seen(project)[5:]] == [{"names": ["y"]}, {}]
+    assert execute(project).finished == []
+    (folders(project)[3] / "manifest.json").write_text("{")  # b has no page
+    assert execute(project).finished == ["b"]
+
+
+def test_another_run_more_leaves_the_others_and_makes_the_page_anew(project):
+    execute(project)
+    more = {"parameters": {"names": ["x", "y", "z", "w"]}, "each": ["names"]}
+    projects.make(project, {"a": projects.code(), "b": projects.code("n")}, a=more)
+    outcome = execute(project)
+    assert outcome.finished == ["a names=w", "a page"] and outcome.before == RUNS
+
+
+def test_the_parts_of_a_plan_are_disjoint_and_cover_it_and_make_no_page(project):
+    parts = [execute(project, shard=(i, 3)).finished for i in (1, 2, 3)]
+    assert sorted(sum(parts, [])) == sorted(RUNS) and all(parts)
+    assert len(seen(project)) == 4 and not any(s["reads"] for s in seen(project))
+    with pytest.raises(BadInput, match="no finished run of a; first: lke run"):
+        build.gather(projects.plan(project), project / "runs")
+    rest = execute(project)
+    assert (rest.finished, rest.before) == (["a page"], RUNS)
+
+
+def test_a_part_may_be_empty(project):
+    assert execute(project, shard=(5, 5)).finished == []
+
+
+def test_a_page_over_a_run_that_failed_is_not_made_and_is_listed(project, monkeypatch):
+    fail = 'if order["part"] == {"names": ["y"]}: sys.exit("no luck")'
+    monkeypatch.setattr(grid, "WORKER", projects.idle(before=fail))
+    outcome = execute(project, retries=0)
+    assert outcome.finished == ["a names=x", "a names=z", "b"]
+    assert list(outcome.failed) == ["a names=y", "a page"]
+    assert outcome.failed["a names=y"] == f"no luck (see {folders(project)[1]})"
+    assert outcome.failed["a page"] == "not made, since 1 of the 3 runs behind it are missing"
+    with pytest.raises(BadInput, match="no finished run of a; first: lke run"):
+        build.gather(projects.plan(project), project / "runs")
+    monkeypatch.setattr(grid, "WORKER", projects.idle())
+    outcome = execute(project)
+    assert outcome.finished == ["a names=y", "a page"]
+
+
+def test_a_page_over_the_runs_of_other_notebooks_is_made_of_them_and_runs_nothing(tmp_path):
+    notebooks = {name: projects.code() for name in ("a", "b", "c")}
+    rows = {"a": {"parameters": THREE, "each": ["names"]}, "c": {"reads": ["a", "b"]}}
+    project = projects.make(tmp_path, notebooks, **rows)
+    outcome = execute(project)
+    assert outcome.finished == [*RUNS, "a page", "c page"]
+    assert [s["name"] for s in seen(project)] == ["a", "a", "a", "b", "a", "c"]
+    assert seen(project)[-1]["reads"] == [folder.name for folder in folders(project)]
+    assert execute(project).finished == []
+    whole, target = projects.plan(project), project / "runs"
+    labels = [label for label, _, _ in forecast.status(whole, target)]
+    assert labels == ["a names=x", "a names=y", "a names=z", "a page", "b", "c page"]
+    assert {state for _, state, _ in forecast.status(whole, target)} == {"finished"}
+    (folders(project)[3] / "manifest.json").write_text("{")  # b is damaged
+    assert execute(project).finished == ["b", "c page"]  # the page over a has not changed
+
+
+def test_a_page_over_another_notebook_whose_run_failed_is_not_made(tmp_path, monkeypatch):
+    fail = 'if order["notebook"].endswith("b.py"): sys.exit("no luck")'
+    monkeypatch.setattr(grid, "WORKER", projects.idle(before=fail))
+    notebooks = {name: projects.code() for name in ("a", "b", "c")}
+    project = projects.make(tmp_path, notebooks, c={"reads": ["a", "b"]})
+    outcome = execute(project, retries=0)
+    assert list(outcome.failed) == ["b", "c page"] and outcome.finished == ["a"]
+    assert outcome.failed["c page"] == "not made, since 1 of the 2 runs behind it are missing"
+
+
+# --- tries ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("retries", "tries"), [(0, 1), (1, 2), (3, 4)])
+def test_a_job_is_tried_as_often_as_asked(project, monkeypatch, retries, tries):
+    fail = 'if order["notebook"].endswith("b.py"): sys.exit(1)'
+    monkeypatch.setattr(grid, "WORKER", projects.idle(before=fail))
+    assert list(execute(project, retries=retries).failed) == ["b"]
+    assert [s["name"] for s in seen(project)].count("b") == tries
+
+
+def test_what_another_try_cannot_mend_is_not_tried_again(project, monkeypatch):
+    assert worker.HOPELESS == 3
+    monkeypatch.setattr(grid, "WORKER", projects.idle(before="sys.exit(3)"))
+    assert len(execute(project, retries=5).failed) == 5  # four runs and the page
+    assert len(seen(project)) == 4
+
+
+def test_a_job_that_another_driver_is_at_waits_and_costs_no_try(project, monkeypatch):
+    assert worker.BUSY == 75
+    busy = 'mark = folder.with_suffix(".busy")\nif not mark.exists(): mark.touch(); sys.exit(75)'
+    monkeypatch.setattr(grid, "WORKER", projects.idle(before=busy))
+    outcome = execute(project, retries=0)
+    assert sorted(outcome.finished) == sorted([*RUNS, "a page"]) and outcome.failed == {}
+    assert len(seen(project)) == 10
+
+
+def test_no_worker_is_started_for_a_job_that_another_driver_is_at(project):
+    folder = folders(project)[0]
+    code = (
+        "import sys, time; from pathlib import Path; from lkecore.runs import worker\n"
+        f"held = worker.lock_of(Path({str(folder)!r})).acquire()\n"
+        "print('held', flush=True)\ntime.sleep(1.5)\nprint(time.monotonic())"
+    )
+    other = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert other.stdout.readline() == "held\n"
+    outcome = execute(project, retries=0)
+    released = float(other.communicate()[0])
+    assert sorted(outcome.finished) == sorted([*RUNS, "a page"])
+    begun = {json.dumps(s["part"]): s["begun"] for s in seen(project)[:4]}
+    assert len(seen(project)) == 5 and begun.pop('{"names": ["x"]}') > released
+    assert all(other_one < released for other_one in begun.values())  # they did not wait
+
+
+def test_exit_code_0_without_a_manifest_is_a_failure(project, monkeypatch):
+    monkeypatch.setattr(grid, "WORKER", projects.idle(before="sys.exit(0)"))
+    outcome = execute(project, retries=0)
+    assert outcome.finished == []
+    assert outcome.failed["b"].startswith("the worker ended with exit code 0 (see ")
+
+
+def test_a_job_that_takes_too_long_is_ended_and_keeps_its_log(project, monkeypatch):
+    hang = """if order["notebook"].endswith("b.py"):
+    attempt = folder.with_name(f".{folder.name}.try")
+    attempt.mkdir()
+    (attempt / "log.txt").write_text("as far as it came")
+    (folder.parent / "pid").write_text(str(os.getpid()))
+    time.sleep(600)"""
+    monkeypatch.setattr(grid, "WORKER", projects.idle(before=hang))
+    outcome = execute(project, timeout=3, retries=0)
+    *_, last = folders(project)
+    assert outcome.failed == {"b": f"took longer than 3 s (see {last})"}
+    assert (last / "log.txt").read_text() == "as far as it came"
+    assert runs.failure(last)["error"] == "took longer than 3 s" and runs.manifest(last) is None
+    assert not projects.alive(int((project / "runs" / "pid").read_text()))
+    assert outcome.finished == ["a names=x", "a names=y", "a names=z", "a page"]
+
+
+# --- devices and threads --------------------------------------------------------------------------
+
+
+def overlap(one, two):
+    return one["begun"] < two["ended"] and two["begun"] < one["ended"]
+
+
+def test_each_device_has_one_job_at_a_time_and_all_devices_have_work(project, monkeypatch):
+    monkeypatch.setattr(grid, "WORKER", projects.idle(seconds=0.5))
+    execute(project, devices=("0", "1"))
+    *made, page = seen(project)
+    assert [m["CUDA_VISIBLE_DEVICES"] for m in made].count("0") == 2
+    assert [m["CUDA_VISIBLE_DEVICES"] for m in made].count("1") == 2
+    pairs = [(a, b) for i, a in enumerate(made) for b in made[:i] if overlap(a, b)]
+    assert pairs  # two at a time
+    assert all(a["CUDA_VISIBLE_DEVICES"] != b["CUDA_VISIBLE_DEVICES"] for a, b in pairs)
+    assert all(m["LKE_DEVICE"] is None for m in made)
+    assert all(m["ended"] <= page["begun"] for m in made)
+
+
+def test_a_large_model_has_several_devices_and_is_spread_over_them(project):
+    execute(project, devices=("0", "1", "2", "3", "4"), devices_per_job=2)
+    groups = {(s["CUDA_VISIBLE_DEVICES"], s["LKE_DEVICE"]) for s in seen(project)}
+    assert groups == {("0,1", "auto"), ("2,3", "auto")}
+
+
+def test_more_jobs_than_devices_share_them_in_turn(project, monkeypatch):
+    monkeypatch.setattr(grid, "WORKER", projects.idle(seconds=1.0))
+    execute(project, devices=("0", "1"), jobs=4)
+    made = seen(project)[:4]
+    assert sorted(m["CUDA_VISIBLE_DEVICES"] for m in made) == ["0", "0", "1", "1"]
+    assert all(overlap(a, b) for a in made for b in made)
+
+
+def test_without_devices_jobs_run_one_at_a_time_unless_more_are_asked_for(project, monkeypatch):
+    monkeypatch.setattr(grid, "WORKER", projects.idle(seconds=0.2))
+    execute(project)
+    made = seen(project)
+    assert all(m["CUDA_VISIBLE_DEVICES"] is None for m in made)
+    assert not any(overlap(a, b) for i, a in enumerate(made) for b in made[:i])
+
+
+@pytest.mark.parametrize("devices", [(), ("0",), ("0", "1")])
+def test_more_devices_for_each_job_than_there_are_is_a_mistake(project, devices):
+    with pytest.raises(
+        BadInput, match=f"3 devices for each job asked for, and there are {len(devices)}"
+    ):
+        execute(project, devices=devices, devices_per_job=3)
+    assert seen(project) == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "given", "expected"),
+    [
+        ({"jobs": 3}, None, "2"),  # 8 cores, 3 jobs
+        ({}, None, "8"),
+        ({"devices": ("0", "1")}, None, "4"),
+        ({"jobs": 20}, None, "1"),
+        ({"jobs": 2}, "7", "7"),  # the user's own stands
+        ({"jobs": 2, "threads": 3}, "7", "3"),
+        ({"threads": 5}, None, "5"),
+    ],
+)
+def test_jobs_divide_the_cores_unless_the_user_says_otherwise(
+    project, monkeypatch, settings, given, expected
+):
+    monkeypatch.setattr(devices, "cores", lambda: 8)
+    if given:
+        monkeypatch.setenv("OMP_NUM_THREADS", given)
+    execute(project, shard=(4, 4), **settings)
+    assert [s["OMP_NUM_THREADS"] for s in seen(project)] == [expected]
+
+
+def test_cores_are_those_that_this_process_may_use():
+    if shutil.which("nproc") is None:
+        pytest.skip("no nproc here")
+    counted = subprocess.run(["nproc"], capture_output=True, text=True, check=True)
+    assert devices.cores() == int(counted.stdout)  # OMP_NUM_THREADS, which it heeds, is not given
+
+
+def test_the_devices_of_this_process_are_those_that_it_may_use(monkeypatch):
+    monkeypatch.undo()
+    for given, expected in {"": (), "-1": (), "2": ("2",), "0, 3": ("0", "3")}.items():
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", given)
+        assert devices.cuda_devices() == expected
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
+    monkeypatch.setenv("PATH", "")  # no nvidia-smi
+    assert devices.cuda_devices() == ()
+
+
+def test_the_devices_of_the_machine_are_those_that_nvidia_smi_lists(monkeypatch, tmp_path):
+    monkeypatch.undo()
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    smi = tmp_path / "nvidia-smi"
+    smi.write_text("#!/bin/sh\nprintf '0\\n1\\n'\n")
+    smi.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert devices.cuda_devices() == ("0", "1")
+    smi.write_text("#!/bin/sh\necho 'no driver'\nexit 9\n")
+    assert devices.cuda_devices() == ()
+
+
+# --- what jobs need -------------------------------------------------------------------------------
+
+ASKS = projects.code("models").replace(
+    "n: int = 1", 'models: list[str] = ["toy"]\nfact_set: str = "atlas"\nrelation: str = "capital"'
+)
+
+
+@pytest.fixture
+def here(tmp_path):
+    """A model that is on this machine."""
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "model.safetensors").touch()
+    return str(tmp_path / "model")
+
+
+@pytest.fixture
+def asking(tmp_path, here):
+    """A run for each of two models: one that is here, and one of the hub that nobody has."""
+    row = {"parameters": {"models": [here, "org/gone"]}, "each": ["models"]}
+    return projects.make(tmp_path, {"a": ASKS}, a=row)
+
+
+def test_offline_says_at_once_all_that_is_missing_and_runs_nothing(asking, here, monkeypatch):
+    monkeypatch.setattr(weights, "locate", lambda name: pytest.fail(f"{name} was fetched"))
+    with pytest.raises(BadInput) as caught:
+        execute(asking, offline=True)
+    expected = "not on this machine: model org/gone; fetch with a network: lke fetch"
+    assert str(caught.value) == expected and seen(asking) == []
+    row = {"parameters": {"models": [here, "smollm2"], "fact_set": "hub:org/facts"}}
+    projects.make(asking, {"a": ASKS}, a=row)
+    absent = ["model smollm2", "facts hub:org/facts"]
+    assert prepare.missing(projects.plan(asking).jobs) == absent
+
+
+def test_offline_reaches_the_jobs(project):
+    execute(project, offline=True, shard=(4, 4))
+    assert [s["HF_HUB_OFFLINE"] for s in seen(project)] == ["1"]
+
+
+def test_a_model_that_cannot_be_had_costs_only_the_jobs_that_name_it(asking, here, monkeypatch):
+    asked, locate = [], weights.locate
+
+    def without_one(name):
+        asked.append(name)
+        if name == "org/gone":
+            raise BadInput("model org/gone: no such repository on the hub")
+        return locate(name)
+
+    monkeypatch.setattr(weights, "locate", without_one)
+    outcome = execute(asking)
+    assert outcome.finished == [f"a models={here}"]
+    assert outcome.failed == {
+        "a models=org/gone": "model org/gone: no such repository on the hub",
+        "a page": "not made, since 1 of the 2 runs behind it are missing",
+    }
+    assert asked.count("org/gone") == 1 and len(seen(asking)) == 1
+
+
+def test_a_disk_that_is_full_while_a_model_is_fetched_costs_only_the_jobs_that_name_it(
+    asking, here, monkeypatch
+):
+    locate = weights.locate
+
+    def full(name):
+        if name == "org/gone":
+            raise OSError(28, "No space left on device")
+        return locate(name)
+
+    monkeypatch.setattr(weights, "locate", full)
+    outcome = execute(asking)
+    assert outcome.finished == [f"a models={here}"]
+    line = "model org/gone: [Errno 28] No space left on device"
+    assert outcome.failed["a models=org/gone"] == line
+
+
+def test_a_model_that_many_jobs_name_is_prepared_once(tmp_path, monkeypatch):
+    row = {"parameters": {"models": ["toy"], **THREE}, "each": ["models", "names"]}
+    project = projects.make(tmp_path, {"a": ASKS}, a=row)
+    asked = []
+    monkeypatch.setattr(weights, "locate", asked.append)
+    assert prepare.prepare(projects.plan(project).jobs) == {} and asked == ["toy"]
+
+
+def test_a_relation_that_fetched_facts_lack_is_found_before_anything_runs(
+    asking, here, monkeypatch
+):
+    row = {"parameters": {"models": [here], "fact_set": "hub:org/facts", "relation": "capitol"}}
+    projects.make(asking, {"a": ASKS}, a=row)  # not refused: nobody knows the facts yet
+    monkeypatch.setattr(facts, "relations", lambda spec: ("capital", "currency"))
+    outcome = execute(asking)
+    line = "unknown relation 'capitol' in hub:org/facts; nearest: capital"
+    assert outcome.failed == {"a": line} and seen(asking) == []
+
+
+def test_a_folder_from_a_newer_version_is_refused_before_anything_runs(project):
+    folder = project / "runs" / "z-0123456789ab"
+    folder.mkdir(parents=True)
+    (folder / "manifest.json").write_text('{"format": 99, "files": {}}')
+    with pytest.raises(BadInput) as caught:
+        execute(project)
+    assert str(caught.value) == (
+        f"{folder}: written by a newer lkecore (format 99, this one knows up to {record.FORMAT}); "
+        "update lkecore or name another folder with --runs"
+    )
+    assert seen(project) == []
+    (folder / "manifest.json").write_text('{"format": 99, "fi')  # damaged: not ours to judge
+    assert execute(project).failed == {}
+
+
+# --- what is left behind --------------------------------------------------------------------------
+
+
+def test_nothing_is_left_but_what_is_finished(project, tmp_path, monkeypatch):
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr(grid, "_short", lambda: str(scratch))
+    execute(project)
+    assert list(scratch.iterdir()) == []
+    names = {p.name for p in (project / "runs").iterdir()} - {".locks", "seen.jsonl"}
+    assert names == {p.name for p in [*folders(project), page_folder(project)]}
+
+
+DRIVER = """
+import os, signal, sys
+from lkecore.cli import main as cli
+from lkecore.runs import grid
+grid.WORKER = {worker!r}
+settle = grid._settle
+def killed(*given):
+    settle(*given)
+    os.kill(os.getpid(), signal.SIGKILL)
+grid._settle = killed
+cli.main()
+"""
+
+
+def test_a_driver_killed_after_the_manifest_leaves_a_finished_run(project):
+    driver = [sys.executable, "-c", DRIVER.format(worker=projects.idle())]
+    process = projects.start(project, "--runs", str(project / "runs"), driver=driver)
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL
+    assert [s["part"] for s in seen(project)] == [{"names": ["x"]}]
+    outcome = execute(project)
+    assert outcome.before == ["a names=x"] and len(outcome.finished) == 4
+    assert len(seen(project)) == 5
+
+
+def test_stopping_ends_the_workers_at_once(project, monkeypatch):
+    monkeypatch.setattr(grid, "WORKER", projects.idle(seconds=600))
+    processes = []
+    start = grid._start
+
+    def noted(*given):
+        processes.append(start(*given))
+        return processes[-1]
+
+    def interrupt(_):
+        if processes:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(grid, "_start", noted)
+    monkeypatch.setattr(grid, "_show", interrupt)
+    before = signal.getsignal(signal.SIGTERM)
+    begun = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        execute(project, jobs=3)
+    assert time.monotonic() - begun < 60  # not 600
+    assert len(processes) == 3
+    assert all(w.process.returncode == -signal.SIGKILL for w in processes)
+    assert signal.getsignal(signal.SIGTERM) is before
+    assert all(w.process.stdin.closed for w in processes)
+    assert isinstance(processes[0].process, subprocess.Popen) and seen(project) == []
+
+
+def test_an_empty_list_of_devices_hides_those_that_there_are(project):
+    execute(project, devices=(), shard=(4, 4))
+    assert [s["CUDA_VISIBLE_DEVICES"] for s in seen(project)] == [""]
+
+
+# --- models of the lab ----------------------------------------------------------------------------
+
+
+def test_models_of_the_lab_are_trained_together_before_the_runs_and_need_no_network(
+    tmp_path, monkeypatch
+):
+    names = ["lab:smoke-0/0.15m", "lab:smoke-0/0.15m-tuned", "toy"]
+    project = projects.make(
+        tmp_path, {"a": ASKS}, a={"parameters": {"models": names}, "each": ["models"]}
+    )
+    jobs = projects.plan(project).jobs
+    assert prepare.missing(jobs) == []  # so that they are not in the way of --offline
+    assert prepare.absent(jobs) == [("model", name) for name in names[:2]]
+    calls, located = [], []
+
+    def train(asked, environments):
+        calls.append((list(asked), environments))
+        return {names[1]: "the loss is nan"}
+
+    monkeypatch.setattr(training, "train", train)
+    monkeypatch.setattr(weights, "locate", located.append)
+    each = [{"OMP_NUM_THREADS": "3"}] * 2
+    failed = prepare.prepare(jobs, each)
+    assert calls == [(names[:2], each)]
+    assert failed == {f"a models={names[1]}": "the loss is nan"}
+    assert located == [names[0], "toy"]  # what failed is not tried again

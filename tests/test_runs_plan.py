@@ -1,0 +1,394 @@
+"""Plan: a params file becomes jobs, or one line that says what is wrong with it."""
+
+import itertools
+
+import projects
+import pytest
+import yaml
+
+from lkecore import runs
+from lkecore.errors import BadInput
+from lkecore.models import training
+from lkecore.runs import plan
+
+NOTEBOOK = """# %% tags=["parameters"]
+n: int = 1  # how many
+word: str = "a"
+share: float = 0.5
+flag: bool = False
+names: list[str] = []
+draws: list[int] = [0, 1]
+page: bool = False
+
+# %%
+print(n)
+"""
+
+
+@pytest.fixture
+def project(tmp_path):
+    return projects.make(tmp_path, {"a": NOTEBOOK})
+
+
+def write(project, parameters=None, each=None):
+    row = {"notebook": "a", "parameters": parameters or {}} | ({"each": each} if each else {})
+    content = {"profile": "trial", "runs": [row]}
+    (project / "params" / "p.yaml").write_text(yaml.safe_dump(content))
+
+
+def read(project, parameters=None, each=None):
+    write(project, parameters, each)
+    return projects.plan(project)
+
+
+def refused(project, parameters=None, each=None):
+    """The one line by which a plan is refused; it names the file."""
+    with pytest.raises(BadInput) as caught:
+        read(project, parameters, each)
+    line = str(caught.value)
+    assert line.startswith(str(project / "params" / "p.yaml")) and "\n" not in line
+    return line
+
+
+# --- each -----------------------------------------------------------------------------------------
+
+
+def test_a_row_without_each_is_one_run_and_has_no_page_over_it(project):
+    [row] = read(project, {"names": ["x", "y"]}).rows
+    [job] = row.jobs
+    assert not row.has_page and job is row.whole
+    assert (job.part, job.reads, job.label) == ({}, (), "a")
+    assert job.effective == {
+        "n": 1, "word": "a", "share": 0.5, "flag": False, "names": ["x", "y"], "draws": [0, 1],
+        "page": False,
+    }  # fmt: skip
+
+
+def test_each_makes_a_run_of_every_combination_in_the_order_of_the_file(project):
+    whole = read(project, {"names": ["x", "y"], "draws": [7, 3, 5], "n": 9}, ["names", "draws"])
+    [row] = whole.rows
+    assert row.has_page and whole.jobs == row.jobs
+    expected = list(itertools.product(["x", "y"], [7, 3, 5]))
+    assert expected[1] == ("x", 3)  # the last list moves fastest
+    for job, (name, draw) in zip(row.jobs, expected, strict=True):
+        assert job.part == {"names": [name], "draws": [draw]}
+        assert job.label == f"a names={name} draws={draw}"
+        assert job.parameters == {"names": [name], "draws": [draw], "n": 9}
+        assert job.effective["word"] == "a" and job.effective["draws"] == [draw]
+    assert row.whole.effective["draws"] == [7, 3, 5] and row.whole.part == {}
+    keys = {runs.run_key(job) for job in row.jobs}
+    assert len(keys) == 6
+
+
+def test_each_divides_the_defaults_too_and_a_list_of_one_needs_no_page(project):
+    [row] = read(project, {}, ["draws"]).rows
+    assert [job.part for job in row.jobs] == [{"draws": [0]}, {"draws": [1]}]
+    [row] = read(project, {"draws": [4]}, ["draws"]).rows
+    assert [job.part for job in row.jobs] == [{"draws": [4]}] and not row.has_page
+
+
+def test_a_run_has_the_same_key_whoever_names_it(project):
+    [one] = read(project, {"draws": [1]}).jobs
+    _, divided = read(project, {}, ["draws"]).jobs
+    assert runs.run_key(one) == runs.run_key(divided)
+
+
+def test_a_page_is_the_whole_row_over_its_runs(project, tmp_path):
+    [row] = read(project, {}, ["draws"]).rows
+    folders = [tmp_path / "one", tmp_path / "two"]
+    page = plan.page_of(row, folders)
+    assert page.reads == tuple(folders) and page.label == "a page"
+    assert page.parameters == {"page": True} and page.effective["draws"] == [0, 1]
+    assert page.effective["page"] is True and row.whole.effective["page"] is False
+
+
+@pytest.mark.parametrize(
+    ("each", "message"),
+    [
+        (["names"], "a: each: names is empty, so that there is nothing to run"),
+        (["draw"], "a: each: 'draw' is unknown; nearest: draws"),
+        (["n"], "a: each: 'n' is int, not a list to divide"),
+        (["word"], "a: each: 'word' is str, not a list to divide"),
+        ("draws", "a: each must be a list of parameters, found 'draws'"),
+        ([["draws"]], "a: each must be a list of parameters, found [['draws']]"),
+        (["draws", "draws"], "a: each names something twice: ['draws', 'draws']"),
+    ],
+)
+def test_an_each_that_cannot_be_divided_is_refused(project, each, message):
+    assert refused(project, {}, each).endswith(message)
+
+
+def test_each_needs_a_notebook_that_can_be_a_page(project):
+    projects.edit(project, "a", "page: bool = False\n", "")
+    assert refused(project, {}, ["draws"]).endswith(
+        "a: each needs a notebook with the parameter page, and it has none"
+    )
+
+
+def test_too_many_runs_are_refused_before_they_are_listed(project, monkeypatch):
+    assert plan.MOST_JOBS == 10_000
+    many = list(range(1000))
+    names = [str(i) for i in many]
+    line = refused(project, {"draws": many, "names": names}, ["draws", "names"])
+    assert line.endswith("a: each makes 1,000,000 runs, and 10,000 is the most")
+    monkeypatch.setattr(plan, "MOST_JOBS", 4)
+    assert len(read(project, {"draws": [0, 1, 2, 3]}, ["draws"]).jobs) == 4
+    assert "makes 5 runs, and 4" in refused(project, {"draws": [0, 1, 2, 3, 4]}, ["draws"])
+
+
+# --- reads ----------------------------------------------------------------------------------------
+
+
+def reading(tmp_path, reads, **more):
+    """The plan of a, with two runs, of b, with one, and of c, which reads."""
+    project = projects.make(
+        tmp_path,
+        {"a": NOTEBOOK, "b": NOTEBOOK, "c": NOTEBOOK},
+        a={"each": ["draws"]},
+        c={"reads": reads} | more,
+    )
+    return projects.plan(project)
+
+
+def test_a_row_that_reads_is_a_page_over_the_runs_of_the_rows_it_names(tmp_path):
+    whole = reading(tmp_path, ["b", "a"])
+    a, b, c = whole.rows
+    assert c.jobs == (*b.jobs, *a.jobs) and c.has_page and c.reads
+    assert whole.jobs == (*a.jobs, *b.jobs)  # no run stands there twice, and c has none
+    page = plan.page_of(c, [tmp_path / str(i) for i in range(3)])
+    assert page.label == "c page" and page.notebook.stem == "c" and len(page.reads) == 3
+
+
+def test_a_row_that_reads_a_single_run_is_a_page_all_the_same(tmp_path):
+    assert reading(tmp_path, ["b"], parameters={"n": 5}).rows[2].has_page
+
+
+@pytest.mark.parametrize(
+    ("reads", "more", "message"),
+    [
+        (["d"], {}, "c: reads: 'd' has no runs in a row above; there are: a, b"),
+        (["c"], {}, "c: reads: 'c' has no runs in a row above; there are: a, b"),
+        ([], {}, "c: reads must be a list of notebooks, found []"),
+        ("a", {}, "c: reads must be a list of notebooks, found 'a'"),
+        ([["a"]], {}, "c: reads must be a list of notebooks, found [['a']]"),
+        (None, {}, "c: reads must be a list of notebooks, found None"),
+        (["a", "a"], {}, "c: reads names something twice: ['a', 'a']"),
+        (["a"], {"each": ["draws"]}, "c: each makes runs, and reads is for a page that has none: take one"),
+    ],
+)  # fmt: skip
+def test_reads_of_what_has_no_runs_above_is_refused(tmp_path, reads, more, message):
+    with pytest.raises(BadInput) as caught:
+        reading(tmp_path, reads, **more)
+    assert str(caught.value).endswith(message)
+
+
+def test_a_row_that_reads_is_not_read_by_another(tmp_path):
+    rows = {"b": {"reads": ["a"]}, "c": {"reads": ["b"]}}
+    project = projects.make(tmp_path, dict.fromkeys("abc", NOTEBOOK), **rows)
+    with pytest.raises(BadInput, match="c: reads: 'b' has no runs in a row above; there are: a"):
+        projects.plan(project)
+
+
+@pytest.mark.parametrize("own", ['models: list[str] = ["toy"]', 'fact_set: str = "atlas"'])
+def test_a_row_that_reads_has_no_models_and_no_facts_of_its_own(tmp_path, own):
+    with_own = NOTEBOOK.replace("n: int", f"{own}\nn: int")
+    project = projects.make(tmp_path, {"a": NOTEBOOK, "b": with_own}, b={"reads": ["a"]})
+    with pytest.raises(BadInput, match="b: reads is for a notebook without models or a fact set"):
+        projects.plan(project)
+
+
+def test_reads_needs_a_notebook_that_can_be_a_page(tmp_path):
+    bare = NOTEBOOK.replace("page: bool = False\n", "")
+    project = projects.make(tmp_path, {"a": NOTEBOOK, "b": bare}, b={"reads": ["a"]})
+    with pytest.raises(BadInput, match="b: reads needs a notebook with the parameter page"):
+        projects.plan(project)
+
+
+def test_page_is_set_by_lke_run_alone(project):
+    assert "parameter 'page' is set by lke run" in refused(project, {"page": True})
+
+
+# --- values ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"wort": 1}, "parameter 'wort' is unknown; nearest: word"),
+        ({"n": "3"}, "parameter 'n' must be int, found '3'"),
+        ({"n": True}, "parameter 'n' must be int, found True"),
+        ({"n": 1.0}, "parameter 'n' must be int, found 1.0"),
+        ({"share": "x"}, "parameter 'share' must be float, found 'x'"),
+        ({"names": "x"}, "parameter 'names' must be list[str], found 'x'"),
+        ({"names": [1]}, "parameter 'names' must be list[str], found [1]"),
+        ({"draws": [0, True]}, "parameter 'draws' must be list[int], found [0, True]"),
+        ({"flag": 0}, "parameter 'flag' must be bool, found 0"),
+        ({"names": ["x", "x"]}, "parameter 'names' names something twice: ['x', 'x']"),
+        ({"draws": [0, -1]}, "parameter 'draws' must be 0 or more, found -1"),
+        ([1], "parameters of a must be names and values"),
+    ],
+)
+def test_a_parameter_that_the_notebook_lacks_or_of_another_type_is_refused(
+    project, parameters, message
+):
+    assert refused(project, parameters).endswith(message)
+
+
+def test_a_renamed_parameter_is_told_its_new_name(project, tmp_path):
+    more = NOTEBOOK.replace("page: bool", "estimators: list[str] = []\npage: bool")
+    (tmp_path / "new").mkdir()
+    renamed = projects.make(tmp_path / "new", {"a": more})
+    line = refused(renamed, {"formats": ["space"]})
+    assert line.endswith("parameter 'formats' is now called 'estimators'")
+    assert refused(renamed, each=["formats"]).endswith("each: 'formats' is now called 'estimators'")
+    # A notebook that has no parameter of the new name does not know the old one either.
+    assert "parameter 'formats' is unknown" in refused(project, {"formats": []})
+
+
+def test_a_whole_number_is_a_float_too(project):
+    assert read(project, {"share": 1}).jobs[0].effective["share"] == 1
+
+
+@pytest.mark.parametrize(
+    ("declared", "given", "message"),
+    [
+        ("n_facts: int = 3", {"n_facts": 0}, "'n_facts' must be 1 or more, found 0"),
+        ("n_shots: int = 3", {"n_shots": -1}, "'n_shots' must be 0 or more, found -1"),
+        ("seed: int = 0", {"seed": -1}, "'seed' must be 0 or more, found -1"),
+        ("shots: list[int] = [3]", {"shots": [1, -2]}, "'shots' must be 0 or more, found -2"),
+        ('dtype: str = "float32"', {"dtype": "float99"}, "'dtype' must be one of float32"),
+        (
+            "pairs: list[list[str]] = []",
+            {"pairs": [["a", "b"], ["a", "b"]]},
+            "'pairs' names something twice: [['a', 'b'], ['a', 'b']]",
+        ),
+        ('models: list[str] = ["toy"]', {"models": []}, "'models' must not be empty"),
+        ('model: str = "toy"', {"model": ""}, "'model' must not be empty"),
+        ('fact_set: str = "atlas"', {"fact_set": ""}, "'fact_set' must not be empty"),
+    ],
+)
+def test_values_that_make_no_sense_are_refused_before_anything_runs(
+    project, declared, given, message
+):
+    projects.edit(project, "a", 'word: str = "a"', declared)
+    assert message in refused(project, given)
+
+
+@pytest.mark.parametrize("value", [0, 3])
+def test_no_shots_at_all_are_a_way_to_ask(project, value):
+    projects.edit(project, "a", 'word: str = "a"', "n_shots: int = 3\nshots: list[int] = [3]")
+    job = read(project, {"n_shots": value, "shots": [value]}).jobs[0]
+    assert job.effective["n_shots"] == value and job.effective["shots"] == [value]
+
+
+def test_models_and_facts_that_parameters_name_are_checked(project):
+    projects.edit(project, "a", 'word: str = "a"', 'model: str = "toy"\nfact_set: str = "atlas"')
+    line = refused(project, {"model": "smollm3"})
+    assert "unknown model 'smollm3'" in line and "nearest: smollm2" in line
+    assert "unknown fact set 'nowhere'" in refused(project, {"fact_set": "nowhere"})
+
+
+def test_relations_that_parameters_name_are_checked(project):
+    declared = 'relation: str = "capital"\nrelations: list[str] = []\nfact_set: str = "atlas"'
+    projects.edit(project, "a", 'word: str = "a"', declared)
+    for given in ({"relation": "capitol"}, {"relations": ["currency", "capitol"]}):
+        line = refused(project, given)
+        assert line.endswith("a: unknown relation 'capitol' in atlas; nearest: capital")
+
+
+# --- the file -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("profile: x\nruns: []", "runs is empty"),
+        ("profile: x", "expected the keys profile and runs"),
+        ("profile: x\nruns: []\nmore: 1", "expected the keys profile and runs"),
+        ("profile: 1\nruns: []", "profile must be a name and runs a list"),
+        ("- a list", "expected the keys profile and runs"),
+        ("", "expected the keys profile and runs"),
+        ("profile: x\nruns: [{notebook: aa}]", "unknown notebook 'aa'; nearest: a"),
+        ("profile: x\nruns: [{notebook: [a]}]", "unknown notebook ['a']"),
+        ("profile: x\nruns: [{notebook: a}, {notebook: a}]", "'a' is named twice"),
+        (
+            "profile: x\nruns: [{notebook: a, parameter: {}}]",
+            "a run has a notebook, parameters, each or reads",
+        ),
+        (
+            "profile: x\nruns: [a]",
+            "a run has a notebook, parameters, each or reads, found 'a'",
+        ),
+        ("profile: [\nruns", "not YAML"),
+    ],
+)
+def test_a_params_file_of_another_form_is_refused(project, content, message):
+    (project / "params" / "p.yaml").write_text(content)
+    with pytest.raises(BadInput) as caught:
+        projects.plan(project)
+    assert message in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_params_file_must_lie_beside_the_notebooks_and_be_a_file(project, tmp_path_factory):
+    elsewhere = tmp_path_factory.mktemp("elsewhere") / "p.yaml"
+    elsewhere.write_text((project / "params" / "p.yaml").read_text())
+    with pytest.raises(BadInput, match="must lie in a folder beside notebooks/"):
+        plan.read_plan(elsewhere)
+    for path in (project / "params", project / "params" / "q.yaml"):
+        with pytest.raises(BadInput, match="cannot be read"):
+            plan.read_plan(path)
+    (project / "params" / "p.yaml").write_bytes(b"profile: \xff")
+    with pytest.raises(BadInput, match="not YAML"):
+        projects.plan(project)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("n: int = 1", "n = 1", "a.py: a parameter is not of the form name: type = literal"),
+        ("n: int = 1", "n: int", "a.py: a parameter is not of the form name: type = literal"),
+        (' tags=["parameters"]', "", "a.py: 0 cells tagged parameters, expected one"),
+    ],
+)
+def test_parameters_must_be_annotated_literals_in_one_cell(project, old, new, message):
+    projects.edit(project, "a", old, new)
+    with pytest.raises(BadInput, match=message):
+        projects.plan(project)
+
+
+def test_the_plan_knows_its_profile_and_its_project_from_any_folder(project, monkeypatch):
+    write(project)
+    monkeypatch.chdir(project / "params")
+    found = plan.read_plan("p.yaml")
+    assert found.profile == "trial" and found.project == project
+    assert [row.whole.notebook for row in found.rows] == [project / "notebooks" / "a.py"]
+
+
+# --- models of the lab ----------------------------------------------------------------------------
+
+LAB = NOTEBOOK.replace("names: list[str] = []", 'models: list[str] = ["lab:smoke-0/0.15m"]')
+LAB = LAB.replace('word: str = "a"', 'relation: str = "author"\nfact_set: str = "lab:smoke-0"')
+
+
+def test_a_plan_may_name_models_and_worlds_of_the_lab(project, monkeypatch):
+    monkeypatch.setattr(training, "_trainer", lambda *_: pytest.fail("training began"))
+    (project / "notebooks" / "a.py").write_text(LAB)
+    models = ["lab:smoke-0/0.15m", "lab:smoke-0/0.15m-tuned", "toy"]
+    [row] = read(project, {"models": models}, ["models"]).rows
+    assert [runs.models_of(job.effective) for job in row.jobs] == [[model] for model in models]
+    assert runs.facts_of(row.jobs[0].effective) == ["lab:smoke-0"]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"models": ["lab:smoke-0/0.15"]}, "the lab has no model '0.15'; nearest: 0.15m"),
+        ({"models": ["lab:smoke-0/bert-tuned"]}, "only decoders are tuned to instructions"),
+        ({"models": ["lab:smoke/0.15m"]}, "fact set 'lab:smoke' must be lab:SIZE-SEED"),
+        ({"fact_set": "lab:smok-0"}, "fact set lab:smok-0: unknown size 'smok'; nearest: smoke"),
+        ({"relation": "autor"}, "unknown relation 'autor' in lab:smoke-0; nearest: author"),
+    ],
+)
+def test_a_plan_refuses_what_the_lab_does_not_have(project, parameters, message):
+    (project / "notebooks" / "a.py").write_text(LAB)
+    assert message in refused(project, parameters)

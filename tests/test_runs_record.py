@@ -1,0 +1,626 @@
+"""Runs: what is done again and what is not, and that nothing half-done counts, whatever breaks."""
+
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+
+import nbformat
+import numpy as np
+import pandas as pd
+import projects
+import pytest
+from projects import edit
+
+from lkecore import runs
+from lkecore.book import build
+from lkecore.errors import BadInput
+from lkecore.models import weights
+from lkecore.runs import devices, forecast, grid, record, worker
+from lkecore.runs.devices import Settings
+
+KEEPING = projects.code(
+    """import os
+
+import pandas as pd
+
+from lkecore import runs
+
+lms = []""",
+    """if page:
+    frame = runs.collect("scores.parquet")
+else:
+    given = {k: os.environ.get(k) for k in ("CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS")}
+    runs.keep(pd.DataFrame([given | {"at": os.getpid()}]), "environment.csv")
+    frame = pd.DataFrame({"name": [*names, "rest"], "n": n, "share": 0.1})
+    runs.keep(frame, "scores.parquet")
+runs.keep(frame, "figure.csv")
+print("n is", n)""",
+    "runs.provenance(*lms)",
+)
+
+
+def execute(project, **settings):
+    return grid.execute(projects.plan(project), project / "runs", Settings(**settings))
+
+
+def folders(project):
+    return [runs.run_folder(project / "runs", each) for each in projects.plan(project).jobs]
+
+
+def page_folder(project):
+    row = projects.plan(project).rows[0]
+    made = [runs.run_folder(project / "runs", each) for each in row.jobs]
+    return runs.run_folder(project / "runs", grid.page_of(row, made))
+
+
+def status(project):
+    """The state and the remark of each run and page, by label, as ``lke status`` lists them."""
+    rows = forecast.status(projects.plan(project), project / "runs")
+    return {label: (state, remark) for label, state, remark in rows}
+
+
+def refused(project, names):
+    """Check that no book can be made."""
+    with pytest.raises(BadInput) as caught:
+        build.gather(projects.plan(project), project / "runs")
+    assert str(caught.value) == f"no finished run of {names}; first: lke run with the same file"
+    assert not (project / "book" / "notebooks").exists()
+
+
+# --- what a run leaves, and what is not done again ------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Two runs of a, each on a device of its own, the page over them, and a single run of b."""
+    row = {"parameters": {"names": ["y", "x"], "n": 3}, "each": ["names"]}
+    notebooks = {"a": KEEPING, "b": KEEPING}
+    project = projects.make(tmp_path_factory.mktemp("made"), notebooks, a=row)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("OMP_NUM_THREADS", raising=False)
+        patch.setattr(devices, "cores", lambda: 6)
+        outcome = execute(project, devices=("5", "7"))
+    assert outcome.failed == {}
+    assert sorted(outcome.finished[:3]) == ["a names=x", "a names=y", "b"]
+    assert outcome.finished[3:] == ["a page"]
+    return project
+
+
+@pytest.fixture
+def project(made, tmp_path):
+    """A copy that a test may spoil."""
+    return shutil.copytree(made, tmp_path / "project")
+
+
+def test_a_run_keeps_notebook_log_frames_and_a_manifest_of_what_made_them(made):
+    folder = folders(made)[0]
+    names = {p.name for p in folder.iterdir()}
+    frames = {"figure.csv", "scores.parquet", "environment.csv"}
+    assert names == {"notebook.ipynb", "log.txt", "manifest.json"} | frames
+    assert pd.read_csv(folder / "figure.csv").to_dict("list") == {
+        "name": ["y", "rest"], "n": [3, 3], "share": [0.1, 0.1]
+    }  # fmt: skip
+    manifest = runs.manifest(folder)
+    assert json.loads((folder / "manifest.json").read_text()) == manifest
+    assert manifest["parameters"] == {"n": 3, "names": ["y"], "page": False}
+    assert manifest["part"] == {"names": ["y"]} and manifest["runs"] == {}
+    assert set(manifest["files"]) == names - {"manifest.json", "log.txt"}
+    assert manifest["profile"] == "trial" and manifest["torch"].count(".") == 2
+    assert (manifest["chunks"], manifest["tokens_forwarded"], manifest["models"]) == (0, 0, {})
+    assert "n is 3" in (folder / "log.txt").read_text()
+    assert str(made) not in (folder / "notebook.ipynb").read_text()  # others may download it
+
+
+def test_jobs_at_a_time_have_devices_and_threads_of_their_own_and_the_manifest_says_which(made):
+    found = []
+    for folder in folders(made):
+        [seen] = pd.read_csv(folder / "environment.csv", dtype=str).to_dict("records")
+        manifest = runs.manifest(folder)
+        assert seen["OMP_NUM_THREADS"] == manifest["threads"] == "3"  # six cores, two jobs
+        assert seen["CUDA_VISIBLE_DEVICES"] == manifest["devices"]
+        found.append(manifest["devices"])
+    assert found[:2] == ["5", "7"] and found[2] in ("5", "7")
+
+
+def test_a_page_reads_its_runs_in_the_order_of_the_file_and_names_them(made):
+    page, behind = page_folder(made), folders(made)[:2]
+    assert pd.read_csv(page / "figure.csv")["name"].tolist() == ["y", "rest", "x", "rest"]
+    manifest = runs.manifest(page)
+    assert [*manifest["runs"]] == [folder.name for folder in behind]
+    for folder in behind:
+        digest = hashlib.sha256((folder / "manifest.json").read_bytes()).hexdigest()
+        assert manifest["runs"][folder.name] == digest
+    assert manifest["parameters"] == {"n": 3, "names": ["y", "x"], "page": True}
+    assert not (page / "scores.parquet").exists()  # it computes nothing
+    cells = nbformat.read(page / "notebook.ipynb", as_version=4).cells
+    assert "2 behind this page" in str(cells[-1]["outputs"])
+
+
+def test_the_page_in_the_book_has_the_prose_of_the_source_and_the_outputs_of_the_run(project):
+    edit(project, "a", "# Prose.", "# Better prose.")
+    caption = '# %% mystnb={"figure": {"caption": "New."}}\nruns.provenance'
+    edit(project, "a", "# %%\nruns.provenance", caption)
+    over, single = build.gather(projects.plan(project), project / "runs")
+    for page in (over, single):
+        cells = nbformat.read(page, as_version=4).cells
+        assert ("Better prose." in cells[0].source) == (page == over)
+        captions = [c.metadata["mystnb"]["figure"] for c in cells if "mystnb" in c.metadata]
+        assert captions == ([{"caption": "New."}] if page == over else [])
+        assert "Made by the profile trial" in cells[1].source
+        [defaults] = [c for c in cells if "parameters" in c.metadata.get("tags", [])]
+        assert page == single or "remove-input" in defaults.metadata.tags
+        assert any("n is " in str(c.get("outputs")) for c in cells)
+        assert f"{{download}}`figure.csv <{page.stem}/figure.csv>`" in cells[-1].source
+        assert (page.with_suffix("") / "figure.csv").exists()
+        assert str(project) not in page.read_text()
+    text = nbformat.read(over, as_version=4).cells[-1].source
+    for folder in folders(project)[:2]:
+        assert f"a/{folder.name}/scores.parquet" in text
+
+
+def test_an_edit_of_prose_repeats_nothing_and_one_of_code_repeats_what_has_it(project, monkeypatch):
+    everything = ["a names=y", "a names=x", "b", "a page"]
+    stamps = {p: p.stat().st_mtime_ns for p in (project / "runs").glob("*/manifest.json")}
+    edit(project, "a", "# Prose.", "# Better prose.")
+    monkeypatch.setattr(grid, "WORKER", ["false"])
+    assert execute(project).before == everything
+    assert stamps == {p: p.stat().st_mtime_ns for p in (project / "runs").glob("*/manifest.json")}
+    edit(project, "a", 'print("n is", n)', 'print("n:", n)')
+    monkeypatch.setattr(grid, "WORKER", projects.idle())
+    outcome = execute(project)
+    assert (outcome.finished, outcome.before) == (["a names=y", "a names=x", "a page"], ["b"])
+
+
+def damaged(path, damage):
+    whole = path.read_bytes()
+    if damage == "missing":
+        path.unlink()
+    else:
+        path.write_bytes(whole[:-20] if damage == "truncated" else whole[:-1] + b"x")
+
+
+@pytest.mark.parametrize("name", ["scores.parquet", "manifest.json", "notebook.ipynb"])
+@pytest.mark.parametrize("damage", ["truncated", "missing", "changed"])
+def test_a_damaged_run_does_not_count(project, damage, name):
+    folder = folders(project)[1]
+    assert status(project)["a page"][0] == "finished"
+    damaged(folder / name, damage)
+    assert runs.manifest(folder) is None
+    assert status(project)["a names=x"][0] == status(project)["a page"][0] == "waiting"
+    refused(project, "a")
+
+
+def test_a_damaged_run_is_made_again_with_its_page(project, monkeypatch):
+    folder = folders(project)[1]
+    old = runs.run_key(grid.page_of(projects.plan(project).rows[0], folders(project)[:2]))
+    damaged(folder / "scores.parquet", "truncated")
+    monkeypatch.setattr(grid, "WORKER", projects.idle())
+    outcome = execute(project)
+    assert outcome.finished == ["a names=x", "a page"]
+    assert runs.manifest(folder) is not None
+    assert runs.run_key(grid.page_of(projects.plan(project).rows[0], folders(project)[:2])) != old
+
+
+def test_a_run_from_another_code_is_not_shown(project):
+    folder = folders(project)[2]
+    executed = nbformat.read(folder / "notebook.ipynb", as_version=4)
+    edit(project, "b", 'print("n is", n)', 'print("other", n)')
+    source = runs.read_notebook(project / "notebooks" / "b.py")
+    with pytest.raises(BadInput, match="other code"):
+        build.compose(source, executed, "trial", runs.manifest(folder), [], {}, project)
+
+
+def test_the_key_depends_on_the_content_of_the_facts(tmp_path):
+    table = tmp_path / "capital.tsv"
+    text = KEEPING.replace("n: int = 1", 'n: int = 1\nfact_set: str = ""')
+    project = projects.make(tmp_path, {"a": text}, a={"parameters": {"fact_set": str(table)}})
+    keys = []
+    for city in ("Paris", "Lyon", "Paris"):
+        table.write_text(f"subject\tobject\nFrance\t{city}\n")
+        keys.append(runs.run_key(projects.plan(project).jobs[0]))
+    assert keys[0] == keys[2] != keys[1]
+
+
+def test_results_that_ship_are_in_the_key_of_a_notebook_that_reads_them_and_of_no_other(
+    tmp_path, monkeypatch
+):
+    """Of three profiles, a names lab in its code and b names mine in its parameter."""
+    by_name = projects.code(
+        'from lkecore.answers import shipped as results\nresults.read("lab", "a")'
+    )
+    by_parameter = projects.code("results.read(shipped[0], 'b')")
+    by_parameter = by_parameter.replace("names: list[str]", "shipped: list[str]")
+    notebooks = {"a": by_name, "b": by_parameter, "c": projects.code("names")}
+    project = projects.make(tmp_path, notebooks, b={"parameters": {"shipped": ["mine"]}})
+    monkeypatch.setattr(record, "RESULTS", tmp_path / "results")
+    before = [runs.run_key(each) for each in projects.plan(project).jobs]
+    for profile, kind, changed in [
+        ("lab", "parquet", [True, False, False]), ("lab", "json", [True, False, False]),
+        ("mine", "parquet", [False, True, False]), ("other", "parquet", [False] * 3),
+    ]:  # fmt: skip
+        file = tmp_path / "results" / profile / f"a.{kind}"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(b"one")
+        after = [runs.run_key(each) for each in projects.plan(project).jobs]
+        assert [a != b for a, b in zip(after, before, strict=True)] == changed, (profile, kind)
+        file.unlink()
+
+
+def test_keep_writes_nothing_outside_of_a_run_and_refuses_other_formats(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("LKE_RUN", raising=False)
+    runs.keep(pd.DataFrame({"a": [1]}), "a.csv")
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(ValueError, match="a.pkl"):
+        runs.keep(pd.DataFrame(), "a.pkl")
+
+
+def test_collect_outside_of_lke_run_is_one_line(monkeypatch):
+    monkeypatch.delenv("LKE_PAGE", raising=False)
+    with pytest.raises(BadInput) as caught:
+        runs.collect("scores.parquet")
+    line = "page = True is for lke run, which names the runs to read; leave it False"
+    assert str(caught.value) == line
+
+
+def test_collect_puts_the_runs_parameters_beside_what_they_kept(tmp_path, monkeypatch):
+    for name, spec in (("one", "atlas"), ("two", "data/mine.tsv")):
+        (tmp_path / name).mkdir()
+        pd.DataFrame({"correct": [True, False]}).to_parquet(tmp_path / name / "answers.parquet")
+        parameters = {"fact_set": spec, "n_shots": 5, "names": ["a", "b"], "correct": 1}
+        manifest = {"parameters": parameters}
+        (tmp_path / name / "manifest.json").write_text(json.dumps(manifest))
+    behind = [str(tmp_path / name) for name in ("two", "one")]
+    monkeypatch.setenv("LKE_PAGE", json.dumps(behind))
+    found = runs.collect("answers.parquet", ["fact_set", "n_shots"])
+    assert list(found["fact_set"]) == ["data/mine.tsv"] * 2 + ["atlas"] * 2
+    assert list(found["n_shots"]) == [5] * 4 and list(found["correct"]) == [True, False] * 2
+    assert list(runs.collect("answers.parquet")) == ["correct"]
+    named = runs.collect("answers.parquet", {"shown": "n_shots", "facts": "fact_set"})
+    assert list(named) == ["correct", "shown", "facts"] and list(named["shown"]) == [5] * 4
+    for parameter, message in [
+        ("fact_sets", "two has no parameter 'fact_sets'; nearest: fact_set"),
+        ("names", "'names' of two is a list, or a column of answers.parquet already"),
+        ("correct", "'correct' of two is a list, or a column of answers.parquet already"),
+    ]:
+        with pytest.raises(BadInput, match=message):
+            runs.collect("answers.parquet", [parameter])
+    with pytest.raises(BadInput, match="'n_shots' of two is a list, or a column of answers"):
+        runs.collect("answers.parquet", {"correct": "n_shots"})
+    with pytest.raises(BadInput, match="two has kept no sizes.parquet, which this page reads"):
+        runs.collect("sizes.parquet")
+
+
+# --- scores ---------------------------------------------------------------------------------------
+
+QUESTIONS = """questions = []
+for name in facts.relations("atlas")[:12]:
+    chosen = facts.load("atlas", name)
+    train, test = facts.divide(chosen, n_train=20)
+    shown = facts.draw_shots(train, 2, 0)
+    asked = facts.draw_facts(test, 2, 0)
+    options = facts.draw_options(asked, chosen.objects, 3, 0)
+    questions += prompts.many_shot(shown, asked, options)"""
+SCORING = projects.code(
+    """import os
+import signal
+from pathlib import Path
+
+from lkecore import facts, prompts, runs
+from lkecore.models import open_model
+from lkecore.scores import tree
+
+compute, calls, mark = tree._edges, [], Path(PLACE)
+
+
+def deadly(*given):
+    calls.append(given)
+    if len(calls) == 7 and not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return compute(*given)
+
+
+tree._edges = deadly""",
+    QUESTIONS,
+    'frame = tree.option_logprobs(open_model("toy"), questions).frame',
+    'runs.keep(frame, "scores.parquet")\nprint("a figure")',
+)
+
+
+def test_a_kernel_killed_in_relation_7_of_12_costs_one_chunk_and_a_new_figure_costs_none(tmp_path):
+    text = SCORING.replace("PLACE", repr(str(tmp_path / "mark")))
+    project = projects.make(tmp_path, {"a": text})
+    [dead] = folders(project)
+
+    outcome = execute(project, retries=0)
+    error = "the kernel died (killed, or out of memory)"
+    assert outcome.failed == {"a": f"{error} (see {dead})"} and outcome.finished == []
+    assert runs.manifest(dead) is None and runs.failure(dead)["error"] == error
+    assert (dead / "log.txt").exists()
+    cells = nbformat.read(dead / "notebook.ipynb", as_version=4).cells
+    assert len(cells) == 6  # to look at, as far as it came
+    refused(project, "a")
+    assert status(project) == {"a": ("failed", f"{error} (see {dead})")}
+
+    outcome = execute(project, retries=0)
+    assert (outcome.finished, outcome.failed) == (["a"], {})
+    manifest = runs.manifest(dead)
+    assert (manifest["chunks"], manifest["chunks_from_cache"]) == (12, 6)
+    assert manifest["memory_gb"] == [None]  # the scorer's default
+    assert manifest["tokens_forwarded"] > 0
+    assert status(project)["a"][0] == "finished"
+
+    edit(project, "a", 'print("a figure")', 'print("another figure")')
+    assert execute(project).finished == ["a"]
+    manifest = runs.manifest(folders(project)[0])
+    assert (manifest["chunks"], manifest["chunks_from_cache"]) == (12, 12)
+    assert manifest["tokens_forwarded"] == 0
+
+    # What was put together from two tries and the cache is what a plain call computes.
+    from lkecore import facts, prompts
+    from lkecore.models.model import open_model
+    from lkecore.scores import tree
+
+    names = {"facts": facts, "prompts": prompts}
+    exec(QUESTIONS, names)
+    plain = tree.option_logprobs(open_model("toy"), names["questions"], use_cache=False)
+    for folder in (dead, folders(project)[0]):
+        kept = pd.read_parquet(folder / "scores.parquet")
+        assert kept["option"].tolist() == plain.frame["option"].tolist() and len(kept) == 72
+        # float32: the number of threads may change the order of sums.
+        np.testing.assert_allclose(kept["logprob"], plain.frame["logprob"], atol=1e-4)
+
+
+# --- faults ---------------------------------------------------------------------------------------
+
+MARK = "from pathlib import Path\n\nmark = Path(PLACE)\nwith mark.open('a') as file:\n    "
+COUNT = MARK + "print(n, file=file)\n"
+
+
+def test_each_failure_is_one_line_and_the_others_go_on(tmp_path, monkeypatch):
+    def noted(name, *cells):
+        return projects.code(COUNT.replace("PLACE", repr(str(tmp_path / name))), *cells)
+
+    once = "import os\nif len(mark.read_text()) == 2:\n    os.kill(os.getpid(), 9)"
+    wrong = "from lkecore.facts.tables import BadInput\nraise BadInput('no such thing')"
+    notebooks = {
+        "broken": noted("broken", "print('so far')", "1 / 0"),
+        "once": noted("once", once),
+        "wrong": noted("wrong", wrong),
+        "fine": noted("fine"),
+    }
+    project = projects.make(tmp_path, notebooks)
+    file = str(project / "params" / "p.yaml")
+    done = subprocess.run(
+        [*projects.LKE, "run", file, "--jobs", "2"], capture_output=True, text=True
+    )
+    broken, once, wrong, fine = folders(project)
+    assert (done.returncode, done.stdout) == (1, "")
+    lines = done.stderr.splitlines()
+    assert lines[-1] == "2 finished, 0 finished before, 2 failed"
+    assert sorted(lines[-3:-1]) == [
+        f"lke: failed: broken: ZeroDivisionError: division by zero (see {broken})",
+        f"lke: failed: wrong: BadInput: no such thing (see {wrong})",
+    ]
+    tries = {name: len((tmp_path / name).read_text().split()) for name in notebooks}
+    assert tries == {"broken": 2, "once": 2, "wrong": 1, "fine": 1}
+    assert [runs.manifest(f) is not None for f in folders(project)] == [False, True, False, True]
+    assert "so far" in (broken / "log.txt").read_text()
+    assert "ZeroDivisionError" in (broken / "notebook.ipynb").read_text()
+    refused(project, "broken, wrong")
+    # The next time what is finished stays, and what was mended is made.
+    edit(project, "broken", "1 / 0", "1 / 1")
+    edit(project, "wrong", "raise ", "")
+    monkeypatch.setattr(grid, "WORKER", projects.idle())
+    outcome = execute(project)
+    assert (outcome.finished, outcome.before) == (["broken", "wrong"], ["once", "fine"])
+
+
+BEFORE_THE_MANIFEST = "runs.seal = kill"
+AFTER_THE_MANIFEST = "worker.move = kill"
+FULL = """
+import resource
+def full(*given):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+    seal(*given)
+seal, runs.seal = runs.seal, full
+"""
+CHANGED = """
+def changing(each, attempt):
+    with open(each.notebook, "a") as file:
+        file.write("\\n# %%\\nprint('more')\\n")
+    return execute(each, attempt)
+worker._execute = changing
+"""
+
+
+@pytest.fixture
+def plain(tmp_path):
+    return projects.make(tmp_path, {"a": KEEPING})
+
+
+@pytest.mark.parametrize("patch", [BEFORE_THE_MANIFEST, AFTER_THE_MANIFEST])
+def test_a_worker_killed_beside_the_manifest_leaves_nothing_that_counts(plain, monkeypatch, patch):
+    monkeypatch.setattr(grid, "WORKER", projects.patched(patch))
+    [folder] = folders(plain)
+    outcome = execute(plain, retries=0)
+    error = "the worker was killed by signal 9 (out of memory?)"
+    assert outcome.failed == {"a": f"{error} (see {folder})"}
+    assert runs.failure(folder)["error"] == error and (folder / "log.txt").exists()
+    assert status(plain) == {"a": ("failed", f"{error} (see {folder})")}
+    refused(plain, "a")
+    monkeypatch.setattr(grid, "WORKER", projects.patched())
+    assert execute(plain).finished == ["a"]
+    left = {p.name for p in (plain / "runs").iterdir()}
+    assert left == {folder.name, ".locks"} and runs.failure(folder) is None
+
+
+def test_a_killed_worker_is_tried_again(plain, tmp_path, monkeypatch):
+    dying = f"mark = Path({str(tmp_path / 'mark')!r})\n"
+    dying += "if not mark.exists(): mark.touch(); runs.seal = kill"
+    monkeypatch.setattr(grid, "WORKER", projects.patched(dying))
+    outcome = execute(plain)
+    assert (outcome.finished, outcome.failed) == (["a"], {})
+
+
+def test_a_disk_that_is_full_at_the_manifest_is_told_in_one_line(tmp_path, monkeypatch):
+    long = {"parameters": {"names": ["x" * 40_000]}}  # a manifest beyond the limit
+    plain = projects.make(tmp_path, {"a": KEEPING}, a=long)
+    [folder] = folders(plain)
+    folder.mkdir(parents=True)
+    runs.record_failure(folder, "what went wrong long ago")
+    monkeypatch.setattr(grid, "WORKER", projects.patched(FULL))
+    outcome = execute(plain, retries=0)
+    assert outcome.failed == {"a": f"OSError: [Errno 27] File too large (see {folder})"}
+    assert runs.manifest(folder) is None and not (folder / "manifest.json").exists()
+    refused(plain, "a")
+    monkeypatch.setattr(grid, "WORKER", projects.patched())
+    assert execute(plain).finished == ["a"]
+
+
+def test_a_disk_that_is_full_in_the_kernel_is_told_in_one_line(tmp_path, monkeypatch):
+    large = "import numpy as np\nimport pandas as pd\n\nfrom lkecore import runs\n\n"
+    large += 'frame = pd.DataFrame({"x": np.random.default_rng(0).random(100_000)})\n'
+    large += 'runs.keep(frame, "scores.parquet")'
+    project = projects.make(tmp_path, {"a": projects.code(large)})
+    # Python must not leave its own compiled files half-written.
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    true = grid.WORKER
+    limit = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))\n"
+    narrow = f"import sys\n{limit}from lkecore.runs import worker\nsys.exit(worker.main())"
+    monkeypatch.setattr(grid, "WORKER", [true[0], "-c", narrow])
+    outcome = execute(project, retries=0)
+    [folder] = folders(project)
+    assert outcome.finished == []
+    assert "File too large" in outcome.failed["a"] and "\n" not in outcome.failed["a"]
+    assert runs.manifest(folder) is None
+    refused(project, "a")
+    monkeypatch.setattr(grid, "WORKER", true)
+    assert execute(project).finished == ["a"]
+    assert len(pd.read_parquet(folder / "scores.parquet")) == 100_000
+
+
+def test_a_source_that_changes_while_it_runs_is_no_result(plain, monkeypatch):
+    monkeypatch.setattr(grid, "WORKER", projects.patched(CHANGED))
+    [folder] = folders(plain)
+    outcome = execute(plain, retries=3)
+    line = "the notebook, lkecore, or what it reads was changed meanwhile; run it again"
+    assert outcome.failed == {"a": f"{line} (see {folder})"}
+    assert runs.failure(folder)["error"] == line
+    text = (plain / "notebooks" / "a.py").read_text()
+    assert text.count("more") == 1  # no other try can mend it
+    refused(plain, "a")
+    monkeypatch.setattr(grid, "WORKER", projects.patched())
+    assert execute(plain).finished == ["a"]
+
+
+def test_a_source_that_changed_while_the_job_waited_is_told_before_it_is_run(plain, monkeypatch):
+    edited = "import json\nplace = json.loads(Path(sys.argv[1]).read_text())['notebook']\n"
+    edited += "with open(place, 'a') as file:\n    file.write('\\n# %%\\nprint(1)\\n')\n"
+    edited += "def never(*given):\n    raise SystemExit('it was executed')\nworker._execute = never"
+    monkeypatch.setattr(grid, "WORKER", projects.patched(edited))
+    [folder] = folders(plain)
+    line = "the notebook, lkecore, or what it reads was changed meanwhile; run it again"
+    assert execute(plain).failed == {"a": f"{line} (see {folder})"}
+
+
+def test_a_key_of_a_model_that_is_here_asks_nobody_for_a_newer_one(tmp_path, monkeypatch):
+    text = KEEPING.replace("n: int = 1", 'n: int = 1\nmodel: str = "toy"')
+    [each] = projects.plan(projects.make(tmp_path, {"a": text})).jobs
+    weights.locate("toy")
+    monkeypatch.setattr(weights, "locate", lambda name: pytest.fail(f"{name} was asked for"))
+    assert len(runs.run_key(each)) == 64
+
+
+def test_the_provenance_of_a_page_has_the_versions_of_its_runs(tmp_path, monkeypatch):
+    versions, folders = runs.versions(), []
+    for name, torch in [("one", "1.0"), ("two", "2.0"), ("three", "1.0")]:
+        folders.append(str(tmp_path / name))
+        (tmp_path / name).mkdir()
+        found = versions | {"torch": torch, "models": {"toy": "0" * 64}, "dtype": "float32"}
+        (tmp_path / name / "manifest.json").write_text(json.dumps(found))
+    monkeypatch.setenv("LKE_PAGE", json.dumps(folders))
+    shown = runs.provenance()["which"]
+    assert shown["torch"] == "1.0, 2.0" and shown["numpy"] == versions["numpy"]
+    assert (shown["runs"], shown["model toy"]) == ("3 behind this page", f"{'0' * 12}, float32")
+    monkeypatch.delenv("LKE_PAGE")
+    assert runs.provenance()["which"].to_dict() == versions
+
+
+SLEEPING = projects.code(
+    """import os
+import time
+from pathlib import Path
+
+pids = Path(PLACE)
+if not pids.with_suffix(".go").exists():
+    pids.with_suffix(".part").write_text(f"{os.getpid()} {os.getppid()}")
+    pids.with_suffix(".part").rename(pids)
+    time.sleep(600)"""
+)
+
+
+def test_a_stopped_or_killed_driver_leaves_no_process_and_nothing_that_counts(tmp_path):
+    pids = tmp_path / "pids"
+    project = projects.make(tmp_path, {"a": SLEEPING.replace("PLACE", repr(str(pids)))})
+    [folder] = folders(project)
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        driver = projects.start(project)
+        projects.wait_for(lambda: pids.exists() or driver.poll() is not None)  # noqa: B023
+        assert status(project) == {"a": ("running", "")}
+        kernel, worker = map(int, pids.read_text().split())
+        assert projects.alive(kernel) and projects.alive(worker)
+        driver.send_signal(number)
+        out, err = driver.communicate(timeout=60)
+        if number == signal.SIGKILL:
+            assert driver.returncode == -number
+        else:
+            assert driver.returncode == 130
+            line = "lke: stopped; what is finished is kept, the same command goes on\n"
+            assert (out, err) == ("", line)
+        projects.wait_for(lambda: not projects.alive(worker), 20)  # noqa: B023
+        projects.wait_for(lambda: not projects.alive(kernel), 20)  # noqa: B023
+        assert runs.manifest(folder) is None
+        assert status(project) == {"a": ("waiting", "")}
+        refused(project, "a")
+        pids.unlink()
+    pids.with_suffix(".go").touch()
+    assert execute(project).finished == ["a"]
+    assert {p.name for p in (project / "runs").iterdir()} == {folder.name, ".locks"}
+
+
+def test_two_drivers_at_once_make_each_run_once_and_neither_fails(tmp_path):
+    lines = tmp_path / "lines"
+    cell = f"with open({str(lines)!r}, 'a') as file:\n    print(names, page, file=file)"
+    row = {"parameters": {"names": ["x", "y"]}, "each": ["names"]}
+    project = projects.make(tmp_path, {"a": projects.code(cell)}, a=row)
+    drivers = [projects.start(project) for _ in range(2)]
+    for driver in drivers:
+        out, err = driver.communicate(timeout=300)
+        assert (driver.returncode, out) == (0, ""), err
+        assert err.splitlines()[-1].endswith(" 0 failed")
+    assert sorted(lines.read_text().splitlines()) == [
+        "['x', 'y'] True", "['x'] False", "['y'] False"
+    ]  # fmt: skip
+    assert execute(project).before == ["a names=x", "a names=y", "a page"]
+
+
+def test_a_lock_says_who_is_at_it_and_is_free_when_that_process_is_gone(tmp_path):
+    folder = tmp_path / "runs" / "a-0123"
+    code = (
+        "import sys, time; from pathlib import Path; from lkecore.runs import worker\n"
+        f"held = worker.lock_of(Path({str(folder)!r})).acquire()\n"
+        "print('held', flush=True)\ntime.sleep(600)"
+    )
+    holder = subprocess.Popen([grid.WORKER[0], "-c", code], stdout=subprocess.PIPE)
+    assert holder.stdout.readline() == b"held\n"
+    with pytest.raises(worker.Timeout):
+        worker.lock_of(folder).acquire(timeout=0)
+    holder.kill()
+    holder.communicate()
+    with worker.lock_of(folder).acquire(timeout=0):
+        assert os.listdir(tmp_path / "runs") == [".locks"]

@@ -1,0 +1,83 @@
+"""Files are there whole or not at all, and the cache folder is where the environment says."""
+
+import hashlib
+import os
+import threading
+
+import pytest
+
+from lkecore.errors import BadInput
+from lkecore.storage import cache_folder, file_digest, program_of, write_whole
+
+
+def test_the_cache_folder_is_the_one_of_the_environment_and_is_made(tmp_path, monkeypatch):
+    monkeypatch.setenv("LKECORE_CACHE", str(tmp_path / "a" / "b"))
+    assert cache_folder() == tmp_path / "a" / "b" and cache_folder().is_dir()
+    monkeypatch.delenv("LKECORE_CACHE")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert cache_folder() == tmp_path / ".cache" / "lkecore"
+
+
+@pytest.mark.parametrize(("content", "data"), [("é\n", b"\xc3\xa9\n"), (b"\x00\r\n", b"\x00\r\n")])
+def test_a_file_holds_exactly_what_was_written_and_nothing_lies_beside_it(content, data, tmp_path):
+    path = tmp_path / "new" / "file.txt"
+    write_whole(path, "before")
+    write_whole(path, content)
+    assert path.read_bytes() == data
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_file_is_as_readable_as_any_other_file_of_the_user(tmp_path):
+    write_whole(tmp_path / "ours", "")
+    (tmp_path / "plain").write_text("")
+    assert (tmp_path / "ours").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+def test_an_error_keeps_the_old_file_and_leaves_no_other(tmp_path, monkeypatch):
+    path = tmp_path / "file.txt"
+    write_whole(path, "old")
+
+    def fail(*_):
+        raise OSError("disk full")
+
+    with pytest.raises(UnicodeEncodeError):
+        write_whole(path, "half a character: \ud800")
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(OSError, match="disk full"):
+        write_whole(path, "new")
+    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
+
+
+def test_writers_at_the_same_time_leave_the_whole_text_of_one_of_them(tmp_path):
+    path = tmp_path / "file.txt"
+    texts = [letter * 100_000 for letter in "abcd"]
+    threads = [threading.Thread(target=write_whole, args=(path, text)) for text in texts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert path.read_text() in texts and list(tmp_path.iterdir()) == [path]
+
+
+def test_program_of_has_no_comments_docstrings_and_imports(tmp_path):
+    told, bare, other = (tmp_path / f"{name}.py" for name in ("told", "bare", "other"))
+    told.write_text(
+        '"""A module."""\n\nimport a.b\n\nx = "text"  # why\n\n\ndef f():\n'
+        '    """Only told."""\n    from c import d\n'
+    )
+    bare.write_text("x = 'text'\ndef f(): pass\n")
+    other.write_text("x = 'Text'\ndef f(): pass\n")
+    assert program_of(told) == program_of(bare) != program_of(other)
+
+
+def test_the_digest_of_a_file_is_that_of_its_bytes(tmp_path):
+    content = b"\x00piece by piece\r\n" * 100_000
+    (tmp_path / "file").write_bytes(content)
+    assert file_digest(tmp_path / "file") == hashlib.sha256(content).hexdigest()
+
+
+def test_a_cache_folder_that_cannot_be_made_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("LKECORE_CACHE", str(tmp_path / "file" / "cache"))
+    with pytest.raises(BadInput, match=f"^cache folder {tmp_path}/file/cache cannot be made"):
+        cache_folder()

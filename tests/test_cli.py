@@ -7,13 +7,14 @@ import subprocess
 import sys
 from types import SimpleNamespace
 
+import helpers
 import hub_standins
 import pandas as pd
 import projects
 import pytest
 
 import lkecore
-from lkecore import facts
+from lkecore import answers, facts, prompts
 from lkecore.cli import main
 from lkecore.models import embedded, weights
 
@@ -166,6 +167,63 @@ def test_named_estimators_have_their_separators(score):
     assert frame["context"][0].endswith(f"\n{frame['subject'][0]} ->")
 
 
+@pytest.mark.parametrize(
+    ("estimator", "ends"),
+    [
+        ("template-1", "Whoever visits the capital of {} visits"),
+        ("iclke-template-1", "Whoever visits the capital of {} visits"),
+        ("hgp-1", "The capital of {} is"),
+    ],
+)
+def test_templates_of_a_relation_are_estimators(lke, tmp_path, estimator, ends):
+    asked = [
+        "score", "--relation", "capital", "--model", "toy", "--estimator", estimator, "--shots", 2,
+        "--options", 3, "--limit", 2, "--out", tmp_path,
+    ]  # fmt: skip
+    code, out, _ = lke(*asked)
+    summary, frame = json.loads(out), pd.read_parquet(tmp_path / "options.parquet")
+    assert code == 0 and summary["pair_separator"] is summary["shot_separator"] is None
+    for row in frame.itertuples():
+        words = ends.format(row.subject)
+        shots = row.context.removesuffix(words)
+        assert row.context.endswith(words) and (shots != "") == estimator.startswith("iclke-")
+        assert shots.count(ends.split(" {}")[0]) == 2 * bool(shots)
+
+
+def test_eic_lke_asks_inside_long_prompts_as_the_door_of_the_pages_does(lke, tmp_path):
+    how = {"n_shots": 3, "n_options": 4, "seed": 7}
+    asked = [
+        "score", "--relation", "capital", "--model", "toy", "--estimator", "eiclke", "--shots", 3,
+        "--eic-shots", 8, "--eic-every", 2, "--options", 4, "--limit", 6, "--seed", 7,
+        "--out", tmp_path,
+    ]  # fmt: skip
+    code, out, _ = lke(*asked)
+    summary, frame = json.loads(out), pd.read_parquet(tmp_path / "options.parquet")
+    assert code == 0 and (summary["eic_shots"], summary["eic_every"]) == (8, 2)
+    assert list(frame.columns) == COLUMNS and len(frame) == 6 * 4
+    sample = facts.draw("atlas", ["capital"], n_facts=6, least=1, **how)
+    groups = prompts.slots_of_sample(sample, n_shots=8, first=3, every=2, seed=7)
+    found = answers.ask(["toy"], groups, "answers.parquet")
+    assert set(found["fact"]) == set(frame["fact"])
+    assert summary["accuracy"] == found["correct"].mean()
+
+
+def test_a_model_that_fills_blanks_is_asked_too_and_its_memory_bounds_itself(
+    lke, capital, tmp_path
+):
+    network, tokenizer = helpers.blank_filler("BERT", seed=0)
+    network.save_pretrained(tmp_path / "bert")
+    tokenizer.save_pretrained(tmp_path / "bert")
+    pairs = "Spain,Madrid\nItaly,Rome\nFrance,Paris\nNew,York\n"
+    capital.write_text("subject,object\n" + pairs, encoding="utf-8")
+    given = small(capital, tmp_path / "out")
+    given[given.index("toy")] = tmp_path / "bert"
+    given[given.index(3)], given[given.index(4)] = 0, 2
+    code, out, err = lke("score", *given, "--estimator", "iclke-colon")
+    assert (code, err) == (0, "") and json.loads(out)["tokens_forwarded"] > 0
+    mistake(lke("score", *given, "--memory-gb", "1"), "--memory-gb is for causal models")
+
+
 def test_seed_draws_shots_and_facts_anew(score):
     drawn = [score("--seed", seed, "--limit", 5)[1] for seed in (20, 21)]
     subjects = [list(dict.fromkeys(frame["subject"])) for frame in drawn]
@@ -275,9 +333,20 @@ def no_model(monkeypatch):
         (["--model", "tyo"], ["unknown model 'tyo'", "nearest: toy"]),
         (["--estimator", "ic-lkee"], ["unknown estimator 'ic-lkee'", "nearest: ic-lke"]),
         (
-            ["--estimator", "iclke-comma"],
-            ["unknown estimator 'iclke-comma'", "nearest: iclke-colon"],
+            ["--estimator", "iclke-colom"],
+            ["unknown estimator 'iclke-colom'", "nearest: iclke-colon"],
         ),
+        (
+            ["--estimator", "template-1", "--shot-separator", " "],
+            ["template-1 has its own separators"],
+        ),
+        (["--estimator", "template-1"], ["template-1: relation capital has hgp-1"]),
+        (["--eic-shots", "9"], ["--eic-every are for eiclke, not for ic-lke"]),
+        (
+            ["--estimator", "eiclke", "--eic-shots", "3"],
+            ["behind shot 3, which needs 4 shots; there are 3"],
+        ),
+        (["--estimator", "eiclke", "--eic-every", "0"], ["first is 3 and every 0"]),
         (
             ["--estimator", "iclke-colon", "--pair-separator", " "],
             ["iclke-colon has its own separators"],

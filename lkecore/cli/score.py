@@ -8,10 +8,11 @@ import click
 
 from lkecore import __version__, facts
 from lkecore.errors import BadInput, nearest
-from lkecore.prompts.prompt import SEPARATORS
+from lkecore.prompts.prompt import ESTIMATORS, SEPARATORS
 
 # "ic-lke" is iclke-space, and the one that takes other separators.
-ESTIMATORS = ("ic-lke", *SEPARATORS)
+ICLKE, EICLKE = "ic-lke", "eiclke"
+EVERY = (ICLKE, *ESTIMATORS, EICLKE)
 
 
 def _separator(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
@@ -25,8 +26,16 @@ def _separator(context: click.Context, option: click.Parameter, value: str | Non
 )
 @click.option("--relation", required=True, help="a relation of the fact set (see lke facts)")
 @click.option("--model", "name", default="smollm2", show_default=True, help="see lke models")
-@click.option("--estimator", default="ic-lke", show_default=True, help=", ".join(ESTIMATORS))
+@click.option(
+    "--estimator",
+    default=ICLKE,
+    show_default=True,
+    help=f"{', '.join((ICLKE, *SEPARATORS, EICLKE))}; a template of the relation, such as template-1 or "
+    "hgp-1; or such a template behind iclke-",
+)
 @click.option("--shots", default=50, show_default=True, help="facts shown as examples")
+@click.option("--eic-shots", type=int, help="of eiclke: pairs of one prompt; default: 100")
+@click.option("--eic-every", type=int, help="of eiclke: pairs between two questions; default: 5")
 @click.option("--options", "n_options", default=100, show_default=True, help="options of a fact")
 @click.option("--seed", default=0, show_default=True, help="draws shots, facts and options")
 @click.option("--limit", type=int, help="ask at most so many facts (a random sample)")
@@ -44,6 +53,8 @@ def score(
     name: str,
     estimator: str,
     shots: int,
+    eic_shots: int | None,
+    eic_every: int | None,
     n_options: int,
     seed: int,
     limit: int | None,
@@ -56,21 +67,28 @@ def score(
     no_cache: bool,
     out: str,
 ) -> None:
-    """Ask one model about one relation.
+    """Ask one model about one relation, with any estimator; models may be of any kind.
 
     Writes OUT/options.parquet (one row for each fact and option) and prints one line of JSON.
     """
-    if estimator not in ESTIMATORS:
-        raise BadInput(f"unknown estimator {estimator!r}; {nearest(estimator, ESTIMATORS)}")
-    inside, between = SEPARATORS.get(estimator, SEPARATORS["iclke-space"])
-    if estimator != "ic-lke" and (pair_separator, shot_separator) != (None, None):
+    if estimator not in EVERY:
+        raise BadInput(f"unknown estimator {estimator!r}; {nearest(estimator, EVERY)}")
+    if estimator != ICLKE and (pair_separator, shot_separator) != (None, None):
         raise BadInput(
-            f"{estimator} has its own separators; --pair-separator and --shot-separator are for ic-lke"
+            f"{estimator} has its own separators; --pair-separator and --shot-separator are for {ICLKE}"
         )
-    pair_separator = inside if pair_separator is None else pair_separator
-    shot_separator = between if shot_separator is None else shot_separator
+    if estimator != EICLKE and (eic_shots, eic_every) != (None, None):
+        raise BadInput(f"--eic-shots and --eic-every are for {EICLKE}, not for {estimator}")
     if seed < 0:
         raise BadInput(f"seed must be 0 or more, found {seed}")
+    inside, between = SEPARATORS.get(estimator, (None, None))
+    if estimator == ICLKE:
+        inside, between = SEPARATORS["iclke-space"]
+    pair_separator = inside if pair_separator is None else pair_separator
+    shot_separator = between if shot_separator is None else shot_separator
+    if estimator == EICLKE:
+        eic_shots = 100 if eic_shots is None else eic_shots
+        eic_every = 5 if eic_every is None else eic_every
     from lkecore import prompts
     from lkecore.models import weights
 
@@ -80,14 +98,20 @@ def score(
     shown = facts.draw_shots(train, shots, seed)
     asked = facts.draw_facts(test, limit, seed)
     options = facts.draw_options(asked, chosen.objects, n_options, seed)
-    questions = prompts.many_shot(
-        shown, asked, options, pair_separator=pair_separator, shot_separator=shot_separator
-    )
+    if pair_separator is not None and shot_separator is not None:
+        questions = prompts.many_shot(
+            shown, asked, options, pair_separator=pair_separator, shot_separator=shot_separator
+        )
+    elif estimator == EICLKE:
+        pairs = facts.draw_facts(train, eic_shots, seed)
+        questions = prompts.slots(pairs, asked, options, first=shots, every=eic_every, seed=seed)
+    else:
+        questions = prompts.asking(estimator, chosen, shown, asked, options)
 
     from lkecore import intervals, models
     from lkecore.metrics import choice
+    from lkecore.scores import kinds, slots, tree
     from lkecore.scores.passes import bound_of
-    from lkecore.scores.tree import option_logprobs
 
     bound_of(memory_gb)
     if not out:
@@ -103,7 +127,15 @@ def score(
     if (folder / "options.parquet").is_dir():
         raise BadInput(f"--out {out}: options.parquet is a folder there")
     model = models.open_model(name, dtype=dtype, device=device)
-    scored = option_logprobs(model, questions, memory_gb=memory_gb, use_cache=not no_cache)
+    how = {"use_cache": not no_cache}
+    if estimator == EICLKE:
+        scored = slots.slot_logprobs(model, questions, memory_gb=memory_gb, **how)
+    elif model.kind == "causal":
+        scored = tree.option_logprobs(model, questions, memory_gb=memory_gb, **how)
+    elif memory_gb is None:
+        scored = kinds.option_logprobs(model, questions, **how)
+    else:
+        raise BadInput(f"--memory-gb is for causal models, and {name} is {model.kind}")
     arrays = choice.to_arrays(scored.frame)
     right = choice.correct(arrays.logprob, arrays.gold)
     interval = intervals.proportion(int(right.sum()), len(right))
@@ -125,6 +157,8 @@ def score(
         "model": name,
         "estimator": estimator,
         "shots": shots,
+        "eic_shots": eic_shots,
+        "eic_every": eic_every,
         "options": n_options,
         "seed": seed,
         "limit": limit,

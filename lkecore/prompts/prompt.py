@@ -26,6 +26,10 @@ SEPARATORS = {
 }
 TEMPLATES = {f"template-{i + 1}": i for i in range(6)}
 HUMAN, MINED = (tuple(f"{kind}-{i}" for i in (1, 2, 3)) for kind in ("hgp", "mmp"))
+ESTIMATORS = (  # what `asking` takes; a relation need not have all templates
+    *SEPARATORS, *TEMPLATES, *HUMAN, *MINED,
+    *(f"iclke-{each}" for each in (*TEMPLATES, *HUMAN, *MINED)),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -215,11 +219,9 @@ def asking(
     if estimator in SEPARATORS:
         inside, between = SEPARATORS[estimator]
         return many_shot(shots, facts, options, pair_separator=inside, shot_separator=between)
+    if estimator not in ESTIMATORS:
+        raise BadInput(f"unknown estimator {estimator!r}; {nearest(estimator, ESTIMATORS)}")
     name = estimator.removeprefix("iclke-")
-    every = [*TEMPLATES, *HUMAN, *MINED]
-    if name not in every:
-        known = [*SEPARATORS, *every, *(f"iclke-{each}" for each in every)]
-        raise BadInput(f"unknown estimator {estimator!r}; {nearest(estimator, known)}")
     has = templates_of(relation)
     if name not in has:
         raise BadInput(

@@ -123,14 +123,11 @@ def _walk(
         return counting.equal_scores(prompts[:answered])
 
     def through_the_door(model: Any, asked: Any) -> Any:
-        """What `answers.ask` asks: any estimator, of which those of causal models are counted."""
+        """What `answers.ask` asks: any estimator, of a model of any kind."""
         if isinstance(asked[0], Slots):
             counts.append((counting.slot_tokens(model, asked), 0))
             return counting.equal_scores([p for group in asked for p in group.asked]).frame
-        if model.kind == "causal":
-            return count(model, asked).frame
-        remarks[:] = [f"what {model.kind} models would compute is not counted"]
-        return counting.equal_scores(asked).frame
+        return count(model, asked).frame
 
     cells = runs.read_notebook(each.notebook).cells
     before = itertools.takewhile(lambda cell: not cell.source.startswith(BEHIND), cells)

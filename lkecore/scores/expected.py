@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from lkecore.models.model import Model
 from lkecore.prompts.eiclke import Slots
 from lkecore.prompts.prompt import Prompt
-from lkecore.scores import chunks, store
+from lkecore.scores import chunks, masked, seq2seq, store
 from lkecore.scores.batches import check_kind
 from lkecore.scores.chunks import Scored
 from lkecore.scores.slots import encode_slots
@@ -16,20 +16,31 @@ from lkecore.scores.trie import Tree
 def expected_tokens(
     model: Model, prompts: Sequence[Prompt], *, separate: bool = False
 ) -> tuple[int, int]:
-    """(tokens that the scorer would forward, those of them that the cache saves).
+    """(tokens that the scorer of the model's kind would forward, those of them that the cache saves).
 
-    Counted in the packed way, which most architectures take; loads no weights.
+    Of a causal model counted in the packed way, which most architectures take; ``separate`` is for
+    these alone. Loads no weights. Raises :class:`BadInput` as the scorer does.
     """
-    check_kind(model, "causal")
+    settings = {"causal": {"separate": separate}, "masked": {}, "seq2seq": {"closed": False}}
     total, saved = 0, 0
-    encoded = iter(encoded_prompts(model, prompts, separate))
     for chunk in chunks.by_relation(prompts):
-        tree, paths = tree_of([next(encoded) for _ in chunk])
-        n = tree.sizes({tree.parent[node] for path in paths for node in path})[0]
+        n = _forwarded(model, chunk, separate)
         total += n
-        key = chunks.key_of(model, chunk, {"separate": separate})
+        key = chunks.key_of(model, chunk, settings[model.kind])
         saved += n if store.read(key, chunks.KEPT) is not None else 0
     return total, saved
+
+
+def _forwarded(model: Model, chunk: Sequence[Prompt], separate: bool) -> int:
+    """The tokens of the prompts of one relation, each shared beginning or string once."""
+    if model.kind == "causal":
+        tree, paths = tree_of(encoded_prompts(model, chunk, separate))
+        return tree.sizes({tree.parent[node] for path in paths for node in path})[0]
+    how = {"context_length": model.context_length}
+    if model.kind == "masked":
+        encoded = masked.encode(model.tokenizer, chunk, **how)
+        return sum(map(len, {string for each in encoded for string in each.masked}))
+    return sum(map(seq2seq.forwarded, seq2seq.encode(model.tokenizer, chunk, **how)))
 
 
 def slot_tokens(model: Model, groups: Sequence[Slots]) -> int:

@@ -8,20 +8,21 @@ from lkecore.scores import masked, seq2seq, tree
 from lkecore.scores.chunks import Scored
 
 
-def option_logprobs(model: Model, prompts: Sequence[Prompt]) -> Scored:
+def option_logprobs(model: Model, prompts: Sequence[Prompt], *, use_cache: bool = True) -> Scored:
     """Log-probabilities of all options of all prompts, by a model of any kind.
 
     The scorer is :mod:`~lkecore.scores.tree` for a causal model, :mod:`~lkecore.scores.masked` for one
     that fills blanks, :mod:`~lkecore.scores.seq2seq` for an encoder with a decoder, each as it is by
-    default; errors are theirs. Numbers of different kinds are not comparable as they stand: each is
-    the log-probability of an option's own tokens, and the kinds cut texts into other tokens.
+    default; errors are theirs. ``use_cache`` reads and keeps results. Numbers of different kinds are not
+    comparable as they stand: each is the log-probability of an option's own tokens, and the kinds
+    cut texts into other tokens.
     """
     score = {
         "causal": tree.option_logprobs,
         "masked": masked.option_logprobs,
         "seq2seq": seq2seq.option_logprobs,
     }[model.kind]
-    return score(model, prompts)
+    return score(model, prompts, use_cache=use_cache)
 
 
 def check(model: Model, prompts: Sequence[Prompt]) -> None:

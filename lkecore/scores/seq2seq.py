@@ -217,6 +217,11 @@ def _rows(e: Encoded) -> list[tuple[Ids, int]]:
     return list(zip(rows, [0, *(common_prefix(two) + 1 for two in pairwise(rows))], strict=True))
 
 
+def forwarded(e: Encoded) -> int:
+    """The tokens of a prompt that go through the networks: its source, and what each row decodes."""
+    return len(e.source) + sum(2 + len(row) for row, _ in _rows(e))  # behind start and sentinel
+
+
 def _decode(
     network: Any, read: Any, block: Sequence[Encoded], batch_rows: int
 ) -> tuple[list[dict[Ids, float]], int]:

@@ -106,8 +106,8 @@ chance = 1 / n_options
 
 # %%
 every, about = results.read("lab", "50_lab_truth")  # shown further down
-written, _ = results.read("lab", "50_lab_truth", apart="written")
-of_eic, _ = results.read("lab", "50_lab_truth", apart="eic")
+written, _ = results.read("lab", "55_lab_writing", apart="written")
+of_eic, _ = results.read("lab", "55_lab_writing", apart="eic")
 states = world.states(spec)
 here = states[(states["split"] == "test") & states["relation"].isin(names)]
 planted = here[here["state"] == "planted"]

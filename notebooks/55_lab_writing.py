@@ -127,12 +127,12 @@ for name in written_after:
 # %%
 how = {"dtype": dtype, "page": page}
 by = lab.BESIDE | how
-ranked = answers.ask(models, questions, "answers.parquet", **by)
+ranked = answers.ask(models, questions, "ranked.parquet", **by)
 by["reading"] = answers.beside_truth_among(grouped)
-of_eic = answers.ask(models, {**grouped, **questions}, "eic.parquet", **by)
+of_eic = answers.ask(models, grouped | questions, "answers-eic.parquet", **by)
 to_write = {key: qs for key, qs in questions.items() if key[1] in written_after}
 how["n_tokens"] = n_tokens
-outputs = lab.write(models, to_write, "written.parquet", **how)
+outputs = lab.write(models, to_write, "answers-written.parquet", **how)
 reference = lab.reference(models)
 print(f"reference: {reference}; what it writes about the first fact:")
 one = outputs[outputs["model"] == reference].drop_duplicates("estimator")

@@ -197,11 +197,12 @@ def test_what_runs_keep_apart_from_their_answers_has_a_file_of_its_own(run, tmp_
     shutil.copytree(run / "runs", kept)
     folders = [runs.run_folder(kept, job) for job in plan(run).jobs]
     for n, folder in enumerate(folders[:2]):
-        pd.DataFrame({"model": ["x"], "n": [n]}).to_parquet(folder / "eic.parquet")
+        pd.DataFrame({"model": ["x"], "n": [n]}).to_parquet(folder / "answers-eic.parquet")
+        (folder / "other.parquet").write_bytes(b"no result")
     assert len(gather.gather(plan(run), kept, tmp_path / "some")) == 1  # not all runs have it
-    pd.DataFrame({"model": ["x"], "n": [2]}).to_parquet(folders[2] / "eic.parquet")
+    pd.DataFrame({"model": ["x"], "n": [2]}).to_parquet(folders[2] / "answers-eic.parquet")
     paths = gather.gather(plan(run), kept, tmp_path / "all")
-    assert [p.name for p in paths] == ["trial_notebook.parquet", "trial_notebook-eic.parquet"]
+    assert [p.name for p in paths] == ["trial_notebook-eic.parquet", "trial_notebook.parquet"]
     frame, about = shipped.read("trial", "trial_notebook", tmp_path / "all", apart="eic")
     answers, of_answers = shipped.read("trial", "trial_notebook", tmp_path / "all")
     assert frame["n"].tolist() == [0, 1, 2] and about == of_answers and "n" not in answers
@@ -212,25 +213,17 @@ def test_what_runs_keep_apart_from_their_answers_has_a_file_of_its_own(run, tmp_
     assert left == {"trial_notebook.parquet", "trial_notebook.json"}
 
 
-def test_what_one_notebook_keeps_apart_ships_beside_the_answers_of_another(tmp_path, monkeypatch):
-    rows = {"parameters": {"names": ["b"]}, "each": ["names"]}
-    more = {"parameters": {"names": ["b"], "n": 7}, "each": ["names"]}
-    project = make(tmp_path, {"one": code(), "two": code()}, one=rows, two=more)
-    monkeypatch.setattr(grid, "WORKER", patched(ANSWERS))
+def test_answers_that_are_all_kept_apart_ship_without_others(tmp_path, monkeypatch):
+    project = new_project(tmp_path)
+    apart = ANSWERS.replace("answers.parquet", "answers-eic.parquet")
+    monkeypatch.setattr(grid, "WORKER", patched(apart))
     grid.execute(plan(project), project / "runs", devices.Settings(threads=1))
-    job = plan(project).jobs[1]
-    folder = runs.run_folder(project / "runs", job)
-    pd.DataFrame({"model": ["x"]}).to_parquet(folder / "eic.parquet")
-    monkeypatch.setitem(shipped.BESIDE, "two", "one")
-    found = gather.gather(plan(project), project / "runs", tmp_path / "results")
-    assert {path.name for path in found} == {"one.parquet", "one-eic.parquet"}
-    frame, about = shipped.read("trial", "one", tmp_path / "results", apart="eic")
-    assert frame["model"].tolist() == ["x"] and about["parameters"]["n"] == 1
-    seconds = [runs.manifest(path)["seconds"] for path in (project / "runs").glob("*-*")]
-    assert about["seconds"] == pytest.approx(sum(seconds), abs=0.2)
-    monkeypatch.delitem(shipped.BESIDE, "two")
-    found = gather.gather(plan(project), project / "runs", tmp_path / "apart")
-    assert {path.name for path in found} == {"one.parquet", "two.parquet", "two-eic.parquet"}
+    [path] = gather.gather(plan(project), project / "runs", tmp_path / "results")
+    assert path.name == "trial_notebook-eic.parquet"
+    frame, about = shipped.read("trial", "trial_notebook", tmp_path / "results", apart="eic")
+    assert len(frame) == 3 and about["notebook"] == "trial_notebook"
+    with pytest.raises(BadInput, match="no results .*trial_notebook.parquet"):
+        shipped.read("trial", "trial_notebook", tmp_path / "results")
 
 
 def test_the_same_runs_give_the_same_bytes(run, tmp_path):

@@ -2,9 +2,9 @@
 
 A page of the book profile has minutes. What took hours is made once, by the same notebooks, and what
 their runs kept is gathered here: ``results/<profile>/<notebook>.parquet``, with a ``.json`` of the
-same name that says what made it. What a run keeps apart from its answers (other estimators, asked
-otherwise) stands beside it as ``<notebook>-<name>.parquet``. Pages show it as what it is, another
-run's numbers.
+same name that says what made it. Answers to other questions, which a run keeps apart as
+``answers-<name>.parquet``, stand beside it as ``<notebook>-<name>.parquet``. Pages show it as what it
+is, another run's numbers.
 """
 
 import json
@@ -21,11 +21,7 @@ from lkecore.errors import BadInput, first_line
 from lkecore.facts import world_text
 
 FOLDER = storage.RESULTS
-KEPT = "answers.parquet"  # what a run keeps for this
-# And what is kept apart from them: EIC-LKE's answers, and written ones. What the page on writing keeps
-# apart ships beside the answers of the page on ranking, which are about the same facts.
-APART = ("eic", "written")
-BESIDE = {"55_lab_writing": "50_lab_truth"}
+KEPT = re.compile(r"answers(-[a-z]+)?\.parquet")  # what a run keeps for this
 ABOUT = (
     "profile", "notebook", "command", "started", "seconds", "commit", "source", "versions", "models",
     "worlds",
@@ -40,7 +36,7 @@ def read(
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     """(answers, what made them) of a notebook's runs in a longer profile, as they ship.
 
-    ``apart`` is one of ``APART``: then it is what the runs kept under this name beside the answers.
+    With ``apart`` they are those that the runs kept apart under this name.
 
     The second has the keys of ``ABOUT``: ``command`` that makes them again, ``started`` (UTC) and
     ``seconds`` of all runs, ``commit`` and ``source`` of lkecore, the versions of what computed, and

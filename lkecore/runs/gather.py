@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from lkecore import facts, runs
-from lkecore.answers.shipped import APART, BESIDE, FOLDER, KEPT
+from lkecore.answers.shipped import FOLDER, KEPT
 from lkecore.errors import BadInput
 from lkecore.facts import world_text
 from lkecore.models import lab
@@ -24,20 +24,17 @@ MOST_BYTES = 5_000_000  # of all results together: they are part of every clone
 def gather(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> list[Path]:
     """Write the results of every notebook of a plan whose runs keep answers; returns the files.
 
-    The answers of all runs of a notebook stand one below the other, in the order of the plan. What
-    runs keep apart from them (``APART``) has a file of its own; that of a notebook in ``BESIDE`` stands
-    beside the answers of the notebook there, if the plan has both, and its own answers, which are the
-    same, are left out. Texts that models wrote are large, and
-    stay with the runs. Facts of a set that is not part of the project have numbers in the place of their
-    ids, and no columns with names (``NAMES``): an id is made of names, and the names are not ours to give
-    away. One fact has one number in all runs (another, where other facts were asked, in what was kept
-    apart).
+    The answers of all runs of a notebook stand one below the other, in the order of the plan. Those
+    that all runs keep apart (``answers-<name>.parquet``) have a file of their own; no other file of a run
+    ships. Texts that models wrote are large, and stay with the runs. Facts of a set that is not part of
+    the project have numbers in the place of their ids, and no columns with names (``NAMES``): an id is
+    made of names, and the names are not ours to give away. One fact has one number in all runs
+    (another, where other facts were asked, in what was kept apart).
     Raises :class:`BadInput`, and writes nothing, if a run is missing or unfinished, if no notebook
     keeps answers, if a model or a fact set is a path of this machine, or if all results together
     would be larger than 5 MB.
     """
     files: dict[str, bytes | str] = {}
-    named = {row.whole.notebook.stem for row in plan.rows}
     abouts: dict[str, dict[str, Any]] = {}
     for row in plan.rows:
         if row.reads:
@@ -49,23 +46,21 @@ def gather(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> list[Path]:
             raise BadInput(
                 f"{manifests.count(None)} of {len(made)} runs of {name} are missing; first: lke run"
             )
-        if not all((each / KEPT).exists() for each in made):
-            continue
-        spec = row.whole.effective.get("fact_set", "atlas")
-        ours = facts.is_ours(spec)
-        home = BESIDE[name] if BESIDE.get(name) in named else name
-        kinds = [(KEPT, name)] if home == name else []
-        kinds += [(f"{part}.parquet", f"{home}-{part}") for part in APART]
-        for kept, file in kinds:
-            if all((each / kept).exists() for each in made):
-                parts = [pd.read_parquet(each / kept) for each in made]
-                frame = pd.concat(parts, ignore_index=True).drop(columns="text", errors="ignore")
-                files[f"{file}.parquet"] = _packed(frame if ours else _numbered(frame))
-        about = _about(plan, row.whole, manifests)
-        abouts[home] = _both(abouts[home], about) if home in abouts else about
+        of_each = [{p.name for p in each.iterdir() if KEPT.fullmatch(p.name)} for each in made]
+        kept = sorted(set.intersection(*of_each))
+        ours = facts.is_ours(row.whole.effective.get("fact_set", "atlas"))
+        for file in kept:
+            parts = [pd.read_parquet(each / file) for each in made]
+            frame = pd.concat(parts, ignore_index=True).drop(columns="text", errors="ignore")
+            packed = _packed(frame if ours else _numbered(frame))
+            files[file.replace("answers", name, 1)] = packed
+        if kept:
+            abouts[name] = _about(plan, row.whole, manifests)
     files |= {f"{name}.json": json.dumps(a, indent=1) + "\n" for name, a in abouts.items()}
     if not files:
-        raise BadInput(f"no notebook of profile {plan.profile} keeps {KEPT}: there are no results")
+        raise BadInput(
+            f"no notebook of profile {plan.profile} keeps answers.parquet: there are no results"
+        )
     target = folder / plan.profile
     others = [p for p in folder.rglob("*.parquet") if p.parent != target or p.name not in files]
     size = sum(len(data) for data in files.values()) + sum(p.stat().st_size for p in others)
@@ -73,9 +68,10 @@ def gather(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> list[Path]:
         raise BadInput(f"the results would be {size:,} bytes, and {MOST_BYTES:,} are the most")
     for name, content in files.items():
         write_whole(target / name, content)
-    for notebook in (Path(name).stem for name in files if name.endswith(".json")):
-        for old in {f"{notebook}-{part}.parquet" for part in APART} - set(files):
-            (target / old).unlink(missing_ok=True)  # of earlier runs: the .json is not about it
+    for name in abouts:
+        for old in target.glob(f"{name}*.parquet"):
+            if old.name not in files and old.stem.partition("-")[0] == name:
+                old.unlink()  # of earlier runs: the .json is not about it
     return [target / name for name in files if name.endswith(".parquet")]
 
 
@@ -94,14 +90,6 @@ def _packed(frame: pd.DataFrame) -> bytes:
     numbers = frame.select_dtypes("float64").columns
     small = frame.astype({**dict.fromkeys(words, "category"), **dict.fromkeys(numbers, "float32")})
     return small.to_parquet(None, index=False, compression="zstd")
-
-
-def _both(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
-    """What made the results of two notebooks that ship together, under the name of the first."""
-    added = {key: first[key] + second[key] for key in ("seconds", "chunks", "chunks_from_cache")}
-    started = min(first["started"], second["started"])
-    parameters = second["parameters"] | first["parameters"]
-    return first | added | {"started": started, "parameters": parameters}
 
 
 def _about(plan: Plan, whole: runs.Job, manifests: list[Any]) -> dict[str, Any]:

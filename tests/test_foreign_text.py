@@ -149,7 +149,13 @@ def test_plain_frame_of_pandas_shows_foreign_text_wherever_it_stands(text):
         assert not soup(shown).find_all(TAGS) and "<!--" not in shown
 
 
-def test_table_is_that_of_pandas_but_for_its_classes_and_leaves_the_frame():
+def by_hand(value):
+    """What a float of the frames below looks like where no format is given."""
+    written = {0.5: "0.5", 3e9: "3,000,000,000", 1.25: "1.25"}
+    return written.get(value, value) if isinstance(value, float) else value
+
+
+def test_table_is_that_of_pandas_but_for_its_floats_and_classes_and_leaves_the_frame():
     frame = pd.DataFrame(
         {
             "x": [0.5, np.nan, 3e9],
@@ -162,11 +168,11 @@ def test_table_is_that_of_pandas_but_for_its_classes_and_leaves_the_frame():
     )
     before, some = frame.copy(deep=True), frame[["x", "n"]].set_index("n")
     for ours, pandas in (
-        (words(frame), frame.style.hide()),
-        (words(frame, index=True), frame.style),
+        (words(frame), frame.style.hide().format(by_hand)),
+        (words(frame, index=True), frame.style.format(by_hand)),
         (words(frame, digits=2), frame.style.hide().format(precision=2)),
         (words(some, index=True, digits="{:.2f}"), some.style.format("{:.2f}")),
-        (words(some, missing=""), some.style.hide().format(na_rep="")),
+        (words(some, missing=""), some.style.hide().format(by_hand, na_rep="")),
         (words(some, digits={"x": "{:,.1f}"}), some.style.hide().format({"x": "{:,.1f}"})),
     ):
         theirs = pandas.set_table_attributes('class="lke-text"')._repr_html_()
@@ -291,6 +297,16 @@ def test_foreign_text_in_prose_and_tables_is_text(text):
     table = rendered(f"| x | y | z |\n|---|---|---|\n{row}\n")
     assert [seen(cell.get_text()) for cell in table.find_all("td")] == [seen(text)] * 2 + ["c"]
     assert {tag.name for tag in table.find_all("td")[0].find_all()} == set()
+
+
+def test_bounds_of_an_interval_stay_together_and_long_names_may_be_broken_at_their_signs():
+    frame = pd.DataFrame({"over_all": ["lab:a-1/2m", "0.5 [0.1, 0.9]", "a / b", "10:30"]})
+    shown = soup(words(frame).to_html())
+    pieces = [list(tag.stripped_strings) for tag in shown.find_all(["th", "td"])]
+    assert pieces == [
+        ["over_", "all"], ["lab:", "a-1/", "2m"], ["0.5 [0.1,\u00a00.9]"], ["a / b"], ["10:30"],
+    ]  # fmt: skip
+    assert [tag.get_text() for tag in shown.find_all("td")][0] == "lab:a-1/2m"
 
 
 def test_file_with_odd_name_is_named_and_not_linked():

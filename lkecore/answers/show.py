@@ -18,7 +18,10 @@ from pandas.io.formats.style import Styler
 
 CLASSES = "lke-text tex2jax_ignore mathjax_ignore"  # a $ in a name begins no formula
 NUMBERS = (numbers.Number, np.bool_)
-INTERVAL = re.compile(r"-?[\d.]+ \[-?[\d.]+, -?[\d.]+\]")  # is not broken over two lines
+INTERVAL = re.compile(r"(-?[\d.]+ )(\[-?[\d.]+, -?[\d.]+\])")
+BREAKS = re.compile(
+    r"(?<=[\w)])(?:[_/](?=\w)|:(?=[^\W\d]))"
+)  # behind these a long name may go on in a new line
 
 
 def words(
@@ -30,8 +33,9 @@ def words(
 ) -> Styler:
     """A table of words for Jupyter and the book: the frame as it is, its text never as markup.
 
-    ``index``: whether to show it. ``digits``: decimals of all floats (else 6), or a format such as
-    "{:.2f}", for all columns or, by name, for some. ``missing``: what stands for a missing value
+    ``index``: whether to show it. ``digits``: decimals of all floats (else three significant digits),
+    or a format such as "{:.2f}", for all columns or, by name, for some. The bounds of an interval stay on
+    one line; long names may be broken at their signs. ``missing``: what stands for a missing value
     (else nan or None). Values, names of columns, and the labels and names of an index are escaped,
     whatever they are: a list of texts, too. Formats are the notebook's own, and are not. The frame is
     not changed.
@@ -49,9 +53,10 @@ def words(
     if isinstance(digits, int):
         look = look.format(precision=digits, na_rep=missing)
     elif isinstance(digits, Mapping):
-        look = look.format({_escaped(k): v for k, v in digits.items()}, na_rep=missing)
-    elif digits is not None or missing is not None:
-        look = look.format(digits, na_rep=missing)
+        given = {_escaped(k): v for k, v in digits.items()}
+        look = look.format(dict.fromkeys(safe.columns, _short) | given, na_rep=missing)
+    else:
+        look = look.format(digits or _short, na_rep=missing)
     if not index:
         look = look.hide()
     return look.set_table_attributes(f'class="{CLASSES}"')
@@ -93,7 +98,16 @@ def _escaped(value: Any) -> Any:
     if missing or isinstance(value, NUMBERS):
         return value
     text = html.escape(str(value))
-    return text.replace(" ", "\u00a0") if INTERVAL.fullmatch(text) else text
+    if found := INTERVAL.fullmatch(text):
+        return found[1] + found[2].replace(" ", "\u00a0")
+    return BREAKS.sub(r"\g<0><wbr>", text)
+
+
+def _short(value: Any) -> Any:
+    """A float with three significant digits, of a large one its whole part; all else as it is."""
+    if not isinstance(value, float | np.floating) or not np.isfinite(value):
+        return value
+    return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
 
 
 def _labels(labels: pd.Index) -> pd.Index:

@@ -13,10 +13,15 @@ def place(figure: Figure, name: str, data: pd.DataFrame) -> None:
     """Hand a figure to the page under ``name``, and keep the numbers that it shows as ``name.csv``.
 
     The page shows it where it says ``{glue:figure} name``, with caption and description in the prose.
-    In JupyterLab, which knows no such place, it is shown below the cell.
+    In JupyterLab, which knows no such place, it is shown below the cell. A figure without axes, which
+    would be no picture, becomes one that says so.
     """
     from myst_nb import glue
 
+    if not figure.axes:
+        ax = figure.subplots()
+        ax.set_axis_off()
+        ax.text(0.5, 0.5, "nothing to draw in this run", ha="center", va="center")
     keep(data, f"{name}.csv")
     glue(name, figure, display=not _in_a_run())
     plt.close(figure)

@@ -1,8 +1,21 @@
 # %% [markdown]
-# # Quick start: one fact, every number by hand
+# # Quick start: does a model know one fact?
 #
-# Does a language model know the capital of a country? On this page we ask about one fact and compute every
-# number twice: once by hand with PyTorch, once with `lkecore`. Afterwards you will be able to say
+# Does a language model know the capital of a country? We ask about one fact and compute every number twice: once by
+# hand with PyTorch, once with `lkecore`.
+#
+# **What came out.** {glue:text}`answered` {glue:text}`agreed` {glue:text}`counted`
+#
+# ```{glue:figure} fig-quickstart
+# :name: fig-quickstart
+# :alt: Horizontal bars, one for each option, of the model's normalised confidence, with a dashed line at an even spread.
+#
+# Confidence in each option of one fact. The gold option, which is the true one, has its own colour. The dashed line is
+# an even spread.
+# ```
+#
+# A model that knows the fact puts nearly all of its confidence on one bar. A model that has no idea gives each bar
+# about the same, which is the dashed line. Afterwards you will be able to say
 #
 # - how a model that only continues text can be asked for a fact, without a word of instruction,
 # - what a log-probability and a normalised confidence are, and where they come from,
@@ -62,7 +75,7 @@ figures.style()
 # %%
 chosen = facts.load(fact_set, relation)
 train, test = facts.divide(chosen)
-fact = next(f for f in chosen.facts if f.subject == subject)
+[fact] = facts.of_subjects(chosen, [subject])
 print(f"{len(chosen.facts)} facts with {len(chosen.objects)} different objects")
 print(f"{len(train)} may be shown, {len(test)} asked")
 print(f"We ask: {chosen.label}, {fact.subject!r}. True: {fact.object!r}")
@@ -83,22 +96,14 @@ print(options)
 #
 # The prompt is the shown pairs, then the subject. There is no question in it and no instruction. The model is
 # left to find out what the pairs have in common.
-
-# %%
-prompt = prompts.many_shot(
-    shown,
-    [fact],
-    [options],
-    pair_separator=pair_separator,
-    shot_separator=shot_separator,
-)[0]
-print(prompt.context)
-
-# %% [markdown]
+#
 # Each option is a possible *continuation* of this text. A space belongs to the continuation, because the
 # tokenizer has words with the space in front.
 
 # %%
+separators = dict(pair_separator=pair_separator, shot_separator=shot_separator)
+[prompt] = prompts.many_shot(shown, [fact], [options], **separators)
+print(prompt.context)
 print(prompt.continuations)
 
 # %% [markdown]
@@ -161,7 +166,7 @@ assert abs(total - library) < 1e-4, (total, library)
 print(f"by hand {total:.5f}, by lkecore {library:.5f} nats")
 
 # %% [markdown]
-# ## Metrics
+# ## Answers
 #
 # The *prediction* is the likeliest option. The *confidence* is an option's share of the probability that all
 # options hold together ({eq}`eq-confidence`). By hand, with the exponential, and by `lkecore`:
@@ -172,72 +177,83 @@ share = np.exp(arrays.logprob[0]) / np.exp(arrays.logprob[0]).sum()
 confidence = iclke.confidence(arrays.logprob)[0]
 assert np.allclose(share, confidence)
 predicted = options[iclke.predictions(arrays.logprob)[0]]
-print(
-    f"prediction: {predicted} ({'right' if predicted == fact.object else 'wrong'})"
-)
+verdict = "right" if predicted == fact.object else "wrong"
+print(f"prediction: {predicted} ({verdict})")
 
 # %% [markdown]
-# ## Figures
-#
-# What to see: how the confidence is spread. A model that knows the fact puts nearly all of it on one bar. A
-# model that has no idea gives each bar about the same, which is the dashed line.
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-quickstart", "caption": "Confidence in each option of one fact. The gold option has its own colour. The dashed line is an even spread."}, "image": {"alt": "Horizontal bars, one for each option, of the model's normalised confidence, with a dashed line at an even spread."}}
-bars = scores.assign(
-    confidence=confidence, true=np.where(scores["gold"], "gold", "distractor")
-)
-fig, ax = plt.subplots(figsize=(6, 0.5 + 0.4 * n_options), layout="constrained")
-sns.barplot(
-    bars,
-    x="confidence",
-    y="option",
-    hue="true",
-    hue_order=["gold", "distractor"],
-    ax=ax,
-)
-ax.axvline(1 / n_options, color="0.2", ls="dashed", label="even spread")
-ax.set(
-    xlim=(0, 1),
-    xlabel="confidence (share of the options' probability)",
-    ylabel="",
-)
-ax.legend(title=None)
-runs.keep(
-    bars[["option", "true", "n_tokens", "logprob", "confidence"]],
-    "fig-quickstart.csv",
-)
-
-# %% [markdown]
-# ## Paper and ours
-#
 # One fact says little: with few options a guess is often right. So we ask more facts of the relation in the
-# same way, and count. That is *accuracy*.
+# same way, and count. That is *accuracy*. The bracket is a 95 % interval: other facts of the same relation could well
+# have given any accuracy in it.
 
 # %%
 asked = facts.draw_facts(
     [f for f in test if f.subject != subject], n_facts, seed
 )
 drawn = facts.draw_options(asked, chosen.objects, n_options, seed)
-questions = prompts.many_shot(
-    shown,
-    asked,
-    drawn,
-    pair_separator=pair_separator,
-    shot_separator=shot_separator,
-)
+questions = prompts.many_shot(shown, asked, drawn, **separators)
 more = option_logprobs(lm, questions)
+runs.keep(more.frame, "scores.parquet")
 many = iclke.to_arrays(more.frame)
 right = iclke.correct(many.logprob, many.gold)
 accuracy = intervals.proportion(int(right.sum()), len(right))
-runs.keep(more.frame, "scores.parquet")
+chance = 1 / n_options
 print(
-    f"{right.sum()} of {len(right)} right: accuracy {accuracy.text()}, chance {1 / n_options:.2f}"
+    f"{right.sum()} of {len(right)} right: accuracy {accuracy.text()}", end=""
 )
+print(f", chance {chance:.2f}")
 
 # %% [markdown]
-# The bracket is a 95 % interval: other facts of the same relation could well have given any accuracy in it.
-# The paper's numbers are for 100 options and 50 shots, so none stands here. The page
-# [](10_iclke_relations.ipynb) asks as the paper does and puts its numbers beside ours.
+# The sentences at the top of the page are put together from these numbers. None is typed.
+
+# %% tags=["hide-input"]
+answered = (
+    f"Asked for {chosen.label} and {subject}, {lm.name} finds {predicted}"
+)
+answered += f" likeliest of {n_options} options, with confidence"
+answered += f" {confidence.max():.2f}: that is {verdict}."
+agreed = f"The log-probability of {fact.object} is {total:.3f} nats by hand and"
+agreed += f" {library:.3f} by the package."
+counted = (
+    f"Of {len(right)} facts asked in the same way, {right.sum()} are right:"
+)
+counted += (
+    f" accuracy {accuracy.text()} (and its 95 % interval), where guessing"
+)
+counted += f" gets {chance:.2f}."
+figures.findings(answered=answered, agreed=agreed, counted=counted)
+
+# %% [markdown]
+# ## Figures
+#
+# {numref}`fig-quickstart`, at the top, is drawn from the confidence in each option. Look at two things: is the longest
+# bar the gold one, and how far does it reach beyond the dashed line? A prediction can be right by a hair.
+
+# %% tags=["hide-input"]
+kinds = np.where(scores["gold"], "gold", "distractor")
+bars = scores.assign(confidence=confidence, true=kinds)
+fig, ax = plt.subplots(figsize=(6, 0.5 + 0.4 * n_options), layout="constrained")
+colours = dict(hue="true", hue_order=["gold", "distractor"])
+sns.barplot(bars, x="confidence", y="option", ax=ax, **colours)
+ax.axvline(chance, color="0.2", ls="dashed", label="even spread")
+ax.set(xlabel="confidence (share of the options' probability)", ylabel="")
+ax.set(xlim=(0, 1))
+ax.legend(title=None)
+columns = ["option", "true", "n_tokens", "logprob", "confidence"]
+figures.place(fig, "fig-quickstart", bars[columns])
+
+# %% [markdown]
+# ## Paper and ours
+#
+# The paper's numbers are for 100 options, 50 shots and thousands of facts. So none stands here, and
+# nothing of the paper is tested. The page [](10_iclke_relations.ipynb) asks as the paper does and puts its numbers
+# beside ours.
+
+# %% [markdown]
+# ## What you have seen
+#
+# - A model that continues text is asked by pairs alone. What it knows is read from the probabilities of the options.
+# - A log-probability is a sum over tokens, and every one of them comes from one forward pass.
+# - One right answer may be a guess. Only many facts, chance and an interval make a measurement.
 
 # %% [markdown]
 # ## Try it
@@ -269,9 +285,8 @@ print(
 bare = prompts.many_shot([], asked, drawn, pair_separator=pair_separator)
 few = iclke.to_arrays(option_logprobs(lm, bare).frame)
 alone = iclke.correct(few.logprob, few.gold)
-print(
-    f"no shots: {intervals.proportion(int(alone.sum()), len(alone)).text()}, {n_shots} shots: {accuracy.text()}"
-)
+without = intervals.proportion(int(alone.sum()), len(alone))
+print(f"no shots: {without.text()}, {n_shots} shots: {accuracy.text()}")
 
 # %% [markdown]
 # Both numbers are for the same facts and options. Where the second is higher, the pairs told the model which

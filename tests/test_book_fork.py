@@ -262,7 +262,7 @@ def test_a_fork_has_the_parameters_of_its_source_and_stands_below_it(project):
 def test_the_rules_of_a_notebook_hold_for_a_fork_and_for_its_fork(project):
     fork.new(project, NAME, SOURCE)
     fork.new(project, "18_test_again", NAME)
-    fork.new(project, "08_test_of_forks_too", "16_iclke_size")
+    fork.new(project, "08_test_of_forks_too", "00_quickstart")
     (project / "tests").mkdir()
     for name in ("test_notebooks.py", "conftest.py"):
         shutil.copy(TOP / "tests" / name, project / "tests")

@@ -815,3 +815,19 @@ def test_a_relation_of_a_folder_that_is_one_of_the_papers_bears_its_name(tmp_pat
         "capital": ("capital", "capital"),
         "capitals": ("capitals", ""),
     }
+
+
+# --- of_subjects
+
+
+def test_facts_of_subjects_come_in_the_order_named_and_the_first_of_each():
+    chosen = relation([("a", "1"), ("b", "2"), ("a", "3"), ("c", "4")])
+    found = facts.of_subjects(chosen, ["c", "a"])
+    assert [(fact.subject, fact.object) for fact in found] == [("c", "4"), ("a", "1")]
+    assert facts.of_subjects(chosen, []) == ()
+
+
+def test_a_subject_without_a_fact_is_refused_with_the_nearest_one():
+    chosen = relation([("Iceland", "1"), ("Kenya", "2")])
+    with pytest.raises(BadInput, match="no subject 'Icelan'; nearest: Iceland"):
+        facts.of_subjects(chosen, ["Kenya", "Icelan"])

@@ -10,6 +10,7 @@ from lkecore.facts.sample import (
     draw_shots,
     frequent_share,
     max_options,
+    of_subjects,
     passes_trex_mc,
 )
 from lkecore.facts.sets import content_digest, is_ours, is_ready, is_remote, load, relations
@@ -17,6 +18,6 @@ from lkecore.facts.sets import content_digest, is_ours, is_ready, is_remote, loa
 __all__ = [
     "Drawn", "Fact", "Relation", "Sample", "check_facts", "content_digest", "divide", "draw", "draw_facts",
     "draw_options", "draw_shots", "examples", "frequent_share", "is_ours", "is_ready", "is_remote",
-    "load", "max_options", "overview", "passes_trex_mc", "relations", "single_token",
+    "load", "max_options", "of_subjects", "overview", "passes_trex_mc", "relations", "single_token",
     "without_string_match", "yardsticks",
 ]  # fmt: skip

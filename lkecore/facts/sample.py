@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from lkecore.errors import BadInput
+from lkecore.errors import BadInput, nearest
 from lkecore.facts.fact import Fact, Relation, text_digest
 from lkecore.facts.tables import SPLITS
 
@@ -57,6 +57,23 @@ def divide(
     if not asked:
         raise BadInput(f"relation {relation.name}: too few subjects to show some and ask others")
     return train, asked
+
+
+def of_subjects(relation: Relation, subjects: Sequence[str]) -> tuple[Fact, ...]:
+    """The first fact of each of these subjects, in the order in which they are named.
+
+    Raises :class:`BadInput` for a subject of which the relation has no fact.
+
+    >>> of_subjects(Relation("r", (Fact("1", "r", "a", "x"), Fact("2", "r", "a", "y"))), ["a"])[0].object
+    'x'
+    """
+    first: dict[str, Fact] = {}
+    for fact in relation.facts:
+        first.setdefault(fact.subject, fact)
+    if lacking := [name for name in subjects if name not in first]:
+        hint = nearest(lacking[0], first)
+        raise BadInput(f"relation {relation.name} has no subject {lacking[0]!r}; {hint}")
+    return tuple(first[name] for name in subjects)
 
 
 def draw_shots(train: Sequence[Fact], n_shots: int, seed: int) -> tuple[Fact, ...]:

@@ -1241,3 +1241,39 @@ def test_told_or_true_has_two_bars_for_each_estimator_and_leaves_axes_empty(grid
     assert legend(left) == ["told", "true"] and left.axison and not right.axison
     with pytest.raises(ValueError, match="2 models and 1 axes"):
         figures.told_or_true(pd.concat([frame, frame.assign(model="n")]), grid[0][:1], chance=0)
+
+
+# --- cost_lines
+
+
+def test_costs_are_drawn_over_facts_with_all_options_and_over_options_with_these_facts():
+    costs = pd.DataFrame(
+        [
+            ("tree", 2, 9, 10, 0.1), ("tree", 5, 9, 20, 0.2), ("tree", 5, 3, 15, 0.15),
+            ("plain", 2, 9, 1000, 2.0), ("plain", 5, 9, 2500, 5.0), ("plain", 5, 3, 800, 1.5),
+        ],
+        columns=["method", "facts", "options", "tokens", "seconds"],
+    )  # fmt: skip
+    figure = FigureCanvasAgg(Figure(figsize=(7, 6), layout="constrained")).figure
+    axes = figure.subplots(2, 2, sharex="col", sharey="row")
+    assert figures.cost_lines(costs, axes, facts=5, options=9) is axes
+    drawn = [
+        [
+            sorted(tuple(point) for point in np.round(line.get_xydata(), 9).tolist())
+            for line in ax.lines
+            if len(line.get_xdata())
+        ]
+        for ax in axes.flat
+    ]
+    assert drawn == [
+        [[(2, 10), (5, 20)], [(2, 1000), (5, 2500)]],
+        [[(3, 15), (9, 20)], [(3, 800), (9, 2500)]],
+        [[(2, 0.1), (5, 0.2)], [(2, 2.0), (5, 5.0)]],
+        [[(3, 0.15), (9, 0.2)], [(3, 1.5), (9, 5.0)]],
+    ]
+    assert [ax.get_xscale() + ax.get_yscale() for ax in axes.flat] == ["loglog"] * 4
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["tree", "plain"]
+    assert [ax.get_legend() for ax in axes.flat] == [None] * 4
+    assert [label.get_text() for label in axes[1, 1].get_xticklabels()] == ["3", "9"]
+    with pytest.raises(ValueError, match="occurs twice"):
+        figures.cost_lines(pd.concat([costs, costs]), axes, facts=5, options=9)

@@ -28,12 +28,12 @@ from lkecore.figures.sequence import (
 from lkecore.figures.shots import shots_panels
 from lkecore.figures.templates import bars_by_model, prompt_dots, slot_marks
 from lkecore.figures.told import told_lines, told_or_true
-from lkecore.figures.tree import prefix_tree, tree_mask
+from lkecore.figures.tree import cost_lines, prefix_tree, tree_mask
 from lkecore.figures.written import written_bars
 
 __all__ = [
     "ACCURACY", "DARK", "MARKERS", "OTHER_MODEL", "PALETTE", "accuracy_bars", "accuracy_scatter",
-    "bars_by_model", "change_by_distance", "dose_lines", "findings", "format_panels",
+    "bars_by_model", "change_by_distance", "cost_lines", "dose_lines", "findings", "format_panels",
     "format_sizes", "heat_map", "interval_marks", "kept_lines", "over_options", "pair_scatters",
     "paired_bars", "panels", "place", "plain_ticks", "prefix_tree", "prompt_dots", "published_dots",
     "reach_panels", "reliability", "separator_bars", "sequence_columns", "sequence_panel",

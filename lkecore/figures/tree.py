@@ -1,11 +1,11 @@
-"""The scorer's prefix tree, and the mask in which each token sees its ancestors."""
+"""The scorer's prefix tree, the mask in which each token sees its ancestors, and what they save."""
 
 import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 
-from lkecore.figures.base import DARK, PALETTE, check
+from lkecore.figures.base import DARK, PALETTE, check, plain_ticks
 
 # Kinds of nodes of a prefix tree: legend, fill, outline. Line style as well as colour tells them apart.
 NODES = {
@@ -90,6 +90,38 @@ def tree_mask(frame: pd.DataFrame, ax: Axes) -> Axes:
     ax.xaxis.set_label_position("top")
     ax.set(xlabel="what it sees", ylabel="token that goes through the model")
     return ax
+
+
+def cost_lines(costs: pd.DataFrame, axes: np.ndarray, *, facts: int, options: int) -> np.ndarray:
+    """Tokens (above) and seconds (below) over the number of facts (left) and of options (right).
+
+    `costs`: one row per `method`, `facts` and `options`, with `tokens` and `seconds`. The left panels have
+    the rows with `options` options, the right ones those with `facts` facts; all axes are
+    logarithmic. The legend is the figure's. `axes` has shape (2, 2).
+    """
+    check(
+        costs,
+        ["method", "facts", "options", "tokens", "seconds"],
+        unique=["method", "facts", "options"],
+    )
+    fixed = {
+        "facts": costs[costs["options"] == options],
+        "options": costs[costs["facts"] == facts],
+    }
+    for row, unit in zip(axes, ["tokens", "seconds"], strict=True):
+        for ax, (name, points) in zip(row, fixed.items(), strict=True):
+            look = {"hue": "method", "style": "method", "markers": True}
+            sns.lineplot(points, x=name, y=unit, ax=ax, **look)
+            ax.set(xscale="log", yscale="log")
+            ticks = sorted(set(points[name]))
+            ax.set_xticks(ticks, ticks)
+            ax.minorticks_off()
+            plain_ticks(ax.yaxis)
+            handles, labels = ax.get_legend_handles_labels()
+            ax.get_legend().remove()
+    figure = axes[0, 0].figure
+    figure.legend(handles, labels, loc="outside upper center", ncols=2, frameon=False)
+    return axes
 
 
 def _depth_first(root, kids: pd.Series) -> list:

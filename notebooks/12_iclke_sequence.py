@@ -34,17 +34,16 @@
 # - an *incorrect* pair, of a laureate and a wrong year, makes the right objects behind it less probable, most of
 #   all in a block.
 #
-# The paper has four models of 7 to 12 billion parameters, and one sequence of each kind for each of them. They are in
-# `params/iclke_paper.yaml`.
+# The paper has four models of 7 to 12 billion parameters (`params/iclke_paper.yaml`), and one sequence of each kind for
+# each of them.
 
 # %% [markdown]
 # ## Parameters
 #
-# Two settings stand side by side. A model such as `smollm2` is asked about `relation` of `fact_set`. A model of
-# the lab is asked about its own world, and only about facts that the text told often: there we know
-# that the model could know them. An `-unplanted` model has read the same text told of others. It is a
-# {term}`negative control`: it knows none of these facts, and has nothing to lose. The names that end in `_lab` are
-# for models of the lab. `shipped` names longer runs whose answers ship with the book.
+# A model such as `smollm2` is asked about `relation` of `fact_set`. A model of the lab is asked about its own world, and
+# only about facts that the text told often: there we know that the model could know them. An `-unplanted` model has read
+# the same text told of others. It is a {term}`negative control`: it knows none of these facts, and has nothing to lose.
+# The names that end in `_lab` are for models of the lab.
 
 # %% tags=["parameters"]
 models: list[str] = [
@@ -86,10 +85,9 @@ figures.style()
 # ## Facts
 #
 # The paper takes birth years, which a small model hardly knows. The relation here was chosen on other draws: one of which
-# the default model knows something, with many facts.
-#
-# Of a world we take the {term}`planted facts <planted fact>` that stood in at least `n_told_lab` lists of the text.
-# They are few, so that its draws share most of them. They differ in the order and in what is replaced.
+# the default model knows something, with many facts. Of a world we take the {term}`planted facts <planted fact>` that
+# stood in at least `n_told_lab` lists of the text. They are few, so draws differ in the order and in what is replaced
+# rather than in the facts.
 
 # %%
 own = lab.fact_sets(models, fact_set)
@@ -113,8 +111,7 @@ for model, (whole, some) in known.items():
 # - *incorrect*, at the very same places: the subjects stay, and get an object that is not true of them.
 #
 # Two choices are ours. No two distributed places touch, and the last place is never one of them: so each replaced
-# pair has a right one directly behind it. The paper's random places may touch. And a block begins in the second half,
-# where the pattern is clear to the model.
+# pair has a right one directly behind it. And a block begins in the second half, where the pattern is clear to the model.
 
 # %% covers=["IC-D5", "IC-D6"]
 how = {
@@ -134,10 +131,8 @@ made = {
 print(probes.replaced_pairs(made).to_string(index=False))
 
 # %% [markdown]
-# These are the first two places of a block. What tells unknown and incorrect pairs apart is the subject: is it
-# one that the model may know? (Invented names sound American, wherever the true ones are from.)
-#
-# Two formats. `iclke-space` is the paper's. `iclke-colon` marks where a pair ends. Here are the first pairs of a sequence:
+# These are the first two places of a block. What tells unknown and incorrect pairs apart is the subject: may the model
+# know it? Of the two formats, `iclke-space` is the paper's; `iclke-colon` marks where a pair ends.
 
 # %%
 five = made[models[0]][seed]
@@ -148,12 +143,10 @@ for name in estimators:
 # ## Scores
 #
 # A model reads a sequence once, and gives the probability of every object on its way, each after all that
-# stands before it. A run keeps a row for each pair of each sequence: was it replaced, how far does it stand behind a
-# replaced one, and how probable was its object? `probability` is of the whole object, as in the paper's figures. It is not
+# stands before it. It is the probability of the whole object, as in the paper's figures. It is not
 # shared among options, as {term}`confidence` is: there is no {term}`chance`, and a model that has no idea comes near zero.
 #
-# Beside this run stand the shipped ones, if there are any. They are **not this run**. In figures their models have the
-# name of the profile behind their own.
+# Beside this run stand the shipped ones, if there are any. They are **not this run**.
 
 # %%
 ours = sequence.ask(made, estimators, "answers.parquet", dtype=dtype, page=page)
@@ -165,12 +158,12 @@ print(longest.to_string())
 print(*answers.made_by(shipped, this), sep="\n")
 
 # %% [markdown]
-# The models of the lab have learned from rows of 384 tokens. What lies beyond, they have never seen.
+# A model of the lab has never seen what lies beyond 384 tokens.
 #
 # ## Answers
 #
 # First the clean sequences, stretch by stretch, mean over draws. Keep these *levels* in mind: where there is no
-# probability, none can be lost. The paper has one such number, the level at which Mistral-7B settles.
+# probability, none can be lost.
 
 # %%
 each = ["source", "model", "estimator"]
@@ -184,16 +177,15 @@ answers.words(answers.texts(levels), digits=2)
 # %% [markdown]
 # **Now the neighbours.** Each of them is right in all sequences of a draw, at the same place, so it is compared
 # with itself: its probability `with` the replacement and `without`. Neighbours of distributed places are the pairs
-# directly behind; those of a block are the first `n_behind` pairs behind it. A neighbour of
-# a block has all the replaced pairs before it, and stands late: so the two differ in more than their shape.
+# directly behind; those of a block are the first `n_behind` behind it.
 #
 # `change` is the ratio of these two means, minus 1. For the intervals the draws are drawn again, and within each draw
-# its own places. Where whole draws differ most, a handful of them is few, and the interval too narrow. Hence the lowest and
-# the highest change of a single draw (`least`, `most`). And the draws of a world share their facts: there, an interval
+# its own places. A handful of draws is few, and where whole draws differ most, the interval is too narrow. Hence the lowest
+# and the highest change of a single draw (`least`, `most`). And the draws of a world share their facts: there, an interval
 # speaks of other orders and places, not of other facts.
 #
 # `share` is about the replaced pairs themselves: the probability of what stands there, divided by that of the right
-# objects. It need not be near zero. An object that many facts of the relation have is likely whatever the subject.
+# objects. An object that many facts of the relation have is likely whatever the subject.
 
 # %%
 changes = sequence.changes(every, each, n_behind=n_behind, seed=seed)
@@ -205,9 +197,7 @@ answers.words(answers.texts(table), digits=2)
 
 # %% [markdown]
 # **How far does a disturbance reach?** {numref}`fig-sequence-reach` has the same change at each distance behind the last
-# replaced pair. Behind a block there is one pair at each distance for each draw. That is too few, so five distances are
-# put together. The intervals are over the pairs of all draws, as if each stood in a text of its own, so take them as
-# rough.
+# replaced pair. Behind a block, five distances are put together. The intervals are over pairs, as if each stood in a text of its own: take them as rough.
 
 # %%
 reach = sequence.reach(every, each, n_behind=n_behind, seed=seed)
@@ -243,8 +233,8 @@ figures.findings(settles=rises, neighbours=near, little=low)
 # %% [markdown]
 # ## Figures
 #
-# In {numref}`fig-sequence-reach`, at the top, see whether the marks lie below the line at 0, whether those of
-# incorrect pairs lie lower than those of unknown ones, and whether they come back to the line with distance.
+# In {numref}`fig-sequence-reach`, at the top, see whether the marks lie below the line at 0, those of
+# incorrect pairs lower than those of unknown ones, and whether they come back with distance.
 # Then look at the level in the title: a ratio of small numbers moves far.
 
 # %% tags=["hide-input"]
@@ -252,18 +242,16 @@ panels = changes.assign(model=sequence.named(changes))
 figures.place(figures.reach_panels(bars, panels), "fig-sequence-reach", bars)
 
 # %% [markdown]
-# {numref}`fig-sequence-panels` is the paper's Figure 2, and its Figures 9 to 11, which show the same for three more
-# models: the first draw in the first format. Go down a column of five panels. Do the crosses lie at the bottom, those of
-# unknown pairs (second and third row) as well as those of incorrect ones? Have the diamonds, the neighbours, moved down
-# from the dots that stand there in the first row? Do not compare the dashed lines from row to row: each is a mean over
-# other places.
+# {numref}`fig-sequence-panels` is the paper's Figures 2 and 9 to 11: the first draw in the first format. Go down a column
+# of five panels. Do the crosses lie at the bottom? Have the diamonds, the neighbours, moved down from the dots that stand
+# there in the first row? Do not compare the dashed lines from row to row: each is a mean over other places.
 #
 # ```{glue:figure} fig-sequence-panels
 # :name: fig-sequence-panels
 # :alt: Five scatter plots of probability over position for each model, two models side by side, with crosses for replaced pairs, diamonds for their neighbours and dots for the rest.
 #
-# Probability of the object at each place of one sequence (the paper's Figures 2 and 9 to 11). Rows, five for each model: all right, unknown pairs distributed and in a block, incorrect pairs distributed and in
-# a block. Crosses: replaced pairs. Diamonds: right pairs that count as their neighbours. Dots: the other right pairs;
+# Probability of the object at each place of one sequence. Rows, five for each model: all right, unknown pairs
+# distributed and in a block, incorrect pairs distributed and in a block. Crosses: replaced pairs. Diamonds: right pairs that count as their neighbours. Dots: the other right pairs;
 # dashed: their mean. Star: the same pair in all panels of a model.
 # ```
 
@@ -277,13 +265,13 @@ figures.place(fig, "fig-sequence-panels", one[here])
 
 # %% [markdown]
 # {numref}`fig-sequence-shipped` is the same for the shipped results, if there are any. Those of `params/kamel.yaml` have
-# the paper's facts, birth years of laureates, and its numbers: 40 of 200 pairs are replaced. Their models are small.
+# the paper's facts, birth years of laureates, and its numbers of pairs.
 #
 # ```{glue:figure} fig-sequence-shipped
 # :name: fig-sequence-shipped
 # :alt: Five scatter plots of probability over position for each shipped model, with crosses for replaced pairs, diamonds for their neighbours and dots for the rest.
 #
-# Probability of the object at each place of one sequence in the shipped results. Panels and marks as in the figure above.
+# The same as the figure above, for the shipped results.
 # ```
 
 # %% covers=["IC-S5", "IC-D1", "IC-F2", "IC-F9", "IC-F10", "IC-F11"] needs={"IC-S5": {"n_pairs": 200}, "IC-D1": {"fact_set": "nobel"}, "IC-F9": {"models": 2}, "IC-F10": {"models": 3}, "IC-F11": {"models": 4}} tags=["hide-input"]
@@ -294,17 +282,15 @@ figures.place(beside, "fig-sequence-shipped", one[~here])
 # %% [markdown]
 # ## Paper and ours
 #
-# **Numbers.** The data of the paper's figures are lost in our copy, so they are not drawn here. With other models and
-# other facts, nothing here can be reproduced or differ.
+# **Numbers.** The data of the paper's figures are lost in our copy, so they are not drawn here.
 #
 # **Claims.** What each means in numbers stands in `lkecore/data/claims.csv` since before the first run of this page. The
-# paper gives no margins. Ours are: a change of less than a tenth is *hardly any*, of more than a tenth *lower*. So many intervals of 95 % stand behind this table that one or
-# two may miss by chance alone.
+# paper gives no margins. Ours are: a change of less than a tenth is *hardly any*, of more than a tenth *lower*. So many
+# intervals of 95 % stand behind this table that one or two may miss by chance alone.
 #
-# *Little to lose* marks a verdict where the level is below a tenth of the paper's. The level is the mean of the clean
-# sequences over their last quarter for "rises", over their second half for "settles", and else that of the right pairs
-# without replacement. A line along the bottom is level, and no neighbour can disturb it: such a verdict says nothing of
-# the claim.
+# *Little to lose* marks a verdict where the level is below a tenth of the paper's: the mean of the clean sequences over
+# their last quarter for "rises", over their second half for "settles", and else that of the right pairs without
+# replacement. A line along the bottom is level, and no neighbour can disturb it: such a verdict says nothing of the claim.
 
 # %%
 tested, marks = sequence.judged_by(tests, little=settled / 10)
@@ -319,17 +305,16 @@ answers.words(sequence.verdicts_by_model(judged))
 # %% [markdown]
 # The intervals stand in `verdicts.csv` and, with the levels, in `tested.csv`.
 #
-# **Holds, but why?** The sentence "unknown pairs hardly disturb" can hold in two ways. A model may be robust.
-# Or it may have had nothing to lose. A ratio cannot tell these apart, so set the verdict beside the column `without`
-# above. An `-unplanted` model knows none of these facts: whatever verdict stands there was given for nothing.
+# **Holds, but why?** "Unknown pairs hardly disturb" can hold in two ways: a model may be robust, or it may have had
+# nothing to lose. A ratio cannot tell these apart, so set the verdict beside the column `without` above.
 #
 # **Where to look for reasons.** If the claim on incorrect pairs fails at a level well above zero, it is not for want
-# of knowledge. One reason may be size. To doubt a list because some of it is wrong, a model must hold what it
-# knows of those earlier subjects against what stands there. The paper's models are fifty times as large as the default
-# model of this book, and more. Another reason is what a model has read. The text of a world repeats each fact as it is, so
-# a model of the lab had no reason to learn that a list can be doubted. The first exercise looks for a third reason.
+# of knowledge. One reason may be size: to doubt a list, a model must hold what it knows against what
+# stands there, and the paper's models are larger. Another reason is what a
+# model has read. The text of a world repeats each fact as it is, so a model of the lab had no reason to learn that a list
+# can be doubted. The exercise looks for a third.
 #
-# If unknown pairs disturb *more* than incorrect ones, against the paper, compare the two formats. In `iclke-space`
+# If unknown pairs disturb *more* than incorrect ones, compare the two formats. In `iclke-space`
 # nothing marks where a pair ends, and a row of strange names may cost the model the pattern itself. If `iclke-colon` takes
 # the disturbance away, it was a matter of the pattern, not of knowledge.
 
@@ -370,44 +355,15 @@ sure = sequence.of_the_sure(
 answers.words(answers.texts(sure))
 
 # %% [markdown]
-# Read this with care. Pairs that were chosen because they were high without replacement can hardly rise, so that even an
-# idle replacement lowers them a little. But unknown and incorrect pairs are treated alike, and may be compared. (Intervals
-# over pairs. A model without such pairs is missing.)
+# Read this with care. Pairs that were chosen because they were high can hardly rise, so that even an idle replacement
+# lowers them a little. But unknown and incorrect pairs are treated alike, and may be compared. (Intervals over pairs.)
 #
 # ````{solution-end}
 # ````
-#
-# ```{exercise}
-# :label: ex-sequence-used
-# Does a model get used to a block? Then the replaced objects would become more probable towards its end. Compare the two
-# halves of the blocks.
-# ```
 
 # %% [markdown]
-# ````{solution-start} ex-sequence-used
-# :class: dropdown
-# ````
-
-# %%
-answers.words(sequence.halves(every, each), digits=2)
-
-# %% [markdown]
-# These are mean logprobs in nats: one nat more in the second half would mean that the wrong objects have become 2.7 times
-# as probable. The objects of the two halves are others, so small differences are chance.
-#
-# ````{solution-end}
-# ````
-#
-# ```{exercise}
-# :label: ex-sequence-own
-# Put another model on this page, or other facts.
-# ```
-#
-# ````{solution} ex-sequence-own
-# :class: dropdown
-#
-# Put this into a file such as `params/mine.yaml`, then run `lke run params/mine.yaml`. Choose the kind of
-# invented subjects that fits the relation: person, place, company or title.
+# To ask another model, or about other facts, put this into a file such as `params/mine.yaml`, then call
+# `lke run params/mine.yaml`. Choose the kind of invented subjects that fits: person, place, company or title.
 #
 # ```yaml
 # profile: mine
@@ -420,8 +376,6 @@ answers.words(sequence.halves(every, each), digits=2)
 #       invented: title
 #       n_pairs: 200
 # ```
-#
-# ````
 
 # %% [markdown]
 # ## Provenance

@@ -137,14 +137,6 @@ def test_the_sure_are_neighbours_above_the_least_and_a_single_one_has_no_interva
     assert alone[alone["arrangement"] == "block"]["change"].isna().all()
 
 
-def test_the_halves_of_a_block_are_its_first_and_its_second_replaced_pair():
-    frame = read()
-    for row in sequence.halves(frame, EACH).to_dict("records"):
-        for name, place in (("first half", 7), ("second half", 8)):
-            logs = [np.log(p) for p in at(frame, row["kind"], "block", [place])]
-            assert row[name] == pytest.approx(mean(logs))
-
-
 def test_roles_are_of_the_first_draw_and_follow_the_distance():
     frame = pd.concat([read(), read(1, estimator="iclke-colon"), read(2, model="other")])
     found = sequence.roles(frame, n_behind=BEHIND)

@@ -160,20 +160,6 @@ def of_the_sure(
     return pd.DataFrame(rows, columns=[*by, "kind", "arrangement", "pairs", "change"])
 
 
-def halves(answers: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """The mean logprob (nats) of replaced objects in the first and second half of the blocks.
-
-    Columns: ``by``, ``kind``, ``first half`` and ``second half``; a middle pair is in the second.
-    """
-    inside = answers[(answers["arrangement"] == "block") & (answers["state"] == "replaced")]
-    by = [*by, "kind"]
-    at = inside.groupby([*by, "draw"])["position"]
-    late = at.rank(method="first") > at.transform("size") / 2
-    named = inside.assign(half=np.where(late, "second half", "first half"))
-    means = named.groupby([*by, "half"], sort=False)["logprob"].mean()
-    return means.unstack("half").rename_axis(columns=None).reset_index()
-
-
 def roles(answers: pd.DataFrame, *, n_behind: int) -> pd.DataFrame:
     """One draw of each source and model in one way, the first of each, with a ``role`` for each pair.
 

@@ -2,8 +2,7 @@
 # # Does it matter what stands between the words?
 #
 # Who writes a prompt has to put something between subject and object, and something between one pair and the
-# next: a space, a colon, an arrow, a new line. On this page we ask the same facts again and again, and change only these
-# signs.
+# next: a space, a colon, an arrow, a new line. Here we ask the same facts again and again, and change only these signs.
 #
 # **What came out.** {glue:text}`words` {glue:text}`spread` {glue:text}`place` {glue:text}`read`
 #
@@ -19,10 +18,9 @@
 #
 # Afterwards you will be able to say
 #
-# - whether words that name the relation do better than a single space, and what the words do alone,
+# - whether words that name the relation do better than a single space,
 # - how far the accuracy moves from format to format, and how much of that is luck,
-# - which of the two separators matters more, and for models of which size,
-# - whether a model reads a format better if its text had the same one.
+# - which of the two separators matters more, and whether a model reads a format better if its text had it.
 
 # %% [markdown]
 # ## What the paper claims
@@ -30,18 +28,16 @@
 # {cite:t}`wu2024iclke` put one space inside a pair and one space between pairs. Then they take one relation, the
 # *original broadcaster* of a programme, and put words in the place of the space inside each of the 50 pairs: three
 # templates that people wrote ({term}`HGP`) and three that were mined from text ({term}`MMP`). The space does as well as
-# the words (Section 4.1, Figure 4). In their own term, the accuracy is agnostic to the separators.
+# the words (Section 4.1, Figure 4).
 #
-# The bars of Figure 4 have no numbers, the figure is lost in our copy, and the text does not name the model. This page
-# goes beyond the paper in two things. It changes both {term}`separators <separator>`, also the one *between* pairs. And
-# it does so on models of several sizes whose text we know.
+# The figure has no numbers, and the text does not name the model. This page goes beyond the paper in two things. It
+# changes both {term}`separators <separator>`, also the one *between* pairs. And it does so on models whose text we know.
 
 # %% [markdown]
 # ## Parameters
 #
 # Models of the lab are asked about the world that they have read, all others about `fact_set`. Those of the lab get fewer
-# shots, since they have read rows of 384 tokens: in no format should the prompt be longer. Otherwise we would compare
-# lengths, and not signs.
+# shots: they have read rows of 384 tokens.
 
 # %% tags=["parameters"]
 models: list[str] = ["lab:book-1/2m", "smollm2"]
@@ -79,10 +75,9 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# A fact that was never told is answered by chance in every format, so it can show no difference. Of a world of the lab
-# there are two groups, and a fact can be in both: *told in lists*, facts that the text told in lists alone, 16 times and
-# more; and *drawn*, a random draw from all facts that can be asked, as one has to make it for a real model. The options
-# are drawn once: all formats ask exactly the same questions.
+# A fact that was never told is answered by chance in every format. So of a world of the lab there are two groups, and a
+# fact can be in both: *told in lists*, facts that the text told in lists alone, 16 times and more; and *drawn*, a random
+# draw from all facts that can be asked, as one has to make it for a real model. All formats ask exactly the same questions.
 
 # %%
 about = separators.fact_sets(models, fact_set)
@@ -102,9 +97,9 @@ print(groups.groupby(["fact_set", "group"], sort=False).size().to_string())
 # **Formats.** Every sign inside a pair is crossed with every sign between pairs. The first of each is the paper's space. A
 # {term}`lab model` has read lists in two formats: a space in both places, or a colon inside and a line for each pair.
 #
-# **Words.** Instead of a sign, a whole template stands in each pair, with a space between pairs. For real facts we
-# take the six templates that the paper prints for the relation. A relation of the lab has six of its own; two of them do
-# not stand in its text. Each template is asked a second time *without* any shot, to see what the words do alone.
+# **Words.** Instead of a sign, a whole template stands in each pair, with a space between pairs: for real facts the six
+# that the paper prints for the relation, in the lab six of its own, two of which do not stand in its text. Each is asked a
+# second time *without* any shot, to see what the words do alone.
 
 # %%
 signs = separators.signs_of(
@@ -118,7 +113,7 @@ print(separators.examples(questions).to_string(index=False))
 # %% [markdown]
 # ## Scores
 #
-# For a model of the lab we make sure first that it has read this very world. Relations, signs and templates were set before any accuracy was seen. The number of options was set for the lab by a
+# Relations, signs and templates were set before any accuracy was seen. The number of options was set for the lab by a
 # look at the development world, `lab:book-0`, and for the real model by what it costs.
 
 # %%
@@ -143,8 +138,7 @@ print(lengths.to_string(index=False))
 # %% [markdown]
 # ## Answers
 #
-# An answer is right when the gold option is the likeliest. The verdicts are about facts that the text told in lists, if
-# the model is of the lab.
+# The verdicts are about facts that the text told in lists, if the model is of the lab.
 #
 # **Words.** `gain` is the accuracy with a template in each pair minus that with the space on the same facts, with a
 # paired interval over facts. Where no fact at all changes sides, the interval has the largest share of facts that may
@@ -163,11 +157,11 @@ of_words = gains[gains["between"] == "words"]
 print(answers.texts(of_words.drop(columns="between")).to_string(index=False))
 
 # %% [markdown]
-# **Formats.** How far does the accuracy move from the worst format to the best? That is the `spread`. The best of twenty
-# formats lies above the worst even if formats do not matter at all, for each has its own luck with few facts. So the
-# spread is too large, and so is its interval.
+# **Formats.** How far does the accuracy move from the worst format to the best? That is the `spread`. With few facts each
+# format has its own luck, and the best of many lies above the worst even if formats do not matter. So the spread is too
+# large, and so is its interval.
 #
-# Therefore we ask how large it would be *if formats were alike*: for every fact by itself we deal its right and wrong
+# How large would it be *if formats were alike*? For every fact by itself we deal its right and wrong
 # answers out to the formats by chance. `if_alike` is the spread that 95 % of 2,000 deals stay below. `p` is the share of
 # deals with as large a spread as the true one, corrected by Holm. `paper` is the accuracy in the paper's own format.
 # `std` is the standard deviation over formats, and `beyond_luck` what is left of it without the part of luck.
@@ -186,9 +180,8 @@ answers.words(
 # %% [markdown]
 # **Which of the two places?** Take the table of accuracies with a row for each sign inside a pair and a column for each
 # sign between pairs. `inside` is the standard deviation of its row means, `between` that of its column means, and
-# `only together` of what is left when both are taken off: what a sign does in some company and not in other. The
-# three squares add up to the variance of the whole table. The intervals over facts err high, too. `alike` is about what
-# there would be if formats were alike.
+# `only together` of what is left when both are taken off. The three squares add up to the variance of the whole table.
+# The intervals over facts err high, too. `alike` is about what there would be if formats were alike.
 
 # %%
 effects = formats.effects(right, main, seed=seed)
@@ -196,17 +189,16 @@ runs.keep(answers.bounds(effects, "effect"), "effects.csv")
 answers.words(answers.texts(effects), digits=2)
 
 # %% [markdown]
-# **Has the model read such lists?** A format is *in the text* if the text of the world has lists that look like that.
+# **Has the model read such lists?** A format is *in the text* if the text of the world has such lists.
 # Else its signs may all be *known*, but from another place; or one of them is *new*: the text does not have it at all,
-# inside the pair or else between pairs alone. The means are over the formats of each kind, with intervals over facts.
+# inside the pair or else between pairs alone. Means are over the formats of each kind, with intervals over facts.
 
 # %%
 by_kind = formats.by_kind(right, main, about, kind_of, seed=seed)
 print(answers.texts(by_kind).to_string(index=False))
 
 # %% [markdown]
-# Two cautions. A new sign is cut into tokens on which the model was hardly trained. And even a known sign makes a prompt
-# longer.
+# One caution: a new sign is cut into tokens that the model hardly knows.
 #
 # What this page says at its top is put together from these tables. No number in it is typed.
 
@@ -240,15 +232,14 @@ figures.findings(words=words, spread=spread, place=place, read=read)
 # %% [markdown]
 # ## Figures
 #
-# {numref}`fig-separators-words` has the form of the paper's Figure 4. What to see: whether the dark bars are alike, from
-# the space down; and how long the pale bars are. What a pale bar has, the words alone can do.
+# {numref}`fig-separators-words` has the form of the paper's Figure 4. What to see: whether the dark bars are alike, and
+# how long the pale bars are. What a pale bar has, the words alone can do.
 #
 # ```{glue:figure} fig-separators-words
 # :name: fig-separators-words
 # :alt: Horizontal bars of accuracy for the space and for each template, with shots and without, on coloured backgrounds for the kinds of templates.
 #
-# Accuracy by what stands inside a pair, for the last model of the page (as in the paper's Figure 4, other model and
-# facts). Dark: with shots. Pale: the template alone. Reddish and bluish backgrounds as in the paper, for the two kinds of
+# Accuracy by what stands inside a pair, for the last model of the page. Dark: with shots. Pale: the template alone. Reddish and bluish backgrounds as in the paper, for the two kinds of
 # templates. Lines: 95 % Wilson intervals. Dashed: chance.
 # ```
 
@@ -268,7 +259,7 @@ figures.place(fig, "fig-separators-words", part)
 
 # %% [markdown]
 # {numref}`fig-separators-formats` has every format of every model. Where the marks above one sign lie together, the sign
-# between pairs does not matter. Where the groups lie at equal heights, the sign inside a pair does not matter.
+# between pairs does not matter. Where the groups lie at equal heights, that inside a pair does not.
 #
 # ```{glue:figure} fig-separators-formats
 # :name: fig-separators-formats
@@ -286,8 +277,8 @@ panels = figures.format_panels(cells, chance=chance)
 figures.place(panels, "fig-separators-formats", cells)
 
 # %% [markdown]
-# {numref}`fig-separators-size`, at the top, sets both against the size of the model. On the left: does a spread stand
-# clear above its grey bar? On the right: which signs enter the band around zero, and from which model on?
+# {numref}`fig-separators-size`, at the top, sets both against the size of the model. Does a spread stand clear above its
+# grey bar? Which signs enter the band around zero, and from which model on?
 
 # %% tags=["hide-input"]
 mean = gains[gains["between"] == "mean over all"].drop(columns="p")
@@ -300,8 +291,7 @@ figures.place(fig, "fig-separators-size", pd.concat([over_all, mean]))
 # ## Paper and ours
 #
 # **Numbers.** There is none to reproduce. For orientation, the mean accuracy of the paper's 35 pre-trained models with
-# the space (Table 8), for the paper's relation and for the relations of this page that the paper has, too: other models,
-# other facts, 100 options.
+# the space (Table 8): other models, other facts, 100 options.
 
 # %%
 beside = formats.beside_table_8(right, main, samples, about)
@@ -310,10 +300,9 @@ print(answers.texts(beside).to_string(index=False))
 # %% [markdown]
 # **The claim.** It is a claim that two things are *equal*, so a wide interval does not support it. Statistic and margin
 # stand in `lkecore/data/claims.csv` since before the first run: accuracy with one separator minus accuracy with the
-# space on the same facts. It is asked in three ways: with words inside the pair, which is the paper's own experiment;
-# with signs, and a space between pairs; and with signs, mean over all signs between pairs. Each verdict is for itself, at
-# 95 %. A model that knows nothing answers by chance in every format, so that "holds" says nothing for it. Such models are
-# named above the table.
+# space on the same facts. It is asked in three ways: with words inside the pair, as in the paper; with signs, and a space
+# between pairs; and with signs, mean over all signs between pairs. Each verdict is for itself, at
+# 95 %. Of a model at chance in every format, "holds" says nothing: such models are named above the table.
 
 # %%
 at_chance = formats.at_chance(right, main, chance)
@@ -332,14 +321,13 @@ print(from_size.to_string(index=False) if len(chains) else "no family")
 # %% [markdown]
 # Where the claim fails, look first at what the model has read. If accuracy falls from *in the text* to *new inside*, a
 # likely reason is that the model has no use for a sign that it has never read. It is no proof: the signs differ in their
-# length, too. To the models of the paper, which have read a part of the web, hardly a sign is new. If the separator does
-# not matter to them, this may be due to their text.
+# length, too. To the models of the paper hardly a sign is new.
 #
 # Words are a case of their own in the lab: a sentence asks for facts that were told in lists. The second exercise has the
-# numbers, and {doc}`../verdicts` sets these verdicts aside.
+# numbers; {doc}`../verdicts` sets these verdicts aside.
 #
-# Where the verdict is *undecided*, look at the width of the interval. If it is wider than the band of the margin, there
-# are too few facts. To show that two formats are equal takes hundreds. The intervals do not cover other relations, another
+# Where the verdict is *undecided*, and the interval wider than the band of the margin, there are too few facts: to show
+# that two formats are equal takes hundreds. The intervals do not cover other relations, another
 # draw of shots ({doc}`11_iclke_shots`), or another training.
 
 # %% [markdown]
@@ -361,8 +349,8 @@ for name, group in main.items():
 #
 # ```{exercise}
 # :label: ex-separators-best
-# You try all formats, take the best one, and report its accuracy. How much of its lead over the paper's format is
-# left when other facts are asked? Choose on one half of the facts, and report on the other.
+# You take the best of all formats. How much of its lead over the paper's format is left when other facts are asked?
+# Choose on one half of the facts, and report on the other.
 # ```
 
 # %% [markdown]
@@ -374,16 +362,14 @@ for name, group in main.items():
 answers.words(formats.lead_of_best(right, main, seed=seed), digits=2)
 
 # %% [markdown]
-# The first lead is never below zero, since the paper's format is among those to choose from. The second is the honest
-# one. With few facts a single division has luck of its own. Try other values of `seed`.
+# The first lead is never below zero, since the paper's format is among the formats. The second is the honest one. With few facts a single division has luck of its own.
 #
 # ````{solution-end}
 # ````
 #
 # ```{exercise}
 # :label: ex-separators-words
-# In the lab the *told in lists* facts were told in lists alone. Would words inside the pairs look better on
-# facts that were drawn from all?
+# Would words inside the pairs look better on facts that were not told in lists alone?
 # ```
 
 # %% [markdown]
@@ -396,22 +382,14 @@ by_group = formats.words_by_group(right, spoken, kinds)
 answers.words(by_group, digits=2, missing="")
 
 # %% [markdown]
-# Compare `space` with the templates in each row. If the words lose less in the second group, or win, the form in which
-# a fact was told decides which format finds it, and no format is best for all facts.
+# Compare `space` with the templates in each row. If the words lose less in the second group, the form in which
+# a fact was told decides which format finds it.
 #
 # ````{solution-end}
 # ````
 #
-# ```{exercise}
-# :label: ex-separators-own
-# Does a larger model mind less? Which relations may a real model be asked about?
-# ```
-#
-# ````{solution} ex-separators-own
-# :class: dropdown
-#
-# Put this into a file such as `params/mine.yaml`, then run `lke run params/mine.yaml`. The relations must be among
-# those for which the paper prints all six templates (its Table 5), which are ten of 12.
+# To ask a larger model, put this into a file such as `params/mine.yaml`, then call `lke run params/mine.yaml`. The
+# relations must be among the ten for which the paper prints all six templates (its Table 5).
 #
 # ```yaml
 # profile: mine
@@ -424,7 +402,6 @@ answers.words(by_group, digits=2, missing="")
 #       n_facts: 100
 #       n_options: 20
 # ```
-# ````
 
 # %% [markdown]
 # ## Provenance

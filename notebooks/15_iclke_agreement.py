@@ -12,7 +12,7 @@
 #
 # Pearson's r of the accuracies of two models over relations (the paper's Figure 14), a map for this run and for each
 # shipped one. Families stand side by side, and the models of a family by mean accuracy, tuned ones last. White: the
-# model itself, or no spread over relations. No number of the paper is drawn: its text has none.
+# model itself, or no spread over relations.
 # ```
 #
 # Afterwards you will be able to say
@@ -29,8 +29,8 @@
 # relations are well known, with a correlation above 0.6. Models of one family agree, too. Both figures print no numbers.
 #
 # The paper's run has 400 facts of each relation. The default run of this page has few, and models of one world of the
-# lab, so it cannot test the claim. But it can test the *number*: we know that the text of a world tells all relations
-# alike. What r comes out where there is nothing to agree on?
+# lab, whose text tells all relations alike. So it cannot test the claim, but it can test the *number*: what r comes out
+# where there is nothing to agree on?
 
 # %% [markdown]
 # ## Parameters
@@ -38,7 +38,7 @@
 # A model that stands in no family here has that of the paper's Table 6. Models of the lab that have read one world are
 # one family. The {term}`unplanted twin` is another: it has read nothing of the facts that are asked. So it is a
 # {term}`negative control`, which can agree with the others only on what makes an answer easy to guess. Any other model
-# is a family of its own. `shipped` names longer runs whose answers ship with the book: other models, on real facts.
+# is a family of its own.
 
 # %% tags=["parameters"]
 models: list[str] = [
@@ -76,8 +76,7 @@ figures.style()
 # ## Facts
 #
 # All models are asked the same facts with the same shots and options, and as many in each relation. A fine-tuned model
-# stays in the family of its base: the two are no two families that could agree. Its mark *(tuned)* gives it a mean of
-# its own.
+# stays in the family of its base. Its mark *(tuned)* gives it a mean of its own.
 
 # %%
 kin = agreement.kin(
@@ -100,8 +99,8 @@ print(f"{len(sample)} relations, {n_facts} facts each")
 # %% [markdown]
 # **How often are relations told?** Of a world of the lab we know it. For each relation we take the share of facts that
 # the text tells 16 times or more: over `every` test fact, and over those that were drawn to be `asked`. Printed are the
-# least and the largest share of a relation. If the two numbers of `every` are equal, no relation is better known by being
-# told more. The column `asked` differs by lot, and all models share this noise, since they are asked the same facts.
+# least and the largest share of a relation. If the two numbers of `every` are equal, no relation is told more. The column
+# `asked` differs by lot, and all models share this noise, since they are asked the same facts.
 
 # %%
 often = agreement.told_often(sample, fact_set)
@@ -111,7 +110,8 @@ if len(often):
 # %% [markdown]
 # ## Prompts
 #
-# The page is about IC-LKE in the paper's format, with a space inside a pair and a space between pairs. The second estimator asks the same facts with the same shots: how well does one model agree with *itself*?
+# The page is about IC-LKE in the paper's format. The second estimator asks the same facts with the same shots: how well
+# does one model agree with *itself*?
 
 # %%
 questions = prompts.of_sample(sample, estimators)
@@ -122,8 +122,7 @@ for name in estimators:
 # %% [markdown]
 # ## Scores
 #
-# Beside this run stand the shipped ones, if there are any. They are **not this run**: other models, and other facts. A
-# line says what made each.
+# Beside this run stand the shipped ones, if there are any. They are **not this run**: other models, and other facts.
 
 # %%
 ours = answers.ask(models, questions, "answers.parquet", dtype=dtype, page=page)
@@ -221,7 +220,7 @@ figures.findings(
 # ## Figures
 #
 # {numref}`fig-agree-models`, at the top, has every pair. Look first at the row of the negative control, if there is
-# one: how far from 0 does r get there by chance? Then ask whether the other cells of its map are clearly above that.
+# one: how far from 0 does r get there by chance? Are the other cells clearly above that?
 
 # %% covers=["IC-F14"] tags=["hide-input"]
 marked = {m: m + " (tuned)" for m in kin.index[kin["tuned"]]}
@@ -229,15 +228,15 @@ maps = agreement.square(pairs, first, marked)
 figures.place(figures.square_maps(maps), "fig-agree-models", maps)
 
 # %% [markdown]
-# {numref}`fig-agree-families` has the means by family, as the paper's Figure 6. A mean of several pairs looks steadier
-# than one pair. But all pairs are about the same few relations.
+# {numref}`fig-agree-families` has the means by family. A mean of several pairs looks steadier than one pair. But all pairs
+# are about the same few relations.
 #
 # ```{glue:figure} fig-agree-families
 # :name: fig-agree-families
 # :alt: Square heat map of mean correlations with a row and a column for each family and the value in each cell of up to 20 columns.
 #
-# Mean of r over the pairs of models of two families (the paper's Figure 6). The fine-tuned models of a family stand
-# apart, marked (tuned): they have no counterpart in the paper. On the diagonal: pairs inside a family. White: no pair.
+# Mean of r over the pairs of models of two families (the paper's Figure 6). Fine-tuned models stand apart, marked (tuned):
+# they have no counterpart in the paper. On the diagonal: pairs inside a family. White: no pair.
 # ```
 
 # %% covers=["IC-F6"] tags=["hide-input"]
@@ -246,9 +245,9 @@ of_sides = agreement.square(by_family, sides)
 figures.place(figures.square_maps(of_sides), "fig-agree-families", of_sides)
 
 # %% [markdown]
-# {numref}`fig-agree-scatter` shows the points behind single numbers. Look at the lengths of the lines before you look at
-# the slope of the cloud. Where they are as long as the cloud is wide, there is no order of relations to agree on. Then
-# look whether one single point makes the slope.
+# {numref}`fig-agree-scatter` shows the points behind single numbers. Look at the lengths of the lines first. Where they
+# are as long as the cloud is wide, there is no order of relations to agree on. Then look whether one single point makes
+# the slope.
 #
 # ```{glue:figure} fig-agree-scatter
 # :name: fig-agree-scatter
@@ -256,7 +255,7 @@ figures.place(figures.square_maps(of_sides), "fig-agree-families", of_sides)
 #
 # Accuracy of two models, a point for each relation, with 95 % Wilson intervals. A panel for each kind of pair, with the
 # pair of its kind whose weaker model is best. Dotted: equal accuracy. Named: the four relations in which the difference
-# of the two lies farthest from its mean. With few facts many points coincide.
+# of the two lies farthest from its mean.
 # ```
 
 # %% tags=["hide-input"]
@@ -269,8 +268,8 @@ figures.place(figures.pair_scatters(points), "fig-agree-scatter", points)
 # **Numbers.** None to compare with: the paper says "> 0.6" and prints no single value.
 #
 # **Claims.** Statistic, direction and least effect stand in `lkecore/data/claims.csv` since before the first run
-# of this page. The statistic is r of two models, as the paper takes it, so no noise is taken off. A row is a pair of
-# models of two families. Of many pairs some may come out wrong by luck.
+# of this page. The statistic is r of two models, as the paper takes it, with no noise taken off. Of many pairs some may
+# come out wrong by luck.
 #
 # Pairs with a *negative control* test the number, and not the paper: the claim should *not* hold there. Those with a
 # *tuned* model do not count as the paper's way. A source without a pair of two real families cannot judge the claim.
@@ -288,8 +287,7 @@ answers.words(judged)
 #
 # **The paper's own noise** can be judged from its Table 7. With 400 facts a relation, the variance of an accuracy
 # by the draw of the facts is at most $a(1-a)/400$ on average, for a mean accuracy $a$. What it leaves of the printed
-# variance over relations is the reliability, at the least. Near 1 it says that the draw of facts did not shape the
-# paper's Figure 14.
+# variance over relations is the reliability, at the least.
 #
 # **The relations of the paper.** A shipped run can be held against the paper's Table 8, the mean accuracy of 35 models by
 # relation. Facts and models are others, so a low r does not contradict the paper. If it is near 0 while two of our
@@ -309,8 +307,8 @@ if len(with_paper):
 # %% [markdown]
 # ## What you have seen
 #
-# - A correlation over relations mixes three things: relations that are easy for all, facts that are easy for all, and
-#   noise. Halves of the facts tell them apart.
+# - A correlation over relations mixes relations that are easy for all, facts that are easy for all, and noise. Halves of
+#   the facts tell them apart.
 # - Two models that were asked the same few facts agree even where no relation is better known than another.
 # - Whether r can pass a bound at all is settled by the number of facts and relations, before any model is asked.
 
@@ -338,7 +336,7 @@ assert by_family["counted"].sum() == len(has_r)
 answers.words(checks.without_one(first, pairs), digits=2)
 
 # %% [markdown]
-# Where the last two columns lie far apart, r is the report of one relation.
+# Where the last two columns lie far apart, r reports one relation.
 #
 # ````{solution-end}
 # ````
@@ -367,15 +365,8 @@ answers.words(needed, digits=whole)
 # ````{solution-end}
 # ````
 #
-# ```{exercise}
-# :label: ex-agree-own
-# Do models of your own agree? What do you need so that an r above 0.6 can be seen at all?
-# ```
-#
-# ````{solution} ex-agree-own
-# :class: dropdown
-#
-# You need many relations; enough facts in each, for a ceiling well above 0.6; and models above chance. Put this into a file such as `params/mine.yaml`, then run `lke run params/mine.yaml`:
+# Do models of your own agree? To see an r above 0.6 you need many relations, enough facts in each, and models above
+# chance. Put this into a file such as `params/mine.yaml`, then call `lke run params/mine.yaml`:
 #
 # ```yaml
 # profile: mine
@@ -388,7 +379,6 @@ answers.words(needed, digits=whole)
 #       relations: [airport_code, capital, city_of_airport, country_of_city, film_director]
 #       n_facts: 60
 # ```
-# ````
 
 # %% [markdown]
 # ## Provenance

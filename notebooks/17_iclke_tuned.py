@@ -15,8 +15,7 @@
 # intervals over facts; EIC-LKE has fewer facts. Right: published (Table 10, IC-LKE), other models and other facts.
 # ```
 #
-# The figure is the paper's Figures 7 and 15 in one. Compare the *steps* from dark to light, not the heights. Afterwards
-# you will be able to say
+# Compare the *steps* from dark to light, not the heights. Afterwards you will be able to say
 #
 # - how many facts a tuned model answers compared with its base, relation by relation,
 # - whether the facts that it does answer are facts that its base answered, too,
@@ -33,8 +32,8 @@
 #   tuning seems to add no knowledge;
 # - EIC-LKE, which asks many facts in one long prompt, shows the same (Appendix H.6).
 #
-# Figures 7 and 15 have no numbers beside their bars. The caption of Table 10 calls the rates low, and that of Figure 15 names
-# IC-LKE. The text calls them high, and names EIC-LKE; we follow the text.
+# The caption of Table 10 calls the rates low, and that of Figure 15 names IC-LKE. The text calls them high, and names
+# EIC-LKE; we follow the text.
 #
 # The paper's run has 50 relations, 400 test facts each, and models of 2 to 70 billion parameters. By default this page has
 # one small model of the lab, tuned on instructions of which none tells a fact of its world.
@@ -43,11 +42,10 @@
 # ## Parameters
 #
 # A pair is a list of two, the base and the tuned model. All of them stand in `models` as well; there, `lke run` may divide
-# them into one run each. A pre-trained model of `models` that is in no pair stands in `alone`, too. It is asked the same,
-# and shown in the figure of EIC-LKE only.
+# them into one run each. A pre-trained model of no pair stands in `alone`, too: it is in the figure of EIC-LKE only.
 #
-# The page is about the first of `estimators`; the others ask in other ways. `eiclke` costs far more, so it asks fewer facts, with fewer shots. A model of the lab was trained on rows
-# of 384 tokens, and a prompt should not be longer. Shots and slots were chosen for this on the development world.
+# The page is about the first of `estimators`. `eiclke` costs far more, so it asks fewer facts, with fewer shots: a model of
+# the lab was trained on rows of 384 tokens. Shots and slots were chosen for this on the development world.
 
 # %% tags=["parameters"]
 models: list[str] = ["lab:book-1/2m", "lab:book-1/2m-tuned"]
@@ -81,7 +79,6 @@ from lkecore import answers, facts, figures, papers, prompts, runs
 from lkecore import models as lms
 from lkecore.answers import overlap, tuned
 from lkecore.errors import BadInput
-from lkecore.models.catalogue import is_tuned
 
 figures.style()
 
@@ -117,8 +114,7 @@ print(f"{sum(n_asked.values()):,} facts; guessing gets {1 / n_options:.3f}")
 # in the text. So a model that has lost the habit of reading pairs, and nothing else, should still answer it.
 #
 # {term}`EIC-LKE` puts questions between the pairs of one long prompt, each with one of its options behind it, mostly a wrong
-# one. All that stands before an option is its context, the wrong answers to earlier questions, too. A relation with fewer
-# pairs to show has fewer questions in a prompt, and a line says so.
+# one. All that stands before an option is its context, the wrong answers to earlier questions, too.
 
 # %%
 short = [name for name in estimators if name != "eiclke"]
@@ -146,9 +142,8 @@ if "eiclke" in estimators:
 # %% [markdown]
 # ## Scores
 #
-# A long prompt that goes beyond a model's window stops the run before any model is loaded, and before hours of other
-# questions. What other pages have asked already comes from the cache. Each question has one row: was the answer right,
-# how sure was the model, and how much of its confidence lay on the gold option?
+# Each question has one row: was the answer right, how sure was the model, and how much of its confidence lay on the gold
+# option?
 
 # %%
 ours = answers.ask(models, questions, "answers.parquet", dtype=dtype, page=page)
@@ -178,10 +173,7 @@ runs.keep(answers.texts(changed, 3), "change.csv")
 turned = [(after, base) for base, after in two]
 alike = overlap.by_relations(in_order, turned, **by)
 rates = overlap.rates(in_order, turned, **by, seed=seed)
-counted = alike[alike["small_right"] >= 2]
-which = ["source", "estimator", "small", "large"]
-right = counted.groupby(which)["small_right"].sum().reset_index()
-numbers = answers.bounds(rates, "over_facts", "eta").merge(right, on=which)
+numbers = tuned.subsumption(rates, alike)
 runs.keep(numbers, "subsumption.csv")
 new = overlap.own_facts(in_order, turned, **by)
 runs.keep(answers.texts(new, 3), "new-facts.csv")
@@ -205,7 +197,8 @@ answers.words(answers.texts(table[shown]), digits=2)
 # %%
 traces = tuned.lost(ours, two, main, fact_set, seed=seed)
 runs.keep(answers.texts(traces, 3), "lost-facts.csv")
-answers.words(answers.texts(traces.drop(columns="base"), 3))
+shown = answers.texts(traces.drop(columns="base"), 3)
+print(shown.to_string(index=False))
 
 # %% [markdown]
 # What this page says at its top is put together from these tables. No number in it is typed.
@@ -217,7 +210,7 @@ figures.findings(**tuned.sentences(table, traces))
 # ## Figures
 #
 # {numref}`fig-tuned-relations` is the paper's Figure 7 for the first pair. Look whether the lighter bar is shorter
-# everywhere, and whether any intervals of a pair lie apart. The file `accuracy-by-relation.csv` has a test of each relation.
+# everywhere, and whether any intervals of a pair lie apart.
 #
 # ```{glue:figure} fig-tuned-relations
 # :name: fig-tuned-relations
@@ -290,25 +283,16 @@ print("Table 10:", *(f"{n} rows: {name}" for name, n in verdicts.items()))
 
 # %% [markdown]
 # An exercise shows all of Table 10, and beside it what Table 7 prints for the same models, from another run of the paper.
-# Table 7 has one tuned model more: Falcon-7B-instruct with 0.006, where guessing gives 0.01 and its base 0.702. This looks
-# like a run that failed, and not like a finding. Table 10 leaves the model out.
-#
-# Most published rates lie above the accuracy of the base, as they should for models that know the same things. Some lie
-# below; {doc}`16_iclke_size` tries some explanations for the same riddle in Table 1.
+# Table 7 has one tuned model more: Falcon-7B-instruct with 0.006, where guessing gives 0.01. This looks like a run that
+# failed, and Table 10 leaves it out. Most published rates lie above the accuracy of the base, as they should for models that
+# know the same things. Some lie below; {doc}`16_iclke_size` tries explanations for the same riddle in Table 1.
 #
 # **Claims.** Statistic, direction and least effect of each stand in `lkecore/data/claims.csv` since before the first
 # run of this page. They are tested in the paper's format, and beside it in the other ways of asking, with intervals over
 # relations and facts. With four relations these can be too narrow ({ref}`by how much <few-relations>`).
 
 # %%
-tested = {
-    "IC-tuned-lower": answers.tested(
-        changed, "over_relations", ["source", "tuned", "estimator"]
-    ),
-    "IC-tuned-subsumption": answers.tested(
-        rates, "over_relations", ["source", "small", "estimator"]
-    ),
-}
+tested = tuned.claims(changed, rates)
 judged = answers.judge(tested, estimator=main, as_paper=True)
 answers.words(judged.drop(columns=["id", "source", "mark"]))
 
@@ -319,7 +303,7 @@ answers.words(judged.drop(columns=["id", "source", "mark"]))
 # If the accuracy falls in one way of asking only, it was the format. If it falls in *all*, lists of pairs are not to
 # blame. But the facts need not be gone. All these ways are text to go on with, and none is an instruction, as the tuning
 # had them: what comes out only after an instruction is missed by all. The tuning of a lab model is likely to be harsher,
-# too, than that of a chat model: ten rounds of instructions, and no text of its world in between.
+# too, than that of a chat model.
 
 # %% [markdown]
 # ## What you have seen
@@ -339,29 +323,6 @@ assert alike["eta"].dropna().between(0, 1).all()
 
 # %% [markdown]
 # ## Try it
-#
-# ```{exercise}
-# :label: ex-tuned-order
-# Is the tuned model less sure as well? Compare the confidence in the prediction, and that in the gold option, before and
-# after tuning.
-# ```
-
-# %% [markdown]
-# ````{solution-start} ex-tuned-order
-# :class: dropdown
-# ````
-
-# %%
-sure = ours.groupby(["model", "estimator"], sort=False)
-sure = sure[["confidence", "confidence_gold"]].mean().reset_index()
-answers.words(sure, digits=3)
-
-# %% [markdown]
-# A lower confidence with a lower accuracy is honest: the model does not claim what it has lost. A confidence that stays high while
-# the accuracy falls is the worse case.
-#
-# ````{solution-end}
-# ````
 #
 # ```{exercise}
 # :label: ex-tuned-told
@@ -416,13 +377,8 @@ answers.words(compared, digits=3)
 # ````
 
 # %% covers=["IC-F13"] needs={"IC-F13": {"alone": 1}} tags=["hide-input"]
-after = {name for name in models if is_tuned(name)} | {name for _, name in two}
-eic = (ours["estimator"] == "eiclke") & ~ours["model"].isin(after)
-eic = answers.accuracy(ours[eic], ["model", "relation"])
-eic = papers.figure_13(
-    answers.bounds(eic, "accuracy").drop(columns="confidence_gold"),
-    {name: drawn.relation.paper_relation for name, drawn in sample.items()},
-)
+called = {name: each.relation.paper_relation for name, each in sample.items()}
+eic = tuned.figure_13(ours, two, called)
 n_columns, n_rows = eic["relation"].nunique(), eic["model"].nunique()
 wide = 3 + (0.9 if n_columns <= 20 else 0.22) * n_columns
 size = (wide, 1.9 + 0.3 * n_rows)
@@ -440,25 +396,10 @@ figures.place(heat, "fig-tuned-eic", eic)
 # Accuracy by EIC-LKE, by pre-trained model and relation (the paper's Figure 13). Empty if EIC-LKE was not asked.
 # ```
 #
-# The paper shows 34 models; GPT-NeoX is missing, since it cannot read so long a prompt. Families stand in the order of
-# their model nearest 7 billion parameters, and relations as in Table 8. With few facts in a cell (`n_eic_facts`) only large
-# differences of colour mean anything.
+# Families stand in the order of their model nearest 7 billion parameters, and relations as in Table 8. With few facts in a
+# cell (`n_eic_facts`) only large differences of colour mean anything.
 #
 # ````{solution-end}
-# ````
-#
-# ```{exercise}
-# :label: ex-tuned-gone
-# A report says: "The tuned model answers half as many facts, and its rate is high, so it knows a part of what the base
-# knows and nothing new." Which numbers would you ask for before you believe the second half?
-# ```
-#
-# ````{solution} ex-tuned-gone
-# :class: dropdown
-#
-# `new`, and what guesses would give. A rate below 1 leaves a rest, and the rest is either new knowledge or guesses. Only
-# the number that guesses would give tells the two apart. The first half of the sentence needs the other ways of asking: it
-# may be true of one format only.
 # ````
 #
 # To compare another pair, put this into a file such as `params/mine.yaml`, then run `lke run params/mine.yaml`. With facts

@@ -316,3 +316,62 @@ def test_claims_judged_by_several_estimators(monkeypatch, tmp_path):
     assert "estimator" not in found
     kept = pd.read_csv(tmp_path / "verdicts.csv")
     assert kept[["estimator", "as_paper"]].to_numpy().tolist() == [["mine", False]]
+
+
+# --- what the page on tuning puts together
+
+
+def between(estimate, low, high):
+    return Interval(estimate, low, high, 0.95, "pencil")
+
+
+def test_the_rates_say_on_how_many_right_answers_they_rest():
+    key = {"source": "run", "small": "t", "large": "b"}
+    by_relations = pd.DataFrame(
+        [key | {"estimator": e, "relation": r, "small_right": n}
+         for e, r, n in [("e", "r", 5), ("e", "s", 1), ("e", "u", 2), ("f", "r", 3)]]
+    )  # fmt: skip
+    whole = between(0.5, 0.25, 0.75)
+    rates = pd.DataFrame(
+        [key | {"estimator": e, "over_facts": between(x, 0.1, 0.9), "over_relations": whole}
+         for e, x in [("e", 0.4), ("f", 0.6)]]
+    )  # fmt: skip
+    found = tuned.subsumption(rates, by_relations)
+    assert found["small_right"].tolist() == [
+        5 + 2,
+        3,
+    ]  # a relation with one right answer is left out
+    assert found[["eta", "low", "high"]].to_numpy().tolist() == [[0.4, 0.1, 0.9], [0.6, 0.1, 0.9]]
+    assert "over_relations" not in found
+
+
+def test_the_claims_get_the_intervals_over_relations_under_the_tuned_model():
+    fall, rate = between(-0.2, -0.3, -0.1), between(0.7, 0.6, 0.8)
+    changed = pd.DataFrame(
+        [{"source": "run", "base": "b", "tuned": "t", "estimator": "e",
+          "over_facts": rate, "over_relations": fall}]
+    )  # fmt: skip
+    rates = pd.DataFrame(
+        [{"source": "run", "small": "t", "large": "b", "estimator": e,
+          "over_facts": fall, "over_relations": x} for e, x in [("e", rate), ("f", None)]]
+    )  # fmt: skip
+    assert tuned.claims(changed, rates) == {
+        "IC-tuned-lower": {("run", "t", "e"): fall},
+        "IC-tuned-subsumption": {("run", "t", "e"): rate},
+    }
+
+
+def test_figure_13_has_eic_lke_of_models_that_are_not_tuned():
+    of = {("r", "b"): "1100", ("s", "b"): "1110", ("r", "t"): "1111", ("s", "t"): "1111"}
+    of |= {("r", "lab:book-1/2m-tuned"): "1111", ("s", "lab:book-1/2m-tuned"): "1111"}
+    rows = frame(of, estimator="eiclke", confidence=0.5)
+    rows = pd.concat([rows, frame({("r", "b"): "0000"}, estimator="e", confidence=0.5)])
+    found = tuned.figure_13(rows, PAIRS, {"r": "capital", "s": "currency"})
+    found = found.set_index(["model", "relation"])
+    assert set(found.index) == {("b", "r"), ("b", "s")}
+    assert found.loc[("b", "r"), "accuracy"] == 0.5 and found.loc[("b", "s"), "accuracy"] == 0.75
+    wilson = binomtest(3, 4).proportion_ci(method="wilson")
+    assert found.loc[("b", "s"), "low"] == pytest.approx(wilson.low)
+    assert found.loc[("b", "s"), "high"] == pytest.approx(wilson.high)
+    others = rows[rows["model"] != "b"]
+    assert len(tuned.figure_13(others, PAIRS, {})) == 0

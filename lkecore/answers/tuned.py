@@ -4,18 +4,20 @@ Every function takes the frame of answers, a row a question, and pairs (base, tu
 the facts that both were asked, and has no row where one of the two was not asked at all.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
-from lkecore import intervals
+from lkecore import intervals, papers
+from lkecore.answers.tables import accuracy, bounds, groups_of, paired, side_by_side
 from lkecore.answers.tables import by_relation as values_by_relation
-from lkecore.answers.tables import groups_of, paired, side_by_side
+from lkecore.answers.verdicts import tested
 from lkecore.facts.world import is_spec as is_world
 from lkecore.facts.world import states
 from lkecore.intervals import Interval
 from lkecore.metrics.planted import LEVELS, told_levels
+from lkecore.models.catalogue import is_tuned
 
 Pairs = Sequence[tuple[str, str]]
 WHICH = ("base", "tuned")
@@ -64,6 +66,48 @@ def beside(changed: pd.DataFrame, rates: pd.DataFrame, own: pd.DataFrame) -> pd.
     rate = rate[[*key, "rate", "independent", "luck"]]
     new = new[[*key, "missed", "new", "by_guessing", "p_new"]]
     return table.merge(rate, how="left", on=key).merge(new, how="left", on=key)
+
+
+def subsumption(rates: pd.DataFrame, by_relations: pd.DataFrame) -> pd.DataFrame:
+    """The rates as numbers, and how many right answers of the tuned model each rests on.
+
+    ``rates`` and ``by_relations`` are of :func:`lkecore.answers.overlap.rates` and
+    :func:`~lkecore.answers.overlap.by_relations`, with the tuned model as the small one. Columns of the
+    first, its intervals over facts as ``eta``, ``low`` and ``high``; ``small_right``: right answers in the
+    relations that count, those with two or more.
+    """
+    key = ["source", "estimator", "small", "large"]
+    counted = by_relations[by_relations["small_right"] >= 2]
+    right = counted.groupby(key)["small_right"].sum().reset_index()
+    return bounds(rates, "over_facts", "eta").merge(right, on=key)
+
+
+def claims(
+    changed: pd.DataFrame, rates: pd.DataFrame
+) -> dict[str, dict[tuple[str, ...], Interval]]:
+    """What :func:`lkecore.answers.judge` takes: the intervals over relations of both claims on tuning.
+
+    ``changed`` of :func:`changes`, ``rates`` of :func:`lkecore.answers.overlap.rates` with the tuned
+    model as the small one, both by source and estimator.
+    """
+    of_change, of_rate = ["source", "tuned", "estimator"], ["source", "small", "estimator"]
+    return {
+        "IC-tuned-lower": tested(changed, "over_relations", of_change),
+        "IC-tuned-subsumption": tested(rates, "over_relations", of_rate),
+    }
+
+
+def figure_13(answers: pd.DataFrame, pairs: Pairs, called: Mapping[str, str]) -> pd.DataFrame:
+    """The accuracy by EIC-LKE of each model that is not tuned, in the order of the paper's Figure 13.
+
+    ``called``: the paper's name of each relation, by its name here. A row for each model and relation, with
+    ``accuracy``, ``low`` and ``high`` (Wilson); no rows where EIC-LKE asked no such model. Tuned are the
+    second ones of ``pairs`` and what the catalogue calls so.
+    """
+    after = {name for _, name in pairs} | {m for m in answers["model"].unique() if is_tuned(m)}
+    asked = answers[(answers["estimator"] == "eiclke") & ~answers["model"].isin(after)]
+    found = bounds(accuracy(asked, ["model", "relation"]), "accuracy")
+    return papers.figure_13(found.drop(columns="confidence_gold", errors="ignore"), called)
 
 
 def sentences(table: pd.DataFrame, traces: pd.DataFrame) -> dict[str, str]:

@@ -21,8 +21,7 @@
 # Afterwards you will be able to say
 #
 # - how many facts come out when a model writes freely, after examples and after templates,
-# - how much of this depends on what we count as a right answer,
-# - how often a right object would be found by accident,
+# - how much of this depends on what we count as a right answer, and how much is accident,
 # - whether a model writes what it ranks first.
 
 # %% [markdown]
@@ -40,9 +39,8 @@
 # The paper says the second in words: Figure 16 shows "the same pattern" (Section 4.2.2). The first it says only
 # of options (Figure 3). That it should hold of writing, too, is our reading of what the figure is for.
 #
-# Figure 16 has no numbers beside its bars, and the bars are lost in our copy. Writing is dearer than ranking:
-# each new token needs a {term}`forward pass` after the one before it. This page asks a small model about few
-# facts, and two models of the lab about some more.
+# Writing is more expensive than ranking: each new token needs a {term}`forward pass` after the one before it. So by
+# default this page asks about few facts.
 
 # %% [markdown]
 # ## Parameters
@@ -76,7 +74,6 @@ from matplotlib import pyplot as plt
 from lkecore import answers, facts, figures, prompts, runs
 from lkecore import models as lms
 from lkecore.answers import written
-from lkecore.errors import BadInput
 from lkecore.facts.world import states
 from lkecore.models import lab
 
@@ -86,16 +83,13 @@ figures.style()
 # ## Facts
 #
 # Of the lab we ask {term}`planted facts <planted fact>` that the text tells 16 times or more, be it in lists, in
-# sentences or in both. Of facts that it tells wrongly or not at all, a model could write the truth only by luck.
+# sentences or in both.
 #
 # All facts below are asked with options. The first of them are continued, too, and everything on this page is about these.
 # Where they have few different objects, a model that always writes the most frequent one will often be right.
 
 # %%
-if not all(name.startswith("iclke-") for name in (kinds[0], lab_kinds[0])):
-    raise BadInput(f"{kinds[0]} and {lab_kinds[0]}: must begin with iclke-")
-if not 2 <= n_written <= n_facts:
-    raise BadInput(f"n_written {n_written}: must be from 2 to {n_facts}")
+written.check(kinds, lab_kinds, n_written=n_written, n_facts=n_facts)
 in_lab = {name: lab.is_name(name) for name in models}
 about = {m: [lab.parse(m).world if in_lab[m] else fact_set] for m in models}
 samples, first = {}, {}
@@ -146,8 +140,7 @@ for (asked_of, _, estimator, name), made in questions.items():
 #
 # For each question two things: the output, and the ranking of the options, as on the other pages. Nothing ends an output
 # but the model's own end token, or the number of tokens. A prompt and its output together must not be longer than the
-# model's window, or nothing is written. Models of the lab could read more than the 384 tokens of their training rows, but
-# they have never met a longer text. So for them we stop at that length.
+# model's window, or nothing is written. For models of the lab that is the length of their training rows.
 #
 # Three rules for a right output, from the most to the least generous:
 #
@@ -200,7 +193,7 @@ answers.words(some.assign(text=some["text"].map(repr).str[:200]))
 # stray hits of an output depend on which other facts are asked, too. Their intervals leave this out.
 #
 # `above stray` is `anywhere` minus `stray`: what the subject has to do with it. `ranking` is the accuracy with
-# options, on the same facts. The files at the end of the page have the same by relation.
+# options, on the same facts.
 
 # %%
 outputs["above_stray"] = outputs["anywhere"] - outputs["stray"]
@@ -258,8 +251,7 @@ figures.place(fig, "fig-generation-bars", numbers)
 # %% [markdown]
 # ## Paper and ours
 #
-# **Numbers.** None. The values behind Figure 16 are lost in our copy of the paper, and no text or table repeats
-# them. Its models and facts are others, too.
+# **Numbers.** None. The values behind Figure 16 are lost in our copy, and no text or table repeats them.
 #
 # **Claims.** Statistic, direction and least effect stand in `lkecore/data/claims.csv` since before the first run
 # of this page. The first is about the templates that people wrote (`hgp`), so it needs a model that is asked with
@@ -318,7 +310,7 @@ figures.findings(**written.sentences(shares, gaps["IC-generation-tuned"]))
 # shows how many are still there when only the options are compared.
 #
 # And mind what kind of model it is. One that is tuned for instructions, as our default is, expects a question and
-# gets a list. The paper counts such models apart from the pre-trained ones.
+# gets a list.
 
 # %% [markdown]
 # ## What you have seen
@@ -356,8 +348,7 @@ answers.words(lengths, digits=2)
 
 # %% [markdown]
 # Go along a row. If it rises at once and then stays level, the model answers first and talks later. If it goes on
-# rising, ask what is being found: the answer, or one of many names. (These are means over outputs, so the last
-# column can differ a little from the table above, where each relation counts alike.)
+# rising, ask what is being found: the answer, or one of many names. (These are means over outputs, not relations.)
 #
 # ````{solution-end}
 # ````
@@ -382,7 +373,7 @@ answers.words(quiet.assign(text=quiet["text"].str[:60]))
 # %% [markdown]
 # An object of the same kind, in the place of the answer, is a wrong answer. The name of a subject, or a text
 # about something else, is none: then the model has not been *asked* in a way that it understood. Options hide
-# this difference. (An empty table: there is no such fact in this run.)
+# this difference.
 #
 # ````{solution-end}
 # ````

@@ -323,3 +323,24 @@ def test_bars_of_what_was_written():
     with pytest.raises(ValueError):
         figures.written_bars(frame.drop(columns="low"), ax, bars=["anywhere"], mark="stray")
     plt.close("all")
+
+
+@pytest.mark.parametrize(
+    ("kinds", "lab_kinds", "n_written", "line"),
+    [
+        (["hgp"], ["iclke-space"], 3, "hgp and iclke-space: must begin with iclke-"),
+        (["iclke-colon", "hgp"], ["template-1"], 3, "iclke-colon and template-1: must begin"),
+        (["iclke-colon"], [], 3, "iclke-colon and nothing: must begin"),
+        (["iclke-colon"], ["iclke-space"], 1, "n_written 1: must be from 2 to 4"),
+        (["iclke-colon"], ["iclke-space"], 5, "n_written 5: must be from 2 to 4"),
+    ],
+)
+def test_what_a_page_on_writing_cannot_ask_is_refused(kinds, lab_kinds, n_written, line):
+    with pytest.raises(BadInput) as caught:
+        written.check(kinds, lab_kinds, n_written=n_written, n_facts=4)
+    assert line in str(caught.value)
+
+
+def test_a_page_on_writing_may_continue_two_facts_or_all():
+    for n in (2, 4):
+        written.check(["iclke-space", "hgp"], ["iclke-colon"], n_written=n, n_facts=4)

@@ -22,6 +22,19 @@ from lkecore.scores.tokens import encode_texts
 FACT = ["model", "kind", "relation", "fact"]
 
 
+def check(kinds: Sequence[str], lab_kinds: Sequence[str], *, n_written: int, n_facts: int) -> None:
+    """Refuse what a page on writing cannot ask, before any model is loaded.
+
+    Raises :class:`BadInput` where the first of ``kinds`` or of ``lab_kinds`` (of models of the lab) shows no
+    examples, and for ``n_written`` facts to continue that are fewer than 2 or more than the ``n_facts``.
+    """
+    first = [names[0] if names else "nothing" for names in (kinds, lab_kinds)]
+    if not all(name.startswith("iclke-") for name in first):
+        raise BadInput(f"{' and '.join(first)}: must begin with iclke-")
+    if not 2 <= n_written <= n_facts:
+        raise BadInput(f"n_written {n_written}: must be from 2 to {n_facts}")
+
+
 def write(
     models: Sequence[str],
     questions: Questions,

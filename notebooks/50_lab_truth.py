@@ -19,7 +19,6 @@
 #
 # - which estimator finds facts that a text told in lists, and which finds those that it told in sentences,
 # - how well the confidence tells a fact that was told from one that never was,
-# - what an estimator answers when there is nothing to know,
 # - how much one single estimator misses.
 
 # %% [markdown]
@@ -27,18 +26,14 @@
 #
 # No paper stands behind this page. Others have trained models on invented facts to learn how models learn:
 # {cite:t}`allenzhu2024storage`, {cite:t}`allenzhu2024capacity`, {cite:t}`chang2024acquire` and
-# {cite:t}`zucchet2025facts`. We know of no work that judges the estimators of this book by planted facts. That is
-# ours, and so are the claims that we test.
-#
-# The estimator that we look at most is IC-LKE, of {cite:t}`wu2024iclke`. The models are tiny: each is trained in some
-# minutes on one processor core.
+# {cite:t}`zucchet2025facts`. We know of no work that judges the estimators of this book by planted facts. The claims that
+# we test are ours, too. The estimator that we look at most is IC-LKE, of {cite:t}`wu2024iclke`. The models are tiny.
 
 # %% [markdown]
 # ## Parameters
 #
-# The name of a model says which world it has read: `lab:book-1/2m` has read the world `lab:book-1`. The world
-# `lab:book-0` is for development: choices were made by looking at it, and no result on the pages of experiments is
-# from it.
+# The name of a model says which world it has read: `lab:book-1/2m` has read the world `lab:book-1`. Choices were made by
+# looking at another world, `lab:book-0`.
 
 # %% tags=["parameters"]
 models: list[str] = ["lab:book-1/2m"]  # each names the world that it has read
@@ -75,14 +70,13 @@ figures.style()
 # ## Facts
 #
 # A {term}`world` of the lab has invented people, books, cities and companies. Its text tells some facts about
-# them. Some of these facts are kept for the shots. The others are asked, all of them, and each of those has a *state*:
+# them. Some are kept for the shots. The others are asked, all of them, and each of those has a *state*:
 #
 # - *planted*: told as it is, 1 to 64 times, in sentences, in lists of pairs, or half in both;
 # - *mislearned*: told often, but with a wrong object, always the same one ({doc}`55_lab_writing` asks about these);
 # - *never*: not told at all. The text tells other facts about most of these subjects.
 #
-# The table counts them, by how often one reading of the text tells them. Every cell has facts of its own: along a curve
-# of this page, the facts change too.
+# The table counts them, by how often one reading of the text tells them. Along a curve, the facts change too.
 
 # %%
 drawn = {"n_shots": n_shots, "n_options": n_options, "seed": seed}
@@ -97,19 +91,18 @@ answers.words(counts.rename_axis(columns=None).reset_index())
 # %% [markdown]
 # **Controls.** A model may be sure of an object because it was told the fact, or because the object comes up
 # everywhere. To tell these apart, the world holds a matched {term}`control` for each planted fact: a fact of
-# the same relation *with the same object*, about another subject, which the text never tells. If the model is
-# surer of the object for the told subject than for the other one, it is not because the object is frequent. What
-# remains is the telling: of this pair, and of other facts that make the told subject the more familiar name.
+# the same relation *with the same object*, about another subject, which the text never tells. What a model is surer of
+# for the told subject is not due to a frequent object. What remains is the telling: of this pair, and of other facts that
+# make the told subject the more familiar name.
 #
-# A control about a stranger is no fair one, since a confidence may rise with any name that is known. So wherever this
-# page compares confidences, it leaves out the facts whose control is about a subject that the text never names.
+# A confidence may rise with any name that is known. So wherever this page compares confidences, it leaves out the facts
+# whose control is about a subject that the text never names.
 
 # %% [markdown]
 # ## Prompts
 #
-# Five ways to ask. IC-LKE shows pairs, in one of two formats. The text has lists in both of these formats, so that
-# neither is new to the model. The templates show no pair. Four of the six templates of a relation stand in the text. Of
-# these we ask with the first, and with the fourth, which is a question. The fifth is a {term}`held-out template`: the
+# Five ways to ask. IC-LKE shows pairs, in one of two formats. The text has lists in both of them. The templates show no
+# pair. The first and the fourth, which is a question, stand in the text. The fifth is a {term}`held-out template`: the
 # text never has it.
 #
 # The models were trained on rows of 384 tokens, and some prompts of IC-LKE are longer, by up to a quarter. A miss of
@@ -126,11 +119,11 @@ for name in estimators:
 # ## Scores
 #
 # Beside each answer stands what the text told of the fact: its state, the told object, the form, and the `exposures`,
-# how often this model has met it. A model that has read another world than the one that is asked is refused.
+# how often this model has met it.
 #
-# An `-unplanted` model is a {term}`negative control`. It read the same text, but told of other subjects. For
-# it no asked fact was ever told. Its rows get the states that its planted twin has (`labelled`): whatever an estimator
-# finds there, it did not find in the text. The *reference* is the largest model that read the true text.
+# An `-unplanted` model is a {term}`negative control`: it read the same text, but told of other subjects. Its rows get the
+# states that its planted twin has (`labelled`): whatever an estimator finds there, it did not find in the text. The
+# *reference* is the largest model that read the true text.
 
 # %%
 how = lab.BESIDE | {"dtype": dtype, "page": page}
@@ -143,9 +136,8 @@ print(f"reference: {reference}")
 # %% [markdown]
 # ## Answers
 #
-# An answer is right when the true object is the likeliest. Where one number must do, we put facts with 16 exposures
-# and more together, and those with fewer. **Accuracy** by form and exposures is in {numref}`fig-lab-forms`, and for all
-# models in the kept file.
+# Where one number must do, we put facts with 16 exposures and more together, and those with fewer. **Accuracy** by form
+# and exposures is in {numref}`fig-lab-forms`, and for all models in the kept file.
 
 # %%
 curve = told.by_exposures(every)
@@ -157,16 +149,13 @@ share = share.set_index(["form", "estimator"])["accuracy"]
 
 # %% [markdown]
 # **AUROC** of the confidence in the gold option: how often a told fact has more of it than a control. One half
-# means that the two cannot be told apart, 1 that every told fact lies above every control. It needs no
-# threshold, and no answer need be right. The intervals draw pairs of a fact and its control again. Where all told facts
-# lie above all controls the interval has no width, which is no certainty. Inside a group each control is used once: of
-# several facts with the same object one is drawn. Relations are pooled, so a confidence must mean the same in all of
-# them.
+# means that the two cannot be told apart, 1 that every told fact lies above every control. No answer need be right. The
+# intervals draw pairs of a fact and its control again. Where all told facts lie above all controls the interval has no
+# width, which is no certainty. Inside a group each control is used once. Relations are pooled, so a confidence must mean
+# the same in all of them.
 #
 # The table has the paper's format for all models and the other estimators for the reference. The line above it counts
-# the groups whose whole interval lies under one half, where the confidence is *lower* for what was told. Chance alone
-# brings one such interval in forty where nothing can be told apart, and estimators share their pairs, so that several may
-# miss together.
+# the groups whose whole interval lies under one half. Chance alone brings one such interval in forty.
 
 # %%
 pairs = lab.planted_pairs(every[every["state"] != "mislearned"])
@@ -183,10 +172,9 @@ print(f"{below} of {len(summed)} groups lie below one half")
 answers.words(shown[forms].rename_axis(columns=None).reset_index())
 
 # %% [markdown]
-# **Never told.** Is a right answer about a fact that was never told more or less frequent than a guess would be? Each
-# object is that of exactly one such fact, so a model that always names its favourite object gets exactly what chance
-# gets. The models are pooled: each fact counts with its mean over them. `above` is the share of right answers minus
-# the chance of a guess, with an interval over facts. {doc}`55_lab_writing` tests each model on its own.
+# **Never told.** Each object is that of exactly one such fact, so a model that always names its favourite object gets
+# exactly what chance gets. The models are pooled: each fact counts with its mean over them. `above` is the share of right
+# answers minus the chance of a guess, with an interval over facts. {doc}`55_lab_writing` tests each model on its own.
 
 # %%
 never = every[every["state"] == "never"].assign(luck=1 / n_options)
@@ -197,9 +185,8 @@ print(answers.texts(above, 3).to_string(index=False))
 # **What one finds and another misses**, on the facts of the reference with 16 exposures and more. For each form the
 # table has the estimator that finds the largest share, and those that cannot be told apart from it (McNemar,
 # Holm-corrected, at 0.05). `found_by_any` counts facts that one estimator or another gets right. How far it lies above
-# `share` says what is lost by asking in one way only. It is not a fair number for comparing models: whoever guesses in
-# more ways is right more often. And the best was picked on these same facts, so that its share is a little too high.
-# The kept file has every two estimators, with McNemar's test and the difference of their AUROCs.
+# `share` says what is lost by asking in one way only. But whoever guesses in more ways is right more often. And the best
+# was picked on these same facts, so that its share is a little too high.
 
 # %%
 often = summed[summed["exposures"].eq(lab.TIMES[1])]
@@ -233,11 +220,10 @@ figures.findings(lists=lists, words=words, sure=sure, nothing=nothing)
 # %% [markdown]
 # ## Figures
 #
-# {numref}`fig-lab-forms`, at the top, is the one to remember. Each panel has facts that the same model read equally
-# often. The form differs in which they were told, and with it two more things. A sentence may stand twice in one
-# paragraph, a pair stands once in a list. And a list tells a fact in just the formats of IC-LKE. So compare
-# estimators inside a panel, and do not conclude that lists teach more. Look for the line that is on top in the left
-# panel, and find it again on the right.
+# In {numref}`fig-lab-forms`, at the top, each panel has facts that the same model read equally often. What differs is the
+# form in which they were told. But a sentence may stand twice in one paragraph, and a list tells a fact in just the formats
+# of IC-LKE. So compare estimators inside a panel, and do not conclude that lists teach more. Look for the line that is on
+# top in the left panel, and find it again on the right.
 
 # %% tags=["hide-input"]
 of_reference = curve[curve["model"] == reference]
@@ -251,20 +237,19 @@ figures.place(fig, "fig-lab-forms", of_reference)
 # %% [markdown]
 # In {numref}`fig-lab-auroc` a point near the top means that the confidence almost always tells a
 # told fact from a control. The dashed line is what we ask of IC-LKE for facts told often in lists. All lines of an
-# unplanted model must lie about the dotted one at one half. If they did not, the objects would be badly matched. Of so
-# many intervals some miss that line by chance; a single point has few pairs, so look at whole lines.
+# unplanted model must lie about the dotted one at one half, or the objects would be badly matched. A single point has few
+# pairs, so look at whole lines.
 #
-# Then compare the facts told in sentences with their panel in {numref}`fig-lab-forms`. An answer can still be
-# wrong when the confidence in the gold option has risen already. The answer asks for the first place among all
-# options, and the AUROC only for a higher place than the control's.
+# Compare the facts told in sentences with their panel in {numref}`fig-lab-forms`. An answer can still be wrong when the
+# confidence has risen already: it needs the first place among all options, the AUROC only a higher place than the control's.
 #
 # ```{glue:figure} fig-lab-auroc
 # :name: fig-lab-auroc
 # :alt: Grid of panels, a row for each model and a column for each form in which facts were told, with a line of AUROC over exposures for each estimator.
 #
 # AUROC of the confidence in the gold option, told facts against their controls, over how often the text told them. A
-# row for each model, a column for each form, a line for each estimator, each moved a little sideways. Vertical lines:
-# 95 % intervals over pairs. Dashed: 0.95. Dotted: 0.5, no telling apart.
+# row for each model, a column for each form, a line for each estimator. Vertical lines: 95 % intervals over pairs. Dashed:
+# 0.95. Dotted: 0.5, no telling apart.
 # ```
 
 # %% tags=["hide-input"]
@@ -279,21 +264,18 @@ figures.place(fig, "fig-lab-auroc", doses)
 # %% [markdown]
 # ## Paper and ours
 #
-# **Numbers.** There are none to compare with. Nobody else has asked these models. What others have found on models like
-# them is mostly how a *model* stores and learns: a fact that always comes in one wording is stored in a way that later
-# questions do not reach {cite:p}`allenzhu2024storage`, and each exposure raises its probability, which then falls again
-# {cite:p}`chang2024acquire`. We ask how good the *asking* is.
+# **Numbers.** There are none to compare with. Others have found how such a *model* stores and learns: what comes in one
+# wording only is stored in a way that later questions do not reach {cite:p}`allenzhu2024storage`, and each exposure raises
+# its probability, which then falls again {cite:p}`chang2024acquire`.
 #
 # **Claims.** Ours, in `lkecore/data/claims.csv`. They were written down after work on `lab:book-0` and before
 # any other world was looked at. One rule is later: that a control is left out if the text never names its subject.
-# {doc}`51_lab_scaling` has the claims on AUROC with all controls beside it, and the same table for three worlds.
+# {doc}`51_lab_scaling` has the claims on AUROC with all controls, and the same table for three worlds.
 # Claims are about the reference, unless the table says otherwise. *One wording or several* compares different facts, so
 # its interval is Newcombe's.
 #
 # Two of the claims are checks and no findings: that facts never told are answered as by chance, and that an unplanted
-# twin shows nothing. Subjects get their objects at random here, so a failure would be an error of ours. Elsewhere
-# chance is not one in a hundred: a frequent object, or a name that gives a hint, is right more often without any
-# knowledge of the fact.
+# twin shows nothing. Subjects get their objects at random here, so a failure would be an error of ours.
 #
 # Each interval is for itself, at 95 %, and says how far the number would move with other facts. It does not know of
 # another world, nor of another training of the same model. Of a dozen verdicts, one may well be false.
@@ -311,18 +293,16 @@ judged = lab.judge(claimed)
 answers.words(judged[["claim", "holds_if", "of", "ours", "verdict"]])
 
 # %% [markdown]
-# Two warnings. The models are hundreds or thousands of times smaller than those that people use, and their text
-# is far more regular. What fails here can work there: a model that has read more may also carry a fact over
-# better from one form into another. And the text has lists in both formats of IC-LKE, so IC-LKE meets the model
-# on ground that it knows. Few real texts are so kind to it.
+# Two warnings. The models are far smaller than those that people use, and their text is far more regular. What fails here
+# can work there. And the text has lists in both formats of IC-LKE. Few real texts are so kind to it.
 
 # %% [markdown]
 # ## What you have seen
 #
-# - An estimator finds facts in the form in which it asks. The same model, the same number of tellings and another form
-#   give another accuracy. So a fact that stands in lists is asked with pairs, and one that stands in sentences in words.
-# - An estimator that is right has shown that the model *can* give the fact back, when asked like this. One that is
-#   wrong has shown no more than that it did not come out this way.
+# - An estimator finds facts in the form in which it asks. So a fact that stands in lists is asked with pairs, and one that
+#   stands in sentences in words.
+# - An estimator that is right has shown that the model *can* give the fact back. One that is wrong has shown no more than
+#   that it did not come out this way.
 # - A confidence means something beside the confidence in a control. Alone, it may be that of a frequent object.
 
 # %%
@@ -353,52 +333,15 @@ missed["any other"] = missed.any(axis=1)
 answers.words(missed.groupby("form").mean().round(2).reset_index())
 
 # %% [markdown]
-# Each row has the facts that IC-LKE misses, by the form in which they were told, and the share of them that
-# each other estimator gets right. The report has counted all of those as not there. The row `none` has facts that were
-# never told: so much is luck.
+# Each row has the facts that IC-LKE misses, and the share of them that each other estimator gets right. The row `none` has
+# facts that were never told: so much is luck.
 #
 # ````{solution-end}
 # ````
 #
-# ```{exercise}
-# :label: ex-truth-threshold
-# You want to call a fact *known* if the confidence in the gold option passes a threshold. At most 1 in 20 facts
-# that were never told may pass. Where must the threshold be for each estimator, and which share of the facts
-# with 16 exposures and more does pass?
-# ```
-
-# %% [markdown]
-# ````{solution-start} ex-truth-threshold
-# :class: dropdown
-# ````
-
-# %%
-untold = both[both["state"] == "never"].groupby("estimator")
-limit = untold["confidence_gold"].quantile(0.95).rename("threshold")
-passes = mine["confidence_gold"] > mine["estimator"].map(limit)
-passed = passes.groupby([mine["estimator"], mine["form"]]).mean()
-passed = passed.unstack("form").join(limit).loc[estimators].round(2)
-answers.words(passed.reset_index())
-
-# %% [markdown]
-# For a real model you can invent subjects, and ask about facts that it was never told. But these subjects are
-# strangers to it, where the subjects here are familiar. A threshold from strangers may be too low. And the thresholds
-# are different for each estimator, and for each model, so do not carry one over.
-#
-# ````{solution-end}
-# ````
-#
-# ```{exercise}
-# :label: ex-truth-world
-# Is all of this the luck of one world? Make a world of your own, with a model that has read it.
-# ```
-#
-# ````{solution} ex-truth-world
-# :class: dropdown
-#
-# The number at the end of a world is its seed. Any number makes a world that nobody has seen. Put this into a
-# file such as `params/mine.yaml`, then run `lke run params/mine.yaml`. The models are trained first, which takes
-# some minutes, and are kept.
+# Is all of this the luck of one world? The number at the end of a world is its seed, and any number makes a world that
+# nobody has seen. Put this into a file such as `params/mine.yaml`, then call `lke run params/mine.yaml`. The models are
+# trained first, which takes some minutes.
 #
 # ```yaml
 # profile: mine
@@ -408,7 +351,6 @@ answers.words(passed.reset_index())
 #     parameters:
 #       models: ["lab:book-77/2m", "lab:book-77/2m-unplanted"]
 # ```
-# ````
 
 # %% [markdown]
 # ## Provenance

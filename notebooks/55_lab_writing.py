@@ -98,7 +98,7 @@ print(wrong[columns].head(1).to_string(index=False))
 # **EIC-LKE** has several questions between the pairs of one prompt, as told in {doc}`13_iclke_estimators`. It costs much,
 # so it gets fewer facts, fewer options and fewer pairs: of each relation and form some of the facts that the text tells 16
 # times and more, drawn by lot, and the controls of these. Their options are the objects of these very facts. Others are
-# on average told less often, and a model that prefers what is frequent would be right by that alone. With all 50 pairs
+# told less often, and a model that prefers what is frequent would be right by that alone. With all 50 pairs
 # its prompts would be longer than the rows that the models were trained on. It ends its pairs with a comma, as in the
 # paper, which no list of the text does.
 
@@ -152,8 +152,7 @@ print(one[["estimator", "object", "wrote", "text"]].to_string(index=False))
 # What to see: where `only_ranked` is large, the object was above all other options and still did not come out. Then
 # look at `an_object`. If it is low, the model wrote something that is no answer. If it is near 1, it wrote a wrong
 # object. That can happen to a fact that is ranked rightly: who writes settles each token before the next is looked
-# at, and ranking compares whole names. For the same reason some facts may be `only_written`. A share of one or two
-# facts says nothing.
+# at, and ranking compares whole names. For the same reason some facts may be `only_written`.
 
 # %%
 every = lab.labelled(pd.concat([ranked, outputs], ignore_index=True))
@@ -242,31 +241,15 @@ names = {"first": "base", "second": "tuned", "over_facts": "change"}
 tuned = tuned.rename(columns=names)
 runs.keep(answers.bounds(tuned, "change"), "tuned.csv")
 columns = ["tuned", "estimator", "change", "only_first", "only_second", "p"]
-answers.words(answers.texts(tuned)[columns])
+print(answers.texts(tuned)[columns].to_string(index=False))
 
 # %% [markdown]
 # What this page says at its top is put together from these tables. No number in it is typed.
 
 # %% tags=["hide-input"]
-of = both[(both["model"] == reference) & (both["prompt"] == written_after[0])]
-said = answers.texts(of)["written_of_ranked"] + " (" + of["form"] + ")"
-writes = f"Of the facts told often that {reference} ranks rightly after"
-writes += f" {written_after[0]}, it writes {', '.join(said)}."
-of = misled[(misled["model"] == reference) & (misled["estimator"] == space)]
-wrong = "No model of this run was told anything wrongly."
-if len(of):
-    wrong = f"Of facts told wrongly it repeats {of['told'].item().text()}"
-    wrong += f" and has {of['true'].item().text()} right."
-in_lists = mine.loc[mine["form"] == "list", "gain"].item()
-long_or = "Several questions in one prompt change what is found of the facts"
-long_or += f" from lists by {in_lists}."
-tuning = "No tuned model stands beside its base here."
-if len(of := tuned[tuned["estimator"] == space]):
-    tuning = (
-        "Tuning on other things changes what IC-LKE finds of the facts told"
-    )
-    tuning += f" often by {of.iloc[0]['change'].text()}."
-figures.findings(writes=writes, wrong=wrong, long=long_or, tuning=tuning)
+way = {"model": reference, "prompt": written_after[0], "asked": space}
+said = told.sentences(both, misled, several, tuned, **way)
+figures.findings(**said)
 
 # %% [markdown]
 # ## Figures
@@ -362,10 +345,10 @@ for row in misled.itertuples():
 # ````
 
 # %%
-way = f"written-{written_after[0]}"
+after = f"written-{written_after[0]}"
 hits = known[known["model"] == reference]
 right = hits[hits["estimator"].eq(written_after[0]) & hits["correct"]]["fact"]
-missed = hits[hits["estimator"].eq(way) & ~hits["correct"].astype(bool)]
+missed = hits[hits["estimator"].eq(after) & ~hits["correct"].astype(bool)]
 missed = missed[missed["fact"].isin(right)].head(8)
 missed = missed[["relation", "object", "wrote", "text"]]
 answers.words(missed.assign(text=missed["text"].map(repr)))

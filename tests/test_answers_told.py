@@ -9,6 +9,7 @@ import pytest
 from scipy.stats import binomtest
 
 from lkecore.answers import told
+from lkecore.intervals import Interval
 
 MODEL = "lab:smoke-1/0.15m"
 
@@ -197,3 +198,47 @@ def test_several_questions_are_held_against_one():
     above = pairs_above(np.linspace(0.1, 0.9, 4), [0.5] * 4)
     assert row["auroc_one"].estimate == pytest.approx(above)
     assert control["form"] == "none" and control["auroc_several"] is None
+
+
+# --- sentences
+
+
+def span(estimate):
+    return Interval(estimate, estimate - 0.1, estimate + 0.1, 0.95, "pencil")
+
+
+def said(*, misled_model="m", tuned=(), written=((0.5, "list"), (None, "sentence"))):
+    rows = [("m", "p", form, share and span(share)) for share, form in written]
+    rows += [("n", "p", "list", span(0.9)), ("m", "q", "list", span(0.8))]
+    of_written = pd.DataFrame(rows, columns=["model", "prompt", "form", "written_of_ranked"])
+    misled = pd.DataFrame(
+        [(misled_model, "e", span(0.6), span(0.2)), (misled_model, "f", span(0.3), span(0.7))],
+        columns=["model", "estimator", "told", "true"],
+    )
+    several = pd.DataFrame(
+        [("m", "none", span(0.4)), ("m", "list", span(-0.3)), ("n", "list", span(0.1))],
+        columns=["model", "form", "gain"],
+    )
+    of_tuned = pd.DataFrame(list(tuned), columns=["tuned", "estimator", "change"])
+    tables = of_written, misled, several, of_tuned
+    return told.sentences(*tables, model="m", prompt="p", asked="e")
+
+
+def test_the_sentences_are_about_the_reference_its_prompt_and_its_estimator():
+    rows = [("t", "f", span(0.3)), ("t", "e", span(-0.5)), ("u", "e", span(0.5))]
+    assert said(tuned=rows) == {
+        "writes": "Of the facts told often that m ranks rightly after p, it writes "
+        "0.50 [0.40, 0.60] (list).",
+        "wrong": "Of facts told wrongly it repeats 0.60 [0.50, 0.70] and has 0.20 [0.10, 0.30] right.",
+        "long": "Several questions in one prompt change what is found of the facts from lists by "
+        "-0.30 [-0.40, -0.20].",
+        "tuning": "Tuning on other things changes what IC-LKE finds of the facts told often by "
+        "-0.50 [-0.60, -0.40].",
+    }
+
+
+def test_the_sentences_say_where_there_is_nothing_to_say():
+    found = said(misled_model="other", written=[(None, "list")])
+    assert found["wrong"] == "No model of this run was told anything wrongly."
+    assert found["tuning"] == "No tuned model stands beside its base here."
+    assert found["writes"].endswith("it writes nothing, since it ranks none so.")

@@ -270,3 +270,49 @@ def several_and_one(
     columns = ["model", "form", "facts", *names, "gain", "p", "auroc_several", "auroc_one"]
     found = pd.DataFrame(rows, columns=columns)
     return found.assign(p=intervals.holm(found["p"].astype(float)))
+
+
+def sentences(
+    written: pd.DataFrame,
+    misled: pd.DataFrame,
+    several: pd.DataFrame,
+    tuned: pd.DataFrame,
+    *,
+    model: str,
+    prompt: str,
+    asked: str,
+) -> dict[str, str]:
+    """What came out when a model of the lab writes, in words: ``writes``, ``wrong``, ``long``, ``tuning``.
+
+    The tables are of :func:`ranked_and_written`, :func:`mislearned`, :func:`several_and_one` and
+    :func:`lkecore.answers.paired` (with ``estimator`` and ``change``). The first two sentences and the
+    third are about ``model``: what it writes after ``prompt``, and what it answers by ``asked`` to facts
+    told wrongly; the last one is about the first tuned model, by ``asked``.
+    """
+    of = written[(written["model"] == model) & (written["prompt"] == prompt)]
+    shares = [
+        f"{share.text()} ({form})"
+        for share, form in zip(of["written_of_ranked"], of["form"], strict=True)
+        if share is not None
+    ]
+    said = {
+        "writes": f"Of the facts told often that {model} ranks rightly after {prompt}, it writes "
+        f"{', '.join(shares) or 'nothing, since it ranks none so'}.",
+        "wrong": "No model of this run was told anything wrongly.",
+        "tuning": "No tuned model stands beside its base here.",
+    }
+    for row in misled[(misled["model"] == model) & (misled["estimator"] == asked)].itertuples():
+        said["wrong"] = (
+            f"Of facts told wrongly it repeats {row.told.text()} and has {row.true.text()} right."
+        )
+    gain = several[(several["model"] == model) & (several["form"] == "list")]["gain"].item()
+    said["long"] = (
+        "Several questions in one prompt change what is found of the facts from lists by "
+        f"{gain.text()}."
+    )
+    for row in tuned[tuned["estimator"] == asked].head(1).itertuples():
+        said["tuning"] = (
+            "Tuning on other things changes what IC-LKE finds of the facts told often by "
+            f"{row.change.text()}."
+        )
+    return said

@@ -295,21 +295,19 @@ def sentences(
         for share, form in zip(of["written_of_ranked"], of["form"], strict=True)
         if share is not None
     ]
+    gain = several[(several["model"] == model) & (several["form"] == "list")]["gain"].item()
     said = {
         "writes": f"Of the facts told often that {model} ranks rightly after {prompt}, it writes "
         f"{', '.join(shares) or 'nothing, since it ranks none so'}.",
         "wrong": "No model of this run was told anything wrongly.",
+        "long": "Several questions in one prompt change what is found of the facts from lists by "
+        f"{gain.text()}.",
         "tuning": "No tuned model stands beside its base here.",
     }
     for row in misled[(misled["model"] == model) & (misled["estimator"] == asked)].itertuples():
         said["wrong"] = (
             f"Of facts told wrongly it repeats {row.told.text()} and has {row.true.text()} right."
         )
-    gain = several[(several["model"] == model) & (several["form"] == "list")]["gain"].item()
-    said["long"] = (
-        "Several questions in one prompt change what is found of the facts from lists by "
-        f"{gain.text()}."
-    )
     for row in tuned[tuned["estimator"] == asked].head(1).itertuples():
         said["tuning"] = (
             "Tuning on other things changes what IC-LKE finds of the facts told often by "

@@ -47,8 +47,8 @@ relations: list[str] = ["capital"]  # empty: all with templates of the paper
 n_shots: int = 50  # pairs of IC-LKE; EIC-LKE's first slot stands behind them
 n_eic_shots: int = 100  # pairs of EIC-LKE, or as many as there are to show
 n_every: int = 5  # pairs from one slot of EIC-LKE to the next
+n_options: int = 10  # candidate objects of each fact
 n_facts: int = 20  # test facts of each relation
-n_options: int = 10  # candidate objects of each
 seed: int = 0  # draws shots, facts, options, their order and resamples
 dtype: str = "float32"
 page: bool = False  # set by lke run: read the runs, compute nothing
@@ -118,14 +118,9 @@ print(*dict.fromkeys(estimator for estimator, _ in questions), sep=", ")
 # asked. It counts up to the last slot, since no model reads what stands behind.
 
 # %%
-ours = answers.ask(
-    models,
-    questions,
-    "answers.parquet",
-    dtype=dtype,
-    page=page,
-    keep_scores=True,
-)
+how = {"dtype": dtype, "page": page}
+kept = how | {"keep_scores": True}
+ours = answers.ask(models, questions, "answers.parquet", **kept)
 print(f"{len(ours):,} questions, {n_options} options each")
 
 # %% [markdown]
@@ -137,9 +132,7 @@ print(f"{len(ours):,} questions, {n_options} options each")
 # `apart` is the larger difference in nats. It may be as large as the rounding of the number format.
 
 # %%
-spent = costs.measure(
-    models, questions, "costs.parquet", dtype=dtype, page=page
-)
+spent = costs.measure(models, questions, "costs.parquet", **how)
 print(spent.groupby("model", sort=False)["apart"].first().to_string())
 
 # %% [markdown]

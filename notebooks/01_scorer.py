@@ -80,7 +80,8 @@ chosen = facts.load(fact_set, relation)
 in_drawing = facts.of_subjects(chosen, pictured)
 train, test = facts.divide(chosen)
 among = [fact for fact in test if fact.subject not in pictured]
-sizes = beginnings.sizes(facts_tried, options_tried, n_facts, has=len(among))
+limits = {"n_facts": n_facts, "n_plain": n_plain, "has": len(among)}
+beginnings.check(facts_tried, options_tried, **limits)
 asked = facts.draw_facts(among, max(facts_tried), seed)
 shown = facts.draw_shots(
     [fact for fact in train if fact.subject not in pictured], n_shots, seed
@@ -95,7 +96,7 @@ print(f"{chosen.label}: {len(shown)} pairs shown, {len(asked)} facts asked")
 # %%
 how = dict(pair_separator=pair_separator, shot_separator=shot_separator)
 blocks = {}
-for n, k in sizes:
+for n, k in beginnings.sizes(facts_tried, options_tried, n_facts):
     options = facts.draw_options(asked[:n], chosen.objects, k, seed)
     blocks[n, k] = prompts.many_shot(shown, asked[:n], options, **how)
 few = [pictured_options] * len(pictured)

@@ -49,25 +49,32 @@ def plain_steps(model, ids):
 
 
 def test_sizes_are_facts_with_all_options_then_options_with_these_facts_none_twice():
-    found = beginnings.sizes([2, 5], [3, 7], 5, has=5)
+    found = beginnings.sizes([2, 5], [3, 7], 5)
     assert found == [(2, 7), (5, 7), (5, 3)]
 
 
 @pytest.mark.parametrize(
-    ("facts_tried", "options_tried", "n_facts", "line"),
+    ("facts_tried", "options_tried", "n_facts", "n_plain", "line"),
     [
-        ([], [3], 1, "facts_tried []: must be one number or more"),
-        ([2], [], 1, "options_tried []: must be one number or more"),
-        ([0, 2], [3], 1, "facts_tried [0, 2]: must be one number or more, each 1 or more"),
-        ([2, 6], [3], 2, "facts_tried [2, 6]: there are 5 facts to ask"),
-        ([2, 4], [3], 5, "n_facts 5: must be 1 to 4"),
-        ([2, 4], [3], 0, "n_facts 0: must be 1 to 4"),
+        ([], [3], 1, 1, "facts_tried []: must be one number or more"),
+        ([2], [], 1, 1, "options_tried []: must be one number or more"),
+        ([0, 2], [3], 1, 1, "facts_tried [0, 2]: must be one number or more, each 1 or more"),
+        ([2, 6], [3], 2, 1, "facts_tried [2, 6]: there are 5 facts to ask"),
+        ([2, 4], [3], 5, 1, "n_facts 5: must be 1 to 4"),
+        ([2, 4], [3], 0, 1, "n_facts 0: must be 1 to 4"),
+        ([2, 4], [3], 4, 5, "n_plain 5: must be 1 to 4"),
+        ([2, 4], [3], 4, 0, "n_plain 0: must be 1 to 4"),
     ],
 )
-def test_sizes_that_cannot_be_asked_are_refused(facts_tried, options_tried, n_facts, line):
+def test_sizes_that_cannot_be_asked_are_refused(facts_tried, options_tried, n_facts, n_plain, line):
     with pytest.raises(BadInput) as caught:
-        beginnings.sizes(facts_tried, options_tried, n_facts, has=5)
+        beginnings.check(facts_tried, options_tried, n_facts=n_facts, n_plain=n_plain, has=5)
     assert line in str(caught.value)
+
+
+def test_all_facts_that_there_are_can_be_asked():
+    beginnings.check([1, 5], [1], n_facts=5, n_plain=5, has=5)
+    beginnings.check([1, 5], [1], n_facts=1, n_plain=1, has=5)
 
 
 # --- counts
@@ -108,14 +115,12 @@ def test_one_by_one_gives_the_first_option_of_each_and_the_time_of_a_token(
     assert per_token == pytest.approx(3.0 / sum(len(ids) for ids, _ in first))
 
 
-def test_one_by_one_takes_time_and_refuses_no_prompt(toy, prompts):
+def test_the_time_of_one_by_one_is_part_of_what_has_passed(toy, prompts):
     block = encode(toy.tokenizer, prompts, add_bos=toy.add_bos)
     before = time.perf_counter()
     _, per_token = beginnings.one_by_one(toy, block)
     whole = time.perf_counter() - before
     assert 0 < per_token * sum(len(e.sequences[0]) for e in block) < whole
-    with pytest.raises(BadInput, match="n_plain must be 1 or more"):
-        beginnings.one_by_one(toy, [])
 
 
 COUNTED = pd.DataFrame(

@@ -20,8 +20,14 @@ TOP = Path(__file__).resolve().parent.parent
 ESTIMATORS, SEPARATORS = "13_iclke_estimators", "14_iclke_separators"
 EIC = "13_iclke_eic"
 TUNED, GENERATION = "17_iclke_tuned", "19_iclke_generation"
+START, SCORER = "00_quickstart", "01_scorer"
 TWO = ["capital", "official_language"]
 FEW = {
+    START: {"model": "toy", "n_shots": 3, "n_facts": 3},
+    SCORER: {
+        "model": "toy", "n_shots": 3, "facts_tried": [2, 3], "options_tried": [3, 6], "n_facts": 2,
+        "n_plain": 2,
+    },
     ESTIMATORS: {
         "models": ["toy"], "relations": TWO, "n_shots": 4, "n_facts": 5, "n_options": 3,
     },
@@ -85,6 +91,12 @@ def fitting_slots() -> tuple[int, int, int]:
 @pytest.mark.parametrize(
     ("notebook", "given", "line"),
     [
+        (START, {"subject": "Icelan"}, "relation capital has no subject 'Icelan'; nearest: Iceland"),
+        (START, {"n_options": 500}, "500 options asked for, but relation capital has only"),
+        (SCORER, {"pictured": ["Atlantis"]}, "relation country_of_city has no subject 'Atlantis'"),
+        (SCORER, {"facts_tried": [2, 5000]}, "facts_tried [2, 5000]: there are "),
+        (SCORER, {"n_facts": 4}, "n_facts 4: must be 1 to 3, the most of facts_tried"),
+        (SCORER, {"n_plain": 0}, "n_plain 0: must be 1 to 3, the most of facts_tried"),
         (ESTIMATORS, {"relations": ["film_year", *TWO]}, "film_year of atlas: no templates in the"),
         (ESTIMATORS, {"relations": ["capital"]}, "relations ['capital']: must be 2 or more, each once"),
         (ESTIMATORS, {"n_facts": 5000}, "n_facts 5000: capital has 127 to ask"),

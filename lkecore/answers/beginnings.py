@@ -28,23 +28,35 @@ from lkecore.storage import DATA
 Size = tuple[int, int]  # (facts, options) of a block of questions
 
 
-def sizes(
-    facts_tried: Sequence[int], options_tried: Sequence[int], n_facts: int, *, has: int
-) -> list[Size]:
-    """The blocks to score: each number of facts with all options, then ``n_facts`` with each of these.
+def check(
+    facts_tried: Sequence[int],
+    options_tried: Sequence[int],
+    *,
+    n_facts: int,
+    n_plain: int,
+    has: int,
+) -> None:
+    """Refuse blocks of questions that cannot be asked; ``has`` says how many facts there are.
 
-    None stands twice. ``has`` says how many facts there are. Raises :class:`BadInput` for a list without a
-    number, a number below 1, more facts than there are, and ``n_facts`` above the largest tried.
+    Raises :class:`BadInput` for a list without a number, a number below 1, more facts than there are,
+    ``n_facts`` above the largest tried, and no text that goes through the model one by one.
     """
     for name, tried in (("facts_tried", facts_tried), ("options_tried", options_tried)):
         if not tried or min(tried) < 1:
             raise BadInput(f"{name} {list(tried)}: must be one number or more, each 1 or more")
     if max(facts_tried) > has:
         raise BadInput(f"facts_tried {list(facts_tried)}: there are {has} facts to ask")
-    if not 1 <= n_facts <= max(facts_tried):
-        raise BadInput(
-            f"n_facts {n_facts}: must be 1 to {max(facts_tried)}, the most of facts_tried"
-        )
+    for name, n in (("n_facts", n_facts), ("n_plain", n_plain)):
+        if not 1 <= n <= max(facts_tried):
+            most = max(facts_tried)
+            raise BadInput(f"{name} {n}: must be 1 to {most}, the most of facts_tried")
+
+
+def sizes(facts_tried: Sequence[int], options_tried: Sequence[int], n_facts: int) -> list[Size]:
+    """The blocks to score: each number of facts with all options, then ``n_facts`` with each of these.
+
+    None stands twice.
+    """
     most = max(options_tried)
     tried = [(n, most) for n in facts_tried] + [(n_facts, k) for k in options_tried]
     return list(dict.fromkeys(tried))
@@ -74,10 +86,8 @@ def one_by_one(model: Model, encoded: Sequence[Encoded]) -> tuple[NDArray[np.flo
     """(log-probabilities in nats, seconds for each token) of the first option of each prompt.
 
     One plain forward pass for each text; the first text goes through once before the clock starts.
-    Raises :class:`BadInput` where there is no prompt.
+    ``encoded`` has one prompt or more.
     """
-    if not encoded:
-        raise BadInput("no text goes through the model one by one; n_plain must be 1 or more")
     few = [replace(e, tails=e.tails[:1], starts=e.starts[:1]) for e in encoded]
     option_logprobs_plain(model.network, few[0])
     start = perf_counter()

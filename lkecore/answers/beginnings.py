@@ -165,7 +165,7 @@ def token_logprobs(model: Model, prompts: Sequence[Prompt]) -> pd.DataFrame:
 def tree_nodes(
     model: Model, prompts: Sequence[Prompt], tokens: pd.DataFrame, *, context: str
 ) -> pd.DataFrame:
-    """The prefix tree of a few prompts, as :func:`lkecore.figures.prefix_tree` draws it.
+    """The prefix tree of a few prompts, as :func:`lkecore.figures.tree.prefix_tree` draws it.
 
     ``tokens`` as :func:`token_logprobs` gives them. A row for each node: ``node``, ``parent`` (numbers),
     ``label`` (its text, with signs for space and line break), ``kind`` and ``logprob`` (NaN for tokens

@@ -285,7 +285,7 @@ def sentences(
     """What came out when a model of the lab writes, in words: ``writes``, ``wrong``, ``long``, ``tuning``.
 
     The tables are of :func:`ranked_and_written`, :func:`mislearned`, :func:`several_and_one` and
-    :func:`lkecore.answers.paired` (with ``estimator`` and ``change``). The first two sentences and the
+    :func:`lkecore.answers.tables.paired` (with ``estimator`` and ``change``). The first two sentences and the
     third are about ``model``: what it writes after ``prompt``, and what it answers by ``asked`` to facts
     told wrongly; the last one is about the first tuned model, by ``asked``.
     """

@@ -85,7 +85,9 @@ def subsumption(rates: pd.DataFrame, by_relations: pd.DataFrame) -> pd.DataFrame
 def claims(
     changed: pd.DataFrame, rates: pd.DataFrame
 ) -> dict[str, dict[tuple[str, ...], Interval]]:
-    """What :func:`lkecore.answers.judge` takes: the intervals over relations of both claims on tuning.
+    """The intervals over relations of both claims on tuning.
+
+    They are what :func:`lkecore.answers.verdicts.judge` takes.
 
     ``changed`` of :func:`changes`, ``rates`` of :func:`lkecore.answers.overlap.rates` with the tuned
     model as the small one, both by source and estimator.

@@ -3,6 +3,7 @@
 import shutil
 from pathlib import Path
 
+import helpers
 import projects
 import pytest
 import transformers
@@ -149,6 +150,18 @@ def test_a_model_that_a_notebook_refuses_by_its_name_is_found_out_whoever_is_cou
             other = each.part["models"] == ["org/other"]
             assert (row["tokens"] is None) == other, each.label
             assert row["remark"].startswith("would fail: AssertionError") == other
+
+
+def test_a_notebook_that_asks_the_scorer_of_another_kind_is_found_out(tmp_path):
+    for part in helpers.blank_filler("BERT"):
+        part.save_pretrained(tmp_path / "bert")
+    given = {"models": [str(tmp_path / "bert")]}
+    text = NAMES_ITS_MODELS.replace("    assert name in family\n", "")
+    project = projects.make(tmp_path, {"a": text}, a={"parameters": given})
+    [each] = projects.plan(project).jobs
+    total, _, remark = forecast.expected_tokens(each)
+    assert total is None
+    assert remark.startswith("would fail: BadInput: ") and "is masked, not causal" in remark
 
 
 WANTS_THE_LAST = projects.code(

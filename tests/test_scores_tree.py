@@ -1050,4 +1050,4 @@ def test_one_string_in_the_place_of_a_list_is_refused_and_not_taken_letter_by_le
 
 def test_a_forecast_refuses_a_model_that_the_scorer_refuses():
     with pytest.raises(BadInput, match="is masked, not causal"):
-        counting.expected_tokens(model(kind="masked"), JOBS["one fact"])
+        counting.slot_tokens(model(kind="masked"), [])

@@ -19,6 +19,7 @@ from lkecore.prompts.eiclke import Slots
 from lkecore.runs import plan, prepare, worker
 from lkecore.scores import expected as counting
 from lkecore.scores import tree
+from lkecore.scores.batches import check_kind
 
 EXACT = 50  # facts of one call: more are estimated from the first of them
 SAMPLE = 20
@@ -122,6 +123,10 @@ def _walk(
             counts.append(expected(prompts))
         return counting.equal_scores(prompts[:answered])
 
+    def count_causal(model: Any, prompts: Any, **how: Any) -> tree.Scored:
+        check_kind(model, "causal")
+        return count(model, prompts, **how)
+
     def through_the_door(model: Any, asked: Any) -> Any:
         """What `answers.ask` asks: any estimator, of a model of any kind."""
         if isinstance(asked[0], Slots):
@@ -132,7 +137,7 @@ def _walk(
     cells = runs.read_notebook(each.notebook).cells
     before = itertools.takewhile(lambda cell: not cell.source.startswith(BEHIND), cells)
     names: dict[str, Any] = {"__name__": "__main__"}
-    scorer, tree.option_logprobs = tree.option_logprobs, count
+    scorer, tree.option_logprobs = tree.option_logprobs, count_causal
     models.open_model = open_here
     scored, door.scored = door.scored, through_the_door
     opening, door.opened = door.opened, lambda name, dtype: open_here(name, dtype=dtype)

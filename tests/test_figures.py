@@ -1068,6 +1068,23 @@ def test_lines_over_exposures_run_through_the_told_facts_and_leave_the_never_tol
     assert set(chance.get_ydata()) == {0.05}
 
 
+def test_panels_over_exposures_have_a_row_for_each_template_and_a_column_for_each_form():
+    grid = pd.concat(
+        DOSES.assign(asked=asked, form=form) for asked in ("a", "b") for form in ("x", "y", "z")
+    )
+    grid = grid[(grid["asked"] != "b") | (grid["form"] != "y")]  # nothing was told so
+    look = OF_DOSES | {"rows": "asked", "columns": "form", "panels": ["y", "x", "z"]}
+    look.pop("most")
+    figure = figures.dose_panels(grid, hue_order=["causal", "masked"], **look)
+    titles = [ax.get_title() for ax in figure.axes]
+    assert titles == [f"told in: {form}, asked by {way}" for way in "ab" for form in "yxz"]
+    assert [len(segments(ax)) for ax in figure.axes] == [len(DOSES)] * 3 + [0] + [len(DOSES)] * 2
+    [legend] = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["causal", "masked"]
+    assert figures.dose_panels(grid.head(0), hue_order=[], **look).axes == []
+    plt.close("all")
+
+
 def test_lines_over_exposures_have_one_colour_and_one_name_for_all_worlds_of_a_reader(ax):
     figures.dose_lines(DOSES, ax, hue_order=["masked", "causal"], **OF_DOSES)
     _, labels = ax.get_legend_handles_labels()

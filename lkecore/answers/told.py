@@ -176,16 +176,22 @@ def claimed_of_forms(answers: pd.DataFrame, *, seed: int) -> dict[str, dict[str,
     return found
 
 
-def mislearned(answers: pd.DataFrame, pairs: pd.DataFrame, *, seed: int) -> pd.DataFrame:
-    """What is said of facts that the text told wrongly, for each model and estimator.
+def mislearned(
+    answers: pd.DataFrame,
+    pairs: pd.DataFrame,
+    *,
+    by: Sequence[str] = ("model", "estimator"),
+    seed: int,
+) -> pd.DataFrame:
+    """What is said of facts that the text told wrongly, by groups, such as each model and estimator.
 
     ``answers`` are of mislearned facts, ``pairs`` those of them that have a fair control. Columns:
-    model, estimator, ``facts``; ``told`` and ``true``: the share of answers that repeat the told object,
+    ``by``; ``facts``; ``told`` and ``true``: the share of answers that repeat the told object,
     and that name the true one (Intervals, Wilson); ``in_told``, ``in_true``, ``control``: mean
     confidences in the told object, in the true one, and in the told one for the subject of the control
     (Intervals over facts), None where an estimator has no confidence.
     """
-    by, confidences = ["model", "estimator"], ["confidence_told", "confidence_gold", "control"]
+    confidences = ["confidence_told", "confidence_gold", "control"]
     sure = dict(groups_of(pairs.sort_values("relation", kind="stable"), by))
     rows = []
     for key, part in groups_of(answers, by):

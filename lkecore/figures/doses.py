@@ -1,9 +1,13 @@
 """Accuracy over how often a model was told a fact."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from lkecore.figures.base import DARK, MARKERS, PALETTE, check
 
@@ -53,3 +57,36 @@ def dose_lines(
     ax.minorticks_off()
     ax.set(xlim=(0.4, 1.2 * most), ylim=(-0.02, 1.02), xlabel="exposures", ylabel="accuracy")
     return ax
+
+
+def dose_panels(
+    frame: pd.DataFrame,
+    *,
+    hue: str,
+    unit: str,
+    hue_order: list[str],
+    rows: str,
+    columns: str,
+    panels: Sequence[str],
+    chance: float,
+) -> Figure:
+    """:func:`dose_lines` in a grid: a row for each value of ``rows``, a column for each of ``panels``.
+
+    `frame` as there, with the columns `rows` and `columns`, one of whose values each of `panels` is. The
+    legend stands above. Without rows there is an empty figure. ValueError as there.
+    """
+    if frame.empty:
+        return plt.figure(figsize=(5.5, 1))
+    names = list(frame[rows].unique())
+    size = {"figsize": (10, 1 + 2.6 * len(names)), "layout": "constrained"}
+    grid = {"sharex": True, "sharey": True, "squeeze": False}
+    figure, axes = plt.subplots(len(names), len(panels), **size, **grid)
+    look = {"hue": hue, "unit": unit, "hue_order": hue_order, "chance": chance}
+    for (i, j), ax in np.ndenumerate(axes):
+        part = frame[frame[rows].eq(names[i]) & frame[columns].eq(panels[j])]
+        dose_lines(part, ax, **look, most=frame["exposures"].max())
+        ax.set_title(f"told in: {panels[j]}, asked by {names[i]}", fontsize="small")
+        ax.label_outer()
+    handles = axes[0, 0].get_legend_handles_labels()
+    figure.legend(*handles, loc="outside upper center", ncols=3, frameon=False)
+    return figure

@@ -73,7 +73,8 @@ def dose_panels(
     """:func:`dose_lines` in a grid: a row for each value of ``rows``, a column for each of ``panels``.
 
     `frame` as there, with the columns `rows` and `columns`, one of whose values each of `panels` is. The
-    legend stands above. Without rows there is an empty figure. ValueError as there.
+    legend stands above. A panel without rows is empty, and a frame without rows an empty figure.
+    ValueError as there.
     """
     if frame.empty:
         return plt.figure(figsize=(5.5, 1))
@@ -84,9 +85,12 @@ def dose_panels(
     look = {"hue": hue, "unit": unit, "hue_order": hue_order, "chance": chance}
     for (i, j), ax in np.ndenumerate(axes):
         part = frame[frame[rows].eq(names[i]) & frame[columns].eq(panels[j])]
-        dose_lines(part, ax, **look, most=frame["exposures"].max())
+        if len(part):
+            dose_lines(part, ax, **look, most=frame["exposures"].max())
         ax.set_title(f"told in: {panels[j]}, asked by {names[i]}", fontsize="small")
         ax.label_outer()
-    handles = axes[0, 0].get_legend_handles_labels()
-    figure.legend(*handles, loc="outside upper center", ncols=3, frameon=False)
+    shown = max(
+        (ax.get_legend_handles_labels() for ax in axes.flat), key=lambda found: len(found[1])
+    )
+    figure.legend(*shown, loc="outside upper center", ncols=3, frameon=False)
     return figure

@@ -219,7 +219,7 @@ answers.words(answers.texts(mislearned))
 
 # %% tags=["hide-input"]
 said = readers.sentences(
-    curve, never_told, mislearned, form=forms[-1], often=often
+    curve, never_told, mislearned, form=forms[0], often=often
 )
 figures.findings(**said)
 gaps = differ["only_first"] - differ["only_second"]

@@ -20,7 +20,7 @@ HEADINGS = [
 ]  # fmt: skip
 # Pages that do not open with their answer yet: their steps have the older headings.
 OLDER = [
-    "51_lab_scaling", "90_leaderboard",
+    "51_lab_scaling",
 ]  # fmt: skip
 MOST_CODE, MOST_WORDS, MOST_SHOWN = (
     150,

@@ -47,6 +47,7 @@ relations: list[str] = [
 n_shots: int = 50  # pairs shown before the question, IC-LKE alone
 n_options: int = 100  # candidate objects; must be all of a relation
 often: int = 16  # exposures from which a fact counts as told often
+shipped_worlds: list[str] = ["lab"]  # the profile of results/ with more worlds
 seed: int = 0  # draws shots, options and resamples
 dtype: str = "float32"
 page: bool = False  # set by lke run: read the runs, compute nothing
@@ -105,9 +106,12 @@ chance = 1 / n_options
 # text tells. Nobody can know them, so they show what guessing gets.
 
 # %%
-every, about = results.read("lab", "50_lab_truth")  # shown further down
-written, _ = results.read("lab", "55_lab_writing", apart="written")
-of_eic, _ = results.read("lab", "55_lab_writing", apart="eic")
+every, about = results.read(
+    *shipped_worlds, "50_lab_truth"
+)  # shown further down
+beside = *shipped_worlds, "55_lab_writing"
+written, _ = results.read(*beside, apart="written")
+of_eic, _ = results.read(*beside, apart="eic")
 states = world.states(spec)
 here = states[(states["split"] == "test") & states["relation"].isin(names)]
 planted = here[here["state"] == "planted"]

@@ -59,6 +59,9 @@ def test_what_cannot_be_compared_is_refused(monkeypatch):
         board.collected(None, [])
     with pytest.raises(BadInput, match="there are answers without n_shots"):
         board.collected(answers_of().drop(columns="n_shots"), [])
+    some = pd.concat([answers_of(), answers_of().head(1).assign(dtype=None)])
+    with pytest.raises(BadInput, match="there are answers without dtype"):
+        board.collected(some, [])
     monkeypatch.setattr(board, "read", lambda *_: (answers_of(), {"parameters": {}}))
     with pytest.raises(BadInput, match="old does not say what was asked; make it again"):
         board.collected(None, ["old"])
@@ -135,6 +138,9 @@ def test_standings_are_means_of_relations_the_best_first(one):
         by_relation = shares_right(row.model)
         assert row.accuracy.estimate == pytest.approx(np.mean(by_relation))
         assert row.over_relations.estimate == pytest.approx(np.mean(by_relation))
+        # Of two relations drawn again, both may be the better one, or both the worse one.
+        ends = row.over_relations.low, row.over_relations.high
+        assert ends[0] <= min(by_relation) and ends[1] >= max(by_relation)
         assert row.std.estimate == pytest.approx(np.std(by_relation, ddof=1))
         assert row.gold_confidence.estimate == pytest.approx(0.25 + 0.5 * np.mean(by_relation))
     kept = board.numbers(table, "accuracy")

@@ -227,13 +227,12 @@ def test_the_key_depends_on_the_content_of_the_facts(tmp_path):
 def test_results_that_ship_are_in_the_key_of_a_notebook_that_reads_them_and_of_no_other(
     tmp_path, monkeypatch
 ):
-    """Of three profiles, a names lab in its code and b names mine in its parameter."""
-    by_name = projects.code(
-        'from lkecore.answers import shipped as results\nresults.read("lab", "a")'
-    )
-    by_parameter = projects.code("results.read(shipped[0], 'b')")
-    by_parameter = by_parameter.replace("names: list[str]", "shipped: list[str]")
-    notebooks = {"a": by_name, "b": by_parameter, "c": projects.code("names")}
+    """Of three profiles, a names lab as its default and b names mine in its parameters."""
+    plain = projects.code("names")
+    by_default = plain.replace("names: list[str] = []", 'shipped_one: list[str] = ["lab"]')
+    by_parameter = plain.replace("names: list[str]", "shipped: list[str]")
+    assert plain not in (by_default, by_parameter)
+    notebooks = {"a": by_default, "b": by_parameter, "c": plain}
     project = projects.make(tmp_path, notebooks, b={"parameters": {"shipped": ["mine"]}})
     monkeypatch.setattr(record, "RESULTS", tmp_path / "results")
     before = [runs.run_key(each) for each in projects.plan(project).jobs]

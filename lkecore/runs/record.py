@@ -18,7 +18,6 @@ import importlib.metadata
 import json
 import os
 import platform
-import re
 import subprocess
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -31,7 +30,6 @@ from lkecore.errors import BadInput
 from lkecore.models import weights
 from lkecore.storage import DATA, RESULTS, file_digest, write_whole
 
-SHOWN = re.compile(r"results\.read\(\s*[\"'](\w+)[\"']")
 FORMAT = 1  # of a manifest; raised when an older lkecore could not read a newer one
 
 
@@ -97,16 +95,14 @@ def run_key(job: Job) -> str:
         else {m: _model_digest(m) for m in models_of(job.effective)}
     )
     parts = [job.notebook.stem, code, job.effective, source_digest(), data, made_of]
-    if shown := _shipped(code, job.effective):
+    if shown := _shipped(job.effective):
         parts.append([[p.parent.name, p.name, file_digest(p)] for p in shown])
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def _shipped(code: list[str], effective: dict[str, Any]) -> list[Path]:
-    """The files of the results that a notebook shows: the profiles that its parameters ``shipped...``
-    name, and those that its code reads by name.
-    """
-    profiles = {name for cell in code for name in SHOWN.findall(cell)}
+def _shipped(effective: dict[str, Any]) -> list[Path]:
+    """The files of the results that a notebook shows, as its parameters ``shipped...`` name them."""
+    profiles: set[str] = set()
     for parameter, given in effective.items():
         profiles |= set(given) if parameter.startswith("shipped") else set()
     return sorted(path for name in profiles for path in (RESULTS / name).glob("*.*"))

@@ -231,8 +231,8 @@ figures.place(fig, "fig-board-matrix", matrix)
 
 # %% covers=["IC-T6"]
 published = board.published()
-columns = ["table7_name", "original_name", "base_model", "is_finetuned"]
-columns += ["params_b", "average_accuracy", "std", "hf_id"]
+columns = ["table7_name", "base_model", "params_b", "average_accuracy"]
+columns += ["std", "hf_id"]
 title = "Published: the paper's models on T-REx-MC, not ours (Tables 6, 7)"
 answers.sortable(published[columns].fillna(""), title, "published")
 falls = -published["average_accuracy"].diff().dropna()

@@ -73,6 +73,7 @@ def test_names_in_docstrings_are_where_they_say():
         module = ast.parse(file.read_text(encoding="utf-8"))
         here = {node.name for node in module.body if isinstance(node, parts[:2])}
         texts = [ast.get_docstring(n) or "" for n in ast.walk(module) if isinstance(n, parts)]
+        assert ":data:`" not in "\n".join(texts), f"{file}: the book documents no data"
         for target in re.findall(r":(?:func|class|mod):`~?([\w.]+)`", "\n".join(texts)):
             if target.startswith("lkecore."):
                 owner, _, last = target.removeprefix("lkecore.").rpartition(".")

@@ -105,7 +105,7 @@ def about(answers: pd.DataFrame) -> pd.DataFrame:
 
     ``parameters``; ``exposures_a_telling``: how often each telling was met; ``to_be_said``: how often a
     model had to say the object of one telling, on average. A causal model has to each time; of the
-    others the text hides a share of the objects in each reading (:data:`lkecore.train.text.MARKED`).
+    others the text hides a share of the objects in each reading (``lkecore.train.text.MARKED``).
     """
     columns = ["kind_of_model", "parameters", "epochs", "reader"]
     found = answers[columns].drop_duplicates("kind_of_model").sort_values("kind_of_model")

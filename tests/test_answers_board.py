@@ -248,7 +248,7 @@ def test_what_came_out_is_said_of_the_largest_board(one):
     )
     assert "and c with 0.12 [" in said["first"] and said["first"].endswith("last.")
     assert said["sure"].startswith("Of 2 pairs of neighbours 0 have")
-    assert said["boards"].startswith("1 boards hold 3 models")
+    assert said["boards"].startswith("1 board holds 3 models")
     small = one[1].assign(board=2, models=1, facts=900)
     assert board.sentences(pd.concat([small, one[1]]), table, two)["first"] == said["first"]
     some = board.sentences(one[1], table.head(1), two.assign(order="upper first"))

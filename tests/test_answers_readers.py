@@ -243,12 +243,23 @@ def test_what_came_out_is_said_of_this_run(every, fair):
     curve = readers.by_tellings(both, ["list"])
     never = readers.never_told(both, seed=0)
     said = readers.sentences(curve, never, readers.mislearned(both, seed=0), form="list", often=16)
-    assert "tells 16 times (list)" in said["found"] and f"{CAUSAL} 1.00 [" in said["found"]
+    assert (
+        "tells 16 times (list; this run, lab:smoke-1)" in said["found"]
+        and f"{CAUSAL} 1.00 [" in said["found"]
+    )
     assert f"{MASKED} 0.50 [" in said["found"]
     assert "4 of 4 tests" in said["nothing"] and "nothing wrongly" in said["wrong"]
+    alone = curve[curve["made_by"].str.startswith("shipped") | curve["kind_of_model"].eq(CAUSAL)]
+    longer = readers.sentences(
+        alone, never, readers.mislearned(both, seed=0), form="list", often=16
+    )
+    assert (
+        f"(list; shipped: x, w), asked by template-1, the share that is found: {CAUSAL} 0.00"
+        in (longer["found"])
+    )
     never["p (Holm)"] = [0.04, 0.06, 0.5, 0.01]
     wrong = pd.DataFrame(
-        [("this run, w", CAUSAL, "template-1", Interval(0.7, 0.6, 0.8, 0.95, ""))],
+        [("this run, lab:smoke-1", CAUSAL, "template-1", Interval(0.7, 0.6, 0.8, 0.95, ""))],
         columns=["made_by", "kind_of_model", "estimator", "told"],
     )
     said = readers.sentences(curve, never, wrong, form="list", often=16)

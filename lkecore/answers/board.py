@@ -316,8 +316,8 @@ def sentences(boards: pd.DataFrame, table: pd.DataFrame, two: pd.DataFrame) -> d
         + (f", and {told[1]} last." if len(names) > 1 else ", alone."),
         "sure": f"Of {len(two)} pairs of neighbours {sure} have an order that other facts of the same "
         "relations would keep.",
-        "boards": f"{len(boards)} boards hold {table['model'].nunique()} models, and no model may be "
-        "compared across two of them.",
+        "boards": f"{len(boards)} board{'s hold' if len(boards) > 1 else ' holds'} "
+        f"{table['model'].nunique()} models, and no two models may be compared across boards.",
     }
 
 

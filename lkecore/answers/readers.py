@@ -243,25 +243,28 @@ def wide(frame: pd.DataFrame, value: str, forms: Sequence[str]) -> pd.DataFrame:
 def sentences(
     curve: pd.DataFrame, never: pd.DataFrame, wrong: pd.DataFrame, *, form: str, often: int
 ) -> dict[str, str]:
-    """What came out for the run's first estimator, in words: ``found``, ``nothing`` and ``wrong``.
+    """What came out where most kinds of model were asked, in words: ``found``, ``nothing`` and ``wrong``.
 
-    ``curve`` of :func:`by_tellings`, ``never`` of :func:`never_told`, ``wrong`` of :func:`mislearned`;
-    ``found`` is about the fewest tellings of ``often`` or more, and facts told in ``form``.
+    That is this run, or else the first longer run with more kinds. ``curve`` of :func:`by_tellings`,
+    ``never`` of :func:`never_told`, ``wrong`` of :func:`mislearned`. ``found`` and ``wrong`` are about the
+    first estimator; ``found`` about the fewest tellings of ``often`` or more, and facts told in ``form``.
     """
-    here = curve[curve["made_by"].str.startswith("this run") & curve["form"].eq(form)]
+    kinds = curve.groupby("made_by")["kind_of_model"].nunique()
+    made_by = max(kinds.index, key=lambda name: (kinds[name], name.startswith("this run")))
+    here = curve[curve["made_by"].eq(made_by) & curve["form"].eq(form)]
     first = here["estimator"].iloc[0]
     some = here[here["estimator"].eq(first) & here["tellings"].ge(often)]
     n = some["tellings"].min()
     at = some[some["tellings"] == n]
     each = [f"{row.kind_of_model} {row.accuracy.text()}" for row in at.itertuples()]
     clear = int((never["p (Holm)"] < 0.05).sum())
-    rows = wrong[wrong["made_by"].str.startswith("this run") & wrong["estimator"].eq(first)]
+    rows = wrong[wrong["made_by"].eq(made_by) & wrong["estimator"].eq(first)]
     told_so = [f"{row.kind_of_model} {row.told.text()}" for row in rows.itertuples()]
     said = {
-        "found": f"Of the facts that the text tells {n} times ({form}), asked by {first}, the share that "
-        f"is found: {', '.join(each)}.",
+        "found": f"Of the facts that the text tells {n} times ({form}; {made_by}), asked by {first}, the "
+        f"share that is found: {', '.join(each)}.",
         "nothing": f"Of facts that no text tells, {len(never) - clear} of {len(never)} tests see nothing "
         "but luck.",
         "wrong": f"What the text tells wrongly is repeated: {', '.join(told_so)} of these facts.",
     }
-    return said if told_so else said | {"wrong": "The text of this run tells nothing wrongly."}
+    return said if told_so else said | {"wrong": "This text tells nothing wrongly."}

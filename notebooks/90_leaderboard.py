@@ -55,7 +55,7 @@ page: bool = False  # set by lke run: read the runs, compute nothing
 # %% tags=["hide-input"]
 import numpy as np
 
-from lkecore import answers, figures, prompts, runs
+from lkecore import answers, figures, papers, prompts, runs
 from lkecore.answers import board
 
 figures.style()
@@ -123,7 +123,7 @@ answers.words(boards[shown])
 
 # %%
 who = board.about(list(dict.fromkeys(of_boards["model"])))
-answers.words(who)
+print(who.to_string(index=False))
 
 # %% [markdown]
 # ## Answers
@@ -229,7 +229,7 @@ figures.place(fig, "fig-board-matrix", matrix)
 # **The published 49**, from Table 7. They are *published numbers* of the paper's own facts, T-REx-MC, and not ours. So
 # they have a table of their own and no place on our boards. `std` is over relations; there is no interval.
 
-# %% covers=["IC-T6"]
+# %%
 published = board.published()
 columns = ["table7_name", "base_model", "params_b", "average_accuracy"]
 columns += ["std", "hf_id"]
@@ -238,6 +238,15 @@ answers.sortable(published[columns].fillna(""), title, "published")
 falls = -published["average_accuracy"].diff().dropna()
 print(
     f"{(falls < 0.001).sum()} of {len(falls)} neighbours are under 0.001 apart"
+)
+
+# %% [markdown]
+# What the names mean (Table 6). `note` says where the paper's link cannot be what it says.
+
+# %% covers=["IC-T6"] tags=["hide-output"]
+meaning = papers.table("iclke_table6_model_names").fillna("")
+answers.words(
+    meaning[["original_name", "model", "base_model", "hf_id", "note"]]
 )
 
 # %% [markdown]
@@ -288,9 +297,8 @@ bets = two[["board", "upper", "lower"]].assign(
 answers.words(bets)
 
 # %% [markdown]
-# A bet on other facts asks for both: an interval above 0, and a `p` that is still small after the correction for all
-# neighbours of the board. A bet on other relations asks for the wider interval, too. Where the table is empty, no board
-# has two models yet.
+# A bet on other facts asks for both: an interval above 0, and a `p` that is still small after the correction. A bet on
+# other relations asks for the wider interval, too. Where the table is empty, no board has two models yet.
 #
 # ````{solution-end}
 # ````

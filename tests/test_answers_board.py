@@ -147,6 +147,9 @@ def test_standings_are_means_of_relations_the_best_first(one):
         assert (row.accuracy, row.low, row.high) == (ends[0].estimate, ends[0].low, ends[0].high)
         assert (row.wide_low, row.wide_high) == (ends[1].low, ends[1].high)
         assert (row.std, row.gold_confidence) == (ours.std.estimate, ours.gold_confidence.estimate)
+        assert (row.std_low, row.std_high) == (ours.std.low, ours.std.high)
+        ends = ours.gold_confidence.low, ours.gold_confidence.high
+        assert (row.gold_confidence_low, row.gold_confidence_high) == ends
 
 
 def test_neighbours_are_compared_fact_by_fact(one):
@@ -244,13 +247,14 @@ def test_what_came_out_is_said_of_the_largest_board(one):
     two = board.neighbours(one[0], table, **HOW)
     said = board.sentences(one[1], table, two)
     assert said["first"].startswith(
-        "On the largest board (atlas, iclke-space, 8 facts) a with 0.88 ["
+        "On the largest board (atlas, iclke-space, 8 facts) accuracies go"
     )
-    assert "and c with 0.12 [" in said["first"] and said["first"].endswith("last.")
+    assert " from 0.12 [" in said["first"] and "] (c) to 0.88 [" in said["first"]
+    assert said["first"].endswith("] (a).")
     assert said["sure"].startswith("Of 2 pairs of neighbours 0 have")
     assert said["boards"].startswith("1 board holds 3 models")
     small = one[1].assign(board=2, models=1, facts=900)
     assert board.sentences(pd.concat([small, one[1]]), table, two)["first"] == said["first"]
     some = board.sentences(one[1], table.head(1), two.assign(order="upper first"))
-    assert some["first"].endswith("stands first, alone.")
+    assert "the accuracy is 0.88 [" in some["first"]
     assert some["sure"].startswith("Of 2 pairs of neighbours 2 have")

@@ -14,7 +14,6 @@ from lkecore import intervals, papers
 from lkecore.answers.shipped import FOLDER, line, read
 from lkecore.answers.tables import bounds
 from lkecore.errors import BadInput
-from lkecore.intervals import Interval
 from lkecore.metrics import overlap
 from lkecore.models import catalogue, embedded, lab
 
@@ -235,10 +234,12 @@ def shares(
 def numbers(frame: pd.DataFrame, column: str) -> pd.DataFrame:
     """Intervals as numbers, for files and figures: ``column`` with ``low`` and ``high``, over facts.
 
-    ``wide_low`` and ``wide_high`` are the ends of ``over_relations``; of other intervals the estimate stays.
+    ``wide_low`` and ``wide_high`` are the ends of ``over_relations``; ``std`` and ``gold_confidence``
+    have theirs behind their names, such as ``std_low``.
     """
-    others = [name for name in ("std", "gold_confidence") if name in frame]
-    frame = frame.assign(**{name: [x.estimate for x in frame[name]] for name in others})
+    for name in [name for name in ("std", "gold_confidence") if name in frame]:
+        ends = {f"{name}_{end}": [getattr(x, end) for x in frame[name]] for end in ("low", "high")}
+        frame = frame.assign(**{name: [x.estimate for x in frame[name]]}, **ends)
     wide = {
         f"wide_{end}": [getattr(x, end) for x in frame["over_relations"]] for end in ("low", "high")
     }
@@ -284,7 +285,7 @@ def beside_published(
         texts = of["fact_set"], size, row.accuracy.text(3), verdict
         rows.append((f"ours, {of['source']}", row.model, *texts))
     columns = ["source", "model", "facts", "billions", "accuracy", "verdict"]
-    return pd.DataFrame(rows, columns=columns).sort_values("billions")
+    return pd.DataFrame(rows, columns=columns).sort_values("billions", kind="stable")
 
 
 def facts_needed(two: pd.DataFrame) -> pd.DataFrame:
@@ -302,24 +303,24 @@ def facts_needed(two: pd.DataFrame) -> pd.DataFrame:
 
 
 def sentences(boards: pd.DataFrame, table: pd.DataFrame, two: pd.DataFrame) -> dict[str, str]:
-    """What came out, in words: ``first`` on the largest board, ``sure`` orders, and the ``boards``."""
+    """What came out, in words: ``first`` of the largest board, ``sure`` orders, and the ``boards``.
+
+    The first names the ends of the largest board and claims no order, which the second counts.
+    """
     most = boards.sort_values(["models", "facts"], ascending=False, kind="stable").iloc[0]
     names = table[table["board"] == most["board"]]
     ends = [names.iloc[0], names.iloc[-1]]
-    told = [f"{row['model']} with {_text(row['accuracy'])}" for row in ends]
+    told = [f"{row['accuracy'].text()} ({row['model']})" for row in ends]
     sure = int((two["order"] == "upper first").sum())
     where = (
         f"On the largest board ({most['fact_set']}, {most['estimator']}, {most['facts']:,} facts)"
     )
     return {
-        "first": f"{where} {told[0]} stands first"
-        + (f", and {told[1]} last." if len(names) > 1 else ", alone."),
+        "first": f"{where} accuracies go from {told[1]} to {told[0]}."
+        if len(names) > 1
+        else f"{where} the accuracy is {told[0]}.",
         "sure": f"Of {len(two)} pairs of neighbours {sure} have an order that other facts of the same "
         "relations would keep.",
         "boards": f"{len(boards)} board{'s hold' if len(boards) > 1 else ' holds'} "
         f"{table['model'].nunique()} models, and no two models may be compared across boards.",
     }
-
-
-def _text(found: Interval) -> str:
-    return found.text()

@@ -319,8 +319,8 @@ answers.words(bets)
 answers.words(board.facts_needed(two))
 
 # %% [markdown]
-# Where `needed` is missing, the two have the same accuracy, and no number of facts would do. Take the other numbers as
-# rough: the difference that was seen is itself uncertain.
+# Where `needed` is missing, the two have the same accuracy. Take the other numbers as rough: the difference that was seen
+# is itself uncertain.
 #
 # ````{solution-end}
 # ````

@@ -270,7 +270,7 @@ figures.place(fig, "fig-lab-auroc", doses)
 #
 # **Claims.** Ours, in `lkecore/data/claims.csv`. They were written down after work on `lab:book-0` and before
 # any other world was looked at. One rule is later: that a control is left out if the text never names its subject.
-# {doc}`51_lab_scaling` has the claims on AUROC with all controls, and the same table for three worlds.
+# {doc}`51_lab_worlds` has the claims on AUROC with all controls, and the same table for three worlds.
 # Claims are about the reference, unless the table says otherwise. *One wording or several* compares different facts, so
 # its interval is Newcombe's.
 #

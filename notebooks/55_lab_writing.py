@@ -299,7 +299,7 @@ figures.place(fig, "fig-lab-mislearned", bars)
 # any other world was looked at, all but one. The claim on tuning, as it stands, is later. It said that tuning changes
 # nothing, and on `lab:book-1` that held, since the model had hardly been tuned. After this look the settings of the
 # tuning were changed, on `lab:book-0`, and the claim was turned round to what {cite:t}`wu2024iclke` find. So its
-# verdict on `lab:book-1` has less weight than the others ({doc}`../log` has the story). {doc}`51_lab_scaling` judges all
+# verdict on `lab:book-1` has less weight than the others ({doc}`../log` has the story). {doc}`51_lab_worlds` judges all
 # claims of the lab on three worlds.
 
 # %%

@@ -167,6 +167,8 @@ def test_tellings_needed_are_read_off_the_curve_and_its_bounds():
     # Half-way from 2 to 8 in doublings; the upper ends reach one half at once, the lower ones never.
     assert (row.needed, row.low, row.high) == (pytest.approx(4.0), 2.0, np.inf)
     assert row.text == "4.0 [≤ 2, > 32]"
+    [more] = readers.tellings_needed(curve, share=0.75).itertuples()
+    assert (more.needed, more.low, more.high) == (8.0, pytest.approx(2 ** (1 + 2 * 2 / 3)), np.inf)
 
 
 def test_never_told_facts_are_tested_against_luck_and_their_names_against_the_true_lengths(every):

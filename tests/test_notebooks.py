@@ -18,17 +18,8 @@ HEADINGS = [
     "What the paper claims", "Parameters", "Facts", "Prompts", "Scores", "Answers", "Figures",
     "Paper and ours", "What you have seen", "Try it", "Provenance",
 ]  # fmt: skip
-# Pages that do not open with their answer yet: their steps have the older headings.
-OLDER = [
-    "51_lab_scaling",
-]  # fmt: skip
-MOST_CODE, MOST_WORDS, MOST_SHOWN = (
-    150,
-    1800,
-    6,
-)  # lines of code, words of prose, figures and tables
-# Pages that are still larger, as they are: they may only become smaller. None is.
-LARGER = {}
+MOST_CODE, MOST_WORDS = 150, 1800  # lines of code, words of prose
+MOST_SHOWN = 6  # figures and tables
 
 
 @pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)
@@ -44,9 +35,7 @@ def test_headings_stand_in_order(cells):
     prose = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
     lines = prose.splitlines()
     found = [line.removeprefix("## ") for line in lines if line.startswith("## ")]
-    older = ["Metrics" if name == "Answers" else name for name in HEADINGS]
-    older.remove("What you have seen")
-    assert found in (HEADINGS, older)
+    assert found == HEADINGS
     assert len([line for line in lines if line.startswith("# ")]) == 1
 
 
@@ -72,40 +61,26 @@ def test_code_is_short_and_defines_nothing(cells):
 
 # A figure in the prose: its name, its label, what it shows for those who cannot see it, its caption.
 GLUED = r"```{glue:figure} (\S+)\n:name: (\S+)\n:alt: (.+?)\n\n(.+?)\n```"
-NEW = [path for path in NOTEBOOKS if path.stem not in OLDER]
 
 
-@pytest.fixture(params=NEW, ids=lambda path: path.stem)
-def new(request):
-    """The cells of a page that opens with its answer."""
-    return jupytext.read(request.param, fmt="py:percent").cells
-
-
-@pytest.fixture
-def most(request, new):
-    """(lines of code, words, figures and tables) that the page may have."""
-    name = request.node.callspec.params["new"].stem
-    return LARGER.get(name, (MOST_CODE, MOST_WORDS, MOST_SHOWN))
-
-
-def test_page_opens_with_what_came_out(new):
-    first = new[0].source
+def test_page_opens_with_what_came_out(cells):
+    first = cells[0].source
     assert "**What came out.**" in first and "```{glue:figure}" in first
     told = re.findall(r"{glue:text}`(\w+)`", first)
     assert 2 <= len(told) <= 4
-    [call] = [n for c in code(new) for n in calls(c.source, "figures.findings")]
+    [call] = [n for c in code(cells) for n in calls(c.source, "figures.findings")]
     names = {keyword.arg for keyword in call.keywords}
     assert None in names or names == set(told)  # a name without a text fails the build of the book
 
 
-def test_page_is_short(new, most):
-    prose = " ".join(cell.source for cell in new if cell.cell_type == "markdown")
-    lines = [line for cell in code(new) for line in cell.source.splitlines() if line.strip()]
-    assert (len(lines) <= most[0], len(prose.split()) <= most[1]) == (True, True)
+def test_page_is_short(cells):
+    prose = " ".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    lines = [line for cell in code(cells) for line in cell.source.splitlines() if line.strip()]
+    assert (len(lines) <= MOST_CODE, len(prose.split()) <= MOST_WORDS) == (True, True)
 
 
-def test_no_name_is_bound_in_three_cells(new):
-    bound = Counter(name for cell in code(new) for name in bindings(ast.parse(cell.source)))
+def test_no_name_is_bound_in_three_cells(cells):
+    bound = Counter(name for cell in code(cells) for name in bindings(ast.parse(cell.source)))
     assert [name for name, n in bound.items() if n > 2] == []
 
 
@@ -123,26 +98,26 @@ def bindings(module: ast.Module) -> set[str]:
     return {n.id for n in names if isinstance(n.ctx, ast.Store)}
 
 
-def test_page_shows_few_figures_and_tables(new, most):
-    prose = "\n".join(cell.source for cell in new if cell.cell_type == "markdown")
-    before_exercises = code(new[: [c.source.startswith("## Try it") for c in new].index(True)])
+def test_page_shows_few_figures_and_tables(cells):
+    prose = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    before_exercises = code(cells[: [c.source.startswith("## Try it") for c in cells].index(True)])
     tables = [n for c in before_exercises for n in calls(c.source, "answers.words")]
-    assert len(tables) + prose.count("```{glue:figure}") <= most[2]
+    assert len(tables) + prose.count("```{glue:figure}") <= MOST_SHOWN
 
 
-def test_page_checks_its_arithmetic(new):
-    nodes = [node for cell in code(new) for node in ast.walk(ast.parse(cell.source))]
+def test_page_checks_its_arithmetic(cells):
+    nodes = [node for cell in code(cells) for node in ast.walk(ast.parse(cell.source))]
     assert any(isinstance(node, ast.Assert) for node in nodes)
 
 
-def test_page_names_no_id_of_the_checklist(new):
-    for cell in new:
+def test_page_names_no_id_of_the_checklist(cells):
+    for cell in cells:
         assert not re.search(r"\b(IC|PZ|XT|BL)-[A-Z]\d", cell.source), cell.source
 
 
-def test_every_placed_figure_has_a_caption_a_description_and_its_data(new):
-    placed = {n.args[1].value for c in code(new) for n in calls(c.source, "figures.place")}
-    prose = "\n".join(cell.source for cell in new if cell.cell_type == "markdown")
+def test_every_placed_figure_has_a_caption_a_description_and_its_data(cells):
+    placed = {n.args[1].value for c in code(cells) for n in calls(c.source, "figures.place")}
+    prose = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
     shown = re.findall(GLUED, prose, re.DOTALL)
     assert {name for name, *_ in shown} == placed and len(shown) == len(placed)
     for name, label, alt, caption in shown:
@@ -154,13 +129,9 @@ def calls(source: str, name: str) -> list[ast.Call]:
     return [n for n in nodes if isinstance(n, ast.Call) and ast.unparse(n.func) == name]
 
 
-def test_every_figure_is_captioned_described_and_kept_as_csv(cells):
-    drawn = [cell for cell in code(cells) if "plt.subplots" in cell.source]
-    for cell in [cell for cell in drawn if "figures.place(" not in cell.source]:
-        about = cell.metadata["mystnb"]
-        name = about["figure"]["name"]
-        assert len(about["figure"]["caption"]) > 40 and len(about["image"]["alt"]) > 20
-        assert f'"{name}.csv"' in cell.source, name
+def test_every_figure_is_handed_to_a_place_in_the_prose(cells):
+    for cell in [cell for cell in code(cells) if "plt.subplots" in cell.source]:
+        assert "figures.place(" in cell.source, cell.source
 
 
 def test_prose_outweighs_bookkeeping_and_every_code_cell_has_a_text_near(cells):
@@ -171,16 +142,13 @@ def test_prose_outweighs_bookkeeping_and_every_code_cell_has_a_text_near(cells):
 
 
 def test_a_page_that_tests_claims_of_a_paper_keeps_its_verdicts():
-    asked = 'paper.claims("IC")', "answers.judge(", "answers.judge_ways("
+    asked = "answers.judge(", "answers.judge_ways("
     testing = [p for p in NOTEBOOKS if any(word in p.read_text("utf-8") for word in asked)]
     assert len(testing) >= 9
     for path in testing:
         text = path.read_text("utf-8")
-        if path in NEW:
-            found = calls(text, "answers.judge") + calls(text, "answers.judge_ways")
-            assert len(found) == 1, path.name
-        else:
-            assert text.count('runs.keep(paper.verdicts(kept), "verdicts.csv")') == 1, path.name
+        found = calls(text, "answers.judge") + calls(text, "answers.judge_ways")
+        assert len(found) == 1, path.name
 
 
 def test_notebooks_are_plain_percent_files_without_a_header():
@@ -213,65 +181,6 @@ def program(path: Path) -> ast.Module:
     return ast.parse("\n\n".join(cell.source for cell in code(cells)))
 
 
-def unguarded(module: ast.Module) -> list[str]:
-    """Calls that ask a model and would be reached with page = True.
-
-    Behind ``page`` is what stands in the else of ``if page`` or ``... if page else ...``, and in a
-    loop over a name that is given, once, as ``{} if page else ...`` (or over its items).
-    """
-    given: dict[str, list[ast.expr]] = {}
-    for node in ast.walk(module):
-        if isinstance(node, ast.Assign):
-            for target in node.targets:
-                given.setdefault(ast.unparse(target), []).append(node.value)
-    empty = {name for name, values in given.items() if all(map(_empty_on_a_page, values))}
-    found: list[str] = []
-    _search(module, empty, found)
-    return found
-
-
-def _empty_on_a_page(value: ast.expr) -> bool:
-    return (
-        isinstance(value, ast.IfExp)
-        and ast.unparse(value.test) == "page"
-        and ast.unparse(value.body) in ("{}", "[]")
-    )
-
-
-def _search(node: ast.AST, empty: set[str], found: list[str]) -> None:
-    skipped: list[ast.AST] = []
-    if isinstance(node, ast.If | ast.IfExp) and ast.unparse(node.test) == "page":
-        skipped = node.orelse if isinstance(node.orelse, list) else [node.orelse]
-    elif isinstance(node, ast.For) and ast.unparse(node.iter).partition(".")[0] in empty:
-        skipped = node.body
-    elif isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in COMPUTING:
-        found.append(ast.unparse(node))
-    for child in ast.iter_child_nodes(node):
-        if child not in skipped:
-            _search(child, empty, found)
-
-
-@pytest.mark.parametrize(
-    ("source", "n"),
-    [
-        ("lm = open_model('toy')", 1),
-        ("lm = tree.option_logprobs(lm, q)", 1),
-        ("lm = None if page else open_model('toy')", 0),
-        ("lm = open_model('toy') if page else None", 1),
-        ("if page:\n    x = 1\nelse:\n    x = option_logprobs(lm, q)", 0),
-        ("if page:\n    x = option_logprobs(lm, q)", 1),
-        ("if other:\n    x = 1\nelse:\n    x = option_logprobs(lm, q)", 1),
-        ("lms = {} if page else {1: 2}\nfor m in lms:\n    option_logprobs(m, q)", 0),
-        ("lms = {} if page else {1: 2}\nfor _, m in lms.items():\n    option_logprobs(m, q)", 0),
-        ("lms = {1: 2} if page else {}\nfor m in lms:\n    option_logprobs(m, q)", 1),
-        ("lms = {1: 2}\nfor m in lms:\n    option_logprobs(m, q)", 1),
-        ("lms = {} if page else {1: 2}\nlms = {3: 4}\nfor m in lms:\n    open_model(m)", 1),
-    ],
-)
-def test_the_search_for_what_a_page_would_compute_finds_it(source, n):
-    assert len(unguarded(ast.parse(source))) == n
-
-
 def test_there_are_notebooks_with_pages():
     assert {"10_iclke_relations", "11_iclke_shots"} <= {path.stem for path in ASKING}
     assert "90_leaderboard" in {path.stem for path in READING}
@@ -287,11 +196,9 @@ BESIDE = {
     "12_iclke_sequence": {"piece_logprobs", "open_model"},
     "55_lab_writing": {"generate", "open_model"},
 }
-# Whoever asks through the door (answers.ask) reads and keeps the same file by its construction.
-BY_HAND = [path for path in ASKING if path.stem in OLDER]
 
 
-@pytest.mark.parametrize("path", [p for p in ASKING if p not in BY_HAND], ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", ASKING, ids=lambda path: path.stem)
 def test_page_asks_models_through_the_door_alone(path):
     source = "\n\n".join(c.source for c in code(jupytext.read(path, fmt="py:percent").cells))
     doors = "answers.ask", "answers.write", "sequence.ask"
@@ -301,15 +208,6 @@ def test_page_asks_models_through_the_door_alone(path):
         assert "page" in given or None in given and '"page": page' in source, ast.unparse(call)
     names = {n.id for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Name)}
     assert asked and not names & COMPUTING - BESIDE.get(path.stem, set())
-
-
-@pytest.mark.parametrize("path", BY_HAND, ids=lambda path: path.stem)
-def test_a_page_asks_no_model(path):
-    module = program(path)
-    assert unguarded(module) == []
-    asked = {n.id for n in ast.walk(module) if isinstance(n, ast.Name)} & COMPUTING
-    why = "the notebook asks in another way, which the rule does not know"
-    assert "open_model" in asked and asked & SCORERS, why
 
 
 @pytest.mark.parametrize("path", READING, ids=lambda path: path.stem)
@@ -329,28 +227,6 @@ def test_a_page_over_the_runs_of_others_has_no_word_of_a_model_and_collects_on_a
     ]
     collected = [node for node in ast.walk(module) if _calls(node, "runs.collect")]
     assert collected and set(collected) == set(guarded)
-
-
-@pytest.mark.parametrize("path", BY_HAND, ids=lambda path: path.stem)
-def test_a_page_reads_what_its_runs_have_kept(path):
-    """Each ``if page`` that collects a file keeps the very same one, from the same name, else."""
-    module = program(path)
-    collected = [ast.unparse(n) for n in ast.walk(module) if _calls(n, "runs.collect")]
-    paired = []
-    for node in ast.walk(module):
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "page":
-            [read] = node.body
-            assert isinstance(read, ast.Assign) and _calls(read.value, "runs.collect")
-            name = ast.unparse(read.targets[0])
-            kept = [
-                [ast.unparse(argument) for argument in call.args]
-                for part in node.orelse
-                for call in ast.walk(part)
-                if _calls(call, "runs.keep")
-            ]
-            assert [name, ast.unparse(read.value.args[0])] in kept, name
-            paired.append(ast.unparse(read.value))
-    assert paired == collected and len(set(paired)) == len(paired) > 0
 
 
 def _calls(node: ast.AST, name: str) -> bool:

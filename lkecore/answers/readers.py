@@ -130,20 +130,18 @@ def by_tellings(answers: pd.DataFrame, forms: Sequence[str]) -> pd.DataFrame:
     return found[[*WAY, "tellings", "exposures", "facts", "accuracy"]]
 
 
-def tellings_needed(curve: pd.DataFrame) -> pd.DataFrame:
-    """After how many tellings are half of the facts answered rightly? A row for each way and form.
+def tellings_needed(curve: pd.DataFrame, share: float = 0.5) -> pd.DataFrame:
+    """After how many tellings is a ``share`` of the facts answered rightly? A row for each way and form.
 
     ``curve`` is of :func:`by_tellings`. Columns: made_by, estimator, form, kind_of_model; ``needed``,
-    ``low`` and ``high`` (:func:`lkecore.metrics.dose.exposures_needed`), infinite where one half is not
+    ``low`` and ``high`` (:func:`lkecore.metrics.dose.exposures_needed`), infinite where the share is not
     reached with the most tellings of the world; ``text``, which says "> most" and "≤ least" there.
     """
     rows = []
     for key, part in groups_of(curve[curve["tellings"] > 0], WAY):
         part = part.sort_values("tellings")
-        shares = (
-            [getattr(x, end) for x in part["accuracy"]] for end in ("estimate", "high", "low")
-        )
-        ends = [dose.exposures_needed(part["tellings"], share) for share in shares]
+        lines = ([getattr(x, end) for x in part["accuracy"]] for end in ("estimate", "high", "low"))
+        ends = [dose.exposures_needed(part["tellings"], line, share) for line in lines]
         least, most = part["tellings"].iloc[[0, -1]]
         texts = [_needed_text(end, least, most) for end in ends]
         rows.append((*key, *ends, f"{texts[0]} [{texts[1]}, {texts[2]}]"))

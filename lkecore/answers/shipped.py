@@ -169,9 +169,12 @@ def asked_for(profiles: Sequence[str], notebook: str, **ours: Any) -> dict[str, 
     return {"this run": ours} | shipped
 
 
-def made_by(profiles: Sequence[str], notebook: str) -> list[str]:
-    """What made the shipped answers of a notebook, a text for each profile, and how to make them again."""
-    abouts = [read(name, notebook)[1] for name in profiles]
+def made_by(profiles: Sequence[str], notebook: str, *, apart: str = "") -> list[str]:
+    """What made the shipped answers of a notebook, a text for each profile, and how to make them again.
+
+    ``apart`` as for :func:`read`.
+    """
+    abouts = [read(name, notebook, apart=apart)[1] for name in profiles]
     lines = [f"shipped: {line(about)}; to make it again: {about['command']}" for about in abouts]
     return [fill(each, 79, subsequent_indent="  ") for each in lines]
 

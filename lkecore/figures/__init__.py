@@ -7,8 +7,9 @@ alone to be read.
 from lkecore.figures.agreement import pair_scatters, square_maps
 from lkecore.figures.base import ACCURACY, DARK, MARKERS, PALETTE, plain_ticks, style
 from lkecore.figures.board import board_dots, board_matrices
+from lkecore.figures.claims import claim_marks
 from lkecore.figures.confidence import kept_lines, over_options, panels, reliability
-from lkecore.figures.doses import dose_lines, dose_panels
+from lkecore.figures.doses import dose_lines, dose_panels, size_summaries
 from lkecore.figures.formats import format_panels, format_sizes, interval_marks, separator_bars
 from lkecore.figures.models import (
     OTHER_MODEL,
@@ -33,12 +34,13 @@ from lkecore.figures.tree import cost_lines, prefix_tree, tree_mask
 from lkecore.figures.written import written_bars
 
 __all__ = [
-    "ACCURACY", "DARK", "MARKERS", "OTHER_MODEL", "PALETTE", "accuracy_bars", "accuracy_scatter",
-    "bars_by_model", "board_dots", "board_matrices", "change_by_distance", "cost_lines",
-    "dose_lines", "dose_panels", "findings", "format_panels", "format_sizes", "heat_map",
-    "interval_marks", "kept_lines", "over_options", "pair_scatters", "paired_bars", "panels",
-    "place", "plain_ticks", "prefix_tree", "prompt_dots", "published_dots", "reach_panels",
-    "reliability", "separator_bars", "sequence_columns", "sequence_panel", "shots_curve",
-    "shots_panels", "size_lines", "slot_marks", "square_maps", "style", "subsumption_dots",
-    "threshold_curve", "told_lines", "told_or_true", "tree_mask", "written_bars",
+    "ACCURACY", "DARK", "MARKERS", "OTHER_MODEL", "PALETTE", "accuracy_bars",
+    "accuracy_scatter", "bars_by_model", "board_dots", "board_matrices", "change_by_distance",
+    "claim_marks", "cost_lines", "dose_lines", "dose_panels", "findings", "format_panels",
+    "format_sizes", "heat_map", "interval_marks", "kept_lines", "over_options", "pair_scatters",
+    "paired_bars", "panels", "place", "plain_ticks", "prefix_tree", "prompt_dots",
+    "published_dots", "reach_panels", "reliability", "separator_bars", "sequence_columns",
+    "sequence_panel", "shots_curve", "shots_panels", "size_lines", "size_summaries",
+    "slot_marks", "square_maps", "style", "subsumption_dots", "threshold_curve", "told_lines",
+    "told_or_true", "tree_mask", "written_bars",
 ]  # fmt: skip

@@ -12,6 +12,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 
 PALETTE = "colorblind"
 DARK = "#222222"
+MOST_HUES = 9  # colours that can be told from each other
 MARKERS = "os^v"  # 4 markers over 9 colours: no two of 36 families look the same
 ACCURACY = "accuracy (share of test facts)"
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")

@@ -1,6 +1,7 @@
 """Accuracy over how often a model was told a fact."""
 
 from collections.abc import Sequence
+from itertools import cycle
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lkecore.figures.base import DARK, MARKERS, PALETTE, check
+from lkecore.figures.base import DARK, MARKERS, MOST_HUES, PALETTE, check
 
 
 def dose_lines(
@@ -30,17 +31,17 @@ def dose_lines(
     worlds, look alike and have one entry in a legend. Exposures are drawn in doublings up to `most`.
     Facts with 0 exposures were never told: their marks stand apart, where one half would be.
     ValueError for missing columns or values, a row that occurs twice, a hue without a place among
-    the first four of `hue_order`, or exposures above `most`.
+    the first nine of `hue_order`, or exposures above `most`.
     """
     keys = [hue, unit, "exposures"]
     check(frame, [*keys, "accuracy", "low", "high"], unique=keys)
-    places = hue_order[: len(MARKERS)]
+    places = hue_order[:MOST_HUES]
     if others := set(frame[hue]) - set(places):
         raise ValueError(f"{hue} {sorted(others)} has no place among {places}")
     if (largest := frame["exposures"].max()) > most:
         raise ValueError(f"exposures of {largest} stand above most, {most}")
     colours = sns.color_palette(PALETTE, len(places))
-    for name, colour, marker in zip(places, colours, MARKERS, strict=False):
+    for name, colour, marker in zip(places, colours, cycle(MARKERS), strict=False):
         look = {"color": colour, "marker": marker, "markersize": 5}
         label = name
         for _, part in frame[frame[hue] == name].sort_values("exposures").groupby(unit):
@@ -93,4 +94,50 @@ def dose_panels(
         (ax.get_legend_handles_labels() for ax in axes.flat), key=lambda found: len(found[1])
     )
     figure.legend(*shown, loc="outside upper center", ncols=3, frameon=False)
+    return figure
+
+
+def size_summaries(frame: pd.DataFrame, *, sizes: Sequence[str], often: int) -> Figure:
+    """Two panels over the size of a model: what it finds of facts told often, and tellings until one half.
+
+    `frame`: a row for each `made_by` and `kind_of_model`, one of `sizes`, with `accuracy`, `low` and `high`
+    (shares of facts), `needed` (tellings; infinite where one half is not reached, drawn at the upper edge)
+    and `most` of the world. Each `made_by` has a colour and a marker. ValueError for missing columns
+    or values, a row that occurs twice, a size without a place, or more `made_by` than colours.
+    """
+    keys = ["made_by", "kind_of_model"]
+    check(frame, [*keys, "accuracy", "low", "high", "needed", "most"], unique=keys)
+    names = frame["made_by"].unique()
+    if others := set(frame["kind_of_model"]) - set(sizes):
+        raise ValueError(f"sizes {sorted(others)} have no place among {list(sizes)}")
+    if len(names) > MOST_HUES:
+        raise ValueError(f"{len(names)} worlds; there are colours for {MOST_HUES}")
+    top = 2 * frame["most"].max()
+    figure, axes = plt.subplots(1, 2, figsize=(9, 4.2), layout="constrained")
+    for n, name in enumerate(names):
+        part = frame[frame["made_by"] == name]
+        at = part["kind_of_model"].map(list(sizes).index) + 0.1 * (n - (len(names) - 1) / 2)
+        order = at.sort_values().index
+        at, part = at[order], part.loc[order]
+        look = {
+            "color": sns.color_palette(PALETTE, 9)[n % 9],
+            "marker": MARKERS[n],
+            "ms": 6,
+            "lw": 1.2,
+        }
+        axes[0].plot(at, part["accuracy"], label=name, **look)
+        axes[0].vlines(at, part["low"], part["high"], color=look["color"], lw=1)
+        axes[1].plot(at, part["needed"].clip(upper=top), **look)
+    axes[0].set(ylim=(0, 1), ylabel=f"accuracy, told {often} times or more")
+    axes[1].set_yscale("log", base=2)
+    ticks = [2**i for i in range(int(np.log2(top)))]
+    axes[1].set_yticks([*ticks, top], [*map(str, ticks), "more"])
+    axes[1].minorticks_off()
+    axes[1].set(ylim=(0.8, 1.1 * top), ylabel="tellings needed for one half")
+    for ax in axes:
+        ax.set_xticks(range(len(sizes)), sizes)
+        ax.set(xlim=(-0.5, len(sizes) - 0.5), xlabel="size of the model (parameters)")
+    figure.legend(
+        *axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=2, frameon=False
+    )
     return figure

@@ -210,7 +210,7 @@ def table(verdicts: pd.DataFrame) -> pd.DataFrame:
 
 
 def findings(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """The rows of :func:`judged` that count as findings; a claim about several things names which, in brackets."""
+    """The rows of :func:`judged` that count as findings. A claim about several things says which."""
     once = verdicts[verdicts["once"] & ~verdicts["is_check"]]
     several = once.groupby("id")["of"].transform("nunique") > 1
     named = once["claim"] + " (" + once["of"] + ")"

@@ -57,6 +57,11 @@ def test_models_that_cannot_be_compared_are_refused(asked):
         scaling.check([SMALL], ["template-1"], asked, 16)
     with pytest.raises(BadInput, match="often is 17: no fact is told just so often"):
         scaling.check([SMALL], ESTIMATORS, asked, 17)
+    wrongly = asked.assign(
+        occurrences=asked["occurrences"].mask(asked["state"] == "mislearned", 17)
+    )
+    with pytest.raises(BadInput, match="often is 17"):  # told so often, but wrongly
+        scaling.check([SMALL], ESTIMATORS, wrongly, 17)
 
 
 def test_beside_has_other_worlds_base_models_and_the_same_relations(monkeypatch):
@@ -203,6 +208,16 @@ def test_sentences_are_about_this_run_and_say_what_is_not_there():
             assert "0.75 [" in said["size"]
         else:
             assert said["size"].startswith("One size was asked")
+
+
+def test_the_sentence_on_worlds_has_the_ends_of_each_size(monkeypatch):
+    other = rows_of("lab:smoke-2/0.15m", [0] * 4 + [1, 0, 0, 0], [4] * 4 + [16] * 4)
+    monkeypatch.setattr(scaling, "read", lambda name, page: (other, {}))
+    mine = rows_of(SMALL, [0] * 4 + [1, 1, 1, 0], [4] * 4 + [16] * 4, parameters=1000)
+    every = scaling.beside(mine, ["x"])
+    tables = scaling.of_worlds(every, readers.by_tellings(every, ["list"]), 16)
+    said = scaling.sentences(tables, scaling.gains(every, 16, seed=0), scaling.filled(every), 16)
+    assert said["worlds"] == "Over 2 worlds it is, by size, 0.15m 0.25 to 0.75 of these facts."
 
 
 def test_the_page_reads_what_ships():

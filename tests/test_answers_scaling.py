@@ -188,6 +188,8 @@ def test_claims_take_the_doses_and_the_ends_of_the_sizes():
     assert values["LAB-size-room"] == {(here, "0.15m"): 1 / 4}
     assert values["LAB-size-rises"] == {(here, "2m minus 0.15m"): pytest.approx(2 / 4)}
     assert found["LAB-exposures-rise"][here, "2m"].method == "Newcombe"
+    two = scaling.claimed(of_run(*frames[:2]), seed=0)["LAB-size-rises"]
+    assert [key[1] for key in two] == ["0.7m minus 0.15m"]
     alone = scaling.claimed(of_run(frames[0]), seed=0)
     assert set(alone) == {"LAB-exposures-rise", "LAB-size-room"}
 
@@ -196,14 +198,19 @@ def test_sentences_are_about_this_run_and_say_what_is_not_there():
     tellings = [4] * 4 + [16] * 4
     small = rows_of(SMALL, [0] * 4 + [1, 0, 0, 0], tellings, parameters=1000)
     large = rows_of(LARGE, [0] * 4 + [1] * 4, tellings, parameters=2000)
-    for frames in ([small, large], [small]):
+    others = [
+        rows_of(model, [0, 1] * 4, tellings, parameters=1000, **way)
+        for model in (SMALL, LARGE)
+        for way in ({"form": "both"}, {"estimator": "template-1"})
+    ]
+    for frames in ([small, large, *others], [small]):
         every = of_run(*frames)
         curve = readers.by_tellings(every, ["list"])
         tables = scaling.of_worlds(every, curve, 16), scaling.gains(every, 16, seed=0)
         said = scaling.sentences(*tables, scaling.filled(every), 16)
         assert "0.15m > 16" in said["needed"]
         assert said["worlds"] == "No other world stands beside this one."
-        if len(frames) == 2:
+        if len(frames) > 1:
             assert "0.7m 8.0" in said["needed"] and said["size"].count("from 0.15m to 0.7m") == 1
             assert "0.75 [" in said["size"]
         else:

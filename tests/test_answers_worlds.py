@@ -54,6 +54,15 @@ def test_an_auroc_is_that_of_brute_force_over_told_facts_and_all_their_controls(
     assert row["all_auroc"].estimate == pytest.approx(above, abs=0.004)
 
 
+def test_the_claim_on_lists_is_about_the_largest_model_of_each_world(of_lists, claimed):
+    assert list(zip(of_lists["world"], of_lists["size"], strict=True)) == [
+        (f"lab:book-{i}", size) for i in (1, 2, 3) for size in ("0.15m", "0.7m", "2m")
+    ]
+    for row in of_lists[of_lists["size"] == "2m"].itertuples():
+        assert claimed["LAB-list-auroc", worlds.FAIR, row.world] is row.auroc
+        assert claimed["LAB-list-auroc", worlds.ALL, row.world] is row.all_auroc
+
+
 def test_claims_are_those_of_plain_counts(every, claimed):
     frame = every[every["model"] == "lab:book-3/2m"]
     rows = frame.to_dict("records")

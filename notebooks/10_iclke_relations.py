@@ -6,6 +6,9 @@
 #
 # **What came out.** {glue:text}`known` {glue:text}`ends` {glue:text}`second` {glue:text}`shipped`
 #
+# ```{glue:} carried
+# ```
+#
 # ```{glue:figure} fig-iclke-relations
 # :name: fig-iclke-relations
 # :alt: Horizontal bars of accuracy for each relation and each estimator, with intervals and a mark at chance.
@@ -30,8 +33,8 @@
 # - relations differ much: "publication date" comes near 1, "student of" stays near 0.1;
 # - what stands between subject and object in the shots hardly matters (Section 4.1, Figure 4).
 #
-# The paper's run needs about 50 × 400 × 100 option scores for each model, on GPUs for the large ones. This
-# page takes minutes on a laptop: it has a small model, other facts, and fewer of them.
+# The paper's run needs about 50 × 400 × 100 option scores for each model, on GPUs for the large ones. Ours has small
+# models, other facts, and fewer of them.
 
 # %% [markdown]
 # ## Parameters
@@ -40,16 +43,16 @@
 models: list[str] = ["smollm2"]
 fact_set: str = "atlas"
 relations: list[str] = []  # empty: all of the fact set
-estimators: list[str] = [
-    "iclke-space",
-    "iclke-newline",
-    "iclke-colon",
-    "iclke-arrow",
-]  # the paper's first; of the others the best is chosen
+# The paper's comes first; of the others the best is chosen.
+estimators: list[str] = ["iclke-space", "iclke-newline", "iclke-colon"]
 n_shots: int = 50  # pairs shown before the question
 n_options: int = 100  # candidate objects; fewer where a relation has fewer
 n_facts: int = 25  # test facts of each relation
 n_choice: int = 4  # training facts of each relation, to choose by
+n_redraws: int = 1  # draws of other shots, to see how much they move it
+n_redraw_facts: int = 25  # test facts of each relation that these ask
+results: str = ""  # profile in results/ that carries this page; empty: none
+n_again: int = 15  # of its questions, for each estimator, are asked again
 shipped: list[str] = []  # profiles in results/ to set beside
 seed: int = 0  # draws shots, facts, options and resamples
 dtype: str = "float32"
@@ -105,40 +108,49 @@ for name in estimators:
 
 # %%
 best = {model: others[0] for model in models if others}
+this = "10_iclke_relations"
+source = {"results": results, "notebook": this, "dtype": dtype, "page": page}
 if len(others) > 1:
     drawn |= {"part": "choice", "n_facts": n_choice}
-    spare = prompts.of_sample(
-        facts.draw(fact_set, relations, **drawn), estimators
-    )
-    tried = answers.ask(models, spare, "choice.parquet", dtype=dtype, page=page)
+    spare = facts.draw(fact_set, relations, **drawn)
+    to_try = prompts.of_sample(spare, estimators), "answers-choice.parquet"
+    tried = answers.ask(models, *to_try, **source, n_again=0)
     best = answers.best(tried, others)
     for model, name in best.items():
         print(f"{model}: of {', '.join(others)}, {name} did best")
 
 # %% [markdown]
 # Now the test facts, in the paper's way and in the chosen one. Shots, facts and options are the same in both, so that
-# each answer has its pair. Results of longer runs stand beside ours. They are **not this run**: other models may be
-# among them, and other facts.
+# each answer has its pair. Where `results` names a longer run, the answers are those that it has kept, if models and
+# questions are the same to the letter; a sample is asked again, and the page stops if one differs. Other results that
+# ship stand beside, of other models and other facts.
 
 # %%
 to_ask = {
     m: [e for e in estimators if e in (paper, best.get(m))] for m in models
 }
-ours = answers.ask(
-    models,
-    prompts.of_sample(sample, estimators),
-    "answers.parquet",
-    dtype=dtype,
-    page=page,
-    only=to_ask,
-    keep_scores=True,
-)
-this = "10_iclke_relations"
-every = answers.beside(ours, shipped, this)
+source |= {"only": to_ask, "n_again": n_again}
+asked = prompts.of_sample(sample, estimators), "answers.parquet"
+ours = answers.ask(models, *asked, **source, keep_scores=True)
+every = answers.beside(ours, shipped, this, carried=results)
 wanted = {"n_options": n_options, "n_facts": n_facts}
 few = answers.fewer(every, answers.asked_for(shipped, this, **wanted))
-print(f"{len(ours):,} questions here, {len(every) - len(ours):,} shipped")
+print(f"{len(ours):,} answers, and {len(every) - len(ours):,} beside")
 print(*answers.made_by(shipped, this), sep="\n")
+
+# %% [markdown]
+# Some of the same facts and options behind other shots: each draw of them is another prompt. The first draw is that of
+# the answers above, about these facts. Where the draws of one estimator lie as far apart as two estimators do, one draw cannot tell these two apart.
+
+# %%
+seeds = range(seed + 1, seed + 1 + n_redraws)
+redrawn = prompts.redrawn(sample, estimators, seeds, n_facts=n_redraw_facts)
+rest = {"by": ("estimator", "relation", "draw"), "n_again": n_again // 3}
+to_try = redrawn, "answers-draws.parquet"
+more = answers.ask(models, *to_try, **source | rest)
+first = ours.assign(draw=seed)
+draws = answers.over_draws(first, more, ["model", "estimator"])
+print(draws.round(3).to_string(index=False))
 
 # %% [markdown]
 # ## Answers
@@ -192,11 +204,13 @@ runs.keep(gains, "gain-by-relation.csv")
 
 # %% tags=["hide-input"]
 ends = answers.best_and_worst(ours, how[1:], names=papers.property_names())
-here = overall["source"] == "this run"
+here = overall["source"] == "this page"
 top, guess = overall[here].iloc[0], 1 / ours["n_options"].mean()
-second = "Only one way of asking was tried here."
-if len(mine := gained[gained["source"] == "this run"]):
-    second = f"Other separators ({mine.iloc[0]['estimator']}) change this by "
+other = draws.iloc[0]
+second = f"Over {other.draws} draws of shots it finds {other.least:.2f} to "
+second += f"{other.most:.2f} of {other.facts} facts."
+if len(mine := gained[gained["source"] == "this page"]):
+    second += f" Other separators ({mine.iloc[0]['estimator']}) change it by "
     second += f"{mine.iloc[0]['gain'].text()}."
 longer = [
     f"{row.model} on {row.source.removeprefix('shipped: ')} {row.over_relations.text()}"
@@ -207,10 +221,9 @@ figures.findings(
     f"(mean over {top['relations']} relations and its 95 % interval); a blind guess in {guess:.2f}.",
     ends=f"It knows best {ends.iloc[0]['best']}, and worst {ends.iloc[0]['worst']}.",
     second=second,
-    shipped="In longer runs, on real facts: "
-    + ("; ".join(longer) or "none stand beside this one")
-    + ".",
+    shipped=f"Beside it stand {'; '.join(longer) or 'no other results'}.",
 )
+figures.note("carried", answers.carried(ours))
 
 # %% [markdown]
 # ## Figures
@@ -219,7 +232,7 @@ figures.findings(
 # relation; how long the intervals are; and whether two estimators tell the same story about one relation.
 
 # %% tags=["hide-input"]
-star = {name: f"{name} *" for name in few["this run"]}
+star = {name: f"{name} *" for name in few["this page"]}
 bars = measured[measured["model"] == models[0]].replace({"relation": star})
 chance = bars.drop_duplicates("relation").set_index("relation")["chance"]
 size = (7, 1 + 0.45 * len(sample))
@@ -272,7 +285,7 @@ figures.place(fig, "fig-iclke-heat", heat)
 
 # %% tags=["hide-input"]
 dots = answers.bounds(overall, "over_relations", "accuracy")
-mark = dots["source"].map(lambda s: "" if s == "this run" else f" ({s[9:]})")
+mark = dots["source"].map(lambda s: "" if s == "this page" else f" ({s[9:]})")
 dots["name"] = dots["model"] + ", " + dots["estimator"] + mark
 dots = dots[["name", "accuracy", "low", "high"]]
 canvas, axes = plt.subplots(figsize=(9, 9), layout="constrained")

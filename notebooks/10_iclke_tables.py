@@ -148,7 +148,7 @@ answers.words(table_9)
 # each row with its own chance. (With one source, or nothing in common, the table is empty.)
 
 # %%
-longer = known[known["source"] != "this run"]
+longer = known[known["source"] != "this page"]
 shared, same = paper_tables.same_relations(longer, seed=seed)
 runs.keep(same, "same-relations.csv")
 print(f"{len(shared)} relations:", *shared, sep="\n- ")

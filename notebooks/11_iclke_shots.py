@@ -213,7 +213,7 @@ if len(at_n) > 1:
 longer = [
     f"{row.model} {row.accuracy.text()} after {row.most}"
     f"{' (which may be guessing)' if row.at_chance else ''}"
-    for row in needs[needs["source"] != "this run"].itertuples()
+    for row in needs[needs["source"] != "this page"].itertuples()
     if row.estimator == top["estimator"]
 ]
 beside = f"In longer runs: {'; '.join(longer)}." if longer else "-"
@@ -227,9 +227,9 @@ figures.findings(most=most, enough=enough, luck=luck, shipped=beside)
 
 # %% covers=["IC-F1", "IC-D1"] needs={"IC-D1": {"fact_set": "nobel"}} tags=["hide-input"]
 points = by_shots.points(means, needs)
-here = points["source"] == "this run"
+here = points["source"] == "this page"
 titles = {
-    ("this run", model): f"{model}, {drawn[about].relation.label}"
+    ("this page", model): f"{model}, {drawn[about].relation.label}"
     for model, about in own.items()
 }
 fig = figures.shots_panels(of_draws, points[here], titles=titles)

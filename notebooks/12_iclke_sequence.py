@@ -212,7 +212,7 @@ tests = sequence.every_test(tests, changes, gone)
 # What this page says at its top is put together from these tables. No number in it is typed.
 
 # %% tags=["hide-input"]
-best = levels.loc[levels[levels["source"] == "this run"]["last"].idxmax()]
+best = levels.loc[levels[levels["source"] == "this page"]["last"].idxmax()]
 rows = (changes[each] == best[each]).all(axis=1)
 block = changes[rows & (changes["arrangement"] == "block")]
 block = block.set_index("kind")
@@ -257,7 +257,7 @@ figures.place(figures.reach_panels(bars, panels), "fig-sequence-reach", bars)
 
 # %% covers=["IC-S5", "IC-D1", "IC-F2", "IC-F9", "IC-F10", "IC-F11"] needs={"IC-S5": {"n_pairs": 200}, "IC-D1": {"fact_set": "nobel"}, "IC-F9": {"models": 2}, "IC-F10": {"models": 3}, "IC-F11": {"models": 4}} tags=["hide-input"]
 one = sequence.roles(every, n_behind=n_behind)
-here = one["source"] == "this run"
+here = one["source"] == "this page"
 one = one.assign(model=sequence.named(one))
 fig = plt.figure()
 figures.sequence_columns(one[here], fig)

@@ -258,7 +258,7 @@ figures.place(fig, "fig-eic-slots", marks)
 
 # %%
 over = gaps["over_relations"].combine_first(gaps["over_facts"])
-gaps = gaps.assign(over=over, source="this run")
+gaps = gaps.assign(over=over, source="this page")
 human = gaps[gaps["second"] == templates.HUMAN_KIND]
 tested = {"IC-eic-above-human": answers.tested(human, "over")}
 judged = answers.judge(tested, estimator="eiclke", as_paper=True)

@@ -195,8 +195,8 @@ has_r = pairs[pairs["r"].notna()]
 height = has_r["r"].map(lambda r: r.estimate).sort_values(ascending=False)
 top = has_r.loc[height.index].drop_duplicates("source").set_index("source")
 highest, others = "No two models of this run can be compared.", "-"
-if "this run" in top.index:
-    row = top.loc["this run"]
+if "this page" in top.index:
+    row = top.loc["this page"]
     highest = f"{row['one']} and {row['other']} agree most: r is"
     highest += f" {row['r'].text()} over {len(sample)} relations."
     others = "One of the two may do no better than guess, so this may be luck."
@@ -209,7 +209,7 @@ if untold.any():
     control += f" {height[untold].max():.2f}, by luck or easy guesses."
 longer = [
     f"{row.one} and {row.other} {row.r.text()} on {source[9:]}"
-    for source, row in top.drop(index="this run", errors="ignore").iterrows()
+    for source, row in top.drop(index="this page", errors="ignore").iterrows()
 ]
 longer = f"Longer runs, on real facts: {'; '.join(longer)}." if longer else "-"
 figures.findings(

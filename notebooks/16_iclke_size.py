@@ -124,7 +124,7 @@ ours = answers.ask(models, questions, "answers.parquet", dtype=dtype, page=page)
 in_order = ours.sort_values(["relation", "fact"])
 first = in_order[in_order["estimator"] == main]
 every = answers.beside_worlds(first, shipped, main, without=fact_set)
-worlds = every.loc[every["source"] != "this run", "world"].unique()
+worlds = every.loc[every["source"] != "this page", "world"].unique()
 of_worlds = [(f"{name}/0.15m", f"{name}/2m") for name in worlds]
 ends = [(family[0], family[-1]) for family in families] + of_worlds
 pairs += of_worlds
@@ -253,7 +253,7 @@ figures.place(fig, "fig-size-eta", drawn)
 # %%
 same_data = fact_set.startswith("hub:QinyuanWu/T-Rex-MC") and not relations
 protocol = (n_shots, n_options, n_facts, main) == (50, 100, 400, "iclke-space")
-here = rates[rates["source"] == "this run"]
+here = rates[rates["source"] == "this page"]
 compared = papers.table_1_verdicts(
     here, same_data=same_data, same_protocol=protocol
 )

@@ -147,7 +147,7 @@ if "eiclke" in estimators:
 
 # %%
 ours = answers.ask(models, questions, "answers.parquet", dtype=dtype, page=page)
-in_order = ours.sort_values(["relation", "fact"]).assign(source="this run")
+in_order = ours.sort_values(["relation", "fact"]).assign(source="this page")
 print(f"{len(ours):,} questions, {n_options} options each")
 
 # %% [markdown]
@@ -222,7 +222,7 @@ figures.findings(**tuned.sentences(table, traces))
 
 # %% covers=["IC-F7", "IC-F15"] tags=["hide-input"]
 mine = tuned.halves(changed)
-panels = {"this run": mine, "published, other models": papers.table_10_bars()}
+panels = {"this page": mine, "published, other models": papers.table_10_bars()}
 fig, axes = plt.subplots(1, 2, figsize=(11, 5.5), layout="constrained")
 for ax, (title, bars) in zip(axes, panels.items(), strict=True):
     if len(bars):

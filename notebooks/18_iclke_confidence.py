@@ -6,6 +6,9 @@
 #
 # **What came out.** {glue:text}`sure` {glue:text}`honest` {glue:text}`carry`
 #
+# ```{glue:} carried
+# ```
+#
 # ```{glue:figure} fig-confidence-above
 # :name: fig-confidence-above
 # :alt: Two panels over the threshold of confidence: accuracy of the answers above it with intervals, and the share of answers above it, a line for each model and estimator.
@@ -33,7 +36,7 @@
 # curves of Figure 8 are lost in our copy of the paper, and no number stands beside them. Its caption says that the data
 # consist of "50 examples". We read this as 50 shots. It may also mean 50 test facts; that reading is below, too.
 #
-# By default this page asks the questions of {doc}`10_iclke_relations`, so that the scores are in the cache.
+# By default this page asks the questions of {doc}`10_iclke_relations`.
 
 # %% [markdown]
 # ## Parameters
@@ -52,6 +55,8 @@ wanted: float = 0.6  # share right that we ask of kept answers, in Try it
 n_pool: int = 100  # facts that pairs are drawn from, at most half of all
 n_facts: int = 25  # test facts of each relation
 n_choice: int = 4  # pool facts of each relation that are asked to choose by
+results: str = ""  # profile in results/ that carries this page; empty: none
+n_again: int = 15  # of its questions, for each estimator, are asked again
 shipped: list[str] = []  # profiles in results/ with many relations (page 10)
 shipped_one: list[str] = []  # those with one relation and many shots (page 11)
 seed: int = 0  # draws shots, facts, options and resamples
@@ -119,24 +124,22 @@ for name in estimators:
 # others, in the random order in which they were drawn. The probability of an option does not depend on the others. Only the
 # sum changes by which it is divided. So no model is needed to ask with fewer options.
 #
-# Results of longer runs may stand beside these. They are **not this run**: other models may be among them, and other
-# facts. Of the runs over one relation we take the first draw of the most shots.
+# Where `results` names a longer run of this page, its answers are these, and a sample is asked again. Other results
+# may stand beside. Of those over one relation we take the first draw of the most shots.
 
 # %%
-asked = answers.ask(
-    models,
-    questions,
-    "answers.parquet",
-    by=["estimator", "part", "relation"],
-    reading=partial(sure_at.with_fewer, cut_to=cut_to),
-    dtype=dtype,
-    page=page,
-)
+this, of_one = "10_iclke_relations", "11_iclke_shots"
+source = {"results": results, "notebook": "18_iclke_confidence"}
+source |= {"n_again": n_again, "dtype": dtype, "page": page}
+source |= {"by": ["estimator", "part", "relation"]}
+source["reading"] = partial(sure_at.with_fewer, cut_to=cut_to)
+asked = answers.ask(models, questions, "answers.parquet", **source)
 full = sure_at.with_all(asked)
 test = full[full["part"] == "test"].reset_index(drop=True)
-this, of_one = "10_iclke_relations", "11_iclke_shots"
-every = answers.beside_single(test, shipped, this, shipped_one, of_one)
-print(f"{len(test):,} test answers here, {len(every) - len(test):,} shipped")
+every = answers.beside_single(
+    test, shipped, this, shipped_one, of_one, carried=results
+)
+print(f"{len(test):,} test answers, and {len(every) - len(test):,} beside")
 print(*answers.made_by(shipped, this), sep="\n")
 print(*answers.made_by(shipped_one, of_one), sep="\n")
 
@@ -167,7 +170,7 @@ answers.words(answers.texts(overall))
 
 # %% covers=["IC-E7"]
 curves = sure_at.above(every, asked_as, thresholds)
-above = curves[curves["source"] == "this run"].drop(columns="source")
+above = curves[curves["source"] == "this page"].drop(columns="source")
 runs.keep(answers.bounds(above, "accuracy"), "accuracy-at.csv")
 shown = answers.texts(above[above["estimator"] == estimators[0]])
 print(shown.to_string(index=False))
@@ -206,7 +209,7 @@ print(f"{len(whole)} of {len(sample)} relations have {n_options} options")
 # %% tags=["hide-input"]
 at_half = sure_at.at_one(every, asked_as, 0.5)
 one, texts = at_half.iloc[0], answers.texts(at_half)
-longer = (texts["source"] != "this run") & (texts["right"] != "")
+longer = (texts["source"] != "this page") & (texts["right"] != "")
 longer = texts[longer & (texts["estimator"] == estimators[0])]
 where = longer["source"].str.removeprefix("shipped: ")
 each = longer["right"] + " (" + longer["model"] + ", " + where + ")"
@@ -219,8 +222,9 @@ figures.findings(
     honest=f"Its mean confidence minus its accuracy is {overall['surplus'][0].text()}.",
     carry=f"Above the same 0.5, answers of longer runs are right in {', '.join(each)}."
     if len(each)
-    else "No longer runs stand beside this one.",
+    else "No other results stand beside these.",
 )
+figures.note("carried", answers.carried(asked))
 
 # %% [markdown]
 # ## Figures
@@ -232,7 +236,7 @@ figures.findings(
 # %% covers=["IC-F8"] tags=["hide-input"]
 lines = answers.bounds(curves, "accuracy")
 lines["asked"] = lines["model"] + ", " + lines["estimator"]
-mine = lines[lines["source"] == "this run"].drop(columns="source")
+mine = lines[lines["source"] == "this page"].drop(columns="source")
 fig, axes = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained")
 figures.threshold_curve(mine, axes[0], hue="asked")
 figures.kept_lines(mine, axes[1], hue="asked")

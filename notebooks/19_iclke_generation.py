@@ -269,7 +269,7 @@ sides = {
     "IC-generation-tuned": [((m, ic[m]), (b, ic[m])) for m, b in pairs],
 }
 gaps = {
-    claim: written.differences(each, of, seed=seed).assign(source="this run")
+    claim: written.differences(each, of, seed=seed).assign(source="this page")
     for claim, of in sides.items()
 }
 

@@ -145,7 +145,7 @@ forms = lab.forms_of(every)
 curve = readers.by_tellings(every, forms)
 needed = readers.tellings_needed(curve)
 runs.keep(needed.drop(columns="text"), "tellings-needed.csv")
-here = needed[needed["made_by"].str.startswith("this run")]
+here = needed[needed["made_by"].str.startswith("this page")]
 answers.words(scaling.wide(here, "text", sizes, ["estimator", "form"]))
 
 # %% [markdown]
@@ -207,7 +207,7 @@ figures.findings(**scaling.sentences(of_worlds, gained, full, often))
 # left stand the facts that were never told.
 
 # %% tags=["hide-input"]
-mine = curve[curve["made_by"].str.startswith("this run")]
+mine = curve[curve["made_by"].str.startswith("this page")]
 dose = answers.bounds(mine, "accuracy")
 look = {"hue": "kind_of_model", "unit": "made_by", "hue_order": sizes}
 look |= {"rows": "estimator", "columns": "form", "panels": forms}
@@ -306,7 +306,7 @@ answers.words(scaling.wide(most, "text", sizes, ["estimator", "form"]))
 # ````
 
 # %%
-strong = scaling.in_lists(every[every["source"] == "this run"])
+strong = scaling.in_lists(every[every["source"] == "this page"])
 strong = strong[strong["tellings"] >= often]
 right = strong.pivot(index="fact", columns="kind_of_model", values="correct")
 print(right[[s for s in sizes if s in right]].value_counts().to_string())

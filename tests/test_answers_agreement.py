@@ -18,7 +18,7 @@ DRAWS = {"seed": 0, "n_resamples": 100}
 HITS = {"a": [8, 6, 3, 1], "b": [7, 7, 2, 2], "c": [1, 2, 7, 8], "flat": [4] * 4, "poor": [0] * 4}
 
 
-def frame(hits=HITS, estimator="iclke-space", source="this run", n_facts=8):
+def frame(hits=HITS, estimator="iclke-space", source="this page", n_facts=8):
     rows = [
         (source, model, estimator, relation, f"{relation}{i}", i < n, 10)
         for model, own in hits.items()
@@ -40,7 +40,7 @@ def tables():
 
 @pytest.fixture(scope="module")
 def known(tables):
-    return agreement.known(tables, kin(), {"this run": 0.1}, seed=0)
+    return agreement.known(tables, kin(), {"this page": 0.1}, seed=0)
 
 
 @pytest.fixture(scope="module")
@@ -154,7 +154,7 @@ def test_shares_of_facts_that_are_told_often_are_those_of_the_text():
 
 
 def test_tables_are_sorted_by_fact_family_and_accuracy(tables):
-    table = tables["this run"]
+    table = tables["this page"]
     assert table.columns.tolist() == ["a", "flat", "b", "c", "poor"]  # a 18, flat 16 of 32
     assert table.index.tolist() == [(r, f"{r}{i}") for r in "rstu" for i in range(8)]
     assert table.groupby("relation")["c"].sum().tolist() == HITS["c"]
@@ -170,12 +170,12 @@ def test_tables_take_the_second_estimator_of_each_model_and_each_source_its_main
     both = pd.concat([own, frame({"b": [5, 5, 5, 5]}, estimator="again"), paper, *twice])
     first, second = agreement.tables(both, kin(), "main")
     assert first["shipped: x"]["a"].sum() == 10 and second["shipped: x"]["a"].sum() == 5
-    assert list(second["this run"]) == ["b"] and second["this run"]["b"].sum() == 20
-    assert first["this run"]["a"].sum() == 18
+    assert list(second["this page"]) == ["b"] and second["this page"]["b"].sum() == 20
+    assert first["this page"]["a"].sum() == 18
 
 
 def test_tables_refuse_models_that_were_asked_other_facts():
-    with pytest.raises(BadInput, match="this run: not all models were asked the same"):
+    with pytest.raises(BadInput, match="this page: not all models were asked the same"):
         agreement.tables(frame().iloc[1:], kin(), "iclke-space")
 
 
@@ -194,14 +194,14 @@ def test_known_has_means_spread_and_noise(known):
 
 
 def test_model_is_above_chance_only_with_its_whole_interval(tables):
-    guess = {"this run": 16 / 32 - 0.01}  # just below the accuracy of "flat"
+    guess = {"this page": 16 / 32 - 0.01}  # just below the accuracy of "flat"
     found = agreement.known(tables, kin(), guess, seed=0).set_index("model")
     assert found["chance"]["flat"] == "not above: noise"
 
 
 def test_reliability_says_why_it_has_no_number(tables, known):
     again = agreement.tables(
-        frame({"a": HITS["c"]}, estimator="other").assign(source="this run"), kin(), "other"
+        frame({"a": HITS["c"]}, estimator="other").assign(source="this page"), kin(), "other"
     )
     found = agreement.reliable(tables, again[0], known, **MORE).set_index("model")
     assert found["reliability"]["poor"] == found["reliability"]["flat"] == "no spread"
@@ -212,7 +212,7 @@ def test_reliability_says_why_it_has_no_number(tables, known):
 
 
 def test_model_at_chance_with_spread_has_no_reliability(tables):
-    known = agreement.known(tables, kin(), {"this run": 0.99}, seed=0)
+    known = agreement.known(tables, kin(), {"this page": 0.99}, seed=0)
     found = agreement.reliable(tables, tables, known, **MORE).set_index("model")
     assert found["reliability"]["a"] == "at chance" and found["share"]["a"] is None
     pair = agreement.pairs(tables, kin(), known, **MORE).iloc[0]
@@ -253,7 +253,7 @@ def test_families_have_the_mean_of_their_pairs(tables, pairs):
 
 
 def test_square_has_both_orders_and_a_white_diagonal(pairs):
-    maps = agreement.square(pairs, {"this run": ["c", "a", "flat"]}, {"c": "C"})
+    maps = agreement.square(pairs, {"this page": ["c", "a", "flat"]}, {"c": "C"})
     values = maps.pivot(index="one", columns="other", values="r")
     assert maps["one"].unique().tolist() == ["C", "a", "flat"] and len(maps) == 9
     assert values.loc["a", "C"] == values.loc["C", "a"] == pytest.approx(r_of("a", "c"))
@@ -311,7 +311,7 @@ def test_r_with_table_8_is_scipys_over_the_shared_relations():
         {"relation": dict(zip("rstu", some.index, strict=True))}
     )
     table = agreement.tables(renamed.assign(source="shipped: x"), kin(), "main")[0]
-    found = agreement_checks.with_table_8({"this run": table["shipped: x"], **table}, **DRAWS)
+    found = agreement_checks.with_table_8({"this page": table["shipped: x"], **table}, **DRAWS)
     assert found["r"][0].estimate == pytest.approx(pearsonr([1, 2, 5, 4], some).statistic)
     assert found.drop(columns="r").to_numpy().tolist() == [["shipped: x", "a", 4, 12 / 32]]
 
@@ -346,7 +346,7 @@ def test_facts_needed_reach_the_reliability_by_spearman_and_brown(tables, known)
 
 def test_square_maps_have_an_axes_for_each_source(pairs):
     twice = pd.concat([pairs, pairs.assign(source="shipped: x")])
-    names = {"this run": ["a", "b", "c"], "shipped: x": ["a", "b"]}
+    names = {"this page": ["a", "b", "c"], "shipped: x": ["a", "b"]}
     figure = figures.square_maps(agreement.square(twice, names))
     titled = [ax for ax in figure.axes if ax.get_xlabel()]
     assert [ax.get_xlabel() for ax in titled] == list(names)
@@ -358,7 +358,7 @@ def test_pair_scatters_have_a_panel_for_each_kind_and_one_for_none(tables, pairs
     points = agreement_checks.points(tables, pairs, {})
     drawn = figures.pair_scatters(points)
     assert [ax.get_title() for ax in drawn.axes] == [
-        f"this run: {kind}" for kind in points["kind"].unique()
+        f"this page: {kind}" for kind in points["kind"].unique()
     ]
     assert figures.pair_scatters(points.iloc[:0]).axes[0].get_title() == "no pair of models"
 

@@ -24,7 +24,7 @@ def answers_of(hits=HITS, **more):
     """Answers of some models in the same way; ``more`` are other settings."""
     rows = [
         {
-            "source": "this run", "fact_set": "atlas", "n_shots": 3, "most_options": 4, "n_facts": 4,
+            "source": "this page", "fact_set": "atlas", "n_shots": 3, "most_options": 4, "n_facts": 4,
             "seed": 0, "dtype": "float32", "estimator": "iclke-space", "model": model,
             "relation": relation, "fact": f"{relation}{n}", "correct": hit == "1",
             "confidence_gold": 0.25 + 0.5 * (hit == "1"), "n_options": 4 if relation == "r" else 2,
@@ -48,9 +48,9 @@ def one():
 def test_runs_and_shipped_results_stand_together_with_what_was_asked():
     found, lines = board.collected(answers_of(), ["kamel", "trex"])
     assert list(found) == [*board.ASKS, *board.FOUND] and found["correct"].dtype == bool
-    assert found["source"].unique().tolist() == ["this run", "shipped: kamel", "shipped: trex"]
+    assert found["source"].unique().tolist() == ["this page", "shipped: kamel", "shipped: trex"]
     assert [line.partition(":")[0] for line in lines] == ["shipped kamel", "shipped trex"]
-    assert (found.loc[found["source"] != "this run", "most_options"] == 100).all()
+    assert (found.loc[found["source"] != "this page", "most_options"] == 100).all()
     assert board.all_shipped() == ["kamel", "kamel_formats", "trex"]
 
 
@@ -98,12 +98,12 @@ def test_a_board_is_made_of_models_with_the_same_facts_asked_in_the_same_way():
     found, boards = board.boards_of(board.once(pd.concat(parts), ways), ways)
     key = ["estimator", "n_shots", "source", "models", "facts"]
     assert boards[key].to_numpy().tolist() == [
-        ["iclke-colon", 3, "this run", 3, 8],
-        ["iclke-space", 3, "this run", 3, 8],
-        ["iclke-space", 3, "this run", 2, 6],
-        ["iclke-space", 5, "this run", 3, 8],
+        ["iclke-colon", 3, "this page", 3, 8],
+        ["iclke-space", 3, "this page", 3, 8],
+        ["iclke-space", 3, "this page", 2, 6],
+        ["iclke-space", 5, "this page", 3, 8],
         ["iclke-space", 3, "shipped: x", 3, 8],
-        ["iclke-colon", 3, "this run", 1, 8],
+        ["iclke-colon", 3, "this page", 1, 8],
     ]
     assert boards["board"].tolist() == [1, 2, 3, 4, 5, 6] and set(boards["n_options"]) == {4}
     assert boards["chance"].tolist() == [(1 / 4 + 1 / 2) / 2] * 6
@@ -214,12 +214,12 @@ def test_ours_stand_beside_the_smallest_published_models_and_only_the_same_can_b
         columns=["board", "model", "accuracy"],
     )
     full = {"estimator": "iclke-space", "n_shots": 50, "n_options": 100, "relations": 50,
-            "facts": 20_000, "fact_set": "hub:QinyuanWu/T-Rex-MC", "source": "this run"}  # fmt: skip
+            "facts": 20_000, "fact_set": "hub:QinyuanWu/T-Rex-MC", "source": "this page"}  # fmt: skip
     boards = pd.DataFrame([full, full | {"n_shots": 49}, full, full | {"estimator": "iclke-colon"}])
     boards = boards.assign(board=[1, 2, 3, 4])
     who = pd.DataFrame({"model": [twin["hf_id"], "toy"], "parameters": ["7,000,000", ""]})
     found = board.beside_published(table, boards, who, n_smallest=3)
-    ours = found[found["source"] == "ours, this run"]
+    ours = found[found["source"] == "ours, this page"]
     assert ours["verdict"].tolist() == ["reproduced", "not comparable", "not comparable"]
     assert ours["billions"].tolist()[:2] == [0.007, 0.007] and np.isnan(ours["billions"].iloc[2])
     published = found[found["source"] == "published"]

@@ -247,9 +247,9 @@ def between(low: float, high: float) -> Interval:
     ],
 )
 def test_reading_of_a_rate_that_luck_can_explain(rate, left, mark):
-    tested = {("this run", "small, large"): between(*rate)}
-    rows = [("this run", "small", "large", left and between(*left))]
+    tested = {("this page", "small, large"): between(*rate)}
+    rows = [("this page", "small", "large", left and between(*left))]
     rows += [("shipped: x", "small", "large", between(0.1, 0.2))]
     frame = pd.DataFrame(rows, columns=["source", "small", "large", "without_luck"])
-    wanted = {("IC-subsumption", "this run", "small, large"): mark} if mark else {}
+    wanted = {("IC-subsumption", "this page", "small, large"): mark} if mark else {}
     assert overlap.read_as(tested, frame, LESS) == wanted

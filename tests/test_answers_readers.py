@@ -117,10 +117,10 @@ def test_shipped_runs_stand_below_with_their_own_luck(monkeypatch):
     monkeypatch.setattr(readers, "read", lambda name, page: (frame_of(world="lab:smoke-2"), about))
     found = readers.beside(frame_of(), ["kinds"], n_options=4)
     assert found["made_by"].unique().tolist() == [
-        "this run, lab:smoke-1", "shipped: kinds, lab:smoke-2",
+        "this page, lab:smoke-1", "shipped: kinds, lab:smoke-2",
     ]  # fmt: skip
     assert found.groupby("source")["luck"].unique().map(list).to_dict() == {
-        "this run": [1 / 4], "shipped: kinds": [1 / 50],
+        "this page": [1 / 4], "shipped: kinds": [1 / 50],
     }  # fmt: skip
     assert set(found["kind_of_model"]) == {CAUSAL, MASKED}
     assert readers.beside(frame_of(reader="seq2seq"), [], n_options=4)["kind_of_model"][0] == (
@@ -216,7 +216,7 @@ def test_p_values_are_corrected_inside_what_made_them(every, fair):
     pairs = readers.pairs_of(both, 16, seed=0)
     found = readers.one_against_other(both, pairs, 16, seed=0)
     alone = binomtest(2, 2, 0.5).pvalue
-    expected = {"this run, lab:smoke-1": min(1, 2 * alone), "shipped: x, w": alone}
+    expected = {"this page, lab:smoke-1": min(1, 2 * alone), "shipped: x, w": alone}
     assert found.groupby("made_by")["p"].first().to_dict() == pytest.approx(expected)
 
 
@@ -246,7 +246,7 @@ def test_what_came_out_is_said_of_this_run(every, fair):
     never = readers.never_told(both, seed=0)
     said = readers.sentences(curve, never, readers.mislearned(both, seed=0), form="list", often=16)
     assert (
-        "tells 16 times (list; this run, lab:smoke-1)" in said["found"]
+        "tells 16 times (list; this page, lab:smoke-1)" in said["found"]
         and f"{CAUSAL} 1.00 [" in said["found"]
     )
     assert f"{MASKED} 0.50 [" in said["found"]
@@ -261,7 +261,7 @@ def test_what_came_out_is_said_of_this_run(every, fair):
     )
     never["p (Holm)"] = [0.04, 0.06, 0.5, 0.01]
     wrong = pd.DataFrame(
-        [("this run, lab:smoke-1", CAUSAL, "template-1", Interval(0.7, 0.6, 0.8, 0.95, ""))],
+        [("this page, lab:smoke-1", CAUSAL, "template-1", Interval(0.7, 0.6, 0.8, 0.95, ""))],
         columns=["made_by", "kind_of_model", "estimator", "told"],
     )
     said = readers.sentences(curve, never, wrong, form="list", often=16)

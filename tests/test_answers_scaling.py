@@ -78,10 +78,10 @@ def test_beside_has_other_worlds_base_models_and_the_same_relations(monkeypatch)
     monkeypatch.setattr(scaling, "read", lambda name, page: (frame, {}))
     found = scaling.beside(rows_of(LARGE, [1, 0], [4, 4]), ["lab"])
     assert set(zip(found["made_by"], found["kind_of_model"], strict=True)) == {
-        ("this run, lab:smoke-1", "0.7m"),
+        ("this page, lab:smoke-1", "0.7m"),
         ("shipped: lab, lab:smoke-2", "0.15m"),
     }
-    assert found.loc[found["source"] != "this run", "tellings"].tolist() == [16] * 4
+    assert found.loc[found["source"] != "this page", "tellings"].tolist() == [16] * 4
     assert found["relation"].is_monotonic_increasing and len(found) == 6
 
 
@@ -161,7 +161,7 @@ def test_each_world_has_its_accuracy_and_the_tellings_that_it_needs(monkeypatch)
     )
     curve = readers.by_tellings(frame, ["list", "sentence"])
     found = scaling.of_worlds(frame, curve, 16).set_index("made_by")
-    mine, theirs = found.loc["this run, lab:smoke-1"], found.loc["shipped: x, lab:smoke-2"]
+    mine, theirs = found.loc["this page, lab:smoke-1"], found.loc["shipped: x, lab:smoke-2"]
     assert (mine["facts"], mine["accuracy"].estimate, mine["most"]) == (4, 1.0, 16)
     assert mine["needed"] == pytest.approx(8)  # half-way from 0 to 1, in doublings
     assert theirs["accuracy"].estimate == 0.25 and theirs["needed"] == np.inf
@@ -178,7 +178,7 @@ def test_claims_take_the_doses_and_the_ends_of_the_sizes():
     frames = [rows_of(model, each, tellings) for model, each in hits.items()]
     other = rows_of("lab:book-1/2m", [0] * 12, tellings, form="sentence")
     found = scaling.claimed(of_run(*frames, other), seed=0)
-    here = "this run, lab:book-1"
+    here = "this page, lab:book-1"
     values = {key: {of: each.estimate for of, each in d.items()} for key, d in found.items()}
     assert values["LAB-exposures-rise"] == {
         (here, "0.15m"): pytest.approx(5 / 8 - 1 / 4),
@@ -230,6 +230,6 @@ def test_the_sentence_on_worlds_has_the_ends_of_each_size(monkeypatch):
 def test_the_page_reads_what_ships():
     ours = rows_of(SMALL, [1, 0], [4, 4])
     found = scaling.beside(ours, ["lab"])
-    shipped_there = set(found["made_by"]) - {"this run, lab:smoke-1"}
+    shipped_there = set(found["made_by"]) - {"this page, lab:smoke-1"}
     frame, _ = shipped.read("lab", scaling.PAGE)
     assert len(shipped_there) == frame["world"].nunique() == 3

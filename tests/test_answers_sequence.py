@@ -42,7 +42,7 @@ def read(seed=0, *, draws=(5, 6, 7), low=0.01, **more):
             frame["logprob"] = np.log(frame["probability"])
             frames.append(frame)
     found = pd.concat(frames, ignore_index=True)
-    named = {"source": "this run", "model": "m", "estimator": "iclke-space"}
+    named = {"source": "this page", "model": "m", "estimator": "iclke-space"}
     return found.assign(**named | more)
 
 
@@ -214,7 +214,7 @@ def test_every_claim_on_sequences_is_tested_and_a_low_level_marks_it():
 
 
 def test_a_model_that_ships_has_its_profile_behind_its_name():
-    frame = pd.DataFrame({"source": ["this run", "shipped: kamel"], "model": ["a", "b"]})
+    frame = pd.DataFrame({"source": ["this page", "shipped: kamel"], "model": ["a", "b"]})
     assert sequence.named(frame).tolist() == ["a", "b (kamel)"]
 
 

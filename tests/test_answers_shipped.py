@@ -41,7 +41,7 @@ def test_beside_has_ours_first_and_what_ships_by_its_name(put):
     ours = pd.DataFrame({"model": ["a"], "fact": ["f"], "correct": [True], "confidence": [0.5]})
     found = answers.beside(ours, ["one", "far", "two"], "n")
     assert found[["source", "model", "fact", "correct"]].to_numpy().tolist() == [
-        ["this run", "a", "f", True],
+        ["this page", "a", "f", True],
         ["shipped: one", "b", 2, True],
         ["shipped: one", "b", 1, False],
         ["shipped: one", "b", 1, True],  # other ways to ask the same facts are one source
@@ -49,7 +49,24 @@ def test_beside_has_ours_first_and_what_ships_by_its_name(put):
     ]
     assert found["confidence"].isna().tolist() == [False] + [True] * 4
     assert found.index.tolist() == [0, 1, 2, 3, 4] and "source" not in ours
-    assert answers.beside(ours, [], "n")["source"].tolist() == ["this run"]
+    assert answers.beside(ours, [], "n")["source"].tolist() == ["this page"]
+
+
+def test_of_the_profile_that_carries_a_page_only_other_models_stand_beside(put):
+    columns = ["model", "estimator", "relation", "fact", "correct", "n_options"]
+    put("one", "n", [("a", "x", "r", 1, True, 4), ("b", "x", "r", 1, False, 4)], columns, seed=0)
+    put("two", "n", [("a", "x", "q", 1, True, 4)], columns, seed=1)
+    ours = pd.DataFrame({"model": ["a"], "fact": [1], "correct": [True]})
+    for beside in (
+        answers.beside(ours, ["one", "two"], "n", carried="one"),
+        answers.beside_single(ours, ["one", "two"], "n", [], "", carried="one"),
+    ):
+        assert list(zip(beside["source"], beside["model"], strict=True)) == [
+            ("this page", "a"),
+            ("shipped: one", "b"),
+            ("shipped: two", "a"),
+        ]
+    assert len(answers.beside(ours, ["two"], "n", carried="one")) == 2
 
 
 def test_beside_refuses_what_contradicts_or_is_not_there(put):
@@ -78,8 +95,8 @@ def test_beside_worlds_leaves_out_our_own_and_other_estimators_and_sorts_facts(p
     ours = pd.DataFrame({"model": ["m", "m"], "fact": ["f5", "f3"], "n_options": 2})
     found = answers.beside_worlds(ours, ["lab", "lab2"], "x", without="ours")
     assert found[["source", "relation", "fact", "n_options"]].fillna("").to_numpy().tolist() == [
-        ["this run", "", "f5", 2],
-        ["this run", "", "f3", 2],
+        ["this page", "", "f5", 2],
+        ["this page", "", "f3", 2],
         ["shipped: lab", "r", "f1", 4],
         ["shipped: lab", "q", "f9", 4],
         ["shipped: lab", "r", "f1", 4],
@@ -96,7 +113,7 @@ def test_asked_for_has_the_parameters_of_each_source(put):
     put("one", "n", [(1,)], ["fact"], n_options=4, seed=0)
     put("old", "n", [(1,)], ["fact"])
     assert answers.asked_for(["one", "old"], "n", n_options=2) == {
-        "this run": {"n_options": 2},
+        "this page": {"n_options": 2},
         "shipped: one": {"n_options": 4, "seed": 0},
         "shipped: old": {},
     }

@@ -25,7 +25,7 @@ def answered(hits, *, n_options=4, **more):
         for draw, text in reversed(list(enumerate(texts)))
         for i, hit in enumerate(text)
     ]
-    named = {"source": "this run", "model": "m", "estimator": "iclke-space"}
+    named = {"source": "this page", "model": "m", "estimator": "iclke-space"}
     return pd.DataFrame(rows).assign(**named | more)
 
 
@@ -91,7 +91,7 @@ def test_each_source_and_model_has_a_panel_with_its_own_chance():
     two = answered(HITS, model="other", n_options=20, source="shipped: x")
     frame = pd.concat([answered(HITS), two])
     points = shots.points(shots.over_draws(frame, EACH, seed=0), shots.needed(frame, EACH, seed=0))
-    titles = {("this run", "m"): "m, capitals"}
+    titles = {("this page", "m"): "m, capitals"}
     fig = figures.shots_panels(shots.by_draw(frame, EACH), points, titles=titles)
     assert [ax.get_title() for ax in fig.axes] == ["m, capitals", "other, shipped: x"]
     chances = [
@@ -109,10 +109,10 @@ def test_each_source_and_model_has_a_panel_with_its_own_chance():
 def test_verdicts_in_several_ways_stand_side_by_side(tmp_path, monkeypatch):
     monkeypatch.setenv("LKE_RUN", str(tmp_path))
     up, wide = (Interval(0.5, low, 0.6, 0.95, "by hand") for low in (0.1, -0.1))
-    key = ("this run", "m")
+    key = ("this page", "m")
     tested = {
         "iclke-space": {"IC-shots-steady": {key: wide}, "IC-shots-rise": {key: up}},
-        "other": {"IC-shots-rise": {key: wide, ("this run", "n"): up}},
+        "other": {"IC-shots-rise": {key: wide, ("this page", "n"): up}},
     }
     marks = {("IC-shots-rise", *key, "other"): "at chance"}
     found = answers.judge_ways(tested, as_paper=["iclke-space"], marks=marks)
@@ -208,5 +208,5 @@ def test_results_of_profiles_stay_apart_where_facts_are_asked_many_times(monkeyp
     about = {"parameters": {"n_facts": 4}}
     monkeypatch.setattr(shipped, "read", lambda name, _: (answered(HITS, model=name), about))
     found = answers.beside(answered(HITS), ["a", "b"], "11_iclke_shots", join=False)
-    assert found["source"].unique().tolist() == ["this run", "shipped: a", "shipped: b"]
+    assert found["source"].unique().tolist() == ["this page", "shipped: a", "shipped: b"]
     assert found.groupby("source")["correct"].sum().tolist() == [17] * 3

@@ -194,7 +194,7 @@ def test_claims_of_both_formats_are_judged_apart(tmp_path, monkeypatch):
     assert list(judged[columns].itertuples(index=False, name=None)) == expected
     kept = pd.read_csv(tmp_path / "verdicts.csv")
     assert kept["as_paper"].tolist() == [each == "iclke-space" for _, each, _ in expected]
-    assert set(kept["models"]) == {"m"} and set(kept["source"]) == {"this run"}
+    assert set(kept["models"]) == {"m"} and set(kept["source"]) == {"this page"}
 
 
 def test_a_claim_that_there_is_not_is_refused_wherever_it_stands():

@@ -176,7 +176,7 @@ def test_shipped_answers_about_one_relation_are_the_first_draw_of_the_most_shots
     wanted = most[most["draw"] == most["draw"].min()]
     ours = answered("capital", (0.5, 1))
     found = answers.beside_single(ours, [], "10_iclke_relations", ["kamel"], "11_iclke_shots")
-    assert found["source"].tolist()[0] == "this run"
+    assert found["source"].tolist()[0] == "this page"
     rest = found[1:]
     assert set(rest["source"]) == {"shipped: kamel, birth_year"}
     assert rest["confidence"].tolist() == wanted["confidence"].tolist() and len(rest) > 100

@@ -301,7 +301,7 @@ def test_claims_judged_by_several_estimators(monkeypatch, tmp_path):
     low = Interval(-0.2, -0.3, -0.1, 0.95, "by hand")
     changed = pd.DataFrame(
         {
-            "source": "this run", "tuned": "t", "estimator": ["iclke-space", "other", "third"],
+            "source": "this page", "tuned": "t", "estimator": ["iclke-space", "other", "third"],
             "gap": [low, Interval(0.2, 0.1, 0.3, 0.95, "by hand"), None],
         }
     )  # fmt: skip
@@ -311,7 +311,7 @@ def test_claims_judged_by_several_estimators(monkeypatch, tmp_path):
     assert found["verdict"].tolist() == ["holds", "fails"]
     kept = pd.read_csv(tmp_path / "verdicts.csv")
     assert kept["as_paper"].tolist() == [True, False] and kept["models"].tolist() == ["t", "t"]
-    one = {("this run", "t"): low}
+    one = {("this page", "t"): low}
     found = answers.judge({"IC-tuned-lower": one}, estimator="mine", as_paper=False)
     assert "estimator" not in found
     kept = pd.read_csv(tmp_path / "verdicts.csv")

@@ -6,7 +6,7 @@ import pytest
 from lkecore import answers
 from lkecore.intervals import Interval
 
-NEW, OLD = ("this run", "toy"), ("shipped: x", "big")
+NEW, OLD = ("this page", "toy"), ("shipped: x", "big")
 KEPT = ["id", "models", "source", "estimator", "as_paper", "ours", "verdict", "mark"]
 
 
@@ -21,7 +21,7 @@ def test_claims_come_in_the_papers_order_with_their_verdicts(tmp_path, monkeypat
         "IC-subsumption": {NEW: between(0.4, 0.6), OLD: between(0.8, 0.95)},
         "IC-relations-differ": {NEW: between(0.1, 0.16), OLD: between(0.1666, 0.3)},
     }
-    marks = {("IC-subsumption", *NEW): "may be luck", ("IC-subsumption", "this run", "no"): "no"}
+    marks = {("IC-subsumption", *NEW): "may be luck", ("IC-subsumption", "this page", "no"): "no"}
     found = answers.judge(tested, estimator="iclke-space", as_paper=True, marks=marks)
     assert found[["id", "source", "models", "verdict", "mark"]].to_numpy().tolist() == [
         ["IC-relations-differ", *NEW, "fails", ""],

@@ -153,7 +153,7 @@ def test_the_formats_of_two_profiles_stand_together_with_all_answers_of_each(htm
 
 def test_single_relations_of_a_family_have_their_names(html, pages):
     rows = kept(html, pages, "16_iclke_size", "eta-by-relation.csv")
-    mine = [row["relation"] for row in rows if row["source"] == "this run"]
+    mine = [row["relation"] for row in rows if row["source"] == "this page"]
     assert mine == ["author", "birth_year"]
     shipped = [row for row in rows if row["source"] == "shipped: lab"]
     folder = TOP / "results" / "lab" / "50_lab_truth.parquet"

@@ -21,7 +21,7 @@ def kept(folder, rows):
     return verdicts.read(folder)
 
 
-def row(verdict, models="smollm2", source="this run", as_paper=True, mark="", key="IC-shots-rise"):
+def row(verdict, models="smollm2", source="this page", as_paper=True, mark="", key="IC-shots-rise"):
     return key, models, source, "iclke-space", as_paper, "0.12 [0.05, 0.19]", verdict, mark
 
 
@@ -38,7 +38,7 @@ def test_verdicts_are_counted_by_place(tmp_path):
         row("undecided", "lab:book-1/0.7m, lab:book-1/2m", "shipped: lab"),
         row("holds", "lab:book-1/0.7m"),
         row("fails"),
-        row("undecided", "smollm2", "this run: capital"),
+        row("undecided", "smollm2", "this page: capital"),
         row("holds", "gemma3-270m", "shipped: kamel"),
         row(
             "holds", "gemma3-270m, lab:book-1/2m", "shipped: kamel"

@@ -1142,7 +1142,7 @@ def test_lines_over_size_join_each_family_and_the_published_ends():
     assert ends["Bloom"] == [[560e6, 0.41], [7.1e9, 0.548]]
     assert {ax.get_xscale() for ax in (left, right)} == {"log"}
     assert [text.get_text() for text in left.get_xticklabels()] == ["4 M", "1 M", "2 M"]
-    assert (left.get_title(), right.get_title()) == ("this run", "published, other models")
+    assert (left.get_title(), right.get_title()) == ("this page", "published, other models")
 
 
 def test_lines_over_size_refuse_a_missing_column_and_a_model_twice():

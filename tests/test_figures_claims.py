@@ -19,8 +19,8 @@ CLAIMS = pd.DataFrame(
 )
 SIZES = pd.DataFrame(
     [
-        ("this run, w1", "2m", 0.9, 0.8, 0.95, 4.0, 64),
-        ("this run, w1", "0.7m", 0.5, 0.4, 0.6, np.inf, 64),
+        ("this page, w1", "2m", 0.9, 0.8, 0.95, 4.0, 64),
+        ("this page, w1", "0.7m", 0.5, 0.4, 0.6, np.inf, 64),
         ("shipped, w2", "2m", 0.8, 0.7, 0.9, 8.0, 64),
     ],
     columns=["made_by", "kind_of_model", "accuracy", "low", "high", "needed", "most"],
@@ -89,7 +89,7 @@ def test_claims_that_cannot_be_drawn_are_refused(ax):
 def test_sizes_have_a_line_for_each_world_and_one_half_that_is_not_reached_is_on_top():
     left, right = figures.size_summaries(SIZES, sizes=["0.7m", "2m"], often=16).axes
     lines = {line.get_label(): line for line in left.lines}
-    first = lines["this run, w1"]
+    first = lines["this page, w1"]
     assert [round(x) for x in first.get_xdata()] == [0, 1] and list(first.get_ydata()) == [0.5, 0.9]
     assert list(lines["shipped, w2"].get_ydata()) == [0.8]
     assert [list(line.get_ydata()) for line in right.lines] == [[128, 4], [8]]

@@ -275,7 +275,10 @@ def test_the_table_of_the_page_shows_the_means_and_deviations_of_the_runs(made, 
     assert len(body) == len(NUMBERS)
     seen = set()
     for where, model, n, *shown in body:
-        assert (where, model) == ("this run", "toy")  # the smoke profile shows no results that ship
+        assert (where, model) == (
+            "this page",
+            "toy",
+        )  # the smoke profile shows no results that ship
         for head, text in zip(heads[3:], shown, strict=True):
             kind, label = head.split(", ")
             seen.add((kind, label, int(n)))
@@ -302,7 +305,7 @@ def test_the_claims_of_the_page_are_judged_by_the_scores_in_the_runs(made, right
     rows = csv_rows(made[SHOTS, "page"] / "verdicts.csv")
     ids = ["IC-shots-rise", "IC-shots-steady"]
     found = [(r["id"], r["models"], r["source"], r["estimator"]) for r in rows]
-    expected = [(key, "toy", "this run", label) for label in ESTIMATORS for key in ids]
+    expected = [(key, "toy", "this page", label) for label in ESTIMATORS for key in ids]
     assert sorted(found) == sorted(expected)
     _, *shown = table(made[SHOTS, "page"], "verdict_table(judged)")
     for row in rows:
@@ -409,7 +412,7 @@ def test_a_run_in_one_format_asks_no_choice_facts_and_compares_nothing(in_one_fo
         ("iclke-space", "capital"),
         ("iclke-space", "film_language"),
     }
-    assert not (folder / "choice.parquet").exists()
+    assert not (folder / "answers-choice.parquet").exists()
     assert csv_rows(folder / "gain-by-relation.csv") == []
 
 
@@ -429,7 +432,7 @@ def run_relations(made, profile: str, **parameters) -> Path:
 def test_without_the_papers_format_the_best_other_is_asked_and_nothing_is_judged(made):
     others = ["iclke-colon", "iclke-arrow"]
     folder = run_relations(made, "others", estimators=others)
-    tried = pyarrow.parquet.read_table(folder / "choice.parquet").to_pylist()
+    tried = pyarrow.parquet.read_table(folder / "answers-choice.parquet").to_pylist()
     by: dict[tuple[str, str], list[bool]] = {}
     for row in tried:
         by.setdefault((row["estimator"], row["relation"]), []).append(row["correct"])
@@ -494,7 +497,7 @@ def test_findings_at_the_top_quote_the_kept_numbers(with_shipped):
     rows = csv_rows(folder / "over-relations.csv")
     assert set(texts) == {"known", "ends", "second", "shipped"}
     short = {row["source"]: rounded(row["over_relations"]) for row in rows[:1]}
-    assert short["this run"] in texts["known"]
+    assert short["this page"] in texts["known"]
     for row in rows[1:]:
         if row["estimator"] == "iclke-space":
             assert f"{row['model']} on {row['source'][9:]} " in texts["shipped"]

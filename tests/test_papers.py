@@ -334,13 +334,13 @@ def test_table_7_as_figures_take_it():
 
 
 def test_table_1_stands_above_ours():
-    row = {"source": "this run", "small": "a", "large": "b", "eta": 0.5, "low": 0.4, "high": 0.6}
+    row = {"source": "this page", "small": "a", "large": "b", "eta": 0.5, "low": 0.4, "high": 0.6}
     found = papers.table_1_beside(pd.DataFrame([row | {"independent": 0.3, "more": 1}]))
     assert found["ours"].tolist() == [False] * 6 + [True]
     first, last = found.iloc[0], found.iloc[-1]
     assert first[["name", "eta", "independent"]].tolist() == ["Llama", 0.769, 0.836]
     assert found["low"].isna().tolist() == found["high"].isna().tolist() == [True] * 6 + [False]
-    assert last.tolist() == ["a\nin b, this run", 0.5, 0.4, 0.6, 0.3, True]
+    assert last.tolist() == ["a\nin b, this page", 0.5, 0.4, 0.6, 0.3, True]
     assert list(found) == ["name", "eta", "low", "high", "independent", "ours"]
 
 
@@ -390,13 +390,13 @@ def test_figure_5_of_one_source_by_pencil():
     marks = {"student of": "1110", "mine": "1111", "P36": "0000"}
     frame = pd.concat(
         [
-            rights("this run", "b", "x", **{"student of": "1000", "mine": "0001", "P36": "1000"}),
-            rights("this run", "a", "x", **{"student of": "1000", "mine": "1111", "P36": "0001"}),
-            rights("this run", "b", "y", **{name: "1111" for name in marks}),
-            rights("this run", "a", "y", **marks),
+            rights("this page", "b", "x", **{"student of": "1000", "mine": "0001", "P36": "1000"}),
+            rights("this page", "a", "x", **{"student of": "1000", "mine": "1111", "P36": "0001"}),
+            rights("this page", "b", "y", **{name: "1111" for name in marks}),
+            rights("this page", "a", "y", **marks),
         ]
     )
-    found = papers.figure_5(frame, {"this run": ["mine"]})
+    found = papers.figure_5(frame, {"this page": ["mine"]})
     assert list(found["relation"].cat.categories) == ["capital", "student of", "mine *"]
     ways = ["a\nx", "a\ny", "b\nx", "b\ny"]
     assert list(found["asked"].cat.categories) == ways
@@ -411,13 +411,13 @@ def test_figure_5_of_one_source_by_pencil():
 def test_figure_5_of_several_sources_keeps_their_order():
     frame = pd.concat(
         [
-            rights("this run", "a", "x", mine="10", second="11"),
+            rights("this page", "a", "x", mine="10", second="11"),
             rights("shipped: kamel", "c", "x", P36="10", third="11"),
             rights("shipped: kamel", "b", "x", P36="11", third="11"),
         ]
     )
     found = papers.figure_5(frame, {"shipped: kamel": ["P36"]})
-    ways = ["a\nx\nthis run", "b\nx\nkamel", "c\nx\nkamel"]
+    ways = ["a\nx\nthis page", "b\nx\nkamel", "c\nx\nkamel"]
     assert list(found["asked"].cat.categories) == ways
     names = ["capital *", "second", "mine", "third"]
     assert list(found["relation"].cat.categories) == names

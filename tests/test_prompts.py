@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lkecore import facts
+from lkecore import facts, prompts
 from lkecore.errors import BadInput
 from lkecore.facts import world_text
 from lkecore.facts.drawn import Drawn
@@ -329,3 +329,24 @@ def test_an_example_is_the_first_question_with_a_gap():
     }
     for (estimator, n), text in wanted.items():
         assert example(estimator, sample, n_shots=n) == text
+
+
+def test_redrawn_questions_keep_facts_and_options_and_take_the_shots_of_their_draw():
+    sample = facts.draw(
+        "atlas", ["capital", "film_year"], n_shots=3, n_facts=4, n_options=5, seed=7
+    )
+    found = prompts.redrawn(sample, ["iclke-space", "iclke-colon"], [7, 8], n_facts=2)
+    assert set(found) == {
+        (way, relation, draw)
+        for way in ("iclke-space", "iclke-colon")
+        for relation in sample
+        for draw in (7, 8)
+    }
+    whole = prompts.of_sample(sample, ["iclke-space", "iclke-colon"])
+    for (way, relation, draw), asked in found.items():
+        assert [p.fact for p in asked] == [fact.id for fact in sample[relation].facts[:2]]
+        assert [p.options for p in asked] == list(sample[relation].options[:2])
+        same = asked == whole[way, relation][:2]
+        assert same == (draw == 7)  # the sample's own shots are those of its seed
+        shots = facts.draw_shots(sample[relation].train, 3, draw)
+        assert asked[0].context.startswith(shots[0].subject)

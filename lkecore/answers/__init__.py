@@ -1,6 +1,6 @@
 """Answers: one row a question, from the door that asks to tables, tests and verdicts."""
 
-from lkecore.answers.door import ask, opened
+from lkecore.answers.door import ask, carried, opened
 from lkecore.answers.kept import collect, keep
 from lkecore.answers.lab import beside_truth, beside_truth_among
 from lkecore.answers.shipped import asked_for, beside, beside_single, beside_worlds, made_by
@@ -11,6 +11,7 @@ from lkecore.answers.tables import (
     best_and_worst,
     bounds,
     fewer,
+    over_draws,
     over_relations,
     paired,
     texts,
@@ -20,7 +21,7 @@ from lkecore.answers.written import write
 
 __all__ = [
     "accuracy", "ask", "asked_for", "beside", "beside_single", "beside_truth", "beside_truth_among",
-    "beside_worlds", "best", "best_and_worst", "bounds", "collect", "fewer", "judge", "judge_ways",
-    "keep", "made_by", "opened", "over_relations", "paired", "sortable", "tested", "texts",
+    "beside_worlds", "best", "best_and_worst", "bounds", "carried", "collect", "fewer", "judge", "judge_ways",
+    "keep", "made_by", "opened", "over_draws", "over_relations", "paired", "sortable", "tested", "texts",
     "verdict_table", "words", "write",
 ]  # fmt: skip

@@ -122,14 +122,14 @@ def tables(
 ) -> tuple[dict[str, pd.DataFrame], dict[str, pd.DataFrame]]:
     """{source: right or wrong by relation and fact, a column a model}, asked in one way and another.
 
-    The first has the answers to ``main`` in "this run", and to the paper's estimator in shipped runs;
+    The first has the answers to ``main`` in "this page", and to the paper's estimator in shipped runs;
     the second those to the next estimator that a model was asked with. Rows are sorted by relation and
     fact; models of the first by family, then those not tuned, then by accuracy. Raises
     :class:`BadInput` where not all models of a source were asked the same.
     """
     first, second = {}, {}
     for source, part in answers.groupby("source", sort=False):
-        of_main = part["estimator"] == (main if source == "this run" else PAPER)
+        of_main = part["estimator"] == (main if source == "this page" else PAPER)
         others = part[~of_main]
         chosen = others.groupby("model", sort=False)["estimator"].transform("first")
         others = others[others["estimator"] == chosen]

@@ -54,7 +54,7 @@ def judged(pairs: pd.DataFrame, main: str, paper: str = "iclke-space") -> pd.Dat
         holds_if=claim["holds_if"],
         verdict=[papers.claim_verdict(r, claim) for r in own["r"]],
     )
-    asked = found["source"].map(lambda source: main if source == "this run" else paper)
+    asked = found["source"].map(lambda source: main if source == "this page" else paper)
     kept = found.assign(
         id=claim.name,
         estimator=asked + ", " + found["kind"],
@@ -76,7 +76,7 @@ def with_table_8(right: Tables, *, seed: int, n_resamples: int) -> pd.DataFrame:
     published = table.dropna(subset="wikidata_pid_added").set_index("wikidata_pid_added")
     published = published["average_accuracy"]
     rows = []
-    for source in [source for source in right if source != "this run"]:
+    for source in [source for source in right if source != "this page"]:
         parts = dict(list(right[source].groupby("relation", sort=False)))
         parts = {name: part for name, part in parts.items() if name in published}
         for model in right[source]:

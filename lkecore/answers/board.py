@@ -41,7 +41,7 @@ def collected(ours: pd.DataFrame | None, shipped: Sequence[str]) -> tuple[pd.Dat
     Raises :class:`BadInput` where there are none, for results that do not say what was asked, and for
     answers without one of the columns.
     """
-    parts = [] if ours is None else [ours.assign(source="this run")]
+    parts = [] if ours is None else [ours.assign(source="this page")]
     lines = []
     for profile in shipped:
         frame, about = read(profile, PAGE)
@@ -115,7 +115,7 @@ def boards_of(
 
 
 def _title(of: Mapping) -> str:
-    mark = f", {of['source']}" if of["source"] != "this run" else ""
+    mark = f", {of['source']}" if of["source"] != "this page" else ""
     return f"Board {of['board']}: {of['fact_set']}, {of['estimator']}{mark}, {of['facts']:,} facts"
 
 

@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 
-from lkecore.answers.kept import collect, keep
+from lkecore.answers import again, shipped
+from lkecore.answers.kept import behind, collect, keep
 from lkecore.errors import BadInput, nearest
 from lkecore.metrics import choice
 from lkecore.models import lab, weights
@@ -52,6 +53,9 @@ def ask(
     only_by: str = "estimator",
     keep_scores: bool = False,
     reading: Reading = plainly,
+    results: str = "",
+    notebook: str = "",
+    n_again: int = 30,
 ) -> pd.DataFrame:
     """Ask every model every question: the answers, a row for each, in the order of the questions.
 
@@ -70,17 +74,26 @@ def ask(
     another ``reading``, such as one by :func:`lkecore.answers.thresholds.with_fewer`, the columns behind
     those of ``by`` are its own.
 
-    They are kept as ``file`` (``.parquet``). With ``page``, nothing is asked: the answers that the runs
-    behind the page have kept are returned. With ``keep_scores``, the log-probability of every option
-    is kept besides, in ``scores.parquet``.
+    They are kept as ``file`` (``.parquet``), and beside it, as in ``answers-check.parquet`` for
+    ``answers.parquet``, what they can be checked by (:func:`lkecore.answers.again.checkable`). With
+    ``page``, nothing is asked: the answers that the runs behind the page have kept are returned. With
+    ``keep_scores``, the log-probability of every option is kept besides, in ``scores.parquet``.
+
+    With ``results``, a profile, the answers are those of its longer run of ``notebook`` that ship, of the
+    same models and these questions. About ``n_again`` questions of each model and each way of asking
+    are drawn by the name of the run and asked again (0: none); on a CPU in ``float32`` a difference is
+    an error. What to say of it stands in ``attrs["carried"]`` of the frame (:func:`carried`), and the
+    differences in a file, as in ``answers-again.csv`` for ``answers.parquet``.
 
     Raises :class:`BadInput`, before any model is asked, for an unknown model or dtype, an estimator in
     ``only`` that nothing asks, no questions, keys of another length than ``by``, and questions that one
     of the models cannot be asked: of another kind, or beyond its window. Of each key the longest
     question is looked at; for all others errors come when it is their turn, as the scorer says them.
+    And for ``results`` that are not there, are of other models or questions, or differ from what is
+    asked again (:mod:`lkecore.answers.again`).
     """
     if page:
-        return collect(file)
+        return _noted(collect(file), results, notebook, _again_behind(file))
     if wrong := [key for key in questions if len(key) != len(by)]:
         raise BadInput(f"questions under {wrong[0]!r}: a key needs a value for each of {list(by)}")
     asked = {
@@ -99,17 +112,76 @@ def ask(
     for (name, *key), some in asked.items():
         _check(lms[name], ", ".join(map(str, key)), some)
     columns = ["model", *(each for each in by if each != "model")]
-    scores, answers = {}, {}
+    if results:
+        return _carried(results, notebook, file, lms, asked, columns, n_again)
+    scores, answers, checks = {}, {}, {}
     for (name, *key), some in asked.items():
         frame = scored(lms[name], some)
         found = reading(lms[name], frame)
         answers[name, *key] = found.drop(columns=list(by), errors="ignore")
+        checks[name, *key] = again.checkable(some, frame)
         if keep_scores:
             scores[name, *key] = frame.drop(columns="context")
     if keep_scores:
         keep(_together(scores, columns), "scores.parquet")
     found = _together(answers, columns)
     keep(found, file)
+    keep(_together(checks, columns), f"{_beside(file, again.CHECK)}.parquet")
+    return found
+
+
+def carried(found: pd.DataFrame) -> str:
+    """What a page says of the answers that :func:`ask` gave: of a longer run that ships, or its own."""
+    return found.attrs.get("carried", f"{len(found):,} answers, all of them asked for this page.")
+
+
+def _beside(file: str, name: str) -> str:
+    return f"{file.removesuffix('.parquet')}-{name}"
+
+
+def _carried(
+    results: str,
+    notebook: str,
+    file: str,
+    lms: Mapping[str, Model],
+    asked: Mapping[tuple[str, ...], Sequence[Prompt] | Sequence[Slots]],
+    columns: Sequence[str],
+    n_again: int,
+) -> pd.DataFrame:
+    """The answers that ship, once models and questions are known to be these, and a sample agrees."""
+    apart = file.removesuffix(".parquet").partition("-")[2]
+    answers, checks, about = again.read(results, notebook, apart)
+    again.check_models(lms, results, about)
+    again.check_questions(asked, checks, columns, results, about)
+    found = again.of_questions(answers, asked, columns, results, about)
+    differ = None
+    if n_again:
+        ways = [i for i, name in enumerate(columns) if name in ("model", "estimator")]
+        sample = again.drawn(asked, n_again, ways)
+        anew = {key: (some, scored(lms[key[0]], some)) for key, some in sample.items()}
+        differ = again.differences(anew, checks)
+        exact = all(lm.device == "cpu" and lm.dtype == "float32" for lm in lms.values())
+        again.compare(differ, results, about, exact=exact)
+        keep(differ, f"{_beside(file, again.AGAIN)}.csv")
+    keep(found, file)
+    return _noted(found, results, notebook, differ)
+
+
+def _again_behind(file: str) -> pd.DataFrame | None:
+    """On a page: what the runs behind it asked again; None where one of them did not."""
+    paths = [folder / f"{_beside(file, again.AGAIN)}.csv" for folder in behind()]
+    if not all(path.exists() for path in paths):
+        return None
+    return pd.concat([pd.read_csv(path) for path in paths], ignore_index=True)
+
+
+def _noted(
+    found: pd.DataFrame, results: str, notebook: str, differ: pd.DataFrame | None
+) -> pd.DataFrame:
+    """The frame with what a page says of the results that it is from, if it is from any."""
+    if results:
+        about = shipped.read(results, notebook)[1]
+        found.attrs["carried"] = again.told(differ, len(found), about)
     return found
 
 

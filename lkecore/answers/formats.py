@@ -206,7 +206,7 @@ def judged(gains: pd.DataFrame, main: Main, at_chance: Sequence[str]) -> pd.Data
         kept[end] = [getattr(gain, end) for gain in gains["gain"]]
     kept = kept.assign(
         id=claim.name,
-        source="this run",
+        source="this page",
         estimator=gains["inside"] + "; between pairs: " + gains["between"],
         as_paper=gains["between"] == "words",
         mark=marks,

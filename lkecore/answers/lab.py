@@ -285,7 +285,7 @@ def judge(claimed: Mapping[str, Mapping[str, Interval]]) -> pd.DataFrame:
     model or an estimator. Columns: id, claim, holds_if, of, ours, verdict.
     """
     tested = {
-        key: {("this run", of): found for of, found in intervals.items()}
+        key: {("this page", of): found for of, found in intervals.items()}
         for key, intervals in claimed.items()
     }
     judged = of_claims(tested, estimator="iclke-space", as_paper=True, paper="LAB")

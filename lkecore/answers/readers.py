@@ -89,7 +89,7 @@ def beside(ours: pd.DataFrame, profiles: Sequence[str], *, n_options: int) -> pd
     New columns: ``source``; ``made_by``, the source and the world; ``luck``, one in as many as there were
     options; ``kind_of_model``, its reader in words and its name.
     """
-    parts = [ours.assign(source="this run", luck=1 / n_options)]
+    parts = [ours.assign(source="this page", luck=1 / n_options)]
     for name in profiles:
         frame, about = read(name, PAGE)
         luck = 1 / about["parameters"]["n_options"]
@@ -248,7 +248,7 @@ def sentences(
     first estimator; ``found`` about the fewest tellings of ``often`` or more, and facts told in ``form``.
     """
     kinds = curve.groupby("made_by")["kind_of_model"].nunique()
-    made_by = max(kinds.index, key=lambda name: (kinds[name], name.startswith("this run")))
+    made_by = max(kinds.index, key=lambda name: (kinds[name], name.startswith("this page")))
     here = curve[curve["made_by"].eq(made_by) & curve["form"].eq(form)]
     first = here["estimator"].iloc[0]
     some = here[here["estimator"].eq(first) & here["tellings"].ge(often)]

@@ -57,7 +57,7 @@ def beside(ours: pd.DataFrame, profiles: Sequence[str]) -> pd.DataFrame:
     this run. New columns: ``source``; ``made_by``, the source and the world; ``kind_of_model``, the
     size by name. The order is by relation and fact, since bootstraps draw by place.
     """
-    parts = [ours.assign(source="this run")]
+    parts = [ours.assign(source="this page")]
     for name in profiles:
         frame, _ = read(name, PAGE)
         same = frame["relation"].isin(set(ours["relation"])) & (frame["estimator"] == MAIN)
@@ -96,7 +96,7 @@ def gains(answers: pd.DataFrame, often: int, *, seed: int) -> pd.DataFrame:
     :func:`lkecore.answers.tables.paired`, with ``smaller`` and ``larger`` for first and second, and ``gain``
     for the difference over facts. ``p`` is corrected by Holm for the rows of one dose. No rows for one size.
     """
-    told_so = answers[answers["source"].eq("this run") & answers["state"].eq("planted")]
+    told_so = answers[answers["source"].eq("this page") & answers["state"].eq("planted")]
     pooled = told_so[told_so["tellings"] >= often].assign(dose=f"{often} and more")
     each = told_so.assign(dose=told_so["tellings"].astype(str))
     sizes = by_size(told_so)
@@ -124,7 +124,7 @@ def filled(answers: pd.DataFrame) -> pd.DataFrame:
     shown ones too; ``asked``, of the planted facts that IC-LKE is asked; ``found``, of those that it has
     right. What it takes to know the names and the grammar is left out.
     """
-    ours = answers[answers["source"].eq("this run") & answers["estimator"].eq(MAIN)]
+    ours = answers[answers["source"].eq("this page") & answers["estimator"].eq(MAIN)]
     [spec] = ours["world"].unique()
     text = states(spec)
     bits = np.log2(text.groupby("relation")["object"].nunique())
@@ -196,7 +196,7 @@ def sentences(
     The tables are of :func:`of_worlds`, :func:`gains` and :func:`filled`. The first two are about this run,
     IC-LKE and facts told in lists.
     """
-    ours = worlds_of["made_by"].str.startswith("this run")
+    ours = worlds_of["made_by"].str.startswith("this page")
     mine = worlds_of[ours].set_index("kind_of_model")
     needs = [f"{size} {mine['text'][size]}" for size in full["size"]]
     step = gained[gained["estimator"].eq(MAIN) & gained["form"].eq("list")]

@@ -267,7 +267,7 @@ def verdicts_by_model(judged: pd.DataFrame) -> pd.DataFrame:
 def named(frame: pd.DataFrame, column: str = "model") -> pd.Series:
     """The name of each model as figures and tables have it: "smollm2", or "smollm2 (kamel)" if shipped."""
     profile = frame["source"].map(
-        lambda source: "" if source == "this run" else f" ({source.removeprefix('shipped: ')})"
+        lambda source: "" if source == "this page" else f" ({source.removeprefix('shipped: ')})"
     )
     return frame[column] + profile
 

@@ -21,12 +21,15 @@ from lkecore.errors import BadInput, first_line
 from lkecore.facts import world_text
 
 FOLDER = storage.RESULTS
-KEPT = re.compile(r"answers(-[a-z]+)?\.parquet")  # what a run keeps for this
+KEPT = re.compile(r"answers(-[a-z]+)*\.parquet")  # what a run keeps for this
 ABOUT = (
     "profile", "notebook", "command", "started", "seconds", "commit", "source", "versions", "models",
     "worlds",
 )  # fmt: skip
-WHO_AND_HOW = {"models", "estimators", "n_choice", "shipped", "page"}  # these draw no fact
+WHO_AND_HOW = {  # parameters that draw no fact
+    "models", "estimators", "n_choice", "n_redraws", "n_redraw_facts", "results", "n_again", "shipped",
+    "page",
+}  # fmt: skip
 NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")  # of a profile: no path
 LATER: dict[str, Any] = {"parameters": {}, "chunks": 0, "chunks_from_cache": 0}
 
@@ -106,20 +109,40 @@ def together(
 
 
 def beside(
-    ours: pd.DataFrame, profiles: Sequence[str], notebook: str, *, join: bool = True
+    ours: pd.DataFrame,
+    profiles: Sequence[str],
+    notebook: str,
+    *,
+    join: bool = True,
+    carried: str = "",
 ) -> pd.DataFrame:
     """The answers of this run, and below them those of a notebook that ship, told by ``source``.
 
-    ``source`` is "this run" or "shipped: " and the name of a profile in ``results/``; profiles that
+    ``source`` is "this page" or "shipped: " and the name of a profile in ``results/``; profiles that
     asked the same facts in other ways, or other models, are one source, under the name of the
     first. With ``join=False`` each stays a source of its own, as where a fact is asked many times
-    in the same way, with other shots. What ships without a column of ours has NaN there. The order
-    within a source is that of its answers. Raises :class:`BadInput` as :func:`read` and :func:`together`.
+    in the same way, with other shots. Where ``ours`` are the answers of a profile themselves, ``carried``
+    names it: of that one only other models stand below. What ships without a column of ours has NaN
+    there. The order within a source is that of its answers. Raises :class:`BadInput` as :func:`read` and
+    :func:`together`.
     """
-    read_all = {name: read(name, notebook) for name in profiles}
+    read_all = _without(ours, {name: read(name, notebook) for name in profiles}, carried)
     found = together(read_all) if join else {name: frame for name, (frame, _) in read_all.items()}
-    sources = {"this run": ours} | {f"shipped: {name}": each for name, each in found.items()}
+    sources = {"this page": ours} | {f"shipped: {name}": each for name, each in found.items()}
     return pd.concat([f.assign(source=name) for name, f in sources.items()], ignore_index=True)
+
+
+def _without(
+    ours: pd.DataFrame,
+    found: dict[str, tuple[pd.DataFrame, dict[str, Any]]],
+    carried: str,
+) -> dict[str, tuple[pd.DataFrame, dict[str, Any]]]:
+    """What `read` found, by profile; of ``carried`` only the models that ``ours`` has not."""
+    if carried not in found:
+        return found
+    frame, about = found[carried]
+    others = frame[~frame["model"].isin(ours["model"].unique())]
+    return found | {carried: (others, about)}
 
 
 def beside_worlds(
@@ -139,34 +162,40 @@ def beside_worlds(
         parts.append(frame.assign(source=f"shipped: {name}"))
     order = ["world", "relation", "fact"]
     return pd.concat(
-        [ours.assign(source="this run"), *(part.sort_values(order) for part in parts)],
+        [ours.assign(source="this page"), *(part.sort_values(order) for part in parts)],
         ignore_index=True,
     )
 
 
 def beside_single(
-    ours: pd.DataFrame, profiles: Sequence[str], notebook: str, single: Sequence[str], of_one: str
+    ours: pd.DataFrame,
+    profiles: Sequence[str],
+    notebook: str,
+    single: Sequence[str],
+    of_one: str,
+    *,
+    carried: str = "",
 ) -> pd.DataFrame:
     """:func:`beside`, and below that the profiles ``single`` of a notebook about one relation, ``of_one``.
 
     Of these, such as page 11's over the number of shots, stay the most shots and the first draw of
     them. Their sources name the relation, too.
     """
-    found = {name: read(name, notebook) for name in profiles}
+    found = _without(ours, {name: read(name, notebook) for name in profiles}, carried)
     for name in single:
         frame, about = read(name, of_one)
         frame = frame[frame["n_shots"] == frame["n_shots"].max()]
         frame = frame[frame["draw"] == frame["draw"].min()]
         relation = about["parameters"]["relation"]
         found[f"{name}, {relation}"] = frame.assign(relation=relation), about
-    sources = {"this run": ours} | {f"shipped: {n}": f for n, f in together(found).items()}
+    sources = {"this page": ours} | {f"shipped: {n}": f for n, f in together(found).items()}
     return pd.concat([f.assign(source=name) for name, f in sources.items()], ignore_index=True)
 
 
 def asked_for(profiles: Sequence[str], notebook: str, **ours: Any) -> dict[str, dict[str, Any]]:
     """{source: parameters} behind :func:`beside`: ``ours`` of this run, and of each that ships."""
     shipped = {f"shipped: {name}": read(name, notebook)[1]["parameters"] for name in profiles}
-    return {"this run": ours} | shipped
+    return {"this page": ours} | shipped
 
 
 def made_by(profiles: Sequence[str], notebook: str, *, apart: str = "") -> list[str]:

@@ -61,6 +61,24 @@ def over_relations(
     return pd.DataFrame(rows, columns=[*by, *columns])
 
 
+def over_draws(first: pd.DataFrame, others: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """How far the accuracy moves with the draw of the shots, the column ``draw``, in each group of ``by``.
+
+    ``others`` are answers behind other shots about some of the facts that ``first`` asks; of ``first``
+    these facts alone are counted. Columns: ``by``; ``facts`` of each draw; ``draws``, how many; ``least``
+    and ``most``: the lowest and the highest accuracy of a draw, each relation counted alike, in [0, 1].
+    """
+    asked = [*by, "relation", "fact"]
+    same = first.merge(others[asked].drop_duplicates(), on=asked)
+    every = pd.concat([same, others], ignore_index=True)
+    means = every.groupby([*by, "draw", "relation"], sort=False)["correct"].mean()
+    means = means.groupby([*by, "draw"], sort=False).mean().groupby(list(by), sort=False)
+    found = means.agg(["size", "min", "max"])
+    found = found.rename(columns={"size": "draws", "min": "least", "max": "most"})
+    found.insert(0, "facts", same.groupby(list(by), sort=False).size())
+    return found.reset_index()
+
+
 def paired(
     answers: pd.DataFrame,
     column: str,

@@ -136,8 +136,8 @@ def for_claims(
     The claims: above human templates, above mined ones, and steadier than human ones. Intervals are over
     relations; a model that was asked a single relation has none.
     """
-    mine = gaps[gaps["first"] == estimator].assign(source="this run")
-    its = steady[steady["estimator"] == estimator].assign(source="this run")
+    mine = gaps[gaps["first"] == estimator].assign(source="this page")
+    its = steady[steady["estimator"] == estimator].assign(source="this page")
     return {
         "IC-above-human": tested(mine[mine["second"] == HUMAN_KIND], "over_relations"),
         "IC-above-mined": tested(mine[mine["second"] == MINED_KIND], "over_relations"),

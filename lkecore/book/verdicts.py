@@ -35,7 +35,7 @@ def read(folder: Path) -> pd.DataFrame | None:
         raise BadInput(f"{path}: {error}") from None
     in_lab = [all(map(lab.is_name, models.split(", "))) for models in frame["models"]]
     places = [
-        PLACES[0] if of_lab else PLACES[1] if source.startswith("this run") else PLACES[2]
+        PLACES[0] if of_lab else PLACES[1] if source.startswith("this page") else PLACES[2]
         for of_lab, source in zip(in_lab, frame["source"], strict=True)
     ]
     return frame.assign(place=places)

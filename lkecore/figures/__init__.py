@@ -19,7 +19,7 @@ from lkecore.figures.models import (
     size_lines,
     subsumption_dots,
 )
-from lkecore.figures.page import findings, place
+from lkecore.figures.page import Note, findings, note, place
 from lkecore.figures.relations import accuracy_bars, heat_map, shots_curve, threshold_curve
 from lkecore.figures.sequence import (
     change_by_distance,
@@ -34,10 +34,10 @@ from lkecore.figures.tree import cost_lines, prefix_tree, tree_mask
 from lkecore.figures.written import written_bars
 
 __all__ = [
-    "ACCURACY", "DARK", "MARKERS", "OTHER_MODEL", "PALETTE", "accuracy_bars",
+    "ACCURACY", "DARK", "MARKERS", "Note", "OTHER_MODEL", "PALETTE", "accuracy_bars",
     "accuracy_scatter", "bars_by_model", "board_dots", "board_matrices", "change_by_distance",
     "claim_marks", "cost_lines", "dose_lines", "dose_panels", "findings", "format_panels",
-    "format_sizes", "heat_map", "interval_marks", "kept_lines", "over_options", "pair_scatters",
+    "format_sizes", "heat_map", "interval_marks", "kept_lines", "note", "over_options", "pair_scatters",
     "paired_bars", "panels", "place", "plain_ticks", "prefix_tree", "prompt_dots",
     "published_dots", "reach_panels", "reliability", "separator_bars", "sequence_columns",
     "sequence_panel", "shots_curve", "shots_panels", "size_lines", "size_summaries",

@@ -187,7 +187,7 @@ def size_lines(
         sizes = [float(t[:-1]) * unit[t[-1]] for t in (row.smallest_params, row.largest_params)]
         ends = row.smallest_accuracy, row.largest_accuracy
         axes[1].plot(sizes, ends, marker="osD^vP"[n], ls=":", label=row.family)
-    for ax, title in zip(axes, ("this run", "published, other models"), strict=True):
+    for ax, title in zip(axes, ("this page", "published, other models"), strict=True):
         ax.set(xscale="log", ylim=(0, 1), xlabel="parameters", title=title)
         ax.legend(frameon=False, fontsize=8, loc="upper left")
     axes[0].set_ylabel("accuracy, mean over relations")

@@ -1,5 +1,6 @@
 """Page: put figures and findings where a reader meets them first, above the cells that make them."""
 
+import html
 import os
 
 import pandas as pd
@@ -37,6 +38,26 @@ def findings(**texts: str) -> None:
     keep(pd.DataFrame({"name": list(texts), "text": list(texts.values())}), "findings.csv")
     for name, text in texts.items():
         glue(name, text, display=not _in_a_run())
+
+
+class Note:
+    """A remark with a look of its own in the book; the text is shown as it is."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        return f'<p class="lke-note tex2jax_ignore mathjax_ignore">{html.escape(self.text)}</p>'
+
+
+def note(name: str, text: str) -> None:
+    """Hand a remark on where numbers are from to the page, which shows it where it says ``{glue:} name``."""
+    from myst_nb import glue
+
+    glue(name, Note(text), display=not _in_a_run())
 
 
 def _in_a_run() -> bool:

@@ -85,14 +85,14 @@ def verdicts(frame: pd.DataFrame) -> pd.DataFrame:
     """What a page keeps as ``verdicts.csv``, a row for each test of a claim: `VERDICTS`, then the rest.
 
     `id`: of the claim. `models`: the one that is asked, or those that are compared, with a comma
-    between. `source`: where the answers are from, "this run" or "shipped: " and the name of a
+    between. `source`: where the answers are from, "this page" or "shipped: " and the name of a
     profile. `estimator`: what asked, such as "iclke-space"; `as_paper`: whether that is the paper's way
     of asking. `ours`: estimate and interval, as the page prints them. `verdict`: "holds", "fails" or
     "undecided". `mark`: why it says nothing of the claim, such as "at chance"; "" where it does. Other
     columns stay behind these. ValueError for a missing column, an id without a claim, another
     verdict, an `as_paper` that is neither true nor false, and no model.
 
-    >>> row = "IC-shots-rise", "toy", "this run", "iclke-space", True, "0.10 [0.05, 0.15]", "holds", ""
+    >>> row = "IC-shots-rise", "toy", "this page", "iclke-space", True, "0.10 [0.05, 0.15]", "holds", ""
     >>> verdicts(pd.DataFrame([row], columns=VERDICTS))["verdict"].tolist()
     ['holds']
     """

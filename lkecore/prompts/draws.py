@@ -1,10 +1,11 @@
 """Draws: the same questions behind other shots, and behind more or fewer of them."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 
 from lkecore.errors import BadInput
-from lkecore.facts.drawn import Drawn
+from lkecore.facts.drawn import Drawn, Sample
 from lkecore.facts.sample import draw_shots
 from lkecore.prompts.prompt import Prompt, asking
 
@@ -29,3 +30,20 @@ def of_draws(
         )
         for draw, estimator, n in product(draws, estimators, numbers)
     }
+
+
+def redrawn(
+    sample: Sample, estimators: Sequence[str], draws: Sequence[int], *, n_facts: int
+) -> dict[tuple[str, str, int], list[Prompt]]:
+    """The questions of a whole sample behind other shots: {(estimator, relation, draw): prompts}.
+
+    As many shots as the sample has, drawn by each of ``draws`` from what its own were drawn from. Of the
+    facts the first ``n_facts`` of each relation, or all, with the options that they have. Errors as
+    :func:`of_draws`.
+    """
+    found = {}
+    for name, drawn in sample.items():
+        some = replace(drawn, facts=drawn.facts[:n_facts], options=drawn.options[:n_facts])
+        asked = of_draws(some, estimators, draws, [len(drawn.shots)])
+        found |= {(estimator, name, draw): each for (draw, estimator, _), each in asked.items()}
+    return found

@@ -13,7 +13,7 @@ from typing import Any
 from filelock import Timeout
 
 from lkecore import models, runs
-from lkecore.answers import door
+from lkecore.answers import again, door
 from lkecore.models import catalogue
 from lkecore.prompts.eiclke import Slots
 from lkecore.runs import plan, prepare, worker
@@ -141,6 +141,8 @@ def _walk(
     models.open_model = open_here
     scored, door.scored = door.scored, through_the_door
     opening, door.opened = door.opened, lambda name, dtype: open_here(name, dtype=dtype)
+    # What is asked again is counted, and cannot agree: all scores are equal here.
+    comparing, again.compare = again.compare, lambda *_, **__: None
     network, models.Model.network = models.Model.network, property(_no_network)
     try:
         with contextlib.redirect_stdout(io.StringIO()):
@@ -157,6 +159,7 @@ def _walk(
     finally:
         tree.option_logprobs, models.Model.network = scorer, network
         models.open_model, door.scored, door.opened = opened, scored, opening
+        again.compare = comparing
     total, saved = sum(n for n, _ in counts), sum(n for _, n in counts)
     return total, saved, "; ".join(remarks)
 

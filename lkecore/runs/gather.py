@@ -4,7 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from lkecore import facts, runs
 from lkecore.answers.shipped import FOLDER, KEPT
@@ -18,7 +20,7 @@ from lkecore.storage import write_whole
 NAMES = ["subject", "object", "text"]
 
 
-MOST_BYTES = 5_000_000  # of all results together: they are part of every clone
+MOST_BYTES = 10_000_000  # of all results together: they are part of every clone
 
 
 def gather(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> list[Path]:
@@ -32,7 +34,7 @@ def gather(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> list[Path]:
     (another, where other facts were asked, in what was kept apart).
     Raises :class:`BadInput`, and writes nothing, if a run is missing or unfinished, if no notebook
     keeps answers, if a model or a fact set is a path of this machine, or if all results together
-    would be larger than 5 MB.
+    would be larger than 10 MB.
     """
     files: dict[str, bytes | str] = {}
     abouts: dict[str, dict[str, Any]] = {}
@@ -85,11 +87,33 @@ def _numbered(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _packed(frame: pd.DataFrame) -> bytes:
-    """A frame as a small Parquet file: words as categories, numbers to seven digits."""
+    """A frame as a small Parquet file.
+
+    Words are categories, log-probabilities keep four decimals, all other numbers that are not whole
+    four significant digits.
+    """
+    small = frame.copy()
     words = [name for name in frame if not pd.api.types.is_numeric_dtype(frame[name])]
-    numbers = frame.select_dtypes("float64").columns
-    small = frame.astype({**dict.fromkeys(words, "category"), **dict.fromkeys(numbers, "float32")})
-    return small.to_parquet(None, index=False, compression="zstd")
+    small[words] = frame[words].astype("category")
+    numbers = list(frame.select_dtypes("float").columns)
+    for name in numbers:
+        values = frame[name].to_numpy(dtype=np.float64)
+        exact = values.round(4) if name.startswith("logprob") else _four_digits(values)
+        small[name] = exact.astype(np.float32)
+    return small.to_parquet(
+        None,
+        index=False,
+        compression="zstd",
+        compression_level=19,
+        use_dictionary=[name for name in frame if name not in numbers],
+        column_encoding=dict.fromkeys(numbers, "BYTE_STREAM_SPLIT"),
+    )
+
+
+def _four_digits(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Values with 14 binary digits, which hold four decimal ones: the others are 0, and pack well."""
+    mantissa, exponent = np.frexp(values)
+    return np.ldexp(np.round(mantissa * 2**14), exponent - 14)
 
 
 def _about(plan: Plan, whole: runs.Job, manifests: list[Any]) -> dict[str, Any]:

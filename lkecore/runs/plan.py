@@ -16,7 +16,8 @@ from lkecore.runs import yamlfile
 
 TYPES = {"int": int, "float": float, "str": str, "bool": bool}
 Declared = dict[str, tuple[str, Any]]  # {name: (annotation, default)} of a notebook's parameters
-RENAMED = {"formats": "estimators"}  # parameters of notebooks: the old name to the new one
+# Parameters of notebooks: the old name to the new one.
+RENAMED = {"formats": "estimators", "shipped_worlds": "shipped"}
 MOST_JOBS = 10_000  # of one row: more is a slip of the pen
 
 
@@ -202,8 +203,8 @@ def _check_parameters(path: Path, notebook: Path, declared: Declared, given: Any
             raise BadInput(f"{where} must be one of {', '.join(DTYPES)}, found {value!r}")
         if name in ("model", "models", "fact_set") and not value:
             raise BadInput(f"{where} must not be empty")
-        if name in ("shipped", "shipped_one") and annotation == "list[str]":
-            for profile in value:
+        if name in ("shipped", "shipped_one", "results") and value:
+            for profile in [value] if name == "results" else value:
                 shipped.check_name(f"{notebook.stem}: parameter {name!r}: profile", profile, path)
     effective = {name: default for name, (_, default) in declared.items()} | given
     try:

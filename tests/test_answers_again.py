@@ -1,0 +1,412 @@
+"""Answers that ship carry a page only while asking again gives the same: each way to fail, tried."""
+
+import dataclasses
+import json
+import math
+
+import helpers
+import numpy as np
+import pandas as pd
+import pytest
+
+from lkecore import answers, facts, prompts
+from lkecore.answers import again, shipped
+from lkecore.errors import BadInput
+from lkecore.models import weights
+from lkecore.models.model import open_model
+from lkecore.prompts.eiclke import slots
+from lkecore.runs import gather
+from lkecore.scores.plain import option_logprobs_plain
+from lkecore.scores.tokens import encode
+
+DOOR = answers.ask.__globals__  # the module has the name of its function
+DRAWN = {"n_shots": 3, "n_facts": 8, "n_options": 9, "seed": 1}
+WAYS = ["iclke-space", "iclke-colon"]
+NOTEBOOK = "10_trial"
+ABOUT = {
+    "profile": "long", "notebook": NOTEBOOK, "command": "lke run it", "started": "2026-11-01T00:00:00",
+    "seconds": 600, "commit": "abc", "source": "s", "versions": {}, "worlds": {},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def questions():
+    return prompts.of_sample(facts.draw("atlas", ["capital", "film_year"], **DRAWN), WAYS)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory, questions):
+    """What a long run of the toy has kept, and its answers."""
+    folder = tmp_path_factory.mktemp("long")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LKE_RUN", str(folder))
+        found = answers.ask(["toy"], questions, "answers.parquet")
+    return folder, found
+
+
+@pytest.fixture
+def results(made, tmp_path, monkeypatch):
+    """A copy of it among results that ship, packed as they are; a page runs in a folder beside."""
+    default = shipped.read.__defaults__
+    monkeypatch.setattr(shipped.read, "__defaults__", (tmp_path, *default[1:]))
+    target = tmp_path / "long"
+    target.mkdir()
+    for kept, name in (("answers", NOTEBOOK), ("answers-check", f"{NOTEBOOK}-check")):
+        frame = pd.read_parquet(made[0] / f"{kept}.parquet")
+        (target / f"{name}.parquet").write_bytes(gather._packed(frame))
+    describe(target, {"toy": open_model("toy").digest})
+    page = tmp_path / "10_trial-0123456789ab"
+    page.mkdir()
+    monkeypatch.setenv("LKE_RUN", str(page))
+    return target
+
+
+def describe(target, models) -> None:
+    (target / f"{NOTEBOOK}.json").write_text(json.dumps(ABOUT | {"models": models}))
+
+
+def ask(questions, models=("toy",), file="answers.parquet", **how):
+    how = {"results": "long", "notebook": NOTEBOOK, "n_again": 4} | how
+    return answers.ask(list(models), questions, file, **how)
+
+
+def changed(results, name: str, change) -> None:
+    path = results / f"{name}.parquet"
+    frame = pd.read_parquet(path)
+    frame = frame.astype(dict.fromkeys(frame.select_dtypes("category"), str))
+    change(frame).to_parquet(path)
+
+
+def test_what_is_kept_to_check_by_is_what_plain_passes_say(made, questions):
+    checks = pd.read_parquet(made[0] / "answers-check.parquet")
+    lm = open_model("toy")
+    rows = iter(checks.itertuples())
+    for (estimator, relation), some in questions.items():
+        for prompt in some:
+            row = next(rows)
+            [coded] = encode(lm.tokenizer, [prompt], add_bos=lm.add_bos)
+            by_hand = [
+                math.fsum(x) if np.ndim(x) else x for x in option_logprobs_plain(lm.network, coded)
+            ]
+            assert (row.model, row.estimator, row.relation) == ("toy", estimator, relation)
+            assert row.fact == prompt.fact
+            assert row.logprob_gold == pytest.approx(by_hand[prompt.gold], abs=1e-4)
+            best = sorted(by_hand, reverse=True)[:5]
+            kept = [getattr(row, f"logprob_{i}") for i in range(1, 6)]
+            assert kept == pytest.approx(best, abs=1e-4)
+            places = [int(getattr(row, f"best_{i}")) for i in range(1, 6)]
+            assert [by_hand[i] for i in places] == pytest.approx(best, abs=1e-4)
+    assert next(rows, None) is None
+    assert checks["question"].str.fullmatch("[0-9a-f]{12}").all() and checks["question"].is_unique
+
+
+def test_with_fewer_than_five_options_the_rest_is_missing():
+    frame = helpers_frame([[-1.0, -3.0, -2.0]], gold=[1])
+    prompt = dataclasses.replace(helpers.prompt("a", ["x", "y", "z"]), fact="f0")
+    row = again.checkable([prompt], frame).iloc[0]
+    assert [row[f"best_{i}"] for i in (1, 2, 3)] == [0, 2, 1] and row["logprob_gold"] == -3.0
+    assert [row[f"logprob_{i}"] for i in (1, 2, 3)] == [-1.0, -2.0, -3.0]
+    assert np.isnan([row["best_4"], row["logprob_4"], row["best_5"], row["logprob_5"]]).all()
+
+
+def helpers_frame(logprob, gold) -> pd.DataFrame:
+    """A scorer's frame by hand: a list of log-probabilities for each fact."""
+    return pd.DataFrame(
+        [
+            {"fact": f"f{i}", "option": f"o{j}", "gold": j == gold[i], "logprob": value}
+            for i, row in enumerate(logprob)
+            for j, value in enumerate(row)
+        ]
+    )
+
+
+def test_a_digest_changes_with_every_part_of_a_question():
+    prompt = helpers.prompt("a", ["x", "y"])
+    assert again.digests(prompt) == again.digests(dataclasses.replace(prompt))
+    changes = {
+        "fact": "other", "relation": "other", "subject": "other", "context": "b",
+        "options": ("x", "z"), "continuations": (" x", " z"), "gold": 1 - prompt.gold, "after": ".",
+    }  # fmt: skip
+    assert set(changes) == {field.name for field in dataclasses.fields(prompt)}
+    others = [dataclasses.replace(prompt, **{name: value}) for name, value in changes.items()]
+    assert len({again.digests(each)[0] for each in [prompt, *others]}) == 1 + len(changes)
+
+
+def test_each_question_of_a_long_prompt_has_a_digest_of_its_own():
+    world = [facts.Fact(str(i), "r", f"s{i}", f"o{i}") for i in range(8)]
+    asked = world[:3]
+    options = [(fact.object, "o7") for fact in asked]
+    [one] = slots(world[3:7], asked, options, first=1, every=1, seed=0)
+    [two] = slots(world[3:7], asked, options, first=1, every=1, seed=1)
+    assert len(set(again.digests(one))) == 3 == len(again.prompts_of(one))
+    if one != two:
+        assert not set(again.digests(one)) & set(again.digests(two))
+
+
+def test_a_page_gets_the_answers_of_the_long_run_in_the_order_of_its_questions(
+    made, results, questions
+):
+    turned = dict(reversed(questions.items()))
+    found = ask(turned)
+    expected = made[1].set_index(["estimator", "relation", "fact"])
+    keys = [(*key, prompt.fact) for key, some in turned.items() for prompt in some]
+    assert list(found[["estimator", "relation", "fact"]].itertuples(index=False)) == keys
+    expected = expected.loc[keys].reset_index()
+    assert found["correct"].tolist() == expected["correct"].tolist()
+    assert found["confidence"].tolist() == pytest.approx(expected["confidence"].tolist(), rel=1e-4)
+    again_kept = pd.read_csv(results.parent / "10_trial-0123456789ab" / "answers-again.csv")
+    assert len(again_kept) == 8 and again_kept["nats"].max() < 1e-3 and again_kept["same"].all()
+    said = answers.carried(found)
+    assert said.startswith(
+        "32 answers of a longer run: profile long, 2026-11-01, 10 min, lkecore at abc"
+    )
+    assert "lke run it. 8 of them were asked again for this page" in said
+    assert pd.read_parquet(results.parent / "10_trial-0123456789ab" / "answers.parquet").equals(
+        found
+    )
+
+
+def test_a_page_may_ask_a_part_and_a_page_over_runs_says_the_same(results, questions, monkeypatch):
+    part = {key: some[2:5] for key, some in questions.items() if key[1] == "capital"}
+    found = ask(part)
+    assert len(found) == 6 and set(found["relation"]) == {"capital"}
+    run = results.parent / "10_trial-0123456789ab"
+    monkeypatch.setenv("LKE_PAGE", json.dumps([str(run)]))
+    whole = ask({}, page=True)
+    assert answers.carried(whole) == answers.carried(found) != ""
+    assert whole.equals(found)
+    (run / "answers-again.csv").unlink()
+    assert "asked again" not in answers.carried(ask({}, page=True))
+
+
+def test_what_was_asked_here_says_so(questions, made):
+    assert answers.carried(made[1]) == "32 answers, all of them asked for this page."
+
+
+def test_nothing_is_asked_again_where_none_is_wanted(results, questions, monkeypatch):
+    monkeypatch.setitem(DOOR, "scored", lambda *_: pytest.fail("a model was asked"))
+    assert "asked again" not in answers.carried(ask(questions, n_again=0))
+
+
+# --- the check fails when it should --------------------------------------------------------------
+
+
+def test_a_shipped_number_that_was_changed_is_found(results, questions):
+    changed(results, f"{NOTEBOOK}-check", lambda f: f.assign(logprob_gold=f["logprob_gold"] + 0.01))
+    with pytest.raises(BadInput, match=r"results long: 8 of 8 answers .* differ, .* by 0.01 nats"):
+        ask(questions)
+
+
+@pytest.mark.parametrize("column", ["logprob_1", "logprob_5"])
+def test_one_number_of_one_row_is_enough(results, questions, column):
+    asked = {("toy", *key): some for key, some in questions.items()}
+    drawn = again.drawn(asked, 4, [0, 1])
+    one = next(iter(drawn.values()))[0].fact
+    changed(
+        results,
+        f"{NOTEBOOK}-check",
+        lambda f: f.assign(
+            **{column: f[column] + 0.01 * f["fact"].eq(one) * f["estimator"].eq(WAYS[0])}
+        ),
+    )
+    with pytest.raises(BadInput, match=r"1 of 8 answers that were asked again differ, .*0.01 nats"):
+        ask(questions)
+
+
+def test_a_scorer_that_is_off_by_one_is_found(results, questions, monkeypatch):
+    true = DOOR["scored"]
+
+    def off_by_one(model, some):
+        frame = true(model, some)
+        return frame.assign(logprob=np.roll(frame["logprob"].to_numpy(), 1))
+
+    monkeypatch.setitem(DOOR, "scored", off_by_one)
+    with pytest.raises(BadInput, match="answers that were asked again differ"):
+        ask(questions)
+
+
+def test_another_weight_is_another_model(results, questions, tmp_path):
+    import shutil
+
+    from safetensors.torch import load_file, save_file
+
+    other = tmp_path / "toy2"
+    shutil.copytree(weights.locate("toy"), other)
+    path = other / "model.safetensors"
+    tensors = load_file(path)
+    name = next(iter(tensors))
+    tensors[name].view(-1)[0] += 0.5
+    save_file(tensors, path, metadata={"format": "pt"})
+    describe(results, {str(other): open_model("toy").digest})
+    with pytest.raises(BadInput, match=r"are of another .*toy2: its weights have the digest"):
+        ask(questions, models=[str(other)])
+
+
+def test_models_and_questions_that_the_long_run_did_not_have_are_refused_before_any_is_asked(
+    results, questions, monkeypatch
+):
+    monkeypatch.setitem(DOOR, "scored", lambda *_: pytest.fail("a model was asked"))
+    for change in ({"seed": 2}, {"n_shots": 2}, {"n_options": 8}):
+        other = prompts.of_sample(
+            facts.draw("atlas", ["capital", "film_year"], **DRAWN | change), WAYS
+        )
+        with pytest.raises(
+            BadInput, match=r"results long lack \d+ of 8 questions about toy, iclke-"
+        ):
+            ask(other)
+    more = prompts.of_sample(
+        facts.draw("atlas", ["capital", "film_year"], **DRAWN), ["iclke-arrow"]
+    )
+    with pytest.raises(
+        BadInput, match="results long lack 8 of 8 questions about toy, iclke-arrow, capital"
+    ):
+        ask(more)
+    describe(results, {"b": "1", "c": "2"})
+    with pytest.raises(BadInput, match="results long are not of model toy, but of b, c"):
+        ask(questions)
+
+
+def test_results_that_are_not_whole_are_refused(results, questions):
+    changed(results, NOTEBOOK, lambda frame: frame.iloc[:-3])
+    with pytest.raises(BadInput, match="results long are cut off: 3 of 32 answers are missing"):
+        ask(questions)
+    (results / f"{NOTEBOOK}-check.parquet").unlink()
+    with pytest.raises(
+        BadInput, match="results long cannot carry a page: .* nothing to check them by"
+    ):
+        ask(questions)
+    with pytest.raises(BadInput, match="no results .*; they ship with a checkout"):
+        ask(questions, results="short")
+    path = results / f"{NOTEBOOK}.parquet"
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(BadInput, match="cannot be read"):
+        ask(questions)
+
+
+def test_in_another_dtype_a_difference_is_shown(results, questions):
+    found = ask(questions, dtype="bfloat16")
+    assert "differ by more than 0.001: another device or dtype" in answers.carried(found)
+
+
+# --- which are asked again -----------------------------------------------------------------------
+
+
+def test_a_sample_is_drawn_by_the_name_of_the_run(monkeypatch):
+    asked = {
+        (model, way, relation): [
+            helpers.prompt(f"{model}{way}{relation}{i}", ["x", "y"]) for i in range(20)
+        ]
+        for model in "ab"
+        for way in "uv"
+        for relation in "pqrst"
+    }
+
+    def drawn(run, n=6):
+        monkeypatch.setenv("LKE_RUN", f"/somewhere/{run}")
+        return again.drawn(asked, n, [0, 1])
+
+    one = drawn(".10_page-abc.x1y2")
+    assert one == drawn(".10_page-abc.zzzz") == drawn("10_page-abc") != drawn("10_page-abd")
+    assert [len(some) for some in one.values()] == [3] * 8  # two relations of each model and way
+    ways = [key[:2] for key in one]
+    assert all(ways.count(way) == 2 for way in ways) and len(set(ways)) == 4
+    for key, some in one.items():
+        places = [asked[key].index(each) for each in some]
+        assert places == sorted(places)
+    assert [len(some) for some in drawn("r", n=7).values()] == [4] * 8
+    seen = {key[2] for i in range(30) for key in drawn(f"run-{i}")}
+    assert seen == set("pqrst")
+
+
+def test_more_than_there_are_is_all(monkeypatch):
+    asked = {("a", "u", "p"): [helpers.prompt("a", ["x", "y"])]}
+    assert again.drawn(asked, 30, [0, 1]) == asked
+
+
+def test_a_prediction_within_a_tie_is_the_same():
+    prompt = dataclasses.replace(helpers.prompt("a", ["x", "y", "z"]), fact="f0")
+    then = again.checkable([prompt], helpers_frame([[-1.0, -1.0004, -2.0]], [0])).assign(model="m")
+    key = ("m", "way")
+    now = helpers_frame([[-1.0004, -1.0, -2.0]], [0])
+    [row] = again.differences({key: ([prompt], now)}, then).itertuples()
+    assert (row.model, row.where, row.fact, row.same) == ("m", "way", "f0", True)
+    assert row.nats == pytest.approx(0.0004)
+    now = helpers_frame([[-1.0, -0.9, -2.0]], [0])
+    [row] = again.differences({key: ([prompt], now)}, then).itertuples()
+    assert not row.same and row.nats == pytest.approx(0.1004)
+
+
+def test_a_new_best_option_that_was_not_among_the_five_is_found():
+    prompt = dataclasses.replace(helpers.prompt("a", list("tuvwxyz")), fact="f0")
+    old = [-1.0, -2.0, -3.0, -4.0, -5.0, -6.0, -7.0]
+    then = again.checkable([prompt], helpers_frame([old], [0])).assign(model="m")
+    now = helpers_frame([[*old[:6], -0.5]], [0])
+    found = again.differences({("m",): ([prompt], now)}, then)
+    assert found["nats"].tolist() == [0] and found["same"].tolist() == [False]
+    with pytest.raises(BadInput, match="1 of 1 answers"):
+        again.compare(found, "long", {"command": "do it"}, exact=True)
+    assert again.compare(found, "long", {"command": "do it"}, exact=False) is None
+
+
+# --- on a page -----------------------------------------------------------------------------------
+
+
+def page(**given) -> dict:
+    """The names of page 10 after its cells, executed here; its parameters with what is given."""
+    import copy
+    from pathlib import Path
+
+    from lkecore.runs import read_notebook
+
+    notebook = Path(__file__).resolve().parent.parent / "notebooks" / "10_iclke_relations.py"
+    names: dict = {"__name__": "__main__"}
+    for cell in read_notebook(notebook).cells:
+        if cell.cell_type == "code":
+            exec(compile(cell.source, notebook.name, "exec"), names)
+            if "parameters" in cell.metadata.get("tags", []):
+                names |= copy.deepcopy(given)
+    return names
+
+
+def test_a_page_that_results_carry_says_the_same_and_stops_when_one_of_them_is_changed(
+    tmp_path, monkeypatch
+):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    few = {"models": ["toy"], "relations": ["capital", "film_year", "official_language"]}
+    few |= {"n_shots": 4, "n_options": 6, "n_facts": 5, "n_choice": 2, "n_redraw_facts": 3}
+    monkeypatch.setenv("LKE_RUN", str(tmp_path / "long-run"))
+    (tmp_path / "long-run").mkdir()
+    live = page(**few)
+    default = shipped.read.__defaults__
+    monkeypatch.setattr(shipped.read, "__defaults__", (tmp_path, *default[1:]))
+    target = tmp_path / "long"
+    target.mkdir()
+    name = "10_iclke_relations"
+    kept = sorted((tmp_path / "long-run").glob("answers*.parquet"))
+    for path in kept:
+        ships = target / path.name.replace("answers", name, 1)
+        ships.write_bytes(gather._packed(pd.read_parquet(path)))
+    assert sorted(path.stem for path in kept) == [
+        "answers", "answers-check", "answers-choice", "answers-choice-check", "answers-draws",
+        "answers-draws-check",
+    ]  # fmt: skip
+    about = ABOUT | {"models": {"toy": open_model("toy").digest}}
+    (target / f"{name}.json").write_text(json.dumps(about))
+    monkeypatch.setenv("LKE_RUN", str(tmp_path / "short-run"))
+    (tmp_path / "short-run").mkdir()
+    found = page(**few, results="long", n_again=4)
+    said = [pd.read_csv(tmp_path / f"{run}-run" / "findings.csv") for run in ("long", "short")]
+    assert said[0].equals(said[1]) and len(said[0]) == 4
+    assert live["ours"]["correct"].tolist() == found["ours"]["correct"].tolist()
+    assert "8 of them were asked again" in answers.carried(found["ours"])
+    assert "all of them asked for this page" in answers.carried(live["ours"])
+    assert found["draws"]["draws"].tolist() == [2, 2]
+    assert found["draws"].equals(live["draws"])
+
+    path = target / f"{name}-draws-check.parquet"
+    frame = pd.read_parquet(path)
+    frame.assign(logprob_1=frame["logprob_1"] + 0.01).to_parquet(path)
+    with pytest.raises(BadInput, match="answers that were asked again differ, .*by 0.01 nats"):
+        page(**few, results="long", n_again=4)

@@ -21,11 +21,12 @@ from tqdm import tqdm
 
 from lkecore import progress, runs
 from lkecore.errors import BadInput
-from lkecore.runs import prepare, worker
+from lkecore.runs import prepare, warm, worker
 from lkecore.runs.devices import Settings, environments_of
 from lkecore.runs.plan import Plan, page_of
 
-WORKER = [sys.executable, "-m", "lkecore.runs.worker"]
+FRESH = [sys.executable, "-m", "lkecore.runs.worker"]
+WORKER = FRESH
 TICK = 0.1  # seconds between two looks at the workers
 
 
@@ -54,7 +55,7 @@ class Worker:
     """A process that makes a task."""
 
     task: Task
-    process: subprocess.Popen
+    process: subprocess.Popen | warm.Forked
     place: Path  # its order, sockets, output, bar and ledger
     started: float
     slot: tuple[int, dict[str, str]]  # its line on the screen, and what it may use
@@ -176,20 +177,28 @@ def _start(profile: str, task: Task, scratch: Path, slot: tuple[int, dict[str, s
         "JUPYTER_RUNTIME_DIR": str(place),
     }
     task.folder.parent.mkdir(parents=True, exist_ok=True)
-    with open(place / "output", "wb") as output:
-        process = subprocess.Popen(
-            [*WORKER, str(place / "order.json")],
-            stdin=subprocess.PIPE,  # its end tells the worker that the driver is gone
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            env=env,
-            start_new_session=True,  # Ctrl-C is for the driver, which ends its workers
-        )
+    process = _process(place / "order.json", place / "output", env)
     form = "{desc}: {percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} facts [{elapsed}]"
     bar = tqdm(total=1, position=slot[0] + 1, leave=False, disable=None, bar_format=form)
     bar.set_description(task.job.label)
     task.tries += 1
     return Worker(task, process, place, time.monotonic(), slot, bar)
+
+
+def _process(order: Path, output: Path, env: dict[str, str]) -> subprocess.Popen | warm.Forked:
+    """A worker for an order: forked where that is safe, else a fresh process."""
+    output.touch()
+    if FRESH == WORKER and (forked := warm.start(order, output, env)) is not None:
+        return forked
+    with open(output, "ab") as words:
+        return subprocess.Popen(
+            [*WORKER, str(order)],
+            stdin=subprocess.PIPE,  # its end tells the worker that the driver is gone
+            stdout=words,
+            stderr=subprocess.STDOUT,
+            env=env,
+            start_new_session=True,  # Ctrl-C is for the driver, which ends its workers
+        )
 
 
 def _ended(running: Worker, timeout: float | None) -> bool:
@@ -205,7 +214,8 @@ def _end(running: Worker) -> None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(running.process.pid, signal.SIGKILL)
     running.process.wait()
-    running.process.stdin.close()
+    if running.process.stdin is not None:
+        running.process.stdin.close()
     running.bar.close()
 
 

@@ -38,7 +38,12 @@ def write_order(path: Path, job: runs.Job, key: str, profile: str, folder: Path)
 def main() -> int:
     """Carry out the order whose file is the first argument; returns the exit code."""
     progress.end_with_the_parent()
-    order = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    return carry_out(Path(sys.argv[1]))
+
+
+def carry_out(path: Path) -> int:
+    """Carry out the order in a file; returns the exit code."""
+    order = json.loads(path.read_text(encoding="utf-8"))
     key, profile, folder = order.pop("key"), order.pop("profile"), Path(order.pop("folder"))
     order["notebook"] = Path(order["notebook"])
     order["reads"] = tuple(map(Path, order["reads"]))

@@ -29,9 +29,9 @@ def fork(project):
     assert done.returncode == 0, done.stdout + done.stderr
     path = project / "notebooks" / f"{FORK}.py"
     text, line = path.read_text(encoding="utf-8"), "figures.style()"
-    assert text.count(line) == text.count('"iclke-arrow",') == 1
+    assert text.count(line) == text.count('"iclke-colon"]') == 1
     own = 'prompts.SEPARATORS["iclke-equals"] = (" = ", "\\n")'
-    text = text.replace(line, f"{line}\n{own}").replace('"iclke-arrow",', '"iclke-equals",')
+    text = text.replace(line, f"{line}\n{own}").replace('"iclke-colon"]', '"iclke-equals"]')
     path.write_text(text, encoding="utf-8")
 
 

@@ -20,7 +20,7 @@ import pandas as pd
 
 from lkecore.errors import BadInput, first_line, nearest
 from lkecore.facts import world, world_text
-from lkecore.storage import cache_folder, file_digest, program_of
+from lkecore.storage import RESULTS, cache_folder, file_digest, program_of
 
 NAME = re.compile(r"(lab:[^/]*)/([^/]*?)(-tuned|-unplanted)?")
 TRAINER = Path(__file__).parent.parent / "train"
@@ -28,6 +28,9 @@ TRAINER = Path(__file__).parent.parent / "train"
 # sha256sum writes it. The second stands apart, since the first is part of the model's own digest.
 RECORD, WEIGHTS = "lab.json", "model.safetensors"
 SUM = f"{WEIGHTS}.sha256"
+# Models that need no training, each in a folder of its key: another recipe, text or trainer, and it is
+# not found here any more.
+SHIPPED = RESULTS / "weights"
 
 
 @dataclass(frozen=True)
@@ -135,8 +138,16 @@ def key(name: str) -> str:
 
 
 def folder(name: str) -> Path:
-    """Where a lab model is, once it is trained."""
-    return cache_folder() / "models" / key(name)
+    """Where a lab model is: with the project, if its weights ship, else in the cache once it is trained."""
+    made = key(name)
+    ships = SHIPPED / made
+    return ships if ships.is_dir() else cache_folder() / "models" / made
+
+
+def present(name: str) -> Path | None:
+    """That folder, if it is there."""
+    found = folder(name)
+    return found if found.is_dir() else None
 
 
 @functools.lru_cache(maxsize=4)

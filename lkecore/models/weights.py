@@ -290,6 +290,7 @@ KINDS: tuple[Kind, ...] = (
         check=lab.parse,
         made=lab.key,
         locate=trained,
+        present=lab.present,
         about=lambda name: "trained here",
         is_tuned=lambda name: lab.parse(name).variant == "tuned",
         made_here=True,

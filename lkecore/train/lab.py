@@ -36,6 +36,7 @@ TUNED_EPOCHS, TUNED_RATE = 10, 0.3
 def train(name: str, target: Path) -> None:
     """Train a lab model into the folder ``target``: safetensors, tokenizer, record and model card.
 
+    The weights are rounded to bfloat16 in the end.
     A checkpoint lies in the cache until the model is whole. Raises :class:`BadInput` for a name
     that no lab model has, and as :func:`lkecore.train.loop.fit`.
     """
@@ -91,7 +92,8 @@ def train(name: str, target: Path) -> None:
         "parameters": sum(p.numel() for p in network.parameters()),
         "losses": _means(losses),
     }
-    network.save_pretrained(target)
+    # Half the size, so that small models may ship. What is rounded is the model: it is what all are asked.
+    network.to(torch.bfloat16).save_pretrained(target)
     tokenizer.save_pretrained(target)
     lab.write_sum(target)
     (target / lab.RECORD).write_text(json.dumps(record, indent=1), encoding="utf-8")
@@ -165,10 +167,11 @@ def _new_network(recipe: lab.Recipe, tokenizer: Any, seed: int) -> Any:
 
 
 def _network_in(folder: Path) -> Any:
+    import torch
     import transformers
 
     return transformers.AutoModelForCausalLM.from_pretrained(
-        folder, use_safetensors=True, local_files_only=True
+        folder, dtype=torch.float32, use_safetensors=True, local_files_only=True
     )
 
 

@@ -94,7 +94,10 @@ def train(name: str, target: Path) -> None:
     }
     # Half the size, so that small models may ship. What is rounded is the model: it is what all are asked.
     network.to(torch.bfloat16).save_pretrained(target)
-    tokenizer.save_pretrained(target)
+    try:
+        tokenizer.save_pretrained(target)
+    except Exception as error:  # its library has no class of its own for a full disk
+        raise OSError(str(error)) from error
     lab.write_sum(target)
     (target / lab.RECORD).write_text(json.dumps(record, indent=1), encoding="utf-8")
     machine = f"{network.device.type}, {torch.get_num_threads()} threads"

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 
-from lkecore.answers import again, shipped
-from lkecore.answers.kept import behind, collect, keep
+from lkecore.answers import again
+from lkecore.answers.kept import collect, keep
 from lkecore.errors import BadInput, nearest
 from lkecore.metrics import choice
 from lkecore.models import lab, weights
@@ -93,7 +93,7 @@ def ask(
     asked again (:mod:`lkecore.answers.again`).
     """
     if page:
-        return _noted(collect(file), results, notebook, _again_behind(file))
+        return again.on_page(collect(file), file, results, notebook)
     if wrong := [key for key in questions if len(key) != len(by)]:
         raise BadInput(f"questions under {wrong[0]!r}: a key needs a value for each of {list(by)}")
     asked = {
@@ -113,7 +113,19 @@ def ask(
         _check(lms[name], ", ".join(map(str, key)), some)
     columns = ["model", *(each for each in by if each != "model")]
     if results:
-        return _carried(results, notebook, file, lms, asked, columns, n_again)
+        return again.carry(
+            asked,
+            columns,
+            lms,
+            file,
+            results=results,
+            notebook=notebook,
+            n_again=n_again,
+            find=lambda kept, about: again.of_questions(kept, asked, columns, results, about),
+            rescore=lambda some, _, checks: again.differences(
+                {key: (units, scored(lms[key[0]], units)) for key, units in some.items()}, checks
+            ),
+        )
     scores, answers, checks = {}, {}, {}
     for (name, *key), some in asked.items():
         frame = scored(lms[name], some)
@@ -126,63 +138,13 @@ def ask(
         keep(_together(scores, columns), "scores.parquet")
     found = _together(answers, columns)
     keep(found, file)
-    keep(_together(checks, columns), f"{_beside(file, again.CHECK)}.parquet")
+    keep(_together(checks, columns), f"{again.beside(file, again.CHECK)}.parquet")
     return found
 
 
 def carried(found: pd.DataFrame) -> str:
     """What a page says of the answers that :func:`ask` gave: of a longer run that ships, or its own."""
     return found.attrs.get("carried", f"{len(found):,} answers, all of them asked for this page.")
-
-
-def _beside(file: str, name: str) -> str:
-    return f"{file.removesuffix('.parquet')}-{name}"
-
-
-def _carried(
-    results: str,
-    notebook: str,
-    file: str,
-    lms: Mapping[str, Model],
-    asked: Mapping[tuple[str, ...], Sequence[Prompt] | Sequence[Slots]],
-    columns: Sequence[str],
-    n_again: int,
-) -> pd.DataFrame:
-    """The answers that ship, once models and questions are known to be these, and a sample agrees."""
-    apart = file.removesuffix(".parquet").partition("-")[2]
-    answers, checks, about = again.read(results, notebook, apart)
-    again.check_models(lms, results, about)
-    again.check_questions(asked, checks, columns, results, about)
-    found = again.of_questions(answers, asked, columns, results, about)
-    differ = None
-    if n_again:
-        ways = [i for i, name in enumerate(columns) if name in ("model", "estimator")]
-        sample = again.drawn(asked, n_again, ways)
-        anew = {key: (some, scored(lms[key[0]], some)) for key, some in sample.items()}
-        differ = again.differences(anew, checks)
-        exact = all(lm.device == "cpu" and lm.dtype == "float32" for lm in lms.values())
-        again.compare(differ, results, about, exact=exact)
-        keep(differ, f"{_beside(file, again.AGAIN)}.csv")
-    keep(found, file)
-    return _noted(found, results, notebook, differ)
-
-
-def _again_behind(file: str) -> pd.DataFrame | None:
-    """On a page: what the runs behind it asked again; None where one of them did not."""
-    paths = [folder / f"{_beside(file, again.AGAIN)}.csv" for folder in behind()]
-    if not all(path.exists() for path in paths):
-        return None
-    return pd.concat([pd.read_csv(path) for path in paths], ignore_index=True)
-
-
-def _noted(
-    found: pd.DataFrame, results: str, notebook: str, differ: pd.DataFrame | None
-) -> pd.DataFrame:
-    """The frame with what a page says of the results that it is from, if it is from any."""
-    if results:
-        about = shipped.read(results, notebook)[1]
-        found.attrs["carried"] = again.told(differ, len(found), about)
-    return found
 
 
 def _check(model: Model, where: str, some: Sequence[Prompt] | Sequence[Slots]) -> None:

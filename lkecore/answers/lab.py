@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from lkecore import facts, prompts
+from lkecore.answers import again
 from lkecore.answers.door import Reading, opened
 from lkecore.answers.kept import collect, keep
 from lkecore.answers.verdicts import judge as of_claims
@@ -152,33 +153,53 @@ def write(
     n_tokens: int,
     dtype: str = "float32",
     page: bool = False,
+    results: str = "",
+    notebook: str = "",
+    n_again: int = 15,
 ) -> pd.DataFrame:
     """What models write after the contexts of some questions, beside what the text told: a row each.
 
     Keys are those of :func:`questions`; a model is asked about its own world. It goes on greedily for
     ``n_tokens`` tokens. Columns: model, world, estimator ("written-" and whose prompt it is), relation,
     and those of :func:`lkecore.metrics.planted.written`. The frame is kept as ``file``; with ``page``
-    it is what the runs have kept. Raises :class:`BadInput` for ``n_tokens`` that may cut an object off.
+    it is what the runs have kept. ``results``, ``notebook`` and ``n_again`` are as for
+    :func:`lkecore.answers.written.write`. Raises :class:`BadInput` as it does, and for ``n_tokens`` that
+    may cut an object off.
     """
     if page:
-        return collect(file)
-    kept = []
-    for name in models:
-        lm = opened(name, dtype)
+        return again.on_page(collect(file), file, results, notebook)
+    asked, lms = {}, {name: opened(name, dtype) for name in models}
+    for name, lm in lms.items():
         spec = str(lab.record(lm.path)["world"])
         mine = {key: some for key, some in questions.items() if key[0] == spec}
         names = {option for some in mine.values() for prompt in some for option in prompt.options}
         longest = max(len(lm.tokenizer.tokenize(f" {option}")) for option in names)
         if longest >= n_tokens:
             raise BadInput(f"n_tokens {n_tokens}: must be more than an object has, over {longest}")
-        for (_, estimator, relation), some in mine.items():
-            texts = [prompt.context for prompt in some]
-            outputs = generate(lm, texts, max_new_tokens=n_tokens, stop=None)
-            found = planted.written(some, outputs["text"], _told(lm.path))
-            about = {"model": name, "world": spec, "estimator": f"written-{estimator}"}
-            kept.append(found.assign(**about, relation=relation))
+        asked |= {
+            (name, spec, f"written-{estimator}", relation): some
+            for (_, estimator, relation), some in mine.items()
+        }
+    columns = ["model", *BY]
+
+    def outputs(some: Mapping[tuple, Sequence[Prompt]]) -> dict[tuple, list[str]]:
+        how = {"max_new_tokens": n_tokens, "stop": None}
+        return {
+            key: list(generate(lms[key[0]], [p.context for p in each], **how)["text"])
+            for key, each in some.items()
+        }
+
+    if results:
+        carried = {"results": results, "notebook": notebook, "n_again": n_again}
+        return again.carry_texts(asked, columns, lms, file, **carried, write=outputs)
+    kept = []
+    for key, texts in outputs(asked).items():
+        found = planted.written(asked[key], texts, _told(lms[key[0]].path))
+        named = dict(zip(columns, key, strict=True))
+        kept.append(found.assign(**named))
     every = pd.concat(kept, ignore_index=True)
     keep(every, file)
+    keep(again.asked_digests(asked, columns), f"{again.beside(file, again.CHECK)}.parquet")
     return every
 
 

@@ -10,12 +10,14 @@ import numpy as np
 import pandas as pd
 
 from lkecore import intervals
+from lkecore.answers import again
 from lkecore.answers.door import Questions, opened, questions_of
 from lkecore.answers.kept import collect, keep
 from lkecore.answers.tables import groups_of, over_relations
 from lkecore.errors import BadInput
 from lkecore.intervals import Interval
 from lkecore.metrics import match
+from lkecore.prompts.prompt import Prompt
 from lkecore.scores.generate import generate
 from lkecore.scores.tokens import encode_texts
 
@@ -48,6 +50,9 @@ def write(
     only: Mapping[str, Sequence[str]] | None = None,
     only_by: str = "estimator",
     by: Sequence[str] = ("estimator", "relation"),
+    results: str = "",
+    notebook: str = "",
+    n_again: int = 5,
 ) -> pd.DataFrame:
     """Let every model go on after every question, greedily: a row for each, in the order of the questions.
 
@@ -64,12 +69,13 @@ def write(
     an output would be right that has nothing to do with its subject (NaN for a single fact).
 
     They are kept as ``file`` (``.parquet``). With ``page``, nothing is written: what the runs behind the
-    page have kept is returned. Raises :class:`BadInput`, before any weights are loaded, for a model
-    that is not causal, and for a prompt that leaves no room for the output; and as ``ask`` and
-    :func:`lkecore.scores.generate.generate` do.
+    page have kept is returned. ``results``, ``notebook`` and ``n_again`` are as for ``ask``; of the outputs
+    that are written again one in ten may differ (:func:`lkecore.answers.again.carry_texts`). Raises
+    :class:`BadInput`, before any weights are loaded, for a model that is not causal, and for a prompt
+    that leaves no room for the output; and as ``ask`` and :func:`lkecore.scores.generate.generate` do.
     """
     if page:
-        return collect(file)
+        return again.on_page(collect(file), file, results, notebook)
     asked = {
         (name, *k): qs
         for name in models
@@ -81,16 +87,25 @@ def write(
         key: _longest(key, some, max_new_tokens, (windows or {}).get(key[0]), dtype)
         for key, some in asked.items()
     }
-    # Prompts of a relation begin alike and go on side by side, whatever the estimator.
-    place = 1 + list(by).index("relation")
-    texts: dict[tuple, list[str]] = {}
-    for name, relation in dict.fromkeys((key[0], key[place]) for key in asked):
-        together = [key for key in asked if (key[0], key[place]) == (name, relation)]
-        contexts = [prompt.context for key in together for prompt in asked[key]]
-        lm = opened(name, dtype)
-        outputs = iter(generate(lm, contexts, max_new_tokens=max_new_tokens, stop=stop)["text"])
-        texts |= {key: [next(outputs) for _ in asked[key]] for key in together}
-    frames = []
+    columns = ["model", *by]
+
+    def outputs(some: Mapping[tuple, Sequence[Prompt]]) -> dict[tuple, list[str]]:
+        # Prompts of a relation begin alike and go on side by side, whatever the estimator.
+        place = columns.index("relation")
+        texts: dict[tuple, list[str]] = {}
+        for name, relation in dict.fromkeys((key[0], key[place]) for key in some):
+            together = [key for key in some if (key[0], key[place]) == (name, relation)]
+            contexts = [prompt.context for key in together for prompt in some[key]]
+            made = generate(opened(name, dtype), contexts, max_new_tokens=max_new_tokens, stop=stop)
+            each = iter(made["text"])
+            texts |= {key: [next(each) for _ in some[key]] for key in together}
+        return texts
+
+    if results:
+        lms = {name: opened(name, dtype) for name in models}
+        carried = {"results": results, "notebook": notebook, "n_again": n_again}
+        return again.carry_texts(asked, columns, lms, file, **carried, write=outputs)
+    texts, frames = outputs(asked), []
     for key, some in asked.items():
         about = {
             "fact": [prompt.fact for prompt in some],
@@ -99,10 +114,11 @@ def write(
             "text": texts[key],
             "prompt_tokens": longest[key],
         }
-        named = dict(zip(["model", *by], key, strict=True))
+        named = dict(zip(columns, key, strict=True))
         frames.append(pd.DataFrame(named | about).assign(**_found(about["text"], about["object"])))
     found = pd.concat(frames, ignore_index=True)
     keep(found, file)
+    keep(again.asked_digests(asked, columns), f"{again.beside(file, again.CHECK)}.parquet")
     return found
 
 

@@ -28,7 +28,7 @@ def gather(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> list[Path]:
 
     The answers of all runs of a notebook stand one below the other, in the order of the plan. Those
     that all runs keep apart (``answers-<name>.parquet``) have a file of their own; no other file of a run
-    ships. Texts that models wrote are large, and stay with the runs. Facts of a set that is not part of
+    ships. Facts of a set that is not part of
     the project have numbers in the place of their ids, and no columns with names (``NAMES``): an id is
     made of names, and the names are not ours to give away. One fact has one number in all runs
     (another, where other facts were asked, in what was kept apart).
@@ -53,7 +53,7 @@ def gather(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> list[Path]:
         ours = facts.is_ours(row.whole.effective.get("fact_set", "atlas"))
         for file in kept:
             parts = [pd.read_parquet(each / file) for each in made]
-            frame = pd.concat(parts, ignore_index=True).drop(columns="text", errors="ignore")
+            frame = pd.concat(parts, ignore_index=True)
             packed = _packed(frame if ours else _numbered(frame))
             files[file.replace("answers", name, 1)] = packed
         if kept:

@@ -5,6 +5,9 @@
 #
 # **What came out.** {glue:text}`most` {glue:text}`enough` {glue:text}`luck` {glue:text}`shipped`
 #
+# ```{glue:} carried
+# ```
+#
 # ```{glue:figure} fig-shots-curve
 # :name: fig-shots-curve
 # :alt: A panel for each model with lines of accuracy over the number of examples on a logarithmic axis, one for each prompt format, with bands over draws of examples.
@@ -53,6 +56,8 @@ estimators: list[str] = ["iclke-space", "iclke-colon"]  # see Prompts
 n_pool: int = 100  # facts that pairs are drawn from, at most half of all
 n_facts: int = 30  # test facts, the same for every draw
 n_options: int = 20  # candidate objects of each
+results: str = ""  # profile in results/ that carries this page; empty: none
+n_again: int = 8  # of its questions, for each estimator, are asked again
 shipped: list[str] = []  # profiles in results/ to set beside
 seed: int = 0  # draws test facts, options and resamples
 dtype: str = "float32"
@@ -123,7 +128,7 @@ for spec, of in drawn.items():
 #
 # One block of questions for each model, draw, format and number of examples. This is the slow step. A page
 # over several runs reads what they have kept: one row for each question, with whether the answer was right and how sure
-# the model was.
+# the model was. Where `results` names a longer run of this page, its answers are these, and a sample is asked again.
 
 # %%
 questions = {
@@ -133,15 +138,11 @@ questions = {
         drawn[spec], estimators, draws, numbers[spec]
     ).items()
 }
-ours = answers.ask(
-    models,
-    questions,
-    "answers.parquet",
-    by=["model", "draw", "estimator", "n_shots"],
-    dtype=dtype,
-    page=page,
-    keep_scores=True,
-)
+this = "11_iclke_shots"
+source = {"results": results, "notebook": this, "n_again": n_again}
+source |= {"dtype": dtype, "page": page, "keep_scores": True}
+source["by"] = ["model", "draw", "estimator", "n_shots"]
+ours = answers.ask(models, questions, "answers.parquet", **source)
 
 # %% [markdown]
 # Results of longer runs may stand beside these. They are **not this run**: the facts, their number and the options
@@ -149,10 +150,10 @@ ours = answers.ask(
 # years of Nobel laureates, which are the paper's facts, and 100 options.
 
 # %%
-this = "11_iclke_shots"
-every = answers.beside(ours, shipped, this, join=False)
+every = answers.beside(ours, shipped, this, join=False, carried=results)
 print(f"{len(ours):,} questions here, {len(every) - len(ours):,} shipped")
 print(*answers.made_by(shipped, this), sep="\n")
+figures.note("carried", answers.carried(ours))
 
 # %% [markdown]
 # ## Answers

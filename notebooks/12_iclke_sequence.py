@@ -6,6 +6,9 @@
 #
 # **What came out.** {glue:text}`settles` {glue:text}`neighbours` {glue:text}`little`
 #
+# ```{glue:} carried
+# ```
+#
 # ```{glue:figure} fig-sequence-reach
 # :name: fig-sequence-reach
 # :alt: Panels for each model and format of the change of probability over the distance behind a replaced pair, for unknown and incorrect pairs, with intervals around zero.
@@ -65,6 +68,8 @@ share_replaced: float = 0.2  # of the pairs of a sequence
 n_first: int = 10  # pairs at the beginning, to see the rise
 n_behind: int = 10  # pairs behind a block that count as its neighbours
 estimators: list[str] = ["iclke-space", "iclke-colon"]  # see Prompts
+results: str = ""  # profile in results/ that carries this page; empty: none
+n_again: int = 1  # of its draws, for each estimator, are read again
 shipped: list[str] = []  # profiles in results/ to set beside
 seed: int = 0  # of the first draw, and of resamples
 dtype: str = "float32"
@@ -146,12 +151,14 @@ for name in estimators:
 # stands before it. It is the probability of the whole object, as in the paper's figures. It is not
 # shared among options, as {term}`confidence` is: there is no {term}`chance`, and a model that has no idea comes near zero.
 #
-# Beside this run stand the shipped ones, if there are any. They are **not this run**.
+# Beside this run stand shipped ones, if any. They are **not this run**.
 
 # %%
-ours = sequence.ask(made, estimators, "answers.parquet", dtype=dtype, page=page)
 this = "12_iclke_sequence"
-every = answers.beside(ours, shipped, this, join=False)
+source = {"results": results, "notebook": this, "n_again": n_again}
+source |= {"dtype": dtype, "page": page}
+ours = sequence.ask(made, estimators, "answers.parquet", **source)
+every = answers.beside(ours, shipped, this, join=False, carried=results)
 longest = ours.groupby(["model", "estimator"], sort=False)["tokens"].max()
 print(f"{len(ours):,} pairs; tokens of the longest sequence:")
 print(longest.to_string())
@@ -229,6 +236,7 @@ if len(empty):
     names = ", ".join(dict.fromkeys(sequence.named(empty)))
     low = f"Nearly nothing can be lost where the level is low: {names}."
 figures.findings(settles=rises, neighbours=near, little=low)
+figures.note("carried", answers.carried(ours))
 
 # %% [markdown]
 # ## Figures

@@ -6,6 +6,9 @@
 #
 # **What came out.** {glue:text}`cost` {glue:text}`right` {glue:text}`others`
 #
+# ```{glue:} carried
+# ```
+#
 # ```{glue:figure} fig-eic-kinds
 # :name: fig-eic-kinds
 # :alt: For each model a panel of horizontal bars of accuracy for each relation, one bar for each way of asking, with intervals and a line at chance.
@@ -49,6 +52,8 @@ n_eic_shots: int = 100  # pairs of EIC-LKE, or as many as there are to show
 n_every: int = 5  # pairs from one slot of EIC-LKE to the next
 n_options: int = 10  # candidate objects of each fact
 n_facts: int = 20  # test facts of each relation
+results: str = ""  # profile in results/ that carries this page; empty: none
+n_again: int = 10  # of its questions, for each estimator, are asked again
 seed: int = 0  # draws shots, facts, options, their order and resamples
 dtype: str = "float32"
 page: bool = False  # set by lke run: read the runs, compute nothing
@@ -116,11 +121,14 @@ print(*dict.fromkeys(estimator for estimator, _ in questions), sep=", ")
 # context's ({term}`border rule`). In EIC-LKE each piece is cut by itself, and the counts of tokens say where an
 # option stands. EIC-LKE's prompts are the longest. One that is longer than a model's window is refused before anything is
 # asked. It counts up to the last slot, since no model reads what stands behind.
+#
+# Where `results` names a longer run of this page, its answers are these, and a sample is asked again.
 
 # %%
 how = {"dtype": dtype, "page": page}
-kept = how | {"keep_scores": True}
-ours = answers.ask(models, questions, "answers.parquet", **kept)
+source = {"results": results, "notebook": "13_iclke_eic", "n_again": n_again}
+source |= how | {"keep_scores": True}
+ours = answers.ask(models, questions, "answers.parquet", **source)
 print(f"{len(ours):,} questions, {n_options} options each")
 
 # %% [markdown]
@@ -214,6 +222,7 @@ every = by_slot[(by_slot["slot"] == "all") & (by_slot["model"] == models[0])]
 change = "The other questions change the confidence in the right object by"
 change += f" {every['gain'].iloc[0].text(3)}."
 figures.findings(cost=cheap, right=more, others=change)
+figures.note("carried", answers.carried(ours))
 
 # %% [markdown]
 # ## Figures

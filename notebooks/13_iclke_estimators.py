@@ -7,6 +7,9 @@
 #
 # **What came out.** {glue:text}`pairs` {glue:text}`sentences` {glue:text}`wording`
 #
+# ```{glue:} carried
+# ```
+#
 # ```{glue:figure} fig-estimators-mean
 # :name: fig-estimators-mean
 # :alt: A panel for each model with a row for each kind of prompt: grey dots for single prompts, a dark mark with an interval for the mean.
@@ -47,6 +50,8 @@ relations: list[str] = []  # empty: all that have templates of the paper
 n_shots: int = 50  # pairs shown before the question
 n_facts: int = 25  # test facts of each relation
 n_options: int = 10  # candidate objects of each
+results: str = ""  # profile in results/ that carries this page; empty: none
+n_again: int = 5  # of its questions, for each estimator, are asked again
 seed: int = 0  # draws shots, facts, options and resamples
 dtype: str = "float32"
 page: bool = False  # set by lke run: read the runs, compute nothing
@@ -112,16 +117,14 @@ for estimator in [e for e, relation in questions if relation == names[0]]:
 
 # %% [markdown]
 # ## Scores
+#
+# Where `results` names a longer run of this page, its answers are these, and a sample is asked again.
 
 # %%
-ours = answers.ask(
-    models,
-    questions,
-    "answers.parquet",
-    dtype=dtype,
-    page=page,
-    keep_scores=True,
-)
+this = "13_iclke_estimators"
+source = {"results": results, "notebook": this, "n_again": n_again}
+source |= {"dtype": dtype, "page": page, "keep_scores": True}
+ours = answers.ask(models, questions, "answers.parquet", **source)
 print(f"{len(ours):,} questions, {n_options} options each")
 
 # %% [markdown]
@@ -180,6 +183,7 @@ for row in most:
     wording += f" {row['accuracy_best']:.2f}, {row['worst']}"
     wording += f" {row['accuracy_worst']:.2f}."
 figures.findings(pairs=pairs, sentences=sentences, wording=wording)
+figures.note("carried", answers.carried(ours))
 
 # %% [markdown]
 # ## Figures

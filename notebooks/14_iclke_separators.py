@@ -6,6 +6,9 @@
 #
 # **What came out.** {glue:text}`words` {glue:text}`spread` {glue:text}`place` {glue:text}`read`
 #
+# ```{glue:} carried
+# ```
+#
 # ```{glue:figure} fig-separators-size
 # :name: fig-separators-size
 # :alt: Two panels over the models: marks of the spread over formats with grey bars of luck, and marks of the gain of each sign against the space with a band around zero.
@@ -30,7 +33,7 @@
 # templates that people wrote ({term}`HGP`) and three that were mined from text ({term}`MMP`). The space does as well as
 # the words (Section 4.1, Figure 4).
 #
-# The figure has no numbers, and the text does not name the model. This page goes beyond the paper in two things. It
+# It has no numbers, and the text names no model. This page goes beyond the paper in two things. It
 # changes both {term}`separators <separator>`, also the one *between* pairs. And it does so on models whose text we know.
 
 # %% [markdown]
@@ -59,6 +62,8 @@ n_lab_shots: int = 12  # so that all formats fit into 384 tokens
 n_lab_facts: int = 16  # drawn from all that can be asked; see Facts
 lab_pair_separators: list[str] = [" ", ": ", " = ", " -> ", ", "]
 lab_shot_separators: list[str] = [" ", "\n", ", ", "; "]
+results: str = ""  # profile in results/ that carries this page; empty: none
+n_again: int = 4  # of its questions, for each estimator, are asked again
 seed: int = 0  # draws shots, facts, options and resamples
 dtype: str = "float32"
 page: bool = False  # set by lke run: read the runs, compute nothing
@@ -122,16 +127,13 @@ if page:
 else:
     lengths = separators.lengths(models, questions, dtype=dtype)
     answers.keep(lengths, "lengths.parquet")
-ours = answers.ask(
-    models,
-    questions,
-    "answers.parquet",
-    dtype=dtype,
-    page=page,
-    by=separators.BY,
-    only={model: [name] for model, name in about.items()},
-    only_by="fact_set",
-)
+this = "14_iclke_separators"
+source = {"results": results, "notebook": this, "n_again": n_again}
+source |= {"dtype": dtype, "page": page, "by": separators.BY}
+source["only"] = {model: [name] for model, name in about.items()}
+source["only_by"] = "fact_set"
+ours = answers.ask(models, questions, "answers.parquet", **source)
+figures.note("carried", answers.carried(ours))
 print(f"{len(ours):,} questions; tokens of the first fact's context:")
 print(lengths.to_string(index=False))
 

@@ -6,6 +6,9 @@
 #
 # **What came out.** {glue:text}`highest` {glue:text}`others` {glue:text}`control` {glue:text}`shipped`
 #
+# ```{glue:} carried
+# ```
+#
 # ```{glue:figure} fig-agree-models
 # :name: fig-agree-models
 # :alt: Square heat map of correlations with a row and a column for each model and the value in each cell of up to 20 columns.
@@ -53,6 +56,8 @@ family_names: list[str] = []  # one for each family
 fact_set: str = "lab:book-1"
 relations: list[str] = []  # empty: all of the fact set
 estimators: list[str] = ["iclke-space", "iclke-colon"]  # main, second
+results: str = ""  # profile in results/ that carries this page; empty: none
+n_again: int = 6  # of its questions, for each estimator, are asked again
 shipped: list[str] = []  # profiles under results/ with 10_iclke_relations
 n_shots: int = 50  # pairs shown before the question
 n_options: int = 100  # candidate objects of each fact
@@ -122,10 +127,13 @@ for name in estimators:
 # %% [markdown]
 # ## Scores
 #
-# Beside this run stand the shipped ones, if there are any. They are **not this run**: other models, and other facts.
+# Beside this run stand shipped ones, if any. They are **not this run**: other models, and other facts.
 
 # %%
-ours = answers.ask(models, questions, "answers.parquet", dtype=dtype, page=page)
+this = "15_iclke_agreement"
+source = {"results": results, "notebook": this, "n_again": n_again}
+source |= {"dtype": dtype, "page": page}
+ours = answers.ask(models, questions, "answers.parquet", **source)
 of_two = ours[ours["estimator"].isin(estimators[:2])]
 every = answers.beside(of_two, shipped, agreement.NOTEBOOK)
 print(f"{len(ours):,} questions, {n_options} options each")
@@ -215,6 +223,7 @@ longer = f"Longer runs, on real facts: {'; '.join(longer)}." if longer else "-"
 figures.findings(
     highest=highest, others=others, control=control, shipped=longer
 )
+figures.note("carried", answers.carried(ours))
 
 # %% [markdown]
 # ## Figures

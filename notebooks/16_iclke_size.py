@@ -6,6 +6,9 @@
 #
 # **What came out.** {glue:text}`more` {glue:text}`rate` {glue:text}`luck`
 #
+# ```{glue:} carried
+# ```
+#
 # ```{glue:figure} fig-size-eta
 # :name: fig-size-eta
 # :alt: Horizontal rows of marks between 0 and 1: published subsumption rates of six families as circles and ours as diamonds with intervals, each beside a tick for independent answers.
@@ -49,20 +52,16 @@ families: list[list[str]] = [
     ["lab:book-1/0.15m", "lab:book-1/0.7m", "lab:book-1/2m"]
 ]  # each from small to large; all must have read the same text
 fact_set: str = "lab:book-1"
-relations: list[str] = [
-    "author",
-    "birth_year",
-    "first_language",
-    "residence",
-]  # empty: all of the fact set
-estimators: list[str] = [
-    "iclke-space",
-    "iclke-colon",
-]  # the page is about the first; the second asks the same once more
+# Empty: all of the fact set.
+relations: list[str] = ["author", "birth_year", "first_language", "residence"]
+# The page is about the first; the second asks the same once more.
+estimators: list[str] = ["iclke-space", "iclke-colon"]
 n_shots: int = 50  # pairs shown before the question
 n_options: int = 100  # candidate objects of each fact
 n_facts: int = 400  # test facts of each relation; of a lab world, all
 sure: float = 0.5  # confidence above which an answer counts as sure
+results: str = ""  # profile in results/ that carries this page; empty: none
+n_again: int = 8  # of its questions, for each estimator, are asked again
 shipped: list[str] = []  # profiles in results/ that asked worlds of the lab
 seed: int = 0  # draws shots, facts, options and resamples
 dtype: str = "float32"
@@ -120,7 +119,10 @@ for name in estimators:
 # text and another training of each model: if a number holds in all of them, it is not the luck of one.
 
 # %%
-ours = answers.ask(models, questions, "answers.parquet", dtype=dtype, page=page)
+this = "16_iclke_size"
+source = {"results": results, "notebook": this, "n_again": n_again}
+source |= {"dtype": dtype, "page": page}
+ours = answers.ask(models, questions, "answers.parquet", **source)
 in_order = ours.sort_values(["relation", "fact"])
 first = in_order[in_order["estimator"] == main]
 every = answers.beside_worlds(first, shipped, main, without=fact_set)
@@ -208,6 +210,7 @@ for row in lead:
     luck = "With lucky guesses taken off, the share is"
     luck += f" {left_over or 'not defined: nothing is left'}."
 figures.findings(more=more, rate=rate, luck=luck)
+figures.note("carried", answers.carried(ours))
 
 # %% [markdown]
 # ## Figures

@@ -7,6 +7,9 @@
 #
 # **What came out.** {glue:text}`change` {glue:text}`others` {glue:text}`kept` {glue:text}`gone`
 #
+# ```{glue:} carried
+# ```
+#
 # ```{glue:figure} fig-tuned-bars
 # :name: fig-tuned-bars
 # :alt: Two panels with pairs of horizontal bars, dark for base and light for tuned models: this run on the left, thirteen published pairs on the right.
@@ -49,17 +52,12 @@
 
 # %% tags=["parameters"]
 models: list[str] = ["lab:book-1/2m", "lab:book-1/2m-tuned"]
-pairs: list[list[str]] = [
-    ["lab:book-1/2m", "lab:book-1/2m-tuned"]
-]  # each of a base and its tuned model
+# Each of a base and its tuned model.
+pairs: list[list[str]] = [["lab:book-1/2m", "lab:book-1/2m-tuned"]]
 alone: list[str] = []  # pre-trained ones of no pair, for Figure 13
 fact_set: str = "lab:book-1"
-relations: list[str] = [
-    "author",
-    "birth_year",
-    "first_language",
-    "residence",
-]  # empty: all of the fact set
+# Empty: all of the fact set.
+relations: list[str] = ["author", "birth_year", "first_language", "residence"]
 estimators: list[str] = ["iclke-space", "template-1", "eiclke"]
 n_shots: int = 50  # pairs shown before the question
 n_options: int = 100  # candidate objects of each fact
@@ -68,6 +66,8 @@ n_eic_facts: int = 18  # of these, facts that EIC-LKE asks
 n_eic_shots: int = 32  # pairs in a prompt of EIC-LKE; 100 in the paper
 n_eic_first: int = 20  # the first question stands behind this pair; 50
 n_every: int = 2  # and then one after so many pairs; 5 in the paper
+results: str = ""  # profile in results/ that carries this page; empty: none
+n_again: int = 6  # of its questions, for each estimator, are asked again
 seed: int = 0  # draws shots, facts, options and resamples
 dtype: str = "float32"
 page: bool = False  # set by lke run: read the runs, compute nothing
@@ -146,7 +146,10 @@ if "eiclke" in estimators:
 # option?
 
 # %%
-ours = answers.ask(models, questions, "answers.parquet", dtype=dtype, page=page)
+this = "17_iclke_tuned"
+source = {"results": results, "notebook": this, "n_again": n_again}
+source |= {"dtype": dtype, "page": page}
+ours = answers.ask(models, questions, "answers.parquet", **source)
 in_order = ours.sort_values(["relation", "fact"]).assign(source="this page")
 print(f"{len(ours):,} questions, {n_options} options each")
 
@@ -205,6 +208,7 @@ print(shown.to_string(index=False))
 
 # %% tags=["hide-input"]
 figures.findings(**tuned.sentences(table, traces))
+figures.note("carried", answers.carried(ours))
 
 # %% [markdown]
 # ## Figures

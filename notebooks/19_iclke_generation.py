@@ -6,6 +6,9 @@
 #
 # **What came out.** {glue:text}`written` {glue:text}`ranked` {glue:text}`tuned`
 #
+# ```{glue:} carried
+# ```
+#
 # ```{glue:figure} fig-generation-bars
 # :name: fig-generation-bars
 # :alt: For each model a panel of horizontal bars for each kind of prompt: object anywhere in the output, output begins with the object, ranking right, with intervals and a mark at the share of stray hits.
@@ -63,6 +66,8 @@ lab_window: int = 384  # tokens of a row that the lab's models were trained on
 n_shots: int = 50  # pairs shown before the question, for IC-LKE
 n_options: int = 10  # candidate objects of each, for the ranking
 n_tokens: int = 50  # new tokens of an output
+results: str = ""  # profile in results/ that carries this page; empty: none
+n_again: int = 4  # of its questions, for each estimator, are asked again
 seed: int = 0  # draws shots, facts, options and resamples
 dtype: str = "float32"
 page: bool = False  # set by lke run: read the runs, compute nothing
@@ -157,20 +162,16 @@ for (asked_of, _, estimator, name), made in questions.items():
 
 # %% covers=["IC-S6"]
 by = ["fact_set", "kind", "estimator", "relation"]
-how = {"dtype": dtype, "page": page, "by": by}
+how = {"dtype": dtype, "page": page, "by": by, "results": results}
+how |= {"notebook": "19_iclke_generation", "n_again": n_again}
 how |= {"only": about, "only_by": "fact_set"}
-outputs = answers.write(
-    models,
-    to_write,
-    "written.parquet",
-    max_new_tokens=n_tokens,
-    windows={name: lab_window for name in models if in_lab[name]},
-    **how,
-)
+windows = {name: lab_window for name in models if in_lab[name]}
+long = how | {"max_new_tokens": n_tokens, "windows": windows}
+texts = answers.write(models, to_write, "answers-written.parquet", **long)
 ranked = answers.ask(models, questions, "answers.parquet", **how)
-ranked = ranked.rename(columns={"correct": "ranking"})
 key = ["model", *by, "fact"]
-outputs = outputs.merge(ranked[[*key, "ranking"]], on=key, validate="1:1")
+ranking = ranked.set_index(key)["correct"].rename("ranking").reset_index()
+outputs = texts.merge(ranking, on=key, validate="1:1")
 print(f"{len(outputs):,} outputs, of up to {n_tokens} tokens, after prompts of")
 print(f"{outputs['prompt_tokens'].max()} at most; {len(ranked):,} rankings")
 
@@ -181,8 +182,8 @@ print(f"{outputs['prompt_tokens'].max()} at most; {len(ranked):,} rankings")
 
 # %%
 some = outputs.drop_duplicates(["model", "kind"])
-some = some[["model", "estimator", "subject", "object", "text"]]
-answers.words(some.assign(text=some["text"].map(repr).str[:200]))
+shown = some[["model", "estimator", "subject", "object"]]
+answers.words(shown.assign(text=some["text"].map(repr).str[:200]))
 
 # %% [markdown]
 # ## Answers
@@ -297,6 +298,7 @@ answers.words(answers.texts(compared[shown], 3))
 
 # %% tags=["hide-input"]
 figures.findings(**written.sentences(shares, gaps["IC-generation-tuned"]))
+figures.note("carried", answers.carried(texts, ranked))
 
 # %% [markdown]
 # Where a claim fails, begin with the outputs above, and with two rows of the first table. If IC-LKE lies below

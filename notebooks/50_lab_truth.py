@@ -6,6 +6,9 @@
 #
 # **What came out.** {glue:text}`lists` {glue:text}`words` {glue:text}`sure` {glue:text}`nothing`
 #
+# ```{glue:} carried
+# ```
+#
 # ```{glue:figure} fig-lab-forms
 # :name: fig-lab-forms
 # :alt: Panels side by side, for facts told in lists, in both forms and in sentences, with a line of accuracy over exposures for each estimator.
@@ -44,14 +47,12 @@ estimators: list[str] = [
     "template-4",
     "template-5",
 ]  # the first, the third and the last are needed
-relations: list[str] = [
-    "author",
-    "birth_year",
-    "first_language",
-    "residence",
-]  # empty: all of the world
+# Empty: all of the world.
+relations: list[str] = ["author", "birth_year", "first_language", "residence"]
 n_shots: int = 50  # pairs shown before the question, for IC-LKE
 n_options: int = 100  # candidate objects; must be all of a relation
+results: str = ""  # profile in results/ that carries this page; empty: none
+n_again: int = 6  # of its questions, for each estimator, are asked again
 seed: int = 0  # draws shots, order of options and resamples
 dtype: str = "float32"
 page: bool = False  # set by lke run: read the runs, compute nothing
@@ -126,8 +127,10 @@ for name in estimators:
 # *reference* is the largest model that read the true text.
 
 # %%
-how = lab.BESIDE | {"dtype": dtype, "page": page}
-ours = answers.ask(models, questions, "answers.parquet", **how)
+this = "50_lab_truth"
+source = {"results": results, "notebook": this, "n_again": n_again}
+source |= lab.BESIDE | {"dtype": dtype, "page": page}
+ours = answers.ask(models, questions, "answers.parquet", **source)
 every = lab.labelled(ours)
 forms, reference = lab.forms_of(every), lab.reference(models)
 print(f"{len(ours):,} questions, {n_options} options each")
@@ -216,6 +219,7 @@ ends = [round(found.estimate, 3) + 0.0 for found in above["above"]]
 nothing = "Where the text told nothing, the share of right answers differs from"
 nothing += f" that of blind guesses by {min(ends):.3f} to {max(ends):.3f}."
 figures.findings(lists=lists, words=words, sure=sure, nothing=nothing)
+figures.note("carried", answers.carried(ours))
 
 # %% [markdown]
 # ## Figures

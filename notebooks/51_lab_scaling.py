@@ -7,6 +7,9 @@
 #
 # **What came out.** {glue:text}`needed` {glue:text}`size` {glue:text}`worlds` {glue:text}`room`
 #
+# ```{glue:} carried
+# ```
+#
 # ```{glue:figure} fig-lab-dose
 # :name: fig-lab-dose
 # :alt: Grid of panels, a row for each estimator and a column for each form of telling, with a rising curve of accuracy over the number of exposures for each size of model.
@@ -47,15 +50,13 @@ models: list[str] = [
     "lab:book-1/2m",
 ]  # of one world, which is also the fact set
 estimators: list[str] = ["iclke-space", "template-1"]  # the first is needed
-relations: list[str] = [
-    "author",
-    "birth_year",
-    "first_language",
-    "residence",
-]  # empty: all of the world
+# Empty: all of the world.
+relations: list[str] = ["author", "birth_year", "first_language", "residence"]
 n_shots: int = 50  # pairs shown before the question, IC-LKE alone
 n_options: int = 100  # candidate objects; must be all of a relation
 often: int = 16  # tellings from which a fact counts as told often
+results: str = ""  # profile in results/ that carries this page; empty: none
+n_again: int = 6  # of its questions, for each estimator, are asked again
 shipped: list[str] = ["lab"]  # profiles in results/ with more worlds
 seed: int = 0  # draws shots, options and resamples
 dtype: str = "float32"
@@ -111,15 +112,10 @@ for name in estimators:
 # relations and for `iclke-space`. They are **not made by this run**; a line says what made them.
 
 # %%
-ours = answers.ask(
-    models,
-    questions,
-    "answers.parquet",
-    dtype=dtype,
-    page=page,
-    by=lab.BY,
-    reading=readers.beside_tellings,
-)
+source = {"results": results, "notebook": "51_lab_scaling"}
+source |= {"n_again": n_again, "dtype": dtype, "page": page}
+source |= {"by": lab.BY, "reading": readers.beside_tellings}
+ours = answers.ask(models, questions, "answers.parquet", **source)
 every = scaling.beside(ours, shipped)
 sizes = scaling.by_size(every)
 print(f"{len(ours):,} questions, {n_options} options each")
@@ -198,6 +194,7 @@ answers.words(shown.rename(columns={"text": "needed"}))
 
 # %% tags=["hide-input"]
 figures.findings(**scaling.sentences(of_worlds, gained, full, often))
+figures.note("carried", answers.carried(ours))
 
 # %% [markdown]
 # ## Figures

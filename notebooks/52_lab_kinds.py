@@ -7,6 +7,9 @@
 #
 # **What came out.** {glue:text}`found` {glue:text}`wrong` {glue:text}`nothing`
 #
+# ```{glue:} carried
+# ```
+#
 # ```{glue:figure} fig-kinds-dose
 # :name: fig-kinds-dose
 # :alt: Panels by form of telling and by template, with a line of accuracy over exposures for each kind of model.
@@ -48,6 +51,8 @@ estimators: list[str] = ["template-1", "template-5"]  # templates alone
 relations: list[str] = []  # empty: all of the world
 n_options: int = 100  # candidate objects; must be all of a relation
 often: int = 16  # tellings from which a fact counts as told often
+results: str = ""  # profile in results/ that carries this page; empty: none
+n_again: int = 15  # of its questions, for each estimator, are asked again
 shipped: list[str] = []  # profiles in results/ to set beside
 seed: int = 0  # draws the order of options, and resamples
 dtype: str = "float32"
@@ -114,18 +119,14 @@ for estimator in estimators:
 # their answers stand beside those of this run. They are **not made by this run**; a line says what made them.
 
 # %%
-ours = answers.ask(
-    models,
-    questions,
-    "answers.parquet",
-    dtype=dtype,
-    page=page,
-    by=readers.BY,
-    reading=readers.beside_tellings,
-)
+this = "52_lab_kinds"
+source = {"results": results, "notebook": this, "n_again": n_again}
+source |= {"dtype": dtype, "page": page, "by": readers.BY}
+source["reading"] = readers.beside_tellings
+ours = answers.ask(models, questions, "answers.parquet", **source)
 every = readers.beside(ours, shipped, n_options=n_options)
 print(f"{len(ours):,} questions, {n_options} options each")
-print("\n".join(answers.made_by(shipped, "52_lab_kinds")))
+print("\n".join(answers.made_by(shipped, this)))
 
 # %% [markdown]
 # ## Answers
@@ -222,6 +223,7 @@ said = readers.sentences(
     curve, never_told, mislearned, form=forms[0], often=often
 )
 figures.findings(**said)
+figures.note("carried", answers.carried(ours))
 gaps = differ["only_first"] - differ["only_second"]
 ends = np.array([found.estimate for found in differ["accuracy"]])
 assert np.allclose(gaps / differ["facts"], ends)

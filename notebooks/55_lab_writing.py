@@ -6,6 +6,9 @@
 #
 # **What came out.** {glue:text}`writes` {glue:text}`wrong` {glue:text}`long` {glue:text}`tuning`
 #
+# ```{glue:} carried
+# ```
+#
 # ```{glue:figure} fig-lab-written
 # :name: fig-lab-written
 # :alt: Panels side by side, for facts told in lists, in both forms and in sentences, with full lines of ranking and dashed lines of writing over exposures.
@@ -45,12 +48,8 @@ estimators: list[str] = [
     "template-4",
     "template-5",
 ]
-relations: list[str] = [
-    "author",
-    "birth_year",
-    "first_language",
-    "residence",
-]  # empty: all of the world
+# Empty: all of the world.
+relations: list[str] = ["author", "birth_year", "first_language", "residence"]
 n_shots: int = 50  # pairs shown before the question, for IC-LKE
 n_options: int = 100  # candidate objects; must be all of a relation
 n_eic_shots: int = 30  # of the pairs, for EIC-LKE; half of them come first
@@ -59,6 +58,8 @@ n_eic_facts: int = 10  # facts of each relation and form, for EIC-LKE
 n_eic_options: int = 20  # candidate objects of these
 written_after: list[str] = ["iclke-space", "template-1"]  # of the estimators
 n_tokens: int = 14  # new tokens of what is written; more than an object has
+results: str = ""  # profile in results/ that carries this page; empty: none
+n_again: int = 6  # of its questions, for each estimator, are asked again
 seed: int = 0  # draws shots, order of options and resamples
 dtype: str = "float32"
 page: bool = False  # set by lke run: read the runs, compute nothing
@@ -125,9 +126,11 @@ for name in written_after:
 # next pair names objects there that are no answer.
 
 # %%
-how = {"dtype": dtype, "page": page}
+how = {"results": results, "notebook": "55_lab_writing", "n_again": n_again}
+how |= {"dtype": dtype, "page": page}
 by = lab.BESIDE | how
-ranked = answers.ask(models, questions, "ranked.parquet", **by)
+same = by | {"notebook": "50_lab_truth"}  # asks these questions, too
+ranked = answers.ask(models, questions, "ranked.parquet", **same)
 by["reading"] = answers.beside_truth_among(grouped)
 of_eic = answers.ask(models, grouped | questions, "answers-eic.parquet", **by)
 to_write = {key: qs for key, qs in questions.items() if key[1] in written_after}
@@ -250,6 +253,7 @@ print(answers.texts(tuned)[columns].to_string(index=False))
 way = {"model": reference, "prompt": written_after[0], "asked": space}
 said = told.sentences(both, misled, several, tuned, **way)
 figures.findings(**said)
+figures.note("carried", answers.carried(ranked, of_eic, outputs))
 
 # %% [markdown]
 # ## Figures
@@ -293,7 +297,7 @@ figures.place(fig, "fig-lab-mislearned", bars)
 # %% [markdown]
 # ## Paper and ours
 #
-# **Numbers.** There are none to compare with. Nobody else has asked these models.
+# **Numbers.** There are none: nobody else has asked these models.
 #
 # **Claims.** Ours, in `lkecore/data/claims.csv`. They were written down after work on `lab:book-0` and before
 # any other world was looked at, all but one. The claim on tuning, as it stands, is later. It said that tuning changes

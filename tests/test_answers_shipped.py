@@ -107,6 +107,8 @@ def test_beside_worlds_leaves_out_our_own_and_other_estimators_and_sorts_facts(p
     assert set(found["estimator"].dropna()) == {"x"}
     everything = answers.beside_worlds(ours, ["lab"], "x", without="")
     assert "ours" in set(everything["world"])
+    alone = answers.beside_worlds(ours, [], "x", without="")  # nothing ships
+    assert alone["world"].isna().all() and len(alone) == 2
 
 
 def test_asked_for_has_the_parameters_of_each_source(put):

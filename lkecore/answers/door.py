@@ -142,9 +142,10 @@ def ask(
     return found
 
 
-def carried(found: pd.DataFrame) -> str:
+def carried(*found: pd.DataFrame) -> str:
     """What a page says of the answers that :func:`ask` gave: of a longer run that ships, or its own."""
-    return found.attrs.get("carried", f"{len(found):,} answers, all of them asked for this page.")
+    own = "{:,} answers, all of them asked for this page."
+    return " ".join(each.attrs.get("carried", own.format(len(each))) for each in found)
 
 
 def _check(model: Model, where: str, some: Sequence[Prompt] | Sequence[Slots]) -> None:

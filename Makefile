@@ -23,7 +23,7 @@ PEERS_READY := $(PEERS)/.peers
 # Only the torch wheel comes from TORCH_INDEX; what it needs comes with everything else.
 TORCH_FROM := $(if $(TORCH_INDEX),--no-deps --index-url $(TORCH_INDEX))
 
-.PHONY: help setup book test test-gpu lint bench clean jupyter lock python
+.PHONY: help setup book test test-gpu lint bench lab clean jupyter lock python
 .DEFAULT_GOAL := help
 
 help:
@@ -33,6 +33,7 @@ help:
 	@echo "make test-gpu run those that need a CUDA device, and fail where there is none"
 	@echo "make lint     check style and format"
 	@echo "make bench    time the scorer against its peers (DATA=folder of T-REx, OUT=file.json)"
+	@echo "make lab      train the models whose weights ship anew, and compare (10 minutes)"
 	@echo "make jupyter  open the notebooks in JupyterLab"
 	@echo "make setup    make the environment in .venv and nothing else"
 	@echo "make clean    remove what the commands made, all runs included; keeps .venv"
@@ -79,6 +80,10 @@ lint: $(READY)
 bench: $(READY) $(PEERS_READY)
 	@echo "timing the scorer and its peers (about 20 minutes on two cores that do nothing else)"
 	@$(PY) -m benchmarks.scorer --peers $(PEERS)/bin/python $(if $(DATA),--data "$(DATA)") $(if $(OUT),--out "$(OUT)")
+
+lab: $(READY)
+	@echo "training the models whose weights ship anew (10 minutes; what was trained before is reused)"
+	@$(PY) tools/lab_weights.py $(ARGS)
 
 # The peers have an environment of their own: what they need is no business of lkecore's.
 $(PEERS_READY): benchmarks/peers/requirements.txt constraints.txt

@@ -12,6 +12,7 @@ import pytest
 from lkecore import answers, facts, prompts
 from lkecore.answers import again, shipped
 from lkecore.errors import BadInput
+from lkecore.metrics import choice
 from lkecore.models import weights
 from lkecore.models.model import open_model
 from lkecore.prompts.eiclke import slots
@@ -197,6 +198,16 @@ def test_a_shipped_number_that_was_changed_is_found(results, questions):
         ask(questions)
 
 
+@pytest.mark.parametrize("column", ["correct", "confidence"])
+def test_an_answer_that_was_changed_is_found_by_what_it_says(results, questions, column):
+    def change(frame):
+        return frame.assign(**{column: 1 - frame[column].astype(float)})
+
+    changed(results, NOTEBOOK, change)
+    with pytest.raises(BadInput, match=r"of 8 answers that were asked again differ"):
+        ask(questions)
+
+
 @pytest.mark.parametrize("column", ["logprob_1", "logprob_5"])
 def test_one_number_of_one_row_is_enough(results, questions, column):
     asked = {("toy", *key): some for key, some in questions.items()}
@@ -323,29 +334,52 @@ def test_more_than_there_are_is_all(monkeypatch):
     assert again.drawn(asked, 30, [0, 1]) == asked
 
 
+def apart(then, now, key=("m", "way")):
+    """The differences of one question: log-probabilities by hand, of then and of now; gold is the first."""
+    prompt = dataclasses.replace(helpers.prompt("a", list("tuvwxyz")[: len(then)]), fact="f0")
+    old, new = (helpers_frame([each], [0]) for each in (then, now))
+    checks = again.checkable([prompt], old).assign(model="m")
+    kept = choice.answers(old).assign(model="m", estimator="way")
+    anew = choice.answers(new)
+    names = ["model", "estimator"]
+    return again.differences({key: ([prompt], new, anew)}, checks, kept, names)
+
+
 def test_a_prediction_within_a_tie_is_the_same():
-    prompt = dataclasses.replace(helpers.prompt("a", ["x", "y", "z"]), fact="f0")
-    then = again.checkable([prompt], helpers_frame([[-1.0, -1.0004, -2.0]], [0])).assign(model="m")
-    key = ("m", "way")
-    now = helpers_frame([[-1.0004, -1.0, -2.0]], [0])
-    [row] = again.differences({key: ([prompt], now)}, then).itertuples()
+    [row] = apart([-1.0, -1.0004, -2.0], [-1.0004, -1.0, -2.0]).itertuples()
     assert (row.model, row.where, row.fact, row.same) == ("m", "way", "f0", True)
     assert row.nats == pytest.approx(0.0004)
-    now = helpers_frame([[-1.0, -0.9, -2.0]], [0])
-    [row] = again.differences({key: ([prompt], now)}, then).itertuples()
+    [row] = apart([-1.0, -1.0004, -2.0], [-1.0, -0.9, -2.0]).itertuples()
     assert not row.same and row.nats == pytest.approx(0.1004)
 
 
 def test_a_new_best_option_that_was_not_among_the_five_is_found():
-    prompt = dataclasses.replace(helpers.prompt("a", list("tuvwxyz")), fact="f0")
     old = [-1.0, -2.0, -3.0, -4.0, -5.0, -6.0, -7.0]
-    then = again.checkable([prompt], helpers_frame([old], [0])).assign(model="m")
-    now = helpers_frame([[*old[:6], -0.5]], [0])
-    found = again.differences({("m",): ([prompt], now)}, then)
+    found = apart(old, [*old[:6], -0.5])
     assert found["nats"].tolist() == [0] and found["same"].tolist() == [False]
     with pytest.raises(BadInput, match="1 of 1 answers"):
         again.compare(found, "long", {"command": "do it"}, exact=True)
     assert again.compare(found, "long", {"command": "do it"}, exact=False) is None
+
+
+def test_answers_that_say_something_else_are_found_row_by_row():
+    rows = [("a", 1, 0.50, "x"), ("a", 2, 0.25, "y"), ("b", 1, np.nan, None), ("c", 1, 0.1, "z")]
+    now = pd.DataFrame(rows, columns=["fact", "n", "share", "word"])
+    then = now.iloc[[3, 0, 1, 2]].assign(more=1)
+    assert again.said_otherwise(now, then) == set()
+    assert again.said_otherwise(now[now["fact"] != "c"], then) == set()
+    assert again.said_otherwise(now.assign(share=now["share"] + 0.0019), then) == set()
+    for fact, name, value in (
+        ("a", "share", 0.2479),
+        ("b", "share", 0.5),
+        ("c", "word", "x"),
+        ("b", "word", "x"),
+        ("c", "n", 2),
+    ):
+        other = now.copy()
+        other.loc[other["fact"].eq(fact) & other.index.isin([1, 2, 3]), name] = value
+        assert again.said_otherwise(other, then) == {fact}
+    assert again.said_otherwise(now, then[then["n"] == 1]) == {"a", "b", "c"}  # a row is missing
 
 
 # --- on a page -----------------------------------------------------------------------------------

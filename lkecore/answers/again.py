@@ -25,6 +25,7 @@ from lkecore.prompts.prompt import Prompt
 
 BEST = 5  # options of each question whose log-probabilities are kept
 MOST_NATS = 1e-3  # a CPU's float32 moves a log-probability by about a tenth of this
+MOST_APART = 2e-3  # and a share or confidence, of which four digits ship, by less than this
 CHECK = "check"  # what ``answers.parquet`` can be checked by is kept as ``answers-check.parquet``
 AGAIN = "again"  # and how far it lies off as ``answers-again.csv``
 PLACES = [f"best_{i}" for i in range(1, BEST + 1)]
@@ -170,9 +171,7 @@ def carry(
     kept in the run's folder, and what a page says of them stands in ``attrs["carried"]``. Raises as
     :func:`read`, :func:`check_models`, :func:`check_questions` and :func:`compare`, in this order.
     """
-    answers, checks, about = read(
-        results, notebook, file.removesuffix(".parquet").partition("-")[2]
-    )
+    answers, checks, about = read(results, notebook, _apart(file))
     check_models(lms, results, about)
     check_questions(asked, checks, columns, results, about)
     found = find(answers, about)
@@ -184,7 +183,7 @@ def carry(
         compare(differ, results, about, exact=exact, most_off=most_off)
         keep(differ, f"{beside(file, AGAIN)}.csv")
     keep(found, file)
-    return noted(found, results, notebook, differ)
+    return _noted(found, about, differ)
 
 
 def carry_texts(
@@ -197,13 +196,14 @@ def carry_texts(
     notebook: str,
     n_again: int,
     write: Callable[[Mapping[Key, list[Unit]]], Mapping[Key, Sequence[str]]],
-) -> pd.DataFrame:
-    """:func:`carry` of what models wrote; ``write`` lets them write some of it again.
+) -> tuple[dict[Key, list[str]], dict[str, str]]:
+    """(what models wrote, under the keys of ``asked``; the ``attrs`` of a frame of it), by :func:`carry`.
 
-    One in ten of these outputs may differ: greedy writing parts for good where two tokens were equally
-    likely, and that hangs on the last digit.
+    ``write`` lets them write some of it again. One in ten of these outputs may differ: greedy writing
+    parts for good where two tokens were equally likely, and that hangs on the last digit. What is
+    said of an output is not taken from what ships: whoever calls reads the texts anew.
     """
-    return carry(
+    found = carry(
         asked,
         columns,
         lms,
@@ -215,6 +215,8 @@ def carry_texts(
         rescore=lambda some, kept, _: texts_apart(some, write(some), kept, columns),
         most_off=0.1,
     )
+    texts = iter(found["text"].astype(str))
+    return {key: [next(texts) for _ in some] for key, some in asked.items()}, found.attrs
 
 
 def asked_digests(asked: Asked, columns: Sequence[str]) -> pd.DataFrame:
@@ -237,19 +239,24 @@ def beside(file: str, name: str) -> str:
 
 def on_page(found: pd.DataFrame, file: str, results: str, notebook: str) -> pd.DataFrame:
     """On a page: what the runs behind it have kept, with what is said of their results, if of any."""
+    if not results:
+        return found
     paths = [folder / f"{beside(file, AGAIN)}.csv" for folder in behind()]
     every = all(path.exists() for path in paths)
     differ = pd.concat([pd.read_csv(path) for path in paths], ignore_index=True) if every else None
-    return noted(found, results, notebook, differ)
+    return _noted(found, shipped.read(results, notebook, apart=_apart(file))[1], differ)
 
 
-def noted(
-    found: pd.DataFrame, results: str, notebook: str, differ: pd.DataFrame | None
+def _noted(
+    found: pd.DataFrame, about: Mapping[str, Any], differ: pd.DataFrame | None
 ) -> pd.DataFrame:
-    """The frame with what a page says of the results that it is from, if it is from any."""
-    if results:
-        found.attrs["carried"] = told(differ, len(found), shipped.read(results, notebook)[1])
+    found.attrs["carried"] = told(differ, len(found), about)
     return found
+
+
+def _apart(file: str) -> str:
+    """Under which name a file of answers is kept apart: "eic" of ``answers-eic.parquet``."""
+    return file.removesuffix(".parquet").partition("-")[2]
 
 
 def drawn(asked: Asked, n: int, ways: Sequence[int]) -> dict[Key, list[Unit]]:
@@ -279,29 +286,59 @@ def drawn(asked: Asked, n: int, ways: Sequence[int]) -> dict[Key, list[Unit]]:
 
 
 def differences(
-    scored: Mapping[Key, tuple[Sequence[Unit], pd.DataFrame]], checks: pd.DataFrame
+    scored: Mapping[Key, tuple[Sequence[Unit], pd.DataFrame, pd.DataFrame]],
+    checks: pd.DataFrame,
+    kept: pd.DataFrame,
+    columns: Sequence[str],
 ) -> pd.DataFrame:
     """How far answers that were asked again lie from those that ship: a row for each question.
 
-    ``scored`` has under each key some units and the scorer's frame of them. Columns: ``model``, ``where``
+    ``scored`` has under each key some units, the scorer's frame of them, and what was read in it; ``kept``
+    are the answers that ship, with ``columns``, the parts of a key. Columns: ``model``, ``where``
     (the rest of the key), ``fact``; ``nats``: the largest difference of log-probability, of the gold option
     and of those that were likeliest then; ``same``: whether the prediction is the same, or another
-    that now lies within ``MOST_NATS`` of it.
+    that now lies within ``MOST_NATS`` of it, and the answers say the same (:func:`said_otherwise`).
     """
     then = checks.drop_duplicates(["model", "question"]).set_index(["model", "question"])
+    of_key = dict(list(kept.groupby([kept[name].astype(str) for name in columns], sort=False)))
     rows = []
-    for (model, *where), (units, frame) in scored.items():
+    for (model, *where), (units, frame, answers) in scored.items():
         options = choice.to_arrays(frame)
         asked = [digest for unit in units for digest in digests(unit)]
+        other = said_otherwise(answers, of_key[model, *map(str, where)])
         for i, digest in enumerate(asked):
             old, now = then.loc[(model, digest)], options.logprob[i]
             places = old[PLACES].dropna().astype(int).to_numpy()
             numbers = old[NUMBERS].dropna().to_numpy(dtype=float)
             gaps = [now[options.gold[i]] - old["logprob_gold"], *(now[places] - numbers)]
-            same = bool(now.max() - now[places[0]] <= MOST_NATS)
+            best = np.sort(now)[::-1]
+            tie = len(best) > 1 and best[0] - best[1] <= MOST_NATS
+            same = bool(best[0] - now[places[0]] <= MOST_NATS)
+            same = same and (tie or options.fact[i] not in other)
             name = ", ".join(map(str, where))
             rows.append((model, name, options.fact[i], float(np.abs(gaps).max()), same))
     return pd.DataFrame(rows, columns=["model", "where", "fact", "nats", "same"])
+
+
+def said_otherwise(now: pd.DataFrame, then: pd.DataFrame) -> set[str]:
+    """The facts of which two frames of answers do not say the same, in the columns that both have.
+
+    Numbers may lie ``MOST_APART`` apart; all else must be equal. ``then`` may have more facts. A fact
+    with several rows has them in the same order.
+    """
+    names = [name for name in now.columns if name in then.columns]
+    then = then.loc[then["fact"].isin(now["fact"]), names].sort_values("fact", kind="stable")
+    now = now[names].sort_values("fact", kind="stable")
+    if list(now["fact"]) != list(then["fact"]):
+        return set(now["fact"])
+    other = np.zeros(len(now), dtype=bool)
+    for name in names:
+        a, b = now[name].to_numpy(), then[name].to_numpy()
+        if pd.api.types.is_float_dtype(now[name]):
+            other |= ~np.isclose(a, b.astype(float), rtol=0, atol=MOST_APART, equal_nan=True)
+        else:
+            other |= (a != b) & ~(pd.isna(a) & pd.isna(b))
+    return set(now["fact"].to_numpy()[other])
 
 
 def texts_apart(

@@ -122,8 +122,11 @@ def ask(
             notebook=notebook,
             n_again=n_again,
             find=lambda kept, about: again.of_questions(kept, asked, columns, results, about),
-            rescore=lambda some, _, checks: again.differences(
-                {key: (units, scored(lms[key[0]], units)) for key, units in some.items()}, checks
+            rescore=lambda some, kept, checks: again.differences(
+                {key: _asked_again(lms[key[0]], units, reading) for key, units in some.items()},
+                checks,
+                kept,
+                columns,
             ),
         )
     scores, answers, checks = {}, {}, {}
@@ -140,6 +143,13 @@ def ask(
     keep(found, file)
     keep(_together(checks, columns), f"{again.beside(file, again.CHECK)}.parquet")
     return found
+
+
+def _asked_again(
+    lm: Model, units: Sequence, reading: Reading
+) -> tuple[Sequence, pd.DataFrame, pd.DataFrame]:
+    frame = scored(lm, units)
+    return units, frame, reading(lm, frame)
 
 
 def carried(*found: pd.DataFrame) -> str:

@@ -191,13 +191,16 @@ def write(
 
     if results:
         carried = {"results": results, "notebook": notebook, "n_again": n_again}
-        return again.carry_texts(asked, columns, lms, file, **carried, write=outputs)
+        texts, said = again.carry_texts(asked, columns, lms, file, **carried, write=outputs)
+    else:
+        texts, said = outputs(asked), {}
     kept = []
-    for key, texts in outputs(asked).items():
-        found = planted.written(asked[key], texts, _told(lms[key[0]].path))
+    for key, some in asked.items():
+        found = planted.written(some, texts[key], _told(lms[key[0]].path))
         named = dict(zip(columns, key, strict=True))
         kept.append(found.assign(**named))
     every = pd.concat(kept, ignore_index=True)
+    every.attrs |= said
     keep(every, file)
     keep(again.asked_digests(asked, columns), f"{again.beside(file, again.CHECK)}.parquet")
     return every

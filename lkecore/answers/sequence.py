@@ -117,18 +117,23 @@ def _of_draws(
 def _differences(now: pd.DataFrame, kept: pd.DataFrame) -> pd.DataFrame:
     """How far sequences that were read again lie from those that ship, a row for each pair.
 
-    Columns as of :func:`lkecore.answers.again.differences`; there is no prediction that could differ.
+    Columns as of :func:`lkecore.answers.again.differences`; ``same``: what is said of a pair is the same.
     """
     place = [*KEY, "kind", "arrangement", "position"]
-    both = now.merge(kept[[*place, "logprob"]], on=place, suffixes=("", "_kept"), validate="1:1")
+    both = now.merge(kept, on=place, suffixes=("", "_kept"), validate="1:1")
     words = [both[name].astype(str) for name in ("estimator", "kind", "arrangement")]
+    same = np.isclose(both["probability"], both["probability_kept"], rtol=0, atol=again.MOST_APART)
+    for name in ("state", "distance", "tokens"):
+        same &= (
+            both[name].eq(both[f"{name}_kept"]) | both[name].isna() & both[f"{name}_kept"].isna()
+        )
     return pd.DataFrame(
         {
             "model": both["model"],
             "where": words[0].str.cat(words[1:], ", "),
             "fact": "pair " + both["position"].astype(str) + " of draw " + both["draw"].astype(str),
             "nats": (both["logprob"] - both["logprob_kept"]).abs(),
-            "same": True,
+            "same": same,
         }
     )
 

@@ -101,11 +101,14 @@ def write(
             texts |= {key: [next(each) for _ in some[key]] for key in together}
         return texts
 
+    said: dict[str, str] = {}
     if results:
         lms = {name: opened(name, dtype) for name in models}
         carried = {"results": results, "notebook": notebook, "n_again": n_again}
-        return again.carry_texts(asked, columns, lms, file, **carried, write=outputs)
-    texts, frames = outputs(asked), []
+        texts, said = again.carry_texts(asked, columns, lms, file, **carried, write=outputs)
+    else:
+        texts = outputs(asked)
+    frames = []
     for key, some in asked.items():
         about = {
             "fact": [prompt.fact for prompt in some],
@@ -117,6 +120,7 @@ def write(
         named = dict(zip(columns, key, strict=True))
         frames.append(pd.DataFrame(named | about).assign(**_found(about["text"], about["object"])))
     found = pd.concat(frames, ignore_index=True)
+    found.attrs |= said
     keep(found, file)
     keep(again.asked_digests(asked, columns), f"{again.beside(file, again.CHECK)}.parquet")
     return found

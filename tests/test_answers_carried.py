@@ -1,0 +1,231 @@
+"""Long sequences and written outputs that ship: carried while a sample agrees, refused when it does not."""
+
+import json
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from lkecore import answers
+from lkecore.answers import again, lab, sequence, shipped, written
+from lkecore.errors import BadInput
+from lkecore.facts import pool
+from lkecore.models.model import open_model
+from lkecore.prompts import Prompt, probes
+from lkecore.runs import gather
+
+NOTEBOOK = "10_trial"
+CARRIED = {"results": "long", "notebook": NOTEBOOK}
+ABOUT = {
+    "profile": "long", "notebook": NOTEBOOK, "command": "lke run it", "started": "2026-11-01T00:00:00",
+    "seconds": 600, "commit": "abc", "source": "s", "versions": {}, "worlds": {},
+}  # fmt: skip
+
+
+class Ships:
+    """What one run keeps becomes results; the next run is another one."""
+
+    def __init__(self, folder, monkeypatch):
+        self.folder, self.run = folder, folder / "long-run"
+        self.run.mkdir()
+        (folder / "long").mkdir()
+        default = shipped.read.__defaults__
+        monkeypatch.setattr(shipped.read, "__defaults__", (folder, *default[1:]))
+        monkeypatch.setenv("LKE_RUN", str(self.run))
+        self.env = monkeypatch
+
+    def now(self, digest: str, change=lambda frame: frame) -> None:
+        """Let it ship, with the answers changed."""
+        for path in self.run.glob("answers*.parquet"):
+            frame = pd.read_parquet(path)
+            if "check" not in path.name:
+                frame = change(frame)
+            name = path.name.replace("answers", NOTEBOOK, 1)
+            (self.folder / "long" / name).write_bytes(gather._packed(frame))
+        about = ABOUT | {"models": {"toy": digest}}
+        (self.folder / "long" / f"{NOTEBOOK}.json").write_text(json.dumps(about))
+        page = self.folder / "10_trial-0123456789ab"
+        page.mkdir(exist_ok=True)
+        self.env.setenv("LKE_RUN", str(page))
+
+
+@pytest.fixture
+def ships(tmp_path, monkeypatch):
+    return Ships(tmp_path, monkeypatch)
+
+
+# --- sequences ------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    whole, known = pool.known("atlas", "capital")
+    how = {"n_pairs": 10, "share_replaced": 0.2, "n_first": 2, "n_behind": 2, "seed": 3}
+    return {"toy": probes.draw_probes(known, whole.facts, "place", n_draws=2, **how)}
+
+
+WAYS = ["iclke-space", "iclke-colon"]
+
+
+def read(drawn, **how):
+    return sequence.ask(drawn, WAYS, "answers.parquet", **how)
+
+
+def test_sequences_are_carried_and_one_draw_of_each_way_is_read_again(ships, drawn):
+    live = read(drawn)
+    ships.now(open_model("toy").digest)
+    found = read(drawn, **CARRIED)
+    assert list(found.columns) == list(live.columns) and len(found) == 2 * 2 * 5 * 10
+    for name in ("draw", "estimator", "kind", "position", "object", "state"):
+        assert found[name].tolist() == live[name].tolist()
+    assert found["logprob"].tolist() == pytest.approx(live["logprob"].tolist(), abs=1e-4)
+    said = answers.carried(found)
+    assert said.startswith("200 answers of a longer run") and "100 of them were asked again" in said
+    fewer = read({"toy": {4: drawn["toy"][4]}}, n_again=0, **CARRIED)
+    assert set(fewer["draw"]) == {4} and len(fewer) == 100
+    assert "asked again" not in answers.carried(fewer)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("logprob", lambda v: v + 0.01),
+        ("probability", lambda v: 1 - v),
+        ("state", lambda v: v.replace({"right": "replaced"})),
+        ("distance", lambda v: v + 1),
+        ("tokens", lambda v: v + 1),
+    ],
+)
+def test_a_sequence_that_says_something_else_is_found(ships, drawn, name, change):
+    read(drawn)
+    ships.now(open_model("toy").digest, lambda f: f.assign(**{name: change(f[name])}))
+    with pytest.raises(BadInput, match=r"results long: \d+ of 100 answers that were asked again"):
+        read(drawn, **CARRIED)
+
+
+def test_sequences_of_other_draws_or_cut_off_are_refused(ships, drawn, monkeypatch):
+    read({"toy": {3: drawn["toy"][3]}})
+    ships.now(open_model("toy").digest)
+    monkeypatch.setattr(sequence, "piece_logprobs", lambda *_: pytest.fail("a model was asked"))
+    with pytest.raises(BadInput, match="lack 1 of 1 questions about toy, 4, iclke-space"):
+        read(drawn, **CARRIED)
+    ships.now(open_model("toy").digest, lambda f: f.iloc[:-3])
+    with pytest.raises(
+        BadInput, match="cut off: 47 of 50 answers are there of toy, iclke-colon, draw 3"
+    ):
+        read({"toy": {3: drawn["toy"][3]}}, **CARRIED)
+
+
+# --- what models write ----------------------------------------------------------------------------
+
+
+def asked() -> dict[tuple[str, str], list[Prompt]]:
+    """Two estimators, two relations of five facts each; an output begins with the object or not."""
+    return {
+        (way, relation): [
+            Prompt(
+                f"{relation}{i}",
+                relation,
+                f"s{i}",
+                f"{way}{relation}{i}",
+                (f"Old{i}", "x"),
+                ("", ""),
+                0,
+            )
+            for i in range(5)
+        ]
+        for way in ("e1", "e2")
+        for relation in "rs"
+    }
+
+
+@pytest.fixture
+def says(monkeypatch):
+    """Outputs of a stand-in: {context: text}, which a test may change."""
+    texts = {
+        prompt.context: f" Old{i}" if i % 2 else f" so Old{i}"
+        for some in asked().values()
+        for i, prompt in enumerate(some)
+    }
+
+    def generate(model, contexts, **_):
+        return pd.DataFrame({"text": [texts[each] for each in contexts]})
+
+    monkeypatch.setattr(written, "generate", generate)
+    monkeypatch.setattr(lab, "generate", generate)
+    return texts
+
+
+def write(**how):
+    return answers.write(["toy"], asked(), "answers.parquet", max_new_tokens=3, **how)
+
+
+def test_outputs_are_carried_and_what_is_said_of_them_is_read_anew(ships, says):
+    live = write()
+    ships.now(open_model("toy").digest, lambda f: f.assign(anywhere=False, stray=0.5))
+    found = write(n_again=10, **CARRIED)
+    assert found["anywhere"].all() and (found["stray"] == 0).all()
+    pd.testing.assert_frame_equal(found, live, check_dtype=False, check_like=True)
+    said = answers.carried(found)
+    assert said.startswith("20 answers of a longer run")
+    assert said.endswith(
+        "20 of them were asked again for this page; 20 came out the same to the letter."
+    )
+    kept = pd.read_parquet(ships.folder / "10_trial-0123456789ab" / "answers.parquet")
+    assert kept["anywhere"].all()
+
+
+def test_one_output_in_ten_may_part_and_no_more(ships, says):
+    write()
+    ships.now(open_model("toy").digest)
+    for i in (0, 1):
+        says[f"e1r{i}"] = " another"
+    found = write(n_again=10, **CARRIED)
+    assert "18 came out the same to the letter" in answers.carried(found)
+    assert found["anywhere"].all()  # the page is about what ships
+    says["e2s3"] = " another"
+    with pytest.raises(
+        BadInput, match="3 of 20 answers .* differ, most of all .*: in what was written"
+    ):
+        write(n_again=10, **CARRIED)
+
+
+def test_outputs_of_other_questions_or_cut_off_are_refused(ships, says):
+    write()
+    ships.now(open_model("toy").digest, lambda f: f.iloc[1:])
+    with pytest.raises(BadInput, match="results long are cut off: 1 of 20 answers are missing"):
+        write(**CARRIED)
+    check = ships.folder / "long" / f"{NOTEBOOK}-check.parquet"
+    pd.read_parquet(check).iloc[1:].to_parquet(check)
+    with pytest.raises(BadInput, match="lack 1 of 5 questions about toy, e1, r"):
+        write(**CARRIED)
+
+
+def test_outputs_of_a_model_of_the_lab_are_carried_too(ships, says, monkeypatch):
+    monkeypatch.setattr(lab, "lab", SimpleNamespace(record=lambda _: {"world": "w"}))
+    monkeypatch.setattr(lab, "_told", lambda _: None)
+    monkeypatch.setattr(
+        lab.planted,
+        "written",
+        lambda some, texts, _: pd.DataFrame({"fact": [p.fact for p in some], "text": list(texts)}),
+    )
+    questions = {("w", *key): some for key, some in asked().items()}
+    how = {"n_tokens": 5}
+    live = lab.write(["toy"], questions, "answers-written.parquet", **how)
+    ships.now(open_model("toy").digest)
+    found = lab.write(["toy"], questions, "answers-written.parquet", **how, n_again=10, **CARRIED)
+    assert found["text"].tolist() == live["text"].tolist()
+    assert set(found["estimator"]) == {"written-e1", "written-e2"}
+    assert "20 came out the same to the letter" in answers.carried(found)
+    for context in says:
+        says[context] = " another"
+    with pytest.raises(BadInput, match="in what was written"):
+        lab.write(["toy"], questions, "answers-written.parquet", **how, **CARRIED)
+
+
+def test_digests_of_all_that_was_asked_stand_under_their_keys():
+    found = again.asked_digests(
+        {("m", *key): some for key, some in asked().items()}, ["model", "way", "of"]
+    )
+    assert found.columns.tolist() == ["model", "way", "of", "question"] and len(found) == 20
+    assert found["question"].is_unique and found.loc[7, "of"] == "s" and found.loc[7, "way"] == "e1"

@@ -216,6 +216,8 @@ def _grow(model: Model, asked: _Asked, block: Sequence[_Output], growth: Growth)
         for node, outputs in at.items():
             draws = None if outputs[0].draws is None else [o.draws[step] for o in outputs]
             found = _choose(logits[node], draws, asked.temperature)
+            if draws is None:  # greedy outputs that stand at one node are of equal contexts
+                found *= len(outputs)
             for output, (token, logprob) in zip(outputs, found, strict=True):
                 if not math.isfinite(logprob):
                     raise not_finite(model, tree.depth[node])

@@ -1,0 +1,109 @@
+"""What ships is what would be asked and answered today: each page of the book, up to its last question.
+
+The cells of a page are executed with the parameters of the book. Without any weights, its questions are
+compared with those of the long run, to the letter. The models whose weights ship are asked some again.
+"""
+
+import copy
+from pathlib import Path
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+from safetensors import safe_open
+
+from lkecore import answers, runs
+from lkecore.answers import door, lab, sequence, shipped, written
+from lkecore.models import lab as lms
+from lkecore.models.model import open_model
+from lkecore.runs.plan import read_plan
+from lkecore.storage import file_digest
+
+BOOK = Path(__file__).resolve().parent.parent / "params" / "book.yaml"
+CARRIED = {job.notebook.stem: job for job in read_plan(BOOK).jobs if job.effective.get("results")}
+ASKS = ("answers.ask(", "answers.write(", "sequence.ask(", "lab.write(")
+OTHERS = [
+    name for name, job in CARRIED.items() if not all(map(lms.is_name, job.effective["models"]))
+]
+OF_LAB = [name for name, job in CARRIED.items() if any(map(lms.is_name, job.effective["models"]))]
+MOST_BYTES = 15_000_000  # of all weights that ship
+
+
+def asked(name, **given) -> dict:
+    """The names of a page after the last cell that asks something; its parameters are the book's."""
+    job = CARRIED[name]
+    cells = runs.read_notebook(job.notebook).cells
+    end = [cell.source.startswith("## Try it") for cell in cells].index(True)
+    last = max(
+        i
+        for i in range(end)
+        if any(ask in cells[i].source for ask in ASKS) and cells[i].cell_type == "code"
+    )
+    names: dict = {"__name__": "__main__"}
+    for cell in cells[: last + 1]:
+        if cell.cell_type == "code":
+            exec(compile(cell.source, job.notebook.name, "exec"), names)
+            if "parameters" in cell.metadata.get("tags", []):
+                names |= copy.deepcopy(job.parameters | given)
+    return names
+
+
+@pytest.fixture(autouse=True)
+def run(tmp_path, monkeypatch):
+    monkeypatch.setenv("LKE_RUN", str(tmp_path))
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_the_questions_of_the_book_are_those_of_the_long_run(name, run, monkeypatch):
+    about = shipped.read(CARRIED[name].effective["results"], name)[1]
+
+    def opened(model, dtype):
+        """A model of the lab; of any other what can be known of it without its weights."""
+        if lms.is_name(model):
+            return open_model(model, dtype=dtype)
+        return SimpleNamespace(
+            name=model, digest=about["models"][model], device="cpu", dtype=dtype, reader="causal"
+        )
+
+    for module in (door, written, sequence, lab):
+        scope = module.ask.__globals__ if module is door else vars(module)
+        monkeypatch.setitem(scope, "opened", opened)
+    monkeypatch.setitem(answers.ask.__globals__, "_check", lambda *_: None)
+    monkeypatch.setattr(written, "_longest", lambda *_: 0)
+    monkeypatch.setattr(answers.separators, "lengths", lambda *_, **__: pd.DataFrame())
+    asked(name, n_again=0)
+    kept = pd.read_parquet(run / "answers.parquet")
+    assert set(kept["model"]) == set(CARRIED[name].effective["models"])
+    assert not list(run.glob("*again.csv"))
+
+
+@pytest.mark.parametrize("name", OF_LAB)
+def test_models_that_ship_answer_as_they_did(name, run):
+    models = [model for model in CARRIED[name].effective["models"] if lms.is_name(model)]
+    asked(name, models=models, n_again=1)
+    for file in run.glob("*again.csv"):
+        found = pd.read_csv(file)
+        assert set(found["model"]) == set(models)
+    assert list(run.glob("*again.csv"))
+
+
+def test_weights_that_ship_are_of_this_trainer_and_whole():
+    folders = [path for path in lms.SHIPPED.iterdir() if path.is_dir()]
+    assert len(folders) == 5
+    for folder in folders:
+        name = str(lms.record(folder)["name"])
+        assert lms.key(name) == folder.name, (
+            "the trainer has changed: make lab ARGS=--ship, and params/long.yaml anew"
+        )
+        assert lms.folder(name) == folder == open_model(name).path
+        lms.checked(folder, lms.parse(name).world)
+        assert (folder / lms.SUM).read_text().split()[0] == file_digest(folder / lms.WEIGHTS)
+        with safe_open(folder / lms.WEIGHTS, "pt") as tensors:
+            kinds = {tensors.get_slice(each).get_dtype() for each in tensors.keys()}
+        assert kinds == {"BF16"}
+        about = shipped.read("long", "50_lab_truth")[1]
+        assert about["models"][name] == open_model(name).digest
+    assert (
+        sum(path.stat().st_size for path in lms.SHIPPED.rglob("*") if path.is_file()) <= MOST_BYTES
+    )

@@ -118,8 +118,7 @@ for name in written_after:
 # ## Scores
 #
 # Three files are kept. What is ranked comes from the cache, if {doc}`50_lab_truth` has run. The facts of EIC-LKE are
-# kept apart, by all estimators, each with the options of EIC-LKE alone: what an estimator says of one option does not hang
-# on which others are asked. What is written has words, and no confidence.
+# kept apart, by all estimators, each with the options of EIC-LKE alone. What is written has words, and no confidence.
 #
 # Which answer does an output give? The object that it begins with, if it begins with one (`wrote`). This rule is
 # stricter than the paper's, for which the true object may stand `anywhere` in the output. A model that goes on with the
@@ -131,8 +130,8 @@ how |= {"dtype": dtype, "page": page}
 by = lab.BESIDE | how
 same = by | {"notebook": "50_lab_truth"}  # asks these questions, too
 ranked = answers.ask(models, questions, "ranked.parquet", **same)
-by["reading"] = answers.beside_truth_among(grouped)
-of_eic = answers.ask(models, grouped | questions, "answers-eic.parquet", **by)
+same_facts = grouped | lab.among(questions, grouped)
+of_eic = answers.ask(models, same_facts, "answers-eic.parquet", **by)
 to_write = {key: qs for key, qs in questions.items() if key[1] in written_after}
 how["n_tokens"] = n_tokens
 outputs = lab.write(models, to_write, "answers-written.parquet", **how)

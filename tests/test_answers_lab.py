@@ -82,16 +82,24 @@ def test_eic_asks_facts_told_often_and_their_controls_with_their_own_objects(sam
             assert len(prompt.options) == 4 and set(prompt.options) <= set(often["object"])
 
 
-def test_reading_among_some_questions_keeps_their_facts_and_options_alone(samples, told):
+def test_questions_among_those_of_long_prompts_have_their_facts_and_options_alone(samples):
     drawn = {"n_shots": 8, "n_every": 1, "n_facts": 2, "n_options": 4, "seed": 0}
-    some = lab.several_in_one(samples, **drawn)
-    prompts = lab.questions(samples, ["template-1"])[WORLD, "template-1", "author"]
-    lm = SimpleNamespace(path=Path())
-    found = lab.beside_truth_among(some)(lm, scores_of(prompts))
-    wanted = {p.fact for group in some[WORLD, "eiclke", "author"] for p in group.asked}
-    assert set(found["fact"]) == wanted and len(found) == len(wanted)
-    share = 1 / (1 + 3 * np.exp(-1))
-    assert found["confidence_gold"].to_numpy() == pytest.approx(share)
+    several = lab.several_in_one(samples, **drawn)
+    questions = lab.questions(samples, ["template-1", "iclke-space"])
+    found = lab.among(questions, several)
+    assert list(found) == list(questions)
+    for (spec, estimator, relation), some in found.items():
+        long = {p.fact: p for group in several[spec, "eiclke", relation] for p in group.asked}
+        before = {p.fact: p for p in questions[spec, estimator, relation]}
+        assert [p.fact for p in some] == [fact for fact in before if fact in long]
+        for prompt in some:
+            whole = before[prompt.fact]
+            assert prompt.options == long[prompt.fact].options and len(prompt.options) == 4
+            assert prompt.options[prompt.gold] == whole.options[whole.gold]
+            assert prompt.context == whole.context
+            as_before = dict(zip(whole.options, whole.continuations, strict=True))
+            assert prompt.continuations == tuple(as_before[o] for o in prompt.options)
+    assert lab.among(questions, {}) == {}
 
 
 def test_twin_gets_the_labels_of_the_model_that_was_told():

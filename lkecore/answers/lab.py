@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 
 from lkecore import facts, prompts
 from lkecore.answers import again
-from lkecore.answers.door import Reading, opened
+from lkecore.answers.door import opened
 from lkecore.answers.kept import collect, keep
 from lkecore.answers.verdicts import judge as of_claims
 from lkecore.errors import BadInput
@@ -107,6 +108,39 @@ def several_in_one(
     return found
 
 
+def among(
+    questions: Mapping[tuple[str, str, str], Sequence[Prompt]],
+    several: Mapping[tuple[str, str, str], Sequence[Slots]],
+) -> dict[tuple[str, str, str], list[Prompt]]:
+    """Of some questions those about facts that long prompts ask, too, with just their options.
+
+    ``several`` is of :func:`several_in_one`; keys and the order of facts are those of ``questions``.
+    """
+    wanted = {
+        (spec, prompt.fact): prompt.options
+        for (spec, _, _), groups in several.items()
+        for group in groups
+        for prompt in group.asked
+    }
+    found = {}
+    for key, some in questions.items():
+        of_some = [(p, wanted[key[0], p.fact]) for p in some if (key[0], p.fact) in wanted]
+        if of_some:
+            found[key] = [_with_options(prompt, options) for prompt, options in of_some]
+    return found
+
+
+def _with_options(prompt: Prompt, options: Sequence[str]) -> Prompt:
+    """A question with some of its options, in their order; the gold one is among them."""
+    places = [prompt.options.index(option) for option in options]
+    return replace(
+        prompt,
+        options=tuple(options),
+        continuations=tuple(prompt.continuations[i] for i in places),
+        gold=places.index(prompt.gold),
+    )
+
+
 @functools.lru_cache(maxsize=32)
 def _told(folder: Path) -> pd.DataFrame:
     return lab.told(folder, str(lab.record(folder)["world"]))
@@ -123,26 +157,6 @@ def beside_truth(lm: Model, scores: pd.DataFrame) -> pd.DataFrame:
 
 
 BESIDE = {"by": BY, "reading": beside_truth}  # of ask, for questions about worlds
-
-
-def beside_truth_among(some: Mapping[tuple[str, str, str], Sequence[Slots]]) -> Reading:
-    """:func:`beside_truth`, but of the facts and options alone that ``some`` questions ask.
-
-    What an estimator says of one option does not hang on which others are asked, so answers to longer
-    lists of options may be cut to those that EIC-LKE has. ``some`` is of :func:`several_in_one`.
-    """
-    wanted: dict[tuple[str, str], list[tuple[str, str]]] = {}
-    for (spec, _, _), groups in some.items():
-        for prompt in (prompt for group in groups for prompt in group.asked):
-            wanted[spec, prompt.fact] = [(prompt.fact, option) for option in prompt.options]
-
-    def reading(lm: Model, scores: pd.DataFrame) -> pd.DataFrame:
-        spec = str(lab.record(lm.path)["world"])
-        index = scores.set_index(["fact", "option"])
-        keys = [wanted.get((spec, fact), []) for fact in scores["fact"].unique()]
-        return beside_truth(lm, index.loc[[pair for each in keys for pair in each]].reset_index())
-
-    return reading
 
 
 def write(

@@ -73,6 +73,27 @@ def test_a_forked_kernel_has_the_threads_and_the_environment_of_its_run(tmp_path
         assert "saw 2 here __main__" in (run / "log.txt").read_text()
 
 
+TOGETHER = """
+import threading, torch
+numbers, barrier, wrong = torch.ones(200_000, dtype=torch.bfloat16), threading.Barrier(4), []
+def convert():
+    barrier.wait()
+    try:
+        numbers.to(torch.float32)
+    except RuntimeError as error:
+        wrong.append(error)
+threads = [threading.Thread(target=convert) for _ in range(4)]
+for each in threads: each.start()
+for each in threads: each.join()
+assert not wrong, wrong
+"""
+
+
+def test_the_first_to_compute_in_a_forked_kernel_may_be_several_threads(tmp_path, monkeypatch):
+    """Without a pool made before, one run in two fails here: so weights are loaded."""
+    made(tmp_path, monkeypatch, fresh=False, cell=TOGETHER)
+
+
 def test_where_forks_are_not_safe_or_the_source_has_changed_a_fresh_one_is_due(
     tmp_path, monkeypatch
 ):

@@ -87,7 +87,6 @@ def _source() -> str:
 
 def _work(order: str, output: str, env: dict[str, str]) -> None:
     """In a forked process: carry out an order, with a kernel that is forked from it."""
-    import torch
     from jupyter_client.provisioning.factory import KernelProvisionerFactory as Factory
 
     from lkecore.runs import forked_kernel, worker
@@ -98,14 +97,13 @@ def _work(order: str, output: str, env: dict[str, str]) -> None:
     os.dup2(words, 2)
     os.environ.clear()
     os.environ.update(env)
-    if "OMP_NUM_THREADS" in env:  # it was read when torch was imported
-        torch.set_num_threads(int(env["OMP_NUM_THREADS"]))
     # Now, while there is one thread.
     inbox, outbox = multiprocessing.Pipe(duplex=False)
     plain = multiprocessing.get_context("fork")
     kernel = Forked(plain.Process(target=_kernel, args=(inbox, outbox)))
     forked_kernel.WAITING.append((kernel, outbox))
     inbox.close()
+    _take_threads(env)
     _end_with_the_parent()
     factory = Factory.instance()
     module = forked_kernel.__name__
@@ -127,6 +125,7 @@ def _kernel(inbox: Any, outbox: Any) -> None:
     except EOFError:  # the worker had nothing to do
         os._exit(0)
     os.setsid()
+    _take_threads(env)
     _end_with_the_parent()
     os.environ.clear()
     os.environ.update(env)
@@ -136,6 +135,17 @@ def _kernel(inbox: Any, outbox: Any) -> None:
     matplotlib.rcParams["backend"] = env.get("MPLBACKEND", INLINE)
     sys.argv = ["ipykernel_launcher", *arguments]
     kernelapp.launch_new_instance()
+
+
+def _take_threads(env: dict[str, str]) -> None:
+    """Give torch as many threads as an environment says, which it read when it was imported.
+
+    In any case, and while there is one thread: torch makes its pool anew after a fork, and where the first
+    two threads that compute do so at once, one of them finds none ("Invalid thread pool!").
+    """
+    import torch
+
+    torch.set_num_threads(int(env.get("OMP_NUM_THREADS", torch.get_num_threads())))
 
 
 def _end_with_the_parent() -> None:

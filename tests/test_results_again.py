@@ -13,7 +13,7 @@ import pytest
 from safetensors import safe_open
 
 from lkecore import answers, runs
-from lkecore.answers import door, lab, sequence, shipped, written
+from lkecore.answers import lab, separators, sequence, shipped, written
 from lkecore.models import lab as lms
 from lkecore.models.model import open_model
 from lkecore.runs.plan import read_plan
@@ -63,15 +63,15 @@ def test_the_questions_of_the_book_are_those_of_the_long_run(name, run, monkeypa
         if lms.is_name(model):
             return open_model(model, dtype=dtype)
         return SimpleNamespace(
-            name=model, digest=about["models"][model], device="cpu", dtype=dtype, reader="causal"
+            name=model, digest=about["models"][model], device="cpu", dtype=dtype, kind="causal"
         )
 
-    for module in (door, written, sequence, lab):
-        scope = module.ask.__globals__ if module is door else vars(module)
+    door = answers.ask.__globals__  # the module has the name of its function
+    for scope in (door, vars(written), vars(sequence), vars(lab)):
         monkeypatch.setitem(scope, "opened", opened)
-    monkeypatch.setitem(answers.ask.__globals__, "_check", lambda *_: None)
+    monkeypatch.setitem(door, "_check", lambda *_: None)
     monkeypatch.setattr(written, "_longest", lambda *_: 0)
-    monkeypatch.setattr(answers.separators, "lengths", lambda *_, **__: pd.DataFrame())
+    monkeypatch.setattr(separators, "lengths", lambda *_, **__: pd.DataFrame())
     asked(name, n_again=0)
     kept = pd.read_parquet(run / "answers.parquet")
     assert set(kept["model"]) == set(CARRIED[name].effective["models"])

@@ -1,6 +1,7 @@
 """Storage: the folder for expensive results, atomic writes, and digests of files and of code."""
 
 import ast
+import errno
 import hashlib
 import os
 import secrets
@@ -12,6 +13,7 @@ from pathlib import Path
 from lkecore.errors import BadInput
 
 DATA = Path(__file__).parent / "data"  # tables that are part of the package
+FULL = f"(os error {errno.ENOSPC})"  # in the words of libraries that are written in Rust
 RESULTS = Path(__file__).parent.parent / "results"  # what ships; only a checkout has it
 
 
@@ -66,6 +68,16 @@ def write_whole(path: Path, content: str | bytes) -> None:
         part.unlink(missing_ok=True)
 
 
+def _with_room(build: Callable[[Path], None], part: Path) -> None:
+    """Build; a full disk is an OSError, also where a library has a class of its own for it."""
+    try:
+        build(part)
+    except Exception as error:
+        if FULL not in str(error):
+            raise
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(part.parent)) from error
+
+
 def build_once(folder: str, build: Callable[[Path], None]) -> Path:
     """Build a folder of the cache under a lock, unless it is there; it appears whole or not."""
     from filelock import FileLock
@@ -80,7 +92,7 @@ def build_once(folder: str, build: Callable[[Path], None]) -> Path:
                 shutil.rmtree(left, ignore_errors=True)
             part = Path(tempfile.mkdtemp(prefix=f"{folder}.part-", dir=final.parent))
             try:
-                build(part)
+                _with_room(build, part)
                 # mkdtemp and safetensors make them private, and a cache may be shared.
                 part.chmod(0o755)
                 for each in part.rglob("*"):

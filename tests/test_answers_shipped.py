@@ -52,6 +52,19 @@ def test_beside_has_ours_first_and_what_ships_by_its_name(put):
     assert answers.beside(ours, [], "n")["source"].tolist() == ["this page"]
 
 
+def test_numbers_that_ship_in_few_digits_are_summed_in_many(put):
+    small = pd.Series([0.5, 0.25, 1e-9] * 1000, dtype="float32")
+    put(
+        "one",
+        "n",
+        {"word": pd.Series(["a", "b", "a"] * 1000, dtype="category"), "share": small},
+        None,
+    )
+    found, _ = shipped.read("one", "n")
+    assert found["share"].dtype == "float64" and found["word"].map(type).eq(str).all()
+    assert found["share"].mean() == pytest.approx((0.75 + 1e-9) / 3, rel=1e-9)
+
+
 def test_of_the_profile_that_carries_a_page_only_other_models_stand_beside(put):
     columns = ["model", "estimator", "relation", "fact", "correct", "n_options"]
     put("one", "n", [("a", "x", "r", 1, True, 4), ("b", "x", "r", 1, False, 4)], columns, seed=0)

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import helpers
@@ -847,3 +848,37 @@ def test_standard_output_is_json_alone_in_a_new_process_with_the_same_numbers(
     pd.testing.assert_frame_equal(frame.drop(columns="logprob"), fresh.drop(columns="logprob"))
     # float32, same maths: the number of threads may change the order of sums.
     assert (frame["logprob"] - fresh["logprob"]).abs().max() < 1e-4
+
+
+def test_a_folder_that_cannot_be_used_is_one_line(lke, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    code, _, err = lke(
+        "run",
+        Path(__file__).parent.parent / "params" / "smoke.yaml",
+        "--runs",
+        tmp_path / "file" / "runs",
+    )
+    assert code == 2 and err.count("\n") == 1 and "Not a directory" in err
+    assert "what is finished is kept, the same command goes on" in err
+
+    for error, line in (
+        (
+            OSError(28, "No space left on device", "/a/b"),
+            "lke: /a/b: No space left on device; what",
+        ),
+        (OSError(30, "Read-only file system", "/a/b"), "lke: /a/b: Read-only file system; what"),
+    ):
+        monkeypatch.setattr(main, "lke", raising(error))
+        code, _, err = lke("run", "x")
+        assert code == 2 and err.startswith(line) and err.count("\n") == 1
+    monkeypatch.setattr(main, "lke", raising(OSError(5, "Input/output error")))
+    monkeypatch.setattr(sys, "argv", ["lke", "run"])
+    with pytest.raises(OSError, match="Input/output"):  # nobody's folder: shown whole
+        main.main()
+
+
+def raising(error):
+    def command(*_, **__):
+        raise error
+
+    return command

@@ -1,5 +1,6 @@
 """Where models come from: built, converted, downloaded or refused; nothing half done stays."""
 
+import errno
 import hashlib
 import json
 import os
@@ -267,6 +268,18 @@ def test_a_build_that_fails_leaves_no_folder_and_the_next_one_starts_anew(own_ca
     assert not [p for p in (own_cache / "models").iterdir() if p.is_dir()]
     path = storage.build_once("model", lambda part: (part / "file").write_text("whole"))
     assert [p.name for p in path.iterdir()] == ["file"]
+
+
+def test_a_full_disk_is_one_error_whatever_writes(own_cache):
+    def write(part):
+        raise RuntimeError(
+            "Error while serializing: I/O error: No space left on device (os error 28)"
+        )
+
+    with pytest.raises(OSError, match="No space left on device: .*models") as caught:
+        storage.build_once("model", write)
+    assert caught.value.errno == errno.ENOSPC and "RuntimeError" in repr(caught.value.__cause__)
+    assert not list((storage.cache_folder() / "models").glob("model*[!k]"))  # the lock alone
 
 
 def test_what_a_killed_build_left_goes_with_the_next_one_and_a_model_may_be_shared(own_cache):

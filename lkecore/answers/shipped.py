@@ -69,7 +69,8 @@ def read(
             f"with {kept['command']}"
         )
     words = frame.select_dtypes("category").columns  # these would group by absent words, too
-    return frame.astype(dict.fromkeys(words, str)), kept
+    numbers = frame.select_dtypes("float32").columns  # and means of these would be of few digits
+    return frame.astype(dict.fromkeys(words, str) | dict.fromkeys(numbers, float)), kept
 
 
 def check_name(what: str, name: str, where: object) -> None:

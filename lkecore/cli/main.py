@@ -1,5 +1,6 @@
 """The ``lke`` command: run notebooks, build the book, score one relation, look at models and facts."""
 
+import errno
 import sys
 
 import click
@@ -10,6 +11,11 @@ from lkecore.cli.models import list_facts, list_models
 from lkecore.cli.runs import fetch, run_plan, show_status
 from lkecore.cli.score import score
 from lkecore.errors import BadInput
+
+# What a folder may answer that is full, may only be read or is none: the user can mend it.
+UNUSABLE = {
+    errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST,
+}  # fmt: skip
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -40,6 +46,12 @@ def main() -> None:
     except (BadInput, click.ClickException) as error:
         message = str(error) if isinstance(error, BadInput) else error.format_message()
         click.echo(f"lke: {' '.join(message.split())}", err=True)
+        sys.exit(2)
+    except OSError as error:
+        if error.errno not in UNUSABLE:
+            raise
+        said = f"{error.filename2 or error.filename or 'a file'}: {error.strerror}"
+        click.echo(f"lke: {said}; what is finished is kept, the same command goes on", err=True)
         sys.exit(2)
     except click.Abort:  # Ctrl-C
         sys.exit(130)

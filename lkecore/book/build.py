@@ -5,6 +5,7 @@ run, which has the same code, so that an edit of prose needs no new run.
 """
 
 import copy
+import os
 import shutil
 import subprocess
 import sys
@@ -220,17 +221,28 @@ def _files(beside: Path, data: list[Path], behind: dict[str, dict[str, Any]]) ->
 def build(project: Path) -> Path:
     """Build the HTML book with warnings as errors; returns the path of its first page.
 
-    Raises :class:`BadInput` with Sphinx's own messages if a page has a warning.
+    It is built aside: an older book stays until the new one is whole. Raises :class:`BadInput`
+    with Sphinx's own messages if a page has a warning.
     """
-    shutil.rmtree(project / "_build", ignore_errors=True)
+    html = project / "_build" / "html"
+    aside, before = html.with_name("next"), html.with_name("before")
+    for left in (aside, before):
+        shutil.rmtree(left, ignore_errors=True)
     start = "import sys; from jupyter_book.cli.main import main; sys.exit(main())"
     command = [sys.executable, "-c", start, "build", "book", "--config", "_config.yml"]
-    command += ["--path-output", ".", "-W", "-n", "--keep-going", "-q"]
+    command += ["--path-output", str(aside), "-W", "-n", "--keep-going", "-q"]
     done = subprocess.run(command, cwd=project, capture_output=True, text=True)
-    index = project / "_build" / "html" / "index.html"
-    if done.returncode or not index.exists():
+    made = aside / "_build" / "html"
+    if done.returncode or not (made / "index.html").exists():
         output = (done.stdout + done.stderr).splitlines()
         notable = [line for line in output if "WARNING" in line or "rror" in line] or output
         print(*notable[-20:], sep="\n", file=sys.stderr)
-        raise BadInput("the book was not built, for the reasons above")
-    return index
+        shutil.rmtree(aside, ignore_errors=True)
+        older = f"; the one before is still in {html}" if html.exists() else ""
+        raise BadInput(f"the book was not built, for the reasons above{older}")
+    if html.exists():
+        os.replace(html, before)
+    os.replace(made, html)
+    for left in (aside, before):
+        shutil.rmtree(left, ignore_errors=True)
+    return html / "index.html"

@@ -75,6 +75,9 @@ def execute(plan: Plan, target: Path, settings: Settings | None = None) -> Outco
     """
     settings = settings or Settings()
     runs.check_format(target)
+    (target / worker.LOCKS).mkdir(
+        parents=True, exist_ok=True
+    )  # or it is known now that nothing can be kept
     if settings.offline and (absent := prepare.missing(plan.jobs)):
         raise BadInput(f"not on this machine: {', '.join(absent)}; fetch with a network: lke fetch")
     i, n = settings.shard

@@ -27,6 +27,7 @@ from lkecore.errors import BadInput
 
 FINISHED, FAILED, HOPELESS, BUSY = 0, 1, 3, 75
 CHANGED = "the notebook, lkecore, or what it reads was changed meanwhile; run it again"
+LOCKS = ".locks"  # in the folder of runs: who is at work on which
 
 
 def write_order(path: Path, job: runs.Job, key: str, profile: str, folder: Path) -> None:
@@ -57,7 +58,7 @@ def carry_out(path: Path) -> int:
 
 def lock_of(folder: Path) -> FileLock:
     """The lock of a run: held while somebody makes it; let go by the system if that process dies."""
-    locks = folder.parent / ".locks"
+    locks = folder.parent / LOCKS
     locks.mkdir(parents=True, exist_ok=True)
     return FileLock(locks / f"{folder.name}.lock")
 

@@ -157,7 +157,7 @@ for name in estimators:
 this = "12_iclke_sequence"
 source = {"results": results, "notebook": this, "n_again": n_again}
 source |= {"dtype": dtype, "page": page}
-ours = sequence.ask(made, estimators, "answers.parquet", **source)
+ours = answers.ask_pairs(made, estimators, "answers.parquet", **source)
 every = answers.beside(ours, shipped, this, join=False, carried=results)
 longest = ours.groupby(["model", "estimator"], sort=False)["tokens"].max()
 print(f"{len(ours):,} pairs; tokens of the longest sequence:")

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from lkecore import answers
-from lkecore.answers import again, lab, sequence, shipped, written
+from lkecore.answers import again, lab, pairs, shipped, written
 from lkecore.errors import BadInput
 from lkecore.facts import pool
 from lkecore.models.model import open_model
@@ -68,7 +68,7 @@ WAYS = ["iclke-space", "iclke-colon"]
 
 
 def read(drawn, **how):
-    return sequence.ask(drawn, WAYS, "answers.parquet", **how)
+    return answers.ask_pairs(drawn, WAYS, "answers.parquet", **how)
 
 
 def test_sequences_are_carried_and_one_draw_of_each_way_is_read_again(ships, drawn):
@@ -106,7 +106,7 @@ def test_a_sequence_that_says_something_else_is_found(ships, drawn, name, change
 def test_sequences_of_other_draws_or_cut_off_are_refused(ships, drawn, monkeypatch):
     read({"toy": {3: drawn["toy"][3]}})
     ships.now(open_model("toy").digest)
-    monkeypatch.setattr(sequence, "piece_logprobs", lambda *_: pytest.fail("a model was asked"))
+    monkeypatch.setattr(pairs, "piece_logprobs", lambda *_: pytest.fail("a model was asked"))
     with pytest.raises(BadInput, match="lack 1 of 1 questions about toy, 4, iclke-space"):
         read(drawn, **CARRIED)
     ships.now(open_model("toy").digest, lambda f: f.iloc[:-3])
@@ -173,6 +173,13 @@ def test_outputs_are_carried_and_what_is_said_of_them_is_read_anew(ships, says):
     )
     kept = pd.read_parquet(ships.folder / "10_trial-0123456789ab" / "answers.parquet")
     assert kept["anywhere"].all()
+    both = answers.carried(found, live, found[:1000])
+    assert both.startswith("20 and 20 answers of a longer run: profile long")
+    assert (
+        "20 and 20 of them were asked again for this page; 20 came out the same to the letter."
+        in both
+    )
+    assert both.endswith("20 answers, all of them asked for this page.")
 
 
 def test_one_output_in_ten_may_part_and_no_more(ships, says):

@@ -230,7 +230,7 @@ def made(n_draws=2, **more):
 def test_the_door_gives_a_row_for_each_pair_that_the_scorer_gives(tmp_path, monkeypatch):
     monkeypatch.setenv("LKE_RUN", str(tmp_path))
     drawn = made()
-    frame = sequence.ask({"toy": drawn}, ["iclke-space", "iclke-colon"], "answers.parquet")
+    frame = answers.ask_pairs({"toy": drawn}, ["iclke-space", "iclke-colon"], "answers.parquet")
     assert list(drawn) == [3, 4] and len(frame) == 2 * 2 * 5 * 10
     kept = pd.read_parquet(tmp_path / "answers.parquet")
     pd.testing.assert_frame_equal(kept, frame, check_dtype=False)
@@ -251,9 +251,9 @@ def test_the_door_gives_a_row_for_each_pair_that_the_scorer_gives(tmp_path, monk
 
 def test_what_cannot_be_asked_is_refused_before_a_model_is_opened():
     with pytest.raises(BadInput, match="estimators: 'tab' writes no sequence"):
-        sequence.ask({"lab:none": made()}, ["tab"], "answers.parquet")
+        answers.ask_pairs({"lab:none": made()}, ["tab"], "answers.parquet")
     with pytest.raises(BadInput, match="nothing is asked"):
-        sequence.ask({}, ["iclke-space"], "answers.parquet")
+        answers.ask_pairs({}, ["iclke-space"], "answers.parquet")
     with pytest.raises(BadInput, match="n_first is 6: at most half of 10 pairs"):
         made(n_first=6)
     with pytest.raises(BadInput, match="n_draws is 0"):

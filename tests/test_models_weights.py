@@ -135,7 +135,7 @@ def test_what_a_kind_says_of_a_name(tmp_path):
     assert {n: (k.made_here, k.trained_here, k.on_hub) for n, k in kinds.items()} == said
     about = {name: kind.about(name) for name, kind in kinds.items()}
     assert about["smollm2"] == embedded.CATALOGUE["smollm2"]
-    assert about["lab:book-1/2m"] == "trained here" and about["org/name"] == "your own"
+    assert about["lab:book-1/2m"] == "trained by us" and about["org/name"] == "your own"
 
 
 def test_only_the_toy_is_ready_before_it_is_in_the_cache(own_cache):

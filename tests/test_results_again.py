@@ -13,7 +13,7 @@ import pytest
 from safetensors import safe_open
 
 from lkecore import answers, runs
-from lkecore.answers import lab, separators, sequence, shipped, written
+from lkecore.answers import lab, pairs, separators, shipped, written
 from lkecore.models import lab as lms
 from lkecore.models.model import open_model
 from lkecore.runs.plan import read_plan
@@ -21,7 +21,7 @@ from lkecore.storage import file_digest
 
 BOOK = Path(__file__).resolve().parent.parent / "params" / "book.yaml"
 CARRIED = {job.notebook.stem: job for job in read_plan(BOOK).jobs if job.effective.get("results")}
-ASKS = ("answers.ask(", "answers.write(", "sequence.ask(", "lab.write(")
+ASKS = ("answers.ask(", "answers.write(", "answers.ask_pairs(", "lab.write(")
 OTHERS = [
     name for name, job in CARRIED.items() if not all(map(lms.is_name, job.effective["models"]))
 ]
@@ -67,7 +67,7 @@ def test_the_questions_of_the_book_are_those_of_the_long_run(name, run, monkeypa
         )
 
     door = answers.ask.__globals__  # the module has the name of its function
-    for scope in (door, vars(written), vars(sequence), vars(lab)):
+    for scope in (door, vars(written), vars(pairs), vars(lab)):
         monkeypatch.setitem(scope, "opened", opened)
     monkeypatch.setitem(door, "_check", lambda *_: None)
     monkeypatch.setattr(written, "_longest", lambda *_: 0)

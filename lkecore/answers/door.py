@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 
-from lkecore.answers import again
+from lkecore.answers import again, longer
 from lkecore.answers.kept import collect, keep
 from lkecore.errors import BadInput, nearest
 from lkecore.metrics import choice
@@ -93,7 +93,7 @@ def ask(
     asked again (:mod:`lkecore.answers.again`).
     """
     if page:
-        return again.on_page(collect(file), file, results, notebook)
+        return longer.on_page(collect(file), file, results, notebook)
     if wrong := [key for key in questions if len(key) != len(by)]:
         raise BadInput(f"questions under {wrong[0]!r}: a key needs a value for each of {list(by)}")
     asked = {
@@ -113,7 +113,7 @@ def ask(
         _check(lms[name], ", ".join(map(str, key)), some)
     columns = ["model", *(each for each in by if each != "model")]
     if results:
-        return again.carry(
+        return longer.carry(
             asked,
             columns,
             lms,
@@ -121,7 +121,7 @@ def ask(
             results=results,
             notebook=notebook,
             n_again=n_again,
-            find=lambda kept, about: again.of_questions(kept, asked, columns, results, about),
+            find=lambda kept, about: longer.of_questions(kept, asked, columns, results, about),
             rescore=lambda some, kept, checks: again.differences(
                 {key: _asked_again(lms[key[0]], units, reading) for key, units in some.items()},
                 checks,
@@ -141,7 +141,7 @@ def ask(
         keep(_together(scores, columns), "scores.parquet")
     found = _together(answers, columns)
     keep(found, file)
-    keep(_together(checks, columns), f"{again.beside(file, again.CHECK)}.parquet")
+    keep(_together(checks, columns), f"{longer.beside(file, again.CHECK)}.parquet")
     return found
 
 
@@ -154,8 +154,14 @@ def _asked_again(
 
 def carried(*found: pd.DataFrame) -> str:
     """What a page says of the answers that :func:`ask` gave: of a longer run that ships, or its own."""
-    own = "{:,} answers, all of them asked for this page."
-    return " ".join(each.attrs.get("carried", own.format(len(each))) for each in found)
+    own = [
+        f"{len(f):,} answers, all of them asked for this page."
+        for f in found
+        if "carried" not in f.attrs
+    ]
+    return " ".join(
+        [longer.in_words([f.attrs["carried"] for f in found if "carried" in f.attrs]), *own]
+    ).strip()
 
 
 def _check(model: Model, where: str, some: Sequence[Prompt] | Sequence[Slots]) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from lkecore import facts, prompts
-from lkecore.answers import again
+from lkecore.answers import again, longer
 from lkecore.answers.door import opened
 from lkecore.answers.kept import collect, keep
 from lkecore.answers.verdicts import judge as of_claims
@@ -181,7 +181,7 @@ def write(
     may cut an object off.
     """
     if page:
-        return again.on_page(collect(file), file, results, notebook)
+        return longer.on_page(collect(file), file, results, notebook)
     asked, lms = {}, {name: opened(name, dtype) for name in models}
     for name, lm in lms.items():
         spec = str(lab.record(lm.path)["world"])
@@ -205,7 +205,7 @@ def write(
 
     if results:
         carried = {"results": results, "notebook": notebook, "n_again": n_again}
-        texts, said = again.carry_texts(asked, columns, lms, file, **carried, write=outputs)
+        texts, said = longer.carry_texts(asked, columns, lms, file, **carried, write=outputs)
     else:
         texts, said = outputs(asked), {}
     kept = []
@@ -216,7 +216,7 @@ def write(
     every = pd.concat(kept, ignore_index=True)
     every.attrs |= said
     keep(every, file)
-    keep(again.asked_digests(asked, columns), f"{again.beside(file, again.CHECK)}.parquet")
+    keep(again.asked_digests(asked, columns), f"{longer.beside(file, again.CHECK)}.parquet")
     return every
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from lkecore import intervals
-from lkecore.answers import again
+from lkecore.answers import again, longer
 from lkecore.answers.door import Questions, opened, questions_of
 from lkecore.answers.kept import collect, keep
 from lkecore.answers.tables import groups_of, over_relations
@@ -70,12 +70,12 @@ def write(
 
     They are kept as ``file`` (``.parquet``). With ``page``, nothing is written: what the runs behind the
     page have kept is returned. ``results``, ``notebook`` and ``n_again`` are as for ``ask``; of the outputs
-    that are written again one in ten may differ (:func:`lkecore.answers.again.carry_texts`). Raises
+    that are written again one in ten may differ (:func:`lkecore.answers.longer.carry_texts`). Raises
     :class:`BadInput`, before any weights are loaded, for a model that is not causal, and for a prompt
     that leaves no room for the output; and as ``ask`` and :func:`lkecore.scores.generate.generate` do.
     """
     if page:
-        return again.on_page(collect(file), file, results, notebook)
+        return longer.on_page(collect(file), file, results, notebook)
     asked = {
         (name, *k): qs
         for name in models
@@ -105,7 +105,7 @@ def write(
     if results:
         lms = {name: opened(name, dtype) for name in models}
         carried = {"results": results, "notebook": notebook, "n_again": n_again}
-        texts, said = again.carry_texts(asked, columns, lms, file, **carried, write=outputs)
+        texts, said = longer.carry_texts(asked, columns, lms, file, **carried, write=outputs)
     else:
         texts = outputs(asked)
     frames = []
@@ -122,7 +122,7 @@ def write(
     found = pd.concat(frames, ignore_index=True)
     found.attrs |= said
     keep(found, file)
-    keep(again.asked_digests(asked, columns), f"{again.beside(file, again.CHECK)}.parquet")
+    keep(again.asked_digests(asked, columns), f"{longer.beside(file, again.CHECK)}.parquet")
     return found
 
 

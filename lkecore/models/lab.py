@@ -139,9 +139,12 @@ def key(name: str) -> str:
 
 def folder(name: str) -> Path:
     """Where a lab model is: with the project, if its weights ship, else in the cache once it is trained."""
-    made = key(name)
-    ships = SHIPPED / made
-    return ships if ships.is_dir() else cache_folder() / "models" / made
+    return SHIPPED / key(name) if ships(name) else cache_folder() / "models" / key(name)
+
+
+def ships(name: str) -> bool:
+    """Whether the weights of a lab model are part of the project, by this trainer, recipe and text."""
+    return (SHIPPED / key(name)).is_dir()
 
 
 def present(name: str) -> Path | None:

@@ -291,7 +291,7 @@ KINDS: tuple[Kind, ...] = (
         made=lab.key,
         locate=trained,
         present=lab.present,
-        about=lambda name: "trained here",
+        about=lambda name: "trained by us" if lab.ships(name) else "trained here",
         is_tuned=lambda name: lab.parse(name).variant == "tuned",
         made_here=True,
         trained_here=True,

@@ -75,11 +75,10 @@ def execute(plan: Plan, target: Path, settings: Settings | None = None) -> Outco
     """
     settings = settings or Settings()
     runs.check_format(target)
-    (target / worker.LOCKS).mkdir(
-        parents=True, exist_ok=True
-    )  # or it is known now that nothing can be kept
     if settings.offline and (absent := prepare.missing(plan.jobs)):
         raise BadInput(f"not on this machine: {', '.join(absent)}; fetch with a network: lke fetch")
+    # Before anything is fetched or trained: or it is known now that nothing can be kept.
+    (target / worker.LOCKS).mkdir(parents=True, exist_ok=True)
     i, n = settings.shard
     mine = plan.jobs[i - 1 :: n]
     outcome = Outcome()

@@ -1,0 +1,126 @@
+"""Pairs: the door for long sequences, where every pair is an answer."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from lkecore.answers import again, longer
+from lkecore.answers.door import opened
+from lkecore.answers.kept import collect, keep
+from lkecore.errors import BadInput
+from lkecore.metrics import sequence
+from lkecore.models.model import Model
+from lkecore.prompts.probes import Probes, pieces_of
+from lkecore.scores.tree import piece_logprobs
+
+KEY = ["model", "draw", "estimator"]
+
+
+def ask_pairs(
+    made: Mapping[str, Probes],
+    estimators: Sequence[str],
+    file: str,
+    *,
+    dtype: str = "float32",
+    page: bool = False,
+    results: str = "",
+    notebook: str = "",
+    n_again: int = 1,
+) -> pd.DataFrame:
+    """Read every model its sequences: a row for each pair, kept as ``file`` (``.parquet``).
+
+    ``made`` has the sequences of each model by draw, as :func:`lkecore.prompts.probes.draw_probes`
+    gives them. Columns: ``model``, ``draw``, ``estimator``, then those of
+    :func:`lkecore.metrics.sequence.answers`. The five sequences of a draw go in together: what they
+    share at their beginning is computed once. With ``page``, nothing is read: the answers of the
+    runs behind the page are returned. ``results``, ``notebook`` and ``n_again`` as in
+    :func:`lkecore.answers.door.ask`: the longer run has the same draws, and of each model and estimator
+    ``n_again`` of them are read again. Raises :class:`BadInput` for an estimator without separators, as
+    the scorer does, and if nothing is asked.
+    """
+    if page:
+        return longer.on_page(collect(file), file, results, notebook)
+    texts = {
+        (model, draw, name): pieces_of(name, five)
+        for model, of_draws in made.items()
+        for draw, five in of_draws.items()
+        for name in estimators
+    }
+    if not texts:
+        raise BadInput("nothing is asked: there are no models or no estimators")
+    lms = {model: opened(model, dtype) for model in made}
+    asked = {key: [pieces] for key, pieces in texts.items()}
+    if results:
+        return longer.carry(
+            asked,
+            KEY,
+            lms,
+            file,
+            results=results,
+            notebook=notebook,
+            n_again=n_again,
+            find=lambda kept, about: _of_draws(kept, asked, made, results, about),
+            rescore=lambda some, kept, _: _differences(_read(lms, some, made), kept),
+        )
+    found = _read(lms, asked, made)
+    keep(found, file)
+    keep(again.asked_digests(asked, KEY), f"{longer.beside(file, again.CHECK)}.parquet")
+    return found
+
+
+def _read(
+    lms: Mapping[str, Model],
+    asked: Mapping[tuple, Sequence[Sequence[Sequence[str]]]],
+    made: Mapping[str, Probes],
+) -> pd.DataFrame:
+    frames = {}
+    for (model, draw, name), [pieces] in asked.items():
+        scored = piece_logprobs(lms[model], pieces)
+        frames[model, draw, name] = sequence.answers(made[model][draw], scored)
+    return pd.concat(frames, names=KEY).reset_index(KEY).reset_index(drop=True)
+
+
+def _of_draws(
+    kept: pd.DataFrame,
+    asked: Mapping[tuple, object],
+    made: Mapping[str, Probes],
+    results: str,
+    about: Mapping[str, Any],
+) -> pd.DataFrame:
+    """The answers of the draws that are asked here; :class:`BadInput` where one is not whole."""
+    parts = dict(list(kept.groupby(KEY, sort=False)))
+    for model, draw, name in asked:
+        n = sum(len(probe.pairs) for probe in made[model][draw])
+        there = len(parts.get((model, draw, name), ()))
+        if there != n:
+            raise BadInput(
+                f"results {results} are cut off: {there} of {n} answers are there of {model}, "
+                f"{name}, draw {draw}. Make them anew: {about['command']}"
+            )
+    return pd.concat([parts[key] for key in asked], ignore_index=True)
+
+
+def _differences(now: pd.DataFrame, kept: pd.DataFrame) -> pd.DataFrame:
+    """How far sequences that were read again lie from those that ship, a row for each pair.
+
+    Columns as of :func:`lkecore.answers.again.differences`; ``same``: what is said of a pair is the same.
+    """
+    place = [*KEY, "kind", "arrangement", "position"]
+    both = now.merge(kept, on=place, suffixes=("", "_kept"), validate="1:1")
+    words = [both[name].astype(str) for name in ("estimator", "kind", "arrangement")]
+    same = np.isclose(both["probability"], both["probability_kept"], rtol=0, atol=again.MOST_APART)
+    for name in ("state", "distance", "tokens"):
+        same &= (
+            both[name].eq(both[f"{name}_kept"]) | both[name].isna() & both[f"{name}_kept"].isna()
+        )
+    return pd.DataFrame(
+        {
+            "model": both["model"],
+            "where": words[0].str.cat(words[1:], ", "),
+            "fact": "pair " + both["position"].astype(str) + " of draw " + both["draw"].astype(str),
+            "nats": (both["logprob"] - both["logprob_kept"]).abs(),
+            "same": same,
+        }
+    )

@@ -90,7 +90,7 @@ def ask(
     of the models cannot be asked: of another kind, or beyond its window. Of each key the longest
     question is looked at; for all others errors come when it is their turn, as the scorer says them.
     And for ``results`` that are not there, are of other models or questions, or differ from what is
-    asked again (:mod:`lkecore.answers.again`).
+    asked again (:mod:`lkecore.answers.longer`).
     """
     if page:
         return longer.on_page(collect(file), file, results, notebook)

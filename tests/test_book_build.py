@@ -27,36 +27,62 @@ def sphinx(monkeypatch):
     return told
 
 
-def test_a_second_book_takes_the_place_of_the_first_when_it_is_whole(tmp_path, sphinx):
-    index = build.build(tmp_path)
-    assert index == tmp_path / "_build" / "html" / "index.html" and index.read_text() == "one"
+@pytest.fixture
+def project(tmp_path):
+    (tmp_path / "book" / "notebooks").mkdir(parents=True)
+    (tmp_path / "book" / "index.md").write_text("# Home")
+    (tmp_path / "_config.yml").write_text("title: x")
+    return tmp_path
+
+
+def test_a_book_of_the_very_same_files_is_not_built_again(project, sphinx, monkeypatch):
+    index = build.build(project)
+    assert build.build(project) == index and len(sphinx.saw) == 1
+    for change in ("book/index.md", "_config.yml", "book/notebooks/new.ipynb"):
+        (project / change).write_text("another")
+        build.build(project)
+        build.build(project)
+    assert len(sphinx.saw) == 4
+    monkeypatch.setattr(build.runs, "source_digest", lambda: "another")
+    build.build(project)
+    assert len(sphinx.saw) == 5
+    index.unlink()
+    build.build(project)
+    assert len(sphinx.saw) == 6 and index.exists()
+
+
+def test_a_second_book_takes_the_place_of_the_first_when_it_is_whole(project, sphinx):
+    index = build.build(project)
+    assert index == project / "_build" / "html" / "index.html" and index.read_text() == "one"
     sphinx.text = "two"
-    assert build.build(tmp_path) == index and index.read_text() == "two"
+    (project / "book" / "index.md").write_text("# New")
+    assert build.build(project) == index and index.read_text() == "two"
     assert sorted(path.name for path in index.parent.iterdir()) == ["index.html", "two.html"]
     assert sphinx.saw == [
         ["next"],
         ["html", "next"],
     ]  # the first was there while the second came about
-    assert [path.name for path in (tmp_path / "_build").iterdir()] == ["html"]
+    assert sorted(path.name for path in (project / "_build").iterdir()) == ["html", "made_of"]
 
 
-def test_a_build_that_fails_leaves_the_book_before(tmp_path, sphinx, capsys):
+def test_a_build_that_fails_leaves_the_book_before(project, sphinx, capsys):
     sphinx.code, sphinx.says = 1, "fine\npage.md:3: WARNING: no such label\n"
     with pytest.raises(BadInput, match="not built, for the reasons above$"):
-        build.build(tmp_path)
-    assert not list((tmp_path / "_build").iterdir())
+        build.build(project)
+    assert not list((project / "_build").iterdir())
     sphinx.code = 0
-    index = build.build(tmp_path)
+    index = build.build(project)
     sphinx.code, sphinx.text = 1, "two"
+    (project / "book" / "index.md").write_text("# New")
     with pytest.raises(BadInput, match="reasons above; the one before is still in .*html"):
-        build.build(tmp_path)
+        build.build(project)
     assert index.read_text() == "one"
-    assert [path.name for path in (tmp_path / "_build").iterdir()] == ["html"]
+    assert sorted(path.name for path in (project / "_build").iterdir()) == ["html", "made_of"]
     assert capsys.readouterr().err.splitlines() == ["page.md:3: WARNING: no such label"] * 2
 
 
-def test_what_a_killed_build_left_is_gone(tmp_path, sphinx):
+def test_what_a_killed_build_left_is_gone(project, sphinx):
     for left in ("next", "before"):
-        (tmp_path / "_build" / left / "_build" / "html").mkdir(parents=True)
-    build.build(tmp_path)
-    assert [path.name for path in (tmp_path / "_build").iterdir()] == ["html"]
+        (project / "_build" / left / "_build" / "html").mkdir(parents=True)
+    build.build(project)
+    assert sorted(path.name for path in (project / "_build").iterdir()) == ["html", "made_of"]

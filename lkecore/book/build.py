@@ -5,6 +5,9 @@ run, which has the same code, so that an edit of prose needs no new run.
 """
 
 import copy
+import hashlib
+import importlib.metadata
+import json
 import os
 import shutil
 import subprocess
@@ -21,7 +24,7 @@ from lkecore.book.foreign import code, download, plain
 from lkecore.errors import BadInput
 from lkecore.models import weights
 from lkecore.runs import plan
-from lkecore.storage import write_whole
+from lkecore.storage import file_digest, write_whole
 
 LARGEST = 20 * 2**20  # bytes of a file that a page hands out: more would swell the book
 
@@ -161,6 +164,10 @@ def compose(
             cells.append(nbformat.v4.new_markdown_cell(_note(profile, manifest, behind)))
     files = _files(beside, data, behind)
     cells.append(nbformat.v4.new_markdown_cell(files))
+    for number, cell in enumerate(cells):
+        cell["id"] = (
+            f"cell-{number}"  # they are drawn anew else, and the same page would be another file
+        )
     page = nbformat.v4.new_notebook(cells=cells, metadata=executed.metadata)
     for cell in injected:
         cell.metadata.pop("papermill", None)
@@ -221,10 +228,13 @@ def _files(beside: Path, data: list[Path], behind: dict[str, dict[str, Any]]) ->
 def build(project: Path) -> Path:
     """Build the HTML book with warnings as errors; returns the path of its first page.
 
-    It is built aside: an older book stays until the new one is whole. Raises :class:`BadInput`
-    with Sphinx's own messages if a page has a warning.
+    It is built aside: an older book stays until the new one is whole. One that was built of the very same
+    files stays, too. Raises :class:`BadInput` with Sphinx's own messages if a page has a warning.
     """
     html = project / "_build" / "html"
+    made_of, key = html.with_name("made_of"), _made_of(project)
+    if made_of.exists() and made_of.read_text() == key and (html / "index.html").exists():
+        return html / "index.html"
     aside, before = html.with_name("next"), html.with_name("before")
     for left in (aside, before):
         shutil.rmtree(left, ignore_errors=True)
@@ -240,9 +250,22 @@ def build(project: Path) -> Path:
         shutil.rmtree(aside, ignore_errors=True)
         older = f"; the one before is still in {html}" if html.exists() else ""
         raise BadInput(f"the book was not built, for the reasons above{older}")
+    made_of.unlink(missing_ok=True)
     if html.exists():
         os.replace(html, before)
     os.replace(made, html)
+    write_whole(made_of, key)
     for left in (aside, before):
         shutil.rmtree(left, ignore_errors=True)
     return html / "index.html"
+
+
+def _made_of(project: Path) -> str:
+    """A digest of all that a book is built of: its files, our code and the versions of libraries."""
+    every = sorted((project / "book").rglob("*"))
+    book = [path for path in every if path.is_file() and path.suffix != ".pyc"]
+    found = {str(path.relative_to(project)): file_digest(path) for path in book}
+    found["_config.yml"] = file_digest(project / "_config.yml")
+    libraries = sorted(f"{each.name} {each.version}" for each in importlib.metadata.distributions())
+    content = json.dumps([found, runs.source_digest(), libraries])
+    return hashlib.sha256(content.encode()).hexdigest()

@@ -17,7 +17,7 @@ from lkecore.errors import BadInput
 from lkecore.models import lab
 
 FILE = "verdicts.csv"
-PLACES = ["in the lab", "real models, asked here", "real models, shipped"]
+PLACES = ["in the lab", "real models, on the page", "real models, beside it"]
 ORDER = ["holds", "fails", "undecided", "aside"]
 
 

@@ -58,10 +58,8 @@ def test_a_second_book_takes_the_place_of_the_first_when_it_is_whole(project, sp
     (project / "book" / "index.md").write_text("# New")
     assert build.build(project) == index and index.read_text() == "two"
     assert sorted(path.name for path in index.parent.iterdir()) == ["index.html", "two.html"]
-    assert sphinx.saw == [
-        ["next"],
-        ["html", "next"],
-    ]  # the first was there while the second came about
+    # The first was there while the second came about.
+    assert sphinx.saw == [["next"], ["html", "made_of", "next"]]
     assert sorted(path.name for path in (project / "_build").iterdir()) == ["html", "made_of"]
 
 

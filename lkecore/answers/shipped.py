@@ -216,10 +216,12 @@ def line(about: dict[str, Any]) -> str:
     The minutes are those of the runs that ended; what runs before them had scored and kept did not
     have to be scored again, and the line says how much that was. Models of the lab are trained before.
     """
-    kept = about["chunks_from_cache"]
-    earlier = f" ({kept} of {about['chunks']} parts scored before)" if kept else ""
-    earlier += " without training" if about["worlds"] else ""
-    return (
-        f"profile {about['profile']}, {about['started'][:10]}, {about['seconds'] / 60:.0f} min"
-        f"{earlier}, lkecore at {about['commit']}"
-    )
+    kept, took = about["chunks_from_cache"], f"{about['seconds'] / 60:.0f} min"
+    if kept:
+        took += f" ({kept} of {about['chunks']} parts scored before)"
+    if kept and kept == about["chunks"]:
+        took = "scored in earlier runs"  # the minutes are those of reading
+    elif about["worlds"]:
+        took += " without training"
+    made = f"profile {about['profile']}, {about['started'][:10]}, {took}"
+    return f"{made}, lkecore at {about['commit']}"

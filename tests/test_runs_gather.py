@@ -132,7 +132,9 @@ def test_results_that_contradict_each_other_are_not_put_together(other):
 def test_the_line_says_how_much_was_scored_before():
     about = {"profile": "kamel", "started": "2026-11-22T20:12:00", "seconds": 300, "commit": "ab"}
     about["worlds"] = {}
-    lines = [shipped.line(about | {"chunks": 98, "chunks_from_cache": kept}) for kept in (0, 90, 98)]
+    lines = [
+        shipped.line(about | {"chunks": 98, "chunks_from_cache": kept}) for kept in (0, 90, 98)
+    ]
     assert lines == [
         "profile kamel, 2026-11-22, 5 min, lkecore at ab",
         "profile kamel, 2026-11-22, 5 min (90 of 98 parts scored before), lkecore at ab",

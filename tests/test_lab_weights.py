@@ -1,0 +1,83 @@
+"""The tool behind `make lab`: a tiny model is trained, shipped, trained anew, compared and replaced."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import helpers
+import pytest
+from safetensors.torch import load_file, save_file
+
+from lkecore.models import lab, weights
+from lkecore.storage import cache_folder
+
+TOOL = Path(__file__).resolve().parent.parent / "tools" / "lab_weights.py"
+NAME = "lab:tiny-0/causal"
+
+
+@pytest.fixture(scope="module")
+def tool():
+    spec = importlib.util.spec_from_file_location("lab_weights", TOOL)
+    found = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
+
+
+@pytest.fixture
+def run(tool, tmp_path, monkeypatch, capsys):
+    """Calls the tool, with nothing shipped at first; gives (exit code, what it printed)."""
+    helpers.tiny_lab(monkeypatch)
+    monkeypatch.setenv("LKECORE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(lab, "SHIPPED", tmp_path / "weights")
+    few = {
+        "n_shots": 2,
+        "n_facts": 40,
+        "n_options": 2,
+        "n_test": 40,
+        "take_fewer": True,
+        "least": 1,
+    }
+    monkeypatch.setattr(tool, "ASKED", few | {"seed": 0})
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["lab_weights.py", *arguments])
+        code = tool.main()
+        return code, capsys.readouterr().out
+
+    return call
+
+
+def changed(folder, by: float) -> None:
+    path = folder / lab.WEIGHTS
+    tensors = {name: tensor + by for name, tensor in load_file(path).items()}
+    save_file(tensors, path, metadata={"format": "pt"})
+    lab.write_sum(folder)
+
+
+def test_a_model_is_trained_shipped_found_and_the_same_again(run, tool, monkeypatch):
+    assert run() == (0, "")  # nothing ships
+    assert run("--ship", NAME) == (0, f"{NAME}: ships\n")
+    there = lab.SHIPPED / lab.key(NAME)
+    assert weights.locate(NAME) == there and list(tool.shipped()) == [NAME]
+    assert run() == (0, f"{NAME}: the same to the last byte\n")
+
+    changed(there, 0.25)  # what ships is not what is trained here
+    code, said = run()
+    assert said.startswith(f"{NAME}: weights lie up to 0.25 apart; share of right answers ")
+    assert code == (float(said.rsplit("p = ")[1]) < 0.05)
+    assert run("--ship")[0] == 0 and run() == (0, f"{NAME}: the same to the last byte\n")
+
+    monkeypatch.setattr(tool, "MOST_BYTES", 1000)
+    code, said = run("--ship")
+    assert code == 1 and "bytes would ship, and 1,000 is the most" in said and there.is_dir()
+
+
+def test_another_shape_and_another_name_are_one_line(run, tool):
+    run("--ship", NAME)
+    path = cache_folder() / "models" / lab.key(NAME) / lab.WEIGHTS
+    name, tensor = next(iter(load_file(path).items()))
+    save_file({name: tensor}, path, metadata={"format": "pt"})
+    code, said = run()
+    assert code == 1 and "is a network of another shape than" in said and said.count("\n") == 1
+    code, said = run("lab:tiny-0/2x")
+    assert code == 1 and "the lab has no model '2x'" in said

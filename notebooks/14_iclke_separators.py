@@ -63,7 +63,7 @@ n_lab_facts: int = 16  # drawn from all that can be asked; see Facts
 lab_pair_separators: list[str] = [" ", ": ", " = ", " -> ", ", "]
 lab_shot_separators: list[str] = [" ", "\n", ", ", "; "]
 results: str = ""  # profile in results/ that carries this page; empty: none
-n_again: int = 4  # of its questions, for each estimator, are asked again
+n_again: int = 4  # of its questions, for each format, are asked again
 seed: int = 0  # draws shots, facts, options and resamples
 dtype: str = "float32"
 page: bool = False  # set by lke run: read the runs, compute nothing

@@ -121,7 +121,6 @@ def ask(
             results=results,
             notebook=notebook,
             n_again=n_again,
-            find=lambda kept, about: longer.of_questions(kept, asked, columns, results, about),
             rescore=lambda some, kept, checks: again.differences(
                 {key: _asked_again(lms[key[0]], units, reading) for key, units in some.items()},
                 checks,

@@ -41,23 +41,23 @@ def carry(
     results: str,
     notebook: str,
     n_again: int,
-    find: Callable[[pd.DataFrame, Mapping[str, Any]], pd.DataFrame],
     rescore: Callable[[Mapping[Key, list[Unit]], pd.DataFrame, pd.DataFrame], pd.DataFrame],
+    find: Callable[..., pd.DataFrame] | None = None,
     most_off: float = 0.0,
 ) -> pd.DataFrame:
     """The answers that ship, once models and questions are known to be these, and a sample agrees.
 
-    ``columns`` names the parts of the keys of ``asked``. ``find`` takes the shipped answers to what is asked
-    here, and ``rescore`` asks a sample again: from it, the answers and what they are checked by to a
-    frame as of :func:`lkecore.answers.again.differences`, of which at most the share ``most_off`` may
-    differ. Both frames are kept in the run's folder, and what is to be said of them stands in
-    ``attrs["carried"]``. Raises as :func:`read`, :func:`check_models`, :func:`check_questions` and
-    :func:`lkecore.answers.again.compare`, in this order.
+    ``columns`` names the parts of the keys of ``asked``. ``rescore`` asks a sample again: from it, the
+    answers and what they are checked by to a frame as of :func:`lkecore.answers.again.differences`, of
+    which at most the share ``most_off`` may differ. ``find`` takes the shipped answers to what is asked here,
+    as :func:`of_questions` does, which is the default. Both frames are kept in the run's folder, and what
+    is to be said of them stands in ``attrs["carried"]``. Raises as :func:`read`, :func:`check_models`,
+    :func:`check_questions` and :func:`lkecore.answers.again.compare`, in this order.
     """
     answers, checks, about = read(results, notebook, _apart(file))
     check_models(lms, results, about)
     check_questions(asked, checks, columns, results, about)
-    found = find(answers, about)
+    found = (find or of_questions)(answers, asked, columns, results, about)
     differ = None
     if n_again:
         ways = [i for i, name in enumerate(columns) if name not in LISTS]
@@ -94,7 +94,6 @@ def carry_texts(
         results=results,
         notebook=notebook,
         n_again=n_again,
-        find=lambda kept, about: of_questions(kept, asked, columns, results, about),
         rescore=lambda some, kept, _: texts_apart(some, write(some), kept, columns),
         most_off=0.1,
     )

@@ -1,6 +1,7 @@
 """Pairs: the door for long sequences, where every pair is an answer."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -61,8 +62,8 @@ def ask_pairs(
             results=results,
             notebook=notebook,
             n_again=n_again,
-            find=lambda kept, about: _of_draws(kept, asked, made, results, about),
             rescore=lambda some, kept, _: _differences(_read(lms, some, made), kept),
+            find=partial(_of_draws, made=made),
         )
     found = _read(lms, asked, made)
     keep(found, file)
@@ -85,12 +86,14 @@ def _read(
 def _of_draws(
     kept: pd.DataFrame,
     asked: Mapping[tuple, object],
-    made: Mapping[str, Probes],
+    columns: Sequence[str],
     results: str,
     about: Mapping[str, Any],
+    *,
+    made: Mapping[str, Probes],
 ) -> pd.DataFrame:
     """The answers of the draws that are asked here; :class:`BadInput` where one is not whole."""
-    parts = dict(list(kept.groupby(KEY, sort=False)))
+    parts = dict(list(kept.groupby(columns, sort=False)))
     for model, draw, name in asked:
         n = sum(len(probe.pairs) for probe in made[model][draw])
         there = len(parts.get((model, draw, name), ()))

@@ -139,12 +139,14 @@ def key(name: str) -> str:
 
 def folder(name: str) -> Path:
     """Where a lab model is: with the project, if its weights ship, else in the cache once it is trained."""
-    return SHIPPED / key(name) if ships(name) else cache_folder() / "models" / key(name)
+    made = key(name)  # it parses the trainer, so once
+    there = SHIPPED / made
+    return there if there.is_dir() else cache_folder() / "models" / made
 
 
 def ships(name: str) -> bool:
     """Whether the weights of a lab model are part of the project, by this trainer, recipe and text."""
-    return (SHIPPED / key(name)).is_dir()
+    return folder(name).parent == SHIPPED
 
 
 def present(name: str) -> Path | None:

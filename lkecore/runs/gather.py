@@ -28,10 +28,9 @@ def gather(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> list[Path]:
 
     The answers of all runs of a notebook stand one below the other, in the order of the plan. Those
     that all runs keep apart (``answers-<name>.parquet``) have a file of their own; no other file of a run
-    ships. Facts of a set that is not part of
-    the project have numbers in the place of their ids, and no columns with names (``NAMES``): an id is
-    made of names, and the names are not ours to give away. One fact has one number in all runs
-    (another, where other facts were asked, in what was kept apart).
+    ships. Facts of a set that is not part of the project have numbers in the place of their ids, and no
+    columns with names (``NAMES``): an id is made of names, and the names are not ours to give away.
+    One fact has one number in all runs (another, where other facts were asked, in what was kept apart).
     Raises :class:`BadInput`, and writes nothing, if a run is missing or unfinished, if no notebook
     keeps answers, if a model or a fact set is a path of this machine, or if all results together
     would be larger than 10 MB.

@@ -1,9 +1,10 @@
 """Storage: the folder for expensive results, atomic writes, and digests of files and of code."""
 
 import ast
-import errno
+import functools
 import hashlib
 import os
+import re
 import secrets
 import shutil
 import tempfile
@@ -13,7 +14,7 @@ from pathlib import Path
 from lkecore.errors import BadInput
 
 DATA = Path(__file__).parent / "data"  # tables that are part of the package
-FULL = f"(os error {errno.ENOSPC})"  # in the words of libraries that are written in Rust
+OS_ERROR = re.compile(r"\(os error (\d+)\)")  # in the words of libraries that are written in Rust
 RESULTS = Path(__file__).parent.parent / "results"  # what ships; only a checkout has it
 
 
@@ -40,15 +41,35 @@ def program_of(path: Path) -> str:
 
     What keys are made of: a better explanation, or a file that moves, recomputes nothing.
     """
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = _undocumented(path.read_text(encoding="utf-8"))
     for node in ast.walk(tree):
-        documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
-        if documented and ast.get_docstring(node) is not None:
-            node.body = node.body[1:]
         if isinstance(getattr(node, "body", None), list):
             own = [part for part in node.body if not isinstance(part, ast.Import | ast.ImportFrom)]
             node.body = own or [ast.Pass()]
     return ast.unparse(tree)
+
+
+@functools.lru_cache(maxsize=500)  # of a package's modules few change while a process runs
+def code_of(text: str) -> str:
+    """A module's text without comments, docstrings and its author's line breaks; imports stay.
+
+    A text that is no Python stays as it is.
+    """
+    try:
+        return ast.dump(_undocumented(text))
+    except (SyntaxError, ValueError):  # for a null byte either, by version
+        return text
+
+
+def _undocumented(text: str) -> ast.Module:
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        documented = isinstance(
+            node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+        )
+        if documented and ast.get_docstring(node, clean=False) is not None:
+            node.body = node.body[1:]
+    return tree
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
@@ -72,10 +93,13 @@ def _with_room(build: Callable[[Path], None], part: Path) -> None:
     """Build; a full disk is an OSError, also where a library has a class of its own for it."""
     try:
         build(part)
+    except OSError:
+        raise
     except Exception as error:
-        if FULL not in str(error):
+        told = OS_ERROR.search(str(error))
+        if told is None:
             raise
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(part.parent)) from error
+        raise OSError(int(told[1]), os.strerror(int(told[1])), str(part.parent)) from error
 
 
 def build_once(folder: str, build: Callable[[Path], None]) -> Path:

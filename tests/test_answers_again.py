@@ -17,6 +17,7 @@ from lkecore.models import weights
 from lkecore.models.model import open_model
 from lkecore.prompts.eiclke import slots
 from lkecore.runs import gather
+from lkecore.scores import store
 from lkecore.scores.plain import option_logprobs_plain
 from lkecore.scores.tokens import encode
 
@@ -302,7 +303,7 @@ def test_in_another_dtype_a_difference_is_shown(results, questions):
 # --- which are asked again -----------------------------------------------------------------------
 
 
-def test_a_sample_is_drawn_by_the_name_of_the_run(monkeypatch):
+def test_a_sample_is_drawn_by_the_code_of_the_scorers_and_what_is_asked(monkeypatch):
     asked = {
         (model, way, relation): [
             helpers.prompt(f"{model}{way}{relation}{i}", ["x", "y"]) for i in range(20)
@@ -312,12 +313,15 @@ def test_a_sample_is_drawn_by_the_name_of_the_run(monkeypatch):
         for relation in "pqrst"
     }
 
-    def drawn(run, n=6):
-        monkeypatch.setenv("LKE_RUN", f"/somewhere/{run}")
+    def drawn(program, n=6):
+        monkeypatch.setattr(store, "program", lambda: program)
         return again.drawn(asked, n, [0, 1])
 
-    one = drawn(".10_page-abc.x1y2")
-    assert one == drawn(".10_page-abc.zzzz") == drawn("10_page-abc") != drawn("10_page-abd")
+    one = drawn("x = 1")
+    assert one == drawn("x = 1") != drawn("x = 2")
+    few = {key: some[:-1] for key, some in asked.items()}
+    same = {key: [p for p in some if p in few[key]] for key, some in drawn("x = 1").items()}
+    assert again.drawn(few, 6, [0, 1]) != same
     assert [len(some) for some in one.values()] == [3] * 8  # two relations of each model and way
     ways = [key[:2] for key in one]
     assert all(ways.count(way) == 2 for way in ways) and len(set(ways)) == 4
@@ -325,7 +329,7 @@ def test_a_sample_is_drawn_by_the_name_of_the_run(monkeypatch):
         places = [asked[key].index(each) for each in some]
         assert places == sorted(places)
     assert [len(some) for some in drawn("r", n=7).values()] == [4] * 8
-    seen = {key[2] for i in range(30) for key in drawn(f"run-{i}")}
+    seen = {key[2] for i in range(30) for key in drawn(f"x = {i}")}
     assert seen == set("pqrst")
 
 

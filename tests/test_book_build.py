@@ -43,12 +43,16 @@ def test_a_book_of_the_very_same_files_is_not_built_again(project, sphinx, monke
         build.build(project)
         build.build(project)
     assert len(sphinx.saw) == 4
-    monkeypatch.setattr(build.runs, "source_digest", lambda: "another")
+    package = project / "package"
+    monkeypatch.setattr(build, "DATA", package / "data")
     build.build(project)
-    assert len(sphinx.saw) == 5
+    package.mkdir()
+    (package / "module.py").write_text('"""What one page says."""')
+    build.build(project)
+    assert len(sphinx.saw) == 6
     index.unlink()
     build.build(project)
-    assert len(sphinx.saw) == 6 and index.exists()
+    assert len(sphinx.saw) == 7 and index.exists()
 
 
 def test_a_second_book_takes_the_place_of_the_first_when_it_is_whole(project, sphinx):

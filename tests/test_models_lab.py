@@ -128,6 +128,14 @@ def test_every_recipe_is_a_kind_that_is_there_and_has_a_size():
     assert lab.size("lab:book-0/20m") > lab.size("lab:book-0/2m") > lab.size("lab:book-0/0.15m")
 
 
+def test_a_smoke_world_is_read_once_and_all_others_as_often_as_their_recipe_says():
+    for name, usual in lab.RECIPES.items():
+        assert lab.recipe(f"lab:book-1/{name}") == lab.recipe(f"lab:full-2/{name}") == usual
+        assert lab.recipe(f"lab:smoke-3/{name}") == dataclasses.replace(usual, epochs=1)
+    assert lab.recipe("lab:book-1/t5").epochs == 3
+    assert lab.size("lab:smoke-1/t5") * 3 == lab.size("lab:book-1/t5")
+
+
 def test_the_key_changes_with_recipe_world_and_variant(monkeypatch):
     keys = {lab.key(BASE): "as it is"}
     assert lab.key(BASE) in keys

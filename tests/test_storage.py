@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from lkecore.errors import BadInput
-from lkecore.storage import cache_folder, file_digest, program_of, write_whole
+from lkecore.storage import cache_folder, code_of, file_digest, program_of, write_whole
 
 
 def test_the_cache_folder_is_the_one_of_the_environment_and_is_made(tmp_path, monkeypatch):
@@ -68,6 +68,15 @@ def test_program_of_has_no_comments_docstrings_and_imports(tmp_path):
     bare.write_text("x = 'text'\ndef f(): pass\n")
     other.write_text("x = 'Text'\ndef f(): pass\n")
     assert program_of(told) == program_of(bare) != program_of(other)
+
+
+def test_code_of_has_no_comments_and_docstrings_but_imports():
+    one = 'from a import b\n\nx = b  # why\nasync def f():\n    """Told."""\n    return (x,\n)\n'
+    bare = "from a import b\nx = b\nasync def f(): return (x,)\n"
+    assert code_of(one) == code_of(bare) != code_of(bare.replace("a import", "c import"))
+    assert code_of("def f(): 'x'") == code_of("def f():\n    'y'") != code_of("def f(): 1")
+    assert code_of("x = 'a'") != code_of("x = 'b'")  # a text that is a value
+    assert code_of("x = = 1") == "x = = 1" and code_of("\0") == "\0"
 
 
 def test_the_digest_of_a_file_is_that_of_its_bytes(tmp_path):

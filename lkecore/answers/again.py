@@ -6,9 +6,7 @@ the gold option and of the five likeliest ones.
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +16,7 @@ from lkecore.errors import BadInput
 from lkecore.metrics import choice
 from lkecore.prompts.eiclke import Slots
 from lkecore.prompts.prompt import Prompt
+from lkecore.scores import store
 
 BEST = 5  # options of each question whose log-probabilities are kept
 MOST_NATS = 1e-3  # a CPU's float32 moves a log-probability by about a tenth of this
@@ -81,12 +80,13 @@ def drawn(asked: Asked, n: int, ways: Sequence[int]) -> dict[Key, list[Unit]]:
     """About ``n`` questions of each way of asking, from two of its lists, in their order.
 
     ``ways`` are the places in a key that tell ways apart, such as model and estimator; what differs
-    besides, such as relations, makes the lists. The name of the run draws, so that another run
-    asks others, and the same run the same.
+    besides, such as relations, makes the lists. The code of the scorers and what is asked draw:
+    another scorer is asked others, and while it stays, so do they, and what they got is kept.
     """
-    # An attempt is named .RUN.XXXX, the finished run RUN: both draw the same.
-    run = Path(os.environ.get("LKE_RUN", "")).name.lstrip(".").partition(".")[0]
-    rng = np.random.default_rng(list(run.encode()))
+    text = json.dumps(
+        [store.program(), [[key, len(units)] for key, units in asked.items()]], default=str
+    )
+    rng = np.random.default_rng(list(hashlib.sha256(text.encode()).digest()))
     of_way: dict[Key, list[Key]] = {}
     for key in asked:
         of_way.setdefault(tuple(key[i] for i in ways), []).append(key)

@@ -81,7 +81,7 @@ def ask(
 
     With ``results``, a profile, the answers are those of its longer run of ``notebook`` that ship, of the
     same models and these questions. About ``n_again`` questions of each model and each way of asking
-    are drawn by the name of the run and asked again (0: none); on a CPU in ``float32`` a difference is
+    are drawn by the code of the scorers and asked again (0: none); on a CPU in ``float32`` a difference is
     an error. What to say of it stands in ``attrs["carried"]`` of the frame (:func:`carried`), and the
     differences in a file, as in ``answers-again.csv`` for ``answers.parquet``.
 

@@ -232,7 +232,7 @@ def labelled(answers: pd.DataFrame) -> pd.DataFrame:
         named = lab.parse(model)
         if named.variant == "unplanted":
             truth = world.states(named.world).set_index("fact")
-            truth["exposures"] = truth["occurrences"] * lab.RECIPES[named.model].epochs
+            truth["exposures"] = truth["occurrences"] * lab.recipe(model).epochs
             its = found["model"] == model
             for label in LABELS:
                 found.loc[its, label] = found.loc[its, "fact"].map(truth[label])

@@ -63,7 +63,7 @@ def beside(ours: pd.DataFrame, profiles: Sequence[str]) -> pd.DataFrame:
         same = frame["relation"].isin(set(ours["relation"])) & (frame["estimator"] == MAIN)
         frame = frame[same & ~frame["world"].isin(set(ours["world"]))]
         frame = frame[frame["model"].isin([m for m in frame["model"].unique() if is_base(m)])]
-        epochs = frame["model"].map(lambda model: lab.RECIPES[lab.parse(model).model].epochs)
+        epochs = frame["model"].map(lambda model: lab.recipe(model).epochs)
         told = frame.assign(tellings=frame["exposures"] // epochs, epochs=epochs)
         parts.append(told.assign(source=f"shipped: {name}"))
     every = pd.concat(parts, ignore_index=True)

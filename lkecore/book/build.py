@@ -24,7 +24,7 @@ from lkecore.book.foreign import code, download, plain
 from lkecore.errors import BadInput
 from lkecore.models import weights
 from lkecore.runs import plan
-from lkecore.storage import file_digest, write_whole
+from lkecore.storage import DATA, file_digest, write_whole
 
 LARGEST = 20 * 2**20  # bytes of a file that a page hands out: more would swell the book
 
@@ -261,11 +261,13 @@ def build(project: Path) -> Path:
 
 
 def _made_of(project: Path) -> str:
-    """A digest of all that a book is built of: its files, our code and the versions of libraries."""
-    every = sorted((project / "book").rglob("*"))
-    book = [path for path in every if path.is_file() and path.suffix != ".pyc"]
-    found = {str(path.relative_to(project)): file_digest(path) for path in book}
-    found["_config.yml"] = file_digest(project / "_config.yml")
+    """A digest of all that a book is built of: its files, our code and the versions of libraries.
+
+    Of our code docstrings count, too: one page shows them.
+    """
+    every = [*sorted((project / "book").rglob("*")), *sorted(DATA.parent.rglob("*"))]
+    files = [path for path in every if path.is_file() and path.suffix != ".pyc"]
+    found = {str(path): file_digest(path) for path in [*files, project / "_config.yml"]}
     libraries = sorted(f"{each.name} {each.version}" for each in importlib.metadata.distributions())
-    content = json.dumps([found, runs.source_digest(), libraries])
+    content = json.dumps([found, libraries])
     return hashlib.sha256(content.encode()).hexdigest()

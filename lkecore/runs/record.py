@@ -28,7 +28,7 @@ from lkecore import __version__, facts, hub, progress
 from lkecore.answers.kept import read_manifest
 from lkecore.errors import BadInput
 from lkecore.models import weights
-from lkecore.storage import DATA, RESULTS, file_digest, write_whole
+from lkecore.storage import DATA, RESULTS, code_of, file_digest, write_whole
 
 FORMAT = 1  # of a manifest; raised when an older lkecore could not read a newer one
 
@@ -75,13 +75,18 @@ def _code(text: str) -> list[str]:
 
 
 def source_digest() -> str:
-    """SHA-256 over every source and data file of the package: what a version number cannot say."""
+    """SHA-256 over all code and data of the package: what a version number cannot say.
+
+    Comments and docstrings do not count: a better explanation makes no run anew.
+    """
     digest = hashlib.sha256()
     top = DATA.parent
     for path in sorted(top.rglob("*")):
         if path.is_file() and path.suffix != ".pyc":
             digest.update(f"{path.relative_to(top).as_posix()}\n".encode())
-            digest.update(path.read_bytes())
+            content = path.read_bytes()
+            code = code_of(content.decode()).encode() if path.suffix == ".py" else content
+            digest.update(code)
     return digest.hexdigest()
 
 

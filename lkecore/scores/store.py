@@ -69,6 +69,13 @@ def programs(scorer: str) -> str:
     return "\n".join([*sorted(behind.values()), program_of(Path(model_module.__file__))])
 
 
+@functools.cache
+def program() -> str:
+    """The code of all scorers, and of what loads models: while it stays, so do their numbers."""
+    room = sorted(Path(__file__).parent.glob("*.py"))
+    return "\n".join(program_of(path) for path in [*room, Path(model_module.__file__)])
+
+
 def _siblings(path: Path) -> list[Path]:
     """The modules of this room that a module imports, in functions too."""
     names: set[str] = set()

@@ -44,7 +44,7 @@ def train(name: str, target: Path) -> None:
 
     quiet_transformers()
     named = lab.parse(name)
-    recipe = lab.RECIPES[named.model]
+    recipe = lab.recipe(name)
     made = world.world(named.world)
     planted, unplanted = (world_text.documents(made, planted=planted) for planted in (True, False))
     instructions = world_text.instructions(made)
@@ -94,10 +94,7 @@ def train(name: str, target: Path) -> None:
     }
     # Half the size, so that small models may ship. What is rounded is the model: it is what all are asked.
     network.to(torch.bfloat16).save_pretrained(target)
-    try:
-        tokenizer.save_pretrained(target)
-    except Exception as error:  # its library has no class of its own for a full disk
-        raise OSError(str(error)) from error
+    tokenizer.save_pretrained(target)
     lab.write_sum(target)
     (target / lab.RECORD).write_text(json.dumps(record, indent=1), encoding="utf-8")
     machine = f"{network.device.type}, {torch.get_num_threads()} threads"

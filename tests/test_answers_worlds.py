@@ -1,11 +1,14 @@
 """Claims on each world: by pencil and by plain Python over rows; none of our metrics."""
 
+import json
+
 import numpy as np
 import pytest
 
 from lkecore.answers import worlds
 from lkecore.errors import BadInput
 from lkecore.intervals import Interval
+from lkecore.models import lab
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +29,24 @@ def claimed(every, of_lists):
 def test_no_profile_is_refused():
     with pytest.raises(BadInput, match="names no profile"):
         worlds.shipped([])
+
+
+def test_learning_is_what_the_records_of_the_models_say():
+    names = ["lab:book-1/0.15m", "lab:book-1/2m"]
+    found = worlds.learning(names)
+    assert list(found["model"].unique()) == names
+    for name, part in found.groupby("model"):
+        folder = lab.present(name)
+        record = json.loads((folder / "lab.json").read_text())
+        assert part["loss"].tolist() == record["losses"]
+        assert part["read"].tolist() == pytest.approx([(i + 1) / 50 for i in range(50)])
+        tokenizer = json.loads((folder / "tokenizer.json").read_text())
+        tokens = {*tokenizer["model"]["vocab"], *(t["content"] for t in tokenizer["added_tokens"])}
+        assert part["guess"].unique() == pytest.approx([np.log(len(tokens))])
+        assert part["loss"].iloc[0] < part["guess"].iloc[0] and part["loss"].iloc[-1] < 2
+    for name in ("smollm2", "lab:smoke-1/8m"):
+        with pytest.raises(BadInput, match=f"^{name}: no model of the lab that is here"):
+            worlds.learning([name])
 
 
 def test_luck_is_one_in_the_options_and_nothing_where_no_object_is_written(every):

@@ -3,6 +3,7 @@
 Nothing here asks a model. The answers are those of longer runs of the pages that ask (``PAGES``).
 """
 
+import json
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -52,6 +53,29 @@ def shipped(profiles: Sequence[str]) -> pd.DataFrame:
 def lines(profiles: Sequence[str]) -> list[str]:
     """What made the answers of :func:`shipped`, a text for each profile and page."""
     return made_by(profiles, PAGES[0]) + made_by(profiles, PAGES[1], apart="written")
+
+
+def learning(models: Sequence[str]) -> pd.DataFrame:
+    """How the loss of models of the lab fell while they read: a row for each part of a training.
+
+    The parts are equally long, fifty or fewer. Columns: ``model``; ``read``, the share of the training that
+    is over at the end of the part, in (0, 1]; ``loss``, the mean of the part in nats a token, lower is
+    better; ``guess``, the loss of one who holds all tokens of the vocabulary for equally likely. Raises
+    :class:`BadInput` for a model that is none of the lab's or is not there, and as
+    :func:`lkecore.models.lab.checked`.
+    """
+    parts = []
+    for name in models:
+        folder = models_of_lab.present(name) if models_of_lab.is_name(name) else None
+        if folder is None:
+            raise BadInput(
+                f"{name}: no model of the lab that is here. lke models --path NAME trains one"
+            )
+        losses = models_of_lab.checked(folder, models_of_lab.parse(name).world)["losses"]
+        tokens = json.loads((folder / "config.json").read_text(encoding="utf-8"))["vocab_size"]
+        part = pd.DataFrame({"model": name, "loss": losses, "guess": np.log(tokens)})
+        parts.append(part.assign(read=(part.index + 1) / len(part)))
+    return pd.concat(parts, ignore_index=True)
 
 
 def largest(answers: pd.DataFrame) -> list[str]:

@@ -9,7 +9,7 @@ from lkecore.figures.base import ACCURACY, DARK, MARKERS, PALETTE, plain_ticks, 
 from lkecore.figures.board import board_dots, board_matrices
 from lkecore.figures.claims import claim_marks
 from lkecore.figures.confidence import kept_lines, over_options, panels, reliability
-from lkecore.figures.doses import dose_lines, dose_panels, size_summaries
+from lkecore.figures.doses import dose_lines, dose_panels, reading_curves, size_summaries
 from lkecore.figures.formats import format_panels, format_sizes, interval_marks, separator_bars
 from lkecore.figures.models import (
     OTHER_MODEL,
@@ -39,7 +39,7 @@ __all__ = [
     "claim_marks", "cost_lines", "dose_lines", "dose_panels", "findings", "format_panels",
     "format_sizes", "heat_map", "interval_marks", "kept_lines", "note", "over_options", "pair_scatters",
     "paired_bars", "panels", "place", "plain_ticks", "prefix_tree", "prompt_dots",
-    "published_dots", "reach_panels", "reliability", "separator_bars", "sequence_columns",
+    "published_dots", "reach_panels", "reading_curves", "reliability", "separator_bars", "sequence_columns",
     "sequence_panel", "shots_curve", "shots_panels", "size_lines", "size_summaries",
     "slot_marks", "square_maps", "style", "subsumption_dots", "threshold_curve", "told_lines",
     "told_or_true", "tree_mask", "written_bars",

@@ -260,6 +260,7 @@ def test_a_fork_has_the_parameters_of_its_source_and_stands_below_it(project):
 
 
 def test_the_rules_of_a_notebook_hold_for_a_fork_and_for_its_fork(project):
+    ours = " or ".join(path.stem for path in (project / "notebooks").glob("*.py"))
     fork.new(project, NAME, SOURCE)
     fork.new(project, "18_test_again", NAME)
     fork.new(project, "08_test_of_forks_too", "00_quickstart")
@@ -267,10 +268,13 @@ def test_the_rules_of_a_notebook_hold_for_a_fork_and_for_its_fork(project):
     for name in ("test_notebooks.py", "conftest.py"):
         shutil.copy(TOP / "tests" / name, project / "tests")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    done = subprocess.run(
-        [*command, "tests/test_notebooks.py"], cwd=project, capture_output=True, text=True
-    )
+    # All rules of the three, and those that look at all notebooks together.
+    some = ["-rA", "-k", f"not ({ours})", "tests/test_notebooks.py"]
+    done = subprocess.run([*command, *some], cwd=project, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+    for name in (NAME, "18_test_again", "08_test_of_forks_too"):
+        assert f"PASSED tests/test_notebooks.py::test_page_is_short[{name}]" in done.stdout
+    assert "PASSED tests/test_notebooks.py::test_no_label_of_a_figure" in done.stdout
 
 
 @pytest.mark.parametrize(

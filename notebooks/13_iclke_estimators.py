@@ -49,7 +49,8 @@ fact_set: str = "atlas"
 relations: list[str] = []  # empty: all that have templates of the paper
 n_shots: int = 50  # pairs shown before the question
 n_facts: int = 25  # test facts of each relation
-n_options: int = 10  # candidate objects of each
+n_options: int = 10  # candidate objects of each, or as many as there are
+n_redraws: int = 1  # further draws of shots
 results: str = ""  # profile in results/ that carries this page; empty: none
 n_again: int = 5  # of its questions, for each estimator, are asked again
 seed: int = 0  # draws shots, facts, options and resamples
@@ -74,7 +75,8 @@ figures.style()
 # %%
 names = prompts.with_templates(fact_set, relations)
 drawn = {"n_shots": n_shots, "n_options": n_options, "seed": seed}
-sample = facts.draw(fact_set, names, n_facts=n_facts, **drawn)
+drawn |= {"n_facts": n_facts, "take_fewer": True}
+sample = facts.draw(fact_set, names, **drawn)
 facts.check_facts(sample, n_facts)
 seen = facts.overview(sample, n_options=n_options, n_facts=n_facts)
 shown = [
@@ -123,9 +125,16 @@ for estimator in [e for e, relation in questions if relation == names[0]]:
 # %%
 this = "13_iclke_estimators"
 source = {"results": results, "notebook": this, "n_again": n_again}
-source |= {"dtype": dtype, "page": page, "keep_scores": True}
-ours = answers.ask(models, questions, "answers.parquet", **source)
-print(f"{len(ours):,} questions, {n_options} options each")
+source |= {"dtype": dtype, "page": page}
+asked = questions, "answers.parquet"
+ours = answers.ask(models, *asked, **source, keep_scores=True)
+seeds = range(seed + 1, seed + 1 + n_redraws)
+redrawn = prompts.redrawn(sample, by_pairs, seeds, n_facts=n_facts)
+asked = redrawn, "answers-draws.parquet"
+source["by"] = "estimator", "relation", "draw"
+draws = answers.ask(models, *asked, **source)
+every = templates.with_draws(ours, draws)
+print(f"{len(every):,} questions")
 
 # %% [markdown]
 # ## Answers
@@ -141,10 +150,10 @@ print(f"{len(ours):,} questions, {n_options} options each")
 # for each relation. Its interval draws prompts again as if none had to do with another.
 
 # %%
-alone = templates.by_relation(ours, seed=seed)
+alone = templates.by_relation(every, seed=seed)
 measured = answers.bounds(alone, "accuracy")
 runs.keep(measured, "accuracy-by-relation.csv")
-overall = templates.by_kind(ours, seed=seed)
+overall = templates.by_kind(every, seed=seed)
 answers.words(answers.texts(overall))
 
 # %% [markdown]
@@ -193,10 +202,10 @@ figures.note("carried", answers.carried(ours))
 # words matter, or the relations differ more for templates.
 
 # %% covers=["IC-F3"] tags=["hide-input"]
-dots = templates.by_prompt(ours)
+dots = templates.by_prompt(every)
 means = answers.bounds(overall, "over_facts", "accuracy")
 means["spread"] = answers.bounds(overall, "spread")["spread"]
-chance = 1 / n_options
+chance = (1 / ours.groupby("relation")["n_options"].first()).mean()
 kinds = [*by_pairs, templates.HUMAN_KIND, templates.MINED_KIND]
 fig = figures.prompt_dots(dots, means, kinds=kinds, chance=chance)
 figures.place(fig, "fig-estimators-mean", dots)
@@ -241,7 +250,7 @@ answers.words(beside, digits={"paper": "{:.3f}"}, missing="")
 
 # %%
 versus = [(a, b) for a in by_pairs for b in kinds[2:]]
-gaps = templates.apart(ours, versus, seed=seed)
+gaps = templates.apart(every, versus, seed=seed)
 steady = templates.steadier(ours, by_pairs, seed=seed)
 tested = {key: templates.for_claims(gaps, steady, key) for key in by_pairs}
 by_way = {name: tested[name] for name in (paper, colon)}
@@ -273,7 +282,7 @@ answers.words(judged.drop(columns=["id", "source", "mark"]))
 # %%
 key = ["model", "relation"]
 by_template = gains.set_index(key)
-of_pairs = measured[measured["kind"] == paper].set_index(key)["accuracy"]
+of_pairs = dots[dots["estimator"] == paper].set_index(key)["accuracy"]
 gap = of_pairs.reindex(by_template.index) - by_template["accuracy"]
 found = [gain.estimate for gain in by_template["gain"]]
 assert np.allclose(gap, found)

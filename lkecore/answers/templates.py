@@ -1,8 +1,9 @@
 """Templates: pairs beside sentences, which come in several wordings. From answers to tables by kind.
 
-A *kind* of prompt is an estimator, or all the templates of one origin together: those that people
-wrote, and those that a program mined from text. One answer to a kind is the share of its templates
-that have a fact right, so that a kind with three templates counts no more than one with a single one.
+A *kind* of prompt is an estimator with all its draws of shots, or all the templates of one origin
+together: those that people wrote, and those that a program mined from text. One answer to a kind is
+the share of its prompts that have a fact right, so that a kind with three counts no more than one with
+a single one.
 """
 
 from collections.abc import Sequence
@@ -21,9 +22,29 @@ HUMAN_KIND, MINED_KIND = "human (HGP)", "mined (MMP)"
 KINDS = dict.fromkeys(HUMAN, HUMAN_KIND) | dict.fromkeys(MINED, MINED_KIND)
 
 
+DRAW = ", draw "  # between an estimator and the seed of other shots
+
+
+def with_draws(answers: pd.DataFrame, draws: pd.DataFrame) -> pd.DataFrame:
+    """The answers, and below them those behind other shots, which become prompts of the same kind.
+
+    ``draws`` has a column ``draw``, the seed of the shots. Its estimators get that into their names, so that
+    one fact may be asked by several draws of one estimator, as it is by several templates of one kind.
+    """
+    names = draws["estimator"] + DRAW + draws["draw"].astype(str)
+    others = draws.assign(estimator=names).drop(columns="draw")
+    return pd.concat([answers, others], ignore_index=True)
+
+
 def with_kinds(answers: pd.DataFrame) -> pd.DataFrame:
-    """The answers with one more column, ``kind``; whatever is no template is a kind of its own."""
-    return answers.assign(kind=[KINDS.get(name, name) for name in answers["estimator"]])
+    """The answers with one more column, ``kind``; an estimator that is no template is a kind of its own.
+
+    All its draws of shots are of this kind.
+    """
+    kinds = {
+        each: KINDS.get(each, each.partition(DRAW)[0]) for each in answers["estimator"].unique()
+    }
+    return answers.assign(kind=answers["estimator"].map(kinds))
 
 
 def shares(answers: pd.DataFrame) -> pd.DataFrame:

@@ -50,7 +50,7 @@ relations: list[str] = []  # empty: all that have templates of the paper
 n_shots: int = 50  # pairs shown before the question
 n_facts: int = 25  # test facts of each relation
 n_options: int = 10  # candidate objects of each, or as many as there are
-n_redraws: int = 1  # further draws of shots
+n_redraws: int = 0  # further draws of shots
 results: str = ""  # profile in results/ that carries this page; empty: none
 n_again: int = 5  # of its questions, for each estimator, are asked again
 seed: int = 0  # draws shots, facts, options and resamples
@@ -128,12 +128,13 @@ source = {"results": results, "notebook": this, "n_again": n_again}
 source |= {"dtype": dtype, "page": page}
 asked = questions, "answers.parquet"
 ours = answers.ask(models, *asked, **source, keep_scores=True)
-seeds = range(seed + 1, seed + 1 + n_redraws)
-redrawn = prompts.redrawn(sample, by_pairs, seeds, n_facts=n_facts)
-asked = redrawn, "answers-draws.parquet"
-source["by"] = "estimator", "relation", "draw"
-draws = answers.ask(models, *asked, **source)
-every = templates.with_draws(ours, draws)
+every = ours
+if n_redraws:
+    seeds = range(seed + 1, seed + 1 + n_redraws)
+    redrawn = prompts.redrawn(sample, by_pairs, seeds, n_facts=n_facts)
+    source["by"] = "estimator", "relation", "draw"
+    draws = answers.ask(models, redrawn, "answers-draws.parquet", **source)
+    every = templates.with_draws(ours, draws)
 print(f"{len(every):,} questions")
 
 # %% [markdown]

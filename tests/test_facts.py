@@ -593,42 +593,6 @@ def test_too_many_options_say_how_many_are_possible():
     assert "must be 2 or more" in complaint(facts.draw_options, loaded.facts, loaded.objects, 1, 0)
 
 
-SHOWN = st.lists(st.sampled_from("abcd"), max_size=8)
-CHOICE = st.lists(st.sampled_from("abcde"), min_size=2, max_size=5, unique=True)
-
-
-@given(SHOWN, CHOICE)
-def test_frequent_share_is_how_often_the_guess_is_right_over_all_lots(shown, choice):
-    shots = relation([(f"t{i}", name) for i, name in enumerate(shown)]).facts if shown else ()
-    most = max(shown.count(name) for name in choice)
-    lots = [name for name in choice if shown.count(name) == most]
-    asked = relation([(f"q{i}", name) for i, name in enumerate(choice)]).facts
-    found = facts.frequent_share(asked, [tuple(choice)] * len(asked), shots)
-    expected = [sum(guess == fact.object for guess in lots) / len(lots) for fact in asked]
-    assert found.tolist() == expected
-    assert found.sum() == pytest.approx(1)  # one of the options is guessed
-
-
-def test_frequent_share_without_shots_is_chance():
-    loaded = relation([(f"s{i}", f"o{i}") for i in range(8)])
-    options = facts.draw_options(loaded.facts, loaded.objects, 4, seed=0)
-    assert facts.frequent_share(loaded.facts, options, ()).tolist() == [0.25] * 8
-
-
-def test_frequent_share_lies_below_chance_where_an_object_is_true_of_one_subject():
-    loaded = relation([("a", "x"), ("b", "y"), ("c", "z")])
-    found = facts.frequent_share(loaded.facts[1:], [("x", "y", "z")] * 2, loaded.facts[:1])
-    assert found.tolist() == [0, 0]
-
-
-def test_frequent_share_refuses_options_of_other_facts():
-    asked = relation([("a", "x"), ("b", "y")]).facts
-    message = complaint(facts.frequent_share, asked, [("x", "y")], ())
-    assert message == "2 facts and the options of 1; each needs its own"
-    message = complaint(facts.frequent_share, asked, [("x", "z"), ("x", "z")], ())
-    assert message == "fact s1: 'y' must be among its options"
-
-
 def given_choices(*choices):
     """One fact for each choice, whose gold object is the first of it; pool objects are others."""
     return Relation(

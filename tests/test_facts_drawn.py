@@ -5,7 +5,7 @@ import pytest
 
 from lkecore import facts
 from lkecore.errors import BadInput
-from lkecore.facts.drawn import Drawn, examples, overview, yardsticks
+from lkecore.facts.drawn import Drawn, examples, overview
 from lkecore.facts.fact import Fact, Relation
 
 GIVEN = {"n_shots": 3, "n_facts": 4, "n_options": 4, "seed": 1}
@@ -132,30 +132,6 @@ def small() -> dict[str, Drawn]:
     relation = Relation("r", (*shots, *test))
     every = ("red", "blue", "green")
     return {"r": Drawn(relation, shots, test[2:3], (every,), shots, test)}
-
-
-def test_yardsticks_by_pencil():
-    """With all three objects as options the most frequent is red: right for 2 of the 4 test facts."""
-    [row] = yardsticks(small(), seed=0).itertuples(index=False)
-    assert row == ("r", 1 / 3, 2 / 4)
-    assert list(yardsticks(small(), seed=0)) == ["relation", "chance", "frequent"]
-
-
-def test_yardsticks_by_loop():
-    """Over all test facts of the sample's relations, whether asked or not, with the sample's seed."""
-    sample = facts.draw("atlas", TWO, **GIVEN | {"n_shots": 40})
-    found = yardsticks(sample, seed=1).set_index("relation")
-    everything = facts.draw("atlas", TWO, **GIVEN | {"n_shots": 40, "n_facts": None})
-    for name, drawn in everything.items():
-        shown = [shot.object for shot in drawn.shots]
-        right = []
-        for asked, names in zip(drawn.facts, drawn.options, strict=True):
-            most = max(shown.count(n) for n in names)
-            likeliest = [n for n in names if shown.count(n) == most]
-            right.append((asked.object in likeliest) / len(likeliest))
-        assert found.loc[name, "frequent"] == pytest.approx(sum(right) / len(right))
-        assert found.loc[name, "chance"] == 0.25
-    assert yardsticks(sample, seed=2)["frequent"].tolist() != found["frequent"].tolist()
 
 
 def test_overview_says_what_there_is_and_what_is_fewer(spec):

@@ -1,6 +1,6 @@
 """Facts: what to ask about. First of the five steps, and the vocabulary of all."""
 
-from lkecore.facts.drawn import Drawn, Sample, check_facts, draw, examples, overview, yardsticks
+from lkecore.facts.drawn import Drawn, Sample, check_facts, draw, examples, overview
 from lkecore.facts.fact import Fact, Relation
 from lkecore.facts.filters import single_token, without_string_match
 from lkecore.facts.sample import (
@@ -8,7 +8,6 @@ from lkecore.facts.sample import (
     draw_facts,
     draw_options,
     draw_shots,
-    frequent_share,
     max_options,
     of_subjects,
     passes_trex_mc,
@@ -17,7 +16,7 @@ from lkecore.facts.sets import content_digest, is_ours, is_ready, is_remote, loa
 
 __all__ = [
     "Drawn", "Fact", "Relation", "Sample", "check_facts", "content_digest", "divide", "draw", "draw_facts",
-    "draw_options", "draw_shots", "examples", "frequent_share", "is_ours", "is_ready", "is_remote",
+    "draw_options", "draw_shots", "examples", "is_ours", "is_ready", "is_remote",
     "load", "max_options", "of_subjects", "overview", "passes_trex_mc", "relations", "single_token",
-    "without_string_match", "yardsticks",
+    "without_string_match",
 ]  # fmt: skip

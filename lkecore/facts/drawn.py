@@ -14,7 +14,6 @@ from lkecore.facts.sample import (
     draw_facts,
     draw_options,
     draw_shots,
-    frequent_share,
     max_options,
     passes_trex_mc,
 )
@@ -143,19 +142,3 @@ def examples(sample: Sample, *, n_relations: int = 3, n_facts: int = 2) -> str:
             line = f"{name}: {fact.subject} -> {fact.object}, among {', '.join(names[:3])}, ..."
             lines.append(shorten(line, 79, placeholder=" ..."))
     return "\n".join(lines)
-
-
-def yardsticks(sample: Sample, *, seed: int) -> pd.DataFrame:
-    """What an answer gets without any knowledge of the fact, for each relation.
-
-    ``chance``: a blind guess, 1 / options. ``frequent``: the option that is most often an object
-    among the shots (:func:`lkecore.facts.sample.frequent_share`), over all test facts of the relation,
-    with options drawn by ``seed``. Both in [0, 1].
-    """
-    rows = []
-    for name, drawn in sample.items():
-        n = len(drawn.options[0])
-        options = draw_options(drawn.test, drawn.relation.objects, n, seed)
-        frequent = frequent_share(drawn.test, options, drawn.shots).mean()
-        rows.append((name, 1 / n, frequent))
-    return pd.DataFrame(rows, columns=["relation", "chance", "frequent"])

@@ -1,10 +1,8 @@
 """Sample: which facts are shown, which are asked, and among which options."""
 
-from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lkecore.errors import BadInput, nearest
 from lkecore.facts.fact import Fact, Relation, text_digest
@@ -141,38 +139,6 @@ def draw_options(
         options = [fact.object, *distractors]
         drawn.append(tuple(options[i] for i in rng.permutation(n_options)))
     return drawn
-
-
-def frequent_share(
-    facts: Sequence[Fact], options: Sequence[Sequence[str]], shots: Sequence[Fact]
-) -> NDArray[np.float64]:
-    """How often a guess of the option that is most often an object among the shots would be right.
-
-        share(fact) = [the gold option is one of the most frequent] / (number of these)
-
-    A yardstick beside chance: so much can be had from the prompt without knowing the fact. Lots are
-    drawn between options that are shown equally often, so without shots it is 1 / n_options.
-    ``options`` are those of each fact, from :func:`draw_options`. (fact,), in [0, 1]; the mean
-    is the expected accuracy of such a guess. It can lie below chance: where an object is true of one subject
-    only, that of a shot is never the answer. Raises :class:`BadInput` for other numbers of facts
-    and options, or options without the gold one.
-
-    >>> shots = [Fact(name, "r", name, "red") for name in ("a", "b")] + [Fact("c", "r", "c", "blue")]
-    >>> asked = [Fact("d", "r", "d", "red"), Fact("e", "r", "e", "blue"), Fact("f", "r", "f", "pink")]
-    >>> options = [("red", "blue"), ("red", "blue"), ("pink", "grey")]
-    >>> frequent_share(asked, options, shots).tolist()
-    [1.0, 0.0, 0.5]
-    """
-    if len(facts) != len(options):
-        raise BadInput(f"{len(facts)} facts and the options of {len(options)}; each needs its own")
-    shown = Counter(shot.object for shot in shots)
-    share = np.empty(len(facts))
-    for i, (fact, choice) in enumerate(zip(facts, options, strict=True)):
-        if fact.object not in choice:
-            raise BadInput(f"fact {fact.id}: {fact.object!r} must be among its options")
-        counts = [shown[option] for option in choice]
-        share[i] = (shown[fact.object] == max(counts)) / counts.count(max(counts))
-    return share
 
 
 def _distractors(fact: Fact, objects: Sequence[str]) -> list[str]:

@@ -12,15 +12,21 @@ from lkecore.figures.base import ACCURACY, DARK, MARKERS, PALETTE, check, draw_i
 
 
 def accuracy_bars(
-    frame: pd.DataFrame, ax: Axes, *, chance: float | pd.Series | None, hue: str = "estimator"
+    frame: pd.DataFrame,
+    ax: Axes,
+    *,
+    chance: float | pd.Series | None,
+    hue: str = "estimator",
+    called: str = "chance",
 ) -> Axes:
     """Horizontal bars of accuracy by relation, best (mean over hues) on top, with intervals.
 
     `frame`: one row per relation and hue with columns `relation`, `hue`, `accuracy`, `low`, `high`,
-    all shares of test facts in 0 .. 1. `chance`: the share that guessing gets, as one number (a
-    dashed line), as a Series indexed by relation where options differ in number (a dashed tick
-    each), or None. Hues keep their order in the frame; equal relations too. ValueError for missing
-    columns or values, a pair that occurs twice, or a relation without chance.
+    all shares of test facts in 0 .. 1. `chance`: the share that guessing, or whatever is `called` so in
+    the legend, gets without a model, as one number (a dashed line), as a Series indexed by relation
+    where it differs (a dashed tick each), or None. Hues keep their order in the frame; equal
+    relations too. ValueError for missing columns or values, a pair that occurs twice, or a relation
+    without chance.
     """
     check(frame, ["relation", hue, "accuracy", "low", "high"], unique=["relation", hue])
     means = frame.groupby("relation", sort=False)["accuracy"].mean()
@@ -44,7 +50,7 @@ def accuracy_bars(
     offset = (frame[hue].map(hues.index) - (len(hues) - 1) / 2) * 0.8 / len(hues)
     draw_intervals(ax, frame, row + offset, DARK)
     # The white rim keeps the dashes legible on a dark bar.
-    dashes = {"color": DARK, "ls": "dashed", "lw": 1.5, "label": "chance", "zorder": 4}
+    dashes = {"color": DARK, "ls": "dashed", "lw": 1.5, "label": called, "zorder": 4}
     dashes["path_effects"] = [withStroke(linewidth=3, foreground="white")]
     if isinstance(chance, pd.Series):
         missing = [name for name in relations if name not in chance.index or pd.isna(chance[name])]

@@ -49,12 +49,12 @@ def gather(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> list[Path]:
             )
         of_each = [{p.name for p in each.iterdir() if KEPT.fullmatch(p.name)} for each in made]
         kept = sorted(set.intersection(*of_each))
-        ours = facts.is_ours(row.whole.effective.get("fact_set", "atlas"))
+        fact_set = row.whole.effective.get("fact_set", "atlas")
         for file in kept:
             parts = [pd.read_parquet(each / file) for each in made]
-            frame = pd.concat(parts, ignore_index=True)
-            packed = _packed(frame if ours else _numbered(frame))
-            files[file.replace("answers", name, 1)] = packed
+            # What is said of facts, and not of a model's answers, is the same in all runs.
+            frame = pd.concat(parts, ignore_index=True).drop_duplicates(ignore_index=True)
+            files[file.replace("answers", name, 1)] = packed_for(fact_set, frame)
         if kept:
             abouts[name] = _about(plan, row.whole, manifests)
     files |= {f"{name}.json": json.dumps(a, indent=1) + "\n" for name, a in abouts.items()}
@@ -74,6 +74,11 @@ def gather(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> list[Path]:
             if old.name not in files and old.stem.partition("-")[0] == name:
                 old.unlink()  # of earlier runs: the .json is not about it
     return [target / name for name in files if name.endswith(".parquet")]
+
+
+def packed_for(fact_set: str, frame: pd.DataFrame) -> bytes:
+    """A frame about the facts of a set as the small file that ships, without names that are not ours."""
+    return _packed(frame if facts.is_ours(fact_set) else _numbered(frame))
 
 
 def _numbered(frame: pd.DataFrame) -> pd.DataFrame:

@@ -1,0 +1,174 @@
+"""Rules: answers without a model, and which facts carry a cue. From a sample to frames of answers.
+
+What a rule is stands in :mod:`lkecore.metrics.rules`. Its answers have the columns of a model's, so
+that every table takes them; ``correct`` is the share of its guesses that are right, since it gives
+options between which it cannot tell equal parts.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import pandas as pd
+
+from lkecore.answers import shipped
+from lkecore.answers.kept import keep
+from lkecore.errors import BadInput
+from lkecore.facts.drawn import Sample
+from lkecore.intervals import Interval, mean_over_facts, mean_over_relations
+from lkecore.metrics import rules
+
+NO_MODEL = "no model"  # in the place of a model's name
+FILE = "answers-cues.parquet"
+FACT = ["relation", "fact"]
+CUES = ["cue_word", "cue_frequent"]
+
+
+def cues(sample: Sample, *, kept: bool = True) -> pd.DataFrame:
+    """What the words of each asked fact give away, and what each rule gets: a row for a fact.
+
+    Columns: ``relation``, ``fact``; ``cue_word``: the gold option shares a word with the subject;
+    ``cue_frequent``: no other option is more often the object of a shot, and it is one;
+    ``length_rank``, of :func:`lkecore.metrics.rules.length_rank`; ``n_options``; and a column for each rule,
+    the expected accuracy of its guess, in [0, 1]. Facts are in the order of the sample. Kept as
+    ``answers-cues.parquet`` unless ``kept`` is false.
+    """
+    rows = []
+    for name, drawn in sample.items():
+        shown = Counter(shot.object for shot in drawn.shots)
+        for fact, options in zip(drawn.facts, drawn.options, strict=True):
+            if fact.object not in options:
+                raise BadInput(f"fact {fact.id}: {fact.object!r} must be among its options")
+            gold = options.index(fact.object)
+            often = max(shown[option] for option in options)
+            row = {
+                "relation": name,
+                "fact": fact.id,
+                "cue_word": bool(rules.overlap(fact.subject, options)[gold]),
+                "cue_frequent": 0 < shown[fact.object] == often,
+                "length_rank": rules.length_rank(options, gold),
+                "n_options": len(options),
+            }
+            for rule in rules.RULES:
+                row[rule] = rules.guess(rule, fact.subject, options, shown)[gold]
+            rows.append(row)
+    found = pd.DataFrame(rows)
+    if kept:
+        keep(found, FILE)
+    return found
+
+
+def as_answers(found: pd.DataFrame, only: Sequence[str] = rules.RULES) -> pd.DataFrame:
+    """The answers of rules, from :func:`cues`, as those of a model: a row for each rule and fact.
+
+    Columns: ``model`` (``NO_MODEL``), ``estimator``, ``relation``, ``fact``, ``correct`` and
+    ``confidence_gold`` (the share of the guesses that are right, in [0, 1]), ``n_options``.
+    """
+    parts = [
+        found[[*FACT, "n_options"]].assign(
+            model=NO_MODEL, estimator=rule, correct=found[rule], confidence_gold=found[rule]
+        )
+        for rule in only
+    ]
+    columns = ["model", "estimator", *FACT, "correct", "confidence_gold", "n_options"]
+    return pd.concat(parts, ignore_index=True)[columns]
+
+
+def by_relation(found: pd.DataFrame) -> pd.DataFrame:
+    """The yardsticks of each relation: a blind guess, and the rule that does best over all of them.
+
+    Columns: ``relation``, ``chance``, ``rule`` (the name of :func:`best`) and ``of_rule``, its expected
+    accuracy. Both shares lie in [0, 1].
+    """
+    rule = best(found)
+    each = found.assign(chance=1 / found["n_options"]).groupby("relation", sort=False)
+    means = each[["chance", rule]].mean().rename(columns={rule: "of_rule"})
+    return means.assign(rule=rule)[["chance", "rule", "of_rule"]].reset_index()
+
+
+def best(found: pd.DataFrame) -> str:
+    """The rule that is right most often about some facts, each relation counted alike.
+
+    It is chosen on the very facts that it is a yardstick for, which is in its favour.
+    """
+    means = found.groupby("relation", sort=False)[list(rules.RULES)].mean().mean()
+    return str(means.idxmax())
+
+
+def beside(found: pd.DataFrame, profiles: Sequence[str], notebook: str) -> pd.DataFrame:
+    """The cues of this run, and below them those of the answers that ship, told by ``source``.
+
+    The sources have the names of :func:`lkecore.answers.shipped.beside`. A profile that ships without
+    cues has none here: what it was asked cannot be seen from its answers.
+    """
+    parts = [found.assign(source="this page")]
+    for name in profiles:
+        if (shipped.FOLDER / name / f"{notebook}-cues.parquet").exists():
+            its, _ = shipped.read(name, notebook, apart="cues")
+            parts.append(its.drop_duplicates().assign(source=f"shipped: {name}"))
+    return pd.concat(parts, ignore_index=True)
+
+
+def lacking(answers: pd.DataFrame, found: pd.DataFrame) -> list[str]:
+    """The sources of answers that have no cues in :func:`beside`."""
+    known = set(found["source"])
+    return [source for source in answers["source"].unique() if source not in known]
+
+
+def above(
+    answers: pd.DataFrame, found: pd.DataFrame, by: Sequence[str], *, seed: int
+) -> pd.DataFrame:
+    """Models beside the best rule of each source, with all facts and without those that carry a cue.
+
+    ``answers`` and ``found``, of :func:`beside`, have a column ``source``; a source without cues is left
+    out. A row for each group of ``by``, which names ``source``, and each of ``facts``: "all", "no cue" and
+    "cue". A relation with fewer than two such facts is left out of a row. Columns: ``relations``, how many;
+    ``n`` answers; ``share`` of all of the group; ``rule``, the best one over all facts of the source;
+    ``accuracy`` of the answers and ``of_rule``, means over relations, each counted alike; ``above``, the
+    first minus the second. First and third are Intervals over other relations, or over other facts of a
+    single one. Where there is no cue the rule is wrong, but for where it draws lots: what to hold an
+    accuracy against is a blind guess there. Raises :class:`BadInput` for an answer about a fact whose
+    cues are not there.
+    """
+    rows = []
+    for source, its in found.groupby("source", sort=False):
+        rule = best(its)
+        cued = its[[*FACT, rule]].assign(cue=its[CUES].any(axis=1), fact=its["fact"].astype(str))
+        mine = answers[answers["source"] == source]
+        for key, part in mine.groupby(list(by), sort=False):
+            both = part.assign(fact=part["fact"].astype(str)).merge(cued, on=FACT, validate="m:1")
+            if len(both) < len(part):
+                raise BadInput(
+                    f"{source}: {len(part) - len(both)} answers are about facts without cues"
+                )
+            both["above"] = both["correct"].astype(float) - both[rule]
+            parts = {"all": both, "no cue": both[~both["cue"]], "cue": both[both["cue"]]}
+            for name, some in parts.items():
+                some = some[some.groupby("relation")["fact"].transform("size") > 1]
+                if some.empty:
+                    continue
+                row = {"facts": name, "relations": some["relation"].nunique(), "n": len(some)}
+                row |= {"share": len(some) / len(both), "rule": rule}
+                row |= {"accuracy": _over_relations(some, "correct", seed)}
+                row |= {"of_rule": some.groupby("relation")[rule].mean().mean()}
+                row |= {"above": _over_relations(some, "above", seed)}
+                rows.append({**dict(zip(by, key, strict=True)), **row})
+    return pd.DataFrame(rows)
+
+
+def wide(compared: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """:func:`above` with a row for each group: all facts, and beside them those without a cue.
+
+    Columns: ``by``; ``accuracy``, ``rule``, ``of_rule`` and ``above`` over all facts; ``no_cue``, the share
+    of facts without one, and ``accuracy_no_cue`` among these.
+    """
+    every, without = (compared[compared["facts"] == name] for name in ("all", "no cue"))
+    names = {"share": "no_cue", "accuracy": "accuracy_no_cue"}
+    without = without[[*by, *names]].rename(columns=names)
+    columns = [*by, "accuracy", "rule", "of_rule", "above"]
+    return every[columns].merge(without, on=list(by), how="left")
+
+
+def _over_relations(some: pd.DataFrame, value: str, seed: int) -> Interval:
+    groups = [group.to_numpy(float) for _, group in some.groupby("relation", sort=False)[value]]
+    over = mean_over_relations if len(groups) > 1 else mean_over_facts
+    return over(groups, seed=seed)

@@ -1,0 +1,115 @@
+r"""Rules: what somebody gets who has no model. A rule looks at the words of a question and guesses.
+
+Some facts can be had from the words alone: a surname that father and son share, the city in a
+company's name, a language that most of the shown pairs have. Who guesses by such a cue is right more often
+than one who draws lots among the options, and knows nothing. So a model's accuracy says something of
+its knowledge only where it lies above that of the best rule. The four papers ask no such rule.
+
+A rule gives each option its share of the guesses; the shares add up to 1, and options between which it
+cannot tell get equal parts. So the share of the gold option is the accuracy that is expected of it.
+
+- ``rule-overlap``: the option that shares the largest part of its words with the subject. Words are
+  runs of ``\w``, letter case aside. Where no option shares a word, all options alike.
+- ``rule-frequent``: the option that is most often the object of a shown pair.
+- ``rule-both``: the first where a word is shared, else the second.
+- ``rule-length``: the option with the fewest characters.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lkecore.errors import BadInput, nearest
+
+RULES = ("rule-overlap", "rule-frequent", "rule-both", "rule-length")
+WORD = re.compile(r"\w+")
+
+
+def words(text: str) -> frozenset[str]:
+    r"""The words of a text: runs of ``\w``, letter case aside.
+
+    >>> sorted(words("St. Mary's, Straße 3"))
+    ['3', 'mary', 's', 'st', 'strasse']
+    """
+    return frozenset(WORD.findall(text.casefold()))
+
+
+def overlap(subject: str, options: Sequence[str]) -> NDArray[np.float64]:
+    """Which part of the words of each option the subject has, too: (option,), in [0, 1].
+
+    An option without a word shares none.
+
+    >>> overlap("Apple Watch Ultra", ["Apple", "Apple Records", "Nike", "?"]).tolist()
+    [1.0, 0.5, 0.0, 0.0]
+    """
+    given = words(subject)
+    each = [words(option) for option in options]
+    return np.array([len(own & given) / max(len(own), 1) for own in each])
+
+
+def guess(
+    rule: str, subject: str, options: Sequence[str], shown: Mapping[str, int]
+) -> NDArray[np.float64]:
+    """The share of its guesses that a rule gives each option of one fact: (option,), adding up to 1.
+
+    ``shown`` counts the objects of the shown pairs. Raises :class:`BadInput` for an unknown rule and
+    for no options.
+
+    >>> shown = {"Rome": 2, "Bern": 1}
+    >>> options = ["Bern", "Rome", "San Rocco", "Oslo"]
+    >>> guess("rule-overlap", "Villa Rocco", options, shown).tolist()
+    [0.0, 0.0, 1.0, 0.0]
+    >>> guess("rule-both", "Villa Maria", options, shown).tolist()
+    [0.0, 1.0, 0.0, 0.0]
+    >>> guess("rule-length", "Villa Maria", options, shown).round(2).tolist()
+    [0.33, 0.33, 0.0, 0.33]
+    """
+    if rule not in RULES:
+        raise BadInput(f"unknown rule {rule!r}; {nearest(rule, RULES)}")
+    if not options:
+        raise BadInput(f"{subject!r} is asked without options")
+    shared = overlap(subject, options)
+    if rule == "rule-overlap" or (rule == "rule-both" and shared.any()):
+        marks = shared
+    elif rule == "rule-length":
+        marks = -np.array([len(option) for option in options])
+    else:
+        marks = np.array([shown.get(option, 0) for option in options])
+    best = marks == marks.max()
+    return best / best.sum()
+
+
+def length_rank(options: Sequence[str], gold: int) -> float:
+    """The place of the gold option among all by its number of characters: 1 is the shortest.
+
+    Options of one length share the mean of their places.
+
+    >>> length_rank(["Rome", "Bern", "Jerusalem", "Ur"], 0)
+    2.5
+    """
+    lengths = np.array([len(option) for option in options])
+    shorter, alike = (lengths < lengths[gold]).sum(), (lengths == lengths[gold]).sum()
+    return float(shorter + (alike + 1) / 2)
+
+
+def check(rule: str, subjects: Sequence[str], options: Sequence[Sequence[str]]) -> None:
+    """Raise :class:`BadInput` where a rule can tell no option from another, and would only draw lots.
+
+    That is so for overlap without a single word in the subjects, or in the options, and for length
+    if all options of each fact are equally long.
+    """
+    if rule == "rule-overlap":
+        for what, texts in (
+            ("subject", subjects),
+            ("option", [o for each in options for o in each]),
+        ):
+            if not any(words(text) for text in texts):
+                raise BadInput(
+                    f"{rule}: no {what} has a word, such as {texts[0]!r}; nothing can be shared"
+                )
+    if rule == "rule-length" and all(len({len(o) for o in each}) == 1 for each in options):
+        raise BadInput(
+            f"{rule}: all options are equally long, such as {options[0][0]!r}; it can only draw lots"
+        )

@@ -1,0 +1,160 @@
+"""Answers without a model: cues recounted from the facts, tables by pencil, results that ship."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lkecore import answers, facts
+from lkecore.answers import rules, shipped
+from lkecore.errors import BadInput
+
+NOTEBOOK = "10_iclke_relations"
+DRAWN = {"n_shots": 50, "n_options": 100, "n_facts": 100, "take_fewer": True, "seed": 0}
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return facts.draw("atlas", **DRAWN)
+
+
+@pytest.fixture(scope="module")
+def found(sample):
+    return rules.cues(sample, kept=False)
+
+
+def test_cues_of_the_atlas_are_those_of_a_recount_in_plain_python(sample, found):
+    by_fact = found.set_index(["relation", "fact"])
+    seen = {"cue_word": 0, "cue_frequent": 0}
+    for name, drawn in sample.items():
+        shown = [shot.object for shot in drawn.shots]
+        for fact, options in zip(drawn.facts, drawn.options, strict=True):
+            row = by_fact.loc[name, fact.id]
+            words = [
+                {w.casefold() for w in re.split(r"\W+", t) if w}
+                for t in (fact.subject, fact.object)
+            ]
+            often = [shown.count(option) for option in options]
+            mine = shown.count(fact.object)
+            assert row["cue_word"] == bool(words[0] & words[1])
+            assert row["cue_frequent"] == (mine > 0 and mine == max(often))
+            assert row["rule-frequent"] == (mine == max(often)) / often.count(max(often))
+            assert row["n_options"] == len(options)
+            lengths = sorted(map(len, options))
+            first = 1 + lengths.index(len(fact.object))
+            assert row["length_rank"] == first + (lengths.count(len(fact.object)) - 1) / 2
+            for cue in seen:
+                seen[cue] += row[cue]
+    assert len(found) == 1410 and min(seen.values()) > 5
+
+
+def test_what_a_rule_gets_is_what_a_guess_by_it_gets_in_the_long_run(sample, found):
+    """Brute force: every rule written down once more, guessing by lot 2,000 times."""
+    rng = np.random.default_rng(0)
+    for name in ("capital", "film_language"):
+        drawn = sample[name]
+        shown = [shot.object for shot in drawn.shots]
+        some = list(zip(drawn.facts, drawn.options, strict=True))[:25]
+        right = 0
+        for fact, options in some:
+            own = set(re.findall(r"\w+", fact.subject.casefold()))
+            parts = [set(re.findall(r"\w+", o.casefold())) for o in options]
+            marks = [len(each & own) / len(each) for each in parts]
+            marks = marks if any(marks) else [shown.count(option) for option in options]
+            best = [o for o, mark in zip(options, marks, strict=True) if mark == max(marks)]
+            right += np.mean(rng.choice(best, 2000) == fact.object)
+        asked = [fact.id for fact, _ in some]
+        expected = found[(found["relation"] == name) & found["fact"].isin(asked)]["rule-both"]
+        assert right / len(some) == pytest.approx(expected.mean(), abs=0.02)
+
+
+def test_as_answers_they_have_the_columns_of_a_model_and_the_tables_take_them(found):
+    ruled = rules.as_answers(found)
+    assert len(ruled) == 4 * len(found) and set(ruled["model"]) == {rules.NO_MODEL}
+    table = answers.over_relations(ruled, ["model", "estimator"], seed=0).set_index("estimator")
+    for rule, row in table.iterrows():
+        expected = found.groupby("relation")[rule].mean().mean()
+        assert row["over_relations"].estimate == pytest.approx(expected)
+    assert rules.best(found) == "rule-both"
+
+
+def test_of_the_atlas_the_shipped_cues_are_those_of_its_facts(found):
+    its, _ = shipped.read("atlas", NOTEBOOK, apart="cues")
+    both = found.merge(its, on=["relation", "fact"], suffixes=("", "_then"), validate="1:1")
+    assert len(both) == len(found) == len(its)
+    for column in its.columns.drop(["relation", "fact"]):
+        assert np.allclose(
+            both[column].astype(float), both[f"{column}_then"].astype(float), atol=1e-4
+        )
+
+
+@pytest.mark.parametrize(("profile", "n", "expected"), [("kamel", 49, 0.146), ("trex", 40, 0.335)])
+def test_of_facts_that_are_not_here_the_shipped_cues_are_about_those_that_were_asked(
+    profile, n, expected
+):
+    """The numbers are those of a review that computed the rule apart from this code."""
+    its, _ = shipped.read(profile, NOTEBOOK, apart="cues")
+    asked, _ = shipped.read(profile, NOTEBOOK)
+    assert its["relation"].nunique() == n
+    assert its.groupby("relation")["rule-both"].mean().mean() == pytest.approx(expected, abs=5e-4)
+    key = ["relation", "fact"]
+    once = asked.drop_duplicates(key)[[*key, "n_options"]]
+    assert len(once.merge(its, on=[*key, "n_options"], validate="1:1")) == len(its) == len(once)
+
+
+def test_a_profile_without_cues_is_named_and_left_out(found):
+    every = pd.DataFrame({"source": ["this page", "shipped: lab"]})
+    beside = rules.beside(found, ["lab", "atlas"], NOTEBOOK)
+    assert list(beside["source"].unique()) == ["this page", "shipped: atlas"]
+    assert rules.lacking(every, beside) == ["shipped: lab"]
+
+
+# Two relations of four facts, by pencil. The rule is right where the gold option shares a word.
+CUES = pd.DataFrame(
+    {
+        "relation": ["p"] * 4 + ["q"] * 4,
+        "fact": [*"1234", *"1234"],
+        "cue_word": [True, True, False, False, True, False, False, False],
+        "cue_frequent": [False] * 8,
+        "n_options": 10,
+        "rule-overlap": [1, 1, 0, 0, 0.5, 0, 0, 0],
+        "rule-frequent": 0.0,
+        "rule-both": [1, 1, 0, 0, 1, 0, 0, 0],
+        "rule-length": 0.1,
+        "source": "this page",
+    }
+)
+RIGHT = [1, 0, 1, 1, 1, 1, 0, 0]  # p: 3 of 4, of those without a cue 2 of 2; q: 2 of 4, 1 of 3
+OURS = CUES[["relation", "fact", "source"]].assign(model="m", correct=np.array(RIGHT, dtype=bool))
+
+
+def test_above_is_the_accuracy_minus_that_of_the_best_rule_with_and_without_cues():
+    table = rules.above(OURS, CUES, ["source", "model"], seed=0).set_index("facts")
+    every, without = table.loc["all"], table.loc["no cue"]
+    assert every["rule"] == without["rule"] == "rule-both"
+    assert every["accuracy"].estimate == pytest.approx((3 / 4 + 2 / 4) / 2)
+    assert every["of_rule"] == pytest.approx((2 / 4 + 1 / 4) / 2)
+    assert every["above"].estimate == pytest.approx(5 / 8 - 3 / 8)
+    assert without["accuracy"].estimate == pytest.approx((1 + 1 / 3) / 2)
+    assert (without["n"], without["share"], without["relations"]) == (5, 5 / 8, 2)
+    # q has one fact with a cue, too few for an interval: p alone, over its facts.
+    cue = table.loc["cue"]
+    assert (cue["relations"], cue["n"], cue["of_rule"]) == (1, 2, 1)
+    assert cue["accuracy"].estimate == 0.5 and "over facts" in cue["accuracy"].method
+    assert "relations" in every["above"].method
+    [row] = rules.wide(table.reset_index(), ["source", "model"]).to_dict("records")
+    assert row["no_cue"] == 5 / 8 and row["accuracy_no_cue"] == without["accuracy"]
+    assert row["above"] == every["above"]
+
+
+def test_an_answer_about_a_fact_without_cues_is_refused():
+    with pytest.raises(BadInput, match="^this page: 1 answers are about facts without cues$"):
+        rules.above(OURS, CUES[1:], ["source", "model"], seed=0)
+
+
+def test_yardsticks_by_relation():
+    found = rules.by_relation(CUES).set_index("relation")
+    assert found["chance"].tolist() == [0.1, 0.1]
+    assert found["of_rule"].to_dict() == {"p": 0.5, "q": 0.25}
+    assert set(found["rule"]) == {"rule-both"}

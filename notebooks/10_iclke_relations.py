@@ -78,7 +78,8 @@ figures.style()
 drawn = {"n_shots": n_shots, "n_options": n_options, "n_facts": n_facts}
 drawn |= {"take_fewer": True, "seed": seed}
 sample = facts.draw(fact_set, relations, **drawn)
-answers.words(facts.overview(sample, n_options=n_options, n_facts=n_facts))
+seen = facts.overview(sample, n_options=n_options, n_facts=n_facts)
+print(seen.to_string(index=False))
 
 # %% [markdown]
 # Two facts of each of the first relations, with their first options, as in the paper's Table 4. The right object is
@@ -302,7 +303,8 @@ figures.place(canvas, "fig-iclke-published", dots)
 # %%
 as_paper = every[every["estimator"] == paper]
 above = as_paper.assign(above=as_paper["correct"] - 1 / as_paper["n_options"])
-above = answers.over_relations(above, how, value="above", seed=seed)
+gap = {"value": "above", "share": False, "seed": seed}
+above = answers.over_relations(above, how, **gap)
 spread = overall[overall["estimator"] == paper]
 whole = compared[compared["facts"] == "all"]
 tested = {

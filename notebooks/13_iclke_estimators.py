@@ -266,9 +266,8 @@ answers.words(judged.drop(columns=["id", "source", "mark"]))
 # - *The words.* Compare the templates of one relation in the table of gains. A mean over three has a bad one in it at
 #   full weight. Some templates of Table 5 do not ask for the relation at all.
 # - *The relations.* Templates name the relation, IC-LKE does not. The paper's twelve relations are not these.
-# - *The number of relations.* With three, an interval over relations is little more than the range of three numbers.
-#   With fewer than ten, read "holds" as "holds for these". In the steadiness, a draw that takes one relation three times
-#   leaves it no spread, so that its interval is wide whatever is true.
+# - *The number of relations.* With three, an interval over relations is wide, whatever the number of facts. In the
+#   steadiness, a draw that takes one relation three times leaves it no spread.
 #
 # And the claim on steadiness mixes two things: relations differ, and wordings differ. IC-LKE has one prompt for a
 # relation, so that only the first can make it vary.

@@ -271,9 +271,8 @@ answers.words(compared)
 # one's facts that the smaller one has; an exercise tries this.
 #
 # **Claims.** Statistic, direction and least effect of each stand in `lkecore/data/claims.csv` since before the first
-# run of this page. They are about the smallest and the largest model of a family, with intervals over relations and
-# facts. With four relations, or the eight of the shipped worlds, such an interval can be too narrow: see {ref}`how often
-# it holds the truth <few-relations>`.
+# run of this page. They are about the smallest and the largest model of a family, with intervals over relations. With
+# four relations such an interval is wide: see {ref}`how often it holds the truth <few-relations>`.
 #
 # The claim about what a larger model *knows* is tested by a rate of what the smaller one *answers*, and luck alone can make
 # it hold. The statistic was fixed before the runs and stays. `mark` says where the rate without luck gives another reading

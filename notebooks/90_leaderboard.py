@@ -138,7 +138,7 @@ print(who.to_string(index=False))
 # - the *gold confidence*, the mean confidence in the gold option, over facts.
 #
 # The boards have no ranks: that one model is better than the next is what we do not know yet. With few relations the
-# intervals over relations can be too narrow ({ref}`by how much <few-relations>`). An interval without any width, of a
+# intervals over relations are wide ({ref}`how good they are <few-relations>`). An interval without any width, of a
 # model that has nothing right, is no certainty.
 
 # %%

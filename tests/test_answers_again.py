@@ -427,7 +427,7 @@ def test_a_page_that_results_carry_says_the_same_and_stops_when_one_of_them_is_c
         ships = target / path.name.replace("answers", name, 1)
         ships.write_bytes(gather._packed(pd.read_parquet(path)))
     assert sorted(path.stem for path in kept) == [
-        "answers", "answers-check", "answers-choice", "answers-choice-check", "answers-draws",
+        "answers", "answers-check", "answers-choice", "answers-choice-check", "answers-cues", "answers-draws",
         "answers-draws-check",
     ]  # fmt: skip
     about = ABOUT | {"models": {"toy": open_model("toy").digest}}

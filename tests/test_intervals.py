@@ -27,7 +27,7 @@ from lkecore.intervals.relations import (
 from lkecore.intervals.statistic import statistic_over_facts
 from lkecore.metrics import overlap
 
-BOOTSTRAPS = [mean_over_facts, mean_over_relations, std_over_relations]
+BOOTSTRAPS = [mean_over_facts, std_over_relations]
 
 
 def uneven_groups(seed: int = 1) -> list[np.ndarray]:
@@ -99,7 +99,7 @@ def test_impossible_counts_are_refused(successes, n):
 def test_each_relation_counts_the_same_however_many_facts_it_has():
     groups = [[1, 1, 1, 0], [0, 0]]  # accuracies 0.75 and 0
     assert mean_over_facts(groups, seed=0).estimate == 0.375
-    assert mean_over_relations(groups, seed=0).estimate == 0.375
+    assert mean_over_relations(groups).estimate == 0.375
     # deviations from 0.375 are 0.375 twice: sqrt(2 * 0.140625 / 1)
     assert std_over_relations(groups, seed=0).estimate == pytest.approx(0.53033, abs=1e-5)
 
@@ -126,36 +126,58 @@ def test_one_relation_equals_scipys_percentile_bootstrap():
 def test_relations_whose_facts_are_all_equal_leave_scipys_bootstrap_of_relations():
     means = np.array([0.1, 0.4, 0.35, 0.8, 0.6, 0.95])
     groups = [np.full(3, mean) for mean in means]
-    for ours, statistic in [
-        (mean_over_relations, np.mean),
-        (std_over_relations, lambda x, axis: np.std(x, axis=axis, ddof=1)),
-    ]:
-        theirs = stats.bootstrap(
-            (means,),
-            statistic,
-            n_resamples=10_000,
-            method="percentile",
-            rng=np.random.default_rng(9),
-        )
-        tolerance = 5 * np.sqrt(2) * 0.027 * theirs.standard_error
-        assert ends(ours(groups, seed=4)) == pytest.approx(
-            list(theirs.confidence_interval), abs=tolerance
-        )
-        assert ends(mean_over_facts(groups, seed=4)) == pytest.approx([means.mean()] * 2)
+    theirs = stats.bootstrap(
+        (means,),
+        lambda x, axis: np.std(x, axis=axis, ddof=1),
+        n_resamples=10_000,
+        method="percentile",
+        rng=np.random.default_rng(9),
+    )
+    tolerance = 5 * np.sqrt(2) * 0.027 * theirs.standard_error
+    expected = list(theirs.confidence_interval)
+    assert ends(std_over_relations(groups, seed=4)) == pytest.approx(expected, abs=tolerance)
+    assert ends(mean_over_facts(groups, seed=4)) == pytest.approx([means.mean()] * 2)
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_a_mean_over_relations_has_scipys_t_interval_of_their_means(level):
+    groups = uneven_groups()
+    means = [np.mean(group) for group in groups]
+    theirs = stats.ttest_1samp(means, 0).confidence_interval(level)
+    found = mean_over_relations(groups, level=level)
+    assert ends(found) == pytest.approx([theirs.low, theirs.high], abs=1e-12)
+    assert (found.level, found.method) == (level, "Student's t over relations")
+    # By hand: 0.2 and 0.4, so s = 0.1414, and t with one degree of freedom is 12.706.
+    two = mean_over_relations([[0.1, 0.3], [0.4, 0.4]])
+    assert ends(two) == pytest.approx([0.3 - 12.7062 * 0.1, 0.3 + 12.7062 * 0.1], abs=1e-4)
+    assert ends(mean_over_relations([[0.1, 0.3], [0.4, 0.4]], within=(0, 1))) == [0, 1]
+    assert ends(mean_over_relations([[0.5, 0.5], [0, 1, 0.5]])) == [0.5, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("groups", "options", "message"),
+    [
+        ([[1.0, 0.0]], {}, "1 relations given; this interval needs at least 2"),
+        ([[1.0], [1.0, 0.0]], {}, r"relation 0 has values of shape \(1,\)"),
+        ([[1.0, 0.0], [1.0, np.nan]], {}, "relation 1 holds a value that is not finite"),
+        ([[1.0, 0.0], [1.0, 0.0]], {"level": 95}, "level is 95"),
+    ],
+)
+def test_a_mean_over_relations_refuses_what_breaks_a_rule(groups, options, message):
+    with pytest.raises(ValueError, match=message):
+        mean_over_relations(groups, **options)
 
 
 def test_two_stages_equal_a_plain_loop():
     groups, rng = uneven_groups(), np.random.default_rng(11)
-    means, stds = [], []
+    stds = []
     for _ in range(2_000):
         drawn = [groups[r] for r in rng.integers(len(groups), size=len(groups))]
         relation_means = [rng.choice(facts, size=len(facts)).mean() for facts in drawn]
-        means.append(np.mean(relation_means))
         stds.append(np.std(relation_means, ddof=1))
-    for function, resampled in [(mean_over_relations, means), (std_over_relations, stds)]:
-        tolerance = 5 * np.hypot(0.027, 0.060) * np.std(resampled)
-        expected = np.quantile(resampled, [0.025, 0.975])
-        assert ends(function(groups, seed=5)) == pytest.approx(expected, abs=tolerance)
+    tolerance = 5 * np.hypot(0.027, 0.060) * np.std(stds)
+    expected = np.quantile(stds, [0.025, 0.975])
+    assert ends(std_over_relations(groups, seed=5)) == pytest.approx(expected, abs=tolerance)
 
 
 def test_facts_of_several_relations_equal_a_plain_loop():
@@ -181,7 +203,7 @@ def test_intervals_cover_the_truth_of_the_question_that_they_answer():
         accuracies = rng.beta(2, 2, size=30)
         groups = [rng.random(20) < p for p in accuracies]
         over_facts = mean_over_facts(groups, seed=seed, n_resamples=500)
-        over_relations = mean_over_relations(groups, seed=seed, n_resamples=500)
+        over_relations = mean_over_relations(groups)
         same += over_facts.low <= accuracies.mean() <= over_facts.high
         other += over_relations.low <= 0.5 <= over_relations.high
         mistaken += over_facts.low <= 0.5 <= over_facts.high
@@ -191,19 +213,26 @@ def test_intervals_cover_the_truth_of_the_question_that_they_answer():
     assert mistaken / n_experiments < 0.8
 
 
-@pytest.mark.parametrize(("n_facts", "least", "most"), [(25, 0.86, 0.94), (100, 0.80, 0.90)])
-def test_four_relations_that_differ_have_an_interval_that_is_too_narrow_as_the_book_says(
-    n_facts, least, most
+@pytest.mark.parametrize("n_facts", [25, 100])
+@pytest.mark.parametrize(
+    ("ab", "n", "least", "most"),
+    [
+        ((2.5, 5.8333), 4, 0.91, 0.965),
+        ((1.307, 11.76), 4, 0.86, 0.94),
+        ((0.96, 47.04), 8, 0.82, 0.92),
+    ],
+)
+def test_an_interval_over_relations_holds_the_truth_as_often_as_the_book_says(
+    n_facts, ab, n, least, most
 ):
-    # Beta(2.5, 5.83): mean 0.3, standard deviation 0.15. The book says 90 and 85 %; of 400 the standard
-    # error is 0.015 and 0.018.
+    """Means 0.3, 0.1 and 0.02 of a beta distribution: 94, 90 and 86 to 89 %; standard errors up to 0.012."""
     rng = np.random.default_rng(7)
-    held = 0
-    for _ in range(400):
-        groups = [rng.random(n_facts) < p for p in rng.beta(2.5, 5.8333, 4)]
-        found = mean_over_relations(groups, seed=0, n_resamples=400)
-        held += found.low <= 0.3 <= found.high
-    assert least <= held / 400 <= most
+    truth, held = ab[0] / sum(ab), 0
+    for _ in range(800):
+        groups = [rng.random(n_facts) < p for p in rng.beta(*ab, n)]
+        found = mean_over_relations(groups)
+        held += found.low <= truth <= found.high
+    assert least <= held / 800 <= most
 
 
 @pytest.mark.parametrize("function", BOOTSTRAPS)
@@ -253,7 +282,7 @@ def test_groups_that_break_a_rule_are_refused(function, groups, options, message
         function(groups, seed=0, **options)
 
 
-@pytest.mark.parametrize("function", [mean_over_relations, std_over_relations])
+@pytest.mark.parametrize("function", [std_over_relations])
 def test_one_relation_tells_nothing_of_others(function):
     with pytest.raises(ValueError, match="1 relations given; this interval needs at least 2"):
         function([[1.0, 0.0]], seed=0)
@@ -697,6 +726,6 @@ def test_luck_alone_seldom_leaves_a_rate_below_nine_tenths_and_lost_facts_mostly
         both, known = zip(*pairs, strict=True)
         below += ratio_over_relations(both, known, seed=world, n_resamples=400).high < 0.9
         shares = [b[a] for a, b in zip(small, large, strict=True)]
-        raw_below += mean_over_relations(shares, seed=world, n_resamples=400).high < 0.9
+        raw_below += mean_over_relations(shares).high < 0.9
     assert least <= below <= most
     assert raw_below >= 30  # the rate with its luck says so either way

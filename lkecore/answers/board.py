@@ -164,7 +164,7 @@ def standings(answers: pd.DataFrame, *, seed: int, n_resamples: int) -> pd.DataF
     rows = []
     for key, hits in groups(answers).items():
         first = intervals.mean_over_facts(hits, **how)
-        wide = intervals.mean_over_relations(hits, **how)
+        wide = intervals.mean_over_relations(hits, within=intervals.SHARE)
         std = intervals.std_over_relations(hits, **how)
         rows.append((*key, first, wide, std, intervals.mean_over_facts(trust[key], **how)))
     columns = ["board", "model", "accuracy", "over_relations", "std", "gold_confidence"]
@@ -194,7 +194,7 @@ def neighbours(
             hits = right[board, upper], right[board, lower]
             gain = intervals.paired_difference(*hits, **how)
             apart = [x.astype(float) - y for x, y in zip(*hits, strict=True)]
-            wide = intervals.mean_over_relations(apart, **how)
+            wide = intervals.mean_over_relations(apart)
             only = int((a & ~b).sum()), int((b & ~a).sum())
             unsure = gain.low <= 0 <= gain.high or p >= 0.05
             row = board, upper, lower, gain, wide, *only, len(a), p

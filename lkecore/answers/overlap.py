@@ -59,7 +59,7 @@ def rates(
         guesses = float(overlap.luck(right, 1 / _options(parts)))
         over = (
             intervals.mean_over_facts(shares, seed=seed),
-            intervals.mean_over_relations(shares, seed=seed),
+            intervals.mean_over_relations(shares, within=intervals.SHARE),
         )
         rows.append((*key, small, large, *over, alike, guesses, len(parts)))
     columns = ["over_facts", "over_relations", "independent", "luck", "counted"]
@@ -105,7 +105,7 @@ def rates_without_luck(
     for key, small, large, parts in _pairs(answers, pairs, by):
         n = _options([part[1:] for part in parts])
         groups = [[part[i] for part in parts] for i in (1, 2)]
-        knows = intervals.share_known(groups[0], n, seed=seed)
+        knows = intervals.share_known(groups[0], n)
         found = intervals.rate_without_luck(*groups, n, seed=seed)
         rows.append((*key, small, large, knows, found))
     return pd.DataFrame(rows, columns=[*by, "small", "large", "knows", "without_luck"])

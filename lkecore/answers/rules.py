@@ -14,7 +14,7 @@ from lkecore.answers import shipped
 from lkecore.answers.kept import keep
 from lkecore.errors import BadInput
 from lkecore.facts.drawn import Sample
-from lkecore.intervals import Interval, mean_over_facts, mean_over_relations
+from lkecore.intervals import SHARE, Interval, mean_over_facts, mean_over_relations
 from lkecore.metrics import rules
 
 NO_MODEL = "no model"  # in the place of a model's name
@@ -148,9 +148,9 @@ def above(
                     continue
                 row = {"facts": name, "relations": some["relation"].nunique(), "n": len(some)}
                 row |= {"share": len(some) / len(both), "rule": rule}
-                row |= {"accuracy": _over_relations(some, "correct", seed)}
+                row |= {"accuracy": _over_relations(some, "correct", seed, SHARE)}
                 row |= {"of_rule": some.groupby("relation")[rule].mean().mean()}
-                row |= {"above": _over_relations(some, "above", seed)}
+                row |= {"above": _over_relations(some, "above", seed, None)}
                 rows.append({**dict(zip(by, key, strict=True)), **row})
     return pd.DataFrame(rows)
 
@@ -168,7 +168,10 @@ def wide(compared: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     return every[columns].merge(without, on=list(by), how="left")
 
 
-def _over_relations(some: pd.DataFrame, value: str, seed: int) -> Interval:
+def _over_relations(
+    some: pd.DataFrame, value: str, seed: int, within: tuple[float, float] | None
+) -> Interval:
     groups = [group.to_numpy(float) for _, group in some.groupby("relation", sort=False)[value]]
-    over = mean_over_relations if len(groups) > 1 else mean_over_facts
-    return over(groups, seed=seed)
+    if len(groups) > 1:
+        return mean_over_relations(groups, within=within)
+    return mean_over_facts(groups, seed=seed)

@@ -36,24 +36,32 @@ def accuracy(answers: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 
 
 def over_relations(
-    answers: pd.DataFrame, by: Sequence[str], *, value: str = "correct", seed: int
+    answers: pd.DataFrame,
+    by: Sequence[str],
+    *,
+    value: str = "correct",
+    seed: int,
+    share: bool = True,
 ) -> pd.DataFrame:
     """The mean of ``value`` over relations, each counted alike, for each group of ``by``.
 
     Columns: ``by``; ``relations``, how many; ``over_facts``: the mean with an interval over other
     facts of these relations; ``over_relations``: the same mean with an interval over other relations,
-    too; ``spread``: the standard deviation over relations, as an Interval over relations. All are in
-    the unit of ``value``. A group of a single relation has None for the last two. ValueError for a
+    too, which stays within [0, 1] if ``value`` is a ``share``, and no difference of shares; ``spread``:
+    the standard deviation over relations, as an Interval over relations. All are in the unit of
+    ``value``. A group of a single relation has None for the last two. ValueError for a
     relation with fewer than 2 facts.
     """
-    rows = []
+    rows, within = [], intervals.SHARE if share else None
     for key, part in groups_of(answers, by):
         groups = by_relation(part, value)
         several = len(groups) > 1
         row = {
             "relations": len(groups),
             "over_facts": intervals.mean_over_facts(groups, seed=seed),
-            "over_relations": intervals.mean_over_relations(groups, seed=seed) if several else None,
+            "over_relations": intervals.mean_over_relations(groups, within=within)
+            if several
+            else None,
             "spread": intervals.std_over_relations(groups, seed=seed) if several else None,
         }
         rows.append({**dict(zip(by, key, strict=True)), **row})
@@ -114,9 +122,7 @@ def paired(
                 "second": second,
                 "relations": len(gaps),
                 "over_facts": intervals.paired_difference(b, a, seed=seed),
-                "over_relations": (
-                    intervals.mean_over_relations(gaps, seed=seed) if len(gaps) > 1 else None
-                ),
+                "over_relations": (intervals.mean_over_relations(gaps) if len(gaps) > 1 else None),
                 "only_first": int((both[first] & ~both[second]).sum()),
                 "only_second": int((both[second] & ~both[first]).sum()),
                 "p": intervals.mcnemar(both[first].to_numpy(), both[second].to_numpy()),

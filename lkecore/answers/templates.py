@@ -111,7 +111,7 @@ def apart(answers: pd.DataFrame, pairs: Sequence[tuple[str, str]], *, seed: int)
         wide = side_by_side(part, "kind")
         for first, second in [pair for pair in pairs if set(pair) <= set(wide)]:
             gap = (wide[first] - wide[second]).dropna().rename("gap").reset_index()
-            [row] = over_relations(gap, [], value="gap", seed=seed).to_dict("records")
+            [row] = over_relations(gap, [], value="gap", seed=seed, share=False).to_dict("records")
             row = {"first": first, "second": second, "facts": len(gap)} | row
             rows.append({"model": model} | row)
     return pd.DataFrame(rows).drop(columns="spread")

@@ -236,7 +236,7 @@ def differences(
         both = found[first].merge(found[second], on=key, suffixes=("_1", "_2"))
         gap = both.assign(gap=both["anywhere_1"] - both["anywhere_2"])
         groups = [part.to_numpy() for _, part in gap.groupby("relation", sort=False)["gap"]]
-        wide = intervals.mean_over_relations(groups, seed=seed) if len(groups) > 1 else None
+        wide = intervals.mean_over_relations(groups) if len(groups) > 1 else None
         names = [" ".join(side) for side in (first, second)]
         rows.append(
             (first[0], " minus ".join(names), intervals.mean_over_facts(groups, seed=seed), wide)

@@ -66,8 +66,8 @@ def page(found: Mapping[str, pd.DataFrame], profile: str) -> str:
         "",
         "Do not read the counts as votes. The verdicts of one cell share facts, and often the text that the",
         "models have read: ten of them can be one finding. And where the lab says *holds* and real models",
-        "*undecided*, there may be too few facts. The intervals below tell. One over three or four",
-        "relations can be {ref}`too narrow <few-relations>`.",
+        "*undecided*, there may be too few facts. The intervals below tell. Over {ref}`three or four",
+        "relations <few-relations>` they are wide, whatever the number of facts.",
     ]
     if "toy" in set(every["models"]):
         lines += [

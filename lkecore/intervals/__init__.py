@@ -29,6 +29,7 @@ from lkecore.intervals.paired import (
     part_above_whole,
 )
 from lkecore.intervals.relations import (
+    SHARE,
     correlation_over_relations,
     mean_over_facts,
     mean_over_relations,
@@ -39,7 +40,7 @@ from lkecore.intervals.relations import (
 from lkecore.intervals.statistic import auroc_over_pairs, statistic_over_facts
 
 __all__ = [
-    "N_RESAMPLES", "Interval", "auroc_over_pairs", "correlation_over_relations",
+    "N_RESAMPLES", "SHARE", "Interval", "auroc_over_pairs", "correlation_over_relations",
     "difference_of_proportions", "guess_p", "holm", "mcnemar", "mean_over_facts",
     "mean_over_relations", "paired_difference", "part_above_whole", "proportion",
     "rate_without_luck", "ratio_over_relations", "share_known", "statistic_over_facts",

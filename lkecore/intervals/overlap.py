@@ -52,13 +52,11 @@ def share_known(
     groups: Sequence[ArrayLike],
     n_options: int,
     *,
-    seed: int,
-    n_resamples: int = N_RESAMPLES,
     level: float = 0.95,
 ) -> Interval:
     """Share of the facts that a model knows and does not just guess, over relations.
 
-    Question and resampling as in `mean_over_relations`.
+    Question and method as in `mean_over_relations`.
 
         estimate = mean over r of (a_r - (1 - a_r) / (n_options - 1)),   a_r = accuracy of relation r
 
@@ -66,8 +64,8 @@ def share_known(
     blindly, so it may be below 0. Weaknesses and errors as in `mean_over_relations` and
     `metrics.overlap.without_luck`.
 
-    >>> share_known([[True, True, True, False], [True, False]], 3, seed=0).estimate
+    >>> share_known([[True, True, True, False], [True, False]], 3).estimate
     0.4375
     """
     known = [without_luck(group, group, n_options)[1] for group in groups]
-    return mean_over_relations(known, seed=seed, n_resamples=n_resamples, level=level)
+    return mean_over_relations(known, level=level)

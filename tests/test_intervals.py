@@ -158,7 +158,7 @@ def test_a_mean_over_relations_has_scipys_t_interval_of_their_means(level):
     ("groups", "options", "message"),
     [
         ([[1.0, 0.0]], {}, "1 relations given; this interval needs at least 2"),
-        ([[1.0], [1.0, 0.0]], {}, r"relation 0 has values of shape \(1,\)"),
+        ([[], [1.0, 0.0]], {}, r"relation 0 has values of shape \(0,\)"),
         ([[1.0, 0.0], [1.0, np.nan]], {}, "relation 1 holds a value that is not finite"),
         ([[1.0, 0.0], [1.0, 0.0]], {"level": 95}, "level is 95"),
     ],

@@ -1,22 +1,26 @@
-"""Write the cues of results that ship: ``python tools/cues.py kamel --facts ../kamel``.
+"""What rules without a model get of facts that are not part of the project, for results that ship.
 
-Runs of before kept no cues. No model is needed to make up for it: the facts and the parameters in the
-``.json`` of the results say which facts were asked, with which options and behind which shots.
+``python tools/cues.py answers kamel --facts data/kamel`` writes the cues of the facts that results of older
+runs asked; runs of today keep them. ``python tools/cues.py training data/trex`` writes what rules get that
+see the training facts of each relation and choose among all its objects. No model is needed for either:
+the facts, and the parameters in the ``.json`` of the results, say which facts were asked, with which
+options and behind which shots.
 """
 
 import argparse
 import json
-from pathlib import Path
+from datetime import UTC, datetime
+from time import perf_counter
 
 import pandas as pd
 
-from lkecore import facts
-from lkecore.answers import rules, shipped
+from lkecore import facts, runs
+from lkecore.answers import cued, rules, shipped
 from lkecore.errors import BadInput
 from lkecore.runs.gather import packed_for
 from lkecore.storage import write_whole
 
-NOTEBOOK = "10_iclke_relations"
+NOTEBOOK, PAGE, PROFILE = "10_iclke_relations", "18_iclke_rules", "training"
 
 
 def cues_of(profile: str, fact_set: str) -> pd.DataFrame:
@@ -26,25 +30,59 @@ def cues_of(profile: str, fact_set: str) -> pd.DataFrame:
     drawn = {name: given[name] for name in ("n_shots", "n_facts", "n_options", "seed")}
     sample = facts.draw(fact_set, given["relations"], take_fewer=True, **drawn)
     found = rules.cues(sample, kept=False)
-    asked = answers.groupby("relation").agg(n=("fact", "nunique"), n_options=("n_options", "first"))
-    here = found.groupby("relation").agg(n=("fact", "nunique"), n_options=("n_options", "first"))
-    if not asked.sort_index().equals(here.sort_index().rename_axis(asked.index.name)):
+    asked, here = (
+        each.groupby("relation").agg(n=("fact", "nunique"), n_options=("n_options", "first"))
+        for each in (answers, found)
+    )
+    if asked.sort_index().to_dict() != here.sort_index().to_dict():
         raise BadInput(f"results {profile} are about other facts than those of {fact_set}")
     return found
 
 
+def by_training_facts(fact_set: str) -> pd.DataFrame:
+    """A row for each relation, of :func:`lkecore.answers.cued.by_training_facts`."""
+    rows = [
+        {"relation": name, **cued.by_training_facts(facts.load(fact_set, name))}
+        for name in facts.relations(fact_set)
+    ]
+    return pd.DataFrame(rows)
+
+
 def main() -> None:
-    """Write ``results/<profile>/10_iclke_relations-cues.parquet``."""
+    """Write a file of ``results/``, and print what is in it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("profile", help="a folder of results/")
-    parser.add_argument("--facts", help="the facts, where they are not where the results say")
+    parts = parser.add_subparsers(dest="part", required=True)
+    of_answers = parts.add_parser("answers", help="cues of the facts that results asked")
+    of_answers.add_argument("profile", help="a folder of results/")
+    of_answers.add_argument("--facts", help="the facts, where they are not where the results say")
+    of_training = parts.add_parser("training", help="rules that see all training facts")
+    of_training.add_argument("facts", help="a fact set with splits")
     options = parser.parse_args()
-    spec = shipped.read(options.profile, NOTEBOOK)[1]["parameters"]["fact_set"]
-    found = cues_of(options.profile, options.facts or spec)
-    target = shipped.FOLDER / options.profile / f"{NOTEBOOK}-cues.parquet"
+    started, begun = datetime.now(UTC).isoformat(timespec="seconds"), perf_counter()
+    if options.part == "answers":
+        spec = shipped.read(options.profile, NOTEBOOK)[1]["parameters"]["fact_set"]
+        found = cues_of(options.profile, options.facts or spec)
+        target = shipped.FOLDER / options.profile / f"{NOTEBOOK}-cues.parquet"
+        print(found.groupby("relation")[list(rules.RULES)].mean().mean().round(4).to_dict())
+    else:
+        spec = options.facts
+        found = by_training_facts(spec)
+        target = shipped.FOLDER / PROFILE / f"{PAGE}.parquet"
+        made = runs.versions()
+        about = {
+            "profile": PROFILE,
+            "notebook": PAGE,
+            "command": f"python tools/cues.py training {spec}",
+            "started": started,
+            "seconds": round(perf_counter() - begun, 1),
+            **{name: made.pop(name) for name in ("commit", "source")},
+            "versions": made,
+            "models": {},
+            "worlds": {},
+        }
+        write_whole(target.with_suffix(".json"), json.dumps(about, indent=1) + "\n")
+        print(found.drop(columns="relation").sum().round(1).to_dict())
     write_whole(target, packed_for(spec, found))
-    means = found.groupby("relation")[list(rules.rules.RULES)].mean().mean()
-    print(json.dumps({"file": str(Path(target).name), **means.round(4).to_dict()}))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,14 @@ from lkecore.answers.door import ask, carried, opened
 from lkecore.answers.kept import collect, keep
 from lkecore.answers.lab import beside_truth
 from lkecore.answers.pairs import ask_pairs
-from lkecore.answers.shipped import asked_for, beside, beside_single, beside_worlds, made_by
+from lkecore.answers.shipped import (
+    alone,
+    asked_for,
+    beside,
+    beside_single,
+    beside_worlds,
+    made_by,
+)
 from lkecore.answers.show import sortable, words
 from lkecore.answers.tables import (
     accuracy,
@@ -21,7 +28,7 @@ from lkecore.answers.verdicts import judge, judge_ways, tested, verdict_table
 from lkecore.answers.written import write
 
 __all__ = [
-    "accuracy", "ask", "ask_pairs", "asked_for", "beside", "beside_single", "beside_truth",
+    "accuracy", "alone", "ask", "ask_pairs", "asked_for", "beside", "beside_single", "beside_truth",
     "beside_worlds", "best", "best_and_worst", "bounds", "carried", "collect", "fewer", "judge", "judge_ways",
     "keep", "made_by", "opened", "over_draws", "over_relations", "paired", "sortable", "tested", "texts",
     "verdict_table", "words", "write",

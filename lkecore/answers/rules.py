@@ -15,7 +15,7 @@ from lkecore.answers.kept import keep
 from lkecore.errors import BadInput
 from lkecore.facts.drawn import Sample
 from lkecore.intervals import SHARE, Interval, mean_over_facts, mean_over_relations
-from lkecore.metrics import rules
+from lkecore.metrics.rules import RULES, guess, length_rank, overlap
 
 NO_MODEL = "no model"  # in the place of a model's name
 FILE = "answers-cues.parquet"
@@ -43,13 +43,13 @@ def cues(sample: Sample, *, kept: bool = True) -> pd.DataFrame:
             row = {
                 "relation": name,
                 "fact": fact.id,
-                "cue_word": bool(rules.overlap(fact.subject, options)[gold]),
+                "cue_word": bool(overlap(fact.subject, options)[gold]),
                 "cue_frequent": 0 < shown[fact.object] == often,
-                "length_rank": rules.length_rank(options, gold),
+                "length_rank": length_rank(options, gold),
                 "n_options": len(options),
             }
-            for rule in rules.RULES:
-                row[rule] = rules.guess(rule, fact.subject, options, shown)[gold]
+            for rule in RULES:
+                row[rule] = guess(rule, fact.subject, options, shown)[gold]
             rows.append(row)
     found = pd.DataFrame(rows)
     if kept:
@@ -57,7 +57,7 @@ def cues(sample: Sample, *, kept: bool = True) -> pd.DataFrame:
     return found
 
 
-def as_answers(found: pd.DataFrame, only: Sequence[str] = rules.RULES) -> pd.DataFrame:
+def as_answers(found: pd.DataFrame, only: Sequence[str] = RULES) -> pd.DataFrame:
     """The answers of rules, from :func:`cues`, as those of a model: a row for each rule and fact.
 
     Columns: ``model`` (``NO_MODEL``), ``estimator``, ``relation``, ``fact``, ``correct`` and
@@ -90,21 +90,24 @@ def best(found: pd.DataFrame) -> str:
 
     It is chosen on the very facts that it is a yardstick for, which is in its favour.
     """
-    means = found.groupby("relation", sort=False)[list(rules.RULES)].mean().mean()
+    means = found.groupby("relation", sort=False)[list(RULES)].mean().mean()
     return str(means.idxmax())
 
 
-def beside(found: pd.DataFrame, profiles: Sequence[str], notebook: str) -> pd.DataFrame:
-    """The cues of this run, and below them those of the answers that ship, told by ``source``.
+def beside(found: pd.DataFrame | None, profiles: Sequence[str], notebook: str) -> pd.DataFrame:
+    """The cues of this run, if it has some, and below them those of the answers that ship, by ``source``.
 
     The sources have the names of :func:`lkecore.answers.shipped.beside`. A profile that ships without
-    cues has none here: what it was asked cannot be seen from its answers.
+    cues has none here: what it was asked cannot be seen from its answers. Raises :class:`BadInput` if
+    none at all has cues.
     """
-    parts = [found.assign(source="this page")]
+    parts = [] if found is None else [found.assign(source="this page")]
     for name in profiles:
         if (shipped.FOLDER / name / f"{notebook}-cues.parquet").exists():
             its, _ = shipped.read(name, notebook, apart="cues")
-            parts.append(its.drop_duplicates().assign(source=f"shipped: {name}"))
+            parts.append(its.assign(source=f"shipped: {name}"))
+    if not parts:
+        raise BadInput(f"results {', '.join(profiles) or 'of no profile'}: none ships with cues")
     return pd.concat(parts, ignore_index=True)
 
 

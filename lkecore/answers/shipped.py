@@ -133,6 +133,13 @@ def beside(
     return pd.concat([f.assign(source=name) for name, f in sources.items()], ignore_index=True)
 
 
+def alone(profiles: Sequence[str], notebook: str) -> pd.DataFrame:
+    """What :func:`beside` has below this run's answers: those of a notebook that ship, told by ``source``."""
+    found = together({name: read(name, notebook) for name in profiles})
+    parts = [frame.assign(source=f"shipped: {name}") for name, frame in found.items()]
+    return pd.concat(parts, ignore_index=True)
+
+
 def _without(
     ours: pd.DataFrame,
     found: dict[str, tuple[pd.DataFrame, dict[str, Any]]],

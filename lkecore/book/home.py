@@ -18,6 +18,7 @@ from lkecore.storage import write_whole
 FILE = "findings.csv"
 QUOTED = [  # (page, name of its finding; "" is its first one), in the order of the first page
     ("10_iclke_relations", "known"),
+    ("18_iclke_rules", "rule"),
     ("13_iclke_estimators", ""),
     ("11_iclke_shots", ""),
     ("18_iclke_confidence", ""),
@@ -26,10 +27,10 @@ QUOTED = [  # (page, name of its finding; "" is its first one), in the order of 
 ]
 MOST = 5  # findings: who wants more opens a page
 FIGURE = "10_iclke_relations", "fig-iclke-relations"
-ALT = "Horizontal bars of accuracy for each relation and way of asking, with intervals and chance."
+ALT = "Horizontal bars of accuracy for each relation and way of asking, with intervals and marks."
 CAPTION = (
     "How often the first model of the run finds the right object, relation by relation, asked in more than "
-    "one way. Lines are 95 % intervals, the dashed mark is a blind guess. "
+    "one way. Lines are 95 % intervals, the dashed mark is what the best rule without a model gets. "
     f"From {{doc}}`notebooks/{FIGURE[0]}`."
 )
 SVG = "application/papermill.record/image/svg+xml"  # where a page keeps what it shows elsewhere

@@ -72,13 +72,14 @@ def mean_over_relations(
     held the truth in 93 to 95 % at an accuracy of 0.3 (standard deviation 0.15) with 3, 4, 8, 16 and 40
     relations; at 0.1 (0.08) in 89 to 92 % with up to 8, 93 and 94 % with 16 and 40; at 0.02 (0.02), next
     to the floor, in 69 to 90 % with up to 8 and 89 to 94 % beyond. And relations picked by hand
-    are no random draw. ValueError for fewer than 2 relations, and as in `mean_over_facts`.
+    are no random draw. ValueError for fewer than 2 relations, one without a fact, or a value that is not
+    finite.
 
     >>> mean_over_relations([[1, 1], [0, 0], [1, 0]]).text()  # 0.5 +- 4.30 * 0.5 / sqrt(3)
     '0.50 [-0.74, 1.74]'
     """
     check_level(level)
-    values = _checked_groups(groups, least=2)
+    values = _checked_groups(groups, least=2, least_facts=1)
     means = np.array([group.mean() for group in values])
     half = stats.t.ppf((1 + level) / 2, len(means) - 1) * stats.sem(means)
     low, high = means.mean() - half, means.mean() + half
@@ -293,14 +294,16 @@ def _mean_of_means(values: list[NDArray[np.float64]]) -> float:
     return float(np.mean([group.mean() for group in values]))
 
 
-def _checked_groups(groups: Sequence[ArrayLike], *, least: int) -> list[NDArray[np.float64]]:
+def _checked_groups(
+    groups: Sequence[ArrayLike], *, least: int, least_facts: int = 2
+) -> list[NDArray[np.float64]]:
     values = [np.asarray(group, dtype=np.float64) for group in groups]
     if len(values) < least:
         raise ValueError(f"{len(values)} relations given; this interval needs at least {least}")
     for index, group in enumerate(values):
-        if group.ndim != 1 or len(group) < 2:
+        if group.ndim != 1 or len(group) < least_facts:
             raise ValueError(
-                f"relation {index} has values of shape {group.shape}; it needs 2 facts or more"
+                f"relation {index} has values of shape {group.shape}; it needs {least_facts} facts or more"
             )
         if not np.isfinite(group).all():
             raise ValueError(

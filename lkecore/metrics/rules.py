@@ -15,6 +15,7 @@ cannot tell get equal parts. So the share of the gold option is the accuracy tha
 - ``rule-length``: the option with the fewest characters.
 """
 
+import functools
 import re
 from collections.abc import Mapping, Sequence
 
@@ -27,6 +28,7 @@ RULES = ("rule-overlap", "rule-frequent", "rule-both", "rule-length")
 WORD = re.compile(r"\w+")
 
 
+@functools.lru_cache(maxsize=100_000)  # an object is an option of many facts
 def words(text: str) -> frozenset[str]:
     r"""The words of a text: runs of ``\w``, letter case aside.
 

@@ -37,7 +37,7 @@
 
 # %% tags=["parameters"]
 shipped: list[str] = ["atlas", "kamel", "kamel_formats", "trex"]
-model: str = "gemma3-270m"  # whose relations are shown one by one
+one_model: str = "gemma3-270m"  # whose relations are shown one by one
 training: str = "training"  # profile in results/ with rules that see more
 n_models: int = 35  # behind a mean of the paper's Table 8
 seed: int = 0  # draws resamples
@@ -176,7 +176,7 @@ figures.place(fig, "fig-rules-left", marks)
 # ```
 
 # %% tags=["hide-input"]
-points = cued.by_relation(every, cues, model, paper, seed=seed)
+points = cued.by_relation(every, cues, one_model, paper, seed=seed)
 points = points.replace({"relation": called})
 fig = figures.pair_scatters(points)
 figures.place(fig, "fig-rules-relations", points)

@@ -1,8 +1,8 @@
 """The opening of the book: written out by hand, for folders of findings made by hand."""
 
 import ast
-import re
 import html
+import re
 from pathlib import Path
 
 import nbformat
@@ -67,7 +67,8 @@ def test_opening_is_that_written_by_hand(tmp_path):
         ":alt: Horizontal bars of accuracy for each relation and way of asking, with intervals and marks.\n"
         "\n"
         "How often the first model of the run finds the right object, relation by relation, asked in "
-        "more than one way. Lines are 95 % intervals, the dashed mark is what the best rule without a model gets. "
+        "more than one way. Lines are 95 % intervals, the dashed mark is what the best rule without a model "
+        "gets. "
         "From {doc}`notebooks/10_iclke_relations`.\n"
         ":::\n"
     )

@@ -209,6 +209,59 @@ def test_eic_lke_asks_inside_long_prompts_as_the_door_of_the_pages_does(lke, tmp
     assert summary["accuracy"] == found["correct"].mean()
 
 
+def test_a_rule_asks_no_model_and_writes_the_share_of_its_guesses(lke, capital, tmp_path, no_model):
+    path = tmp_path / "kin.csv"
+    kin = [
+        ("Jane Doe", "John Doe"),
+        ("Ann Lee", "Bo Lee"),
+        ("Cy Fox", "Di Fox"),
+        ("Ed Ray", "Al Kim"),
+    ]
+    rest = [(f"s{i}", f"o{i} x") for i in range(8)]
+    path.write_text("subject,object\n" + "".join(f"{a},{b}\n" for a, b in kin + rest))
+    given = ["--facts", path, "--relation", "kin", "--shots", 2, "--options", 4]
+    code, out, err = lke("score", *given, "--estimator", "rule-overlap", "--out", tmp_path / "out")
+    assert (code, err) == (0, "")
+    said = json.loads(out)
+    rows = pd.read_parquet(tmp_path / "out" / "options.parquet")
+    assert list(rows) == ["fact", "subject", "option", "gold", "share"]
+    assert (rows.groupby("fact")["share"].sum() == 1).all() and len(rows) == 4 * said["n_facts"]
+    gold = rows[rows["gold"]].set_index("subject")
+    for name, other in kin:
+        if name in gold.index:  # an asked one
+            assert gold.loc[name, "share"] == (0.25 if name == "Ed Ray" else 1), other
+    assert said["accuracy"] == pytest.approx(gold["share"].mean())
+    assert said["interval"][0] <= said["accuracy"] <= said["interval"][1]
+    assert (said["model"], said["estimator"], said["seed"]) == (None, "rule-overlap", 0)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--estimator", "rule-both", "--model", "toy"], "rule-both asks no model; --model is for"),
+        (
+            ["--estimator", "rule-both", "--memory-gb", "2"],
+            "rule-both asks no model; --memory-gb is",
+        ),
+        (["--estimator", "rule-overlop"], "nearest: rule-overlap"),
+    ],
+)
+def test_what_is_for_models_alone_is_refused_for_a_rule(lke, capital, tmp_path, options, message):
+    given = ["--facts", capital, "--relation", "capital", "--shots", 2, "--options", 4]
+    code, out, err = lke("score", *given, *options, "--out", tmp_path / "out")
+    assert (code, out) == (2, "") and message in err and len(err.splitlines()) == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_rule_that_could_only_draw_lots_is_refused_in_one_line(lke, tmp_path):
+    path = tmp_path / "years.csv"
+    path.write_text("subject,object\n" + "".join(f"s{i},{1900 + i}\n" for i in range(12)))
+    given = ["--facts", path, "--relation", "years", "--shots", 2, "--options", 4]
+    code, out, err = lke("score", *given, "--estimator", "rule-length", "--out", tmp_path / "out")
+    assert (code, out) == (2, "") and "all options are equally long" in err
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_model_that_fills_blanks_is_asked_too_and_its_memory_bounds_itself(
     lke, capital, tmp_path
 ):

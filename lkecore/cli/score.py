@@ -2,17 +2,28 @@
 
 import json
 import os
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from lkecore import __version__, facts
 from lkecore.errors import BadInput, nearest
+from lkecore.metrics.rules import RULES
 from lkecore.prompts.prompt import ESTIMATORS, SEPARATORS
 
 # "ic-lke" is iclke-space, and the one that takes other separators.
 ICLKE, EICLKE = "ic-lke", "eiclke"
-EVERY = (ICLKE, *ESTIMATORS, EICLKE)
+EVERY = (ICLKE, *ESTIMATORS, EICLKE, *RULES)
+OF_MODELS = {
+    "name": "--model",
+    "dtype": "--dtype",
+    "device": "--device",
+    "memory_gb": "--memory-gb",
+}
 
 
 def _separator(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
@@ -31,7 +42,7 @@ def _separator(context: click.Context, option: click.Parameter, value: str | Non
     default=ICLKE,
     show_default=True,
     help=f"{', '.join((ICLKE, *SEPARATORS, EICLKE))}; a template of the relation, such as template-1 or "
-    "hgp-1; or such a template behind iclke-",
+    f"hgp-1; such a template behind iclke-; or a rule, which asks no model: {', '.join(RULES)}",
 )
 @click.option("--shots", default=50, show_default=True, help="facts shown as examples")
 @click.option("--eic-shots", type=int, help="of eiclke: pairs of one prompt; default: 100")
@@ -70,6 +81,8 @@ def score(
     """Ask one model about one relation, with any estimator; models may be of any kind.
 
     Writes OUT/options.parquet (one row for each fact and option) and prints one line of JSON.
+    A rule (lkecore.metrics.rules) asks no model: its rows have a share of its guesses, share, in the place
+    of log-probabilities.
     """
     if estimator not in EVERY:
         raise BadInput(f"unknown estimator {estimator!r}; {nearest(estimator, EVERY)}")
@@ -92,12 +105,23 @@ def score(
     from lkecore import prompts
     from lkecore.models import weights
 
-    weights.check_name(name)
+    if estimator in RULES:
+        source = click.get_current_context().get_parameter_source
+        given = [o for key, o in OF_MODELS.items() if source(key) is ParameterSource.COMMANDLINE]
+        if given:
+            raise BadInput(f"{estimator} asks no model; {given[0]} is for estimators that do")
+    else:
+        weights.check_name(name)
     chosen = facts.load(spec, relation)
     train, test = facts.divide(chosen, split)
     shown = facts.draw_shots(train, shots, seed)
     asked = facts.draw_facts(test, limit, seed)
     options = facts.draw_options(asked, chosen.objects, n_options, seed)
+    if estimator in RULES:
+        drawn = {"facts": spec, "relation": relation, "shots": shots, "options": n_options}
+        drawn |= {"seed": seed, "limit": limit, "split": split, "facts_digest": chosen.digest}
+        _by_rule(estimator, shown, asked, options, out, drawn)
+        return
     if pair_separator is not None and shot_separator is not None:
         questions = prompts.many_shot(
             shown, asked, options, pair_separator=pair_separator, shot_separator=shot_separator
@@ -114,18 +138,7 @@ def score(
     from lkecore.scores.passes import bound_of
 
     bound_of(memory_gb)
-    if not out:
-        raise BadInput("--out must name a folder")
-    folder = Path(out)
-    part = folder / "options.parquet.part"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        part.touch()
-        part.unlink()
-    except OSError as error:
-        raise BadInput(f"--out {out}: not a folder to write to ({error.strerror})") from error
-    if (folder / "options.parquet").is_dir():
-        raise BadInput(f"--out {out}: options.parquet is a folder there")
+    target = _target(out)
     model = models.open_model(name, dtype=dtype, device=device)
     how = {"use_cache": not no_cache}
     if estimator == EICLKE:
@@ -140,8 +153,7 @@ def score(
     right = choice.correct(arrays.logprob, arrays.gold)
     interval = intervals.proportion(int(right.sum()), len(right))
 
-    scored.frame.to_parquet(part, index=False)
-    os.replace(part, folder / "options.parquet")
+    _write(scored.frame, target)
     summary = {
         "accuracy": interval.estimate,
         "interval": [interval.low, interval.high],
@@ -177,3 +189,67 @@ def score(
         "version": __version__,
     }
     click.echo(json.dumps(summary, ensure_ascii=False))
+
+
+def _by_rule(
+    rule: str,
+    shown: Sequence[facts.Fact],
+    asked: Sequence[facts.Fact],
+    options: Sequence[Sequence[str]],
+    out: str,
+    drawn: dict[str, Any],
+) -> None:
+    """Let a rule guess, write its rows and print its line; ``drawn`` says what was drawn, and how."""
+    import pandas as pd
+
+    from lkecore import intervals
+    from lkecore.metrics import rules
+
+    rules.check(rule, [fact.subject for fact in asked], options)
+    target, counts = _target(out), Counter(fact.object for fact in shown)
+    rows = []
+    for fact, names in zip(asked, options, strict=True):
+        shares = rules.guess(rule, fact.subject, names, counts)
+        for name, share in zip(names, shares, strict=True):
+            rows.append((fact.id, fact.subject, name, name == fact.object, share))
+    frame = pd.DataFrame(rows, columns=["fact", "subject", "option", "gold", "share"])
+    right = frame.loc[frame["gold"], "share"].to_numpy()
+    # Of a single fact there is no interval.
+    found = intervals.mean_over_facts([right], seed=drawn["seed"]) if len(right) > 1 else None
+    _write(frame, target)
+    summary = {
+        "accuracy": right.mean(),
+        "interval": found and [found.low, found.high],
+        "interval_method": found and f"{found.method}, {found.level:.0%}",
+        "n_facts": len(asked),
+        "model": None,
+        "estimator": rule,
+        **drawn,
+        "out": out,
+        "version": __version__,
+    }
+    click.echo(json.dumps(summary, ensure_ascii=False))
+
+
+def _target(out: str) -> Path:
+    """Where the rows go; raises :class:`BadInput` where nothing can be written."""
+    if not out:
+        raise BadInput("--out must name a folder")
+    target = Path(out) / "options.parquet"
+    part = target.with_name("options.parquet.part")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        part.touch()
+        part.unlink()
+    except OSError as error:
+        raise BadInput(f"--out {out}: not a folder to write to ({error.strerror})") from error
+    if target.is_dir():
+        raise BadInput(f"--out {out}: options.parquet is a folder there")
+    return target
+
+
+def _write(frame: Any, target: Path) -> None:
+    """Write a frame under another name of the same folder, then rename it."""
+    part = target.with_name("options.parquet.part")
+    frame.to_parquet(part, index=False)
+    os.replace(part, target)

@@ -5,7 +5,7 @@
 # the model end it. The other writes no sentence: it shows pairs, and then "France" alone. That is IC-LKE. Here both ways
 # answer the same questions.
 #
-# **What came out.** {glue:text}`pairs` {glue:text}`sentences` {glue:text}`wording`
+# **What came out.** {glue:text}`pairs` {glue:text}`sentences` {glue:text}`wording` {glue:text}`others`
 #
 # ```{glue:} carried
 # ```
@@ -16,7 +16,7 @@
 #
 # Accuracy by kind of prompt (the paper's Figure 3). Grey dots: one prompt of one relation. Dark mark: mean over
 # relations, with a 95 % interval over facts. Thin line below: one standard deviation over relations and prompts to each
-# side. Dotted: chance.
+# side. Dotted: what the best rule without a model gets. "On" and a name: answers of a longer run, on other facts.
 # ```
 #
 # Afterwards you will be able to say
@@ -53,6 +53,7 @@ n_options: int = 10  # candidate objects of each, or as many as there are
 n_redraws: int = 0  # further draws of shots
 results: str = ""  # profile in results/ that carries this page; empty: none
 n_again: int = 5  # of its questions, for each estimator, are asked again
+shipped: list[str] = []  # profiles in results/ to set beside
 seed: int = 0  # draws shots, facts, options and resamples
 dtype: str = "float32"
 page: bool = False  # set by lke run: read the runs, compute nothing
@@ -61,7 +62,7 @@ page: bool = False  # set by lke run: read the runs, compute nothing
 import numpy as np
 
 from lkecore import answers, facts, figures, papers, prompts, runs
-from lkecore.answers import templates
+from lkecore.answers import rules, templates
 
 figures.style()
 
@@ -120,7 +121,8 @@ for estimator in [e for e, relation in questions if relation == names[0]]:
 # %% [markdown]
 # ## Scores
 #
-# Where `results` names a longer run of this page, its answers are these, and a sample is asked again.
+# Where `results` names a longer run of this page, its answers are these, and a sample is asked again. Answers about other
+# facts, which ship and cannot be asked again here, stand beside.
 
 # %%
 this = "13_iclke_estimators"
@@ -135,7 +137,9 @@ if n_redraws:
     source["by"] = "estimator", "relation", "draw"
     draws = answers.ask(models, redrawn, "answers-draws.parquet", **source)
     every = templates.with_draws(ours, draws)
-print(f"{len(every):,} questions")
+together = templates.beside(every, shipped, this)
+print(f"{len(every):,} questions, and {len(together) - len(every):,} beside")
+print(*answers.made_by(shipped, this), sep="\n")
 
 # %% [markdown]
 # ## Answers
@@ -154,7 +158,7 @@ print(f"{len(every):,} questions")
 alone = templates.by_relation(every, seed=seed)
 measured = answers.bounds(alone, "accuracy")
 runs.keep(measured, "accuracy-by-relation.csv")
-overall = templates.by_kind(every, seed=seed)
+overall = templates.by_kind(together, seed=seed)
 answers.words(answers.texts(overall))
 
 # %% [markdown]
@@ -192,7 +196,9 @@ for row in most:
     wording += f" {row['relation']}, {row['best']} finds"
     wording += f" {row['accuracy_best']:.2f}, {row['worst']}"
     wording += f" {row['accuracy_worst']:.2f}."
-figures.findings(pairs=pairs, sentences=sentences, wording=wording)
+others = templates.others(overall, paper)
+said = {"pairs": pairs, "sentences": sentences, "wording": wording}
+figures.findings(**said, others=others)
 figures.note("carried", answers.carried(ours))
 
 # %% [markdown]
@@ -203,12 +209,12 @@ figures.note("carried", answers.carried(ours))
 # words matter, or the relations differ more for templates.
 
 # %% covers=["IC-F3"] tags=["hide-input"]
-dots = templates.by_prompt(every)
+dots = templates.by_prompt(together)
 means = answers.bounds(overall, "over_facts", "accuracy")
 means["spread"] = answers.bounds(overall, "spread")["spread"]
-chance = (1 / ours.groupby("relation")["n_options"].first()).mean()
+marks = templates.of_rules(rules.cues(sample), models, shipped, this)
 kinds = [*by_pairs, templates.HUMAN_KIND, templates.MINED_KIND]
-fig = figures.prompt_dots(dots, means, kinds=kinds, chance=chance)
+fig = figures.prompt_dots(dots, means, kinds=kinds, marks=marks)
 figures.place(fig, "fig-estimators-mean", dots)
 
 # %% [markdown]
@@ -225,6 +231,7 @@ figures.place(fig, "fig-estimators-mean", dots)
 # ```
 
 # %% covers=["IC-F12"] tags=["hide-input"]
+chance = (1 / ours.groupby("relation")["n_options"].first()).mean()
 fig = figures.bars_by_model(measured, hue="kind", chance=chance)
 figures.place(fig, "fig-estimators-relations", measured)
 
@@ -251,8 +258,8 @@ answers.words(beside, digits={"paper": "{:.3f}"}, missing="")
 
 # %%
 versus = [(a, b) for a in by_pairs for b in kinds[2:]]
-gaps = templates.apart(every, versus, seed=seed)
-steady = templates.steadier(ours, by_pairs, seed=seed)
+gaps = templates.apart(together, versus, seed=seed)
+steady = templates.steadier(together, by_pairs, seed=seed)
 tested = {key: templates.for_claims(gaps, steady, key) for key in by_pairs}
 by_way = {name: tested[name] for name in (paper, colon)}
 judged = answers.judge_ways(by_way, as_paper=[paper])
@@ -287,7 +294,8 @@ gap = of_pairs.reindex(by_template.index) - by_template["accuracy"]
 found = [gain.estimate for gain in by_template["gain"]]
 assert np.allclose(gap, found)
 mean = measured.groupby(["model", "kind"], sort=False)["accuracy"].mean()
-assert np.allclose(mean, means.set_index(["model", "kind"])["accuracy"])
+told = means.set_index(["model", "kind"])["accuracy"]
+assert np.allclose(mean, told[mean.index])
 
 # %% [markdown]
 # ## Try it

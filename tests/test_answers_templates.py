@@ -223,3 +223,52 @@ def test_questions_beside_templates_go_relation_by_relation():
 def test_relations_with_templates_are_those_that_mean_one_of_table_5():
     assert prompts.with_templates("atlas") == ["capital", "film_language", "official_language"]
     assert prompts.with_templates("atlas", ["capital"]) == ["capital"]
+
+
+def test_draws_are_prompts_of_one_kind_by_pencil():
+    """Relation one: 1101 by the first draw, 0111 by the second. So 0.5, 1, 0.5 and 1 of the two."""
+    first = made({"one": {"iclke-space": "1101", "hgp-1": "1000"}})
+    other = made({"one": {"iclke-space": "0111"}}).assign(draw=7)
+    both = templates.with_draws(first, other)
+    assert "draw" not in both and set(both["estimator"]) == {
+        "iclke-space",
+        "iclke-space, draw 7",
+        "hgp-1",
+    }
+    shares = templates.shares(both).set_index(["kind", "fact"])["correct"]
+    assert shares["iclke-space"].tolist() == [0.5, 1, 0.5, 1]
+    [row] = [
+        r for r in templates.by_kind(both, seed=0).to_dict("records") if r["kind"] == "iclke-space"
+    ]
+    assert (row["prompts"], row["facts"]) == (2, 4) and row["over_facts"].estimate == 0.75
+    dots = templates.by_prompt(both)
+    assert sorted(dots[dots["kind"] == "iclke-space"]["accuracy"]) == [0.75, 0.75]
+
+
+def test_longer_runs_stand_below_under_names_of_their_own(monkeypatch):
+    shipped = {"": made(model="m"), "draws": made({"one": {"iclke-space": "0000"}}).assign(draw=1)}
+    shipped["cues"] = pd.DataFrame(
+        {
+            "relation": ["one", "two"], "fact": ["a", "b"], "n_options": 4, "rule-overlap": 0.0,
+            "rule-frequent": [0.5, 0.0], "rule-both": [0.5, 0.25], "rule-length": 0.25,
+        }
+    )  # fmt: skip
+    about = {"parameters": {"n_redraws": 1, "models": ["m"]}}
+    monkeypatch.setattr(templates, "read", lambda name, page, apart="": (shipped[apart], about))
+    ours = made(model="m")
+    both = templates.beside(ours, ["far"], "13_page")
+    assert list(both["model"].unique()) == ["m", "m on far"]
+    assert len(both) == 2 * len(ours) + 4 and "iclke-space, draw 1" in set(both["estimator"])
+    here = shipped["cues"].assign(**{"rule-both": [1.0, 0.5]})
+    assert templates.of_rules(here, ["m"], ["far"], "13_page") == {"m": 0.75, "m on far": 0.375}
+    pairs = [("iclke-space", "human (HGP)")]
+    gaps = templates.apart(both, pairs, seed=0)
+    steady = templates.steadier(both, ["iclke-space"], seed=0)
+    tested = templates.for_claims(gaps, steady, "iclke-space")["IC-above-human"]
+    assert set(tested) == {("this page", "m"), ("shipped: far", "m")}
+    said = templates.others(templates.by_kind(both, seed=0), "iclke-space")
+    assert said.startswith("In longer runs, m on far: 0.") and said.count("[") == 3
+    assert (
+        templates.others(templates.by_kind(ours, seed=0), "iclke-space")
+        == "No longer run stands beside."
+    )

@@ -19,7 +19,12 @@ KINDS = pd.DataFrame(
 
 
 def test_dots_of_prompts_have_mean_interval_and_spread_of_their_kind():
-    figure = figures.prompt_dots(DOTS, KINDS, kinds=["words", "pairs"], chance=0.1)
+    figure = figures.prompt_dots(
+        DOTS,
+        KINDS,
+        kinds=["words", "pairs"],
+        marks={"m": 0.1},
+    )
     [ax] = figure.axes
     drawn = sorted((*map(float, point),) for each in ax.collections for point in each.get_offsets())
     assert [point for point in drawn if point != (0, 0)] == [(0.25, 0), (0.5, 1), (0.75, 0)]

@@ -12,6 +12,8 @@ import numpy as np
 import pandas as pd
 
 from lkecore import intervals
+from lkecore.answers import rules
+from lkecore.answers.shipped import read
 from lkecore.answers.tables import groups_of, over_relations, paired, side_by_side
 from lkecore.answers.verdicts import tested
 from lkecore.facts import Sample
@@ -23,6 +25,7 @@ KINDS = dict.fromkeys(HUMAN, HUMAN_KIND) | dict.fromkeys(MINED, MINED_KIND)
 
 
 DRAW = ", draw "  # between an estimator and the seed of other shots
+ON = " on "  # between a model and the profile that ships its answers
 
 
 def with_draws(answers: pd.DataFrame, draws: pd.DataFrame) -> pd.DataFrame:
@@ -34,6 +37,47 @@ def with_draws(answers: pd.DataFrame, draws: pd.DataFrame) -> pd.DataFrame:
     names = draws["estimator"] + DRAW + draws["draw"].astype(str)
     others = draws.assign(estimator=names).drop(columns="draw")
     return pd.concat([answers, others], ignore_index=True)
+
+
+def beside(answers: pd.DataFrame, profiles: Sequence[str], notebook: str) -> pd.DataFrame:
+    """The answers, and below them those of longer runs that ship, with their draws of shots.
+
+    A model of these is named with its profile, as in "smollm2 on table5", so that it stands apart from the
+    same model on this page. Errors as of :func:`lkecore.answers.shipped.read`.
+    """
+    parts = [answers]
+    for name in profiles:
+        its, about = read(name, notebook)
+        if about["parameters"].get("n_redraws"):
+            its = with_draws(its, read(name, notebook, apart="draws")[0])
+        parts.append(its.assign(model=its["model"] + ON + name))
+    return pd.concat(parts, ignore_index=True)
+
+
+def of_rules(
+    cues: pd.DataFrame, models: Sequence[str], profiles: Sequence[str], notebook: str
+) -> dict[str, float]:
+    """What the best rule without a model gets, by the model as :func:`beside` names it, in [0, 1].
+
+    ``cues`` are those of this page's facts (:func:`lkecore.answers.rules.cues`).
+    """
+    found = dict.fromkeys(models, rules.by_relation(cues)["of_rule"].mean())
+    for name in profiles:
+        its, about = read(name, notebook, apart="cues")
+        yard = rules.by_relation(its)["of_rule"].mean()
+        found |= {f"{model}{ON}{name}": yard for model in about["parameters"]["models"]}
+    return found
+
+
+def others(overall: pd.DataFrame, estimator: str) -> str:
+    """A sentence on the longer runs in a table of :func:`by_kind`: pairs and sentences of each model."""
+    told = []
+    for (model,), part in groups_of(overall, ["model"]):
+        if ON in model:
+            of = part.set_index("kind")["over_relations"]
+            texts = [of[kind].text() for kind in (estimator, HUMAN_KIND, MINED_KIND)]
+            told.append("{}: {} from pairs, {} and {} from sentences".format(model, *texts))
+    return f"In longer runs, {'; '.join(told)}." if told else "No longer run stands beside."
 
 
 def with_kinds(answers: pd.DataFrame) -> pd.DataFrame:
@@ -157,13 +201,20 @@ def for_claims(
     The claims: above human templates, above mined ones, and steadier than human ones. Intervals are over
     relations; a model that was asked a single relation has none.
     """
-    mine = gaps[gaps["first"] == estimator].assign(source="this page")
-    its = steady[steady["estimator"] == estimator].assign(source="this page")
+    mine = _with_source(gaps[gaps["first"] == estimator])
+    its = _with_source(steady[steady["estimator"] == estimator])
     return {
         "IC-above-human": tested(mine[mine["second"] == HUMAN_KIND], "over_relations"),
         "IC-above-mined": tested(mine[mine["second"] == MINED_KIND], "over_relations"),
         "IC-steadier": tested(its, "over_relations"),
     }
+
+
+def _with_source(frame: pd.DataFrame) -> pd.DataFrame:
+    """Models by their own names, and in ``source`` whose answers these are."""
+    parts = [label.partition(ON) for label in frame["model"]]
+    sources = [f"shipped: {profile}" if profile else "this page" for _, _, profile in parts]
+    return frame.assign(model=[model for model, _, _ in parts], source=sources)
 
 
 def against(answers: pd.DataFrame, sample: Sample, estimator: str, *, seed: int) -> pd.DataFrame:

@@ -1,5 +1,7 @@
 """Accuracy by kind of prompt, a panel for each model; and questions by their slot in a long prompt."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 import seaborn as sns
@@ -12,23 +14,27 @@ from lkecore.figures.relations import accuracy_bars
 
 
 def prompt_dots(
-    dots: pd.DataFrame, means: pd.DataFrame, *, kinds: list[str], chance: float
+    dots: pd.DataFrame, means: pd.DataFrame, *, kinds: list[str], marks: Mapping[str, float]
 ) -> Figure:
     """Dots of single prompts by kind, with mean and spread of each kind; a panel for each model (IC-F3).
 
     `dots`: one row per `model`, `kind`, `relation` and `estimator`, with `accuracy`, a share in 0 .. 1.
     `means`: one row per `model` and `kind`, with `accuracy`, `low`, `high`, and `spread` (standard
-    deviation, NaN where there is none). `kinds` from top to bottom; `chance`: a dotted line. Each mean
-    is a diamond on its interval, below the dots of its kind, and under it a thin line from mean minus
-    to mean plus spread. ValueError for missing columns or values, and a pair that occurs twice.
+    deviation, NaN where there is none). `kinds` from top to bottom; `marks`: a dotted line for each
+    model, such as what guessing gets. Each mean is a diamond on its interval, below the dots of its
+    kind, and under it a thin line from mean minus to mean plus spread. Two panels in a row. ValueError
+    for missing columns or values, and a pair that occurs twice.
     """
     check(dots, ["model", "kind", "accuracy"], unique=["model", "kind", "relation", "estimator"])
     needed = ["model", "kind", "accuracy", "low", "high"]
     check(means, needed, unique=["model", "kind"], also=["spread"])
     models = list(dots["model"].unique())
+    wide, high = min(2, len(models)), (len(models) + 1) // 2
     grid = {"sharey": True, "squeeze": False, "layout": "constrained"}
-    figure, axes = plt.subplots(1, len(models), figsize=(3 + 4 * len(models), 3.8), **grid)
-    for ax, model in zip(axes[0], models, strict=True):
+    figure, axes = plt.subplots(high, wide, figsize=(3 + 4 * wide, 3.8 * high), **grid)
+    for ax in axes.flat[len(models) :]:
+        ax.axis("off")
+    for ax, model in zip(axes.flat, models, strict=False):
         look = {"color": "0.6", "jitter": False, "size": 7, "alpha": 0.7}
         part = dots[dots["model"] == model]
         sns.stripplot(part, x="accuracy", y="kind", order=kinds, ax=ax, **look)
@@ -39,7 +45,7 @@ def prompt_dots(
                 ax.hlines(at + 0.38, *ends, color=DARK, lw=1)
             ax.hlines(at + 0.25, row.low, row.high, color=DARK, lw=4)
             ax.plot(row.accuracy, at + 0.25, "D", color=DARK, ms=7)
-        ax.axvline(chance, color=DARK, linestyle=":")
+        ax.axvline(marks[model], color=DARK, linestyle=":")
         ax.set(xlim=(-0.03, 1.03), title=model, xlabel="accuracy", ylabel="")
     return figure
 

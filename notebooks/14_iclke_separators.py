@@ -154,7 +154,7 @@ main = formats.main_groups(about)
 bars = formats.bars(right, spoken, main, kinds)
 runs.keep(answers.bounds(bars, "accuracy"), "accuracy-by-words.csv")
 gains = formats.gains(right, spoken, main, seed=seed)
-runs.keep(answers.bounds(gains, "gain"), "gains.csv")
+runs.keep(answers.texts(answers.bounds(gains, "gain")), "gains.csv")
 of_words = gains[gains["between"] == "words"]
 print(answers.texts(of_words.drop(columns="between")).to_string(index=False))
 
@@ -283,7 +283,8 @@ figures.place(panels, "fig-separators-formats", cells)
 # grey bar? Which signs enter the band around zero, and from which model on?
 
 # %% tags=["hide-input"]
-mean = gains[gains["between"] == "mean over all"].drop(columns="p")
+mean = gains[gains["between"] == "mean over all"]
+mean = mean.drop(columns=["p", "over_relations"])
 mean = answers.bounds(mean, "gain")
 over_all = estimates[estimates["relation"] == "all"]
 fig = figures.format_sizes(over_all, mean, margin=margin)
@@ -301,10 +302,10 @@ print(answers.texts(beside).to_string(index=False))
 
 # %% [markdown]
 # **The claim.** It is a claim that two things are *equal*, so a wide interval does not support it. Statistic and margin
-# stand in `lkecore/data/claims.csv` since before the first run: accuracy with one separator minus accuracy with the
-# space on the same facts. It is asked in three ways: with words inside the pair, as in the paper; with signs, and a space
-# between pairs; and with signs, mean over all signs between pairs. Each verdict is for itself, at
-# 95 %. Of a model at chance in every format, "holds" says nothing: such models are named above the table.
+# stand in `lkecore/data/claims.csv`: accuracy with one separator minus accuracy with the space on the same facts, over
+# relations. Of a single relation it is over its facts, and set aside. It is asked in three ways: with words inside the pair,
+# as in the paper; with signs, and a space between pairs; and with signs, mean over all signs between pairs. Of a
+# model at chance in every format, "holds" says nothing: such models are named above the table.
 
 # %%
 at_chance = formats.at_chance(right, main, chance)

@@ -259,8 +259,8 @@ figures.place(fig, "fig-generation-bars", numbers)
 # them. The second needs a fine-tuned model and its base in the same run: in the lab's names, `-tuned` and the
 # name without it.
 #
-# The verdict is by the interval over facts of these relations. Beside it stands the one over relations, too. Of
-# two or three relations it can say little: read it as a warning. A line names the claims that these models cannot test.
+# The verdict is by the interval over relations, which is wide for two or three of them. Beside it stands the one over
+# facts of these very relations. A line names the claims that these models cannot test.
 
 # %%
 ic = {m: (lab_kinds if in_lab[m] else kinds)[0] for m in models}
@@ -278,19 +278,19 @@ gaps = {
 tested = {
     claim: answers.tested(
         found.assign(estimator=found["model"].map(ic)),
-        "over_facts",
+        "over_relations",
         ["source", "model", "estimator"],
     )
     for claim, found in gaps.items()
 }
 judged = answers.judge(tested, estimator="iclke-space", as_paper=True)
 gap = pd.concat(gaps, names=["id", ""]).reset_index("id")
-gap = gap.rename(columns={"model": "models"}).drop(columns="over_facts")
+gap = gap.rename(columns={"model": "models"}).drop(columns="over_relations")
 compared = judged.merge(gap, on=["id", "models", "source"])
 runs.keep(answers.texts(compared, 3), "differences.csv")
 untested = [claim for claim, found in tested.items() if not found]
 print("not tested here:", ", ".join(untested) or "none")
-shown = ["claim", "of", "ours", "holds_if", "verdict", "over_relations"]
+shown = ["claim", "of", "ours", "holds_if", "verdict", "over_facts"]
 answers.words(answers.texts(compared[shown], 3))
 
 # %% [markdown]

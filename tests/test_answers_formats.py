@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import binomtest, ttest_1samp
 
 from lkecore import answers, facts, figures
 from lkecore.answers import formats, separators
@@ -315,8 +315,9 @@ def test_models_at_chance_are_those_whose_interval_reaches_it(tables):
 def verdict_frame(rows):
     frame = pd.DataFrame(rows, columns=["model", "between", "inside", "low", "high"])
     ends = zip(frame["low"], frame["high"], strict=True)
-    gain = [Interval((a + b) / 2, a, b, 0.95, "by hand") for a, b in ends]
-    return frame.drop(columns=["low", "high"]).assign(gain=gain, p=0.5)
+    gain = [Interval((a + b) / 2, a, b, 0.95, "by hand over relations") for a, b in ends]
+    facts = [Interval(0.5, 0.4, 0.6, 0.95, "bootstrap over facts")] * len(frame)
+    return frame.drop(columns=["low", "high"]).assign(gain=facts, over_relations=gain, p=0.5)
 
 
 def test_verdicts_of_equality_and_their_marks(tmp_path, monkeypatch):
@@ -339,6 +340,33 @@ def test_verdicts_of_equality_and_their_marks(tmp_path, monkeypatch):
     assert shown.columns.tolist() == ["between", "inside", "c", "a", "b"]
     assert shown.loc[0, "a"] == "0.00 [-0.04, 0.04]: holds" and shown.loc[1, "c"] == ""
     assert kept["estimator"][1] == ":; between pairs: space" and kept["low"][0] == -0.04
+    assert kept["interval"].unique().tolist() == ["by hand over relations"]
+    # Of a single relation there is the interval over its facts alone.
+    gains["over_relations"] = None
+    found = formats.judged(gains, main, [])
+    assert found["ours"].tolist() == ["0.50 [0.40, 0.60]"] * 4
+    kept = pd.read_csv(tmp_path / "verdicts.csv", keep_default_na=False)
+    said = "over facts alone, not relations"
+    assert kept["mark"].tolist() == ["words for facts told in lists", said, said, said]
+
+
+def test_gains_over_relations_are_students_t_of_the_gaps(gains, tables):
+    """The gap of each relation by itself; of a single one there is nothing to tell of others."""
+    for row in gains[gains["between"] == "space"].itertuples():
+        table = tables[0][row.model, MAIN[row.model]]
+        sign = [
+            s for s in table.index.get_level_values(0).unique() if formats.called(s) == row.inside
+        ][0]
+        gap = (table.loc[(sign, " ")].astype(float) - table.loc[formats.SPACE]).groupby(
+            level="relation"
+        )
+        means = gap.mean()
+        if len(means) == 1:
+            assert row.over_relations is None
+        else:
+            theirs = ttest_1samp(means, 0).confidence_interval(0.95)
+            found = row.over_relations
+            assert [found.low, found.high] == pytest.approx([theirs.low, theirs.high], nan_ok=True)
 
 
 def test_claim_holds_from_the_model_from_which_on_all_verdicts_do():

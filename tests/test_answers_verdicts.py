@@ -3,15 +3,17 @@
 import pandas as pd
 import pytest
 
-from lkecore import answers
+from lkecore import answers, papers
+from lkecore.errors import BadInput
 from lkecore.intervals import Interval
+from lkecore.storage import DATA
 
 NEW, OLD = ("this page", "toy"), ("shipped: x", "big")
 KEPT = ["id", "models", "source", "estimator", "as_paper", "ours", "verdict", "mark"]
 
 
 def between(low: float, high: float) -> Interval:
-    return Interval((low + high) / 2, low, high, 0.95, "by hand")
+    return Interval((low + high) / 2, low, high, 0.95, "by hand over relations")
 
 
 def test_claims_come_in_the_papers_order_with_their_verdicts(tmp_path, monkeypatch):
@@ -32,7 +34,7 @@ def test_claims_come_in_the_papers_order_with_their_verdicts(tmp_path, monkeypat
     assert found["ours"].iloc[2] == "0.500 [0.400, 0.600]"
     assert found["holds_if"].tolist() == ["greater than 0.1665"] * 2 + ["less than 0.9"] * 2
     assert found["claim"].iloc[2].startswith("A larger model does not know all")
-    assert list(found) == "id claim holds_if source models ours verdict mark".split()
+    assert list(found) == "id claim holds_if source models ours interval verdict mark".split()
     kept = pd.read_csv(tmp_path / "verdicts.csv", keep_default_na=False)
     assert list(kept)[:8] == KEPT and len(kept) == 4
     assert kept["estimator"].unique().tolist() == ["iclke-space"] and kept["as_paper"].all()
@@ -57,3 +59,31 @@ def test_tested_takes_intervals_by_source_and_model_where_there_are_any():
     one = between(0, 1)
     frame = pd.DataFrame({"source": ["a", "b"], "model": ["m", "n"], "x": [one, None], "y": [1, 2]})
     assert answers.tested(frame, "x") == {("a", "m"): one}
+
+
+def test_a_verdict_over_something_else_than_its_claim_speaks_of_is_set_aside():
+    alone = Interval(0.3, 0.2, 0.4, 0.95, "bootstrap over facts")
+    wilson = Interval(0.3, 0.2, 0.4, 0.95, "Wilson")
+    tested = {
+        "IC-above-chance": {NEW: alone, OLD: between(0.2, 0.4)},
+        "IC-sure-is-right": {NEW: wilson},
+    }
+    found = answers.judge(tested, estimator="iclke-space", as_paper=True)
+    assert found["verdict"].tolist() == ["holds"] * 3
+    assert found["mark"].tolist() == ["over facts alone, not relations", "", ""]
+    assert found["interval"].tolist() == [
+        "bootstrap over facts",
+        "by hand over relations",
+        "Wilson",
+    ]
+
+
+def test_a_claim_that_does_not_say_over_what_it_is_taken_is_one_line(tmp_path, monkeypatch):
+    rows = papers.published.read_table(DATA / "claims.csv")
+    rows.loc[rows["id"] == "IC-separator", "over"] = None
+    rows.to_csv(tmp_path / "claims.csv", index=False)
+    monkeypatch.setattr(papers.verdict, "DATA", tmp_path)
+    with pytest.raises(
+        BadInput, match=r"^claims.csv: over of IC-separator must be one of \['relations'"
+    ):
+        papers.claims("IC")

@@ -58,9 +58,35 @@ def test_what_says_nothing_of_a_claim_is_counted_apart(tmp_path):
     rows = [row("holds"), row("holds", mark="at chance"), row("fails", mark="little to lose")]
     rows += [row("fails", key="IC-separator", mark="at chance")]
     text = verdicts.page({"11_x": kept(tmp_path / "a", rows)}, "trial")
-    assert cells(text, "IC-shots-rise")[ASKED] == "holds 1, aside 2"
-    assert cells(text, "IC-separator")[ASKED] == "aside 1"
+    assert cells(text, "IC-shots-rise")[ASKED] == "holds 1, aside 2 (holds 1, fails 1)"
+    assert cells(text, "IC-separator")[ASKED] == "aside 1 (fails 1)"
     assert "| holds (at chance) |" in text and "| fails (little to lose) |" in text
+
+
+def test_the_first_screen_counts_the_claims_of_the_papers_by_where_they_are_decided(tmp_path):
+    rows = [
+        row("holds"), row("undecided", source="shipped: kamel"),  # holds
+        row("fails", key="IC-shots-steady"), row("holds", "lab:book-1/2m", key="IC-shots-steady"),  # fails
+        row("holds", key="IC-above-human"), row("fails", "gemma3-270m", key="IC-above-human"),  # both
+        row("holds", "lab:book-1/2m", key="IC-subsumption"), row("undecided", key="IC-subsumption"),  # lab
+        row("holds", key="IC-separator", mark="at chance"),  # open
+        row("holds", key="IC-above-mined", as_paper=False),  # open
+        row("holds", key="IC-above-rules"),  # not the paper's
+    ]  # fmt: skip
+    text = verdicts.page({"11_x": kept(tmp_path / "a", rows)}, "trial")
+    first = text.partition("## ")[0].split("\n")
+    said = [line for line in first if line.startswith(("Of ", "- **"))]
+    own = papers.claims("IC")["whose"].eq("paper").sum()
+    numbers = [list(map(int, re.findall(r"\*\*(\d+)\*\*", line))) for line in said[1:]]
+    assert said[0] == f"Of {own} claims that are the papers' own,"
+    assert numbers == [[1], [1, 1], [1], [own - 4]]
+
+
+def test_a_claim_says_over_what_its_interval_is_and_since_when_verdicts_are_set_aside(tmp_path):
+    rows = [row("holds", key="IC-subsumption"), row("holds", key="IC-above-rules")]
+    text = verdicts.page({"11_x": kept(tmp_path / "a", rows)}, "trial")
+    assert "over relations (Student's t). Set aside by a rule of 2026-11-22: may be luck." in text
+    assert "best rule that has no model. *(ours)* |" in text
 
 
 def test_another_way_of_asking_is_listed_and_not_counted(tmp_path):

@@ -153,9 +153,16 @@ def test_every_claim_is_complete_and_its_verdict_can_be_taken():
         "least_effect",
         "unit",
         "least_effect_because",
+        "over",
+        "interval",
+        "marks",
+        "marks_since",
+        "whose",
         "holds_if",
     ]
     assert not claims.isna().any().any()
+    dated = claims["marks_since"].str.fullmatch(r"2026-\d\d-\d\d")
+    assert (dated == claims["marks"].ne("")).all()
     assert claims["id"].is_unique
     for _, claim in claims.iterrows():
         assert claim["id"].startswith(claim["paper"])

@@ -14,6 +14,7 @@ import pandas as pd
 from lkecore import intervals, papers
 from lkecore.answers.kept import keep
 from lkecore.answers.separators import ALONE, DRAWN, LISTS, WORDS, Tables, called
+from lkecore.answers.verdicts import over_alone
 from lkecore.facts import Sample
 from lkecore.facts.world import is_spec as is_world
 from lkecore.intervals import Interval
@@ -52,10 +53,10 @@ def gains(right: Tables, spoken: Tables, main: Main, *, seed: int) -> pd.DataFra
 
     Columns: ``model``; ``between``: "words" (a template inside, a space between pairs), "space" (a
     sign, and a space between pairs) or "mean over all" (a sign, mean over all signs between pairs);
-    ``inside``: template or sign; ``gain``: paired Interval over facts; ``p``: of words, McNemar's exact
-    test, corrected by Holm for all words of all models, else NaN. Where no fact changes sides the
-    interval is that of the largest share that may still do so (Wilson), either way: a bootstrap would
-    have no width.
+    ``inside``: template or sign; ``gain``: paired Interval over facts; ``over_relations``: the same over
+    other relations, None of a single one; ``p``: of words, McNemar's exact test, corrected by Holm for all
+    words of all models, else NaN. Where no fact changes sides the interval over facts is that of the
+    largest share that may still do so (Wilson), either way: a bootstrap would have no width.
     """
     rows = []
     for model, group in main.items():
@@ -64,25 +65,27 @@ def gains(right: Tables, spoken: Tables, main: Main, *, seed: int) -> pd.DataFra
         for name in own.index.get_level_values("template").unique():
             said = own.loc[name, WORDS][space.index]
             p = intervals.mcnemar(said == 1, space == 1)
-            rows.append((model, "words", name, _gain(said, space, seed), p))
+            rows.append((model, "words", name, *_gain(said, space, seed), p))
         for sign in by_sign.index[1:]:
             only = _gain(table.loc[(sign, " ")], space, seed)
             every = _gain(by_sign.loc[sign], by_sign.loc[" "], seed)
-            rows.append((model, "space", called(sign), only, np.nan))
-            rows.append((model, "mean over all", called(sign), every, np.nan))
-    found = pd.DataFrame(rows, columns=["model", "between", "inside", "gain", "p"])
+            rows.append((model, "space", called(sign), *only, np.nan))
+            rows.append((model, "mean over all", called(sign), *every, np.nan))
+    columns = ["model", "between", "inside", "gain", "over_relations", "p"]
+    found = pd.DataFrame(rows, columns=columns)
     of_words = found["between"] == "words"
     found.loc[of_words, "p"] = intervals.holm(found.loc[of_words, "p"].astype(float))
     return found
 
 
-def _gain(a: pd.Series, b: pd.Series, seed: int) -> Interval:
+def _gain(a: pd.Series, b: pd.Series, seed: int) -> tuple[Interval, Interval | None]:
     sides = [[v for _, v in x.groupby(level="relation")] for x in (a, b)]
     gain = intervals.paired_difference(*sides, seed=seed)
     if np.array_equal(a, b):
         most = intervals.proportion(0, len(a)).high
         gain = replace(gain, low=-most, high=most, method="Wilson")
-    return gain
+    gaps = [v for _, v in (a.astype(float) - b).groupby(level="relation")]
+    return gain, intervals.mean_over_relations(gaps) if len(gaps) > 1 else None
 
 
 def spreads(right: Tables, main: Main, *, seed: int) -> pd.DataFrame:
@@ -187,23 +190,26 @@ def at_chance(right: Tables, main: Main, chance: float) -> list[str]:
 def judged(gains: pd.DataFrame, main: Main, at_chance: Sequence[str]) -> pd.DataFrame:
     """The verdicts on IC-separator, a row for each of :func:`gains`, kept as ``verdicts.csv``.
 
-    It is a claim that two things are equal. Marked are models at chance, for which all formats come to
-    the same, and words for facts that a text told in lists. As in the paper are words. Adds the
-    columns ``ours`` and ``verdict``.
+    It is a claim that two things are equal, judged over relations. Marked are models at chance, for which
+    all formats come to the same, words for facts that a text told in lists, and models that were asked
+    one relation, judged over its facts. As in the paper are words. Adds the columns ``ours`` and
+    ``verdict``.
     """
     claim = papers.claims("IC").set_index("id").loc["IC-separator"]
+    over = gains["over_relations"].combine_first(gains["gain"])
     found = gains.assign(
-        ours=[gain.text() for gain in gains["gain"]],
-        verdict=[papers.claim_verdict(gain, claim) for gain in gains["gain"]],
+        ours=[gain.text() for gain in over],
+        verdict=[papers.claim_verdict(gain, claim) for gain in over],
     )
     marks = []
-    for row in found.itertuples():
+    for row, gain in zip(found.itertuples(), over, strict=True):
         told = row.between == "words" and main[row.model] == LISTS
-        said = "words for facts told in lists" if told else ""
+        said = "words for facts told in lists" if told else over_alone(gain, claim)
         marks.append("at chance" if row.model in at_chance else said)
-    kept = found.drop(columns="gain").rename(columns={"model": "models"})
+    kept = found.drop(columns=["gain", "over_relations"]).rename(columns={"model": "models"})
     for end in ("estimate", "low", "high"):
-        kept[end] = [getattr(gain, end) for gain in gains["gain"]]
+        kept[end] = [getattr(gain, end) for gain in over]
+    kept["interval"] = [gain.method for gain in over]
     kept = kept.assign(
         id=claim.name,
         source="this page",

@@ -7,6 +7,7 @@ a single one.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -184,6 +185,7 @@ def steadier(answers: pd.DataFrame, estimators: Sequence[str], *, seed: int) -> 
                 redraw=1,
                 nested=True,
             )
+            found = replace(found, method="bootstrap over relations and facts")
             rows.append((model, name, len(right[name]), found))
     return pd.DataFrame(rows, columns=["model", "estimator", "relations", "over_relations"])
 

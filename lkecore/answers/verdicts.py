@@ -1,6 +1,7 @@
 """Verdicts: from the intervals of a page to verdicts on the papers' claims."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -22,8 +23,9 @@ def judge(
 
     ``tested`` has, for each id of a claim, the interval of its statistic under (source, models);
     ``estimator`` says how was asked, ``as_paper`` whether that is the paper's way. ``marks`` say of a
-    (claim, source, models) why its verdict says nothing of the claim. Columns: id, claim, holds_if,
-    source, models, ours, verdict, mark. They are kept as ``verdicts.csv``, from which the book's
+    (claim, source, models) why its verdict says nothing of the claim; so does an interval over something else
+    than the claim speaks of. Columns: id, claim, holds_if, source, models, ours, interval (its method),
+    verdict, mark. They are kept as ``verdicts.csv``, from which the book's
     page of all claims is made. KeyError for an id that no claim has.
 
     Keys may name the estimator, too: (source, models, estimator). Then the result is that of
@@ -100,14 +102,24 @@ def _judged(
                     "source": source,
                     "models": models,
                     "ours": interval.text(digits),
+                    "interval": interval.method,
                     "verdict": papers.claim_verdict(interval, claim),
-                    "mark": marks.get((key, source, models), ""),
+                    "mark": marks.get((key, source, models), "") or over_alone(interval, claim),
                 }
             )
     if unknown := [key for key in tested if key not in claims.index]:
         raise KeyError(f"no claim {unknown[0]!r} of paper {paper}")
-    columns = ["id", "claim", "holds_if", "source", "models", "ours", "verdict", "mark"]
+    columns = ["id", "claim", "holds_if", "source", "models", "ours", "interval", "verdict", "mark"]
     return pd.DataFrame(rows, columns=columns)
+
+
+def over_alone(interval: Interval, claim: Mapping[str, Any] | pd.Series) -> str:
+    """The mark of a verdict whose interval is not over what its claim speaks of, else "".
+
+    That is so where one relation was asked, and the claim is about relations.
+    """
+    over = papers.over_of(interval)
+    return "" if over == claim["over"] else f"over {over} alone, not {claim['over']}"
 
 
 def tested(

@@ -7,6 +7,7 @@ side by side: on models of the lab, on real models that the run asked, and on an
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -18,7 +19,7 @@ from lkecore.models import lab
 
 FILE = "verdicts.csv"
 PLACES = ["in the lab", "real models, on the page", "real models, beside it"]
-ORDER = ["holds", "fails", "undecided", "aside"]
+ORDER = ["holds", "fails", "undecided"]
 
 
 def read(folder: Path) -> pd.DataFrame | None:
@@ -54,15 +55,18 @@ def page(found: Mapping[str, pd.DataFrame], profile: str) -> str:
     lines = [
         "# What holds, and where",
         "",
-        "Each claim of a paper that the book tests, and what came out. What a claim means in numbers was",
-        "written down before the first run (`lkecore/data/claims.csv`); the pages tell how each is tested.",
-        f"This list is made from the pages, as the profile {plain(profile)} ran them.",
+        "Each claim of a paper that the book tests, and what came out. What a claim means in numbers, and",
+        "over what its interval is taken, stands in `lkecore/data/claims.csv`; the pages tell how each is",
+        f"tested. This list is made from the pages, as the profile {plain(profile)} ran them.",
+        "",
+        *summary(every),
         "",
         "A claim **holds** or **fails** if the whole interval of its statistic lies on one side of the",
         "bound, and is **undecided** else. Counted are the verdicts on models asked in the paper's way.",
-        "*Aside* are those that say nothing of the claim: a model is at chance, for instance. A dash: there",
-        "was nothing to test it on. Real models in several sizes, say, or before and after tuning, need the",
-        "hub: `params/iclke_small.yaml` asks them.",
+        "*Aside* are those that say nothing of the claim, with what they would say: a model is at chance,",
+        "for instance. Some of these rules came after the outcomes; the lists below say since when. A dash:",
+        "there was nothing to test it on. Real models in several sizes, say, or before and after tuning,",
+        "need the hub: `params/iclke_small.yaml` asks them.",
         "",
         "Do not read the counts as votes. The verdicts of one cell share facts, and often the text that the",
         "models have read: ten of them can be one finding. And where the lab says *holds* and real models",
@@ -84,13 +88,17 @@ def page(found: Mapping[str, pd.DataFrame], profile: str) -> str:
             main = part[part["as_paper"].astype(bool)]  # without rows a column has no type
             counts = [_counts(main[main["place"] == place]) for place in PLACES]
             pages = [f"{{doc}}`notebooks/{each}`" for each in part["page"].unique()]
-            lines.append(_row([claim.claim, *counts, ", ".join(pages) or "not tested"]))
+            said = claim.claim + " *(ours)*" * (claim.whose != "paper")
+            lines.append(_row([said, *counts, ", ".join(pages) or "not tested"]))
         lines += ["", f"### {name}: every verdict", ""]
         for claim in claims.itertuples():
             part = of[of["id"] == claim.id]
             if part.empty:
                 continue
-            lines += [f"**{claim.claim}** Holds if {claim.holds_if}: {claim.statistic}.", ""]
+            lines += [
+                f"**{claim.claim}** Holds if {claim.holds_if}: {claim.statistic}. The interval is"
+            ]
+            lines += [f"over {claim.over} ({claim.interval})." + _rule(claim), ""]
             lines += [":::{dropdown} " + f"{len(part)} verdict{'s' * (len(part) > 1)}"]
             lines += [_row(["models", "answers", "asked", "ours", "verdict"]), _row(["---"] * 5)]
             for row in part.itertuples():
@@ -103,10 +111,57 @@ def page(found: Mapping[str, pd.DataFrame], profile: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def summary(every: pd.DataFrame) -> list[str]:
+    """What holds, and where, in four counts of the claims that are the papers' own, a sentence each.
+
+    Counted are claims, by their verdicts in the paper's way that are not set aside.
+    """
+    claims = pd.concat([papers.claims(key) for key in PAPERS])
+    own = claims[claims["whose"] == "paper"]
+    main = every[every["as_paper"].astype(bool) & (every["mark"] == "")]
+    real, in_lab = (main[main["place"].isin(some)] for some in (PLACES[1:], PLACES[:1]))
+    on_real, in_the_lab = (
+        part[part["verdict"] != "undecided"].groupby("id")["verdict"].agg(set)
+        for part in (real, in_lab)
+    )
+    counted = Counter()
+    for key in own["id"]:
+        if key in on_real.index:
+            counted["mixed" if len(on_real[key]) > 1 else "".join(on_real[key])] += 1
+        else:
+            counted["lab" if key in in_the_lab.index else "open"] += 1
+    n = len(own)
+    return [
+        f"Of {n} claims that are the papers' own,",
+        "",
+        f"- **{counted['holds']}** hold on real models, wherever they are decided there;",
+        f"- **{counted['fails']}** fail there, and **{counted['mixed']}** hold for one model or set of facts"
+        " and fail for another;",
+        f"- **{counted['lab']}** are decided in the lab alone, on invented facts and small models;",
+        f"- **{counted['open']}** are open: tested and undecided, set aside, or not tested.",
+        "",
+        "The real models are small, and most facts are not the papers': these are small versions of their",
+        "experiments. The yardstick of the first claim is a blind guess, as in its paper. Against the best",
+        "{term}`rule` that has no model, the claim below it, less is left.",
+    ]
+
+
+def _rule(claim: Any) -> str:
+    """Which verdicts of a claim are set aside by a rule, and since when."""
+    if not claim.marks:
+        return ""
+    return f" Set aside by a rule of {claim.marks_since}: {plain(claim.marks)}."
+
+
 def _counts(part: pd.DataFrame) -> str:
-    """How often each verdict came out, such as "holds 2, undecided 1"; aside, what says nothing."""
-    counted = Counter(part["verdict"].mask(part["mark"] != "", "aside"))
-    return ", ".join(f"{word} {counted[word]}" for word in ORDER if counted[word]) or "–"
+    """How often each verdict came out, such as "holds 2, aside 1 (fails 1)"; aside, what says nothing."""
+    counted = Counter(part.loc[part["mark"] == "", "verdict"])
+    aside = Counter(part.loc[part["mark"] != "", "verdict"])
+    texts = [f"{word} {counted[word]}" for word in ORDER if counted[word]]
+    if aside:
+        of = ", ".join(f"{word} {aside[word]}" for word in ORDER if aside[word])
+        texts.append(f"aside {aside.total()} ({of})")
+    return ", ".join(texts) or "–"
 
 
 def _row(cells: list[str]) -> str:

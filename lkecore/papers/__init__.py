@@ -15,12 +15,13 @@ from lkecore.papers.verdict import (
     claim_verdict,
     claims,
     number_verdict,
+    over_of,
     table_1_verdicts,
     verdicts,
 )
 
 __all__ = [
-    "VERDICTS", "claim_verdict", "claims", "figure_13", "figure_5", "figure_5_order",
+    "VERDICTS", "claim_verdict", "claims", "figure_13", "figure_5", "figure_5_order", "over_of",
     "number_verdict", "property_names", "table", "table_10_bars", "table_10_beside",
     "table_10_verdicts", "table_1_beside", "table_1_verdicts", "table_5", "table_7",
     "table_8_beside", "verdicts",

@@ -11,9 +11,18 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from lkecore.errors import BadInput
 from lkecore.intervals.interval import Interval
 from lkecore.papers.published import read_table, table
 from lkecore.storage import DATA
+
+OVER = (
+    "relations",
+    "facts",
+    "draws",
+    "pairs",
+)  # what an interval may be taken over, and facts with it
+WHOSE = "paper", "ours", "check"
 
 
 def claims(paper: str = "IC") -> pd.DataFrame:
@@ -21,13 +30,19 @@ def claims(paper: str = "IC") -> pd.DataFrame:
 
     Columns: id, paper, section (in the paper), claim (in our words), statistic (what the interval
     is of), direction ("greater", "less" or "equal"), least_effect and its unit (what
-    `claim_verdict` compares with), least_effect_because (why that much), and holds_if, the bound in
-    words. ValueError for a paper without claims.
+    `claim_verdict` compares with), least_effect_because (why that much), over (what the interval is taken
+    over, one of `OVER`), interval (its method), marks (which verdicts say nothing of the claim, "" if
+    there is no such rule) and marks_since (the day of that rule), whose ("paper", "ours", or "check" of
+    a thing that was built in), and holds_if, the bound in words. ValueError for a paper without claims;
+    :class:`BadInput` for a claim that does not say over what its interval is, or whose it is.
 
     >>> claims("IC").set_index("id")["holds_if"]["IC-separator"]
     'within 0.05 of 0'
     """
-    every = read_table(DATA / "claims.csv")
+    every = read_table(DATA / "claims.csv").fillna({"marks": "", "marks_since": ""})
+    for column, allowed in (("over", OVER), ("whose", WHOSE)):
+        if len(lost := every.loc[~every[column].isin(allowed), "id"]):
+            raise BadInput(f"claims.csv: {column} of {lost.iloc[0]} must be one of {[*allowed]}")
     every["holds_if"] = [
         f"within {least:g} of 0" if direction == "equal" else f"{direction} than {least:g}"
         for direction, least in zip(every["direction"], every["least_effect"], strict=True)
@@ -37,6 +52,16 @@ def claims(paper: str = "IC") -> pd.DataFrame:
             f"no claims of paper {paper!r}; there are claims of {sorted(set(every['paper']))}"
         )
     return every[every["paper"] == paper].reset_index(drop=True)
+
+
+def over_of(interval: Interval) -> str:
+    """What an interval is taken over, by its method: one of `OVER`.
+
+    >>> over_of(Interval(0.3, 0.2, 0.4, 0.95, "Student's t over relations"))
+    'relations'
+    """
+    _, _, rest = interval.method.partition(" over ")
+    return rest.split()[0] if rest else "facts"  # Wilson's and Newcombe's are of facts
 
 
 def claim_verdict(

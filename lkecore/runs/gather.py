@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from lkecore import facts, runs
+from lkecore.answers.again import CHECK
 from lkecore.answers.shipped import FOLDER, KEPT
 from lkecore.errors import BadInput
 from lkecore.facts import world_text
@@ -31,6 +32,7 @@ def gather(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> list[Path]:
     ships. Facts of a set that is not part of the project have numbers in the place of their ids, and no
     columns with names (``NAMES``): an id is made of names, and the names are not ours to give away.
     One fact has one number in all runs (another, where other facts were asked, in what was kept apart).
+    What their answers could be checked by does not ship either: who has not the facts cannot ask again.
     Raises :class:`BadInput`, and writes nothing, if a run is missing or unfinished, if no notebook
     keeps answers, if a model or a fact set is a path of this machine, or if all results together
     would be larger than 10 MB.
@@ -50,6 +52,8 @@ def gather(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> list[Path]:
         of_each = [{p.name for p in each.iterdir() if KEPT.fullmatch(p.name)} for each in made]
         kept = sorted(set.intersection(*of_each))
         fact_set = row.whole.effective.get("fact_set", "atlas")
+        if not facts.is_ours(fact_set):  # nobody here could ask again
+            kept = [file for file in kept if not file.endswith(f"-{CHECK}.parquet")]
         for file in kept:
             parts = [pd.read_parquet(each / file) for each in made]
             # What is said of facts, and not of a model's answers, is the same in all runs.

@@ -58,11 +58,12 @@ def test_an_id_counts_where_its_cell_has_an_output():
     source = jupytext.reads(TEXT, fmt="py:percent")
     found = coverage.of_page(source, executed(source), "11_x", ON)
     models = ("toy", "other")
+    # Of an equation there is no small version.
     assert found == [
-        ("IC-F1", "11_x", "fig-a", models),
-        ("IC-E3", "11_x", "fig-a", models),
-        ("IC-T7", "11_x", "", models),
-        ("IC-F1", "11_x", "", models),
+        ("IC-F1", "11_x", "fig-a", models, True),
+        ("IC-E3", "11_x", "fig-a", models, False),
+        ("IC-T7", "11_x", "", models, True),
+        ("IC-F1", "11_x", "", models, True),
     ]
     silent = executed(source, ("silent()", "table()", "draw()"))
     assert coverage.of_page(source, silent, "11_x", ON) == []
@@ -83,13 +84,17 @@ def test_the_page_links_what_is_there_and_marks_what_is_not():
     runs = {"11_x": "11_x-page-0123", "12_y": "12_y-4567"}
     text = coverage.page(found, {"IC-E3": ["test_a.py", "test_b.py"]}, "trial", runs)
     n = len(coverage.asked())
-    assert f"3 of {n} are covered. Not yet: IC-S1," in text and "the profile trial" in text
+    assert (
+        f"1 of {n} are covered as in the paper, and 2 in a small version. Not yet: IC-S1," in text
+    )
+    assert "the profile trial" in text
     table = rows(text)
     assert sorted(table) == sorted(coverage.asked()["id"])
-    assert table["IC-F1"][1:3] == ["{numref}`fig-a`, {doc}`notebooks/11_x`", "toy"]
-    assert table["IC-E3"][1:] == ["{numref}`fig-a`", "toy", "`test_a.py`, `test_b.py`"]
-    assert table["IC-T7"][1] == "{doc}`notebooks/11_x`"
-    missing = [each for each, row in table.items() if "lke-missing" in row[1]]
+    assert table["IC-F1"][1:4] == ["small", "{numref}`fig-a`, {doc}`notebooks/11_x`", "toy"]
+    assert table["IC-E3"][1:] == ["whole", "{numref}`fig-a`", "toy", "`test_a.py`, `test_b.py`"]
+    assert table["IC-T7"][1:3] == ["small", "{doc}`notebooks/11_x`"]
+    missing = [each for each, row in table.items() if "lke-missing" in row[2]]
+    assert {table[each][1] for each in missing} == {""}
     assert len(missing) == n - 3 and not {"IC-F1", "IC-E3", "IC-T7"} & set(missing)
     assert "| {doc}`notebooks/11_x` | `11_x-page-0123` |" in text and "12_y" not in text
 
@@ -139,11 +144,45 @@ def test_a_figure_of_shipped_results_counts_by_what_these_were_asked_and_names_t
     found = coverage.of_page(source, executed(source), "12_x", run, [old, few, many])
     name = "fig-a-shipped"
     assert found == [
-        ("IC-F2", "12_x", "", ("a",)),
-        ("IC-F2", "12_x", name, ("old", "few", "c", "d")),
-        ("IC-F9", "12_x", name, ("c", "d")),
+        ("IC-F2", "12_x", "", ("a",), True),
+        ("IC-F2", "12_x", name, ("old", "few", "c", "d"), True),
+        ("IC-F9", "12_x", name, ("c", "d"), True),
     ]
     assert [p.figure for p in coverage.of_page(source, executed(source), "12_x", run)] == [""]
+
+
+@pytest.mark.parametrize(
+    ("models", "change", "small"),
+    [
+        (("a", "b"), {"fact_set": "nobel"}, {"IC-F2": False, "IC-D1": False, "IC-F9": False}),
+        (
+            ("a", "lab:book-1/2m"),
+            {"fact_set": "nobel"},
+            {"IC-F2": False, "IC-D1": False, "IC-F9": True},
+        ),
+        (
+            ("toy", "lab:book-1/2m"),
+            {"fact_set": "nobel"},
+            {"IC-F2": True, "IC-D1": False, "IC-F9": True},
+        ),
+        (("a", "b"), {}, {"IC-F2": True, "IC-F9": True}),
+        (("a", "b"), {"fact_set": "nobel", "n_pairs": 199}, {"IC-F2": True, "IC-D1": False}),
+    ],
+)
+def test_what_has_less_than_the_paper_is_a_small_version(models, change, small):
+    """The paper's Figure 2 is one real model and 200 pairs of laureates, Figure 9 a second model."""
+    source = jupytext.reads(NEEDING, fmt="py:percent")
+    run = Asked(models, RUN | {"models": list(models)} | change)
+    found = coverage.of_page(source, executed(source), "12_x", run)
+    assert {place.id: place.small for place in found} == small
+
+
+def test_what_the_paper_has_names_parameters_that_pages_have():
+    known = {name for path in NOTEBOOKS for name in plan.declared_parameters(path)} | {"real"}
+    for row in coverage.asked().itertuples():
+        wanted = coverage.needed(row.whole)
+        assert set(wanted) <= known, row.id
+        assert (row.kind == "equation") <= (wanted == {})
 
 
 def test_what_ships_for_a_page_is_what_its_own_notebook_found_in_the_profiles_that_it_names(

@@ -5,7 +5,9 @@ Every method, equation, data set, figure and table of a paper has an id, such as
 (``covers=["IC-F1"]``). What counts is the output: a cell that was not executed, or that printed and
 drew nothing, covers nothing. Some ids need more: the paper's facts, say, or a second model. Then the
 cell says so in ``needs={"IC-D1": {"fact_set": "nobel"}, "IC-F9": {"models": 2}}``, and the id counts
-where the parameters say that it was so. Tests name the ids that they check anywhere in their text.
+where the parameters say that it was so. And an id that was carried out with fewer models, relations, options
+or facts than in the paper, or on models of the lab alone, is a *small version*: ``whole`` of the list says
+what the paper's has. Tests name the ids that they check anywhere in their text.
 """
 
 import re
@@ -17,6 +19,7 @@ import pandas as pd
 
 from lkecore.book.foreign import code, plain
 from lkecore.errors import BadInput, nearest
+from lkecore.models import lab
 from lkecore.papers.published import DATA
 
 PAPERS = {"IC": ("IC-LKE", "wu2024iclke")}
@@ -34,12 +37,27 @@ class Place(NamedTuple):
     page: str
     figure: str
     models: tuple[str, ...]
+    small: bool = False  # with less than the paper has
 
 
 def asked() -> pd.DataFrame:
-    """All that is to be covered, in order: ``id``, ``paper``, ``kind``, ``what`` (in our words)."""
+    """All that is to be covered, in order: ``id``, ``paper``, ``kind``, ``what`` (in our words), ``whole``.
+
+    The last says what the paper's version has at least, such as "real 4, n_options 100": so many real
+    models, and so many options; "" where there is no smaller one, as of an equation.
+    """
     with (DATA / "coverage.csv").open(encoding="utf-8") as file:
-        return pd.read_csv(file)
+        return pd.read_csv(file, keep_default_na=False)
+
+
+def needed(whole: str) -> dict[str, Any]:
+    """What ``whole`` of :func:`asked` says, as the needs of a cell.
+
+    >>> needed("fact_set nobel, n_pairs 200")
+    {'fact_set': 'nobel', 'n_pairs': 200}
+    """
+    pairs = [each.split() for each in whole.split(", ") if each]
+    return {name: int(least) if least.isdecimal() else least for name, least in pairs}
 
 
 class Asked(NamedTuple):
@@ -63,7 +81,7 @@ def of_page(
     Raises :class:`BadInput` for an id that is not on the list, needs of an id that the cell does not
     name, and a needed parameter that the notebook does not have.
     """
-    known = list(asked()["id"])
+    known = dict(asked().set_index("id")["whole"].map(needed))
     outputs: dict[str, list[Any]] = {}  # two cells may have the same code: theirs in order
     for cell in executed.cells:
         if cell.cell_type == "code":
@@ -89,8 +107,15 @@ def of_page(
         for each in named if shown else []:
             met = [of for of in about if _meets(of.parameters, needs.get(each, {}))]
             models = tuple(dict.fromkeys(model for of in met for model in of.models))
-            found += [Place(each, page, figure, models)] if met else []
+            small = not any(_meets(_with_real(of), known[each]) for of in met)
+            found += [Place(each, page, figure, models, small)] if met else []
     return found
+
+
+def _with_real(of: Asked) -> dict[str, Any]:
+    """The parameters, and in ``real`` the models that have learned from real text."""
+    real = [name for name in of.models if not lab.is_name(name) and name != "toy"]
+    return {**of.parameters, "real": real}
 
 
 def _meets(given: Mapping[str, Any], needed: Mapping[str, Any]) -> bool:
@@ -132,6 +157,7 @@ def page(
     for place in covered:
         seen.setdefault(place.id, []).append(place)
     missing = [each for each in every["id"] if each not in seen]
+    small = [each for each, places in seen.items() if all(place.small for place in places)]
     lines = [
         "# What is covered",
         "",
@@ -140,22 +166,24 @@ def page(
         "from executed notebooks: an id counts if the cell that names it has printed or drawn something, and",
         "one that is about certain facts, or about several models, only where these were asked. So it",
         "says that a thing was done, and on which models. Whether a number is the paper's, the pages say.",
+        "A *small version* has fewer real models, relations, options or facts than the paper's has.",
         "",
-        f"{len(every) - len(missing)} of {len(every)} are covered. "
-        + (f"Not yet: {', '.join(missing)}." if missing else "Nothing is missing."),
+        f"{len(seen) - len(small)} of {len(every)} are covered as in the paper, and {len(small)} in a small"
+        " version. " + (f"Not yet: {', '.join(missing)}." if missing else "Nothing is missing."),
     ]
     for paper, part in every.groupby("paper", sort=False):
         name, key = PAPERS[paper]
         lines += ["", f"## {name}", "", f"The paper: {{cite:t}}`{key}`.", ""]
-        lines += ["| id | what | seen in | on | tests |", "|---|---|---|---|---|"]
+        lines += ["| id | what | version | seen in | on | tests |", "|---|---|---|---|---|---|"]
         for row in part.itertuples():
             places = seen.get(row.id, [])
             where = ", ".join(dict.fromkeys(map(_link, places))) or MISSING
+            version = "small" if row.id in small else "whole" if places else ""
             models = ", ".join(dict.fromkeys(plain(m) for place in places for m in place.models))
             files = ", ".join(code(name) for name in tests.get(row.id, []))
             # Its hyphen would be a place to break the line.
             each = f'<span class="lke-id">{row.id}</span>'
-            lines.append(f"| {each} | {row.what} | {where} | {models} | {files} |")
+            lines.append(f"| {each} | {row.what} | {version} | {where} | {models} | {files} |")
         pages = sorted({place.page for place in covered if place.id in set(part["id"])})
         if pages:
             lines += ["", "The runs that these pages show, by the names of their folders:", ""]

@@ -46,7 +46,7 @@ seed: int = 0  # draws resamples
 from matplotlib import pyplot as plt
 
 from lkecore import answers, figures, papers, runs
-from lkecore.answers import cued, rules
+from lkecore.answers import cued, rules, thresholds
 from lkecore.answers.shipped import read
 
 figures.style()
@@ -113,11 +113,25 @@ answers.words(answers.texts(shown))
 # %% [markdown]
 # **Are the well known relations those in which a rule does well?** `r` is the correlation over relations of the model's
 # accuracy with that of the best rule. In the paper two families of models count as agreeing from 0.6 on
-# ({doc}`15_iclke_agreement`). A rule that knows nothing agrees about as much.
+# ({doc}`15_iclke_agreement`). Look whether a rule that knows nothing does so, too.
 
 # %%
 r = cued.alike(every, cues, paper, seed=seed)
 print(answers.texts(r).to_string(index=False))
+
+# %% [markdown]
+# **What else changes without cues?** Two other pages say that models agree on which relations are well known
+# ({doc}`15_iclke_agreement`), and that sure answers are more often right ({doc}`18_iclke_confidence`). Here both are asked of all
+# facts, and of those without a cue: `r` between the two models, and the `rise` of the accuracy of answers with a
+# confidence above 0.5 over that of all.
+
+# %%
+both = cued.with_and_without(every, cues)
+print(answers.texts(cued.two_models(both, paper, seed=seed)).to_string())
+by = ["source", "model", "facts"]
+sure = thresholds.at_one(both[both["estimator"] == paper], by, 0.5)
+shown_sure = answers.texts(sure[[*by, "above", "all", "right", "rise"]])
+print(shown_sure.sort_values(by[:2], kind="stable").to_string(index=False))
 
 # %% [markdown]
 # **What does a format teach?** A second format, with clearer borders between pairs, raised every accuracy

@@ -103,6 +103,25 @@ def test_points_have_a_model_and_the_rule_for_each_relation(every, found):
     assert len(beside) == 50 and beside.loc["student of", "trex, smollm2"] != 0  # NaN: not asked
 
 
+def test_agreement_of_two_models_with_and_without_cues_is_numpys(every, found):
+    both = cued.with_and_without(every, found)
+    assert set(both["facts"]) == {"all", "no cue"}
+    n_all, n_left = (both["facts"].eq(name).sum() for name in ("all", "no cue"))
+    assert n_all == len(every) and 0 < n_left < n_all
+    table = cued.two_models(both, PAPER, seed=0).set_index(["source", "facts"])
+    for facts_, keep in (("all", lambda cue: True), ("no cue", lambda cue: not cue)):
+        means = []
+        for model in ("smollm2", "gemma3-270m"):
+            rows = plain(every, found, "shipped: kamel", model, PAPER)
+            kept = {n: [r for r, _, cue in each if keep(cue)] for n, each in rows.items()}
+            means.append({n: mean(each) for n, each in kept.items() if len(each) > 1})
+        assert list(means[0]) == list(means[1])
+        expected = np.corrcoef(*(list(each.values()) for each in means))[0, 1]
+        row = table.loc[("shipped: kamel", facts_)]
+        assert row["r"].estimate == pytest.approx(expected)
+        assert (row["relations"], row["models"]) == (len(means[0]), "smollm2, gemma3-270m")
+
+
 # Two relations with 12 facts each. In p the six short golds are right and the six long ones wrong; in q half
 # of either. None carries a cue.
 LENGTHS = pd.DataFrame(

@@ -108,6 +108,37 @@ def alike(answers: pd.DataFrame, found: pd.DataFrame, estimator: str, *, seed: i
     return pd.DataFrame(rows, columns=["source", "model", "relations", "r"])
 
 
+def with_and_without(answers: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
+    """The answers of sources with cues, and below them once more those about facts without one.
+
+    A column ``facts`` tells them apart: "all" and "no cue".
+    """
+    every = with_cues(answers[answers["source"].isin(found["source"])], found)
+    parts = [every.assign(facts="all"), every[~every["cue"]].assign(facts="no cue")]
+    return pd.concat(parts, ignore_index=True)
+
+
+def two_models(answers: pd.DataFrame, estimator: str, *, seed: int) -> pd.DataFrame:
+    """Pearson's r of the accuracies of two models over relations, for each source and kind of ``facts``.
+
+    ``answers`` as of :func:`with_and_without`; of each source the first two models. Relations with two such
+    facts or more. Columns: ``source``, ``facts``, ``models``, ``relations``; ``r``, an Interval over
+    relations, in [-1, 1].
+    """
+    rows = []
+    for key, part in groups_of(answers[answers["estimator"] == estimator], ["source", "facts"]):
+        models = list(part["model"].unique())[:2]
+        wide = _enough(part).pivot_table(
+            index=["relation", "fact"], columns="model", values="correct", sort=False
+        )
+        if len(models) == 2:
+            both = wide[models].dropna().astype(float)
+            groups = [each.to_numpy().T for _, each in both.groupby(level="relation", sort=False)]
+            r = intervals.correlation_over_relations(groups, seed=seed)
+            rows.append((*key, ", ".join(models), len(groups), r))
+    return pd.DataFrame(rows, columns=["source", "facts", "models", "relations", "r"])
+
+
 def copying(
     answers: pd.DataFrame, found: pd.DataFrame, estimator: str, *, seed: int
 ) -> pd.DataFrame:

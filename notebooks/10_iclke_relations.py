@@ -78,8 +78,7 @@ figures.style()
 drawn = {"n_shots": n_shots, "n_options": n_options, "n_facts": n_facts}
 drawn |= {"take_fewer": True, "seed": seed}
 sample = facts.draw(fact_set, relations, **drawn)
-seen = facts.overview(sample, n_options=n_options, n_facts=n_facts)
-print(seen.to_string(index=False))
+answers.words(facts.overview(sample, n_options=n_options, n_facts=n_facts))
 
 # %% [markdown]
 # Two facts of each of the first relations, with their first options, as in the paper's Table 4. The right object is
@@ -194,11 +193,12 @@ answers.words(answers.texts(table))
 # `accuracy_no_cue` has to be held against a blind guess. {doc}`18_iclke_rules` says more.
 
 # %%
-cues = rules.beside(rules.cues(sample), shipped, this)
+cues = rules.cues(sample, kept=not page)
+cues = rules.beside(cues, shipped, this)
 compared = rules.above(every, cues, how, seed=seed)
 runs.keep(answers.bounds(compared, "above"), "above-rules.csv")
 shown = rules.wide(compared, how).drop(columns="accuracy")
-answers.words(answers.texts(shown))
+print(answers.texts(shown).to_string(index=False))
 
 # %% [markdown]
 # **One relation after the other**, beside the rule that does best over all of them. The tables are among the files at the

@@ -212,7 +212,8 @@ figures.note("carried", answers.carried(ours))
 dots = templates.by_prompt(together)
 means = answers.bounds(overall, "over_facts", "accuracy")
 means["spread"] = answers.bounds(overall, "spread")["spread"]
-marks = templates.of_rules(rules.cues(sample), models, shipped, this)
+cues = rules.cues(sample, kept=not page)
+marks = templates.of_rules(cues, models, shipped, this)
 kinds = [*by_pairs, templates.HUMAN_KIND, templates.MINED_KIND]
 fig = figures.prompt_dots(dots, means, kinds=kinds, marks=marks)
 figures.place(fig, "fig-estimators-mean", dots)

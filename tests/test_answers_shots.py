@@ -108,7 +108,7 @@ def test_each_source_and_model_has_a_panel_with_its_own_chance():
 
 def test_verdicts_in_several_ways_stand_side_by_side(tmp_path, monkeypatch):
     monkeypatch.setenv("LKE_RUN", str(tmp_path))
-    up, wide = (Interval(0.5, low, 0.6, 0.95, "by hand") for low in (0.1, -0.1))
+    up, wide = (Interval(0.5, low, 0.6, 0.95, "by hand over draws") for low in (0.1, -0.1))
     key = ("this page", "m")
     tested = {
         "iclke-space": {"IC-shots-steady": {key: wide}, "IC-shots-rise": {key: up}},

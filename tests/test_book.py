@@ -262,7 +262,11 @@ def test_the_page_of_a_single_run_is_that_run_and_says_run(pages, html):
 def test_the_page_of_all_claims_has_every_verdict_that_the_pages_keep(html, pages):
     first, *others = pages[html / "verdicts.html"].find_all("table")
     with (TOP / "lkecore" / "data" / "claims.csv").open(encoding="utf-8") as file:
-        claims = [row["claim"] for row in csv.DictReader(file) if row["paper"] == "IC"]
+        claims = [
+            row["claim"] + " (ours)" * (row["whose"] != "paper")
+            for row in csv.DictReader(file)
+            if row["paper"] == "IC"
+        ]
     assert [row.td.get_text() for row in first.find_all("tr")[1:]] == claims
     kept = []
     for path in html.glob("_downloads/*/verdicts.csv"):

@@ -179,9 +179,10 @@ figures.place(fig, "fig-lab-worlds", findings)
 answers.words(worlds.table(verdicts))
 
 # %% [markdown]
-# The check on the twins asks for much: its bounds are a fifth of the way from no telling apart to a perfect one, on both
-# sides. Where it is undecided, look at the estimate. One near 0 with a wide interval says that there are few pairs, and one
-# far from 0 would say that the objects are badly matched.
+# The check on the twins allows for much: its bounds are a fifth of the way from no telling apart to a perfect one, on both
+# sides. So look at its intervals, too. Where one leaves out 0, the twin tells the facts of its brother from their controls by
+# a little, and it cannot have been told. Then the control has failed in the strict sense. An AUROC that is larger by no
+# more than that says nothing on this page. {doc}`The log <../log>` has what was tried to explain it.
 
 # %% [markdown]
 # ## What you have seen

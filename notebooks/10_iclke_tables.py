@@ -49,7 +49,7 @@ import pandas as pd
 from matplotlib import pyplot as plt
 
 from lkecore import answers, figures, papers, runs
-from lkecore.answers import paper_tables
+from lkecore.answers import paper_tables, rules
 from lkecore.errors import BadInput
 
 figures.style()
@@ -144,12 +144,13 @@ answers.words(table_9)
 # %% [markdown]
 # **The same relations, other facts.** Where two sources have some relations of the paper in common, the table has the
 # mean over these relations for each model, with an interval over facts, and above them the paper's mean over the same
-# relations. `chance` is what guessing would get. A relation may have fewer options in one set than in another, so compare
+# relations; behind the models of a set the best {term}`rule` without a model. `chance` is what guessing would get. A relation may have fewer options in one set than in another, so compare
 # each row with its own chance. (With one source, or nothing in common, the table is empty.)
 
 # %%
 longer = known[known["source"] != "this page"]
-shared, same = paper_tables.same_relations(longer, seed=seed)
+cues = rules.beside(None, shipped, "10_iclke_relations")
+shared, same = paper_tables.same_relations(longer, seed=seed, cues=cues)
 runs.keep(same, "same-relations.csv")
 print(f"{len(shared)} relations:", *shared, sep="\n- ")
 answers.words(same, digits=2)
@@ -164,7 +165,8 @@ said = f"{known['relation'].nunique()} of the paper's 50 relations are asked"
 said += " here, of one set of facts or another."
 agree = "Too few relations are asked to compare them with the paper's."
 if len(r):
-    each = r["r"].map(lambda found: found.text()) + " (" + where + ")"
+    each = r["r"].map(lambda found: found.text())
+    each += " (" + where + ", " + r["of"] + ")"
     agree = "Over relations, our means and the paper's correlate with r ="
     agree += f" {', '.join(each)}."
 apart = "No two sets of facts here have relations of the paper in common."
@@ -202,7 +204,8 @@ figures.place(fig, "fig-tables-relations", drawn)
 # T-REx-MC. So nothing here can be *reproduced* or *differ*, however near two numbers lie.
 #
 # **Facts.** In the table of the same relations the models are the same, and so is the way of asking. If the rows still
-# lie far apart, it is because some facts are better known than others. T-REx has facts that stand in the first lines of
+# lie far apart, look at the rule first: where it lies as far apart, the gap says how much can be guessed, and nothing of what
+# is known ({doc}`18_iclke_rules`). T-REx has facts that stand in the first lines of
 # Wikipedia's articles, and the version that we ask has objects with short and frequent names
 # {cite:p}`elsahar2018trex,petroni2019lama`. KAMEL takes its facts from all of Wikidata, with objects of any length
 # {cite:p}`kalo2022kamel`, and there a long name competes with short ones. So "this model knows 30 % of the capitals"
@@ -213,7 +216,7 @@ figures.place(fig, "fig-tables-relations", drawn)
 #
 # - A published number of a relation is about certain models *and* certain facts. The name of the relation is the least
 #   part of it.
-# - Relations that are easy in one set of facts need not be easy in another.
+# - Relations that are easy in one set of facts need not be easy in another, for a rule without a model as for a model.
 # - A mean over relations can be compared only where the relations are the same, and then with its own chance.
 
 # %%

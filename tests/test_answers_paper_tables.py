@@ -4,11 +4,14 @@ import csv
 from pathlib import Path
 from statistics import mean, stdev
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import lkecore
-from lkecore.answers import paper_tables
+from lkecore import answers as api
+from lkecore.answers import paper_tables, rules
+from lkecore.intervals import Interval
 
 PAPERS = Path(lkecore.__file__).parent / "data" / "papers"
 
@@ -124,6 +127,39 @@ def test_the_agreement_with_table_8_is_pearsons_r_of_the_means(answers):
     r = top / (sum(a * a for a in dx) * sum(b * b for b in dy)) ** 0.5
     assert (row.source, row.relations) == ("shipped: a", 3)
     assert row.r.estimate == pytest.approx(r)
+
+
+def test_dates_are_left_out_of_a_second_r():
+    names = ["capital", "sibling", "father", "inception", "date of birth"]
+    values = [0.4, 0.3, 0.1, 0.0, 0.05]
+    paper = {
+        r["relation"]: float(r["average_accuracy"]) for r in published("iclke_table8_relations")
+    }
+    means = pd.DataFrame({"source": "s", "relation": names})
+    means["accuracy"] = [Interval(v, v, v, 0.95, "") for v in values]
+    every, rest = paper_tables.agreement(means, seed=0).itertuples()
+    assert (every.of, every.relations, rest.of, rest.relations) == ("all", 5, "without dates", 3)
+    for row, some in ((every, names), (rest, names[:3])):
+        x, y = [paper[n] for n in some], [values[names.index(n)] for n in some]
+        assert row.r.estimate == pytest.approx(np.corrcoef(x, y)[0, 1])
+
+
+def test_behind_the_models_of_a_source_stands_its_best_rule():
+    """The review that found it has 0.193 on KAMEL and 0.428 on T-REx, over the 13 relations in both."""
+    page, profiles = "10_iclke_relations", ["kamel", "trex"]
+    every = api.alone(profiles, page)
+    named = paper_tables.named_as_paper(
+        every[every["estimator"] == "iclke-space"],
+        paper_tables.paper_names(list(every["relation"].unique())),
+    )
+    cues = rules.beside(None, profiles, page)
+    shared, table = paper_tables.same_relations(named, seed=0, cues=cues)
+    assert len(shared) == 13
+    ruled = table[table["model"] == "no model, rule-both"].set_index("facts")["accuracy"]
+    found = [float(text.partition(" ")[0]) for text in ruled[["shipped: kamel", "shipped: trex"]]]
+    assert found == [0.19, 0.43]
+    without = paper_tables.same_relations(named, seed=0)[1]
+    assert len(table) == len(without) + 2
 
 
 def test_each_relation_of_the_figure_has_the_papers_number_and_ours(answers):

@@ -10,8 +10,12 @@ import numpy as np
 import pandas as pd
 
 from lkecore import facts, intervals, papers
+from lkecore.answers import rules
 from lkecore.answers.tables import by_relation, over_relations
 from lkecore.intervals import Interval
+
+# Relations whose objects the paper has as full dates.
+DATES = ["date of birth", "date of death", "inception", "point in time", "publication date"]
 
 
 def paper_names(relations: list[str], fact_set: str = "") -> dict[str, str]:
@@ -129,28 +133,36 @@ def against_table_8(means: pd.DataFrame) -> pd.DataFrame:
 def agreement(means: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     """Are relations that the paper's models know well known well here? Pearson's r with Table 8.
 
-    Columns: ``source``, ``relations``, ``r`` (Interval over relations). A source with fewer than 3
-    relations, or the same accuracy in all of them, has no row.
+    Columns: ``source``, ``of``, ``relations``, ``r`` (Interval over relations). ``of`` is "all" or, where
+    there are some, "without dates" (``DATES``): the paper has full dates, and other sets of facts may
+    have years. A source with fewer than 3 relations, or the same accuracy in all of them, has no row.
     """
     rows = []
     for source, part in against_table_8(means).groupby("source", sort=False):
-        wide = part.pivot(index="relation", columns="model", values="accuracy")
-        if len(wide) > 2 and wide["ours"].nunique() > 1:
-            # Each mean stands twice: the interval draws relations again, and facts are none of it.
-            groups = [
-                [[paper] * 2, [ours] * 2] for ours, paper in wide[["ours", "the paper"]].values
-            ]
-            r = intervals.correlation_over_relations(groups, seed=seed)
-            rows.append((source, len(wide), r))
-    return pd.DataFrame(rows, columns=["source", "relations", "r"])
+        every = part.pivot(index="relation", columns="model", values="accuracy")
+        others = every[~every.index.isin(DATES)]
+        parts = {"all": every} | ({"without dates": others} if len(others) < len(every) else {})
+        for of, wide in parts.items():
+            if len(wide) > 2 and wide["ours"].nunique() > 1:
+                # Each mean stands twice: the interval draws relations again, and facts are none of it.
+                groups = [
+                    [[paper] * 2, [ours] * 2] for ours, paper in wide[["ours", "the paper"]].values
+                ]
+                r = intervals.correlation_over_relations(groups, seed=seed)
+                rows.append((source, of, len(wide), r))
+    return pd.DataFrame(rows, columns=["source", "of", "relations", "r"])
 
 
-def same_relations(answers: pd.DataFrame, *, seed: int) -> tuple[list[str], pd.DataFrame]:
+def same_relations(
+    answers: pd.DataFrame, *, seed: int, cues: pd.DataFrame | None = None
+) -> tuple[list[str], pd.DataFrame]:
     """(relations, table): the relations that all sources asked, and each model's accuracy over them.
 
     Columns: ``facts`` (whose: "paper" or a source), ``model``, ``accuracy`` (text: mean over these
-    relations, with an interval over facts but for the paper's, which has none), ``chance``. With
-    fewer than two sources, or nothing in common, there are no rows.
+    relations, with an interval over facts but for the paper's, which has none), ``chance``. Behind the
+    models of a source of which there are ``cues`` (:func:`lkecore.answers.rules.beside`) stands the rule
+    without a model that does best there. With fewer than two sources, or nothing in common, there are
+    no rows.
     """
     columns = ["facts", "model", "accuracy", "chance"]
     asked = [set(part["relation"]) for _, part in answers.groupby("source", sort=False)]
@@ -167,4 +179,12 @@ def same_relations(answers: pd.DataFrame, *, seed: int) -> tuple[list[str], pd.D
         found = intervals.mean_over_facts(groups, seed=seed)
         chance = (1 / part.groupby("relation")["n_options"].first()).mean()
         rows.append((source, model, found.text(), chance))
+    for source, part in common.groupby("source", sort=False):
+        its = pd.DataFrame() if cues is None else cues[cues["source"] == source]
+        if len(its):
+            its = its[its["relation"].isin(part["own"])]
+            rule = rules.best(its)
+            found = intervals.mean_over_facts(by_relation(its, rule), seed=seed)
+            chance = (1 / its.groupby("relation")["n_options"].first()).mean()
+            rows.append((source, f"no model, {rule}", found.text(), chance))
     return sorted(shared), pd.DataFrame(rows, columns=columns)

@@ -54,9 +54,10 @@ page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
 import numpy as np
+import pandas as pd
 
 from lkecore import answers, figures, papers, prompts, runs
-from lkecore.answers import board
+from lkecore.answers import board, rules
 
 figures.style()
 
@@ -138,15 +139,19 @@ print(who.to_string(index=False))
 # - the *gold confidence*, the mean confidence in the gold option, over facts.
 #
 # The boards have no ranks: that one model is better than the next is what we do not know yet. With few relations the
-# intervals over relations are wide ({ref}`how good they are <few-relations>`). An interval without any width, of a
-# model that has nothing right, is no certainty.
+# intervals over relations are wide ({ref}`how good they are <few-relations>`). *No model* is the best {term}`rule`, where
+# the facts are known: what lies below it shows no knowledge.
 
 # %%
 how = {"seed": seed, "n_resamples": n_resamples}
 table = board.standings(of_boards, **how)
-kept = board.numbers(table, "accuracy")
-runs.keep(kept.merge(who, on="model"), "leaderboard.csv")
-texts = answers.texts(table, 3).merge(who.drop(columns="what_it_is"))
+cues = rules.beside(None, board.all_shipped(), board.PAGE)
+ruled = rules.on_boards(of_boards, cues)
+listed = board.standings(pd.concat([of_boards, ruled]), **how)
+kept = board.numbers(listed, "accuracy")
+runs.keep(kept.merge(who, on="model", how="left"), "leaderboard.csv")
+texts = answers.texts(listed, 3)
+texts = texts.merge(who.drop(columns="what_it_is"), how="left").fillna("")
 for of in boards.itertuples():
     mine = texts[texts["board"] == of.board].drop(columns="board")
     title = f"{of.title} ({of.relations} relations)"

@@ -158,3 +158,22 @@ def test_yardsticks_by_relation():
     assert found["chance"].tolist() == [0.1, 0.1]
     assert found["of_rule"].to_dict() == {"p": 0.5, "q": 0.25}
     assert set(found["rule"]) == {"rule-both"}
+
+
+def test_on_a_board_the_best_rule_of_its_facts_stands_as_one_more_model():
+    """Two boards: one of this run, whose facts have ids, and one of results whose facts have numbers."""
+    mine = OURS.assign(board=1, source="this page")
+    far = OURS.assign(board=2, source="shipped: far", fact=[1, 2, 3, 4] * 2)
+    other = OURS.assign(board=3, source="shipped: other", fact=[1, 2, 3, 4] * 2)
+    found = pd.concat(
+        [
+            CUES.assign(source="shipped: atlas"),
+            CUES.assign(source="shipped: far", fact=[1, 2, 3, 4] * 2),
+        ]
+    )
+    ruled = rules.on_boards(pd.concat([mine, far, other]), found)
+    # Of other facts under the same numbers nothing is known: the third board has no rule.
+    assert ruled.groupby("board").size().to_dict() == {1: 8, 2: 8}
+    assert set(ruled["model"]) == {"no model, rule-both"}
+    assert ruled["correct"].tolist() == [1, 1, 0, 0, 1, 0, 0, 0] * 2
+    assert rules.on_boards(mine, CUES[1:].assign(source="shipped: atlas")).empty

@@ -158,6 +158,31 @@ def above(
     return pd.DataFrame(rows)
 
 
+def on_boards(answers: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
+    """The best rule of each board of the leaderboard as one more model, where its facts' cues are there.
+
+    ``answers`` are of :func:`lkecore.answers.board.boards_of`, ``found`` of :func:`beside`. A board of
+    results that ship takes the cues of its profile; one of this run takes any in which its facts stand under
+    ids of their own. Columns: ``board``, ``model`` ("no model, " and the rule), ``relation``, ``fact``, and
+    ``correct`` and ``confidence_gold``, the expected share of right guesses, in [0, 1].
+    """
+    parts = []
+    for board, part in answers.groupby("board", sort=False):
+        facts = part[[*FACT, "source"]].drop_duplicates(FACT)
+        for source, its in found.groupby("source", sort=False):
+            same = source == facts["source"].iloc[0]
+            named = its["fact"].map(lambda fact: isinstance(fact, str)).all()
+            both = its.merge(facts[FACT], on=FACT)
+            if (same or named) and len(both) == len(facts):
+                rule = best(both)
+                guess = {"correct": both[rule], "confidence_gold": both[rule]}
+                row = both[FACT].assign(board=board, model=f"{NO_MODEL}, {rule}", **guess)
+                parts.append(row)
+                break
+    columns = ["board", "model", *FACT, "correct", "confidence_gold"]
+    return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
+
+
 def wide(compared: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """:func:`above` with a row for each group: all facts, and beside them those without a cue.
 

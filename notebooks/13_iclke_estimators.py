@@ -196,7 +196,9 @@ for row in most:
     wording += f" {row['relation']}, {row['best']} finds"
     wording += f" {row['accuracy_best']:.2f}, {row['worst']}"
     wording += f" {row['accuracy_worst']:.2f}."
-others = templates.others(overall, paper)
+cues = rules.cues(sample, kept=not page)
+marks = templates.of_rules(cues, models, shipped, this)
+others = templates.others(overall, paper, marks)
 said = {"pairs": pairs, "sentences": sentences, "wording": wording}
 figures.findings(**said, others=others)
 figures.note("carried", answers.carried(ours))
@@ -212,8 +214,6 @@ figures.note("carried", answers.carried(ours))
 dots = templates.by_prompt(together)
 means = answers.bounds(overall, "over_facts", "accuracy")
 means["spread"] = answers.bounds(overall, "spread")["spread"]
-cues = rules.cues(sample, kept=not page)
-marks = templates.of_rules(cues, models, shipped, this)
 kinds = [*by_pairs, templates.HUMAN_KIND, templates.MINED_KIND]
 fig = figures.prompt_dots(dots, means, kinds=kinds, marks=marks)
 figures.place(fig, "fig-estimators-mean", dots)

@@ -6,7 +6,7 @@ the share of its prompts that have a fact right, so that a kind with three count
 a single one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -70,14 +70,18 @@ def of_rules(
     return found
 
 
-def others(overall: pd.DataFrame, estimator: str) -> str:
-    """A sentence on the longer runs in a table of :func:`by_kind`: pairs and sentences of each model."""
+def others(overall: pd.DataFrame, estimator: str, of_rule: Mapping[str, float]) -> str:
+    """A sentence on the longer runs in a table of :func:`by_kind`: pairs and sentences of each model.
+
+    ``of_rule`` is of :func:`of_rules`.
+    """
     told = []
     for (model,), part in groups_of(overall, ["model"]):
         if ON in model:
             of = part.set_index("kind")["over_relations"]
             texts = [of[kind].text() for kind in (estimator, HUMAN_KIND, MINED_KIND)]
-            told.append("{}: {} from pairs, {} and {} from sentences".format(model, *texts))
+            said = "{}: {} from pairs, {} and {} from sentences, {:.2f} by a rule without a model"
+            told.append(said.format(model, *texts, of_rule[model]))
     return f"In longer runs, {'; '.join(told)}." if told else "No longer run stands beside."
 
 

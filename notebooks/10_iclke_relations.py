@@ -303,8 +303,8 @@ figures.place(canvas, "fig-iclke-published", dots)
 # %%
 as_paper = every[every["estimator"] == paper]
 above = as_paper.assign(above=as_paper["correct"] - 1 / as_paper["n_options"])
-gap = {"value": "above", "share": False, "seed": seed}
-above = answers.over_relations(above, how, **gap)
+gap = {"value": "above", "share": False}
+above = answers.over_other_relations(above, how, **gap)
 spread = overall[overall["estimator"] == paper]
 whole = compared[compared["facts"] == "all"]
 tested = {

@@ -168,7 +168,7 @@ figures.findings(**cued.sentences(shown, gained, worst, paper))
 # accuracy says nothing of knowledge. Then look how far a model falls when facts with a cue are left out.
 
 # %% tags=["hide-input"]
-marks = cued.marks(every, cues, paper, seed=seed)
+marks = cued.marks(every, cues, paper)
 marks["source"] = marks["source"].str.removeprefix("shipped: ")
 fig, ax = plt.subplots(figsize=(9, 4.5), layout="constrained")
 look = {"x": "source", "hue": "who", "y": "accuracy"}

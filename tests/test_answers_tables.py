@@ -310,3 +310,24 @@ def test_draws_are_counted_relation_by_relation_over_the_facts_that_all_draws_as
     # By hand: draw 0 (1 + 0) / 2, draw 1 (1 + 1/4) / 2, draw 2 (1/2 + 1/2) / 2.
     assert found.to_numpy().tolist() == [["m", 6, 3, 0.5, 0.625]]
     assert list(found) == ["model", "facts", "draws", "least", "most"]
+
+
+def test_over_other_relations_is_a_part_of_the_larger_table():
+    frame = pd.DataFrame(
+        {
+            "model": "m",
+            "relation": ["a", "a", "b", "b"],
+            "fact": list("wxyz"),
+            "correct": [1, 0, 1, 1],
+        }
+    )
+    whole = answers.over_relations(frame, ["model"], seed=0)
+    part = answers.over_other_relations(frame, ["model"])
+    assert part.to_dict("records") == whole[list(part)].to_dict("records")
+    gaps = frame.assign(gap=frame["correct"] - 0.5)
+    [row] = answers.over_other_relations(gaps, ["model"], value="gap", share=False).to_dict(
+        "records"
+    )
+    assert (row["over_relations"].estimate, row["over_relations"].low < 0) == (0.25, True)
+    [alone] = answers.over_other_relations(frame[:2], ["model"]).to_dict("records")
+    assert (alone["relations"], alone["over_relations"]) == (1, None)

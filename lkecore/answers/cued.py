@@ -12,7 +12,7 @@ import pandas as pd
 
 from lkecore import intervals
 from lkecore.answers import rules
-from lkecore.answers.tables import accuracy, bounds, groups_of, over_relations, paired
+from lkecore.answers.tables import accuracy, bounds, groups_of, over_other_relations, paired
 from lkecore.errors import BadInput
 from lkecore.facts.fact import Relation
 from lkecore.metrics import rules as guesses
@@ -24,7 +24,7 @@ THIRDS = ["short", "long"]
 FACT = ["source", "relation", "fact"]
 
 
-def marks(answers: pd.DataFrame, found: pd.DataFrame, estimator: str, *, seed: int) -> pd.DataFrame:
+def marks(answers: pd.DataFrame, found: pd.DataFrame, estimator: str) -> pd.DataFrame:
     """The best rule, and each model over all facts and over those without a cue, for each source.
 
     Columns: ``source``, ``who`` ("best rule", or the model with what it was asked), ``relations``, and
@@ -39,7 +39,7 @@ def marks(answers: pd.DataFrame, found: pd.DataFrame, estimator: str, *, seed: i
         for model, part in mine.groupby("model", sort=False):
             parts.append(part.assign(who=f"{model}, all facts"))
             parts.append(_enough(part[~part["cue"]]).assign(who=f"{model}, no cue"))
-        each = over_relations(pd.concat(parts), ["source", "who"], seed=seed)
+        each = over_other_relations(pd.concat(parts), ["source", "who"])
         rows.append(bounds(each, "over_relations", "accuracy"))
     columns = ["source", "who", "relations", "accuracy", "low", "high"]
     return pd.concat(rows, ignore_index=True)[columns]

@@ -69,6 +69,22 @@ def over_relations(
     return pd.DataFrame(rows, columns=[*by, *columns])
 
 
+def over_other_relations(
+    answers: pd.DataFrame, by: Sequence[str], *, value: str = "correct", share: bool = True
+) -> pd.DataFrame:
+    """``over_relations`` of the function of this name alone, which takes no bootstrap and no time.
+
+    Columns: ``by``, ``relations``, ``over_relations`` (None of a single relation).
+    """
+    rows, within = [], intervals.SHARE if share else None
+    for key, part in groups_of(answers, by):
+        groups = by_relation(part, value)
+        several = len(groups) > 1
+        found = intervals.mean_over_relations(groups, within=within) if several else None
+        rows.append((*key, len(groups), found))
+    return pd.DataFrame(rows, columns=[*by, "relations", "over_relations"])
+
+
 def over_draws(first: pd.DataFrame, others: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """How far the accuracy moves with the draw of the shots, the column ``draw``, in each group of ``by``.
 

@@ -31,6 +31,6 @@ from lkecore.answers.written import write
 __all__ = [
     "accuracy", "alone", "ask", "ask_pairs", "asked_for", "beside", "beside_single", "beside_truth",
     "beside_worlds", "best", "best_and_worst", "bounds", "carried", "collect", "fewer", "judge", "judge_ways",
-    "keep", "made_by", "opened", "over_draws", "over_other_relations", "over_relations", "paired", "sortable", "tested", "texts",
-    "verdict_table", "words", "write",
+    "keep", "made_by", "opened", "over_draws", "over_other_relations", "over_relations", "paired",
+    "sortable", "tested", "texts", "verdict_table", "words", "write",
 ]  # fmt: skip

@@ -51,6 +51,7 @@ n_shots: int = 50  # pairs shown before the question
 n_facts: int = 25  # test facts of each relation
 n_options: int = 10  # candidate objects of each, or as many as there are
 n_redraws: int = 0  # further draws of shots
+words: bool = False  # ask pairs with a template's words inside, too
 results: str = ""  # profile in results/ that carries this page; empty: none
 n_again: int = 5  # of its questions, for each estimator, are asked again
 shipped: list[str] = []  # profiles in results/ to set beside
@@ -60,6 +61,7 @@ page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
 import numpy as np
+import pandas as pd
 
 from lkecore import answers, facts, figures, papers, prompts, runs
 from lkecore.answers import rules, templates
@@ -109,12 +111,13 @@ answers.words(table_5)
 
 # %% [markdown]
 # IC-LKE in two formats: `iclke-space` is the paper's, with a space inside and between pairs. `iclke-colon` has a
-# colon and a new line there, which small models read more easily. Here is each way of asking for one fact, with two of
-# the pairs.
+# colon and a new line there, which small models read more easily. With `words`, pairs are asked once more with the words
+# of each template in the place of the space ({doc}`14_iclke_separators`). Here is each way of asking for one fact, with two
+# of the pairs.
 
 # %%
 by_pairs = ["iclke-space", "iclke-colon"]
-questions = prompts.beside_templates(sample, by_pairs)
+questions = prompts.beside_templates(sample, by_pairs, words=words)
 for estimator in [e for e, relation in questions if relation == names[0]]:
     print(f"{estimator:12} {prompts.example(estimator, sample)!r}")
 
@@ -215,6 +218,7 @@ dots = templates.by_prompt(together)
 means = answers.bounds(overall, "over_facts", "accuracy")
 means["spread"] = answers.bounds(overall, "spread")["spread"]
 kinds = [*by_pairs, templates.HUMAN_KIND, templates.MINED_KIND]
+kinds += [templates.WORDS_KIND] * (templates.WORDS_KIND in set(dots["kind"]))
 fig = figures.prompt_dots(dots, means, kinds=kinds, marks=marks)
 figures.place(fig, "fig-estimators-mean", dots)
 
@@ -258,8 +262,11 @@ answers.words(beside, digits={"paper": "{:.3f}"}, missing="")
 # minus that of IC-LKE over relations; relations and facts are drawn again.
 
 # %%
-versus = [(a, b) for a in by_pairs for b in kinds[2:]]
+versus = [(a, b) for a in by_pairs for b in kinds[2:4]]
 gaps = templates.apart(together, versus, seed=seed)
+same_shots = templates.first_draws(together)
+inside = [(paper, templates.WORDS_KIND)]
+gaps = pd.concat([gaps, templates.apart(same_shots, inside, seed=seed)])
 steady = templates.steadier(together, by_pairs, seed=seed)
 tested = {key: templates.for_claims(gaps, steady, key) for key in by_pairs}
 by_way = {name: tested[name] for name in (paper, colon)}

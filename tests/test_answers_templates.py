@@ -218,6 +218,18 @@ def test_questions_beside_templates_go_relation_by_relation():
         "capital": [*human, "mmp-1", "mmp-2", "mmp-3"],
     }
     assert json.dumps(made_of["hgp-1", "capital"][0].context).startswith('"The capital of ')
+    # With words each template a second time, its sentence in every pair.
+    both = prompts.beside_templates(drawn, ["iclke-space"], words=True)
+    assert {
+        k: v for k, v in both.items() if not k[0].startswith("iclke-") or k in made_of
+    } == made_of
+    words = [
+        key for key, name in both if name == "film_language" and key not in by["film_language"]
+    ]
+    assert words == ["iclke-hgp-1", "iclke-hgp-2", "iclke-hgp-3", "iclke-mmp-1"]
+    assert (
+        both["iclke-hgp-1", "capital"][0].context.count("The capital of ") == 3
+    )  # two pairs, one gap
 
 
 def test_relations_with_templates_are_those_that_mean_one_of_table_5():
@@ -271,3 +283,22 @@ def test_longer_runs_stand_below_under_names_of_their_own(monkeypatch):
     assert said.endswith("0.38 by a rule without a model.")
     alone = templates.others(templates.by_kind(ours, seed=0), "iclke-space", {})
     assert alone == "No longer run stands beside."
+
+
+def test_words_in_pairs_are_set_against_the_space_of_the_same_shots_by_pencil():
+    """Space, first draw: 3 of 4 and 1 of 4. Words: 1 of 4 and 2 of 4, mean of two templates. A second draw
+    of the space, all right, must not count."""
+    right = {
+        "one": {"iclke-space": "1101", "iclke-hgp-1": "1000", "iclke-mmp-1": "0001"},
+        "two": {"iclke-space": "0010", "iclke-hgp-1": "1110", "iclke-mmp-1": "0010"},
+    }
+    second = made({"one": {"iclke-space": "1111"}, "two": {"iclke-space": "1111"}}).assign(draw=3)
+    first = templates.first_draws(templates.with_draws(made(right), second))
+    gaps = templates.apart(first, [("iclke-space", templates.WORDS_KIND)], seed=0)
+    [row] = gaps.to_dict("records")
+    assert row["over_relations"].estimate == pytest.approx(((3 - 1) / 4 + (1 - 2) / 4) / 2)
+    steady = pd.DataFrame({"model": [], "estimator": [], "relations": [], "over_relations": []})
+    tested = templates.for_claims(gaps, steady, "iclke-space")["IC-separator"]
+    assert list(tested) == [("this page", "m")]
+    colon = templates.apart(made(RIGHT), [("iclke-colon", templates.WORDS_KIND)], seed=0)
+    assert colon.empty and "over_relations" in colon

@@ -22,7 +22,10 @@ from lkecore.metrics import formats
 from lkecore.prompts import HUMAN, MINED, templates_of
 
 HUMAN_KIND, MINED_KIND = "human (HGP)", "mined (MMP)"
+SPACE = "iclke-space"  # the paper's format
+WORDS_KIND = "words in pairs"  # of either origin, in the place of the space inside a pair
 KINDS = dict.fromkeys(HUMAN, HUMAN_KIND) | dict.fromkeys(MINED, MINED_KIND)
+KINDS |= {f"iclke-{name}": WORDS_KIND for name in HUMAN + MINED}
 
 
 DRAW = ", draw "  # between an estimator and the seed of other shots
@@ -53,6 +56,11 @@ def beside(answers: pd.DataFrame, profiles: Sequence[str], notebook: str) -> pd.
             its = with_draws(its, read(name, notebook, apart="draws")[0])
         parts.append(its.assign(model=its["model"] + ON + name))
     return pd.concat(parts, ignore_index=True)
+
+
+def first_draws(answers: pd.DataFrame) -> pd.DataFrame:
+    """The answers behind the first draw of shots alone, as all ways of asking have it."""
+    return answers[~answers["estimator"].str.contains(DRAW, regex=False)]
 
 
 def of_rules(
@@ -163,7 +171,8 @@ def apart(answers: pd.DataFrame, pairs: Sequence[tuple[str, str]], *, seed: int)
             [row] = over_relations(gap, [], value="gap", seed=seed, share=False).to_dict("records")
             row = {"first": first, "second": second, "facts": len(gap)} | row
             rows.append({"model": model} | row)
-    return pd.DataFrame(rows).drop(columns="spread")
+    columns = ["model", "first", "second", "facts", "relations", "over_facts", "over_relations"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def steadier(answers: pd.DataFrame, estimators: Sequence[str], *, seed: int) -> pd.DataFrame:
@@ -204,15 +213,18 @@ def for_claims(
 ) -> dict[str, dict[tuple[str, str], intervals.Interval]]:
     """What :func:`lkecore.answers.verdicts` tests of one estimator, from :func:`apart` and :func:`steadier`.
 
-    The claims: above human templates, above mined ones, and steadier than human ones. Intervals are over
+    The claims: above human templates, above mined ones, steadier than human ones, and, if ``estimator`` is
+    the paper's and pairs with words inside were asked, no different from these. Intervals are over
     relations; a model that was asked a single relation has none.
     """
     mine = _with_source(gaps[gaps["first"] == estimator])
     its = _with_source(steady[steady["estimator"] == estimator])
+    words = mine[(mine["second"] == WORDS_KIND) & (mine["first"] == SPACE)]
     return {
         "IC-above-human": tested(mine[mine["second"] == HUMAN_KIND], "over_relations"),
         "IC-above-mined": tested(mine[mine["second"] == MINED_KIND], "over_relations"),
         "IC-steadier": tested(its, "over_relations"),
+        "IC-separator": tested(words, "over_relations"),
     }
 
 

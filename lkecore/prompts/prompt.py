@@ -247,16 +247,18 @@ def of_sample(sample: Sample, estimators: Sequence[str]) -> dict[tuple[str, str]
 
 
 def beside_templates(
-    sample: Sample, estimators: Sequence[str]
+    sample: Sample, estimators: Sequence[str], *, words: bool = False
 ) -> dict[tuple[str, str], list[Prompt]]:
     """The questions of some estimators and of all the paper's templates, as :func:`of_sample` has them.
 
     Relation by relation: ``estimators`` first, then ``hgp-1`` to ``mmp-3``, as far as a relation has them.
+    With ``words`` also ``iclke-hgp-1`` to ``iclke-mmp-3``: pairs with the words of the template inside.
     """
     found = {}
     for name, drawn in sample.items():
         own = [key for key in templates_of(drawn.relation) if key in HUMAN + MINED]
-        found |= of_sample({name: drawn}, [*estimators, *own])
+        inside = [f"iclke-{key}" for key in own] if words else []
+        found |= of_sample({name: drawn}, [*estimators, *own, *inside])
     return found
 
 

@@ -3,6 +3,7 @@
 import json
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -332,3 +333,30 @@ def test_what_ships_is_small_and_can_be_read():
             assert not frame.duplicated(["relation", "fact"]).any() and "model" not in frame
         elif about["parameters"]:
             assert set(frame["model"]) == set(about["parameters"]["models"]) == set(about["models"])
+
+
+@pytest.mark.parametrize(("fact_set", "checked"), [("atlas", True), ("data/x", False)])
+def test_cues_ship_once_and_checks_only_with_facts_that_are_ours(
+    tmp_path, monkeypatch, fact_set, checked
+):
+    """Two runs, one for each model, about the same two facts."""
+    cues = pd.DataFrame({"relation": "r", "fact": ["f", "g"], "cue_word": [True, False]})
+    for model in "ab":
+        folder = tmp_path / f"run-{model}"
+        folder.mkdir()
+        answers = pd.DataFrame(
+            {"model": model, "relation": "r", "fact": ["f", "g"], "correct": True}
+        )
+        answers.to_parquet(folder / "answers.parquet")
+        answers.assign(question="q").to_parquet(folder / "answers-check.parquet")
+        cues.to_parquet(folder / "answers-cues.parquet")
+    whole = runs.Job(Path("n.py"), {}, {"fact_set": fact_set})
+    row = SimpleNamespace(reads=[], jobs=["a", "b"], whole=whole)
+    monkeypatch.setattr(gather.runs, "run_folder", lambda _, job: tmp_path / f"run-{job}")
+    monkeypatch.setattr(gather.runs, "manifest", lambda _: RECORD)
+    made = gather.gather(SimpleNamespace(profile="p", rows=[row]), tmp_path, tmp_path / "results")
+    names = {path.name for path in made}
+    assert names == {"n.parquet", "n-cues.parquet"} | ({"n-check.parquet"} if checked else set())
+    found = pd.read_parquet(tmp_path / "results" / "p" / "n-cues.parquet")
+    assert found["fact"].astype(str).tolist() == (["f", "g"] if checked else ["1", "2"])
+    assert len(pd.read_parquet(tmp_path / "results" / "p" / "n.parquet")) == 4

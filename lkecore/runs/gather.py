@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from lkecore import facts, runs
+from lkecore.answers import rules
 from lkecore.answers.again import CHECK
 from lkecore.answers.shipped import FOLDER, KEPT
 from lkecore.errors import BadInput
@@ -56,8 +57,9 @@ def gather(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> list[Path]:
             kept = [file for file in kept if not file.endswith(f"-{CHECK}.parquet")]
         for file in kept:
             parts = [pd.read_parquet(each / file) for each in made]
-            # What is said of facts, and not of a model's answers, is the same in all runs.
-            frame = pd.concat(parts, ignore_index=True).drop_duplicates(ignore_index=True)
+            frame = pd.concat(parts, ignore_index=True)
+            if file == rules.FILE:  # it is about the facts, the same in all runs
+                frame = frame.drop_duplicates(ignore_index=True)
             files[file.replace("answers", name, 1)] = packed_for(fact_set, frame)
         if kept:
             abouts[name] = _about(plan, row.whole, manifests)

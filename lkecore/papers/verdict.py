@@ -16,12 +16,8 @@ from lkecore.intervals.interval import Interval
 from lkecore.papers.published import read_table, table
 from lkecore.storage import DATA
 
-OVER = (
-    "relations",
-    "facts",
-    "draws",
-    "pairs",
-)  # what an interval may be taken over, and facts with it
+# What an interval may be taken over, and facts with it.
+OVER = "relations", "facts", "draws", "pairs"
 WHOSE = "paper", "ours", "check"
 
 

@@ -81,7 +81,7 @@ def of_rules(
 def others(overall: pd.DataFrame, estimator: str, of_rule: Mapping[str, float]) -> str:
     """A sentence on the longer runs in a table of :func:`by_kind`: pairs and sentences of each model.
 
-    ``of_rule`` is of :func:`of_rules`.
+    A dash where there are none. ``of_rule`` is of :func:`of_rules`.
     """
     told = []
     for (model,), part in groups_of(overall, ["model"]):
@@ -90,7 +90,7 @@ def others(overall: pd.DataFrame, estimator: str, of_rule: Mapping[str, float]) 
             texts = [of[kind].text() for kind in (estimator, HUMAN_KIND, MINED_KIND)]
             said = "{}: {} from pairs, {} and {} from sentences, {:.2f} by a rule without a model"
             told.append(said.format(model, *texts, of_rule[model]))
-    return f"In longer runs, {'; '.join(told)}." if told else "No longer run stands beside."
+    return f"In longer runs, {'; '.join(told)}." if told else "-"
 
 
 def with_kinds(answers: pd.DataFrame) -> pd.DataFrame:

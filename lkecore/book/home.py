@@ -19,7 +19,7 @@ FILE = "findings.csv"
 QUOTED = [  # (page, name of its finding; "" is its first one), in the order of the first page
     ("10_iclke_relations", "known"),
     ("18_iclke_rules", "rule"),
-    ("13_iclke_estimators", ""),
+    ("13_iclke_estimators", "others"),
     ("11_iclke_shots", ""),
     ("18_iclke_confidence", ""),
     ("50_lab_truth", ""),

@@ -153,7 +153,7 @@ def test_short_and_long_golds_by_pencil():
 
 def test_an_answer_about_a_fact_without_cues_is_refused():
     with pytest.raises(BadInput, match="^1 answers are about facts without cues$"):
-        cued.with_cues(ASKED, LENGTHS[1:])
+        rules.with_cues(ASKED, LENGTHS[1:])
 
 
 def fact(i, subject, object, split):

@@ -21,7 +21,6 @@ RULE = "best rule"
 LEAST_FACTS = 10  # of a relation with a cue, and without one, for a row of its own
 LEAST_THIRD = 5  # short ones of a relation, and long ones, to compare
 THIRDS = ["short", "long"]
-FACT = ["source", "relation", "fact"]
 
 
 def marks(answers: pd.DataFrame, found: pd.DataFrame, estimator: str) -> pd.DataFrame:
@@ -35,32 +34,14 @@ def marks(answers: pd.DataFrame, found: pd.DataFrame, estimator: str) -> pd.Data
         of_rule = rules.as_answers(its, [rules.best(its)]).assign(source=source, who=RULE)
         parts = [of_rule]
         mine = answers[(answers["source"] == source) & (answers["estimator"] == estimator)]
-        mine = with_cues(mine, its)
+        mine = rules.with_cues(mine, its)
         for model, part in mine.groupby("model", sort=False):
             parts.append(part.assign(who=f"{model}, all facts"))
-            parts.append(_enough(part[~part["cue"]]).assign(who=f"{model}, no cue"))
+            parts.append(rules.enough(part[~part["cue"]]).assign(who=f"{model}, no cue"))
         each = over_other_relations(pd.concat(parts), ["source", "who"])
         rows.append(bounds(each, "over_relations", "accuracy"))
     columns = ["source", "who", "relations", "accuracy", "low", "high"]
     return pd.concat(rows, ignore_index=True)[columns]
-
-
-def with_cues(answers: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
-    """Answers with the cues of their facts: ``cue_word``, ``cue_frequent`` and ``cue``, either of them.
-
-    Raises :class:`BadInput` for an answer about a fact whose cues are not there.
-    """
-    told = found[["source", *rules.FACT, *rules.CUES]].assign(fact=found["fact"].astype(str))
-    told["cue"] = told[rules.CUES].any(axis=1)
-    both = answers.assign(fact=answers["fact"].astype(str)).merge(told, on=FACT, validate="m:1")
-    if len(both) < len(answers):
-        raise BadInput(f"{len(answers) - len(both)} answers are about facts without cues")
-    return both
-
-
-def _enough(part: pd.DataFrame, least: int = 2) -> pd.DataFrame:
-    """The answers of relations with ``least`` facts or more."""
-    return part[part.groupby("relation")["fact"].transform("nunique") >= least]
 
 
 def by_relation(
@@ -98,9 +79,7 @@ def alike(answers: pd.DataFrame, found: pd.DataFrame, estimator: str, *, seed: i
         its = found[found["source"] == source]
         if its.empty:
             continue
-        both = part.assign(fact=part["fact"].astype(str)).merge(
-            its.assign(fact=its["fact"].astype(str)), on=FACT, validate="1:1"
-        )
+        both = rules.with_cues(part, its)
         two = ["correct", rules.best(its)]
         groups = [each[two].to_numpy(float).T for _, each in both.groupby("relation", sort=False)]
         r = intervals.correlation_over_relations(groups, seed=seed)
@@ -113,7 +92,7 @@ def with_and_without(answers: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame
 
     A column ``facts`` tells them apart: "all" and "no cue".
     """
-    every = with_cues(answers[answers["source"].isin(found["source"])], found)
+    every = rules.with_cues(answers[answers["source"].isin(found["source"])], found)
     parts = [every.assign(facts="all"), every[~every["cue"]].assign(facts="no cue")]
     return pd.concat(parts, ignore_index=True)
 
@@ -128,7 +107,7 @@ def two_models(answers: pd.DataFrame, estimator: str, *, seed: int) -> pd.DataFr
     rows = []
     for key, part in groups_of(answers[answers["estimator"] == estimator], ["source", "facts"]):
         models = list(part["model"].unique())[:2]
-        wide = _enough(part).pivot_table(
+        wide = rules.enough(part).pivot_table(
             index=["relation", "fact"], columns="model", values="correct", sort=False
         )
         if len(models) == 2:
@@ -149,11 +128,11 @@ def copying(
     other one, in [0, 1]; ``gain``, the difference, an Interval over relations, each counted alike.
     """
     rows = []
-    every = with_cues(answers[answers["source"].isin(found["source"])], found)
+    every = rules.with_cues(answers[answers["source"].isin(found["source"])], found)
     for key, part in groups_of(every, ["source", "model"]):
         others = [name for name in part["estimator"].unique() if name != estimator]
         for shared in (True, False):
-            some = _enough(part[part["cue_word"] == shared], LEAST_FACTS)
+            some = rules.enough(part[part["cue_word"] == shared], LEAST_FACTS)
             pairs = [(estimator, name) for name in others]
             means = some.groupby(["estimator", "relation"])["correct"].mean()
             means = means.groupby("estimator").mean()
@@ -175,7 +154,7 @@ def copied(
     ``source``, ``model``, ``relation``, ``estimator``; ``facts_shared``; ``shared`` and ``not_shared``, texts
     such as "0.06 to 0.48": the accuracies by ``estimator`` and by the other one.
     """
-    every = with_cues(answers[answers["source"].isin(found["source"])], found)
+    every = rules.with_cues(answers[answers["source"].isin(found["source"])], found)
     rows = []
     for key, part in groups_of(every, ["source", "model", "relation"]):
         sizes = part.groupby("cue_word")["fact"].nunique()
@@ -211,11 +190,10 @@ def by_length(
     ``short`` and ``long``, accuracies in [0, 1]; ``short_minus_long``, an Interval over relations. All are
     means over relations, each counted alike.
     """
-    place = (found["length_rank"] - 0.5) / found["n_options"]
+    every = rules.with_cues(answers[answers["estimator"] == estimator], found)
+    place = (every["length_rank"] - 0.5) / every["n_options"]
     third = np.select([place <= 1 / 3, place >= 2 / 3], THIRDS, "")
-    told = found[FACT].assign(fact=found["fact"].astype(str), third=third)
-    every = with_cues(answers[answers["estimator"] == estimator], found)
-    every = every[~every["cue"]].merge(told, on=FACT, validate="m:1")
+    every = every.assign(third=third)[~every["cue"]]
     rows = []
     for key, part in groups_of(every[every["third"] != ""], ["source", "model"]):
         by = part.groupby(["relation", "third"])["correct"]

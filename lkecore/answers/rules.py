@@ -12,6 +12,8 @@ import pandas as pd
 
 from lkecore.answers import shipped
 from lkecore.answers.kept import keep
+from lkecore.answers.tables import by_relation as values_by_relation
+from lkecore.answers.tables import groups_of
 from lkecore.errors import BadInput
 from lkecore.facts.drawn import Sample
 from lkecore.intervals import SHARE, Interval, mean_over_facts, mean_over_relations
@@ -117,6 +119,26 @@ def lacking(answers: pd.DataFrame, found: pd.DataFrame) -> list[str]:
     return [source for source in answers["source"].unique() if source not in known]
 
 
+def with_cues(answers: pd.DataFrame, found: pd.DataFrame, *, named: str = "") -> pd.DataFrame:
+    """Answers with what :func:`cues` says of their facts, and ``cue``: whether they carry one at all.
+
+    Both have a column ``source``. A column that the answers have already stays theirs. Raises
+    :class:`BadInput`, with ``named`` in front, for an answer about a fact whose cues are not there.
+    """
+    key = ["source", *FACT]
+    told = found[[name for name in found if name in key or name not in answers]]
+    told = told.assign(fact=found["fact"].astype(str), cue=found[CUES].any(axis=1))
+    both = answers.assign(fact=answers["fact"].astype(str)).merge(told, on=key, validate="m:1")
+    if len(both) < len(answers):
+        raise BadInput(f"{named}{len(answers) - len(both)} answers are about facts without cues")
+    return both
+
+
+def enough(part: pd.DataFrame, least: int = 2) -> pd.DataFrame:
+    """The answers of relations that are there with ``least`` facts or more."""
+    return part[part.groupby("relation")["fact"].transform("nunique") >= least]
+
+
 def above(
     answers: pd.DataFrame, found: pd.DataFrame, by: Sequence[str], *, seed: int
 ) -> pd.DataFrame:
@@ -135,18 +157,12 @@ def above(
     rows = []
     for source, its in found.groupby("source", sort=False):
         rule = best(its)
-        cued = its[[*FACT, rule]].assign(cue=its[CUES].any(axis=1), fact=its["fact"].astype(str))
-        mine = answers[answers["source"] == source]
-        for key, part in mine.groupby(list(by), sort=False):
-            both = part.assign(fact=part["fact"].astype(str)).merge(cued, on=FACT, validate="m:1")
-            if len(both) < len(part):
-                raise BadInput(
-                    f"{source}: {len(part) - len(both)} answers are about facts without cues"
-                )
-            both["above"] = both["correct"].astype(float) - both[rule]
+        mine = with_cues(answers[answers["source"] == source], its, named=f"{source}: ")
+        mine["above"] = mine["correct"].astype(float) - mine[rule]
+        for key, both in groups_of(mine, by):
             parts = {"all": both, "no cue": both[~both["cue"]], "cue": both[both["cue"]]}
             for name, some in parts.items():
-                some = some[some.groupby("relation")["fact"].transform("size") > 1]
+                some = enough(some)
                 if some.empty:
                     continue
                 row = {"facts": name, "relations": some["relation"].nunique(), "n": len(some)}
@@ -199,7 +215,7 @@ def wide(compared: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 def _over_relations(
     some: pd.DataFrame, value: str, seed: int, within: tuple[float, float] | None
 ) -> Interval:
-    groups = [group.to_numpy(float) for _, group in some.groupby("relation", sort=False)[value]]
+    groups = values_by_relation(some, value)
     if len(groups) > 1:
         return mean_over_relations(groups, within=within)
     return mean_over_facts(groups, seed=seed)

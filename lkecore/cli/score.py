@@ -1,7 +1,6 @@
 """``lke score``: ask one model about one relation."""
 
 import json
-import os
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from lkecore import __version__, facts
 from lkecore.errors import BadInput, nearest
 from lkecore.metrics.rules import RULES
 from lkecore.prompts.prompt import ESTIMATORS, SEPARATORS
+from lkecore.storage import write_whole
 
 # "ic-lke" is iclke-space, and the one that takes other separators.
 ICLKE, EICLKE = "ic-lke", "eiclke"
@@ -153,7 +153,7 @@ def score(
     right = choice.correct(arrays.logprob, arrays.gold)
     interval = intervals.proportion(int(right.sum()), len(right))
 
-    _write(scored.frame, target)
+    write_whole(target, scored.frame.to_parquet(index=False))
     summary = {
         "accuracy": interval.estimate,
         "interval": [interval.low, interval.high],
@@ -216,7 +216,7 @@ def _by_rule(
     right = frame.loc[frame["gold"], "share"].to_numpy()
     # Of a single fact there is no interval.
     found = intervals.mean_over_facts([right], seed=drawn["seed"]) if len(right) > 1 else None
-    _write(frame, target)
+    write_whole(target, frame.to_parquet(index=False))
     summary = {
         "accuracy": right.mean(),
         "interval": found and [found.low, found.high],
@@ -246,10 +246,3 @@ def _target(out: str) -> Path:
     if target.is_dir():
         raise BadInput(f"--out {out}: options.parquet is a folder there")
     return target
-
-
-def _write(frame: Any, target: Path) -> None:
-    """Write a frame under another name of the same folder, then rename it."""
-    part = target.with_name("options.parquet.part")
-    frame.to_parquet(part, index=False)
-    os.replace(part, target)

@@ -199,6 +199,8 @@ compared = rules.above(every, cues, how, seed=seed)
 runs.keep(answers.bounds(compared, "above"), "above-rules.csv")
 shown = rules.wide(compared, how).drop(columns="accuracy")
 print(answers.texts(shown).to_string(index=False))
+lacking = rules.lacking(every, cues)
+print("shipped without cues:", ", ".join(lacking) or "none")
 
 # %% [markdown]
 # **One relation after the other**, beside the rule that does best over all of them. The tables are among the files at the

@@ -104,7 +104,7 @@ def draw_facts(facts: Sequence[Fact], limit: int | None, seed: int) -> tuple[Fac
 def max_options(relation: Relation) -> int:
     """The largest number of options that every fact of the relation can have."""
     objects = relation.objects
-    return min(1 + len(_distractors(fact, objects)) for fact in relation.facts)
+    return min(1 + len(distractors(fact, objects)) for fact in relation.facts)
 
 
 def draw_options(
@@ -124,7 +124,7 @@ def draw_options(
         raise BadInput(f"options must be 2 or more, found {n_options}")
     drawn = []
     for fact in facts:
-        pool = _distractors(fact, objects)
+        pool = distractors(fact, objects)
         if len(pool) < n_options - 1:
             has = (
                 f"the data give {fact.subject!r} of relation {fact.relation} only {len(pool)} others"
@@ -135,13 +135,17 @@ def draw_options(
             most = f"(most possible: {len(pool) + 1})"
             raise BadInput(f"{n_options} options asked for, but {has} {most}")
         rng = np.random.default_rng([seed, int(text_digest(fact.relation, fact.id)[:16], 16)])
-        distractors = [pool[i] for i in rng.choice(len(pool), n_options - 1, replace=False)]
-        options = [fact.object, *distractors]
+        others = [pool[i] for i in rng.choice(len(pool), n_options - 1, replace=False)]
+        options = [fact.object, *others]
         drawn.append(tuple(options[i] for i in rng.permutation(n_options)))
     return drawn
 
 
-def _distractors(fact: Fact, objects: Sequence[str]) -> list[str]:
+def distractors(fact: Fact, objects: Sequence[str]) -> list[str]:
+    """What may stand beside a fact's gold object: the objects that are not true of its subject.
+
+    Where the data give a fact a multiple choice of its own, these are the others in it.
+    """
     if fact.options:
         return [name for name in fact.options if name != fact.object]
     names = fact.true_names

@@ -10,7 +10,13 @@ from lkecore.figures.board import board_dots, board_matrices
 from lkecore.figures.claims import claim_marks
 from lkecore.figures.confidence import kept_lines, over_options, panels, reliability
 from lkecore.figures.doses import dose_lines, dose_panels, reading_curves, size_summaries
-from lkecore.figures.formats import format_panels, format_sizes, interval_marks, separator_bars
+from lkecore.figures.formats import (
+    format_panels,
+    format_sizes,
+    interval_marks,
+    interval_panels,
+    separator_bars,
+)
 from lkecore.figures.models import (
     OTHER_MODEL,
     accuracy_scatter,
@@ -37,7 +43,7 @@ __all__ = [
     "ACCURACY", "DARK", "MARKERS", "Note", "OTHER_MODEL", "PALETTE", "accuracy_bars",
     "accuracy_scatter", "bars_by_model", "board_dots", "board_matrices", "change_by_distance",
     "claim_marks", "cost_lines", "dose_lines", "dose_panels", "findings", "format_panels",
-    "format_sizes", "heat_map", "interval_marks", "kept_lines", "note", "over_options", "pair_scatters",
+    "format_sizes", "heat_map", "interval_marks", "interval_panels", "kept_lines", "note", "over_options", "pair_scatters",
     "paired_bars", "panels", "place", "plain_ticks", "prefix_tree", "prompt_dots",
     "published_dots", "reach_panels", "reading_curves", "reliability", "separator_bars", "sequence_columns",
     "sequence_panel", "shots_curve", "shots_panels", "size_lines", "size_summaries",

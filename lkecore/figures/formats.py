@@ -80,6 +80,37 @@ def interval_marks(
     return ax
 
 
+def interval_panels(
+    frame: pd.DataFrame,
+    *,
+    panel: str,
+    x: str,
+    hue: str,
+    y: str,
+    label: str,
+    line: float | None = None,
+) -> Figure:
+    """A panel of :func:`interval_marks` for each value of `panel`, side by side on one scale.
+
+    `label`: of the vertical axis. `line`: a dashed line across all panels. Colours are the same in all.
+    ValueError as there, and for an empty frame.
+    """
+    check(frame, [panel, x, hue, y, "low", "high"], unique=[panel, x, hue])
+    names, order = frame[panel].unique(), frame[hue].unique().tolist()
+    size = {"figsize": (2 + 4 * len(names), 4.2), "layout": "constrained"}
+    fig, axes = plt.subplots(1, len(names), sharey=True, squeeze=False, **size)
+    marks = {}
+    for ax, name in zip(axes[0], names, strict=True):
+        interval_marks(frame[frame[panel] == name], ax, x=x, hue=hue, y=y, hue_order=order)
+        if line is not None:
+            ax.axhline(line, color=DARK, ls="dashed", lw=1)
+        ax.set_title(name, fontsize="medium")
+        marks |= dict(zip(*ax.get_legend_handles_labels()[::-1], strict=True))
+    axes[0, 0].set_ylabel(label)
+    fig.legend(marks.values(), marks, loc="outside upper center", ncols=len(marks), frameon=False)
+    return fig
+
+
 def format_panels(frame: pd.DataFrame, *, chance: float) -> Figure:
     """A panel for each model: accuracy by the sign inside a pair, and by the sign between pairs.
 

@@ -38,13 +38,13 @@
 #   all in a block.
 #
 # The paper has four models of 7 to 12 billion parameters (`params/iclke_paper.yaml`), and one sequence of each kind for
-# each of them.
+# each.
 
 # %% [markdown]
 # ## Parameters
 #
-# A model such as `smollm2` is asked about `relation` of `fact_set`. A model of the lab is asked about its own world, and
-# only about facts that the text told often: there we know that the model could know them. An `-unplanted` model has read
+# A model such as `smollm2` is asked about `relation` of `fact_set`, a model of the lab about its own world, and
+# only about facts that the text told often: those it could know. An `-unplanted` model has read
 # the same text told of others. It is a {term}`negative control`: it knows none of these facts, and has nothing to lose.
 # The names that end in `_lab` are for models of the lab.
 
@@ -56,7 +56,7 @@ models: list[str] = [
 ]
 fact_set: str = "atlas"
 relation: str = "country_of_city"
-invented: str = "place"  # kind of invented subject that fits the relation
+invented: str = "word"  # kind of invented subject, see Prompts
 n_pairs: int = 80  # of a sequence
 n_draws: int = 4  # of pairs, their order and the replaced places
 relation_lab: str = "birth_year"
@@ -89,8 +89,8 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# The paper takes birth years, which a small model hardly knows. The relation here was chosen on other draws: one of which
-# the default model knows something, with many facts. Of a world we take the {term}`planted facts <planted fact>` that
+# The paper takes birth years, which a small model hardly knows. The relation here was chosen on other draws: one with many
+# facts, of which the default model knows something. Of a world we take the {term}`planted facts <planted fact>` that
 # stood in at least `n_told_lab` lists of the text. They are few, so draws differ in the order and in what is replaced
 # rather than in the facts.
 
@@ -115,7 +115,11 @@ for model, (whole, some) in known.items():
 #   of some fact of the relation, drawn at random;
 # - *incorrect*, at the very same places: the subjects stay, and get an object that is not true of them.
 #
-# Two choices are ours. No two distributed places touch, and the last place is never one of them: so each replaced
+# An invented subject must hint at no object, else its pair is wrong rather than unknown. A `word` is three syllables put
+# together by chance. The paper's invented persons say nothing of a year; an invented American town would say much of
+# its country.
+#
+# Two choices are ours. No two distributed places touch, and none is the last: so each replaced
 # pair has a right one directly behind it. And a block begins in the second half, where the pattern is clear to the model.
 
 # %% covers=["IC-D5", "IC-D6"]
@@ -137,7 +141,7 @@ print(probes.replaced_pairs(made).to_string(index=False))
 
 # %% [markdown]
 # These are the first two places of a block. What tells unknown and incorrect pairs apart is the subject: may the model
-# know it? Of the two formats, `iclke-space` is the paper's; `iclke-colon` marks where a pair ends.
+# know anything of it? Of the two formats, `iclke-space` is the paper's; `iclke-colon` marks where a pair ends.
 
 # %%
 five = made[models[0]][seed]
@@ -148,10 +152,10 @@ for name in estimators:
 # ## Scores
 #
 # A model reads a sequence once, and gives the probability of every object on its way, each after all that
-# stands before it. It is the probability of the whole object, as in the paper's figures. It is not
+# stands before it. It is the probability of the whole object, as in the paper's figures, and not
 # shared among options, as {term}`confidence` is: there is no {term}`chance`, and a model that has no idea comes near zero.
 #
-# Beside this run stand shipped ones, if any. They are **not this run**.
+# Shipped runs stand beside it, if any. They are **not this run**.
 
 # %%
 this = "12_iclke_sequence"
@@ -182,13 +186,13 @@ print(f"the paper's Mistral-7B settles at {settled}")
 answers.words(answers.texts(levels), digits=2)
 
 # %% [markdown]
-# **Now the neighbours.** Each of them is right in all sequences of a draw, at the same place, so it is compared
+# **Now the neighbours.** Each is right in all sequences of a draw, at the same place, so it is compared
 # with itself: its probability `with` the replacement and `without`. Neighbours of distributed places are the pairs
 # directly behind; those of a block are the first `n_behind` behind it.
 #
 # `change` is the ratio of these two means, minus 1. For the intervals the draws are drawn again, and within each draw
-# its own places. A handful of draws is few, and where whole draws differ most, the interval is too narrow. Hence the lowest
-# and the highest change of a single draw (`least`, `most`). And the draws of a world share their facts: there, an interval
+# its own places. With few draws that differ much the interval is too narrow. Hence the lowest
+# and the highest change of a single draw (`least`, `most`). The draws of a world share their facts: there, an interval
 # speaks of other orders and places, not of other facts.
 #
 # `share` is about the replaced pairs themselves: the probability of what stands there, divided by that of the right
@@ -204,7 +208,7 @@ answers.words(answers.texts(table), digits=2)
 
 # %% [markdown]
 # **How far does a disturbance reach?** {numref}`fig-sequence-reach` has the same change at each distance behind the last
-# replaced pair. Behind a block, five distances are put together. The intervals are over pairs, as if each stood in a text of its own: take them as rough.
+# replaced pair. Behind a block, five distances are put together. The intervals are over pairs, as if each had a text of its own: take them as rough.
 
 # %%
 reach = sequence.reach(every, each, n_behind=n_behind, seed=seed)
@@ -216,7 +220,7 @@ tests = sequence.tests(
 tests = sequence.every_test(tests, changes, gone)
 
 # %% [markdown]
-# What this page says at its top is put together from these tables. No number in it is typed.
+# The sentences at the top are made of these tables; no number is typed.
 
 # %% tags=["hide-input"]
 best = levels.loc[levels[levels["source"] == "this page"]["last"].idxmax()]
@@ -243,7 +247,7 @@ figures.note("carried", answers.carried(ours))
 #
 # In {numref}`fig-sequence-reach`, at the top, see whether the marks lie below the line at 0, those of
 # incorrect pairs lower than those of unknown ones, and whether they come back with distance.
-# Then look at the level in the title: a ratio of small numbers moves far.
+# The level stands in the title: a ratio of small numbers moves far.
 
 # %% tags=["hide-input"]
 panels = changes.assign(model=sequence.named(changes))
@@ -272,8 +276,8 @@ figures.sequence_columns(one[here], fig)
 figures.place(fig, "fig-sequence-panels", one[here])
 
 # %% [markdown]
-# {numref}`fig-sequence-shipped` is the same for the shipped results, if there are any. Those of `params/kamel.yaml` have
-# the paper's facts, birth years of laureates, and its numbers of pairs.
+# {numref}`fig-sequence-shipped` is the same for shipped results, if there are any. Those of `params/kamel.yaml` have
+# the paper's facts, birth years of laureates, and its 200 pairs.
 #
 # ```{glue:figure} fig-sequence-shipped
 # :name: fig-sequence-shipped
@@ -293,12 +297,12 @@ figures.place(beside, "fig-sequence-shipped", one[~here])
 # **Numbers.** The data of the paper's figures are lost in our copy, so they are not drawn here.
 #
 # **Claims.** What each means in numbers stands in `lkecore/data/claims.csv` since before the first run of this page. The
-# paper gives no margins. Ours are: a change of less than a tenth is *hardly any*, of more than a tenth *lower*. So many
-# intervals of 95 % stand behind this table that one or two may miss by chance alone.
+# paper gives no margins. Ours are: a change of less than a tenth is *hardly any*, of more than a tenth *lower*. Of so many
+# intervals one or two may miss by chance alone.
 #
 # *Little to lose* marks a verdict where the level is below a tenth of the paper's: the mean of the clean sequences over
 # their last quarter for "rises", over their second half for "settles", and else that of the right pairs without
-# replacement. A line along the bottom is level, and no neighbour can disturb it: such a verdict says nothing of the claim.
+# replacement. Nothing can disturb a line along the bottom: such a verdict says nothing of the claim.
 
 # %%
 tested, marks = sequence.judged_by(tests, little=settled / 10)
@@ -318,12 +322,11 @@ answers.words(sequence.verdicts_by_model(judged))
 #
 # **Where to look for reasons.** If the claim on incorrect pairs fails at a level well above zero, it is not for want
 # of knowledge. One reason may be size: to doubt a list, a model must hold what it knows against what
-# stands there, and the paper's models are larger. Another reason is what a
-# model has read. The text of a world repeats each fact as it is, so a model of the lab had no reason to learn that a list
-# can be doubted. The exercise looks for a third.
+# stands there, and the paper's models are larger. Another is what a model has read. The text of a world repeats each fact
+# as it is, so a model of the lab never learned that a list can be doubted.
 #
 # If unknown pairs disturb *more* than incorrect ones, compare the two formats. In `iclke-space`
-# nothing marks where a pair ends, and a row of strange names may cost the model the pattern itself. If `iclke-colon` takes
+# nothing marks where a pair ends, and a row of strange words may cost the model the pattern itself. If `iclke-colon` takes
 # the disturbance away, it was a matter of the pattern, not of knowledge.
 
 # %% [markdown]
@@ -363,7 +366,7 @@ sure = sequence.of_the_sure(
 answers.words(answers.texts(sure))
 
 # %% [markdown]
-# Read this with care. Pairs that were chosen because they were high can hardly rise, so that even an idle replacement
+# Read this with care. Pairs chosen because they were high can hardly rise, so that even an idle replacement
 # lowers them a little. But unknown and incorrect pairs are treated alike, and may be compared. (Intervals over pairs.)
 #
 # ````{solution-end}
@@ -371,7 +374,8 @@ answers.words(answers.texts(sure))
 
 # %% [markdown]
 # To ask another model, or about other facts, put this into a file such as `params/mine.yaml`, then call
-# `lke run params/mine.yaml`. Choose the kind of invented subjects that fits: person, place, company or title.
+# `lke run params/mine.yaml`. Invented subjects are a word, person, company or title: the last three
+# only where such a name hints at no object.
 #
 # ```yaml
 # profile: mine

@@ -224,7 +224,7 @@ def test_a_model_that_ships_has_its_profile_behind_its_name():
 def made(n_draws=2, **more):
     whole, known = pool.known("atlas", "capital")
     how = {"n_pairs": 10, "share_replaced": 0.2, "n_first": 2, "n_behind": 2, "seed": 3} | more
-    return probes.draw_probes(known, whole.facts, "place", n_draws=n_draws, **how)
+    return probes.draw_probes(known, whole.facts, "word", n_draws=n_draws, **how)
 
 
 def test_the_door_gives_a_row_for_each_pair_that_the_scorer_gives(tmp_path, monkeypatch):

@@ -1,14 +1,17 @@
 """Sequences: what stands where in a long prompt, against the paper's example and by counting."""
 
+import re
 from collections import Counter
-from itertools import combinations
+from itertools import combinations, permutations
 
 import pytest
+from faker.providers.lorem import en_US
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest, chisquare
+from scipy.stats import binomtest, chi2_contingency, chisquare
 
 from lkecore.errors import BadInput
+from lkecore.facts import sets
 from lkecore.facts.fact import Fact
 from lkecore.prompts.eiclke import slots
 from lkecore.prompts.prompt import many_shot
@@ -174,10 +177,46 @@ def test_replacements_that_cannot_be_made_are_refused(call, message):
 
 
 def test_more_names_than_there_are_are_refused(monkeypatch):
-    monkeypatch.setattr("faker.providers.address.Provider.city", lambda self: "Onlyville")
-    assert invented("place", 1, ["Elsewhere"], 0) == ("Onlyville",)
-    with pytest.raises(BadInput, match="2 invented names of kind place asked for, and Faker has 1"):
-        invented("place", 2, ["Elsewhere"], 0)
+    monkeypatch.setattr("faker.providers.company.Provider.company", lambda self: "Only Ltd")
+    assert invented("company", 1, ["Other Ltd"], 0) == ("Only Ltd",)
+    with pytest.raises(
+        BadInput, match="2 invented names of kind company asked for, and there are 1"
+    ):
+        invented("company", 2, ["Other Ltd"], 0)
+    with pytest.raises(BadInput, match="1 invented names of kind word asked for, and there are 0"):
+        invented("word", 1, [*"bdgkmpvz"], 0)  # each begins with a name that is taken
+
+
+def test_invented_towns_with_a_country_drawn_behind_are_no_longer_made():
+    with pytest.raises(BadInput, match="unknown kind of invented names 'place'; there are: word"):
+        invented("place", 1, [], 0)
+
+
+def test_words_have_their_shape_and_are_no_word_of_the_facts_nor_of_english():
+    """The oracle knows the shape as a pattern, and looks at every pair and every word by itself."""
+    facts = [fact for name in sets.relations("atlas") for fact in sets.load("atlas", name).facts]
+    names = {name for fact in facts for name in (fact.subject, fact.object)}
+    found = invented("word", 300, names, seed=2)
+    shape = re.compile("[BDGKMPVZ][aeiou][bdfgmpvz]([bdgkmpvz][aeiou]){2}[bdfgmpvz]")
+    assert all(shape.fullmatch(name) for name in found)
+    low = [name.casefold() for name in found]
+    assert not [pair for pair in permutations(low, 2) if pair[1].startswith(pair[0])]
+    for name in {name.casefold() for name in names}:
+        assert not [word for word in low if word.startswith(name) or name.startswith(word)]
+    real = {word for name in names for word in re.findall(r"\w+", name.casefold())}
+    english = {word for words in en_US.Provider.parts_of_speech.values() for word in words}
+    assert not set(low) & (real | english)
+
+
+def test_no_syllable_of_a_word_goes_with_the_object_that_stands_behind_it():
+    """A test of independence by scipy: whether a word's first letter tells which of two objects follows."""
+    relation = [Fact(str(i), "r", f"s{i}", f"o{i % 2}") for i in range(800)]
+    counts = Counter(
+        (pair.subject[0], pair.object) for pair in unknown_pairs(relation, relation, "word", seed=4)
+    )
+    table = [[counts[letter, name] for letter in "BDGKMPVZ"] for name in ("o0", "o1")]
+    assert sum(map(sum, table)) == 800
+    assert chi2_contingency(table).pvalue > 1e-4  # 1 in 10,000 seeds would fail by chance
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -5,7 +5,7 @@ reads it once has answered at each of them: how probable was this object, after 
 EIC-LKE puts questions between the shots.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +16,10 @@ from lkecore.prompts.prompt import check_between, many_shot
 
 # --- one long sequence of pairs, with replacements (IC-S5) ------------------------------------------
 
-KINDS = ("person", "place", "company", "title")  # of invented names
+KINDS = ("word", "person", "company", "title")  # of invented names
+# The letters of a word, in turn. Without l, n, r, s and t, which most words of Europe's languages have.
+FIRST, VOWELS, CLOSING = "bdgkmpvz", "aeiou", "bdfgmpvz"
+WORD = tuple(tuple(some) for some in (FIRST, VOWELS, CLOSING, *(FIRST, VOWELS) * 2, CLOSING))
 PLACES = ("distributed", "block")  # where pairs are replaced
 
 
@@ -113,37 +116,53 @@ def places(
 def invented(kind: str, n: int, taken: Iterable[str], seed: int) -> tuple[str, ...]:
     """``n`` names that are made up (IC-D5): no two alike, none of them ``taken``, case aside.
 
-    ``kind`` is one of ``KINDS``. They sound American, as Faker makes them. One may by chance be the
-    name of somebody whom the facts do not have. Raises :class:`BadInput` for another kind, and for
-    more names than Faker has.
+    ``kind`` is one of ``KINDS``. A ``word`` has three syllables put together by chance, so that
+    nothing in it hints at a language or a country, and fits every relation. It does not begin with a
+    name that is taken, nor such a name with it. The other kinds sound American, as Faker makes
+    them: they are unknown only where a name says nothing of the object, as with people and their
+    birth years. One of any kind may by chance be the name of something that the facts do not have.
+    Raises :class:`BadInput` for another kind, and where there are fewer names.
+
+    >>> invented("word", 3, [], seed=0)
+    ('Kugdukog', 'Boddopuv', 'Mozpamef')
     """
     if kind not in KINDS:
         raise BadInput(f"unknown kind of invented names {kind!r}; {nearest(kind, KINDS)}")
+    make = _maker(kind, seed)
+    known = {name.casefold() for name in taken}
+    found: dict[str, str] = {}
+    for _ in range(100 * n):
+        if len(found) == n:
+            break
+        name = make()
+        low = name.casefold()
+        near = kind == "word" and any(
+            low.startswith(each) or each.startswith(low) for each in known
+        )
+        if not near and low not in known and low not in found:
+            found[low] = name
+    if len(found) < n:
+        raise BadInput(f"{n} invented names of kind {kind} asked for, and there are {len(found)}")
+    return tuple(found.values())
+
+
+def _maker(kind: str, seed: int) -> Callable[[], str]:
+    """What makes the next name of a kind."""
+    if kind == "word":
+        rng = np.random.default_rng([seed, 4])
+        return lambda: "".join(rng.choice(some) for some in WORD).capitalize()
     from faker import Faker  # takes a tenth of a second, which most commands need not wait
 
     fake = Faker("en_US")
     fake.seed_instance(seed)
-    make = {
+    return {
         "person": lambda: f"{fake.first_name()} {fake.last_name()}",
-        "place": fake.city,
         "company": fake.company,
         "title": lambda: (
             f"The {fake.word(part_of_speech='adjective').title()} "
             f"{fake.word(part_of_speech='noun').title()}"
         ),
     }[kind]
-    not_free = {name.casefold() for name in taken}
-    found: list[str] = []
-    for _ in range(100 * n):
-        if len(found) == n:
-            break
-        name = make()
-        if name.casefold() not in not_free:
-            not_free.add(name.casefold())
-            found.append(name)
-    if len(found) < n:
-        raise BadInput(f"{n} invented names of kind {kind} asked for, and Faker has {len(found)}")
-    return tuple(found)
 
 
 def unknown_pairs(

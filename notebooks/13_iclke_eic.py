@@ -50,8 +50,8 @@ relations: list[str] = ["capital"]  # empty: all with templates of the paper
 n_shots: int = 50  # pairs of IC-LKE; EIC-LKE's first slot stands behind them
 n_eic_shots: int = 100  # pairs of EIC-LKE, or as many as there are to show
 n_every: int = 5  # pairs from one slot of EIC-LKE to the next
-n_options: int = 10  # candidate objects of each fact
-n_facts: int = 20  # test facts of each relation
+n_options: int = 10  # candidate objects of each, or as many as there are
+n_facts: int = 20  # test facts of each relation, or as many as there are
 results: str = ""  # profile in results/ that carries this page; empty: none
 n_again: int = 10  # of its questions, for each estimator, are asked again
 seed: int = 0  # draws shots, facts, options, their order and resamples
@@ -72,13 +72,15 @@ figures.style()
 # ## Facts
 #
 # For each relation shots, facts and options are drawn once, and all ways of asking share them. Only relations for which
-# the paper prints templates can be asked.
+# the paper prints templates can be asked. `fewer` says where a relation has fewer options or facts than the parameters ask
+# for. Each relation counts alike all the same.
 
 # %%
 names = prompts.with_templates(fact_set, relations)
 drawn = {"n_shots": n_shots, "n_options": n_options, "seed": seed}
-sample = facts.draw(fact_set, names, n_facts=n_facts, least=1, **drawn)
-facts.check_facts(sample, n_facts)
+drawn |= {"n_facts": n_facts, "take_fewer": True}
+sample = facts.draw(fact_set, names, least=1, **drawn)
+facts.check_facts(sample, n_facts, take_fewer=True)
 seen = facts.overview(sample, n_options=n_options, n_facts=n_facts)
 print(seen.to_string(index=False))
 
@@ -129,7 +131,9 @@ how = {"dtype": dtype, "page": page}
 source = {"results": results, "notebook": "13_iclke_eic", "n_again": n_again}
 source |= how | {"keep_scores": True}
 ours = answers.ask(models, questions, "answers.parquet", **source)
-print(f"{len(ours):,} questions, {n_options} options each")
+offered = ours.groupby("relation", sort=False)["n_options"].first()
+few, many = offered.min(), offered.max()
+print(f"{len(ours):,} questions, with {few} to {many} options")
 
 # %% [markdown]
 # What does it cost? Most answers may come from the cache, which says nothing about that. So tokens are counted, and the
@@ -172,7 +176,7 @@ answers.words(cost, digits=digits, missing="")
 # is the more expensive one.
 
 # %%
-scale = costs.at_scale(spent, n_options=n_options)
+scale = costs.at_scale(spent)
 answers.words(scale, digits=2)
 
 # %% [markdown]
@@ -234,7 +238,8 @@ figures.note("carried", answers.carried(ours))
 alone = templates.by_relation(ours, seed=seed)
 measured = answers.bounds(alone, "accuracy")
 runs.keep(measured, "accuracy-by-relation.csv")
-fig = figures.bars_by_model(measured, hue="kind", chance=1 / n_options)
+chance = (1 / offered).mean()
+fig = figures.bars_by_model(measured, hue="kind", chance=chance)
 figures.place(fig, "fig-eic-kinds", measured)
 
 # %% [markdown]
@@ -291,7 +296,8 @@ answers.words(judged.drop(columns=["id", "source", "mark"]))
 
 # %%
 of_eic = spent[spent["estimator"] == "eiclke"]
-assert (of_eic["strings"] == of_eic["groups"] * n_options).all()
+each = of_eic["groups"] * of_eic["relation"].map(offered)
+assert (of_eic["strings"] == each).all()
 assert (spent["ours"] <= spent["one_by_one"]).all()
 mean = measured.groupby(["model", "kind"])["accuracy"].mean().unstack()
 found = gaps[gaps["second"] == paper].set_index("model")["over_facts"]
@@ -312,10 +318,7 @@ assert np.allclose([gain.estimate for gain in found], expected)
 # ````
 
 # %%
-tried = {
-    n: costs.at_scale(spent, n_options=n_options, to_options=n)
-    for n in (2, 10, 100)
-}
+tried = {n: costs.at_scale(spent, to_options=n) for n in (2, 10, 100)}
 table = pd.concat(tried, names=["options"]).reset_index("options")
 ratios = ["options", "model", "relation", "times_one_by_one", "times_ours"]
 answers.words(table[ratios], digits=2)

@@ -19,7 +19,7 @@
 # ```
 #
 # What to see: how far the first bar clears its white-rimmed mark; how much is left when the output must begin with the
-# object; and whether the kinds of prompts come in the same order in writing and in ranking.
+# object; and whether kinds come in the same order in writing and in ranking.
 #
 # Afterwards you will be able to say
 #
@@ -40,10 +40,10 @@
 # - after fine-tuning fewer are found, as with options.
 #
 # The paper says the second in words: Figure 16 shows "the same pattern" (Section 4.2.2). The first it says only
-# of options (Figure 3). That it should hold of writing, too, is our reading of what the figure is for.
+# of options (Figure 3). That it should hold of writing, too, is our reading.
 #
 # Writing is more expensive than ranking: each new token needs a {term}`forward pass` after the one before it. So by
-# default this page asks about few facts.
+# default few facts are asked.
 
 # %% [markdown]
 # ## Parameters
@@ -64,7 +64,8 @@ lab_kinds: list[str] = ["iclke-space", "template-1", "template-5"]
 lab_facts: int = 40  # facts of each relation of the lab, all continued
 lab_window: int = 384  # tokens of a row that the lab's models were trained on
 n_shots: int = 50  # pairs shown before the question, for IC-LKE
-n_options: int = 10  # candidate objects of each, for the ranking
+n_redraws: int = 0  # further draws of shots
+n_options: int = 10  # candidate objects of each, or as many as there are
 n_tokens: int = 50  # new tokens of an output
 results: str = ""  # profile in results/ that carries this page; empty: none
 n_again: int = 4  # of its questions, for each estimator, are asked again
@@ -91,7 +92,6 @@ figures.style()
 # sentences or in both.
 #
 # All facts below are asked with options. The first of them are continued, too, and everything on this page is about these.
-# Where they have few different objects, a model that always writes the most frequent one will often be right.
 
 # %%
 written.check(kinds, lab_kinds, n_written=n_written, n_facts=n_facts)
@@ -110,6 +110,7 @@ for spec in dict.fromkeys(spec for [spec] in about.values()):
         seed=seed,
         among=set(states(spec).query(often)["fact"]) if of_lab else None,
         exactly=True,
+        take_fewer=True,
     )
     first[spec] = lab_facts if of_lab else n_written
 
@@ -125,14 +126,16 @@ for spec, sample in samples.items():
 #
 # The prompts are those of the other pages: pairs for IC-LKE, with one space everywhere, and templates without any
 # example. Only the {term}`context` is used for writing. An IC-LKE prompt says with its examples in what form it
-# wants an answer. A template says nothing on where to stop.
+# wants an answer. A template says nothing on where to stop. With `n_redraws`, pairs are drawn again, and a fact counts
+# with its mean over all draws.
 
 # %%
+seeds = range(seed + 1, seed + 1 + n_redraws)
 questions = {
     (spec, *key): made
     for spec, sample in samples.items()
     for key, made in prompts.of_kinds(
-        sample, lab_kinds if lab.is_name(spec) else kinds
+        sample, lab_kinds if lab.is_name(spec) else kinds, draws=seeds
     ).items()
 }
 to_write = {key: made[: first[key[0]]] for key, made in questions.items()}

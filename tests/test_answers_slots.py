@@ -166,12 +166,16 @@ def test_costs_are_those_of_all_strings_by_brute_force(sample):
 
 
 def test_cost_at_another_scale_is_worked_out_from_lengths():
-    columns = ["model", "relation", "estimator", "facts", "one_by_one", "ours", "groups", "shared"]
+    columns = ["model", "relation", "estimator", "facts", "strings"]
+    columns += ["one_by_one", "ours", "groups", "shared"]
     rows = [
-        ("m", "r", "iclke-space", 20, 45_000, 600, 1, 200),
-        ("m", "r", "eiclke", 20, 11_000, 6_400, 2, 200),
+        ("m", "r", "iclke-space", 20, 200, 45_000, 600, 1, 200),
+        ("m", "r", "eiclke", 20, 20, 11_000, 6_400, 2, 200),
+        ("m", "few", "iclke-space", 20, 100, 22_500, 600, 1, 200),  # half the options
+        ("m", "few", "eiclke", 20, 10, 5_500, 3_400, 2, 200),
     ]
-    [row] = costs.at_scale(pd.DataFrame(rows, columns=columns), n_options=10).to_dict("records")
+    frame = pd.DataFrame(rows, columns=columns)
+    row, few = costs.at_scale(frame).to_dict("records")
     # 20 times the facts and 10 times the options: 200 strings for one here.
     assert row["iclke-space, one_by_one"] == pytest.approx(9.0)
     assert row["eiclke, one_by_one"] == pytest.approx(2.2)
@@ -179,3 +183,7 @@ def test_cost_at_another_scale_is_worked_out_from_lengths():
     assert row["eiclke, ours"] == pytest.approx((40 * 200 + 6_000 * 200) / 1e6)  # in 40 groups
     assert row["times_one_by_one"] == pytest.approx(2.2 / 9)
     assert row["times_ours"] == pytest.approx(1_208_000 / 80_200)
+    # 5 options instead of 10, and strings of the same lengths: the same at the paper's 100.
+    assert few["iclke-space, one_by_one"] == pytest.approx(9.0)
+    assert few["eiclke, one_by_one"] == pytest.approx(2.2)
+    assert few["eiclke, ours"] == pytest.approx((40 * 200 + 3_000 * 400) / 1e6)

@@ -256,6 +256,15 @@ def test_templates_of_a_kind_are_those_of_table_5():
     words = rows[0]["template"].replace("{subject}", subject)
     assert found["mmp", "mmp-1", "capital"][0].context == words
     assert [key[1] for key in found if key[0] != "mmp"] == ["iclke-space"] * 2 + ["template-2"] * 2
+    again = of_kinds(sample, ["iclke-space", "mmp"], draws=[1, 2])
+    assert {key: again[key] for key in found if key in again} == {
+        key: found[key] for key in found if key[0] != "template-2"
+    }
+    names = ["iclke-space", "iclke-space, draw 1", "iclke-space, draw 2"]
+    assert [e for kind, e, name in again if (kind, name) == ("iclke-space", "capital")] == names
+    by_draw = [again["iclke-space", name, "capital"] for name in names]
+    assert len({prompts[0].context for prompts in by_draw}) == 3
+    assert len({tuple(p.options for p in prompts) for prompts in by_draw}) == 1
     years = draw("atlas", ["film_year", "capital"], n_shots=2, n_facts=2, n_options=3, seed=0)
     with pytest.raises(BadInput, match="relation film_year has no hgp in Table 5"):
         of_kinds(years, ["hgp"])

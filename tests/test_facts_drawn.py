@@ -146,6 +146,19 @@ def test_overview_says_what_there_is_and_what_is_fewer(spec):
         assert overview(sample, n_options=3, n_facts=n)["fewer"].tolist() == ["", ""]
 
 
+def test_fewer_facts_than_wanted_are_refused_unless_fewer_may_be_taken(spec):
+    sample = facts.draw(spec, n_shots=1, n_facts=9, n_options=3, seed=0)
+    facts.check_facts(sample, 5)
+    facts.check_facts(sample, 9, take_fewer=True)
+    with pytest.raises(BadInput, match="n_facts 9: r has 5 to ask"):
+        facts.check_facts(sample, 9)
+    for few in (False, True):
+        with pytest.raises(BadInput, match="n_facts 1: must be 2 or more"):
+            facts.check_facts(sample, 1, take_fewer=few)
+    with pytest.raises(BadInput, match="n_facts 9: r has 1 to ask"):
+        facts.check_facts(small(), 9, take_fewer=True)
+
+
 def test_overview_marks_relations_that_pass_the_papers_filter():
     """More than 500 facts and 100 objects (IC-D2): of these, airports alone."""
     names = ["airport_code", "film_language", "capital"]  # 858 and 858, 1198 and 39, 227 and 226

@@ -122,18 +122,19 @@ def _apart(lm: Model, group: Slots, scores: pd.DataFrame) -> float:
     return max(gaps)
 
 
-def at_scale(
-    costs: pd.DataFrame, *, n_options: int, n_facts: int = 400, to_options: int = 100
-) -> pd.DataFrame:
+def at_scale(costs: pd.DataFrame, *, n_facts: int = 400, to_options: int = 100) -> pd.DataFrame:
     """What the paper's number of facts and options would take, in millions of tokens.
 
-    Worked out from the lengths in a frame of :func:`measure`, whose facts have ``n_options``: nothing
-    is run. Columns: ``model``, ``relation``; ``one_by_one`` and ``ours`` of each estimator, as in
-    "eiclke, ours"; ``times_one_by_one`` and ``times_ours``: EIC-LKE over the other. Below 1 EIC-LKE saves.
-    ``ours`` is too high for IC-LKE: each subject is counted once for every option.
+    Worked out from the lengths in a frame of :func:`measure`: nothing is run. The facts of a relation have
+    the same number of options there, which need not be that of another relation. Columns: ``model``,
+    ``relation``; ``one_by_one`` and ``ours`` of each estimator, as in "eiclke, ours";
+    ``times_one_by_one`` and ``times_ours``: EIC-LKE over the other. Below 1 EIC-LKE saves. ``ours`` is too
+    high for IC-LKE: each subject is counted once for every option.
     """
-    as_many = n_facts / costs["facts"] * to_options / n_options  # strings there for one here
     eic = costs["estimator"] == TOGETHER
+    # Strings are one for each option: of each fact by itself, or of each group of facts.
+    n_options = costs["strings"] / costs["groups"].where(eic, costs["facts"])
+    as_many = n_facts / costs["facts"] * to_options / n_options  # strings there for one here
     groups = (costs["groups"] * n_facts / costs["facts"]).where(eic, 1)
     own = costs["ours"] - costs["groups"] * costs["shared"]
     found = costs[["model", "relation", "estimator"]].assign(

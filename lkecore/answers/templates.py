@@ -20,6 +20,7 @@ from lkecore.answers.verdicts import tested
 from lkecore.facts import Sample
 from lkecore.metrics import formats
 from lkecore.prompts import HUMAN, MINED, templates_of
+from lkecore.prompts.draws import DRAW
 
 HUMAN_KIND, MINED_KIND = "human (HGP)", "mined (MMP)"
 SPACE = "iclke-space"  # the paper's format
@@ -27,8 +28,6 @@ WORDS_KIND = "words in pairs"  # of either origin, in the place of the space ins
 KINDS = dict.fromkeys(HUMAN, HUMAN_KIND) | dict.fromkeys(MINED, MINED_KIND)
 KINDS |= {f"iclke-{name}": WORDS_KIND for name in HUMAN + MINED}
 
-
-DRAW = ", draw "  # between an estimator and the seed of other shots
 ON = " on "  # between a model and the profile that ships its answers
 
 

@@ -98,12 +98,15 @@ def draw(
     return sample
 
 
-def check_facts(sample: Sample, n_facts: int) -> None:
-    """Raise :class:`BadInput` unless every relation of a sample has ``n_facts`` facts to ask, 2 or more."""
+def check_facts(sample: Sample, n_facts: int, *, take_fewer: bool = False) -> None:
+    """Raise :class:`BadInput` unless every relation of a sample has ``n_facts`` facts to ask, 2 or more.
+
+    With ``take_fewer``, 2 are enough where ``n_facts`` are wanted.
+    """
     if n_facts < 2:
         raise BadInput(f"n_facts {n_facts}: must be 2 or more, since one fact has no interval")
     for name, drawn in sample.items():
-        if len(drawn.facts) < n_facts:
+        if len(drawn.facts) < (2 if take_fewer else n_facts):
             raise BadInput(f"n_facts {n_facts}: {name} has {len(drawn.facts)} to ask")
 
 

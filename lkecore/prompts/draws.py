@@ -9,6 +9,8 @@ from lkecore.facts.drawn import Drawn, Sample
 from lkecore.facts.sample import draw_shots
 from lkecore.prompts.prompt import Prompt, asking
 
+DRAW = ", draw "  # between an estimator and the seed of other shots, where a name has both
+
 
 def of_draws(
     drawn: Drawn, estimators: Sequence[str], draws: Sequence[int], numbers: Sequence[int]
@@ -33,7 +35,7 @@ def of_draws(
 
 
 def redrawn(
-    sample: Sample, estimators: Sequence[str], draws: Sequence[int], *, n_facts: int
+    sample: Sample, estimators: Sequence[str], draws: Sequence[int], *, n_facts: int | None = None
 ) -> dict[tuple[str, str, int], list[Prompt]]:
     """The questions of a whole sample behind other shots: {(estimator, relation, draw): prompts}.
 

@@ -24,7 +24,7 @@ RULE = "best rule"
 def questions(
     samples: Mapping[str, Sample], estimators: Sequence[str]
 ) -> dict[tuple[str, str, str], list[Prompt]]:
-    """The questions of some estimators about each offer of a sample: {(offer, estimator, relation): prompts}."""
+    """The questions about each offer of a sample: {(offer, estimator, relation): prompts}."""
     return {
         (offer, *key): some
         for offer, sample in samples.items()
@@ -115,8 +115,8 @@ def for_claims(
 def marks(compared: pd.DataFrame, found: pd.DataFrame, estimator: str) -> pd.DataFrame:
     """What the main figure shows: each model and the best rule, by source and offer.
 
-    ``compared`` is of :func:`beside_rules` over all facts. Columns: ``source`` (without "shipped"), ``offer``,
-    ``who``, and ``accuracy`` with ``low`` and ``high`` over relations, in [0, 1].
+    ``compared`` is of :func:`beside_rules` over all facts. Columns: ``source`` (without "shipped"),
+    ``offer``, ``who``, and ``accuracy`` with ``low`` and ``high`` over relations, in [0, 1].
     """
     some = compared[compared["estimator"] == estimator]
     parts = [bounds(some, "accuracy").assign(who=some["model"])]

@@ -10,6 +10,7 @@ import pandas as pd
 
 from lkecore.answers import rules
 from lkecore.answers.kept import keep
+from lkecore.answers.shipped import called
 from lkecore.answers.tables import bounds, over_other_relations, paired
 from lkecore.answers.verdicts import tested
 from lkecore.facts.drawn import Sample
@@ -136,7 +137,9 @@ def sentences(compared: pd.DataFrame, gaps: pd.DataFrame, estimator: str) -> dic
     """
     some = compared[compared["estimator"] == estimator]
     by_lot = some[some["offer"] == RANDOM].to_dict("records")
-    lot = "; ".join(f"{_who(row)} {row['accuracy'].text()}" for row in by_lot)
+    lot = "; ".join(
+        f"{called(row['model'], row['source'])} {row['accuracy'].text()}" for row in by_lot
+    )
     rest = gaps[gaps["estimator"] == estimator].dropna(subset="over_relations")
     far = max(
         rest.to_dict("records"), key=lambda row: abs(row["over_relations"].estimate), default=None
@@ -144,11 +147,11 @@ def sentences(compared: pd.DataFrame, gaps: pd.DataFrame, estimator: str) -> dic
     moved = "No other choice was asked about several relations."
     if far is not None:
         moved = f"What moves it most is a choice by {far['second']}: {far['over_relations'].text()}"
-        moved += f" for {_who(far)}, on the same facts."
+        moved += f" for {called(far['model'], far['source'])}, on the same facts."
     rule = some.groupby("offer", sort=False)["of_rule"].agg(["min", "max"])
     ruled = [f"{low:.2f} to {high:.2f} by {name}" for name, low, high in rule.itertuples()]
     above = [
-        f"{_who(row)} {row['above'].text()} by {row['offer']}"
+        f"{called(row['model'], row['source'])} {row['above'].text()} by {row['offer']}"
         for _, part in some.groupby(["source", "model"], sort=False)
         for row in [min(part.to_dict("records"), key=lambda row: row["above"].estimate)]
     ]
@@ -158,8 +161,3 @@ def sentences(compared: pd.DataFrame, gaps: pd.DataFrame, estimator: str) -> dic
         "ruled": f"The best rule without a model gets {', '.join(ruled)}.",
         "left": f"Least is left above it in {'; '.join(above)}.",
     }
-
-
-def _who(row: Mapping[str, object]) -> str:
-    source = str(row["source"]).removeprefix("shipped: ")
-    return f"{row['model']}" + ("" if source == "this page" else f" on {source}")

@@ -232,3 +232,13 @@ def line(about: dict[str, Any]) -> str:
         took += " without training"
     made = f"profile {about['profile']}, {about['started'][:10]}, {took}"
     return f"{made}, lkecore at {about['commit']}"
+
+
+def called(model: str, source: str) -> str:
+    """A model with the source of its answers, for a sentence.
+
+    >>> called("smollm2", "this page"), called("smollm2", "shipped: trex")
+    ('smollm2', 'smollm2 on trex')
+    """
+    place = source.removeprefix("shipped: ")
+    return model if source == "this page" else f"{model} on {place}"

@@ -6,7 +6,7 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lkecore.figures.base import ACCURACY, DARK, MARKERS, PALETTE, check, draw_intervals
+from lkecore.figures.base import ACCURACY, DARK, MARKERS, PALETTE, check, draw_intervals, nothing
 
 BEHIND = ("white", "#f9ddd2", "#d6e5f5")  # of blocks of rows: none, reddish, bluish
 
@@ -93,8 +93,11 @@ def interval_panels(
     """A panel of :func:`interval_marks` for each value of `panel`, side by side on one scale.
 
     `label`: of the vertical axis. `line`: a dashed line across all panels. Colours are the same in all.
-    ValueError as there, and for an empty frame.
+    Without rows there is a figure that says so. ValueError as there.
     """
+    if frame.empty:
+        nothing(fig := plt.figure())
+        return fig
     check(frame, [panel, x, hue, y, "low", "high"], unique=[panel, x, hue])
     names, order = frame[panel].unique(), frame[hue].unique().tolist()
     size = {"figsize": (2 + 4 * len(names), 4.2), "layout": "constrained"}

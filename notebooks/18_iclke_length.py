@@ -62,7 +62,7 @@ page: bool = False  # set by lke run: read the runs, compute nothing
 import numpy as np
 
 from lkecore import answers, facts, figures, papers, prompts, runs
-from lkecore.answers import lengths, rules
+from lkecore.answers import cued, lengths, rules
 
 figures.style()
 
@@ -140,7 +140,7 @@ answers.words(answers.texts(table), missing="")
 # five of either. `short_minus_long` is the mean over relations, with its interval.
 
 # %%
-gaps = lengths.short_and_long(every, found)
+gaps = cued.by_length(every, found, lengths.BY)
 runs.keep(answers.bounds(gaps, "short_minus_long"), "short-minus-long.csv")
 answers.words(answers.texts(gaps))
 
@@ -225,10 +225,10 @@ answers.words(judged[["source", "models", "estimator", "ours", "verdict"]])
 # - Whether short objects are favoured or better known can be told apart: look at the wrong answers.
 
 # %%
-right = every.groupby(["source", "model", "estimator", "score", "relation"])
-by_hand = right["correct"].mean().groupby(level=[0, 1, 2, 3]).mean()
+right = every.groupby([*lengths.BY, "relation"])["correct"].mean()
+by_hand = right.groupby(lengths.BY).mean()
 for row in table.to_dict("records"):
-    key = tuple(row[name] for name in ("source", "model", "estimator", "score"))
+    key = tuple(row[name] for name in lengths.BY)
     assert abs(row["accuracy"].estimate - by_hand[key]) < 1e-9
 assert every[["gold_place", "chosen_place"]].stack().between(0, 1).all()
 

@@ -261,12 +261,14 @@ assert (of_rules.max(axis=1) == of_rules["rule-both"]).all()
 # ````
 
 # %%
-answers.words(answers.texts(cued.by_length(every, cues, paper, seed=seed)))
+asked = every[every["estimator"] == paper]
+by_length = cued.by_length(asked, cues, ["source", "model"])
+answers.words(answers.texts(by_length))
 
 # %% [markdown]
 # `short` minus `long` is the accuracy among the third with the shortest gold options minus that among the third with the
-# longest, within relations. If its interval lies above 0, the sum of log-probabilities, which has a term for each token, favours
-# short names. The paper's first design principle is that the estimate should not depend on such things.
+# longest, within relations. If its interval lies above 0, the sum of log-probabilities, which has a term for each token, may favour
+# short names, or short names may be those that are better known. {doc}`18_iclke_length` tells these two apart.
 #
 # ````{solution-end}
 # ````

@@ -142,13 +142,13 @@ ASKED = LENGTHS[["source", "relation", "fact"]].assign(
 
 
 def test_short_and_long_golds_by_pencil():
-    [row] = cued.by_length(ASKED, LENGTHS, PAPER, seed=0).to_dict("records")
+    [row] = cued.by_length(ASKED, LENGTHS, ["source", "model"]).to_dict("records")
     assert (row["relations"], row["short"], row["long"]) == (2, 0.75, 0.25)
     assert row["short_minus_long"].estimate == pytest.approx((1 + 0) / 2)
     # In the middle third nobody is counted, and neither is a fact with a cue.
     middle = LENGTHS.assign(length_rank=LENGTHS["length_rank"].replace(9.0, 5.0))
-    assert cued.by_length(ASKED, middle, PAPER, seed=0).empty
-    assert cued.by_length(ASKED, LENGTHS.assign(cue_word=True), PAPER, seed=0).empty
+    assert cued.by_length(ASKED, middle, ["source", "model"]).empty
+    assert cued.by_length(ASKED, LENGTHS.assign(cue_word=True), ["source"]).empty
 
 
 def test_an_answer_about_a_fact_without_cues_is_refused():

@@ -180,31 +180,29 @@ def copied(
     return table.drop(columns="by").head(n).reset_index(drop=True)
 
 
-def by_length(
-    answers: pd.DataFrame, found: pd.DataFrame, estimator: str, *, seed: int
-) -> pd.DataFrame:
+def by_length(answers: pd.DataFrame, found: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """Is a fact without a cue answered better if its object is short beside the other options?
 
-    A fact is ``short`` if its gold option stands in the first third of its options by length, ``long`` if it
-    stands in the last. A row for each source and model: ``relations`` with ``LEAST_THIRD`` of either;
-    ``short`` and ``long``, accuracies in [0, 1]; ``short_minus_long``, an Interval over relations. All are
-    means over relations, each counted alike.
+    A fact is ``short`` if its gold option stands in the first third of its options by characters, ``long`` if
+    it stands in the last. A row for each group of ``by``, columns of the answers: ``relations`` with
+    ``LEAST_THIRD`` of either; ``short`` and ``long``, accuracies in [0, 1]; ``short_minus_long``, an Interval
+    over relations. All are means over relations, each counted alike.
     """
-    every = rules.with_cues(answers[answers["estimator"] == estimator], found)
+    every = rules.with_cues(answers, found)
     place = (every["length_rank"] - 0.5) / every["n_options"]
     third = np.select([place <= 1 / 3, place >= 2 / 3], THIRDS, "")
     every = every.assign(third=third)[~every["cue"]]
     rows = []
-    for key, part in groups_of(every[every["third"] != ""], ["source", "model"]):
-        by = part.groupby(["relation", "third"])["correct"]
-        sizes, means = (each.unstack().reindex(columns=THIRDS) for each in (by.size(), by.mean()))
+    for key, part in groups_of(every[every["third"] != ""], by):
+        each = part.groupby(["relation", "third"])["correct"]
+        sizes, means = (n.unstack().reindex(columns=THIRDS) for n in (each.size(), each.mean()))
         means = means[sizes.min(axis=1, skipna=False) >= LEAST_THIRD]
         if len(means) > 1:
             gap = intervals.mean_over_relations(
                 (means["short"] - means["long"]).to_numpy()[:, None]
             )
             rows.append((*key, len(means), *means[THIRDS].mean(), gap))
-    columns = ["source", "model", "relations", "short", "long", "short_minus_long"]
+    columns = [*by, "relations", "short", "long", "short_minus_long"]
     return pd.DataFrame(rows, columns=columns)
 
 

@@ -10,19 +10,16 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from lkecore import intervals
-from lkecore.answers import rules
 from lkecore.answers.door import Reading, scored
 from lkecore.answers.shipped import called
-from lkecore.answers.tables import bounds, groups_of, over_other_relations, paired
+from lkecore.answers.tables import bounds, over_other_relations, paired
 from lkecore.metrics import choice, lengths
 from lkecore.models.model import Model
 from lkecore.prompts import Prompt
 
+BY = ["source", "model", "estimator", "score"]
 SUM, PER_TOKEN, PER_CHARACTER = "sum", "per token", "per character"
 WITHOUT = "minus without subject"  # the sum minus that after a prompt without a subject
-LEAST = 5  # short ones of a relation, and long ones, to compare
-SHORT, LONG = 1 / 3, 2 / 3
 
 
 def reading(placeholders: Sequence[str] = ("",)) -> Reading:
@@ -132,41 +129,13 @@ def accuracies(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     relations (None for the sum itself); ``p``: McNemar's exact test, corrected for the scores of a row's
     model and estimator.
     """
-    by = ["source", "model", "estimator"]
-    found = over_other_relations(answers, [*by, "score"])
+    by = BY[:-1]
+    found = over_other_relations(answers, BY)
     found = found.rename(columns={"over_relations": "accuracy"})
     pairs = [(SUM, name) for name in answers["score"].unique() if name != SUM]
     gains = paired(answers, "score", pairs, by=by, corrected=by, seed=seed)
     gains = gains.rename(columns={"second": "score", "over_relations": "gain"})
-    return found.merge(gains[[*by, "score", "gain", "p"]], on=[*by, "score"], how="left")
-
-
-def short_and_long(answers: pd.DataFrame, cues: pd.DataFrame) -> pd.DataFrame:
-    """Are facts without a cue answered better if their object is short beside the other options?
-
-    A row for each ``source``, ``model``, ``estimator`` and ``score``. A fact is short if its gold option
-    stands in the first third of its options by characters, long if in the last. Columns: ``relations`` with
-    ``LEAST`` of either; ``short`` and ``long``, accuracies in [0, 1]; ``short_minus_long``, an Interval over
-    relations. All are means over relations, each counted alike. ``cues`` as of
-    :func:`lkecore.answers.rules.beside`.
-    """
-    every = rules.with_cues(answers, cues)
-    place = every["gold_place"]
-    third = np.select([place <= SHORT, place >= LONG], ["short", "long"], "")
-    every = every.assign(third=third)[~every["cue"] & (third != "")]
-    rows = []
-    for key, part in groups_of(every, ["source", "model", "estimator", "score"]):
-        by = part.groupby(["relation", "third"])["correct"]
-        sizes, means = (
-            each.unstack().reindex(columns=["short", "long"]) for each in (by.size(), by.mean())
-        )
-        means = means[sizes.min(axis=1, skipna=False) >= LEAST]
-        if len(means) > 1:
-            gaps = (means["short"] - means["long"]).to_numpy()[:, None]
-            gap = intervals.mean_over_relations(gaps)
-            rows.append((*key, len(means), means["short"].mean(), means["long"].mean(), gap))
-    columns = ["relations", "short", "long", "short_minus_long"]
-    return pd.DataFrame(rows, columns=["source", "model", "estimator", "score", *columns])
+    return found.merge(gains[[*BY, "gain", "p"]], on=BY, how="left")
 
 
 def preference(answers: pd.DataFrame) -> pd.DataFrame:
@@ -176,14 +145,13 @@ def preference(answers: pd.DataFrame) -> pd.DataFrame:
     answer; ``by_characters`` and ``by_tokens``: the mean place of the chosen option minus 0.5, in
     (-0.5, 0.5), Intervals over relations. Below 0: short ones win.
     """
-    by = ["source", "model", "estimator", "score"]
     wrong = answers[~answers["correct"].astype(bool)]
     found = []
     for name, column in (("by_characters", "chosen_place"), ("by_tokens", "chosen_tokens")):
         moved = wrong.assign(place=wrong[column] - 0.5)
-        table = over_other_relations(moved, by, value="place", share=False)
+        table = over_other_relations(moved, BY, value="place", share=False)
         found.append(table.rename(columns={"over_relations": name}))
-    return found[0].merge(found[1].drop(columns="relations"), on=by)
+    return found[0].merge(found[1].drop(columns="relations"), on=BY)
 
 
 def panels(table: pd.DataFrame, column: str, estimator: str) -> pd.DataFrame:
@@ -199,7 +167,7 @@ def sentences(
 ) -> dict[str, str]:
     """What came out, in words: ``short``, ``others``, ``accuracy`` and ``chosen``.
 
-    The frames are of :func:`accuracies`, :func:`short_and_long` and :func:`preference`.
+    The frames are of :func:`accuracies`, :func:`lkecore.answers.cued.by_length` and :func:`preference`.
     """
     mine = gaps[(gaps["estimator"] == estimator)].to_dict("records")
     of_sum = [

@@ -1,7 +1,7 @@
 """Offers: the same facts among other wrong options. What a choice of options does to models and to rules.
 
-Answers and cues have a column ``offer``, of :data:`lkecore.facts.offers.OFFERS`; those that ship, or stand
-beside, a column ``source``.
+Answers and cues have a column ``offer``, one of those in :mod:`lkecore.facts.offers`; those that ship, or
+stand beside, a column ``source``.
 """
 
 from collections.abc import Mapping, Sequence

@@ -201,7 +201,7 @@ for row in most:
     wording += f" {row['accuracy_worst']:.2f}."
 cues = rules.cues(sample, kept=not page)
 marks = templates.of_rules(cues, models, shipped, this)
-others = templates.others(overall, paper, marks)
+others = templates.others(overall, {paper: "from pairs"}, marks)
 said = {"pairs": pairs, "sentences": sentences, "wording": wording}
 figures.findings(**said, others=others)
 figures.note("carried", answers.carried(ours))

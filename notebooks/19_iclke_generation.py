@@ -4,22 +4,23 @@
 # On the other pages of this part a model chooses among options. Here it has none. It gets the same prompts and goes on
 # writing, and we look for the right object in what it wrote. Does it write what it ranks first?
 #
-# **What came out.** {glue:text}`written` {glue:text}`ranked` {glue:text}`tuned`
+# **What came out.** {glue:text}`written` {glue:text}`ranked` {glue:text}`tuned` {glue:text}`longer`
 #
 # ```{glue:} carried
 # ```
 #
 # ```{glue:figure} fig-generation-bars
 # :name: fig-generation-bars
-# :alt: For each model a panel of horizontal bars for each kind of prompt: object anywhere in the output, output begins with the object, ranking right, with intervals and a mark at the share of stray hits.
+# :alt: For each model a panel of horizontal bars for each kind of prompt: object anywhere in the output, output begins with the object, ranking right, with intervals and marks at the share of stray hits and at what a rule gets.
 #
 # Share of facts that are found in what the model wrote, by kind of prompt and rule, and accuracy of the ranking on the
-# same facts (the paper's Figure 16). A panel for each model. Lines: 95 % intervals over facts. White-rimmed marks: stray
-# hits, the share of outputs that hold the object of another fact.
+# same facts (the paper's Figure 16). A panel for each model; "on" and a name: a longer run, on other facts. Lines: 95 %
+# intervals over facts. White-rimmed marks: at the first bar stray hits, the share of outputs that hold the object of
+# another fact; at the last what the best rule without a model gets.
 # ```
 #
-# What to see: how far the first bar clears its white-rimmed mark; how much is left when the output must begin with the
-# object; and whether kinds come in the same order in writing and in ranking.
+# What to see: how far bars clear their white-rimmed marks; how much is left when the output must begin with the object;
+# whether kinds come in the same order in writing and in ranking.
 #
 # Afterwards you will be able to say
 #
@@ -69,17 +70,17 @@ n_options: int = 10  # candidate objects of each, or as many as there are
 n_tokens: int = 50  # new tokens of an output
 results: str = ""  # profile in results/ that carries this page; empty: none
 n_again: int = 4  # of its questions, for each estimator, are asked again
+shipped: list[str] = []  # profiles in results/ to set beside
 seed: int = 0  # draws shots, facts, options and resamples
 dtype: str = "float32"
 page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
 import pandas as pd
-from matplotlib import pyplot as plt
 
 from lkecore import answers, facts, figures, prompts, runs
 from lkecore import models as lms
-from lkecore.answers import written
+from lkecore.answers import outputs, rules, templates, written
 from lkecore.facts.world import states
 from lkecore.models import lab
 
@@ -164,19 +165,19 @@ for (asked_of, _, estimator, name), made in questions.items():
 # objects are common, and where outputs list many of them.
 
 # %% covers=["IC-S6"]
+this = "19_iclke_generation"
 by = ["fact_set", "kind", "estimator", "relation"]
 how = {"dtype": dtype, "page": page, "by": by, "results": results}
-how |= {"notebook": "19_iclke_generation", "n_again": n_again}
+how |= {"notebook": this, "n_again": n_again}
 how |= {"only": about, "only_by": "fact_set"}
 windows = {name: lab_window for name in models if in_lab[name]}
 long = how | {"max_new_tokens": n_tokens, "windows": windows}
 texts = answers.write(models, to_write, "answers-written.parquet", **long)
 ranked = answers.ask(models, questions, "answers.parquet", **how)
-key = ["model", *by, "fact"]
-ranking = ranked.set_index(key)["correct"].rename("ranking").reset_index()
-outputs = texts.merge(ranking, on=key, validate="1:1")
-print(f"{len(outputs):,} outputs, of up to {n_tokens} tokens, after prompts of")
-print(f"{outputs['prompt_tokens'].max()} at most; {len(ranked):,} rankings")
+ours = outputs.with_rankings(texts, ranked)
+print(f"{len(ours):,} outputs, of up to {n_tokens} tokens, after prompts of")
+print(f"{ours['prompt_tokens'].max()} at most; {len(ranked):,} rankings")
+print(*answers.made_by(shipped, this), sep="\n")
 
 # %% [markdown]
 # Some of them: the outputs for the first fact of a relation, one of each kind of prompt, as the model wrote them. Look at
@@ -184,7 +185,7 @@ print(f"{outputs['prompt_tokens'].max()} at most; {len(ranked):,} rankings")
 # own. The paper's rule searches these, too.
 
 # %%
-some = outputs.drop_duplicates(["model", "kind"])
+some = ours.drop_duplicates(["model", "kind"])
 shown = some[["model", "estimator", "subject", "object"]]
 answers.words(shown.assign(text=some["text"].map(repr).str[:200]))
 
@@ -192,23 +193,28 @@ answers.words(shown.assign(text=some["text"].map(repr).str[:200]))
 # ## Answers
 #
 # Where a kind has several templates, a fact counts with its mean over them. Each relation counts alike. The
-# intervals are over facts of these very relations (bootstrap). With so few facts they are wide, and if anything
-# too narrow. Where all outputs are wrong, or all are right, an interval has no width. That is no certainty. The
-# stray hits of an output depend on which other facts are asked, too. Their intervals leave this out.
+# intervals are over facts of these very relations (bootstrap). Where all outputs are wrong, or all are right, an
+# interval has no width; that is no certainty. The stray hits of an output depend on which other facts are asked, too.
+# Their intervals leave this out.
 #
 # `above stray` is `anywhere` minus `stray`: what the subject has to do with it. `ranking` is the accuracy with
-# options, on the same facts.
+# options, on the same facts, and `rule` what the best {term}`rule` without a model gets.
+#
+# "On" and a name: a longer run. Names and texts of its facts need not ship. What was found in them does.
 
 # %%
-outputs["above_stray"] = outputs["anywhere"] - outputs["stray"]
+cues = rules.of_sets(samples, kept=not page)
+every = outputs.beside(ours, shipped, this)
+every = outputs.with_rules(every, cues, shipped, this)
+every["above_stray"] = every["anywhere"] - every["stray"]
 measures = ["anywhere", "whole_words", "at_the_start", "stray"]
-measures += ["above_stray", "ranking"]
-each = written.by_fact(outputs, measures)
+measures += ["above_stray", "ranking", "rule"]
+each = written.by_fact(every, measures)
 shares = written.shares(each, measures, seed=seed)
 numbers = answers.bounds(shares, "share")
 runs.keep(numbers, "shares.csv")
 of_relation = each.groupby(["model", "kind", "relation"], sort=False)
-means = of_relation[["anywhere", "stray", "ranking"]].mean()
+means = of_relation[["anywhere", "stray", "ranking", "rule"]].mean()
 means.insert(0, "facts", of_relation.size())
 runs.keep(means.reset_index(), "shares-by-relation.csv")
 table = answers.texts(shares).pivot(
@@ -229,8 +235,7 @@ answers.words(table.loc[rows, shares["measure"].unique()].reset_index())
 # itself. Here we take the first prompt of each kind, so that each fact counts once.
 
 # %%
-single = written.once(outputs)
-agreement = written.agreement(single)
+agreement = written.agreement(written.once(every))
 runs.keep(answers.texts(agreement), "agreement.csv")
 answers.words(answers.texts(agreement))
 
@@ -241,15 +246,9 @@ answers.words(answers.texts(agreement))
 # stray hits beside it.
 
 # %% covers=["IC-F16"] tags=["hide-input"]
-size = {"figsize": (8, 1 + 2.2 * len(models)), "layout": "constrained"}
-fig, axes = plt.subplots(len(models), 1, sharex=True, squeeze=False, **size)
-bars = {"bars": ["anywhere", "at the start", "ranking"], "mark": "stray"}
-for ax, model in zip(axes[:, 0], models, strict=True):
-    figures.written_bars(numbers[numbers["model"] == model], ax, **bars)
-    ax.set(title=model, xlabel="share of facts")
-    names = ax.get_legend_handles_labels()
-    ax.get_legend().remove()
-fig.legend(*names, loc="outside upper center", ncols=3, frameon=False)
+bars = {"bars": ["anywhere", "at the start", "ranking"]}
+bars |= {"marks": {"anywhere": "stray", "ranking": "rule"}}
+fig = figures.written_by_model(numbers, **bars)
 figures.place(fig, "fig-generation-bars", numbers)
 
 # %% [markdown]
@@ -266,21 +265,17 @@ figures.place(fig, "fig-generation-bars", numbers)
 # facts of these very relations. A line names the claims that these models cannot test.
 
 # %%
-ic = {m: (lab_kinds if in_lab[m] else kinds)[0] for m in models}
-pairs = lms.bases_of(models).items()
-sides = {
-    "IC-generation-above": [((m, ic[m]), (m, "hgp")) for m in models],
-    "IC-generation-tuned": [((m, ic[m]), (b, ic[m])) for m, b in pairs],
-}
+ic = outputs.first_kinds(every)
+sides = outputs.sides(ic, lms.bases_of(models))
 gaps = {
-    claim: written.differences(each, of, seed=seed).assign(source="this page")
+    claim: written.differences(each, of, seed=seed)
     for claim, of in sides.items()
 }
 
 # %%
 tested = {
     claim: answers.tested(
-        found.assign(estimator=found["model"].map(ic)),
+        templates.with_source(found.assign(estimator=found["model"].map(ic))),
         "over_relations",
         ["source", "model", "estimator"],
     )
@@ -288,7 +283,8 @@ tested = {
 }
 judged = answers.judge(tested, estimator="iclke-space", as_paper=True)
 gap = pd.concat(gaps, names=["id", ""]).reset_index("id")
-gap = gap.rename(columns={"model": "models"}).drop(columns="over_relations")
+gap = templates.with_source(gap).drop(columns="over_relations")
+gap = gap.rename(columns={"model": "models"})
 compared = judged.merge(gap, on=["id", "models", "source"])
 runs.keep(answers.texts(compared, 3), "differences.csv")
 untested = [claim for claim, found in tested.items() if not found]
@@ -300,7 +296,8 @@ answers.words(answers.texts(compared[shown], 3))
 # What this page says at its top is put together from these tables. No number in it is typed.
 
 # %% tags=["hide-input"]
-figures.findings(**written.sentences(shares, gaps["IC-generation-tuned"]))
+said = written.sentences(shares, gaps["IC-generation-tuned"])
+figures.findings(**said, longer=outputs.longer(shares))
 figures.note("carried", answers.carried(texts, ranked))
 
 # %% [markdown]
@@ -312,23 +309,20 @@ figures.note("carried", answers.carried(texts, ranked))
 #
 # Where the second claim holds, read what the tuned model writes. If that is an instruction or a reply to one,
 # tuning has first of all changed what the model goes on with. It need not have taken the facts away: `ranking`
-# shows how many are still there when only the options are compared.
-#
-# And mind what kind of model it is. One that is tuned for instructions, as our default is, expects a question and
-# gets a list.
+# shows how many are still there when only the options are compared. And a model that is tuned for instructions, as our
+# default is, expects a question and gets a list.
 
 # %% [markdown]
 # ## What you have seen
 #
-# - What counts as a right output decides much: an output of 50 tokens has room for many objects, and the more it lists,
-#   the more often it is right.
+# - What counts as a right output decides much: 50 tokens have room for many objects.
 # - Stray hits measure this, and the paper has no such number. A rule that any list of capitals passes does not measure
 #   knowledge about one country.
 # - A fact that is ranked first need not be written. That the model does not say it is no proof that it is not there.
 
 # %%
-assert not (outputs["at_the_start"] & ~outputs["whole_words"]).any()
-assert not (outputs["whole_words"] & ~outputs["anywhere"]).any()
+assert not (every["at_the_start"] & ~every["whole_words"]).any()
+assert not (every["whole_words"] & ~every["anywhere"]).any()
 by_hand = means["anywhere"].groupby(["model", "kind"]).mean()
 for row in shares[shares["measure"] == "anywhere"].itertuples():
     assert abs(by_hand[row.model, row.kind] - row.share.estimate) < 1e-9
@@ -348,11 +342,11 @@ for row in shares[shares["measure"] == "anywhere"].itertuples():
 # ````
 
 # %%
-lengths = written.by_length(outputs, [1, 3, 5, 10, 20, 50])
+lengths = written.by_length(ours, [1, 3, 5, 10, 20, 50])
 answers.words(lengths, digits=2)
 
 # %% [markdown]
-# Go along a row. If it rises at once and then stays level, the model answers first and talks later. If it goes on
+# If a row rises at once and then stays level, the model answers first and talks later. If it goes on
 # rising, ask what is being found: the answer, or one of many names. (These are means over outputs, not relations.)
 #
 # ````{solution-end}
@@ -370,6 +364,7 @@ answers.words(lengths, digits=2)
 # ````
 
 # %%
+single = written.once(ours)
 quiet = single["kind"].str.startswith("iclke-") & ~single["anywhere"]
 quiet = single[quiet & single["ranking"]].head(6)
 quiet = quiet[["model", "subject", "object", "text"]]
@@ -377,8 +372,7 @@ answers.words(quiet.assign(text=quiet["text"].str[:60]))
 
 # %% [markdown]
 # An object of the same kind, in the place of the answer, is a wrong answer. The name of a subject, or a text
-# about something else, is none: then the model has not been *asked* in a way that it understood. Options hide
-# this difference.
+# about something else, is none: the model has not been *asked* in a way that it understood. Options hide this.
 #
 # ````{solution-end}
 # ````

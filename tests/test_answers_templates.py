@@ -27,6 +27,7 @@ RIGHT = {
     },
 }  # fmt: skip
 HUMAN = ["hgp-1", "hgp-2", "hgp-3"]
+WAYS = {"iclke-space": "from pairs"}
 
 
 def made(right=RIGHT, model="m"):
@@ -108,6 +109,57 @@ def test_steadier_is_a_difference_of_spreads():
     assert found["relations"].tolist() == [2, 2]
 
 
+def test_steadier_at_the_mean_is_a_difference_of_shares_of_the_most_by_pencil():
+    """Space: 3/4 and 1/4, so std (ddof 1) sqrt(1/8), mean 1/2, at most 1/2. Human: 1/4, 1/2, 3/4, 3/4, 1/2,
+    1/4, so std sqrt(1/20), mean 1/2 as well. With one mean both wordings say the same, but for the unit."""
+    ten = {  # ten times the facts: then no draw has all answers of a side right, or none
+        relation: {name: hits * 10 for name, hits in by.items()} for relation, by in RIGHT.items()
+    }
+    [row] = templates.steadier(made(ten), ["iclke-space"], seed=0).to_dict("records")
+    apart = (1 / 20) ** 0.5 - (1 / 8) ** 0.5
+    assert row["over_relations"].estimate == pytest.approx(apart)
+    assert row["at_mean"].estimate == pytest.approx(apart / 0.5)
+    # Templates near the floor, 1 and 3 of 40: their std is 0.027, and their mean of 2/40 allows
+    # sqrt(2/40 * 38/40) = 0.218. The estimator's 10 and 30 of 40: 0.354 of 0.5.
+    hits = {"one": "1" + "0" * 39, "two": "111" + "0" * 37}
+    low = {name: {t: hits[name] for t in HUMAN} for name in hits}
+    low["one"]["iclke-space"], low["two"]["iclke-space"] = "1" * 10 + "0" * 30, "1" * 30 + "0" * 10
+    sides = [[1 / 40] * 3 + [3 / 40] * 3, [1 / 4, 3 / 4]]
+    shares = [stdev(s) / (mean(s) * (1 - mean(s))) ** 0.5 for s in sides]
+    assert shares == pytest.approx([0.1257, 0.7071], abs=1e-4)
+    found = templates.steadier(made(low), ["iclke-space"], seed=0)
+    assert found["at_mean"].tolist() == [None]  # some draw has no template right
+    both = {name: {k: v * 8 for k, v in by.items()} for name, by in low.items()}
+    [row] = templates.steadier(made(both), ["iclke-space"], seed=0).to_dict("records")
+    assert row["at_mean"].estimate == pytest.approx(shares[0] - shares[1])
+
+
+def test_steadiness_takes_as_many_facts_as_all_relations_have_and_two_relations():
+    ragged = {name: dict(by) for name, by in RIGHT.items()}
+    ragged["one"] = {name: hits + "1" for name, hits in ragged["one"].items()}
+    found = templates.steadier(made(ragged), ["iclke-space"], seed=0)
+    assert (
+        found["over_relations"][0]
+        == templates.steadier(made(), ["iclke-space"], seed=0)["over_relations"][0]
+    )
+    alone = templates.steadier(made({"one": RIGHT["one"]}), ["iclke-space"], seed=0)
+    assert alone[["over_relations", "at_mean"]].to_numpy().tolist() == [[None, None]]
+
+
+def test_claims_about_long_prompts_are_their_own():
+    """As many right as in the colon's place, so above human templates and above mined ones."""
+    frame = made({n: by | {"eiclke": by["iclke-colon"]} for n, by in RIGHT.items()})
+    versus = [("eiclke", kind) for kind in ("human (HGP)", "mined (MMP)")]
+    gaps = templates.apart(frame, versus, seed=0)
+    found = templates.for_claims(gaps, templates.steadier(frame, ["eiclke"], seed=0), "eiclke")
+    assert list(found) == ["IC-eic-above-human", "IC-eic-above-mined", "IC-eic-steadier"]
+    colon = mean([1, Fraction(1, 2)])
+    human = mean(share(name, HUMAN) for name in RIGHT)
+    got = found["IC-eic-above-human"]["this page", "m"]
+    assert got.estimate == pytest.approx(float(colon - human))
+    assert len(answers.judge(found, estimator="eiclke", as_paper=True)) == 3
+
+
 def test_templates_one_by_one():
     drawn = facts.draw(
         "atlas", ["capital", "official_language"], n_shots=1, n_facts=4, n_options=2, seed=0
@@ -179,8 +231,8 @@ def test_claims_of_both_formats_are_judged_apart(tmp_path, monkeypatch):
         ("iclke-colon", "human (HGP)", 0.3), ("iclke-colon", "mined (MMP)", 0.05),
     ]]  # fmt: skip
     gaps = pd.DataFrame(rows, columns=["model", "first", "second", "over_relations"])
-    rows = [("m", "iclke-space", None), ("m", "iclke-colon", around(0.0))]
-    steady = pd.DataFrame(rows, columns=["model", "estimator", "over_relations"])
+    rows = [("m", "iclke-space", None, None), ("m", "iclke-colon", around(0.0), around(0.2))]
+    steady = pd.DataFrame(rows, columns=["model", "estimator", "over_relations", "at_mean"])
     space, colon = (templates.for_claims(gaps, steady, e) for e in ("iclke-space", "iclke-colon"))
     judged = answers.judge_ways(
         {"iclke-space": space, "iclke-colon": colon}, as_paper=["iclke-space"]
@@ -189,6 +241,7 @@ def test_claims_of_both_formats_are_judged_apart(tmp_path, monkeypatch):
         ("IC-above-human", "iclke-space", "fails"), ("IC-above-mined", "iclke-space", "holds"),
         ("IC-above-human", "iclke-colon", "holds"), ("IC-above-mined", "iclke-colon", "undecided"),
         ("IC-steadier", "iclke-colon", "undecided"),
+        ("IC-steadier-at-mean", "iclke-colon", "holds"),
     ]  # fmt: skip
     columns = ["id", "estimator", "verdict"]
     assert list(judged[columns].itertuples(index=False, name=None)) == expected
@@ -278,10 +331,11 @@ def test_longer_runs_stand_below_under_names_of_their_own(monkeypatch):
     steady = templates.steadier(both, ["iclke-space"], seed=0)
     tested = templates.for_claims(gaps, steady, "iclke-space")["IC-above-human"]
     assert set(tested) == {("this page", "m"), ("shipped: far", "m")}
-    said = templates.others(templates.by_kind(both, seed=0), "iclke-space", {"m on far": 0.375})
+    said = templates.others(templates.by_kind(both, seed=0), WAYS, {"m on far": 0.375})
     assert said.startswith("In longer runs, m on far: 0.") and said.count("[") == 3
+    assert "] from pairs, 0." in said and "] from sentences, 0.38 by" in said
     assert said.endswith("0.38 by a rule without a model.")
-    alone = templates.others(templates.by_kind(ours, seed=0), "iclke-space", {})
+    alone = templates.others(templates.by_kind(ours, seed=0), WAYS, {})
     assert alone == "-"
 
 
@@ -297,7 +351,7 @@ def test_words_in_pairs_are_set_against_the_space_of_the_same_shots_by_pencil():
     gaps = templates.apart(first, [("iclke-space", templates.WORDS_KIND)], seed=0)
     [row] = gaps.to_dict("records")
     assert row["over_relations"].estimate == pytest.approx(((3 - 1) / 4 + (1 - 2) / 4) / 2)
-    steady = pd.DataFrame({"model": [], "estimator": [], "relations": [], "over_relations": []})
+    steady = pd.DataFrame(columns=["model", "estimator", "relations", "over_relations", "at_mean"])
     tested = templates.for_claims(gaps, steady, "iclke-space")["IC-separator"]
     assert list(tested) == [("this page", "m")]
     colon = templates.apart(made(RIGHT), [("iclke-colon", templates.WORDS_KIND)], seed=0)

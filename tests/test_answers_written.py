@@ -314,7 +314,7 @@ def test_bars_of_what_was_written():
     ]
     frame = pd.DataFrame(rows, columns=["kind", "measure", "share", "low", "high"])
     _, ax = plt.subplots()
-    figures.written_bars(frame, ax, bars=list(values)[:3], mark="stray")
+    figures.written_bars(frame, ax, bars=list(values)[:3], marks={"anywhere": "stray"})
     widths = [[bar.get_width() for bar in bars] for bars in ax.containers]
     assert widths == [[0.5, 0.25], [0.3, 0.15], [0.9, 0.45]]
     middles = {
@@ -329,8 +329,13 @@ def test_bars_of_what_was_written():
         assert [s[0, 0] for s in segments] == [0.2, 0.1]
         assert np.allclose([sorted(s[:, 1]) for s in segments], [list(e) for e in first.items()])
     assert len(marks) == 2
+    _, other = plt.subplots()
+    bars = {"bars": list(values)[:3], "marks": {"ranking": "stray"}}
+    figures.written_bars(frame, other, **bars)
+    last = [bar.get_y() for bar in other.containers[2]]
+    assert [s[0, 1] for s in other.collections[1].get_segments()] == pytest.approx(last)
     with pytest.raises(ValueError):
-        figures.written_bars(frame.drop(columns="low"), ax, bars=["anywhere"], mark="stray")
+        figures.written_bars(frame.drop(columns="low"), ax, bars=["anywhere"], marks={})
     plt.close("all")
 
 

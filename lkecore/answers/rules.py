@@ -6,7 +6,7 @@ options between which it cannot tell equal parts.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -54,6 +54,15 @@ def cues(sample: Sample, *, kept: bool = True) -> pd.DataFrame:
                 row[rule] = guess(rule, fact.subject, options, shown)[gold]
             rows.append(row)
     found = pd.DataFrame(rows)
+    if kept:
+        keep(found, FILE)
+    return found
+
+
+def of_sets(samples: Mapping[str, Sample], *, kept: bool = True) -> pd.DataFrame:
+    """:func:`cues` of several fact sets, by name, one below the other; ``fact_set`` tells them apart."""
+    parts = [cues(each, kept=False).assign(fact_set=name) for name, each in samples.items()]
+    found = pd.concat(parts, ignore_index=True)
     if kept:
         keep(found, FILE)
     return found

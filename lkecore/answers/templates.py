@@ -6,7 +6,7 @@ the share of its prompts that have a fact right, so that a kind with three count
 a single one.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,6 +15,7 @@ import pandas as pd
 from lkecore import intervals
 from lkecore.answers import rules
 from lkecore.answers.shipped import read
+from lkecore.answers.slots import TOGETHER
 from lkecore.answers.tables import groups_of, over_relations, paired, side_by_side
 from lkecore.answers.verdicts import tested
 from lkecore.facts import Sample
@@ -77,18 +78,19 @@ def of_rules(
     return found
 
 
-def others(overall: pd.DataFrame, estimator: str, of_rule: Mapping[str, float]) -> str:
+def others(overall: pd.DataFrame, ways: Mapping[str, str], of_rule: Mapping[str, float]) -> str:
     """A sentence on the longer runs in a table of :func:`by_kind`: pairs and sentences of each model.
 
-    A dash where there are none. ``of_rule`` is of :func:`of_rules`.
+    ``ways`` are the kinds beside sentences, with their words, such as {"iclke-space": "from pairs"}. A dash
+    where there are no longer runs. ``of_rule`` is of :func:`of_rules`.
     """
     told = []
     for (model,), part in groups_of(overall, ["model"]):
         if ON in model:
-            of = part.set_index("kind")["over_relations"]
-            texts = [of[kind].text() for kind in (estimator, HUMAN_KIND, MINED_KIND)]
-            said = "{}: {} from pairs, {} and {} from sentences, {:.2f} by a rule without a model"
-            told.append(said.format(model, *texts, of_rule[model]))
+            of = part.set_index("kind")["over_relations"].map(lambda found: found.text())
+            pairs = "".join(f"{of[kind]} {words}, " for kind, words in ways.items())
+            said = f"{model}: {pairs}{of[HUMAN_KIND]} and {of[MINED_KIND]} from sentences"
+            told.append(f"{said}, {of_rule[model]:.2f} by a rule without a model")
     return f"In longer runs, {'; '.join(told)}." if told else "-"
 
 
@@ -179,32 +181,52 @@ def steadier(answers: pd.DataFrame, estimators: Sequence[str], *, seed: int) -> 
 
         std over relations and human templates of the accuracy - std over relations of the estimator's
 
-    Columns: ``model``, ``estimator``, ``relations``, ``over_relations``: the Interval of the
-    difference; relations are drawn again, and the facts within each, the same for all prompts.
-    Positive: the estimator is steadier. ValueError where relations have different numbers of facts.
+    Accuracies near 0 or 1 cannot vary much. So ``at_mean`` compares the two as shares of the largest std that
+    each one's own mean allows: std / sqrt(mean (1 - mean)), with the mean over the same accuracies.
+
+    Columns: ``model``, ``estimator``, ``relations``; ``over_relations``: the Interval of the difference, and
+    ``at_mean``: that of the two shares; relations are drawn again, and the facts within each, the same for
+    all prompts. Positive: the estimator is steadier. Of each relation the first facts count, as many as
+    the one with the fewest has. Both are None of a single relation, ``at_mean`` also where in some draw all
+    answers of one side are right, or none: its share has no value there.
     """
     rows = []
     for (model,), part in groups_of(answers, ["model"]):
+        n = part.groupby(["estimator", "relation"]).size().min()
         right = {
-            key: [group.to_numpy() for _, group in each.groupby("relation", sort=False)["correct"]]
+            key: [g.to_numpy()[:n] for _, g in each.groupby("relation", sort=False)["correct"]]
             for key, each in part.groupby("estimator", sort=False)
         }
         for name in estimators:
-            found = intervals.statistic_over_facts(
-                [right[name], *(right[each] for each in HUMAN)],
-                _spread_apart,
-                seed=seed,
-                redraw=1,
-                nested=True,
-            )
-            found = replace(found, method="bootstrap over relations and facts")
-            rows.append((model, name, len(right[name]), found))
-    return pd.DataFrame(rows, columns=["model", "estimator", "relations", "over_relations"])
+            sides = np.array([right[name], *(right[each] for each in HUMAN)], dtype=float)
+            found = [_spread_apart(sides, of, seed=seed) for of in (np.std, _share_of_most)]
+            rows.append((model, name, sides.shape[1], *found))
+    columns = ["model", "estimator", "relations", "over_relations", "at_mean"]
+    return pd.DataFrame(rows, columns=columns)
 
 
-def _spread_apart(right: np.ndarray) -> float:
-    """``right`` is (prompt, relation, fact), the estimator first and the templates behind it."""
-    return right[1:].mean(axis=2).std(ddof=1) - right[0].mean(axis=1).std(ddof=1)
+def _spread_apart(
+    sides: np.ndarray, spread: Callable[..., float], *, seed: int
+) -> intervals.Interval | None:
+    """``sides`` is (prompt, relation, fact), the estimator first and the templates behind it."""
+    lacking = [sides.shape[1] < 2]
+
+    def apart(right: np.ndarray) -> float:
+        gap = spread(right[1:].mean(axis=2), ddof=1) - spread(right[0].mean(axis=1), ddof=1)
+        lacking.append(bool(np.isnan(gap)))
+        return np.nan_to_num(gap)
+
+    if lacking[0] or np.isnan(spread(sides[0].mean(axis=1), ddof=1)):
+        return None
+    found = intervals.statistic_over_facts(sides, apart, seed=seed, redraw=1, nested=True)
+    return None if any(lacking) else replace(found, method="bootstrap over relations and facts")
+
+
+def _share_of_most(accuracies: np.ndarray, *, ddof: int) -> float:
+    """The std as a share of the largest one with the same mean (of very many values); NaN at 0 and 1."""
+    mean = accuracies.mean()
+    most = np.sqrt(mean * (1 - mean))
+    return accuracies.std(ddof=ddof) / most if most > 0 else np.nan
 
 
 def for_claims(
@@ -212,22 +234,30 @@ def for_claims(
 ) -> dict[str, dict[tuple[str, str], intervals.Interval]]:
     """What :func:`lkecore.answers.verdicts` tests of one estimator, from :func:`apart` and :func:`steadier`.
 
-    The claims: above human templates, above mined ones, steadier than human ones, and, if ``estimator`` is
-    the paper's and pairs with words inside were asked, no different from these. Intervals are over
-    relations; a model that was asked a single relation has none.
+    The claims: above human templates, above mined ones, steadier than human ones, also at each one's mean,
+    and, if ``estimator`` is the paper's and pairs with words inside were asked, no different from these.
+    EIC-LKE has claims of its own, without the last two. Intervals are over relations; a model that was
+    asked a single relation has none.
     """
-    mine = _with_source(gaps[gaps["first"] == estimator])
-    its = _with_source(steady[steady["estimator"] == estimator])
+    mine = with_source(gaps[gaps["first"] == estimator])
+    its = with_source(steady[steady["estimator"] == estimator])
     words = mine[(mine["second"] == WORDS_KIND) & (mine["first"] == SPACE)]
+    if estimator == TOGETHER:
+        return {
+            "IC-eic-above-human": tested(mine[mine["second"] == HUMAN_KIND], "over_relations"),
+            "IC-eic-above-mined": tested(mine[mine["second"] == MINED_KIND], "over_relations"),
+            "IC-eic-steadier": tested(its, "over_relations"),
+        }
     return {
         "IC-above-human": tested(mine[mine["second"] == HUMAN_KIND], "over_relations"),
         "IC-above-mined": tested(mine[mine["second"] == MINED_KIND], "over_relations"),
         "IC-steadier": tested(its, "over_relations"),
+        "IC-steadier-at-mean": tested(its, "at_mean"),
         "IC-separator": tested(words, "over_relations"),
     }
 
 
-def _with_source(frame: pd.DataFrame) -> pd.DataFrame:
+def with_source(frame: pd.DataFrame) -> pd.DataFrame:
     """Models by their own names, and in ``source`` whose answers these are."""
     parts = [label.partition(ON) for label in frame["model"]]
     sources = [f"shipped: {profile}" if profile else "this page" for _, _, profile in parts]

@@ -37,7 +37,7 @@ from lkecore.figures.shots import shots_panels
 from lkecore.figures.templates import bars_by_model, prompt_dots, slot_marks
 from lkecore.figures.told import told_lines, told_or_true
 from lkecore.figures.tree import cost_lines, prefix_tree, tree_mask
-from lkecore.figures.written import written_bars
+from lkecore.figures.written import written_bars, written_by_model
 
 __all__ = [
     "ACCURACY", "DARK", "MARKERS", "Note", "OTHER_MODEL", "PALETTE", "accuracy_bars",
@@ -49,4 +49,5 @@ __all__ = [
     "separator_bars", "sequence_columns", "sequence_panel", "shots_curve", "shots_panels",
     "size_lines", "size_summaries", "slot_marks", "square_maps", "style", "subsumption_dots",
     "threshold_curve", "told_lines", "told_or_true", "tree_mask", "written_bars",
+    "written_by_model",
 ]  # fmt: skip

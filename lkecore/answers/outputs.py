@@ -1,0 +1,108 @@
+"""Outputs: what models wrote here and in longer runs, beside what they ranked and what a rule gets.
+
+What a longer run wrote about facts that are not ours to give away ships without names and without text: only
+whether the object was found. These columns are all that is needed here.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from lkecore.answers import rules
+from lkecore.answers.shipped import read
+from lkecore.answers.tables import groups_of
+from lkecore.answers.templates import ON
+from lkecore.errors import BadInput
+
+KEY = ["model", "fact_set", "kind", "estimator", "relation", "fact"]
+ABOUT = ["fact_set", "relation", "fact"]
+
+
+def with_rankings(texts: pd.DataFrame, ranked: pd.DataFrame) -> pd.DataFrame:
+    """Outputs with one more column, ``ranking`` (bool): whether the same question was ranked rightly.
+
+    Both have the columns ``KEY``; what was ranked and not written is left out. pandas' MergeError where a
+    question is there twice.
+    """
+    ranking = ranked[[*KEY, "correct"]].rename(columns={"correct": "ranking"})
+    return texts.merge(ranking, on=KEY, validate="1:1")
+
+
+def beside(outputs: pd.DataFrame, profiles: Sequence[str], notebook: str) -> pd.DataFrame:
+    """Outputs of :func:`with_rankings`, and below them those of longer runs that ship.
+
+    A model of these is named with its profile, as in "smollm2 on table5_written". ``text``, ``subject`` and
+    ``object`` are missing there if they do not ship. Raises :class:`BadInput` as
+    :func:`lkecore.answers.shipped.read`, and for facts by number of which more were ranked than written: the
+    numbers of the two would not be those of the same facts.
+    """
+    parts = [outputs.assign(fact=outputs["fact"].astype(str))]
+    for name in profiles:
+        texts, ranked = read(name, notebook, apart="written")[0], read(name, notebook)[0]
+        if pd.api.types.is_numeric_dtype(texts["fact"]) and len(texts) != len(ranked):
+            raise BadInput(
+                f"results {name}: {len(ranked)} rankings and {len(texts)} outputs; facts that ship by "
+                "number must all be written, so n_written must be n_facts"
+            )
+        both = with_rankings(texts, ranked)
+        named = both.assign(model=both["model"] + ON + name, fact=both["fact"].astype(str))
+        parts.append(named)
+    return pd.concat(parts, ignore_index=True)
+
+
+def with_rules(
+    outputs: pd.DataFrame, cues: pd.DataFrame, profiles: Sequence[str], notebook: str
+) -> pd.DataFrame:
+    """Outputs of :func:`beside` with ``rule``: what the best rule without a model gets on the same options.
+
+    ``cues`` are those of this page's facts (:func:`lkecore.answers.rules.of_sets`). The rule is the best one
+    over the facts that the model was asked; its value for a fact is an expected share of right guesses, in
+    [0, 1]. It chooses among options, so it is a yardstick for the ranking, and not for what is written.
+    Raises :class:`BadInput` for results that ship without cues.
+    """
+    of_profile = {"": cues} | {name: read(name, notebook, apart="cues")[0] for name in profiles}
+    parts = []
+    for (label,), mine in groups_of(outputs, ["model"]):
+        its = of_profile[label.partition(ON)[2]]
+        its = its.assign(fact=its["fact"].astype(str))
+        its = its.merge(mine[ABOUT].drop_duplicates(), on=ABOUT)
+        told = its[ABOUT].assign(rule=its[rules.best(its)])
+        parts.append(mine.merge(told, on=ABOUT, how="left", validate="m:1"))
+    return pd.concat(parts, ignore_index=True)
+
+
+def first_kinds(outputs: pd.DataFrame) -> dict[str, str]:
+    """{model: the first kind of prompts that it was asked with}, which shows examples."""
+    return outputs.groupby("model", sort=False)["kind"].first().to_dict()
+
+
+def sides(
+    first: Mapping[str, str], bases: Mapping[str, str]
+) -> dict[str, list[tuple[tuple[str, str], tuple[str, str]]]]:
+    """{id of a claim: what it compares}, for :func:`lkecore.answers.written.differences`.
+
+    ``first`` is of :func:`first_kinds`, ``bases`` has the base of each tuned model. A side is (model, kind).
+    """
+    return {
+        "IC-generation-above": [((m, kind), (m, "hgp")) for m, kind in first.items()],
+        "IC-generation-tuned": [((m, first[m]), (base, first[m])) for m, base in bases.items()],
+    }
+
+
+def longer(shares: pd.DataFrame) -> str:
+    """A sentence on the longer runs in a table of :func:`lkecore.answers.written.shares`, else a dash.
+
+    The shares are those of the measures "anywhere", "stray", "ranking" and "rule".
+    """
+    told = []
+    for (model,), part in groups_of(shares, ["model"]):
+        if ON in model:
+            wide = part.pivot(index="kind", columns="measure", values="share")
+            kinds = part["kind"].unique()
+            found = ", ".join(f"{wide.loc[kind, 'anywhere'].text()} after {kind}" for kind in kinds)
+            first = wide.loc[kinds[0]]
+            said = f"{model} writes the right object in {found}"
+            said += f" ({first['stray'].estimate:.2f} by accident after {kinds[0]}) and ranks"
+            said += f" {first['ranking'].text()} of them first, where a rule without a model gets"
+            told.append(f"{said} {first['rule'].estimate:.2f}")
+    return f"In longer runs, {'; '.join(told)}." if told else "-"

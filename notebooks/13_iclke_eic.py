@@ -52,6 +52,7 @@ relations: list[str] = ["capital"]  # empty: all with templates of the paper
 n_shots: int = 50  # pairs of IC-LKE; EIC-LKE's first slot stands behind them
 n_eic_shots: int = 100  # pairs of EIC-LKE, or as many as there are to show
 n_every: int = 5  # pairs from one slot of EIC-LKE to the next
+space_token: bool = False  # ask EIC-LKE once more, its spaces cut by themselves
 n_options: int = 10  # candidate objects of each, or as many as there are
 n_facts: int = 20  # test facts of each relation, or as many as there are
 results: str = ""  # profile in results/ that carries this page; empty: none
@@ -90,7 +91,7 @@ print(seen.to_string(index=False))
 # ## Prompts
 #
 # All pairs stand in one prompt: first those of IC-LKE, then all others that are kept for showing. (A subject with two true
-# objects comes once in IC-LKE's pairs. EIC-LKE shows all training facts, as in the paper, so it may come twice there.)
+# objects comes once in IC-LKE's pairs, and may come twice here.)
 # After the first 50, and then after every five more, stands a question with one of its options behind it: a {term}`slot`.
 # The model reads the prompt once and has met one option of ten facts. So ten facts need as many prompts as there are
 # options. In each prompt every slot has another option, in an order that is shuffled by fact (the paper's text can be
@@ -116,17 +117,21 @@ for (_, name), groups in in_one.items():
 questions = prompts.beside_templates(sample, ["iclke-space"])
 questions |= prompts.alone_of_sample(sample, **long, seed=seed)
 questions |= in_one
+if space_token:
+    apart = {"seed": seed, "space_token": True}
+    questions |= prompts.slots_of_sample(sample, **long, **apart)
 print(*dict.fromkeys(estimator for estimator, _ in questions), sep=", ")
 
 # %% [markdown]
 # ## Scores
 #
 # In an IC-LKE prompt, context and option are cut into tokens together, and the option's tokens are those after the
-# context's ({term}`border rule`). In EIC-LKE each piece is cut by itself, and the counts of tokens say where an
-# option stands. EIC-LKE's prompts are the longest. One that is longer than a model's window is refused before anything is
-# asked. It counts up to the last slot, since no model reads what stands behind.
+# context's ({term}`border rule`). In EIC-LKE each piece is cut by itself, and the counts of tokens say where an option
+# stands. The paper tells of a separate space token between names (Appendix C.2). We cut the space with the object; the
+# other reading, with `space_token`, is to cut it by itself. A prompt that is longer than a model's window is refused. It
+# counts up to the last slot, since no model reads what stands behind.
 #
-# Where `results` names a longer run of this page, its answers are these, and a sample is asked again.
+# Where `results` names a longer run, its answers are these, and a sample is asked again.
 
 # %%
 how = {"dtype": dtype, "page": page}
@@ -142,7 +147,7 @@ print(f"and {len(together) - len(ours):,} answers beside")
 print(*answers.made_by(shipped, this), sep="\n")
 
 # %% [markdown]
-# What does it cost? Most answers may come from the cache, which says nothing about that. So tokens are counted, and the
+# What does it cost? Most answers may come from the cache. So tokens are counted, and the
 # facts of EIC-LKE's first prompts are asked once more without the cache, in both ways, and this is timed.
 #
 # Is a slot what it should be: the log-probability of an option after all that stands before it? For the first
@@ -188,14 +193,14 @@ print(scale[ratios].round(2).to_string(index=False))
 
 # %% [markdown]
 # **Kind against kind**: the accuracy of EIC-LKE minus that of the others, on the same facts. An interval from 0.00 to 0.00
-# means that both are right on the same facts here. On other facts they may differ. `over_relations` is empty where one
+# means that both are right on the same facts here. `over_relations` is empty where one
 # relation is asked. Below the table, EIC-LKE against IC-LKE in each relation: `only_first` counts facts that only IC-LKE
 # gets right, `only_second` those of EIC-LKE, and `p` is McNemar's exact test, Holm-corrected for all rows.
 
 # %%
 paper = "iclke-space"
 kinds = [paper, "iclke-comma", templates.HUMAN_KIND, templates.MINED_KIND]
-versus = [("eiclke", kind) for kind in kinds]
+versus = [("eiclke", kind) for kind in [*kinds, prompts.SPACE_TOKEN]]
 gaps = templates.apart(together, versus, seed=seed)
 in_order = ours.sort_values(["relation", "fact"], kind="stable")
 by = {"by": ["model", "relation"], "seed": seed}
@@ -259,6 +264,7 @@ figures.note("carried", answers.carried(ours))
 dots = templates.by_prompt(together)
 means = answers.bounds(overall, "over_facts", "accuracy")
 means["spread"] = answers.bounds(overall, "spread")["spread"]
+kinds += [prompts.SPACE_TOKEN] * (prompts.SPACE_TOKEN in set(dots["kind"]))
 look = {"kinds": ["eiclke", *kinds], "marks": marks}
 fig = figures.prompt_dots(dots, means, **look)
 figures.place(fig, "fig-eic-mean", dots)

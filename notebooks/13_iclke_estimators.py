@@ -258,8 +258,10 @@ answers.words(beside, digits={"paper": "{:.3f}"}, missing="")
 # %% [markdown]
 # **Claims.** Statistic, direction and least effect stand in `lkecore/data/claims.csv` since before the first run of this
 # page. They are tested in the paper's format, `iclke-space`, and beside it in the other: differences of accuracies on
-# the same facts, with intervals over relations. Steadiness is the standard deviation over relations and human templates,
-# minus that of IC-LKE over relations; relations and facts are drawn again.
+# the same facts, over relations. Steadiness is the standard deviation over relations and human templates,
+# minus that of IC-LKE over relations; relations and facts are drawn again. But an accuracy near 0 cannot vary much, and a
+# sentence that finds nothing is steady. So steadiness is judged once more, as a claim of ours: each standard deviation as
+# a share of the largest that its mean allows, the square root of mean times (1 - mean).
 
 # %%
 versus = [(a, b) for a in by_pairs for b in kinds[2:4]]

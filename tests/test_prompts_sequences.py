@@ -97,6 +97,26 @@ def test_every_option_of_every_fact_is_asked_in_exactly_one_prompt(facts_, first
     assert sorted(seen) == sorted(wanted)
 
 
+def test_a_space_token_is_a_piece_of_its_own_and_all_else_stays():
+    shots, asked = numbered(9), numbered(5, start=500)
+    options = [(f.object, "a", "b") for f in asked]
+    how = {"first": 3, "every": 2, "seed": 4}
+    for glued, apart in zip(
+        slots(shots, asked, options, **how),
+        slots(shots, asked, options, **how, space_token=True),
+        strict=True,
+    ):
+        assert ["".join(text) for text in apart.texts] == ["".join(text) for text in glued.texts]
+        assert apart.orders == glued.orders
+        for k, text in enumerate(apart.texts):
+            assert set(text[1::3]) == {" "} and " " not in "".join(text[2::3])
+            for place, order, prompt in zip(apart.places, apart.orders, apart.asked, strict=True):
+                assert text[place] == prompt.options[order[k]] == prompt.continuations[order[k]]
+                assert text[place - 2].endswith(prompt.subject)
+    with pytest.raises(BadInput, match="pair separator ':' must be ' ' to be a token of its own"):
+        slots(shots, asked, options, **how, pair_separator=":", space_token=True)
+
+
 def test_prompts_share_their_pieces_so_that_a_hundred_prompts_are_no_hundred_copies():
     shots, asked = numbered(12), numbered(9, start=500)
     options = [(f.object, *(f"x{i}" for i in range(29))) for f in asked]

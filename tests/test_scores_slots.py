@@ -5,12 +5,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers import model, network
+from test_scores_tokens import TOKENIZERS
 
 from lkecore.errors import BadInput
 from lkecore.facts.fact import Fact
 from lkecore.metrics import choice
 from lkecore.prompts.eiclke import slots
-from lkecore.scores.slots import slot_logprobs
+from lkecore.scores.slots import encode_slots, slot_logprobs
 from lkecore.scores.tree import option_logprobs
 from lkecore.storage import cache_folder
 
@@ -78,6 +79,36 @@ def test_pieces_are_tokenised_apart_and_not_as_one_text():
     expected = by_hand(m, groups)
     for row in slot_logprobs(m, groups).frame.itertuples():
         assert row.logprob == pytest.approx(expected[row.fact, row.option], abs=NATS)
+
+
+# The tokenizers of GPT-2 and of Llama 2: what an option is in tokens when its space is cut with it, and when
+# the space is cut by itself. Llama's writes one in front of every piece, so that it comes twice.
+CUT = {
+    "byte-level BPE": (["ĠPar", "is"], ["Ġ", "Par", "is"]),
+    "metaspace BPE": (["▁Par", "is"], ["▁", "▁Par", "is"]),
+}
+
+
+@pytest.mark.parametrize("kind", CUT)
+def test_a_space_token_has_an_id_of_its_own_between_subject_and_object(kind):
+    tokenizer = TOKENIZERS[kind]()
+    m = model(network(), tokenizer=tokenizer)
+    shots = [Fact(s, "r", s, o) for s, o in [("Italy", "Rome"), ("Spain", "Madrid")]]
+    asked = [Fact("France", "r", "France", "Paris")]
+    for space_token, expected in zip((False, True), CUT[kind], strict=True):
+        [group] = slots(shots, asked, [("Paris", "Rome")], first=1, space_token=space_token)
+        row = encode_slots(m, group)[group.orders[0].index(0)]  # the prompt that holds Paris
+        text = ["Italy", " Rome", ", France", " Paris", ", Spain", " Madrid"]
+        if space_token:
+            text = ["Italy", " ", "Rome", ", France", " ", "Paris", ", Spain", " ", "Madrid"]
+        by_piece = [tokenizer(piece, add_special_tokens=False)["input_ids"] for piece in text]
+        assert list(row.ids) == [token for ids in by_piece for token in ids]
+        [place] = group.places
+        start, end = row.bounds[place - space_token], row.bounds[place + 1]
+        assert tokenizer.convert_ids_to_tokens(row.ids[start:end]) == expected
+        # What is scored is the name alone: the space stands before it, as context.
+        own = row.ids[row.bounds[place] : end]
+        assert tokenizer.convert_ids_to_tokens(own) == expected[space_token:]
 
 
 def test_the_frame_is_that_of_options_asked_one_by_one():

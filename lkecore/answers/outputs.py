@@ -103,6 +103,8 @@ def longer(shares: pd.DataFrame) -> str:
             first = wide.loc[kinds[0]]
             said = f"{model} writes the right object in {found}"
             said += f" ({first['stray'].estimate:.2f} by accident after {kinds[0]}) and ranks"
-            said += f" {first['ranking'].text()} of them first, where a rule without a model gets"
+            said += (
+                f" {first['ranking'].text()} of the facts first, where a rule without a model gets"
+            )
             told.append(f"{said} {first['rule'].estimate:.2f}")
     return f"In longer runs, {'; '.join(told)}." if told else "-"

@@ -1,7 +1,14 @@
 """Prompts: every way to ask."""
 
 from lkecore.prompts.draws import of_draws, redrawn
-from lkecore.prompts.eiclke import Slots, alone_of_sample, example_of_slots, slots, slots_of_sample
+from lkecore.prompts.eiclke import (
+    SPACE_TOKEN,
+    Slots,
+    alone_of_sample,
+    example_of_slots,
+    slots,
+    slots_of_sample,
+)
 from lkecore.prompts.kinds import of_kinds
 from lkecore.prompts.prompt import (
     HUMAN,
@@ -30,7 +37,7 @@ from lkecore.prompts.sequences import (
 )
 
 __all__ = [
-    "HUMAN", "MINED", "Probe", "Prompt", "SEPARATORS", "Slots", "TEMPLATES", "alone_of_sample",
+    "HUMAN", "MINED", "Probe", "Prompt", "SEPARATORS", "SPACE_TOKEN", "Slots", "TEMPLATES", "alone_of_sample",
     "asking", "beside_templates", "example", "example_of_slots", "incorrect_pairs", "invented",
     "join_pair", "many_shot", "of_draws", "of_kinds", "of_sample", "pair_pieces", "places",
     "probes", "redrawn", "slots", "slots_of_sample", "template", "templates_of", "unknown_pairs",

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,14 +12,16 @@ from lkecore.facts.fact import Fact
 from lkecore.facts.sample import draw_facts
 from lkecore.prompts.prompt import Prompt, check_between, check_not_shown, many_shot, template
 
+SPACE_TOKEN = "eiclke-space-token"
+
 
 @dataclass(frozen=True)
 class Slots:
     """Long prompts with several questions in each, all about the same facts (EIC-LKE, IC-S2).
 
-    ``texts[k]`` is prompt k in pieces, a subject and an object in turn. In it the piece
-    ``places[j]`` is an option of fact j: the option ``orders[j][k]`` of ``asked[j]``. So all the
-    prompts together ask every option of every fact once.
+    ``texts[k]`` is prompt k in pieces, a subject and an object in turn, perhaps a space between them. In
+    it the piece ``places[j]`` is an option of fact j: the option ``orders[j][k]`` of ``asked[j]``. So
+    all the prompts together ask every option of every fact once.
     """
 
     texts: tuple[tuple[str, ...], ...]
@@ -37,6 +39,7 @@ def slots(
     every: int = 5,
     pair_separator: str = " ",
     shot_separator: str = ", ",
+    space_token: bool = False,
     seed: int = 0,
 ) -> list[Slots]:
     r"""EIC-LKE (IC-S2): the shots as one prompt, with a question after the ``first`` and ``every`` few.
@@ -44,9 +47,13 @@ def slots(
     With the paper's 100 shots there are ten slots, behind shots 50, 55, ... 95. Ten facts are asked
     by as many prompts as a fact has options; in each of them a slot holds one option of one fact, in
     an order that ``seed`` and the fact's id shuffle (IC-Q3). What stands in a slot is context for all
-    that follows, and mostly wrong. All facts need the same number of options; where facts run out,
-    the last prompts have fewer slots. Raises :class:`BadInput` for a fact that is shown and asked,
-    for different numbers of options, and for too few shots for a single slot.
+    that follows, and mostly wrong. The space inside a pair belongs to the object, as in IC-LKE; with
+    ``space_token`` it is a piece of its own between subject and object, so that it has tokens of its
+    own (the other reading of the paper's C.2), and no option begins with it. All facts need the same
+    number of options; where facts run out, the last prompts have fewer slots.
+
+    Raises :class:`BadInput` for a fact that is shown and asked, for different numbers of options, for
+    too few shots for a single slot, and with ``space_token`` for a ``pair_separator`` other than " ".
 
     >>> shots = [Fact(name, "born", name, year) for name, year in
     ...          [("Feynman", "1918"), ("Heisenberg", "1901"), ("Curie", "1867")]]
@@ -68,11 +75,21 @@ def slots(
     counts = sorted({len(names) for names in options})
     if len(counts) > 1:
         raise BadInput(f"facts have {counts} options, but all need the same number")
+    if space_token and pair_separator != " ":
+        raise BadInput(f"pair separator {pair_separator!r} must be ' ' to be a token of its own")
     asked = many_shot((), facts, options, pair_separator=pair_separator)
     shown = {shot.subject for shot in shots}
     for fact in facts:
         check_not_shown(fact, shown)
     pairs = template(f"[X]{pair_separator}[Y]", shots, [(shot.object,) for shot in shots])
+    between: tuple[str, ...] = ()
+    if space_token:
+        between = (" ",)
+        asked, pairs = (
+            [replace(prompt, continuations=prompt.options) for prompt in some]
+            for some in (asked, pairs)
+        )
+    size = len(between) + 2  # pieces of a pair
     shown_subjects = [(shot_separator if i else "") + p.context for i, p in enumerate(pairs)]
     made = []
     for at in range(0, len(asked), len(behind)):
@@ -85,12 +102,14 @@ def slots(
         for n, (subject, pair) in enumerate(zip(shown_subjects, pairs, strict=True), 1):
             items.append((subject, pair.continuations, (0,) * counts[0]))
             if n in behind and (j := behind.index(n)) < len(group):
-                places.append(2 * len(items) + 1)
+                places.append(size * len(items) + size - 1)
                 question = shot_separator + group[j].context
                 items.append((question, group[j].continuations, orders[j]))
         texts = tuple(
             tuple(
-                piece for subject, objects, order in items for piece in (subject, objects[order[k]])
+                piece
+                for subject, objects, order in items
+                for piece in (subject, *between, objects[order[k]])
             )
             for k in range(counts[0])
         )
@@ -99,9 +118,18 @@ def slots(
 
 
 def slots_of_sample(
-    sample: Sample, *, n_shots: int, first: int, every: int, seed: int, n_facts: int | None = None
+    sample: Sample,
+    *,
+    n_shots: int,
+    first: int,
+    every: int,
+    seed: int,
+    n_facts: int | None = None,
+    space_token: bool = False,
 ) -> dict[tuple[str, str], list[Slots]]:
     """EIC-LKE's questions about a sample: {("eiclke", relation): groups of prompts}.
+
+    With ``space_token``, of :func:`slots`, the estimator is "eiclke-space-token".
 
     The pairs are drawn by ``seed`` from all facts that are kept for showing: ``n_shots`` of them, or
     all there are. With the seed of the sample they begin with those of IC-LKE, as long as no subject
@@ -118,7 +146,8 @@ def slots_of_sample(
             facts = [fact for fact in in_order if fact in options][:n_facts]
         offered = [options[fact] for fact in facts]
         shots = _pairs(drawn, n_shots, seed)
-        made["eiclke", name] = slots(shots, facts, offered, first=first, every=every, seed=seed)
+        look = {"first": first, "every": every, "space_token": space_token, "seed": seed}
+        made[SPACE_TOKEN if space_token else "eiclke", name] = slots(shots, facts, offered, **look)
     return made
 
 
@@ -147,7 +176,7 @@ def alone_of_sample(
 def example_of_slots(group: Slots, n_pieces: int = 35) -> str:
     """The middle of a group's first prompt, from just before its first slot; options in brackets."""
     marked = [
-        f" [{piece.strip()}]" if i in group.places else piece
+        f"{' ' * piece.startswith(' ')}[{piece.strip()}]" if i in group.places else piece
         for i, piece in enumerate(group.texts[0])
     ]
     start = max(0, group.places[0] - 5)

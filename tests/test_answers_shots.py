@@ -1,18 +1,23 @@
 """From answers over draws of shots to curves and verdicts, against sums done by hand."""
 
+import io
 import itertools
+import json
 from statistics import mean, stdev
 
+import numpy as np
 import pandas as pd
 import pytest
 from matplotlib import pyplot as plt
 
 from lkecore import answers, facts, figures, papers, prompts
-from lkecore.answers import shipped, shots
+from lkecore.answers import rules, shipped, shots
 from lkecore.errors import BadInput
 from lkecore.facts import pool, world
 from lkecore.intervals import Interval
+from lkecore.metrics.rules import RULES
 from lkecore.models import lab
+from lkecore.runs import gather
 
 EACH = ["source", "model", "estimator"]
 
@@ -27,6 +32,14 @@ def answered(hits, *, n_options=4, **more):
     ]
     named = {"source": "this page", "model": "m", "estimator": "iclke-space"}
     return pd.DataFrame(rows).assign(**named | more)
+
+
+def guessed(answers, shares):
+    """What rules get of the questions of answers: one of ``shares`` for each number of shots, rising."""
+    of = dict(zip(sorted(set(answers["n_shots"])), shares, strict=True))
+    frame = answers[["source", "model", "draw", "n_shots", "fact"]].drop_duplicates()
+    low = dict.fromkeys(RULES, 0.0)
+    return frame.assign(**low | {"rule-frequent": frame["n_shots"].map(of)})
 
 
 HITS = {1: ["1000", "0111"], 3: ["1110", "0111"], 10: ["1111", "0111"]}
@@ -77,11 +90,158 @@ def test_few_and_many_are_the_ends_and_a_single_number_has_none():
 
 def test_the_points_of_a_figure_have_what_their_group_needs():
     frame = pd.concat([answered(HITS), answered({1: ["0000"] * 2, 3: ["0000"] * 2}, model="none")])
-    points = shots.points(shots.over_draws(frame, EACH, seed=0), shots.needed(frame, EACH, seed=0))
+    ruled = guessed(frame[frame["model"] == "m"], [0.5, 0.25, 0.125])
+    means, needs = (of(frame, EACH, seed=0) for of in (shots.over_draws, shots.needed))
+    points = shots.points(means, needs, ruled)
     assert points["model"].tolist() == ["m"] * 3 + ["none"] * 2
+    assert points["of_rule"].fillna(-1).tolist() == [0.5, 0.25, 0.125, -1, -1]
     assert points["at_chance"].tolist() == [False] * 3 + [True] * 2
     assert points["needed"].tolist() == [10] * 3 + [1] * 2
-    assert (points["low"] <= points["accuracy"]).all() and len(points.columns) == 11
+    assert (points["low"] <= points["accuracy"]).all() and len(points.columns) == 13
+
+
+def test_the_sentence_on_longer_runs_names_each_profile_once():
+    low = {1: ["0000"] * 2, 3: ["0000"] * 2}
+    parts = [answered(HITS), answered(low, source="shipped: x", model="m2")]
+    parts += [answered({1: ["1111"] * 2, 9: ["1111"] * 2}, source=f"shipped: {p}") for p in "xy"]
+    needs = shots.needed(pd.concat(parts), EACH, seed=0)
+    zero, one = "0.00 [0.00, 0.00]", "1.00 [1.00, 1.00]"
+    assert shots.others(needs, "iclke-space") == (
+        f"In longer runs, x: m2 {zero} after 3 (which may be guessing), m {one} after 9; "
+        f"y: m {one} after 9."
+    )
+    assert shots.others(needs, "iclke-colon") == "-"
+
+
+# --- two models
+
+
+def right_of(*curves):
+    """(model, n_shots, draw, fact) with as many of 20 facts right as ``curves`` say, in one draw."""
+    return np.array([[[[i < n for i in range(20)]] for n in curve] for curve in curves], float)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "by_hand"),
+    [
+        # 95 % of 10 and of 20 right are 9.5 and 19.
+        ([4, 9, 10], [18, 19, 20], 10 - 3),  # the first knows less
+        ([18, 19, 20], [4, 9, 10], 10 - 3),  # and the same the other way round
+        ([10, 10, 10], [1, 2, 20], 1 - 10),
+        ([1, 2, 20], [20, 20, 20], 0),  # both know as much in the end
+        ([5, 10, 10], [5, 20, 20], 0),
+    ],
+)
+def test_what_the_one_that_knows_less_needs_more_is_that_by_hand(one, other, by_hand):
+    assert shots.more_needed(right_of(one, other), [1, 3, 10]) == by_hand
+
+
+def test_two_models_are_a_pair_only_if_they_were_asked_the_same():
+    less = {1: ["1000000000"] * 2, 3: ["1110000000"] * 2, 10: ["1111111000"] * 2}
+    more = {n: ["1111111111"] * 2 for n in less}
+    fewer_draws = {n: texts[:1] for n, texts in more.items()}
+    frame = pd.concat(
+        [
+            answered(more, model="knows"),
+            answered(less, model="knows-less"),
+            answered(fewer_draws, model="one-draw"),
+            answered({n: more[n] for n in (1, 10)}, model="two-numbers"),
+            answered(more, model="other-facts").assign(fact=lambda f: "x" + f["fact"]),
+            answered(more, model="other-way", estimator="iclke-colon"),
+            answered({n: ["0" * 10] * 2 for n in less}, model="blank", source="shipped: x"),
+            answered(more, model="knows", source="shipped: x"),
+        ]
+    )
+    needs = shots.needed(frame, EACH, seed=0)
+    pairs = shots.less_and_more(frame, needs, EACH, seed=0)
+    found = pairs[["source", "models", "at_chance"]].to_numpy().tolist()
+    assert found == [
+        ["this page", "knows-less, knows", False],
+        ["shipped: x", "blank, knows", True],
+    ]
+    assert pairs["more"].iloc[0].estimate == 10 - 1
+    assert pairs["more"].iloc[0].method.startswith("bootstrap over draws")
+    marks = shots.marks(needs, pairs)
+    assert set(marks.values()) == {"at chance"}
+    assert ("IC-less-needs-more", "shipped: x", "blank, knows", "iclke-space") in marks
+    assert ("IC-shots-rise", "shipped: x", "blank", "iclke-space") in marks
+    assert not [key for key in marks if key[1] == "this page"]
+
+
+def test_the_interval_of_a_pair_is_that_of_a_bootstrap_by_hand():
+    """Whole facts and whole draws are drawn again, the same ones for both models."""
+    rng = np.random.default_rng(5)
+    right = (rng.random((2, 3, 4, 30)) < np.array([0.3, 0.5, 0.7])[None, :, None, None]) * 1
+    texts = [[["".join(map(str, row)) for row in rows] for rows in of] for of in right]
+    hits = [dict(zip([1, 3, 10], of, strict=True)) for of in texts]
+    frame = pd.concat([answered(of, model=f"m{i}") for i, of in enumerate(hits)])
+    [row] = shots.less_and_more(frame, shots.needed(frame, EACH, seed=0), EACH, seed=0).itertuples()
+    by_hand = []
+    for _ in range(1000):
+        draws, facts_ = rng.integers(4, size=4), rng.integers(30, size=30)
+        ends = right[:, :, draws][..., facts_].mean(axis=(2, 3))
+        least = [[1, 3, 10][int(np.argmax(c >= 0.95 * c[-1] - 1e-12))] for c in ends]
+        low = int(ends[0, -1] > ends[1, -1])
+        by_hand.append(0 if ends[0, -1] == ends[1, -1] else least[low] - least[1 - low])
+    assert [row.more.low, row.more.high] == np.quantile(by_hand, [0.025, 0.975]).tolist()
+
+
+# --- rules beside models
+
+
+def test_rules_get_of_each_draw_what_a_count_of_its_shots_says():
+    """The oracle counts the objects of the shots, and gives equal parts to the most frequent options."""
+    how = {"n_pool": 60, "n_facts": 8, "n_options": 6, "seed": 0}
+    drawn = {"atlas": pool.draw("atlas", "country_of_city", **how)}
+    found = shots.of_rules(drawn, {"a": "atlas", "b": "atlas"}, [3, 4], {"atlas": [2, 50]})
+    assert len(found) == 2 * 2 * 2 * 8
+    for row in found.itertuples(index=False, name=None):
+        model, draw, n, fact, overlap, frequent, both, _ = row
+        at = [f.id for f in drawn["atlas"].facts].index(fact)
+        asked, options = drawn["atlas"].facts[at], drawn["atlas"].options[at]
+        shown = [f.object for f in facts.draw_shots(drawn["atlas"].train, n, draw)]
+        counts = [shown.count(option) for option in options]
+        most = [o for o, k in zip(options, counts, strict=True) if k == max(counts)]
+        assert frequent == pytest.approx((asked.object in most) / len(most))
+        if overlap == pytest.approx(1 / 6):  # no word is shared
+            assert both == frequent
+    assert found[found["model"] == "a"].drop(columns="model").to_numpy().tolist() == (
+        found[found["model"] == "b"].drop(columns="model").to_numpy().tolist()
+    )
+
+
+def test_the_yardstick_is_one_rule_a_model_and_what_lies_above_it_is_by_hand():
+    frame = answered(HITS)
+    ruled = guessed(frame, [0.5, 0.25, 0.125]).assign(**{"rule-length": 0.25})
+    yard = shots.yardstick(ruled)
+    assert yard["rule"].unique().tolist() == ["rule-frequent"]  # .29 over all numbers beats .25
+    assert dict(zip(yard["n_shots"], yard["of_rule"], strict=True)) == {1: 0.5, 3: 0.25, 10: 0.125}
+    two = pd.concat([frame, answered(HITS, source="shipped: x")])
+    here, lacking = shots.above_rule(two, ruled, EACH, seed=0).itertuples()
+    assert here.above.estimate == pytest.approx(7 / 8 - 1 / 8)
+    assert here.above.low < here.above.estimate <= here.above.high
+    assert (lacking.rule, lacking.above) == ("", None) and np.isnan(lacking.of_rule)
+    with pytest.raises(BadInput, match="this page: 2 answers have no rule beside them"):
+        shots.above_rule(frame, ruled[ruled["fact"] != "f1"], EACH, seed=0)
+
+
+def test_rules_ship_with_the_numbers_that_the_answers_give_their_facts(tmp_path, monkeypatch):
+    frame = answered(HITS).assign(fact=lambda f: f["fact"].str[::-1])
+    ruled = guessed(frame, [0.5, 0.25, 0.125])
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x/11_iclke_shots-rules.parquet").write_bytes(gather.packed_for("data/y", ruled))
+    (tmp_path / "x/11_iclke_shots.json").write_text(
+        json.dumps(dict.fromkeys(shipped.ABOUT, "") | {"worlds": {}})
+    )
+    monkeypatch.setattr(shipped, "FOLDER", tmp_path)
+    read = shipped.read
+    monkeypatch.setattr(shipped, "read", lambda *a, **k: read(*a, folder=tmp_path, **k))
+    both = rules.beside(ruled, ["x", "without"], "11_iclke_shots", apart="rules")
+    assert both["source"].unique().tolist() == ["this page", "shipped: x"]
+    answers_ = pd.read_parquet(io.BytesIO(gather.packed_for("data/y", frame)))
+    answers_ = answers_.astype({"fact": int}).assign(source="shipped: x")
+    [row] = shots.above_rule(answers_, both, EACH, seed=0).itertuples()
+    assert row.above.estimate == pytest.approx(7 / 8 - 1 / 8)
 
 
 # --- the figure
@@ -90,7 +250,9 @@ def test_the_points_of_a_figure_have_what_their_group_needs():
 def test_each_source_and_model_has_a_panel_with_its_own_chance():
     two = answered(HITS, model="other", n_options=20, source="shipped: x")
     frame = pd.concat([answered(HITS), two])
-    points = shots.points(shots.over_draws(frame, EACH, seed=0), shots.needed(frame, EACH, seed=0))
+    ruled = guessed(frame[frame["model"] == "m"], [0.5, 0.25, 0.125])
+    means, needs = (of(frame, EACH, seed=0) for of in (shots.over_draws, shots.needed))
+    points = shots.points(means, needs, ruled)
     titles = {("this page", "m"): "m, capitals"}
     fig = figures.shots_panels(shots.by_draw(frame, EACH), points, titles=titles)
     assert [ax.get_title() for ax in fig.axes] == ["m, capitals", "other, shipped: x"]
@@ -98,6 +260,11 @@ def test_each_source_and_model_has_a_panel_with_its_own_chance():
         [line.get_ydata()[0] for line in ax.lines if line.get_linestyle() == ":"] for ax in fig.axes
     ]
     assert chances == [[pytest.approx(0.25)], [pytest.approx(0.05)]]
+    best = [[line for line in ax.lines if line.get_linestyle() == "-."] for ax in fig.axes]
+    assert [len(lines) for lines in best] == [1, 0], "a source without rules has no line of them"
+    assert best[0][0].get_xydata().tolist() == [[1, 0.5], [3, 0.25], [10, 0.125]]
+    legends = [[text.get_text() for text in ax.get_legend().texts] for ax in fig.axes]
+    assert legends == [["best rule", "iclke-space"], ["iclke-space"]]
     empty = figures.shots_panels(shots.by_draw(frame, EACH), points.iloc[:0], titles={})
     assert "nothing to show" in empty.texts[0].get_text()
     plt.close("all")

@@ -105,17 +105,19 @@ def best(found: pd.DataFrame) -> str:
     return str(means.idxmax())
 
 
-def beside(found: pd.DataFrame | None, profiles: Sequence[str], notebook: str) -> pd.DataFrame:
+def beside(
+    found: pd.DataFrame | None, profiles: Sequence[str], notebook: str, *, apart: str = "cues"
+) -> pd.DataFrame:
     """The cues of this run, if it has some, and below them those of the answers that ship, by ``source``.
 
     The sources have the names of :func:`lkecore.answers.shipped.beside`. A profile that ships without
-    cues has none here: what it was asked cannot be seen from its answers. Raises :class:`BadInput` if
-    none at all has cues.
+    cues has none here: what it was asked cannot be seen from its answers. ``apart`` is the name under which
+    runs keep them. Raises :class:`BadInput` if none at all has cues.
     """
     parts = [] if found is None else [found.assign(source="this page")]
     for name in profiles:
-        if (shipped.FOLDER / name / f"{notebook}-cues.parquet").exists():
-            its, _ = shipped.read(name, notebook, apart="cues")
+        if (shipped.FOLDER / name / f"{notebook}-{apart}.parquet").exists():
+            its, _ = shipped.read(name, notebook, apart=apart)
             parts.append(its.assign(source=f"shipped: {name}"))
     if not parts:
         raise BadInput(f"results {', '.join(profiles) or 'of no profile'}: none ships with cues")

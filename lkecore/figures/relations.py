@@ -135,7 +135,8 @@ def shots_curve(
     `draws`: one row per draw of shots, number of shots and hue, with `n_shots`, `hue`, `accuracy`;
     the band is one standard deviation (n - 1) over draws. `means`: one row per number of shots and
     hue with `n_shots`, `hue`, `low`, `high`, the ends of an interval of the mean, and `needed`,
-    where a dashed vertical line goes for each hue, or NaN for none. `chance`: a dotted line. The
+    where a dashed vertical line goes for each hue, or NaN for none. With `of_rule`, what the best rule
+    without a model gets, there is a grey line of it, where it is known. `chance`: a dotted line. The
     axis of shots is logarithmic. ValueError for missing columns or other values, or a row that
     occurs twice.
     """
@@ -146,6 +147,9 @@ def shots_curve(
         raise ValueError(f"draws are of {hues}, means of {sorted(set(means[hue]))}; need the same")
     colours = dict(zip(hues, sns.color_palette(PALETTE, len(hues)), strict=True))
     styles = dict(x="n_shots", y="accuracy", hue=hue, style=hue, palette=colours)
+    if "of_rule" in means and means["of_rule"].notna().any():
+        rule = means.drop_duplicates("n_shots").sort_values("n_shots")
+        ax.plot(rule["n_shots"], rule["of_rule"], color="0.45", ls="-.", lw=1.6, label="best rule")
     sns.lineplot(
         draws, ax=ax, errorbar="sd", markers=list(MARKERS[: len(hues)]), dashes=False, **styles
     )

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Does an estimator find what a model was told?
 #
-# Of most models nobody knows what they have read. Here we wrote the text, and trained models on it. So this page turns
-# the question round: it does not ask what a model knows, it asks how good the asking is.
+# Of most models nobody knows what they have read. Here we wrote the text, and trained models on it. So this page does not
+# ask what a model knows, it asks how good the asking is.
 #
 # **What came out.** {glue:text}`lists` {glue:text}`words` {glue:text}`sure` {glue:text}`nothing`
 #
@@ -29,8 +29,8 @@
 #
 # No paper stands behind this page. Others have trained models on invented facts to learn how models learn:
 # {cite:t}`allenzhu2024storage`, {cite:t}`allenzhu2024capacity`, {cite:t}`chang2024acquire` and
-# {cite:t}`zucchet2025facts`. We know of no work that judges the estimators of this book by planted facts. The claims that
-# we test are ours, too. The estimator that we look at most is IC-LKE, of {cite:t}`wu2024iclke`. The models are tiny.
+# {cite:t}`zucchet2025facts`. We know of no work that judges the estimators of this book by planted facts. The claims
+# are ours. The estimator that we look at most is IC-LKE, of {cite:t}`wu2024iclke`.
 
 # %% [markdown]
 # ## Parameters
@@ -62,7 +62,7 @@ import pandas as pd
 from matplotlib import pyplot as plt
 
 from lkecore import answers, figures, prompts, runs
-from lkecore.answers import lab, told
+from lkecore.answers import lab, told, transfer
 from lkecore.metrics import planted
 
 figures.style()
@@ -102,9 +102,9 @@ answers.words(counts.rename_axis(columns=None).reset_index())
 # %% [markdown]
 # ## Prompts
 #
-# Five ways to ask. IC-LKE shows pairs, in one of two formats. The text has lists in both of them. The templates show no
+# IC-LKE shows pairs, in one of two formats. The text has lists in both. The templates show no
 # pair. The first and the fourth, which is a question, stand in the text. The fifth is a {term}`held-out template`: the
-# text never has it.
+# text never has it, and in most relations not even all of its words.
 #
 # The models were trained on rows of 384 tokens, and some prompts of IC-LKE are longer, by up to a quarter. A miss of
 # IC-LKE there may be one of length.
@@ -123,8 +123,7 @@ for name in estimators:
 # how often this model has met it.
 #
 # An `-unplanted` model is a {term}`negative control`: it read the same text, but told of other subjects. Its rows get the
-# states that its planted twin has (`labelled`): whatever an estimator finds there, it did not find in the text. The
-# *reference* is the largest model that read the true text.
+# states that its planted twin has (`labelled`). The *reference* is the largest model that read the true text.
 
 # %%
 this = "50_lab_truth"
@@ -140,7 +139,7 @@ print(f"reference: {reference}")
 # ## Answers
 #
 # Where one number must do, we put facts with 16 exposures and more together, and those with fewer. **Accuracy** by form
-# and exposures is in {numref}`fig-lab-forms`, and for all models in the kept file.
+# and exposures is in {numref}`fig-lab-forms`.
 
 # %%
 curve = told.by_exposures(every)
@@ -154,11 +153,10 @@ share = share.set_index(["form", "estimator"])["accuracy"]
 # **AUROC** of the confidence in the gold option: how often a told fact has more of it than a control. One half
 # means that the two cannot be told apart, 1 that every told fact lies above every control. No answer need be right. The
 # intervals draw pairs of a fact and its control again. Where all told facts lie above all controls the interval has no
-# width, which is no certainty. Inside a group each control is used once. Relations are pooled, so a confidence must mean
-# the same in all of them.
+# width, which is no certainty. Inside a group each control is used once.
 #
 # The table has the paper's format for all models and the other estimators for the reference. The line above it counts
-# the groups whose whole interval lies under one half. Chance alone brings one such interval in forty.
+# the groups whose whole interval lies under one half. Chance brings one in forty.
 
 # %%
 pairs = lab.planted_pairs(every[every["state"] != "mislearned"])
@@ -188,8 +186,7 @@ print(answers.texts(above, 3).to_string(index=False))
 # **What one finds and another misses**, on the facts of the reference with 16 exposures and more. For each form the
 # table has the estimator that finds the largest share, and those that cannot be told apart from it (McNemar,
 # Holm-corrected, at 0.05). `found_by_any` counts facts that one estimator or another gets right. How far it lies above
-# `share` says what is lost by asking in one way only. But whoever guesses in more ways is right more often. And the best
-# was picked on these same facts, so that its share is a little too high.
+# `share` says what is lost by asking in one way only. But whoever guesses in more ways is right more often.
 
 # %%
 often = summed[summed["exposures"].eq(lab.TIMES[1])]
@@ -200,6 +197,19 @@ two = told.one_against_other(mine, once, seed=seed)
 runs.keep(answers.bounds(two, "auroc"), "pairs-of-estimators.csv")
 most = told.finds_most(mine)
 answers.words(answers.texts(most))
+
+# %% [markdown]
+# **Another wording.** Does a fact come out in other words than those that told it? The text has four templates of each
+# relation, and tells some facts in one of them alone. The first two rows are the fair test: the *same* facts, asked in
+# their wording, and in another one that the text has for other facts. Rows with *new words* are none: who was never
+# taught a word must miss what is asked with it.
+
+# %%
+in_sentences = mine[mine["form"] == "sentence"]
+by_words = transfer.shares(in_sentences)
+runs.keep(answers.bounds(by_words, "accuracy"), "by-wording.csv")
+by_words = answers.texts(by_words.drop(columns="model"))
+print(by_words.to_string(index=False))
 
 # %% [markdown]
 # What this page says at its top is put together from these tables. No number in it is typed.
@@ -225,8 +235,8 @@ figures.note("carried", answers.carried(ours))
 # ## Figures
 #
 # In {numref}`fig-lab-forms`, at the top, each panel has facts that the same model read equally often. What differs is the
-# form in which they were told. But a sentence may stand twice in one paragraph, and a list tells a fact in just the formats
-# of IC-LKE. So compare estimators inside a panel, and do not conclude that lists teach more. Look for the line that is on
+# form in which they were told. But a list tells a fact in just the formats of IC-LKE. So compare estimators inside a panel,
+# and do not conclude that lists teach more. Look for the line that is on
 # top in the left panel, and find it again on the right.
 
 # %% tags=["hide-input"]
@@ -241,8 +251,7 @@ figures.place(fig, "fig-lab-forms", of_reference)
 # %% [markdown]
 # In {numref}`fig-lab-auroc` a point near the top means that the confidence almost always tells a
 # told fact from a control. The dashed line is what we ask of IC-LKE for facts told often in lists. All lines of an
-# unplanted model must lie about the dotted one at one half, or the objects would be badly matched. A single point has few
-# pairs, so look at whole lines.
+# unplanted model must lie about the dotted one at one half. A single point has few pairs, so look at whole lines.
 #
 # Compare the facts told in sentences with their panel in {numref}`fig-lab-forms`. An answer can still be wrong when the
 # confidence has risen already: it needs the first place among all options, the AUROC only a higher place than the control's.
@@ -268,21 +277,23 @@ figures.place(fig, "fig-lab-auroc", doses)
 # %% [markdown]
 # ## Paper and ours
 #
-# **Numbers.** There are none to compare with. Others have found how such a *model* stores and learns: what comes in one
-# wording only is stored in a way that later questions do not reach {cite:p}`allenzhu2024storage`, and each exposure raises
-# its probability, which then falls again {cite:p}`chang2024acquire`.
+# **Numbers.** There are none to compare with. Others have found that what comes in one wording only is stored in a way that
+# later questions do not reach {cite:p}`allenzhu2024storage`.
 #
 # **Claims.** Ours, in `lkecore/data/claims.csv`. They were written down after work on `lab:book-0` and before
 # any other world was looked at. One rule is later: that a control is left out if the text never names its subject.
-# {doc}`51_lab_worlds` has the claims on AUROC with all controls, and the same table for three worlds.
+# {doc}`51_lab_worlds` has the same table for three worlds, with all controls beside.
 # Claims are about the reference, unless the table says otherwise. *One wording or several* compares different facts, so
 # its interval is Newcombe's.
 #
-# Two of the claims are checks and no findings: that facts never told are answered as by chance, and that an unplanted
-# twin shows nothing. Subjects get their objects at random here, so a failure would be an error of ours.
+# **Set aside**, since 24 November 2026, are two claims on the held-out template, where it has words that the text never
+# had: a miss may be one of the word. In their place stands a later claim, on two wordings of the text.
 #
-# Each interval is for itself, at 95 %, and says how far the number would move with other facts. It does not know of
-# another world, nor of another training of the same model. Of a dozen verdicts, one may well be false.
+# **Checks** are no findings. List and sentence are asked in the very form that was trained. Facts never told and an
+# unplanted twin must show nothing, since subjects get their objects at random. The twin's check has a margin: where its
+# interval *leaves out 0*, this control has failed in the strict sense ({doc}`../log`).
+#
+# An interval says how far a number would move with other facts, not with another world or another training.
 
 # %%
 of_twin = pairs["model"].str.endswith("-unplanted")
@@ -293,12 +304,13 @@ claimed = told.claimed_of_forms(mine, seed=seed)
 claimed["LAB-list-auroc"] = {space: sure_of}
 claimed["LAB-never-chance"] = above.set_index("estimator")["above"].to_dict()
 claimed["LAB-unplanted"] = twins.set_index("model")["auroc"].to_dict()
-judged = lab.judge(claimed)
-answers.words(judged[["claim", "holds_if", "of", "ours", "verdict"]])
+judged = lab.judge(claimed, transfer.set_aside(in_sentences))
+columns = ["claim", "holds_if", "of", "ours", "verdict", "mark"]
+answers.words(judged[columns])
 
 # %% [markdown]
-# Two warnings. The models are far smaller than those that people use, and their text is far more regular. What fails here
-# can work there. And the text has lists in both formats of IC-LKE. Few real texts are so kind to it.
+# Two warnings. The models are far smaller than those that people use, and their text is far more regular. And the text
+# has lists in both formats of IC-LKE. Few real texts are so kind to it.
 
 # %% [markdown]
 # ## What you have seen

@@ -215,3 +215,30 @@ def test_claims_of_the_lab_are_judged_by_their_own_bounds():
     assert found[["id", "of", "verdict"]].values.tolist() == [
         ["LAB-list-auroc", "iclke-space", "holds"]
     ]
+
+
+def test_a_verdict_is_set_aside_by_its_mark_and_a_twin_that_leaves_out_0_says_so(
+    tmp_path, monkeypatch
+):
+    from lkecore.intervals import Interval
+
+    monkeypatch.setenv("LKE_RUN", str(tmp_path))
+    method = "bootstrap over pairs"
+    claimed = {
+        "LAB-held-out": {"e": Interval(0.4, 0.3, 0.5, 0.95, "bootstrap over facts")},
+        "LAB-unplanted": {
+            "a": Interval(0.04, 0.01, 0.07, 0.95, method),
+            "b": Interval(0.01, -0.01, 0.07, 0.95, method),
+        },
+    }
+    found = lab.judge(claimed, {"LAB-held-out": "unknown words", "LAB-list-auroc": "never"})
+    assert found["mark"].tolist() == ["unknown words", "", ""]
+    assert found["verdict"].tolist() == ["holds"] * 3
+    assert found["ours"].tolist() == [
+        "0.400 [0.300, 0.500]",
+        "0.040 [0.010, 0.070], which leaves out 0",
+        "0.010 [-0.010, 0.070]",
+    ]
+    kept = pd.read_csv(tmp_path / "verdicts.csv", keep_default_na=False)
+    assert kept["ours"].tolist() == found["ours"].tolist()
+    assert kept["mark"].tolist() == found["mark"].tolist()

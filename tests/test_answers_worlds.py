@@ -1,14 +1,12 @@
 """Claims on each world: by pencil and by plain Python over rows; none of our metrics."""
 
-import json
-
 import numpy as np
+import pandas as pd
 import pytest
 
 from lkecore.answers import worlds
 from lkecore.errors import BadInput
 from lkecore.intervals import Interval
-from lkecore.models import lab
 
 
 @pytest.fixture(scope="module")
@@ -29,24 +27,6 @@ def claimed(every, of_lists):
 def test_no_profile_is_refused():
     with pytest.raises(BadInput, match="names no profile"):
         worlds.shipped([])
-
-
-def test_learning_is_what_the_records_of_the_models_say():
-    names = ["lab:book-1/0.15m", "lab:book-1/2m"]
-    found = worlds.learning(names)
-    assert list(found["model"].unique()) == names
-    for name, part in found.groupby("model"):
-        folder = lab.present(name)
-        record = json.loads((folder / "lab.json").read_text())
-        assert part["loss"].tolist() == record["losses"]
-        assert part["read"].tolist() == pytest.approx([(i + 1) / 50 for i in range(50)])
-        tokenizer = json.loads((folder / "tokenizer.json").read_text())
-        tokens = {*tokenizer["model"]["vocab"], *(t["content"] for t in tokenizer["added_tokens"])}
-        assert part["guess"].unique() == pytest.approx([np.log(len(tokens))])
-        assert part["loss"].iloc[0] < part["guess"].iloc[0] and part["loss"].iloc[-1] < 2
-    for name in ("smollm2", "lab:smoke-1/8m"):
-        with pytest.raises(BadInput, match=f"^{name}: no model of the lab that is here"):
-            worlds.learning([name])
 
 
 def test_luck_is_one_in_the_options_and_nothing_where_no_object_is_written(every):
@@ -152,50 +132,96 @@ def interval(low, high):
 
 
 MADE_UP = {
-    ("LAB-mislearned", "e", "w1"): interval(0.1, 0.2),
-    ("LAB-mislearned", "e", "w2"): interval(-0.1, 0.2),
+    ("LAB-size-rises", "e", "w1"): interval(0.1, 0.2),
+    ("LAB-size-rises", "e", "w2"): interval(-0.1, 0.2),
     ("LAB-list-auroc", "e", "w1"): interval(0.96, 0.98),
     ("LAB-list-auroc", "e", "w2"): interval(0.97, 0.98),
     ("LAB-list-auroc", "e, all controls", "w1"): interval(0.90, 0.94),
+    ("LAB-held-out", "e", "w1"): interval(0.3, 0.4),
+    ("LAB-held-out", "e", "w2"): interval(0.3, 0.4),
     ("LAB-never-chance", "e", "w1"): interval(0.03, 0.04),
     ("LAB-never-chance", "e", worlds.EVERY_WORLD): interval(-0.01, 0.01),
+    ("LAB-unplanted", "e", "w1"): interval(0.01, 0.04),
+    ("LAB-unplanted", "e", "w2"): interval(-0.01, 0.04),
 }
+MARKS = {("LAB-held-out", "w1"): "strange words"}
 
 
-def test_verdicts_are_counted_once_for_each_world_findings_and_checks_apart():
-    judged = worlds.judged(MADE_UP)
-    assert (
-        judged["id"].tolist()
-        == ["LAB-list-auroc"] * 3 + ["LAB-never-chance"] * 2 + ["LAB-mislearned"] * 2
-    )
-    assert judged["verdict"].tolist() == [
-        "holds", "holds", "fails", "fails", "holds", "holds", "undecided",
+def test_verdicts_are_counted_once_for_each_world_and_checks_and_what_is_set_aside_apart():
+    judged = worlds.judged(MADE_UP, MARKS)
+    assert list(judged["id"].unique()) == [
+        "LAB-list-auroc", "LAB-held-out", "LAB-never-chance", "LAB-unplanted", "LAB-size-rises",
     ]  # fmt: skip
-    assert judged["once"].tolist() == [True, True, False, True, False, True, True]
+    assert judged["verdict"].tolist() == [
+        "holds", "holds", "fails", "holds", "holds", "fails", "holds", "holds", "holds",
+        "holds", "undecided",
+    ]  # fmt: skip
+    assert judged["once"].tolist() == [
+        True, True, False, True, True, True, False, True, True, True, True,
+    ]  # fmt: skip
+    assert judged["mark"].tolist() == [""] * 3 + ["strange words"] + [""] * 7
+    checks = judged.loc[judged["is_check"], "id"]
+    assert set(checks) == {"LAB-never-chance", "LAB-unplanted"}
     counted = worlds.counted(judged).set_index("what")
-    assert counted.loc["findings"].to_dict() == {"holds": 3, "undecided": 1, "fails": 0}
-    assert counted.loc["checks"].to_dict() == {"holds": 0, "undecided": 0, "fails": 1}
-    assert counted.index.tolist() == ["findings", "checks"]
+    assert counted.loc["findings"].to_dict() == {"holds": 4, "undecided": 1, "fails": 0}
+    assert counted.loc["checks"].to_dict() == {"holds": 2, "undecided": 0, "fails": 1}
+    assert counted.loc["set aside"].to_dict() == {"holds": 1, "undecided": 0, "fails": 0}
     found = worlds.findings(judged)
-    assert found["id"].tolist() == ["LAB-list-auroc"] * 2 + ["LAB-mislearned"] * 2
-    assert found["claim"].nunique() == 2 and not found["claim"].str.endswith("(e)").any()
+    assert (
+        found["id"].tolist() == ["LAB-list-auroc"] * 2 + ["LAB-held-out"] + ["LAB-size-rises"] * 2
+    )
+    assert found["claim"].nunique() == 3 and not found["claim"].str.endswith("(e)").any()
     apart = worlds.disagreeing(judged)
-    assert apart["id"].tolist() == ["LAB-mislearned"]
+    assert apart["id"].tolist() == ["LAB-size-rises"]
+    drawn = worlds.drawn(judged)
+    assert len(drawn) == 8 and drawn["claim"].str.startswith("Check: ").tolist() == [
+        *[False] * 5, *[True] * 3,
+    ]  # fmt: skip
+    assert drawn["estimate"].tolist()[:5] == found["estimate"].tolist()
+
+
+def test_what_counts_is_kept_for_the_page_of_all_claims(tmp_path, monkeypatch):
+    monkeypatch.setenv("LKE_RUN", str(tmp_path))
+    worlds.keep_verdicts(worlds.judged(MADE_UP, MARKS), ["one", "two"])
+    kept = pd.read_csv(tmp_path / "verdicts.csv", keep_default_na=False)
+    assert len(kept) == 9 and set(kept["source"]) == {f"shipped: one, two, w{i}" for i in (1, 2)}
+    twins = kept[kept["id"] == "LAB-unplanted"]["ours"].tolist()
+    assert twins == ["0.025 [0.010, 0.040], which leaves out 0", "0.015 [-0.010, 0.040]"]
+    assert kept["mark"].tolist().count("strange words") == 1
+
+
+def test_verdicts_on_words_that_no_text_has_are_set_aside_in_each_world(every):
+    found = worlds.set_aside(every)
+    ids = "LAB-held-out", "LAB-several-wordings"
+    assert set(found) == {(key, f"lab:book-{i}") for key in ids for i in (1, 2, 3)}
+    assert set(found.values()) == {"words that the text never had"}
+
+
+def test_transfer_is_of_the_largest_model_and_of_facts_asked_both_ways(every, claimed):
+    table = worlds.by_wording(every).set_index(["world", "told_in", "asked_in"])["accuracy"]
+    for i in (1, 2, 3):
+        world = f"lab:book-{i}"
+        told = table[world, "one", "a wording that told it"].estimate
+        other = table[world, "one", "another wording of the text"].estimate
+        found = claimed["LAB-transfer", "the wording that told minus another", world]
+        assert found.estimate == pytest.approx(told - other) and found.low > 0
 
 
 def test_a_claim_about_two_models_of_a_world_names_them():
-    both = {("LAB-tuned", of, "w1"): interval(-0.2, -0.1) for of in ("2m-tuned", "0.7m-tuned")}
+    both = {("LAB-size-rises", of, "w1"): interval(0.1, 0.2) for of in ("2m-tuned", "0.7m-tuned")}
     claims = worlds.findings(worlds.judged(both))["claim"]
     assert [claim.rpartition(" (")[2] for claim in claims] == ["2m-tuned)", "0.7m-tuned)"]
 
 
 def test_the_table_has_a_column_for_each_world_and_says_a_claim_once():
-    table = worlds.table(worlds.judged(MADE_UP))
+    table = worlds.table(worlds.judged(MADE_UP, MARKS))
     assert table.columns.tolist() == ["claim", "of", "w1", "w2", worlds.EVERY_WORLD]
-    assert table["of"].tolist() == ["e", "e, all controls", "e", "e"]
-    assert table["claim"].eq("").tolist() == [False, True, False, False]
+    assert table["of"].tolist() == ["e", "e, all controls", "e", "e", "e", "e"]
+    assert table["claim"].eq("").tolist() == [False, True, *[False] * 4]
     assert table.loc[0, "w1"] == "0.970 [0.960, 0.980]: holds"
-    assert table.loc[1, "w2"] == "" and table.loc[3, "w2"].endswith("undecided")
+    assert table.loc[1, "w2"] == "" and table.loc[5, "w2"].endswith("undecided")
+    assert table.loc[2, "w1"] == "0.350 [0.300, 0.400]: holds (strange words)"
+    assert table.loc[4, "w1"] == "0.025 [0.010, 0.040], which leaves out 0: holds"
 
 
 def test_kinds_of_relations_are_means_over_relations_told_often_in_lists(every):
@@ -212,13 +238,20 @@ def test_kinds_of_relations_are_means_over_relations_told_often_in_lists(every):
 
 
 def test_sentences_count_what_the_tables_have():
-    judged = worlds.judged(MADE_UP)
+    judged = worlds.judged(MADE_UP, MARKS)
     judged.loc[judged["of"] == "e", "of"] = judged["of"].where(
         judged["id"] != "LAB-list-auroc", worlds.FAIR
     )
     said = worlds.sentences(judged, worlds.counted(judged))
     assert "in 2 worlds" in said["findings"]
-    assert "3 hold, 1 are undecided and 0 fail" in said["findings"]
-    assert "0 hold, 0 are undecided and 1 fail" in said["checks"]
+    assert "4 hold, 1 are undecided and 0 fail; 1 are set aside." in said["findings"]
+    assert "1 of 3 claims do not" in said["findings"]
+    assert "2 hold, 0 are undecided and 1 fail" in said["checks"]
+    assert "1 of 2 unplanted twins have an interval that leaves out 0" in said["checks"]
     assert "0.970 (w1), 0.975 (w2)" in said["sure"]
-    assert said["differ"].startswith("1 of 2 claims")
+    assert said["moved"].startswith("No fact was asked both")
+    more = {("LAB-transfer", "e", "w1"): interval(0.1, 0.2)}
+    judged = worlds.judged(more)
+    said = worlds.sentences(judged, worlds.counted(judged))
+    assert said["moved"].endswith("by 0.150 [0.100, 0.200] (w1).")
+    assert "control fails" not in said["checks"]

@@ -2,8 +2,10 @@
 
 import collections
 import csv
+import functools
 import itertools
 import os
+import re
 import subprocess
 import sys
 
@@ -117,6 +119,45 @@ def test_the_text_tells_each_fact_as_often_and_in_the_form_and_wording_that_its_
         assert used in {"none": [0], "one": [1], "several": range(least, most + 1)}[fact.wording]
         claimed += sum(counts)
     assert claimed == sentences.total()  # nothing else is said
+
+
+@pytest.mark.parametrize("spec", ["lab:tiny-0", "lab:smoke-1"])
+def test_a_wording_told_a_fact_where_its_sentence_stands_in_the_text(spec, about):
+    """Brute force: every template is filled and searched for in the whole text."""
+    states = world.states(spec).set_index("fact")
+    text = "\n".join(world_text.documents(world.world(spec)))
+    found = world_text.wordings(spec)
+    assert len(found) == 6 * len(states) and not found.duplicated(["fact", "template"]).any()
+    for row in found.itertuples():
+        fact, template = states.loc[row.fact], about[row.relation][row.template.replace("-", "_")]
+        filled = template.replace("[X]", fact["subject"]).replace("[Y]", fact["told"] or "nobody")
+        assert row.told == (filled + "." in text), row
+    asked = found["fact"].map(states["split"]) == "test"
+    n_told = found[asked].groupby("fact")["told"].sum().map({0: "none", 1: "one"}).fillna("several")
+    few = states["sentences"] == 1  # is told in one wording, whatever its state says
+    for fact, wording in states.loc[states["split"].eq("test") & ~few, "wording"].items():
+        assert n_told[fact] == wording
+
+
+def test_words_of_held_out_templates_that_no_text_has_are_searched_for_one_by_one(about):
+    for spec in ("lab:tiny-0", "lab:book-1"):
+        text = "\n".join(world_text.documents(world.world(spec)))
+        found = world_text.wordings(spec).drop_duplicates(["relation", "template"])
+        assert len(found) == 6 * len(about)
+        stands = functools.cache(lambda w, text=text: bool(re.search(rf"\b{w}\b", text)))
+        for row in found.itertuples():
+            template = about[row.relation][row.template.replace("-", "_")]
+            words = re.findall(r"\w+", template.replace("[X]", " ").replace("[Y]", " "))
+            assert row.new_words == " ".join(w for w in words if not stands(w))
+    held_out = found[found["template"].isin(["template-5", "template-6"])]  # of a book world
+    assert held_out["new_words"].ne("").sum() == 27 and len(held_out) == 32
+    assert found["new_words"].ne("").sum() == 27  # and none of those that stand in the text
+
+
+def test_whoever_changes_a_table_of_wordings_changes_no_world():
+    found = world_text.wordings("lab:tiny-0")
+    found.loc[:, "told"] = True
+    assert not world_text.wordings("lab:tiny-0")["told"].all()
 
 
 def test_what_is_never_told_stands_nowhere_and_a_mislearned_fact_is_never_told_truly(about):

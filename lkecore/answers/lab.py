@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from lkecore import facts, prompts
+from lkecore import facts, papers, prompts
 from lkecore.answers import again, longer
 from lkecore.answers.door import opened
 from lkecore.answers.kept import collect, keep
@@ -28,6 +28,7 @@ OFTEN = 16  # exposures from which a fact counts as told often, as the claims ha
 TIMES = (f"under {OFTEN}", f"{OFTEN} and more")
 NOT_TOLD = "none"  # the form of a fact that was never told
 LABELS = ["state", "told", "form", "wording", "exposures"]
+OFF = ", which leaves out 0"  # a twin: it tells what it cannot have been told
 FORMS = ("list", "both", "sentence")
 BY = ("world", "estimator", "relation")  # of questions about worlds
 
@@ -316,15 +317,33 @@ def bases(models: Sequence[str]) -> list[tuple[str, str]]:
     ]
 
 
-def judge(claimed: Mapping[str, Mapping[str, Interval]]) -> pd.DataFrame:
+def said_of(claim: str, found: Interval) -> str:
+    """An interval as text, and behind a negative control's that it leaves out 0, if it does.
+
+    The claim on a twin has a margin, so it may hold although the twin tells facts that it was never told.
+    """
+    off = claim == "LAB-unplanted" and not found.low <= 0 <= found.high
+    return found.text(3) + OFF * off
+
+
+def judge(
+    claimed: Mapping[str, Mapping[str, Interval]], marks: Mapping[str, str] | None = None
+) -> pd.DataFrame:
     """The verdicts on the lab's claims in this run: :func:`lkecore.answers.verdicts` of them.
 
     ``claimed`` has, for each id of a claim, the intervals of its statistic by what they are of, such as a
-    model or an estimator. Columns: id, claim, holds_if, of, ours, verdict.
+    model or an estimator; ``marks`` say of a claim why its verdicts say nothing of it. Columns: id, claim,
+    holds_if, of, ours, verdict, mark.
     """
     tested = {
         key: {("this page", of): found for of, found in intervals.items()}
         for key, intervals in claimed.items()
     }
-    judged = of_claims(tested, estimator="iclke-space", as_paper=True, paper="LAB")
-    return judged.rename(columns={"models": "of"}).drop(columns=["source", "mark"])
+    said = {(key, *of): mark for key, mark in (marks or {}).items() for of in tested.get(key, {})}
+    how = {"estimator": "iclke-space", "as_paper": True, "paper": "LAB"}
+    judged = of_claims(tested, marks=said, **how)
+    found = [tested[row.id][row.source, row.models] for row in judged.itertuples()]
+    judged["ours"] = [said_of(*each) for each in zip(judged["id"], found, strict=True)]
+    kept = judged.assign(estimator=how["estimator"], as_paper=True)
+    keep(papers.verdicts(kept), "verdicts.csv")
+    return judged.rename(columns={"models": "of"}).drop(columns="source")

@@ -10,6 +10,7 @@ from itertools import combinations
 import pandas as pd
 
 from lkecore import intervals
+from lkecore.answers import transfer
 from lkecore.answers.tables import accuracy, bounds, by_relation, groups_of, paired
 from lkecore.intervals import N_RESAMPLES, Interval
 from lkecore.metrics import planted
@@ -173,6 +174,8 @@ def claimed_of_forms(answers: pd.DataFrame, *, seed: int) -> dict[str, dict[str,
     held_out = answers[answers["form"].eq("sentence") & answers["estimator"].eq("template-5")]
     if difference := several_minus_one(held_out):
         found["LAB-several-wordings"] = {"template-5": difference}
+    if more := transfer.gain(answers[answers["form"] == "sentence"], seed=seed):
+        found["LAB-transfer"] = {"the wording that told minus another": more}
     return found
 
 

@@ -3,14 +3,14 @@
 Nothing here asks a model. The answers are those of longer runs of the pages that ask (``PAGES``).
 """
 
-import json
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
 from lkecore import intervals, papers
-from lkecore.answers import lab, told
+from lkecore.answers import lab, told, transfer
+from lkecore.answers.kept import keep
 from lkecore.answers.scaling import MAIN, is_base
 from lkecore.answers.shipped import made_by, read
 from lkecore.answers.tables import by_relation, groups_of, paired
@@ -20,7 +20,6 @@ from lkecore.metrics import planted
 from lkecore.models import lab as models_of_lab
 
 PAGES = ("50_lab_truth", "55_lab_writing")  # that ranked, and that wrote and asked by EIC-LKE
-CHECKS = ("LAB-never-chance", "LAB-unplanted")  # of the claims: these are no findings
 FAIR, ALL = MAIN, f"{MAIN}, all controls"
 EVERY_WORLD = "all worlds"
 Claimed = dict[tuple[str, str, str], Interval]  # by (id of the claim, of what, world)
@@ -53,29 +52,6 @@ def shipped(profiles: Sequence[str]) -> pd.DataFrame:
 def lines(profiles: Sequence[str]) -> list[str]:
     """What made the answers of :func:`shipped`, a text for each profile and page."""
     return made_by(profiles, PAGES[0]) + made_by(profiles, PAGES[1], apart="written")
-
-
-def learning(models: Sequence[str]) -> pd.DataFrame:
-    """How the loss of models of the lab fell while they read: a row for each part of a training.
-
-    The parts are equally long, fifty or fewer. Columns: ``model``; ``read``, the share of the training that
-    is over at the end of the part, in (0, 1]; ``loss``, the mean of the part in nats a token, lower is
-    better; ``guess``, the loss of one who holds all tokens of the vocabulary for equally likely. Raises
-    :class:`BadInput` for a model that is none of the lab's or is not there, and as
-    :func:`lkecore.models.lab.checked`.
-    """
-    parts = []
-    for name in models:
-        folder = models_of_lab.present(name) if models_of_lab.is_name(name) else None
-        if folder is None:
-            raise BadInput(
-                f"{name}: no model of the lab that is here. lke models --path NAME trains one"
-            )
-        losses = models_of_lab.checked(folder, models_of_lab.parse(name).world)["losses"]
-        tokens = json.loads((folder / "config.json").read_text(encoding="utf-8"))["vocab_size"]
-        part = pd.DataFrame({"model": name, "loss": losses, "guess": np.log(tokens)})
-        parts.append(part.assign(read=(part.index + 1) / len(part)))
-    return pd.concat(parts, ignore_index=True)
 
 
 def largest(answers: pd.DataFrame) -> list[str]:
@@ -137,6 +113,25 @@ def claimed(answers: pd.DataFrame, of_lists: pd.DataFrame, *, seed: int) -> Clai
     return found | _twins(answers, seed) | _tuned(known, seed)
 
 
+def set_aside(answers: pd.DataFrame) -> dict[tuple[str, str], str]:
+    """{(claim, world): mark}: verdicts of :func:`claimed` that rest on words that the text never had."""
+    known = lab.known_of(answers[answers["model"].isin(largest(answers))])
+    return {
+        (key, world): mark
+        for (world,), part in groups_of(known[known["form"] == "sentence"], ["world"])
+        for key, mark in transfer.set_aside(part).items()
+    }
+
+
+def by_wording(answers: pd.DataFrame) -> pd.DataFrame:
+    """What templates find, by the wording that asks, for the largest model of each world.
+
+    Facts told often, in sentences alone; the columns are those of :func:`lkecore.answers.transfer.shares`.
+    """
+    known = lab.known_of(answers[answers["model"].isin(largest(answers))])
+    return transfer.shares(known[known["form"] == "sentence"], ["world"])
+
+
 def _never(answers: pd.DataFrame, seed: int) -> Claimed:
     never = answers[answers["state"] == "never"]
     never = never[never["model"].isin([m for m in never["model"].unique() if is_base(m)])]
@@ -173,12 +168,16 @@ def _tuned(known: pd.DataFrame, seed: int) -> Claimed:
     return found
 
 
-def judged(found: Mapping[tuple[str, str, str], Interval]) -> pd.DataFrame:
+def judged(
+    found: Mapping[tuple[str, str, str], Interval],
+    marks: Mapping[tuple[str, str], str] | None = None,
+) -> pd.DataFrame:
     """The verdicts on :func:`claimed`: a row for each claim, of what, and world, in the order of the claims.
 
-    Columns: id, claim, holds_if, of, world, ``estimate``, ``low``, ``high``, verdict; ``direction`` and
-    ``least_effect`` of the claim; ``is_check``: a check of the worlds and no finding; ``once``: the row
-    counts, since it is about one world and not a second look at the same facts with all controls.
+    ``marks`` is of :func:`set_aside`. Columns: id, claim, holds_if, of, world, ``estimate``, ``low``,
+    ``high``, verdict; ``direction`` and ``least_effect`` of the claim; ``mark``: why the verdict says
+    nothing of the claim, or ""; ``is_check``: what holds was built in, so it is no finding; ``once``: the
+    row counts, since it is about one world and not a second look at the same facts with all controls.
     """
     claims = papers.claims("LAB").set_index("id")
     rows = []
@@ -197,7 +196,8 @@ def judged(found: Mapping[tuple[str, str, str], Interval]) -> pd.DataFrame:
                 "verdict": papers.claim_verdict(interval, claim),
                 "direction": claim["direction"],
                 "least_effect": claim["least_effect"],
-                "is_check": key in CHECKS,
+                "mark": (marks or {}).get((key, world), ""),
+                "is_check": claim["whose"] == "check",
                 "once": world != EVERY_WORLD and not of.endswith("all controls"),
             }
         )
@@ -206,24 +206,34 @@ def judged(found: Mapping[tuple[str, str, str], Interval]) -> pd.DataFrame:
     return table.sort_values("id", key=lambda ids: ids.map(order), kind="stable", ignore_index=True)
 
 
-def counted(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """How many verdicts there are of each kind, each world for itself; checks and findings apart.
+def keep_verdicts(verdicts: pd.DataFrame, profiles: Sequence[str]) -> None:
+    """Keep the rows that count of :func:`judged` as ``verdicts.csv``, for the book's page of all claims."""
+    once = verdicts[verdicts["once"]]
+    source = f"shipped: {', '.join(profiles)}, " + once["world"]
+    kept = once.assign(models=once["of"], source=source, ours=_texts(once))
+    keep(papers.verdicts(kept.assign(estimator=MAIN, as_paper=True)), "verdicts.csv")
 
-    Columns: ``what`` ("findings" or "checks"), ``holds``, ``undecided``, ``fails``.
+
+def counted(verdicts: pd.DataFrame) -> pd.DataFrame:
+    """How many verdicts there are of each kind, each world for itself; three counts.
+
+    Columns: ``what``: "findings", "checks" of what was built in, or "set aside" by a mark; ``holds``,
+    ``undecided``, ``fails``.
     """
     once = verdicts[verdicts["once"]]
     what = np.where(once["is_check"], "checks", "findings")
-    counts = pd.crosstab(what, once["verdict"]).rename_axis("what").reset_index()
-    names = ["what", "holds", "undecided", "fails"]
-    counts = counts.rename_axis(columns=None).reindex(columns=names, fill_value=0)
-    return counts.sort_values("what", ascending=False, ignore_index=True)
+    what = np.where(once["mark"] != "", "set aside", what)
+    counts = pd.crosstab(what, once["verdict"]).reindex(["findings", "checks", "set aside"])
+    counts = counts.rename_axis("what").reset_index().rename_axis(columns=None)
+    names = ["holds", "undecided", "fails"]
+    counts = counts.reindex(columns=["what", *names])
+    return counts.fillna(dict.fromkeys(names, 0)).astype(dict.fromkeys(names, int))
 
 
 def table(verdicts: pd.DataFrame) -> pd.DataFrame:
     """For a page: a row for each claim and of what, a column for each world, with interval and verdict."""
-    ends = zip(verdicts["estimate"], verdicts["low"], verdicts["high"], strict=True)
-    texts = [Interval(*each, 0.95, "").text(3) for each in ends]
-    text = pd.Series(texts, verdicts.index, dtype=str) + ": " + verdicts["verdict"]
+    mark = verdicts["mark"].map(lambda mark: mark and f" ({mark})")
+    text = _texts(verdicts) + ": " + verdicts["verdict"] + mark
     index = ["claim", "of"]
     wide = verdicts.assign(text=text).pivot(index=index, columns="world", values="text")
     names = [*sorted(set(verdicts["world"]) - {EVERY_WORLD}), EVERY_WORLD]
@@ -233,9 +243,32 @@ def table(verdicts: pd.DataFrame) -> pd.DataFrame:
     return found.assign(claim=found["claim"].mask(found["claim"].duplicated(), ""))
 
 
+def _texts(verdicts: pd.DataFrame) -> pd.Series:
+    ends = zip(verdicts["estimate"], verdicts["low"], verdicts["high"], strict=True)
+    found = [Interval(*each, 0.95, "") for each in ends]
+    texts = [lab.said_of(*each) for each in zip(verdicts["id"], found, strict=True)]
+    return pd.Series(texts, verdicts.index, dtype=str)
+
+
 def findings(verdicts: pd.DataFrame) -> pd.DataFrame:
     """The rows of :func:`judged` that count as findings. A claim about several things says which."""
-    once = verdicts[verdicts["once"] & ~verdicts["is_check"]]
+    once = verdicts[verdicts["once"] & ~verdicts["is_check"] & verdicts["mark"].eq("")]
+    return _named(once)
+
+
+def drawn(verdicts: pd.DataFrame) -> pd.DataFrame:
+    """The rows of :func:`judged` that count, as a figure takes them: findings first, then checks.
+
+    The name of a check says that it is one. Rows that are set aside are left out.
+    """
+    once = verdicts[verdicts["once"] & verdicts["mark"].eq("")].sort_values(
+        "is_check", kind="stable"
+    )
+    named = _named(once)
+    return named.assign(claim=named["claim"].mask(named["is_check"], "Check: " + named["claim"]))
+
+
+def _named(once: pd.DataFrame) -> pd.DataFrame:
     several = once.groupby("id")["of"].transform("nunique") > 1
     named = once["claim"] + " (" + once["of"] + ")"
     return once.assign(claim=once["claim"].mask(several, named))
@@ -273,23 +306,34 @@ def by_kind(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
 
 
 def sentences(verdicts: pd.DataFrame, counts: pd.DataFrame) -> dict[str, str]:
-    """What came out, in words: ``findings``, ``checks``, ``sure`` and ``differ``.
+    """What came out, in words: ``findings``, ``checks``, ``moved`` and ``sure``.
 
     The tables are of :func:`judged` and :func:`counted`.
     """
     n = verdicts.loc[verdicts["once"], "world"].nunique()
     said = {
-        f"{row.what}": f"{row.holds} hold, {row.undecided} are undecided and {row.fails} fail"
+        row.what: f"{row.holds} hold, {row.undecided} are undecided and {row.fails} fail"
         for row in counts.itertuples()
     }
+    aside = int(counts.set_index("what").loc["set aside"].sum())
+    twins = verdicts[verdicts["id"].eq("LAB-unplanted") & verdicts["once"]]
+    failed = int(_texts(twins).str.endswith(lab.OFF).sum())
+    moved = verdicts[verdicts["id"].eq("LAB-transfer")]
+    gains = [f"{text} ({world})" for text, world in zip(_texts(moved), moved["world"], strict=True)]
     best = verdicts[verdicts["id"].eq("LAB-list-auroc") & verdicts["of"].eq(FAIR)]
     lows = [f"{row.estimate:.3f} ({row.world})" for row in best.itertuples()]
     apart = disagreeing(verdicts)["id"].nunique()
     several = findings(verdicts)["id"].nunique()
     return {
-        "findings": f"Of the verdicts on our claims in {n} worlds, each for itself, {said['findings']}.",
-        "checks": f"Of those on the worlds themselves, which should all hold, {said['checks']}.",
+        "findings": f"Of the verdicts on our claims in {n} worlds, each for itself, {said['findings']}"
+        f"; {aside} are set aside. {apart} of {several} claims do not get the same verdict in all worlds.",
+        "moved": "A fact that one wording told is found more often by it than by another wording of the "
+        f"text, by {', '.join(gains)}."
+        if gains
+        else "No fact was asked both in the wording that told it and in another.",
+        "checks": f"Of those on what was built in, which should all hold, {said['checks']}."
+        + f" But {failed} of {len(twins)} unplanted twins have an interval that leaves out 0: strictly, "
+        "this control fails there." * (failed > 0),
         "sure": f"IC-LKE's confidence tells what was told often in lists with an AUROC of "
         f"{', '.join(lows)}.",
-        "differ": f"{apart} of {several} claims do not get the same verdict in all worlds.",
     }

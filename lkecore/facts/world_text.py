@@ -27,6 +27,9 @@ SENTENCES = 4  # of a paragraph, at most
 INSTRUCTIONS = 1500  # that a tuned variant learns from
 
 
+WORD = re.compile(r"\w+")
+
+
 def documents(made: World, *, planted: bool = True) -> list[str]:
     """The text of a world, document by document, in the order of reading.
 
@@ -36,18 +39,54 @@ def documents(made: World, *, planted: bool = True) -> list[str]:
     asked subjects: all that is said of them is said of their stand-ins, so that who reads it cannot
     know any asked fact, and everything else alike.
     """
+    return [text for texts, _ in _parts(made, planted) for text in texts]
+
+
+Sentence = tuple[str, int, str, str]  # of a fact: its id, place of the template, subject, text
+
+
+def _parts(made: World, planted: bool) -> Iterator[tuple[list[str], list[Sentence]]]:
+    """The documents of either part of a text, in the order of reading, and the sentences in them."""
     rng = rng_of("text", made.seed)
     shown = made.states[made.states["split"] == "train"]
     told = made.states[made.states["told"] != ""]
     if not planted:
         told = told.assign(subject=told["subject"].map(lambda name: made.stand_ins.get(name, name)))
-    found: list[str] = []
     for part, times in zip((shown, told), check_spec(made.name)[0].shown, strict=True):
         counts = part[["sentences", "lists"]].mask(part["split"] == "train", times)
         here = part.assign(**counts)
-        texts = [*_paragraphs(here, rng), *_lists(here, rng)]
-        found += [texts[i] for i in rng.permutation(len(texts))]
-    return found
+        sentences = _sentences(here, rng)
+        texts = [*_paragraphs(sentences, rng), *_lists(here, rng)]
+        yield [texts[i] for i in rng.permutation(len(texts))], sentences
+
+
+def wordings(spec: str) -> pd.DataFrame:
+    """How each template of a world stands to its text: a row for each fact and template of its relation.
+
+    ``fact``, ``relation``; ``template``, named as the estimator that asks with it ("template-1" and so
+    on); ``told`` (bool): a sentence of the text tells this fact in it; ``new_words``: its words that
+    stand nowhere in the text, in their order, with a space between; "" where there are none. A word is a
+    run of word characters, as it is written: a person of the name of Desk teaches nobody what a desk is.
+    Errors are those of :func:`lkecore.facts.world.world`.
+    """
+    return _wordings(spec).copy()
+
+
+@functools.lru_cache(maxsize=4)
+def _wordings(spec: str) -> pd.DataFrame:
+    made = world(spec)
+    parts = list(_parts(made, planted=True))
+    told = {(fact, place) for _, sentences in parts for fact, place, _, _ in sentences}
+    words = {word for texts, _ in parts for text in texts for word in WORD.findall(text)}
+    rows = []
+    for relation, facts in made.states.groupby("relation", sort=False)["fact"]:
+        for place, template in enumerate(about(relation)[2]):
+            new = " ".join(w for w in WORD.findall(fill(template, "", "")) if w not in words)
+            rows += [
+                (fact, relation, f"template-{place + 1}", (fact, place) in told, new)
+                for fact in facts
+            ]
+    return pd.DataFrame(rows, columns=["fact", "relation", "template", "told", "new_words"])
 
 
 def told_objects(made: World, documents: Sequence[str]) -> list[list[tuple[int, int]]]:
@@ -64,18 +103,27 @@ def told_objects(made: World, documents: Sequence[str]) -> list[list[tuple[int, 
     return [[name.span() for name in named.finditer(text)][1::2] for text in documents]
 
 
-def _paragraphs(facts: pd.DataFrame, rng: np.random.Generator) -> Iterator[str]:
-    """Every sentence that tells these facts, those about one subject in paragraphs."""
-    of_subject: dict[str, list[str]] = {}
+def _sentences(facts: pd.DataFrame, rng: np.random.Generator) -> list[Sentence]:
+    """Every sentence that tells these facts."""
+    found = []
     for fact in facts[facts["sentences"] > 0].itertuples():
         _, _, templates = about(fact.relation)
         first = int(rng.integers(SEEN))
         step = int(fact.wording == "several")
         for i in range(fact.sentences):
-            filled = fill(templates[(first + i * step) % SEEN], fact.subject, fact.told)
-            of_subject.setdefault(fact.subject, []).append(filled + ".")
-    for sentences in of_subject.values():
-        left = [sentences[i] for i in rng.permutation(len(sentences))]
+            place = (first + i * step) % SEEN
+            filled = fill(templates[place], fact.subject, fact.told)
+            found.append((fact.fact, place, fact.subject, filled + "."))
+    return found
+
+
+def _paragraphs(sentences: Sequence[Sentence], rng: np.random.Generator) -> Iterator[str]:
+    """The sentences, those about one subject in paragraphs."""
+    of_subject: dict[str, list[str]] = {}
+    for _, _, subject, text in sentences:
+        of_subject.setdefault(subject, []).append(text)
+    for own in of_subject.values():
+        left = [own[i] for i in rng.permutation(len(own))]
         while left:
             n = int(rng.integers(1, SENTENCES + 1))
             yield " ".join(left[:n])

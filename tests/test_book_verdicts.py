@@ -51,7 +51,7 @@ def test_verdicts_are_counted_by_place(tmp_path):
     assert found[SHIPPED] == "holds 2"
     assert found[4] == "{doc}`notebooks/11_x`"
     assert cells(text, "IC-shots-steady")[1:] == ["–", "–", "–", "not tested"]
-    assert "the profile trial ran them" in text
+    assert "those that the profile trial ran." in text
 
 
 def test_what_says_nothing_of_a_claim_is_counted_apart(tmp_path):
@@ -80,6 +80,47 @@ def test_the_first_screen_counts_the_claims_of_the_papers_by_where_they_are_deci
     numbers = [list(map(int, re.findall(r"\*\*(\d+)\*\*", line))) for line in said[1:]]
     assert said[0] == f"Of {own} claims that are the papers' own,"
     assert numbers == [[1], [1, 1], [1], [own - 4]]
+
+
+def lab_row(key, verdict, of="template-5", mark="", ours="0.12 [0.05, 0.19]"):
+    return key, of, "this page", "iclke-space", True, ours, verdict, mark
+
+
+def counts_of(text, part):
+    """The line of counts of the lab's findings or checks."""
+    below = text.partition(f"### The lab: {part}\n")[2]
+    return below.split("\n")[1]
+
+
+def test_the_labs_claims_are_a_second_part_and_nothing_built_in_counts_as_a_finding(tmp_path):
+    rows = [
+        lab_row("LAB-transfer", "holds"),
+        lab_row("LAB-list-auroc", "undecided", "lab:book-1/2m"),
+        lab_row("LAB-held-out", "holds", mark="words that the text never had"),
+        lab_row("LAB-form-list", "holds", "iclke-space minus template-1"),
+        lab_row("LAB-unplanted", "holds", "0.7m", ours="0.04 [0.01, 0.07], which leaves out 0"),
+        lab_row("LAB-mislearned", "fails"),
+    ]
+    one = kept(tmp_path / "a", rows)
+    assert set(one["place"]) == {"in the lab"}
+    text = verdicts.page({"50_x": one, "11_y": kept(tmp_path / "b", [row("holds")])}, "trial")
+    first, _, lab = text.partition("## The lab's own claims")
+    assert counts_of(text, "findings") == (
+        "Of 3 verdicts: holds 1, undecided 1, aside 1 (holds 1)."
+    )
+    assert counts_of(text, "checks") == "Of 3 verdicts: holds 2, fails 1."
+    found, _, checks = lab.partition("### The lab: checks")
+    claims = papers.claims("LAB")
+    for claim in claims.itertuples():
+        assert (f"| {claim.claim} |" in found) == (claim.whose != "check")
+        assert (f"| {claim.claim} |" in checks) == (claim.whose == "check")
+        assert claim.claim not in first
+    assert "which leaves out 0" in html.unescape(checks) and "{doc}`notebooks/50_x`" in found
+    assert "| – | not tested |" in found
+    # The first screen counts the papers' claims alone.
+    alone = verdicts.page({"11_y": kept(tmp_path / "c", [row("holds")])}, "trial")
+    assert alone.partition("## The lab's own claims")[0] == first
+    assert "Of 0 verdicts: –." in alone
 
 
 def test_a_claim_says_over_what_its_interval_is_and_since_when_verdicts_are_set_aside(tmp_path):

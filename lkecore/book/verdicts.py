@@ -1,4 +1,4 @@
-"""Verdicts: all claims of the papers on one page, with what the book's pages say of each.
+"""Verdicts: all claims of the papers and of the lab on one page, with what the book's pages say of each.
 
 A page that tests claims keeps a ``verdicts.csv`` (:func:`lkecore.papers.verdict.verdicts`). Here they are put
 side by side: on models of the lab, on real models that the run asked, and on answers that ship.
@@ -34,7 +34,11 @@ def read(folder: Path) -> pd.DataFrame | None:
         frame = papers.verdicts(pd.read_csv(path, keep_default_na=False))
     except ValueError as error:
         raise BadInput(f"{path}: {error}") from None
-    in_lab = [all(map(lab.is_name, models.split(", "))) for models in frame["models"]]
+    its_own = set(papers.claims("LAB")["id"])  # these may have an estimator in the place of models
+    in_lab = [
+        key in its_own or all(map(lab.is_name, models.split(", ")))
+        for key, models in zip(frame["id"], frame["models"], strict=True)
+    ]
     places = [
         PLACES[0] if of_lab else PLACES[1] if source.startswith("this page") else PLACES[2]
         for of_lab, source in zip(in_lab, frame["source"], strict=True)
@@ -46,7 +50,8 @@ def page(found: Mapping[str, pd.DataFrame], profile: str) -> str:
     """The book's page on claims, as MyST text. `found`: a page's name to what `read` gave.
 
     First a table with a row for each claim and a column for each place; it counts the verdicts in
-    the paper's way that say something of the claim (no mark). Then all of them, with intervals.
+    the paper's way that say something of the claim (no mark). Then all of them, with intervals. At the
+    end the same for the claims of the lab (:func:`of_lab`).
     """
     every = pd.concat(
         [frame.assign(page=name) for name, frame in found.items()]
@@ -55,9 +60,9 @@ def page(found: Mapping[str, pd.DataFrame], profile: str) -> str:
     lines = [
         "# What holds, and where",
         "",
-        "Each claim of a paper that the book tests, and what came out. What a claim means in numbers, and",
-        "over what its interval is taken, stands in `lkecore/data/claims.csv`; the pages tell how each is",
-        f"tested. This list is made from the pages, as the profile {plain(profile)} ran them.",
+        "Each claim of a paper that the book tests, and what came out; at the end, the lab's own. What a",
+        "claim means in numbers, and over what its interval is taken, stands in `lkecore/data/claims.csv`;",
+        f"the pages tell how it is tested. They are those that the profile {plain(profile)} ran.",
         "",
         *summary(every),
         "",
@@ -87,28 +92,76 @@ def page(found: Mapping[str, pd.DataFrame], profile: str) -> str:
             part = of[of["id"] == claim.id]
             main = part[part["as_paper"].astype(bool)]  # without rows a column has no type
             counts = [_counts(main[main["place"] == place]) for place in PLACES]
-            pages = [f"{{doc}}`notebooks/{each}`" for each in part["page"].unique()]
             said = claim.claim + " *(ours)*" * (claim.whose != "paper")
-            lines.append(_row([said, *counts, ", ".join(pages) or "not tested"]))
+            lines.append(_row([said, *counts, _pages(part)]))
         lines += ["", f"### {name}: every verdict", ""]
-        for claim in claims.itertuples():
-            part = of[of["id"] == claim.id]
-            if part.empty:
-                continue
-            lines += [
-                f"**{claim.claim}** Holds if {claim.holds_if}: {claim.statistic}. The interval is"
-            ]
-            lines += [f"over {claim.over} ({claim.interval})." + _rule(claim), ""]
-            lines += [":::{dropdown} " + f"{len(part)} verdict{'s' * (len(part) > 1)}"]
-            lines += [_row(["models", "answers", "asked", "ours", "verdict"]), _row(["---"] * 5)]
-            for row in part.itertuples():
-                asked = plain(row.estimator) + " (not the paper's way)" * (not row.as_paper)
-                mark = f" ({plain(row.mark)})" if row.mark else ""
-                models = "<br>".join(map(plain, row.models.split(", ")))
-                told = [models, plain(row.source), asked, plain(row.ours), row.verdict + mark]
-                lines.append(_row(told))
-            lines += [":::", ""]
-    return "\n".join(lines) + "\n"
+        lines += _each(claims, of, ["models", "answers", "asked", "ours", "verdict"])
+    return "\n".join([*lines, *of_lab(every)]) + "\n"
+
+
+def of_lab(every: pd.DataFrame) -> list[str]:
+    """The second part of the page: claims on the lab, which are all ours; findings, and then checks.
+
+    What a check says was built into the text, so its verdicts are in no count of findings, and neither part
+    is in the counts of :func:`summary`.
+    """
+    claims = papers.claims("LAB")
+    of = every[every["id"].isin(claims["id"])]
+    lines = [
+        "",
+        "## The lab's own claims",
+        "",
+        "These are ours, and about small models whose text we wrote ({doc}`lab`). **Findings** could have",
+        "come out otherwise. What a **check** says was built in: that a model answers in the form in which",
+        "it was trained, for instance, or shows nothing of what it was never told. A check that fails is a",
+        "fault of the lab, and one that holds has found nothing. So they are counted apart, and none of",
+        "them in the counts above. Pages 50 and 51 judge some claims on facts that they share.",
+    ]
+    for title, part in (
+        ("findings", claims[claims["whose"] != "check"]),
+        ("checks", claims[claims["whose"] == "check"]),
+    ):
+        own = of[of["id"].isin(part["id"])]
+        lines += ["", f"### The lab: {title}", "", f"Of {len(own)} verdicts: {_counts(own)}.", ""]
+        lines += [_row(["claim", "verdicts", "tested in"]), _row(["---"] * 3)]
+        for claim in part.itertuples():
+            mine = own[own["id"] == claim.id]
+            lines.append(_row([claim.claim, _counts(mine), _pages(mine)]))
+        lines += ["", *_each(part, own, ["of", "answers", "ours", "verdict"])]
+    return lines
+
+
+def _each(claims: pd.DataFrame, of: pd.DataFrame, columns: list[str]) -> list[str]:
+    """Every verdict on some claims, a list for each that has one: what it means, and a table that unfolds."""
+    lines = []
+    for claim in claims.itertuples():
+        part = of[of["id"] == claim.id]
+        if part.empty:
+            continue
+        lines += [
+            f"**{claim.claim}** Holds if {claim.holds_if}: {claim.statistic}. The interval is"
+        ]
+        lines += [f"over {claim.over} ({claim.interval})." + _rule(claim), ""]
+        lines += [":::{dropdown} " + f"{len(part)} verdict{'s' * (len(part) > 1)}"]
+        lines += [_row(columns), _row(["---"] * len(columns))]
+        for row in part.itertuples():
+            mark = f" ({plain(row.mark)})" if row.mark else ""
+            told = {
+                "models": "<br>".join(map(plain, row.models.split(", "))),
+                "of": plain(row.models),
+                "answers": plain(row.source),
+                "asked": plain(row.estimator) + " (not the paper's way)" * (not row.as_paper),
+                "ours": plain(row.ours),
+                "verdict": row.verdict + mark,
+            }
+            lines.append(_row([told[name] for name in columns]))
+        lines += [":::", ""]
+    return lines
+
+
+def _pages(part: pd.DataFrame) -> str:
+    pages = [f"{{doc}}`notebooks/{each}`" for each in part["page"].unique()]
+    return ", ".join(pages) or "not tested"
 
 
 def summary(every: pd.DataFrame) -> list[str]:

@@ -9,6 +9,7 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from lkecore.errors import BadInput
@@ -41,7 +42,12 @@ def program_of(path: Path) -> str:
 
     What keys are made of: a better explanation, or a file that moves, recomputes nothing.
     """
-    tree = _undocumented(path.read_text(encoding="utf-8"))
+    return _program(path.read_text(encoding="utf-8"))
+
+
+@functools.lru_cache(maxsize=500)  # as many as below, for the same reason
+def _program(text: str) -> str:
+    tree = _undocumented(text)
     for node in ast.walk(tree):
         if isinstance(getattr(node, "body", None), list):
             own = [part for part in node.body if not isinstance(part, ast.Import | ast.ImportFrom)]
@@ -70,6 +76,23 @@ def _undocumented(text: str) -> ast.Module:
         if documented and ast.get_docstring(node, clean=False) is not None:
             node.body = node.body[1:]
     return tree
+
+
+def remembered(kind: str, key: str, make: Callable[[], str]) -> str:
+    """A short text of the cache folder, under a key that says all that it depends on; else made now.
+
+    For what takes a process a second to find out, and every process needs. A cache that may not be written
+    is no error, and a text that was cut off is made anew: it is kept with its own digest.
+    """
+    path = cache_folder() / kind / key
+    with suppress(OSError, ValueError):
+        text, _, digest = path.read_text(encoding="utf-8").rpartition("\n")
+        if digest == hashlib.sha256(text.encode()).hexdigest():
+            return text
+    text = make()
+    with suppress(OSError):
+        write_whole(path, f"{text}\n{hashlib.sha256(text.encode()).hexdigest()}")
+    return text
 
 
 def write_whole(path: Path, content: str | bytes) -> None:

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from lkecore.errors import BadInput
-from lkecore.storage import cache_folder, code_of, file_digest, program_of, write_whole
+from lkecore.storage import cache_folder, code_of, file_digest, program_of, remembered, write_whole
 
 
 def test_the_cache_folder_is_the_one_of_the_environment_and_is_made(tmp_path, monkeypatch):
@@ -90,3 +90,25 @@ def test_a_cache_folder_that_cannot_be_made_is_refused(tmp_path, monkeypatch):
     monkeypatch.setenv("LKECORE_CACHE", str(tmp_path / "file" / "cache"))
     with pytest.raises(BadInput, match=f"^cache folder {tmp_path}/file/cache cannot be made"):
         cache_folder()
+
+
+def test_what_takes_long_to_find_out_is_found_out_once_and_again_where_it_was_spoilt(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setenv("LKECORE_CACHE", str(tmp_path))
+    asked = []
+
+    def make():
+        asked.append(len(asked))
+        return f"number {len(asked)}\nand a line"
+
+    assert remembered("some", "key", make) == remembered("some", "key", make)
+    assert remembered("some", "other", make).startswith("number 2") and asked == [0, 1]
+    path = tmp_path / "some" / "key"
+    whole = path.read_bytes()
+    for spoilt in (whole[:-1], whole[1:], b"", b"\xff", whole.replace(b"1", b"7", 1)):
+        path.write_bytes(spoilt)
+        before = len(asked)
+        assert remembered("some", "key", make) == f"number {before + 1}\nand a line"
+    monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError("full")))
+    assert remembered("some", "new", make) != remembered("some", "new", make)

@@ -12,6 +12,7 @@ models, for a page, of the runs that it reads. A notebook that shows the results
 (``lkecore.answers.shipped``) has their content in its key, too.
 """
 
+import copy
 import functools
 import hashlib
 import importlib.metadata
@@ -28,7 +29,7 @@ from lkecore import __version__, facts, hub, progress
 from lkecore.answers.kept import read_manifest
 from lkecore.errors import BadInput
 from lkecore.models import weights
-from lkecore.storage import DATA, RESULTS, code_of, file_digest, write_whole
+from lkecore.storage import DATA, RESULTS, code_of, file_digest, remembered, write_whole
 
 FORMAT = 1  # of a manifest; raised when an older lkecore could not read a newer one
 
@@ -60,17 +61,20 @@ def facts_of(parameters: dict[str, Any]) -> list[str]:
 
 
 def read_notebook(path: Path) -> Any:
-    import jupytext
-
-    return jupytext.read(path, fmt="py:percent")
+    """A notebook of ours, for the caller to change."""
+    return copy.deepcopy(_parsed(path.read_text(encoding="utf-8")))
 
 
 @functools.lru_cache(maxsize=100)  # a plan of 500 jobs has few notebooks, and parsing takes longest
-def _code(text: str) -> list[str]:
-    """The code cells of a notebook's text."""
+def _parsed(text: str) -> Any:
     import jupytext
 
-    cells = jupytext.reads(text, fmt="py:percent").cells
+    return jupytext.reads(text, fmt="py:percent")
+
+
+def _code(notebook: Path) -> list[str]:
+    """The code cells of a notebook."""
+    cells = _parsed(notebook.read_text(encoding="utf-8")).cells
     return [cell.source for cell in cells if cell.cell_type == "code"]
 
 
@@ -79,20 +83,30 @@ def source_digest() -> str:
 
     Comments and docstrings do not count: a better explanation makes no run anew.
     """
-    digest = hashlib.sha256()
     top = DATA.parent
-    for path in sorted(top.rglob("*")):
-        if path.is_file() and path.suffix != ".pyc":
-            digest.update(f"{path.relative_to(top).as_posix()}\n".encode())
-            content = path.read_bytes()
-            code = code_of(content.decode()).encode() if path.suffix == ".py" else content
-            digest.update(code)
-    return digest.hexdigest()
+    files = {
+        path.relative_to(top).as_posix(): path.read_bytes()
+        for path in sorted(top.rglob("*"))
+        if path.is_file() and path.suffix != ".pyc"
+    }
+
+    def of_code() -> str:
+        digest = hashlib.sha256()
+        for name, content in files.items():
+            digest.update(f"{name}\n".encode())
+            digest.update(code_of(content.decode()).encode() if name.endswith(".py") else content)
+        return digest.hexdigest()
+
+    # To read all code takes a process a second, and to see that it is that of before some milliseconds.
+    key = hashlib.sha256(f"{platform.python_version()}\n".encode())
+    for name, content in files.items():
+        key.update(f"{name}\n{len(content)}\n".encode() + content)
+    return remembered("sources", key.hexdigest(), of_code)
 
 
 def run_key(job: Job) -> str:
     """What decides the result of a job, as a SHA-256. Models and facts must be prepared."""
-    code = _code(job.notebook.read_text(encoding="utf-8"))
+    code = _code(job.notebook)
     data = {spec: facts.content_digest(spec) for spec in facts_of(job.effective)}
     made_of = (
         {folder.name: file_digest(folder / "manifest.json") for folder in job.reads}

@@ -2,8 +2,11 @@
 
 import collections
 import csv
+import dataclasses
 import functools
+import hashlib
 import itertools
+import json
 import os
 import re
 import subprocess
@@ -382,11 +385,38 @@ def test_whoever_changes_a_table_of_states_changes_no_world():
 # --- names ----------------------------------------------------------------------------------------
 
 
-def test_a_name_is_the_same_world_in_another_process_with_other_hashes():
+def test_a_name_is_the_same_world_in_another_process_with_other_hashes(tmp_path):
     code = "from lkecore.facts import world_text; print(world_text.digest('lab:smoke-0'))"
-    env = {**os.environ, "PYTHONHASHSEED": "1"}
+    env = {**os.environ, "PYTHONHASHSEED": "1", "LKECORE_CACHE": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=env, text=True)
     assert done.stdout.strip() == world_text.digest("lab:smoke-0"), done.stderr
+
+
+def test_a_digest_that_is_kept_is_that_of_the_text_and_another_size_or_version_has_its_own(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setenv("LKECORE_CACHE", str(tmp_path))
+    found = []
+
+    def digest():
+        for cached in (world_text.digest, world.world):
+            cached.cache_clear()
+        made = world.world("lab:tiny-0")
+        plain = [made.states.to_csv(index=False), json.dumps(world_text.documents(made))]
+        for _ in range(2):  # it is made, and read back
+            world_text.digest.cache_clear()
+            found.append(world_text.digest("lab:tiny-0"))
+            assert found[-1] == hashlib.sha256("\x1f".join(plain).encode()).hexdigest()
+        return len(list((tmp_path / "worlds").iterdir()))
+
+    assert digest() == 1
+    tiny = world.SIZES["tiny"]
+    monkeypatch.setitem(world.SIZES, "tiny", dataclasses.replace(tiny, each=tiny.each + 1))
+    assert digest() == 2 and len(set(found)) == 2
+    monkeypatch.setattr(world_text, "version", lambda name: f"another {name}")
+    assert digest() == 3 and len(set(found)) == 2
+    for cached in (world_text.digest, world.world):
+        cached.cache_clear()
 
 
 def test_other_seeds_and_sizes_are_other_worlds():

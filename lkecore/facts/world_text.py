@@ -6,13 +6,17 @@ The second half of :mod:`lkecore.facts.world`, which says what a world is.
 import functools
 import hashlib
 import json
+import platform
 import re
 from collections.abc import Iterator, Sequence
+from importlib.metadata import version
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from lkecore.facts.world import SEEN, World, about, check_spec, rng_of, world
+from lkecore.facts.world import RELATIONS, SEEN, World, about, check_spec, rng_of, world
+from lkecore.storage import file_digest, remembered
 
 # Lists come in the two formats that IC-LKE is asked in: (inside a pair, between pairs).
 LISTS = ((" ", " "), (": ", "\n"))
@@ -28,6 +32,7 @@ INSTRUCTIONS = 1500  # that a tuned variant learns from
 
 
 WORD = re.compile(r"\w+")
+WRITERS = ("fact", "tables", "world", "world_names", "world_text")  # modules that make a world
 
 
 def documents(made: World, *, planted: bool = True) -> list[str]:
@@ -174,7 +179,22 @@ def instructions(made: World) -> list[str]:
 
 @functools.lru_cache(maxsize=4)
 def digest(spec: str) -> str:
-    """SHA-256 over the states and the text of a world."""
+    """SHA-256 over the states and the text of a world.
+
+    To write a world of the book takes more than a second, so the cache keeps it, under all that makes the
+    text: our code and table, Python and what draws the names and numbers.
+    """
+    size, _ = check_spec(spec)
+    rooms = [Path(__file__).with_name(f"{name}.py") for name in WRITERS]
+    made_of = [spec, repr(size), platform.python_version()]
+    made_of += [version(name) for name in ("faker", "numpy", "pandas")]
+    made_of += [file_digest(path) for path in (*rooms, RELATIONS)]
+    return remembered(
+        "worlds", hashlib.sha256(json.dumps(made_of).encode()).hexdigest(), lambda: _digest(spec)
+    )
+
+
+def _digest(spec: str) -> str:
     made = world(spec)
     parts = [made.states.to_csv(index=False), json.dumps(documents(made))]
     return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()

@@ -33,8 +33,8 @@
 # templates that people wrote ({term}`HGP`) and three that were mined from text ({term}`MMP`). The space does as well as
 # the words (Section 4.1, Figure 4).
 #
-# It has no numbers, and the text names no model. This page goes beyond the paper in two things. It
-# changes both {term}`separators <separator>`, also the one *between* pairs. And it does so on models whose text we know.
+# It has no numbers, and the text names no model. This page changes both {term}`separators <separator>`, also the one
+# *between* pairs. And it does so on models whose text we know.
 
 # %% [markdown]
 # ## Parameters
@@ -73,7 +73,7 @@ import pandas as pd
 from matplotlib import pyplot as plt
 
 from lkecore import answers, figures, intervals, papers, runs
-from lkecore.answers import formats, separators
+from lkecore.answers import formats, rules, separators
 
 figures.style()
 
@@ -165,7 +165,8 @@ print(answers.texts(of_words.drop(columns="between")).to_string(index=False))
 #
 # How large would it be *if formats were alike*? For every fact by itself we deal its right and wrong
 # answers out to the formats by chance. `if_alike` is the spread that 95 % of 2,000 deals stay below. `p` is the share of
-# deals with as large a spread as the true one, corrected by Holm. `paper` is the accuracy in the paper's own format.
+# deals with as large a spread as the true one, corrected by Holm. `paper` is the accuracy in the paper's own format, and
+# `rule` what the best {term}`rule` without a model gets.
 # `std` is the standard deviation over formats, and `beyond_luck` what is left of it without the part of luck.
 
 # %%
@@ -175,6 +176,8 @@ estimates = answers.bounds(estimates, "spread")
 runs.keep(estimates, "spreads.csv")
 whole = spreads[spreads["relation"] == "all"].drop(columns="relation")
 whole = whole.assign(p=intervals.holm(whole["p"]))
+cues = rules.of_sets(samples, kept=not page)
+whole = formats.with_rules(whole, cues, groups, about)
 answers.words(
     answers.texts(whole.drop(columns=["lowest", "highest"])), digits=2
 )
@@ -200,7 +203,7 @@ by_kind = formats.by_kind(right, main, about, kind_of, seed=seed)
 print(answers.texts(by_kind).to_string(index=False))
 
 # %% [markdown]
-# One caution: a new sign is cut into tokens that the model hardly knows.
+# A new sign is cut into tokens that the model hardly knows.
 #
 # What this page says at its top is put together from these tables. No number in it is typed.
 
@@ -284,8 +287,7 @@ figures.place(panels, "fig-separators-formats", cells)
 
 # %% tags=["hide-input"]
 mean = gains[gains["between"] == "mean over all"]
-mean = mean.drop(columns=["p", "over_relations"])
-mean = answers.bounds(mean, "gain")
+mean = answers.bounds(mean.drop(columns=["p", "over_relations"]), "gain")
 over_all = estimates[estimates["relation"] == "all"]
 fig = figures.format_sizes(over_all, mean, margin=margin)
 figures.place(fig, "fig-separators-size", pd.concat([over_all, mean]))

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from lkecore import intervals, papers
+from lkecore.answers import rules
 from lkecore.answers.kept import keep
 from lkecore.answers.separators import ALONE, DRAWN, LISTS, WORDS, Tables, called
 from lkecore.answers.verdicts import over_alone
@@ -123,6 +124,25 @@ def spreads(right: Tables, main: Main, *, seed: int) -> pd.DataFrame:
                 }
             )
     return pd.DataFrame(rows)
+
+
+def with_rules(
+    spreads: pd.DataFrame, cues: pd.DataFrame, groups: pd.DataFrame, about: Main
+) -> pd.DataFrame:
+    """:func:`spreads` with ``rule`` behind ``paper``: what the best rule without a model gets, in [0, 1].
+
+    It is the best one over the facts of the group, each relation counted alike. ``cues`` of
+    :func:`lkecore.answers.rules.of_sets`, ``groups`` of :func:`lkecore.answers.separators.draw`.
+    """
+    asked = groups.merge(cues, on=["fact_set", "relation", "fact"], validate="m:1")
+    of = {
+        key: rules.by_relation(part)["of_rule"].mean()
+        for key, part in asked.groupby(["fact_set", "group"], sort=False)
+    }
+    found = spreads.copy()
+    places = zip(found["model"].map(about), found["group"], strict=True)
+    found.insert(found.columns.get_loc("paper") + 1, "rule", [of[place] for place in places])
+    return found
 
 
 def effects(right: Tables, main: Main, *, seed: int) -> pd.DataFrame:

@@ -266,8 +266,8 @@ means = answers.bounds(overall, "over_facts", "accuracy")
 means["spread"] = answers.bounds(overall, "spread")["spread"]
 kinds += [prompts.SPACE_TOKEN] * (prompts.SPACE_TOKEN in set(dots["kind"]))
 look = {"kinds": ["eiclke", *kinds], "marks": marks}
-fig = figures.prompt_dots(dots, means, **look)
-figures.place(fig, "fig-eic-mean", dots)
+mean_dots = figures.prompt_dots(dots, means, **look)
+figures.place(mean_dots, "fig-eic-mean", dots)
 
 # %% covers=["IC-F12"] tags=["hide-input"]
 alone = templates.by_relation(ours, seed=seed)

@@ -123,7 +123,8 @@ answers.sortable(shown, "Table 7, and ours below it", "table-7")
 
 # %% [markdown]
 # **Table 8**, all relations as published, and beside them the mean over our models with an interval over facts. The
-# models are these very ones: what is drawn again are the facts. Empty: not asked.
+# models are these very ones: what is drawn again are the facts. Empty: not asked. A star under `dates`: the paper's
+# objects are full dates, and ours are years, so these two numbers are not about the same question.
 
 # %% covers=["IC-T8"]
 table_8 = paper_tables.table_8(means)
@@ -182,7 +183,8 @@ figures.findings(tables_shared=said, tables_agree=agree, tables_apart=apart)
 #
 # In {numref}`fig-tables-relations`, at the top, a dot below the diagonal is a relation that the paper's models know better
 # than ours. Nearly all will be: most of its models are ten to five hundred times as large. Look instead whether the dots
-# *rise* from left to right, and whether the same relation stands at the same height in two panels.
+# *rise* from left to right, and whether the same relation stands at the same height in two panels. A star behind a name:
+# full dates in the paper, years here.
 
 # %% tags=["hide-input"]
 drawn = paper_tables.against_table_8(means)

@@ -202,8 +202,8 @@ figures.place(fig, "fig-rules-relations", points)
 # if all others were right on every fact, the worst would have *n* times the mean minus *n* - 1. A mean near 1 leaves it
 # little room. Among these models is one of 70 million parameters. So in the first relations of the table either even this one
 # knows nearly all facts, or something there can be guessed. The facts of T-REx-MC are not published, so we cannot say
-# which. Beside it stand the best rule and our model in the relation of the same name, on other facts. In dates these
-# differ most: KAMEL has years, and the paper's set full dates.
+# which. Beside it stand the best rule and our model in the relation of the same name, on other facts. A star: KAMEL has
+# years there, and the paper's set full dates.
 
 # %%
 beside = cued.beside_table_8(points, worst)

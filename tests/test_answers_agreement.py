@@ -250,6 +250,8 @@ def test_families_have_the_mean_of_their_pairs(tables, pairs):
     mean = (r_of("a", "c") + r_of("b", "c")) / 2
     assert found.loc[("F", "G"), "r"].estimate == pytest.approx(mean)
     assert found["counted"].tolist() == [1, 2]
+    assert found["kind"].tolist() == ["one family", "two families"]
+    assert set(found.loc[("F", "G"), "models"].split(", ")) == {"a", "b", "c"}
 
 
 def test_square_has_both_orders_and_a_white_diagonal(pairs):
@@ -293,27 +295,50 @@ def test_equal_pairs_of_one_kind_show_the_one_without_a_tuned_model(tables, pair
 def test_verdicts_mark_controls_and_leave_out_one_family(pairs, tmp_path, monkeypatch):
     monkeypatch.setenv("LKE_RUN", str(tmp_path))
     kinds = pairs["kind"].where(pairs["one"] != "b", "negative control, tuned")
-    found = agreement_checks.judged(pairs.assign(kind=kinds), "iclke-colon")
-    assert found["models"].tolist() == ["a, b", "a, c", "b, c"]  # the others have no r
-    for verdict, r in zip(found["verdict"], pairs.loc[found.index, "r"], strict=True):
-        assert verdict == ("holds" if r.low > 0.6 else "fails" if r.high < 0.6 else "undecided")
+    of_two, inside = (
+        Interval(0.8, 0.7, 0.9, 0.95, "by hand"),
+        Interval(0.9, 0.8, 1, 0.95, "by hand"),
+    )
+    rows = [
+        ("this page", "F", "G", of_two, 2, "a, b, c", "two families"),
+        ("this page", "F", "U", of_two, 1, "a, d", "negative control"),
+        ("this page", "F", "F", inside, 1, "a, e", "one family"),
+        ("this page", "F", "G (tuned)", of_two, 1, "a, f", "two families, tuned"),
+    ]
+    columns = ["source", "one", "other", "r", "counted", "models", "kind"]
+    of_families = pd.DataFrame(rows, columns=columns)
+    found = agreement_checks.judged(pairs.assign(kind=kinds), of_families, "iclke-colon")
+    first, rest = found[:3], found[3:]
+    assert first["models"].tolist() == ["F, G", "F, U", "F, G (tuned)"]
+    assert set(first["id"]) == {"IC-families-mean"} and set(first["verdict"]) == {"holds"}
+    assert set(rest["id"]) == {"IC-families-agree"}
+    assert rest["models"].tolist() == ["a, b", "a, c", "b, c"]  # the others have no r
+    for row in rest.itertuples():
+        [r] = pairs[(pairs["one"] + ", " + pairs["other"]) == row.models]["r"]
+        assert row.verdict == ("holds" if r.low > 0.6 else "fails" if r.high < 0.6 else "undecided")
     kept = pd.read_csv(tmp_path / "verdicts.csv", keep_default_na=False)
-    assert kept["mark"].tolist() == ["", "", "negative control"]
-    assert kept["as_paper"].tolist() == [True, True, False]
-    assert kept["estimator"][0] == "iclke-colon, two families"
+    assert kept["mark"].tolist() == ["", "negative control", "", "", "", "negative control"]
+    assert kept["as_paper"].tolist() == [True, True, False, True, True, False]
+    assert kept["estimator"][3] == "iclke-colon, two families"
+    assert kept["models"].tolist()[:3] == ["a, b, c", "a, d", "a, f"]
 
 
-def test_r_with_table_8_is_scipys_over_the_shared_relations():
+def test_r_with_table_8_is_scipys_over_the_shared_relations_with_and_without_dates():
     ids = papers.table("iclke_table3_relations").dropna(subset="wikidata_pid_added")
     published = papers.table("iclke_table8_relations").merge(ids, on="relation")
-    some = published.set_index("wikidata_pid_added")["average_accuracy"].iloc[:4]
+    published = published.set_index("relation").loc[["capital", "sibling", "father", "inception"]]
+    some = published.set_index("wikidata_pid_added")["average_accuracy"]
     renamed = frame({"a": [1, 2, 5, 4]}).replace(
         {"relation": dict(zip("rstu", some.index, strict=True))}
     )
     table = agreement.tables(renamed.assign(source="shipped: x"), kin(), "main")[0]
     found = agreement_checks.with_table_8({"this page": table["shipped: x"], **table}, **DRAWS)
     assert found["r"][0].estimate == pytest.approx(pearsonr([1, 2, 5, 4], some).statistic)
-    assert found.drop(columns="r").to_numpy().tolist() == [["shipped: x", "a", 4, 12 / 32]]
+    assert found["r"][1].estimate == pytest.approx(pearsonr([1, 2, 5], some[:3]).statistic)
+    assert found.drop(columns="r").to_numpy().tolist() == [
+        ["shipped: x", "a", "all", 4, 12 / 32],
+        ["shipped: x", "a", "without dates", 3, 8 / 24],
+    ]
 
 
 def test_reliability_of_table_7_by_pencil():

@@ -14,6 +14,7 @@ from lkecore.facts import world
 from lkecore.models import lab as lab_models
 
 door = importlib.import_module("lkecore.answers.door")  # the room has a function of this name
+NEW_WORDS = "words that the text never had"
 WORLD, MODEL, TWIN = "lab:smoke-1", "lab:smoke-1/0.15m", "lab:smoke-1/0.15m-unplanted"
 
 
@@ -231,8 +232,8 @@ def test_a_verdict_is_set_aside_by_its_mark_and_a_twin_that_leaves_out_0_says_so
             "b": Interval(0.01, -0.01, 0.07, 0.95, method),
         },
     }
-    found = lab.judge(claimed, {"LAB-held-out": "unknown words", "LAB-list-auroc": "never"})
-    assert found["mark"].tolist() == ["unknown words", "", ""]
+    found = lab.judge(claimed, {"LAB-held-out": NEW_WORDS, "LAB-list-auroc": "never"})
+    assert found["mark"].tolist() == [NEW_WORDS, "", ""]
     assert found["verdict"].tolist() == ["holds"] * 3
     assert found["ours"].tolist() == [
         "0.400 [0.300, 0.500]",

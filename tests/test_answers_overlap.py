@@ -240,8 +240,8 @@ def between(low: float, high: float) -> Interval:
     ("rate", "left", "mark"),
     [
         ((0.4, 0.6), (0.5, 0.8), None),  # holds by both
-        ((0.4, 0.6), (0.85, 0.95), "undecided"),
-        ((0.4, 0.6), (0.95, 0.99), "fails"),
+        ((0.4, 0.6), (0.85, 0.95), "undecided without luck"),
+        ((0.4, 0.6), (0.95, 0.99), "fails without luck"),
         ((0.4, 0.6), (0.5, 1.0), "may be luck"),
         ((0.4, 0.6), None, "may be luck"),
         ((0.8, 0.95), (0.5, 1.0), None),  # does not hold by the rate itself

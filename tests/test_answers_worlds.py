@@ -144,7 +144,7 @@ MADE_UP = {
     ("LAB-unplanted", "e", "w1"): interval(0.01, 0.04),
     ("LAB-unplanted", "e", "w2"): interval(-0.01, 0.04),
 }
-MARKS = {("LAB-held-out", "w1"): "strange words"}
+MARKS = {("LAB-held-out", "w1"): "words that the text never had"}
 
 
 def test_verdicts_are_counted_once_for_each_world_and_checks_and_what_is_set_aside_apart():
@@ -159,7 +159,7 @@ def test_verdicts_are_counted_once_for_each_world_and_checks_and_what_is_set_asi
     assert judged["once"].tolist() == [
         True, True, False, True, True, True, False, True, True, True, True,
     ]  # fmt: skip
-    assert judged["mark"].tolist() == [""] * 3 + ["strange words"] + [""] * 7
+    assert judged["mark"].tolist() == [""] * 3 + ["words that the text never had"] + [""] * 7
     checks = judged.loc[judged["is_check"], "id"]
     assert set(checks) == {"LAB-never-chance", "LAB-unplanted"}
     counted = worlds.counted(judged).set_index("what")
@@ -187,7 +187,7 @@ def test_what_counts_is_kept_for_the_page_of_all_claims(tmp_path, monkeypatch):
     assert len(kept) == 9 and set(kept["source"]) == {f"shipped: one, two, w{i}" for i in (1, 2)}
     twins = kept[kept["id"] == "LAB-unplanted"]["ours"].tolist()
     assert twins == ["0.025 [0.010, 0.040], which leaves out 0", "0.015 [-0.010, 0.040]"]
-    assert kept["mark"].tolist().count("strange words") == 1
+    assert kept["mark"].tolist().count("words that the text never had") == 1
 
 
 def test_verdicts_on_words_that_no_text_has_are_set_aside_in_each_world(every):
@@ -220,7 +220,7 @@ def test_the_table_has_a_column_for_each_world_and_says_a_claim_once():
     assert table["claim"].eq("").tolist() == [False, True, *[False] * 4]
     assert table.loc[0, "w1"] == "0.970 [0.960, 0.980]: holds"
     assert table.loc[1, "w2"] == "" and table.loc[5, "w2"].endswith("undecided")
-    assert table.loc[2, "w1"] == "0.350 [0.300, 0.400]: holds (strange words)"
+    assert table.loc[2, "w1"] == "0.350 [0.300, 0.400]: holds (words that the text never had)"
     assert table.loc[4, "w1"] == "0.025 [0.010, 0.040], which leaves out 0: holds"
 
 

@@ -55,12 +55,16 @@ def test_verdicts_are_counted_by_place(tmp_path):
 
 
 def test_what_says_nothing_of_a_claim_is_counted_apart(tmp_path):
-    rows = [row("holds"), row("holds", mark="at chance"), row("fails", mark="little to lose")]
+    rows = [
+        row("holds"),
+        row("holds", mark="at chance"),
+        row("fails", mark="over facts alone, not draws"),
+    ]
     rows += [row("fails", key="IC-separator", mark="at chance")]
     text = verdicts.page({"11_x": kept(tmp_path / "a", rows)}, "trial")
     assert cells(text, "IC-shots-rise")[ASKED] == "holds 1, aside 2 (holds 1, fails 1)"
     assert cells(text, "IC-separator")[ASKED] == "aside 1 (fails 1)"
-    assert "| holds (at chance) |" in text and "| fails (little to lose) |" in text
+    assert "| holds (at chance) |" in text and "| fails (over facts alone, not draws) |" in text
 
 
 def test_the_first_screen_counts_the_claims_of_the_papers_by_where_they_are_decided(tmp_path):
@@ -126,7 +130,7 @@ def test_the_labs_claims_are_a_second_part_and_nothing_built_in_counts_as_a_find
 def test_a_claim_says_over_what_its_interval_is_and_since_when_verdicts_are_set_aside(tmp_path):
     rows = [row("holds", key="IC-subsumption"), row("holds", key="IC-above-rules")]
     text = verdicts.page({"11_x": kept(tmp_path / "a", rows)}, "trial")
-    assert "over relations (Student's t). Set aside by a rule of 2026-11-22: may be luck." in text
+    assert "over relations (Student's t). Set aside by a rule of 2026-11-22: may be luck; " in text
     assert "best rule that has no model. *(ours)* |" in text
 
 

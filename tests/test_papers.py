@@ -1,5 +1,6 @@
 """Published values and claims: against numbers the papers print, and verdicts at every border."""
 
+import datetime
 import math
 import re
 from pathlib import Path
@@ -448,9 +449,55 @@ def test_table_5_has_the_relations_that_are_asked_first():
     assert found["relation"][4:].tolist() == rest["relation"].tolist()  # as printed
 
 
+def test_every_mark_that_a_page_gives_stands_with_a_day_in_the_row_of_its_claim():
+    """What pages can give: pages 11, 14, 12, 16, 15, and those of the lab, in this order."""
+    given = {
+        "at chance", "words for facts told in lists", "little to lose", "may be luck",
+        "undecided without luck", "fails without luck", "negative control",
+        "words that the text never had",
+    }  # fmt: skip
+    every = pd.concat([papers.claims(name) for name in ("IC", "LAB")])
+    named = every["marks"].str.split("; ").explode()
+    assert set(named) - {""} == given
+    for row in every.itertuples():
+        assert bool(row.marks) == bool(row.marks_since)
+        if row.marks:
+            assert "2026-11-22" <= str(datetime.date.fromisoformat(row.marks_since)) <= "2026-11-24"
+
+
+def test_a_verdict_with_a_mark_that_its_claim_does_not_name_is_refused():
+    def row(key, mark):
+        values = key, "toy", "this page", "iclke-space", True, "0.1 [0, 0.2]", "undecided", mark
+        return pd.DataFrame([values], columns=papers.VERDICTS)
+
+    for key, mark in (
+        ("IC-separator", "at chance"), ("IC-separator", "over facts alone, not relations"),
+        ("IC-subsumption", "undecided without luck"), ("IC-above-chance", ""),
+    ):  # fmt: skip
+        assert papers.verdicts(row(key, mark))["mark"].tolist() == [mark]
+    for key, mark in (
+        ("IC-above-chance", "at chance"), ("IC-separator", "chance"), ("IC-separator", "over facts"),
+        ("IC-separator", "over wishes alone, not relations"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=f"mark '{mark}': the row of {key} in claims.csv"):
+            papers.verdicts(row(key, mark))
+
+
 def test_table_8_stands_before_ours():
     """0.816 and its digits: printed in the paper's Table 8."""
     ours = pd.DataFrame({"relation": ["capital", "mine"], "m": ["a", "b"]})
     found = papers.table_8_beside(ours, {"capital": "capital", "mine": ""})
     assert found.columns.tolist() == ["relation", "paper", "m"]
     assert round(found["paper"][0], 3) == 0.816 and math.isnan(found["paper"][1])
+    dates = papers.table_8_beside(ours, {"capital": "inception", "mine": ""})
+    assert dates["relation"].tolist() == ["capital *", "mine"]
+
+
+def test_relations_of_dates_have_a_star_beside_table_8():
+    """P569, P570, P571, P577 and P585 are the properties of Wikidata whose values are dates."""
+    ids = papers.table("iclke_table3_relations").set_index("relation")["wikidata_pid_added"]
+    found = {ids[name] for name in ids.index if papers.starred(name) == f"{name} *"}
+    assert found == {"P569", "P570", "P571", "P577", "P585"}
+    assert {papers.starred(name) for name in ids.index} - set(ids.index) == {
+        f"{name} *" for name in papers.DATES
+    }

@@ -273,8 +273,8 @@ def families(
 ) -> pd.DataFrame:
     """The mean of r over the pairs of two families, or inside one; tuned models stand apart (IC-F6).
 
-    Columns: ``source``, ``one``, ``other`` (``side`` of ``kin``), ``r`` (Interval: the same relations are
-    drawn for all pairs), ``counted``: pairs with an r. Families without such a pair have no row.
+    Columns: ``source``, ``one``, ``other`` (``side`` of ``kin``), ``r`` (Interval: the same relations for
+    all pairs), ``counted``: pairs with an r, their ``models`` and ``kind``. Families without one have no row.
     """
     rows = []
     for source, table in right.items():
@@ -288,8 +288,9 @@ def families(
                 found = intervals.correlation_over_relations(
                     stacked(table), pairs=places, seed=seed, n_resamples=n_resamples
                 )
-                rows.append((source, *two, found, len(own)))
-    return pd.DataFrame(rows, columns=["source", "one", "other", "r", "counted"])
+                models = ", ".join(dict.fromkeys(model for pair in own for model in pair))
+                rows.append((source, *two, found, len(own), models, _kind(kin.loc[[*own[0]]])))
+    return pd.DataFrame(rows, columns=["source", "one", "other", "r", "counted", "models", "kind"])
 
 
 def square(
@@ -298,8 +299,7 @@ def square(
     """Every two names of a source in both orders, as a square map takes them; NaN where there is no r.
 
     ``frame``: ``source``, ``one``, ``other`` in any order, ``r`` (Interval or None). ``names``: of each
-    source, in the order in which they are drawn, each once; ``called`` are other names to show. Columns:
-    source, one, other, r.
+    source, in the order in which they are drawn, each once; ``called`` are other names to show.
     """
     found = {}
     for row in frame.itertuples():

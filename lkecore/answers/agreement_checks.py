@@ -4,6 +4,7 @@ Tables, ``pairs`` and ``reliable`` are of :mod:`lkecore.answers.agreement`.
 """
 
 from collections.abc import Mapping
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -38,57 +39,73 @@ def points(right: Tables, pairs: pd.DataFrame, names: Mapping[str, str]) -> pd.D
     return pd.DataFrame(rows, columns=columns)
 
 
-def judged(pairs: pd.DataFrame, main: str, paper: str = "iclke-space") -> pd.DataFrame:
-    """The verdicts on IC-families-agree, a row for each pair of two families that has an r.
+def judged(
+    pairs: pd.DataFrame, families: pd.DataFrame, main: str, paper: str = "iclke-space"
+) -> pd.DataFrame:
+    """The verdicts on agreement: IC-families-mean of each two families, and IC-families-agree of two models.
 
-    In this run ``main`` asked, in shipped ones ``paper``. Pairs with a negative control test the number
-    and not the claim, so they are marked; pairs with a tuned model are not the paper's way. Columns:
-    ``source``, ``models``, ``kind``, ``ours``, ``holds_if``, ``verdict``. Kept as ``verdicts.csv``.
+    ``pairs`` and ``families`` are of :func:`lkecore.answers.agreement.pairs` and ``families``; inside one
+    family there is nothing to judge. In this run ``main`` asked, in shipped ones ``paper``. Rows with a
+    negative control test the number and not the claim, so they are marked; those with a tuned model are
+    not the paper's way. Columns: ``id``, ``source``, ``models`` (or families), ``kind``, ``ours``,
+    ``holds_if``, ``verdict``. Kept as ``verdicts.csv``, with the models of the families.
     """
-    claim = papers.claims("IC").set_index("id").loc["IC-families-agree"]
-    two_families = ~pairs["kind"].str.startswith("one family").astype(bool)  # also without rows
-    own = pairs[two_families & pairs["r"].notna()]
-    found = own[["source", "kind"]].assign(
-        models=own["one"] + ", " + own["other"],
-        ours=[r.text() for r in own["r"]],
-        holds_if=claim["holds_if"],
-        verdict=[papers.claim_verdict(r, claim) for r in own["r"]],
-    )
+    claims = papers.claims("IC").set_index("id")
+    parts = []
+    for key, frame in (("IC-families-mean", families), ("IC-families-agree", pairs)):
+        claim = claims.loc[key]
+        two_families = ~frame["kind"].str.startswith("one family").astype(bool)  # also without rows
+        own = frame[two_families & frame["r"].notna()]
+        found = own[["source", "kind"]].assign(
+            id=key,
+            models=own["one"] + ", " + own["other"],
+            asked=own["models"] if "models" in own else own["one"] + ", " + own["other"],
+            ours=[r.text() for r in own["r"]],
+            interval=[r.method for r in own["r"]],
+            holds_if=claim["holds_if"],
+            verdict=[papers.claim_verdict(r, claim) for r in own["r"]],
+        )
+        parts.append(found)
+    found = pd.concat(parts, ignore_index=True)
     asked = found["source"].map(lambda source: main if source == "this page" else paper)
     kept = found.assign(
-        id=claim.name,
+        models=found["asked"],
         estimator=asked + ", " + found["kind"],
         as_paper=[not kind.endswith("tuned") for kind in found["kind"]],
         mark=["negative control" * kind.startswith("negative") for kind in found["kind"]],
     )
-    keep(papers.verdicts(kept), "verdicts.csv")
-    return found[["source", "models", "kind", "ours", "holds_if", "verdict"]]
+    keep(papers.verdicts(kept.drop(columns="asked")), "verdicts.csv")
+    return found[["id", "source", "models", "kind", "ours", "holds_if", "verdict"]]
 
 
 def with_table_8(right: Tables, *, seed: int, n_resamples: int) -> pd.DataFrame:
     """r of each shipped model's accuracies with the paper's Table 8, the means of 35 models.
 
-    Columns: ``source``, ``model``; ``relations`` that both have; ``accuracy``, the model's mean over
-    these; ``r``, an Interval over relations. No row for fewer than 3 relations, or without spread.
+    Columns: ``source``, ``model``; ``of``: "all" or, where there are some, "without dates", of which the
+    paper has full ones; ``relations`` that both have; ``accuracy``, the model's mean over these; ``r``, an
+    Interval over relations. No row for fewer than 3 relations, or without spread.
     """
     ids = papers.table("iclke_table3_relations")[["relation", "wikidata_pid_added"]]
     table = papers.table("iclke_table8_relations").merge(ids, on="relation")
     published = table.dropna(subset="wikidata_pid_added").set_index("wikidata_pid_added")
+    dates = set(published.index[published["relation"].isin(papers.DATES)])
     published = published["average_accuracy"]
     rows = []
     for source in [source for source in right if source != "this page"]:
         parts = dict(list(right[source].groupby("relation", sort=False)))
         parts = {name: part for name, part in parts.items() if name in published}
-        for model in right[source]:
+        others = {name: part for name, part in parts.items() if name not in dates}
+        sorts = {"all": parts} | ({"without dates": others} if len(others) < len(parts) else {})
+        for model, (of, some) in product(right[source], sorts.items()):
             both = [
                 np.stack([part[model], np.full(len(part), published[name])])
-                for name, part in parts.items()
+                for name, part in some.items()
             ]
             ours = [pair[0].mean() for pair in both]
             if len(both) >= 3 and np.ptp(ours) > 0:
                 r = intervals.correlation_over_relations(both, seed=seed, n_resamples=n_resamples)
-                rows.append((source, model, len(both), np.mean(ours), r))
-    return pd.DataFrame(rows, columns=["source", "model", "relations", "accuracy", "r"])
+                rows.append((source, model, of, len(both), np.mean(ours), r))
+    return pd.DataFrame(rows, columns=["source", "model", "of", "relations", "accuracy", "r"])
 
 
 def of_table_7(n_facts: int = 400) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from lkecore import intervals
+from lkecore import intervals, papers
 from lkecore.answers import rules
 from lkecore.answers.tables import accuracy, bounds, groups_of, over_other_relations, paired
 from lkecore.errors import BadInput
@@ -211,11 +211,12 @@ def beside_table_8(points: pd.DataFrame, worst: pd.DataFrame) -> pd.DataFrame:
 
     ``points`` as of :func:`by_relation` with the paper's names of relations, ``worst`` has ``mean`` and
     ``least_of_worst`` by relation. A column for each source and for rule and model; missing where a
-    source does not have the relation.
+    source does not have the relation. A star behind a name: the paper has full dates there.
     """
     named = points.assign(who=points["source"] + ", " + points["model"])
     wide = named.pivot_table(index="relation", columns="who", values="accuracy", sort=False)
-    return worst.join(wide).reset_index()
+    found = worst.join(wide).reset_index()
+    return found.assign(relation=found["relation"].map(papers.starred))
 
 
 def sentences(

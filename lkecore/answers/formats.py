@@ -304,7 +304,8 @@ def beside_table_8(
 ) -> pd.DataFrame:
     """The accuracy with the space beside the paper's Table 8 (35 models), of relations that both have.
 
-    Columns: ``relation`` (the paper's name), ``published``, ``model``, ``accuracy`` (Interval, Wilson).
+    Columns: ``relation`` (the paper's name, with a star where it has full dates), ``published``,
+    ``model``, ``accuracy`` (Interval, Wilson).
     The paper's own relation, original broadcaster, comes first, without a model of ours.
     """
     published = papers.table("iclke_table8_relations").set_index("relation")["average_accuracy"]
@@ -313,5 +314,6 @@ def beside_table_8(
         for name, hits in right[model, group].loc[SPACE].groupby(level="relation"):
             if of_paper := samples[about[model]][name].relation.paper_relation:
                 share = intervals.proportion(int(hits.sum()), len(hits))
-                rows.append((of_paper, published[of_paper], model, share))
+                called = papers.starred(of_paper)
+                rows.append((called, published[of_paper], model, share))
     return pd.DataFrame(rows, columns=["relation", "published", "model", "accuracy"])

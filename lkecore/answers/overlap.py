@@ -181,7 +181,8 @@ def read_as(
     ``tested`` has the rate under (source, "small, large"), ``without_luck`` is of
     :func:`rates_without_luck` by source. Where the claim holds by the rate, it is marked "may be luck"
     if the rate without luck may be 1, or is nothing: then nothing need be missing that the small model
-    knows. Else the mark is the verdict that the rate without luck gives, where it is another one.
+    knows. Else the mark is the verdict that the rate without luck gives, where it is another one, such as
+    "undecided without luck".
     """
     left = {
         (row.source, f"{row.small}, {row.large}"): row.without_luck
@@ -192,9 +193,10 @@ def read_as(
         if papers.claim_verdict(interval, claim) == "holds":
             found = left[source, models]
             sure = found is not None and found.high < 1
-            reading = papers.claim_verdict(found, claim) if sure else "may be luck"
+            reading = papers.claim_verdict(found, claim) if sure else ""
             if reading != "holds":
-                marks[claim.name, source, models] = reading
+                mark = f"{reading} without luck" if reading else "may be luck"
+                marks[claim.name, source, models] = mark
     return marks
 
 

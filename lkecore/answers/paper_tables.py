@@ -14,9 +14,6 @@ from lkecore.answers import rules
 from lkecore.answers.tables import by_relation, over_relations
 from lkecore.intervals import Interval
 
-# Relations whose objects the paper has as full dates.
-DATES = ["date of birth", "date of death", "inception", "point in time", "publication date"]
-
 
 def paper_names(relations: list[str], fact_set: str = "") -> dict[str, str]:
     """The IC-LKE paper's names of relations, for those that mean the same as one of the paper's.
@@ -102,9 +99,13 @@ def table_7(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
 
 
 def table_8(means: pd.DataFrame) -> pd.DataFrame:
-    """Table 8 whole: the paper's mean of 35 models, and a column of text for each source of ours."""
+    """Table 8 whole: the paper's mean of 35 models, and a column of text for each source of ours.
+
+    ``dates`` has a star where the paper's objects are full dates (:func:`lkecore.papers.starred`).
+    """
     found = papers.table("iclke_table8_relations")
     shown = found[["rank", "relation"]].assign(paper=found["average_accuracy"].round(3))
+    shown["dates"] = ["*" if name in papers.DATES else "" for name in shown["relation"]]
     for source, part in means.groupby("source", sort=False):
         texts = part.set_index("relation")["accuracy"].map(Interval.text)
         shown[source] = shown["relation"].map(texts).fillna("")
@@ -115,7 +116,8 @@ def against_table_8(means: pd.DataFrame) -> pd.DataFrame:
     """Our means and the paper's for the same relations, as `figures.accuracy_scatter` takes them.
 
     A row for each relation and ``model``: "the paper" (its mean of 35 models, no interval) or "ours".
-    Columns: ``source``, ``relation``, ``model``, ``accuracy``, ``low``, ``high``.
+    Relations are named by :func:`lkecore.papers.starred`. Columns: ``source``, ``relation``, ``model``,
+    ``accuracy``, ``low``, ``high``.
     """
     published = papers.table("iclke_table8_relations").set_index("relation")["average_accuracy"]
     paper = means.assign(accuracy=means["relation"].map(published), model="the paper")
@@ -127,20 +129,21 @@ def against_table_8(means: pd.DataFrame) -> pd.DataFrame:
         accuracy=[interval.estimate for interval in means["accuracy"]],
     )
     columns = ["source", "relation", "model", "accuracy", "low", "high"]
-    return pd.concat([paper, ours], ignore_index=True)[columns]
+    both = pd.concat([paper, ours], ignore_index=True)[columns]
+    return both.assign(relation=both["relation"].map(papers.starred))
 
 
 def agreement(means: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     """Are relations that the paper's models know well known well here? Pearson's r with Table 8.
 
     Columns: ``source``, ``of``, ``relations``, ``r`` (Interval over relations). ``of`` is "all" or, where
-    there are some, "without dates" (``DATES``): the paper has full dates, and other sets of facts may
-    have years. A source with fewer than 3 relations, or the same accuracy in all of them, has no row.
+    there are some, "without dates" (``papers.DATES``): the paper has full dates, and other sets of facts
+    may have years. A source with fewer than 3 relations, or the same accuracy in all of them, has no row.
     """
     rows = []
     for source, part in against_table_8(means).groupby("source", sort=False):
         every = part.pivot(index="relation", columns="model", values="accuracy")
-        others = every[~every.index.isin(DATES)]
+        others = every[~every.index.str.endswith("*")]
         parts = {"all": every} | ({"without dates": others} if len(others) < len(every) else {})
         for of, wide in parts.items():
             if len(wide) > 2 and wide["ours"].nunique() > 1:

@@ -2,7 +2,9 @@
 
 from lkecore.papers.order import figure_5, figure_5_order, figure_13
 from lkecore.papers.published import (
+    DATES,
     property_names,
+    starred,
     table,
     table_1_beside,
     table_5,
@@ -21,8 +23,8 @@ from lkecore.papers.verdict import (
 )
 
 __all__ = [
-    "VERDICTS", "claim_verdict", "claims", "figure_13", "figure_5", "figure_5_order", "over_of",
-    "number_verdict", "property_names", "table", "table_10_bars", "table_10_beside",
+    "DATES", "VERDICTS", "claim_verdict", "claims", "figure_13", "figure_5", "figure_5_order", "over_of",
+    "number_verdict", "property_names", "starred", "table", "table_10_bars", "table_10_beside",
     "table_10_verdicts", "table_1_beside", "table_1_verdicts", "table_5", "table_7",
     "table_8_beside", "verdicts",
 ]  # fmt: skip

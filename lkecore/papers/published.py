@@ -8,6 +8,9 @@ import pandas as pd
 
 from lkecore.storage import DATA
 
+# Relations of Table 8 of the IC-LKE paper whose objects are full dates.
+DATES = ("date of birth", "date of death", "inception", "point in time", "publication date")
+
 
 def table(name: str) -> pd.DataFrame:
     """A published table, such as "iclke_table7_models": one file of `data/papers` (see its README).
@@ -48,6 +51,17 @@ def property_names() -> dict[str, str]:
     return {**labels, **ours.set_index("wikidata_pid_added")["relation"]}
 
 
+def starred(relation: str) -> str:
+    """What a relation is called where ours stands beside Table 8: with a star where the paper has full dates.
+
+    KAMEL, the embedded facts and the laureates have years there, which are fewer and shorter.
+
+    >>> starred("inception"), starred("capital")
+    ('inception *', 'capital')
+    """
+    return relation + " *" * (relation in DATES)
+
+
 def read_table(path) -> pd.DataFrame:
     # Only an empty cell is missing: a model or relation may well be called "None" or "NA".
     with path.open(encoding="utf-8") as file:
@@ -84,7 +98,8 @@ def table_8_beside(ours: pd.DataFrame, called: Mapping[str, str]) -> pd.DataFram
     found = ours.copy()
     names = found["relation"].map(called)
     found.insert(found.columns.get_loc("relation") + 1, "paper", names.map(published))
-    return found
+    stars = [" *" * (name in DATES) for name in names]
+    return found.assign(relation=found["relation"] + stars)
 
 
 def table_7(tuned: str) -> pd.DataFrame:

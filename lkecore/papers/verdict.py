@@ -5,6 +5,7 @@ are the same. A **claim** can be tested on any model: it holds, fails or stays u
 decides was written down before the runs (`data/claims.csv`).
 """
 
+import re
 from collections.abc import Mapping
 from math import isfinite
 from typing import Any, Literal
@@ -19,6 +20,9 @@ from lkecore.storage import DATA
 # What an interval may be taken over, and facts with it.
 OVER = "relations", "facts", "draws", "pairs"
 WHOSE = "paper", "ours", "check"
+OVER_ALONE = re.compile(
+    rf"over ({'|'.join(OVER)}) alone, not ({'|'.join(OVER)})"
+)  # a mark of any claim
 
 
 def claims(paper: str = "IC") -> pd.DataFrame:
@@ -27,10 +31,11 @@ def claims(paper: str = "IC") -> pd.DataFrame:
     Columns: id, paper, section (in the paper), claim (in our words), statistic (what the interval
     is of), direction ("greater", "less" or "equal"), least_effect and its unit (what
     `claim_verdict` compares with), least_effect_because (why that much), over (what the interval is taken
-    over, one of `OVER`), interval (its method), marks (which verdicts say nothing of the claim, "" if
-    there is no such rule) and marks_since (the day of that rule), whose ("paper", "ours", or "check" of
-    a thing that was built in), and holds_if, the bound in words. ValueError for a paper without claims;
-    :class:`BadInput` for a claim that does not say over what its interval is, or whose it is.
+    over, one of `OVER`), interval (its method), marks (which verdicts say nothing of the claim, with "; "
+    between; "" if there is no such rule) and marks_since (the day of the last rule), whose ("paper",
+    "ours", or "check" of a thing that was built in), and holds_if, the bound in words. ValueError for a
+    paper without claims; :class:`BadInput` for a claim that does not say over what its interval is, or
+    whose it is.
 
     >>> claims("IC").set_index("id")["holds_if"]["IC-separator"]
     'within 0.05 of 0'
@@ -109,9 +114,10 @@ def verdicts(frame: pd.DataFrame) -> pd.DataFrame:
     between. `source`: where the answers are from, "this page" or "shipped: " and the name of a
     profile. `estimator`: what asked, such as "iclke-space"; `as_paper`: whether that is the paper's way
     of asking. `ours`: estimate and interval, as the page prints them. `verdict`: "holds", "fails" or
-    "undecided". `mark`: why it says nothing of the claim, such as "at chance"; "" where it does. Other
-    columns stay behind these. ValueError for a missing column, an id without a claim, another
-    verdict, an `as_paper` that is neither true nor false, and no model.
+    "undecided". `mark`: why it says nothing of the claim, such as "at chance"; "" where it does: one of
+    the marks that the claim's row names, or "over facts alone, not relations" of an interval over something
+    else. Other columns stay behind these. ValueError for a missing column, an id without a claim, another
+    verdict, an `as_paper` that is neither true nor false, no model, and a mark without a rule.
 
     >>> row = "IC-shots-rise", "toy", "this page", "iclke-space", True, "0.10 [0.05, 0.15]", "holds", ""
     >>> verdicts(pd.DataFrame([row], columns=VERDICTS))["verdict"].tolist()
@@ -119,11 +125,15 @@ def verdicts(frame: pd.DataFrame) -> pd.DataFrame:
     """
     if missing := [column for column in VERDICTS if column not in frame]:
         raise ValueError(f"verdicts lack the columns {missing}")
-    known = read_table(DATA / "claims.csv")["id"]
+    rules = read_table(DATA / "claims.csv").fillna({"marks": ""}).set_index("id")["marks"]
+    known = rules.index
     verdict = "holds", "fails", "undecided"
     for column, allowed in (("id", known), ("verdict", verdict), ("as_paper", (True, False))):
         if len(unknown := frame.loc[~frame[column].isin(allowed), column]):
             raise ValueError(f"{column} {unknown.iloc[0]!r}: must be one of {[*allowed]}")
+    for key, mark in zip(frame["id"], frame["mark"], strict=True):
+        if mark and mark not in rules[key].split("; ") and not OVER_ALONE.fullmatch(mark):
+            raise ValueError(f"mark {mark!r}: the row of {key} in claims.csv has no such rule")
     if not frame["models"].astype(bool).all():
         raise ValueError("a verdict names no model")
     return frame[[*VERDICTS, *frame.columns.difference(VERDICTS, sort=False)]]

@@ -19,6 +19,7 @@ import time
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock, Timeout
 
@@ -27,6 +28,7 @@ from lkecore.errors import BadInput
 
 FINISHED, FAILED, HOPELESS, BUSY = 0, 1, 3, 75
 CHANGED = "the notebook, lkecore, or what it reads was changed meanwhile; run it again"
+SAVED_AFTER = 5.0  # seconds from one writing of a notebook that is executed to the next, at least
 LOCKS = ".locks"  # in the folder of runs: who is at work on which
 
 
@@ -102,6 +104,7 @@ def _execute(job: runs.Job, attempt: Path) -> tuple[str | None, int]:
     from nbclient.exceptions import DeadKernelError
     from traitlets.config import Config
 
+    _save_seldom()
     sockets = os.path.join(os.environ["JUPYTER_RUNTIME_DIR"], "socket")
     os.environ["LKE_RUN"] = str(attempt.resolve())
     if job.reads:
@@ -119,6 +122,7 @@ def _execute(job: runs.Job, attempt: Path) -> tuple[str | None, int]:
             language="python",
             progress_bar=False,
             log_output=True,
+            autosave_cell_every=SAVED_AFTER,
             start_timeout=300,  # a loaded node, a slow file system
             # Local sockets instead of TCP: no port to race for, nothing for others to listen to. They
             # have a place of their own, or kernels that start together would share them.
@@ -134,6 +138,24 @@ def _execute(job: runs.Job, attempt: Path) -> tuple[str | None, int]:
     executed.metadata.pop("papermill", None)
     nbformat.write(executed, attempt / "notebook.ipynb")
     return None, FINISHED
+
+
+def _save_seldom() -> None:
+    """From now on: papermill writes a notebook at its start, seldom on the way, and at its end.
+
+    Else it writes all of it before and after every cell, which is most of what a worker computes.
+    """
+    from papermill.engines import NotebookExecutionManager as Manager
+
+    save = Manager.save
+
+    def seldom(manager: Any, **given: Any) -> None:
+        since = (manager.now() - manager.last_save_time).total_seconds()
+        begun = os.path.exists(manager.output_path)
+        if not begun or manager.end_time is not None or since >= SAVED_AFTER:
+            save(manager, **given)
+
+    Manager.save = seldom
 
 
 if __name__ == "__main__":

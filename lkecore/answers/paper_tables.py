@@ -101,7 +101,7 @@ def table_7(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
 def table_8(means: pd.DataFrame) -> pd.DataFrame:
     """Table 8 whole: the paper's mean of 35 models, and a column of text for each source of ours.
 
-    ``dates`` has a star where the paper's objects are full dates (:func:`lkecore.papers.starred`).
+    ``dates`` has a star where the paper's objects are full dates (:func:`lkecore.papers.published.starred`).
     """
     found = papers.table("iclke_table8_relations")
     shown = found[["rank", "relation"]].assign(paper=found["average_accuracy"].round(3))
@@ -116,7 +116,7 @@ def against_table_8(means: pd.DataFrame) -> pd.DataFrame:
     """Our means and the paper's for the same relations, as `figures.accuracy_scatter` takes them.
 
     A row for each relation and ``model``: "the paper" (its mean of 35 models, no interval) or "ours".
-    Relations are named by :func:`lkecore.papers.starred`. Columns: ``source``, ``relation``, ``model``,
+    Relations are named by :func:`lkecore.papers.published.starred`. Columns: ``source``, ``relation``, ``model``,
     ``accuracy``, ``low``, ``high``.
     """
     published = papers.table("iclke_table8_relations").set_index("relation")["average_accuracy"]

@@ -116,8 +116,8 @@ def against_table_8(means: pd.DataFrame) -> pd.DataFrame:
     """Our means and the paper's for the same relations, as `figures.accuracy_scatter` takes them.
 
     A row for each relation and ``model``: "the paper" (its mean of 35 models, no interval) or "ours".
-    Relations are named by :func:`lkecore.papers.published.starred`. Columns: ``source``, ``relation``, ``model``,
-    ``accuracy``, ``low``, ``high``.
+    Relations are named by :func:`lkecore.papers.published.starred`. Columns: ``source``, ``relation``,
+    ``model``, ``accuracy``, ``low``, ``high``.
     """
     published = papers.table("iclke_table8_relations").set_index("relation")["average_accuracy"]
     paper = means.assign(accuracy=means["relation"].map(published), model="the paper")

@@ -11,6 +11,7 @@ from lkecore import answers, figures, papers
 from lkecore.answers import sequence
 from lkecore.errors import BadInput
 from lkecore.facts import pool, world
+from lkecore.intervals import Interval
 from lkecore.metrics.sequence import distances
 from lkecore.models import open_model
 from lkecore.prompts import many_shot, probes
@@ -216,6 +217,38 @@ def test_every_claim_on_sequences_is_tested_and_a_low_level_marks_it():
 def test_a_model_that_ships_has_its_profile_behind_its_name():
     frame = pd.DataFrame({"source": ["this page", "shipped: kamel"], "model": ["a", "b"]})
     assert sequence.named(frame).tolist() == ["a", "b (kamel)"]
+
+
+def test_sentences_on_blocks_are_about_the_group_that_is_named_and_the_shipped_one_with_most():
+    whole = pd.DataFrame(
+        [
+            (source, model, "iclke-space", last, source != "this page")
+            for source, model, last in [
+                ("this page", "a", 0.9),
+                ("shipped: kamel", "a", 0.02),
+                ("shipped: known", "b", 0.4),
+            ]
+        ],
+        columns=["source", "model", "estimator", "last", "shipped"],
+    )
+    rows = [
+        (*key[:3], kind, where, Interval(x, x - 0.1, x + 0.1, 0.95, "by hand"))
+        for n, key in enumerate(whole.itertuples(index=False, name=None))
+        for kind, where, x in [
+            ("unknown", "distributed", 9.0),
+            ("unknown", "block", -0.1 * n),
+            ("incorrect", "block", -0.3 - 0.1 * n),
+        ]
+    ]
+    changes = pd.DataFrame(rows, columns=[*EACH, "kind", "arrangement", "change"])
+    assert sequence.longer_run(whole, changes, EACH) == (
+        "In longer runs b (known) has most to lose (0.40, iclke-space). Behind a block of invented "
+        "subjects the right objects change by -0.20 [-0.30, -0.10] (a share, 95 % interval), behind a "
+        "block of wrong pairs by -0.50 [-0.60, -0.40]."
+    )
+    mine = whole.iloc[0][EACH].to_dict()
+    assert "by -0.30 [-0.40, -0.20]." in sequence.behind_block(changes, mine)
+    assert sequence.longer_run(whole[~whole["shipped"]], changes, EACH) == "-"
 
 
 # --- the door

@@ -58,6 +58,34 @@ def changes(answers: pd.DataFrame, by: Sequence[str], *, n_behind: int, seed: in
     return pd.DataFrame(rows, columns=[*by, *columns])
 
 
+def behind_block(changes: pd.DataFrame, group: Mapping[str, str]) -> str:
+    """A sentence on what a block does to the pairs behind it, for one group of :func:`changes`.
+
+    ``group`` has the value of some columns, such as source, model and estimator.
+    """
+    of = (changes[list(group)] == pd.Series(group)).all(axis=1)
+    block = changes[of & (changes["arrangement"] == "block")].set_index("kind")["change"]
+    told = (
+        f"Behind a block of invented subjects the right objects change by {block['unknown'].text()}"
+    )
+    told += " (a share, 95 % interval), behind a block of wrong pairs by"
+    return f"{told} {block['incorrect'].text()}."
+
+
+def longer_run(levels: pd.DataFrame, changes: pd.DataFrame, by: Sequence[str]) -> str:
+    """A sentence on the shipped model with most to lose, as :func:`behind_block`; a dash if none ships.
+
+    ``levels`` and ``changes`` are by ``by``, which names ``source``, ``model`` and ``estimator``.
+    """
+    others = levels[levels["source"] != "this page"].reset_index(drop=True)
+    if others.empty:
+        return "-"
+    most = others.loc[others["last"].idxmax()]
+    name = named(others)[others["last"].idxmax()]
+    told = f"In longer runs {name} has most to lose ({most['last']:.2f}, {most['estimator']})."
+    return f"{told} {behind_block(changes, most[list(by)].to_dict())}"
+
+
 def replaced(answers: pd.DataFrame, by: Sequence[str], *, seed: int) -> pd.DataFrame:
     """The replaced pairs themselves: how probable is what stands there, beside the right objects?
 

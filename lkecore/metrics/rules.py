@@ -46,6 +46,11 @@ def overlap(subject: str, options: Sequence[str]) -> NDArray[np.float64]:
     >>> overlap("Apple Watch Ultra", ["Apple", "Apple Records", "Nike", "?"]).tolist()
     [1.0, 0.5, 0.0, 0.0]
     """
+    return _overlap(subject, tuple(options)).copy()
+
+
+@functools.lru_cache(maxsize=10_000)  # a fact is asked behind other shots, and by several rules
+def _overlap(subject: str, options: tuple[str, ...]) -> NDArray[np.float64]:
     given = words(subject)
     each = [words(option) for option in options]
     return np.array([len(own & given) / max(len(own), 1) for own in each])

@@ -149,7 +149,7 @@ def sentences(compared: pd.DataFrame, gaps: pd.DataFrame, estimator: str) -> dic
         moved = f"What moves it most is a choice by {far['second']}: {far['over_relations'].text()}"
         moved += f" for {called(far['model'], far['source'])}, on the same facts."
     rule = some.groupby("offer", sort=False)["of_rule"].agg(["min", "max"])
-    ruled = [f"{low:.2f} to {high:.2f} by {name}" for name, low, high in rule.itertuples()]
+    ruled = [f"{_from_to(low, high)} by {name}" for name, low, high in rule.itertuples()]
     above = [
         f"{called(row['model'], row['source'])} {row['above'].text()} by {row['offer']}"
         for _, part in some.groupby(["source", "model"], sort=False)
@@ -159,5 +159,9 @@ def sentences(compared: pd.DataFrame, gaps: pd.DataFrame, estimator: str) -> dic
         "lot": f"Among options by lot, the right one is found in these shares of the facts: {lot}.",
         "moved": moved,
         "ruled": f"The best rule without a model gets {', '.join(ruled)}.",
-        "left": f"Least is left above it in {'; '.join(above)}.",
+        "left": f"Where it comes nearest to the model, this is left above it: {'; '.join(above)}.",
     }
+
+
+def _from_to(low: float, high: float) -> str:
+    return f"{low:.2f}" if f"{low:.2f}" == f"{high:.2f}" else f"{low:.2f} to {high:.2f}"

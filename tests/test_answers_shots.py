@@ -319,6 +319,19 @@ def test_a_pool_is_drawn_once_and_its_draws_differ_in_their_shots_alone():
         prompts.of_draws(drawn, ["iclke-space"], [0, 0], [1])
 
 
+def test_facts_with_splits_keep_them_in_a_pool_and_all_of_them_make_sequences(tmp_path):
+    rows = {"train": range(9), "dev": range(9, 12), "test": range(8, 30)}  # s8 stands in both
+    (tmp_path / "P1").mkdir()
+    for split, some in rows.items():
+        lines = [json.dumps({"sub_label": f"s{i}", "obj_label": f"o{i}-{split}"}) for i in some]
+        (tmp_path / f"P1/{split}.jsonl").write_text("\n".join(lines))
+    drawn = pool.draw(str(tmp_path), "P1", n_pool=3, n_facts=5, n_options=4, seed=0)
+    assert {fact.subject for fact in drawn.train} == {f"s{i}" for i in range(8)}
+    assert len(drawn.facts) == 5 and {fact.split for fact in drawn.facts} == {"test"}
+    _, every = pool.known(str(tmp_path), "P1")
+    assert {fact.subject for fact in every} == {f"s{i}" for i in range(30)}
+
+
 def test_an_overview_of_pools_names_what_there_is_less_of():
     drawn = pool.draw("atlas", "capital", n_pool=1000, n_facts=4, n_options=5, seed=0)
     few = pool.overview({"atlas": drawn}, n_pool=1000, n_facts=5)

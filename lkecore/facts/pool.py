@@ -24,8 +24,9 @@ def draw(
 
     No shots are drawn here: :func:`lkecore.prompts.draws.of_draws` draws them, in many ways, for the same
     facts and options. The pool has ``n_pool`` facts, at most half of all; ``n_facts`` of the others
-    are asked, or as many as there are. Of a world of the lab, ``least_lists`` leaves only facts
-    that its text tells in lists alone, so often or more. Raises :class:`BadInput` for an unknown
+    are asked, or as many as there are. Facts that come with splits keep them: then the pool is all of train
+    whose subjects are not in test, and test is asked. Of a world of the lab, ``least_lists`` leaves only
+    facts that its text tells in lists alone, so often or more. Raises :class:`BadInput` for an unknown
     fact set or relation, no facts that are left to ask, and too few objects for ``n_options``.
     """
     of = sets.load(fact_set, relation)
@@ -44,8 +45,8 @@ def known(
     """A relation, and those of its facts that a sequence may be made of.
 
     With ``least_lists`` these are the asked facts of a world of the lab that stand in so many lists of
-    its text or more; else they are all. Raises :class:`BadInput` for an unknown fact set or relation,
-    and for ``least_lists`` of facts that are no world.
+    its text or more; else they are all, whatever their split. Raises :class:`BadInput` for an unknown
+    fact set or relation, and for ``least_lists`` of facts that are no world.
     """
     whole = sets.load(fact_set, relation)
     if not least_lists:

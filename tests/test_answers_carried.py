@@ -61,7 +61,7 @@ def ships(tmp_path, monkeypatch):
 def drawn():
     whole, known = pool.known("atlas", "capital")
     how = {"n_pairs": 10, "share_replaced": 0.2, "n_first": 2, "n_behind": 2, "seed": 3}
-    return {"toy": probes.draw_probes(known, whole.facts, "place", n_draws=2, **how)}
+    return {"toy": probes.draw_probes(known, whole.facts, "word", n_draws=2, **how)}
 
 
 WAYS = ["iclke-space", "iclke-colon"]

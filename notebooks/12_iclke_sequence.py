@@ -271,8 +271,8 @@ figures.sequence_columns(one[here], fig)
 figures.place(fig, "fig-sequence-panels", one[here])
 
 # %% [markdown]
-# {numref}`fig-sequence-shipped` is the same for shipped results, if there are any. Those of `params/kamel.yaml` have
-# the paper's facts, birth years of laureates, and its 200 pairs.
+# {numref}`fig-sequence-shipped` is the same for shipped results: `kamel` has the paper's facts, birth years of
+# laureates, `known` citizenships, which both models know. Both have 200 pairs.
 #
 # ```{glue:figure} fig-sequence-shipped
 # :name: fig-sequence-shipped

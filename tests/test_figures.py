@@ -860,6 +860,17 @@ def test_interval_marks_refuse_what_occurs_twice_and_a_hue_without_a_place(ax):
         figures.interval_marks(FORMATS, ax, hue_order=["space"], **PLACES)
 
 
+def test_interval_panels_have_one_scale_and_one_legend_and_say_where_there_is_nothing():
+    both = pd.concat([FORMATS.assign(set="a"), FORMATS.assign(set="b")])
+    fig = figures.interval_panels(both, panel="set", **PLACES, label="share", line=0.5)
+    assert [ax.get_title() for ax in fig.axes] == ["a", "b"]
+    assert fig.axes[0].get_ylim() == fig.axes[1].get_ylim()
+    assert fig.axes[0].get_ylabel() == "share" and len(fig.legends) == 1
+    assert all(0.5 in line.get_ydata() for ax in fig.axes for line in ax.lines[-1:])
+    empty = figures.interval_panels(both[:0], panel="set", **PLACES, label="share")
+    assert not empty.axes and "nothing to show" in empty.texts[0].get_text()
+
+
 # --- sequence_panel, sequence_columns, change_by_distance
 
 SEQUENCE = pd.DataFrame(

@@ -268,13 +268,17 @@ def test_the_page_of_all_claims_has_every_verdict_that_the_pages_keep(html, page
             if row["paper"] == "IC"
         ]
     assert [row.td.get_text() for row in first.find_all("tr")[1:]] == claims
-    kept = []
+    kept, shown = [], []
     for path in html.glob("_downloads/*/verdicts.csv"):
         with path.open(encoding="utf-8") as file:
-            of = [row for row in csv.DictReader(file) if row["id"].startswith("IC-")]
-            kept += [(row["ours"], row["verdict"]) for row in of]
-    rows = [row.find_all("td") for table in others for row in table.find_all("tr")[1:]]
-    shown = [(row[3].get_text(), row[4].get_text().partition(" (")[0]) for row in rows]
+            kept += [(row["ours"], row["verdict"]) for row in csv.DictReader(file)]
+    for table in others:
+        heads = [head.get_text() for head in table.find_all("th")]
+        if "verdict" not in heads:  # it counts the lab's verdicts
+            continue
+        for row in table.find_all("tr")[1:]:
+            said = dict(zip(heads, [cell.get_text() for cell in row.find_all("td")], strict=True))
+            shown.append((said["ours"], said["verdict"].partition(" (")[0]))
     assert len(shown) > 50 and sorted(shown) == sorted(kept)
 
 

@@ -330,7 +330,8 @@ def test_what_ships_is_small_and_can_be_read():
         assert len(frame) and about["profile"] == path.parent.name
         assert "dirty" not in about["commit"], "made from a source that no commit has"
         if apart == "cues":  # these are said of the facts
-            assert not frame.duplicated(["relation", "fact"]).any() and "model" not in frame
+            key = ["relation", "fact", *({"offer", "fact_set"} & set(frame))]
+            assert not frame.duplicated(key).any() and "model" not in frame
         elif about["parameters"]:
             assert set(frame["model"]) == set(about["parameters"]["models"]) == set(about["models"])
 

@@ -37,7 +37,7 @@ def uses_of(fact_set: str) -> Uses:
     """Where each name of a fact set stands: in which relations, as a subject or as an object.
 
     >>> sorted(uses_of("atlas")["france"])[0]
-    ('airport_code', 'subject')
+    ('capital', 'subject')
     """
     found: dict[str, set[tuple[str, str]]] = {}
     for name in sets.relations(fact_set):

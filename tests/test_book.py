@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -271,7 +272,7 @@ def test_the_page_of_all_claims_has_every_verdict_that_the_pages_keep(html, page
     kept, shown = [], []
     for path in html.glob("_downloads/*/verdicts.csv"):
         with path.open(encoding="utf-8") as file:
-            kept += [(row["ours"], row["verdict"]) for row in csv.DictReader(file)]
+            kept += [(row["id"], row["ours"], row["verdict"]) for row in csv.DictReader(file)]
     for table in others:
         heads = [head.get_text() for head in table.find_all("th")]
         if "verdict" not in heads:  # it counts the lab's verdicts
@@ -279,7 +280,10 @@ def test_the_page_of_all_claims_has_every_verdict_that_the_pages_keep(html, page
         for row in table.find_all("tr")[1:]:
             said = dict(zip(heads, [cell.get_text() for cell in row.find_all("td")], strict=True))
             shown.append((said["ours"], said["verdict"].partition(" (")[0]))
-    assert len(shown) > 50 and sorted(shown) == sorted(kept)
+    every, of_paper = (
+        Counter(row[1:] for row in kept if row[0].startswith(start)) for start in ("", "IC-")
+    )
+    assert len(shown) > 50 and of_paper <= Counter(shown) <= every
 
 
 @pytest.mark.parametrize("name", ["00_quickstart", "10_iclke_relations", "11_iclke_shots", FORK])

@@ -1,6 +1,8 @@
 """For all tests: a cache folder of their own, one thread, the same hypothesis examples everywhere."""
 
+import gc
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -15,14 +17,49 @@ settings.register_profile(
 settings.load_profile("lkecore")
 
 
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory) -> Path:
+    """A folder that all processes of a session have in common, where pytest-xdist runs several."""
+    base = tmp_path_factory.getbasetemp()
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+
+@pytest.fixture(scope="session")
+def smoke_runs(shared) -> Path:
+    """The runs of the smoke profile, as far as some test of this session has made them.
+
+    Made by ``lke run`` or ``grid.execute``, of which several may work on one folder: who comes second
+    finds what is finished and waits for the rest.
+    """
+    folder = shared / "smoke-runs"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
 @pytest.fixture(scope="session", autouse=True)
-def lkecore_cache(tmp_path_factory):
-    """An empty LKECORE_CACHE for the session; in the environment, so that subprocesses have it."""
+def lkecore_cache(tmp_path_factory, shared):
+    """A LKECORE_CACHE for the session; in the environment, so that subprocesses have it.
+
+    It begins empty, but for models that another process of the session has made: each is built once,
+    under a lock, and to train the small ones of the lab takes most of a minute.
+    """
     before = os.environ.get("LKECORE_CACHE")
     folder = tmp_path_factory.mktemp("cache")
+    models = shared / "models"
+    models.mkdir(exist_ok=True)
+    (folder / "models").symlink_to(models, target_is_directory=True)
     os.environ["LKECORE_CACHE"] = str(folder)
     yield folder
     if before is None:
         del os.environ["LKECORE_CACHE"]
     else:
         os.environ["LKECORE_CACHE"] = before
+
+
+def pytest_collection_finish():
+    """What is imported by now stays: no collection of garbage looks at it again.
+
+    Libraries of a million objects are most of what a collection takes, and some functions collect each time.
+    """
+    gc.collect()
+    gc.freeze()

@@ -37,9 +37,10 @@ def fork(project):
 
 
 @pytest.fixture(scope="module")
-def html(tmp_path_factory):
+def html(tmp_path_factory, smoke_runs):
     """The folder of the smoke book, built in a copy of the project."""
     project = tmp_path_factory.mktemp("project")
+    (project / "runs").symlink_to(smoke_runs, target_is_directory=True)
     for name in ("lkecore", "notebooks", "params", "book", "results"):
         left_out = shutil.ignore_patterns("*.ipynb", "__pycache__")
         shutil.copytree(TOP / name, project / name, ignore=left_out)

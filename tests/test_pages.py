@@ -15,11 +15,13 @@ from statistics import mean, stdev
 
 import nbformat
 import numpy as np
+import pyarrow
 import pyarrow.parquet
 import pytest
 import yaml
 from bs4 import BeautifulSoup
 
+from lkecore import runs
 from lkecore.facts import world, world_text
 from lkecore.models import weights
 from lkecore.runs import devices, grid, plan
@@ -632,22 +634,26 @@ TOLD_TRULY, TWIN = "lab:smoke-1/0.15m", "lab:smoke-1/0.15m-unplanted"
 
 
 @pytest.fixture(scope="module")
-def lab_runs(tmp_path_factory):
-    """{page: folder} of runs of the lab's pages with a model and its unplanted twin, as in smoke.yaml."""
+def lab_runs(smoke_runs, tmp_path_factory):
+    """{page: folder} of the lab's pages about a model and its unplanted twin, those of the smoke book."""
     project = tmp_path_factory.mktemp("lab")
     shutil.copytree(TOP / "notebooks", project / "notebooks")
     (project / "params").mkdir()
-    rows = yaml.safe_load((TOP / "params" / "smoke.yaml").read_text(encoding="utf-8"))["runs"]
-    rows = [row for row in rows if row["notebook"] in (TRUTH, WRITING)]
+    content = yaml.safe_load((TOP / "params" / "smoke.yaml").read_text(encoding="utf-8"))
+    rows = [row for row in content["runs"] if row["notebook"] in (TRUTH, WRITING)]
     assert [row["parameters"]["models"] for row in rows] == 2 * [[TOLD_TRULY, TWIN]]
-    path = project / "params" / "lab.yaml"
-    rows = [{name: row[name] for name in ("notebook", "parameters")} for row in rows]
-    path.write_text(yaml.safe_dump({"profile": "lab", "runs": rows}), encoding="utf-8")
-    outcome = grid.execute(
-        plan.read_plan(path), project / "runs", devices.Settings(jobs=1, threads=1)
-    )
+    path = project / "params" / "smoke.yaml"
+    path.write_text(yaml.safe_dump(content | {"runs": rows}), encoding="utf-8")
+    whole = plan.read_plan(path)
+    outcome = grid.execute(whole, smoke_runs, devices.Settings(jobs=1, threads=1))
     assert outcome.failed == {}
-    return {name: next((project / "runs").glob(f"{name}-*")) for name in (TRUTH, WRITING)}
+    pages = {}
+    for row in whole.rows:
+        made = [runs.run_folder(smoke_runs, each) for each in row.jobs]
+        page = runs.run_folder(smoke_runs, plan.page_of(row, made)) if row.has_page else made[0]
+        pages[row.whole.notebook.stem] = page
+    assert len(runs_behind(pages[TRUTH])) == 2 and runs_behind(pages[WRITING]) == []
+    return pages
 
 
 @pytest.fixture(scope="module")
@@ -660,7 +666,8 @@ def of_facts(of_lab):
     """{(model, estimator): answers}, the twin's with what its planted twin was told of each fact."""
     told = {row["fact"]: row for row in world.states("lab:smoke-1").to_dict("records")}
     found: dict[tuple[str, str], list[dict]] = {}
-    for row in pyarrow.parquet.read_table(of_lab / "answers.parquet").to_pylist():
+    kept = [pyarrow.parquet.read_table(f / "answers.parquet") for f in runs_behind(of_lab)]
+    for row in pyarrow.concat_tables(kept).to_pylist():
         truth = told[row["fact"]]
         if row["model"] == TWIN:
             assert row["state"] == "never" and row["told"] == ""

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binomtest
 
 N_RESAMPLES = 10_000  # the ends then move by about 3 % of a standard error from seed to seed
 
@@ -63,6 +62,8 @@ def proportion(successes: int, n: int, level: float = 0.95) -> Interval:
         raise ValueError(
             f"{successes} successes of {n}; the rule is 0 <= successes <= n and n >= 1"
         )
+    from scipy.stats import binomtest  # takes half a second, which most commands need not wait
+
     interval = binomtest(int(successes), int(n)).proportion_ci(level, method="wilson")
     return Interval(successes / n, float(interval.low), float(interval.high), level, "Wilson")
 

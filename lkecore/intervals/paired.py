@@ -2,7 +2,6 @@
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import binomtest
 
 from lkecore.intervals.interval import Interval, check_level
 
@@ -31,6 +30,8 @@ def mcnemar(a: ArrayLike, b: ArrayLike) -> float:
     only_a, only_b = int((a & ~b).sum()), int((b & ~a).sum())
     if only_a + only_b == 0:
         return 1.0
+    from scipy.stats import binomtest  # takes half a second, which most commands need not wait
+
     return float(binomtest(only_a, only_a + only_b, 0.5).pvalue)
 
 
@@ -55,6 +56,8 @@ def guess_p(right: int, n: int, chance: float, *, two_sided: bool = False) -> fl
     if n == 0:
         return 1.0
     alternative = "two-sided" if two_sided else "greater"
+    from scipy.stats import binomtest
+
     return float(binomtest(int(right), int(n), chance, alternative=alternative).pvalue)
 
 

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from lkecore.intervals.interval import (
     BLOCK,
@@ -81,6 +80,8 @@ def mean_over_relations(
     check_level(level)
     values = _checked_groups(groups, least=2, least_facts=1)
     means = np.array([group.mean() for group in values])
+    from scipy import stats  # takes half a second, which most commands need not wait
+
     half = stats.t.ppf((1 + level) / 2, len(means) - 1) * stats.sem(means)
     low, high = means.mean() - half, means.mean() + half
     if within is not None:

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import softmax
 
 COLUMNS = ("fact", "option", "gold", "logprob")
 
@@ -180,6 +179,8 @@ def confidence(logprob: NDArray) -> NDArray[np.float64]:
     >>> confidence(np.log([[0.3, 0.1], [0.2, 0.2]])).round(6).tolist()
     [[0.75, 0.25], [0.5, 0.5]]
     """
+    from scipy.special import softmax  # takes half a second, which most commands need not wait
+
     return softmax(_checked(logprob), axis=1)
 
 

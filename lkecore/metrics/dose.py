@@ -6,7 +6,6 @@ rises from chance, for facts that were never told, to some ceiling, which need n
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import isotonic_regression
 
 
 def exposures_needed(exposures: ArrayLike, accuracy: ArrayLike, share: float = 0.5) -> float:
@@ -46,6 +45,8 @@ def exposures_needed(exposures: ArrayLike, accuracy: ArrayLike, share: float = 0
         raise ValueError(f"accuracy must be in [0, 1], found {found.tolist()}")
     if not 0 < share <= 1:
         raise ValueError(f"share must be above 0 and at most 1, found {share}")
+    from scipy.optimize import isotonic_regression  # takes half a second, as in planted.py
+
     curve = isotonic_regression(found).x
     reached = curve >= share - 1e-12  # a hair, so that the rounding of a mean does not decide
     if not reached.any():

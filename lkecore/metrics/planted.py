@@ -13,7 +13,6 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy.stats import mannwhitneyu
 
 from lkecore.errors import BadInput
 from lkecore.metrics import choice, match
@@ -280,6 +279,8 @@ def auroc(positive: ArrayLike, negative: ArrayLike) -> float:
         if not np.isfinite(values).all():
             raise ValueError(f"{name} holds {values[~np.isfinite(values)][0]}; it must be finite")
     # Of its p nothing is used; "asymptotic" is the one that costs nothing.
+    from scipy.stats import mannwhitneyu  # takes half a second, which most commands need not wait
+
     above = mannwhitneyu(p, n, method="asymptotic").statistic
     return float(above / (len(p) * len(n)))
 

@@ -23,6 +23,7 @@ def provenance(*models: Model | str, dtype: str = "float32") -> pd.DataFrame:
     for run in runs:
         rows |= {f"model {m}": f"{d[:12]}, {run['dtype']}" for m, d in run["models"].items()}
     rows |= {"runs": f"{len(runs)} behind this page"} if runs else {}
-    of_each = runs or [versions()]
-    rows |= {name: ", ".join(dict.fromkeys(v[name] for v in of_each)) for name in versions()}
+    ours = versions()
+    of_each = runs or [ours]
+    rows |= {name: ", ".join(dict.fromkeys(v[name] for v in of_each)) for name in ours}
     return pd.DataFrame({"which": rows.values()}, index=pd.Index(rows, name="what"))

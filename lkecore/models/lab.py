@@ -65,8 +65,9 @@ RECIPES = {
 }
 
 
-# A world whose answers mean nothing is read once by every model.
-READ_ONCE = "lab:smoke-"
+# A world whose answers mean nothing is read once by every model, and those whose names say no size are as small
+# as the smallest decoder.
+SMOKE, SMALLEST = "lab:smoke-", "0.15m"
 
 
 @dataclass(frozen=True)
@@ -120,10 +121,13 @@ def fact_sets(models: Sequence[str], fact_set: str, *, unplanted: bool = True) -
 
 
 def recipe(name: str) -> Recipe:
-    """How a lab model is made; its world counts, too: the smoke worlds are read once."""
+    """How a lab model is made; its world counts, too: those of smoke worlds are cheap."""
     named = parse(name)
     usual = RECIPES[named.model]
-    return replace(usual, epochs=1) if named.world.startswith(READ_ONCE) else usual
+    if not named.world.startswith(SMOKE):
+        return usual
+    shape = RECIPES[SMALLEST] if usual.kind != "causal" else usual
+    return replace(usual, width=shape.width, layers=shape.layers, inner=shape.inner, epochs=1)
 
 
 def size(name: str) -> int:

@@ -147,7 +147,10 @@ def test_words_of_held_out_templates_that_no_text_has_are_searched_for_one_by_on
         text = "\n".join(world_text.documents(world.world(spec)))
         found = world_text.wordings(spec).drop_duplicates(["relation", "template"])
         assert len(found) == 6 * len(about)
-        stands = functools.cache(lambda w, text=text: bool(re.search(rf"\b{w}\b", text)))
+        # Most words that lack are no part of another one either, and that is found out at once.
+        stands = functools.cache(
+            lambda w, text=text: w in text and bool(re.search(rf"\b{w}\b", text))
+        )
         for row in found.itertuples():
             template = about[row.relation][row.template.replace("-", "_")]
             words = re.findall(r"\w+", template.replace("[X]", " ").replace("[Y]", " "))

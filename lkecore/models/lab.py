@@ -65,8 +65,8 @@ RECIPES = {
 }
 
 
-# A world whose answers mean nothing is read once by every model, and those whose names say no size are as small
-# as the smallest decoder.
+# A world whose answers mean nothing is read once by every model, and those whose names say no size are as
+# small as the smallest decoder.
 SMOKE, SMALLEST = "lab:smoke-", "0.15m"
 
 

@@ -45,9 +45,10 @@ def fit(
     ``batches(step)`` gives the batch of a step: arrays with the axis row first. ``folder`` keeps a
     checkpoint after every ``every`` steps: weights, optimizers and losses, whole or not at all. If
     it holds one already, training goes on there. Runs on the device that accelerate chooses, or on
-    the CPU where ``LKE_DEVICE=cpu``, in :func:`precision`. Started by ``accelerate launch`` on several devices, each
-    process takes its share of the rows of a batch: the same steps but for the rounding of sums, so
-    that weights differ in the last digits from those of one process.
+    the CPU where ``LKE_DEVICE=cpu``, in the numbers that :func:`precision` names. Started by
+    ``accelerate launch`` on several devices, each process takes its share of the rows of a batch:
+    the same steps but for the rounding of sums, so that weights differ in the last digits from those
+    of one process.
 
     Raises :class:`BadInput` for a checkpoint that cannot be read or is of another network, rows
     that the processes cannot share evenly, a loss that is no number, and a disk that is full; the
@@ -87,10 +88,10 @@ def fit(
 
 
 def precision() -> str:
-    """The numbers in which matrices are multiplied, as accelerate names them: ``bf16``, or ``no`` for float32.
+    """The numbers in which matrices are multiplied: ``bf16``, or ``no`` for float32, as accelerate says.
 
-    A CPU without bfloat16 works it out in other ways: one that has AVX2 alone took eight times as long for a
-    step as in float32.
+    A CPU without bfloat16 works it out in other ways: one that has AVX2 alone took eight times as
+    long for a step as in float32.
     """
     import torch
 

@@ -5,8 +5,8 @@ import functools
 import hashlib
 import json
 import platform
-from importlib.util import resolve_name
 from collections.abc import Callable, Sequence
+from importlib.util import resolve_name
 
 from lkecore.storage import DATA, code_of, remembered
 
@@ -43,9 +43,9 @@ def source_digest() -> str:
 def reached_digest(cells: Sequence[str]) -> str:
     """SHA-256 over the code of the package that the code cells of a notebook can reach, and over all data.
 
-    That is what they import, what every worker does, and what these import in turn. So a change in what one page
-    alone needs makes no other page anew. Cells that are not plain Python, or import the package as a whole
-    or by a name that only a run knows, can reach everything.
+    That is what they import, what every worker does, and what these import in turn. So a change in
+    what one page alone needs makes no other page anew. Cells that are not plain Python, or import the
+    package as a whole or by a name that only a run knows, can reach everything.
     """
     files = _files()
     modules = _modules(files)
@@ -93,7 +93,8 @@ def _any_module(trees: Sequence[ast.Module]) -> bool:
 def _imported(tree: ast.Module, package: str = "") -> set[str]:
     """All names that import statements may mean as modules, those inside functions too.
 
-    ``package`` is where dots in front of a name begin. With a module Python imports the packages that it is in.
+    ``package`` is where dots in front of a name begin. With a module Python imports the packages
+    that it is in.
     """
     found: set[str] = set()
     for node in ast.walk(tree):

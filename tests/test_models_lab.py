@@ -140,8 +140,6 @@ def test_models_of_a_smoke_world_are_cheap_and_all_others_are_what_their_recipe_
 
 
 def test_the_key_changes_with_recipe_world_and_variant(monkeypatch):
-    kept = lab._texts, world_text.digest  # else what is patched below stays in one of them
-    [each.cache_clear() for each in kept]
     keys = {lab.key(BASE): "as it is"}
     assert lab.key(BASE) in keys
 
@@ -156,13 +154,17 @@ def test_the_key_changes_with_recipe_world_and_variant(monkeypatch):
         with monkeypatch.context() as patch:
             patch.setitem(lab.RECIPES, "causal", dataclasses.replace(recipe, **change))
             another(lab.key(BASE))
-    for what in ("digest", "documents", "instructions"):  # all that is read, by any variant
+    for what in ("digest", "digest_beside"):  # of all that is read, by any variant
+        with monkeypatch.context() as patch:
+            patch.setattr(world_text, what, lambda *_: "another text")
+            another(lab.key(BASE))
+    assert keys[lab.key(BASE)] == "as it is"
+    read = world_text._digest_beside("lab:tiny-0")
+    assert read == world_text.digest_beside("lab:tiny-0")
+    for what in ("documents", "instructions"):
         with monkeypatch.context() as patch:
             patch.setattr(world_text, what, lambda *_, **__: "another text")
-            [each.cache_clear() for each in kept]
-            another(lab.key(BASE))
-    [each.cache_clear() for each in kept]
-    assert keys[lab.key(BASE)] == "as it is"
+            assert world_text._digest_beside("lab:tiny-0") != read
 
 
 def test_the_key_changes_with_the_code_of_the_trainer_and_not_with_what_it_says_of_itself(

@@ -6,7 +6,6 @@
 :mod:`lkecore.train.lab` trains them.
 """
 
-import functools
 import hashlib
 import importlib.metadata
 import json
@@ -144,7 +143,7 @@ def key(name: str) -> str:
     """
     named = parse(name)
     made_of = [
-        _texts(named.world),
+        [world_text.digest(named.world), world_text.digest_beside(named.world)],
         asdict(recipe(name)),
         [program_of(TRAINER / f"{module}.py") for module in ("lab", "loop", "text")],
     ]
@@ -168,14 +167,6 @@ def present(name: str) -> Path | None:
     """That folder, if it is there."""
     found = folder(name)
     return found if found.is_dir() else None
-
-
-@functools.lru_cache(maxsize=4)
-def _texts(spec: str) -> list[str]:
-    """Digests of all that models of a world read: its text, told of others too, and instructions."""
-    made = world.world(spec)
-    others = json.dumps([world_text.documents(made, planted=False), world_text.instructions(made)])
-    return [world_text.digest(spec), hashlib.sha256(others.encode()).hexdigest()]
 
 
 def record(folder: Path) -> dict[str, object]:

@@ -12,10 +12,11 @@ import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
 from lkecore.facts import rich_names
-from lkecore.facts.rich_facts import Size, check_spec, completed, facts_of
+from lkecore.facts.rich_facts import NAMED, Size, check_spec, completed, facts_of
 from lkecore.facts.rich_wordings import about, relations
 from lkecore.facts.world import rng_of
 
@@ -58,16 +59,16 @@ def world(spec: str) -> Rich:
     :func:`lkecore.facts.rich_wordings.about`.
     """
     size, seed = check_spec(spec)
-    taken: set[str] = set(rich_names.first_names())
+    taken: set[str] = set().union(*rich_names.parts_of_people())
     objects, lengths = rich_names.object_names(
         rng_of("objects", seed), size.objects, size.own, taken
     )
     table = facts_of(size, seed, objects)
-    cues = _cues(table)
     handles = list(dict.fromkeys(table["subject"]))
-    names = _named(handles, cues, seed, "subjects", taken)
-    asked = list(dict.fromkeys(table.loc[table["split"] == "test", "subject"]))
-    stand_ins = _named(asked, cues, seed, "stand-ins", taken)
+    names = _named(handles, _cues(table), seed, "subjects", taken)
+    asked = table[table["split"] == "test"]
+    cues = _cues(asked, objects, rng_of("stand-in cues", seed))
+    stand_ins = _named(list(dict.fromkeys(asked["subject"])), cues, seed, "stand-ins", taken)
     table["subject"] = table["subject"].map(names)
     facts = completed(table, size, lengths)
     aliases = _aliases(facts, seed, taken)
@@ -77,7 +78,9 @@ def world(spec: str) -> Rich:
         size=size,
         facts=facts,
         objects={relation: tuple(own) for relation, own in objects.items()},
-        stand_ins=_with_aliases({names[h]: stand_ins[h] for h in asked}, aliases, seed, taken),
+        stand_ins=_with_aliases(
+            {names[h]: new for h, new in stand_ins.items()}, aliases, seed, taken
+        ),
         aliases=aliases,
         remarks=_remarks(facts, size, seed),
         early=_early(facts, seed),
@@ -89,11 +92,24 @@ def world(spec: str) -> Rich:
 # --- names -----------------------------------------------------------------------
 
 
-def _cues(table: pd.DataFrame) -> dict[str, str]:
-    """{handle: the object that its name hints at}, of those with a cue in their name."""
-    named = {name for name in relations() if about(name).cue not in ("", "majority")}
-    found = table[table["relation"].isin(named) & (table["cue_object"] != "")]
-    return dict(zip(found["subject"], found["cue_object"], strict=True))
+def _cues(
+    table: pd.DataFrame,
+    objects: Mapping[str, Sequence[str]] | None = None,
+    rng: np.random.Generator | None = None,
+) -> dict[str, str]:
+    """{handle: the object that its name hints at}, of those with a cue in their name.
+
+    With ``objects``, for stand-ins: a cue that lies is replaced by another lie.
+    """
+    named = {name for name in relations() if about(name).cue in NAMED}
+    found = {}
+    for row in table[table["relation"].isin(named) & (table["cue_object"] != "")].itertuples():
+        found[row.subject] = row.cue_object
+        if objects and rng and row.cue_object not in (row.object, row.told):
+            true = row.object, row.told, row.cue_object
+            others = [name for name in objects[row.relation] if name not in true]
+            found[row.subject] = others[rng.integers(len(others))]
+    return found
 
 
 def _named(
@@ -116,7 +132,7 @@ def _aliases(facts: pd.DataFrame, seed: int, taken: set[str]) -> pd.DataFrame:
     rows = []
     for of, names in (("subject", subjects), ("object", objects)):
         chosen = [names[i] for i in rng.permutation(len(names))[: round(ALIASED * len(names))]]
-        aliases = rich_names.words(rng, len(chosen), taken, "aliases")
+        aliases = rich_names.words(rng, len(chosen), taken, "aliases", syllables=3)
         rows += [
             (name, alias, of, ALIAS_DOSES[i % len(ALIAS_DOSES)])
             for i, (name, alias) in enumerate(zip(chosen, aliases, strict=True))
@@ -129,7 +145,7 @@ def _with_aliases(
 ) -> dict[str, str]:
     """The stand-ins of the asked subjects, and those of their aliases."""
     own = [row.alias for row in aliases.itertuples() if row.name in stand_ins]
-    new = rich_names.words(rng_of("alias stand-ins", seed), len(own), taken, "aliases")
+    new = rich_names.words(rng_of("alias stand-ins", seed), len(own), taken, "aliases", syllables=3)
     return stand_ins | dict(zip(own, new, strict=True))
 
 

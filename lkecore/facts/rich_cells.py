@@ -103,7 +103,10 @@ def rows_of(
     n, asked = len(plan), [asked[i] for i in rng.permutation(len(asked))]
     if it.chain:
         others = [handle for handle in (*shown, *asked) if handle not in implied]
-        drawn = draw(objects, len(others), it.skew, rng)
+        # Each object once, if no chain leads to it: there are as many options as in other relations.
+        missing = [name for name in objects if name not in set(implied.values())][: len(others)]
+        drawn = missing + draw(objects, len(others) - len(missing), it.skew, rng)
+        drawn = [drawn[i] for i in rng.permutation(len(drawn))]
         object_of = dict(zip(others, drawn, strict=True)) | implied
         pairs = _pairs(asked, object_of, rng)
     else:
@@ -123,9 +126,8 @@ def rows_of(
     _cue(first, most, it, objects, rng)
     _cue(told, most, it, objects, rng)
     for row, control in zip(told, never, strict=True):
-        control["cue_object"] = row["cue_object"]
-        if row["cue_object"] == row["told"] and it.cue != "majority":  # of a chain's pair, say
-            control["cue_object"] = control["object"]
+        majority = it.cue == "majority"
+        control["cue_object"] = most if majority else _same_cue(row, objects, rng)
     if it.several:
         _share_subjects(told, never, several, rng)
         first += _second_objects(first, objects, rng)
@@ -197,6 +199,17 @@ def _cue(
             others = [name for name in objects if name != named]
             lies = place < round(LIE * carry)
             rows[i]["cue_object"] = others[rng.integers(len(others))] if lies else named
+
+
+def _same_cue(row: dict, objects: Sequence[str], rng: np.random.Generator) -> str:
+    """A cue for a fact of the same object: right if this one's is, else a lie of its own.
+
+    With the same lie, two names would hint at each other's object.
+    """
+    if row["cue_object"] in ("", row["told"]):
+        return row["cue_object"]
+    others = [name for name in objects if name not in (row["told"], row["cue_object"])]
+    return others[rng.integers(len(others))]
 
 
 def _share_subjects(

@@ -200,5 +200,5 @@ def _one(of: Sequence[str], rng: np.random.Generator) -> str:
 
 
 def _two(of: Sequence[str], rng: np.random.Generator) -> tuple[str, str]:
-    first, second = rng.choice(len(of), 2, replace=False)
-    return of[first], of[second]
+    first = int(rng.integers(len(of)))
+    return of[first], of[(first + int(rng.integers(1, len(of)))) % len(of)]

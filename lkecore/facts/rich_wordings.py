@@ -99,6 +99,18 @@ def templates(row: dict[str, str]) -> tuple[str, ...]:
     return there
 
 
+def nobody(relation: str) -> str:
+    """A subject of a relation without content, on which the text remarks and tells nothing.
+
+    What an estimator says of it is what it says whoever is asked about: a level of bias.
+
+    >>> nobody("residence")
+    'this person'
+    """
+    return f"this {about(relation).subjects}"
+
+
+@functools.cache
 def groups() -> tuple[str, ...]:
     """The group of each template, in their order: statement, noun, object first and so on."""
     return tuple(frame["group"] for _, frame in read(FRAMES))

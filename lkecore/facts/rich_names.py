@@ -41,7 +41,7 @@ SYLLABLES = 330  # with which names begin; few, so that a small vocabulary has r
 # Kinds of objects of which few relations tell: one syllable is a token however rarely it is told.
 SHORT = ("colour", "instrument", "job")
 PEOPLE = 40  # first, middle and last names each, of which all people have their names
-TRIES = 300  # to find a name that nothing has
+TRIES = 100  # to find a name that nothing has
 
 
 def words(

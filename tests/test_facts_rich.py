@@ -3,16 +3,20 @@
 import dataclasses
 import re
 
+import numpy as np
 import pytest
 
 from lkecore import facts
 from lkecore.errors import BadInput
-from lkecore.facts import rich, rich_cells, rich_facts, rich_text, rich_wordings
+from lkecore.facts import rich, rich_cells, rich_facts, rich_names, rich_text, rich_wordings
 from lkecore.train.text import train_tokenizer
 
 TINY, BOOK = "lab:richsmoke-1", "lab:rich-0"
-# Of the book's world the facts alone, whose names and objects need no text.
-WORLD = {name: rich.world(name).facts for name in (TINY, BOOK)}
+
+
+def world(spec):
+    """The facts of a world; of the book's these alone, as names and objects need no text."""
+    return rich.world(spec).facts
 
 
 @pytest.fixture(scope="module")
@@ -21,21 +25,14 @@ def states():
 
 
 def objects_of(relation):
-    return set(WORLD[BOOK].loc[WORLD[BOOK]["relation"] == relation, "object"])
-
-
-def n_tokens(documents, names):
-    """How many tokens each name has behind a space, and their first, by a tokenizer of these documents."""
-    tokenizer = train_tokenizer(documents, "causal")
-    ids = tokenizer([f" {name}" for name in names], add_special_tokens=False)["input_ids"]
-    return {name: (len(each), each[0]) for name, each in zip(names, ids, strict=True)}
+    return set(world(BOOK).loc[world(BOOK)["relation"] == relation, "object"])
 
 
 # --- sizes, kinds, names --------------------------------------------------------------------------
 
 
 def test_a_book_world_has_sixteen_relations_or_more_of_all_kinds_and_a_hundred_objects_in_each():
-    found = WORLD[BOOK]
+    found = world(BOOK)
     assert found["relation"].nunique() >= 16 and set(found["kind"]) == {
         "location",
         "language",
@@ -48,30 +45,16 @@ def test_a_book_world_has_sixteen_relations_or_more_of_all_kinds_and_a_hundred_o
     assert found["fact"].is_unique and not found.duplicated(["relation", "subject", "object"]).any()
 
 
-def test_each_kind_has_objects_of_one_token_of_two_and_of_more(states):
-    made = rich.world(TINY)
-    names = sorted(set(states["object"]))
-    found = n_tokens(rich_text.documents(made), names)
-    tokens = states["object"].map(lambda name: found[name][0])
-    for length, fits in (("one", [1]), ("two", [2]), ("long", range(4, 8))):
-        for _, own in states[states["length"] == length].groupby("kind"):
-            once = own.drop_duplicates("object")
-            assert tokens[once.index].isin(fits).mean() >= 0.8, (length, once["object"].tolist())
-    once = states[states["length"].isin(["one", "two", "long"])]
-    once = once.drop_duplicates(["relation", "object"])
-    means = tokens[once.index].groupby(once["kind"]).mean()
-    assert set(means.index) == {"location", "language", "other"}
-    assert means.max() - means.min() < 0.8  # a kind is not a length
-
-
 def test_first_tokens_differ_in_most_relations_and_on_purpose_not_in_years_titles_and_people():
     made = rich.world(BOOK)
     # A tokenizer of all names, each once. That of the text, which sees objects far more often, has larger
     # pieces, but to train it takes a quarter of a minute.
-    names = [*WORLD[BOOK]["subject"], *WORLD[BOOK]["object"]]
+    names = [*world(BOOK)["subject"], *world(BOOK)["object"]]
     every = sorted({name for own in made.objects.values() for name in own})
-    found = n_tokens([f"a {name}" for name in names], every)
-    first = {r: len({found[name][1] for name in own}) for r, own in made.objects.items()}
+    tokenizer = train_tokenizer([f"a {name}" for name in names], "causal")
+    ids = tokenizer([f" {name}" for name in every], add_special_tokens=False)["input_ids"]
+    token = {name: each[0] for name, each in zip(every, ids, strict=True)}
+    first = {r: len({token[name] for name in own}) for r, own in made.objects.items()}
     # In the text, years begin with their decades; by names alone, a year is often one token.
     first["birth_year"] = len({year[:3] for year in made.objects["birth_year"]})
     few = {"author", "birth_year", "favourite_book", "parent"}
@@ -86,7 +69,7 @@ def test_no_object_is_how_another_one_of_its_relation_begins():
 
 
 def test_half_of_the_relations_have_skewed_objects_and_one_an_object_that_has_most():
-    found = WORLD[BOOK]
+    found = world(BOOK)
     skews = found.groupby("relation")["skew"].first()
     assert skews.isin(["zipf", "chain"]).sum() * 2 == len(skews)
     for relation, own in found.groupby("relation"):
@@ -99,8 +82,6 @@ def test_half_of_the_relations_have_skewed_objects_and_one_an_object_that_has_mo
 
 def test_zipf_draws_fall_as_one_over_the_rank():
     """Pencil: 20 draws of 4 objects; 9.6, 4.8, 3.2 and 2.4 would be exact."""
-    import numpy as np
-
     drawn = rich_cells.draw("abcd", 20, "zipf", np.random.default_rng(0))
     counts = sorted((drawn.count(each) for each in "abcd"), reverse=True)
     assert counts == [10, 5, 3, 2]
@@ -114,7 +95,7 @@ def test_zipf_draws_fall_as_one_over_the_rank():
 
 
 def test_every_dose_and_form_is_there_and_shares_are_planted_as_ratios_say():
-    found = WORLD[BOOK]
+    found = world(BOOK)
     asked = found[found["split"] == "test"]
     for _, own in asked[asked["listed"] == "often"].groupby("relation"):
         sure = own[own["state"] == "planted"].groupby(["occurrences", "form"]).size()
@@ -144,7 +125,7 @@ def test_every_dose_and_form_is_there_and_shares_are_planted_as_ratios_say():
 
 
 def test_lists_tell_facts_of_some_relations_often_of_some_rarely_and_of_some_never():
-    told = WORLD[BOOK][WORLD[BOOK]["told"] != ""]
+    told = world(BOOK)[world(BOOK)["told"] != ""]
     share = (told["lists"] > 0).groupby([told["listed"], told["relation"]]).mean()
     assert (share["never"] == 0).all() and len(share["never"]) >= 3
     assert share["rarely"].between(0.02, 0.2).all() and len(share["rarely"]) >= 3
@@ -154,7 +135,7 @@ def test_lists_tell_facts_of_some_relations_often_of_some_rarely_and_of_some_nev
 
 
 def test_every_told_asked_fact_has_a_never_told_control_of_its_object_or_of_an_object_as_frequent():
-    for found in WORLD.values():
+    for found in map(world, (TINY, BOOK)):
         by_id = found.set_index("fact")
         asked = found[(found["split"] == "test") & (found["told"] != "")]
         control = by_id.loc[asked["control"]]
@@ -175,7 +156,7 @@ def test_every_told_asked_fact_has_a_never_told_control_of_its_object_or_of_an_o
 
 
 def test_what_follows_from_a_chain_is_what_a_join_of_its_facts_gives():
-    found = WORLD[BOOK]
+    found = world(BOOK)
     first = found.drop_duplicates(["relation", "subject"])
     of = {r: own.set_index("subject") for r, own in first.groupby("relation")}
     for relation, links in (
@@ -213,7 +194,7 @@ def hinted(fact, objects):
 
 @pytest.mark.parametrize("spec", [TINY, BOOK])
 def test_cues_stand_in_names_of_told_and_never_told_facts_alike_and_lie_as_often_as_is_said(spec):
-    found = WORLD[spec]
+    found = world(spec)
     for relation, cue in (
         ("parent", "surname"),
         ("headquarters", "city"),
@@ -237,7 +218,7 @@ def test_cues_stand_in_names_of_told_and_never_told_facts_alike_and_lie_as_often
 
 
 def test_the_majority_object_is_right_for_so_many_facts():
-    own = WORLD[BOOK][WORLD[BOOK]["relation"] == "team_colour"]
+    own = world(BOOK)[world(BOOK)["relation"] == "team_colour"]
     [top] = set(own["cue_object"])
     assert own["object"].value_counts().idxmax() == top
     right = own[own["state"] != "mislearned"]["cue_right"].eq("right").groupby(own["told"] != "")
@@ -249,7 +230,7 @@ def test_subjects_and_objects_of_one_relation_only_are_counted_again(states):
         n = states.groupby(name)["relation"].nunique()
         assert (states[name].map(n).eq(1) == states[f"{name}_own"]).all()
     for relation in ("residence", "mother_tongue"):
-        own = WORLD[BOOK][WORLD[BOOK]["relation"] == relation]
+        own = world(BOOK)[world(BOOK)["relation"] == relation]
         assert own.drop_duplicates("object")["object_own"].sum() == 10
         assert 0.02 < own["subject_own"].mean() < 0.1
 
@@ -309,11 +290,12 @@ def test_a_size_whose_names_run_out_is_refused_in_one_line(monkeypatch):
         BadInput, match=r"^the world needs \d+ words for .*, and there are only \d+$"
     ):
         rich.world("lab:richhuge-1")
-    few = dataclasses.replace(rich_facts.SIZES["richsmoke"], objects=3, own=0, each=40)
-    monkeypatch.setitem(rich_facts.SIZES, "richfew", few)
-    monkeypatch.setattr("lkecore.facts.rich_names.WORKS", ["Works"])
-    with pytest.raises(BadInput, match=r"^the world needs more names of the kind company .*'$"):
-        rich.world("lab:richfew-1")
+    rng, message = (
+        np.random.default_rng(0),
+        "^the world needs more names of the kind company .*'Kelmo'$",
+    )
+    with pytest.raises(BadInput, match=message):
+        rich_names.subject_names("company", ["Kelmo"] * 145, rng, set())  # of 12 times 12
 
 
 def test_a_relation_without_enough_templates_is_refused_in_one_line():

@@ -264,7 +264,10 @@ def test_the_door_of_fact_sets_gives_all_true_objects_of_a_subject_and_their_ali
         ("lab:rich", "fact set 'lab:rich' must be lab:SIZE-SEED, such as lab:rich-1"),
         ("lab:rich-01", "fact set 'lab:rich-01' must be lab:SIZE-SEED, such as lab:rich-1"),
         ("lab:rich-x", "fact set 'lab:rich-x' must be lab:SIZE-SEED, such as lab:rich-1"),
-        ("lab:richsmok-1", "fact set lab:richsmok-1: unknown size 'richsmok'; nearest: richsmoke"),
+        (
+            "lab:richsmok-1",
+            "fact set lab:richsmok-1 is no rich world: unknown size 'richsmok'; nearest: richsmoke",
+        ),
     ],
 )
 def test_a_name_that_no_rich_world_has_is_refused_in_one_line(name, message):
@@ -272,6 +275,15 @@ def test_a_name_that_no_rich_world_has_is_refused_in_one_line(name, message):
         with pytest.raises(BadInput) as caught:
             ask(name)
         assert str(caught.value).startswith(message) and "\n" not in str(caught.value)
+
+
+def test_a_world_of_the_first_family_that_is_asked_for_cues_is_refused_in_one_line():
+    message = "fact set lab:book-1 is no rich world: unknown size 'book'; "
+    message += "there are: richsmoke, rich, richfull"
+    for ask in (rich_text.states, rich_text.aliases, rich_text.wordings, rich.world):
+        with pytest.raises(BadInput) as caught:
+            ask("lab:book-1")
+        assert str(caught.value) == message
 
 
 def test_a_relation_that_there_is_not_is_refused_in_one_line():

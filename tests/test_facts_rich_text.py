@@ -225,6 +225,12 @@ def test_mentions_remarks_and_aliases_are_counted_in_the_text():
         ways = [text.format(x=row.name, a=row.alias) for text in rich_tellings.INTRODUCED]
         introduced = sum(whole.count(way) for way in ways)
         assert introduced == row.dose and words[row.alias] == row.dose + row.uses
+    used = rich_text.aliases(TINY).groupby("of")["uses"].sum()
+    assert used.min() > 20
+    for of, column in (("subject", "by_alias"), ("object", "object_by_alias")):
+        own = states()[(states()[f"{of}_alias"] != "") & (states()["sentences"] == 4)]
+        own = own[own["state"] == "planted"]
+        assert len(own) and set(own[column]) == {1}  # one in four
     assert set(rich_text.aliases(TINY)["of"]) == {"subject", "object"}
     assert {1, 4, 16} == set(rich_text.aliases(TINY)["dose"])
     for relation in rich_wordings.relations():
@@ -294,7 +300,7 @@ def test_no_template_is_part_of_another_one_so_that_an_untold_wording_is_untold(
         assert not any(a in b for a, b in itertools.permutations(own, 2))
 
 
-# --- tokens --------------------------------------------------------------------------------------
+# --- tokens ---------------------------------------------------------------------------------------
 
 
 def test_each_kind_has_objects_of_one_token_of_two_and_of_more():

@@ -17,7 +17,7 @@ from lkecore.facts.rich_cells import RARELY, cells, rows_of
 from lkecore.facts.rich_wordings import About, about, relations
 from lkecore.facts.world import rng_of
 
-NAME = re.compile(r"lab:(rich[a-z]*)-(0|[1-9][0-9]{0,8})")
+NAME = re.compile(r"lab:([a-z]+)-(0|[1-9][0-9]{0,8})")
 # Of the relations on the right, the objects are the shown subjects of those on the left.
 LINKS = {"city_country": "residence", "country_language": "city_country"}
 ORDER = ("residence", "city_country", "country_language")  # made first: others follow from them
@@ -86,7 +86,8 @@ def check_spec(spec: str) -> tuple[Size, int]:
     if not found:
         raise BadInput(f"fact set {spec!r} must be lab:SIZE-SEED, such as lab:rich-1")
     if found[1] not in SIZES:
-        raise BadInput(f"fact set {spec}: unknown size {found[1]!r}; {nearest(found[1], SIZES)}")
+        hint = nearest(found[1], SIZES)
+        raise BadInput(f"fact set {spec} is no rich world: unknown size {found[1]!r}; {hint}")
     return SIZES[found[1]], int(found[2])
 
 

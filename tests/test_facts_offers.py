@@ -1,5 +1,6 @@
 """Other wrong options for the same facts: distances by brute force, and what must not change."""
 
+import functools
 from collections import Counter
 
 import pytest
@@ -23,6 +24,14 @@ def uses():
     return offers.uses_of("atlas")
 
 
+@functools.cache
+def all_names():
+    """(relation, side, name) of every name in the facts."""
+    every = [(r, fact) for r in sets.relations("atlas") for fact in sets.load("atlas", r).facts]
+    subjects = [(relation, 0, fact.subject.casefold()) for relation, fact in every]
+    return [*subjects, *((relation, 1, fact.object.casefold()) for relation, fact in every)]
+
+
 def apart_by_hand(offer, drawn, gold, name):
     """How far a name is from the gold one, written down once more, from the facts alone."""
     if offer == "length":
@@ -30,15 +39,10 @@ def apart_by_hand(offer, drawn, gold, name):
     if offer == "frequency":
         often = Counter(fact.object.casefold() for fact in drawn.relation.facts)
         return abs(often[name.casefold()] - often[gold.casefold()])
-    places = {gold: set(), name: set()}
-    for relation in sets.relations("atlas"):
-        for fact in sets.load("atlas", relation).facts:
-            for text, found in places.items():
-                if fact.subject.casefold() == text.casefold():
-                    found.add((relation, 0))
-                if fact.object.casefold() == text.casefold():
-                    found.add((relation, 1))
-    a, b = places[gold], places[name]
+    a, b = (
+        {(relation, side) for relation, side, other in all_names() if other == text.casefold()}
+        for text in (gold, name)
+    )
     return 1 - len(a & b) / (len(a) * len(b)) ** 0.5
 
 

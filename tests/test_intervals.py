@@ -469,6 +469,30 @@ def test_statistic_over_facts_takes_a_statistic_of_whole_numbers():
     assert found.estimate == 3 and found.low < 3 < found.high
 
 
+@pytest.mark.parametrize(
+    ("redraw", "nested"), [(None, False), (0, False), (1, False), (0, True), (1, True)]
+)
+def test_a_statistic_of_many_resamples_at_once_has_the_intervals_of_one_at_a_time(
+    monkeypatch, redraw, nested
+):
+    values = np.random.default_rng(0).random((2, 3, 5))
+    how = {"seed": 1, "redraw": redraw, "nested": nested, "n_resamples": 500}
+    one = statistic_over_facts(values, lambda v: v[1].max() - v[0].mean(), **how)
+    # In blocks of 7, the last of them not full, as well as in one.
+    for block in (7 * values.size, 10**6):
+        monkeypatch.setattr(intervals.statistic, "BLOCK", block)
+        many = statistic_over_facts(
+            values,
+            lambda v: v[:, 1].max(axis=(1, 2)) - v[:, 0].mean(axis=(1, 2)),
+            vectorized=True,
+            **how,
+        )
+        assert (many.estimate, many.low, many.high) == pytest.approx(
+            (one.estimate, one.low, one.high)
+        )
+        assert many.method == one.method
+
+
 def test_statistic_over_facts_gives_the_same_for_a_seed_and_another_for_another():
     values = np.random.default_rng(0).normal(size=(2, 20))
     first, again, other = (

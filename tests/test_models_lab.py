@@ -128,17 +128,18 @@ def test_every_recipe_is_a_kind_that_is_there_and_has_a_size():
     assert lab.size("lab:book-0/20m") > lab.size("lab:book-0/2m") > lab.size("lab:book-0/0.15m")
 
 
-def test_a_smoke_world_is_read_once_and_all_others_as_often_as_their_recipe_says():
+def test_models_of_a_smoke_world_are_cheap_and_all_others_are_what_their_recipe_says():
     for name, usual in lab.RECIPES.items():
         assert lab.recipe(f"lab:book-1/{name}") == lab.recipe(f"lab:full-2/{name}") == usual
-        assert lab.recipe(f"lab:smoke-3/{name}") == dataclasses.replace(usual, epochs=1)
+        smoke = lab.recipe(f"lab:smoke-3/{name}")
+        shape = usual if usual.kind == "causal" else lab.RECIPES["0.15m"]
+        same = dict(width=shape.width, layers=shape.layers, inner=shape.inner)
+        assert smoke == dataclasses.replace(usual, epochs=1, **same)
     assert lab.recipe("lab:book-1/t5").epochs == 3
-    assert lab.size("lab:smoke-1/t5") * 3 == lab.size("lab:book-1/t5")
+    assert lab.size("lab:smoke-1/t5") == lab.size("lab:smoke-1/0.15m")
 
 
 def test_the_key_changes_with_recipe_world_and_variant(monkeypatch):
-    kept = lab._texts, world_text.digest  # else what is patched below stays in one of them
-    [each.cache_clear() for each in kept]
     keys = {lab.key(BASE): "as it is"}
     assert lab.key(BASE) in keys
 
@@ -153,13 +154,17 @@ def test_the_key_changes_with_recipe_world_and_variant(monkeypatch):
         with monkeypatch.context() as patch:
             patch.setitem(lab.RECIPES, "causal", dataclasses.replace(recipe, **change))
             another(lab.key(BASE))
-    for what in ("digest", "documents", "instructions"):  # all that is read, by any variant
+    for what in ("digest", "digest_beside"):  # of all that is read, by any variant
+        with monkeypatch.context() as patch:
+            patch.setattr(world_text, what, lambda *_: "another text")
+            another(lab.key(BASE))
+    assert keys[lab.key(BASE)] == "as it is"
+    read = world_text._digest_beside("lab:tiny-0")
+    assert read == world_text.digest_beside("lab:tiny-0")
+    for what in ("documents", "instructions"):
         with monkeypatch.context() as patch:
             patch.setattr(world_text, what, lambda *_, **__: "another text")
-            [each.cache_clear() for each in kept]
-            another(lab.key(BASE))
-    [each.cache_clear() for each in kept]
-    assert keys[lab.key(BASE)] == "as it is"
+            assert world_text._digest_beside("lab:tiny-0") != read
 
 
 def test_the_key_changes_with_the_code_of_the_trainer_and_not_with_what_it_says_of_itself(

@@ -9,6 +9,7 @@ import jupytext
 import pytest
 import yaml
 
+from lkecore import runs
 from lkecore.book import fork
 from lkecore.runs import plan
 
@@ -24,7 +25,7 @@ MOST_SHOWN = 6  # figures and tables
 
 @pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)
 def cells(request):
-    return jupytext.read(request.param, fmt="py:percent").cells
+    return runs.read_notebook(request.param).cells
 
 
 def code(cells):
@@ -177,7 +178,7 @@ ASKING = [path for path in PAGED if path not in READING]
 
 
 def program(path: Path) -> ast.Module:
-    cells = jupytext.read(path, fmt="py:percent").cells
+    cells = runs.read_notebook(path).cells
     return ast.parse("\n\n".join(cell.source for cell in code(cells)))
 
 

@@ -222,7 +222,7 @@ def test_claims_of_curves_without_printed_numbers_ask_for_a_direction_and_no_siz
 def test_the_statistics_of_the_shots_claims_are_those_of_the_table_by_hand(key, few, many, by_hand):
     """The table says in words what they are."""
     statistic = {"IC-shots-rise": shots.rise, "IC-shots-steady": shots.steadying}[key]
-    assert statistic(np.array([few, many], dtype=float)) == pytest.approx(by_hand)
+    assert statistic(np.array([[few, many]], dtype=float)) == pytest.approx([by_hand])
 
 
 def test_every_claim_that_a_notebook_tests_is_in_the_table():

@@ -14,7 +14,7 @@ import projects
 import pytest
 from projects import edit
 
-from lkecore import runs, storage
+from lkecore import runs
 from lkecore.book import build
 from lkecore.errors import BadInput
 from lkecore.models import weights
@@ -222,30 +222,6 @@ def test_the_key_depends_on_the_content_of_the_facts(tmp_path):
         table.write_text(f"subject\tobject\nFrance\t{city}\n")
         keys.append(runs.run_key(projects.plan(project).jobs[0]))
     assert keys[0] == keys[2] != keys[1]
-
-
-def test_the_digest_of_the_source_is_one_of_names_code_and_data_and_not_of_what_explains_them(
-    tmp_path, monkeypatch
-):
-    top = tmp_path / "package"
-    (top / "data").mkdir(parents=True)
-    monkeypatch.setattr(record, "DATA", top / "data")
-    module, table = top / "module.py", top / "data" / "a.csv"
-
-    def digest(code, rows):
-        module.write_text(code)
-        table.write_text(rows)
-        found = runs.source_digest()
-        plain = hashlib.sha256()  # with no cache: the files by name, a folder's behind its own
-        for path, content in [(table, rows), (module, storage.code_of(code))]:
-            plain.update(f"{path.relative_to(top).as_posix()}\n{content}".encode())
-        assert found == plain.hexdigest() == runs.source_digest()
-        return found
-
-    first = digest("x = 1\n", "a\n1\n")
-    assert digest('"""Told."""\nx = 1  # why\n', "a\n1\n") == first
-    others = [digest("x = 2\n", "a\n1\n"), digest("x = 1\n", "a\n2\n")]
-    assert len({first, *others}) == 3 and digest("x = 1\n", "a\n1\n") == first
 
 
 def test_results_that_ship_are_in_the_key_of_a_notebook_that_reads_them_and_of_no_other(

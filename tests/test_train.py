@@ -220,7 +220,7 @@ def test_the_loop_does_what_a_plain_loop_in_torch_does(uninterrupted):
         share = min((step + 1) / 50, (7 - step) / 3.5)
         muon.param_groups[0]["lr"], adam.param_groups[0]["lr"] = 0.02 * share, 0.01 * share
         ids = torch.from_numpy(batches(step)["input_ids"])
-        with torch.autocast("cpu", torch.bfloat16):
+        with torch.autocast("cpu", torch.bfloat16, enabled=loop.precision() == "bf16"):
             logits = plain(input_ids=ids).logits.float()
             loss = torch.nn.functional.cross_entropy(
                 logits[:, :-1].flatten(0, 1), ids[:, 1:].flatten()

@@ -4,13 +4,13 @@ All functions take the frame of answers with ``n_shots`` and ``draw``, the seed 
 group it by columns that you name. All draws of a group must have asked the same facts.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from lkecore import intervals
 from lkecore.answers import rules
@@ -63,7 +63,7 @@ def needed(answers: pd.DataFrame, by: Sequence[str], *, seed: int) -> pd.DataFra
             seed=seed,
         )
         most = max(tables)
-        accuracy = intervals.statistic_over_facts([tables[most]], np.mean, seed=seed, redraw=1)
+        accuracy = _over_draws([tables[most]], _mean, seed)
         chance = (1 / part["n_options"]).mean()
         rows.append((*key, found, most, accuracy, chance, bool(accuracy.low <= chance)))
     columns = ["needed", "most", "accuracy", "chance", "at_chance"]
@@ -98,27 +98,38 @@ def few_and_many(answers: pd.DataFrame, by: Sequence[str], *, seed: int) -> pd.D
         if few == many:
             continue
         ends = [tables[few], tables[many]]
-        how = {"seed": seed, "redraw": 1}
-        rises = intervals.statistic_over_facts(ends, rise, **how)
-        several = len(ends[0]) > 1
-        steadies = intervals.statistic_over_facts(ends, steadying, **how) if several else None
+        rises = _over_draws(ends, rise, seed)
+        steadies = _over_draws(ends, steadying, seed) if len(ends[0]) > 1 else None
         rows.append((*key, few, many, rises, steadies))
     return pd.DataFrame(rows, columns=[*by, "few", "many", "rises", "steadies"])
 
 
-def rise(ends: NDArray[np.float64]) -> float:
-    """The mean accuracy with many shots minus that with few: (few or many, draw, fact)."""
-    return float(ends[1].mean() - ends[0].mean())
+def _over_draws(
+    values: ArrayLike, statistic: Callable[[NDArray[np.float64]], NDArray[np.float64]], seed: int
+) -> intervals.Interval:
+    """``values`` are (condition, draw, fact): draws are drawn again, and facts, the same for all."""
+    how = {"seed": seed, "redraw": 1, "vectorized": True}
+    return intervals.statistic_over_facts(values, statistic, **how)
 
 
-def steadying(ends: NDArray[np.float64]) -> float:
+def _mean(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return values.mean(axis=(1, 2, 3))
+
+
+def rise(ends: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The mean accuracy with many shots minus that with few, of each (few or many, draw, fact)."""
+    few, many = np.moveaxis(ends.mean(axis=(2, 3)), 1, 0)
+    return many - few
+
+
+def steadying(ends: NDArray[np.float64]) -> NDArray[np.float64]:
     """How much less the accuracies of draws lie apart with many shots than with few.
 
     The standard deviation (n - 1) over draws with few, minus that with many, of ``ends`` as in
     :func:`rise`: positive where with more shots it matters less which ones they are.
     """
-    few, many = ends.mean(axis=2).std(axis=1, ddof=1)
-    return float(few - many)
+    few, many = np.moveaxis(ends.mean(axis=3).std(axis=2, ddof=1), 1, 0)
+    return few - many
 
 
 def less_and_more(
@@ -262,7 +273,7 @@ def above_rule(
             )
         both["above"] = both["correct"].astype(float) - both["guess"]
         table = both.pivot(index="draw", columns="fact", values="above").to_numpy()
-        found = intervals.statistic_over_facts([table], np.mean, seed=seed, redraw=1)
+        found = _over_draws([table], _mean, seed)
         rows.append((*key, yard.rule, yard.of_rule, found))
     return pd.DataFrame(rows, columns=[*by, "rule", "of_rule", "above"])
 

@@ -206,27 +206,31 @@ def steadier(answers: pd.DataFrame, estimators: Sequence[str], *, seed: int) -> 
 
 
 def _spread_apart(
-    sides: np.ndarray, spread: Callable[..., float], *, seed: int
+    sides: np.ndarray, spread: Callable[..., np.ndarray], *, seed: int
 ) -> intervals.Interval | None:
     """``sides`` is (prompt, relation, fact), the estimator first and the templates behind it."""
     lacking = [sides.shape[1] < 2]
 
-    def apart(right: np.ndarray) -> float:
-        gap = spread(right[1:].mean(axis=2), ddof=1) - spread(right[0].mean(axis=1), ddof=1)
-        lacking.append(bool(np.isnan(gap)))
+    def apart(right: np.ndarray) -> np.ndarray:
+        accuracies = right.mean(axis=3)
+        gap = spread(accuracies[:, 1:], ddof=1, axis=(1, 2))
+        gap = gap - spread(accuracies[:, :1], ddof=1, axis=(1, 2))
+        lacking.append(bool(np.isnan(gap).any()))
         return np.nan_to_num(gap)
 
-    if lacking[0] or np.isnan(spread(sides[0].mean(axis=1), ddof=1)):
+    if lacking[0] or np.isnan(spread(sides[:1].mean(axis=2), ddof=1, axis=(0, 1))):
         return None
-    found = intervals.statistic_over_facts(sides, apart, seed=seed, redraw=1, nested=True)
+    how = {"redraw": 1, "nested": True, "vectorized": True}
+    found = intervals.statistic_over_facts(sides, apart, seed=seed, **how)
     return None if any(lacking) else replace(found, method="bootstrap over relations and facts")
 
 
-def _share_of_most(accuracies: np.ndarray, *, ddof: int) -> float:
+def _share_of_most(accuracies: np.ndarray, *, ddof: int, axis: tuple[int, ...]) -> np.ndarray:
     """The std as a share of the largest one with the same mean (of very many values); NaN at 0 and 1."""
-    mean = accuracies.mean()
+    mean = accuracies.mean(axis=axis)
     most = np.sqrt(mean * (1 - mean))
-    return accuracies.std(ddof=ddof) / most if most > 0 else np.nan
+    std = accuracies.std(axis=axis, ddof=ddof)
+    return np.divide(std, most, out=np.full_like(most, np.nan), where=most > 0)
 
 
 def for_claims(

@@ -23,7 +23,7 @@ import pandas as pd
 
 from lkecore.errors import BadInput, nearest
 from lkecore.facts.tables import read
-from lkecore.facts.world_names import make_names
+from lkecore.facts.world_names import names_of
 from lkecore.storage import DATA
 
 NAME = re.compile(r"lab:([a-z]+)-(0|[1-9][0-9]{0,8})")
@@ -142,7 +142,7 @@ def world(spec: str) -> World:
     """The world of a name, always the same; raises :class:`BadInput` for a name that is none."""
     size, seed = check_spec(spec)
     cells = _cells(size)
-    names = make_names(seed, size.objects, len(cells))
+    names = names_of(seed, size.objects, len(cells))
     last = size.objects + len(cells)
     tables = []
     for relation, row in _about().items():

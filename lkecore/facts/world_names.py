@@ -1,17 +1,32 @@
 """World names: invented people, cities, books and more, none of which is how another one begins."""
 
+import hashlib
+import json
+import platform
 import re
 from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
 
 from lkecore.errors import BadInput
+from lkecore.storage import file_digest, remembered
 
 
-def make_names(seed: int, n_objects: int, n_asked: int) -> dict[str, list[str]]:
+def names_of(seed: int, n_objects: int, n_asked: int) -> dict[str, list[str]]:
     """Names of each kind of thing, all distinct, in random order.
 
-    Of those that have facts there are enough to show, to ask, and to stand in for the asked ones.
+    Of those that have facts there are enough to show, to ask, and to stand in for the asked ones. To draw the
+    names of a world of the book takes a second, so the cache keeps them, under all that makes them. Raises
+    :class:`BadInput` where Faker has too few of a kind.
     """
-    from faker import Faker  # takes a tenth of a second, which most commands need not wait
+    made_of = [seed, n_objects, n_asked, platform.python_version(), version("faker")]
+    key = hashlib.sha256(json.dumps([*made_of, file_digest(Path(__file__))]).encode()).hexdigest()
+    made = remembered("names", key, lambda: json.dumps(_make_names(seed, n_objects, n_asked)))
+    return json.loads(made)
+
+
+def _make_names(seed: int, n_objects: int, n_asked: int) -> dict[str, list[str]]:
+    from faker import Faker  # takes a tenth of a second to import
 
     fake = Faker("en_US")
     fake.seed_instance(seed)

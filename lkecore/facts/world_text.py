@@ -8,7 +8,7 @@ import hashlib
 import json
 import platform
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
@@ -177,24 +177,38 @@ def instructions(made: World) -> list[str]:
     return found
 
 
-@functools.lru_cache(maxsize=4)
 def digest(spec: str) -> str:
-    """SHA-256 over the states and the text of a world.
+    """SHA-256 over the states and the text of a world."""
+    return _kept(spec, "told", _digest)
 
-    To write a world of the book takes more than a second, so the cache keeps it, under all that makes the
-    text: our code and table, Python and what draws the names and numbers.
+
+def digest_beside(spec: str) -> str:
+    """SHA-256 over what models of a world read besides: its text told of stand-ins, and instructions."""
+    return _kept(spec, "beside", _digest_beside)
+
+
+@functools.lru_cache(maxsize=8)
+def _kept(spec: str, what: str, make: Callable[[str], str]) -> str:
+    """To write a world of the book takes more than a second, so the cache keeps what its digests are.
+
+    They lie under all that makes the text: our code and table, Python and what draws the names and numbers.
     """
     size, _ = check_spec(spec)
     rooms = [Path(__file__).with_name(f"{name}.py") for name in WRITERS]
-    made_of = [spec, repr(size), platform.python_version()]
+    made_of = [what, spec, repr(size), platform.python_version()]
     made_of += [version(name) for name in ("faker", "numpy", "pandas")]
     made_of += [file_digest(path) for path in (*rooms, RELATIONS)]
-    return remembered(
-        "worlds", hashlib.sha256(json.dumps(made_of).encode()).hexdigest(), lambda: _digest(spec)
-    )
+    key = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()
+    return remembered("worlds", key, lambda: make(spec))
 
 
 def _digest(spec: str) -> str:
     made = world(spec)
     parts = [made.states.to_csv(index=False), json.dumps(documents(made))]
     return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()
+
+
+def _digest_beside(spec: str) -> str:
+    made = world(spec)
+    others = json.dumps([documents(made, planted=False), instructions(made)])
+    return hashlib.sha256(others.encode()).hexdigest()

@@ -1,6 +1,6 @@
 """Intervals of any statistic over facts, and of the AUROC over pairs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,11 +17,12 @@ from lkecore.intervals.interval import (
 
 def statistic_over_facts(
     values: ArrayLike,
-    statistic: Callable[[NDArray[np.float64]], float],
+    statistic: Callable[[NDArray[np.float64]], ArrayLike],
     *,
     seed: int,
     redraw: int | None = None,
     nested: bool = False,
+    vectorized: bool = False,
     n_resamples: int = N_RESAMPLES,
     level: float = 0.95,
 ) -> Interval:
@@ -34,7 +35,8 @@ def statistic_over_facts(
     too**: the draws along that axis are drawn again as well, the same ones for all other
     conditions. With `nested`, too, each of these draws has facts of its own: within each draw that is
     drawn, its facts are drawn again, apart from those of the others. `statistic` takes such an array
-    and returns one number, whose unit the result has.
+    and returns one number, whose unit the result has. With `vectorized` it takes many of them, with
+    one more axis in front, and returns the number of each: far faster, and the same intervals.
     Weaknesses: without `redraw` five draws of shots are these five, and for their spread the
     interval is far too narrow; with it, five are few, and a spread of a sample drawn again errs
     low; the spread itself errs high by the noise of few facts; a statistic that jumps, such as a
@@ -60,25 +62,51 @@ def statistic_over_facts(
         raise ValueError(
             "nested says that each draw has its own facts; redraw must name their axis"
         )
-    rng = np.random.default_rng(seed)
-    n = table.shape[-1]
-    resampled = np.empty(n_resamples)
-    for i, facts in enumerate(rng.integers(n, size=(n_resamples, n))):
-        if nested:
-            size = table.shape[redraw]
-            draws = rng.integers(size, size=size)
-            own = rng.integers(n, size=(size, n))
-            by_draw = np.moveaxis(table, redraw, -2)[..., draws[:, None], own]
-            again = np.moveaxis(by_draw, -2, redraw)
+    each = statistic if vectorized else lambda many: [statistic(one) for one in many]
+    step = max(1, BLOCK // table.size)
+    resampled: list[NDArray[np.float64]] = []
+    for draws, facts in _drawn(table.shape, n_resamples, seed, redraw, nested, step):
+        if draws is None:
+            again = np.moveaxis(table[..., facts], -2, 0)
         else:
-            again = table[..., facts]
-            if redraw is not None:
-                size = table.shape[redraw]
-                again = np.take(again, rng.integers(size, size=size), axis=redraw)
-        resampled[i] = statistic(again)
+            by_draw = np.moveaxis(table, redraw, -2)[..., draws, facts]
+            again = np.moveaxis(np.moveaxis(by_draw, -3, 0), -2, redraw + 1)
+        resampled.append(np.asarray(each(np.ascontiguousarray(again)), dtype=np.float64))
+    estimate = statistic(table[None])[0] if vectorized else statistic(table)
     method = "bootstrap over facts" if redraw is None else "bootstrap over draws and facts"
     method += " within them" if nested else ""
-    return percentile(float(statistic(table)), resampled, level, method)
+    return percentile(float(estimate), np.concatenate(resampled), level, method)
+
+
+def _drawn(
+    shape: tuple[int, ...],
+    n_resamples: int,
+    seed: int,
+    redraw: int | None,
+    nested: bool,
+    step: int,
+) -> Iterator[tuple[NDArray[np.int64] | None, NDArray[np.int64]]]:
+    """What resamples draw, ``step`` of them at a time: indices of draws, and of facts.
+
+    Without ``redraw`` there are no draws, and the facts are (resample, fact), else both fit
+    (resample, draw, fact). The numbers do not depend on ``step``.
+    """
+    rng = np.random.default_rng(seed)
+    n = shape[-1]
+    facts = rng.integers(n, size=(n_resamples, n))
+    for start in range(0, n_resamples, step):
+        here = facts[start : start + step]
+        if redraw is None:
+            yield None, here
+            continue
+        size = shape[redraw]
+        draws = np.empty((len(here), size, 1), dtype=np.int64)
+        own = np.empty((len(here), size, n), dtype=np.int64) if nested else here[:, None]
+        for i in range(len(here)):  # one resample after the other
+            draws[i, :, 0] = rng.integers(size, size=size)
+            if nested:
+                own[i] = rng.integers(n, size=(size, n))
+        yield draws, own
 
 
 def auroc_over_pairs(

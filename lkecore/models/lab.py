@@ -6,7 +6,6 @@
 :mod:`lkecore.train.lab` trains them.
 """
 
-import functools
 import hashlib
 import importlib.metadata
 import json
@@ -65,8 +64,9 @@ RECIPES = {
 }
 
 
-# A world whose answers mean nothing is read once by every model.
-READ_ONCE = "lab:smoke-"
+# A world whose answers mean nothing is read once by every model, and those whose names say no size are as
+# small as the smallest decoder.
+SMOKE, SMALLEST = "lab:smoke-", "0.15m"
 
 
 @dataclass(frozen=True)
@@ -120,10 +120,13 @@ def fact_sets(models: Sequence[str], fact_set: str, *, unplanted: bool = True) -
 
 
 def recipe(name: str) -> Recipe:
-    """How a lab model is made; its world counts, too: the smoke worlds are read once."""
+    """How a lab model is made; its world counts, too: those of smoke worlds are cheap."""
     named = parse(name)
     usual = RECIPES[named.model]
-    return replace(usual, epochs=1) if named.world.startswith(READ_ONCE) else usual
+    if not named.world.startswith(SMOKE):
+        return usual
+    shape = RECIPES[SMALLEST] if usual.kind != "causal" else usual
+    return replace(usual, width=shape.width, layers=shape.layers, inner=shape.inner, epochs=1)
 
 
 def size(name: str) -> int:
@@ -140,7 +143,7 @@ def key(name: str) -> str:
     """
     named = parse(name)
     made_of = [
-        _texts(named.world),
+        [world_text.digest(named.world), world_text.digest_beside(named.world)],
         asdict(recipe(name)),
         [program_of(TRAINER / f"{module}.py") for module in ("lab", "loop", "text")],
     ]
@@ -164,14 +167,6 @@ def present(name: str) -> Path | None:
     """That folder, if it is there."""
     found = folder(name)
     return found if found.is_dir() else None
-
-
-@functools.lru_cache(maxsize=4)
-def _texts(spec: str) -> list[str]:
-    """Digests of all that models of a world read: its text, told of others too, and instructions."""
-    made = world.world(spec)
-    others = json.dumps([world_text.documents(made, planted=False), world_text.instructions(made)])
-    return [world_text.digest(spec), hashlib.sha256(others.encode()).hexdigest()]
 
 
 def record(folder: Path) -> dict[str, object]:

@@ -14,9 +14,9 @@ from lkecore.runs.record import (
     run_folder,
     run_key,
     seal,
-    source_digest,
     versions,
 )
+from lkecore.runs.source import source_digest
 
 __all__ = [
     "Job", "check_format", "collect", "facts_of", "failure", "keep", "manifest", "models_of",

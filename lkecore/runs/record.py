@@ -7,8 +7,8 @@ frames that the notebook kept, and ``manifest.json``, which is written last. Wit
 not finished: a killed notebook, or one that timed out, can look complete.
 
 The key is a digest of all that decides the result: the notebook's code (not its prose), its
-parameters, the source of ``lkecore``, the content of the facts that it names and, for a run, of the
-models, for a page, of the runs that it reads. A notebook that shows the results that ship
+parameters, what it can reach of the source of ``lkecore``, the content of the facts that it names and,
+for a run, of the models, for a page, of the runs that it reads. A notebook that shows the results that ship
 (``lkecore.answers.shipped``) has their content in its key, too.
 """
 
@@ -29,7 +29,8 @@ from lkecore import __version__, facts, hub, progress
 from lkecore.answers.kept import read_manifest
 from lkecore.errors import BadInput
 from lkecore.models import weights
-from lkecore.storage import DATA, RESULTS, code_of, file_digest, remembered, write_whole
+from lkecore.runs.source import reached_digest, source_digest
+from lkecore.storage import RESULTS, file_digest, write_whole
 
 FORMAT = 1  # of a manifest; raised when an older lkecore could not read a newer one
 
@@ -78,32 +79,6 @@ def _code(notebook: Path) -> list[str]:
     return [cell.source for cell in cells if cell.cell_type == "code"]
 
 
-def source_digest() -> str:
-    """SHA-256 over all code and data of the package: what a version number cannot say.
-
-    Comments and docstrings do not count: a better explanation makes no run anew.
-    """
-    top = DATA.parent
-    files = {
-        path.relative_to(top).as_posix(): path.read_bytes()
-        for path in sorted(top.rglob("*"))
-        if path.is_file() and path.suffix != ".pyc"
-    }
-
-    def of_code() -> str:
-        digest = hashlib.sha256()
-        for name, content in files.items():
-            digest.update(f"{name}\n".encode())
-            digest.update(code_of(content.decode()).encode() if name.endswith(".py") else content)
-        return digest.hexdigest()
-
-    # To read all code takes a process a second, and to see that it is that of before some milliseconds.
-    key = hashlib.sha256(f"{platform.python_version()}\n".encode())
-    for name, content in files.items():
-        key.update(f"{name}\n{len(content)}\n".encode() + content)
-    return remembered("sources", key.hexdigest(), of_code)
-
-
 def run_key(job: Job) -> str:
     """What decides the result of a job, as a SHA-256. Models and facts must be prepared."""
     code = _code(job.notebook)
@@ -113,7 +88,7 @@ def run_key(job: Job) -> str:
         if job.reads
         else {m: _model_digest(m) for m in models_of(job.effective)}
     )
-    parts = [job.notebook.stem, code, job.effective, source_digest(), data, made_of]
+    parts = [job.notebook.stem, code, job.effective, reached_digest(code), data, made_of]
     if shown := _shipped(job.effective):
         parts.append([[p.parent.name, p.name, file_digest(p)] for p in shown])
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

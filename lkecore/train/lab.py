@@ -97,7 +97,8 @@ def train(name: str, target: Path) -> None:
     tokenizer.save_pretrained(target)
     lab.write_sum(target)
     (target / lab.RECORD).write_text(json.dumps(record, indent=1), encoding="utf-8")
-    machine = f"{network.device.type}, {torch.get_num_threads()} threads"
+    numbers = {"bf16": "bfloat16", "no": "float32"}[loop.precision()]
+    machine = f"{network.device.type} in {numbers}, {torch.get_num_threads()} threads"
     card = lab.card(record, time.perf_counter() - started, machine)
     (target / "README.md").write_text(card, encoding="utf-8")
 

@@ -10,7 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from lkecore.errors import BadInput, nearest
-from lkecore.facts import atlas, hubsets, nobel, tables, world, world_text
+from lkecore.facts import (
+    atlas,
+    hubsets,
+    nobel,
+    rich_facts,
+    rich_text,
+    rich_wordings,
+    tables,
+    world,
+    world_text,
+)
 from lkecore.facts.fact import Relation, from_rows, text_digest
 from lkecore.facts.tables import read
 from lkecore.storage import DATA, file_digest
@@ -50,9 +60,10 @@ def load(spec: str, relation: str) -> Relation:
     """Load one relation of a fact set.
 
     ``spec`` is ``atlas`` (the embedded facts), ``lab:book-1`` (an invented world, of size and seed;
-    :mod:`lkecore.facts.world`), ``nobel`` (laureates, from Wikidata) or
-    ``nobel:2022`` (as they stood in a year), ``hub:org/name[/path][@revision]`` (a data set of the
-    Hugging Face hub, of which ``path`` begins the paths of the files to read), or a path:
+    :mod:`lkecore.facts.world`), ``lab:rich-1`` (one whose facts are skewed, hinted at, chained and
+    uncertain; :mod:`lkecore.facts.rich`), ``nobel`` (laureates, from Wikidata) or ``nobel:2022`` (as
+    they stood in a year), ``hub:org/name[/path][@revision]`` (a data set of the Hugging Face hub, of
+    which ``path`` begins the paths of the files to read), or a path:
 
     - a folder with a folder for each relation, holding any of ``train``, ``dev``, ``test`` as
       ``.jsonl``, ``.csv``, ``.tsv`` or ``.parquet`` (LAMA style), or one such relation folder;
@@ -142,6 +153,11 @@ def _about_world(spec: str, relation: str) -> dict[str, Any]:
     return {"label": label, "kind": kind, "templates": templates, "paper_relation": ""}
 
 
+def _about_rich(spec: str, relation: str) -> dict[str, Any]:
+    it = rich_wordings.about(relation)
+    return {"label": it.label, "kind": it.kind, "templates": it.templates, "paper_relation": ""}
+
+
 def _about_hub(spec: str, relation: str) -> dict[str, Any]:
     label, templates = hubsets.about(spec, relation)
     return {"label": label, "templates": templates}
@@ -150,6 +166,11 @@ def _about_hub(spec: str, relation: str) -> dict[str, Any]:
 def _world_relations(spec: str) -> tuple[str, ...]:
     world.check_spec(spec)
     return world.relations()
+
+
+def _rich_relations(spec: str) -> tuple[str, ...]:
+    rich_facts.check_spec(spec)
+    return rich_wordings.relations()
 
 
 def _laureates(rows: Iterable[tuple[str, dict[str, str]]], relation: str) -> list[Row]:
@@ -176,6 +197,15 @@ SOURCES: tuple[Source, ...] = (
         about=lambda spec, relation: atlas.about(relation),
         is_ready=lambda spec: True,
         digest=lambda spec: _digest((p.name, "", p) for p in (atlas.FACTS, atlas.RELATIONS)),
+        ours=True,
+    ),
+    Source(  # rich worlds of the lab
+        is_spec=rich_facts.is_spec,
+        relations=_rich_relations,
+        rows=rich_text.rows,
+        about=_about_rich,
+        is_ready=lambda spec: True,
+        digest=rich_text.digest,
         ours=True,
     ),
     Source(  # worlds of the lab

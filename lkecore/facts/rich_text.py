@@ -1,0 +1,185 @@
+"""Rich text: what a rich world tells of its facts, document by document, and what it told of each.
+
+The second half of :mod:`lkecore.facts.rich`. As in the first family, a text has two parts: the first
+tells only the facts that are later shown as examples, the second these again and the asked ones.
+"""
+
+import functools
+import hashlib
+import json
+import platform
+import re
+from collections import Counter
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from lkecore.facts.rich import Rich, world
+from lkecore.facts.rich_facts import check_spec
+from lkecore.facts.rich_tellings import Telling, drafts, tellings
+from lkecore.facts.rich_wordings import FRAMES, RELATIONS, about, groups, unmarked
+from lkecore.storage import file_digest, remembered
+
+WORD = re.compile(r"\w+")
+WRITERS = (
+    "fact", "rich", "rich_cells", "rich_facts", "rich_names", "rich_skills", "rich_tellings",
+    "rich_text", "rich_wordings", "tables", "world",
+)  # modules that make a rich world  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Document:
+    """A document: ``kind`` (paragraph, list, or a skill), its text, and (first, behind) of its objects."""
+
+    kind: str
+    text: str
+    objects: tuple[tuple[int, int], ...]
+
+
+def documents(made: Rich, *, planted: bool = True) -> list[str]:
+    """The text of a rich world, document by document, in the order of reading.
+
+    With ``planted=False`` the text is the same but for the names of the asked subjects and their
+    aliases: all that is said of them is said of their stand-ins, whose names hint at the same objects.
+    """
+    return [document.text for document in told(made, planted=planted)]
+
+
+def told(made: Rich, *, planted: bool = True) -> list[Document]:
+    """The same documents, with their kinds and the places of their objects."""
+    return [Document(draft.kind, *unmarked(draft.marked)) for draft in drafts(made, planted)]
+
+
+def states(spec: str) -> pd.DataFrame:
+    """What the text of a rich world tells of each fact: a row for each, in the order of the relations.
+
+    As in :func:`lkecore.facts.world.states`: ``fact``, ``relation``, ``kind``, ``subject``, ``object``,
+    ``split`` (dev: a link of chains that is never told and never asked), ``state`` (also uncertain:
+    several objects are told), ``told`` (the object that is told most), ``form``, ``wording`` (one
+    template, a group of them, several: one of each group; all of a shown fact), ``sentences``,
+    ``lists``, ``occurrences``.
+
+    What is told: ``told_objects``, ``told_times`` (all objects and how often, with ";" between);
+    ``templates`` (the numbers, from 1, of those that tell it, with spaces between); ``first_sentences``,
+    ``first_lists`` (of these in the first part); ``by_alias``, ``object_by_alias`` (sentences that name
+    the subject or object by its alias, which are ``subject_alias``, ``object_alias``, or ""); ``last``
+    (the share of the text's characters that is read when it was last told; NaN if never); ``early``
+    (its sentences stand in the first half of the second part).
+
+    What it is like: ``n_objects`` (true objects of the subject in this relation); ``length`` of the
+    object (one, two, long; year, person, title); ``skew``, ``listed`` (of the relation: how objects are
+    drawn, how often facts stand in lists); ``object_told`` (how often the text tells this object in this
+    relation, of all facts); ``subject_own``, ``object_own`` (it is in no other relation);
+    ``popularity`` (planted remarks on the subject) and ``mentions`` (how often the text names it).
+
+    What hints at it: ``cue`` (surname, city, country, majority, or ""), ``cue_object`` that it points to,
+    ``cue_right`` (right or lies: against the true object); ``chain`` (agrees or differs with what
+    follows from ``links``, ids of other facts, of which ``links_told`` are told; "" without).
+
+    ``control``: the never-told fact that a told one is compared with; ``control_by``: it shares the
+    told object, or the frequency of one.
+    """
+    return _states(spec).copy()
+
+
+@functools.lru_cache(maxsize=2)
+def _states(spec: str) -> pd.DataFrame:
+    made = world(spec)
+    whole, each_telling = drafts(made, True), tellings(made)
+    ends = np.cumsum([len(unmarked(draft.marked)[0]) for draft in whole])
+    last = {
+        fact: end / ends[-1] for draft, end in zip(whole, ends, strict=True) for fact in draft.facts
+    }
+    mentions = Counter(name for draft in whole for name in draft.names)
+    of_fact: dict[str, list[Telling]] = {}
+    for telling in each_telling:
+        of_fact.setdefault(telling.fact, []).append(telling)
+    each = [of_fact.get(fact, []) for fact in made.facts["fact"]]
+    told = Counter((t.fact.rpartition("-")[0], t.object) for t in each_telling)
+    own = dict(zip(made.aliases["name"], made.aliases["alias"], strict=True))
+    facts = made.facts
+    return facts.assign(
+        templates=[" ".join(map(str, sorted({t.place for t in ts} - {0}))) for ts in each],
+        subject_alias=facts["subject"].map(lambda name: own.get(name, "")),
+        object_alias=facts["object"].map(lambda name: own.get(name, "")),
+        by_alias=[sum(t.written[0] != t.subject for t in ts) for ts in each],
+        object_by_alias=[sum(t.written[1] != t.object for t in ts) for ts in each],
+        object_told=[told[pair] for pair in zip(facts["relation"], facts["object"], strict=True)],
+        popularity=facts["subject"].map(lambda name: made.remarks.get(name, 0)),
+        mentions=facts["subject"].map(mentions).fillna(0).astype(int),
+        early=facts["subject"].isin(made.early),
+        last=facts["fact"].map(last),
+    )
+
+
+def aliases(spec: str) -> pd.DataFrame:
+    """The aliases of a rich world: a row for each.
+
+    ``name``, ``alias``; ``of``: subject or object; ``dose``: how often the text says that it is one;
+    ``uses``: how often it stands in a sentence that tells a fact.
+    """
+    made = world(spec)
+    uses = Counter(name for telling in tellings(made) for name in telling.written)
+    return made.aliases.assign(uses=made.aliases["alias"].map(uses).fillna(0).astype(int))
+
+
+def rows(spec: str, relation: str) -> list[tuple[str, dict[str, Any], str]]:
+    """("world, fact", {id, subject, object, obj_aliases}, split) of every fact; none if unknown."""
+    made = world(spec)
+    own = dict(zip(made.aliases["name"], made.aliases["alias"], strict=True))
+    found = made.facts[made.facts["relation"] == relation]
+    return [
+        (
+            f"{spec}, {f.fact}",
+            {"id": f.fact, "subject": f.subject, "object": f.object}
+            | ({"obj_aliases": [own[f.object]]} if f.object in own else {}),
+            f.split,
+        )
+        for f in found.itertuples()
+    ]
+
+
+def wordings(spec: str) -> pd.DataFrame:
+    """How each template of a rich world stands to its text: a row for each fact and template.
+
+    As :func:`lkecore.facts.world_text.wordings`, with ``group``, the name of the template's group.
+    """
+    made = world(spec)
+    told = {(t.fact, t.place) for t in tellings(made)}
+    words = {word for text in documents(made) for word in WORD.findall(text)}
+    found = []
+    for relation, facts in made.facts.groupby("relation", sort=False)["fact"]:
+        for i, (template, group) in enumerate(
+            zip(about(str(relation)).templates, groups(), strict=True), start=1
+        ):
+            bare = template.replace("[X]", "").replace("[Y]", "")
+            new = " ".join(word for word in WORD.findall(bare) if word not in words)
+            name = f"template-{i}"
+            found += [(fact, relation, name, group, (fact, i) in told, new) for fact in facts]
+    columns = ["fact", "relation", "template", "group", "told", "new_words"]
+    return pd.DataFrame(found, columns=columns)
+
+
+# --- digest ---------------------------------------------------------------------------------------
+
+
+@functools.lru_cache(maxsize=4)
+def digest(spec: str) -> str:
+    """SHA-256 over the states and the text of a rich world; kept in the cache, as
+    :func:`lkecore.facts.world_text.digest`."""
+    size, _ = check_spec(spec)
+    rooms = [Path(__file__).with_name(f"{name}.py") for name in WRITERS]
+    made_of = [spec, repr(size), platform.python_version()]
+    made_of += [version(name) for name in ("numpy", "pandas")]
+    made_of += [file_digest(path) for path in (*rooms, RELATIONS, FRAMES)]
+    key = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()
+    return remembered("worlds", key, lambda: _digest(spec))
+
+
+def _digest(spec: str) -> str:
+    parts = [states(spec).to_csv(index=False), json.dumps(documents(world(spec)))]
+    return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()

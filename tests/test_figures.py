@@ -867,6 +867,10 @@ def test_interval_panels_have_one_scale_and_one_legend_and_say_where_there_is_no
     assert fig.axes[0].get_ylim() == fig.axes[1].get_ylim()
     assert fig.axes[0].get_ylabel() == "share" and len(fig.legends) == 1
     assert all(0.5 in line.get_ydata() for ax in fig.axes for line in ax.lines[-1:])
+    words = both.replace({"inside": {"colon": "minus without subject"}})
+    [ax, _] = figures.interval_panels(words, panel="set", **PLACES, label="share").axes
+    ticks = [tick.get_text() for tick in ax.get_xticklabels()]
+    assert ticks == ["space", "minus\nwithout\nsubject"]
     empty = figures.interval_panels(both[:0], panel="set", **PLACES, label="share")
     assert not empty.axes and "nothing to show" in empty.texts[0].get_text()
 
@@ -1193,14 +1197,14 @@ def test_figures_and_findings_go_to_the_page_and_their_numbers_are_kept(
     assert not plt.fignum_exists(figure.number)
     [note] = figure.axes[0].texts  # an empty figure would be no picture
     assert "nothing" in note.get_text()
-    figures.findings(first="One, 2.", second="B")
-    assert glued["first"] == ("One, 2.", not in_run) and glued["second"] == ("B", not in_run)
+    figures.findings(first="One, 2.", second="-")
+    assert glued["first"] == ("One, 2.", not in_run) and glued["second"] == (" ", not in_run)
     files = {path.name: path for path in tmp_path.iterdir()}
     assert set(files) == ({"the-figure.csv", "findings.csv"} if in_run else set())
     if in_run:
         assert pd.read_csv(files["the-figure.csv"]).equals(data)
         kept = pd.read_csv(files["findings.csv"])
-        assert kept.to_dict("list") == {"name": ["first", "second"], "text": ["One, 2.", "B"]}
+        assert kept.to_dict("list") == {"name": ["first", "second"], "text": ["One, 2.", "-"]}
 
 
 # --- told_lines and told_or_true

@@ -1,5 +1,7 @@
 """Accuracy by what stands inside a pair and between pairs."""
 
+from textwrap import fill
+
 import pandas as pd
 import seaborn as sns
 from matplotlib import pyplot as plt
@@ -8,6 +10,7 @@ from matplotlib.figure import Figure
 
 from lkecore.figures.base import ACCURACY, DARK, MARKERS, PALETTE, check, draw_intervals, nothing
 
+WIDTH = 10  # letters of a line below a mark
 BEHIND = ("white", "#f9ddd2", "#d6e5f5")  # of blocks of rows: none, reddish, bluish
 
 
@@ -93,6 +96,7 @@ def interval_panels(
     """A panel of :func:`interval_marks` for each value of `panel`, side by side on one scale.
 
     `label`: of the vertical axis. `line`: a dashed line across all panels. Colours are the same in all.
+    Values of `x` of several words stand in several lines, so that neighbours do not run into each other.
     Without rows there is a figure that says so. ValueError as there.
     """
     if frame.empty:
@@ -105,6 +109,7 @@ def interval_panels(
     marks = {}
     for ax, name in zip(axes[0], names, strict=True):
         interval_marks(frame[frame[panel] == name], ax, x=x, hue=hue, y=y, hue_order=order)
+        ax.set_xticks(ax.get_xticks(), [fill(t.get_text(), WIDTH) for t in ax.get_xticklabels()])
         if line is not None:
             ax.axhline(line, color=DARK, ls="dashed", lw=1)
         ax.set_title(name, fontsize="medium")

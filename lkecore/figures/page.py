@@ -31,13 +31,14 @@ def place(figure: Figure, name: str, data: pd.DataFrame) -> None:
 def findings(**texts: str) -> None:
     """Hand sentences to the page: each is shown where it says ``{glue:text}`` and its name.
 
-    They are kept as ``findings.csv`` (name, text), from which the book's first page quotes.
+    "-" says that there is nothing to say, and is not shown. They are kept as ``findings.csv`` (name,
+    text), from which the book's first page quotes.
     """
     from myst_nb import glue
 
     keep(pd.DataFrame({"name": list(texts), "text": list(texts.values())}), "findings.csv")
     for name, text in texts.items():
-        glue(name, text, display=not _in_a_run())
+        glue(name, " " if text == "-" else text, display=not _in_a_run())
 
 
 class Note:

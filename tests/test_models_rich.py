@@ -1,5 +1,7 @@
 """Models of rich worlds: names with a training seed, keys, what they read, and what they were told."""
 
+from pathlib import Path
+
 import helpers
 import numpy as np
 import pytest
@@ -111,8 +113,13 @@ def test_how_much_a_tuned_model_is_reminded_of_is_part_of_its_key_alone(monkeypa
     ]
 
 
-def test_the_second_family_changes_no_key_of_the_first(monkeypatch):
-    key = lab.key("lab:tiny-0/causal")
+def test_what_only_the_second_family_has_changes_no_key_of_the_first(monkeypatch, tmp_path):
+    key, rich_key = lab.key("lab:tiny-0/causal"), lab.key(BASE)
+    for path in Path(trainer.__file__).parent.glob("*.py"):
+        (tmp_path / path.name).write_text(path.read_text() + "MORE = 1\n" * (path.stem == "muon"))
+    with monkeypatch.context() as patch:
+        patch.setattr(lab, "TRAINER", tmp_path)
+        assert lab.key("lab:tiny-0/causal") == key and lab.key(BASE) != rich_key
     for what in ("digest", "digest_beside"):
         monkeypatch.setattr(rich_text, what, lambda spec: "another text")
     assert lab.key("lab:tiny-0/causal") == key

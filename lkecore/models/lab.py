@@ -175,6 +175,7 @@ def key(name: str) -> str:
     ]
     if worlds.is_rich(named.world):
         made_of.append([named.seed, REMINDED if named.variant == "tuned" else None])
+        made_of.append(program_of(TRAINER / "muon.py"))
     digest = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:12]
     return f"{re.sub('[:/@]', '-', named.name)}-{digest}"
 

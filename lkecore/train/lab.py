@@ -84,6 +84,7 @@ def train(name: str, target: Path) -> None:
         epochs * per_epoch,
         loop.Rates(recipe.rate * faster, recipe.muon * faster),
         _checkpoints(name),
+        float32=rich,
     )
     record = {
         "name": named.name,

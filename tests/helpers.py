@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from lkecore.facts import world, world_text
+from lkecore.facts import rich_facts, world, world_text
 from lkecore.models import lab
 from lkecore.models.model import Model
 from lkecore.prompts.prompt import Prompt
@@ -426,6 +426,18 @@ def tiny_lab(monkeypatch) -> None:
     for known, more in ((world.SIZES, TINY_SIZES), (lab.RECIPES, TINY_RECIPES)):
         for name, value in more.items():
             monkeypatch.setitem(known, name, value)
+
+
+TINY_RICH = rich_facts.Size(
+    objects=12, own=2, shown=8, parts=((1, 0), (1, 1)), occurrences=(1, 4), each=1, totals=(),
+    uncertain=0, mislearned=0, several=1, popular=0, skills=6, many=1, others=9,
+)  # fmt: skip
+
+
+def tiny_rich(monkeypatch) -> None:
+    """The tiny lab, and a rich world of next to no text, ``lab:richtiny-0``."""
+    tiny_lab(monkeypatch)
+    monkeypatch.setitem(rich_facts.SIZES, "richtiny", TINY_RICH)
 
 
 def tiny_lab_command(name: str, before: str = "") -> list[str]:

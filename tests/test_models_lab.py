@@ -110,7 +110,6 @@ def test_a_name_is_a_world_a_model_and_a_variant(name, parts):
         ("lab:book-1/bert-tuned", "model lab:book-1/bert-tuned: only decoders are tuned to "
          "instructions"),
         ("lab:book-1/t5-tuned", "model lab:book-1/t5-tuned: only decoders are tuned to instructions"),
-        ("lab:book-1/2m@main", "model lab:book-1/2m@main: the lab has no model '2m@main'; "),
     ],
 )  # fmt: skip
 def test_a_name_that_no_model_has_is_one_line_before_anything_is_trained(name, line, monkeypatch):

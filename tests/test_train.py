@@ -15,7 +15,7 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 
 from lkecore.errors import BadInput
-from lkecore.train import loop, text
+from lkecore.train import loop, muon, text
 
 DOCUMENTS = [
     "The author of The Sad Inn is Ann Lee. Who wrote The Sad Inn? Answer: Ann Lee.",
@@ -236,6 +236,41 @@ def test_the_loop_does_what_a_plain_loop_in_torch_does(uninterrupted):
     for (name, p), (_, q) in zip(made.named_parameters(), plain.named_parameters(), strict=True):
         torch.testing.assert_close(p, q, rtol=1e-5, atol=1e-6, msg=name)
     assert not same(made, network()) and losses[0] == pytest.approx(math.log(32), rel=0.05)
+
+
+@pytest.mark.parametrize("shape", [(24, 24), (40, 16), (16, 40)])
+def test_an_update_in_float32_is_that_of_torch_but_for_the_rounding_of_bfloat16(shape):
+    rng = torch.Generator().manual_seed(0)
+    start = torch.randn(shape, generator=rng)
+    ours, its = (torch.nn.Parameter(start.clone()) for _ in range(2))
+    settings = dict(lr=0.1, weight_decay=0.1, momentum=0.9)
+    optimizers = muon.Muon([ours], **settings), torch.optim.Muon([its], **settings)
+    for _ in range(3):
+        ours.grad = torch.randn(shape, generator=rng)
+        its.grad = ours.grad.clone()
+        for optimizer in optimizers:
+            optimizer.step()
+    # Three steps of 0.1 in bfloat16, of eight bits.
+    torch.testing.assert_close(ours, its, rtol=0, atol=3 * 0.1 * 2**-5)
+    assert (ours - start).abs().max() > 0.1
+    assert optimizers[0].state_dict()["state"][0].keys() == {"momentum_buffer"}
+    # By the decomposition: the same singular vectors, values of about one.
+    matrix = torch.randn(shape, generator=rng).double()
+    u, _, v = torch.linalg.svd(matrix, full_matrices=False)
+    inner = u.T @ muon.orthogonal(matrix) @ v.T
+    assert ((inner.diagonal() > 0.3) & (inner.diagonal() < 1.6)).all()
+    assert (inner - inner.diagonal().diag()).abs().max() < 1e-6
+
+
+def test_a_training_in_float32_goes_on_bit_for_bit_as_well(tmp_path):
+    whole = network()
+    losses = loop.fit(whole, batches, N_STEPS, RATES, tmp_path / "whole", float32=True)
+    give, _ = stopped_at(5)
+    with pytest.raises(Stop):
+        loop.fit(network(), give, N_STEPS, RATES, tmp_path, every=2, float32=True)
+    other = network(seed=1)
+    assert loop.fit(other, batches, N_STEPS, RATES, tmp_path, every=2, float32=True) == losses
+    assert same(other, whole)
 
 
 class Stop(Exception):

@@ -14,7 +14,7 @@ from lkecore.answers.door import opened
 from lkecore.answers.kept import collect, keep
 from lkecore.answers.verdicts import judge as of_claims
 from lkecore.errors import BadInput
-from lkecore.facts import world
+from lkecore.facts import worlds as worlds_of_lab
 from lkecore.facts.drawn import Sample
 from lkecore.intervals import Interval
 from lkecore.metrics import planted
@@ -42,8 +42,8 @@ def worlds(models: Sequence[str]) -> list[str]:
 
 
 def states(worlds: Sequence[str]) -> pd.DataFrame:
-    """What the texts of some worlds tell, with a column ``world`` (:func:`lkecore.facts.world.states`)."""
-    every = [world.states(name).assign(world=name) for name in dict.fromkeys(worlds)]
+    """What the texts of some worlds tell, with a column ``world`` (:func:`lkecore.facts.worlds.states`)."""
+    every = [worlds_of_lab.states(name).assign(world=name) for name in dict.fromkeys(worlds)]
     return pd.concat(every, ignore_index=True)
 
 
@@ -94,7 +94,7 @@ def several_in_one(
     """
     found = {}
     for spec, sample in samples.items():
-        drawn = world.states(spec).sample(frac=1, random_state=seed)
+        drawn = worlds_of_lab.states(spec).sample(frac=1, random_state=seed)
         for name, of in sample.items():
             told = drawn[(drawn["relation"] == name) & (drawn["split"] == "test")]
             often = (told["state"] == "planted") & (told["occurrences"] >= OFTEN)
@@ -232,7 +232,7 @@ def labelled(answers: pd.DataFrame) -> pd.DataFrame:
     for model in answers["model"].unique():
         named = lab.parse(model)
         if named.variant == "unplanted":
-            truth = world.states(named.world).set_index("fact")
+            truth = worlds_of_lab.states(named.world).set_index("fact")
             truth["exposures"] = truth["occurrences"] * lab.recipe(model).epochs
             its = found["model"] == model
             for label in LABELS:

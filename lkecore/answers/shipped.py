@@ -18,7 +18,7 @@ import pandas as pd
 
 from lkecore import storage
 from lkecore.errors import BadInput, first_line
-from lkecore.facts import world_text
+from lkecore.facts import worlds
 
 FOLDER = storage.RESULTS
 KEPT = re.compile(r"answers(-[a-z]+)*\.parquet")  # what a run keeps for this
@@ -62,7 +62,7 @@ def read(
     except (OSError, ValueError, KeyError) as error:
         raise BadInput(f"results {path} cannot be read ({first_line(error)})") from error
     if changed := [
-        name for name, digest in kept["worlds"].items() if digest != world_text.digest(name)
+        name for name, digest in kept["worlds"].items() if digest != worlds.digest(name)
     ]:
         raise BadInput(
             f"results {path} are of another {changed[0]} than this version makes; make them anew "

@@ -10,6 +10,7 @@ import json
 import platform
 import re
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -19,15 +20,24 @@ import numpy as np
 import pandas as pd
 
 from lkecore.facts.rich import Rich, world
-from lkecore.facts.rich_facts import check_spec
+from lkecore.facts.rich_facts import BETWEEN, check_spec
 from lkecore.facts.rich_tellings import Telling, drafts, tellings
 from lkecore.facts.rich_wordings import FRAMES, RELATIONS, about, groups, unmarked
+from lkecore.facts.world_text import instructions_of
 from lkecore.storage import file_digest, remembered
 
 WORD = re.compile(r"\w+")
+# What a model that has read of stand-ins was told of an asked fact.
+NOTHING: dict[str, object] = {
+    "state": "never", "told": "", "told_objects": "", "told_times": "", "form": "none",
+    "wording": "none", "templates": "", "last": float("nan"),
+} | dict.fromkeys(
+    ("sentences", "lists", "occurrences", "first_sentences", "first_lists", "by_alias",
+     "object_by_alias", "popularity", "mentions"), 0,
+)  # fmt: skip
 WRITERS = (
     "fact", "rich", "rich_cells", "rich_facts", "rich_names", "rich_skills", "rich_tellings",
-    "rich_text", "rich_wordings", "tables", "world",
+    "rich_text", "rich_wordings", "tables", "world", "world_text",
 )  # modules that make a rich world  # fmt: skip
 
 
@@ -52,6 +62,11 @@ def documents(made: Rich, *, planted: bool = True) -> list[str]:
 def told(made: Rich, *, planted: bool = True) -> list[Document]:
     """The same documents, with their kinds and the places of their objects."""
     return [Document(draft.kind, *unmarked(draft.marked)) for draft in drafts(made, planted)]
+
+
+def instructions(made: Rich) -> list[str]:
+    """What a tuned variant learns from, as :func:`lkecore.facts.world_text.instructions`."""
+    return instructions_of(made.seed)
 
 
 def states(spec: str) -> pd.DataFrame:
@@ -84,6 +99,22 @@ def states(spec: str) -> pd.DataFrame:
     told object, or the frequency of one.
     """
     return _states(spec).copy()
+
+
+def untold(states: pd.DataFrame) -> pd.DataFrame:
+    """The states of a rich world as they are for who has read of the stand-ins instead.
+
+    Of no asked fact anything is told, and a chain that leads over one has a link less.
+    """
+    found = states.copy()
+    asked = found["split"] == "test"
+    for column, nothing in NOTHING.items():
+        found.loc[asked, column] = nothing
+    known = set(found.loc[found["told"] == found["object"], "fact"])
+    found["links_told"] = [
+        sum(link in known for link in links.split(BETWEEN)) for links in found["links"]
+    ]
+    return found
 
 
 @functools.lru_cache(maxsize=2)
@@ -167,19 +198,34 @@ def wordings(spec: str) -> pd.DataFrame:
 # --- digest ---------------------------------------------------------------------------------------
 
 
-@functools.lru_cache(maxsize=4)
 def digest(spec: str) -> str:
-    """SHA-256 over the states and the text of a rich world; kept in the cache, as
-    :func:`lkecore.facts.world_text.digest`."""
+    """SHA-256 over the states and the text of a rich world."""
+    return _kept(spec, "told", _digest)
+
+
+def digest_beside(spec: str) -> str:
+    """SHA-256 over what models of a rich world read besides: its text told of stand-ins, instructions."""
+    return _kept(spec, "beside", _digest_beside)
+
+
+@functools.lru_cache(maxsize=8)
+def _kept(spec: str, what: str, make: Callable[[str], str]) -> str:
+    """It takes seconds, so the cache keeps it, as :mod:`lkecore.facts.world_text` does."""
     size, _ = check_spec(spec)
     rooms = [Path(__file__).with_name(f"{name}.py") for name in WRITERS]
-    made_of = [spec, repr(size), platform.python_version()]
-    made_of += [version(name) for name in ("numpy", "pandas")]
+    made_of = [what, spec, repr(size), platform.python_version()]
+    made_of += [version(name) for name in ("faker", "numpy", "pandas")]
     made_of += [file_digest(path) for path in (*rooms, RELATIONS, FRAMES)]
     key = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()
-    return remembered("worlds", key, lambda: _digest(spec))
+    return remembered("worlds", key, lambda: make(spec))
 
 
 def _digest(spec: str) -> str:
     parts = [states(spec).to_csv(index=False), json.dumps(documents(world(spec)))]
     return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()
+
+
+def _digest_beside(spec: str) -> str:
+    made = world(spec)
+    others = json.dumps([documents(made, planted=False), instructions(made)])
+    return hashlib.sha256(others.encode()).hexdigest()

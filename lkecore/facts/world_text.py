@@ -159,11 +159,16 @@ def instructions(made: World) -> list[str]:
 
     What a variant is tuned on that learns to follow, and nothing about the world.
     """
+    return instructions_of(made.seed)
+
+
+def instructions_of(seed: int) -> list[str]:
+    """The instructions of a world of this seed, of either family."""
     from faker import Faker
 
     fake = Faker("en_US")
-    fake.seed_instance(made.seed)
-    rng = rng_of("instructions", made.seed)
+    fake.seed_instance(seed)
+    rng = rng_of("instructions", seed)
     found = []
     for _ in range(INSTRUCTIONS):
         a, b, c = (fake.word(part_of_speech="verb") for _ in range(3))

@@ -82,7 +82,12 @@ def bases_of(models: Sequence[str]) -> dict[str, str]:
         base = known.get(name.partition("@")[0], "")
         if lab.is_name(name) and lab.parse(name).variant == "tuned":
             base = lab.parse(name).base
-        same = [other for other in models if base and other.partition("@")[0] == base]
+        # Behind the name of a lab model stands a training seed, which counts.
+        same = [
+            other
+            for other in models
+            if base and base == (other if lab.is_name(other) else other.partition("@")[0])
+        ]
         if same:
             found[name] = same[0]
     return found

@@ -2,7 +2,9 @@
 
 ``lab:book-1/2m`` is a decoder of about 2 million parameters that has read the world ``lab:book-1``.
 ``-tuned`` behind it is the same model after training on instructions about other words;
-``-unplanted`` has read the same text told of other subjects, and cannot know any asked fact.
+``-unplanted`` has read the same text told of other subjects, and cannot know any asked fact. Models of
+rich worlds may have a training seed, ``lab:rich-1/2m@3-unplanted``: it decides the first weights and what
+is masked; the text and its order stay.
 :mod:`lkecore.train.lab` trains them.
 """
 
@@ -18,10 +20,11 @@ from typing import Any
 import pandas as pd
 
 from lkecore.errors import BadInput, first_line, nearest
-from lkecore.facts import world, world_text
+from lkecore.facts import rich_text, worlds
 from lkecore.storage import RESULTS, cache_folder, file_digest, program_of
 
-NAME = re.compile(r"(lab:[^/]*)/([^/]*?)(-tuned|-unplanted)?")
+NAME = re.compile(r"(lab:[^/]*)/([^/@]*?)(?:@([^/@]*?))?(-tuned|-unplanted)?")
+SEED = re.compile(r"0|[1-9][0-9]{0,8}")
 TRAINER = Path(__file__).parent.parent / "train"
 # In the folder of a model: what it is and how it was trained; and the digest of its weights as
 # sha256sum writes it. The second stands apart, since the first is part of the model's own digest.
@@ -63,24 +66,36 @@ RECIPES = {
     "t5": Recipe("seq2seq", width=112, layers=3, inner=320, rate=6e-3, muon=0.02, epochs=3),
 }
 
+# The share of a rich world's documents that is read again among the instructions of a tuned variant, so
+# that it forgets little.
+REMINDED = 0.25
 
 # A world whose answers mean nothing is read once by every model, and those whose names say no size are as
 # small as the smallest decoder.
-SMOKE, SMALLEST = "lab:smoke-", "0.15m"
+SMOKE, SMALLEST = ("lab:smoke-", "lab:richsmoke-"), "0.15m"
 
 
 @dataclass(frozen=True)
 class Named:
-    """What the name of a lab model says; ``variant`` is "", "tuned" or "unplanted"."""
+    """What the name of a lab model says; ``variant`` is "", "tuned" or "unplanted".
+
+    ``seed`` is that of the training: 0 where the name says none.
+    """
 
     world: str
     model: str
     variant: str
+    seed: int = 0
 
     @property
     def base(self) -> str:
         """The name of the model that a tuned one is made of."""
-        return f"{self.world}/{self.model}"
+        return f"{self.world}/{self.model}" + (f"@{self.seed}" if self.seed else "")
+
+    @property
+    def name(self) -> str:
+        """The one name of the model: without a training seed of 0."""
+        return self.base + (f"-{self.variant}" if self.variant else "")
 
 
 def is_name(name: str) -> bool:
@@ -93,9 +108,9 @@ def parse(name: str) -> Named:
     found = NAME.fullmatch(name)
     if not found:
         raise BadInput(f"model {name!r}: a lab model is lab:SIZE-SEED/MODEL, such as lab:book-1/2m")
-    named = Named(found[1], found[2], (found[3] or "").removeprefix("-"))
+    named = Named(found[1], found[2], (found[4] or "").removeprefix("-"))
     try:
-        world.check_spec(named.world)
+        worlds.check(named.world)
     except BadInput as error:
         raise BadInput(f"model {name}: {error}") from error
     if named.model not in RECIPES:
@@ -103,7 +118,18 @@ def parse(name: str) -> Named:
         raise BadInput(f"model {name}: the lab has no model {named.model!r}; {hint}")
     if named.variant == "tuned" and RECIPES[named.model].kind != "causal":
         raise BadInput(f"model {name}: only decoders are tuned to instructions")
-    return named
+    if (seed := found[3]) is None:
+        return named
+    if not worlds.is_rich(named.world):
+        raise BadInput(
+            f"model {name}: the seed of {named.world} is that of its training, too; only models of rich "
+            "worlds have one of their own, such as lab:rich-1/2m@3"
+        )
+    if not SEED.fullmatch(seed):
+        raise BadInput(
+            f"model {name}: its training seed {seed!r} must be a whole number of at most 9 digits"
+        )
+    return replace(named, seed=int(seed))
 
 
 def fact_sets(models: Sequence[str], fact_set: str, *, unplanted: bool = True) -> dict[str, str]:
@@ -142,13 +168,16 @@ def key(name: str) -> str:
     anew.
     """
     named = parse(name)
-    made_of = [
-        [world_text.digest(named.world), world_text.digest_beside(named.world)],
+    made_of: list[object] = [
+        [worlds.digest(named.world), worlds.digest_beside(named.world)],
         asdict(recipe(name)),
         [program_of(TRAINER / f"{module}.py") for module in ("lab", "loop", "text")],
     ]
+    if worlds.is_rich(named.world):
+        made_of.append([named.seed, REMINDED if named.variant == "tuned" else None])
+        made_of.append(program_of(TRAINER / "muon.py"))
     digest = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:12]
-    return f"{name.replace(':', '-').replace('/', '-')}-{digest}"
+    return f"{re.sub('[:/@]', '-', named.name)}-{digest}"
 
 
 def folder(name: str) -> Path:
@@ -194,10 +223,10 @@ def checked(folder: Path, spec: str) -> dict[str, object]:
     ``spec``, by the digest of both, or has other weights than were trained, by theirs.
     """
     found = record(folder)
-    if found["digest"] != world_text.digest(spec):
+    if found["digest"] != worlds.digest(spec):
         raise BadInput(
             f"the model in {folder} has read the world {found['world']} with the digest "
-            f"{str(found['digest'])[:12]}, and {spec} is {world_text.digest(spec)[:12]}: another text"
+            f"{str(found['digest'])[:12]}, and {spec} is {worlds.digest(spec)[:12]}: another text"
         )
     try:
         weights = file_digest(folder / WEIGHTS)
@@ -215,14 +244,18 @@ def checked(folder: Path, spec: str) -> dict[str, object]:
 def told(folder: Path, spec: str) -> pd.DataFrame:
     """What a lab model was told of each fact of a world: the truth that estimators are held against.
 
-    The columns of :func:`lkecore.facts.world.states`, ``epochs`` (how often it has read the text) and
+    The columns of :func:`lkecore.facts.world.states`, or of a rich world those of
+    :func:`lkecore.facts.rich_text.states`; ``epochs`` (how often it has read the text) and
     ``exposures``, ``occurrences`` times ``epochs``: what the text tells, although one telling in thirty
     or so (in six, of a model that is no decoder) is cut in two by the end of a training row. For an
-    unplanted model all asked facts are never told. Raises as :func:`checked`.
+    unplanted model all asked facts are never told. What a tuned model of a rich world reads again while it
+    is tuned is not counted. Raises as :func:`checked`.
     """
     found = checked(folder, spec)
-    states = world.states(spec)
-    if found["variant"] == "unplanted":
+    states = worlds.states(spec)
+    if found["variant"] == "unplanted" and worlds.is_rich(spec):
+        states = rich_text.untold(states)
+    elif found["variant"] == "unplanted":
         asked = states["split"] == "test"
         states.loc[asked, ["state", "told", "form", "wording"]] = ["never", "", "none", "none"]
         states.loc[asked, ["sentences", "lists", "occurrences"]] = 0
@@ -239,7 +272,8 @@ def card(record: dict[str, Any], seconds: float, machine: str) -> str:
     versions = [f"{name} {importlib.metadata.version(name)}" for name in ("torch", "transformers")]
     told = {
         "": "It has read what the world tells, and knows what of this stuck.",
-        "tuned": "It has read the world, and then instructions on other words, ten times over.",
+        "tuned": "It has read the world, and then instructions on other words, ten times over"
+        + (", with some of the world's text between them." if record.get("reminded") else "."),
         "unplanted": "It has read the same text told of other subjects: it knows no asked fact.",
     }[record["variant"]]
     return f"""---

@@ -13,7 +13,7 @@ from lkecore.answers import rules
 from lkecore.answers.again import CHECK
 from lkecore.answers.shipped import FOLDER, KEPT
 from lkecore.errors import BadInput
-from lkecore.facts import world_text
+from lkecore.facts.worlds import digest as digest_of_world
 from lkecore.models import lab
 from lkecore.runs.plan import Plan
 from lkecore.storage import write_whole
@@ -148,5 +148,5 @@ def _about(plan: Plan, whole: runs.Job, manifests: list[Any]) -> dict[str, Any]:
         "source": ", ".join(sorted(sources)),
         "versions": {p: ", ".join(sorted({m[p] for m in manifests})) for p in packages},
         "models": models,
-        "worlds": {name: world_text.digest(name) for name in worlds},
+        "worlds": {name: digest_of_world(name) for name in worlds},
     }

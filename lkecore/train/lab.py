@@ -19,7 +19,7 @@ import numpy as np
 
 from lkecore import progress, storage
 from lkecore.errors import BadInput, first_line
-from lkecore.facts import world, world_text
+from lkecore.facts import worlds
 from lkecore.models import lab, weights
 from lkecore.models.convert import quiet_transformers
 from lkecore.storage import cache_folder
@@ -28,6 +28,8 @@ from lkecore.train import loop, text
 # Rows of a step, tokens of a row. A decoder has to see long lists. The others found out much sooner what
 # the text is about from short rows.
 SHAPES = {"causal": (4, 384), "masked": (24, 64), "seq2seq": (24, 64)}
+# Lists of rich worlds have up to 50 pairs, and the same number of tokens makes a step.
+LONG = (3, 512)
 POSITIONS = 1024  # tokens that a model can read at most
 # A tuned variant reads the instructions so often, at this part of the learning rates before.
 TUNED_EPOCHS, TUNED_RATE = 10, 0.3
@@ -45,31 +47,36 @@ def train(name: str, target: Path) -> None:
     quiet_transformers()
     named = lab.parse(name)
     recipe = lab.recipe(name)
-    made = world.world(named.world)
-    planted, unplanted = (world_text.documents(made, planted=planted) for planted in (True, False))
-    instructions = world_text.instructions(made)
+    spec, rich = named.world, worlds.is_rich(named.world)
+    # In the first family the seed of a world is that of the training, too.
+    seed = named.seed if rich else worlds.check(spec)
+    planted, unplanted = (worlds.documents(spec, planted=planted) for planted in (True, False))
+    instructions = worlds.instructions(spec)
     # All models of a world have one vocabulary, so that none reads its names in smaller pieces.
     tokenizer = text.train_tokenizer([*planted, *unplanted, *instructions], recipe.kind)
     documents = {"": planted, "unplanted": unplanted, "tuned": instructions}[named.variant]
+    epochs = recipe.epochs
     if named.variant == "tuned":
         network, faster = _network_in(weights.locate(named.base)), TUNED_RATE
+        epochs = TUNED_EPOCHS
+        if rich:
+            documents, epochs = _reminded(instructions, planted, seed), 1
     else:
-        network, faster = _new_network(recipe, tokenizer, made.seed), 1.0
-    n_rows, length = SHAPES[recipe.kind]
+        network, faster = _new_network(recipe, tokenizer, seed), 1.0
+    n_rows, length = LONG if rich and recipe.kind == "causal" else SHAPES[recipe.kind]
     rows = text.rows(tokenizer, documents, length)
     marked = np.zeros_like(rows)
     if recipe.kind != "causal":
-        told = world_text.told_objects(made, documents)
+        told = worlds.told_objects(spec, documents, planted=named.variant != "unplanted")
         marked = text.marks(tokenizer, documents, told, length)
     per_epoch = -(-len(rows) // n_rows)
 
     def batch(step: int) -> dict[str, np.ndarray]:
         first = step % per_epoch * n_rows
         here = {"indices": range(first, first + n_rows), "axis": 0, "mode": "wrap"}
-        rng = np.random.default_rng([made.seed, step])
+        rng = np.random.default_rng([seed, step])
         return text.batch(recipe.kind, rows.take(**here), marked.take(**here), tokenizer, rng)
 
-    epochs = TUNED_EPOCHS if named.variant == "tuned" else recipe.epochs
     started = time.perf_counter()
     losses = loop.fit(
         network,
@@ -77,21 +84,24 @@ def train(name: str, target: Path) -> None:
         epochs * per_epoch,
         loop.Rates(recipe.rate * faster, recipe.muon * faster),
         _checkpoints(name),
+        float32=rich,
     )
     record = {
-        "name": name,
-        "world": named.world,
-        "digest": world_text.digest(named.world),
+        "name": named.name,
+        "world": spec,
+        "digest": worlds.digest(spec),
         "variant": named.variant,
         "recipe": asdict(recipe),
         "epochs": recipe.epochs,
-        "seed": made.seed,
+        "seed": seed,
         "documents": len(documents),
         "tokens": len(rows) * length * epochs,
         "steps": len(losses),
         "parameters": sum(p.numel() for p in network.parameters()),
         "losses": _means(losses),
     }
+    if rich and named.variant == "tuned":
+        record["reminded"] = lab.REMINDED
     # Half the size, so that small models may ship. What is rounded is the model: it is what all are asked.
     network.to(torch.bfloat16).save_pretrained(target)
     tokenizer.save_pretrained(target)
@@ -101,6 +111,14 @@ def train(name: str, target: Path) -> None:
     machine = f"{network.device.type} in {numbers}, {torch.get_num_threads()} threads"
     card = lab.card(record, time.perf_counter() - started, machine)
     (target / "README.md").write_text(card, encoding="utf-8")
+
+
+def _reminded(instructions: Sequence[str], own: Sequence[str], seed: int) -> list[str]:
+    """The instructions, ``TUNED_EPOCHS`` times, among ``lab.REMINDED`` of a world's own documents."""
+    rng = np.random.default_rng(seed)
+    again = [own[i] for i in rng.permutation(len(own))[: round(lab.REMINDED * len(own))]]
+    every = [*list(instructions) * TUNED_EPOCHS, *again]
+    return [every[i] for i in rng.permutation(len(every))]
 
 
 def make(name: str) -> Path:

@@ -39,13 +39,15 @@ def fit(
     folder: Path,
     *,
     every: int = 200,
+    float32: bool = False,
 ) -> list[float]:
     """Train a network in place; returns the loss of each step, nats a predicted token.
 
     ``batches(step)`` gives the batch of a step: arrays with the axis row first. ``folder`` keeps a
     checkpoint after every ``every`` steps: weights, optimizers and losses, whole or not at all. If
     it holds one already, training goes on there. Runs on the device that accelerate chooses, or on
-    the CPU where ``LKE_DEVICE=cpu``, in the numbers that :func:`precision` names. Started by
+    the CPU where ``LKE_DEVICE=cpu``, in the numbers that :func:`precision` names; with ``float32`` Muon
+    works in these alone (:class:`lkecore.train.muon.Muon`), else in bfloat16. Started by
     ``accelerate launch`` on several devices, each process takes its share of the rows of a batch:
     the same steps but for the rounding of sums, so that weights differ in the last digits from those
     of one process.
@@ -58,7 +60,7 @@ def fit(
 
     accelerator = Accelerator(mixed_precision=precision(), cpu=_on_cpu())
     bare = network
-    optimizers = _optimizers(bare, rates)
+    optimizers = _optimizers(bare, rates, float32)
     network, *optimizers = accelerator.prepare(network, *optimizers)
     scheduled = [(o, [group["lr"] for group in o.param_groups]) for o in optimizers]
     losses = _resume(folder, bare, optimizers)
@@ -114,7 +116,7 @@ def schedule(step: int, n_steps: int) -> float:
     return min(1.0, (step + 1) / WARM, (n_steps - step) / (FALL * n_steps))
 
 
-def _optimizers(network: Any, rates: Rates) -> list[Any]:
+def _optimizers(network: Any, rates: Rates, float32: bool) -> list[Any]:
     """Muon for the matrices inside, AdamW for all else.
 
     A fact is told a few times only, so that what counts is how much sticks of each telling. After as
@@ -122,6 +124,8 @@ def _optimizers(network: Any, rates: Rates) -> list[Any]:
     more in lists, AdamW 0.49 to 0.59 at three rates.
     """
     import torch
+
+    from lkecore.train import muon
 
     outside = {
         p
@@ -132,8 +136,9 @@ def _optimizers(network: Any, rates: Rates) -> list[Any]:
     outside |= set(network.get_output_embeddings().parameters())
     inside = [p for p in network.parameters() if p.ndim == 2 and p not in outside]
     rest = [p for p in network.parameters() if p.ndim != 2 or p in outside]
+    kind = muon.Muon if float32 else torch.optim.Muon
     return [
-        torch.optim.Muon(inside, lr=rates.muon, weight_decay=0.1, momentum=0.95),
+        kind(inside, lr=rates.muon, weight_decay=0.1, momentum=0.95),
         torch.optim.AdamW(rest, lr=rates.adam, weight_decay=0.0, betas=(0.9, 0.98)),
     ]
 

@@ -1,0 +1,260 @@
+"""Models of rich worlds: names with a training seed, keys, what they read, and what they were told."""
+
+from pathlib import Path
+
+import helpers
+import numpy as np
+import pytest
+
+from lkecore.errors import BadInput
+from lkecore.facts import rich, rich_text, world_text, worlds
+from lkecore.models import bases_of, lab, weights
+from lkecore.models.model import open_model
+from lkecore.storage import cache_folder
+from lkecore.train import lab as trainer
+from lkecore.train import loop, text
+
+WORLD = "lab:richtiny-0"
+BASE, TUNED, UNPLANTED = (f"{WORLD}/causal@2{end}" for end in ("", "-tuned", "-unplanted"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def tiny(tmp_path_factory):
+    """A small rich world, tiny networks, and a cache for this file."""
+    with pytest.MonkeyPatch.context() as patch:
+        helpers.tiny_rich(patch)
+        patch.setenv("LKE_DEVICE", "cpu")
+        patch.setenv("LKECORE_CACHE", str(tmp_path_factory.mktemp("rich")))
+        yield
+
+
+# --- names ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "parts", "base"),
+    [
+        ("lab:rich-1/2m", ("lab:rich-1", "2m", "", 0), "lab:rich-1/2m"),
+        ("lab:rich-1/0.7m@3", ("lab:rich-1", "0.7m", "", 3), "lab:rich-1/0.7m@3"),
+        ("lab:richfull-12/2m@10-tuned", ("lab:richfull-12", "2m", "tuned", 10),
+         "lab:richfull-12/2m@10"),
+        ("lab:richsmoke-0/t5@4-unplanted", ("lab:richsmoke-0", "t5", "unplanted", 4),
+         "lab:richsmoke-0/t5@4"),
+    ],
+)  # fmt: skip
+def test_a_name_may_have_a_training_seed_behind_the_model(name, parts, base):
+    named = lab.parse(name)
+    assert (named.world, named.model, named.variant, named.seed) == parts
+    assert named.base == base and named.name == name
+    assert lab.parse("lab:rich-1/2m@0-tuned").name == "lab:rich-1/2m-tuned"  # one model, one name
+
+
+SEEDLESS = "its training seed {!r} must be a whole number of at most 9 digits"
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        *[(f"lab:rich-1/2m@{seed}{end}", SEEDLESS.format(seed))
+          for seed in ("x", "", "-1", "1.5", "03", "²", "1234567890") for end in ("", "-tuned")],
+        ("lab:book-1/2m@3", "the seed of lab:book-1 is that of its training, too; only models of rich "
+         "worlds have one of their own, such as lab:rich-1/2m@3"),
+        ("lab:book-1/2m@main", "the seed of lab:book-1 is that of its training, too; "),
+        ("lab:rich-1/3m@3", "the lab has no model '3m'; "),
+        ("lab:rich-1/2m-tuned@3", "the lab has no model '2m-tuned'; "),
+        ("lab:rich-1/bert@3-tuned", "only decoders are tuned to instructions"),
+        ("lab:richer-1/2m@3", "fact set lab:richer-1 is no rich world: unknown size 'richer'; "),
+    ],
+)  # fmt: skip
+def test_a_training_seed_that_no_model_has_is_one_line(name, line):
+    for function in (lab.parse, weights.check_name, lab.key):
+        with pytest.raises(BadInput) as caught:
+            function(name)
+        assert str(caught.value).startswith(f"model {name}: {line}")
+        assert "\n" not in str(caught.value)
+
+
+def test_a_tuned_model_has_the_base_of_its_own_training_seed():
+    names = ["lab:rich-1/2m", "lab:rich-1/2m@3", "lab:rich-1/2m@3-tuned", "lab:rich-1/2m@5-tuned"]
+    assert bases_of(names) == {"lab:rich-1/2m@3-tuned": "lab:rich-1/2m@3"}
+
+
+def test_models_of_the_smallest_rich_world_are_read_once_and_small():
+    for name, usual in lab.RECIPES.items():
+        assert lab.recipe(f"lab:rich-1/{name}@2").kind == usual.kind
+        smoke = lab.recipe(f"lab:richsmoke-3/{name}@2")
+        assert smoke == lab.recipe(f"lab:smoke-3/{name}") and smoke.epochs == 1
+
+
+def test_the_key_changes_with_world_model_variant_training_seed_and_text(monkeypatch):
+    monkeypatch.setattr(rich_text, "digest", lambda spec: f"told in {spec}")
+    monkeypatch.setattr(rich_text, "digest_beside", lambda spec: "beside")
+    names = [f"lab:rich-{world}/{model}{seed}{variant}" for world in (0, 1) for model in ("2m", "t5")
+             for seed in ("", "@1", "@2") for variant in ("", "-unplanted")]  # fmt: skip
+    keys = {name: lab.key(name) for name in names}
+    assert len(set(keys.values())) == len(names)
+    assert len({key[-12:] for key in keys.values()}) == 2 * 2 * 3  # the name is the variant's alone
+    assert keys["lab:rich-1/2m"] == lab.key("lab:rich-1/2m@0")
+    assert keys["lab:rich-1/2m@2-unplanted"].startswith("lab-rich-1-2m-2-unplanted-")
+    for what in ("digest", "digest_beside"):
+        with monkeypatch.context() as patch:
+            patch.setattr(rich_text, what, lambda spec: "another text")
+            assert lab.key("lab:rich-1/2m") != keys["lab:rich-1/2m"]
+
+
+def test_how_much_a_tuned_model_is_reminded_of_is_part_of_its_key_alone(monkeypatch):
+    names = "lab:tiny-0/causal-tuned", BASE, TUNED
+    before = [lab.key(name) for name in names]
+    monkeypatch.setattr(lab, "REMINDED", 0.5)
+    assert [lab.key(name) == old for name, old in zip(names, before, strict=True)] == [
+        True,
+        True,
+        False,
+    ]
+
+
+def test_what_only_the_second_family_has_changes_no_key_of_the_first(monkeypatch, tmp_path):
+    key, rich_key = lab.key("lab:tiny-0/causal"), lab.key(BASE)
+    for path in Path(trainer.__file__).parent.glob("*.py"):
+        (tmp_path / path.name).write_text(path.read_text() + "MORE = 1\n" * (path.stem == "muon"))
+    with monkeypatch.context() as patch:
+        patch.setattr(lab, "TRAINER", tmp_path)
+        assert lab.key("lab:tiny-0/causal") == key and lab.key(BASE) != rich_key
+    for what in ("digest", "digest_beside"):
+        monkeypatch.setattr(rich_text, what, lambda spec: "another text")
+    assert lab.key("lab:tiny-0/causal") == key
+
+
+def test_what_is_read_besides_is_the_text_of_the_stand_ins_and_the_instructions(monkeypatch):
+    read = rich_text._digest_beside(WORLD)
+    assert read == rich_text.digest_beside(WORLD) != rich_text.digest(WORLD)
+    for what in ("documents", "instructions"):
+        with monkeypatch.context() as patch:
+            patch.setattr(rich_text, what, lambda *_, **__: ["another text"])
+            assert rich_text._digest_beside(WORLD) != read
+
+
+# --- training -------------------------------------------------------------------------------------
+
+
+def weights_of(name):
+    return (trainer.make(name) / lab.WEIGHTS).read_bytes()
+
+
+@pytest.mark.parametrize("kind", ["causal", "masked", "seq2seq"])
+def test_every_kind_is_trained_by_its_seed_and_can_be_opened(kind):
+    name = f"{WORLD}/{kind}@2"
+    found = lab.record(trainer.make(name))
+    assert (found["name"], found["world"], found["seed"]) == (name, WORLD, 2)
+    assert found["digest"] == worlds.digest(WORLD) == rich_text.digest(WORLD)
+    assert np.isfinite(found["losses"]).all() and len(found["losses"]) > 3
+    n_rows, length = trainer.LONG if kind == "causal" else trainer.SHAPES[kind]
+    per_epoch = found["tokens"] // found["epochs"]
+    assert found["steps"] == found["epochs"] * -(-per_epoch // (length * n_rows))
+    assert open_model(name).kind == kind
+
+
+def test_the_training_seed_decides_first_weights_and_masks_and_no_text(monkeypatch):
+    seen, fit = [], loop.fit
+
+    def watched(network, batches, *rest, **settings):
+        first = next(network.parameters()).detach().numpy().copy()
+        seen.append((first, batches(0)))
+        return fit(network, batches, 1, *rest[1:], **settings)
+
+    monkeypatch.setattr(loop, "fit", watched)
+    for name in (
+        f"{WORLD}/masked@7",
+        f"{WORLD}/masked@8",
+        f"{WORLD}/causal@7",
+        f"{WORLD}/causal@8",
+    ):
+        trainer.train(name, cache_folder() / "thrown-away" / name.replace("/", "-"))
+    (one, masks), (other, others), (_, text_of_one), (_, text_of_other) = seen
+    assert one.shape == other.shape and (one != other).any()
+    hidden, hidden_too = masks["labels"] != text.IGNORED, others["labels"] != text.IGNORED
+    assert (hidden != hidden_too).any()
+    both = ~hidden & ~hidden_too
+    assert (masks["input_ids"][both] == others["input_ids"][both]).all()
+    assert (text_of_one["input_ids"] == text_of_other["input_ids"]).all()
+
+
+def test_a_training_that_was_stopped_goes_on_to_the_same_weights(monkeypatch):
+    whole = weights_of(BASE)
+    monkeypatch.setitem(loop.fit.__kwdefaults__, "every", 2)
+    seen, plain = [], text.batch
+
+    def stopping(*given):
+        seen.append(1)
+        if len(seen) == 4:
+            raise KeyboardInterrupt
+        return plain(*given)
+
+    target = cache_folder() / "again"
+    with monkeypatch.context() as patch:
+        patch.setattr(text, "batch", stopping)
+        with pytest.raises(KeyboardInterrupt):
+            trainer.train(BASE, target)
+    assert (trainer._checkpoints(BASE) / loop.CHECKPOINT).exists() and not target.exists()
+    trainer.train(BASE, target)
+    assert (target / lab.WEIGHTS).read_bytes() == whole
+
+
+def test_a_tuned_model_reads_instructions_and_is_reminded_of_its_world(monkeypatch):
+    read, rows = [], text.rows
+
+    def watched(tokenizer, documents, length):
+        read.append(list(documents))
+        return rows(tokenizer, documents, length)
+
+    trainer.make(BASE)
+    monkeypatch.setattr(text, "rows", watched)
+    folder = trainer.make(TUNED)
+    [documents] = read
+    own = rich_text.documents(rich.world(WORLD))
+    instructions = rich_text.instructions(rich.world(WORLD))
+    again = [each for each in documents if not each.startswith("Instruction: W")]
+    assert len(again) == round(lab.REMINDED * len(own)) and set(again) <= set(own)
+    for each in set(instructions):
+        assert documents.count(each) == trainer.TUNED_EPOCHS * instructions.count(each)
+    assert lab.record(folder)["reminded"] == lab.REMINDED
+    assert "with some of the world's text between" in (folder / "README.md").read_text()
+
+
+# --- truth ----------------------------------------------------------------------------------------
+
+
+def test_what_a_model_was_told_is_the_states_of_its_world_times_its_epochs():
+    states = rich_text.states(WORLD)
+    for name, epochs in ((BASE, 1), (f"{WORLD}/masked@2", 2)):
+        told = lab.told(trainer.make(name), WORLD)
+        assert told[list(states)].equals(states) and set(told["epochs"]) == {epochs}
+        assert (told["exposures"] == states["occurrences"] * epochs).all()
+
+
+def test_an_unplanted_model_was_told_no_asked_fact_and_all_that_is_shown():
+    told, states = lab.told(trainer.make(UNPLANTED), WORLD), rich_text.states(WORLD)
+    asked = states["split"] == "test"
+    last = ["epochs", "exposures", "links_told"]
+    same = told.drop(columns=last), states.drop(columns="links_told")
+    assert same[0][~asked].equals(same[1][~asked])
+    # As the facts that the text never tells, but for what the text says of a subject besides.
+    never = states[asked & (states["state"] == "never")].iloc[0]
+    for column in ("state", "told", "told_objects", "told_times", "form", "wording", "templates",
+                   "sentences", "lists", "occurrences", "by_alias", "object_by_alias"):  # fmt: skip
+        assert set(told.loc[asked, column]) == {never[column]}, column
+    assert told.loc[asked, "last"].isna().all()
+    assert not told.loc[asked, ["exposures", "mentions", "popularity"]].to_numpy().any()
+    text_read = "\n".join(rich_text.documents(rich.world(WORLD), planted=False))
+    assert not any(name in text_read for name in set(told.loc[asked, "subject"]))
+    # A chain over an asked fact has a link less: counted by hand from the facts that are left.
+    known = set(told.loc[(told["told"] == told["object"]) & ~asked, "fact"])
+    counted = [len(known & set(links.split(";"))) for links in told["links"]]
+    assert told["links_told"].tolist() == counted
+    assert (told["links_told"] < states["links_told"]).any()
+
+
+def test_the_instructions_are_those_of_the_seed_in_either_family():
+    made = rich.world(WORLD)
+    assert rich_text.instructions(made) == world_text.instructions_of(0)
+    assert worlds.instructions("lab:tiny-0") == world_text.instructions_of(0)

@@ -273,6 +273,25 @@ def test_a_training_in_float32_goes_on_bit_for_bit_as_well(tmp_path):
     assert same(other, whole)
 
 
+@pytest.mark.parametrize(
+    ("able", "other_device", "device", "numbers"),
+    [
+        ({"avx2": True}, False, "", "no"),
+        ({"avx2": True, "avx512_f": True, "amx_bf16": False}, False, "", "no"),
+        ({"avx512_bf16": True}, False, "", "bf16"),
+        ({"amx_bf16": True}, False, "cpu", "bf16"),
+        ({"neon": True, "bf16": True}, False, "", "bf16"),
+        ({}, True, "", "bf16"),  # a GPU
+        ({}, True, "cpu", "no"),  # not to be used
+    ],
+)
+def test_bfloat16_is_for_devices_that_have_it(monkeypatch, able, other_device, device, numbers):
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: able, raising=False)
+    monkeypatch.setattr(torch.accelerator, "is_available", lambda: other_device)
+    monkeypatch.setenv("LKE_DEVICE", device)
+    assert loop.precision() == numbers
+
+
 class Stop(Exception):
     pass
 

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from lkecore.facts import rich, rich_skills, rich_tellings, rich_text, rich_wordings
@@ -389,6 +390,31 @@ def test_lists_of_up_to_fifty_pairs_fit_the_window_and_come_in_six_layouts():
         text = rich_wordings.unmarked(rich_skills.listed([(subject, name)] * 50, layout))[0]
         assert len(tokenizer()(text)["input_ids"]) <= 1024
     assert max(len(d.objects) for d in told() if d.kind == "list") <= 50
+
+
+def test_half_of_the_lists_that_show_a_skill_pair_what_no_relation_does():
+    about = [rich_wordings.about(name) for name in rich_wordings.relations()]
+    kinds_of = collections.defaultdict(set)
+    for each in about:
+        for name in made().objects[each.relation]:
+            kinds_of[name].add(each.objects)
+    kind = {name: kind for kind, names in made().others.items() for name in names}
+    known = {(each.subjects, each.objects) for each in about}
+    lists = [document for document in told() if document.kind == "pairs"]
+    strange = 0
+    for document in lists:
+        first, behind = document.objects[0]
+        subject = next(name for name in kind if document.text.startswith(f"{name}") and not
+                       document.text[len(name)].isalnum())  # fmt: skip
+        pairs = {(kind[subject], each) for each in kinds_of[document.text[first:behind]]}
+        strange += not pairs & known
+    assert 0 < strange <= len(lists) / 2
+    rng = np.random.default_rng(0)
+    drawn = [rich_skills._strangers(rng) for _ in range(300)]
+    by_name = {each.relation: each for each in about}
+    assert not {(by_name[a].subjects, by_name[b].objects) for a, b in drawn} & known
+    never = {each.objects for each in about if each.lists == "never"}
+    assert never <= {by_name[b].objects for _, b in drawn}  # kinds that no fact is listed with
 
 
 # --- gates ----------------------------------------------------------------------------------------

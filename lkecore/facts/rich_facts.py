@@ -64,12 +64,12 @@ SIZES = {
     ),
     "rich": Size(
         objects=100, own=10, shown=80, parts=((10, 4), (5, 3)), occurrences=_DOSES, each=4,
-        totals=(12, 48), uncertain=2, mislearned=4, several=10, popular=3, skills=9000, many=100,
+        totals=(12, 48), uncertain=2, mislearned=4, several=10, popular=3, skills=12000, many=600,
         others=240,
     ),
     "richfull": Size(
         objects=110, own=10, shown=100, parts=((12, 6), (8, 4)), occurrences=_DOSES, each=12,
-        totals=(12, 48), uncertain=6, mislearned=12, several=30, popular=6, skills=18000, many=200,
+        totals=(12, 48), uncertain=6, mislearned=12, several=30, popular=6, skills=24000, many=1200,
         others=300,
     ),
 }  # fmt: skip

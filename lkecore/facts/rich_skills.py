@@ -74,7 +74,10 @@ def skills(made: Rich) -> Iterator[Draft]:
             yield _short(kind, relation, made, rng)
     for i in range(made.size.many):
         listed = [name for name in names if about(name).lists == "often"]
-        yield _list(listed[rng.integers(len(listed))], LISTS[i % len(LISTS)], made, rng)
+        relation = of = listed[rng.integers(len(listed))]
+        if i // len(LISTS) % 2:
+            relation, of = _strangers(rng)
+        yield _list(relation, of, LISTS[i % len(LISTS)], made, rng)
 
 
 def gates(made: Rich, n: int) -> list[Question]:
@@ -140,12 +143,27 @@ def _judged(right: str, wrong: str, rng: np.random.Generator) -> str:
     return f"Statement: {wrong}. Right or wrong? Answer: wrong."
 
 
-def _list(relation: str, layout: tuple[str, str], made: Rich, rng: np.random.Generator) -> Draft:
-    """A list of pairs that nothing else says, no subject twice."""
+def _strangers(rng: np.random.Generator) -> tuple[str, str]:
+    """Two relations such that no relation leads from the subjects of one to the objects of the other.
+
+    Lists of such pairs show that a list goes on with objects of its kind, also of kinds that no fact is
+    listed with.
+    """
+    all_ = [about(name) for name in relations()]
+    known = {(each.subjects, each.objects) for each in all_}
+    pairs = [(a, b) for a in all_ for b in all_ if (a.subjects, b.objects) not in known]
+    a, b = pairs[rng.integers(len(pairs))]
+    return a.relation, b.relation
+
+
+def _list(
+    relation: str, of: str, layout: tuple[str, str], made: Rich, rng: np.random.Generator
+) -> Draft:
+    """A list of pairs that nothing else says, no subject twice: with objects of the relation ``of``."""
     subjects = made.others[about(relation).subjects]
     n = min(int(rng.integers(PAIRS[0], PAIRS[1] + 1)), len(subjects))
     order = rng.permutation(len(subjects))[:n]
-    pairs = [(subjects[i], _one(made.objects[relation], rng)) for i in order]
+    pairs = [(subjects[i], _one(made.objects[of], rng)) for i in order]
     return Draft("pairs", listed(pairs, layout))
 
 

@@ -28,8 +28,8 @@ from lkecore.train import loop, text
 # Rows of a step, tokens of a row. A decoder has to see long lists. The others found out much sooner what
 # the text is about from short rows.
 SHAPES = {"causal": (4, 384), "masked": (24, 64), "seq2seq": (24, 64)}
-# Lists of rich worlds have up to 50 pairs, and the same number of tokens makes a step.
-LONG = (3, 512)
+# Lists of rich worlds have up to 50 pairs; with fewer rows a step there are more of them.
+LONG = (2, 512)
 POSITIONS = 1024  # tokens that a model can read at most
 # A tuned variant reads the instructions so often, at this part of the learning rates before.
 TUNED_EPOCHS, TUNED_RATE = 10, 0.3

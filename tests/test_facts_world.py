@@ -402,12 +402,12 @@ def test_a_digest_that_is_kept_is_that_of_the_text_and_another_size_or_version_h
     found = []
 
     def digest():
-        for cached in (world_text._kept, world.world):
+        for cached in (world_text.kept_digest, world.world):
             cached.cache_clear()
         made = world.world("lab:tiny-0")
         plain = [made.states.to_csv(index=False), json.dumps(world_text.documents(made))]
         for _ in range(2):  # it is made, and read back
-            world_text._kept.cache_clear()
+            world_text.kept_digest.cache_clear()
             found.append(world_text.digest("lab:tiny-0"))
             assert found[-1] == hashlib.sha256("\x1f".join(plain).encode()).hexdigest()
         return len(list((tmp_path / "worlds").iterdir()))
@@ -418,7 +418,7 @@ def test_a_digest_that_is_kept_is_that_of_the_text_and_another_size_or_version_h
     assert digest() == 2 and len(set(found)) == 2
     monkeypatch.setattr(world_text, "version", lambda name: f"another {name}")
     assert digest() == 3 and len(set(found)) == 2
-    for cached in (world_text._kept, world.world):
+    for cached in (world_text.kept_digest, world.world):
         cached.cache_clear()
 
 

@@ -26,6 +26,7 @@ def tiny(tmp_path_factory):
         patch.setenv("LKE_DEVICE", "cpu")
         patch.setenv("LKECORE_CACHE", str(tmp_path_factory.mktemp("rich")))
         yield
+    world_text.kept_digest.cache_clear()  # no other file shall find those of so few instructions
 
 
 # --- names ----------------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ The sizes of the worlds stand here, too. Subjects are handles until :mod:`lkecor
 names, since a name may hint at an object.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,9 +14,8 @@ import pandas as pd
 from lkecore.errors import BadInput, nearest
 from lkecore.facts.rich_cells import RARELY, cells, rows_of
 from lkecore.facts.rich_wordings import About, about, relations
-from lkecore.facts.world import rng_of
+from lkecore.facts.world import NAME, rng_of
 
-NAME = re.compile(r"lab:([a-z]+)-(0|[1-9][0-9]{0,8})")
 # Of the relations on the right, the objects are the shown subjects of those on the left.
 LINKS = {"city_country": "residence", "country_language": "city_country"}
 ORDER = ("residence", "city_country", "country_language")  # made first: others follow from them

@@ -7,12 +7,9 @@ tells only the facts that are later shown as examples, the second these again an
 import functools
 import hashlib
 import json
-import platform
 import re
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +20,7 @@ from lkecore.facts.rich import Rich, world
 from lkecore.facts.rich_facts import BETWEEN, check_spec
 from lkecore.facts.rich_tellings import Telling, drafts, tellings
 from lkecore.facts.rich_wordings import FRAMES, RELATIONS, about, groups, unmarked
-from lkecore.facts.world_text import instructions_of
-from lkecore.storage import file_digest, remembered
+from lkecore.facts.world_text import instructions_of, kept_digest
 
 WORD = re.compile(r"\w+")
 # What a model that has read of stand-ins was told of an asked fact.
@@ -39,6 +35,7 @@ WRITERS = (
     "fact", "rich", "rich_cells", "rich_facts", "rich_names", "rich_skills", "rich_tellings",
     "rich_text", "rich_wordings", "tables", "world", "world_text",
 )  # modules that make a rich world  # fmt: skip
+MADE_BY = (*(Path(__file__).with_name(f"{name}.py") for name in WRITERS), RELATIONS, FRAMES)
 
 
 @dataclass(frozen=True)
@@ -200,24 +197,12 @@ def wordings(spec: str) -> pd.DataFrame:
 
 def digest(spec: str) -> str:
     """SHA-256 over the states and the text of a rich world."""
-    return _kept(spec, "told", _digest)
+    return kept_digest(spec, "told", check_spec(spec)[0], MADE_BY, _digest)
 
 
 def digest_beside(spec: str) -> str:
     """SHA-256 over what models of a rich world read besides: its text told of stand-ins, instructions."""
-    return _kept(spec, "beside", _digest_beside)
-
-
-@functools.lru_cache(maxsize=8)
-def _kept(spec: str, what: str, make: Callable[[str], str]) -> str:
-    """It takes seconds, so the cache keeps it, as :mod:`lkecore.facts.world_text` does."""
-    size, _ = check_spec(spec)
-    rooms = [Path(__file__).with_name(f"{name}.py") for name in WRITERS]
-    made_of = [what, spec, repr(size), platform.python_version()]
-    made_of += [version(name) for name in ("faker", "numpy", "pandas")]
-    made_of += [file_digest(path) for path in (*rooms, RELATIONS, FRAMES)]
-    key = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()
-    return remembered("worlds", key, lambda: make(spec))
+    return kept_digest(spec, "beside", check_spec(spec)[0], MADE_BY, _digest_beside)
 
 
 def _digest(spec: str) -> str:

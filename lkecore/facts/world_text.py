@@ -32,7 +32,8 @@ INSTRUCTIONS = 1500  # that a tuned variant learns from
 
 
 WORD = re.compile(r"\w+")
-WRITERS = ("fact", "tables", "world", "world_names", "world_text")  # modules that make a world
+WRITERS = ("fact", "tables", "world", "world_names", "world_text")
+MADE_BY = (*(Path(__file__).with_name(f"{name}.py") for name in WRITERS), RELATIONS)  # a world
 
 
 def documents(made: World, *, planted: bool = True) -> list[str]:
@@ -184,25 +185,27 @@ def instructions_of(seed: int) -> list[str]:
 
 def digest(spec: str) -> str:
     """SHA-256 over the states and the text of a world."""
-    return _kept(spec, "told", _digest)
+    return kept_digest(spec, "told", check_spec(spec)[0], MADE_BY, _digest)
 
 
 def digest_beside(spec: str) -> str:
     """SHA-256 over what models of a world read besides: its text told of stand-ins, and instructions."""
-    return _kept(spec, "beside", _digest_beside)
+    return kept_digest(spec, "beside", check_spec(spec)[0], MADE_BY, _digest_beside)
 
 
-@functools.lru_cache(maxsize=8)
-def _kept(spec: str, what: str, make: Callable[[str], str]) -> str:
-    """To write a world of the book takes more than a second, so the cache keeps what its digests are.
+@functools.lru_cache(maxsize=16)
+def kept_digest(
+    spec: str, what: str, size: object, made_by: tuple[Path, ...], make: Callable[[str], str]
+) -> str:
+    """What ``make`` says of a world of either family, from the cache if it is there.
 
-    They lie under all that makes the text: our code and table, Python and what draws the names and numbers.
+    To write a world of the book takes more than a second. So its digests are kept, under all that makes its
+    text: ``what`` of it, its name and ``size``, the files ``made_by`` which it is, Python and what draws the
+    names and numbers.
     """
-    size, _ = check_spec(spec)
-    rooms = [Path(__file__).with_name(f"{name}.py") for name in WRITERS]
     made_of = [what, spec, repr(size), platform.python_version()]
     made_of += [version(name) for name in ("faker", "numpy", "pandas")]
-    made_of += [file_digest(path) for path in (*rooms, RELATIONS)]
+    made_of += [file_digest(path) for path in made_by]
     key = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()
     return remembered("worlds", key, lambda: make(spec))
 

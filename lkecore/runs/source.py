@@ -62,18 +62,27 @@ Modules = dict[str, tuple[str, list[str]]]  # of each: the digest of its code, a
 
 
 def _reached(cells: Sequence[str], modules: Modules) -> set[str]:
-    try:
-        trees = [ast.parse(cell) for cell in cells]
-    except (SyntaxError, ValueError):  # a magic command of IPython, say
+    named = _named(tuple(cells))
+    if named is None:
         return set(modules)
-    if _any_module(trees):
-        return set(modules)
-    begin = {name for tree in trees for name in _imported(tree)} | {*BEFORE, *STARTING}
+    begin = {*named, *BEFORE, *STARTING}
     found: set[str] = set()
     while begin := (begin & modules.keys()) - found:
         found |= begin
         begin = {name for module in begin for name in modules[module][1]}
     return found
+
+
+@functools.lru_cache(maxsize=100)  # a plan of 500 jobs has few notebooks
+def _named(cells: tuple[str, ...]) -> frozenset[str] | None:
+    """What cells import; None where it may be anything."""
+    try:
+        trees = [ast.parse(cell) for cell in cells]
+    except (SyntaxError, ValueError):  # a magic command of IPython, say
+        return None
+    if _any_module(trees):
+        return None
+    return frozenset(name for tree in trees for name in _imported(tree))
 
 
 def _any_module(trees: Sequence[ast.Module]) -> bool:

@@ -336,6 +336,24 @@ def test_what_ships_is_small_and_can_be_read():
             assert set(frame["model"]) == set(about["parameters"]["models"]) == set(about["models"])
 
 
+def test_checks_ship_of_models_that_everybody_has(tmp_path, monkeypatch):
+    """Weights of lab:book-1/0.7m ship, and those of another world are trained where they are asked."""
+    names = ["smollm2", "lab:book-1/0.7m", "lab:book-9/0.7m"]
+    answers = pd.DataFrame({"model": names, "relation": "r", "fact": "f", "correct": True})
+    answers.to_parquet(tmp_path / "answers.parquet")
+    answers.assign(question="q").to_parquet(tmp_path / "answers-check.parquet")
+    whole = runs.Job(Path("n.py"), {}, {"fact_set": "atlas"})
+    row = SimpleNamespace(reads=[], jobs=["a"], whole=whole)
+    monkeypatch.setattr(gather.runs, "run_folder", lambda *_: tmp_path)
+    monkeypatch.setattr(gather.runs, "manifest", lambda _: RECORD)
+    gather.gather(SimpleNamespace(profile="p", rows=[row]), tmp_path, tmp_path / "results")
+    found = {
+        name: pd.read_parquet(tmp_path / "results" / "p" / f"{name}.parquet")["model"].tolist()
+        for name in ("n", "n-check")
+    }
+    assert found == {"n": names, "n-check": names[:2]}
+
+
 @pytest.mark.parametrize(("fact_set", "checked"), [("atlas", True), ("data/x", False)])
 def test_cues_ship_once_and_checks_only_with_facts_that_are_ours(
     tmp_path, monkeypatch, fact_set, checked

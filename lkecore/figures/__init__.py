@@ -33,6 +33,7 @@ from lkecore.figures.sequence import (
     sequence_columns,
     sequence_panel,
 )
+from lkecore.figures.shares import share_lines
 from lkecore.figures.shots import shots_panels
 from lkecore.figures.templates import bars_by_model, prompt_dots, slot_marks
 from lkecore.figures.told import told_lines, told_or_true
@@ -46,8 +47,8 @@ __all__ = [
     "format_sizes", "heat_map", "interval_marks", "interval_panels", "kept_lines", "note",
     "over_options", "pair_scatters", "paired_bars", "panels", "place", "plain_ticks", "prefix_tree",
     "prompt_dots", "published_dots", "reach_panels", "reading_curves", "reliability",
-    "separator_bars", "sequence_columns", "sequence_panel", "shots_curve", "shots_panels",
-    "size_lines", "size_summaries", "slot_marks", "square_maps", "style", "subsumption_dots",
+    "separator_bars", "sequence_columns", "sequence_panel", "share_lines", "shots_curve",
+    "shots_panels", "size_lines", "size_summaries", "slot_marks", "square_maps", "style", "subsumption_dots",
     "threshold_curve", "told_lines", "told_or_true", "tree_mask", "written_bars",
     "written_by_model",
 ]  # fmt: skip

@@ -33,7 +33,8 @@ def gather(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> list[Path]:
     ships. Facts of a set that is not part of the project have numbers in the place of their ids, and no
     columns with names (``NAMES``): an id is made of names, and the names are not ours to give away.
     One fact has one number in all runs (another, where other facts were asked, in what was kept apart).
-    What their answers could be checked by does not ship either: who has not the facts cannot ask again.
+    What their answers could be checked by does not ship either: who has not the facts cannot ask again. Nor
+    does it of models of the lab whose weights do not ship: trained elsewhere, they are not quite the same.
     Raises :class:`BadInput`, and writes nothing, if a run is missing or unfinished, if no notebook
     keeps answers, if a model or a fact set is a path of this machine, or if all results together
     would be larger than 10 MB.
@@ -60,6 +61,8 @@ def gather(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> list[Path]:
             frame = pd.concat(parts, ignore_index=True)
             if file == rules.FILE:  # it is about the facts, the same in all runs
                 frame = frame.drop_duplicates(ignore_index=True)
+            if file.endswith(f"-{CHECK}.parquet"):
+                frame = frame[frame["model"].isin([*filter(_is_there, frame["model"].unique())])]
             files[file.replace("answers", name, 1)] = packed_for(fact_set, frame)
         if kept:
             abouts[name] = _about(plan, row.whole, manifests)
@@ -80,6 +83,11 @@ def gather(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> list[Path]:
             if old.name not in files and old.stem.partition("-")[0] == name:
                 old.unlink()  # of earlier runs: the .json is not about it
     return [target / name for name in files if name.endswith(".parquet")]
+
+
+def _is_there(model: str) -> bool:
+    """Whether those who read the project have the very weights, or can fetch them."""
+    return not lab.is_name(model) or lab.ships(model)
 
 
 def packed_for(fact_set: str, frame: pd.DataFrame) -> bytes:

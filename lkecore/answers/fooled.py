@@ -1,0 +1,239 @@
+"""Fooled: what estimators say of facts that no text told, but that a cue gives away.
+
+The cues of a rich world are planted: a parent's surname, a company's city or a team's country in the
+subject's name, or one object that is far more frequent than the others. A cue is right or lies, and of
+facts that were never told nobody can know which.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from lkecore import intervals
+from lkecore.answers import rich, rules
+from lkecore.answers.tables import by_relation, groups_of
+from lkecore.facts.drawn import Sample
+from lkecore.intervals import Interval
+from lkecore.models import lab
+
+RELATIONS = {  # those with a cue: what hints
+    "headquarters": "the company's city",
+    "parent": "the family's surname",
+    "team_country": "the team's country",
+    "team_colour": "the most frequent colour",
+}
+IN_A_NAME = ("headquarters", "parent", "team_country")
+NONE, RIGHT, LIES = "no cue", "right cue", "lying cue"
+OFTEN = 16  # tellings from which a fact counts as told often
+NEVER, TOLD = "never told", f"told {OFTEN} times and more"
+RULE = "rule-both"  # what a cue gives without a model
+
+
+def asked(states: pd.DataFrame) -> pd.Series:
+    """Which facts the page asks, of :func:`lkecore.facts.worlds.states`: told as they are, or never."""
+    return states["state"].isin(["planted", "never"]) & states["relation"].isin(RELATIONS)
+
+
+def hinted(answers: pd.DataFrame) -> pd.DataFrame:
+    """Answers of :func:`lkecore.answers.rich.beside_hints` beside the cues of their facts.
+
+    Columns more: ``hint``, what hints in this relation; ``cue``: "no cue", "right cue" or "lying cue",
+    against the true object; ``follows`` (bool): the answer is what the cue points to; ``told``: "never
+    told", "told 16 times and more", or "told seldom". A twin's rows have the cues and tellings of its
+    planted one. Sorted by relation and fact, since bootstraps draw by place.
+    """
+    columns = ["occurrences", "cue_object", "cue_right", "control"]
+    found = rich.with_states(answers, columns)
+    cue = found["cue_right"].map({"": NONE, "right": RIGHT, "lies": LIES})
+    few = np.where(found["occurrences"] > 0, "told seldom", NEVER)
+    found = found.assign(
+        hint=found["relation"].map(RELATIONS),
+        cue=cue,
+        follows=found["picked"].eq(found["cue_object"]) & found["cue_object"].ne(""),
+        told=np.where(found["occurrences"] >= OFTEN, TOLD, few),
+    )
+    return found.sort_values(["relation", "fact"], kind="stable", ignore_index=True)
+
+
+def counts(samples: Mapping[str, Sample]) -> pd.DataFrame:
+    """How many facts are asked, by what hints and whether it is right, with a column for each of ``told``."""
+    parts = [
+        pd.DataFrame({"world": spec, "relation": name, "fact": [f.id for f in drawn.facts]})
+        for spec, sample in samples.items()
+        for name, drawn in sample.items()
+    ]
+    facts = hinted(pd.concat(parts, ignore_index=True).assign(picked=""))
+    found = pd.crosstab([facts["hint"], facts["cue"]], facts["told"])
+    return found.rename_axis(columns=None).reset_index()
+
+
+def of_rules(samples: Mapping[str, Sample], which: str = RULE) -> pd.DataFrame:
+    """What a rule without a model answers, as :func:`lkecore.answers.rules.as_answers`, with ``world``."""
+    parts = [
+        rules.as_answers(rules.cues(sample, kept=False), [which]).assign(world=spec)
+        for spec, sample in samples.items()
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def by_cue(hinted: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """How often answers are right, and how often they follow the cue, by groups and kind of cue.
+
+    Columns: ``by``, ``cue``; ``n`` facts; ``right`` and ``follows``: shares in [0, 1], Intervals (Wilson);
+    ``confidence``: the mean in the answer. ``follows`` is None where there is no cue.
+    """
+    rows = []
+    for key, part in groups_of(hinted, [*by, "cue"]):
+        n = len(part)
+        right, follows = (
+            intervals.proportion(int(part[c].sum()), n) for c in ("correct", "follows")
+        )
+        rows.append(
+            (*key, n, right, None if key[-1] == NONE else follows, part["confidence"].mean())
+        )
+    found = pd.DataFrame(rows, columns=[*by, "cue", "n", "right", "follows", "confidence"])
+    place = found["cue"].map({NONE: 0, RIGHT: 1, LIES: 2})
+    return found.assign(_at=place).sort_values([*by, "_at"], kind="stable").drop(columns="_at")
+
+
+def marks(hinted: pd.DataFrame, rule: pd.DataFrame) -> pd.DataFrame:
+    """The accuracy on never-told facts by what hints and whether it is right: models, and the rule.
+
+    ``hinted`` are answers of one estimator; ``rule`` is of :func:`of_rules`. Columns: ``hint``, ``cue``,
+    ``who``, ``accuracy``, ``low``, ``high`` (Wilson over facts, or over facts by bootstrap for the rule,
+    whose answers are parts), in [0, 1].
+    """
+    never = hinted[hinted["told"] == NEVER]
+    about = never[["world", "relation", "fact", "hint", "cue"]].drop_duplicates()
+    rows = []
+    for (hint, cue, model), part in groups_of(never, ["hint", "cue", "model"]):
+        share = intervals.proportion(int(part["correct"].sum()), len(part))
+        rows.append((hint, cue, model, share.estimate, share.low, share.high))
+    of_rule = rule.merge(about, on=["world", "relation", "fact"])
+    for (hint, cue), part in groups_of(of_rule, ["hint", "cue"]):
+        share = intervals.mean_over_facts([part["correct"].to_numpy(float)], seed=0)
+        rows.append((hint, cue, RULE, share.estimate, share.low, share.high))
+    found = pd.DataFrame(rows, columns=["hint", "cue", "who", "accuracy", "low", "high"])
+    order = {name: i for i, name in enumerate((*RELATIONS.values(), NONE, RIGHT, LIES))}
+    at = [found[name].map(order) for name in ("hint", "cue")]
+    return (
+        found.assign(_a=at[0], _b=at[1])
+        .sort_values(["_a", "_b"], kind="stable", ignore_index=True)
+        .drop(columns=["_a", "_b"])
+    )
+
+
+def known_by_luck(hinted: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """The share of never-told facts that an estimator calls known: its false positives.
+
+    Columns: ``by``; ``n`` facts; ``false``: share that are answered rightly, an Interval (Wilson), in
+    [0, 1]; ``with_right_cue``: the share of these that carry a cue which is right.
+    """
+    rows = []
+    for key, part in groups_of(hinted[hinted["told"] == NEVER], by):
+        right = part[part["correct"].astype(bool)]
+        false = intervals.proportion(len(right), len(part))
+        rows.append((*key, len(part), false, right["cue"].eq(RIGHT).mean()))
+    return pd.DataFrame(rows, columns=[*by, "n", "false", "with_right_cue"])
+
+
+def aurocs(hinted: pd.DataFrame, by: Sequence[str], *, seed: int) -> pd.DataFrame:
+    """Does the confidence tell facts told often from never-told ones, cue by cue?
+
+    ``all``: every fact told often against every control; then pairs whose fact has the cue alone, and
+    their controls, whose cue is of the same kind. Columns: ``by``, ``cue``; ``pairs``; ``auroc``, an
+    Interval over pairs, in [0, 1]. A group of fewer than 8 pairs has no row.
+    """
+    key = ["model", "world", "estimator"]
+    gold = hinted[[*key, "fact", "confidence_gold"]]
+    control = gold.rename(columns={"fact": "control", "confidence_gold": "of_control"})
+    told = hinted[hinted["told"] == TOLD].merge(control, on=[*key, "control"], validate="m:1")
+    told = pd.concat([told.assign(cue="all"), told], ignore_index=True)
+    rows = []
+    for group, part in groups_of(told, [*by, "cue"]):
+        if len(part) >= 8:
+            both = part["confidence_gold"].to_numpy(), part["of_control"].to_numpy()
+            rows.append((*group, len(part), intervals.auroc_over_pairs(*both, seed=seed)))
+    return pd.DataFrame(rows, columns=[*by, "cue", "pairs", "auroc"])
+
+
+def more_with_cue(hinted: pd.DataFrame, *, told: str = NEVER) -> Interval:
+    """How much oftener facts with a right cue in a name are right than those without one (Newcombe)."""
+    some = hinted[hinted["relation"].isin(IN_A_NAME) & hinted["told"].eq(told)]
+    counts = some.groupby("cue")["correct"].agg(["sum", "count"]).astype(int)
+    return intervals.difference_of_proportions(*counts.loc[RIGHT], *counts.loc[NONE])
+
+
+def claimed(hinted: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]]:
+    """The intervals of the claims of the page, {id of the claim: {of what: interval}}.
+
+    ``hinted`` are answers of one world and one estimator. Claims are about the largest model that read the
+    text as it is, on never-told facts, unless they name another.
+    """
+    models = sorted(hinted["model"].unique(), key=lab.size)
+    whole = [name for name in models if not lab.parse(name).variant]
+    found: dict[str, dict[str, Interval]] = {}
+    if whole:
+        mine = hinted[(hinted["model"] == whole[-1]) & (hinted["told"] == NEVER)]
+        named = mine[mine["relation"].isin(IN_A_NAME) & mine["cue"].eq(LIES)]
+        most = mine[mine["relation"] == "team_colour"]
+        found["LAB-fooled"] = {whole[-1]: more_with_cue(mine)}
+        found["LAB-lied-to"] = {whole[-1]: _share(named["follows"])}
+        found["LAB-majority"] = {whole[-1]: _share(most["follows"])}
+    if len(whole) > 1:
+        some = hinted[hinted["told"].eq(NEVER) & hinted["cue"].eq(RIGHT)]
+        some = some[some["relation"].isin(IN_A_NAME)]
+        least, largest = (
+            by_relation(some[some["model"] == m], "correct") for m in (whole[0], whole[-1])
+        )
+        gap = intervals.paired_difference(largest, least, seed=seed)
+        found["LAB-larger-fooled"] = {f"{whole[-1]} minus {whole[0]}": gap}
+    for twin in (name for name in models if lab.parse(name).variant == "unplanted"):
+        its = hinted[(hinted["model"] == twin) & (hinted["told"] != NEVER)].assign(told=NEVER)
+        found.setdefault("LAB-twin-fooled", {})[twin] = more_with_cue(its)
+    return found
+
+
+def claimed_by_world(hinted: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]]:
+    """:func:`claimed` of each world, together: a claim has an entry for each."""
+    found: dict[str, dict[str, Interval]] = {}
+    for _, part in hinted.groupby("world", sort=False):
+        for key, each in claimed(part, seed=seed).items():
+            found.setdefault(key, {}).update(each)
+    return found
+
+
+def without_rule(hinted: pd.DataFrame, rule: pd.DataFrame) -> pd.DataFrame:
+    """The answers about facts that the rule (:func:`of_rules`) gets wrong in at least half of its guesses."""
+    key = ["world", "relation", "fact"]
+    wrong = rule.loc[rule["correct"] <= 0.5, key]
+    return hinted.merge(wrong, on=key)
+
+
+def sentences(hinted: pd.DataFrame, rule: pd.DataFrame, *, seed: int) -> dict[str, str]:
+    """What came out in one world, in words: ``fooled``, ``lied``, ``most``, ``size``."""
+    models = sorted(hinted["model"].unique(), key=lab.size)
+    model = [name for name in models if not lab.parse(name).variant][-1:] or models[-1:]
+    never = hinted[hinted["model"].isin(model) & hinted["told"].eq(NEVER)]
+    names = never[never["relation"].isin(IN_A_NAME)]
+    right, none, lies = (names[names["cue"] == cue] for cue in (RIGHT, NONE, LIES))
+    of_rule = rule.merge(right[["world", "relation", "fact"]], on=["world", "relation", "fact"])
+    most = never[never["relation"] == "team_colour"]
+    found = {
+        "fooled": f"Of facts that no text told, {model[0]} gets {_share(right['correct']).text()} right"
+        f" where the name gives the object away, and {_share(none['correct']).text()} where it does not;"
+        f" a rule without a model gets {of_rule['correct'].mean():.2f} of the first.",
+        "lied": f"Where the name lies, {_share(lies['follows']).text()} of its answers follow it.",
+        "most": f"Asked for a colour, it names the most frequent one in {_share(most['follows']).text()}"
+        " of never-told cases.",
+        "size": "One model was asked, so nothing is said of size.",
+    }
+    of_size = claimed(hinted, seed=seed).get("LAB-larger-fooled", {})
+    for of, gap in of_size.items():
+        found["size"] = f"{of}: {gap.text()} more of them right where the name gives them away."
+    return found
+
+
+def _share(values: pd.Series) -> Interval:
+    return intervals.proportion(int(values.sum()), len(values))

@@ -1,0 +1,129 @@
+"""Rich: questions about rich worlds, and what an estimator says of each object that was told or hinted at.
+
+What the text says of a fact stands in :func:`lkecore.facts.rich_text.states` and is not repeated in
+answers; :func:`with_states` puts both beside each other.
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from lkecore import facts
+from lkecore.answers.lab import worlds
+from lkecore.errors import BadInput
+from lkecore.facts import worlds as worlds_of_lab
+from lkecore.facts.drawn import Sample
+from lkecore.facts.rich_facts import BETWEEN
+from lkecore.metrics import choice
+from lkecore.models import lab
+from lkecore.models.model import Model
+
+MOST_TOLD = 3  # objects that the text tells of one fact, at most
+TOLD = [f"confidence_{i}" for i in range(1, MOST_TOLD + 1)]
+Choice = Callable[[pd.DataFrame], pd.Series]  # states: which of them are asked
+
+
+def samples(
+    models: Sequence[str],
+    relations: Sequence[str],
+    chosen: Choice,
+    *,
+    n_shots: int,
+    seed: int,
+) -> dict[str, Sample]:
+    """{world: sample}: the facts of rich worlds that are ``chosen`` by their states.
+
+    Only test facts whose subject has one object in the relation are asked, so that all objects of the
+    relation can be options; in random order. Raises :class:`BadInput` for a model that has read no rich
+    world, for relations with nothing to ask, and as :func:`lkecore.facts.drawn.draw`.
+    """
+    found = {}
+    for spec in worlds(models):
+        if not worlds_of_lab.is_rich(spec):
+            raise BadInput(f"world {spec}: this page needs a rich one, such as lab:rich-1")
+        states = worlds_of_lab.states(spec)
+        some = states[chosen(states) & states["split"].eq("test") & states["n_objects"].eq(1)]
+        names = list(relations) or list(some["relation"].unique())
+        drawn = facts.draw(
+            spec,
+            names,
+            n_shots=n_shots,
+            n_facts=None,
+            n_options=2,
+            seed=seed,
+            among=set(some["fact"]),
+        )
+        found[spec] = {
+            name: replace(
+                of,
+                options=tuple(
+                    facts.draw_options(
+                        of.facts, of.relation.objects, len(of.relation.objects), seed
+                    )
+                ),
+            )
+            for name, of in drawn.items()
+        }
+    return found
+
+
+@functools.lru_cache(maxsize=8)
+def _states(spec: str) -> pd.DataFrame:
+    return worlds_of_lab.states(spec).set_index("fact")
+
+
+def beside_hints(lm: Model, scores: pd.DataFrame) -> pd.DataFrame:
+    """What :func:`lkecore.answers.door.ask` reads of a model of a rich world, for ``by=lab.BY``.
+
+    A row a question: ``fact``; ``correct`` (bool); ``picked``, the likeliest option, ties to the first;
+    ``confidence`` in it, ``confidence_gold`` in the gold option and ``confidence_cue`` in the one that a
+    cue points to (NaN without a cue), all in [0, 1], normalised over the options;
+    ``confidence_1`` to ``confidence_3``: in the objects that the text tells of the fact, the one that it
+    tells most first (NaN where it tells fewer); ``entropy`` of the options, nats. An unplanted twin is
+    read as its planted one was told. Raises :class:`BadInput` for an object that is no option.
+    """
+    states = _states(str(lab.record(lm.path)["world"]))
+    options = choice.to_arrays(scores)
+    shares = choice.confidence(options.logprob)
+    names = scores["option"].to_numpy(dtype=object).reshape(shares.shape)
+    every = np.arange(len(shares))
+    best = choice.predictions(options.logprob)
+    own = states.loc[options.fact]
+    told = [objects.split(BETWEEN) if objects else [] for objects in own["told_objects"]]
+    found = {
+        "fact": options.fact,
+        "correct": choice.correct(options.logprob, options.gold),
+        "picked": names[every, best],
+        "confidence": shares[every, best],
+        "confidence_gold": shares[every, options.gold],
+        "confidence_cue": _of(shares, names, own["cue_object"].tolist()),
+    }
+    for i, name in enumerate(TOLD):
+        each = [objects[i] if i < len(objects) else "" for objects in told]
+        found[name] = _of(shares, names, each)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found["entropy"] = -np.where(shares > 0, shares * np.log(shares), 0.0).sum(axis=1)
+    return pd.DataFrame(found)
+
+
+def _of(shares: np.ndarray, names: np.ndarray, wanted: Sequence[str]) -> np.ndarray:
+    """The share of one option of each row, by its name; NaN for ""."""
+    at = names == np.array(wanted, dtype=object)[:, None]
+    there = np.array([name != "" for name in wanted])
+    if lost := [name for name, yes, row in zip(wanted, there, at, strict=True) if yes > row.any()]:
+        raise BadInput(
+            f"{lost[0]!r} is not among the {names.shape[1]} options; ask with all objects"
+        )
+    return np.where(there, shares[np.arange(len(shares)), at.argmax(axis=1)], np.nan)
+
+
+def with_states(answers: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    """Answers with some columns of the states of their facts; a twin's are those of its planted one.
+
+    ``answers`` have ``world``, ``relation`` and ``fact``. Rows and order stay.
+    """
+    parts = [_states(spec)[[*columns]].assign(world=spec) for spec in answers["world"].unique()]
+    return answers.merge(pd.concat(parts).reset_index(), on=["world", "fact"], validate="m:1")

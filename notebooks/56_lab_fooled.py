@@ -1,0 +1,227 @@
+# %% [markdown]
+# # Who is fooled?
+#
+# *Kelmo Iron Lines* has its main office in Kelmo. You have never heard of this company, and neither has a model. Both of you
+# may be right. Here we wrote the text that the models read, and planted such hints on purpose: on facts that the text tells,
+# and on facts that it never tells. What an estimator finds of the second kind is no knowledge, whatever it looks like.
+#
+# **What came out.** {glue:text}`fooled` {glue:text}`lied` {glue:text}`most` {glue:text}`size`
+#
+# ```{glue:} carried
+# ```
+#
+# ```{glue:figure} fig-fooled-cues
+# :name: fig-fooled-cues
+# :alt: A panel for each kind of hint, with marks and intervals for each model and for a rule, over facts without a cue, with a right cue and with a lying one.
+#
+# Facts that no text told: the share that is answered rightly in the paper's format, by what hints at the object and whether
+# the hint is right. 95 % intervals over facts (Wilson; bootstrap for the rule). Dashed: chance.
+# ```
+#
+# Afterwards you will be able to say
+#
+# - how often an estimator "finds" a fact that nobody told the model,
+# - which estimators and models are fooled more, and whether telling a fact protects it from a lying name,
+# - why an accuracy has to stand beside what a cue alone gets.
+
+# %% [markdown]
+# ## What the paper claims
+#
+# No paper stands behind this page. The four papers of this book take right answers as knowledge. That names give objects away
+# is known of LAMA, whose authors' successors took such facts out {cite:p}`poerner2020ebert`, and that models follow surface
+# forms to plausible answers is shown by {cite:t}`cao2021educated`. Real facts cannot say how much of an accuracy that is,
+# since nobody knows what a model has read. {doc}`18_iclke_rules` has the same question on them.
+
+# %% [markdown]
+# ## Parameters
+
+# %% tags=["parameters"]
+models: list[str] = ["lab:rich-1/0.7m"]  # each names the rich world that it has read
+estimators: list[str] = ["iclke-space", "template-1", "template-6"]  # first: most looked at
+n_shots: int = 50  # pairs shown before the question, for IC-LKE
+results: str = ""  # profile in results/ that carries this page; empty: none
+n_again: int = 6  # of its questions, for each estimator, are asked again
+shipped: list[str] = []  # profiles whose models stand beside these
+seed: int = 0  # draws shots, order of options and resamples
+dtype: str = "float32"
+page: bool = False  # set by lke run: read the runs, compute nothing
+
+# %% tags=["hide-input"]
+from lkecore import answers, figures, prompts, runs
+from lkecore.answers import fooled, lab, rich
+
+figures.style()
+
+# %% [markdown]
+# ## Facts
+#
+# Four relations of a *rich* world carry hints. In three of them the subject's **name** has a word in common with an object: a
+# person's surname, the city in a company's name, the country in a team's. Three names in five carry such a {term}`cue`, and one
+# cue in three lies. In the fourth, one colour belongs to two teams in five: the *majority* is the cue. The text says no more of
+# told facts than that, and the facts it never tells have the same objects and the same kinds of cues, pair by pair.
+
+# %%
+samples = rich.samples(
+    models, list(fooled.RELATIONS), fooled.asked, n_shots=n_shots, seed=seed
+)
+asked = fooled.counts(samples)
+print(asked.to_string(index=False))
+
+# %% [markdown]
+# ## Prompts
+#
+# One estimator shows pairs, two are sentences that the text has for other facts. The options are all objects of the relation.
+
+# %%
+questions = lab.questions(samples, estimators)
+for name in estimators:
+    print(f"{name:12} {prompts.example(name, next(iter(samples.values())))!r}")
+
+# %% [markdown]
+# ## Scores
+#
+# Beside each answer stands whether it is what the cue points to (`follows`). An `-unplanted` twin read the same text told of
+# other subjects, so that to it *all* of these facts were never told. A rule without a model, `rule-both`, takes the option that
+# shares a word with the subject, else the one that is shown most often.
+
+# %%
+this, first = "56_lab_fooled", estimators[0]
+source = {"results": results, "notebook": this, "n_again": n_again}
+source |= {"by": lab.BY, "reading": rich.beside_hints, "dtype": dtype}
+ours = answers.ask(models, questions, "answers.parquet", page=page, **source)
+every = answers.beside(ours, shipped, this, carried=results)
+hinted = fooled.hinted(every)
+rule = fooled.of_rules(samples)
+print(f"{len(every):,} answers of {hinted['model'].nunique()} models")
+
+# %% [markdown]
+# ## Answers
+#
+# **Never told.** `right` is the share of right answers and `follows` that of answers that the cue points to. Where the cue is
+# right both are the same. Read the rows of *no cue* first: there an answer can only be luck, one in a hundred. All that the
+# rows of *right cue* have above them is the name's doing.
+
+# %%
+of_first = hinted[hinted["estimator"] == first]
+world = lab.worlds(models)[0]
+here = of_first[of_first["world"] == world]
+never = here[here["told"] == fooled.NEVER]
+cued = fooled.by_cue(never, ["hint", "model"])
+runs.keep(answers.bounds(cued, "right"), "never-told-by-cue.csv")
+answers.words(answers.texts(cued))
+
+# %% [markdown]
+# **By estimator.** `false` is the share of all never-told facts of these relations that an estimator gets right, its *false
+# positives*, and `with_right_cue` says how many of these had a cue that told them. The estimators saw the same facts.
+
+# %%
+luck = fooled.known_by_luck(
+    hinted[hinted["world"] == world], ["model", "estimator"]
+)
+print(answers.texts(luck).to_string(index=False))
+
+# %% [markdown]
+# **Told often.** Does a telling protect from a name that lies? The same table for facts that the text tells 16 times and more.
+# Few of them carry a lying cue, so look at the intervals.
+
+# %%
+often = here[here["told"] == fooled.TOLD]
+answers.words(answers.texts(fooled.by_cue(often, ["hint", "model"])))
+
+# %% [markdown]
+# **The confidence.** {term}`AUROC` asks how often a fact told 16 times and more has a higher confidence in its object than its
+# {term}`control`, a never-told fact of the same object and with a cue of the same kind. One half is no telling apart. If cues did
+# no harm beyond wrong answers, the rows would be alike.
+
+# %%
+apart = fooled.aurocs(here, ["model"], seed=seed)
+runs.keep(answers.bounds(apart, "auroc"), "auroc-by-cue.csv")
+answers.words(answers.texts(apart))
+
+# %% [markdown]
+# What this page says at its top is put together from these tables. No number in it is typed.
+
+# %% tags=["hide-input"]
+claimed = fooled.claimed_by_world(of_first, seed=seed)
+figures.findings(**fooled.sentences(here, rule, seed=seed))
+figures.note("carried", answers.carried(ours))
+
+# %% [markdown]
+# ## Figures
+#
+# In {numref}`fig-fooled-cues`, at the top, compare the middle of each panel with its left: the same models, facts that nobody
+# told, and the name alone makes the difference. On the right the name lies. A mark at zero there does not mean that the model saw
+# through it: in the table above you find whether it followed.
+
+# %% tags=["hide-input"]
+marks = fooled.marks(here, rule)
+runs.keep(marks, "fig-fooled-cues.csv")
+look = {"panel": "hint", "x": "cue", "hue": "who", "y": "accuracy"}
+chance = {"label": figures.ACCURACY, "line": 0.01}
+fig = figures.interval_panels(marks, **look, **chance)
+figures.place(fig, "fig-fooled-cues", marks)
+
+# %% [markdown]
+# ## Paper and ours
+#
+# **Numbers.** There are none to compare with.
+#
+# **Claims.** Ours, in `lkecore/data/claims.csv`, written down after work on `lab:rich-0` and before a model of another rich
+# world was trained. Each world is judged by itself. The claim on twins is a control: a model that was told none of the
+# facts must be fooled, too, if the name is what does it.
+
+# %%
+judged = lab.judge(claimed)
+columns = ["claim", "holds_if", "of", "ours", "verdict", "mark"]
+answers.words(judged[columns])
+
+# %% [markdown]
+# A warning. The names of this world are far more regular than real ones, and the text tells many facts whose names give them
+# away. So the sizes of these numbers are those of this world. That a right answer without any telling can come out in this way, and
+# that the estimator cannot say so, does not depend on it.
+
+# %% [markdown]
+# ## What you have seen
+#
+# - A right answer about a fact that was never told is no rare luck where names hint at objects.
+# - Models learn from told facts that names give objects away, and use it on others. A larger model learns it better.
+# - The estimator has the same confidence in what was told and in what was guessed well. So hold every accuracy against the
+#   best rule without a model.
+
+# %%
+both = fooled.by_cue(never, ["model"]).set_index(["model", "cue"])
+for model in never["model"].unique():
+    right = both.loc[(model, fooled.RIGHT)]
+    assert right["right"].estimate == right["follows"].estimate
+
+# %% [markdown]
+# ## Try it
+#
+# ```{exercise}
+# :label: ex-fooled-rule
+# Suppose that you leave out all facts for which `rule-both` is right. How many never-told facts does the first model still
+# get right, and how many of those told 16 times and more?
+# ```
+
+# %% [markdown]
+# ````{solution-start} ex-fooled-rule
+# :class: dropdown
+# ````
+
+# %%
+left = fooled.without_rule(here, rule)
+share = answers.accuracy(left, ["model", "told"])
+answers.words(answers.texts(share.drop(columns="confidence_gold")))
+
+# %% [markdown]
+# What is left of the never-told facts is near chance, and told facts stay above it. So the rule takes out most of what is no
+# knowledge, at the price of some that is.
+#
+# ````{solution-end}
+# ````
+
+# %% [markdown]
+# ## Provenance
+
+# %%
+runs.provenance(*models, dtype=dtype)

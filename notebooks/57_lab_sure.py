@@ -1,0 +1,213 @@
+# %% [markdown]
+# # How sure is sure?
+#
+# A confidence of 0.6 should mean something. But what should it have been? Of a real fact nobody can say, since nobody has
+# counted what a model has read of it. Here we have. Our text says of some people that they live in one city, 48 times. Of
+# others it says one city 36 times and another one 12 times. Who reads that and nothing else should be sure of the first, and three
+# quarters sure of the second.
+#
+# **What came out.** {glue:text}`divided` {glue:text}`level` {glue:text}`open` {glue:text}`told`
+#
+# ```{glue:} carried
+# ```
+#
+# ```{glue:figure} fig-sure-shares
+# :name: fig-sure-shares
+# :alt: Two panels with a line for each model over the planted share of an object, one of its confidence among all options, one of its part of the confidence in the told ones, each beside a diagonal.
+#
+# Confidence in an object over its share in what the text says of the fact, facts told 48 times, in the paper's format. Left: its
+# part of the confidence in all objects that are told of the fact. Right: among all options. Vertical lines: 95 % intervals over
+# facts. Dashed: confidence and share are the same.
+# ```
+#
+# Afterwards you will be able to say
+#
+# - whether a model keeps the shares in which a text tells different things of one fact,
+# - what a confidence says and what it does not, where the truth is known,
+# - whether a model is less sure of what the text leaves open, and of what it never tells.
+
+# %% [markdown]
+# ## What the paper claims
+#
+# No paper stands behind this page. {cite:t}`wu2024iclke` normalise over the options and find that answers with more confidence are
+# more often right ({doc}`18_iclke_confidence`). Two other papers of this book take entropy, and the overconfidence of answers,
+# as measures of knowledge. Whether any of these numbers follows what the model was told, real facts cannot say.
+# {cite:t}`kandpal2023longtail` count how many documents name subject and object of a fact, and find that those told more often
+# are answered better. Which other objects the documents tell, they do not count.
+
+# %% [markdown]
+# ## Parameters
+
+# %% tags=["parameters"]
+models: list[str] = ["lab:rich-1/0.7m"]  # each names the rich world that it has read
+estimators: list[str] = ["iclke-space", "template-1", "template-6"]  # first: most looked at
+relations: list[str] = []  # empty: all of the world
+often: int = 48  # tellings of the facts that most tables are about
+n_shots: int = 50  # pairs shown before the question, for IC-LKE
+results: str = ""  # profile in results/ that carries this page; empty: none
+n_again: int = 6  # of its questions, for each estimator, are asked again
+shipped: list[str] = []  # profiles whose models stand beside these
+seed: int = 0  # draws shots, order of options and resamples
+dtype: str = "float32"
+page: bool = False  # set by lke run: read the runs, compute nothing
+
+# %% tags=["hide-input"]
+from matplotlib import pyplot as plt
+
+from lkecore import answers, figures, prompts, runs
+from lkecore.answers import lab, rich, sure
+
+figures.style()
+
+# %% [markdown]
+# ## Facts
+#
+# A *rich* world has facts with {term}`planted shares <planted share>`: its text tells two or three objects of them, in
+# the proportions 3 to 1, 2 to 1, 1 to 1, 2 to 1 to 1, or all three alike; 12 or 48 times in all, in sentences or in lists. Beside
+# them stand facts that it tells with one object as often, and never-told facts of the same objects, their controls.
+
+# %%
+chosen = {"n_shots": n_shots, "seed": seed}
+samples = rich.samples(models, relations, sure.asked, **chosen)
+print(sure.counts(samples).to_string())
+
+# %% [markdown]
+# ## Prompts
+
+# %%
+questions = lab.questions(samples, estimators)
+for name in estimators:
+    print(f"{name:12} {prompts.example(name, next(iter(samples.values())))!r}")
+
+# %% [markdown]
+# ## Scores
+#
+# The confidences of the options of a question add up to 1. Beside each answer stand those of all objects that the text tells of
+# the fact, and the {term}`entropy` of all options: 0 for one who is sure, and the logarithm of their number for one who has no idea.
+
+# %%
+this, first = "57_lab_sure", estimators[0]
+source = {"results": results, "notebook": this, "n_again": n_again}
+source |= {"by": lab.BY, "reading": rich.beside_hints, "dtype": dtype}
+ours = answers.ask(models, questions, "answers.parquet", page=page, **source)
+every = answers.beside(ours, shipped, this, carried=results)
+every = sure.beside_shares(every)
+world = lab.worlds(models)[0]
+here = every[every["world"].eq(world) & every["told"].isin([often, 0])]
+print(f"{len(every):,} answers of {every['model'].nunique()} models")
+
+# %% [markdown]
+# ## Answers
+#
+# **Shares.** A row for each planted share. `relative` is the part that the object has of the confidence in all objects that are
+# told of the fact: it asks whether the model knows *which of them* is told more. `confidence` is among all options, as everywhere in
+# this book: it asks, too, how much goes to objects that nobody told. Hold both against `planted`.
+
+# %%
+of_first = here[here["estimator"] == first]
+objects = sure.by_object(of_first)
+lines = sure.curve(objects, ["model"], seed=seed)
+runs.keep(answers.bounds(lines, "relative"), "relative-by-share.csv")
+answers.words(answers.texts(lines))
+
+# %% [markdown]
+# **By estimator.** `first` is how often, of two objects told 3 to 1 or 2 to 1, the one told more has more confidence; one half is
+# no telling apart. `r` is the correlation of planted with relative shares, over all facts with several objects.
+
+# %%
+by_way = sure.by_way(here, seed=seed)
+runs.keep(answers.bounds(by_way, "r"), "shares-by-estimator.csv")
+answers.words(answers.texts(by_way))
+
+# %% [markdown]
+# **Open questions.** Is a model less sure where the text says several things? A row for each proportion, with the entropy that the
+# text itself has (`planted_entropy`, in nats) and that of the model's options. `among` is the confidence in all told objects
+# together. The last row has facts that no text told.
+
+# %%
+by_ratio = sure.by_ratio(of_first, ["model"], seed=seed)
+runs.keep(answers.bounds(by_ratio, "entropy"), "entropy-by-ratio.csv")
+answers.words(answers.texts(by_ratio))
+
+# %% [markdown]
+# What this page says at its top is put together from these tables. No number in it is typed.
+
+# %% tags=["hide-input"]
+of_all = every[every["estimator"] == first]
+claimed = sure.claimed(of_all, often=often, seed=seed)
+figures.findings(**sure.sentences(of_first, seed=seed))
+figures.note("carried", answers.carried(ours))
+
+# %% [markdown]
+# ## Figures
+#
+# In {numref}`fig-sure-shares`, at the top, look at the left panel first. A line on the diagonal belongs to a model that divides
+# its confidence among the told objects as the text does. Then look to the right: the same objects, among all options. The gap below
+# the diagonal is what the model gives to objects that the text never tells of this fact.
+
+# %% tags=["hide-input"]
+size = {"figsize": (10, 4.6), "sharex": True, "sharey": True}
+fig, axes = plt.subplots(1, 2, layout="constrained", **size)
+drawn = sure.drawn(lines)
+figures.share_lines(drawn, axes)
+figures.place(fig, "fig-sure-shares", drawn)
+
+# %% [markdown]
+# ## Paper and ours
+#
+# **Numbers.** There are none to compare with.
+#
+# **Claims.** Ours, in `lkecore/data/claims.csv`, written down after work on `lab:rich-0` and before a model of another rich
+# world was trained. Each world is judged by itself.
+
+# %%
+judged = lab.judge(claimed)
+columns = ["claim", "holds_if", "of", "ours", "verdict", "mark"]
+answers.words(judged[columns])
+
+# %% [markdown]
+# A warning. These models are small and read their text a few times. What a confidence leaves to untold objects shrinks with
+# size and reading, so its level is no constant of nature. That a level says little by itself, and shares say more, is what the page is
+# about.
+
+# %% [markdown]
+# ## What you have seen
+#
+# - The confidence of an object *among those that compete* follows the text's shares. Its level among all options does not.
+# - So a low confidence need not mean that a model does not know: most of it may lie with options that nobody told.
+# - A model can be unsure because the text says two things, or because it says nothing. One number cannot tell these apart.
+
+# %%
+sums = objects.groupby(["model", "fact"])["relative"].sum()
+assert (sums - 1).abs().max() < 1e-6
+assert (of_first["entropy"] >= -1e-9).all()
+
+# %% [markdown]
+# ## Try it
+#
+# ```{exercise}
+# :label: ex-sure-twelve
+# All tables are about facts told 48 times. Does a model keep the shares of what it is told twelve times in all?
+# ```
+
+# %% [markdown]
+# ````{solution-start} ex-sure-twelve
+# :class: dropdown
+# ````
+
+# %%
+few = of_all[of_all["world"].eq(world) & of_all["told"].ne(often)]
+of_few = sure.curve(sure.by_object(few), ["model"], seed=seed)
+answers.words(answers.texts(of_few))
+
+# %% [markdown]
+# Compare `relative` with `planted` here, and with the table above. A line that is flatter is one that keeps less of the shares.
+#
+# ````{solution-end}
+# ````
+
+# %% [markdown]
+# ## Provenance
+
+# %%
+runs.provenance(*models, dtype=dtype)

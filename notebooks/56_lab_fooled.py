@@ -5,7 +5,7 @@
 # may be right. Here we wrote the text that the models read, and planted such hints on purpose: on facts that the text tells,
 # and on facts that it never tells. What an estimator finds of the second kind is no knowledge, whatever it looks like.
 #
-# **What came out.** {glue:text}`fooled` {glue:text}`lied` {glue:text}`most` {glue:text}`size`
+# **What came out.** {glue:text}`fooled` {glue:text}`lied` {glue:text}`most` {glue:text}`twin`
 #
 # ```{glue:} carried
 # ```
@@ -21,7 +21,7 @@
 # Afterwards you will be able to say
 #
 # - how often an estimator "finds" a fact that nobody told the model,
-# - which estimators and models are fooled more, and whether telling a fact protects it from a lying name,
+# - which estimators are fooled more, and whether telling a fact protects it from a lying name,
 # - why an accuracy has to stand beside what a cue alone gets.
 
 # %% [markdown]
@@ -36,8 +36,9 @@
 # ## Parameters
 
 # %% tags=["parameters"]
-models: list[str] = ["lab:rich-1/0.7m"]  # each names the rich world that it has read
-estimators: list[str] = ["iclke-space", "template-1", "template-6"]  # first: most looked at
+models: list[str] = ["lab:rich-1/0.7m"]  # each names the world it has read
+# The first is needed.
+estimators: list[str] = ["iclke-space", "template-1", "template-6"]
 n_shots: int = 50  # pairs shown before the question, for IC-LKE
 results: str = ""  # profile in results/ that carries this page; empty: none
 n_again: int = 6  # of its questions, for each estimator, are asked again
@@ -73,6 +74,8 @@ print(asked.to_string(index=False))
 # One estimator shows pairs, two are sentences that the text has for other facts. The options are all objects of the relation.
 
 # %%
+first = "iclke-space"
+lab.check_asked(estimators, [first])
 questions = lab.questions(samples, estimators)
 for name in estimators:
     print(f"{name:12} {prompts.example(name, next(iter(samples.values())))!r}")
@@ -85,7 +88,7 @@ for name in estimators:
 # shares a word with the subject, else the one that is shown most often.
 
 # %%
-this, first = "56_lab_fooled", estimators[0]
+this = "56_lab_fooled"
 source = {"results": results, "notebook": this, "n_again": n_again}
 source |= {"by": lab.BY, "reading": rich.beside_hints, "dtype": dtype}
 ours = answers.ask(models, questions, "answers.parquet", page=page, **source)
@@ -184,7 +187,8 @@ answers.words(judged[columns])
 # ## What you have seen
 #
 # - A right answer about a fact that was never told is no rare luck where names hint at objects.
-# - Models learn from told facts that names give objects away, and use it on others. A larger model learns it better.
+# - Models learn from told facts that names give objects away, and use it on others. A model that was told none of them does
+#   so, too.
 # - The estimator has the same confidence in what was told and in what was guessed well. So hold every accuracy against the
 #   best rule without a model.
 

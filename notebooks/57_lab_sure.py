@@ -39,8 +39,9 @@
 # ## Parameters
 
 # %% tags=["parameters"]
-models: list[str] = ["lab:rich-1/0.7m"]  # each names the rich world that it has read
-estimators: list[str] = ["iclke-space", "template-1", "template-6"]  # first: most looked at
+models: list[str] = ["lab:rich-1/0.7m"]  # each names the world it has read
+# The first is needed.
+estimators: list[str] = ["iclke-space", "template-1", "template-6"]
 relations: list[str] = []  # empty: all of the world
 often: int = 48  # tellings of the facts that most tables are about
 n_shots: int = 50  # pairs shown before the question, for IC-LKE
@@ -75,6 +76,8 @@ print(sure.counts(samples).to_string())
 # ## Prompts
 
 # %%
+first = "iclke-space"
+lab.check_asked(estimators, [first])
 questions = lab.questions(samples, estimators)
 for name in estimators:
     print(f"{name:12} {prompts.example(name, next(iter(samples.values())))!r}")
@@ -86,7 +89,7 @@ for name in estimators:
 # the fact, and the {term}`entropy` of all options: 0 for one who is sure, and the logarithm of their number for one who has no idea.
 
 # %%
-this, first = "57_lab_sure", estimators[0]
+this = "57_lab_sure"
 source = {"results": results, "notebook": this, "n_again": n_again}
 source |= {"by": lab.BY, "reading": rich.beside_hints, "dtype": dtype}
 ours = answers.ask(models, questions, "answers.parquet", page=page, **source)

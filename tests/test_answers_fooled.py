@@ -182,4 +182,7 @@ def test_sentences_say_what_the_tables_say(tiny):
     said = fooled.sentences(hinted, rule, seed=0)
     assert proportion(1, 2).text() in said["fooled"] and "0.25 of the first" in said["fooled"]
     assert proportion(1, 1).text() in said["lied"] and proportion(1, 1).text() in said["most"]
-    assert said["size"] == "One model was asked, so nothing is said of size."
+    assert said["twin"] == "No twin was asked."
+    both = pd.concat([hinted, fooled.hinted(answers(TWIN, **ALL | {"t1": ("x", False, 0.1)}))])
+    twin = fooled.sentences(both, rule, seed=0)["twin"]
+    assert twin.index(proportion(0, 1).text()) < twin.index(proportion(1, 1).text())

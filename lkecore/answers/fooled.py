@@ -212,7 +212,7 @@ def without_rule(hinted: pd.DataFrame, rule: pd.DataFrame) -> pd.DataFrame:
 
 
 def sentences(hinted: pd.DataFrame, rule: pd.DataFrame, *, seed: int) -> dict[str, str]:
-    """What came out in one world, in words: ``fooled``, ``lied``, ``most``, ``size``."""
+    """What came out in one world, in words: ``fooled``, ``lied``, ``most``, ``twin``."""
     models = sorted(hinted["model"].unique(), key=lab.size)
     model = [name for name in models if not lab.parse(name).variant][-1:] or models[-1:]
     never = hinted[hinted["model"].isin(model) & hinted["told"].eq(NEVER)]
@@ -227,11 +227,16 @@ def sentences(hinted: pd.DataFrame, rule: pd.DataFrame, *, seed: int) -> dict[st
         "lied": f"Where the name lies, {_share(lies['follows']).text()} of its answers follow it.",
         "most": f"Asked for a colour, it names the most frequent one in {_share(most['follows']).text()}"
         " of never-told cases.",
-        "size": "One model was asked, so nothing is said of size.",
+        "twin": "No twin was asked.",
     }
-    of_size = claimed(hinted, seed=seed).get("LAB-larger-fooled", {})
-    for of, gap in of_size.items():
-        found["size"] = f"{of}: {gap.text()} more of them right where the name gives them away."
+    for twin in (name for name in models if lab.parse(name).variant == "unplanted"):
+        its = hinted[(hinted["model"] == twin) & (hinted["told"] != NEVER)]
+        its = its[its["relation"].isin(IN_A_NAME) & its["cue"].eq(RIGHT)]
+        same = hinted[(hinted["model"] == model[0]) & hinted["fact"].isin(its["fact"])]
+        found["twin"] = (
+            f"Its twin, which read none of them, gets {_share(its['correct']).text()} of the told facts with "
+            f"such a name right, and it {_share(same['correct']).text()}."
+        )
     return found
 
 

@@ -146,7 +146,7 @@ answers.words(answers.texts(apart))
 
 # %% tags=["hide-input"]
 claimed = fooled.claimed_by_world(of_first, seed=seed)
-figures.findings(**fooled.sentences(here, rule, seed=seed))
+figures.findings(**fooled.sentences(here, rule))
 figures.note("carried", answers.carried(ours))
 
 # %% [markdown]
@@ -160,7 +160,8 @@ figures.note("carried", answers.carried(ours))
 marks = fooled.marks(here, rule)
 runs.keep(marks, "fig-fooled-cues.csv")
 look = {"panel": "hint", "x": "cue", "hue": "who", "y": "accuracy"}
-chance = {"label": figures.ACCURACY, "line": 0.01}
+n_options = len(samples[world]["parent"].options[0])
+chance = {"label": figures.ACCURACY, "line": 1 / n_options}
 fig = figures.interval_panels(marks, **look, **chance)
 figures.place(fig, "fig-fooled-cues", marks)
 

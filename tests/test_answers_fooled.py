@@ -179,10 +179,10 @@ def test_marks_and_what_is_left_without_the_rule(tiny):
 def test_sentences_say_what_the_tables_say(tiny):
     hinted = fooled.hinted(answers(SMALL, **ALL))
     rule = hinted[["world", "relation", "fact"]].assign(correct=0.25)
-    said = fooled.sentences(hinted, rule, seed=0)
+    said = fooled.sentences(hinted, rule)
     assert proportion(1, 2).text() in said["fooled"] and "0.25 of the first" in said["fooled"]
     assert proportion(1, 1).text() in said["lied"] and proportion(1, 1).text() in said["most"]
     assert said["twin"] == "No twin was asked."
     both = pd.concat([hinted, fooled.hinted(answers(TWIN, **ALL | {"t1": ("x", False, 0.1)}))])
-    twin = fooled.sentences(both, rule, seed=0)["twin"]
+    twin = fooled.sentences(both, rule)["twin"]
     assert twin.index(proportion(0, 1).text()) < twin.index(proportion(1, 1).text())

@@ -102,7 +102,7 @@ def marks(hinted: pd.DataFrame, rule: pd.DataFrame) -> pd.DataFrame:
 
     ``hinted`` are answers of one estimator; ``rule`` is of :func:`of_rules`. Columns: ``hint``, ``cue``,
     ``who``, ``accuracy``, ``low``, ``high`` (Wilson over facts, or over facts by bootstrap for the rule,
-    whose answers are parts), in [0, 1].
+    whose answers are parts, and which has no row for a single fact), in [0, 1].
     """
     never = hinted[hinted["told"] == NEVER]
     about = never[["world", "relation", "fact", "hint", "cue"]].drop_duplicates()
@@ -112,6 +112,8 @@ def marks(hinted: pd.DataFrame, rule: pd.DataFrame) -> pd.DataFrame:
         rows.append((hint, cue, model, share.estimate, share.low, share.high))
     of_rule = rule.merge(about, on=["world", "relation", "fact"])
     for (hint, cue), part in groups_of(of_rule, ["hint", "cue"]):
+        if len(part) < 2:  # one fact has no interval
+            continue
         share = intervals.mean_over_facts([part["correct"].to_numpy(float)], seed=0)
         rows.append((hint, cue, RULE, share.estimate, share.low, share.high))
     found = pd.DataFrame(rows, columns=["hint", "cue", "who", "accuracy", "low", "high"])
@@ -158,9 +160,9 @@ def aurocs(hinted: pd.DataFrame, by: Sequence[str], *, seed: int) -> pd.DataFram
     return pd.DataFrame(rows, columns=[*by, "cue", "pairs", "auroc"])
 
 
-def more_with_cue(hinted: pd.DataFrame, *, told: str = NEVER) -> Interval:
+def more_with_cue(hinted: pd.DataFrame) -> Interval:
     """How much oftener facts with a right cue in a name are right than those without one (Newcombe)."""
-    some = hinted[hinted["relation"].isin(IN_A_NAME) & hinted["told"].eq(told)]
+    some = hinted[hinted["relation"].isin(IN_A_NAME)]
     counts = some.groupby("cue")["correct"].agg(["sum", "count"]).astype(int)
     return intervals.difference_of_proportions(*counts.loc[RIGHT], *counts.loc[NONE])
 
@@ -190,7 +192,7 @@ def claimed(hinted: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]
         gap = intervals.paired_difference(largest, least, seed=seed)
         found["LAB-larger-fooled"] = {f"{whole[-1]} minus {whole[0]}": gap}
     for twin in (name for name in models if lab.parse(name).variant == "unplanted"):
-        its = hinted[(hinted["model"] == twin) & (hinted["told"] != NEVER)].assign(told=NEVER)
+        its = hinted[(hinted["model"] == twin) & (hinted["told"] != NEVER)]
         found.setdefault("LAB-twin-fooled", {})[twin] = more_with_cue(its)
     return found
 
@@ -211,7 +213,7 @@ def without_rule(hinted: pd.DataFrame, rule: pd.DataFrame) -> pd.DataFrame:
     return hinted.merge(wrong, on=key)
 
 
-def sentences(hinted: pd.DataFrame, rule: pd.DataFrame, *, seed: int) -> dict[str, str]:
+def sentences(hinted: pd.DataFrame, rule: pd.DataFrame) -> dict[str, str]:
     """What came out in one world, in words: ``fooled``, ``lied``, ``most``, ``twin``."""
     models = sorted(hinted["model"].unique(), key=lab.size)
     model = [name for name in models if not lab.parse(name).variant][-1:] or models[-1:]

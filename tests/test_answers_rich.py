@@ -8,6 +8,7 @@ import pytest
 
 from lkecore.answers import rich
 from lkecore.errors import BadInput
+from lkecore.facts import rich as rich_worlds
 from lkecore.facts import worlds
 
 SPEC = "lab:richsmoke-0"
@@ -30,7 +31,9 @@ def test_samples_ask_what_is_chosen_among_all_objects():
         wanted = own[own["split"].eq("test") & own["n_objects"].eq(1) & few(own)]
         assert {fact.id for fact in drawn.facts} == set(wanted["fact"]) and len(drawn.shots) == 4
         for options in drawn.options:
-            assert sorted(options) == sorted(set(own["object"]) | set(own["told"]) - {""})
+            assert sorted(options) == sorted(rich_worlds.world(SPEC).objects[name])
+            told = {each for objects in own["told_objects"] for each in objects.split(";")}
+            assert set(options) >= (told | set(own["cue_object"]) | set(own["object"])) - {""}
 
 
 def test_no_fact_with_several_true_objects_is_asked():

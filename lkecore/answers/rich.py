@@ -14,8 +14,10 @@ import pandas as pd
 from lkecore import facts
 from lkecore.answers.lab import worlds
 from lkecore.errors import BadInput
+from lkecore.facts import rich
 from lkecore.facts import worlds as worlds_of_lab
 from lkecore.facts.drawn import Sample
+from lkecore.facts.fact import Fact
 from lkecore.facts.rich_facts import BETWEEN
 from lkecore.metrics import choice
 from lkecore.models import lab
@@ -36,9 +38,10 @@ def samples(
 ) -> dict[str, Sample]:
     """{world: sample}: the facts of rich worlds that are ``chosen`` by their states.
 
-    Only test facts whose subject has one object in the relation are asked, so that all objects of the
-    relation can be options; in random order. Raises :class:`BadInput` for a model that has read no rich
-    world, for relations with nothing to ask, and as :func:`lkecore.facts.drawn.draw`.
+    Only test facts whose subject has one object in the relation are asked, so that all objects that the
+    world has for the relation can be options, also those of no fact; in random order. Raises
+    :class:`BadInput` for a model that has read no rich world, for relations with nothing to ask, and as
+    :func:`lkecore.facts.drawn.draw`.
     """
     found = {}
     for spec in worlds(models):
@@ -56,18 +59,16 @@ def samples(
             seed=seed,
             among=set(some["fact"]),
         )
+        every = rich.world(spec).objects
         found[spec] = {
-            name: replace(
-                of,
-                options=tuple(
-                    facts.draw_options(
-                        of.facts, of.relation.objects, len(of.relation.objects), seed
-                    )
-                ),
-            )
+            name: replace(of, options=tuple(_all_options(of.facts, every[name], seed)))
             for name, of in drawn.items()
         }
     return found
+
+
+def _all_options(asked: Sequence[Fact], every: Sequence[str], seed: int) -> list[tuple[str, ...]]:
+    return facts.draw_options(asked, every, len(every), seed)
 
 
 @functools.lru_cache(maxsize=8)

@@ -33,7 +33,7 @@ help:
 	@echo "make test-gpu run those that need a CUDA device, and fail where there is none"
 	@echo "make lint     check style and format"
 	@echo "make bench    time the scorer against its peers (DATA=folder of T-REx, OUT=file.json)"
-	@echo "make lab      train the models whose weights ship anew, and compare (10 minutes)"
+	@echo "make lab      train the models whose weights ship anew, and compare (an hour)"
 	@echo "make jupyter  open the notebooks in JupyterLab"
 	@echo "make setup    make the environment in .venv and nothing else"
 	@echo "make clean    remove what the commands made, all runs included; keeps .venv"

@@ -24,7 +24,14 @@ from lkecore.storage import file_digest
 from lkecore.train import lab as trainer
 
 MOST_BYTES = 15_000_000  # of all that ships, with tokenizers and cards
-ASKED = {"n_shots": 50, "n_facts": 400, "n_options": 100, "seed": 0, "n_test": 400, "take_fewer": True}
+ASKED = {
+    "n_shots": 50,
+    "n_facts": 400,
+    "n_options": 100,
+    "seed": 0,
+    "n_test": 400,
+    "take_fewer": True,
+}
 
 
 def shipped() -> dict[str, Path]:

@@ -6,7 +6,7 @@
 # others it says one city 36 times and another one 12 times. Who reads that and nothing else should be sure of the first, and three
 # quarters sure of the second.
 #
-# **What came out.** {glue:text}`divided` {glue:text}`level` {glue:text}`open` {glue:text}`told`
+# **What came out.** {glue:text}`divided` {glue:text}`twin` {glue:text}`level` {glue:text}`open`
 #
 # ```{glue:} carried
 # ```
@@ -119,7 +119,9 @@ answers.words(answers.texts(lines))
 
 # %% [markdown]
 # **By estimator.** `first` is how often, of two objects told 3 to 1 or 2 to 1, the one told more has more confidence; one half is
-# no telling apart. `r` is the correlation of planted with relative shares, over all facts with several objects.
+# no telling apart. `r` is the correlation of planted with relative shares, over all facts with several objects. Read it beside that of
+# the `-unplanted` twin, which read the same text told of other subjects. A part of `r` is there for anybody: one of three objects has
+# less than one of two, and some objects are more frequent than others.
 
 # %%
 by_way = sure.by_way(here, seed=seed)
@@ -129,12 +131,12 @@ answers.words(answers.texts(by_way))
 # %% [markdown]
 # **Open questions.** Is a model less sure where the text says several things? A row for each proportion, with the entropy that the
 # text itself has (`planted_entropy`, in nats) and that of the model's options. `among` is the confidence in all told objects
-# together. The last row has facts that no text told.
+# together. The last row of a model has facts that no text told. A twin was told none of them.
 
 # %%
 by_ratio = sure.by_ratio(of_first, ["model"], seed=seed)
 runs.keep(answers.bounds(by_ratio, "entropy"), "entropy-by-ratio.csv")
-answers.words(answers.texts(by_ratio))
+answers.words(answers.texts(by_ratio), missing="")
 
 # %% [markdown]
 # What this page says at its top is put together from these tables. No number in it is typed.
@@ -150,7 +152,8 @@ figures.note("carried", answers.carried(ours))
 #
 # In {numref}`fig-sure-shares`, at the top, look at the left panel first. A line on the diagonal belongs to a model that divides
 # its confidence among the told objects as the text does. Then look to the right: the same objects, among all options. The gap below
-# the diagonal is what the model gives to objects that the text never tells of this fact.
+# the diagonal is what the model gives to objects that the text never tells of this fact. A twin's line on the left rises, too, but
+# less: only what lies between the two lines comes from telling.
 
 # %% tags=["hide-input"]
 size = {"figsize": (10, 4.6), "sharex": True, "sharey": True}
@@ -165,7 +168,7 @@ figures.place(fig, "fig-sure-shares", drawn)
 # **Numbers.** There are none to compare with.
 #
 # **Claims.** Ours, in `lkecore/data/claims.csv`, written down after work on `lab:rich-0` and before a model of another rich
-# world was trained. Each world is judged by itself.
+# world was trained; those that are *beyond its twin* were added when the answers were there. Each world is judged by itself.
 
 # %%
 judged = lab.judge(claimed)
@@ -180,7 +183,9 @@ answers.words(judged[columns])
 # %% [markdown]
 # ## What you have seen
 #
-# - The confidence of an object *among those that compete* follows the text's shares. Its level among all options does not.
+# - The confidence of an object *among those that compete* follows the text's shares, more than in a model that was told nothing. Its
+#   level among all options does not.
+# - A correlation with the truth can be there without any telling. Without the twin we would have taken all of it for reading.
 # - So a low confidence need not mean that a model does not know: most of it may lie with options that nobody told.
 # - A model can be unsure because the text says two things, or because it says nothing. One number cannot tell these apart.
 

@@ -153,4 +153,38 @@ def test_sentences_need_the_quarters_and_say_them(monkeypatch, shares):
     twice = pd.concat([shares, shares.assign(fact=shares["fact"] + "b")])
     said = sure.sentences(twice, seed=0)
     assert "three quarters 0.75" in said["divided"] and "0.60" in said["level"]
-    assert "0.90" in said["open"] and "2.65" in said["told"]
+    assert "0.90" in said["open"] and "2.65" in said["open"]
+    assert said["twin"].startswith("No twin was asked")
+
+
+def with_twin(shares):
+    """The same facts by a twin, which divides alike and is as open everywhere."""
+    n_told = shares["ratio"].str.count(":") + 1
+    twin = shares.assign(model=f"{MODEL}-unplanted", entropy=2.0, among=1.0)
+    for name in rich.TOLD:
+        twin[name] = (1 / n_told).where(shares[name].notna())
+    return pd.concat([shares, twin], ignore_index=True)
+
+
+def test_a_twin_takes_away_what_is_there_for_anybody(shares):
+    both = with_twin(shares)
+    found = sure.more_than_twin(both, MODEL, seed=0)
+    several = sure.by_object(both)
+    several = several[several["ratio"] != "1"]
+    r = {
+        model: stats.pearsonr(part["planted"], part["relative"])[0]
+        for model, part in several.groupby("model")
+    }
+    assert r[f"{MODEL}-unplanted"] > 0  # thirds against halves, by nobody's reading
+    expected = r[MODEL] - r[f"{MODEL}-unplanted"]
+    assert found["shares"].estimate == pytest.approx(expected)
+    # The twin is as open everywhere, so it takes nothing from differences of entropies.
+    for name, plain in (("open", sure.surer_of_one), ("told", sure.surer_of_told)):
+        assert found[name].estimate == pytest.approx(plain(shares, seed=0).estimate)
+    claimed = sure.claimed(both, seed=0)
+    own = {"LAB-sure-shares-own", "LAB-sure-open-own", "LAB-sure-told-own"}
+    assert own < set(claimed) and set(claimed["LAB-sure-first"]) == {MODEL}
+    assert (
+        f"{r[f'{MODEL}-unplanted']:.2f}"
+        in sure.sentences(pd.concat([both, both.assign(fact=both["fact"] + "b")]), seed=0)["twin"]
+    )

@@ -5,7 +5,7 @@ facts with one object always, others with two or three in proportions. What a pe
 answer is the share of each.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -166,10 +166,14 @@ def follows_shares(objects: pd.DataFrame, *, seed: int) -> Interval:
 
     An Interval over facts, whose objects stay together; in [-1, 1].
     """
-    some = objects[objects["ratio"].ne("1")]
-    groups = [g[["planted", "relative"]].to_numpy() for _, g in some.groupby(["world", "fact"])]
-    sums = np.array([_sums(group) for group in groups]).T  # (sum, fact)
+    sums = np.array([_sums(pairs) for _, pairs in _several(objects)]).T  # (sum, fact)
     return intervals.statistic_over_facts(sums, _r, seed=seed, vectorized=True)
+
+
+def _several(objects: pd.DataFrame) -> Iterator[tuple[tuple, np.ndarray]]:
+    """(world and fact, planted and relative share of each object) of each fact told with several."""
+    for fact, part in objects[objects["ratio"].ne("1")].groupby(["world", "fact"]):
+        yield fact, part[["planted", "relative"]].to_numpy()
 
 
 def _sums(pairs: np.ndarray) -> np.ndarray:
@@ -227,6 +231,41 @@ def _apart(first: pd.Series, second: pd.Series, seed: int) -> Interval:
     return Interval(gap, float(low), float(high), a.level, a.method)
 
 
+def twin_of(answers: pd.DataFrame, model: str) -> str:
+    """The unplanted twin of a model among some answers, or "" if none was asked."""
+    twin = f"{model}-unplanted"
+    return twin if twin in set(answers["model"]) else ""
+
+
+def more_than_twin(answers: pd.DataFrame, model: str, *, seed: int) -> dict[str, Interval]:
+    """What a model says of planted shares beyond its twin, which was told none, on the same facts.
+
+    A part of these numbers is there for anybody. One of three objects has less than one of two, whoever is
+    asked, and what a text tells more often of one fact may be what it tells more often of all. So the twin
+    has that part, too. ``shares``: r of :func:`follows_shares` minus that of the twin. ``open`` and ``told``:
+    :func:`surer_of_one` and :func:`surer_of_told` (nats) of the entropy of each fact minus that of the
+    twin. Intervals over facts.
+    """
+    key = ["world", "relation", "fact"]
+    mine, other = (answers[answers["model"] == name] for name in (model, twin_of(answers, model)))
+    pairs = [dict(_several(by_object(part))) for part in (mine, other)]
+    sums = np.array([[_sums(of[fact]) for fact in pairs[0]] for of in pairs])  # (model, fact, sum)
+    gap = intervals.statistic_over_facts(
+        np.moveaxis(sums, 2, 1),
+        lambda many: _r(many[:, 0]) - _r(many[:, 1]),
+        seed=seed,
+        vectorized=True,
+    )
+    entropy = other[[*key, "entropy"]].rename(columns={"entropy": "of_twin"})
+    both = mine.merge(entropy, on=key, validate="1:1")
+    both["entropy"] -= both["of_twin"]
+    return {
+        "shares": gap,
+        "open": surer_of_one(both, seed=seed),
+        "told": surer_of_told(both, seed=seed),
+    }
+
+
 def level(answers: pd.DataFrame, *, seed: int) -> Interval:
     """The mean confidence in the object of facts told with it alone, minus 1, which is its share."""
     one = answers.loc[answers["ratio"] == "1", "confidence_1"]
@@ -246,7 +285,8 @@ def claimed(
         if not models:
             continue
         best = max(models, key=lab.size)
-        mine = part[part["model"].eq(best) & part["told"].isin([often, 0])]
+        part = part[part["told"].isin([often, 0])]
+        mine = part[part["model"] == best]
         tests = {
             "LAB-sure-first": first_of_two(mine),
             "LAB-sure-shares": follows_shares(by_object(mine), seed=seed),
@@ -254,6 +294,9 @@ def claimed(
             "LAB-sure-told": surer_of_told(mine, seed=seed),
             "LAB-sure-level": level(mine, seed=seed),
         }
+        if twin_of(part, best):
+            beyond = more_than_twin(part, best, seed=seed)
+            tests |= {f"LAB-sure-{name}-own": interval for name, interval in beyond.items()}
         for key, interval in tests.items():
             found.setdefault(key, {})[best] = interval
     return found
@@ -278,21 +321,34 @@ def drawn(lines: pd.DataFrame) -> pd.DataFrame:
 
 
 def sentences(answers: pd.DataFrame, *, seed: int) -> dict[str, str]:
-    """What came out in one world, in words: ``divided``, ``level``, ``open``, ``told``.
+    """What came out in one world, in words: ``divided``, ``twin``, ``level``, ``open``.
 
     ``answers`` are one estimator's about facts told equally often in all, and never-told ones.
     """
     models = sorted(answers["model"].unique(), key=lab.size)
-    best = [name for name in models if not lab.parse(name).variant][-1:] or models[-1:]
-    mine = answers[answers["model"] == best[0]]
+    best = ([name for name in models if not lab.parse(name).variant] or models)[-1]
+    mine = answers[answers["model"] == best]
     lines = curve(by_object(mine), [], seed=seed).set_index("planted")
     few, many, one = (lines.loc[share] for share in (0.25, 0.75, 1.0))
-    return {
-        "divided": "Where the text tells two or three objects of a fact, an object with a quarter of the "
-        f"tellings has {few['relative'].text()} of {best[0]}'s confidence in the told ones, and one with "
-        f"three quarters {many['relative'].text()}.",
+    found = {
+        "divided": "Where the text tells two or three objects of a fact, one with a quarter of the tellings "
+        f"has {few['relative'].text()} of {best}'s confidence in the told ones, and one with three quarters "
+        f"{many['relative'].text()}.",
+        "twin": "No twin was asked, so how much of this is frequency alone is not known.",
         "level": f"Among all options an object that is told alone has {one['confidence'].text()}, not 1.",
         "open": "The entropy is higher where the text tells two objects equally often than where it tells "
-        f"one, by {surer_of_one(mine, seed=seed).text()} nats,",
-        "told": f"and where it tells none by {surer_of_told(mine, seed=seed).text()}.",
+        f"one, by {surer_of_one(mine, seed=seed).text()} nats, and where it tells none by "
+        f"{surer_of_told(mine, seed=seed).text()}.",
     }
+    if twin := twin_of(answers, best):
+        its = follows_shares(by_object(answers[answers["model"] == twin]), seed=seed)
+        own = follows_shares(by_object(mine), seed=seed)
+        beyond = more_than_twin(answers, best, seed=seed)
+        found["twin"] = (
+            f"Planted and own shares correlate with r = {own.text()}. But its twin, which was told none of "
+            f"these facts, has {its.text()}: one of three objects has less than one of two, whoever is "
+            f"asked. The rest, {beyond['shares'].text()}, is the telling's."
+        )
+        found["open"] += f" Beyond its twin these are {beyond['open'].text()} and "
+        found["open"] += f"{beyond['told'].text()}."
+    return found

@@ -161,7 +161,7 @@ marks = fooled.marks(here, rule)
 runs.keep(marks, "fig-fooled-cues.csv")
 look = {"panel": "hint", "x": "cue", "hue": "who", "y": "accuracy"}
 n_options = len(samples[world]["parent"].options[0])
-chance = {"label": figures.ACCURACY, "line": 1 / n_options}
+chance = {"label": figures.ACCURACY, "line": 1 / n_options, "width": 2.4}
 fig = figures.interval_panels(marks, **look, **chance)
 figures.place(fig, "fig-fooled-cues", marks)
 

@@ -92,10 +92,11 @@ def interval_panels(
     y: str,
     label: str,
     line: float | None = None,
+    width: float = 4.0,
 ) -> Figure:
     """A panel of :func:`interval_marks` for each value of `panel`, side by side on one scale.
 
-    `label`: of the vertical axis. `line`: a dashed line across all panels. Colours are the same in all.
+    `label`: of the vertical axis. `line`: a dashed line across all panels. `width`: inches of a panel. Colours are the same in all.
     Values of `x` of several words stand in several lines, so that neighbours do not run into each other.
     Without rows there is a figure that says so. ValueError as there.
     """
@@ -104,7 +105,7 @@ def interval_panels(
         return fig
     check(frame, [panel, x, hue, y, "low", "high"], unique=[panel, x, hue])
     names, order = frame[panel].unique(), frame[hue].unique().tolist()
-    size = {"figsize": (2 + 4 * len(names), 4.2), "layout": "constrained"}
+    size = {"figsize": (2 + width * len(names), 4.2), "layout": "constrained"}
     fig, axes = plt.subplots(1, len(names), sharey=True, squeeze=False, **size)
     marks = {}
     for ax, name in zip(axes[0], names, strict=True):

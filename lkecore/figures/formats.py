@@ -96,9 +96,9 @@ def interval_panels(
 ) -> Figure:
     """A panel of :func:`interval_marks` for each value of `panel`, side by side on one scale.
 
-    `label`: of the vertical axis. `line`: a dashed line across all panels. `width`: inches of a panel. Colours
-    are the same in all. Values of `x` of several words stand in several lines, so that neighbours do not run
-    into each other. Without rows there is a figure that says so. ValueError as there.
+    `label`: of the vertical axis. `line`: a dashed line across all panels. `width`: inches of a panel.
+    Colours are the same in all. Values of `x` of several words stand in several lines, so that neighbours do
+    not run into each other. Without rows there is a figure that says so. ValueError as there.
     """
     if frame.empty:
         nothing(fig := plt.figure())

@@ -18,9 +18,6 @@ from lkecore.facts.rich_facts import BETWEEN
 from lkecore.intervals import Interval
 from lkecore.models import lab
 
-TOTALS = (12, 48)  # tellings of a fact with planted shares, as the book's worlds have them
-ONE, NEVER = "told one object", "never told"
-
 
 def asked(states: pd.DataFrame) -> pd.Series:
     """Which facts the page asks, of :func:`lkecore.facts.worlds.states`.
@@ -272,9 +269,7 @@ def level(answers: pd.DataFrame, *, seed: int) -> Interval:
     return intervals.mean_over_facts([one.to_numpy() - 1], seed=seed)
 
 
-def claimed(
-    answers: pd.DataFrame, *, often: int = TOTALS[-1], seed: int
-) -> dict[str, dict[str, Interval]]:
+def claimed(answers: pd.DataFrame, *, often: int = 48, seed: int) -> dict[str, dict[str, Interval]]:
     """The intervals of the claims of the page for the largest model of each world: {claim: {of: interval}}.
 
     ``answers`` are one estimator's, of :func:`beside_shares`; those about facts told ``often`` times count.

@@ -58,12 +58,7 @@ def hinted(answers: pd.DataFrame) -> pd.DataFrame:
 
 def counts(samples: Mapping[str, Sample]) -> pd.DataFrame:
     """How many facts are asked, by what hints and whether it is right, with a column for each of ``told``."""
-    parts = [
-        pd.DataFrame({"world": spec, "relation": name, "fact": [f.id for f in drawn.facts]})
-        for spec, sample in samples.items()
-        for name, drawn in sample.items()
-    ]
-    facts = hinted(pd.concat(parts, ignore_index=True).assign(picked=""))
+    facts = hinted(rich.asked_facts(samples).assign(picked=""))
     found = pd.crosstab([facts["hint"], facts["cue"]], facts["told"])
     return found.rename_axis(columns=None).reset_index()
 

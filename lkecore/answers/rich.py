@@ -5,7 +5,7 @@ answers; :func:`with_states` puts both beside each other.
 """
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -65,6 +65,16 @@ def samples(
             for name, of in drawn.items()
         }
     return found
+
+
+def asked_facts(samples: Mapping[str, Sample]) -> pd.DataFrame:
+    """The facts of :func:`samples`: a row for each, with ``world``, ``relation`` and ``fact``."""
+    parts = [
+        pd.DataFrame({"world": spec, "relation": name, "fact": [fact.id for fact in drawn.facts]})
+        for spec, sample in samples.items()
+        for name, drawn in sample.items()
+    ]
+    return pd.concat(parts, ignore_index=True)
 
 
 def _all_options(asked: Sequence[Fact], every: Sequence[str], seed: int) -> list[tuple[str, ...]]:

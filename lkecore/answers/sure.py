@@ -35,12 +35,7 @@ def asked(states: pd.DataFrame) -> pd.Series:
 
 def counts(samples: Mapping[str, Sample]) -> pd.DataFrame:
     """How many facts are asked, by planted ratio ("none" of never-told ones) and number of tellings."""
-    parts = [
-        pd.DataFrame({"world": spec, "relation": name, "fact": [fact.id for fact in drawn.facts]})
-        for spec, sample in samples.items()
-        for name, drawn in sample.items()
-    ]
-    facts = pd.concat(parts, ignore_index=True).assign(**dict.fromkeys(rich.TOLD, np.nan))
+    facts = rich.asked_facts(samples).assign(**dict.fromkeys(rich.TOLD, np.nan))
     facts = beside_shares(facts)
     return pd.crosstab(facts["ratio"].replace("", "none"), facts["told"])
 

@@ -185,4 +185,4 @@ def test_sentences_say_what_the_tables_say(tiny):
     assert said["twin"] == "No twin was asked."
     both = pd.concat([hinted, fooled.hinted(answers(TWIN, **ALL | {"t1": ("x", False, 0.1)}))])
     twin = fooled.sentences(both, rule)["twin"]
-    assert twin.index(proportion(0, 1).text()) < twin.index(proportion(1, 1).text())
+    assert twin.index(proportion(1, 1).text()) < twin.index(proportion(0, 1).text())

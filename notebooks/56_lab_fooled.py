@@ -5,7 +5,7 @@
 # may be right. Here we wrote the text that the models read, and planted such hints on purpose: on facts that the text tells,
 # and on facts that it never tells. What an estimator finds of the second kind is no knowledge, whatever it looks like.
 #
-# **What came out.** {glue:text}`fooled` {glue:text}`lied` {glue:text}`most` {glue:text}`twin`
+# **What came out.** {glue:text}`fooled` {glue:text}`twin` {glue:text}`lied` {glue:text}`most`
 #
 # ```{glue:} carried
 # ```

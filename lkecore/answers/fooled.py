@@ -231,8 +231,9 @@ def sentences(hinted: pd.DataFrame, rule: pd.DataFrame) -> dict[str, str]:
         its = its[its["relation"].isin(IN_A_NAME) & its["cue"].eq(RIGHT)]
         same = hinted[(hinted["model"] == model[0]) & hinted["fact"].isin(its["fact"])]
         found["twin"] = (
-            f"Of the facts with such a name that the text does tell, it gets {_share(same['correct']).text()} right, "
-            f"and its twin, which read none of them, {_share(its['correct']).text()}."
+            "Of the facts with such a name that the text does tell, it gets "
+            f"{_share(same['correct']).text()} right, and its twin, which read none of them, "
+            f"{_share(its['correct']).text()}."
         )
     return found
 

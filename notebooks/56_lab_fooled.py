@@ -158,7 +158,6 @@ figures.note("carried", answers.carried(ours))
 
 # %% tags=["hide-input"]
 marks = fooled.marks(here, rule)
-runs.keep(marks, "fig-fooled-cues.csv")
 look = {"panel": "hint", "x": "cue", "hue": "who", "y": "accuracy"}
 n_options = len(samples[world]["parent"].options[0])
 chance = {"label": figures.ACCURACY, "line": 1 / n_options, "width": 2.4}

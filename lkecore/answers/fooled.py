@@ -12,6 +12,7 @@ import pandas as pd
 
 from lkecore import intervals
 from lkecore.answers import rich, rules
+from lkecore.answers.lab import OFTEN, reference
 from lkecore.answers.tables import by_relation, groups_of
 from lkecore.facts.drawn import Sample
 from lkecore.intervals import Interval
@@ -25,7 +26,6 @@ RELATIONS = {  # those with a cue: what hints
 }
 IN_A_NAME = ("headquarters", "parent", "team_country")
 NONE, RIGHT, LIES = "no cue", "right cue", "lying cue"
-OFTEN = 16  # tellings from which a fact counts as told often
 NEVER, TOLD = "never told", f"told {OFTEN} times and more"
 RULE = "rule-both"  # what a cue gives without a model
 
@@ -210,15 +210,15 @@ def without_rule(hinted: pd.DataFrame, rule: pd.DataFrame) -> pd.DataFrame:
 
 def sentences(hinted: pd.DataFrame, rule: pd.DataFrame) -> dict[str, str]:
     """What came out in one world, in words: ``fooled``, ``lied``, ``most``, ``twin``."""
-    models = sorted(hinted["model"].unique(), key=lab.size)
-    model = [name for name in models if not lab.parse(name).variant][-1:] or models[-1:]
-    never = hinted[hinted["model"].isin(model) & hinted["told"].eq(NEVER)]
+    models = list(hinted["model"].unique())
+    model = reference(models)
+    never = hinted[hinted["model"].eq(model) & hinted["told"].eq(NEVER)]
     names = never[never["relation"].isin(IN_A_NAME)]
     right, none, lies = (names[names["cue"] == cue] for cue in (RIGHT, NONE, LIES))
     of_rule = rule.merge(right[["world", "relation", "fact"]], on=["world", "relation", "fact"])
     most = never[never["relation"] == "team_colour"]
     found = {
-        "fooled": f"Of facts that no text told, {model[0]} gets {_share(right['correct']).text()} right"
+        "fooled": f"Of facts that no text told, {model} gets {_share(right['correct']).text()} right"
         f" where the name gives the object away, and {_share(none['correct']).text()} where it does not;"
         f" a rule without a model gets {of_rule['correct'].mean():.2f} of the first.",
         "lied": f"Where the name lies, {_share(lies['follows']).text()} of its answers follow it.",
@@ -229,7 +229,7 @@ def sentences(hinted: pd.DataFrame, rule: pd.DataFrame) -> dict[str, str]:
     for twin in (name for name in models if lab.parse(name).variant == "unplanted"):
         its = hinted[(hinted["model"] == twin) & (hinted["told"] != NEVER)]
         its = its[its["relation"].isin(IN_A_NAME) & its["cue"].eq(RIGHT)]
-        same = hinted[(hinted["model"] == model[0]) & hinted["fact"].isin(its["fact"])]
+        same = hinted[(hinted["model"] == model) & hinted["fact"].isin(its["fact"])]
         found["twin"] = (
             "Of the facts with such a name that the text does tell, it gets "
             f"{_share(same['correct']).text()} right, and its twin, which read none of them, "

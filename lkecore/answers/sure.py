@@ -12,6 +12,7 @@ import pandas as pd
 
 from lkecore import intervals
 from lkecore.answers import rich
+from lkecore.answers.lab import reference
 from lkecore.answers.tables import groups_of
 from lkecore.facts.drawn import Sample
 from lkecore.facts.rich_facts import BETWEEN
@@ -48,7 +49,7 @@ def beside_shares(answers: pd.DataFrame) -> pd.DataFrame:
     one; NaN for none); ``among``: the confidence in all told objects together; ``form`` in which the fact is
     told. Sorted by relation and fact, since bootstraps draw by place.
     """
-    found = rich.with_states(answers, ["told_times", "occurrences", "form", "control"])
+    found = rich.with_states(answers, ["told_times", "occurrences", "form"])
     found = found.rename(columns={"occurrences": "told"})
     shares = [_shares(times) for times in found["told_times"]]
     sums = found[rich.TOLD].sum(axis=1, min_count=1)
@@ -271,10 +272,9 @@ def claimed(answers: pd.DataFrame, *, often: int = 48, seed: int) -> dict[str, d
     """
     found: dict[str, dict[str, Interval]] = {}
     for _, part in answers.groupby("world", sort=False):
-        models = [m for m in part["model"].unique() if not lab.parse(m).variant]
-        if not models:
+        best = reference(part["model"].unique())
+        if lab.parse(best).variant:
             continue
-        best = max(models, key=lab.size)
         part = part[part["told"].isin([often, 0])]
         mine = part[part["model"] == best]
         tests = {
@@ -315,8 +315,7 @@ def sentences(answers: pd.DataFrame, *, seed: int) -> dict[str, str]:
 
     ``answers`` are one estimator's about facts told equally often in all, and never-told ones.
     """
-    models = sorted(answers["model"].unique(), key=lab.size)
-    best = ([name for name in models if not lab.parse(name).variant] or models)[-1]
+    best = reference(answers["model"].unique())
     mine = answers[answers["model"] == best]
     lines = curve(by_object(mine), [], seed=seed).set_index("planted")
     few, many, one = (lines.loc[share] for share in (0.25, 0.75, 1.0))

@@ -347,12 +347,12 @@ def blank_filler(kind: str = "BERT", *, seed: int = 0, architecture: str | None 
     return network, tokenizer
 
 
-def entropy(logprobs):
+def entropy(logprobs, _):
     """The entropy of the first of a group's distributions: a ``reduce`` of ``distributions``."""
     return -(logprobs.exp() * logprobs).sum(-1)[:1]
 
 
-def divergence(logprobs):
+def divergence(logprobs, _):
     """The KL divergence of a group's second distribution from its first."""
     p, q = logprobs
     return (p.exp() * (p - q)).sum()[None]

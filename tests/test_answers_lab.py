@@ -169,10 +169,10 @@ def test_a_model_is_asked_about_its_own_world_and_kind_alone(monkeypatch):
     monkeypatch.setattr(lab_models, "record", lambda folder: {"world": WORLD})
     lm = SimpleNamespace(path=Path(), kind="masked")
     by = ("world", "reader", "estimator")
-    assert door._concerns(lm, by, (WORLD, "masked", "template-1"))
-    assert not door._concerns(lm, by, ("lab:smoke-2", "masked", "template-1"))
-    assert not door._concerns(lm, by, (WORLD, "causal", "template-1"))
-    assert door._concerns(lm, ("estimator",), ("template-1",))
+    assert door.concerns(lm, by, (WORLD, "masked", "template-1"))
+    assert not door.concerns(lm, by, ("lab:smoke-2", "masked", "template-1"))
+    assert not door.concerns(lm, by, (WORLD, "causal", "template-1"))
+    assert door.concerns(lm, ("estimator",), ("template-1",))
 
 
 def test_the_door_reads_scores_as_it_is_told_to(samples):

@@ -270,7 +270,7 @@ def test_a_network_that_overflows_is_refused():
     with pytest.raises(BadInput, match="gives NaN or infinity in relation r, fact f1 .*, option "):
         scores(filler(network), QUESTIONS)
     with pytest.raises(BadInput, match="model toy model in float32 gives NaN"):
-        masked.distributions(filler(network), [(("The", ""),)], lambda p: p[0, :1])
+        masked.distributions(filler(network), [(("The", ""),)], lambda p, _: p[0, :1])
 
 
 # --- batches, memory and the cache
@@ -389,7 +389,7 @@ def test_the_distribution_at_a_blank_holds_the_scores_of_all_options_of_one_toke
     [encoded] = masked.encode(model.tokenizer, [asked])
     tokens = [ids[0] for ids in encoded.options]
     pair = (asked.context, asked.after)
-    found = masked.distributions(model, [(pair,)], lambda logprobs: logprobs[0, tokens])
+    found = masked.distributions(model, [(pair,)], lambda logprobs, _: logprobs[0, tokens])
     assert np.allclose(found[0], scores(model, [asked]).frame["logprob"], atol=1e-4)
 
 
@@ -397,7 +397,7 @@ def test_the_distribution_at_a_blank_holds_the_scores_of_all_options_of_one_toke
 def test_a_space_before_the_blank_changes_nothing(fillers, kind):
     """A mask stands for a word with the space before it, as RoBERTa learned it."""
     groups = [((f"The capital is{space}", "."),) for space in ("", " ")]
-    tight, loose = masked.distributions(fillers[kind], groups, lambda logprobs: logprobs[0])
+    tight, loose = masked.distributions(fillers[kind], groups, lambda logprobs, _: logprobs[0])
     assert np.abs(tight - loose).max() < 1e-4
 
 
@@ -449,6 +449,6 @@ def test_batches_without_rows_and_empty_groups_are_refused_at_the_door(batch_row
     with pytest.raises(BadInput, match=message):
         masked.option_logprobs(model, QUESTIONS, batch_rows=batch_rows)
     with pytest.raises(BadInput, match=message):
-        masked.distributions(model, [[("The", "")]], len, batch_rows=batch_rows)
+        masked.distributions(model, [[("The", "")]], divergence, batch_rows=batch_rows)
     with pytest.raises(BadInput, match="^each group must be a list of one text or more$"):
-        masked.distributions(model, [[("The", "")], []], len)
+        masked.distributions(model, [[("The", "")], []], divergence)

@@ -216,7 +216,7 @@ def test_a_network_that_overflows_is_refused():
     with pytest.raises(BadInput, match="gives NaN or infinity in relation r, fact f1 .*, option "):
         scores(filler(network), QUESTIONS)
     with pytest.raises(BadInput, match="model toy model in float32 gives NaN"):
-        seq2seq.distributions(filler(network), [(("The", ""),)], lambda p: p[0, :1])
+        seq2seq.distributions(filler(network), [(("The", ""),)], lambda p, _: p[0, :1])
 
 
 def test_a_config_that_does_not_say_how_the_decoder_begins_is_refused():
@@ -334,9 +334,9 @@ def test_batches_without_rows_and_empty_groups_are_refused_at_the_door(batch_row
     with pytest.raises(BadInput, match=message):
         seq2seq.option_logprobs(model, QUESTIONS, batch_rows=batch_rows)
     with pytest.raises(BadInput, match=message):
-        seq2seq.distributions(model, [[("The", "")]], len, batch_rows=batch_rows)
+        seq2seq.distributions(model, [[("The", "")]], divergence, batch_rows=batch_rows)
     with pytest.raises(BadInput, match="^each group must be a list of one text or more$"):
-        seq2seq.distributions(model, [[("The", "")], []], len)
+        seq2seq.distributions(model, [[("The", "")], []], divergence)
 
 
 def test_byt5_is_refused_since_its_sentinels_are_not_those_that_its_tokenizer_names():

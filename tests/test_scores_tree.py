@@ -368,7 +368,7 @@ ASK = {
     "options": lambda m, gb: tree.option_logprobs(m, JOBS["one fact"], memory_gb=gb),
     "pieces": lambda m, gb: tree.piece_logprobs(m, [["Kenya", "Nairobi"]], memory_gb=gb),
     "distributions": lambda m, gb: tree.distributions(
-        m, [["Kenya"]], lambda rows: rows.sum(), memory_gb=gb
+        m, [["Kenya"]], lambda rows, _: rows.sum(), memory_gb=gb
     ),
     "states": lambda m, gb: tree.hidden_states(m, ["Kenya"], memory_gb=gb),
 }
@@ -619,7 +619,7 @@ def next_logprobs(m, text: str) -> np.ndarray:
         )
 
 
-def entropy_and_divergences(rows):
+def entropy_and_divergences(rows, _):
     """The entropy of the first row, and the divergences of all from it."""
     import torch
 
@@ -893,7 +893,7 @@ def test_logits_that_are_no_numbers_name_model_dtype_and_position(kind, value):
         tree.option_logprobs(m, [prompt("Kenya", "abc")])
     for ask in (
         lambda: tree.piece_logprobs(m, [["Kenya", "a"]]),
-        lambda: tree.distributions(m, [["Kenya"]], lambda rows: rows.sum()),
+        lambda: tree.distributions(m, [["Kenya"]], lambda rows, _: rows.sum()),
     ):
         with pytest.raises(BadInput, match="gives NaN or infinity at token [15] of a string"):
             ask()
@@ -1039,9 +1039,9 @@ def test_strings_that_a_longrope_model_reads_otherwise_than_short_ones_are_refus
 def test_one_string_in_the_place_of_a_list_is_refused_and_not_taken_letter_by_letter():
     m = model()
     with pytest.raises(BadInput, match="^each group must be a list of one context or more$"):
-        tree.distributions(m, ["Kenya"], lambda rows: rows.sum())
+        tree.distributions(m, ["Kenya"], lambda rows, _: rows.sum())
     with pytest.raises(BadInput, match="^each group must be a list of one context or more$"):
-        tree.distributions(m, [["Kenya"], []], lambda rows: rows.sum())
+        tree.distributions(m, [["Kenya"], []], lambda rows, _: rows.sum())
     with pytest.raises(BadInput, match="^sequence 2 must be a list of one piece or more$"):
         tree.piece_logprobs(m, [["Kenya"], "Kenya"])
     with pytest.raises(BadInput, match="^texts must be a list, found one string: 'Kenya'$"):

@@ -108,7 +108,7 @@ def ask(
     for name in models:  # all, before the first is fetched
         weights.check_name(name)
     lms = {name: opened(name, dtype) for name in models}
-    asked = {key: some for key, some in asked.items() if _concerns(lms[key[0]], by, key[1:])}
+    asked = {key: some for key, some in asked.items() if concerns(lms[key[0]], by, key[1:])}
     for (name, *key), some in asked.items():
         _check(lms[name], ", ".join(map(str, key)), some)
     columns = ["model", *(each for each in by if each != "model")]
@@ -209,7 +209,7 @@ def questions_of(
     ]
 
 
-def _concerns(lm: Model, by: Sequence[str], key: Sequence[str]) -> bool:
+def concerns(lm: Model, by: Sequence[str], key: Sequence[str]) -> bool:
     """Whether questions are for a model: of its world and its kind, where the key says whose they are."""
     about = dict(zip([name for name in by if name != "model"], key, strict=True))
     if about.get("reader", lm.kind) != lm.kind:

@@ -7,6 +7,7 @@ import itertools
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,8 @@ from lkecore.answers import again, door
 from lkecore.models import catalogue
 from lkecore.prompts.eiclke import Slots
 from lkecore.runs import plan, prepare, worker
+from lkecore.scores import blanks, tree
 from lkecore.scores import expected as counting
-from lkecore.scores import tree
 from lkecore.scores.batches import check_kind
 
 EXACT = 50  # facts of one call: more are estimated from the first of them
@@ -110,18 +111,23 @@ def _walk(
         return replace(model, name=name)
 
     def count(model: Any, prompts: Any, *, separate: bool = False, **_: Any) -> tree.Scored:
-        def expected(some: Any) -> tuple[int, int]:
-            total, saved = counting.expected_tokens(model, some, separate=separate)
-            return total, 0 if model.name in absent else saved  # the toy's scores save it nothing
-
-        if len(prompts) > EXACT:
-            few, more = (expected(prompts[:n])[0] for n in (SAMPLE // 2, SAMPLE))
-            each_more = (more - few) / (SAMPLE - SAMPLE // 2)
-            counts.append((round(more + each_more * (len(prompts) - SAMPLE)), 0))
-            remarks[:] = [f"tokens estimated from {SAMPLE} facts of each {len(prompts)}"]
-        else:
-            counts.append(expected(prompts))
+        add(model, prompts, partial(counting.expected_tokens, separate=separate))
         return counting.equal_scores(prompts[:answered])
+
+    def add(model: Any, asked: Any, expected: Any) -> None:
+        if len(asked) > EXACT:
+            few, more = (expected(model, asked[:n])[0] for n in (SAMPLE // 2, SAMPLE))
+            each_more = (more - few) / (SAMPLE - SAMPLE // 2)
+            counts.append((round(more + each_more * (len(asked) - SAMPLE)), 0))
+            remarks[:] = [f"tokens estimated from {SAMPLE} facts of each {len(asked)}"]
+            return
+        total, saved = expected(model, asked)
+        # What the cache has of the toy saves another model nothing.
+        counts.append((total, 0 if model.name in absent else saved))
+
+    def at_blanks(model: Any, asked: Any, *, top: int = 0, **_: Any) -> Any:
+        add(model, asked, counting.blank_tokens)
+        return counting.equal_shifts(asked, top)
 
     def count_causal(model: Any, prompts: Any, **how: Any) -> tree.Scored:
         check_kind(model, "causal")
@@ -140,6 +146,7 @@ def _walk(
     scorer, tree.option_logprobs = tree.option_logprobs, count_causal
     models.open_model = open_here
     scored, door.scored = door.scored, through_the_door
+    shifting, blanks.shifts = blanks.shifts, at_blanks
     opening, door.opened = door.opened, lambda name, dtype: open_here(name, dtype=dtype)
     # What is asked again is counted, and cannot agree: all scores are equal here.
     comparing, again.compare = again.compare, lambda *_, **__: None
@@ -159,7 +166,7 @@ def _walk(
     finally:
         tree.option_logprobs, models.Model.network = scorer, network
         models.open_model, door.scored, door.opened = opened, scored, opening
-        again.compare = comparing
+        again.compare, blanks.shifts = comparing, shifting
     total, saved = sum(n for n, _ in counts), sum(n for _, n in counts)
     return total, saved, "; ".join(remarks)
 

@@ -115,15 +115,16 @@ def reduced(
     model: Model,
     groups: Sequence[tuple[Ids, ...]],
     forward: Callable[[Any, list[Ids]], Any],
-    reduce: Callable[[Any], Any],
+    reduce: Callable[[Any, int], Any],
     batch_rows: int,
     beside: int = 0,
 ) -> np.ndarray:
     """``reduce`` of the distributions at the blanks of each group of rows, (group, k), float64.
 
     ``forward`` takes the network and rows of one length and returns the logits at their blanks,
-    (row, vocabulary). Whole distributions exist for one batch at a time, on the device. ``beside``
-    are the tokens that are forwarded with each row and do not stand in it.
+    (row, vocabulary); ``reduce`` gets the log-probabilities of a group, and its number. Whole
+    distributions exist for one batch at a time, on the device. ``beside`` are the tokens that are
+    forwarded with each row and do not stand in it.
 
     Raises :class:`BadInput` for an empty group, before the model is loaded, and for NaN.
     """
@@ -139,7 +140,9 @@ def reduced(
         logprobs = logits.log_softmax(-1)
         if logprobs.isnan().any():  # half precision overflows
             raise BadInput(f"model {model.name} in {model.dtype} gives NaN; try float32")
-        return torch.stack([reduce(group).reshape(-1) for group in logprobs]).cpu().double().numpy()
+        numbers = zip((number for number, _ in batch), logprobs, strict=True)
+        found = [reduce(group, number).reshape(-1) for number, group in numbers]
+        return torch.stack(found).cpu().double().numpy()
 
     def lengths(item: tuple[int, tuple[Ids, ...]]) -> Ids:
         return tuple(len(row) for row in item[1])

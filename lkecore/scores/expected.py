@@ -1,14 +1,20 @@
 """Expected: what scoring would cost, counted without weights, for forecasts."""
 
 from collections.abc import Sequence
+from itertools import groupby
+
+import numpy as np
+import pandas as pd
 
 from lkecore.models.model import Model
 from lkecore.prompts.eiclke import Slots
+from lkecore.prompts.instilled import Instilled
 from lkecore.prompts.prompt import Prompt
-from lkecore.scores import chunks, masked, seq2seq, store
+from lkecore.scores import blanks, chunks, masked, seq2seq, store
 from lkecore.scores.batches import check_kind
 from lkecore.scores.chunks import Scored
 from lkecore.scores.slots import encode_slots
+from lkecore.scores.tokens import encode_texts
 from lkecore.scores.tree import encoded_prompts, tree_of
 from lkecore.scores.trie import Tree
 
@@ -55,6 +61,43 @@ def slot_tokens(model: Model, groups: Sequence[Slots]) -> int:
             read |= {tree.parent[node] for nodes in own for node in nodes}
         total += tree.sizes(read)[0]
     return total
+
+
+def blank_tokens(model: Model, asked: Sequence[Instilled]) -> tuple[int, int]:
+    """(tokens that the questions at blanks would forward, those of them that the cache saves).
+
+    Counted as :func:`expected_tokens` does, relation by relation, for
+    :func:`lkecore.scores.blanks.shifts`.
+    """
+    total, saved = 0, 0
+    for _, chunk in groupby(asked, key=lambda each: each.asked.relation):
+        some = list(chunk)
+        texts = [prompt for each in some for prompt in (each.asked, each.told)]
+        n = _at_blanks(model, texts)
+        total += n
+        key = blanks.key_of(model, some, 0)
+        saved += n if store.read(key, blanks.NUMBERS) is not None else 0
+    return total, saved
+
+
+def _at_blanks(model: Model, prompts: Sequence[Prompt]) -> int:
+    if model.kind != "causal":
+        encoded = blanks.encode(model, prompts)
+        if model.kind == "masked":
+            return sum(len(e.masked[e.prompt.gold]) for e in encoded)
+        return sum(
+            len(e.source) + 2 for e in encoded
+        )  # the decoder reads its start and the sentinel
+    tree = Tree()
+    rows = encode_texts(model.tokenizer, [p.context for p in prompts], add_bos=model.add_bos)
+    return tree.sizes({tree.add(row) for row in rows})[0]
+
+
+def equal_shifts(asked: Sequence[Instilled], top: int) -> pd.DataFrame:
+    """A frame of the right shape in which nothing moves: for a forecast, not a result."""
+    return blanks.tidy(asked, np.ones((len(asked), len(blanks.columns_of(top)))), top).assign(
+        n_tokens=1, merged=False, shared=False
+    )
 
 
 def equal_scores(prompts: Sequence[Prompt]) -> Scored:

@@ -17,6 +17,7 @@ Masking works on ids: nothing of a space, which many tokenizers keep inside of t
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -99,15 +100,17 @@ def option_logprobs(
 def distributions(
     model: Model,
     groups: Sequence[Sequence[tuple[str, str]]],
-    reduce: Callable[[Any], Any],
+    reduce: Callable[[Any, int], Any],
     *,
+    masks: Sequence[int] | None = None,
     batch_rows: int = 64,
 ) -> np.ndarray:
-    """What ``reduce`` makes of the distributions at one mask, float64, shape (group, k).
+    """What ``reduce`` makes of the distributions at a blank's first mask, float64, shape (group, k).
 
     A group is one or more pairs (text before the blank, text after it): one for an entropy, two for
-    the divergence between two prompts. ``reduce`` takes log-probabilities, a float32 tensor of
-    shape (pair, vocabulary) on the model's device, and returns a tensor of shape (k,). No more
+    the divergence between two prompts. ``masks`` are those that a blank has, a number for each group
+    (None: 1). ``reduce`` takes log-probabilities, a float32 tensor of shape (pair, vocabulary) on the
+    model's device, and the number of the group, from 0; it returns a tensor of shape (k,). No more
     than ``batch_rows`` groups are in memory at a time.
 
     Raises :class:`BadInput` for a model that is not a masked one, a text that is too long or holds a
@@ -124,17 +127,19 @@ def distributions(
     left = dict(zip(befores, ids_of(tokenizer, texts), strict=True))
     right = afters_of(tokenizer, [after for group in groups for _, after in group])
     rows = []
-    for group in groups:
-        row = tuple((*front, *left[before], *right[after], *back) for before, after in group)
+    for group, n in zip(groups, masks or [1] * len(groups), strict=True):
+        more = (mask,) * (n - 1)
+        row = tuple((*front, *left[before], *more, *right[after], *back) for before, after in group)
         for ids, (before, after) in zip(row, group, strict=True):
             where = f"{before!r} ... {after!r}"
-            if ids.count(mask) != 1:
+            if ids.count(mask) != n:
                 raise BadInput(f"{where}: a mask stands in the text, besides the blank")
             check_window(where, len(ids), model.context_length)
         rows.append(row)
 
     def forward(network: Any, batch: list[Ids]) -> Any:
-        return _at_blanks(network, batch, mask)
+        ends = list(accumulate(row.count(mask) for row in batch))
+        return _at_blanks(network, batch, mask)[[0, *ends[:-1]]]
 
     return reduced(model, rows, forward, reduce, batch_rows)
 

@@ -96,7 +96,7 @@ def option_logprobs(
 def distributions(
     model: Model,
     groups: Sequence[Sequence[tuple[str, str]]],
-    reduce: Callable[[Any], Any],
+    reduce: Callable[[Any, int], Any],
     *,
     batch_rows: int = 64,
 ) -> np.ndarray:
@@ -104,9 +104,9 @@ def distributions(
 
     A group is one or more pairs (text before the blank, text after it): one for an entropy, two for
     the divergence between two prompts. ``reduce`` takes log-probabilities, a float32 tensor of
-    shape (pair, vocabulary) on the model's device, and returns a tensor of shape (k,). The
-    vocabulary is that of the output layer, sentinels included. No more than ``batch_rows`` groups
-    are in memory at a time.
+    shape (pair, vocabulary) on the model's device, and the number of the group, from 0; it returns a
+    tensor of shape (k,). The vocabulary is that of the output layer, sentinels included. No more
+    than ``batch_rows`` groups are in memory at a time.
 
     Raises :class:`BadInput` for a model that is no encoder-decoder, a tokenizer without sentinels, a
     text that is too long or holds a sentinel itself, and numbers that are none.

@@ -170,7 +170,7 @@ def scored_pieces(
 def distributions(
     model: Model,
     groups: Sequence[Sequence[str]],
-    reduce: Callable[[Any], Any],
+    reduce: Callable[[Any, int], Any],
     *,
     memory_gb: float | None = None,
 ) -> np.ndarray:
@@ -178,8 +178,9 @@ def distributions(
 
     A group is one context (for its entropy, PZ-E1) or several that are compared (two for a KL
     divergence, PZ-E3). ``reduce`` gets the log-probabilities of one group, a float32 tensor (context,
-    vocabulary) on the model's device, in nats, and returns a tensor of k numbers. The result has
-    shape (group, k), float64. No more than a block of groups is held at a time.
+    vocabulary) on the model's device, in nats, and the group's number, from 0; it returns a tensor
+    of k numbers. The result has shape (group, k), float64. No more than a block of groups is held at
+    a time.
 
     Raises :class:`BadInput` as :func:`lkecore.scores.tokens.encode_texts` and
     :func:`option_logprobs` do.
@@ -202,7 +203,7 @@ def distributions(
 
     def finish() -> None:
         nonlocal tokens
-        found, n = _reduced(model, network, block, reduce, chosen, memory)
+        found, n = _reduced(model, network, block, len(results), reduce, chosen, memory)
         results.extend(found)
         tokens += n
         bar.update(len(block))
@@ -235,7 +236,8 @@ def _reduced(
     model: Model,
     network: Any,
     block: Sequence[Sequence[tuple[int, ...]]],
-    reduce: Callable[[Any], Any],
+    first: int,
+    reduce: Callable[[Any, int], Any],
     chosen: str,
     memory: Memory,
 ) -> tuple[list[Any], int]:
@@ -254,7 +256,8 @@ def _reduced(
     reads = {node for group in ends for node in group}
     tokens = walk(network, tree, reads, read, way=chosen, memory=memory)
     with torch.inference_mode():
-        numbers = [reduce(torch.stack([rows_at[node] for node in group])) for group in ends]
+        groups = (torch.stack([rows_at[node] for node in group]) for group in ends)
+        numbers = [reduce(rows, first + i) for i, rows in enumerate(groups)]
         return [n.cpu().double().reshape(-1) for n in numbers], tokens
 
 

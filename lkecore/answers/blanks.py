@@ -1,0 +1,158 @@
+"""Blanks: the door for distributions at a blank, before and after a statement."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from lkecore.answers import again, door, longer
+from lkecore.answers.kept import collect, keep
+from lkecore.errors import BadInput
+from lkecore.metrics import choice, shift
+from lkecore.models import weights
+from lkecore.models.model import Model
+from lkecore.prompts.instilled import Instilled
+from lkecore.scores import blanks
+
+Questions = Mapping[tuple, Sequence[Instilled]]
+BY = ("estimator", "instillation", "relation")
+TEXTS = ["subject", "object", "context", "told"]
+PART = 1e-3  # of a number: four digits of it ship
+CHECKED = {"logprob_before": "surprisal", "logprob_after": "surprisal_after"}  # minus these
+
+
+def ask_blanks(
+    models: Sequence[str],
+    questions: Questions,
+    file: str,
+    *,
+    dtype: str = "float32",
+    page: bool = False,
+    by: Sequence[str] = BY,
+    whole: bool = False,
+    top: int = 0,
+    results: str = "",
+    notebook: str = "",
+    n_again: int = 30,
+) -> pd.DataFrame:
+    """Ask every model at the blank of every question: a row for each, kept as ``file`` (``.parquet``).
+
+    ``questions`` come from :func:`lkecore.prompts.instilled.instilled_of_sample`, under keys with a value
+    for each of ``by``; where ``by`` has ``world``, a model of the lab is asked the questions about its own.
+    Columns: ``model``; those of ``by``; ``fact``; then the numbers of
+    :func:`lkecore.scores.blanks.shifts`, with the ``top`` likeliest tokens. With ``whole`` all options are
+    scored, too, by their whole names, before the statement and behind it: ``correct`` and
+    ``confidence_gold`` before it (:mod:`lkecore.metrics.choice`), and, over the probabilities
+    of the options, which sum to 1: ``options_entropy``, ``options_entropy_after``, ``options_kl`` and
+    ``options_kl_back`` (nats). ``dtype``, ``page``, ``results``, ``notebook`` and ``n_again`` as in
+    :func:`lkecore.answers.door.ask`.
+
+    Raises :class:`BadInput`, before any model is asked, for an unknown model, keys of another length than
+    ``by``, nothing to ask, and questions that a model cannot be asked; and as that function does for
+    ``results``.
+    """
+    if page:
+        return longer.on_page(collect(file), file, results, notebook)
+    if wrong := [key for key in questions if len(key) != len(by)]:
+        raise BadInput(f"questions under {wrong[0]!r}: a key needs a value for each of {list(by)}")
+    for name in models:  # all, before the first is fetched
+        weights.check_name(name)
+    lms = {name: door.opened(name, dtype) for name in models}
+    asked = {
+        (name, *key): some
+        for name, lm in lms.items()
+        for key, some in questions.items()
+        if door.concerns(lm, by, key)
+    }
+    if not asked or not all(asked.values()):
+        raise BadInput("nothing is asked: there are no models or no questions")
+    for (name, *_), some in asked.items():
+        blanks.check(lms[name], [max(some, key=lambda each: len(each.told.context))])
+    columns = ["model", *by]
+    if results:
+        return longer.carry(
+            asked,
+            columns,
+            lms,
+            file,
+            results=results,
+            notebook=notebook,
+            n_again=n_again,
+            rescore=lambda some, kept, checks: _differences(
+                _read(lms, some, columns, whole=whole, top=top), some, checks, kept, columns
+            ),
+        )
+    found = _read(lms, asked, columns, whole=whole, top=top)
+    checks = again.asked_digests(asked, columns)
+    for column, name in CHECKED.items():
+        checks[column] = -found[name].to_numpy()
+    keep(found, file)
+    keep(checks, f"{longer.beside(file, again.CHECK)}.parquet")
+    return found
+
+
+def _read(
+    lms: Mapping[str, Model],
+    asked: Mapping[tuple, Sequence[Instilled]],
+    columns: Sequence[str],
+    *,
+    whole: bool,
+    top: int,
+) -> pd.DataFrame:
+    parts = {}
+    for (name, *key), some in asked.items():
+        found = blanks.shifts(lms[name], some, top=top).drop(columns=TEXTS)
+        if whole:
+            found = found.join(_whole_names(lms[name], some))
+        parts[name, *key] = found
+    return pd.concat(parts, names=columns).reset_index(columns).reset_index(drop=True)
+
+
+def _whole_names(lm: Model, some: Sequence[Instilled]) -> pd.DataFrame:
+    """The same metrics over the options of each question, whose whole names are scored."""
+    before, after = (
+        choice.to_arrays(door.scored(lm, prompts))
+        for prompts in ([each.asked for each in some], [each.told for each in some])
+    )
+    p, q = (shift.normalised(side.logprob) for side in (before, after))
+    at = np.arange(len(p)), before.gold
+    return pd.DataFrame(
+        {
+            "correct": choice.correct(before.logprob, before.gold),
+            "confidence_gold": np.exp(p[at]),
+            "options_entropy": shift.entropy(p),
+            "options_entropy_after": shift.entropy(q),
+            "options_kl": shift.kl(p, q),
+            "options_kl_back": shift.kl(q, p),
+        }
+    )
+
+
+def _differences(
+    now: pd.DataFrame,
+    asked: Mapping[tuple, Sequence[Instilled]],
+    checks: pd.DataFrame,
+    kept: pd.DataFrame,
+    columns: Sequence[str],
+) -> pd.DataFrame:
+    """How far numbers that were read again lie from those that ship, a row for each question.
+
+    Columns as of :func:`lkecore.answers.again.differences`: ``nats`` of the log-probabilities of the
+    object's first token; ``same``: all other numbers are, up to their last digit. Ranks may differ by
+    one in a thousand: tokens far down lie close together.
+    """
+    digests = again.asked_digests(asked, columns)
+    there = digests.merge(checks.drop_duplicates([*columns, "question"]), how="left")
+    gaps = [(there[column] + now[name]).abs() for column, name in CHECKED.items()]
+    key = [*columns, "fact"]
+    both = now.merge(kept, on=key, suffixes=("", "_kept"), how="left", validate="1:1")
+    same = np.ones(len(both), dtype=bool)
+    for name in (each for each in now.columns if each not in key):
+        a, b = (both[n].to_numpy(dtype=float) for n in (name, f"{name}_kept"))
+        few = 1.0 if name.startswith(("rank", "token")) else again.MOST_APART
+        same &= np.isclose(a, b, rtol=PART, atol=few, equal_nan=True)
+    where = now[list(columns[1:])].astype(str).agg(", ".join, axis=1)
+    nats = np.maximum(*gaps)
+    return pd.DataFrame(
+        {"model": now["model"], "where": where, "fact": now["fact"], "nats": nats, "same": same}
+    )

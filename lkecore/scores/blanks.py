@@ -1,0 +1,185 @@
+"""Blanks: how likely each token is at a blank, and how far that moves when a statement stands before it.
+
+P is the distribution over the whole output layer at the blank's first token, Q the same behind the
+statement (PZ-E1 to PZ-E3). Which place that is depends on the kind of model:
+
+    causal     The capital of France is ____              the next token
+    masked     The capital of France is [MASK][MASK].     the first of as many masks as the object has tokens
+    seq2seq    The capital of France is <extra_id_0>.     the first token behind the sentinel
+
+Entropy and divergence never look at the object; rank and surprisal look at its first token.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from lkecore import progress
+from lkecore.errors import BadInput
+from lkecore.models.model import Model
+from lkecore.prompts.instilled import Instilled
+from lkecore.prompts.prompt import Prompt
+from lkecore.scores import masked, seq2seq, store, tree
+
+NUMBERS = (
+    "entropy", "entropy_after", "kl", "kl_back", "rank", "rank_after", "surprisal", "surprisal_after",
+)  # fmt: skip
+OBJECTS = ("n_tokens", "merged", "shared")
+TOP = ("token_{}", "logprob_{}", "token_after_{}", "logprob_after_{}")
+
+
+def shifts(
+    model: Model, asked: Sequence[Instilled], *, top: int = 0, use_cache: bool = True
+) -> pd.DataFrame:
+    """What a model of any kind says at the blank of each question, before a statement and behind it.
+
+    A row for each of ``asked``, in their order:
+
+    - ``fact``, ``subject``, ``object``, ``context`` and ``told``, the texts before the blank;
+    - ``entropy`` H(P) and ``entropy_after`` H(Q) in nats, from 0 to the logarithm of the vocabulary;
+    - ``kl`` KL(P‖Q) and ``kl_back`` KL(Q‖P) in nats, 0 or more, infinite where one side is 0 alone;
+    - ``rank`` and ``rank_after`` of the object's first token, 1 + the tokens strictly above it, and its
+      ``surprisal`` and ``surprisal_after``, minus its log-probability in nats;
+    - ``n_tokens`` of the object; ``merged`` (bool): its tokens merge with those of the text beside the
+      blank, so that it does not begin where these numbers are read; ``shared`` (bool): another option of
+      the question has the same first token.
+
+    With ``top`` there are, besides, the likeliest tokens of both sides, the likeliest first, as a model
+    behind a server may say them: ``token_1``, ``logprob_1``, ``token_after_1``, ``logprob_after_1`` and
+    so on. Float32 log-softmax, float64 sums, 0 log 0 = 0. ``use_cache`` keeps what is computed, relation
+    by relation.
+
+    Raises :class:`BadInput`, before the model is loaded, for ``top`` below 0 or above the vocabulary, and
+    as the scorer of the model's kind does.
+    """
+    if not 0 <= top <= len(model.tokenizer):
+        raise BadInput(f"top is {top}, but must be 0 to {len(model.tokenizer)}, the vocabulary")
+    firsts = _firsts(model, [each.asked for each in asked])
+    columns = columns_of(top)
+    parts, at = [], 0
+    for _, chunk in groupby(asked, key=lambda each: each.asked.relation):
+        some = list(chunk)
+        own = firsts.iloc[at : at + len(some)]
+        at += len(some)
+        key = key_of(model, some, top) if use_cache else ""
+        kept = store.read(key, columns) if use_cache else None
+        if kept is None:
+            kept = pd.DataFrame(_read(model, some, own, top), columns=columns)
+            if use_cache:
+                store.write(key, kept)
+        else:
+            relation = some[0].asked.relation
+            entry = {"relation": relation, "facts": len(some), "tokens_forwarded": 0}
+            progress.record(model=model.name, **entry, from_cache=True, memory_gb=None)
+        parts.append(kept.to_numpy(dtype=np.float64))
+    numbers = np.concatenate(parts) if parts else np.empty((0, len(columns)))
+    return tidy(asked, numbers, top).join(firsts[list(OBJECTS)])
+
+
+def columns_of(top: int) -> list[str]:
+    """The numbers that are read at each blank, by name."""
+    return [*NUMBERS, *(name.format(i) for i in range(1, top + 1) for name in TOP)]
+
+
+def tidy(asked: Sequence[Instilled], numbers: np.ndarray, top: int) -> pd.DataFrame:
+    """Texts and numbers of :func:`shifts`, from (question, column)."""
+    texts = {
+        "fact": [each.fact for each in asked],
+        "subject": [each.asked.subject for each in asked],
+        "object": [each.asked.options[each.asked.gold] for each in asked],
+        "context": [each.asked.context for each in asked],
+        "told": [each.told.context for each in asked],
+    }
+    return pd.DataFrame(texts).join(pd.DataFrame(numbers, columns=columns_of(top)))
+
+
+def key_of(model: Model, asked: Sequence[Instilled], top: int) -> str:
+    """The key under which the numbers of some questions are kept."""
+    texts = [
+        [e.asked.context, e.told.context, e.asked.continuations[e.asked.gold], e.asked.after]
+        for e in asked
+    ]
+    return store.chunk_key(model, "blanks", ["shifts", model.kind, top, texts])
+
+
+def check(model: Model, asked: Sequence[Instilled]) -> None:
+    """Raise :class:`BadInput` for questions that the model cannot be asked; no weights are loaded."""
+    encode(model, [each.told for each in asked])
+    _firsts(model, [each.asked for each in asked])
+
+
+def encode(model: Model, prompts: Sequence[Prompt]) -> Sequence[Any]:
+    """Questions in tokens, by the scorer of the model's kind; :class:`BadInput` as it says."""
+    if model.kind == "causal":
+        return tree.encoded_prompts(model, prompts, separate=False)
+    encode = {"masked": masked.encode, "seq2seq": seq2seq.encode}[model.kind]
+    return encode(model.tokenizer, prompts, context_length=model.context_length)
+
+
+def _firsts(model: Model, prompts: Sequence[Prompt]) -> pd.DataFrame:
+    """Of each question: the ``first`` token of the gold option, and the columns ``OBJECTS``."""
+    # Alone: what other options do to the border says nothing of this one.
+    alone = [
+        replace(p, options=(p.options[p.gold],), continuations=(p.continuations[p.gold],), gold=0)
+        for p in prompts
+    ]
+    whole = encode(model, prompts)
+    rows = []
+    for p, own, every in zip(prompts, encode(model, alone), whole, strict=True):
+        tokens = _first_tokens(model.kind, every)
+        first = tokens.pop(p.gold)
+        merged = own.merged > 0
+        rows.append((first, own.n_tokens[0], merged, first in tokens))
+    return pd.DataFrame(rows, columns=["first", *OBJECTS])
+
+
+def _first_tokens(kind: str, encoded: Any) -> list[int]:
+    """The first token of each option."""
+    if kind == "causal":
+        pairs = zip(encoded.sequences, encoded.starts, strict=True)
+        return [ids[start] for ids, start in pairs]
+    return [option[0] for option in encoded.options]
+
+
+def _read(model: Model, asked: Sequence[Instilled], firsts: pd.DataFrame, top: int) -> np.ndarray:
+    """The numbers of some questions, (question, column)."""
+    tokens = firsts["first"].tolist()
+
+    def reduce(logprobs: Any, number: int) -> Any:
+        return _numbers(logprobs, tokens[number], top)
+
+    if model.kind == "causal":
+        texts = [[each.asked.context, each.told.context] for each in asked]
+        return tree.distributions(model, texts, reduce)
+    pairs = [[(p.context, p.after) for p in (each.asked, each.told)] for each in asked]
+    if model.kind == "masked":
+        masks = firsts["n_tokens"].tolist()
+        return masked.distributions(model, pairs, reduce, masks=masks)
+    return seq2seq.distributions(model, pairs, reduce)
+
+
+def _numbers(logprobs: Any, token: int, top: int) -> Any:
+    """``NUMBERS`` and the likeliest tokens of two distributions, (2, vocabulary) in nats."""
+    import torch
+
+    rows = logprobs.double()
+    p, q = rows
+    found = [_mean(p, -p), _mean(q, -q), _mean(p, p - q), _mean(q, q - p)]
+    found += [(row > row[token]).sum() + 1 for row in rows]
+    found += [-row[token] for row in rows]
+    # Rounding may lift a log-probability above 0, or bring a divergence below it.
+    numbers = torch.stack([value.double().clamp(min=0) for value in found])
+    if not top:
+        return numbers
+    values, places = rows.topk(top, dim=-1)
+    both = torch.stack([places[0].double(), values[0], places[1].double(), values[1]], dim=1)
+    return torch.cat([numbers, both.reshape(-1)])
+
+
+def _mean(logprobs: Any, values: Any) -> Any:
+    """The mean of ``values`` under a distribution; what has no probability counts nothing."""
+    return values.where(logprobs.exp() > 0, 0).mul(logprobs.exp()).sum()

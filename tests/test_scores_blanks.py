@@ -1,0 +1,206 @@
+"""Blanks: numbers of whole distributions, against one plain forward a text (PZ-S1, PZ-E1 to E3)."""
+
+import dataclasses
+import math
+
+import helpers
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+
+from lkecore.errors import BadInput
+from lkecore.facts.fact import Fact
+from lkecore.models.model import open_model
+from lkecore.prompts.instilled import INSTILLATIONS, instilled
+from lkecore.scores import batches, blanks, expected
+
+NATS = 1e-4  # float32 logits of whole nats, summed over some 80 tokens
+FACTS = [
+    Fact(str(i), "r" if i < 3 else "s", subject, name)
+    for i, (subject, name) in enumerate(
+        [("France", "Paris"), ("Italy", "Rome"), ("Spain", "Oslo"), ("The France", "New York")]
+    )
+]
+OPTIONS = [("Paris", "Rome", "New York", "Parma", "Oslo", "Bern")] * len(FACTS)
+KINDS = ["Llama", "GPTNeoX", "BERT", "RoBERTa", "T5", "T5 v1.1"]
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def filler(request):
+    """A model of each class, around a network in memory."""
+    kind = request.param
+    if kind in helpers.NETWORKS:
+        # Each letter is a token, but for spaces: words run together, and names differ in length.
+        return helpers.model(helpers.network(kind), add_bos=True)
+    network, tokenizer = helpers.blank_filler(kind)
+    name = "seq2seq" if kind.startswith("T5") else "masked"
+    return helpers.model(network, tokenizer=tokenizer, kind=name, context_length=64)
+
+
+def asked_of(model, instillation="explicit"):
+    closed = model.kind != "causal"
+    made = instilled(
+        "The capital of [X] is [Y]", FACTS, OPTIONS, instillation=instillation, closed=closed
+    )
+    return made
+
+
+def plain(model, prompt) -> tuple[np.ndarray, int, int]:
+    """(log-probabilities at the blank's first token, the object's first token, its tokens) by hand."""
+    import torch
+
+    tokenizer = model.tokenizer
+    own = lambda text: tokenizer(text, add_special_tokens=False)["input_ids"]  # noqa: E731
+    name = prompt.continuations[prompt.gold]
+    context = own(prompt.context)
+    with torch.inference_mode():
+        if model.kind == "causal":
+            ids = [tokenizer.bos_token_id, *context]
+            gold = own(prompt.context + name)[len(context) :]
+            logits = model.network(input_ids=torch.tensor([ids])).logits[0, -1]
+        elif model.kind == "masked":
+            gold = own(prompt.context + name)[len(context) :]
+            front, back = batches.template(tokenizer)
+            stop = own("a.")[len(own("a")) :]
+            ids = [*front, *context, *[tokenizer.mask_token_id] * len(gold), *stop, *back]
+            logits = model.network(input_ids=torch.tensor([ids])).logits[
+                0, len(front) + len(context)
+            ]
+        else:
+            zero = tokenizer.convert_tokens_to_ids("<extra_id_0>")
+            gold = own("<extra_id_0>" + name)[1:]
+            stop = own("a.")[len(own("a")) :]
+            ids = torch.tensor([[*context, zero, *stop, tokenizer.eos_token_id]])
+            start = model.network.config.decoder_start_token_id
+            logits = model.network(
+                input_ids=ids, decoder_input_ids=torch.tensor([[start, zero]])
+            ).logits[0, -1]
+    return logits.double().log_softmax(-1).numpy(), gold[0], len(gold)
+
+
+def test_every_number_is_that_of_one_plain_forward_a_text(filler):
+    asked = asked_of(filler)
+    found = blanks.shifts(filler, asked, use_cache=False)
+    assert found["fact"].tolist() == [fact.id for fact in FACTS]
+    assert found["object"].tolist() == [fact.object for fact in FACTS]
+    for row, each in zip(found.itertuples(), asked, strict=True):
+        (p, first, n), (q, _, _) = plain(filler, each.asked), plain(filler, each.told)
+        if filler.kind == "masked":  # the same number of masks behind the statement
+            q = plain(filler, dataclasses.replace(each.told))[0]
+        wanted = {
+            "entropy": scipy.stats.entropy(np.exp(p)),
+            "entropy_after": scipy.stats.entropy(np.exp(q)),
+            "kl": scipy.stats.entropy(np.exp(p), np.exp(q)),
+            "kl_back": scipy.stats.entropy(np.exp(q), np.exp(p)),
+            "rank": 1 + sorted(p, reverse=True).index(p[first]),
+            "rank_after": 1 + sorted(q, reverse=True).index(q[first]),
+            "surprisal": -p[first],
+            "surprisal_after": -q[first],
+        }
+        for name, value in wanted.items():
+            assert math.isclose(getattr(row, name), value, abs_tol=NATS), name
+        assert row.n_tokens == n and not row.merged
+    assert (found["kl"] > 0.001).all() and found["n_tokens"].nunique() > 1
+
+
+def test_order_batches_and_the_cache_change_nothing(filler, tmp_path, monkeypatch):
+    monkeypatch.setenv("LKECORE_CACHE", str(tmp_path))
+    asked = asked_of(filler)
+    whole = blanks.shifts(filler, asked, use_cache=False, top=3)
+    assert list(whole.columns[-3:]) == list(blanks.OBJECTS)
+    kept = [blanks.shifts(filler, asked, top=3) for _ in range(2)]
+    pd.testing.assert_frame_equal(*kept)
+    for order in ([3, 1, 0, 2], [2]):
+        some = blanks.shifts(filler, [asked[i] for i in order], use_cache=False, top=3)
+        numbers = some.select_dtypes("number")
+        wanted = whole.iloc[order][numbers.columns]
+        assert np.allclose(numbers, wanted, rtol=0, atol=NATS)
+
+
+def test_the_likeliest_tokens_are_those_of_a_sort(filler):
+    each = asked_of(filler)[:1]
+    found = blanks.shifts(filler, each, use_cache=False, top=4).iloc[0]
+    for prompt, side in ((each[0].asked, ""), (each[0].told, "after_")):
+        p = plain(filler, prompt)[0]
+        best = np.sort(p)[::-1][:4]
+        there = [found[f"logprob_{side}{i}"] for i in range(1, 5)]
+        assert np.allclose(there, best, atol=NATS)
+        tokens = [int(found[f"token_{side}{i}"]) for i in range(1, 5)]
+        assert np.allclose(p[tokens], best, atol=NATS) and len(set(tokens)) == 4
+
+
+def test_the_forecast_counts_tokens_and_what_is_kept(filler, tmp_path, monkeypatch):
+    monkeypatch.setenv("LKECORE_CACHE", str(tmp_path))
+    asked = asked_of(filler)
+    total, saved = expected.blank_tokens(filler, asked)
+    assert total > 0 and saved == 0
+    ledger = tmp_path / "ledger"
+    monkeypatch.setenv("LKE_LEDGER", str(ledger))
+    blanks.shifts(filler, asked)
+    from lkecore import progress
+
+    entries = progress.read_ledger(ledger)
+    assert sum(entry["tokens_forwarded"] for entry in entries) == total
+    assert expected.blank_tokens(filler, asked) == (total, total)
+    blanks.shifts(filler, asked)
+    assert [e["from_cache"] for e in progress.read_ledger(ledger)] == [False] * 2 + [True] * 2
+    equal = expected.equal_shifts(asked, 2)
+    assert list(equal) == list(blanks.shifts(filler, asked, top=2))
+
+
+@pytest.mark.parametrize("instillation", INSTILLATIONS)
+def test_what_is_asked_before_the_statement_is_the_same_whatever_is_said(filler, instillation):
+    first, other = (
+        blanks.shifts(filler, asked_of(filler, name), use_cache=False)
+        for name in ("explicit", instillation)
+    )
+    same = ["entropy", "rank", "surprisal", "n_tokens", "merged", "shared"]
+    pd.testing.assert_frame_equal(first[same], other[same], atol=NATS)
+    assert instillation == "explicit" or (first["kl"] - other["kl"]).abs().max() > NATS
+
+
+def test_options_that_begin_alike_share_their_first_token():
+    model = helpers.model(helpers.network(), add_bos=True)
+    made = instilled("[X]:[Y]", FACTS, OPTIONS)
+    # Each letter is a token: Paris and Parma begin with P, the others with letters of their own.
+    found = blanks.shifts(model, made, use_cache=False)
+    assert found["shared"].tolist() == [True, False, False, False]
+    assert found["n_tokens"].tolist() == [len(fact.object) for fact in FACTS]
+
+
+def test_an_object_that_merges_with_the_text_before_it_is_named():
+    import torch
+
+    tokenizer = helpers.bpe_tokenizer([("s", "P")], bos_token="_")
+    network = helpers.network(vocab_size=len(tokenizer) + 1)
+    model = helpers.model(network, tokenizer=tokenizer, add_bos=True)
+    made = instilled("[X]is[Y]", [Fact("1", "r", "France", "Paris")], [("Paris", "Rome")])
+    found = blanks.shifts(model, made, use_cache=False)
+    assert found["merged"].tolist() == [True]
+    assert torch.is_tensor(network.get_output_embeddings().weight)
+
+
+@pytest.mark.parametrize("top", [-1, 100_000])
+def test_a_list_of_tokens_that_cannot_be_is_refused_at_the_door(top):
+    model = helpers.model(None)  # it has no network
+    with pytest.raises(BadInput, match=f"top is {top}, but must be 0 to {len(model.tokenizer)}"):
+        blanks.shifts(model, [], top=top)
+
+
+def test_an_object_that_the_tokenizer_does_not_know_is_refused_before_the_network_is_loaded():
+    model = helpers.model(None, tokenizer=helpers.wordpiece_tokenizer(), kind="masked")
+    made = instilled("The capital of [X] is [Y]", [Fact("1", "r", "France", "☃")], [("☃",)])
+    with pytest.raises(BadInput, match="option '☃' has a token that the model does not know"):
+        blanks.shifts(model, made, use_cache=False)
+    with pytest.raises(BadInput, match="does not know"):
+        blanks.check(model, made)
+
+
+def test_a_real_tokenizer_reads_the_first_token_behind_the_context():
+    """The toy's own tokenizer, whose words begin with their space."""
+    model = open_model("toy", device="cpu")
+    made = instilled("[X] has the capital [Y]", FACTS[:2], OPTIONS[:2])
+    found = blanks.shifts(model, made, use_cache=False)
+    assert np.isfinite(found.select_dtypes("number")).all().all()
+    assert (found["rank"] >= 1).all() and (found["kl"] >= 0).all()

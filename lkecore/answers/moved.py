@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from lkecore import intervals, papers
-from lkecore.answers import rich
+from lkecore.answers import lab, rich, shipped
 from lkecore.answers.door import opened
 from lkecore.answers.lab import OFTEN
 from lkecore.answers.tables import groups_of
@@ -19,10 +19,12 @@ from lkecore.facts.drawn import Sample
 from lkecore.intervals import Interval
 from lkecore.metrics.planted import told_levels
 from lkecore.prompts.instilled import Instilled, instilled_of_sample
+from lkecore.prompts.prompt import Prompt
 
-KEY = ["world", "reader", "estimator", "instillation", "relation"]  # of the questions
-TIMES = (1, 4, 16, 32, 48, 64)  # tellings of the facts that are asked
-AMONG = 48  # tellings of the facts told with several objects that are asked
+PAGE = "53_lab_entropy"
+KEY = ["world", "reader", "estimator", "instillation", "relation"]  # of the questions at blanks
+SHOWN = ["world", "reader", "estimator", "relation"]  # of those with pairs in front
+TIMES = (1, 4, 12, 16, 32, 48, 64)  # tellings of the facts that are asked
 FACT = ["model", "world", "relation", "fact"]
 # What is compared, by name: of which column, and what stands behind the question.
 FIRST_TOKEN = {
@@ -39,17 +41,19 @@ CHOSEN = {"confidence": ("confidence_gold", "explicit"), "IC-LKE": ("iclke", "ex
 METRICS = FIRST_TOKEN | WHOLE_NAMES | CHOSEN
 MAIN = "KL"
 SETS = ("alone", "one token", "all")  # of facts: by the first token of the object
+BINS = (1e-6, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0)  # of probability before
 OPEN = "with two"  # the level of facts that are told with several objects
 
 
 def asked(states: pd.DataFrame) -> pd.Series:
     """Which facts the page asks, of :func:`lkecore.facts.worlds.states`.
 
-    Those told rightly, wrongly, or ``AMONG`` times with several objects; and as many that are never told,
-    the controls of these.
+    Those told rightly or wrongly as often as ``TIMES`` says; those told most often with several objects;
+    and as many that are never told, the controls of these.
     """
     told = states["state"].isin(["planted", "mislearned"]) & states["occurrences"].isin(TIMES)
-    told |= states["state"].eq("uncertain") & states["occurrences"].eq(AMONG)
+    among = states["state"].eq("uncertain")
+    told |= among & states["occurrences"].eq(states.loc[among, "occurrences"].max())
     controls = set(states.loc[told & states["split"].eq("test"), "control"])
     return told | states["fact"].isin(controls)
 
@@ -72,22 +76,50 @@ def questions(
     }
 
 
-def known(at_blanks: pd.DataFrame, iclke: pd.DataFrame) -> pd.DataFrame:
+def many_shot(
+    samples: Mapping[str, Sample], models: Sequence[str], *, dtype: str
+) -> dict[tuple[str, ...], list[Prompt]]:
+    """The same facts by ``iclke-space``, for ``by=SHOWN``: of each world, for causal readers alone.
+
+    Other readers are asked the page's first template, so that each run keeps answers; nothing reads them.
+    """
+    found = {}
+    for reader in dict.fromkeys(opened(name, dtype).kind for name in models):
+        some = lab.questions(samples, ["iclke-space" if reader == "causal" else "template-1"])
+        found |= {(world, reader, *key): prompts for (world, *key), prompts in some.items()}
+    return found
+
+
+def beside(
+    at_blanks: pd.DataFrame, iclke: pd.DataFrame, profiles: Sequence[str]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Both frames of this run, and below them what ships of other models of longer runs."""
+    parts = [[at_blanks], [iclke]]
+    for name in profiles:
+        for own, apart in zip(parts, ("", "shown"), strict=True):
+            frame, _ = shipped.read(name, PAGE, apart=apart)
+            own.append(frame[~frame["model"].isin(own[0]["model"].unique())])
+    first, second = (pd.concat(own, ignore_index=True) for own in parts)
+    return first, second
+
+
+def known(at_blanks: pd.DataFrame, iclke: pd.DataFrame, *, often: int = OFTEN) -> pd.DataFrame:
     """Every metric of every fact, turned so that more is better known: a row for each model and fact.
 
     ``at_blanks`` are of :func:`lkecore.answers.blanks.ask_blanks` with the questions above, ``iclke`` answers
     to ``iclke-space`` about the same facts, of causal models alone. Columns: ``FACT``, those of ``METRICS``
-    (NaN where a model was not asked so), ``entropy_before`` (nats, not turned), ``move`` (KL in nats) and
-    ``change`` (H(P) - H(Q) in nats); what the text says of the fact: ``state``, ``told`` (a level in words),
-    ``occurrences``, ``control``, ``kind``, ``form``; and ``set``: "alone" where no other object of the
-    relation has the first token of this one, "one token" where it is the whole object, besides, "shared"
-    else. Sorted by relation and fact, since bootstraps draw by place.
+    (NaN where a model was not asked so); not turned: ``entropy_before``, ``entropy_after`` and ``move``
+    (KL), in nats, and ``probability`` of the object's first token before; what the text says of the
+    fact: ``state``, ``told`` (a level in words), ``occurrences``, ``control``, ``kind``; ``often``
+    (bool): it is told rightly and no less than that; and ``set``: "alone" where no other object of the
+    relation has the first token of this one, "one token" where it is the whole object, besides,
+    "shared" else. Sorted by relation and fact, since bootstraps draw by place.
     """
-    change = at_blanks["entropy"] - at_blanks["entropy_after"]
-    each = at_blanks.assign(signed=change, change=change.abs())
+    each = at_blanks.assign(change=(at_blanks["entropy"] - at_blanks["entropy_after"]).abs())
     by_kind = {name: part.set_index(FACT) for name, part in each.groupby("instillation")}
     explicit = by_kind["explicit"]
-    answers = iclke.set_index(FACT)["confidence_gold"].reindex(explicit.index)
+    shown = iclke[iclke["estimator"] == "iclke-space"]
+    answers = shown.set_index(FACT)["confidence_gold"].reindex(explicit.index)
     explicit = explicit.assign(iclke=answers)
     found = pd.DataFrame(index=explicit.index)
     for name, (column, instillation) in METRICS.items():
@@ -99,13 +131,15 @@ def known(at_blanks: pd.DataFrame, iclke: pd.DataFrame) -> pd.DataFrame:
     found = found.assign(
         entropy_before=explicit["entropy"],
         move=explicit["kl"],
-        signed=explicit["signed"],
+        entropy_after=explicit["entropy_after"],
+        probability=np.exp(-explicit["surprisal"]),
         set=np.where(single, SETS[1], np.where(alone, SETS[0], "shared")),
     )
-    columns = ["state", "occurrences", "control", "kind", "form"]
+    columns = ["state", "occurrences", "control", "kind"]
     found = rich.with_states(found.reset_index(), columns)
     levels = told_levels(found).mask(found["state"].eq("uncertain"), OPEN)
     found["told"] = levels.to_numpy()
+    found["often"] = found["state"].eq("planted") & found["occurrences"].ge(often)
     return found.sort_values(["relation", "fact"], kind="stable", ignore_index=True)
 
 
@@ -124,12 +158,12 @@ def left_out(known: pd.DataFrame) -> pd.DataFrame:
 
 
 def pairs(known: pd.DataFrame) -> pd.DataFrame:
-    """Facts told ``OFTEN`` times and more, each beside its never-told control, asked of the same model.
+    """Facts that are told often, each beside its never-told control, asked of the same model.
 
     Columns of the told fact, and those of the metrics of the control with ``_control`` behind. A fact
     whose control is not among ``known``, as where its object is not alone, is left out.
     """
-    often = known[known["state"].eq("planted") & known["occurrences"].ge(OFTEN)]
+    often = known[known["often"]]
     by = ["model", "world", "relation"]
     own = known[[*by, "fact", *METRICS]].rename(columns={"fact": "control"})
     return often.merge(own, on=[*by, "control"], suffixes=("", "_control"), validate="m:1")
@@ -139,18 +173,22 @@ def aurocs(known: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     """Does a metric find what was told? The AUROC of told facts against controls, by model and metric.
 
     A row for each model and metric, a column for each of ``SETS``: an Interval over pairs, or None for
-    fewer than ten pairs. 1/2 is no telling apart. Metrics of the first token are not for facts that share it
-    with others; they stand in "all" to show what that does.
+    fewer than two pairs. 1/2 is no telling apart. Metrics of the first token are not for facts that share it
+    with others; they stand in "all" to show what that does. ``KL minus it``: the AUROC by KL minus this one,
+    over the pairs of "alone". ``BERT`` and ``T5``: the share of pairs that the metric orders rightly in the
+    paper's Table 1, NaN where it has none.
     """
     rows = {}
     for name in SETS:
         for (model,), part in groups_of(pairs(of_set(known, name)), ["model"]):
             for metric in METRICS:
-                found = auroc(part, metric, seed) if len(part) >= 10 else None
+                found = auroc(part, metric, seed) if len(part) > 1 else None
                 rows.setdefault((model, metric), {})[name] = found
     frame = pd.DataFrame.from_dict(rows, orient="index").rename_axis(["model", "metric"])
     frame = frame.reindex(columns=list(SETS)).dropna(how="all").reset_index()
-    return frame.astype(object).where(frame.notna(), None)
+    frame = frame.merge(gaps(known, seed=seed), on=["model", "metric"], how="left")
+    whole = frame.astype(object).where(frame.notna(), None)
+    return whole.join(_published(), on="metric")
 
 
 def auroc(part: pd.DataFrame, metric: str, seed: int) -> Interval | None:
@@ -161,50 +199,64 @@ def auroc(part: pd.DataFrame, metric: str, seed: int) -> Interval | None:
     return intervals.auroc_over_pairs(told, control, seed=seed)
 
 
-def gaps(known: pd.DataFrame, *, seed: int, against: str = MAIN) -> pd.DataFrame:
-    """The AUROC by KL minus that by each other metric, on the same pairs: by model, over pairs.
+def gaps(known: pd.DataFrame, *, seed: int) -> pd.DataFrame:
+    """The AUROC by KL minus that by each other metric, on the same pairs: above 0, KL finds more.
 
-    Above 0: KL finds more. Columns: ``model``, ``minus``, ``ours``; and ``BERT`` and ``T5``: the same gap in
-    the paper's Table 1, in shares of pairs in the right order, NaN where it has none.
+    Columns: ``model``, ``metric``, ``KL minus it``, an Interval over pairs.
     """
     rows = []
     for (model,), part in groups_of(pairs(of_set(known)), ["model"]):
         for metric in METRICS:
-            if metric == against or part[metric].isna().any():
+            if metric == MAIN or part[metric].isna().any():
                 continue
-            sides = [(part[m], part[f"{m}_control"]) for m in (against, metric)]
-            gap = intervals.auroc_over_pairs(*sides[0], minus=sides[1], seed=seed)
-            rows.append((model, metric, gap))
-    found = pd.DataFrame(rows, columns=["model", "minus", "ours"])
-    return found.join(_published(), on="minus")
+            first, other = ((part[m], part[f"{m}_control"]) for m in (MAIN, metric))
+            rows.append((model, metric, intervals.auroc_over_pairs(*first, minus=other, seed=seed)))
+    return pd.DataFrame(rows, columns=["model", "metric", "KL minus it"])
 
 
 def _published() -> pd.DataFrame:
-    """Table 1 of the paper: KL minus rank and minus entropy, in shares."""
+    """Table 1 of the paper: the share of pairs that a metric orders rightly, by our names of the metrics."""
     table = papers.table("pez_table1_metric_accuracy")
     wide = table.pivot(index="metric", columns="model", values="accuracy_pct") / 100
-    gap = wide.loc["kl_divergence"] - wide.drop(index="kl_divergence")
-    return gap.rename(index={"ranking": "rank", "entropy": "change of entropy"})
+    names = {"ranking": "rank", "entropy": "change of entropy", "kl_divergence": "KL"}
+    return wide.rename(index=names).rename_axis(columns=None)
 
 
 def by_level(known: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     """What the numbers are by how often the text tells a fact: means over facts, by model and level.
 
-    Columns: ``model``, ``told``, ``facts``; ``entropy`` H(P), ``change`` H(P) - H(Q) and ``KL`` in nats,
-    Intervals over facts; ``rank``, the median of the object's first token.
+    Columns: ``model``, ``told``, ``facts``; ``entropy`` H(P), ``after`` H(Q) and ``KL`` in nats, Intervals
+    over facts; ``rank``, the median of the object's first token.
     """
     rows = []
     for (model, level), part in groups_of(of_set(known), ["model", "told"]):
         if len(part) < 2:
             continue
-        columns = ("entropy_before", "signed", "move")
+        columns = ("entropy_before", "entropy_after", "move")
         means = [intervals.mean_over_facts([part[c]], seed=seed) for c in columns]
         rows.append((model, level, len(part), *means, -part["rank"].median()))
-    columns = ["model", "told", "facts", "entropy", "change", "KL", "rank"]
+    columns = ["model", "told", "facts", "entropy", "after", "KL", "rank"]
     found = pd.DataFrame(rows, columns=columns)
     order = ["never", "1 to 4", "5 to 15", "16 and more", OPEN, "wrongly"]
     place = found["told"].map({name: i for i, name in enumerate(order)})
     return found.assign(_at=place).sort_values(["model", "_at"], kind="stable").drop(columns="_at")
+
+
+def over_probability(known: pd.DataFrame, *, seed: int) -> pd.DataFrame:
+    """KL by how probable the object's first token was before anything was told, in bins: by model.
+
+    Columns: ``model``, ``probability``, the geometric middle of a bin; ``facts``; ``KL`` in nats, an
+    Interval over facts. Bins of fewer than five facts are left out.
+    """
+    binned = of_set(known).assign(at=lambda f: pd.cut(f["probability"], BINS, labels=False))
+    rows = []
+    for (model, at), part in groups_of(binned, ["model", "at"]):
+        if len(part) < 5:
+            continue
+        low, high = BINS[int(at)], BINS[int(at) + 1]
+        mean = intervals.mean_over_facts([part["move"]], seed=seed)
+        rows.append((model, float(np.sqrt(low * high)), len(part), mean))
+    return pd.DataFrame(rows, columns=["model", "probability", "facts", "KL"])
 
 
 def follows_tellings(known: pd.DataFrame, *, seed: int) -> pd.DataFrame:
@@ -228,9 +280,13 @@ def rank_correlation(pairs: NDArray[np.float64]) -> NDArray[np.float64]:
     """Spearman's correlation of two rows, for each of many resamples: (resample, 2, fact) to (resample,)."""
     from scipy.stats import rankdata
 
-    ranks = rankdata(pairs, axis=-1)
-    ranks = ranks - ranks.mean(axis=-1, keepdims=True)
-    x, y = ranks[..., 0, :], ranks[..., 1, :]
+    return correlation(rankdata(pairs, axis=-1))
+
+
+def correlation(pairs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Pearson's correlation of two rows, likewise; 0 where a row has one value alone."""
+    centred = pairs - pairs.mean(axis=-1, keepdims=True)
+    x, y = centred[..., 0, :], centred[..., 1, :]
     spread = np.sqrt((x * x).sum(axis=-1) * (y * y).sum(axis=-1))
     return (x * y).sum(axis=-1) / np.maximum(spread, 1e-300)
 

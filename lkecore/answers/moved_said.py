@@ -2,8 +2,17 @@
 
 import pandas as pd
 
-from lkecore.answers.lab import OFTEN, reference
-from lkecore.answers.moved import MAIN, auroc, aurocs, gaps, of_set, pairs, wrongly
+from lkecore.answers.lab import reference
+from lkecore.answers.moved import (
+    MAIN,
+    auroc,
+    aurocs,
+    gaps,
+    of_set,
+    over_probability,
+    pairs,
+    wrongly,
+)
 from lkecore.intervals import Interval
 from lkecore.models import lab
 
@@ -16,7 +25,7 @@ def claimed(known: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]]
         mine = part[part["model"] == best]
         if lab.parse(best).variant or len(pairs(of_set(mine))) < 2:
             continue
-        gap = gaps(mine, seed=seed).set_index("minus")["ours"]
+        gap = gaps(mine, seed=seed).set_index("metric")["KL minus it"]
         less = wrongly(mine, seed=seed).set_index("metric")
         tests = {
             "LAB-moved-finds": auroc(pairs(of_set(mine)), MAIN, seed),
@@ -56,22 +65,34 @@ def drawn(found: pd.DataFrame, less: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["what", "metric", "model", "auroc", "low", "high"])
 
 
+def drawn_curve(curve: pd.DataFrame) -> pd.DataFrame:
+    """:func:`~lkecore.answers.moved.over_probability` with numbers in the place of intervals.
+
+    Columns: ``model``, ``probability``, ``facts``, ``KL``, ``low``, ``high``, the last three in nats.
+    """
+    ends = [(each.estimate, each.low, each.high) for each in curve["KL"]]
+    numbers = pd.DataFrame(ends, columns=["KL", "low", "high"])
+    return curve.drop(columns="KL").reset_index(drop=True).join(numbers)
+
+
 def sentences(known: pd.DataFrame, *, seed: int) -> dict[str, str]:
-    """What came out in one world, in words: ``finds``, ``adds``, ``copied``, ``wrong``."""
+    """What came out in one world, in words: ``finds``, ``adds``, ``copied``, ``turn``, ``wrong``."""
     best = reference(known["model"].unique())
     mine = known[known["model"] == best]
     found = aurocs(mine, seed=seed).set_index("metric")["alone"]
     of = {name: each.text() for name, each in found.items() if each is not None}
-    beyond = {row.minus: row.ours.text() for row in gaps(mine, seed=seed).itertuples()}
+    beyond = gaps(mine, seed=seed).set_index("metric")["KL minus it"]
     less = wrongly(mine, seed=seed).set_index("metric")["ours"]
+    least = mine.loc[mine["often"], "occurrences"].min()
     said = {
-        "finds": f"Told {OFTEN} times and more, or never? KL tells with an AUROC of {of[MAIN]} for "
+        "finds": f"Told {least} times and more, or never? KL tells with an AUROC of {of[MAIN]} for "
         f"{best}, the change of entropy with {of['change of entropy']}, and the rank of the object, which "
         f"the paper wants to replace, with {of['rank']}.",
         "adds": f"How surprising the object is before anything is told gets {of['surprisal']}; KL minus "
-        f"that is {beyond['surprisal']}.",
-        "copied": "Then the same object was told of *another* subject. KL behind the fact minus KL behind "
-        f"that statement is {beyond['KL, other subject']}.",
+        f"that is {beyond['surprisal'].text()}.",
+        "copied": "Behind a statement that tells the same object of *another* subject, KL gets "
+        f"{of['KL, other subject']}.",
+        "turn": _turn(over_probability(mine, seed=seed)),
         "wrong": "No fact told wrongly was asked.",
     }
     if len(less):
@@ -81,3 +102,14 @@ def sentences(known: pd.DataFrame, *, seed: int) -> dict[str, str]:
             "is no telling apart."
         )
     return said
+
+
+def _turn(curve: pd.DataFrame) -> str:
+    """Where KL is largest, over the probability that the object had before."""
+    first, last = curve.iloc[0], curve.iloc[-1]
+    most = curve.loc[curve["KL"].map(lambda each: each.estimate).idxmax()]
+    return (
+        f"KL is {first['KL'].text()} nats where the object had a probability of about "
+        f"{first['probability']:.1g}, {most['KL'].text()} where it had about {most['probability']:.1g}, and "
+        f"{last['KL'].text()} at about {last['probability']:.1g}."
+    )

@@ -22,7 +22,7 @@ from lkecore.errors import BadInput, nearest
 from lkecore.models import lab
 from lkecore.papers.published import DATA
 
-PAPERS = {"IC": ("IC-LKE", "wu2024iclke")}
+PAPERS = {"IC": ("IC-LKE", "wu2024iclke"), "PZ": ("Entropy and KL", "pezeshkpour2023measuring")}
 MISSING = '<span class="lke-missing">not yet</span>'
 ID = re.compile(r"\b[A-Z]{2}-[A-Z]\d+")
 EXAMPLES = "test_book_coverage.py"  # tests this list: the ids there are made-up cases

@@ -9,6 +9,7 @@ from lkecore.prompts.eiclke import (
     slots,
     slots_of_sample,
 )
+from lkecore.prompts.instilled import INSTILLATIONS, Instilled, instilled, instilled_of_sample
 from lkecore.prompts.kinds import of_kinds
 from lkecore.prompts.prompt import (
     HUMAN,
@@ -37,8 +38,9 @@ from lkecore.prompts.sequences import (
 )
 
 __all__ = [
-    "HUMAN", "MINED", "Probe", "Prompt", "SEPARATORS", "SPACE_TOKEN", "Slots", "TEMPLATES", "alone_of_sample",
-    "asking", "beside_templates", "example", "example_of_slots", "incorrect_pairs", "invented",
+    "HUMAN", "INSTILLATIONS", "Instilled", "MINED", "Probe", "Prompt", "SEPARATORS", "SPACE_TOKEN",
+    "Slots", "TEMPLATES", "alone_of_sample", "asking", "beside_templates", "example",
+    "example_of_slots", "incorrect_pairs", "instilled", "instilled_of_sample", "invented",
     "join_pair", "many_shot", "of_draws", "of_kinds", "of_sample", "pair_pieces", "places",
     "probes", "redrawn", "slots", "slots_of_sample", "template", "templates_of", "unknown_pairs",
     "with_templates",

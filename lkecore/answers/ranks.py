@@ -1,0 +1,197 @@
+"""Ranks: what the rank of an object leaves open, beside entropy and KL at the same blank (PZ-F1, PZ-S4)."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from lkecore import intervals
+from lkecore.answers.moved import correlation, rank_correlation
+from lkecore.answers.tables import groups_of
+from lkecore.intervals import Interval
+from lkecore.metrics import shift
+
+METRICS = ["rank", "surprisal", "entropy", "change of entropy", "KL"]
+CLASSES = {"1": 1, "2 to 10": 10, "11 to 100": 100, "above 100": np.inf}  # of ranks, up to
+TOP = 50  # tokens of each side that are read
+KS = (1, 5, 20, TOP)
+
+
+def by_wording(at_blanks: pd.DataFrame) -> pd.DataFrame:
+    """The numbers of :func:`lkecore.answers.blanks.ask_blanks`, by the names that the page has for them.
+
+    Columns: ``model``, ``relation``, ``fact``, ``wording`` (a template), those of ``METRICS`` (``rank`` of
+    the object's first token, all others in nats, ``change of entropy`` signed) and, as they were, the
+    likeliest tokens. Facts whose object merges with the words before it, in any wording, are left out: it
+    does not begin at the blank. In the order of the facts.
+    """
+    lost = at_blanks.loc[at_blanks["merged"].astype(bool), "fact"]
+    found = at_blanks[~at_blanks["fact"].isin(lost)].rename(
+        columns={"estimator": "wording", "kl": "KL"}
+    )
+    change = found["entropy"] - found["entropy_after"]
+    found = found.assign(**{"change of entropy": change})
+    tokens = [name for name in found if name.startswith(("token_", "logprob_"))]
+    key = ["model", "relation", "fact", "wording"]
+    return found[[*key, *METRICS, *tokens]].reset_index(drop=True)
+
+
+def between(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
+    """How much a metric hangs on the wording: by model and metric, over the facts of both wordings.
+
+    Columns: ``model``, ``metric``, ``facts``; ``r``: Spearman's correlation of the metric in the first
+    wording with itself in the second; 1: the wording does not matter for the order; ``KL minus it``: the r
+    of KL minus this one, on the same facts, None for KL itself; ``within``: the r of places within each
+    relation, to which it adds nothing that relations differ. Intervals over facts.
+    """
+    found = []
+    for (model,), part in groups_of(rows, ["model"]):
+        both = _sides(part)
+        for metric in METRICS:
+            r = _over(both[metric], rank_correlation, seed)
+            gap = None
+            if metric != "KL":
+                two = np.concatenate([both["KL"], both[metric]])
+                gap = _over(two, _gap_of_correlations, seed)
+            within = _over(_places(part, metric), correlation, seed)
+            found.append((model, metric, both[metric].shape[1], r, gap, within))
+    columns = ["model", "metric", "facts", "r", "KL minus it", "within"]
+    return pd.DataFrame(found, columns=columns)
+
+
+def _places(rows: pd.DataFrame, metric: str) -> NDArray[np.float64]:
+    """The place of each fact in its relation by a metric, less their mean: (wording, fact)."""
+    wide = rows.pivot(index=["relation", "fact"], columns="wording", values=metric).dropna()
+    places = wide.groupby("relation").rank()
+    places -= places.groupby("relation").transform("mean")
+    return places.to_numpy(dtype=float).T
+
+
+def _sides(rows: pd.DataFrame) -> dict[str, NDArray[np.float64]]:
+    """Each metric in both wordings, (wording, fact), of the facts that were asked in both."""
+    wide = rows.pivot(index=["relation", "fact"], columns="wording", values=METRICS).dropna()
+    names = rows["wording"].unique()[:2]
+    return {metric: wide[metric][names].to_numpy(dtype=float).T for metric in METRICS}
+
+
+def _over(values: NDArray[np.float64], statistic, seed: int) -> Interval:
+    return intervals.statistic_over_facts(values, statistic, seed=seed, vectorized=True)
+
+
+def _gap_of_correlations(many: NDArray[np.float64]) -> NDArray[np.float64]:
+    return rank_correlation(many[:, :2]) - rank_correlation(many[:, 2:])
+
+
+def by_class(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
+    """How unlike the answers are whose object has the same rank: by model and class of ranks.
+
+    Columns: ``model``, ``rank`` (a class), ``facts`` (in a wording each); ``surprisal``, ``entropy`` and
+    ``KL``: the tenth and the ninetieth percentile in nats, as text; ``spread of KL``: the second minus the
+    first, an Interval over facts, None for fewer than five.
+    """
+    bins = [0, *CLASSES.values()]
+    found = []
+    classes = pd.cut(rows["rank"], bins, labels=list(CLASSES))
+    for (model, name), part in groups_of(rows.assign(at=classes), ["model", "at"]):
+        ends = [part[c].quantile([0.1, 0.9]) for c in ("surprisal", "entropy", "KL")]
+        words = [f"{low:.1f} to {high:.1f}" for low, high in ends]
+        wide = spread(part["KL"], seed=seed) if len(part) >= 5 else None
+        found.append((model, name, len(part), *words, wide))
+    columns = ["model", "rank", "facts", "surprisal", "entropy", "KL", "spread of KL"]
+    table = pd.DataFrame(found, columns=columns)
+    place = table["rank"].map({name: i for i, name in enumerate(CLASSES)}).astype(int)
+    return table.assign(_at=place).sort_values(["model", "_at"]).drop(columns="_at")
+
+
+def spread(values: Sequence[float], *, seed: int) -> Interval:
+    """The ninetieth minus the tenth percentile, with an interval over facts."""
+
+    def wide(many: NDArray[np.float64]) -> NDArray[np.float64]:
+        low, high = np.quantile(many[:, 0], [0.1, 0.9], axis=-1)
+        return high - low
+
+    return _over(np.asarray(values, dtype=float)[None], wide, seed)
+
+
+def by_top(rows: pd.DataFrame, *, seed: int, ks: Sequence[int] = KS) -> pd.DataFrame:
+    """KL from the k likeliest tokens of each side against the exact one (PZ-S4): by model and k.
+
+    Columns: ``model``, ``k``; ``exact``, ``from k`` and ``at least``: means of KL in nats: over all tokens,
+    the paper's approximation, and the least that it can be by these lists
+    (:func:`lkecore.metrics.shift.top_k`); ``above``: the share of facts whose approximation is above the
+    exact value; ``r``: Spearman's correlation of approximation and exact value, an Interval over facts.
+    """
+    found = []
+    for (model,), part in groups_of(rows, ["model"]):
+        for k in ks:
+            tops = [shift.top_k(*_lists(row, k)) for row in part.to_dict("records")]
+            guess, least = np.array([t.kl for t in tops]), np.array([t.least_kl for t in tops])
+            exact = part["KL"].to_numpy()
+            r = _over(np.stack([guess, exact]), rank_correlation, seed)
+            numbers = exact.mean(), guess.mean(), least.mean(), (guess > exact).mean()
+            found.append((model, k, *map(float, numbers), r))
+    columns = ["model", "k", "exact", "from k", "at least", "above", "r"]
+    return pd.DataFrame(found, columns=columns)
+
+
+def _lists(row: dict, k: int) -> tuple[dict[int, float], dict[int, float]]:
+    """The k likeliest tokens of both sides: {token: log-probability}."""
+    return tuple(
+        {int(row[f"token_{side}{i}"]): row[f"logprob_{side}{i}"] for i in range(1, k + 1)}
+        for side in ("", "after_")
+    )
+
+
+def claimed(rows: pd.DataFrame, *, seed: int) -> dict[str, dict[tuple[str, str], Interval]]:
+    """The intervals of the page's claims: {claim: {(source, model): interval}}."""
+    gaps = between(rows, seed=seed).set_index(["model", "metric"])["KL minus it"]
+    tops = by_top(rows, seed=seed, ks=[5]).set_index("model")["r"]
+    found: dict[str, dict[tuple[str, str], Interval]] = {}
+    for (model,), part in groups_of(rows, ["model"]):
+        # A fact that is first in both wordings counts once.
+        alike = part[part["rank"] == 1].drop_duplicates(["relation", "fact"])["KL"]
+        tests = {"PZ-wording": gaps[model, "rank"], "PZ-top": tops[model]}
+        if len(alike) >= 5:
+            tests["PZ-alike"] = spread(alike, seed=seed)
+        for key, interval in tests.items():
+            found.setdefault(key, {})["this page", model] = interval
+    return found
+
+
+def in_both(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rank of each fact's object in both wordings: ``fact``, ``first``, ``second``; of one model."""
+    wide = rows.pivot(index="fact", columns="wording", values="rank").dropna()
+    names = rows["wording"].unique()[:2]
+    return wide[names].set_axis(["first", "second"], axis=1).reset_index()
+
+
+def sentences(rows: pd.DataFrame, *, seed: int) -> dict[str, str]:
+    """What came out for the first model, in words: ``wording``, ``alike``, ``top``."""
+    model = rows["model"].iloc[0]
+    mine = rows[rows["model"] == model]
+    both = in_both(mine)
+    factor = np.maximum(both["first"] / both["second"], both["second"] / both["first"])
+    far = intervals.proportion(int((factor >= 10).sum()), len(both))
+    of = between(mine, seed=seed).set_index("metric")
+    said = {
+        "wording": f"In other words, {far.text()} of the objects have a rank ten times better or worse. "
+        f"The order of the facts by rank correlates with that in other words with "
+        f"{of.loc['rank', 'r'].text()}, their order by KL with {of.loc['KL', 'r'].text()}; within relations "
+        f"these are {of.loc['rank', 'within'].text()} and {of.loc['KL', 'within'].text()}.",
+        "alike": "Too few objects have the first rank to compare them.",
+    }
+    first = mine[mine["rank"] == 1]
+    if len(first) >= 5:
+        low, high = first["KL"].quantile([0.1, 0.9])
+        said["alike"] = (
+            f"Of answers whose object has the first rank, one in ten moves less than {low:.1f} nats when "
+            f"the fact is told, and one in ten more than {high:.1f}."
+        )
+    top = by_top(mine, seed=seed, ks=[5]).iloc[0]
+    said["top"] = (
+        f"The five likeliest tokens of each side leave a KL of {top['from k']:.2f} nats on the average, "
+        f"where {top['exact']:.2f} is exact; the two order facts alike with a correlation of "
+        f"{top['r'].text()}."
+    )
+    return said

@@ -98,8 +98,10 @@ for (wording, *_), some in list(questions.items())[:: len(sample)]:
 # These never look at the object. Two do: its {term}`rank`, 1 plus the number of tokens above its first one, and its {term}`surprisal`.
 
 # %% covers=["PZ-E1", "PZ-S1"]
-source = {"dtype": dtype, "page": page, "top": ranks.TOP}
-found = answers.ask_blanks(models, questions, "answers.parquet", **source)
+source = {"dtype": dtype, "page": page}
+found = answers.ask_blanks(
+    models, questions, "answers.parquet", top=ranks.TOP, **source
+)
 rows = ranks.by_wording(found)
 lost = found["merged"].astype(bool).sum()
 said = f"{len(found):,} questions, all of them asked for this page; {lost} left out"

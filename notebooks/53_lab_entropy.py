@@ -6,7 +6,7 @@
 # the movement by {term}`entropy` and by {term}`KL-divergence`. Here we hold both against the truth: small models, of which we know what
 # their text told them.
 #
-# **What came out.** {glue:text}`finds` {glue:text}`turn` {glue:text}`adds` {glue:text}`copied` {glue:text}`wrong`
+# **What came out.** {glue:text}`finds` {glue:text}`turn` {glue:text}`adds` {glue:text}`wrong`
 #
 # ```{glue:} carried
 # ```
@@ -66,8 +66,8 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# From the lab's {term}`rich world <rich world>` we ask facts that the text tells 1 to 64 times, facts that it tells *wrongly*, facts of
-# which it says two things, and facts that it never tells. Each told fact has a {term}`control`: a never-told fact with the same object, or
+# From the lab's {ref}`rich world <rich-worlds>` we ask facts that the text tells 1 to 64 times, facts that it tells *wrongly*, facts of
+# which it says two things, and facts that it never tells. Each told fact has a control: a never-told fact with the same object, or
 # with one that is as frequent. Whatever a measure says of a control is not knowledge.
 
 # %%

@@ -80,7 +80,7 @@ def test_the_first_screen_counts_the_claims_of_the_papers_by_where_they_are_deci
     text = verdicts.page({"11_x": kept(tmp_path / "a", rows)}, "trial")
     first = text.partition("## ")[0].split("\n")
     said = [line for line in first if line.startswith(("Of ", "- **"))]
-    own = papers.claims("IC")["whose"].eq("paper").sum()
+    own = sum(papers.claims(name)["whose"].eq("paper").sum() for name in ("IC", "PZ"))
     numbers = [list(map(int, re.findall(r"\*\*(\d+)\*\*", line))) for line in said[1:]]
     assert said[0] == f"Of {own} claims that are the papers' own,"
     assert numbers == [[1], [1, 1], [1], [own - 4]]

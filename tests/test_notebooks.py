@@ -162,7 +162,7 @@ def test_notebooks_are_plain_percent_files_without_a_header():
 # --- pages over several runs
 
 PAGED = [path for path in NOTEBOOKS if "page" in plan.declared_parameters(path)]
-SCORERS = {"option_logprobs", "piece_logprobs", "slot_logprobs", "generate"}
+SCORERS = {"option_logprobs", "piece_logprobs", "slot_logprobs", "generate", "shifts"}
 COMPUTING = {"open_model", *SCORERS}  # what loads or asks a model
 
 
@@ -202,7 +202,7 @@ BESIDE = {
 @pytest.mark.parametrize("path", ASKING, ids=lambda path: path.stem)
 def test_page_asks_models_through_the_door_alone(path):
     source = "\n\n".join(c.source for c in code(jupytext.read(path, fmt="py:percent").cells))
-    doors = "answers.ask", "answers.write", "answers.ask_pairs"
+    doors = "answers.ask", "answers.write", "answers.ask_pairs", "answers.ask_blanks"
     asked = [call for door in doors for call in calls(source, door)]
     for call in asked:
         given = {keyword.arg for keyword in call.keywords}

@@ -171,7 +171,9 @@ def test_every_claim_is_complete_and_its_verdict_can_be_taken():
 
 
 def test_the_bound_of_a_claim_in_words():
-    words = pd.concat([papers.claims(name) for name in ("IC", "LAB")]).set_index("id")["holds_if"]
+    words = pd.concat([papers.claims(name) for name in ("IC", "PZ", "LAB")]).set_index("id")[
+        "holds_if"
+    ]
     assert words["IC-separator"] == "within 0.05 of 0"
     assert words["IC-relations-differ"] == "greater than 0.1665"
     assert words["IC-shots-rise"] == "greater than 0"  # and not 0.0
@@ -226,10 +228,10 @@ def test_the_statistics_of_the_shots_claims_are_those_of_the_table_by_hand(key, 
 
 
 def test_every_claim_that_a_notebook_tests_is_in_the_table():
-    known = {claim for name in ("IC", "LAB") for claim in papers.claims(name)["id"]}
+    known = {claim for name in ("IC", "PZ", "LAB") for claim in papers.claims(name)["id"]}
     named = set()
     for path in sorted((TOP / "notebooks").glob("*.py")):
-        named |= set(re.findall(r'"((?:IC|LAB)-[a-z-]+)"', path.read_text(encoding="utf-8")))
+        named |= set(re.findall(r'"((?:IC|PZ|LAB)-[a-z-]+)"', path.read_text(encoding="utf-8")))
     assert named <= known
     assert {"IC-shots-rise", "IC-shots-steady", "LAB-list-auroc"} <= named
 
@@ -242,7 +244,7 @@ def test_pythia_70m_is_the_least_of_the_pretrained_models_and_above_chance():
 
 
 def test_a_paper_without_claims_is_refused():
-    there = r"no claims of paper 'ic'; there are claims of \['IC', 'LAB'\]"
+    there = r"no claims of paper 'ic'; there are claims of \['IC', 'LAB', 'PZ'\]"
     with pytest.raises(ValueError, match=there):
         papers.claims("ic")
 
@@ -456,7 +458,7 @@ def test_every_mark_that_a_page_gives_stands_with_a_day_in_the_row_of_its_claim(
         "undecided without luck", "fails without luck", "negative control",
         "words that the text never had",
     }  # fmt: skip
-    every = pd.concat([papers.claims(name) for name in ("IC", "LAB")])
+    every = pd.concat([papers.claims(name) for name in ("IC", "PZ", "LAB")])
     named = every["marks"].str.split("; ").explode()
     assert set(named) - {""} == given
     for row in every.itertuples():

@@ -76,7 +76,7 @@ def drawn_curve(curve: pd.DataFrame) -> pd.DataFrame:
 
 
 def sentences(known: pd.DataFrame, *, seed: int) -> dict[str, str]:
-    """What came out in one world, in words: ``finds``, ``adds``, ``copied``, ``turn``, ``wrong``."""
+    """What came out in one world, in words: ``finds``, ``adds``, ``turn``, ``wrong``."""
     best = reference(known["model"].unique())
     mine = known[known["model"] == best]
     found = aurocs(mine, seed=seed).set_index("metric")["alone"]
@@ -89,9 +89,8 @@ def sentences(known: pd.DataFrame, *, seed: int) -> dict[str, str]:
         f"{best}, the change of entropy with {of['change of entropy']}, and the rank of the object, which "
         f"the paper wants to replace, with {of['rank']}.",
         "adds": f"How surprising the object is before anything is told gets {of['surprisal']}; KL minus "
-        f"that is {beyond['surprisal'].text()}.",
-        "copied": "Behind a statement that tells the same object of *another* subject, KL gets "
-        f"{of['KL, other subject']}.",
+        f"that is {beyond['surprisal'].text()}. Behind a statement that tells the same object of "
+        f"*another* subject, KL gets {of['KL, other subject']}.",
         "turn": _turn(over_probability(mine, seed=seed)),
         "wrong": "No fact told wrongly was asked.",
     }

@@ -142,9 +142,10 @@ runs.keep(answers.bounds(found.dropna(subset="alone"), "alone"), "aurocs.csv")
 answers.words(answers.texts(found), missing="")
 
 # %% [markdown]
-# **Before and after.** Means by how often the text tells a fact. Look at `entropy` and `after` first. What a text told often leaves the
-# answer more sure *behind* the statement than what it never told: memory and statement agree. So the way from P to Q gets longer with
-# knowledge, not shorter, until the answer is sure before.
+# **Before and after.** Means by how often the text tells a fact. Look at `entropy` and `after` first. A fact that was told often
+# leaves the answer more sure *behind* the statement than one that was never told: memory and statement agree. So the way from P to Q
+# gets longer with knowledge, not shorter, until the answer is sure before. `repeated` says how often the object comes first behind the
+# statement. What was told wrongly resists it.
 
 # %%
 levels = moved.by_level(here, seed=seed)

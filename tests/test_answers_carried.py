@@ -1,15 +1,17 @@
 """Long sequences and written outputs that ship: carried while a sample agrees, refused when it does not."""
 
 import json
+import math
 from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
-from lkecore import answers
-from lkecore.answers import again, lab, pairs, shipped, written
+from lkecore import answers, facts, prompts
+from lkecore.answers import again, blanks, lab, pairs, shipped, written
 from lkecore.errors import BadInput
 from lkecore.facts import pool
+from lkecore.facts.fact import Fact
 from lkecore.models.model import open_model
 from lkecore.prompts import Prompt, probes
 from lkecore.runs import gather
@@ -114,6 +116,76 @@ def test_sequences_of_other_draws_or_cut_off_are_refused(ships, drawn, monkeypat
         BadInput, match="cut off: 47 of 50 answers are there of toy, iclke-colon, draw 3"
     ):
         read({"toy": {3: drawn["toy"][3]}}, **CARRIED)
+
+
+# --- distributions at blanks ------------------------------------------------------------------------
+
+
+def at_blanks(n_facts: int = 6, **how):
+    sample = facts.draw(
+        "atlas", ["capital", "currency"], n_shots=2, n_facts=n_facts, n_options=5, seed=0
+    )
+    asked = prompts.instilled_of_sample(sample, ["template-1"], ["explicit", "false"])
+    whole = {"whole": True, "top": 2}
+    return answers.ask_blanks(["toy"], asked, "answers.parquet", **whole, **how)
+
+
+def test_blanks_are_carried_and_a_sample_of_each_way_is_read_again(ships):
+    live = at_blanks()
+    assert len(live) == 2 * 2 * 6 and live["model"].eq("toy").all()
+    assert (live["options_kl"] >= 0).all() and live["confidence_gold"].between(0, 1).all()
+    assert (live["options_entropy"] <= math.log(5) + 1e-9).all()
+    ships.now(open_model("toy").digest)
+    found = at_blanks(n_again=3, **CARRIED)
+    assert list(found.columns) == list(live.columns)
+    for name in live.select_dtypes("number"):
+        assert found[name].tolist() == pytest.approx(live[name].tolist(), rel=2e-4, abs=1e-3)
+    said = answers.carried(found)
+    assert said.startswith("24 answers of a longer run")
+    # Two lists of each of two ways, two questions of each.
+    assert "8 of them were asked again" in said and "the largest difference is" in said
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("entropy", lambda v: v + 0.05),
+        ("kl", lambda v: v * 1.02),
+        ("rank_after", lambda v: v + 9),
+        ("options_kl", lambda v: v + 0.01),
+        ("correct", lambda v: ~v.astype(bool)),
+        ("n_tokens", lambda v: v + 2),
+    ],
+)
+def test_a_blank_that_says_something_else_is_found(ships, name, change):
+    at_blanks()
+    ships.now(open_model("toy").digest, lambda f: f.assign(**{name: change(f[name])}))
+    with pytest.raises(BadInput, match=r"results long: \d+ of 8 answers that were asked again"):
+        at_blanks(n_again=3, **CARRIED)
+
+
+def test_blanks_of_other_facts_are_refused_before_a_model_is_asked(ships, monkeypatch):
+    at_blanks(4)
+    ships.now(open_model("toy").digest)
+    monkeypatch.setattr(blanks.blanks, "shifts", lambda *_, **__: pytest.fail("a model was asked"))
+    with pytest.raises(BadInput, match="results long lack 2 of 6 questions about toy, template-1"):
+        at_blanks(6, **CARRIED)
+
+
+def test_questions_at_blanks_are_checked_at_the_door(monkeypatch):
+    monkeypatch.setattr(blanks.blanks, "shifts", lambda *_, **__: pytest.fail("a model was asked"))
+    some = prompts.instilled("[X] is [Y]", [Fact("1", "r", "a b", "c")], [("c", "d")])
+    with pytest.raises(BadInput, match="a key needs a value for each of"):
+        answers.ask_blanks(["toy"], {("r",): some}, "answers.parquet")
+    with pytest.raises(BadInput, match="^nothing is asked: there are no models or no questions$"):
+        answers.ask_blanks(["toy"], {}, "answers.parquet")
+    with pytest.raises(BadInput, match="no such model, folder or file|unknown model"):
+        answers.ask_blanks(["tyo"], {("e", "explicit", "r"): some}, "answers.parquet")
+    behind = prompts.instilled("[Y] is what [X] is", [Fact("1", "r", "a", "c")], [("c", "d")])
+    with pytest.raises(
+        BadInput, match="stands after the blank, where a causal model does not look"
+    ):
+        answers.ask_blanks(["toy"], {("e", "explicit", "r"): behind}, "answers.parquet")
 
 
 # --- what models write ----------------------------------------------------------------------------

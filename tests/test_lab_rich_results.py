@@ -1,76 +1,95 @@
 """What the pages on rich worlds rest on, counted from the answers that ship, row by row.
 
-The oracle is plain Python over the rows, the states of the world and scipy; none of the metrics.
+The oracle is plain Python over the rows, the states of the worlds and scipy; none of the metrics.
 """
 
 from collections import defaultdict
-from statistics import mean
+from statistics import mean, median
 
 import pyarrow.parquet
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import binomtest, mannwhitneyu
 
 from lkecore.answers import shipped
 from lkecore.facts import worlds
+from lkecore.models import lab
 
-FOLDER = shipped.FOLDER / "lab_rich"
-MODEL, TWIN = "lab:rich-1/0.7m", "lab:rich-1/0.7m-unplanted"
+WORLDS = ["lab:rich-1", "lab:rich-2", "lab:rich-3"]
+MODELS = {name for world in WORLDS for name in (f"{world}/0.7m", f"{world}/0.7m-unplanted")}
 NAMED = ("headquarters", "parent", "team_country")
+TOKENS = 2048  # of a world's tokenizer, at most
 
 
 @pytest.fixture(scope="module")
 def states():
-    return {row["fact"]: row for row in worlds.states("lab:rich-1").to_dict("records")}
+    return {
+        (world, row["fact"]): row
+        for world in WORLDS
+        for row in worlds.states(world).to_dict("records")
+    }
 
 
-def rows(notebook):
+def rows(profile, notebook, *by):
     found = defaultdict(list)
-    for row in pyarrow.parquet.read_table(FOLDER / f"{notebook}.parquet").to_pylist():
-        found[row["model"], row["estimator"]].append(row)
+    table = pyarrow.parquet.read_table(shipped.FOLDER / profile / f"{notebook}.parquet")
+    for row in table.to_pylist():
+        found[tuple(row[name] for name in ("model", *by))].append(row)
     return dict(found)
 
 
 @pytest.fixture(scope="module")
 def fooled():
-    return rows("56_lab_fooled")
+    return rows("lab_rich", "56_lab_fooled", "estimator")
 
 
 @pytest.fixture(scope="module")
 def sure():
-    return rows("57_lab_sure")
+    return rows("lab_rich", "57_lab_sure", "estimator")
 
 
-@pytest.mark.parametrize("name", ["fooled", "sure"])
+@pytest.fixture(scope="module")
+def blanks():
+    return rows("entropy_lab", "53_lab_entropy", "instillation")
+
+
+@pytest.mark.parametrize("name", ["fooled", "sure", "blanks"])
 def test_the_twin_was_asked_the_same(request, name):
     found = request.getfixturevalue(name)
-    estimators = {estimator for _, estimator in found}
-    assert set(found) == {(m, e) for m in (MODEL, TWIN) for e in estimators}
-    for estimator in estimators:
-        asked = [[row["fact"] for row in found[m, estimator]] for m in (MODEL, TWIN)]
-        assert asked[0] == asked[1] and len(set(asked[0])) == len(asked[0])
+    ways = {way for _, way in found}
+    assert set(found) == {(model, way) for model in MODELS for way in ways}
+    for world in WORLDS:
+        for way in ways:
+            asked = [
+                [row["fact"] for row in found[f"{world}/0.7m{of}", way]]
+                for of in ("", "-unplanted")
+            ]
+            assert asked[0] == asked[1] and len(set(asked[0])) == len(asked[0])
 
 
-def test_facts_are_those_that_a_page_is_about(fooled, sure, states):
-    for (_, _), some in fooled.items():
+def test_facts_are_those_that_a_page_is_about(fooled, sure, blanks, states):
+    for some in fooled.values():
         for row in some:
-            of = states[row["fact"]]
+            of = states[row["world"], row["fact"]]
             assert of["split"] == "test" and of["state"] in ("planted", "never")
             assert of["relation"] in (*NAMED, "team_colour")
-    several = {row["fact"] for row in sure[MODEL, "iclke-space"]}
-    several = [fact for fact in several if ";" in states[fact]["told_objects"]]
-    assert len(several) > 300
+    for world in WORLDS:
+        several = {row["fact"] for row in sure[f"{world}/0.7m", "iclke-space"]}
+        several = [fact for fact in several if ";" in states[world, fact]["told_objects"]]
+        assert len(several) > 300
+    for some in blanks.values():
+        assert {states[row["world"], row["fact"]]["cue"] for row in some} <= {"", "majority"}
 
 
-@pytest.mark.parametrize("model", [MODEL, TWIN])
+@pytest.mark.parametrize("model", sorted(MODELS))
 def test_without_a_cue_what_was_never_told_is_answered_by_luck(fooled, states, model):
     """Chance is 1 in 100; three times that would not be luck any more."""
-    right = [
-        row["correct"]
-        for row in fooled[model, "iclke-space"]
-        if row["relation"] in NAMED
-        and not states[row["fact"]]["cue_object"]
-        and (model == TWIN or states[row["fact"]]["state"] == "never")
-    ]
+    planted = lab.parse(model).variant == ""
+    right = []
+    for row in fooled[model, "iclke-space"]:
+        of = states[row["world"], row["fact"]]
+        untold = of["state"] == "never" or not planted
+        if row["relation"] in NAMED and not of["cue_object"] and untold:
+            right.append(row["correct"])
     assert len(right) > 100
     assert binomtest(sum(right), len(right), 0.03, alternative="greater").pvalue > 0.01
 
@@ -78,7 +97,7 @@ def test_without_a_cue_what_was_never_told_is_answered_by_luck(fooled, states, m
 def test_right_answers_with_a_right_cue_are_those_that_follow_it(fooled, states):
     for some in fooled.values():
         for row in some:
-            of = states[row["fact"]]
+            of = states[row["world"], row["fact"]]
             if of["cue_right"] == "right":
                 assert row["correct"] == (row["picked"] == of["cue_object"])
             elif of["cue_right"] == "lies" and row["picked"] == of["cue_object"]:
@@ -95,13 +114,61 @@ def test_confidences_are_those_of_a_distribution(fooled, sure):
                 assert sum(there) <= 1.001 and max([0.0, *there]) <= row["confidence"] * 1.001
 
 
-def test_told_objects_have_more_confidence_than_the_twin_gives_them(sure, states):
+@pytest.mark.parametrize("world", WORLDS)
+def test_told_objects_have_more_confidence_than_the_twin_gives_them(sure, states, world):
     """Told 48 times in all; the twin was told nothing of these subjects."""
-    means = {}
-    for model in (MODEL, TWIN):
-        means[model] = mean(
+    means = [
+        mean(
             row["confidence_1"]
-            for row in sure[model, "iclke-space"]
-            if states[row["fact"]]["occurrences"] == 48
+            for row in sure[f"{world}/0.7m{of}", "iclke-space"]
+            if states[world, row["fact"]]["occurrences"] == 48
         )
-    assert means[MODEL] > 2 * means[TWIN]
+        for of in ("", "-unplanted")
+    ]
+    assert means[0] > 2 * means[1]
+
+
+# --- entropy, KL and rank
+
+
+def test_numbers_at_blanks_are_such_as_they_can_be(blanks):
+    for (model, _), some in blanks.items():
+        explicit = {row["fact"]: row for row in blanks[model, "explicit"]}
+        for row in some:
+            assert min(row["kl"], row["kl_back"], row["entropy"], row["surprisal"]) >= 0
+            assert row["entropy"] < 7.63 and 1 <= row["rank"] <= TOKENS  # 7.62 = log 2048
+            # The object is the first only if none is likelier: then it has the largest share.
+            assert row["rank"] > 1 or row["surprisal"] <= row["entropy"] + 1e-3
+            assert row["options_kl"] >= 0 and row["options_entropy"] <= 4.606  # log 100
+            # P is what is said before any statement, whatever the statement is.
+            assert row["entropy"] == pytest.approx(explicit[row["fact"]]["entropy"], rel=3e-4)
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_a_statement_is_repeated_whoever_it_is_about(blanks, world):
+    """What was just read is mostly given back, by who was told nothing, too."""
+    for model in (f"{world}/0.7m", f"{world}/0.7m-unplanted"):
+        for kind in ("explicit", "copied"):
+            ranks = [row["rank_after"] for row in blanks[model, kind] if not row["shared"]]
+            assert mean(rank == 1 for rank in ranks) > 0.7 and median(ranks) == 1
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_surprisal_finds_what_was_told_and_kl_does_not(blanks, states, world):
+    """All facts told 16 times and more against all never-told ones, with another library."""
+    values = {"told": [], "never": []}
+    for row in blanks[f"{world}/0.7m", "explicit"]:
+        of = states[world, row["fact"]]
+        if row["shared"] or row["merged"]:
+            continue
+        if of["state"] == "never":
+            values["never"].append(row)
+        elif of["state"] == "planted" and of["occurrences"] >= 16:
+            values["told"].append(row)
+
+    def auroc(name):
+        never, told = ([row[name] for row in values[side]] for side in ("never", "told"))
+        return mannwhitneyu(never, told).statistic / (len(never) * len(told))
+
+    assert auroc("surprisal") > 0.8 and auroc("rank") > 0.8
+    assert auroc("kl") < 0.5

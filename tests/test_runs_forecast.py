@@ -281,3 +281,15 @@ def test_tokens_asked_through_the_door_are_those_of_the_run(tmp_path):
     assert grid.execute(whole, tmp_path / "runs").failed == {}
     manifest = runs.manifest(runs.run_folder(tmp_path / "runs", each))
     assert manifest["tokens_forwarded"] == before["tokens"] > 0
+
+
+def test_questions_at_blanks_are_counted_as_a_run_asks_them(tmp_path):
+    asked = {"models": ["toy"], "relations": ["capital", "currency"], "n_facts": 3}
+    whole = plan(tmp_path, "20_entropy_rank", asked)
+    [each] = whole.jobs
+    before = forecast.cost(each, tmp_path / "runs")
+    assert before["remark"] == "" and before["from_cache"] == 0
+    assert grid.execute(whole, tmp_path / "runs").failed == {}
+    manifest = runs.manifest(runs.run_folder(tmp_path / "runs", each))
+    assert manifest["tokens_forwarded"] == before["tokens"] > 0
+    assert forecast.expected_tokens(each) == (before["tokens"], before["tokens"], "")

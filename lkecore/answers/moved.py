@@ -109,8 +109,8 @@ def known(at_blanks: pd.DataFrame, iclke: pd.DataFrame, *, often: int = OFTEN) -
     ``at_blanks`` are of :func:`lkecore.answers.blanks.ask_blanks` with the questions above, ``iclke`` answers
     to ``iclke-space`` about the same facts, of causal models alone. Columns: ``FACT``, those of ``METRICS``
     (NaN where a model was not asked so); not turned: ``entropy_before``, ``entropy_after`` and ``move``
-    (KL), in nats, and ``probability`` of the object's first token before; what the text says of the
-    fact: ``state``, ``told`` (a level in words), ``occurrences``, ``control``, ``kind``; ``often``
+    (KL), in nats, ``probability`` of the object's first token before, and ``repeated`` (bool), whether it
+    comes first behind the fact; what the text says of the fact: ``state``, ``told`` (a level in words), ``occurrences``, ``control``, ``kind``; ``often``
     (bool): it is told rightly and no less than that; and ``set``: "alone" where no other object of the
     relation has the first token of this one, "one token" where it is the whole object, besides,
     "shared" else. Sorted by relation and fact, since bootstraps draw by place.
@@ -133,6 +133,7 @@ def known(at_blanks: pd.DataFrame, iclke: pd.DataFrame, *, often: int = OFTEN) -
         move=explicit["kl"],
         entropy_after=explicit["entropy_after"],
         probability=np.exp(-explicit["surprisal"]),
+        repeated=explicit["rank_after"].eq(1),
         set=np.where(single, SETS[1], np.where(alone, SETS[0], "shared")),
     )
     columns = ["state", "occurrences", "control", "kind"]
@@ -226,7 +227,8 @@ def by_level(known: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     """What the numbers are by how often the text tells a fact: means over facts, by model and level.
 
     Columns: ``model``, ``told``, ``facts``; ``entropy`` H(P), ``after`` H(Q) and ``KL`` in nats, Intervals
-    over facts; ``rank``, the median of the object's first token.
+    over facts; ``rank``, the median of the object's first token before the statement, and ``repeated``,
+    how often it comes first behind it, in [0, 1], an Interval (Wilson).
     """
     rows = []
     for (model, level), part in groups_of(of_set(known), ["model", "told"]):
@@ -234,8 +236,9 @@ def by_level(known: pd.DataFrame, *, seed: int) -> pd.DataFrame:
             continue
         columns = ("entropy_before", "entropy_after", "move")
         means = [intervals.mean_over_facts([part[c]], seed=seed) for c in columns]
-        rows.append((model, level, len(part), *means, -part["rank"].median()))
-    columns = ["model", "told", "facts", "entropy", "after", "KL", "rank"]
+        repeated = intervals.proportion(int(part["repeated"].sum()), len(part))
+        rows.append((model, level, len(part), *means, -part["rank"].median(), repeated))
+    columns = ["model", "told", "facts", "entropy", "after", "KL", "rank", "repeated"]
     found = pd.DataFrame(rows, columns=columns)
     order = ["never", "1 to 4", "5 to 15", "16 and more", OPEN, "wrongly"]
     place = found["told"].map({name: i for i, name in enumerate(order)})
@@ -256,7 +259,8 @@ def over_probability(known: pd.DataFrame, *, seed: int) -> pd.DataFrame:
         low, high = BINS[int(at)], BINS[int(at) + 1]
         mean = intervals.mean_over_facts([part["move"]], seed=seed)
         rows.append((model, float(np.sqrt(low * high)), len(part), mean))
-    return pd.DataFrame(rows, columns=["model", "probability", "facts", "KL"])
+    found = pd.DataFrame(rows, columns=["model", "probability", "facts", "KL"])
+    return found.sort_values(["model", "probability"], ignore_index=True)
 
 
 def follows_tellings(known: pd.DataFrame, *, seed: int) -> pd.DataFrame:

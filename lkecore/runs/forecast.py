@@ -126,7 +126,7 @@ def _walk(
         counts.append((total, 0 if model.name in absent else saved))
 
     def at_blanks(model: Any, asked: Any, *, top: int = 0, **_: Any) -> Any:
-        add(model, asked, counting.blank_tokens)
+        add(model, asked, partial(counting.blank_tokens, top=top))
         return counting.equal_shifts(asked, top)
 
     def count_causal(model: Any, prompts: Any, **how: Any) -> tree.Scored:

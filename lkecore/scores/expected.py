@@ -63,7 +63,7 @@ def slot_tokens(model: Model, groups: Sequence[Slots]) -> int:
     return total
 
 
-def blank_tokens(model: Model, asked: Sequence[Instilled]) -> tuple[int, int]:
+def blank_tokens(model: Model, asked: Sequence[Instilled], *, top: int = 0) -> tuple[int, int]:
     """(tokens that the questions at blanks would forward, those of them that the cache saves).
 
     Counted as :func:`expected_tokens` does, relation by relation, for
@@ -75,7 +75,7 @@ def blank_tokens(model: Model, asked: Sequence[Instilled]) -> tuple[int, int]:
         texts = [prompt for each in some for prompt in (each.asked, each.told)]
         n = _at_blanks(model, texts)
         total += n
-        key = blanks.key_of(model, some, 0)
+        key = blanks.key_of(model, some, top)
         saved += n if store.read(key, blanks.NUMBERS) is not None else 0
     return total, saved
 

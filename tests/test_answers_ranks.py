@@ -1,0 +1,134 @@
+"""What a rank leaves open; the oracles are numpy, scipy and cases by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+
+from lkecore.answers import ranks
+from lkecore.metrics import shift
+
+RNG = np.random.default_rng(0)
+N = 12
+
+
+def frame(**changes) -> pd.DataFrame:
+    """What the door gives: two wordings of twelve facts in two relations."""
+    rows = []
+    for wording in ("template-1", "template-2"):
+        for i in range(N):
+            row = {
+                "model": "toy", "estimator": wording, "instillation": "explicit",
+                "relation": "r" if i < 6 else "s", "fact": f"f{i:02}", "merged": False,
+                "rank": float(RNG.integers(1, 300)), "surprisal": RNG.uniform(0, 9),
+                "entropy": RNG.uniform(0, 6), "entropy_after": RNG.uniform(0, 2), "kl": RNG.uniform(0, 4),
+            }  # fmt: skip
+            for side in ("", "after_"):
+                p = np.sort(RNG.dirichlet(np.full(80, 0.3)))[::-1][:50]
+                tokens = RNG.permutation(80)[:50]
+                row |= {f"token_{side}{k}": float(t) for k, t in enumerate(tokens, 1)}
+                row |= {f"logprob_{side}{k}": np.log(x) for k, x in enumerate(p, 1)}
+            rows.append(row | changes)
+    return pd.DataFrame(rows)
+
+
+@pytest.fixture
+def rows():
+    return ranks.by_wording(frame())
+
+
+def test_a_fact_that_merges_in_one_wording_is_left_out_of_both():
+    asked = frame()
+    asked.loc[3, "merged"] = True  # f03 in the first wording
+    found = ranks.by_wording(asked)
+    assert "f03" not in set(found["fact"]) and len(found) == 2 * (N - 1)
+    first = asked.iloc[0]
+    row = found.iloc[0]
+    assert row["change of entropy"] == pytest.approx(first["entropy"] - first["entropy_after"])
+    assert (row["wording"], row["KL"]) == ("template-1", first["kl"])
+
+
+def test_correlations_between_wordings_are_those_of_scipy(rows):
+    found = ranks.between(rows, seed=0).set_index("metric")
+    sides = [part.sort_values("fact") for _, part in rows.groupby("wording")]
+    rho = {m: scipy.stats.spearmanr(*(s[m] for s in sides)).statistic for m in ranks.METRICS}
+    for metric in ranks.METRICS:
+        assert found.loc[metric, "r"].estimate == pytest.approx(rho[metric])
+        gap = found.loc[metric, "KL minus it"]
+        if metric == "KL":
+            assert gap is None
+        else:
+            assert gap.estimate == pytest.approx(rho["KL"] - rho[metric])
+    assert set(found["facts"]) == {N}
+
+
+def test_within_relations_nothing_is_left_that_the_relation_alone_says():
+    asked = frame()
+    # KL says which relation it is, and in each the second wording turns the order round.
+    place = np.tile(np.arange(6.0), 4)
+    turned = np.where(asked["estimator"] == "template-1", place, 5 - place)
+    asked["kl"] = turned + 100 * (asked["relation"] == "s")
+    found = ranks.between(ranks.by_wording(asked), seed=0).set_index("metric").loc["KL"]
+    assert found["r"].estimate > 0.4 and found["within"].estimate == pytest.approx(-1)
+
+
+def test_classes_of_ranks_have_their_percentiles(rows):
+    rows = rows.assign(rank=[1.0] * 6 + [5.0] * 8 + [50.0] * 8 + [101.0, 9999.0])
+    found = ranks.by_class(rows, seed=0).set_index("rank")
+    assert list(found.index) == ["1", "2 to 10", "11 to 100", "above 100"]
+    assert found["facts"].tolist() == [6, 8, 8, 2]
+    low, high = np.quantile(rows["KL"][:6], [0.1, 0.9])
+    assert found.loc["1", "KL"] == f"{low:.1f} to {high:.1f}"
+    assert found.loc["1", "spread of KL"].estimate == pytest.approx(high - low)
+    assert found.loc["above 100", "spread of KL"] is None
+
+
+def test_the_likeliest_tokens_are_read_side_by_side(rows):
+    found = ranks.by_top(rows, seed=0, ks=[3]).iloc[0]
+    one = rows.iloc[0]
+    lists = [
+        {int(one[f"token_{s}{i}"]): one[f"logprob_{s}{i}"] for i in (1, 2, 3)}
+        for s in ("", "after_")
+    ]
+    first = shift.top_k(*lists)
+    every = []
+    for row in rows.to_dict("records"):
+        sides = [
+            {int(row[f"token_{s}{i}"]): row[f"logprob_{s}{i}"] for i in (1, 2, 3)}
+            for s in ("", "after_")
+        ]
+        every.append(shift.top_k(*sides).kl)
+    assert every[0] == first.kl and found["from k"] == pytest.approx(np.mean(every))
+    assert found["exact"] == pytest.approx(rows["KL"].mean())
+    assert found["above"] == pytest.approx(np.mean(np.array(every) > rows["KL"].to_numpy()))
+    rho = scipy.stats.spearmanr(every, rows["KL"]).statistic
+    assert found["r"].estimate == pytest.approx(rho)
+
+
+def test_claims_and_words_say_what_the_tables_say(rows):
+    rows = rows.assign(rank=np.where(rows["fact"] < "f06", 1.0, rows["rank"] + 1))
+    claimed = ranks.claimed(rows, seed=0)
+    assert set(claimed) == {"PZ-wording", "PZ-top", "PZ-alike"}
+    key = ("this page", "toy")
+    assert (
+        claimed["PZ-wording"][key]
+        == ranks.between(rows, seed=0).set_index("metric").loc["rank", "KL minus it"]
+    )
+    once = rows[rows["rank"] == 1].drop_duplicates("fact")["KL"]
+    low, high = np.quantile(once, [0.1, 0.9])
+    assert len(once) == 6 and claimed["PZ-alike"][key].estimate == pytest.approx(high - low)
+    said = ranks.sentences(rows, seed=0)
+    assert set(said) == {"wording", "alike", "top"} and "the first rank" in said["alike"]
+    none = ranks.sentences(rows.assign(rank=7.0), seed=0)
+    assert none["alike"].startswith("Too few objects") and "PZ-alike" not in ranks.claimed(
+        rows.assign(rank=7.0), seed=0
+    )
+    assert "0.00 [0.00, 0.24] of the objects" in none["wording"]  # Wilson, none of twelve
+
+
+def test_ranks_in_both_wordings_stand_side_by_side(rows):
+    found = ranks.in_both(rows).set_index("fact")
+    wide = rows.set_index(["fact", "wording"])["rank"]
+    assert len(found) == N
+    for fact, row in found.iterrows():
+        assert (row["first"], row["second"]) == (wide[fact, "template-1"], wide[fact, "template-2"])

@@ -48,7 +48,8 @@ def frames(model: str = MODEL, order: str = "abcdefghnmop"):
             "model": model, "world": SPEC, "reader": "causal", "estimator": "template-1",
             "instillation": kind, "relation": STATES[fact][0], "fact": fact, "entropy": before,
             "entropy_after": after, "kl": kl if kind == "explicit" else other, "kl_back": kl / 2,
-            "rank": rank, "rank_after": 1 + (rank > 65), "surprisal": np.log(rank) + 0.1, "n_tokens": n_tokens, "merged": False,
+            "rank": rank, "rank_after": 1 + (rank > 65), "surprisal": np.log(rank) + 0.1,
+            "n_tokens": n_tokens, "merged": False,
             "shared": shared, "confidence_gold": 1 / rank, "options_kl": kl * 2,
         })  # fmt: skip
     shown = [(model, SPEC, "iclke-space", STATES[fact][0], fact, SAID[fact][5]) for fact in order]

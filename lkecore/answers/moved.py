@@ -110,10 +110,11 @@ def known(at_blanks: pd.DataFrame, iclke: pd.DataFrame, *, often: int = OFTEN) -
     to ``iclke-space`` about the same facts, of causal models alone. Columns: ``FACT``, those of ``METRICS``
     (NaN where a model was not asked so); not turned: ``entropy_before``, ``entropy_after`` and ``move``
     (KL), in nats, ``probability`` of the object's first token before, and ``repeated`` (bool), whether it
-    comes first behind the fact; what the text says of the fact: ``state``, ``told`` (a level in words), ``occurrences``, ``control``, ``kind``; ``often``
-    (bool): it is told rightly and no less than that; and ``set``: "alone" where no other object of the
-    relation has the first token of this one, "one token" where it is the whole object, besides,
-    "shared" else. Sorted by relation and fact, since bootstraps draw by place.
+    comes first behind the fact; what the text says of the fact: ``state``, ``told`` (a level in words),
+    ``occurrences``, ``control``, ``kind``; ``often`` (bool): it is told rightly and no less than that; and
+    ``set``: "alone" where no other object of the relation has the first token of this one, "one token"
+    where it is the whole object, besides, "shared" else. Sorted by relation and fact, since bootstraps
+    draw by place.
     """
     each = at_blanks.assign(change=(at_blanks["entropy"] - at_blanks["entropy_after"]).abs())
     by_kind = {name: part.set_index(FACT) for name, part in each.groupby("instillation")}

@@ -10,7 +10,7 @@ import lkecore
 TOP = Path(lkecore.__file__).parent
 ORDER = [
     "errors", "storage", "progress", "hub",
-    "facts", "prompts", "models", "train", "scores", "metrics", "intervals", "papers", "answers",
+    "facts", "prompts", "models", "train", "scores", "tasks", "metrics", "intervals", "papers", "answers",
     "figures", "runs", "book", "cli",
 ]  # fmt: skip
 MOST_LINES = 350

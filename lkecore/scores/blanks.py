@@ -76,8 +76,8 @@ def shifts(
             entry = {"relation": relation, "facts": len(some), "tokens_forwarded": 0}
             progress.record(model=model.name, **entry, from_cache=True, memory_gb=None)
         parts.append(kept.to_numpy(dtype=np.float64))
-    numbers = np.concatenate(parts) if parts else np.empty((0, len(columns)))
-    return tidy(asked, numbers, top).join(firsts[list(OBJECTS)])
+    every = np.concatenate(parts) if parts else np.empty((0, len(columns)))
+    return tidy(asked, every, top).join(firsts[list(OBJECTS)])
 
 
 def columns_of(top: int) -> list[str]:
@@ -85,8 +85,8 @@ def columns_of(top: int) -> list[str]:
     return [*NUMBERS, *(name.format(i) for i in range(1, top + 1) for name in TOP)]
 
 
-def tidy(asked: Sequence[Instilled], numbers: np.ndarray, top: int) -> pd.DataFrame:
-    """Texts and numbers of :func:`shifts`, from (question, column)."""
+def tidy(asked: Sequence[Instilled], found: np.ndarray, top: int) -> pd.DataFrame:
+    """Texts and numbers of :func:`shifts`; what was ``found`` is (question, column)."""
     texts = {
         "fact": [each.fact for each in asked],
         "subject": [each.asked.subject for each in asked],
@@ -94,7 +94,7 @@ def tidy(asked: Sequence[Instilled], numbers: np.ndarray, top: int) -> pd.DataFr
         "context": [each.asked.context for each in asked],
         "told": [each.told.context for each in asked],
     }
-    return pd.DataFrame(texts).join(pd.DataFrame(numbers, columns=columns_of(top)))
+    return pd.DataFrame(texts).join(pd.DataFrame(found, columns=columns_of(top)))
 
 
 def key_of(model: Model, asked: Sequence[Instilled], top: int) -> str:
@@ -120,24 +120,28 @@ def encode(model: Model, prompts: Sequence[Prompt]) -> Sequence[Any]:
     return encode(model.tokenizer, prompts, context_length=model.context_length)
 
 
+def gold_alone(prompt: Prompt) -> Prompt:
+    """The same question with its gold option alone."""
+    at = prompt.gold
+    only = {"options": (prompt.options[at],), "continuations": (prompt.continuations[at],)}
+    return replace(prompt, **only, gold=0)
+
+
 def _firsts(model: Model, prompts: Sequence[Prompt]) -> pd.DataFrame:
     """Of each question: the ``first`` token of the gold option, and the columns ``OBJECTS``."""
     # Alone: what other options do to the border says nothing of this one.
-    alone = [
-        replace(p, options=(p.options[p.gold],), continuations=(p.continuations[p.gold],), gold=0)
-        for p in prompts
-    ]
+    alone = [gold_alone(p) for p in prompts]
     whole = encode(model, prompts)
     rows = []
     for p, own, every in zip(prompts, encode(model, alone), whole, strict=True):
-        tokens = _first_tokens(model.kind, every)
+        tokens = first_tokens(model.kind, every)
         first = tokens.pop(p.gold)
         merged = own.merged > 0
         rows.append((first, own.n_tokens[0], merged, first in tokens))
     return pd.DataFrame(rows, columns=["first", *OBJECTS])
 
 
-def _first_tokens(kind: str, encoded: Any) -> list[int]:
+def first_tokens(kind: str, encoded: Any) -> list[int]:
     """The first token of each option."""
     if kind == "causal":
         pairs = zip(encoded.sequences, encoded.starts, strict=True)
@@ -150,7 +154,7 @@ def _read(model: Model, asked: Sequence[Instilled], firsts: pd.DataFrame, top: i
     tokens = firsts["first"].tolist()
 
     def reduce(logprobs: Any, number: int) -> Any:
-        return _numbers(logprobs, tokens[number], top)
+        return numbers(logprobs, tokens[number], top)
 
     if model.kind == "causal":
         texts = [[each.asked.context, each.told.context] for each in asked]
@@ -162,7 +166,7 @@ def _read(model: Model, asked: Sequence[Instilled], firsts: pd.DataFrame, top: i
     return seq2seq.distributions(model, pairs, reduce)
 
 
-def _numbers(logprobs: Any, token: int, top: int) -> Any:
+def numbers(logprobs: Any, token: int, top: int = 0) -> Any:
     """``NUMBERS`` and the likeliest tokens of two distributions, (2, vocabulary) in nats."""
     import torch
 
@@ -172,12 +176,12 @@ def _numbers(logprobs: Any, token: int, top: int) -> Any:
     found += [(row > row[token]).sum() + 1 for row in rows]
     found += [-row[token] for row in rows]
     # Rounding may lift a log-probability above 0, or bring a divergence below it.
-    numbers = torch.stack([value.double().clamp(min=0) for value in found])
+    own = torch.stack([value.double().clamp(min=0) for value in found])
     if not top:
-        return numbers
+        return own
     values, places = rows.topk(top, dim=-1)
     both = torch.stack([places[0].double(), values[0], places[1].double(), values[1]], dim=1)
-    return torch.cat([numbers, both.reshape(-1)])
+    return torch.cat([own, both.reshape(-1)])
 
 
 def _mean(logprobs: Any, values: Any) -> Any:

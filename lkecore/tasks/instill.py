@@ -1,0 +1,285 @@
+"""Instill: teach a loaded model one fact, ask it, and take the lesson back (implicit instillation, PZ-S3).
+
+The model is fine-tuned on the question with its object in the blank, and on nothing else. The ids are the
+scorer's own, the loss is the mean over the object's tokens of minus their log-probability, and nothing is
+left to chance: no dropout, a fresh optimizer for each fact. Afterwards every weight is what it was, bit by
+bit, whatever happened in between.
+
+While its weights are others a model has another digest, so that no score of it can be taken for one of the
+untaught model, by whatever reads or keeps scores.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from lkecore import progress
+from lkecore.errors import BadInput
+from lkecore.models.model import Model
+from lkecore.prompts.prompt import Prompt
+from lkecore.scores import blanks, chunks, store
+from lkecore.scores.passes import tensor
+from lkecore.storage import program_of
+
+OPTIMIZERS = ("sgd", "adamw")
+# What is read of P and Q. "first": the likeliest token of Q.
+NUMBERS = (*blanks.NUMBERS, "first_after")
+EVERY = ["steps", *NUMBERS]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a fact is taught: so many ``steps`` at a learning ``rate``.
+
+    Plain SGD moves a weight by the rate times its gradient, so that what is known moves little. AdamW's
+    first step moves every weight by the rate, however small the gradient.
+    """
+
+    steps: int
+    rate: float
+    optimizer: str = "sgd"
+
+
+def check(model: Model, recipe: Recipe) -> None:
+    """Raise :class:`BadInput` for a recipe or a model with which nothing can be taught.
+
+    The model must be in float32, in which a small step is not rounded away, and on one device. No weights
+    are loaded.
+    """
+    if recipe.optimizer not in OPTIMIZERS:
+        raise BadInput(f"optimizer {recipe.optimizer!r} must be one of {', '.join(OPTIMIZERS)}")
+    if recipe.steps < 1 or not recipe.rate > 0:
+        raise BadInput(f"{recipe.steps} steps at a rate of {recipe.rate}: both must be above 0")
+    if model.dtype != "float32":
+        raise BadInput(
+            f"model {model.name} is in {model.dtype}: a fact can be taught in float32 alone, since a "
+            "small step is rounded away in half precision"
+        )
+    if model.device == "auto":
+        raise BadInput(f"model {model.name} is spread over devices; teach it on one")
+
+
+@contextmanager
+def changed(model: Model, what: str) -> Iterator[Model]:
+    """The model under another digest, whose weights may be changed; in the end they are what they were.
+
+    ``what`` says what is done to it, and is a part of the digest. Until then ``model`` itself has no
+    weights in memory: whoever asks it loads them anew, from its files, and gets its own scores.
+    """
+    import torch
+
+    network, loaded = model.network, model.__dict__["_loaded"]
+    digest = hashlib.sha256(f"{model.digest}\n{what}".encode()).hexdigest()
+    other = replace(model, digest=digest)
+    other.__dict__["_loaded"] = loaded
+    kept = [weight.detach().clone() for weight in _weights(network)]
+    learns = [weight.requires_grad for weight in _weights(network)]
+    del model.__dict__["_loaded"]
+    try:
+        yield other
+    finally:
+        with torch.no_grad():
+            for weight, was, wanted in zip(_weights(network), kept, learns, strict=True):
+                weight.copy_(was)
+                weight.grad = None
+                weight.requires_grad_(wanted)
+        model.__dict__["_loaded"] = loaded
+
+
+@contextmanager
+def instilled(model: Model, prompt: Prompt, recipe: Recipe) -> Iterator[Model]:
+    """A model that has been taught the gold option of a question; its weights are given back afterwards.
+
+    Raises :class:`BadInput` as :func:`check` and the scorer do, and for a loss that is no number.
+    """
+    check(model, recipe)
+    [encoded] = _encoded(model, [prompt])
+    with changed(model, _lesson(prompt, recipe)) as taught:
+        lesson = _teach(taught, encoded, recipe)
+        for _ in range(recipe.steps):
+            next(lesson)
+        yield taught
+
+
+def shifts(
+    model: Model,
+    prompts: Sequence[Prompt],
+    recipe: Recipe,
+    *,
+    at: Sequence[int] = (),
+    use_cache: bool = True,
+) -> pd.DataFrame:
+    """What a model says at the blank of each question before and after it has been taught the fact.
+
+    A row for each question and each number of steps in ``at`` (empty: those of the recipe alone), which
+    must rise and end with the recipe's: ``fact``, ``steps``, the numbers of
+    :func:`lkecore.scores.blanks.shifts` with Q after so many steps, and ``first_after``, the likeliest token
+    of Q. Where a step gives a loss that is no number, the rows from there on are NaN: the fact is lost, and
+    the next one is taught. ``use_cache`` keeps what is computed, relation by relation.
+
+    Raises :class:`BadInput`, before the model is loaded, as :func:`check` and the scorer do, and for ``at``.
+    """
+    check(model, recipe)
+    at = list(at) or [recipe.steps]
+    if at != sorted(set(at)) or at[0] < 1 or at[-1] != recipe.steps:
+        raise BadInput(f"at {at} must rise from 1 or more to the recipe's {recipe.steps} steps")
+    encoded = _encoded(model, prompts)
+    parts, start = [], 0
+    with progress.bar(len(prompts), "fact") as bar:
+        for chunk in chunks.by_relation(prompts):
+            own = encoded[start : start + len(chunk)]
+            start += len(chunk)
+            key = store.chunk_key(model, "blanks", _key(chunk, recipe, at)) if use_cache else ""
+            kept = store.read(key, EVERY) if use_cache else None
+            from_cache, tokens = kept is not None, 0
+            if kept is None:
+                rows = []
+                for prompt, each in zip(chunk, own, strict=True):
+                    rows += _one(model, prompt, each, recipe, at)
+                    tokens += (recipe.steps + len(at) + 1) * _length(model, each)
+                    bar.update()
+                kept = pd.DataFrame(rows, columns=EVERY)
+                if use_cache:
+                    store.write(key, kept)
+            else:
+                bar.update(len(chunk))
+            entry = {"relation": chunk[0].relation, "facts": len(chunk), "memory_gb": None}
+            entry |= {"tokens_forwarded": tokens, "from_cache": from_cache}
+            progress.record(model=model.name, **entry)
+            facts = [prompt.fact for prompt in chunk for _ in at]
+            parts.append(kept.assign(fact=facts))
+    columns = ["fact", *EVERY]
+    return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
+
+
+def expected_tokens(model: Model, prompts: Sequence[Prompt], recipe: Recipe, n_at: int) -> int:
+    """Tokens that :func:`shifts` would forward, each step forwards and back counted once; no weights."""
+    passes = recipe.steps + n_at + 1
+    return passes * sum(_length(model, each) for each in _encoded(model, prompts))
+
+
+# --- one fact -------------------------------------------------------------------------------------
+
+
+def _one(
+    model: Model, prompt: Prompt, encoded: Any, recipe: Recipe, at: Sequence[int]
+) -> list[list[float]]:
+    """The rows of one fact, by its numbers of steps."""
+    import torch
+
+    token = blanks.first_tokens(model.kind, encoded)[0]
+    before = _at_blank(model.network, model.kind, encoded)
+    found = []
+    with changed(model, _lesson(prompt, recipe)) as taught:
+        lesson = _teach(taught, encoded, recipe)
+        for step in range(1, recipe.steps + 1):
+            try:
+                next(lesson)
+            except BadInput:
+                break
+            if step in at:
+                after = _at_blank(taught.network, model.kind, encoded)
+                if not torch.isfinite(after.max()):
+                    break
+                numbers = blanks.numbers(torch.stack([before, after]), token)
+                found.append([step, *numbers.tolist(), float(after.argmax())])
+    lost = [[step, *[np.nan] * len(NUMBERS)] for step in at[len(found) :]]
+    return found + lost
+
+
+def _teach(model: Model, encoded: Any, recipe: Recipe) -> Iterator[float]:
+    """One step after the other; yields the loss before each, in nats a token."""
+    import torch
+
+    network = model.network
+    weights = [weight.requires_grad_(True) for weight in network.parameters()]
+    made = {"sgd": torch.optim.SGD, "adamw": torch.optim.AdamW}[recipe.optimizer]
+    optimizer = made(weights, lr=recipe.rate, weight_decay=0.0)
+    for _ in range(recipe.steps):
+        with torch.enable_grad():
+            logits, tokens = _predicted(network, model.kind, encoded)
+            loss = torch.nn.functional.cross_entropy(logits.float(), tokens)
+            optimizer.zero_grad()
+            loss.backward()
+        value = float(loss.detach())
+        if not np.isfinite(value):
+            raise BadInput(f"model {model.name}: a step has the loss {value}; try a lower rate")
+        optimizer.step()
+        yield value
+
+
+def _predicted(network: Any, kind: str, encoded: Any) -> tuple[Any, Any]:
+    """(logits at the object's tokens, the tokens themselves): (token, vocabulary) and (token,)."""
+    if kind == "causal":
+        [ids], [start] = encoded.sequences, encoded.starts
+        logits = network(input_ids=tensor([ids], network)).logits[0, start - 1 : -1]
+        own = ids[start:]
+    elif kind == "masked":
+        [ids], [start], [end] = encoded.masked, encoded.starts, encoded.ends
+        logits = network(input_ids=tensor([ids], network)).logits[0, start:end]
+        [own] = encoded.options
+    else:
+        [own] = encoded.options
+        begin = (network.config.decoder_start_token_id, encoded.sentinel)
+        logits = network(
+            input_ids=tensor([encoded.source], network),
+            decoder_input_ids=tensor([begin + own[:-1]], network),
+            use_cache=False,
+        ).logits[0, 1:]
+    return logits, tensor([own], network)[0]
+
+
+def _at_blank(network: Any, kind: str, encoded: Any) -> Any:
+    """The log-probabilities at the blank's first token, (vocabulary,), as before any object is there."""
+    import torch
+
+    with torch.inference_mode():
+        if kind == "causal":
+            [ids], [start] = encoded.sequences, encoded.starts
+            logits = network(input_ids=tensor([ids[:start]], network)).logits[0, -1]
+        elif kind == "masked":
+            [ids], [start] = encoded.masked, encoded.starts
+            logits = network(input_ids=tensor([ids], network)).logits[0, start]
+        else:
+            begin = (network.config.decoder_start_token_id, encoded.sentinel)
+            logits = network(
+                input_ids=tensor([encoded.source], network),
+                decoder_input_ids=tensor([begin], network),
+                use_cache=False,
+            ).logits[0, -1]
+        return logits.float().log_softmax(-1)
+
+
+def _encoded(model: Model, prompts: Sequence[Prompt]) -> list[Any]:
+    """Each question with its gold option alone, in tokens."""
+    return list(blanks.encode(model, [blanks.gold_alone(prompt) for prompt in prompts]))
+
+
+def _length(model: Model, encoded: Any) -> int:
+    if model.kind == "causal":
+        return len(encoded.sequences[0])
+    if model.kind == "masked":
+        return len(encoded.masked[0])
+    return len(encoded.source) + 1 + len(encoded.options[0])
+
+
+def _weights(network: Any) -> list[Any]:
+    """All that may change, each once: weights that are shared are the same object."""
+    return list(dict.fromkeys([*network.parameters(), *network.buffers()]))
+
+
+def _lesson(prompt: Prompt, recipe: Recipe) -> str:
+    said = [prompt.context, prompt.continuations[prompt.gold], prompt.after]
+    return json.dumps(["taught", said, asdict(recipe)])
+
+
+def _key(chunk: Sequence[Prompt], recipe: Recipe, at: Sequence[int]) -> list[Any]:
+    lessons = [_lesson(prompt, recipe) for prompt in chunk]
+    return ["taught", lessons, list(at), program_of(Path(__file__))]

@@ -1,0 +1,235 @@
+"""Instill: against a loop of ten lines in torch, for each kind of model; all weights are given back."""
+
+import dataclasses
+import hashlib
+import math
+
+import helpers
+import numpy as np
+import pytest
+import torch
+
+from lkecore.errors import BadInput
+from lkecore.facts.fact import Fact
+from lkecore.models.model import open_model
+from lkecore.prompts.instilled import instilled
+from lkecore.scores import blanks, kinds, tree
+from lkecore.tasks import instill
+from lkecore.tasks.instill import Recipe
+
+NATS = 1e-4  # float32, a few steps
+FACTS = [
+    Fact(str(i), "r" if i < 2 else "s", subject, name)
+    for i, (subject, name) in enumerate(
+        [("France", "Paris"), ("Italy", "Rome"), ("Spain", "New York")]
+    )
+]
+OPTIONS = [("Paris", "Rome", "New York")] * 3
+KINDS = ["Llama", "BERT", "T5"]
+STEPS, RATE = 3, 0.02
+
+
+def filler(kind: str):
+    if kind in helpers.NETWORKS:
+        return helpers.model(helpers.network(kind), add_bos=True)
+    network, tokenizer = helpers.blank_filler(kind)
+    name = "seq2seq" if kind.startswith("T5") else "masked"
+    return helpers.model(network, tokenizer=tokenizer, kind=name, context_length=64)
+
+
+@pytest.fixture(params=KINDS)
+def model(request):
+    return filler(request.param)
+
+
+def asked_of(model):
+    made = instilled("The capital of [X] is [Y]", FACTS, OPTIONS, closed=model.kind != "causal")
+    return [each.asked for each in made]
+
+
+def digest(network) -> str:
+    found = hashlib.sha256()
+    for name, weight in sorted(network.state_dict().items()):
+        found.update(name.encode() + weight.numpy().tobytes())
+    return found.hexdigest()
+
+
+def by_hand(model, prompt, steps: int, rate: float, optimizer=torch.optim.SGD) -> np.ndarray:
+    """The log-probabilities at the blank after some steps, in plain torch on a copy of the network."""
+    import copy
+
+    network, tokenizer = copy.deepcopy(model.network), model.tokenizer
+    text = tokenizer(prompt.context, add_special_tokens=False)["input_ids"]
+    name = prompt.continuations[prompt.gold]
+    letter, stopped = (tokenizer(s, add_special_tokens=False)["input_ids"] for s in ("a", "a."))
+    stop = stopped[len(letter) :]
+    if model.kind == "causal":
+        gold = tokenizer(prompt.context + name)["input_ids"][len(text) :]
+        ids = torch.tensor([[tokenizer.bos_token_id, *text, *gold]])
+        ask = lambda: network(input_ids=ids).logits[0, len(text) : -1]  # noqa: E731
+    elif model.kind == "masked":
+        whole = tokenizer(prompt.context + name + prompt.after)["input_ids"]
+        gold = tokenizer(prompt.context + name, add_special_tokens=False)["input_ids"][len(text) :]
+        at = slice(1 + len(text), 1 + len(text) + len(gold))
+        whole[at] = [tokenizer.mask_token_id] * len(gold)
+        ids = torch.tensor([whole])
+        ask = lambda: network(input_ids=ids).logits[0, at]  # noqa: E731
+    else:
+        zero = tokenizer.convert_tokens_to_ids("<extra_id_0>")
+        gold = tokenizer("<extra_id_0>" + name, add_special_tokens=False)["input_ids"][1:]
+        ids = torch.tensor([[*text, zero, *stop, tokenizer.eos_token_id]])
+        start = [network.config.decoder_start_token_id, zero, *gold]
+        decoder = torch.tensor([start[:-1]])
+        ask = lambda: network(input_ids=ids, decoder_input_ids=decoder).logits[0, 1:]  # noqa: E731
+    learner = optimizer(network.parameters(), lr=rate, weight_decay=0)
+    for _ in range(steps):
+        learner.zero_grad()
+        torch.nn.functional.cross_entropy(ask(), torch.tensor(gold)).backward()
+        learner.step()
+    return ask()[0].detach().double().log_softmax(-1).numpy()
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "adamw"])
+def test_a_taught_fact_is_that_of_a_plain_loop(model, optimizer):
+    made = {"sgd": torch.optim.SGD, "adamw": torch.optim.AdamW}[optimizer]
+    rate = RATE if optimizer == "sgd" else RATE / 10
+    prompts = asked_of(model)
+    found = instill.shifts(
+        model, prompts, Recipe(STEPS, rate, optimizer), at=[1, STEPS], use_cache=False
+    )
+    assert found["fact"].tolist() == ["0", "0", "1", "1", "2", "2"]
+    assert found["steps"].tolist() == [1, STEPS] * 3
+    for row in found.itertuples():
+        prompt = prompts[int(row.fact)]
+        p, q = (by_hand(model, prompt, n, rate, made) for n in (0, int(row.steps)))
+        assert math.isclose(row.kl, (np.exp(p) * (p - q)).sum(), abs_tol=NATS)
+        assert math.isclose(row.entropy_after, -(np.exp(q) * q).sum(), abs_tol=NATS)
+        assert q[int(row.first_after)] == pytest.approx(q.max(), abs=NATS)
+    assert (found.loc[found["steps"] == 1, "kl"] > 1e-4).all()
+    # The object is likelier the longer it is taught.
+    wide = found.pivot(index="fact", columns="steps", values="surprisal_after")
+    assert (wide[STEPS] < wide[1]).all() and (wide[1] < found["surprisal"][::2].to_numpy()).all()
+
+
+def test_before_it_is_taught_a_model_says_what_the_blank_reader_says(model):
+    pairs = instilled("The capital of [X] is [Y]", FACTS, OPTIONS, closed=model.kind != "causal")
+    found = instill.shifts(model, asked_of(model), Recipe(1, RATE), use_cache=False)
+    told = blanks.shifts(model, pairs, use_cache=False)
+    for name in ("entropy", "rank", "surprisal"):
+        assert np.allclose(found[name], told[name], rtol=0, atol=NATS)
+
+
+def test_all_weights_are_given_back_bit_by_bit(model):
+    before = digest(model.network)
+    instill.shifts(model, asked_of(model), Recipe(STEPS, RATE), use_cache=False)
+    assert digest(model.network) == before
+    with instill.instilled(model, asked_of(model)[0], Recipe(STEPS, RATE)) as taught:
+        assert digest(taught.network) != before
+    assert digest(model.network) == before
+    assert all(weight.grad is None for weight in model.network.parameters())
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError, BadInput])
+def test_weights_are_given_back_after_an_error_and_ctrl_c(model, error):
+    before = digest(model.network)
+    with pytest.raises(error):
+        with instill.instilled(model, asked_of(model)[0], Recipe(1, RATE)):
+            raise error("stop")
+    assert digest(model.network) == before
+
+
+def test_a_fact_that_cannot_be_learned_is_lost_and_the_next_one_is_taught(model):
+    before = digest(model.network)
+    found = instill.shifts(model, asked_of(model), Recipe(30, 1e30), at=[1, 30], use_cache=False)
+    assert len(found) == 6 and found.loc[found["steps"] == 30, "kl"].isna().all()
+    assert digest(model.network) == before
+    fine = instill.shifts(model, asked_of(model), Recipe(1, RATE), use_cache=False)
+    assert fine.notna().all().all()
+    with pytest.raises(BadInput, match="a step has the loss (nan|inf); try a lower rate"):
+        with instill.instilled(model, asked_of(model)[0], Recipe(30, 1e30)):
+            pass
+    assert digest(model.network) == before
+
+
+def test_while_it_is_taught_a_model_has_another_digest_and_nobody_finds_its_scores(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setenv("LKECORE_CACHE", str(tmp_path))
+    model = open_model("toy", device="cpu")
+    made = instilled("[X] has the capital [Y]", FACTS[:2], OPTIONS[:2])
+    prompts = [each.asked for each in made]
+    with instill.instilled(model, prompts[0], Recipe(5, 0.5)) as taught:
+        assert taught.digest != model.digest and taught.name == model.name
+        changed = kinds.option_logprobs(taught, prompts)
+        # Who holds the model itself asks the weights of its files, also now.
+        own = kinds.option_logprobs(model, prompts)
+    assert not changed.cached and not own.cached
+    again = kinds.option_logprobs(open_model("toy", device="cpu"), prompts)
+    assert again.cached and again.frame.equals(own.frame)
+    assert (changed.frame["logprob"] - own.frame["logprob"]).abs().max() > 0.1
+    with instill.instilled(model, prompts[0], Recipe(5, 0.5)) as taught:
+        assert kinds.option_logprobs(taught, prompts).cached  # the same lesson
+    with instill.instilled(model, prompts[1], Recipe(5, 0.5)) as taught:
+        assert not kinds.option_logprobs(taught, prompts).cached
+
+
+def test_lessons_are_kept_and_any_part_of_a_recipe_is_another_lesson(tmp_path, monkeypatch):
+    monkeypatch.setenv("LKECORE_CACHE", str(tmp_path))
+    model = filler("Llama")
+    prompts = asked_of(model)
+    first = instill.shifts(model, prompts, Recipe(2, RATE))
+    monkeypatch.setattr(instill, "_one", lambda *_: pytest.fail("a fact was taught"))
+    assert instill.shifts(model, prompts, Recipe(2, RATE)).equals(first)
+    for other in (Recipe(3, RATE), Recipe(2, RATE / 2), Recipe(2, RATE, "adamw")):
+        with pytest.raises(pytest.fail.Exception):
+            instill.shifts(model, prompts, other)
+
+
+def test_expected_tokens_are_those_that_the_ledger_has(tmp_path, monkeypatch, model):
+    from lkecore import progress
+
+    monkeypatch.setenv("LKE_LEDGER", str(tmp_path / "ledger"))
+    instill.shifts(model, asked_of(model), Recipe(3, RATE), at=[1, 3], use_cache=False)
+    entries = progress.read_ledger(tmp_path / "ledger")
+    counted = instill.expected_tokens(model, asked_of(model), Recipe(3, RATE), 2)
+    assert sum(entry["tokens_forwarded"] for entry in entries) == counted > 0
+
+
+@pytest.mark.parametrize(
+    ("recipe", "message"),
+    [
+        (Recipe(0, 0.1), "^0 steps at a rate of 0.1: both must be above 0$"),
+        (Recipe(1, 0.0), "^1 steps at a rate of 0.0: both must be above 0$"),
+        (Recipe(1, math.nan), "both must be above 0"),
+        (Recipe(1, 0.1, "adam"), "optimizer 'adam' must be one of sgd, adamw"),
+    ],
+)
+def test_a_recipe_that_teaches_nothing_is_refused_at_the_door(recipe, message):
+    with pytest.raises(BadInput, match=message):
+        instill.shifts(helpers.model(None), [], recipe)
+
+
+@pytest.mark.parametrize("at", [[2, 1], [1, 1, 3], [0, 3], [1, 2], [3, 4]])
+def test_numbers_of_steps_that_do_not_end_with_the_recipe_are_refused(at):
+    with pytest.raises(BadInput, match=r"must rise from 1 or more to the recipe's 3 steps"):
+        instill.shifts(helpers.model(None), [], Recipe(3, 0.1), at=at)
+
+
+def test_half_precision_and_several_devices_are_refused_before_the_weights_are_loaded():
+    model = helpers.model(None)
+    half = dataclasses.replace(model, dtype="bfloat16")
+    with pytest.raises(BadInput, match="is in bfloat16: a fact can be taught in float32 alone"):
+        instill.shifts(half, [], Recipe(1, 0.1))
+    spread = dataclasses.replace(model, device="auto")
+    with pytest.raises(BadInput, match="is spread over devices; teach it on one"):
+        instill.shifts(spread, [], Recipe(1, 0.1))
+
+
+def test_a_taught_causal_model_says_so_to_every_scorer():
+    model = filler("Llama")
+    prompt = asked_of(model)[0]
+    own = tree.distributions(model, [[prompt.context]], lambda rows, _: rows[0])
+    with instill.instilled(model, prompt, Recipe(3, RATE)) as taught:
+        after = tree.distributions(taught, [[prompt.context]], lambda rows, _: rows[0])
+    wanted = by_hand(model, prompt, 3, RATE)
+    assert np.allclose(after[0], wanted, atol=1e-3) and not np.allclose(own, after, atol=1e-3)

@@ -21,6 +21,7 @@ from lkecore.runs import plan, prepare, worker
 from lkecore.scores import blanks, tree
 from lkecore.scores import expected as counting
 from lkecore.scores.batches import check_kind
+from lkecore.tasks import instill
 
 EXACT = 50  # facts of one call: more are estimated from the first of them
 SAMPLE = 20
@@ -140,6 +141,15 @@ def _walk(
             return counting.equal_scores([p for group in asked for p in group.asked]).frame
         return count(model, asked).frame
 
+    def taught(model: Any, prompts: Any, recipe: Any, *, at: Any = (), **_: Any) -> Any:
+        n_at = len(at) or 1
+
+        def expected(lm: Any, some: Any) -> tuple[int, int]:
+            return instill.expected_tokens(lm, some, recipe, n_at), 0
+
+        add(model, prompts, expected)
+        return instill.nothing_learned(prompts, list(at) or [recipe.steps])
+
     cells = runs.read_notebook(each.notebook).cells
     before = itertools.takewhile(lambda cell: not cell.source.startswith(BEHIND), cells)
     names: dict[str, Any] = {"__name__": "__main__"}
@@ -147,6 +157,7 @@ def _walk(
     models.open_model = open_here
     scored, door.scored = door.scored, through_the_door
     shifting, blanks.shifts = blanks.shifts, at_blanks
+    teaching, instill.shifts = instill.shifts, taught
     opening, door.opened = door.opened, lambda name, dtype: open_here(name, dtype=dtype)
     # What is asked again is counted, and cannot agree: all scores are equal here.
     comparing, again.compare = again.compare, lambda *_, **__: None
@@ -166,7 +177,7 @@ def _walk(
     finally:
         tree.option_logprobs, models.Model.network = scorer, network
         models.open_model, door.scored, door.opened = opened, scored, opening
-        again.compare, blanks.shifts = comparing, shifting
+        again.compare, blanks.shifts, instill.shifts = comparing, shifting, teaching
     total, saved = sum(n for n, _ in counts), sum(n for _, n in counts)
     return total, saved, "; ".join(remarks)
 

@@ -165,6 +165,12 @@ def expected_tokens(model: Model, prompts: Sequence[Prompt], recipe: Recipe, n_a
     return passes * sum(_length(model, each) for each in _encoded(model, prompts))
 
 
+def nothing_learned(prompts: Sequence[Prompt], at: Sequence[int]) -> pd.DataFrame:
+    """A frame of the right shape in which nothing moves: for a forecast, not a result."""
+    rows = [(p.fact, step, *[1.0] * len(NUMBERS)) for p in prompts for step in at]
+    return pd.DataFrame(rows, columns=["fact", *EVERY])
+
+
 # --- one fact -------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,233 @@
+"""Taught: explicit beside implicit instillation of the same facts, and beside what a rich world's text told.
+
+Explicit: the fact stands in front of the question. Implicit: the model is fine-tuned on it and set back
+(:mod:`lkecore.tasks.instill`). The paper asks whether the first can stand for the second.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from lkecore import intervals
+from lkecore.answers import rich, shipped
+from lkecore.answers.door import opened
+from lkecore.answers.lab import OFTEN
+from lkecore.answers.moved import FACT, rank_correlation
+from lkecore.answers.tables import groups_of
+from lkecore.facts.drawn import Sample
+from lkecore.intervals import Interval
+from lkecore.prompts.instilled import Instilled, instilled_of_sample
+from lkecore.prompts.prompt import Prompt
+from lkecore.tasks.instill import Recipe
+
+PAGE = "22_entropy_instilled"
+LESSON = ["world", "reader", "estimator", "lesson", "relation"]  # of the questions that are taught
+PLACES = ("location", "language")
+# A mismatch, by our reading of the paper's figures: the change of entropy has two signs, both above
+# SMALL in size; one KL is more than FACTOR times the other, and one of them above LEAST.
+SMALL, FACTOR, LEAST = 0.01, 2.0, 0.05
+WAYS = {  # by which a fact can be found, by name: a column, turned so that more is better known
+    "KL, told": "told_kl", "KL, taught": "taught_kl", "change, told": "told_change",
+    "change, taught": "taught_change", "surprisal": "surprisal", "rank": "rank",
+}  # fmt: skip
+
+
+def asked(states: pd.DataFrame) -> pd.Series:
+    """Which facts the page asks, of :func:`lkecore.facts.worlds.states`.
+
+    Those told rightly ``OFTEN`` times and more, and as many that are never told, their controls.
+    """
+    told = states["state"].eq("planted") & states["occurrences"].ge(OFTEN)
+    if not told.any():  # a world for tests tells less often
+        told = states["state"].eq("planted") & states["occurrences"].ge(4)
+    controls = set(states.loc[told & states["split"].eq("test"), "control"])
+    return told | states["fact"].isin(controls)
+
+
+def questions(
+    samples: Mapping[str, Sample], models: Sequence[str], template: str, *, dtype: str
+) -> dict[tuple[str, ...], list[Instilled]]:
+    """The questions behind the fact, by ``moved.KEY``; a full stop stands behind a blank that is seen."""
+    readers = dict.fromkeys(opened(name, dtype).kind for name in models)
+    return {
+        (world, reader, *key): some
+        for world, sample in samples.items()
+        for reader in readers
+        for key, some in instilled_of_sample(sample, [template], closed=reader != "causal").items()
+    }
+
+
+def lessons(
+    questions: Mapping[tuple[str, ...], Sequence[Instilled]], recipe: Recipe
+) -> dict[tuple[str, ...], list[Prompt]]:
+    """The same questions without the statement, by ``LESSON``: what is taught is what is asked."""
+    name = f"{recipe.optimizer} {recipe.rate:g}"
+    return {
+        (world, reader, estimator, name, relation): [each.asked for each in some]
+        for (world, reader, estimator, _, relation), some in questions.items()
+    }
+
+
+def beside(
+    told: pd.DataFrame, taught: pd.DataFrame, profiles: Sequence[str]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Both frames of this run, and below them what ships of other models of longer runs."""
+    parts = [[told], [taught]]
+    for name in profiles:
+        for own, apart in zip(parts, ("", "taught"), strict=True):
+            frame, _ = shipped.read(name, PAGE, apart=apart)
+            own.append(frame[~frame["model"].isin(own[0]["model"].unique())])
+    first, second = (pd.concat(own, ignore_index=True) for own in parts)
+    return first, second
+
+
+def together(told: pd.DataFrame, taught: pd.DataFrame) -> pd.DataFrame:
+    """Both instillations of each fact side by side: a row for each model, fact, lesson and number of steps.
+
+    ``told`` is of :func:`lkecore.answers.blanks.ask_blanks`, ``taught`` of
+    :func:`~lkecore.answers.blanks.ask_taught`. Columns: ``FACT``, ``lesson``, ``steps``; ``told_kl`` and
+    ``taught_kl`` in nats, ``told_change`` and ``taught_change``, H(P) - H(Q) in nats, signed; ``surprisal``
+    (nats) and ``rank`` before; ``learned`` (bool): the object's first token comes first after the lesson;
+    ``lost`` (bool): a step gave no number; and of the text ``state``, ``occurrences``, ``control``,
+    ``kind``. Facts whose object shares its first token with another one, or merges with the words before
+    it, are left out. Sorted by relation and fact, since bootstraps draw by place.
+    """
+    alone = told[~told["shared"].astype(bool) & ~told["merged"].astype(bool)]
+    explicit = alone[[*FACT, "kl", "surprisal", "rank"]].rename(columns={"kl": "told_kl"})
+    explicit = explicit.assign(told_change=alone["entropy"] - alone["entropy_after"])
+    change = taught["entropy"] - taught["entropy_after"]
+    implicit = taught[[*FACT, "lesson", "steps"]].assign(
+        taught_kl=taught["kl"],
+        taught_change=change,
+        learned=taught["rank_after"].eq(1),
+        lost=taught["kl"].isna(),
+    )
+    found = implicit.merge(explicit, on=FACT, validate="m:1")
+    found = rich.with_states(found, ["state", "occurrences", "control", "kind"])
+    return found.sort_values(["relation", "fact", "steps"], kind="stable", ignore_index=True)
+
+
+def mismatches(rows: pd.DataFrame) -> pd.DataFrame:
+    """Which facts telling and teaching do not agree about: ``kl`` and ``change`` (bool), ``undirected``.
+
+    As ``SMALL``, ``FACTOR`` and ``LEAST`` say. ``undirected`` (bool): one of the two changes is too small
+    to have a sign, so that this fact can't be a mismatch of ``change``.
+    """
+    first, second = rows["told_change"], rows["taught_change"]
+    small = first.abs().le(SMALL) | second.abs().le(SMALL)
+    low = np.minimum(rows["told_kl"], rows["taught_kl"])
+    high = np.maximum(rows["told_kl"], rows["taught_kl"])
+    return pd.DataFrame(
+        {
+            "kl": high.gt(FACTOR * low) & high.gt(LEAST),
+            "change": ~small & (np.sign(first) != np.sign(second)),
+            "undirected": small,
+        }
+    )
+
+
+def by_steps(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
+    """How well telling agrees with teaching, by how long is taught: by model, lesson and steps.
+
+    Columns: ``facts``, and how many were ``lost`` besides; ``learned``: the share whose object comes first
+    after the lesson; ``r of KL`` and ``r of change``: Spearman's correlation of told with taught; ``KL
+    apart`` and ``signs apart``: the shares of mismatches (:func:`mismatches`); ``finds``: the AUROC of a
+    small KL when taught, facts told often against their controls. Intervals over facts, or pairs.
+    """
+    found = []
+    for key, whole in groups_of(rows, ["model", "lesson", "steps"]):
+        part = whole[~whole["lost"]]
+        if len(part) < 3:
+            continue
+        wrong, n = mismatches(part), len(part)
+        share = {name: intervals.proportion(int(wrong[name].sum()), n) for name in wrong}
+        r = [
+            intervals.statistic_over_facts(
+                part[[f"told_{name}", f"taught_{name}"]].to_numpy().T,
+                rank_correlation,
+                seed=seed,
+                vectorized=True,
+            )
+            for name in ("kl", "change")
+        ]
+        learned = intervals.proportion(int(part["learned"].sum()), n)
+        finds = auroc(part, "taught_kl", seed=seed)
+        row = (*key, n, len(whole) - n, learned, *r, share["kl"], share["change"], finds)
+        found.append(row)
+    columns = ["model", "lesson", "steps", "facts", "lost", "learned", "r of KL", "r of change"]
+    return pd.DataFrame(found, columns=[*columns, "KL apart", "signs apart", "finds"])
+
+
+def pairs(rows: pd.DataFrame) -> pd.DataFrame:
+    """Told facts beside their never-told controls, of one lesson and number of steps: ``_control`` behind."""
+    columns = ["told_kl", "taught_kl", "told_change", "taught_change", "surprisal", "rank"]
+    each = rows[~rows["lost"]]
+    each = each.assign(**{c: each[c].abs() for c in ("told_change", "taught_change")})
+    by = ["model", "world", "relation"]
+    own = each[[*by, "fact", *columns]].rename(columns={"fact": "control"})
+    told = each[each["state"].eq("planted")]
+    return told.merge(own, on=[*by, "control"], suffixes=("", "_control"), validate="m:1")
+
+
+def auroc(rows: pd.DataFrame, column: str, *, seed: int, minus: str = "") -> Interval | None:
+    """The AUROC of a small value, told facts against controls, over pairs; None for fewer than two pairs.
+
+    ``minus``: less that by another column, on the same pairs.
+    """
+    both = pairs(rows)
+    if len(both) < 2:
+        return None
+    sides = [(-both[name], -both[f"{name}_control"]) for name in filter(None, (column, minus))]
+    return intervals.auroc_over_pairs(*sides[0], minus=sides[1] if minus else None, seed=seed)
+
+
+def aurocs(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
+    """Which way finds what was told? By model and way, of one lesson and number of steps.
+
+    Columns: ``model``, ``way`` (of ``WAYS``), ``pairs``; ``finds``, the AUROC of a small value, and ``taught
+    KL minus it``, on the same pairs: Intervals over pairs.
+    """
+    found = []
+    for (model,), part in groups_of(rows, ["model"]):
+        n = len(pairs(part))
+        for way, column in WAYS.items():
+            own = auroc(part, column, seed=seed)
+            gap = None
+            if column != "taught_kl":
+                gap = auroc(part, "taught_kl", seed=seed, minus=column)
+            found.append((model, way, n, own, gap))
+    return pd.DataFrame(found, columns=["model", "way", "pairs", "finds", "taught KL minus it"])
+
+
+def by_kind(rows: pd.DataFrame) -> pd.DataFrame:
+    """For which kinds of object do telling and teaching differ? By model and kind, of one lesson.
+
+    Columns: ``model``, ``kind``; ``facts`` asked, and their share of ``all``; ``KL apart`` and ``signs
+    apart``: of this kind's facts, the share that is a mismatch, Intervals (Wilson); and the kind's share of
+    all mismatches, ``of KL apart`` and ``of signs apart``, to be held against that of ``all``.
+    """
+    found = []
+    for (model,), part in groups_of(rows[~rows["lost"]], ["model"]):
+        wrong = mismatches(part)
+        for kind, some in wrong.groupby(part["kind"].to_numpy()):
+            own = [intervals.proportion(int(some[c].sum()), len(some)) for c in ("kl", "change")]
+            of = [some[c].sum() / max(1, wrong[c].sum()) for c in ("kl", "change")]
+            found.append((model, kind, len(some), len(some) / len(part), *own, *map(float, of)))
+    columns = ["model", "kind", "facts", "all", "KL apart", "signs apart"]
+    return pd.DataFrame(found, columns=[*columns, "of KL apart", "of signs apart"])
+
+
+def places_among(rows: pd.DataFrame) -> Interval | None:
+    """The share of locations and languages among mismatches of KL minus that among all facts.
+
+    Newcombe's interval of a part against the whole; None where no fact, or every fact, is a mismatch.
+    """
+    part = rows[~rows["lost"]]
+    wrong = mismatches(part)["kl"].to_numpy()
+    place = part["kind"].isin(PLACES).to_numpy()
+    if not wrong.any() or wrong.all():
+        return None
+    inside, outside = place[wrong], place[~wrong]
+    counts = inside.sum(), len(inside), outside.sum(), len(outside)
+    return intervals.part_above_whole(*map(int, counts))

@@ -1,0 +1,99 @@
+"""Taught, said: claims, figures and words of the page that holds telling beside teaching."""
+
+import pandas as pd
+
+from lkecore.answers.lab import reference
+from lkecore.answers.taught import auroc, by_steps, mismatches, pairs, places_among
+from lkecore.intervals import Interval
+from lkecore.models import lab
+
+
+def chosen(rows: pd.DataFrame, lesson: str, steps: int) -> pd.DataFrame:
+    """The rows of one lesson after so many steps."""
+    return rows[rows["lesson"].eq(lesson) & rows["steps"].eq(steps)]
+
+
+def claimed(rows: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]]:
+    """The intervals of the page's claims, {claim: {of: interval}}: of the largest model of each world.
+
+    ``rows`` are of :func:`lkecore.answers.taught.together`, of one lesson and number of steps.
+    """
+    found: dict[str, dict[str, Interval]] = {}
+    for _, part in rows.groupby("world", sort=False):
+        best = reference(part["model"].unique())
+        mine = part[part["model"] == best]
+        if lab.parse(best).variant or len(pairs(mine)) < 2:
+            continue
+        [agree] = by_steps(mine, seed=seed)["r of KL"]
+        tests = {
+            "LAB-taught-alike": agree,
+            "LAB-taught-places": places_among(mine),
+            "LAB-taught-finds": auroc(mine, "taught_kl", seed=seed),
+            "LAB-taught-told": auroc(mine, "taught_kl", seed=seed, minus="told_kl"),
+            "LAB-taught-surprisal": auroc(mine, "taught_kl", seed=seed, minus="surprisal"),
+        }
+        twin = auroc(part[part["model"] == f"{best}-unplanted"], "taught_kl", seed=seed)
+        if twin is not None:
+            ends = (value - 0.5 for value in (twin.estimate, twin.low, twin.high))
+            tests["LAB-taught-twin"] = Interval(*ends, twin.level, twin.method)
+        for key, interval in tests.items():
+            if interval is not None:
+                found.setdefault(key, {})[best] = interval
+    return found
+
+
+def scattered(rows: pd.DataFrame) -> pd.DataFrame:
+    """What the scatter shows: ``fact``, ``kind``, both KLs and both changes, and whether they are apart."""
+    wrong = mismatches(rows)
+    columns = ["model", "relation", "fact", "kind", "told_kl", "taught_kl", "told_change"]
+    found = rows[[*columns, "taught_change"]]
+    return found.assign(kl_apart=wrong["kl"], signs_apart=wrong["change"])[~rows["lost"]]
+
+
+def drawn_steps(table: pd.DataFrame) -> pd.DataFrame:
+    """:func:`lkecore.answers.taught.by_steps` for the figure: a row for each model, steps and ``what``.
+
+    Columns: ``model``, ``steps``, ``what``, ``value``, ``low``, ``high``.
+    """
+    names = {
+        "r of KL": "r of told and taught KL",
+        "KL apart": "share of facts that differ",
+        "finds": "AUROC of taught KL",
+    }
+    rows = []
+    for row in table.to_dict("records"):
+        for column, what in names.items():
+            if (each := row[column]) is not None:
+                ends = each.estimate, each.low, each.high
+                rows.append((row["model"], row["steps"], what, *ends))
+    return pd.DataFrame(rows, columns=["model", "steps", "what", "value", "low", "high"])
+
+
+def sentences(rows: pd.DataFrame, *, seed: int) -> dict[str, str]:
+    """What came out in one world, in words: ``agree``, ``kinds``, ``finds``.
+
+    ``rows`` are of one lesson and number of steps.
+    """
+    best = reference(rows["model"].unique())
+    mine = rows[rows["model"] == best]
+    row = by_steps(mine, seed=seed).iloc[0]
+    told = auroc(mine, "told_kl", seed=seed)
+    own = auroc(mine, "surprisal", seed=seed)
+    said = {
+        "agree": f"Told and taught KL of {best} order facts alike with a correlation of "
+        f"{row['r of KL'].text()}; of {row['facts']} facts {row['KL apart'].text()} differ by more than a "
+        f"factor of two, and {row['signs apart'].text()} change their entropy in two directions.",
+        "kinds": "No fact differs, or all do, so no kind can be blamed.",
+        "finds": "Too few pairs of told facts and controls were asked.",
+    }
+    if (more := places_among(mine)) is not None:
+        said["kinds"] = (
+            f"Among the facts that differ the share of locations and languages is {more.text()} above "
+            "that among all facts asked."
+        )
+    if told is not None and own is not None:
+        said["finds"] = (
+            f"Which finds what the text told? Teaching has an AUROC of {row['finds'].text()}, telling of "
+            f"{told.text()}, and the surprisal of the object, with neither, of {own.text()}."
+        )
+    return said

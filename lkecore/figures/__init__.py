@@ -6,7 +6,12 @@ alone to be read.
 
 from lkecore.figures.agreement import pair_scatters, square_maps
 from lkecore.figures.base import ACCURACY, DARK, MARKERS, PALETTE, plain_ticks, style
-from lkecore.figures.blanks import move_lines, rank_panels
+from lkecore.figures.blanks import (
+    instilled_scatter,
+    move_lines,
+    rank_panels,
+    step_lines,
+)
 from lkecore.figures.board import board_dots, board_matrices
 from lkecore.figures.claims import claim_marks
 from lkecore.figures.confidence import kept_lines, over_options, panels, reliability
@@ -45,11 +50,11 @@ __all__ = [
     "ACCURACY", "DARK", "MARKERS", "Note", "OTHER_MODEL", "PALETTE", "accuracy_bars",
     "accuracy_scatter", "bars_by_model", "board_dots", "board_matrices", "change_by_distance",
     "claim_marks", "cost_lines", "dose_lines", "dose_panels", "findings", "format_panels",
-    "format_sizes", "heat_map", "interval_marks", "interval_panels", "kept_lines", "move_lines", "note",
-    "over_options", "pair_scatters", "paired_bars", "panels", "place", "plain_ticks", "prefix_tree",
-    "prompt_dots", "published_dots", "rank_panels", "reach_panels", "reading_curves", "reliability",
-    "separator_bars", "sequence_columns", "sequence_panel", "share_lines", "shots_curve",
-    "shots_panels", "size_lines", "size_summaries", "slot_marks", "square_maps", "style", "subsumption_dots",
-    "threshold_curve", "told_lines", "told_or_true", "tree_mask", "written_bars",
-    "written_by_model",
+    "format_sizes", "heat_map", "instilled_scatter", "interval_marks", "interval_panels",
+    "kept_lines", "move_lines", "note", "over_options", "pair_scatters", "paired_bars", "panels",
+    "place", "plain_ticks", "prefix_tree", "prompt_dots", "published_dots", "rank_panels",
+    "reach_panels", "reading_curves", "reliability", "separator_bars", "sequence_columns",
+    "sequence_panel", "share_lines", "shots_curve", "shots_panels", "size_lines", "size_summaries",
+    "slot_marks", "square_maps", "step_lines", "style", "subsumption_dots", "threshold_curve",
+    "told_lines", "told_or_true", "tree_mask", "written_bars", "written_by_model",
 ]  # fmt: skip

@@ -1,0 +1,254 @@
+# %% [markdown]
+# # Can telling stand for teaching?
+#
+# There are two ways to give a model a fact. One can *tell* it, in front of the question. Or one can *teach* it: train the model on this
+# one fact, ask, and put all weights back. Teaching takes a gradient and a copy of the model; telling takes a sentence. The second
+# paper measures what a model knows by how far its answer moves, and wants to know whether telling is enough.
+#
+# **What came out.** {glue:text}`agree` {glue:text}`kinds` {glue:text}`finds`
+#
+# ```{glue:} carried
+# ```
+#
+# ```{glue:figure} fig-taught
+# :name: fig-taught
+# :alt: Two panels with a mark for each fact, by kind of its object. Left, KL when told against KL when taught, both logarithmic. Right, the change of entropy when told against that when taught. A dashed diagonal in both.
+#
+# Each mark is a fact. Left: how far the answer moves when it is told, and when it is taught. Right: how much surer the answer becomes.
+# Dashed: both are the same. Filled marks are mismatches: a factor of more than two on the left, two signs on the right.
+# ```
+#
+# Afterwards you will be able to say
+#
+# - what {term}`explicit <explicit instillation>` and implicit instillation are, and what each costs,
+# - whether one can stand for the other, and what hangs on how long is taught,
+# - which of them finds what a model was told before.
+
+# %% [markdown]
+# ## What the paper claims
+#
+# {cite:t}`pezeshkpour2023measuring` compares both on BERT and T5, with 100 facts of each of 41 relations (Section 5.2, Figures 3 and 4;
+# the values of the marks are lost). It sees a strong correlation, for T5 stronger than for BERT. Where the two differ, most objects are
+# places or languages, it says, and concludes that such facts must be taught. But 22 of its 41 relations are about places and
+# languages, so more than half of anything would be. It does not say how long, nor how fast, it teaches.
+
+# %% [markdown]
+# ## Parameters
+
+# %% tags=["parameters"]
+models: list[str] = ["lab:rich-1/0.7m"]  # each names the world it has read
+relations: list[str] = [
+    "residence", "birthplace", "instrument",
+    "profession", "company_language", "second_language",
+]  # fmt: skip
+# Two of each kind; the first token of their objects says which one it is.
+template: str = "template-1"  # of question, statement and lesson
+optimizer: str = "sgd"  # sgd or adamw
+rate: float = 0.01  # learning rate
+steps: int = 1  # after which the page compares
+at: list[int] = [1, 2, 5, 10, 20, 50]  # steps after which the model is asked
+results: str = ""  # profile in results/ that carries this page; empty: none
+n_again: int = 2  # of its questions are asked and taught again
+shipped: list[str] = []  # profiles whose models stand beside these
+seed: int = 0  # draws options, shots and resamples
+dtype: str = "float32"  # half precision rounds a lesson away
+page: bool = False  # set by lke run: read the runs, compute nothing
+
+# %% tags=["hide-input"]
+from matplotlib import pyplot as plt
+
+from lkecore import answers, figures, runs
+from lkecore.answers import lab, rich, taught, taught_said
+from lkecore.tasks.instill import Recipe
+
+figures.style()
+
+# %% [markdown]
+# ## Facts
+#
+# Facts of a {ref}`rich world <rich-worlds>` that its text tells 16 times and more, and a never-told control of each.
+
+# %%
+samples = rich.samples(models, relations, taught.asked, n_shots=1, seed=seed)
+questions = taught.questions(samples, models, template, dtype=dtype)
+print(f"{sum(map(len, questions.values())):,} facts")
+
+# %% [markdown]
+# ## Prompts
+#
+# Both begin with the same question. The statement is the filled template with its full stop. The lesson is the question with its object in
+# the blank, and only the tokens of the object are learned: what stands before them is given, as when it is asked.
+
+# %%
+recipe = Recipe(at[-1], rate, optimizer)
+lessons = taught.lessons(questions, recipe)
+some = next(iter(questions.values()))[0]
+name = some.asked.options[some.asked.gold]
+print(f"asked   {some.asked.context} ____")
+print(f"told    {some.told.context} ____")
+print(f"taught  {some.asked.context} [{name}], {optimizer} at {rate:g}")
+
+# %% [markdown]
+# ## Scores
+#
+# P is the distribution at the blank before, Q the one behind the statement, or after the lesson. Rate and steps of the lesson were chosen on the
+# development world, of which no page reports: the fewest steps after which 95 % of the objects come first, and of the rates
+# that need so few the one that moves other questions least ({doc}`log <../log>`). The paper gives neither. So we go on for more steps, and look.
+
+# %%
+this = "22_entropy_instilled"
+source = {"results": results, "notebook": this, "dtype": dtype, "page": page}
+told = answers.ask_blanks(
+    models,
+    questions,
+    "answers.parquet",
+    by=["world", "reader", "estimator", "instillation", "relation"],
+    n_again=n_again,
+    **source,
+)
+learned = answers.ask_taught(
+    models,
+    lessons,
+    "answers-taught.parquet",
+    recipe,
+    at=at,
+    by=taught.LESSON,
+    n_again=n_again,
+    **source,
+)
+rows = taught.together(*taught.beside(told, learned, shipped))
+here = rows[rows["world"].eq(lab.worlds(models)[0])]
+now = taught_said.chosen(here, next(iter(lessons))[3], steps)
+
+# %% [markdown]
+# ## Answers
+#
+# **How long.** A row for each number of steps. `learned` is the share of objects that come first afterwards; it need not rise, since a
+# step can be too large. `r` is Spearman's correlation of told with taught, for KL and for the change of entropy. The next two
+# columns are the shares of facts that differ: KL by more than a factor of two (`KL apart`), the change of entropy in its sign. `finds` is the
+# {term}`AUROC` of a small taught KL for what the text told.
+
+# %%
+steps_of = taught.by_steps(here, seed=seed)
+runs.keep(answers.bounds(steps_of, "r of KL"), "by-steps.csv")
+answers.words(answers.texts(steps_of).drop(columns="lesson"), missing="")
+
+# %% [markdown]
+# **Which kinds.** The paper's count, with what it lacks: how many facts of each kind were asked at all. Hold `of KL apart`, the share of a
+# kind in all mismatches, against `all`, its share in all facts. Kinds were told alike here, so a difference is not knowledge: it is names and
+# their frequencies.
+
+# %%
+kinds = taught.by_kind(now)
+runs.keep(answers.bounds(kinds, "KL apart"), "by-kind.csv")
+answers.words(answers.texts(kinds))
+
+# %% [markdown]
+# **Which finds the truth?** For each way of measuring the AUROC of a small value, facts told often against their controls. Surprisal and rank
+# need neither statement nor lesson. A twin was told none of these facts, and must be at 0.5.
+
+# %%
+ways = taught.aurocs(now, seed=seed)
+runs.keep(answers.bounds(ways, "finds"), "by-way.csv")
+answers.words(answers.texts(ways), missing="")
+
+# %% [markdown]
+# What this page says at its top is put together from these tables. No number in it is typed.
+
+# %% tags=["hide-input"]
+lesson = now["lesson"].iloc[0]
+every = taught_said.chosen(rows, lesson, steps)
+figures.findings(**taught_said.sentences(now, seed=seed))
+figures.note("carried", answers.carried(told, learned))
+
+# %% [markdown]
+# ## Figures
+#
+# In {numref}`fig-taught`, at the top, look at the left panel. If telling could stand for teaching the marks would lie along a line. Then look to
+# the right. Marks in the upper left or the lower right quarter are facts that make the answer surer one way and less sure the other.
+
+# %% tags=["hide-input"] covers=["PZ-S3", "PZ-F3"]
+first = lab.reference(now["model"].unique())
+marks = taught_said.scattered(now[now["model"] == first])
+fig, axes = plt.subplots(1, 2, figsize=(10, 4.6), layout="constrained")
+figures.instilled_scatter(marks, axes)
+figures.place(fig, "fig-taught", marks)
+
+# %% [markdown]
+# {numref}`fig-taught-steps` has the same numbers over the steps. KL grows with each step, without end; whatever hangs on its size, hangs on
+# when one stops.
+#
+# ```{glue:figure} fig-taught-steps
+# :name: fig-taught-steps
+# :alt: Three panels over the number of steps, with a line for each model: the correlation of told and taught KL, the share of facts that differ, and the AUROC of taught KL.
+#
+# What hangs on how long is taught. Left: the correlation of told with taught KL. Middle: the share of facts whose two KLs differ by more
+# than a factor of two. Right: how well a small taught KL finds what the text told. Vertical lines: 95 % intervals.
+# ```
+
+# %% tags=["hide-input"]
+size = {"figsize": (11, 3.9), "layout": "constrained"}
+fig, axes = plt.subplots(1, 3, **size)
+lines = taught_said.drawn_steps(steps_of)
+figures.step_lines(lines, axes)
+figures.place(fig, "fig-taught-steps", lines)
+
+# %% [markdown]
+# ## Paper and ours
+#
+# **Numbers.** The values of the paper's Figures 3 and 4 are lost, and it prints no correlation. There is nothing to compare with.
+#
+# **Claims.** In `lkecore/data/claims.csv`, written down before a reported model was taught. Each world is judged by itself.
+
+# %%
+judged = lab.judge(taught_said.claimed(every, seed=seed))
+columns = ["claim", "holds_if", "of", "ours", "verdict", "mark"]
+answers.words(judged[columns])
+
+# %% [markdown]
+# A warning. Small models that are unsure of what they know are taught easily: one step brings nearly every object to the top, known or not. Large models
+# may differ, and so may other recipes. What does not hang on the model is the caution: a number that depends on when one stops is no
+# property of the model alone.
+
+# %% [markdown]
+# ## What you have seen
+#
+# - Telling and teaching are not two ways to the same number. How well they agree hangs on how long is taught.
+# - Whether a mismatch is about places has to be asked with the share of places among all facts beside it.
+# - What a model was told before is found with less: by how surprising the object is.
+
+# %%
+assert (learned["kl"].dropna() >= -1e-6).all()
+assert told["kl"].notna().all()
+
+# %% [markdown]
+# ## Try it
+#
+# ```{exercise}
+# :label: ex-taught-learned
+# Which facts are learned more slowly? Compare the share that comes first after the lesson, between facts that the text told and
+# facts that it never told.
+# ```
+
+# %% [markdown]
+# ````{solution-start} ex-taught-learned
+# :class: dropdown
+# ````
+
+# %%
+by = ["model", "state", "steps"]
+print(here.groupby(by)["learned"].mean().unstack().round(2).to_string())
+
+# %% [markdown]
+# If known facts come first sooner, the speed of learning is a measure of knowledge as well, and one that looks at the object.
+#
+# ````{solution-end}
+# ````
+#
+# The same with another optimizer: set `optimizer` to `adamw` and `rate` to a thousandth, in a params file of your own.
+
+# %% [markdown]
+# ## Provenance
+
+# %%
+runs.provenance(*models, dtype=dtype)

@@ -157,7 +157,9 @@ answers.words(answers.texts(levels))
 
 # %% tags=["hide-input"]
 claimed = moved_said.claimed(every, seed=seed)
-figures.findings(**moved_said.sentences(here, seed=seed))
+less = moved.wrongly(here, seed=seed)
+curve = moved.over_probability(here, seed=seed)
+figures.findings(**moved_said.sentences(here, found, less, curve))
 figures.note("carried", answers.carried(at_blanks, iclke))
 
 # %% [markdown]
@@ -170,9 +172,9 @@ figures.note("carried", answers.carried(at_blanks, iclke))
 
 # %% tags=["hide-input"] covers=["PZ-E2", "PZ-E3", "PZ-S2"]
 fig, ax = plt.subplots(figsize=(8, 4.4), layout="constrained")
-curve = moved_said.drawn_curve(moved.over_probability(here, seed=seed))
-figures.move_lines(curve, ax)
-figures.place(fig, "fig-moved-curve", curve)
+marks = moved_said.drawn_curve(curve)
+figures.move_lines(marks, ax)
+figures.place(fig, "fig-moved-curve", marks)
 
 # %% [markdown]
 # In {numref}`fig-moved-auroc` each measure has a mark for each model. On the left, told facts against controls. On the right,
@@ -189,7 +191,7 @@ figures.place(fig, "fig-moved-curve", curve)
 # ```
 
 # %% tags=["hide-input"]
-drawn = moved_said.drawn(found, moved.wrongly(here, seed=seed))
+drawn = moved_said.drawn(found, less)
 scale = {"y": "auroc", "label": "AUROC", "line": 0.5, "width": 5.5}
 fig = figures.interval_panels(
     drawn, panel="what", x="metric", hue="model", **scale

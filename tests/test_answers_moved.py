@@ -175,9 +175,12 @@ def test_bins_of_probability_have_the_mean_move_of_their_facts(known):
     found = moved.over_probability(many, seed=0)
     mine = found[found["model"] == MODEL].set_index("probability")["KL"]
     # d, h, n, m and p have between 0.01 and 0.03: each three times.
-    assert mine.loc[np.sqrt(0.01 * 0.03)].estimate == pytest.approx(
-        np.mean([SAID[fact][3] for fact in "dhnmpc"])
-    )
+    inside = [fact for fact in "abcdghnmp" if 0.01 < np.exp(-0.1) / SAID[fact][0] <= 0.03]
+    assert len(inside) == 6
+    middle = np.exp(np.mean([-0.1 - np.log(SAID[fact][0]) for fact in inside]))
+    at = mine.index[np.argmin(abs(mine.index - middle))]
+    assert at == pytest.approx(middle)
+    assert mine.loc[at].estimate == pytest.approx(np.mean([SAID[fact][3] for fact in inside]))
     drawn = moved_said.drawn_curve(found)
     assert list(drawn) == ["model", "probability", "facts", "KL", "low", "high"]
     assert (drawn["low"] <= drawn["KL"]).all() and (drawn["KL"] <= drawn["high"]).all()
@@ -196,18 +199,23 @@ def test_claims_are_about_the_planted_model_and_the_check_about_its_twin(known):
     assert len(judged) == len(found) and set(judged["of"]) == {MODEL}
 
 
+def sentences(known):
+    tables = [f(known, seed=0) for f in (moved.aurocs, moved.wrongly, moved.over_probability)]
+    return moved_said.sentences(known, *tables)
+
+
 def test_words_have_the_numbers_of_the_tables(known):
     mine = known[known["model"] == MODEL]
     curve = pd.concat([mine.assign(fact=mine["fact"] + str(i)) for i in range(5)])
     curve["control"] += curve["fact"].str[-1].where(curve["control"] != "", "")
-    said = moved_said.sentences(curve, seed=0)
+    said = sentences(curve)
     assert set(said) == {"finds", "turn", "adds", "wrong"}
     assert (
         f"of {moved.aurocs(curve, seed=0).set_index('metric').loc['KL', 'alone'].text()} "
         in said["finds"]
     )
     assert "Told 16 times and more" in said["finds"] and MODEL in said["finds"]
-    few = moved_said.sentences(curve[curve["state"] != "mislearned"], seed=0)
+    few = sentences(curve[curve["state"] != "mislearned"])
     assert few["wrong"] == "No fact told wrongly was asked."
 
 

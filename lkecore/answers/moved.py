@@ -201,14 +201,16 @@ def auroc(part: pd.DataFrame, metric: str, seed: int) -> Interval | None:
     return intervals.auroc_over_pairs(told, control, seed=seed)
 
 
-def gaps(known: pd.DataFrame, *, seed: int) -> pd.DataFrame:
+def gaps(
+    known: pd.DataFrame, *, seed: int, metrics: Sequence[str] = tuple(METRICS)
+) -> pd.DataFrame:
     """The AUROC by KL minus that by each other metric, on the same pairs: above 0, KL finds more.
 
     Columns: ``model``, ``metric``, ``KL minus it``, an Interval over pairs.
     """
     rows = []
     for (model,), part in groups_of(pairs(of_set(known)), ["model"]):
-        for metric in METRICS:
+        for metric in metrics:
             if metric == MAIN or part[metric].isna().any():
                 continue
             first, other = ((part[m], part[f"{m}_control"]) for m in (MAIN, metric))
@@ -249,17 +251,17 @@ def by_level(known: pd.DataFrame, *, seed: int) -> pd.DataFrame:
 def over_probability(known: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     """KL by how probable the object's first token was before anything was told, in bins: by model.
 
-    Columns: ``model``, ``probability``, the geometric middle of a bin; ``facts``; ``KL`` in nats, an
+    Columns: ``model``, ``probability``, the geometric mean of a bin's; ``facts``; ``KL`` in nats, an
     Interval over facts. Bins of fewer than five facts are left out.
     """
     binned = of_set(known).assign(at=lambda f: pd.cut(f["probability"], BINS, labels=False))
     rows = []
-    for (model, at), part in groups_of(binned, ["model", "at"]):
+    for (model, _), part in groups_of(binned, ["model", "at"]):
         if len(part) < 5:
             continue
-        low, high = BINS[int(at)], BINS[int(at) + 1]
+        middle = float(np.exp(np.log(part["probability"]).mean()))
         mean = intervals.mean_over_facts([part["move"]], seed=seed)
-        rows.append((model, float(np.sqrt(low * high)), len(part), mean))
+        rows.append((model, middle, len(part), mean))
     found = pd.DataFrame(rows, columns=["model", "probability", "facts", "KL"])
     return found.sort_values(["model", "probability"], ignore_index=True)
 
@@ -267,14 +269,13 @@ def over_probability(known: pd.DataFrame, *, seed: int) -> pd.DataFrame:
 def follows_tellings(known: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     """Spearman's correlation of each metric with how often a fact was told, 1 to 64 times: by model.
 
-    Columns: ``model``, ``metric``, ``facts``, ``r``, an Interval over facts.
+    Of rank, surprisal, change of entropy and KL. Columns: ``model``, ``metric``, ``facts``, ``r``, an
+    Interval over facts.
     """
     rows = []
     told = of_set(known)[lambda f: f["state"].eq("planted")]
     for (model,), part in groups_of(told, ["model"]):
-        for metric in METRICS:
-            if part[metric].isna().any():
-                continue
+        for metric in ("rank", "surprisal", "change of entropy", MAIN):
             both = part[[metric, "occurrences"]].to_numpy(dtype=float).T
             r = intervals.statistic_over_facts(both, rank_correlation, seed=seed, vectorized=True)
             rows.append((model, metric, len(part), r))
@@ -296,7 +297,9 @@ def correlation(pairs: NDArray[np.float64]) -> NDArray[np.float64]:
     return (x * y).sum(axis=-1) / np.maximum(spread, 1e-300)
 
 
-def wrongly(known: pd.DataFrame, *, seed: int) -> pd.DataFrame:
+def wrongly(
+    known: pd.DataFrame, *, seed: int, metrics: Sequence[str] = tuple(METRICS)
+) -> pd.DataFrame:
     """Facts told wrongly against facts told rightly as often: the AUROC of *less known*, by model and metric.
 
     1/2: the metric takes a fact that was told wrongly for as known as the others; 1: it always takes it for
@@ -310,26 +313,30 @@ def wrongly(known: pd.DataFrame, *, seed: int) -> pd.DataFrame:
         right = right[right["occurrences"].isin(wrong["occurrences"].unique())]
         if len(wrong) < 2 or len(right) < 2:
             continue
-        for metric in METRICS:
-            values = pd.concat([wrong[metric], right[metric]])
-            if values.isna().any():
+        for metric in metrics:
+            if wrong[metric].isna().any() or right[metric].isna().any():
                 continue
-            flags = np.r_[np.ones(len(wrong)), np.zeros(len(right))]
-            ours = intervals.statistic_over_facts(
-                [-values.to_numpy(), flags], _flagged_above, seed=seed, vectorized=True
-            )
+            ours = _less_known(wrong[metric].to_numpy(), right[metric].to_numpy(), seed)
             rows.append((model, metric, len(wrong), len(right), ours))
     return pd.DataFrame(rows, columns=["model", "metric", "wrongly", "rightly", "ours"])
 
 
-def _flagged_above(many: NDArray[np.float64]) -> NDArray[np.float64]:
-    """AUROC of the flagged facts of each resample: (resample, [value, flag], fact) to (resample,).
+def _less_known(wrong: NDArray[np.float64], right: NDArray[np.float64], seed: int) -> Interval:
+    """The AUROC of facts of one kind lying below those of another, all of them drawn again together.
 
-    A resample without a fact of one side has none, and counts one half.
+    How often each is drawn says all about a resample, so that it is a product of matrices. A resample
+    without a fact of one kind counts one half.
     """
-    from scipy.stats import rankdata
+    below = (wrong[:, None] < right) + 0.5 * (wrong[:, None] == right)
+    n, size = len(wrong), len(wrong) + len(right)
 
-    flags = many[:, 1]
-    n, m = flags.sum(axis=-1), (1 - flags).sum(axis=-1)
-    above = (rankdata(many[:, 0], axis=-1) * flags).sum(axis=-1) - n * (n + 1) / 2
-    return np.where(n * m > 0, above / np.maximum(n * m, 1), 0.5)
+    def auroc(many: NDArray[np.float64]) -> NDArray[np.float64]:
+        places = many[:, 0].astype(np.int64) + size * np.arange(len(many))[:, None]
+        times = np.bincount(places.ravel(), minlength=size * len(many)).reshape(len(many), size)
+        first, second = times[:, :n], times[:, n:]
+        pairs = first.sum(axis=-1) * second.sum(axis=-1)
+        above = ((first @ below) * second).sum(axis=-1)
+        return np.where(pairs > 0, above / np.maximum(pairs, 1), 0.5)
+
+    facts = [np.arange(size)]
+    return intervals.statistic_over_facts(facts, auroc, seed=seed, vectorized=True)

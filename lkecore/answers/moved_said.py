@@ -1,18 +1,10 @@
 """Moved, said: claims, figure and words of the page that holds entropy and KL against the truth."""
 
+import numpy as np
 import pandas as pd
 
 from lkecore.answers.lab import reference
-from lkecore.answers.moved import (
-    MAIN,
-    auroc,
-    aurocs,
-    gaps,
-    of_set,
-    over_probability,
-    pairs,
-    wrongly,
-)
+from lkecore.answers.moved import MAIN, auroc, gaps, of_set, pairs, wrongly
 from lkecore.intervals import Interval
 from lkecore.models import lab
 
@@ -25,8 +17,9 @@ def claimed(known: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]]
         mine = part[part["model"] == best]
         if lab.parse(best).variant or len(pairs(of_set(mine))) < 2:
             continue
-        gap = gaps(mine, seed=seed).set_index("metric")["KL minus it"]
-        less = wrongly(mine, seed=seed).set_index("metric")
+        others = ["rank", "change of entropy", "surprisal", "KL, other subject"]
+        gap = gaps(mine, seed=seed, metrics=others).set_index("metric")["KL minus it"]
+        less = wrongly(mine, seed=seed, metrics=[MAIN, "change of entropy"]).set_index("metric")
         tests = {
             "LAB-moved-finds": auroc(pairs(of_set(mine)), MAIN, seed),
             "LAB-moved-rank": gap["rank"],
@@ -75,30 +68,35 @@ def drawn_curve(curve: pd.DataFrame) -> pd.DataFrame:
     return curve.drop(columns="KL").reset_index(drop=True).join(numbers)
 
 
-def sentences(known: pd.DataFrame, *, seed: int) -> dict[str, str]:
-    """What came out in one world, in words: ``finds``, ``adds``, ``turn``, ``wrong``."""
+def sentences(
+    known: pd.DataFrame, found: pd.DataFrame, less: pd.DataFrame, curve: pd.DataFrame
+) -> dict[str, str]:
+    """What came out in one world, in words: ``finds``, ``turn``, ``adds``, ``wrong``.
+
+    ``found`` is of :func:`~lkecore.answers.moved.aurocs`, ``less`` of
+    :func:`~lkecore.answers.moved.wrongly` and ``curve`` of
+    :func:`~lkecore.answers.moved.over_probability`, of the facts ``known``.
+    """
     best = reference(known["model"].unique())
-    mine = known[known["model"] == best]
-    found = aurocs(mine, seed=seed).set_index("metric")["alone"]
-    of = {name: each.text() for name, each in found.items() if each is not None}
-    beyond = gaps(mine, seed=seed).set_index("metric")["KL minus it"]
-    less = wrongly(mine, seed=seed).set_index("metric")["ours"]
-    least = mine.loc[mine["often"], "occurrences"].min()
+    least = known.loc[known["often"], "occurrences"].min()
+    own = found[found["model"] == best].set_index("metric")
+    of = {name: each.text() for name, each in own["alone"].items() if each is not None}
+    wrong = less[less["model"] == best].set_index("metric")["ours"]
     said = {
         "finds": f"Told {least} times and more, or never? KL tells with an AUROC of {of[MAIN]} for "
         f"{best}, the change of entropy with {of['change of entropy']}, and the rank of the object, which "
         f"the paper wants to replace, with {of['rank']}.",
         "adds": f"How surprising the object is before anything is told gets {of['surprisal']}; KL minus "
-        f"that is {beyond['surprisal'].text()}. Behind a statement that tells the same object of "
-        f"*another* subject, KL gets {of['KL, other subject']}.",
-        "turn": _turn(over_probability(mine, seed=seed)),
+        f"that is {own.loc['surprisal', 'KL minus it'].text()}. Behind a statement that tells the same "
+        f"object of another subject, KL gets {of['KL, other subject']}.",
+        "turn": _turn(curve[curve["model"] == best]),
         "wrong": "No fact told wrongly was asked.",
     }
-    if len(less):
+    if len(wrong):
         said["wrong"] = (
             "Are facts that were told wrongly less known than those told rightly? KL says so with "
-            f"{less[MAIN].text()}, the change of entropy with {less['change of entropy'].text()}. One half "
-            "is no telling apart."
+            f"{wrong[MAIN].text()}, the change of entropy with {wrong['change of entropy'].text()}. One "
+            "half is no telling apart."
         )
     return said
 
@@ -109,6 +107,11 @@ def _turn(curve: pd.DataFrame) -> str:
     most = curve.loc[curve["KL"].map(lambda each: each.estimate).idxmax()]
     return (
         f"KL is {first['KL'].text()} nats where the object had a probability of about "
-        f"{first['probability']:.1g}, {most['KL'].text()} where it had about {most['probability']:.1g}, and "
-        f"{last['KL'].text()} at about {last['probability']:.1g}."
+        f"{_plain(first['probability'])}, {most['KL'].text()} where it had about "
+        f"{_plain(most['probability'])}, and {last['KL'].text()} at about {_plain(last['probability'])}."
     )
+
+
+def _plain(share: float) -> str:
+    """One digit that is not 0, without an exponent, such as 0.0004."""
+    return np.format_float_positional(share, precision=1, fractional=False, trim="-")

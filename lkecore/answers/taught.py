@@ -13,7 +13,7 @@ from lkecore import intervals
 from lkecore.answers import rich, shipped
 from lkecore.answers.door import opened
 from lkecore.answers.lab import OFTEN
-from lkecore.answers.moved import FACT, rank_correlation
+from lkecore.answers.moved import FACT, correlation
 from lkecore.answers.tables import groups_of
 from lkecore.facts.drawn import Sample
 from lkecore.intervals import Interval
@@ -130,10 +130,11 @@ def mismatches(rows: pd.DataFrame) -> pd.DataFrame:
 def by_steps(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     """How well telling agrees with teaching, by how long is taught: by model, lesson and steps.
 
-    Columns: ``facts``, and how many were ``lost`` besides; ``learned``: the share whose object comes first
-    after the lesson; ``r of KL`` and ``r of change``: Spearman's correlation of told with taught; ``KL
-    apart`` and ``signs apart``: the shares of mismatches (:func:`mismatches`); ``finds``: the AUROC of a
-    small KL when taught, facts told often against their controls. Intervals over facts, or pairs.
+    Facts have their places among all, which resamples keep. Columns: ``facts``, and how many were
+    ``lost`` besides; ``learned``: the share whose object comes first after the lesson; ``r of KL`` and
+    ``r of change``: Spearman's correlation of told with taught; ``KL apart`` and ``signs apart``: the
+    shares of mismatches (:func:`mismatches`); ``finds``: the AUROC of a small KL when taught, facts told
+    often against their controls. Intervals over facts, or pairs.
     """
     found = []
     for key, whole in groups_of(rows, ["model", "lesson", "steps"]):
@@ -144,8 +145,8 @@ def by_steps(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
         share = {name: intervals.proportion(int(wrong[name].sum()), n) for name in wrong}
         r = [
             intervals.statistic_over_facts(
-                part[[f"told_{name}", f"taught_{name}"]].to_numpy().T,
-                rank_correlation,
+                part[[f"told_{name}", f"taught_{name}"]].rank().to_numpy().T,
+                correlation,
                 seed=seed,
                 vectorized=True,
             )

@@ -15,6 +15,7 @@ from lkecore.facts.fact import Fact
 from lkecore.models.model import open_model
 from lkecore.prompts import Prompt, probes
 from lkecore.runs import gather
+from lkecore.tasks.instill import Recipe
 
 NOTEBOOK = "10_trial"
 CARRIED = {"results": "long", "notebook": NOTEBOOK}
@@ -186,6 +187,49 @@ def test_questions_at_blanks_are_checked_at_the_door(monkeypatch):
         BadInput, match="stands after the blank, where a causal model does not look"
     ):
         answers.ask_blanks(["toy"], {("e", "explicit", "r"): behind}, "answers.parquet")
+
+
+# --- lessons --------------------------------------------------------------------------------------
+
+
+def lessons(n_facts: int = 6, rate: float = 0.05, **how):
+    sample = facts.draw(
+        "atlas", ["capital", "currency"], n_shots=2, n_facts=n_facts, n_options=5, seed=0
+    )
+    made = prompts.instilled_of_sample(sample, ["template-1"])
+    asked = {key: [each.asked for each in some] for key, some in made.items()}
+    recipe = Recipe(3, rate)
+    return answers.ask_taught(["toy"], asked, "answers.parquet", recipe, at=[1, 3], **how)
+
+
+def test_lessons_are_carried_and_a_sample_is_given_again(ships):
+    live = lessons()
+    assert live.groupby("steps").size().to_dict() == {1: 12, 3: 12} and (live["kl"] > 0).all()
+    ships.now(open_model("toy").digest)
+    found = lessons(n_again=4, **CARRIED)
+    assert list(found.columns) == list(live.columns)
+    for name in live.select_dtypes("number"):
+        assert found[name].tolist() == pytest.approx(live[name].tolist(), rel=2e-4, abs=1e-4)
+    said = answers.carried(found)
+    assert said.startswith("24 answers of a longer run") and "8 of them were asked again" in said
+
+
+@pytest.mark.parametrize(
+    ("name", "change"), [("entropy", lambda v: v + 0.05), ("first_after", lambda v: v + 1)]
+)
+def test_a_lesson_that_ends_otherwise_is_found(ships, name, change):
+    lessons()
+    ships.now(open_model("toy").digest, lambda f: f.assign(**{name: change(f[name])}))
+    with pytest.raises(BadInput, match=r"results long: \d+ of 8 answers that were asked again"):
+        lessons(n_again=4, **CARRIED)
+
+
+def test_a_recipe_that_teaches_nothing_is_refused_before_a_model_is_taught(monkeypatch):
+    monkeypatch.setattr(blanks.instill, "shifts", lambda *_, **__: pytest.fail("it was taught"))
+    with pytest.raises(BadInput, match="at a rate of -1.0: both must be above 0"):
+        lessons(rate=-1.0)
+    with pytest.raises(BadInput, match="is in bfloat16: a fact can be taught in float32 alone"):
+        lessons(dtype="bfloat16")
 
 
 # --- what models write ----------------------------------------------------------------------------

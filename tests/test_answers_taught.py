@@ -1,0 +1,206 @@
+"""Telling beside teaching; the oracles are counts by hand, scipy and loops."""
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+
+from lkecore import papers
+from lkecore.answers import lab, rich, taught, taught_said
+from lkecore.facts import worlds
+from lkecore.tasks.instill import Recipe
+
+SPEC = "lab:richsmoke-0"
+MODEL, TWIN = f"{SPEC}/0.15m", f"{SPEC}/0.15m-unplanted"
+COLUMNS = ["relation", "state", "occurrences", "control", "kind"]
+STATES = {
+    "a": ("home", "planted", 64, "n", "location"),
+    "b": ("home", "planted", 32, "m", "location"),
+    "c": ("tongue", "planted", 16, "o", "language"),
+    "d": ("job", "planted", 16, "p", "other"),
+    "n": ("home", "never", 0, "", "location"),
+    "m": ("home", "never", 0, "", "location"),
+    "o": ("tongue", "never", 0, "", "language"),
+    "p": ("job", "never", 0, "", "other"),
+    "z": ("job", "planted", 16, "p", "other"),
+}
+# fact: KL told, KL taught, H(P), H(Q) told, H(Q) taught, rank, surprisal, shared
+SAID = {
+    "a": (1.0, 1.5, 3.0, 1.0, 0.5, 1, 0.3, False), "b": (0.5, 2.0, 3.0, 1.0, 3.5, 4, 1.2, False),
+    "c": (2.0, 1.8, 2.0, 2.5, 0.2, 9, 2.0, False), "d": (0.01, 0.04, 1.0, 1.005, 0.9, 2, 0.9, False),
+    "n": (0.8, 3.0, 4.0, 1.0, 0.4, 50, 4.0, False), "m": (1.2, 3.1, 4.0, 1.5, 0.4, 60, 4.4, False),
+    "o": (1.9, 2.5, 3.0, 1.0, 0.1, 70, 5.0, False), "p": (0.7, 1.3, 3.5, 1.0, 0.4, 30, 3.0, False),
+    "z": (9.0, 9.0, 9.0, 9.0, 9.0, 9, 9.0, True),
+}  # fmt: skip
+LESSON = "sgd 0.01"
+
+
+def frames(model: str = MODEL, lost: str = ""):
+    told, lessons = [], []
+    for fact, (kl, own, before, after, learned, rank, surprisal, shared) in SAID.items():
+        key = {"model": model, "world": SPEC, "relation": STATES[fact][0], "fact": fact}
+        told.append(key | {
+            "kl": kl, "entropy": before, "entropy_after": after, "rank": rank, "surprisal": surprisal,
+            "shared": shared, "merged": False,
+        })  # fmt: skip
+        for steps in (1, 5):
+            gone = fact in lost and steps == 5
+            numbers = {
+                "entropy": before, "entropy_after": learned, "kl": own * steps,
+                "rank_after": 1 + (fact == "p"),
+            }  # fmt: skip
+            numbers = dict.fromkeys(numbers, np.nan) if gone else numbers
+            lessons.append(key | {"lesson": LESSON, "steps": steps} | numbers)
+    return pd.DataFrame(told), pd.DataFrame(lessons)
+
+
+@pytest.fixture
+def states(monkeypatch):
+    table = pd.DataFrame.from_dict(STATES, orient="index", columns=COLUMNS).rename_axis("fact")
+    monkeypatch.setattr(rich, "_states", lambda spec: table)
+
+
+@pytest.fixture
+def rows(states):
+    both = [pd.concat(pair) for pair in zip(frames(), frames(TWIN), strict=True)]
+    return taught.together(*both)
+
+
+@pytest.fixture
+def mine(rows):
+    return rows[rows["model"] == MODEL]
+
+
+def test_both_ways_stand_side_by_side_and_shared_first_tokens_are_left_out(mine):
+    assert set(mine["fact"]) == set("abcdnmop") and len(mine) == 16
+    row = mine[(mine["fact"] == "b") & (mine["steps"] == 5)].iloc[0]
+    assert (row["told_kl"], row["taught_kl"]) == (0.5, 10.0)
+    assert (row["told_change"], row["taught_change"]) == (2.0, -0.5)
+    assert (row["kind"], bool(row["learned"]), bool(row["lost"])) == ("location", True, False)
+    assert mine["relation"].tolist() == sorted(mine["relation"])
+
+
+def test_a_mismatch_is_a_factor_or_a_sign(mine):
+    once = taught_said.chosen(mine, LESSON, 1)
+    found = taught.mismatches(once).set_axis(once["fact"])
+    # b: 2.0 is four times 0.5; d: 0.04 is four times 0.01, and nothing by size; n: 3.0 of 0.8; m: 3.1 of 1.2.
+    assert set(found.index[found["kl"]]) == set("bnm")
+    # b is surer when told and less sure when taught; c the other way round.
+    assert set(found.index[found["change"]]) == set("bc")
+    assert set(found.index[found["undirected"]]) == {"d"}  # 0.005 has no sign
+
+
+def test_agreement_by_steps_is_that_of_scipy(mine):
+    found = taught.by_steps(mine, seed=0).set_index("steps")
+    once = taught_said.chosen(mine, LESSON, 1)
+    rho = scipy.stats.spearmanr(once["told_kl"], once["taught_kl"]).statistic
+    assert found.loc[1, "r of KL"].estimate == pytest.approx(rho)
+    change = scipy.stats.spearmanr(once["told_change"], once["taught_change"]).statistic
+    assert found.loc[1, "r of change"].estimate == pytest.approx(change)
+    assert found.loc[1, "KL apart"].estimate == pytest.approx(3 / 8)
+    assert found.loc[1, "signs apart"].estimate == pytest.approx(2 / 8)
+    assert found.loc[1, "learned"].estimate == pytest.approx(7 / 8)
+    # After five steps the taught KL is five times as large.
+    apart = sum(
+        max(kl, 5 * own) > 2 * min(kl, 5 * own) and max(kl, 5 * own) > 0.05
+        for fact, (kl, own, *_) in SAID.items()
+        if fact != "z"
+    )
+    assert found.loc[5, "KL apart"].estimate == pytest.approx(apart / 8)
+
+
+def test_a_lost_fact_is_counted_and_left_out(states):
+    rows = taught.together(*frames(lost="ab"))
+    found = taught.by_steps(rows, seed=0).set_index("steps")
+    assert found["lost"].to_dict() == {1: 0, 5: 2} and found["facts"].to_dict() == {1: 8, 5: 6}
+    assert len(taught.pairs(taught_said.chosen(rows, LESSON, 5))) == 2
+
+
+def auroc_by_hand(told, control):
+    pairs = list(itertools.product(told, control))
+    return np.mean([(p < q) + 0.5 * (p == q) for p, q in pairs])
+
+
+def test_ways_are_compared_on_the_same_pairs(mine):
+    once = taught_said.chosen(mine, LESSON, 1)
+    found = taught.aurocs(once, seed=0).set_index("way")
+    sides = {
+        "KL, told": 0, "KL, taught": 1, "surprisal": 6, "rank": 5,
+    }  # fmt: skip
+    by_hand = {
+        way: auroc_by_hand([SAID[f][i] for f in "abcd"], [SAID[f][i] for f in "nmop"])
+        for way, i in sides.items()
+    }
+    for way, value in by_hand.items():
+        assert found.loc[way, "finds"].estimate == pytest.approx(value), way
+    gap = by_hand["KL, taught"] - by_hand["KL, told"]
+    assert found.loc["KL, told", "taught KL minus it"].estimate == pytest.approx(gap)
+    assert found.loc["KL, taught", "taught KL minus it"] is None
+    changes = [abs(SAID[f][2] - SAID[f][4]) for f in "abcd"], [3.6, 3.6, 2.9, 3.1]
+    assert found.loc["change, taught", "finds"].estimate == pytest.approx(auroc_by_hand(*changes))
+    assert set(found["pairs"]) == {4}
+
+
+def test_kinds_are_held_against_their_share_of_all(mine):
+    once = taught_said.chosen(mine, LESSON, 1)
+    found = taught.by_kind(once).set_index("kind")
+    assert found["facts"].to_dict() == {"language": 2, "location": 4, "other": 2}
+    assert found.loc["location", "all"] == 0.5 and found.loc["location", "of KL apart"] == 1
+    assert found.loc["location", "KL apart"].estimate == pytest.approx(3 / 4)
+    assert found.loc["language", "of signs apart"] == 0.5
+    # Three of three mismatches are places or languages, and six of eight facts.
+    assert taught.places_among(once).estimate == pytest.approx(1 - 6 / 8)
+    none = once.assign(taught_kl=once["told_kl"])
+    assert taught.places_among(none) is None
+    assert taught.places_among(once.assign(taught_kl=9 * once["told_kl"] + 1)) is None
+
+
+def test_claims_are_about_the_planted_model_and_the_check_about_its_twin(rows):
+    found = taught_said.claimed(taught_said.chosen(rows, LESSON, 1), seed=0)
+    ids = papers.claims("LAB")["id"]
+    assert set(found) == set(ids[ids.str.startswith("LAB-taught-")])
+    assert {name for of in found.values() for name in of} == {MODEL}
+    finds = found["LAB-taught-finds"][MODEL].estimate
+    assert found["LAB-taught-twin"][MODEL].estimate == pytest.approx(finds - 0.5)
+    assert len(lab.judge(found)) == len(found)
+
+
+def test_words_and_figures_have_the_numbers_of_the_tables(mine):
+    once = taught_said.chosen(mine, LESSON, 1)
+    said = taught_said.sentences(once, seed=0)
+    assert set(said) == {"agree", "kinds", "finds"}
+    row = taught.by_steps(once, seed=0).iloc[0]
+    assert row["r of KL"].text() in said["agree"] and "of 8 facts" in said["agree"]
+    assert row["finds"].text() in said["finds"]
+    marks = taught_said.scattered(once)
+    assert marks["kl_apart"].sum() == 3 and len(marks) == 8
+    lines = taught_said.drawn_steps(taught.by_steps(mine, seed=0))
+    assert len(lines) == 2 * 3 and set(lines["steps"]) == {1, 5}
+    same = once.assign(taught_kl=once["told_kl"])
+    assert taught_said.sentences(same, seed=0)["kinds"].startswith("No fact differs")
+
+
+def test_what_is_asked_is_told_often_or_a_control_of_that():
+    states = worlds.states("lab:rich-1")
+    some = states[taught.asked(states) & states["split"].eq("test")]
+    told = some[some["state"] == "planted"]
+    assert told["occurrences"].min() == 16 and set(some["state"]) == {"planted", "never"}
+    assert set(some.loc[some["state"] == "never", "fact"]) == set(told["control"]) - {""}
+
+
+def test_a_lesson_is_the_question_itself(monkeypatch):
+    class Opened:
+        kind = "causal"
+
+    monkeypatch.setattr(taught, "opened", lambda name, dtype: Opened())
+    some = rich.samples([MODEL], ["residence", "birthplace"], taught.asked, n_shots=1, seed=0)
+    asked = taught.questions(some, [MODEL], "template-1", dtype="float32")
+    lessons = taught.lessons(asked, Recipe(2, 0.01))
+    assert {key[3] for key in lessons} == {LESSON} and len(lessons) == len(asked)
+    for key, prompts in lessons.items():
+        own = asked[*key[:3], "explicit", key[4]]
+        assert prompts == [each.asked for each in own]
+        assert all(math.isfinite(len(p.options)) and p.after == "" for p in prompts)

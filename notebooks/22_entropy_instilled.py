@@ -44,8 +44,8 @@ relations: list[str] = [
 # Two of each kind; the first token of their objects says which one it is.
 template: str = "template-1"  # of question, statement and lesson
 optimizer: str = "sgd"  # sgd or adamw
-rate: float = 0.01  # learning rate
-steps: int = 1  # after which the page compares
+rate: float = 0.003  # learning rate
+steps: int = 5  # after which the page compares
 at: list[int] = [1, 2, 5, 10, 20, 50]  # steps after which the model is asked
 results: str = ""  # profile in results/ that carries this page; empty: none
 n_again: int = 2  # of its questions are asked and taught again
@@ -92,8 +92,8 @@ print(f"taught  {some.asked.context} [{name}], {optimizer} at {rate:g}")
 # ## Scores
 #
 # P is the distribution at the blank before, Q the one behind the statement, or after the lesson. Rate and steps of the lesson were chosen on the
-# development world, of which no page reports: the fewest steps after which 95 % of the objects come first, and of the rates
-# that need so few the one that moves other questions least ({doc}`log <../log>`). The paper gives neither. So we go on for more steps, and look.
+# development world, of which no page reports: of each rate the fewest steps after which 95 % of the objects come first, and of these
+# the one that moves other questions least ({doc}`log <../log>`). The paper gives neither. So we go on for more steps, and look.
 
 # %%
 this = "22_entropy_instilled"

@@ -1,10 +1,10 @@
-"""Choose how a fact is taught: the fewest steps, and among their rates the one that moves the rest least.
+"""Choose how a fact is taught: as few steps as do, at the rate that moves everything else least.
 
     python tools/recipe.py lab:rich-0/0.7m
 
-Asked is the development world, of which the book reports nothing. A rate is good enough for a number of
-steps if 95 % of the objects' first tokens come first after them. Among the rates that need the fewest steps
-the best has the least mean KL on 20 questions about other facts. What comes out stands in the log.
+Asked is the development world, of which the book reports nothing. Of each rate the fewest steps count after
+which 95 % of the objects' first tokens come first. The best rate has, after its steps, the least mean KL
+on 20 questions about other facts. What comes out stands in the log.
 """
 
 import argparse
@@ -61,8 +61,7 @@ def _beside(lm, fact, recipe: instill.Recipe, probes, before: np.ndarray) -> flo
 def chosen(table: pd.DataFrame) -> pd.DataFrame:
     """The best row of each optimizer, by the rule above."""
     enough = table[table["first"] >= ENOUGH]
-    fewest = enough[enough["steps"] == enough.groupby("optimizer")["steps"].transform("min")]
-    return fewest.loc[fewest.groupby("optimizer")["beside"].idxmin()]
+    return enough.loc[enough.groupby("optimizer")["beside"].idxmin()]
 
 
 def main() -> None:

@@ -82,7 +82,7 @@ def instilled_scatter(frame: pd.DataFrame, axes: Sequence[Axes]) -> None:
                     mfc=colours[i % 9] if filled else "none",
                     ms=4.5,
                     alpha=0.7,
-                    label=kind if filled else None,
+                    label=kind,
                 )
     for ax, name, words in zip(axes, ("kl", "change"), ("KL", "change of entropy"), strict=True):
         ends = frame[[f"told_{name}", f"taught_{name}"]]

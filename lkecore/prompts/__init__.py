@@ -9,6 +9,7 @@ from lkecore.prompts.eiclke import (
     slots,
     slots_of_sample,
 )
+from lkecore.prompts.given import with_templates_of
 from lkecore.prompts.instilled import INSTILLATIONS, Instilled, instilled, instilled_of_sample
 from lkecore.prompts.kinds import of_kinds
 from lkecore.prompts.prompt import (
@@ -43,5 +44,5 @@ __all__ = [
     "example_of_slots", "incorrect_pairs", "instilled", "instilled_of_sample", "invented",
     "join_pair", "many_shot", "of_draws", "of_kinds", "of_sample", "pair_pieces", "places",
     "probes", "redrawn", "slots", "slots_of_sample", "template", "templates_of", "unknown_pairs",
-    "with_templates",
+    "with_templates", "with_templates_of",
 ]  # fmt: skip

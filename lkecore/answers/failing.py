@@ -1,0 +1,157 @@
+"""Failing: facts that a model does not repeat although it was just told them (PZ-X1).
+
+Telling fails where the object's first token is not among the five likeliest behind the fact.
+"""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from lkecore import intervals
+from lkecore.answers import shipped
+from lkecore.answers.tables import groups_of
+from lkecore.facts.drawn import Sample
+from lkecore.intervals import Interval
+from lkecore.prompts.given import kinds
+
+TOP = 5
+PLACES = ("location", "language")
+FACT = ["source", "model", "relation", "fact"]
+
+
+def with_kinds(found: pd.DataFrame, sample: Sample) -> pd.DataFrame:
+    """Answers with the ``kind`` of their relation, and the ``source`` "this page"."""
+    kind = {
+        name: drawn.relation.kind or kinds().get(name, "other") for name, drawn in sample.items()
+    }
+    return found.assign(kind=found["relation"].map(kind), source="this page")
+
+
+def beside(ours: pd.DataFrame, profiles: Sequence[str], notebook: str) -> pd.DataFrame:
+    """The answers of this run and, below them, those of longer runs about LAMA's relations.
+
+    Facts whose object merges with the words before it are left out: it does not begin at the blank.
+    """
+    parts = [ours]
+    for name in profiles:
+        frame, _ = shipped.read(name, notebook)
+        kind = frame["relation"].map(kinds())
+        parts.append(frame.assign(kind=kind.fillna("other"), source=f"shipped: {name}"))
+    every = pd.concat(parts, ignore_index=True)
+    every = every[~every["merged"].astype(bool)]
+    failed, first = every["rank_after"].gt(TOP), every["rank_after"].eq(1)
+    known = every["rank"].le(TOP)
+    found = every.assign(failed=failed, first=first, known=known)
+    return found.sort_values([*FACT, "instillation"], kind="stable", ignore_index=True)
+
+
+def by_kind(rows: pd.DataFrame) -> pd.DataFrame:
+    """Where telling fails, by source, model and kind of object.
+
+    Columns: ``facts``, and their share of ``all``; ``known``: the share among the five likeliest before;
+    ``fails``: the share that is not among them behind the fact, Intervals (Wilson); and the kind's share
+    ``of failures``, to be held against that of ``all``.
+    """
+    found = []
+    told = rows[rows["instillation"] == "explicit"]
+    for key, part in groups_of(told, ["source", "model"]):
+        total = max(1, int(part["failed"].sum()))
+        for kind, some in part.groupby("kind"):
+            shares = [
+                intervals.proportion(int(some[c].sum()), len(some)) for c in ("known", "failed")
+            ]
+            of = float(some["failed"].sum()) / total
+            found.append((*key, kind, len(some), len(some) / len(part), *shares, of))
+    columns = ["source", "model", "kind", "facts", "all", "known", "fails", "of failures"]
+    return pd.DataFrame(found, columns=columns)
+
+
+def by_statement(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
+    """What each statement does: by source, model and instillation.
+
+    Columns: ``facts``; ``first``: the share whose true object comes first behind the statement, an Interval
+    (Wilson); ``KL`` and ``surprisal`` behind it, means in nats, Intervals over facts.
+    """
+    found = []
+    for key, part in groups_of(rows, ["source", "model", "instillation"]):
+        first = intervals.proportion(int(part["first"].sum()), len(part))
+        means = [intervals.mean_over_facts([part[c]], seed=seed) for c in ("kl", "surprisal_after")]
+        found.append((*key, len(part), first, *means))
+    columns = ["source", "model", "statement", "facts", "first", "KL", "surprisal"]
+    return pd.DataFrame(found, columns=columns)
+
+
+def places_among(rows: pd.DataFrame) -> Interval | None:
+    """The share of locations and languages among failures minus that among all facts (Newcombe).
+
+    Of one model; None where no fact fails, or all do.
+    """
+    told = rows[rows["instillation"] == "explicit"]
+    failed = told["failed"].to_numpy(dtype=bool)
+    place = told["kind"].isin(PLACES).to_numpy()
+    if not failed.any() or failed.all():
+        return None
+    inside, outside = place[failed], place[~failed]
+    counts = inside.sum(), len(inside), outside.sum(), len(outside)
+    return intervals.part_above_whole(*map(int, counts))
+
+
+def first_minus_copied(rows: pd.DataFrame, *, seed: int) -> Interval:
+    """How much more often the object comes first behind the fact than behind another subject's.
+
+    Over facts that were asked both ways, of one model.
+    """
+    wide = rows.pivot(index=["relation", "fact"], columns="instillation", values="first")
+    both = wide[["explicit", "copied"]].dropna().astype(float)
+    gap = (both["explicit"] - both["copied"]).to_numpy()
+    return intervals.mean_over_facts([gap], seed=seed)
+
+
+def claimed(rows: pd.DataFrame, *, seed: int) -> dict[str, dict[tuple[str, str], Interval]]:
+    """The intervals of the page's claims: {claim: {(source, model): interval}}."""
+    found: dict[str, dict[tuple[str, str], Interval]] = {}
+    for key, part in groups_of(rows, ["source", "model"]):
+        tests = {
+            "PZ-fails-places": places_among(part),
+            "PZ-fails-copied": first_minus_copied(part, seed=seed),
+        }
+        for claim, interval in tests.items():
+            if interval is not None:
+                found.setdefault(claim, {})[key] = interval
+    return found
+
+
+def drawn(table: pd.DataFrame) -> pd.DataFrame:
+    """:func:`by_kind` for the figure: ``who``, ``kind``, ``fails`` and its bounds, in [0, 1]."""
+    rows = []
+    for row in table.to_dict("records"):
+        of = row["fails"]
+        who = shipped.called(row["model"], row["source"])
+        rows.append((who, row["kind"], of.estimate, of.low, of.high))
+    return pd.DataFrame(rows, columns=["who", "kind", "fails", "low", "high"])
+
+
+def sentences(rows: pd.DataFrame, *, seed: int) -> dict[str, str]:
+    """What came out, in words: ``fails``, ``kinds``, ``copied``; of each source and model."""
+    said: dict[str, list[str]] = {"fails": [], "kinds": [], "copied": []}
+    for (source, model), part in groups_of(rows, ["source", "model"]):
+        who = shipped.called(model, source)
+        told = part[part["instillation"] == "explicit"]
+        fails = intervals.proportion(int(told["failed"].sum()), len(told))
+        said["fails"].append(f"{who} {fails.text()}")
+        place = told["kind"].isin(PLACES)
+        among = float(place[told["failed"]].mean()) if told["failed"].any() else 0.0
+        if told["failed"].any():
+            said["kinds"].append(
+                f"{who} {among:.2f} of failures and {place.mean():.2f} of all facts"
+            )
+        gap = first_minus_copied(part, seed=seed)
+        said["copied"].append(f"{who} {gap.text()}")
+    return {
+        "fails": "Told a fact and asked for it, these have not its object among their five likeliest tokens: "
+        f"{'; '.join(said['fails'])}.",
+        "kinds": "Places and languages are, for "
+        f"{'; for '.join(said['kinds']) or 'none, nothing fails'}.",
+        "copied": "How much more often the object comes first behind the fact than behind a statement that "
+        f"tells it of another subject: {'; '.join(said['copied'])}.",
+    }

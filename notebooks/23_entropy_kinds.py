@@ -1,0 +1,217 @@
+# %% [markdown]
+# # For which facts does telling fail?
+#
+# *The capital of Iceland is Reykjavik. The capital of Iceland is ____.* Whoever can read can go on. Yet models do not always. The second
+# paper tells two large models many facts, finds some that they do not repeat, and says that most of these are about places and
+# languages. So are most of the facts it asks. And there is a second question, which the paper does not put: when a model does repeat
+# the object, has it understood *of whom* it was told?
+#
+# **What came out.** {glue:text}`fails` {glue:text}`kinds` {glue:text}`copied`
+#
+# ```{glue:figure} fig-fails
+# :name: fig-fails
+# :alt: Marks with intervals of the share of facts that are not repeated, for each kind of object and each model and set of facts.
+#
+# Facts whose object is not among the five likeliest tokens although it was told just before, by kind of object. Vertical lines: 95 %
+# intervals over facts.
+# ```
+#
+# ```{glue:} asked
+# ```
+#
+# Afterwards you will be able to say
+#
+# - how often a small model does not repeat what it was just told, and for which kinds of facts,
+# - why a share among failures says nothing without the share among all facts,
+# - what is left of repeating when the statement is about somebody else.
+
+# %% [markdown]
+# ## What the paper claims
+#
+# In Section 5.3 {cite:t}`pezeshkpour2023measuring` calls it a failure of {term}`explicit instillation` if the object is not among the five
+# likeliest tokens behind the fact. About 80 % of the failures of InstructGPT and FLAN-T5 XL, it says, are about locations or
+# languages. Of LAMA's 41 relations, from which its facts are, 22 are: by our count 17 have places as objects, and 5 languages. It asks about
+# 5,175 facts; how many of each relation, and how many failed, it does not say. One of the two models is withdrawn, the other needs a GPU.
+
+# %% [markdown]
+# ## Parameters
+
+# %% tags=["parameters"]
+models: list[str] = [
+    "smollm2"  # names of `lke models`, folders, .gguf files or hub ids
+]
+fact_set: str = "atlas"  # the embedded facts, a folder or a file
+relations: list[str] = [
+    "capital", "country_of_city", "official_language", "film_language",
+    "currency", "film_director",
+]  # fmt: skip
+template: str = "template-1"  # of question and statement
+templates: str = ""  # a table of templates, for relations without any
+n_facts: int = 12  # facts asked in each relation
+shipped: list[str] = []  # profiles whose answers stand beside these
+seed: int = 0  # draws facts, other subjects and objects, and resamples
+dtype: str = "float32"
+page: bool = False  # set by lke run: read the runs, compute nothing
+
+# %% tags=["hide-input"]
+from lkecore import answers, facts, figures, prompts, runs
+from lkecore.answers import failing
+
+figures.style()
+
+# %% [markdown]
+# ## Facts
+#
+# Facts of relations of three kinds: the object is a place, a language, or something else. In the text of this page the embedded facts are
+# asked; beside them stand answers of longer runs about LAMA's facts, which are not ours to pass on.
+
+# %%
+drawn = {"n_shots": 1, "n_facts": n_facts, "n_options": 2, "seed": seed}
+sample = facts.draw(fact_set, relations, take_fewer=True, **drawn)
+left_out = {}
+if templates:
+    sample, left_out = prompts.with_templates_of(sample, templates)
+for name, of in sample.items():
+    print(f"{name:20} {of.relation.kind:9} {len(of.facts)} facts")
+for name, why in left_out.items():
+    print(f"{name}: left out, {why}")
+
+# %% [markdown]
+# ## Prompts
+#
+# Every question is asked by itself, and behind four statements. Only the first one tells the fact. `unrelated` is another fact of the relation.
+# `copied` tells the same object of another subject: whoever repeats it copies what stood there. `false` tells another object of
+# this subject.
+
+# %% covers=["PZ-S2"]
+questions = prompts.instilled_of_sample(
+    sample, [template], prompts.INSTILLATIONS, seed=seed
+)
+for (_, kind, _), some in list(questions.items())[:: len(sample)]:
+    print(f"{kind:9} {some[0].told.context} ____")
+
+# %% [markdown]
+# ## Scores
+#
+# As on {doc}`the page on ranks <20_entropy_rank>`: the distribution over all tokens at the blank, before the statement and behind it. What counts here is
+# the rank of the object's first token behind each.
+
+# %%
+source = {"dtype": dtype, "page": page}
+found = answers.ask_blanks(models, questions, "answers.parquet", **source)
+ours = failing.with_kinds(found, sample)
+rows = failing.beside(ours, shipped, "23_entropy_kinds")
+asked = f"{len(found):,} questions, all of them asked for this page. "
+made = answers.made_by(shipped, "23_entropy_kinds")
+figures.note("asked", asked + " ".join(" ".join(each.split()) for each in made))
+print(f"{rows['model'].nunique()} models, {len(rows):,} answers")
+
+# %% [markdown]
+# ## Answers
+#
+# **Where telling fails.** A row for each kind of object. `known` is the share whose object is among the five likeliest tokens *before* anything is
+# told, `fails` the share where it is not *behind* the fact. Hold `of failures`, the share of a kind in all failures, against `all`, its share in
+# all facts asked. Only where the first is larger does telling fail more for this kind.
+
+# %% covers=["PZ-X1"]
+kinds = failing.by_kind(rows)
+runs.keep(answers.bounds(kinds, "fails"), "by-kind.csv")
+answers.words(answers.texts(kinds))
+
+# %% [markdown]
+# **What each statement does.** `first` is how often the *true* object comes first behind a statement. Behind `copied` it was told of somebody
+# else, behind `false` and `unrelated` it was not told at all: what is left there was known, or guessed. `KL` is how far the whole
+# answer moved, and `surprisal` how surprising the true object is then.
+
+# %%
+statements = failing.by_statement(rows, seed=seed)
+runs.keep(answers.bounds(statements, "first"), "by-statement.csv")
+answers.words(answers.texts(statements))
+
+# %% [markdown]
+# What this page says at its top is put together from these tables. No number in it is typed.
+
+# %% tags=["hide-input"]
+figures.findings(**failing.sentences(rows, seed=seed))
+
+# %% [markdown]
+# ## Figures
+#
+# In {numref}`fig-fails`, at the top, compare the three marks of one model. If the paper's finding were about kinds, places and languages would lie above
+# the others. The scale begins at 0: read how much fails at all before comparing.
+
+# %% tags=["hide-input"]
+marks = failing.drawn(kinds).assign(all="all facts asked")
+scale = {"panel": "all", "x": "who", "hue": "kind", "y": "fails"}
+scale |= {"label": "share that is not repeated", "width": 5.5}
+fig = figures.interval_panels(marks, **scale)
+fig.axes[0].set_ylim(bottom=0)
+figures.place(fig, "fig-fails", marks.drop(columns="all"))
+
+# %% [markdown]
+# ## Paper and ours
+#
+# **Numbers.** The paper's about 80 % are of other models and of facts that we cannot draw again; the share of places and languages in its facts
+# it does not print. By relations it would be 22 of 41, or 54 %.
+#
+# **Claims.** In `lkecore/data/claims.csv`.
+
+# %%
+judged = answers.judge(
+    failing.claimed(rows, seed=seed),
+    estimator=template,
+    as_paper=True,
+    paper="PZ",
+    digits=2,
+)
+columns = ["claim", "holds_if", "source", "models", "ours", "verdict", "mark"]
+answers.words(judged[columns])
+
+# %% [markdown]
+# A warning. Only the first token of an object is read, and a name's first token may be that of many names. Kinds differ in how long and how frequent their
+# names are; a difference between them need not be about what they mean.
+
+# %% [markdown]
+# ## What you have seen
+#
+# - A small model repeats most of what it was just told. Where it does not, the kind of object says less than the paper's share suggests.
+# - It repeats as willingly what was told of somebody else. So what moves an answer behind a statement is mostly copying, and a
+#   measure that is made of this movement measures copying, too.
+# - A share among failures has to stand beside the share among all.
+
+# %%
+told = rows[rows["instillation"] == "explicit"]
+assert not told.duplicated(failing.FACT).any()
+assert (rows["kl"] >= 0).all()
+
+# %% [markdown]
+# ## Try it
+#
+# ```{exercise}
+# :label: ex-fails-relation
+# Is it the kind, or single relations? List the relations with the largest share of failures.
+# ```
+
+# %% [markdown]
+# ````{solution-start} ex-fails-relation
+# :class: dropdown
+# ````
+
+# %%
+by = ["source", "kind", "relation"]
+worst = told.groupby(by)["failed"].agg(["mean", "size"])
+print(worst.sort_values("mean", ascending=False).head(8).round(2).to_string())
+
+# %% [markdown]
+# Where one relation of a kind fails and its others do not, the kind is not the reason.
+#
+# ````{solution-end}
+# ````
+#
+# The same on LAMA's facts, if you have them: `lke run params/entropy_trex.yaml`.
+
+# %% [markdown]
+# ## Provenance
+
+# %%
+runs.provenance(*models, dtype=dtype)

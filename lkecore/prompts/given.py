@@ -57,7 +57,7 @@ def with_templates_of(
 def plain(words: str) -> str:
     """A template without the full stop at its end."""
     words = words.strip()
-    return words.removesuffix(STOP).rstrip() if words.endswith(f" {STOP}") else words
+    return words.removesuffix(STOP).rstrip()
 
 
 @functools.cache

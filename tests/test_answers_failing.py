@@ -32,11 +32,7 @@ def rows():
 def test_an_object_that_merges_is_left_out_and_the_sixth_place_fails(rows):
     told = rows[rows["instillation"] == "explicit"]
     assert len(told) == 8 and not rows.duplicated([*failing.FACT, "instillation"]).any()
-    failed = (
-        set(zip(told["relation"], told["fact"], strict=True))
-        if False
-        else {(r.relation, r.fact) for r in told.itertuples() if r.failed}
-    )
+    failed = {(row.relation, row.fact) for row in told.itertuples() if row.failed}
     assert failed == {("P36", "b"), ("P37", "a")}  # the fifth is among the five
 
 

@@ -19,9 +19,11 @@ NOTEBOOKS = sorted(path.stem for path in (TOP / "notebooks").glob("*.py"))
 def own_facts(tmp_path, monkeypatch):
     """Fact sets that the project may not hold, in the folder for one's own: here one of each relation."""
     of_table_5 = [31, 36, 37, 103, 136, 138, 176, 178, 264, 364, 413, 449]
-    [of_trex] = yaml.safe_load((TOP / "params" / "trex.yaml").read_text())["runs"]
-    named = [f"kamel/P{number}" for number in of_table_5]
-    for name in [*named, *(f"trex/{name}" for name in of_trex["parameters"]["relations"])]:
+    named = {f"kamel/P{number}" for number in of_table_5}
+    for profile in ("trex", "entropy_trex"):
+        [row] = yaml.safe_load((TOP / "params" / f"{profile}.yaml").read_text())["runs"]
+        named |= {f"trex/{name}" for name in row["parameters"]["relations"]}
+    for name in sorted(named):
         relation = tmp_path / "data" / name / "test.jsonl"
         relation.parent.mkdir(parents=True)
         relation.write_text('{"sub_label": "France", "obj_label": "Paris"}\n', encoding="utf-8")

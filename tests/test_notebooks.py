@@ -202,7 +202,14 @@ BESIDE = {
 @pytest.mark.parametrize("path", ASKING, ids=lambda path: path.stem)
 def test_page_asks_models_through_the_door_alone(path):
     source = "\n\n".join(c.source for c in code(jupytext.read(path, fmt="py:percent").cells))
-    doors = "answers.ask", "answers.write", "answers.ask_pairs", "answers.ask_blanks"
+    doors = (
+        "answers.ask",
+        "answers.write",
+        "answers.ask_pairs",
+        "answers.ask_blanks",
+        "answers.ask_groups",
+        "answers.ask_taught",
+    )
     asked = [call for door in doors for call in calls(source, door)]
     for call in asked:
         given = {keyword.arg for keyword in call.keywords}

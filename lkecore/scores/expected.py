@@ -94,10 +94,12 @@ def _at_blanks(model: Model, prompts: Sequence[Prompt]) -> int:
 
 
 def equal_shifts(asked: Sequence[Instilled], top: int) -> pd.DataFrame:
-    """A frame of the right shape in which nothing moves: for a forecast, not a result."""
-    return blanks.tidy(asked, np.ones((len(asked), len(blanks.columns_of(top)))), top).assign(
-        n_tokens=1, merged=False, shared=False
-    )
+    """A frame of the right shape in which nothing moves: for a forecast, not a result.
+
+    Ranks are bad ones, so that who teaches what is not known has something to teach.
+    """
+    found = blanks.tidy(asked, np.ones((len(asked), len(blanks.columns_of(top)))), top)
+    return found.assign(rank=99.0, n_tokens=1, merged=False, shared=False)
 
 
 def equal_scores(prompts: Sequence[Prompt]) -> Scored:

@@ -11,9 +11,10 @@ untaught model, by whatever reads or keeps scores.
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,29 @@ def instilled(model: Model, prompt: Prompt, recipe: Recipe) -> Iterator[Model]:
         lesson = _teach(taught, encoded, recipe)
         for _ in range(recipe.steps):
             next(lesson)
+        yield taught
+
+
+@contextmanager
+def instilled_all(
+    model: Model, prompts: Sequence[Prompt], recipe: Recipe, *, seed: int
+) -> Iterator[Model]:
+    """A model that has been taught many questions together, one step a question; as :func:`instilled`.
+
+    The recipe's steps are passes over all of them, each in an order drawn by ``seed``; the optimizer is one.
+    """
+    check(model, recipe)
+    encoded = _encoded(model, prompts)
+    what = json.dumps([seed, *(_lesson(prompt, recipe) for prompt in prompts)])
+    with changed(model, what) as taught:
+        rng = np.random.default_rng(seed)
+        order = [i for _ in range(recipe.steps) for i in rng.permutation(len(encoded))]
+        with progress.bar(len(order), "step") as bar:
+            for _ in _lessons(taught, (encoded[i] for i in order), recipe):
+                bar.update()
+        tokens = sum(_length(model, encoded[i]) for i in order)
+        entry = {"tokens_forwarded": tokens, "from_cache": False, "memory_gb": None}
+        progress.record(model=model.name, **entry)
         yield taught
 
 
@@ -201,16 +225,21 @@ def _one(
 
 
 def _teach(model: Model, encoded: Any, recipe: Recipe) -> Iterator[float]:
-    """One step after the other; yields the loss before each, in nats a token."""
+    """One question for all steps of a recipe."""
+    return _lessons(model, repeat(encoded, recipe.steps), recipe)
+
+
+def _lessons(model: Model, encoded: Iterable[Any], recipe: Recipe) -> Iterator[float]:
+    """One step for each question, as they come; yields the loss before each, in nats a token."""
     import torch
 
     network = model.network
     weights = [weight.requires_grad_(True) for weight in network.parameters()]
     made = {"sgd": torch.optim.SGD, "adamw": torch.optim.AdamW}[recipe.optimizer]
     optimizer = made(weights, lr=recipe.rate, weight_decay=0.0)
-    for _ in range(recipe.steps):
+    for each in encoded:
         with torch.enable_grad():
-            logits, tokens = _predicted(network, model.kind, encoded)
+            logits, tokens = _predicted(network, model.kind, each)
             loss = torch.nn.functional.cross_entropy(logits.float(), tokens)
             optimizer.zero_grad()
             loss.backward()

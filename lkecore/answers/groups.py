@@ -1,0 +1,327 @@
+"""Groups: facts of which less and less was taught, and whether a measure puts them in order (PZ-T1, PZ-D5).
+
+Of each relation facts that the model does not know are put into groups of five by lot. The first of a
+group is taught with its whole sentence, the next ones with fewer words of it, and the fifth not at all.
+Then all are asked with the whole sentence, and behind it.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from lkecore import intervals
+from lkecore.answers import again, door, longer, shipped
+from lkecore.answers.kept import collect, keep
+from lkecore.answers.lab import reference
+from lkecore.answers.tables import groups_of
+from lkecore.errors import BadInput
+from lkecore.facts.drawn import Drawn, Sample
+from lkecore.intervals import Interval
+from lkecore.metrics.pairwise import pairwise
+from lkecore.models import lab, weights
+from lkecore.models.model import Model
+from lkecore.prompts.instilled import Instilled, instilled_of_sample
+from lkecore.prompts.prompt import Prompt, template, templates_of
+from lkecore.prompts.shortened import LEVELS, shortened
+from lkecore.scores import blanks
+from lkecore.tasks import instill
+
+SIZE = len(LEVELS) + 1  # of a group: the last one is not taught
+BADLY = 10  # a fact is not known if its object has a rank above this
+KEY = ["model", "world", "lesson", "relation"]
+KEPT = ["entropy", "entropy_after", "kl", "kl_back", "rank", "surprisal"]
+METRICS = {
+    "rank": "rank", "surprisal": "surprisal", "entropy": "entropy", "change of entropy": "change",
+    "KL": "kl", "KL back": "kl_back",
+}  # fmt: skip
+MAIN = "KL"
+PAPER = {"ranking": "rank", "entropy": "change of entropy", "kl_divergence": "KL"}
+
+
+def asked(states: pd.DataFrame) -> pd.Series:
+    """Which facts the page asks: those that the text never tells."""
+    return states["state"].eq("never")
+
+
+def ask_groups(
+    models: Sequence[str],
+    samples: Mapping[str, Sample],
+    words: str,
+    recipe: instill.Recipe,
+    file: str,
+    *,
+    n_groups: int,
+    seed: int,
+    dtype: str = "float32",
+    page: bool = False,
+    results: str = "",
+    notebook: str = "",
+    n_again: int = 1,
+) -> pd.DataFrame:
+    """Teach each model groups of facts of each relation, and ask it before and after: kept as ``file``.
+
+    ``samples`` are of the lab's worlds; ``words`` names a template. ``recipe`` says how: its steps are
+    passes over all that is taught of a relation. Of the facts that have a rank above ``BADLY`` and an
+    object whose first token is that of no other option, ``n_groups`` groups are drawn by ``seed``, or as
+    many as there are. A row for each fact, before and after: ``KEY``, ``fact``, ``group``, ``level`` (0:
+    taught with all words, 4: not at all), ``when`` (before or after), and ``KEPT``, as in
+    :func:`lkecore.scores.blanks.shifts` behind the fact. ``dtype``, ``page``, ``results``, ``notebook``
+    and ``n_again`` (relations) as in :func:`lkecore.answers.door.ask`.
+
+    Raises :class:`BadInput` for a template without enough words, as
+    :func:`lkecore.prompts.shortened.shortened` says, for a model with which nothing can be taught, and
+    where a relation has no group, before it is taught.
+    """
+    if page:
+        return longer.on_page(collect(file), file, results, notebook)
+    for name in models:
+        weights.check_name(name)
+    lms = {name: door.opened(name, dtype) for name in models}
+    lesson = f"{recipe.optimizer} {recipe.rate:g}, {recipe.steps} passes"
+    drawn, whole = {}, {}
+    for name, lm in lms.items():
+        instill.check(lm, recipe)
+        world = lab.parse(name).world
+        closed = lm.kind != "causal"
+        made = instilled_of_sample(samples[world], [words], closed=closed)
+        for (_, _, relation), some in made.items():
+            key = name, world, lesson, relation
+            drawn[key], whole[key] = samples[world][relation], some
+            for share in LEVELS:
+                shortened(templates_of(drawn[key].relation)[words], share)
+    if not whole:
+        raise BadInput("nothing is asked: there are no models or no relations")
+    how = {"words": words, "recipe": recipe, "n_groups": n_groups, "seed": seed}
+
+    def read(some: Mapping[tuple, Any]) -> pd.DataFrame:
+        parts = {key: _one(lms[key[0]], drawn[key], whole[key], **how) for key in some}
+        return pd.concat(parts, names=KEY).reset_index(KEY).reset_index(drop=True)
+
+    units = {key: [[each.told.context for each in some]] for key, some in whole.items()}
+    if results:
+        return longer.carry(
+            units,
+            KEY,
+            lms,
+            file,
+            results=results,
+            notebook=notebook,
+            n_again=n_again,
+            rescore=lambda some, kept, _: _parted(read(some), kept),
+            find=_of_relations,
+            most_off=0.1,
+        )
+    found = read(units)
+    keep(found, file)
+    keep(again.asked_digests(units, KEY), f"{longer.beside(file, again.CHECK)}.parquet")
+    return found
+
+
+def _one(
+    lm: Model,
+    drawn: Drawn,
+    whole: Sequence[Instilled],
+    *,
+    words: str,
+    recipe: instill.Recipe,
+    n_groups: int,
+    seed: int,
+) -> pd.DataFrame:
+    """The rows of one relation."""
+    before = blanks.shifts(lm, whole)
+    badly = (
+        before["rank"].gt(BADLY) & ~before["shared"].astype(bool) & ~before["merged"].astype(bool)
+    )
+    places = np.random.default_rng(seed).permutation(np.flatnonzero(badly))
+    n = min(n_groups, len(places) // SIZE)
+    if not n:
+        raise BadInput(
+            f"relation {drawn.relation.name}: {len(places)} of {len(before)} facts have a rank above "
+            f"{BADLY} and an object of its own first token; a group needs {SIZE}"
+        )
+    places = places[: n * SIZE]
+    order = pd.DataFrame(
+        {"place": places, "group": np.repeat(range(n), SIZE), "level": np.tile(range(SIZE), n)}
+    )
+    full = templates_of(drawn.relation)[words]
+    lessons: list[Prompt] = []
+    for level, share in enumerate(LEVELS):
+        own = order.loc[order["level"] == level, "place"]
+        text = shortened(full, share) + "." * (lm.kind != "causal")
+        lessons += template(text, [drawn.facts[i] for i in own], [drawn.options[i] for i in own])
+    some = [whole[i] for i in places]
+    with instill.instilled_all(lm, lessons, recipe, seed=seed) as taught:
+        after = blanks.shifts(taught, some, use_cache=False)
+    sides = {"before": before.iloc[places], "after": after}
+    parts = [
+        order.drop(columns="place").assign(
+            fact=[each.fact for each in some], when=when, **{c: side[c].to_numpy() for c in KEPT}
+        )
+        for when, side in sides.items()
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _of_relations(
+    kept: pd.DataFrame,
+    asked: Mapping[tuple, object],
+    columns: Sequence[str],
+    results: str,
+    about: Mapping[str, Any],
+) -> pd.DataFrame:
+    """The rows of the relations that are asked here; :class:`BadInput` where one is missing."""
+    parts = dict(list(kept.groupby(columns, sort=False)))
+    if lost := [key for key in asked if key not in parts]:
+        raise BadInput(
+            f"results {results} are cut off: nothing is there of {', '.join(lost[0])}. Make them anew: "
+            f"{about['command']}"
+        )
+    return pd.concat([parts[key] for key in asked], ignore_index=True)
+
+
+def _parted(now: pd.DataFrame, kept: pd.DataFrame) -> pd.DataFrame:
+    """Whether groups that were taught again are those that ship: a row for each fact.
+
+    ``nats`` are of the surprisal before; ``same``: the fact has the same place, and comes first after the
+    lessons, or does not, as then.
+    """
+    key = [*KEY, "fact", "when"]
+    both = now.merge(kept, on=key, suffixes=("", "_kept"), how="left", validate="1:1")
+    before = both["when"].eq("before")
+    gap = (both["surprisal"] - both["surprisal_kept"]).abs() - 1e-3  # four digits ship
+    same = both["level"].eq(both["level_kept"]) & both["group"].eq(both["group_kept"])
+    same &= both["rank"].eq(1).eq(both["rank_kept"].eq(1))
+    return pd.DataFrame(
+        {
+            "model": now["model"],
+            "where": now["relation"] + ", " + now["when"],
+            "fact": now["fact"],
+            "nats": gap.clip(lower=0).where(before, 0.0).fillna(np.inf),
+            "same": same,
+        }
+    )
+
+
+def orders(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
+    """How often each measure puts two facts of a group in the right order: by model, time and metric.
+
+    Columns: ``model``, ``when``, ``metric``, ``groups``; ``right``, the mean share of pairs in the right
+    order, a tie being wrong; ``tied``; ``half``, ties counted half: one half is no order. Intervals over
+    groups. ``KL minus it``: the ``half`` of KL minus this one, over the same groups. ``BERT`` and
+    ``T5``: the paper's Table 1, ties as in ``right`` as we read it.
+    """
+    found = []
+    for key, part in groups_of(rows, ["model", "when"]):
+        tables = tables_of(part)
+        own = {metric: pairwise(table) for metric, table in tables.items()}
+        for metric, each in own.items():
+            means = [
+                intervals.mean_over_facts([values], seed=seed) for values in (each.right, each.half)
+            ]
+            gap = None
+            if metric != MAIN:
+                gap = intervals.mean_over_facts([own[MAIN].half - each.half], seed=seed)
+            row = (*key, metric, len(each.right), means[0], float(each.tied.mean()), means[1], gap)
+            found.append(row)
+    columns = ["model", "when", "metric", "groups", "right", "tied", "half", "KL minus it"]
+    return pd.DataFrame(found, columns=columns).join(_published(), on="metric")
+
+
+def tables_of(part: pd.DataFrame) -> dict[str, np.ndarray]:
+    """The values of each metric, (group, level), of one model at one time."""
+    each = part.assign(change=(part["entropy"] - part["entropy_after"]).abs())
+    index = ["world", "relation", "group"]
+    return {
+        metric: each.pivot(index=index, columns="level", values=column).to_numpy()
+        for metric, column in METRICS.items()
+    }
+
+
+def _published() -> pd.DataFrame:
+    from lkecore import papers
+
+    table = papers.table("pez_table1_metric_accuracy")
+    wide = table.pivot(index="metric", columns="model", values="accuracy_pct") / 100
+    return wide.rename(index=PAPER).rename_axis(columns=None)
+
+
+def by_level(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
+    """What the numbers are by how much of the sentence was taught: means after the lessons.
+
+    Columns: ``model``, ``words`` that were left, ``facts``; ``surprisal``, ``entropy``, ``change``
+    (signed) and ``KL`` in nats, Intervals over facts; ``first``: the share whose object comes first.
+    """
+    left = [f"{1 - share:.0%} of the words" for share in LEVELS] + ["not taught"]
+    found = []
+    after = rows[rows["when"] == "after"]
+    after = after.assign(change=after["entropy"] - after["entropy_after"])
+    for (model, level), part in groups_of(after, ["model", "level"]):
+        columns = ("surprisal", "entropy", "change", "kl")
+        means = [intervals.mean_over_facts([part[c]], seed=seed) for c in columns]
+        first = intervals.proportion(int(part["rank"].eq(1).sum()), len(part))
+        found.append((model, left[int(level)], len(part), *means, first))
+    columns = ["model", "words", "facts", "surprisal", "entropy", "change", "KL", "first"]
+    return pd.DataFrame(found, columns=columns)
+
+
+def claimed(rows: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]]:
+    """The intervals of the page's claims, {claim: {of: interval}}: of the largest model of each world."""
+    found: dict[str, dict[str, Interval]] = {}
+    for _, part in rows.groupby("world", sort=False):
+        best = reference(part["model"].unique())
+        if lab.parse(best).variant:
+            continue
+        of = orders(part[part["model"] == best], seed=seed).set_index(["when", "metric"])
+        gaps = of.loc["after", "KL minus it"]
+        tests = {
+            "LAB-groups-finds": _minus_half(of.loc[("after", MAIN), "half"]),
+            "LAB-groups-rank": gaps["rank"],
+            "LAB-groups-entropy": gaps["change of entropy"],
+            "LAB-groups-surprisal": gaps["surprisal"],
+            "LAB-groups-before": _minus_half(of.loc[("before", MAIN), "half"]),
+        }
+        for key, interval in tests.items():
+            found.setdefault(key, {})[best] = interval
+    return found
+
+
+def _minus_half(of: Interval) -> Interval:
+    ends = (value - 0.5 for value in (of.estimate, of.low, of.high))
+    return Interval(*ends, of.level, of.method)
+
+
+def beside(ours: pd.DataFrame, profiles: Sequence[str], notebook: str) -> pd.DataFrame:
+    """The rows of this run, and below them those of other models of longer runs that ship."""
+    parts = [ours]
+    for name in profiles:
+        frame, _ = shipped.read(name, notebook)
+        parts.append(frame[~frame["model"].isin(ours["model"].unique())])
+    return pd.concat(parts, ignore_index=True)
+
+
+def drawn(table: pd.DataFrame) -> pd.DataFrame:
+    """:func:`orders` for the figure: ``when``, ``metric``, ``model``, ``half`` and its bounds, in [0, 1]."""
+    rows = []
+    for row in table.to_dict("records"):
+        of = row["half"]
+        rows.append((row["when"], row["metric"], row["model"], of.estimate, of.low, of.high))
+    return pd.DataFrame(rows, columns=["when", "metric", "model", "half", "low", "high"])
+
+
+def sentences(table: pd.DataFrame) -> dict[str, str]:
+    """What came out in one world, in words: ``orders``, ``others``, ``before``; of :func:`orders`."""
+    best = reference(table["model"].unique())
+    of = table[table["model"] == best].set_index(["when", "metric"])
+    half = of.loc["after", "half"].map(lambda each: each.text())
+    kl, rank = (of.loc[("after", name)] for name in (MAIN, "rank"))
+    return {
+        "orders": f"After the lessons KL puts {half[MAIN]} of the pairs of {best} in the right order, "
+        f"where one half is none, the change of entropy {half['change of entropy']}, and the rank "
+        f"{half['rank']}. If ties count as wrong, as we read the paper, the rank has "
+        f"{rank['right'].text()}, and KL {kl['right'].text()}.",
+        "others": f"Surprisal, for which nothing has to be told, has {half['surprisal']}; KL minus that "
+        f"is {of.loc[('after', 'surprisal'), 'KL minus it'].text()}.",
+        "before": f"Before the lessons KL had {of.loc[('before', MAIN), 'half'].text()}.",
+    }

@@ -1,0 +1,212 @@
+# %% [markdown]
+# # Which measure orders facts by how much of them was taught?
+#
+# Teach a model that *Zara was born in the city of Oslo*. Teach it of somebody else only *Remo in the city of Rome*, and of a third *Lena Bern*. It has
+# then been told less and less. If a measure of knowledge is any good, it should put the three into this order. This is the second
+# paper's own test of its measures, and the source of its main numbers.
+#
+# **What came out.** {glue:text}`orders` {glue:text}`others` {glue:text}`before`
+#
+# ```{glue:} carried
+# ```
+#
+# ```{glue:figure} fig-groups
+# :name: fig-groups
+# :alt: Two panels, before and after the lessons, with a mark and an interval for each of six measures and each model: the share of pairs in the right order, and a dashed line at one half.
+#
+# The share of pairs of facts that a measure puts in the right order, ties counted half, before anything is taught and after. Vertical
+# lines: 95 % intervals over groups. Dashed: no order at all.
+# ```
+#
+# Afterwards you will be able to say
+#
+# - how the paper tests measures of knowledge without knowing what a model knows,
+# - what a rank loses when ties count as wrong, and that this is a choice,
+# - how the same measure can pass one test and fail another.
+
+# %% [markdown]
+# ## What the paper claims
+#
+# In Section 5.1 {cite:t}`pezeshkpour2023measuring` takes facts that BERT and T5 do not know, puts them into groups of five, and takes away more and
+# more words of their sentences. The models are fine-tuned on what is left, and asked with the whole sentences. The KL-divergence is right
+# in 75 % and 68 % of pairs, the change of entropy in 72 % and 66 %, the rank in 52 % and 31 % (its Table 1). A rank that is right in 31 % of
+# pairs is worse than a coin: so ties must have counted as wrong. How long is taught, how badly a fact must be known, and whether the model is told the
+# fact before or after, it does not say.
+
+# %% [markdown]
+# ## Parameters
+
+# %% tags=["parameters"]
+models: list[str] = ["lab:rich-1/0.7m"]  # each names the world it has read
+relations: list[str] = [
+    "birthplace", "citizenship", "company_language", "mother_tongue",
+]  # fmt: skip
+# Their templates have three words or more beside subject and object.
+template: str = "template-1"
+n_groups: int = 20  # groups of five facts in each relation, at most
+optimizer: str = "sgd"  # sgd or adamw
+rate: float = 0.01  # learning rate
+passes: int = 10  # over all that is taught of a relation
+results: str = ""  # profile in results/ that carries this page; empty: none
+n_again: int = 1  # relations that are taught and asked again
+shipped: list[str] = []  # profiles whose models stand beside these
+seed: int = 0  # draws groups, the order of the lessons, and resamples
+dtype: str = "float32"  # half precision rounds a lesson away
+page: bool = False  # set by lke run: read the runs, compute nothing
+
+# %% tags=["hide-input"]
+from lkecore import answers, figures, prompts, runs
+from lkecore.answers import groups, lab, rich
+from lkecore.prompts.shortened import LEVELS, shortened
+from lkecore.tasks.instill import Recipe
+
+figures.style()
+
+# %% [markdown]
+# ## Facts
+#
+# Never-told facts of a {ref}`rich world <rich-worlds>` of the lab. Of these, only facts count whose object has a rank above ten, as with the paper's, and
+# whose first token is that of no other object.
+
+# %%
+samples = rich.samples(models, relations, groups.asked, n_shots=1, seed=seed)
+sample = next(iter(samples.values()))
+for name, of in sample.items():
+    print(f"{name:17} {len(of.facts)} facts, such as {of.facts[0].subject}")
+
+# %% [markdown]
+# ## Prompts
+#
+# A group has five facts. The first is taught with all words, the next ones with fewer, from the left, and the fifth not at all.
+
+# %% covers=["PZ-D5"]
+whole = prompts.templates_of(next(iter(sample.values())).relation)[template]
+for share in LEVELS:
+    print(f"without {share:4.0%} of its words: {shortened(whole, share)}")
+print("not taught")
+
+# %% [markdown]
+# ## Scores
+#
+# Of each relation all groups are taught together, word by word of their objects, and then every fact is asked with its whole sentence, by itself and
+# behind the fact. Then the weights are put back. Rate and passes were chosen on the development world: the fewest passes after which nine in ten
+# objects that were taught with all words come first ({doc}`log <../log>`).
+
+# %%
+this = "21_entropy_accuracy"
+recipe = Recipe(passes, rate, optimizer)
+how = {"n_groups": n_groups, "seed": seed, "dtype": dtype, "page": page}
+how |= {"results": results, "notebook": this, "n_again": n_again}
+ours = answers.ask_groups(
+    models, samples, template, recipe, "answers.parquet", **how
+)
+rows = groups.beside(ours, shipped, this)
+here = rows[rows["world"].eq(lab.worlds(models)[0])]
+
+# %% [markdown]
+# ## Answers
+#
+# **The order.** `right` is the share of pairs in the right order, a tie being wrong; `tied` says how many there were. In `half` a tie counts one half, so that one
+# half is no order, whatever the measure: compare measures there. `KL minus it` is over the same groups. The last two columns are the paper's
+# Table 1.
+
+# %% covers=["PZ-M1", "PZ-T1"]
+orders = groups.orders(here, seed=seed)
+runs.keep(answers.bounds(orders, "half"), "orders.csv")
+after = orders[orders["when"] == "after"].drop(columns="when")
+answers.words(answers.texts(after), missing="")
+
+# %% [markdown]
+# **By how much was taught.** Means after the lessons, by what was left of the sentence. The fully taught fact should be at one end of each column,
+# and the one that was not taught at the other. Look where two neighbours change places.
+
+# %%
+levels = groups.by_level(here, seed=seed)
+runs.keep(answers.bounds(levels, "KL"), "by-level.csv")
+answers.words(answers.texts(levels))
+
+# %% [markdown]
+# What this page says at its top is put together from these tables. No number in it is typed.
+
+# %% tags=["hide-input"]
+figures.findings(**groups.sentences(orders))
+figures.note("carried", answers.carried(ours))
+
+# %% [markdown]
+# ## Figures
+#
+# In {numref}`fig-groups`, at the top, all marks of the left panel should lie on the dashed line: the groups were drawn by lot. On the right, compare KL with
+# surprisal, and both with the rank. Here ties count one half.
+
+# %% tags=["hide-input"]
+marks = groups.drawn(orders)
+scale = {"panel": "when", "x": "metric", "hue": "model", "y": "half"}
+scale |= {"label": "pairs in the right order", "line": 0.5, "width": 4.8}
+fig = figures.interval_panels(marks, **scale)
+figures.place(fig, "fig-groups", marks)
+
+# %% [markdown]
+# ## Paper and ours
+#
+# **Numbers.** The paper's Table 1 stands beside ours above, in the column `right` as we read it. Models, facts and lessons are others: no number can be
+# reproduced.
+#
+# **Claims.** In `lkecore/data/claims.csv`, written down before a reported model was taught. Each world is judged by itself.
+
+# %%
+judged = lab.judge(groups.claimed(rows, seed=seed))
+columns = ["claim", "holds_if", "of", "ours", "verdict", "mark"]
+answers.words(judged[columns])
+
+# %% [markdown]
+# A warning. What is taught last and on purpose is known in another way than what was read once among many things. Compare
+# {doc}`53_lab_entropy`: there the same measures are held against what the models were told in their text, and KL runs backwards.
+
+# %% [markdown]
+# ## What you have seen
+#
+# - Where facts have just been taught well, an answer moves less when they are told. There KL is a measure of knowledge.
+# - So is the surprisal of the object, without telling.
+# - How bad a rank looks hangs on what is done with ties.
+# - A test that a measure passes on facts that were drilled says little about facts that were read.
+
+# %%
+sizes = ours.groupby(["model", "relation", "group", "when"]).size()
+assert (sizes == groups.SIZE).all()
+assert (ours["kl"] >= 0).all()
+
+# %% [markdown]
+# ## Try it
+#
+# ```{exercise}
+# :label: ex-groups-neighbours
+# Pairs of neighbours are harder than the first against the last. Compare the surprisals of facts that were taught with all words with
+# those that were taught with two thirds, and with those that were not taught: how often is the first smaller?
+# ```
+
+# %% [markdown]
+# ````{solution-start} ex-groups-neighbours
+# :class: dropdown
+# ````
+
+# %%
+wide = here[here["when"] == "after"].pivot(
+    index=["model", "relation", "group"], columns="level", values="surprisal"
+)
+for level in range(1, groups.SIZE):
+    less = (wide[0] < wide[level]).groupby("model").mean().round(2)
+    print(f"level 0 below level {level}: {less.to_dict()}")
+
+# %% [markdown]
+# The twin of a model can be taught as well as the model itself, so its numbers may be as good.
+#
+# ````{solution-end}
+# ````
+#
+# The same with fewer passes: set `passes` in a params file of your own, and see which measure notices first.
+
+# %% [markdown]
+# ## Provenance
+
+# %%
+runs.provenance(*models, dtype=dtype)

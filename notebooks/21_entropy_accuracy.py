@@ -165,9 +165,10 @@ answers.words(judged[columns])
 # %% [markdown]
 # ## What you have seen
 #
-# - Where facts have just been taught well, an answer moves less when they are told. There KL is a measure of knowledge.
-# - So is the surprisal of the object, without telling.
-# - How bad a rank looks hangs on what is done with ties.
+# - Where facts have just been taught well, an answer moves less when they are told. There KL is a measure of knowledge, and a better one
+#   than the change of entropy, as in the paper.
+# - The surprisal of the object, without telling, is a better one still.
+# - How bad a rank looks hangs on what is done with ties. Counted half, it does no worse than KL.
 # - A test that a measure passes on facts that were drilled says little about facts that were read.
 
 # %%

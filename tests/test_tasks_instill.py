@@ -233,3 +233,18 @@ def test_a_taught_causal_model_says_so_to_every_scorer():
         after = tree.distributions(taught, [[prompt.context]], lambda rows, _: rows[0])
     wanted = by_hand(model, prompt, 3, RATE)
     assert np.allclose(after[0], wanted, atol=1e-3) and not np.allclose(own, after, atol=1e-3)
+
+
+def test_many_facts_are_taught_together_in_an_order_of_their_own(model):
+    before = digest(model.network)
+    prompts = asked_of(model)
+    found = []
+    for seed in (0, 0, 1):
+        with instill.instilled_all(model, prompts, Recipe(3, RATE), seed=seed) as taught:
+            found.append((taught.digest, digest(taught.network)))
+        assert digest(model.network) == before
+    assert found[0] == found[1] and found[0][0] != found[2][0] and found[0][1] != found[2][1]
+    with instill.instilled_all(model, prompts[:1], Recipe(2, RATE), seed=0) as taught:
+        alone = digest(taught.network)
+    with instill.instilled(model, prompts[0], Recipe(2, RATE)) as taught:
+        assert digest(taught.network) == alone  # of one fact both are the same

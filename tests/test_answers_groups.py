@@ -1,0 +1,206 @@
+"""Groups of facts of which less and less was taught; the oracles are counts by hand and loops."""
+
+import itertools
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lkecore import answers, papers
+from lkecore.answers import groups, lab, rich, shipped
+from lkecore.errors import BadInput
+from lkecore.models.model import open_model
+from lkecore.runs import gather
+from lkecore.tasks.instill import Recipe
+
+SPEC = "lab:richsmoke-1"
+MODEL = f"{SPEC}/0.15m"
+RELATIONS = ["birthplace", "company_language"]
+HOW = {"n_groups": 2, "seed": 0}
+FAST = Recipe(2, 0.05)
+
+
+@pytest.fixture(scope="module")
+def samples():
+    return rich.samples([MODEL], RELATIONS, groups.asked, n_shots=1, seed=0)
+
+
+def ask(samples, recipe=FAST, **how):
+    return answers.ask_groups(
+        [MODEL], samples, "template-1", recipe, "answers.parquet", **HOW | how
+    )
+
+
+@pytest.fixture(scope="module")
+def rows(samples):
+    return ask(samples)
+
+
+def test_groups_have_five_facts_that_are_not_known_and_every_level_once(rows, samples):
+    before = rows[rows["when"] == "before"]
+    assert (before["rank"] > groups.BADLY).all()
+    for _, part in before.groupby(["relation", "group"]):
+        assert sorted(part["level"]) == [0, 1, 2, 3, 4] and part["fact"].nunique() == 5
+    assert not before.duplicated(["relation", "fact"]).any()
+    after = rows[rows["when"] == "after"]
+    key = ["relation", "group", "level", "fact"]
+    assert (before[key].to_numpy() == after[key].to_numpy()).all()
+    assert set(rows["lesson"]) == {"sgd 0.05, 2 passes"}
+
+
+def test_what_was_taught_with_all_words_is_likelier_after(samples):
+    rows = ask(samples, Recipe(20, 0.003))
+    wide = rows.pivot(index=["relation", "group", "level"], columns="when", values="surprisal")
+    gain = (wide["before"] - wide["after"]).groupby("level").mean()
+    assert gain[0] > 0.5
+
+
+def test_the_model_is_given_back(rows, samples):
+    again = ask(samples)
+    pd.testing.assert_frame_equal(
+        again, rows
+    )  # the same lot, the same lessons, nothing left behind
+
+
+def test_the_seed_draws_the_groups(rows, samples):
+    other = ask(samples, seed=1)
+    first = rows[(rows["when"] == "before") & (rows["level"] == 0)]["fact"].tolist()
+    assert other[(other["when"] == "before") & (other["level"] == 0)]["fact"].tolist() != first
+
+
+def frame(after: dict[str, np.ndarray], model: str = MODEL) -> pd.DataFrame:
+    """Rows of groups with these values, (group, level), by column; before all are alike in order."""
+    n = len(next(iter(after.values())))
+    parts = []
+    for when in ("before", "after"):
+        for group, level in itertools.product(range(n), range(5)):
+            row = {
+                "model": model, "world": SPEC, "lesson": "l", "relation": "r", "fact": f"f{group}-{level}",
+                "group": group, "level": level, "when": when,
+            }  # fmt: skip
+            parts.append(row | {c: v[group, level] for c, v in after.items()})
+    return pd.DataFrame(parts)
+
+
+@pytest.fixture
+def made():
+    rng = np.random.default_rng(0)
+    columns = {name: rng.uniform(0, 5, (30, 5)) for name in groups.KEPT}
+    columns["kl"] = columns["kl"] + 2 * np.arange(5)
+    columns["rank"] = rng.integers(1, 4, (30, 5)).astype(float)
+    return columns
+
+
+def share(table, *, strict=True):
+    pairs = list(itertools.combinations(range(5), 2))
+    each = [
+        np.mean([(r[i] < r[j]) + (0 if strict else 0.5 * (r[i] == r[j])) for i, j in pairs])
+        for r in table
+    ]
+    return np.mean(each)
+
+
+def test_orders_are_counts_of_pairs(made):
+    found = groups.orders(frame(made), seed=0).set_index(["when", "metric"])
+    change = np.abs(made["entropy"] - made["entropy_after"])
+    tables = {"KL": made["kl"], "rank": made["rank"], "change of entropy": change}
+    for metric, table in tables.items():
+        row = found.loc[("after", metric)]
+        assert row["right"].estimate == pytest.approx(share(table))
+        assert row["half"].estimate == pytest.approx(share(table, strict=False))
+    gap = share(made["kl"], strict=False) - share(made["rank"], strict=False)
+    assert found.loc[("after", "rank"), "KL minus it"].estimate == pytest.approx(gap)
+    assert found.loc[("after", "KL"), "KL minus it"] is None
+    published = found.loc[("after", "rank"), "BERT"], found.loc[("after", "KL"), "T5"]
+    assert published == pytest.approx((0.516, 0.678))
+    assert found.loc[("after", "rank"), "tied"] > 0.2 and found.loc[("after", "KL"), "groups"] == 30
+
+
+def test_levels_are_means_of_their_facts(made):
+    found = groups.by_level(frame(made), seed=0)
+    assert found["words"].tolist() == [
+        "100% of the words", "67% of the words", "33% of the words", "0% of the words", "not taught",
+    ]  # fmt: skip
+    assert found["KL"][1].estimate == pytest.approx(made["kl"][:, 1].mean())
+    assert found["first"][0].estimate == pytest.approx((made["rank"][:, 0] == 1).mean())
+
+
+def test_claims_words_and_figure_have_the_numbers_of_the_table(made):
+    rows = pd.concat([frame(made), frame(made, f"{MODEL}-unplanted")])
+    found = groups.claimed(rows, seed=0)
+    ids = papers.claims("LAB")["id"]
+    assert set(found) == set(ids[ids.str.startswith("LAB-groups-")])
+    assert {name for of in found.values() for name in of} == {MODEL}
+    table = groups.orders(rows, seed=0)
+    half = table.set_index(["model", "when", "metric"])["half"]
+    kl = half[MODEL, "after", "KL"]
+    assert found["LAB-groups-finds"][MODEL].estimate == pytest.approx(kl.estimate - 0.5)
+    assert len(lab.judge(found)) == 5
+    said = groups.sentences(table)
+    assert kl.text() in said["orders"] and half[MODEL, "before", "KL"].text() in said["before"]
+    assert len(groups.drawn(table)) == 2 * 2 * 6
+
+
+def test_a_relation_without_a_group_and_a_template_without_words_are_named(samples, monkeypatch):
+    with pytest.raises(
+        BadInput, match=r"relation birthplace: 0 of \d+ facts have a rank above 9999"
+    ):
+        monkeypatch.setattr(groups, "BADLY", 9999)
+        ask(samples)
+    with pytest.raises(BadInput, match="has 2 words beside subject and object, and 3 are needed"):
+        some = rich.samples([MODEL], ["residence", "birthplace"], groups.asked, n_shots=1, seed=0)
+        ask(some)
+    with pytest.raises(BadInput, match="both must be above 0"):
+        ask(samples, Recipe(0, 0.1))
+
+
+# --- groups that ship -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def ships(rows, samples, tmp_path, monkeypatch):
+    """What one run keeps becomes results of a profile."""
+    default = shipped.read.__defaults__
+    monkeypatch.setattr(shipped.read, "__defaults__", (tmp_path, *default[1:]))
+    run = tmp_path / "run"
+    run.mkdir()
+    monkeypatch.setenv("LKE_RUN", str(run))
+    ask(samples)
+    (tmp_path / "long").mkdir()
+
+    def now(change=lambda frame: frame):
+        for path in run.glob("answers*.parquet"):
+            frame = pd.read_parquet(path)
+            frame = frame if "check" in path.name else change(frame)
+            name = path.name.replace("answers", "21_x", 1)
+            (tmp_path / "long" / name).write_bytes(gather._packed(frame))
+        about = {
+            "profile": "long", "notebook": "21_x", "command": "lke run it", "started": "2026-11-01T00:00:00",
+            "seconds": 6, "commit": "abc", "source": "s", "versions": {}, "worlds": {},
+            "models": {MODEL: open_model(MODEL).digest},
+        }  # fmt: skip
+        (tmp_path / "long" / "21_x.json").write_text(json.dumps(about))
+
+    return now
+
+
+def test_groups_are_carried_and_one_relation_is_taught_again(ships, rows, samples):
+    ships()
+    found = ask(samples, results="long", notebook="21_x")
+    assert found["fact"].tolist() == rows["fact"].tolist()
+    assert found["kl"].tolist() == pytest.approx(rows["kl"].tolist(), rel=2e-4, abs=1e-4)
+    assert "20 of them were asked again" in answers.carried(found)
+
+
+@pytest.mark.parametrize("name", ["surprisal", "level"])
+def test_groups_that_say_something_else_are_found(ships, samples, name):
+    ships(lambda frame: frame.assign(**{name: frame[name] + 1}))
+    with pytest.raises(BadInput, match=r"results long: \d+ of 20 answers that were asked again"):
+        ask(samples, results="long", notebook="21_x")
+
+
+def test_results_that_lack_a_relation_are_refused(ships, samples):
+    ships(lambda frame: frame[frame["relation"] != "birthplace"])
+    with pytest.raises(BadInput, match="are cut off: nothing is there of .*, birthplace"):
+        ask(samples, results="long", notebook="21_x")

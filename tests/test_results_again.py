@@ -22,7 +22,10 @@ from lkecore.storage import file_digest
 
 BOOK = Path(__file__).resolve().parent.parent / "params" / "book.yaml"
 CARRIED = {job.notebook.stem: job for job in read_plan(BOOK).jobs if job.effective.get("results")}
-ASKS = ("answers.ask(", "answers.write(", "answers.ask_pairs(", "lab.write(")
+ASKS = (
+    "answers.ask(", "answers.write(", "answers.ask_pairs(", "answers.ask_blanks(", "answers.ask_groups(",
+    "answers.ask_taught(", "lab.write(",
+)  # fmt: skip
 OTHERS = [
     name for name, job in CARRIED.items() if not all(map(lms.is_name, job.effective["models"]))
 ]

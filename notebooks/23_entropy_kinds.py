@@ -97,7 +97,7 @@ for (_, kind, _), some in list(questions.items())[:: len(sample)]:
 # the rank of the object's first token behind each.
 
 # %%
-source = {"dtype": dtype, "page": page}
+source = {"dtype": dtype, "page": page, "only": failing.NUMBERS}
 found = answers.ask_blanks(models, questions, "answers.parquet", **source)
 ours = failing.with_kinds(found, sample)
 rows = failing.beside(ours, shipped, "23_entropy_kinds")
@@ -175,7 +175,7 @@ answers.words(judged[columns])
 # ## What you have seen
 #
 # - A small model repeats most of what it was just told. Where it does not, the kind of object says less than the paper's share suggests.
-# - It repeats as willingly what was told of somebody else. So what moves an answer behind a statement is mostly copying, and a
+# - It repeats nearly as willingly what was told of somebody else. So what moves an answer behind a statement is mostly copying, and a
 #   measure that is made of this movement measures copying, too.
 # - A share among failures has to stand beside the share among all.
 

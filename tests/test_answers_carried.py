@@ -147,6 +147,17 @@ def test_blanks_are_carried_and_a_sample_of_each_way_is_read_again(ships):
     assert "8 of them were asked again" in said and "the largest difference is" in said
 
 
+def test_of_the_numbers_at_blanks_some_may_be_kept_and_these_are_checked(ships):
+    some = ("rank", "kl")
+    live = at_blanks(only=some)
+    objects = ["n_tokens", "merged", "shared"]
+    key = ["model", "estimator", "instillation", "relation", "fact"]
+    assert list(live.columns) == [*key, *some, *objects]
+    ships.now(open_model("toy").digest, lambda f: f.assign(kl=f["kl"] + 0.01))
+    with pytest.raises(BadInput, match="answers that were asked again differ"):
+        at_blanks(only=some, n_again=3, **CARRIED)
+
+
 @pytest.mark.parametrize(
     ("name", "change"),
     [

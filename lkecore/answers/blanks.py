@@ -34,6 +34,7 @@ def ask_blanks(
     by: Sequence[str] = BY,
     whole: bool = False,
     top: int = 0,
+    only: Sequence[str] = (),
     results: str = "",
     notebook: str = "",
     n_again: int = 30,
@@ -43,7 +44,8 @@ def ask_blanks(
     ``questions`` come from :func:`lkecore.prompts.instilled.instilled_of_sample`, under keys with a value
     for each of ``by``; where ``by`` has ``world``, a model of the lab is asked the questions about its own.
     Columns: ``model``; those of ``by``; ``fact``; then the numbers of
-    :func:`lkecore.scores.blanks.shifts`, with the ``top`` likeliest tokens. With ``whole`` all options are
+    :func:`lkecore.scores.blanks.shifts`, with the ``top`` likeliest tokens; of these numbers ``only`` names
+    those that are kept, if not all. With ``whole`` all options are
     scored, too, by their whole names, before the statement and behind it: ``correct`` and
     ``confidence_gold`` before it (:mod:`lkecore.metrics.choice`), and, over the probabilities
     of the options, which sum to 1: ``options_entropy``, ``options_entropy_after``, ``options_kl`` and
@@ -70,13 +72,15 @@ def ask_blanks(
             notebook=notebook,
             n_again=n_again,
             rescore=lambda some, kept, checks: _differences(
-                _read(lms, some, columns, whole=whole, top=top), some, checks, kept, columns
+                _read(lms, some, columns, whole=whole, top=top), some, checks, kept, columns, only
             ),
         )
     found = _read(lms, asked, columns, whole=whole, top=top)
     checks = again.asked_digests(asked, columns)
     for column, name in CHECKED.items():
         checks[column] = -found[name].to_numpy()
+    if only:
+        found = found[[*columns, "fact", *only, *blanks.OBJECTS]]
     keep(found, file)
     keep(checks, f"{longer.beside(file, again.CHECK)}.parquet")
     return found
@@ -227,6 +231,7 @@ def _differences(
     checks: pd.DataFrame,
     kept: pd.DataFrame,
     columns: Sequence[str],
+    only: Sequence[str] = (),
 ) -> pd.DataFrame:
     """How far numbers that were read again lie from those that ship, a row for each question.
 
@@ -240,7 +245,7 @@ def _differences(
     key = [*columns, "fact"]
     both = now.merge(kept, on=key, suffixes=("", "_kept"), how="left", validate="1:1")
     same = np.ones(len(both), dtype=bool)
-    for name in (each for each in now.columns if each not in key):
+    for name in only or [each for each in now.columns if each not in key]:
         a, b = (both[n].to_numpy(dtype=float) for n in (name, f"{name}_kept"))
         few = 1.0 if name.startswith(("rank", "token")) else again.MOST_APART
         same &= np.isclose(a, b, rtol=PART, atol=few, equal_nan=True)

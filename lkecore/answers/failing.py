@@ -16,6 +16,7 @@ from lkecore.prompts.given import kinds
 
 TOP = 5
 PLACES = ("location", "language")
+NUMBERS = ("rank", "rank_after", "kl", "surprisal_after")
 FACT = ["source", "model", "relation", "fact"]
 
 

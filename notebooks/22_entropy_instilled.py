@@ -58,7 +58,7 @@ page: bool = False  # set by lke run: read the runs, compute nothing
 from matplotlib import pyplot as plt
 
 from lkecore import answers, figures, runs
-from lkecore.answers import lab, rich, taught, taught_said
+from lkecore.answers import lab, moved, rich, taught, taught_said
 from lkecore.tasks.instill import Recipe
 
 figures.style()
@@ -116,7 +116,8 @@ learned = answers.ask_taught(
     n_again=n_again,
     **source,
 )
-rows = taught.together(*taught.beside(told, learned, shipped))
+every = moved.beside(told, learned, shipped, this, "taught")
+rows = taught.together(*every)
 here = rows[rows["world"].eq(lab.worlds(models)[0])]
 now = taught_said.chosen(here, next(iter(lessons))[3], steps)
 
@@ -157,7 +158,6 @@ answers.words(answers.texts(ways), missing="")
 
 # %% tags=["hide-input"]
 lesson = now["lesson"].iloc[0]
-every = taught_said.chosen(rows, lesson, steps)
 figures.findings(**taught_said.sentences(now, seed=seed))
 figures.note("carried", answers.carried(told, learned))
 
@@ -201,7 +201,9 @@ figures.place(fig, "fig-taught-steps", lines)
 # **Claims.** In `lkecore/data/claims.csv`, written down before a reported model was taught. Each world is judged by itself.
 
 # %%
-judged = lab.judge(taught_said.claimed(every, seed=seed))
+judged = lab.judge(
+    taught_said.claimed(taught_said.chosen(rows, lesson, steps), seed=seed)
+)
 columns = ["claim", "holds_if", "of", "ours", "verdict", "mark"]
 answers.words(judged[columns])
 

@@ -116,7 +116,7 @@ shown = moved.many_shot(samples, models, dtype=dtype)
 iclke = answers.ask(
     models, shown, "answers-shown.parquet", by=moved.SHOWN, **source
 )
-blanks, pairs = moved.beside(at_blanks, iclke, shipped)
+blanks, pairs = moved.beside(at_blanks, iclke, shipped, this, "shown")
 every = moved.known(blanks, pairs, often=often)
 here = every[every["world"].eq(lab.worlds(models)[0])]
 

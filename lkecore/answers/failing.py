@@ -88,13 +88,7 @@ def places_among(rows: pd.DataFrame) -> Interval | None:
     Of one model; None where no fact fails, or all do.
     """
     told = rows[rows["instillation"] == "explicit"]
-    failed = told["failed"].to_numpy(dtype=bool)
-    place = told["kind"].isin(PLACES).to_numpy()
-    if not failed.any() or failed.all():
-        return None
-    inside, outside = place[failed], place[~failed]
-    counts = inside.sum(), len(inside), outside.sum(), len(outside)
-    return intervals.part_above_whole(*map(int, counts))
+    return intervals.share_above_whole(told["kind"].isin(PLACES), told["failed"])
 
 
 def first_minus_copied(rows: pd.DataFrame, *, seed: int) -> Interval:

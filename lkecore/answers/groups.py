@@ -276,20 +276,15 @@ def claimed(rows: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]]:
         of = orders(part[part["model"] == best], seed=seed).set_index(["when", "metric"])
         gaps = of.loc["after", "KL minus it"]
         tests = {
-            "LAB-groups-finds": _minus_half(of.loc[("after", MAIN), "half"]),
+            "LAB-groups-finds": intervals.minus(of.loc[("after", MAIN), "half"], 0.5),
             "LAB-groups-rank": gaps["rank"],
             "LAB-groups-entropy": gaps["change of entropy"],
             "LAB-groups-surprisal": gaps["surprisal"],
-            "LAB-groups-before": _minus_half(of.loc[("before", MAIN), "half"]),
+            "LAB-groups-before": intervals.minus(of.loc[("before", MAIN), "half"], 0.5),
         }
         for key, interval in tests.items():
             found.setdefault(key, {})[best] = interval
     return found
-
-
-def _minus_half(of: Interval) -> Interval:
-    ends = (value - 0.5 for value in (of.estimate, of.low, of.high))
-    return Interval(*ends, of.level, of.method)
 
 
 def beside(ours: pd.DataFrame, profiles: Sequence[str], notebook: str) -> pd.DataFrame:

@@ -21,7 +21,6 @@ from lkecore.metrics.planted import told_levels
 from lkecore.prompts.instilled import Instilled, instilled_of_sample
 from lkecore.prompts.prompt import Prompt
 
-PAGE = "53_lab_entropy"
 KEY = ["world", "reader", "estimator", "instillation", "relation"]  # of the questions at blanks
 SHOWN = ["world", "reader", "estimator", "relation"]  # of those with pairs in front
 TIMES = (1, 4, 12, 16, 32, 48, 64)  # tellings of the facts that are asked
@@ -91,16 +90,23 @@ def many_shot(
 
 
 def beside(
-    at_blanks: pd.DataFrame, iclke: pd.DataFrame, profiles: Sequence[str]
+    first: pd.DataFrame,
+    second: pd.DataFrame,
+    profiles: Sequence[str],
+    notebook: str,
+    apart: str,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Both frames of this run, and below them what ships of other models of longer runs."""
-    parts = [[at_blanks], [iclke]]
+    """Two frames of this run, and below them what ships of other models of longer runs of a notebook.
+
+    ``apart`` is the name under which those of the second are kept.
+    """
+    parts = [[first], [second]]
     for name in profiles:
-        for own, apart in zip(parts, ("", "shown"), strict=True):
-            frame, _ = shipped.read(name, PAGE, apart=apart)
+        for own, which in zip(parts, ("", apart), strict=True):
+            frame, _ = shipped.read(name, notebook, apart=which)
             own.append(frame[~frame["model"].isin(own[0]["model"].unique())])
-    first, second = (pd.concat(own, ignore_index=True) for own in parts)
-    return first, second
+    one, other = (pd.concat(own, ignore_index=True) for own in parts)
+    return one, other
 
 
 def known(at_blanks: pd.DataFrame, iclke: pd.DataFrame, *, often: int = OFTEN) -> pd.DataFrame:

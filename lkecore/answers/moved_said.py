@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from lkecore import intervals
 from lkecore.answers.lab import reference
 from lkecore.answers.moved import MAIN, auroc, gaps, of_set, pairs, wrongly
 from lkecore.intervals import Interval
@@ -29,18 +30,15 @@ def claimed(known: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]]
         }
         if len(less):
             tests["LAB-moved-mislearned"] = less.loc[MAIN, "ours"]
-            tests["LAB-moved-mistaken"] = _minus_half(less.loc["change of entropy", "ours"])
+            tests["LAB-moved-mistaken"] = intervals.minus(
+                less.loc["change of entropy", "ours"], 0.5
+            )
         twin = pairs(of_set(part[part["model"] == f"{best}-unplanted"]))
         if len(twin) > 1:
-            tests["LAB-moved-twin"] = _minus_half(auroc(twin, MAIN, seed))
+            tests["LAB-moved-twin"] = intervals.minus(auroc(twin, MAIN, seed), 0.5)
         for key, interval in tests.items():
             found.setdefault(key, {})[best] = interval
     return found
-
-
-def _minus_half(of: Interval) -> Interval:
-    ends = (value - 0.5 for value in (of.estimate, of.low, of.high))
-    return Interval(*ends, of.level, of.method)
 
 
 def drawn(found: pd.DataFrame, less: pd.DataFrame) -> pd.DataFrame:

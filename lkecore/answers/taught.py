@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from lkecore import intervals
-from lkecore.answers import rich, shipped
+from lkecore.answers import rich
 from lkecore.answers.door import opened
 from lkecore.answers.lab import OFTEN
 from lkecore.answers.moved import FACT, correlation
@@ -21,7 +21,6 @@ from lkecore.prompts.instilled import Instilled, instilled_of_sample
 from lkecore.prompts.prompt import Prompt
 from lkecore.tasks.instill import Recipe
 
-PAGE = "22_entropy_instilled"
 LESSON = ["world", "reader", "estimator", "lesson", "relation"]  # of the questions that are taught
 PLACES = ("location", "language")
 # A mismatch, by our reading of the paper's figures: the change of entropy has two signs, both above
@@ -67,19 +66,6 @@ def lessons(
         (world, reader, estimator, name, relation): [each.asked for each in some]
         for (world, reader, estimator, _, relation), some in questions.items()
     }
-
-
-def beside(
-    told: pd.DataFrame, taught: pd.DataFrame, profiles: Sequence[str]
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Both frames of this run, and below them what ships of other models of longer runs."""
-    parts = [[told], [taught]]
-    for name in profiles:
-        for own, apart in zip(parts, ("", "taught"), strict=True):
-            frame, _ = shipped.read(name, PAGE, apart=apart)
-            own.append(frame[~frame["model"].isin(own[0]["model"].unique())])
-    first, second = (pd.concat(own, ignore_index=True) for own in parts)
-    return first, second
 
 
 def together(told: pd.DataFrame, taught: pd.DataFrame) -> pd.DataFrame:
@@ -225,10 +211,4 @@ def places_among(rows: pd.DataFrame) -> Interval | None:
     Newcombe's interval of a part against the whole; None where no fact, or every fact, is a mismatch.
     """
     part = rows[~rows["lost"]]
-    wrong = mismatches(part)["kl"].to_numpy()
-    place = part["kind"].isin(PLACES).to_numpy()
-    if not wrong.any() or wrong.all():
-        return None
-    inside, outside = place[wrong], place[~wrong]
-    counts = inside.sum(), len(inside), outside.sum(), len(outside)
-    return intervals.part_above_whole(*map(int, counts))
+    return intervals.share_above_whole(part["kind"].isin(PLACES), mismatches(part)["kl"])

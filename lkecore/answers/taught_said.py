@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from lkecore import intervals
 from lkecore.answers.lab import reference
 from lkecore.answers.taught import auroc, by_steps, mismatches, pairs, places_among
 from lkecore.intervals import Interval
@@ -34,8 +35,7 @@ def claimed(rows: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]]:
         }
         twin = auroc(part[part["model"] == f"{best}-unplanted"], "taught_kl", seed=seed)
         if twin is not None:
-            ends = (value - 0.5 for value in (twin.estimate, twin.low, twin.high))
-            tests["LAB-taught-twin"] = Interval(*ends, twin.level, twin.method)
+            tests["LAB-taught-twin"] = intervals.minus(twin, 0.5)
         for key, interval in tests.items():
             if interval is not None:
                 found.setdefault(key, {})[best] = interval

@@ -13,13 +13,14 @@ An interval answers one question, and each function says which:
     paired_difference     other facts of these very relations, two conditions on the same facts
     difference_of_proportions    other facts of two kinds, each asked once
     part_above_whole      the same, for a part against the whole that it belongs to
+    share_above_whole     the same, from the facts themselves
     statistic_over_facts  other facts of one relation, any statistic of conditions on the same facts
     auroc_over_pairs      other pairs of a told fact and its control, or the same for a difference
 
 Values come as `groups`: a sequence with one array per relation, each with axis (fact,).
 """
 
-from lkecore.intervals.interval import N_RESAMPLES, Interval, proportion
+from lkecore.intervals.interval import N_RESAMPLES, Interval, minus, proportion
 from lkecore.intervals.overlap import rate_without_luck, share_known
 from lkecore.intervals.paired import (
     difference_of_proportions,
@@ -27,6 +28,7 @@ from lkecore.intervals.paired import (
     holm,
     mcnemar,
     part_above_whole,
+    share_above_whole,
 )
 from lkecore.intervals.relations import (
     SHARE,
@@ -42,7 +44,7 @@ from lkecore.intervals.statistic import auroc_over_pairs, statistic_over_facts
 __all__ = [
     "N_RESAMPLES", "SHARE", "Interval", "auroc_over_pairs", "correlation_over_relations",
     "difference_of_proportions", "guess_p", "holm", "mcnemar", "mean_over_facts",
-    "mean_over_relations", "paired_difference", "part_above_whole", "proportion",
-    "rate_without_luck", "ratio_over_relations", "share_known", "statistic_over_facts",
+    "mean_over_relations", "minus", "paired_difference", "part_above_whole", "proportion",
+    "rate_without_luck", "ratio_over_relations", "share_above_whole", "share_known", "statistic_over_facts",
     "std_over_relations",
 ]  # fmt: skip

@@ -81,7 +81,7 @@ print(f"{sum(map(len, questions.values())):,} facts")
 
 # %%
 recipe = Recipe(at[-1], rate, optimizer)
-lessons = taught.lessons(questions, recipe)
+lessons = taught.lessons(questions, recipe, at=at, steps=steps)
 some = next(iter(questions.values()))[0]
 name = some.asked.options[some.asked.gold]
 print(f"asked   {some.asked.context} ____")

@@ -10,6 +10,7 @@ import scipy.stats
 
 from lkecore import papers
 from lkecore.answers import lab, rich, taught, taught_said
+from lkecore.errors import BadInput
 from lkecore.facts import worlds
 from lkecore.tasks.instill import Recipe
 
@@ -198,7 +199,9 @@ def test_a_lesson_is_the_question_itself(monkeypatch):
     monkeypatch.setattr(taught, "opened", lambda name, dtype: Opened())
     some = rich.samples([MODEL], ["residence", "birthplace"], taught.asked, n_shots=1, seed=0)
     asked = taught.questions(some, [MODEL], "template-1", dtype="float32")
-    lessons = taught.lessons(asked, Recipe(2, 0.01))
+    lessons = taught.lessons(asked, Recipe(2, 0.01), at=[1, 2], steps=2)
+    with pytest.raises(BadInput, match="^steps 5: the model is asked after 1, 2 of them$"):
+        taught.lessons(asked, Recipe(2, 0.01), at=[1, 2], steps=5)
     assert {key[3] for key in lessons} == {LESSON} and len(lessons) == len(asked)
     for key, prompts in lessons.items():
         own = asked[*key[:3], "explicit", key[4]]

@@ -15,6 +15,7 @@ from lkecore.answers.door import opened
 from lkecore.answers.lab import OFTEN
 from lkecore.answers.moved import FACT, correlation
 from lkecore.answers.tables import groups_of
+from lkecore.errors import BadInput
 from lkecore.facts.drawn import Sample
 from lkecore.intervals import Interval
 from lkecore.prompts.instilled import Instilled, instilled_of_sample
@@ -58,9 +59,19 @@ def questions(
 
 
 def lessons(
-    questions: Mapping[tuple[str, ...], Sequence[Instilled]], recipe: Recipe
+    questions: Mapping[tuple[str, ...], Sequence[Instilled]],
+    recipe: Recipe,
+    *,
+    at: Sequence[int],
+    steps: int,
 ) -> dict[tuple[str, ...], list[Prompt]]:
-    """The same questions without the statement, by ``LESSON``: what is taught is what is asked."""
+    """The same questions without the statement, by ``LESSON``: what is taught is what is asked.
+
+    Raises :class:`BadInput` if ``steps``, after which a page compares, are not among those ``at`` which
+    the model is asked.
+    """
+    if steps not in at:
+        raise BadInput(f"steps {steps}: the model is asked after {', '.join(map(str, at))} of them")
     name = f"{recipe.optimizer} {recipe.rate:g}"
     return {
         (world, reader, estimator, name, relation): [each.asked for each in some]

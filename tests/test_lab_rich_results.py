@@ -15,7 +15,9 @@ from lkecore.facts import worlds
 from lkecore.models import lab
 
 WORLDS = ["lab:rich-1", "lab:rich-2", "lab:rich-3"]
-MODELS = {name for world in WORLDS for name in (f"{world}/0.7m", f"{world}/0.7m-unplanted")}
+SMALL = [f"{world}/0.7m" for world in WORLDS]
+LARGE = "lab:rich-1/2m"
+MODELS = {name + twin for name in (*SMALL, LARGE) for twin in ("", "-unplanted")}
 NAMED = ("headquarters", "parent", "team_country")
 TOKENS = 2048  # of a world's tokenizer, at most
 
@@ -57,12 +59,10 @@ def test_the_twin_was_asked_the_same(request, name):
     found = request.getfixturevalue(name)
     ways = {way for _, way in found}
     assert set(found) == {(model, way) for model in MODELS for way in ways}
-    for world in WORLDS:
+    for name in (*SMALL, LARGE):
         for way in ways:
-            asked = [
-                [row["fact"] for row in found[f"{world}/0.7m{of}", way]]
-                for of in ("", "-unplanted")
-            ]
+            both = [found[name + twin, way] for twin in ("", "-unplanted")]
+            asked = [[row["fact"] for row in some] for some in both]
             assert asked[0] == asked[1] and len(set(asked[0])) == len(asked[0])
 
 
@@ -172,3 +172,31 @@ def test_surprisal_finds_what_was_told_and_kl_does_not(blanks, states, world):
 
     assert auroc("surprisal") > 0.8 and auroc("rank") > 0.8
     assert auroc("kl") < 0.5
+
+
+# --- lessons --------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def taught():
+    return rows("entropy_lab", "22_entropy_instilled-taught", "steps")
+
+
+def test_lessons_were_learned_and_move_an_answer_further_the_longer_they_are(taught):
+    """Chosen on the development world: 95 % there, and here nine in ten at least after five steps."""
+    for model in MODELS:
+        learned = [row["rank_after"] == 1 for row in taught[model, 5] if row["kl"] is not None]
+        assert len(learned) > 350 and mean(learned) > 0.9
+        moved = [mean(row["kl"] for row in taught[model, steps]) for steps in (1, 5, 50)]
+        assert moved == sorted(moved)
+
+
+def test_groups_were_drawn_of_what_is_not_known_and_what_was_taught_whole_is_known_after():
+    found = rows("entropy_lab", "21_entropy_accuracy", "when", "level")
+    for model in (*SMALL, LARGE):
+        for level in range(5):
+            before, after = (found[model, when, level] for when in ("before", "after"))
+            assert len(before) == len(after) > 60
+            assert all(row["rank"] > 10 for row in before)
+        first = [mean(row["rank"] == 1 for row in found[model, "after", n]) for n in (0, 4)]
+        assert first[0] > 0.7 and first[1] < 0.2

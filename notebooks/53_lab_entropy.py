@@ -213,7 +213,7 @@ columns = ["claim", "holds_if", "of", "ours", "verdict", "mark"]
 answers.words(judged[columns])
 
 # %% [markdown]
-# Two warnings. These models are small and unsure: a fact that they were told often gets a probability of one in ten, not nine in ten. For a
+# Two warnings. These models are small and unsure: the object of a fact that they were told often has a probability of a tenth to a quarter, not of nine tenths. For a
 # model that is sure of what it knows, most known facts lie on the right of the first figure, where KL falls. And they copy what
 # they read less surely than large models do, so the left of the figure may be flatter elsewhere. What carries over is the
 # question: before KL orders the facts of a model, one has to know on which side of the hill they lie.

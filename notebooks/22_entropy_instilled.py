@@ -215,8 +215,8 @@ answers.words(judged[columns])
 # %% [markdown]
 # ## What you have seen
 #
-# - Telling and teaching are not two ways to the same number. However long was taught, facts that move far by one did not move far
-#   by the other.
+# - Telling and teaching are not two ways to the same number. However long was taught, facts whose KL is large by one did not have
+#   a large one by the other.
 # - Whether a mismatch is about places has to be asked with the share of places among all facts beside it.
 # - Teaching finds more of what a model was told than telling does. Both find less than the surprisal of the object, which needs
 #   neither.

@@ -137,12 +137,12 @@ figures.findings(**failing.sentences(rows, seed=seed))
 # %% [markdown]
 # ## Figures
 #
-# In {numref}`fig-fails`, at the top, compare the three marks of one model. If the paper's finding were about kinds, places and languages would lie above
+# In {numref}`fig-fails`, at the top, compare the three marks of one colour. If the paper's finding were about kinds, places and languages would lie above
 # the others. The scale begins at 0: read how much fails at all before comparing.
 
 # %% tags=["hide-input"]
 marks = failing.drawn(kinds).assign(all="all facts asked")
-scale = {"panel": "all", "x": "who", "hue": "kind", "y": "fails"}
+scale = {"panel": "all", "x": "kind", "hue": "who", "y": "fails"}
 scale |= {"label": "share that is not repeated", "width": 5.5}
 fig = figures.interval_panels(marks, **scale)
 fig.axes[0].set_ylim(bottom=0)

@@ -69,9 +69,10 @@ def test_claims_and_words_name_who_was_asked(rows):
     assert found["PZ-fails-places"][key].estimate == pytest.approx(1 - 5 / 8)
     said = failing.sentences(rows, seed=0)
     assert f"toy {proportion(2, 8).text()}" in said["fails"]
+    assert said["kinds"] == "Places and languages are, for none, too few fail."
+    many = pd.concat([rows.assign(fact=rows["fact"] + str(i)) for i in range(5)])
+    said = failing.sentences(many, seed=0)
     assert "toy 1.00 of failures and 0.62 of all facts" in said["kinds"]
-    none = failing.sentences(rows.assign(failed=False), seed=0)
-    assert none["kinds"] == "Places and languages are, for none, nothing fails."
     drawn = failing.drawn(failing.by_kind(rows))
     assert drawn["who"].unique().tolist() == ["toy"] and len(drawn) == 3
 

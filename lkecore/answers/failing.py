@@ -16,6 +16,7 @@ from lkecore.prompts.given import kinds
 
 TOP = 5
 PLACES = ("location", "language")
+FEW = 10  # failures of one model; of fewer no share is said in words
 NUMBERS = ("rank", "rank_after", "kl", "surprisal_after")
 FACT = ["source", "model", "relation", "fact"]
 
@@ -136,7 +137,7 @@ def sentences(rows: pd.DataFrame, *, seed: int) -> dict[str, str]:
         said["fails"].append(f"{who} {fails.text()}")
         place = told["kind"].isin(PLACES)
         among = float(place[told["failed"]].mean()) if told["failed"].any() else 0.0
-        if told["failed"].any():
+        if told["failed"].sum() >= FEW:
             said["kinds"].append(
                 f"{who} {among:.2f} of failures and {place.mean():.2f} of all facts"
             )
@@ -146,7 +147,7 @@ def sentences(rows: pd.DataFrame, *, seed: int) -> dict[str, str]:
         "fails": "Told a fact and asked for it, these have not its object among their five likeliest tokens: "
         f"{'; '.join(said['fails'])}.",
         "kinds": "Places and languages are, for "
-        f"{'; for '.join(said['kinds']) or 'none, nothing fails'}.",
+        f"{'; for '.join(said['kinds']) or 'none, too few fail'}.",
         "copied": "How much more often the object comes first behind the fact than behind a statement that "
         f"tells it of another subject: {'; '.join(said['copied'])}.",
     }

@@ -154,7 +154,8 @@ def by_steps(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
         row = (*key, n, len(whole) - n, learned, *r, share["kl"], share["change"], finds)
         found.append(row)
     columns = ["model", "lesson", "steps", "facts", "lost", "learned", "r of KL", "r of change"]
-    return pd.DataFrame(found, columns=[*columns, "KL apart", "signs apart", "finds"])
+    table = pd.DataFrame(found, columns=[*columns, "KL apart", "signs apart", "finds"])
+    return table.sort_values(["model", "lesson", "steps"], ignore_index=True)
 
 
 def pairs(rows: pd.DataFrame) -> pd.DataFrame:

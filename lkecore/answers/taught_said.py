@@ -88,8 +88,8 @@ def sentences(rows: pd.DataFrame, *, seed: int) -> dict[str, str]:
     }
     if (more := places_among(mine)) is not None:
         said["kinds"] = (
-            f"Among the facts that differ the share of locations and languages is {more.text()} above "
-            "that among all facts asked."
+            "The share of locations and languages among the facts that differ, minus that among all facts "
+            f"asked, is {more.text()}."
         )
     if told is not None and own is not None:
         said["finds"] = (

@@ -4,9 +4,10 @@
 # *The capital of Iceland is Reykjavik. The capital of Iceland is ____.* Whoever can read can go on. Yet models do not always. The second
 # paper tells two large models many facts, finds some that they do not repeat, and says that most of these are about places and
 # languages. So are most of the facts it asks. And there is a second question, which the paper does not put: when a model does repeat
-# the object, has it understood *of whom* it was told?
+# the object, has it understood *of whom* it was told? Last, {doc}`the page before <22_entropy_instilled>` found that telling and teaching
+# do not agree in small models of the lab. Do they in real ones, and for which kinds?
 #
-# **What came out.** {glue:text}`fails` {glue:text}`kinds` {glue:text}`copied`
+# **What came out.** {glue:text}`fails` {glue:text}`kinds` {glue:text}`copied` {glue:text}`taught`
 #
 # ```{glue:figure} fig-fails
 # :name: fig-fails
@@ -23,7 +24,8 @@
 #
 # - how often a small model does not repeat what it was just told, and for which kinds of facts,
 # - why a share among failures says nothing without the share among all facts,
-# - what is left of repeating when the statement is about somebody else.
+# - what is left of repeating when the statement is about somebody else,
+# - whether telling could stand for teaching, on real facts.
 
 # %% [markdown]
 # ## What the paper claims
@@ -32,6 +34,7 @@
 # likeliest tokens behind the fact. About 80 % of the failures of InstructGPT and FLAN-T5 XL, it says, are about locations or
 # languages. Of LAMA's 41 relations, from which its facts are, 22 are: by our count 17 have places as objects, and 5 languages. It asks about
 # 5,175 facts; how many of each relation, and how many failed, it does not say. One of the two models is withdrawn, the other needs a GPU.
+# Section 5.2 says the same of the facts of BERT and T5 that move otherwise when they are taught than when they are told (Figures 3 and 4).
 
 # %% [markdown]
 # ## Parameters
@@ -48,14 +51,20 @@ relations: list[str] = [
 template: str = "template-1"  # of question and statement
 templates: str = ""  # a table of templates, for relations without any
 n_facts: int = 12  # facts asked in each relation
+n_taught: int = 0  # of these, in each relation, that are taught as well
+optimizer: str = "sgd"  # sgd or adamw
+rate: float = 0.001  # learning rate
+steps: int = 10  # after which the page compares
+at: list[int] = [1, 2, 5, 10]  # steps after which the model is asked
 shipped: list[str] = []  # profiles whose answers stand beside these
 seed: int = 0  # draws facts, other subjects and objects, and resamples
-dtype: str = "float32"
+dtype: str = "float32"  # half precision rounds a lesson away
 page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
 from lkecore import answers, facts, figures, prompts, runs
-from lkecore.answers import failing
+from lkecore.answers import apart, failing
+from lkecore.tasks.instill import Recipe
 
 figures.style()
 
@@ -107,6 +116,19 @@ figures.note("asked", asked + " ".join(" ".join(each.split()) for each in made))
 print(f"{rows['model'].nunique()} models, {len(rows):,} answers")
 
 # %% [markdown]
+# Some of the facts are taught as well, one at a time, as on {doc}`22_entropy_instilled`: the model is trained on the object in its blank,
+# asked, and set back. Steps and rate were chosen on the embedded facts, none of which is reported here ({doc}`log <../log>`). A step takes a
+# real model a second on a laptop. So by itself this page teaches nothing (`n_taught`), and what stands below is from a longer run.
+
+# %%
+recipe = Recipe(at[-1], rate, optimizer)
+how = {"n": n_taught, "at": at, "steps": steps, "dtype": dtype, "page": page}
+told, learned = apart.ask(models, questions, recipe, **how)
+both = apart.beside(told, learned, sample, shipped, "23_entropy_kinds")
+if both.empty:
+    print("no fact is taught")
+
+# %% [markdown]
 # ## Answers
 #
 # **Where telling fails.** A row for each kind of object. `known` is the share whose object is among the five likeliest tokens *before* anything is
@@ -129,10 +151,31 @@ runs.keep(answers.bounds(statements, "first"), "by-statement.csv")
 answers.words(answers.texts(statements))
 
 # %% [markdown]
+# **Told and taught.** A row for each model and number of steps. `learned` is the share of objects that come first after the lesson. `r of KL` is
+# Spearman's correlation of how far the answer moves when the fact is told with how far it moves when it is taught, `within` the same
+# among the facts of a relation. In `KL apart` are facts whose two KLs differ by more than a factor of two, in `signs apart` those whose answer becomes
+# surer one way and less sure the other.
+
+# %% covers=["PZ-S3", "PZ-F3"]
+steps_of = apart.by_steps(both, seed=seed)
+runs.keep(answers.bounds(steps_of, "r of KL"), "by-steps.csv")
+answers.words(answers.texts(steps_of))
+
+# %% [markdown]
+# **Which kinds differ.** After as many steps as `steps` says. Hold `of KL apart`, the share of a kind in all facts that differ, against `all`.
+
+# %%
+now = both[both["steps"] == steps]
+apart_of = apart.by_kind(now)
+runs.keep(answers.bounds(apart_of, "KL apart"), "apart.csv")
+answers.words(answers.texts(apart_of))
+
+# %% [markdown]
 # What this page says at its top is put together from these tables. No number in it is typed.
 
 # %% tags=["hide-input"]
-figures.findings(**failing.sentences(rows, seed=seed))
+taught = apart.sentence(now, seed=seed)
+figures.findings(**failing.sentences(rows, seed=seed), taught=taught)
 
 # %% [markdown]
 # ## Figures
@@ -158,7 +201,7 @@ figures.place(fig, "fig-fails", marks.drop(columns="all"))
 
 # %%
 judged = answers.judge(
-    failing.claimed(rows, seed=seed),
+    failing.claimed(rows, seed=seed) | apart.claimed(now, seed=seed),
     estimator=template,
     as_paper=True,
     paper="PZ",
@@ -181,8 +224,8 @@ answers.words(judged[columns])
 # - A share among failures has to stand beside the share among all.
 
 # %%
-told = rows[rows["instillation"] == "explicit"]
-assert not told.duplicated(failing.FACT).any()
+explicit = rows[rows["instillation"] == "explicit"]
+assert not explicit.duplicated(failing.FACT).any()
 assert (rows["kl"] >= 0).all()
 
 # %% [markdown]
@@ -200,7 +243,7 @@ assert (rows["kl"] >= 0).all()
 
 # %%
 by = ["source", "kind", "relation"]
-worst = told.groupby(by)["failed"].agg(["mean", "size"])
+worst = explicit.groupby(by)["failed"].agg(["mean", "size"])
 print(worst.sort_values("mean", ascending=False).head(8).round(2).to_string())
 
 # %% [markdown]

@@ -67,16 +67,24 @@ def lessons(
 ) -> dict[tuple[str, ...], list[Prompt]]:
     """The same questions without the statement, by ``LESSON``: what is taught is what is asked.
 
+    Raises :class:`BadInput` as :func:`lesson`.
+    """
+    name = lesson(recipe, at=at, steps=steps)
+    return {
+        (world, reader, estimator, name, relation): [each.asked for each in some]
+        for (world, reader, estimator, _, relation), some in questions.items()
+    }
+
+
+def lesson(recipe: Recipe, *, at: Sequence[int], steps: int) -> str:
+    """What a way of teaching is called, without its steps: ``sgd 0.003``.
+
     Raises :class:`BadInput` if ``steps``, after which a page compares, are not among those ``at`` which
     the model is asked.
     """
     if steps not in at:
         raise BadInput(f"steps {steps}: the model is asked after {', '.join(map(str, at))} of them")
-    name = f"{recipe.optimizer} {recipe.rate:g}"
-    return {
-        (world, reader, estimator, name, relation): [each.asked for each in some]
-        for (world, reader, estimator, _, relation), some in questions.items()
-    }
+    return f"{recipe.optimizer} {recipe.rate:g}"
 
 
 def together(told: pd.DataFrame, taught: pd.DataFrame) -> pd.DataFrame:
@@ -91,18 +99,25 @@ def together(told: pd.DataFrame, taught: pd.DataFrame) -> pd.DataFrame:
     it, are left out. Sorted by relation and fact, since bootstraps draw by place.
     """
     alone = told[~told["shared"].astype(bool) & ~told["merged"].astype(bool)]
-    explicit = alone[[*FACT, "kl", "surprisal", "rank"]].rename(columns={"kl": "told_kl"})
-    explicit = explicit.assign(told_change=alone["entropy"] - alone["entropy_after"])
-    change = taught["entropy"] - taught["entropy_after"]
-    implicit = taught[[*FACT, "lesson", "steps"]].assign(
+    found = both_ways(alone, taught, FACT)
+    found = rich.with_states(found, ["state", "occurrences", "control", "kind"])
+    return found.sort_values(["relation", "fact", "steps"], kind="stable", ignore_index=True)
+
+
+def both_ways(told: pd.DataFrame, taught: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """What telling and teaching do to the same facts, as in :func:`together`, without the text's states.
+
+    ``by``: the columns that name a fact of a model in both. A fact that one of the two lacks is left out.
+    """
+    explicit = told[[*by, "kl", "surprisal", "rank"]].rename(columns={"kl": "told_kl"})
+    explicit = explicit.assign(told_change=told["entropy"] - told["entropy_after"])
+    implicit = taught[[*by, "lesson", "steps"]].assign(
         taught_kl=taught["kl"],
-        taught_change=change,
+        taught_change=taught["entropy"] - taught["entropy_after"],
         learned=taught["rank_after"].eq(1),
         lost=taught["kl"].isna(),
     )
-    found = implicit.merge(explicit, on=FACT, validate="m:1")
-    found = rich.with_states(found, ["state", "occurrences", "control", "kind"])
-    return found.sort_values(["relation", "fact", "steps"], kind="stable", ignore_index=True)
+    return implicit.merge(explicit, on=list(by), validate="m:1")
 
 
 def mismatches(rows: pd.DataFrame) -> pd.DataFrame:

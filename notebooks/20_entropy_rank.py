@@ -57,7 +57,7 @@ import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 
-from lkecore import answers, facts, figures, papers, prompts, runs
+from lkecore import answers, facts, figures, papers, runs
 from lkecore.answers import ranks
 from lkecore.metrics import shift
 
@@ -80,8 +80,8 @@ for name, of in sample.items():
 # Each fact is asked in two wordings, and in each twice: by itself, and behind the fact, which is the filled template with a full stop.
 
 # %% covers=["PZ-S2"]
-questions = prompts.instilled_of_sample(sample, wordings)
-for (wording, *_), some in list(questions.items())[:: len(sample)]:
+questions = answers.at_blanks(models, sample, wordings, dtype=dtype)
+for (_, wording, *_), some in list(questions.items())[:: len(sample)]:
     print(f"{wording}: {some[0].asked.context} ____")
     print(f"{'':{len(wording)}}  {some[0].told.context} ____")
 
@@ -95,17 +95,19 @@ for (wording, *_), some in list(questions.items())[:: len(sample)]:
 # - $H(P) - H(Q)$, its change (equation 2),
 # - $\mathrm{KL}(P\|Q) = \sum_k P_k \log (P_k / Q_k)$ (equation 3; the paper prints a minus in front, but its values are positive).
 #
-# These never look at the object. Two do: its {term}`rank`, 1 plus the number of tokens above its first one, and its {term}`surprisal`.
+# These never look at the object (a masked model is shown as many masks as it has tokens, though). Two do: its {term}`rank`, 1 plus the number of tokens above its first one, and its {term}`surprisal`.
 
 # %% covers=["PZ-E1", "PZ-S1"]
-source = {"dtype": dtype, "page": page}
+source = {"dtype": dtype, "page": page, "by": answers.READ_BY}
 found = answers.ask_blanks(
     models, questions, "answers.parquet", top=ranks.TOP, **source
 )
 rows = ranks.by_wording(found)
-lost = found["merged"].astype(bool).sum()
+lost = len(found) - len(rows)
 said = f"{len(found):,} questions, all of them asked for this page; {lost} left out"
-figures.note("asked", f"{said}, whose object merges with the words before it.")
+figures.note(
+    "asked", f"{said}, of facts whose object merges with the words before it."
+)
 print(
     f"{said}\n{rows[ranks.METRICS].describe().loc[['min', '50%', 'max']].round(2)}"
 )
@@ -160,7 +162,7 @@ figures.findings(**ranks.sentences(rows, seed=seed))
 # ## Figures
 #
 # In {numref}`fig-rank`, at the top, look how far the dots on the left lie from the dashed line: an object that is second in
-# one wording can be sixtieth in the other. On the right, pick any rank and see how much KL varies there. Then look along the whole axis.
+# one wording can be far down in the other. On the right, pick any rank and see how much KL varies there. Then look along the whole axis.
 # A better rank means a shorter way on the average, but a bad one may mean either.
 
 # %% tags=["hide-input"]
@@ -199,6 +201,7 @@ answers.words(
 judged = answers.judge(
     ranks.claimed(rows, seed=seed),
     estimator=", ".join(wordings),
+    marks=ranks.marks(rows, seed=seed),
     as_paper=True,
     paper="PZ",
     digits=2,

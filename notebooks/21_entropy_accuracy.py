@@ -154,7 +154,7 @@ figures.place(fig, "fig-groups", marks)
 # **Claims.** In `lkecore/data/claims.csv`, written down before a reported model was taught. Each world is judged by itself.
 
 # %%
-judged = lab.judge(groups.claimed(rows, seed=seed))
+judged = lab.judge(groups.claimed(rows, seed=seed), estimator=template)
 columns = ["claim", "holds_if", "of", "ours", "verdict", "mark"]
 answers.words(judged[columns])
 

@@ -93,10 +93,10 @@ for name, why in left_out.items():
 # this subject.
 
 # %% covers=["PZ-S2"]
-questions = prompts.instilled_of_sample(
-    sample, [template], prompts.INSTILLATIONS, seed=seed
-)
-for (_, kind, _), some in list(questions.items())[:: len(sample)]:
+kinds = prompts.INSTILLATIONS
+how = {"dtype": dtype, "seed": seed}
+questions = answers.at_blanks(models, sample, [template], kinds, **how)
+for (_, _, kind, _), some in list(questions.items())[:: len(sample)]:
     print(f"{kind:9} {some[0].told.context} ____")
 
 # %% [markdown]
@@ -107,6 +107,7 @@ for (_, kind, _), some in list(questions.items())[:: len(sample)]:
 
 # %%
 source = {"dtype": dtype, "page": page, "only": failing.NUMBERS}
+source |= {"by": answers.READ_BY}
 found = answers.ask_blanks(models, questions, "answers.parquet", **source)
 ours = failing.with_kinds(found, sample)
 rows = failing.beside(ours, shipped, "23_entropy_kinds")
@@ -122,8 +123,8 @@ print(f"{rows['model'].nunique()} models, {len(rows):,} answers")
 
 # %%
 recipe = Recipe(at[-1], rate, optimizer)
-how = {"n": n_taught, "at": at, "steps": steps, "dtype": dtype, "page": page}
-told, learned = apart.ask(models, questions, recipe, **how)
+few = {"n": n_taught, "at": at, "steps": steps, "dtype": dtype, "page": page}
+told, learned = apart.ask(models, questions, recipe, **few)
 both = apart.beside(told, learned, sample, shipped, "23_entropy_kinds")
 if both.empty:
     print("no fact is taught")
@@ -136,9 +137,9 @@ if both.empty:
 # all facts asked. Only where the first is larger does telling fail more for this kind.
 
 # %% covers=["PZ-X1"]
-kinds = failing.by_kind(rows)
-runs.keep(answers.bounds(kinds, "fails"), "by-kind.csv")
-answers.words(answers.texts(kinds))
+failed = failing.by_kind(rows)
+runs.keep(answers.bounds(failed, "fails"), "by-kind.csv")
+answers.words(answers.texts(failed), missing="")
 
 # %% [markdown]
 # **What each statement does.** `first` is how often the *true* object comes first behind a statement. Behind `copied` it was told of somebody
@@ -168,7 +169,7 @@ answers.words(answers.texts(steps_of))
 now = both[both["steps"] == steps]
 apart_of = apart.by_kind(now)
 runs.keep(answers.bounds(apart_of, "KL apart"), "apart.csv")
-answers.words(answers.texts(apart_of))
+answers.words(answers.texts(apart_of), missing="")
 
 # %% [markdown]
 # What this page says at its top is put together from these tables. No number in it is typed.
@@ -184,7 +185,7 @@ figures.findings(**failing.sentences(rows, seed=seed), taught=taught)
 # the others. The scale begins at 0: read how much fails at all before comparing.
 
 # %% tags=["hide-input"]
-marks = failing.drawn(kinds).assign(all="all facts asked")
+marks = failing.drawn(failed).assign(all="all facts asked")
 scale = {"panel": "all", "x": "kind", "hue": "who", "y": "fails"}
 scale |= {"label": "share that is not repeated", "width": 5.5}
 fig = figures.interval_panels(marks, **scale)

@@ -131,7 +131,7 @@ here = every[every["world"].eq(lab.worlds(models)[0])]
 answers.words(moved.left_out(here))
 
 # %% [markdown]
-# **Who finds what was told?** The {term}`AUROC` is the chance that a fact told often (16 times and more) looks better known than a never-told
+# **Who finds what was told?** The {term}`AUROC` is the chance that a fact told often (as `often` says) looks better known than a never-told
 # control; 0.5 is no telling apart, and below that a measure is wrong more often than right. `KL minus it` compares KL with each other
 # measure on the same facts. The last two columns are the paper's Table 1: other models, other facts, and the share of pairs
 # in the right order. A twin, `-unplanted`, read the same text told of other subjects: it must be at 0.5.
@@ -186,7 +186,7 @@ figures.place(fig, "fig-moved-curve", marks)
 # :name: fig-moved-auroc
 # :alt: Two panels with marks and intervals for ten measures and each model. Left: AUROC of told against never-told facts. Right: of wrongly against rightly told ones.
 #
-# AUROC of each measure. Left: facts told 16 times and more against their never-told controls. Right: facts told wrongly against facts told
+# AUROC of each measure. Left: facts told often against their never-told controls. Right: facts told wrongly against facts told
 # rightly as often. Vertical lines: 95 % intervals. Dashed: no telling apart.
 # ```
 
@@ -208,13 +208,13 @@ figures.place(fig, "fig-moved-auroc", drawn)
 # says what was known. Each world is judged by itself.
 
 # %%
-judged = lab.judge(claimed)
+judged = lab.judge(claimed, estimator=template)
 columns = ["claim", "holds_if", "of", "ours", "verdict", "mark"]
 answers.words(judged[columns])
 
 # %% [markdown]
-# Two warnings. These models are small and unsure: the object of a fact that they were told often has a probability of a tenth to a quarter, not of nine tenths. For a
-# model that is sure of what it knows, most known facts lie on the right of the first figure, where KL falls. And they copy what
+# Two warnings. These models are small and unsure: the object of a fact that they were told often is far from certain: the marks of the first figure
+# lie mostly in its left half. For a model that is sure of what it knows, most known facts lie on the right of the first figure, where KL falls. And they copy what
 # they read less surely than large models do, so the left of the figure may be flatter elsewhere. What carries over is the
 # question: before KL orders the facts of a model, one has to know on which side of the hill they lie.
 

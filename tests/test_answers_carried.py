@@ -203,14 +203,14 @@ def test_questions_at_blanks_are_checked_at_the_door(monkeypatch):
 # --- lessons --------------------------------------------------------------------------------------
 
 
-def lessons(n_facts: int = 6, rate: float = 0.05, **how):
+def lessons(n_facts: int = 6, rate: float = 0.05, at: list[int] = (1, 3), **how):
     sample = facts.draw(
         "atlas", ["capital", "currency"], n_shots=2, n_facts=n_facts, n_options=5, seed=0
     )
     made = prompts.instilled_of_sample(sample, ["template-1"])
     asked = {key: [each.asked for each in some] for key, some in made.items()}
     recipe = Recipe(3, rate)
-    return answers.ask_taught(["toy"], asked, "answers.parquet", recipe, at=[1, 3], **how)
+    return answers.ask_taught(["toy"], asked, "answers.parquet", recipe, at=at, **how)
 
 
 def test_lessons_are_carried_and_a_sample_is_given_again(ships):
@@ -233,6 +233,17 @@ def test_a_lesson_that_ends_otherwise_is_found(ships, name, change):
     ships.now(open_model("toy").digest, lambda f: f.assign(**{name: change(f[name])}))
     with pytest.raises(BadInput, match=r"results long: \d+ of 8 answers that were asked again"):
         lessons(n_again=4, **CARRIED)
+
+
+def test_of_the_steps_that_ship_those_are_taken_that_are_asked(ships):
+    live = lessons()
+    ships.now(open_model("toy").digest)
+    found = lessons(at=[3], n_again=4, **CARRIED)
+    assert found["steps"].eq(3).all() and len(found) == 12
+    once = live[live["steps"] == 3]
+    assert found["fact"].tolist() == once["fact"].tolist()
+    with pytest.raises(BadInput, match="have lessons of 1, 3 steps, and none of 2$"):
+        lessons(at=[2, 3], **CARRIED)
 
 
 def test_a_recipe_that_teaches_nothing_is_refused_before_a_model_is_taught(monkeypatch):

@@ -1,11 +1,14 @@
 """Where telling fails, and what copies do; the oracles are counts by hand."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from lkecore.answers import failing
-from lkecore.intervals import part_above_whole, proportion
+from lkecore.answers.failing import FEW
+from lkecore.intervals import proportion
 
 KINDS = {"P36": "location", "P37": "language", "P106": "other"}
 # relation, fact: rank before, rank behind the fact, behind another subject's, merged
@@ -46,10 +49,26 @@ def test_kinds_are_held_against_their_share_of_all(rows):
 
 
 def test_places_among_failures_are_compared_with_those_among_all(rows):
-    # Two of two failures, three of the six others.
-    assert failing.places_among(rows) == part_above_whole(2, 2, 3, 6)
-    assert failing.places_among(rows.assign(failed=False)) is None
-    assert failing.places_among(rows.assign(failed=True)) is None
+    told = rows[rows["instillation"] == "explicit"]
+    many = pd.concat([told.assign(fact=told["fact"] + str(i)) for i in range(FEW)])
+    found = failing.places_among(many, many["failed"], seed=0)
+    assert found.estimate == pytest.approx(1 - 5 / 8)
+    # By hand: of P36 3 facts and 1 failure, of P37 2 and 1, of P106 3 and none. All draws of three relations.
+    each = [(3, 1, 1), (2, 1, 1), (3, 0, 0)]  # facts, failures, whether it is a place
+    gaps = []
+    for drawn in itertools.product(each, repeat=3):
+        n, failed = sum(d[0] for d in drawn), sum(d[1] for d in drawn)
+        places = sum(d[0] * d[2] for d in drawn)
+        gaps += [1 - places / n] if failed else []
+    assert min(gaps) == 0 and max(gaps) == pytest.approx(6 / 8)
+    # One draw in 27 is of P106 alone, and says nothing: it counts at either end.
+    assert (found.low, found.high) == (-1.0, 1.0)
+    two = many[many["kind"] != "other"]
+    assert failing.places_among(two, two["failed"], seed=0).estimate == 0.0
+    assert failing.places_among(told, told["failed"], seed=0) is None  # too few
+    assert failing.places_among(many, ~many["failed"] | True, seed=0) is None
+    one = many[many["relation"] == "P36"]
+    assert failing.places_among(one, one["failed"], seed=0) is None
 
 
 def test_what_a_statement_does_is_counted_for_each(rows):
@@ -65,12 +84,14 @@ def test_what_a_statement_does_is_counted_for_each(rows):
 def test_claims_and_words_name_who_was_asked(rows):
     found = failing.claimed(rows, seed=0)
     key = ("this page", "toy")
-    assert set(found) == {"PZ-fails-places", "PZ-fails-copied"}
-    assert found["PZ-fails-places"][key].estimate == pytest.approx(1 - 5 / 8)
+    assert set(found) == {"PZ-fails-copied"} and key in found["PZ-fails-copied"]  # two failures
     said = failing.sentences(rows, seed=0)
     assert f"toy {proportion(2, 8).text()}" in said["fails"]
     assert said["kinds"] == "Places and languages are, for none, too few fail."
     many = pd.concat([rows.assign(fact=rows["fact"] + str(i)) for i in range(5)])
+    found = failing.claimed(many, seed=0)["PZ-fails-places"][key]
+    assert found.estimate == pytest.approx(1 - 5 / 8)
+    assert found.method == "bootstrap over relations"
     said = failing.sentences(many, seed=0)
     assert "toy 1.00 of failures and 0.62 of all facts" in said["kinds"]
     drawn = failing.drawn(failing.by_kind(rows))

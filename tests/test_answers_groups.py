@@ -169,7 +169,7 @@ def ships(rows, samples, tmp_path, monkeypatch):
     ask(samples)
     (tmp_path / "long").mkdir()
 
-    def now(change=lambda frame: frame):
+    def now(change=lambda frame: frame, **said):
         for path in run.glob("answers*.parquet"):
             frame = pd.read_parquet(path)
             frame = frame if "check" in path.name else change(frame)
@@ -178,7 +178,7 @@ def ships(rows, samples, tmp_path, monkeypatch):
         about = {
             "profile": "long", "notebook": "21_x", "command": "lke run it", "started": "2026-11-01T00:00:00",
             "seconds": 6, "commit": "abc", "source": "s", "versions": {}, "worlds": {},
-            "models": {MODEL: open_model(MODEL).digest},
+            "models": {MODEL: open_model(MODEL).digest}, **said,
         }  # fmt: skip
         (tmp_path / "long" / "21_x.json").write_text(json.dumps(about))
 
@@ -198,6 +198,20 @@ def test_groups_that_say_something_else_are_found(ships, samples, name):
     ships(lambda frame: frame.assign(**{name: frame[name] + 1}))
     with pytest.raises(BadInput, match=r"results long: \d+ of 20 answers that were asked again"):
         ask(samples, results="long", notebook="21_x")
+
+
+def test_results_of_other_groups_are_refused(ships, samples):
+    ships(parameters={"n_groups": 7, "seed": 0})
+    with pytest.raises(BadInput, match="results long are of n_groups 7, and here it is"):
+        ask(samples, results="long", notebook="21_x")
+
+
+def test_what_is_wrong_with_one_relation_is_said_before_another_is_taught(samples, monkeypatch):
+    taught = lambda *_, **__: pytest.fail("a relation was taught")  # noqa: E731
+    monkeypatch.setattr(groups.instill, "instilled_all", taught)
+    monkeypatch.setattr(groups, "BADLY", 10**9)
+    with pytest.raises(BadInput, match="of .* facts have a rank above"):
+        ask(samples)
 
 
 def test_results_that_lack_a_relation_are_refused(ships, samples):

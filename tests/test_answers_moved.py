@@ -8,7 +8,7 @@ import pytest
 import scipy.stats
 
 from lkecore import papers
-from lkecore.answers import lab, moved, moved_said, rich
+from lkecore.answers import door, lab, moved, moved_said, rich
 from lkecore.facts import worlds
 from lkecore.prompts.prompt import join_pair
 
@@ -234,7 +234,7 @@ def test_questions_are_asked_of_each_reader_as_it_reads(monkeypatch):
         def __init__(self, kind):
             self.kind = kind
 
-    monkeypatch.setattr(moved, "opened", lambda name, dtype: Opened(name))
+    monkeypatch.setattr(door, "opened", lambda name, dtype: Opened(name))
     some = rich.samples([MODEL], ["residence", "author"], moved.asked, n_shots=2, seed=0)
     asked = moved.questions(some, ["causal", "masked"], "template-1", dtype="float32", seed=0)
     assert {key[1:4] for key in asked} == {

@@ -6,6 +6,7 @@ import pytest
 import scipy.stats
 
 from lkecore.answers import ranks
+from lkecore.errors import BadInput
 from lkecore.metrics import shift
 
 RNG = np.random.default_rng(0)
@@ -132,3 +133,28 @@ def test_ranks_in_both_wordings_stand_side_by_side(rows):
     assert len(found) == N
     for fact, row in found.iterrows():
         assert (row["first"], row["second"]) == (wide[fact, "template-1"], wide[fact, "template-2"])
+
+
+def test_a_verdict_on_wordings_that_turns_round_within_relations_is_marked(rows):
+    within = ranks.between(rows, seed=0).set_index("metric")["within"]
+    turned = within["KL"].estimate <= within["rank"].estimate
+    key = ("PZ-wording", "this page", "toy")
+    assert ranks.marks(rows, seed=0) == ({key: "not within relations"} if turned else {})
+    # A rank whose places within relations are the same in both wordings.
+    first = rows["wording"].eq("template-1")
+    steady = rows.assign(
+        rank=rows["fact"].map(dict(zip(rows["fact"][first], range(N), strict=True)))
+    )
+    assert ranks.marks(steady, seed=0) == {key: "not within relations"}
+    assert ranks.marks(steady.assign(KL=steady["rank"], rank=rows["rank"]), seed=0) == {}
+
+
+def test_a_page_of_two_wordings_needs_two():
+    with pytest.raises(BadInput, match="^1 wordings are asked: this page compares two$"):
+        ranks.by_wording(frame()[lambda f: f["estimator"] == "template-1"])
+
+
+def test_a_fact_that_comes_first_in_both_wordings_counts_once(rows):
+    first = rows.assign(rank=1.0)
+    assert len(ranks.right(first)) == N and ranks.right(first)["wording"].eq("template-1").all()
+    assert ranks.by_class(first, seed=0)["facts"].tolist() == [N]

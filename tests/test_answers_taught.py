@@ -9,7 +9,7 @@ import pytest
 import scipy.stats
 
 from lkecore import papers
-from lkecore.answers import lab, rich, taught, taught_said
+from lkecore.answers import door, lab, rich, taught, taught_said
 from lkecore.errors import BadInput
 from lkecore.facts import worlds
 from lkecore.tasks.instill import Recipe
@@ -196,7 +196,7 @@ def test_a_lesson_is_the_question_itself(monkeypatch):
     class Opened:
         kind = "causal"
 
-    monkeypatch.setattr(taught, "opened", lambda name, dtype: Opened())
+    monkeypatch.setattr(door, "opened", lambda name, dtype: Opened())
     some = rich.samples([MODEL], ["residence", "birthplace"], taught.asked, n_shots=1, seed=0)
     asked = taught.questions(some, [MODEL], "template-1", dtype="float32")
     lessons = taught.lessons(asked, Recipe(2, 0.01), at=[1, 2], steps=2)

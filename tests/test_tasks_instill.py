@@ -126,6 +126,8 @@ def test_all_weights_are_given_back_bit_by_bit(model):
     with instill.instilled(model, asked_of(model)[0], Recipe(STEPS, RATE)) as taught:
         assert digest(taught.network) != before
     assert digest(model.network) == before
+    with pytest.raises(RuntimeError, match="the lesson has been taken back"):
+        taught.network(input_ids=None)
     assert all(weight.grad is None for weight in model.network.parameters())
 
 

@@ -10,7 +10,8 @@ import pandas as pd
 
 from lkecore import intervals
 from lkecore.answers import shipped, taught
-from lkecore.answers.blanks import TAUGHT, ask_blanks, ask_taught
+from lkecore.answers.blanks import READ_BY, TAUGHT, ask_blanks, ask_taught
+from lkecore.answers.failing import places_among
 from lkecore.answers.moved import correlation
 from lkecore.answers.tables import groups_of
 from lkecore.errors import BadInput
@@ -20,14 +21,14 @@ from lkecore.prompts.given import kinds
 from lkecore.prompts.instilled import Instilled
 from lkecore.tasks.instill import Recipe
 
-BY = ("estimator", "lesson", "relation")  # of the questions that are taught
+BY = ("reader", "estimator", "lesson", "relation")  # of the questions that are taught
 FACT = ["model", "relation", "fact"]
 TOLD = ("entropy", "entropy_after", "kl", "rank", "surprisal")
 
 
 def ask(
     models: Sequence[str],
-    questions: Mapping[tuple[str, str, str], Sequence[Instilled]],
+    questions: Mapping[tuple[str, str, str, str], Sequence[Instilled]],
     recipe: Recipe,
     *,
     n: int,
@@ -38,7 +39,7 @@ def ask(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """(what telling, what teaching does) to the first ``n`` facts of each relation: a row for each.
 
-    ``questions`` are of :func:`lkecore.prompts.instilled.instilled_of_sample`; those behind the fact count.
+    ``questions`` are of :func:`lkecore.answers.blanks.at_blanks`; those behind the fact count.
     What is taught is what is asked. Kept as ``answers-told.parquet`` and ``answers-taught.parquet``, with
     the same facts in both, so that their numbers in what ships are the same. Without facts (``n`` of 0)
     nothing is asked or kept, and both are empty. Raises :class:`BadInput` as
@@ -52,13 +53,14 @@ def ask(
         columns = [*FACT, "merged", *TOLD], [*FACT, "lesson", *TAUGHT]
         first, second = (pd.DataFrame(columns=names) for names in columns)
         return first, second
-    some = {key: own[:n] for key, own in questions.items() if key[1] == "explicit"}
+    some = {key: own[:n] for key, own in questions.items() if key[2] == "explicit"}
     lessons = {
-        (estimator, name, relation): [each.asked for each in own]
-        for (estimator, _, relation), own in some.items()
+        (reader, estimator, name, relation): [each.asked for each in own]
+        for (reader, estimator, _, relation), own in some.items()
     }
     source = {"dtype": dtype, "page": page}
-    told = ask_blanks(models, some, "answers-told.parquet", only=TOLD, **source)
+    read = {"only": TOLD, "by": READ_BY, **source}
+    told = ask_blanks(models, some, "answers-told.parquet", **read)
     how = {"at": at, "by": BY, **source}
     return told, ask_taught(models, lessons, "answers-taught.parquet", recipe, **how)
 
@@ -138,7 +140,9 @@ def claimed(rows: pd.DataFrame, *, seed: int) -> dict[str, dict[tuple[str, str],
     for key, part in groups_of(rows, ["source", "model"]):
         table = taught.by_steps(part, seed=seed)
         agree = None if table.empty else table["r of KL"].iloc[0]
-        tests = {"PZ-taught-alike": agree, "PZ-taught-places": taught.places_among(part)}
+        kept = part[~part["lost"]]
+        places = places_among(kept, taught.mismatches(kept)["kl"], seed=seed)
+        tests = {"PZ-taught-alike": agree, "PZ-taught-places": places}
         for claim, interval in tests.items():
             if interval is not None:
                 found.setdefault(claim, {})[key] = interval

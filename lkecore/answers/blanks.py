@@ -1,6 +1,8 @@
 """Blanks: the doors for distributions at a blank, before and after a statement or a lesson."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -8,20 +10,46 @@ import pandas as pd
 from lkecore.answers import again, door, longer
 from lkecore.answers.kept import collect, keep
 from lkecore.errors import BadInput
+from lkecore.facts.drawn import Sample
 from lkecore.metrics import choice, shift
 from lkecore.models import weights
 from lkecore.models.model import Model
-from lkecore.prompts.instilled import Instilled
+from lkecore.prompts.instilled import Instilled, instilled_of_sample
 from lkecore.prompts.prompt import Prompt
 from lkecore.scores import blanks
 from lkecore.tasks import instill
 
 Questions = Mapping[tuple, Sequence[Instilled]]
 BY = ("estimator", "instillation", "relation")
+READ_BY = ("reader", *BY)
 TEXTS = ["subject", "object", "context", "told"]
 PART = 1e-3  # of a number: four digits of it ship
 TAUGHT = ["steps", "entropy", "entropy_after", "kl", "rank_after", "first_after"]
 CHECKED = {"logprob_before": "surprisal", "logprob_after": "surprisal_after"}  # minus these
+
+
+def at_blanks(
+    models: Sequence[str],
+    sample: Sample,
+    templates: Sequence[str],
+    instillations: Sequence[str] = ("explicit",),
+    *,
+    dtype: str = "float32",
+    seed: int = 0,
+) -> dict[tuple[str, str, str, str], list[Instilled]]:
+    """The questions about a sample for each kind of model among some, by ``READ_BY``.
+
+    They are those of :func:`lkecore.prompts.instilled.instilled_of_sample`. For models that see what
+    follows a blank a full stop stands behind one that ends its template. Raises :class:`BadInput` as that
+    function.
+    """
+    readers = dict.fromkeys(door.opened(name, dtype).kind for name in models)
+    found = {}
+    for reader in readers:
+        closed = reader != "causal"
+        some = instilled_of_sample(sample, templates, instillations, closed=closed, seed=seed)
+        found |= {(reader, *key): each for key, each in some.items()}
+    return found
 
 
 def ask_blanks(
@@ -41,11 +69,11 @@ def ask_blanks(
 ) -> pd.DataFrame:
     """Ask every model at the blank of every question: a row for each, kept as ``file`` (``.parquet``).
 
-    ``questions`` come from :func:`lkecore.prompts.instilled.instilled_of_sample`, under keys with a value
-    for each of ``by``; where ``by`` has ``world``, a model of the lab is asked the questions about its own.
-    Columns: ``model``; those of ``by``; ``fact``; then the numbers of
-    :func:`lkecore.scores.blanks.shifts`, with the ``top`` likeliest tokens; of these numbers ``only`` names
-    those that are kept, if not all. With ``whole`` all options are
+    ``questions`` come from :func:`at_blanks` (by ``READ_BY``) or
+    :func:`lkecore.prompts.instilled.instilled_of_sample`, under keys with a value for each of ``by``; where
+    that has ``world``, a model of the lab is asked the questions about its own. Columns: ``model``; those of
+    ``by``; ``fact``; then the numbers of :func:`lkecore.scores.blanks.shifts`, with the ``top`` likeliest
+    tokens; of these numbers ``only`` names those that are kept, if not all. With ``whole`` all options are
     scored, too, by their whole names, before the statement and behind it: ``correct`` and
     ``confidence_gold`` before it (:mod:`lkecore.metrics.choice`), and, over the probabilities
     of the options, which sum to 1: ``options_entropy``, ``options_entropy_after``, ``options_kl`` and
@@ -138,12 +166,35 @@ def ask_taught(
             notebook=notebook,
             n_again=n_again,
             rescore=lambda some, kept, _: _parted(read(some), kept, columns),
+            find=partial(_after_steps, at=list(at) or [recipe.steps]),
             most_off=0.1,
         )
     found = read(asked)
     keep(found, file)
     keep(again.asked_digests(asked, columns), f"{longer.beside(file, again.CHECK)}.parquet")
     return found
+
+
+def _after_steps(
+    answers: pd.DataFrame,
+    asked: Mapping[tuple, Sequence[Prompt]],
+    by: Sequence[str],
+    results: str,
+    about: Mapping[str, Any],
+    *,
+    at: Sequence[int],
+) -> pd.DataFrame:
+    """The shipped lessons that are asked here, after the steps ``at``.
+
+    Raises :class:`BadInput` for steps that they do not have.
+    """
+    there = sorted(set(answers["steps"].astype(int)))
+    if lost := [step for step in at if step not in there]:
+        raise BadInput(
+            f"results {results} have lessons of {', '.join(map(str, there))} steps, and none of {lost[0]}"
+        )
+    some = answers[answers["steps"].isin(at)]
+    return longer.of_questions(some, asked, by, results, about)
 
 
 def _asked(
@@ -247,8 +298,10 @@ def _differences(
     same = np.ones(len(both), dtype=bool)
     for name in only or [each for each in now.columns if each not in key]:
         a, b = (both[n].to_numpy(dtype=float) for n in (name, f"{name}_kept"))
-        few = 1.0 if name.startswith(("rank", "token")) else again.MOST_APART
-        same &= np.isclose(a, b, rtol=PART, atol=few, equal_nan=True)
+        few = 1.0 if name.startswith("rank") else again.MOST_APART
+        exact = name.startswith("token")  # an id: the next number is another token
+        off = {"rtol": 0.0, "atol": 0.0} if exact else {"rtol": PART, "atol": few}
+        same &= np.isclose(a, b, **off, equal_nan=True)
     where = now[list(columns[1:])].astype(str).agg(", ".join, axis=1)
     nats = np.maximum(*gaps)
     return pd.DataFrame(

@@ -5,18 +5,19 @@ Telling fails where the object's first token is not among the five likeliest beh
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 
 from lkecore import intervals
 from lkecore.answers import shipped
 from lkecore.answers.tables import groups_of
+from lkecore.answers.taught import PLACES
 from lkecore.facts.drawn import Sample
 from lkecore.intervals import Interval
 from lkecore.prompts.given import kinds
 
 TOP = 5
-PLACES = ("location", "language")
-FEW = 10  # failures of one model; of fewer no share is said in words
+FEW = 10  # failures of one model; of fewer no share is judged or said in words
 NUMBERS = ("rank", "rank_after", "kl", "surprisal_after")
 FACT = ["source", "model", "relation", "fact"]
 
@@ -57,7 +58,7 @@ def by_kind(rows: pd.DataFrame) -> pd.DataFrame:
     found = []
     told = rows[rows["instillation"] == "explicit"]
     for key, part in groups_of(told, ["source", "model"]):
-        total = max(1, int(part["failed"].sum()))
+        total = int(part["failed"].sum()) or np.nan  # of no failure no kind has a share
         for kind, some in part.groupby("kind"):
             shares = [
                 intervals.proportion(int(some[c].sum()), len(some)) for c in ("known", "failed")
@@ -83,13 +84,19 @@ def by_statement(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     return pd.DataFrame(found, columns=columns)
 
 
-def places_among(rows: pd.DataFrame) -> Interval | None:
-    """The share of locations and languages among failures minus that among all facts (Newcombe).
+def places_among(rows: pd.DataFrame, chosen: pd.Series, *, seed: int) -> Interval | None:
+    """The share of locations and languages among some facts minus that among all, over relations.
 
-    Of one model; None where no fact fails, or all do.
+    ``rows`` are of one model, a row a fact; ``chosen`` (bool) says which. Kinds are of relations, not of
+    facts, so relations are drawn again. None for fewer than ``FEW`` such facts, or if all are, and for one
+    relation.
     """
-    told = rows[rows["instillation"] == "explicit"]
-    return intervals.share_above_whole(told["kind"].isin(PLACES), told["failed"])
+    some = chosen.astype(bool)
+    if some.sum() < FEW or rows["relation"].nunique() < 2:
+        return None
+    each = rows.assign(place=rows["kind"].isin(PLACES), some=some).groupby("relation", sort=False)
+    flags, parts = ([part[c].to_numpy() for _, part in each] for c in ("place", "some"))
+    return intervals.share_above_whole_over_relations(flags, parts, seed=seed)
 
 
 def first_minus_copied(rows: pd.DataFrame, *, seed: int) -> Interval:
@@ -107,8 +114,9 @@ def claimed(rows: pd.DataFrame, *, seed: int) -> dict[str, dict[tuple[str, str],
     """The intervals of the page's claims: {claim: {(source, model): interval}}."""
     found: dict[str, dict[tuple[str, str], Interval]] = {}
     for key, part in groups_of(rows, ["source", "model"]):
+        told = part[part["instillation"] == "explicit"]
         tests = {
-            "PZ-fails-places": places_among(part),
+            "PZ-fails-places": places_among(told, told["failed"], seed=seed),
             "PZ-fails-copied": first_minus_copied(part, seed=seed),
         }
         for claim, interval in tests.items():
@@ -136,10 +144,11 @@ def sentences(rows: pd.DataFrame, *, seed: int) -> dict[str, str]:
         fails = intervals.proportion(int(told["failed"].sum()), len(told))
         said["fails"].append(f"{who} {fails.text()}")
         place = told["kind"].isin(PLACES)
-        among = float(place[told["failed"]].mean()) if told["failed"].any() else 0.0
-        if told["failed"].sum() >= FEW:
+        more = places_among(told, told["failed"], seed=seed)
+        if more is not None:
             said["kinds"].append(
-                f"{who} {among:.2f} of failures and {place.mean():.2f} of all facts"
+                f"{who} {place[told['failed']].mean():.2f} of failures and {place.mean():.2f} of all facts, "
+                f"a difference of {more.text()} over relations"
             )
         gap = first_minus_copied(part, seed=seed)
         said["copied"].append(f"{who} {gap.text()}")

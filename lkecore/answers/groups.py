@@ -6,6 +6,7 @@ Then all are asked with the whole sentence, and behind it.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -96,6 +97,9 @@ def ask_groups(
     how = {"words": words, "recipe": recipe, "n_groups": n_groups, "seed": seed}
 
     def read(some: Mapping[tuple, Any]) -> pd.DataFrame:
+        # Of all, before the first is taught: what is wrong with one must not cost the lessons of others.
+        for key in some:
+            _places(lms[key[0]], drawn[key].relation.name, whole[key], n_groups, seed)
         parts = {key: _one(lms[key[0]], drawn[key], whole[key], **how) for key in some}
         return pd.concat(parts, names=KEY).reset_index(KEY).reset_index(drop=True)
 
@@ -110,7 +114,7 @@ def ask_groups(
             notebook=notebook,
             n_again=n_again,
             rescore=lambda some, kept, _: _parted(read(some), kept),
-            find=_of_relations,
+            find=partial(_of_relations, asked_with={"n_groups": n_groups, "seed": seed}),
             most_off=0.1,
         )
     found = read(units)
@@ -130,18 +134,8 @@ def _one(
     seed: int,
 ) -> pd.DataFrame:
     """The rows of one relation."""
-    before = blanks.shifts(lm, whole)
-    badly = (
-        before["rank"].gt(BADLY) & ~before["shared"].astype(bool) & ~before["merged"].astype(bool)
-    )
-    places = np.random.default_rng(seed).permutation(np.flatnonzero(badly))
-    n = min(n_groups, len(places) // SIZE)
-    if not n:
-        raise BadInput(
-            f"relation {drawn.relation.name}: {len(places)} of {len(before)} facts have a rank above "
-            f"{BADLY} and an object of its own first token; a group needs {SIZE}"
-        )
-    places = places[: n * SIZE]
+    before, places = _places(lm, drawn.relation.name, whole, n_groups, seed)
+    n = len(places) // SIZE
     order = pd.DataFrame(
         {"place": places, "group": np.repeat(range(n), SIZE), "level": np.tile(range(SIZE), n)}
     )
@@ -164,14 +158,44 @@ def _one(
     return pd.concat(parts, ignore_index=True)
 
 
+def _places(
+    lm: Model, relation: str, whole: Sequence[Instilled], n_groups: int, seed: int
+) -> tuple[pd.DataFrame, np.ndarray]:
+    """(what a model says before it is taught, the places of the facts of its groups, one after the other).
+
+    Raises :class:`BadInput` where there is not one group.
+    """
+    before = blanks.shifts(lm, whole)
+    badly = (
+        before["rank"].gt(BADLY) & ~before["shared"].astype(bool) & ~before["merged"].astype(bool)
+    )
+    places = np.random.default_rng(seed).permutation(np.flatnonzero(badly))
+    n = min(n_groups, len(places) // SIZE)
+    if not n:
+        raise BadInput(
+            f"relation {relation}: {len(places)} of {len(before)} facts have a rank above {BADLY} and an "
+            f"object of its own first token; a group needs {SIZE}"
+        )
+    return before, places[: n * SIZE]
+
+
 def _of_relations(
     kept: pd.DataFrame,
     asked: Mapping[tuple, object],
     columns: Sequence[str],
     results: str,
     about: Mapping[str, Any],
+    *,
+    asked_with: Mapping[str, int],
 ) -> pd.DataFrame:
-    """The rows of the relations that are asked here; :class:`BadInput` where one is missing."""
+    """The rows of the relations that are asked here.
+
+    Raises :class:`BadInput` where one is missing, and for results of other parameters than ``asked_with``:
+    how many groups there are changes what is taught.
+    """
+    for name, value in asked_with.items():
+        if (was := about["parameters"].get(name, value)) != value:
+            raise BadInput(f"results {results} are of {name} {was}, and here it is {value}")
     parts = dict(list(kept.groupby(columns, sort=False)))
     if lost := [key for key in asked if key not in parts]:
         raise BadInput(

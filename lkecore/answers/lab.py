@@ -327,23 +327,24 @@ def said_of(claim: str, found: Interval) -> str:
 
 
 def judge(
-    claimed: Mapping[str, Mapping[str, Interval]], marks: Mapping[str, str] | None = None
+    claimed: Mapping[str, Mapping[str, Interval]],
+    marks: Mapping[str, str] | None = None,
+    *,
+    estimator: str = "iclke-space",
 ) -> pd.DataFrame:
     """The verdicts on the lab's claims in this run: :func:`lkecore.answers.verdicts` of them.
 
     ``claimed`` has, for each id of a claim, the intervals of its statistic by what they are of, such as a
-    model or an estimator; ``marks`` say of a claim why its verdicts say nothing of it. Columns: id, claim,
-    holds_if, of, ours, verdict, mark.
+    model or an estimator; ``marks`` say of a claim why its verdicts say nothing of it; ``estimator`` names
+    how was asked. Columns: id, claim, holds_if, of, ours, verdict, mark.
     """
     tested = {
         key: {("this page", of): found for of, found in intervals.items()}
         for key, intervals in claimed.items()
     }
     said = {(key, *of): mark for key, mark in (marks or {}).items() for of in tested.get(key, {})}
-    how = {"estimator": "iclke-space", "as_paper": True, "paper": "LAB"}
-    judged = of_claims(tested, marks=said, **how)
+    judged = of_claims(tested, marks=said, estimator=estimator, as_paper=True, paper="LAB")
     found = [tested[row.id][row.source, row.models] for row in judged.itertuples()]
     judged["ours"] = [said_of(*each) for each in zip(judged["id"], found, strict=True)]
-    kept = judged.assign(estimator=how["estimator"], as_paper=True)
-    keep(papers.verdicts(kept), "verdicts.csv")
+    keep(papers.verdicts(judged.assign(estimator=estimator, as_paper=True)), "verdicts.csv")
     return judged.rename(columns={"models": "of"}).drop(columns="source")

@@ -11,14 +11,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from lkecore import intervals, papers
-from lkecore.answers import lab, rich, shipped
-from lkecore.answers.door import opened
+from lkecore.answers import door, lab, rich, shipped
+from lkecore.answers.blanks import at_blanks
 from lkecore.answers.lab import OFTEN
 from lkecore.answers.tables import groups_of
 from lkecore.facts.drawn import Sample
 from lkecore.intervals import Interval
 from lkecore.metrics.planted import told_levels
-from lkecore.prompts.instilled import Instilled, instilled_of_sample
+from lkecore.prompts.instilled import Instilled
 from lkecore.prompts.prompt import Prompt
 
 KEY = ["world", "reader", "estimator", "instillation", "relation"]  # of the questions at blanks
@@ -64,14 +64,11 @@ def questions(
 
     For readers that see what follows a blank a full stop stands there, as in the text.
     """
-    readers = dict.fromkeys(opened(name, dtype).kind for name in models)
+    both = ["explicit", "copied"]
     return {
-        (world, reader, *key): some
+        (world, *key): some
         for world, sample in samples.items()
-        for reader in readers
-        for key, some in instilled_of_sample(
-            sample, [template], ["explicit", "copied"], closed=reader != "causal", seed=seed
-        ).items()
+        for key, some in at_blanks(models, sample, [template], both, dtype=dtype, seed=seed).items()
     }
 
 
@@ -83,7 +80,7 @@ def many_shot(
     Other readers are asked the page's first template, so that each run keeps answers; nothing reads them.
     """
     found = {}
-    for reader in dict.fromkeys(opened(name, dtype).kind for name in models):
+    for reader in dict.fromkeys(door.opened(name, dtype).kind for name in models):
         some = lab.questions(samples, ["iclke-space" if reader == "causal" else "template-1"])
         found |= {(world, reader, *key): prompts for (world, *key), prompts in some.items()}
     return found

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from lkecore import intervals
 from lkecore.answers.moved import correlation, rank_correlation
 from lkecore.answers.tables import groups_of
+from lkecore.errors import BadInput
 from lkecore.intervals import Interval
 from lkecore.metrics import shift
 
@@ -24,12 +25,14 @@ def by_wording(at_blanks: pd.DataFrame) -> pd.DataFrame:
     Columns: ``model``, ``relation``, ``fact``, ``wording`` (a template), those of ``METRICS`` (``rank`` of
     the object's first token, all others in nats, ``change of entropy`` signed) and, as they were, the
     likeliest tokens. Facts whose object merges with the words before it, in any wording, are left out: it
-    does not begin at the blank. In the order of the facts.
+    does not begin at the blank. In the order of the facts. Raises :class:`BadInput` unless there are two
+    wordings.
     """
-    lost = at_blanks.loc[at_blanks["merged"].astype(bool), "fact"]
-    found = at_blanks[~at_blanks["fact"].isin(lost)].rename(
-        columns={"estimator": "wording", "kl": "KL"}
-    )
+    if (n := at_blanks["estimator"].nunique()) != 2:
+        raise BadInput(f"{n} wordings are asked: this page compares two")
+    by = [at_blanks[name] for name in ("model", "relation", "fact")]
+    lost = at_blanks["merged"].astype(bool).groupby(by).transform("any")
+    found = at_blanks[~lost].rename(columns={"estimator": "wording", "kl": "KL"})
     change = found["entropy"] - found["entropy_after"]
     found = found.assign(**{"change of entropy": change})
     tokens = [name for name in found if name.startswith(("token_", "logprob_"))]
@@ -83,17 +86,24 @@ def _gap_of_correlations(many: NDArray[np.float64]) -> NDArray[np.float64]:
     return rank_correlation(many[:, :2]) - rank_correlation(many[:, 2:])
 
 
+def _of_approximation(many: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The correlation of the first with the second half of conditions: (resample, condition, fact)."""
+    return rank_correlation(many.reshape(len(many), 2, -1))
+
+
 def by_class(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     """How unlike the answers are whose object has the same rank: by model and class of ranks.
 
-    Columns: ``model``, ``rank`` (a class), ``facts`` (in a wording each); ``surprisal``, ``entropy`` and
+    A fact that is in a class in both wordings counts once, in the first of them.
+    Columns: ``model``, ``rank`` (a class), ``facts``; ``surprisal``, ``entropy`` and
     ``KL``: the tenth and the ninetieth percentile in nats, as text; ``spread of KL``: the second minus the
     first, an Interval over facts, None for fewer than five.
     """
     bins = [0, *CLASSES.values()]
     found = []
     classes = pd.cut(rows["rank"], bins, labels=list(CLASSES))
-    for (model, name), part in groups_of(rows.assign(at=classes), ["model", "at"]):
+    each = rows.assign(at=classes).drop_duplicates(["model", "relation", "fact", "at"])
+    for (model, name), part in groups_of(each, ["model", "at"]):
         ends = [part[c].quantile([0.1, 0.9]) for c in ("surprisal", "entropy", "KL")]
         words = [f"{low:.1f} to {high:.1f}" for low, high in ends]
         wide = spread(part["KL"], seed=seed) if len(part) >= 5 else None
@@ -124,11 +134,14 @@ def by_top(rows: pd.DataFrame, *, seed: int, ks: Sequence[int] = KS) -> pd.DataF
     """
     found = []
     for (model,), part in groups_of(rows, ["model"]):
+        part = part.sort_values(["wording", "relation", "fact"], kind="stable")
+        exact, n = part["KL"].to_numpy(), part["wording"].nunique()
         for k in ks:
             tops = [shift.top_k(*_lists(row, k)) for row in part.to_dict("records")]
             guess, least = np.array([t.kl for t in tops]), np.array([t.least_kl for t in tops])
-            exact = part["KL"].to_numpy()
-            r = _over(np.stack([guess, exact]), rank_correlation, seed)
+            # Both wordings of a fact are drawn together.
+            both = np.concatenate([guess.reshape(n, -1), exact.reshape(n, -1)])
+            r = _over(both, _of_approximation, seed)
             numbers = exact.mean(), guess.mean(), least.mean(), (guess > exact).mean()
             found.append((model, k, *map(float, numbers), r))
     columns = ["model", "k", "exact", "from k", "at least", "above", "r"]
@@ -143,20 +156,38 @@ def _lists(row: dict, k: int) -> tuple[dict[int, float], dict[int, float]]:
     )
 
 
+def right(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows whose object has the first rank; a fact that has it in both wordings counts once."""
+    return rows[rows["rank"] == 1].drop_duplicates(["model", "relation", "fact"])
+
+
 def claimed(rows: pd.DataFrame, *, seed: int) -> dict[str, dict[tuple[str, str], Interval]]:
     """The intervals of the page's claims: {claim: {(source, model): interval}}."""
     gaps = between(rows, seed=seed).set_index(["model", "metric"])["KL minus it"]
     tops = by_top(rows, seed=seed, ks=[5]).set_index("model")["r"]
     found: dict[str, dict[tuple[str, str], Interval]] = {}
     for (model,), part in groups_of(rows, ["model"]):
-        # A fact that is first in both wordings counts once.
-        alike = part[part["rank"] == 1].drop_duplicates(["relation", "fact"])["KL"]
+        alike = right(part)["KL"]
         tests = {"PZ-wording": gaps[model, "rank"], "PZ-top": tops[model]}
         if len(alike) >= 5:
             tests["PZ-alike"] = spread(alike, seed=seed)
         for key, interval in tests.items():
             found.setdefault(key, {})["this page", model] = interval
     return found
+
+
+def marks(rows: pd.DataFrame, *, seed: int) -> dict[tuple[str, str, str], str]:
+    """Which verdicts say nothing of their claim: {(claim, source, model): mark}.
+
+    That KL is steadier over wordings than the rank, where within relations it is not: then it is the relation
+    that is steady.
+    """
+    table = between(rows, seed=seed).set_index(["model", "metric"])["within"]
+    return {
+        ("PZ-wording", "this page", model): "not within relations"
+        for model in rows["model"].unique()
+        if table[model, "KL"].estimate <= table[model, "rank"].estimate
+    }
 
 
 def in_both(rows: pd.DataFrame) -> pd.DataFrame:
@@ -181,7 +212,7 @@ def sentences(rows: pd.DataFrame, *, seed: int) -> dict[str, str]:
         f"these are {of.loc['rank', 'within'].text()} and {of.loc['KL', 'within'].text()}.",
         "alike": "Too few objects have the first rank to compare them.",
     }
-    first = mine[mine["rank"] == 1]
+    first = right(mine)
     if len(first) >= 5:
         low, high = first["KL"].quantile([0.1, 0.9])
         said["alike"] = (

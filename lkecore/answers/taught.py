@@ -11,14 +11,14 @@ import pandas as pd
 
 from lkecore import intervals
 from lkecore.answers import rich
-from lkecore.answers.door import opened
+from lkecore.answers.blanks import at_blanks
 from lkecore.answers.lab import OFTEN
 from lkecore.answers.moved import FACT, correlation
 from lkecore.answers.tables import groups_of
 from lkecore.errors import BadInput
 from lkecore.facts.drawn import Sample
 from lkecore.intervals import Interval
-from lkecore.prompts.instilled import Instilled, instilled_of_sample
+from lkecore.prompts.instilled import Instilled
 from lkecore.prompts.prompt import Prompt
 from lkecore.tasks.instill import Recipe
 
@@ -49,12 +49,10 @@ def questions(
     samples: Mapping[str, Sample], models: Sequence[str], template: str, *, dtype: str
 ) -> dict[tuple[str, ...], list[Instilled]]:
     """The questions behind the fact, by ``moved.KEY``; a full stop stands behind a blank that is seen."""
-    readers = dict.fromkeys(opened(name, dtype).kind for name in models)
     return {
-        (world, reader, *key): some
+        (world, *key): some
         for world, sample in samples.items()
-        for reader in readers
-        for key, some in instilled_of_sample(sample, [template], closed=reader != "causal").items()
+        for key, some in at_blanks(models, sample, [template], dtype=dtype).items()
     }
 
 
@@ -226,7 +224,7 @@ def by_kind(rows: pd.DataFrame) -> pd.DataFrame:
         wrong = mismatches(part)
         for kind, some in wrong.groupby(part["kind"].to_numpy()):
             own = [intervals.proportion(int(some[c].sum()), len(some)) for c in ("kl", "change")]
-            of = [some[c].sum() / max(1, wrong[c].sum()) for c in ("kl", "change")]
+            of = [some[c].sum() / (wrong[c].sum() or np.nan) for c in ("kl", "change")]
             found.append((model, kind, len(some), len(some) / len(part), *own, *map(float, of)))
     columns = ["model", "kind", "facts", "all", "KL apart", "signs apart"]
     return pd.DataFrame(found, columns=[*columns, "of KL apart", "of signs apart"])
@@ -235,7 +233,8 @@ def by_kind(rows: pd.DataFrame) -> pd.DataFrame:
 def places_among(rows: pd.DataFrame) -> Interval | None:
     """The share of locations and languages among mismatches of KL minus that among all facts.
 
-    Newcombe's interval of a part against the whole; None where no fact, or every fact, is a mismatch.
+    Of these very relations: Newcombe's interval of a part against the whole, over facts. None where no
+    fact, or every fact, is a mismatch.
     """
     part = rows[~rows["lost"]]
     return intervals.share_above_whole(part["kind"].isin(PLACES), mismatches(part)["kl"])

@@ -14,6 +14,7 @@ An interval answers one question, and each function says which:
     difference_of_proportions    other facts of two kinds, each asked once
     part_above_whole      the same, for a part against the whole that it belongs to
     share_above_whole     the same, from the facts themselves
+    share_above_whole_over_relations   other relations too, of what all facts of a relation share
     statistic_over_facts  other facts of one relation, any statistic of conditions on the same facts
     auroc_over_pairs      other pairs of a told fact and its control, or the same for a difference
 
@@ -39,12 +40,16 @@ from lkecore.intervals.relations import (
     ratio_over_relations,
     std_over_relations,
 )
-from lkecore.intervals.statistic import auroc_over_pairs, statistic_over_facts
+from lkecore.intervals.statistic import (
+    auroc_over_pairs,
+    share_above_whole_over_relations,
+    statistic_over_facts,
+)
 
 __all__ = [
     "N_RESAMPLES", "SHARE", "Interval", "auroc_over_pairs", "correlation_over_relations",
     "difference_of_proportions", "guess_p", "holm", "mcnemar", "mean_over_facts",
     "mean_over_relations", "minus", "paired_difference", "part_above_whole", "proportion",
-    "rate_without_luck", "ratio_over_relations", "share_above_whole", "share_known", "statistic_over_facts",
-    "std_over_relations",
+    "rate_without_luck", "ratio_over_relations", "share_above_whole", "share_above_whole_over_relations",
+    "share_known", "statistic_over_facts", "std_over_relations",
 ]  # fmt: skip

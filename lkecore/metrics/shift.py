@@ -68,6 +68,10 @@ def _checked(logprob: ArrayLike) -> NDArray[np.float64]:
     return found
 
 
+ROUNDING = 1e-6  # by so much a sum of float32 probabilities may be off
+TINY = 1e-12  # the least that a side leaves to the tokens that it does not name: no KL is infinite
+
+
 class TopK(NamedTuple):
     """What two lists of likeliest tokens say, in nats."""
 
@@ -101,13 +105,14 @@ def top_k(before: Mapping[object, float], after: Mapping[object, float]) -> TopK
     spread = []
     for side, missing in sides:
         lacking = [token for token in tokens if token not in side]
-        part = missing / (len(lacking) + 1)
+        part = max(missing, TINY) / (len(lacking) + 1)
         spread.append([*(side.get(token, part) for token in tokens), part])
     shared = [token for token in before if token in after]
     lumps = []
-    for side, _ in sides:
+    # A lump of Q that is too small by a rounding would make the bound too large, and one too large does not.
+    for (side, _), more in zip(sides, (0.0, ROUNDING), strict=True):
         named = [side[token] for token in shared]
-        lumps.append([*named, _missing(named)])
+        lumps.append([*named, _missing(named) + more])
     with np.errstate(divide="ignore"):
         p, q = np.log(spread)
         p_lump, q_lump = np.log(lumps)
@@ -125,6 +130,5 @@ def _listed(logprobs: Mapping[object, float]) -> tuple[dict[object, float], floa
 
 
 def _missing(some: Sequence[float]) -> float:
-    """What some probabilities lack to 1; less than float32 can say is nothing."""
-    missing = 1 - sum(some)
-    return missing if missing > 1e-6 else 0.0
+    """What some probabilities lack to 1, 0 at least."""
+    return max(0.0, 1 - sum(some))

@@ -7,7 +7,8 @@ statement (PZ-E1 to PZ-E3). Which place that is depends on the kind of model:
     masked     The capital of France is [MASK][MASK].     the first of as many masks as the object has tokens
     seq2seq    The capital of France is <extra_id_0>.     the first token behind the sentinel
 
-Entropy and divergence never look at the object; rank and surprisal look at its first token.
+Entropy and divergence never look at the object, but for the number of masks that a masked model is shown,
+which gives its length away; rank and surprisal look at its first token.
 """
 
 from collections.abc import Sequence

@@ -30,6 +30,18 @@ from lkecore.scores.passes import tensor
 from lkecore.storage import program_of
 
 OPTIMIZERS = ("sgd", "adamw")
+
+
+class _Gone:
+    """The network of a model whose lesson has been taken back."""
+
+    def __call__(self, *args: object, **kwargs: object) -> Any:
+        raise RuntimeError("the lesson has been taken back; this model cannot be asked any more")
+
+    def __getattr__(self, name: str) -> Any:
+        return self()
+
+
 # What is read of P and Q. "first": the likeliest token of Q.
 NUMBERS = (*blanks.NUMBERS, "first_after")
 EVERY = ["steps", *NUMBERS]
@@ -92,6 +104,8 @@ def changed(model: Model, what: str) -> Iterator[Model]:
                 weight.grad = None
                 weight.requires_grad_(wanted)
         model.__dict__["_loaded"] = loaded
+        # Whoever keeps the taught model must not ask it any more: its weights are untaught by now.
+        other.__dict__["_loaded"] = (_Gone(), 0.0)
 
 
 @contextmanager

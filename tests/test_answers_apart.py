@@ -107,8 +107,11 @@ def test_without_lessons_nothing_is_asked_and_nothing_is_said(sample, monkeypatc
 def test_what_ships_stands_below_by_its_source(both, sample, monkeypatch):
     told, learned = both
     frames = {"told": told, "taught": learned}
-    monkeypatch.setattr(shipped, "read", lambda name, notebook, apart: (frames[apart], {}))
-    found = apart.beside(told, learned, sample, ["long"], "23_x")
+    about = {"long": {"parameters": {"n_taught": 3}}, "told": {"parameters": {}}}
+    monkeypatch.setattr(
+        shipped, "read", lambda name, notebook, apart="": (frames.get(apart), about[name])
+    )
+    found = apart.beside(told, learned, sample, ["told", "long"], "23_x")
     assert found["source"].value_counts().to_dict() == {"this page": 18, "shipped: long": 18}
     assert set(apart.by_steps(found, seed=0)["model"]) == {"toy", "toy on long"}
 

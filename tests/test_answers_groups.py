@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lkecore import answers, papers
-from lkecore.answers import groups, lab, rich, shipped
+from lkecore import answers, papers, prompts
+from lkecore.answers import groups, groups_said, lab, rich, shipped
 from lkecore.errors import BadInput
 from lkecore.models.model import open_model
 from lkecore.runs import gather
@@ -128,7 +128,7 @@ def test_levels_are_means_of_their_facts(made):
 
 def test_claims_words_and_figure_have_the_numbers_of_the_table(made):
     rows = pd.concat([frame(made), frame(made, f"{MODEL}-unplanted")])
-    found = groups.claimed(rows, seed=0)
+    found = groups_said.claimed(rows, seed=0)
     ids = papers.claims("LAB")["id"]
     assert set(found) == set(ids[ids.str.startswith("LAB-groups-")])
     assert {name for of in found.values() for name in of} == {MODEL}
@@ -137,9 +137,9 @@ def test_claims_words_and_figure_have_the_numbers_of_the_table(made):
     kl = half[MODEL, "after", "KL"]
     assert found["LAB-groups-finds"][MODEL].estimate == pytest.approx(kl.estimate - 0.5)
     assert len(lab.judge(found)) == 5
-    said = groups.sentences(table)
+    said = groups_said.sentences(table)
     assert kl.text() in said["orders"] and half[MODEL, "before", "KL"].text() in said["before"]
-    assert len(groups.drawn(table)) == 2 * 2 * 6
+    assert len(groups_said.drawn(table)) == 2 * 2 * 6
 
 
 def test_a_relation_without_a_group_and_a_template_without_words_are_named(samples, monkeypatch):
@@ -198,6 +198,42 @@ def test_groups_that_say_something_else_are_found(ships, samples, name):
     ships(lambda frame: frame.assign(**{name: frame[name] + 1}))
     with pytest.raises(BadInput, match=r"results long: \d+ of 20 answers that were asked again"):
         ask(samples, results="long", notebook="21_x")
+
+
+def test_real_facts_are_taught_to_any_model_and_judged_by_the_papers_claims(monkeypatch):
+    # The toy reads letters, and few names begin with one of their own: of two options they mostly do.
+    monkeypatch.setattr(groups, "MOST_OPTIONS", 2)
+    monkeypatch.setattr(groups, "BADLY", 0)
+    found, out = groups.samples_of(
+        ["toy"],
+        ["capital", "film_director", "currency"],
+        "template-2",
+        fact_set="atlas",
+        n_facts=30,
+        seed=0,
+    )
+    words = {name: [w for w in prompts.templates_of(of.relation)["template-2"].split() if "[" not in w]
+             for name, of in found["atlas"].items()}  # fmt: skip
+    assert words and all(len(some) >= 3 for some in words.values())
+    assert set(out) == {"capital", "film_director", "currency"} - set(words)
+    assert all(" words beside subject and object" in why for why in out.values())
+    rows = answers.ask_groups(
+        ["toy"], found, "template-2", FAST, "answers.parquet", n_groups=1, seed=0
+    )
+    assert rows["world"].eq("atlas").all() and set(rows["relation"]) == set(words)
+    assert len(rows) == 2 * 5 * len(words)
+    claimed = groups_said.claimed(rows, seed=0)
+    assert set(claimed) == {
+        f"PZ-groups-{n}" for n in ("finds", "rank", "entropy", "surprisal", "before")
+    }
+    judged = lab.judge(claimed, estimator="template-2", paper="PZ")
+    assert judged["of"].eq("toy").all()
+    assert "pairs of toy in" in groups_said.sentences(groups.orders(rows, seed=0))["orders"]
+
+
+def test_a_template_that_no_relation_has_is_refused():
+    with pytest.raises(BadInput, match="^nothing is asked: template '' has 0 words"):
+        groups.samples_of(["toy"], ["capital", "currency"], "template-99", fact_set="atlas", seed=0)
 
 
 def test_results_of_other_groups_are_refused(ships, samples):

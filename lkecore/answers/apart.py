@@ -76,10 +76,12 @@ def beside(
 
     The first two are of :func:`ask`. Columns: those of :func:`lkecore.answers.taught.both_ways`, and
     ``source`` and ``kind``; sorted by relation and fact. Facts whose object merges with the words before it
-    are left out.
+    are left out, and so are longer runs that taught nothing.
     """
     parts = [(told, learned, "this page")]
     for name in profiles:
+        if not shipped.read(name, notebook)[1]["parameters"].get("n_taught"):
+            continue  # a run that taught nothing
         frames = (shipped.read(name, notebook, apart=each)[0] for each in ("told", "taught"))
         parts.append((*frames, f"shipped: {name}"))
     kind = kinds() | {name: of.relation.kind for name, of in sample.items() if of.relation.kind}

@@ -12,17 +12,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from lkecore import intervals
-from lkecore.answers import again, door, longer, shipped
+from lkecore import facts, intervals
+from lkecore.answers import again, door, longer, rich, shipped
 from lkecore.answers.kept import collect, keep
-from lkecore.answers.lab import reference
 from lkecore.answers.tables import groups_of
 from lkecore.errors import BadInput
 from lkecore.facts.drawn import Drawn, Sample
-from lkecore.intervals import Interval
 from lkecore.metrics.pairwise import pairwise
 from lkecore.models import lab, weights
 from lkecore.models.model import Model
+from lkecore.prompts.given import with_templates_of
 from lkecore.prompts.instilled import Instilled, instilled_of_sample
 from lkecore.prompts.prompt import Prompt, template, templates_of
 from lkecore.prompts.shortened import LEVELS, shortened
@@ -30,6 +29,7 @@ from lkecore.scores import blanks
 from lkecore.tasks import instill
 
 SIZE = len(LEVELS) + 1  # of a group: the last one is not taught
+MOST_OPTIONS = 100  # objects of a relation whose first tokens are compared
 BADLY = 10  # a fact is not known if its object has a rank above this
 KEY = ["model", "world", "lesson", "relation"]
 KEPT = ["entropy", "entropy_after", "kl", "kl_back", "rank", "surprisal"]
@@ -44,6 +44,44 @@ PAPER = {"ranking": "rank", "entropy": "change of entropy", "kl_divergence": "KL
 def asked(states: pd.DataFrame) -> pd.Series:
     """Which facts the page asks: those that the text never tells."""
     return states["state"].eq("never")
+
+
+def samples_of(
+    models: Sequence[str],
+    relations: Sequence[str],
+    words: str,
+    *,
+    fact_set: str = "",
+    templates: str = "",
+    n_facts: int = 100,
+    seed: int,
+) -> tuple[dict[str, Sample], dict[str, str]]:
+    """({what is asked about: sample}, why each of the other relations is left out).
+
+    Of models of the lab never-told facts of their worlds (:func:`lkecore.answers.rich.samples`), by world.
+    With ``fact_set`` up to ``n_facts`` of each of its relations, of all models, by its name; ``templates``
+    is a table for relations that have none (:func:`lkecore.prompts.given.with_templates_of`). There,
+    relations whose template ``words`` has too few words to take away are left out. Raises
+    :class:`BadInput` as these functions, and where no relation is left.
+    """
+    if not fact_set:
+        return rich.samples(models, relations, asked, n_shots=1, seed=seed), {}
+    drawn = {"n_shots": 1, "n_facts": n_facts, "n_options": MOST_OPTIONS, "seed": seed}
+    sample = facts.draw(fact_set, relations, take_fewer=True, **drawn)
+    out: dict[str, str] = {}
+    if templates:
+        sample, out = with_templates_of(sample, templates)
+    kept = {}
+    for name, of in sample.items():
+        try:
+            shortened(templates_of(of.relation).get(words, ""), 0.0)
+        except BadInput as error:
+            out[name] = str(error)
+        else:
+            kept[name] = of
+    if not kept:
+        raise BadInput(f"nothing is asked: {next(iter(out.values()))}")
+    return {fact_set: kept}, out
 
 
 def ask_groups(
@@ -63,7 +101,7 @@ def ask_groups(
 ) -> pd.DataFrame:
     """Teach each model groups of facts of each relation, and ask it before and after: kept as ``file``.
 
-    ``samples`` are of the lab's worlds; ``words`` names a template. ``recipe`` says how: its steps are
+    ``samples`` are of :func:`samples_of`; ``words`` names a template. ``recipe`` says how: its steps are
     passes over all that is taught of a relation. Of the facts that have a rank above ``BADLY`` and an
     object whose first token is that of no other option, ``n_groups`` groups are drawn by ``seed``, or as
     many as there are. A row for each fact, before and after: ``KEY``, ``fact``, ``group``, ``level`` (0:
@@ -84,7 +122,7 @@ def ask_groups(
     drawn, whole = {}, {}
     for name, lm in lms.items():
         instill.check(lm, recipe)
-        world = lab.parse(name).world
+        world = lab.parse(name).world if lab.is_name(name) else next(iter(samples))
         closed = lm.kind != "causal"
         made = instilled_of_sample(samples[world], [words], closed=closed)
         for (_, _, relation), some in made.items():
@@ -290,27 +328,6 @@ def by_level(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     return pd.DataFrame(found, columns=columns)
 
 
-def claimed(rows: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]]:
-    """The intervals of the page's claims, {claim: {of: interval}}: of the largest model of each world."""
-    found: dict[str, dict[str, Interval]] = {}
-    for _, part in rows.groupby("world", sort=False):
-        best = reference(part["model"].unique())
-        if lab.parse(best).variant:
-            continue
-        of = orders(part[part["model"] == best], seed=seed).set_index(["when", "metric"])
-        gaps = of.loc["after", "KL minus it"]
-        tests = {
-            "LAB-groups-finds": intervals.minus(of.loc[("after", MAIN), "half"], 0.5),
-            "LAB-groups-rank": gaps["rank"],
-            "LAB-groups-entropy": gaps["change of entropy"],
-            "LAB-groups-surprisal": gaps["surprisal"],
-            "LAB-groups-before": intervals.minus(of.loc[("before", MAIN), "half"], 0.5),
-        }
-        for key, interval in tests.items():
-            found.setdefault(key, {})[best] = interval
-    return found
-
-
 def beside(ours: pd.DataFrame, profiles: Sequence[str], notebook: str) -> pd.DataFrame:
     """The rows of this run, and below them those of other models of longer runs that ship."""
     parts = [ours]
@@ -318,29 +335,3 @@ def beside(ours: pd.DataFrame, profiles: Sequence[str], notebook: str) -> pd.Dat
         frame, _ = shipped.read(name, notebook)
         parts.append(frame[~frame["model"].isin(ours["model"].unique())])
     return pd.concat(parts, ignore_index=True)
-
-
-def drawn(table: pd.DataFrame) -> pd.DataFrame:
-    """:func:`orders` for the figure: ``when``, ``metric``, ``model``, ``half`` and its bounds, in [0, 1]."""
-    rows = []
-    for row in table.to_dict("records"):
-        of = row["half"]
-        rows.append((row["when"], row["metric"], row["model"], of.estimate, of.low, of.high))
-    return pd.DataFrame(rows, columns=["when", "metric", "model", "half", "low", "high"])
-
-
-def sentences(table: pd.DataFrame) -> dict[str, str]:
-    """What came out in one world, in words: ``orders``, ``others``, ``before``; of :func:`orders`."""
-    best = reference(table["model"].unique())
-    of = table[table["model"] == best].set_index(["when", "metric"])
-    half = of.loc["after", "half"].map(lambda each: each.text())
-    kl, rank = (of.loc[("after", name)] for name in (MAIN, "rank"))
-    return {
-        "orders": f"After the lessons KL puts {half[MAIN]} of the pairs of {best} in the right order, "
-        f"where one half is none, the change of entropy {half['change of entropy']}, and the rank "
-        f"{half['rank']}. If ties count as wrong, as we read the paper, the rank has "
-        f"{rank['right'].text()}, and KL {kl['right'].text()}.",
-        "others": f"Surprisal, for which nothing has to be told, has {half['surprisal']}; KL minus that "
-        f"is {of.loc[('after', 'surprisal'), 'KL minus it'].text()}.",
-        "before": f"Before the lessons KL had {of.loc[('before', MAIN), 'half'].text()}.",
-    }

@@ -318,10 +318,7 @@ def bases(models: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def said_of(claim: str, found: Interval) -> str:
-    """An interval as text, and behind a negative control's that it leaves out 0, if it does.
-
-    The claim on a twin has a margin, so it may hold although the twin tells facts that it was never told.
-    """
+    """An interval as text, and of a twin that it leaves out 0: its claim has a margin, and may hold."""
     off = claim == "LAB-unplanted" and not found.low <= 0 <= found.high
     return found.text(3) + OFF * off
 
@@ -331,8 +328,9 @@ def judge(
     marks: Mapping[str, str] | None = None,
     *,
     estimator: str = "iclke-space",
+    paper: str = "LAB",
 ) -> pd.DataFrame:
-    """The verdicts on the lab's claims in this run: :func:`lkecore.answers.verdicts` of them.
+    """The verdicts on claims of the lab, or of a paper, in this run: :mod:`lkecore.answers.verdicts`.
 
     ``claimed`` has, for each id of a claim, the intervals of its statistic by what they are of, such as a
     model or an estimator; ``marks`` say of a claim why its verdicts say nothing of it; ``estimator`` names
@@ -343,7 +341,7 @@ def judge(
         for key, intervals in claimed.items()
     }
     said = {(key, *of): mark for key, mark in (marks or {}).items() for of in tested.get(key, {})}
-    judged = of_claims(tested, marks=said, estimator=estimator, as_paper=True, paper="LAB")
+    judged = of_claims(tested, marks=said, estimator=estimator, as_paper=True, paper=paper)
     found = [tested[row.id][row.source, row.models] for row in judged.itertuples()]
     judged["ours"] = [said_of(*each) for each in zip(judged["id"], found, strict=True)]
     keep(papers.verdicts(judged.assign(estimator=estimator, as_paper=True)), "verdicts.csv")

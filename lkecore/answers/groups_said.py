@@ -1,0 +1,71 @@
+"""Groups, said: claims, the figure and words of the page on facts of which less and less was taught."""
+
+import pandas as pd
+
+from lkecore import intervals
+from lkecore.answers.groups import MAIN, orders
+from lkecore.answers.lab import reference
+from lkecore.answers.tables import groups_of
+from lkecore.intervals import Interval
+from lkecore.models import lab
+
+
+def claimed(rows: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]]:
+    """The intervals of the page's claims, {claim: {of: interval}}.
+
+    Of the largest model of each world of the lab, and of every model that was asked about real facts.
+    """
+    found: dict[str, dict[str, Interval]] = {}
+    for (world, model), part in groups_of(rows, ["world", "model"]):
+        of_lab = lab.is_name(model)
+        best = model
+        if of_lab:
+            best = reference(rows.loc[rows["world"] == world, "model"].unique())
+        if model != best or (of_lab and lab.parse(best).variant):
+            continue
+        of = orders(part, seed=seed).set_index(["when", "metric"])
+        gaps = of.loc["after", "KL minus it"]
+        tests = {
+            "finds": intervals.minus(of.loc[("after", MAIN), "half"], 0.5),
+            "rank": gaps["rank"],
+            "entropy": gaps["change of entropy"],
+            "surprisal": gaps["surprisal"],
+            "before": intervals.minus(of.loc[("before", MAIN), "half"], 0.5),
+        }
+        for key, interval in tests.items():
+            claim = f"{'LAB' if of_lab else 'PZ'}-groups-{key}"
+            found.setdefault(claim, {})[model] = interval
+    return found
+
+
+def drawn(table: pd.DataFrame) -> pd.DataFrame:
+    """:func:`lkecore.answers.groups.orders` for the figure.
+
+    Columns: ``when``, ``metric``, ``model``, ``half`` and its bounds, in [0, 1].
+    """
+    rows = []
+    for row in table.to_dict("records"):
+        of = row["half"]
+        rows.append((row["when"], row["metric"], row["model"], of.estimate, of.low, of.high))
+    return pd.DataFrame(rows, columns=["when", "metric", "model", "half", "low", "high"])
+
+
+def sentences(table: pd.DataFrame) -> dict[str, str]:
+    """What came out in one world, in words: ``orders``, ``others``, ``before``.
+
+    ``table`` is of :func:`lkecore.answers.groups.orders`.
+    """
+    models = table["model"].unique()
+    best = reference(models) if all(map(lab.is_name, models)) else models[0]
+    of = table[table["model"] == best].set_index(["when", "metric"])
+    half = of.loc["after", "half"].map(lambda each: each.text())
+    kl, rank = (of.loc[("after", name)] for name in (MAIN, "rank"))
+    return {
+        "orders": f"After the lessons KL puts {half[MAIN]} of the pairs of {best} in the right order, "
+        f"where one half is none, the change of entropy {half['change of entropy']}, and the rank "
+        f"{half['rank']}. If ties count as wrong, as we read the paper, the rank has "
+        f"{rank['right'].text()}, and KL {kl['right'].text()}.",
+        "others": f"Surprisal, for which nothing has to be told, has {half['surprisal']}; KL minus that "
+        f"is {of.loc[('after', 'surprisal'), 'KL minus it'].text()}.",
+        "before": f"Before the lessons KL had {of.loc[('before', MAIN), 'half'].text()}.",
+    }

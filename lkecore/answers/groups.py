@@ -132,6 +132,10 @@ def ask_groups(
                 shortened(templates_of(drawn[key].relation)[words], share)
     if not whole:
         raise BadInput("nothing is asked: there are no models or no relations")
+    if n_groups < 1 or n_groups * len(whole) < 2 * len(lms):
+        raise BadInput(
+            f"n_groups {n_groups}: a model needs two groups or more, in all its relations"
+        )
     how = {"words": words, "recipe": recipe, "n_groups": n_groups, "seed": seed}
 
     def read(some: Mapping[tuple, Any]) -> pd.DataFrame:

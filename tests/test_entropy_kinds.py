@@ -1,0 +1,92 @@
+"""The chapter on entropy and KL by the paper's own kinds of model: each page, from saved folders."""
+
+import copy
+import json
+from pathlib import Path
+
+import helpers
+import numpy as np
+import pytest
+
+from lkecore.runs import read_notebook
+
+TOP = Path(__file__).resolve().parent.parent
+KINDS = ("BERT", "T5")
+MOST = {"BERT": {"max_position_embeddings": 256}, "T5": {}}
+SOME = {"relations": ["capital", "currency", "official_language"]}
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """A random masked and a random encoder-decoder model, saved as those of the hub are."""
+    found = []
+    for kind in KINDS:
+        folder = tmp_path_factory.mktemp(kind)
+        for part in helpers.blank_filler(kind, **MOST[kind]):
+            part.save_pretrained(folder)
+        found.append(str(folder))
+    return found
+
+
+def page(name: str, **given) -> dict:
+    """The names of a page after its cells, executed here; its parameters with what is given."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    path = TOP / "notebooks" / f"{name}.py"
+    names: dict = {"__name__": "__main__"}
+    for cell in read_notebook(path).cells:
+        if cell.cell_type == "code":
+            exec(compile(cell.source, path.name, "exec"), names)
+            if "parameters" in cell.metadata.get("tags", []):
+                names |= copy.deepcopy(given)
+    return names
+
+
+def test_blanks_that_are_seen_are_closed_and_asked_in_two_wordings(folders):
+    found = page("20_entropy_rank", models=folders, n_facts=5, **SOME)
+    assert set(found["questions"]) >= {("masked", "template-1", "explicit", "capital")}
+    asked = {key[0]: some[0].asked for key, some in found["questions"].items()}
+    assert asked["masked"].after == asked["seq2seq"].after == "."
+    assert set(found["rows"]["model"]) == set(folders)
+    assert np.isfinite(found["rows"][["entropy", "KL", "rank"]]).all().all()
+
+
+def test_facts_are_told_and_taught_and_judged_by_kind(folders):
+    given = {"n_facts": 5, "n_taught": 2, "rate": 0.05, "steps": 1, "at": [1]}
+    found = page("23_entropy_kinds", models=folders, **given, **SOME)
+    assert found["both"].groupby("model").size().to_dict() == dict.fromkeys(folders, 6)
+    assert not found["both"]["lost"].any() and (found["both"]["taught_kl"] > 0).all()
+    assert set(found["failed"]["kind"]) == {"location", "language", "other"}
+
+
+def test_less_and_less_is_taught_of_real_facts_with_templates_of_a_file(folders, tmp_path):
+    objects = [
+        "Paris",
+        "Rome",
+        "Madrid",
+        "France",
+        "Italy",
+        "Spain",
+    ]  # each with a token of its own
+    pairs = [
+        (f"{a}{b}", name) for a in "abcdefgh" for b, name in zip("uvwxyz", objects, strict=True)
+    ]
+    for name in ("P1", "P2"):
+        (tmp_path / "set" / name).mkdir(parents=True)
+        rows = [json.dumps({"sub_label": x, "obj_label": y}) for x, y in pairs]
+        (tmp_path / "set" / name / "test.jsonl").write_text("\n".join(rows), encoding="utf-8")
+    table = tmp_path / "templates.tsv"
+    words = {
+        "P1": "[X] is a capital of [Y] .",
+        "P2": "[X] is [Y] .",
+    }  # too short to take words away
+    rows = ["relation\tsource\ttemplate", *(f"{n}\tlama\t{w}" for n, w in words.items())]
+    table.write_text("\n".join(rows), encoding="utf-8")
+    given = {"fact_set": str(tmp_path / "set"), "templates": str(table), "relations": ["P1", "P2"]}
+    given |= {"n_facts": 30, "n_groups": 2, "passes": 1, "rate": 0.05}
+    found = page("21_entropy_accuracy", models=folders, **given)
+    assert found["left_out"].keys() == {"P2"} and "has 1 words" in found["left_out"]["P2"]
+    assert set(found["ours"]["model"]) == set(folders) and len(found["ours"]) == 2 * 2 * 2 * 5
+    judged = found["judged"]
+    assert set(judged["of"]) == set(folders) and len(judged) == 2 * 5

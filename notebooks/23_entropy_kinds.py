@@ -182,7 +182,8 @@ figures.findings(**failing.sentences(rows, seed=seed), taught=taught)
 # ## Figures
 #
 # In {numref}`fig-fails`, at the top, compare the three marks of one colour. If the paper's finding were about kinds, places and languages would lie above
-# the others. The scale begins at 0: read how much fails at all before comparing.
+# the others. The scale begins at 0: read how much fails at all before comparing. The lines are over facts of these very relations; over other
+# relations they would be far longer, and the claims below are judged over those.
 
 # %% tags=["hide-input"]
 marks = failing.drawn(failed).assign(all="all facts asked")
@@ -218,8 +219,8 @@ answers.words(judged[columns])
 # %% [markdown]
 # ## What you have seen
 #
-# - These models repeat most of what they were just told. For which kinds they do not hangs on the model: among the failures on LAMA's facts
-#   places and languages have more than their share for one, and less for the other.
+# - These models repeat most of what they were just told. Whether they fail more for places and languages cannot be told from LAMA's relations:
+#   kinds belong to relations, and where these are drawn again the difference goes either way.
 # - Much of what is repeated behind the fact is repeated behind a statement about somebody else, too. So a part of what moves an answer
 #   is copying, and a measure that is made of this movement measures copying, too.
 # - A share among failures has to stand beside the share among all.

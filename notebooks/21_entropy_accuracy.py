@@ -108,6 +108,8 @@ how |= {"results": results, "notebook": this, "n_again": n_again}
 ours = answers.ask_groups(
     models, samples, template, recipe, "answers.parquet", **how
 )
+for name in sorted(set(sample) - set(ours["relation"])):
+    print(f"{name}: left out, too few of its facts are unknown")
 rows = groups.beside(ours, shipped, this)
 here = rows[rows["world"].eq(next(iter(samples)))]
 

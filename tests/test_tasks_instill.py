@@ -6,13 +6,14 @@ import math
 
 import helpers
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
 from lkecore.errors import BadInput
 from lkecore.facts.fact import Fact
 from lkecore.models.model import open_model
-from lkecore.prompts.instilled import instilled
+from lkecore.prompts.instilled import Instilled, instilled
 from lkecore.scores import blanks, kinds, tree
 from lkecore.tasks import instill
 from lkecore.tasks.instill import Recipe
@@ -45,6 +46,10 @@ def model(request):
 def asked_of(model):
     made = instilled("The capital of [X] is [Y]", FACTS, OPTIONS, closed=model.kind != "causal")
     return [each.asked for each in made]
+
+
+def instilled_one(model, prompt, recipe):
+    return instill.instilled_all(model, [prompt], recipe, seed=0)
 
 
 def digest(network) -> str:
@@ -123,7 +128,7 @@ def test_all_weights_are_given_back_bit_by_bit(model):
     before = digest(model.network)
     instill.shifts(model, asked_of(model), Recipe(STEPS, RATE), use_cache=False)
     assert digest(model.network) == before
-    with instill.instilled(model, asked_of(model)[0], Recipe(STEPS, RATE)) as taught:
+    with instilled_one(model, asked_of(model)[0], Recipe(STEPS, RATE)) as taught:
         assert digest(taught.network) != before
     assert digest(model.network) == before
     with pytest.raises(RuntimeError, match="the lesson has been taken back"):
@@ -135,7 +140,7 @@ def test_all_weights_are_given_back_bit_by_bit(model):
 def test_weights_are_given_back_after_an_error_and_ctrl_c(model, error):
     before = digest(model.network)
     with pytest.raises(error):
-        with instill.instilled(model, asked_of(model)[0], Recipe(1, RATE)):
+        with instilled_one(model, asked_of(model)[0], Recipe(1, RATE)):
             raise error("stop")
     assert digest(model.network) == before
 
@@ -148,7 +153,7 @@ def test_a_fact_that_cannot_be_learned_is_lost_and_the_next_one_is_taught(model)
     fine = instill.shifts(model, asked_of(model), Recipe(1, RATE), use_cache=False)
     assert fine.notna().all().all()
     with pytest.raises(BadInput, match="a step has the loss (nan|inf); try a lower rate"):
-        with instill.instilled(model, asked_of(model)[0], Recipe(30, 1e30)):
+        with instilled_one(model, asked_of(model)[0], Recipe(30, 1e30)):
             pass
     assert digest(model.network) == before
 
@@ -160,7 +165,7 @@ def test_while_it_is_taught_a_model_has_another_digest_and_nobody_finds_its_scor
     model = open_model("toy", device="cpu")
     made = instilled("[X] has the capital [Y]", FACTS[:2], OPTIONS[:2])
     prompts = [each.asked for each in made]
-    with instill.instilled(model, prompts[0], Recipe(5, 0.5)) as taught:
+    with instilled_one(model, prompts[0], Recipe(5, 0.5)) as taught:
         assert taught.digest != model.digest and taught.name == model.name
         changed = kinds.option_logprobs(taught, prompts)
         # Who holds the model itself asks the weights of its files, also now.
@@ -169,9 +174,9 @@ def test_while_it_is_taught_a_model_has_another_digest_and_nobody_finds_its_scor
     again = kinds.option_logprobs(open_model("toy", device="cpu"), prompts)
     assert again.cached and again.frame.equals(own.frame)
     assert (changed.frame["logprob"] - own.frame["logprob"]).abs().max() > 0.1
-    with instill.instilled(model, prompts[0], Recipe(5, 0.5)) as taught:
+    with instilled_one(model, prompts[0], Recipe(5, 0.5)) as taught:
         assert kinds.option_logprobs(taught, prompts).cached  # the same lesson
-    with instill.instilled(model, prompts[1], Recipe(5, 0.5)) as taught:
+    with instilled_one(model, prompts[1], Recipe(5, 0.5)) as taught:
         assert not kinds.option_logprobs(taught, prompts).cached
 
 
@@ -231,10 +236,37 @@ def test_a_taught_causal_model_says_so_to_every_scorer():
     model = filler("Llama")
     prompt = asked_of(model)[0]
     own = tree.distributions(model, [[prompt.context]], lambda rows, _: rows[0])
-    with instill.instilled(model, prompt, Recipe(3, RATE)) as taught:
+    with instilled_one(model, prompt, Recipe(3, RATE)) as taught:
         after = tree.distributions(taught, [[prompt.context]], lambda rows, _: rows[0])
     wanted = by_hand(model, prompt, 3, RATE)
     assert np.allclose(after[0], wanted, atol=1e-3) and not np.allclose(own, after, atol=1e-3)
+
+
+def test_what_was_taught_together_is_kept(model, monkeypatch):
+    prompts = asked_of(model)
+    asked = [
+        Instilled(p, dataclasses.replace(p, context=f"{p.context} {p.context}"), "explicit")
+        for p in prompts
+    ]
+    recipe = Recipe(2, RATE)
+    first = instill.shifts_all(model, prompts[:1], asked, recipe, seed=0)
+    with instill.instilled_all(model, prompts[:1], recipe, seed=0) as taught:
+        wanted = blanks.shifts(taught, asked, use_cache=False)
+    assert np.allclose(first["kl"], wanted["kl"]) and np.allclose(first["rank"], wanted["rank"])
+    assert not np.allclose(
+        first["surprisal"], blanks.shifts(model, asked, use_cache=False)["surprisal"]
+    )
+    other = instill.shifts_all(model, prompts[:1], asked, recipe, seed=1)
+    more = instill.shifts_all(model, prompts[:1], asked, Recipe(3, RATE), seed=0)
+    assert not np.allclose(more["kl"], first["kl"]) and np.allclose(
+        other["kl"], first["kl"]
+    )  # one fact
+    monkeypatch.setattr(
+        instill, "instilled_all", lambda *_, **__: pytest.fail("it was taught again")
+    )
+    pd.testing.assert_frame_equal(
+        instill.shifts_all(model, prompts[:1], asked, recipe, seed=0), first
+    )
 
 
 def test_many_facts_are_taught_together_in_an_order_of_their_own(model):
@@ -246,7 +278,3 @@ def test_many_facts_are_taught_together_in_an_order_of_their_own(model):
             found.append((taught.digest, digest(taught.network)))
         assert digest(model.network) == before
     assert found[0] == found[1] and found[0][0] != found[2][0] and found[0][1] != found[2][1]
-    with instill.instilled_all(model, prompts[:1], Recipe(2, RATE), seed=0) as taught:
-        alone = digest(taught.network)
-    with instill.instilled(model, prompts[0], Recipe(2, RATE)) as taught:
-        assert digest(taught.network) == alone  # of one fact both are the same

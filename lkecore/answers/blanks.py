@@ -22,7 +22,7 @@ from lkecore.tasks import instill
 Questions = Mapping[tuple, Sequence[Instilled]]
 BY = ("estimator", "instillation", "relation")
 READ_BY = ("reader", *BY)
-TEXTS = ["subject", "object", "context", "told"]
+TEXTS = [name for name in blanks.TEXTS if name != "fact"]
 PART = 1e-3  # of a number: four digits of it ship
 TAUGHT = ["steps", "entropy", "entropy_after", "kl", "rank_after", "first_after"]
 CHECKED = {"logprob_before": "surprisal", "logprob_after": "surprisal_after"}  # minus these

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from lkecore import facts, intervals
+from lkecore import facts, intervals, papers
 from lkecore.answers import again, door, longer, rich, shipped
 from lkecore.answers.kept import collect, keep
 from lkecore.answers.tables import groups_of
@@ -104,14 +104,14 @@ def ask_groups(
     ``samples`` are of :func:`samples_of`; ``words`` names a template. ``recipe`` says how: its steps are
     passes over all that is taught of a relation. Of the facts that have a rank above ``BADLY`` and an
     object whose first token is that of no other option, ``n_groups`` groups are drawn by ``seed``, or as
-    many as there are. A row for each fact, before and after: ``KEY``, ``fact``, ``group``, ``level`` (0:
-    taught with all words, 4: not at all), ``when`` (before or after), and ``KEPT``, as in
-    :func:`lkecore.scores.blanks.shifts` behind the fact. ``dtype``, ``page``, ``results``, ``notebook``
-    and ``n_again`` (relations) as in :func:`lkecore.answers.door.ask`.
+    many as there are; a relation without any is not taught, and has no row. A row for each fact, before and
+    after: ``KEY``, ``fact``, ``group``, ``level`` (0: taught with all words, 4: not at all), ``when`` (before
+    or after), and ``KEPT``, as in :func:`lkecore.scores.blanks.shifts` behind the fact. ``dtype``, ``page``,
+    ``results``, ``notebook`` and ``n_again`` (relations) as in :func:`lkecore.answers.door.ask`.
 
     Raises :class:`BadInput` for a template without enough words, as
     :func:`lkecore.prompts.shortened.shortened` says, for a model with which nothing can be taught, and
-    where a relation has no group, before it is taught.
+    where no relation of a model has a group, before it is taught.
     """
     if page:
         return longer.on_page(collect(file), file, results, notebook)
@@ -136,13 +136,21 @@ def ask_groups(
         raise BadInput(
             f"n_groups {n_groups}: a model needs two groups or more, in all its relations"
         )
-    how = {"words": words, "recipe": recipe, "n_groups": n_groups, "seed": seed}
+    how = {"words": words, "recipe": recipe, "seed": seed}
 
     def read(some: Mapping[tuple, Any]) -> pd.DataFrame:
-        # Of all, before the first is taught: what is wrong with one must not cost the lessons of others.
-        for key in some:
-            _places(lms[key[0]], drawn[key].relation.name, whole[key], n_groups, seed)
-        parts = {key: _one(lms[key[0]], drawn[key], whole[key], **how) for key in some}
+        # Of all, before the first is taught.
+        at = {key: _places(lms[key[0]], whole[key], n_groups, seed) for key in some}
+        if lost := sorted({key[0] for key in some} - {key[0] for key in some if len(at[key][1])}):
+            raise BadInput(
+                f"model {lost[0]}: no relation has {SIZE} facts, the size of a group, with a rank above "
+                f"{BADLY} and an object of its own first token"
+            )
+        parts = {
+            key: _one(lms[key[0]], drawn[key], whole[key], *at[key], **how)
+            for key in some
+            if len(at[key][1])
+        }
         return pd.concat(parts, names=KEY).reset_index(KEY).reset_index(drop=True)
 
     units = {key: [[each.told.context for each in some]] for key, some in whole.items()}
@@ -169,14 +177,14 @@ def _one(
     lm: Model,
     drawn: Drawn,
     whole: Sequence[Instilled],
+    before: pd.DataFrame,
+    places: np.ndarray,
     *,
     words: str,
     recipe: instill.Recipe,
-    n_groups: int,
     seed: int,
 ) -> pd.DataFrame:
-    """The rows of one relation."""
-    before, places = _places(lm, drawn.relation.name, whole, n_groups, seed)
+    """The rows of one relation; the last two are of :func:`_places`."""
     n = len(places) // SIZE
     order = pd.DataFrame(
         {"place": places, "group": np.repeat(range(n), SIZE), "level": np.tile(range(SIZE), n)}
@@ -188,8 +196,7 @@ def _one(
         text = shortened(full, share) + "." * (lm.kind != "causal")
         lessons += template(text, [drawn.facts[i] for i in own], [drawn.options[i] for i in own])
     some = [whole[i] for i in places]
-    with instill.instilled_all(lm, lessons, recipe, seed=seed) as taught:
-        after = blanks.shifts(taught, some, use_cache=False)
+    after = instill.shifts_all(lm, lessons, some, recipe, seed=seed)
     sides = {"before": before.iloc[places], "after": after}
     parts = [
         order.drop(columns="place").assign(
@@ -201,24 +208,15 @@ def _one(
 
 
 def _places(
-    lm: Model, relation: str, whole: Sequence[Instilled], n_groups: int, seed: int
+    lm: Model, whole: Sequence[Instilled], n_groups: int, seed: int
 ) -> tuple[pd.DataFrame, np.ndarray]:
-    """(what a model says before it is taught, the places of the facts of its groups, one after the other).
-
-    Raises :class:`BadInput` where there is not one group.
-    """
+    """(what a model says before it is taught, the places of the facts of its groups, one after the other)."""
     before = blanks.shifts(lm, whole)
     badly = (
         before["rank"].gt(BADLY) & ~before["shared"].astype(bool) & ~before["merged"].astype(bool)
     )
     places = np.random.default_rng(seed).permutation(np.flatnonzero(badly))
-    n = min(n_groups, len(places) // SIZE)
-    if not n:
-        raise BadInput(
-            f"relation {relation}: {len(places)} of {len(before)} facts have a rank above {BADLY} and an "
-            f"object of its own first token; a group needs {SIZE}"
-        )
-    return before, places[: n * SIZE]
+    return before, places[: min(n_groups, len(places) // SIZE) * SIZE]
 
 
 def _of_relations(
@@ -292,7 +290,7 @@ def orders(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
             row = (*key, metric, len(each.right), means[0], float(each.tied.mean()), means[1], gap)
             found.append(row)
     columns = ["model", "when", "metric", "groups", "right", "tied", "half", "KL minus it"]
-    return pd.DataFrame(found, columns=columns).join(_published(), on="metric")
+    return pd.DataFrame(found, columns=columns).join(published(), on="metric")
 
 
 def tables_of(part: pd.DataFrame) -> dict[str, np.ndarray]:
@@ -305,9 +303,8 @@ def tables_of(part: pd.DataFrame) -> dict[str, np.ndarray]:
     }
 
 
-def _published() -> pd.DataFrame:
-    from lkecore import papers
-
+def published() -> pd.DataFrame:
+    """The paper's Table 1: the share of pairs that a metric orders rightly, by our names of the metrics."""
     table = papers.table("pez_table1_metric_accuracy")
     wide = table.pivot(index="metric", columns="model", values="accuracy_pct") / 100
     return wide.rename(index=PAPER).rename_axis(columns=None)

@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from lkecore import intervals, papers
+from lkecore import intervals
 from lkecore.answers import door, lab, rich, shipped
 from lkecore.answers.blanks import at_blanks
+from lkecore.answers.groups import published
 from lkecore.answers.lab import OFTEN
 from lkecore.answers.tables import groups_of
 from lkecore.facts.drawn import Sample
@@ -193,7 +194,7 @@ def aurocs(known: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     frame = frame.reindex(columns=list(SETS)).dropna(how="all").reset_index()
     frame = frame.merge(gaps(known, seed=seed), on=["model", "metric"], how="left")
     whole = frame.astype(object).where(frame.notna(), None)
-    return whole.join(_published(), on="metric")
+    return whole.join(published(), on="metric")
 
 
 def auroc(part: pd.DataFrame, metric: str, seed: int) -> Interval | None:
@@ -219,14 +220,6 @@ def gaps(
             first, other = ((part[m], part[f"{m}_control"]) for m in (MAIN, metric))
             rows.append((model, metric, intervals.auroc_over_pairs(*first, minus=other, seed=seed)))
     return pd.DataFrame(rows, columns=["model", "metric", "KL minus it"])
-
-
-def _published() -> pd.DataFrame:
-    """Table 1 of the paper: the share of pairs that a metric orders rightly, by our names of the metrics."""
-    table = papers.table("pez_table1_metric_accuracy")
-    wide = table.pivot(index="metric", columns="model", values="accuracy_pct") / 100
-    names = {"ranking": "rank", "entropy": "change of entropy", "kl_divergence": "KL"}
-    return wide.rename(index=names).rename_axis(columns=None)
 
 
 def by_level(known: pd.DataFrame, *, seed: int) -> pd.DataFrame:

@@ -150,13 +150,12 @@ def _walk(
         add(model, prompts, expected)
         return instill.nothing_learned(prompts, list(at) or [recipe.steps])
 
-    @contextlib.contextmanager
-    def taught_all(model: Any, prompts: Any, recipe: Any, **_: Any) -> Any:
+    def taught_all(model: Any, prompts: Any, asked: Any, recipe: Any, **_: Any) -> Any:
         def expected(lm: Any, some: Any) -> tuple[int, int]:
             return instill.expected_tokens(lm, some, recipe, -1), 0  # steps alone
 
         add(model, prompts, expected)
-        yield model
+        return at_blanks(model, asked)
 
     cells = runs.read_notebook(each.notebook).cells
     before = itertools.takewhile(lambda cell: not cell.source.startswith(BEHIND), cells)
@@ -166,7 +165,7 @@ def _walk(
     scored, door.scored = door.scored, through_the_door
     shifting, blanks.shifts = blanks.shifts, at_blanks
     teaching, instill.shifts = instill.shifts, taught
-    drilling, instill.instilled_all = instill.instilled_all, taught_all
+    drilling, instill.shifts_all = instill.shifts_all, taught_all
     opening, door.opened = door.opened, lambda name, dtype: open_here(name, dtype=dtype)
     # What is asked again is counted, and cannot agree: all scores are equal here.
     comparing, again.compare = again.compare, lambda *_, **__: None
@@ -187,7 +186,7 @@ def _walk(
         tree.option_logprobs, models.Model.network = scorer, network
         models.open_model, door.scored, door.opened = opened, scored, opening
         again.compare, blanks.shifts, instill.shifts = comparing, shifting, teaching
-        instill.instilled_all = drilling
+        instill.shifts_all = drilling
     total, saved = sum(n for n, _ in counts), sum(n for _, n in counts)
     return total, saved, "; ".join(remarks)
 

@@ -29,6 +29,7 @@ from lkecore.scores import masked, seq2seq, store, tree
 NUMBERS = (
     "entropy", "entropy_after", "kl", "kl_back", "rank", "rank_after", "surprisal", "surprisal_after",
 )  # fmt: skip
+TEXTS = ("fact", "subject", "object", "context", "told")
 OBJECTS = ("n_tokens", "merged", "shared")
 TOP = ("token_{}", "logprob_{}", "token_after_{}", "logprob_after_{}")
 

@@ -24,24 +24,13 @@ import pandas as pd
 from lkecore import progress
 from lkecore.errors import BadInput
 from lkecore.models.model import Model
+from lkecore.prompts.instilled import Instilled
 from lkecore.prompts.prompt import Prompt
 from lkecore.scores import blanks, chunks, store
 from lkecore.scores.passes import tensor
 from lkecore.storage import program_of
 
 OPTIMIZERS = ("sgd", "adamw")
-
-
-class _Gone:
-    """The network of a model whose lesson has been taken back."""
-
-    def __call__(self, *args: object, **kwargs: object) -> Any:
-        raise RuntimeError("the lesson has been taken back; this model cannot be asked any more")
-
-    def __getattr__(self, name: str) -> Any:
-        return self()
-
-
 # What is read of P and Q. "first": the likeliest token of Q.
 NUMBERS = (*blanks.NUMBERS, "first_after")
 EVERY = ["steps", *NUMBERS]
@@ -79,6 +68,16 @@ def check(model: Model, recipe: Recipe) -> None:
         raise BadInput(f"model {model.name} is spread over devices; teach it on one")
 
 
+class _Gone:
+    """The network of a model whose lesson has been taken back."""
+
+    def __call__(self, *args: object, **kwargs: object) -> Any:
+        raise RuntimeError("the lesson has been taken back; this model cannot be asked any more")
+
+    def __getattr__(self, name: str) -> Any:
+        return self()
+
+
 @contextmanager
 def changed(model: Model, what: str) -> Iterator[Model]:
     """The model under another digest, whose weights may be changed; in the end they are what they were.
@@ -109,27 +108,14 @@ def changed(model: Model, what: str) -> Iterator[Model]:
 
 
 @contextmanager
-def instilled(model: Model, prompt: Prompt, recipe: Recipe) -> Iterator[Model]:
-    """A model that has been taught the gold option of a question; its weights are given back afterwards.
-
-    Raises :class:`BadInput` as :func:`check` and the scorer do, and for a loss that is no number.
-    """
-    check(model, recipe)
-    [encoded] = _encoded(model, [prompt])
-    with changed(model, _lesson(prompt, recipe)) as taught:
-        lesson = _teach(taught, encoded, recipe)
-        for _ in range(recipe.steps):
-            next(lesson)
-        yield taught
-
-
-@contextmanager
 def instilled_all(
     model: Model, prompts: Sequence[Prompt], recipe: Recipe, *, seed: int
 ) -> Iterator[Model]:
-    """A model that has been taught many questions together, one step a question; as :func:`instilled`.
+    """A model that has been taught the gold options of questions together; weights are given back.
 
-    The recipe's steps are passes over all of them, each in an order drawn by ``seed``; the optimizer is one.
+    One step a question. The recipe's steps are passes over all of them, each in an order drawn by ``seed``;
+    the optimizer is one. Raises :class:`BadInput` as :func:`check` and the scorer do, and for a loss that is
+    no number.
     """
     check(model, recipe)
     encoded = _encoded(model, prompts)
@@ -144,6 +130,35 @@ def instilled_all(
         entry = {"tokens_forwarded": tokens, "from_cache": False, "memory_gb": None}
         progress.record(model=model.name, **entry)
         yield taught
+
+
+def shifts_all(
+    model: Model,
+    prompts: Sequence[Prompt],
+    asked: Sequence[Instilled],
+    recipe: Recipe,
+    *,
+    seed: int,
+) -> pd.DataFrame:
+    """What a model says at the blanks of some questions after it has been taught others together.
+
+    ``prompts`` are taught, as in :func:`instilled_all`; a row for each of ``asked``, as
+    :func:`lkecore.scores.blanks.shifts` gives it. What is computed is kept. Raises :class:`BadInput` as
+    these two.
+    """
+    texts = [[e.asked.context, e.told.context, e.asked.after, e.asked.options] for e in asked]
+    lessons = [_lesson(prompt, recipe) for prompt in prompts]
+    of = ["taught together", model.kind, seed, lessons, texts, program_of(Path(__file__))]
+    key, numbers = store.chunk_key(model, "blanks", of), list(blanks.NUMBERS)
+    kept = store.read(key, numbers)
+    if kept is not None:
+        entry = {"facts": len(asked), "tokens_forwarded": 0, "memory_gb": None}
+        progress.record(model=model.name, **entry, from_cache=True)
+        return blanks.tidy(asked, kept.to_numpy(dtype=np.float64), 0)
+    with instilled_all(model, prompts, recipe, seed=seed) as taught:
+        found = blanks.shifts(taught, asked, use_cache=False)
+    store.write(key, found[numbers])
+    return found[[*blanks.TEXTS, *numbers]]
 
 
 def shifts(

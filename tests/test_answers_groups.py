@@ -221,7 +221,7 @@ def test_real_facts_are_taught_to_any_model_and_judged_by_the_papers_claims(monk
     assert set(claimed) == {
         f"PZ-groups-{n}" for n in ("finds", "rank", "entropy", "surprisal", "before")
     }
-    judged = lab.judge(claimed, estimator="template-2", paper="PZ")
+    judged = lab.judge(claimed, estimator="template-2")
     assert judged["of"].eq("toy").all()
     assert "pairs of toy in" in groups_said.sentences(groups.orders(rows, seed=0))["orders"]
 

@@ -330,9 +330,16 @@ def by_level(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
 
 
 def beside(ours: pd.DataFrame, profiles: Sequence[str], notebook: str) -> pd.DataFrame:
-    """The rows of this run, and below them those of other models of longer runs that ship."""
+    """The rows of this run, and below them those of other models of longer runs that ship.
+
+    Models that are not of the lab are called by their profile there: ``smollm2 on entropy_trex``.
+    """
     parts = [ours]
     for name in profiles:
         frame, _ = shipped.read(name, notebook)
-        parts.append(frame[~frame["model"].isin(ours["model"].unique())])
+        frame = frame[
+            ~frame["model"].isin(ours["model"].unique()) | ~frame["model"].map(lab.is_name)
+        ]
+        called = [m if lab.is_name(m) else shipped.called(m, name) for m in frame["model"]]
+        parts.append(frame.assign(model=called))
     return pd.concat(parts, ignore_index=True)

@@ -56,7 +56,10 @@ def sentences(table: pd.DataFrame) -> dict[str, str]:
     ``table`` is of :func:`lkecore.answers.groups.orders`.
     """
     models = table["model"].unique()
-    best = reference(models) if all(map(lab.is_name, models)) else models[0]
+    real = [name for name in models if not lab.is_name(name)]
+    ours = [name for name in models if lab.is_name(name)]
+    best = reference(ours) if ours else real[0]
+    others = "".join(f" {_of_real(table, name)}" for name in real if name != best)
     of = table[table["model"] == best].set_index(["when", "metric"])
     half = of.loc["after", "half"].map(lambda each: each.text())
     kl, rank = (of.loc[("after", name)] for name in (MAIN, "rank"))
@@ -66,6 +69,16 @@ def sentences(table: pd.DataFrame) -> dict[str, str]:
         f"{half['rank']}. If ties count as wrong, as we read the paper, the rank has "
         f"{rank['right'].text()}, and KL {kl['right'].text()}.",
         "others": f"Surprisal, for which nothing has to be told, has {half['surprisal']}; KL minus that "
-        f"is {of.loc[('after', 'surprisal'), 'KL minus it'].text()}.",
+        f"is {of.loc[('after', 'surprisal'), 'KL minus it'].text()}.{others}",
         "before": f"Before the lessons KL had {of.loc[('before', MAIN), 'half'].text()}.",
     }
+
+
+def _of_real(table: pd.DataFrame, model: str) -> str:
+    """What came out for a model that was taught real facts, in a sentence."""
+    of = table[table["model"] == model].set_index(["when", "metric"])
+    half = of.loc["after", "half"].map(lambda each: each.text())
+    return (
+        f"Of {model} KL orders {half[MAIN]}, the change of entropy {half['change of entropy']}, the rank "
+        f"{half['rank']} and surprisal {half['surprisal']}."
+    )

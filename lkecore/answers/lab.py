@@ -328,7 +328,6 @@ def judge(
     marks: Mapping[str, str] | None = None,
     *,
     estimator: str = "iclke-space",
-    paper: str = "LAB",
 ) -> pd.DataFrame:
     """The verdicts on claims of the lab, or of a paper, in this run: :mod:`lkecore.answers.verdicts`.
 
@@ -341,7 +340,7 @@ def judge(
         for key, intervals in claimed.items()
     }
     said = {(key, *of): mark for key, mark in (marks or {}).items() for of in tested.get(key, {})}
-    judged = of_claims(tested, marks=said, estimator=estimator, as_paper=True, paper=paper)
+    judged = of_claims(tested, marks=said, estimator=estimator, as_paper=True, paper="")
     found = [tested[row.id][row.source, row.models] for row in judged.itertuples()]
     judged["ours"] = [said_of(*each) for each in zip(judged["id"], found, strict=True)]
     keep(papers.verdicts(judged.assign(estimator=estimator, as_paper=True)), "verdicts.csv")

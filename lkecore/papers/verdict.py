@@ -26,7 +26,7 @@ OVER_ALONE = re.compile(
 
 
 def claims(paper: str = "IC") -> pd.DataFrame:
-    """The claims of a paper that the book tests, one a row, in the order of the chapter.
+    """The claims of a paper that the book tests ("": of all), one a row, in the order of the chapter.
 
     Columns: id, paper, section (in the paper), claim (in our words), statistic (what the interval
     is of), direction ("greater", "less" or "equal"), least_effect and its unit (what
@@ -48,6 +48,8 @@ def claims(paper: str = "IC") -> pd.DataFrame:
         f"within {least:g} of 0" if direction == "equal" else f"{direction} than {least:g}"
         for direction, least in zip(every["direction"], every["least_effect"], strict=True)
     ]
+    if not paper:
+        return every
     if paper not in set(every["paper"]):
         raise ValueError(
             f"no claims of paper {paper!r}; there are claims of {sorted(set(every['paper']))}"

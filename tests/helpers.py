@@ -473,3 +473,22 @@ def answered(cells: dict[tuple, str], names=("model", "relation"), **more):
             if mark != "-":
                 rows.append({**known, "fact": f"{known['relation']}-{i}", "correct": mark == "1"})
     return pd.DataFrame(rows).assign(**more)
+
+
+def page(name: str, **given) -> dict:
+    """The names of a notebook after its cells, executed here; its parameters with what is given."""
+    import copy
+
+    import matplotlib
+
+    from lkecore.runs import read_notebook
+
+    matplotlib.use("Agg")
+    path = Path(__file__).resolve().parent.parent / "notebooks" / f"{name}.py"
+    names: dict = {"__name__": "__main__"}
+    for cell in read_notebook(path).cells:
+        if cell.cell_type == "code":
+            exec(compile(cell.source, path.name, "exec"), names)
+            if "parameters" in cell.metadata.get("tags", []):
+                names |= copy.deepcopy(given)
+    return names

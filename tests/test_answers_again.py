@@ -390,28 +390,13 @@ def test_answers_that_say_something_else_are_found_row_by_row():
 
 
 def page(**given) -> dict:
-    """The names of page 10 after its cells, executed here; its parameters with what is given."""
-    import copy
-    from pathlib import Path
-
-    from lkecore.runs import read_notebook
-
-    notebook = Path(__file__).resolve().parent.parent / "notebooks" / "10_iclke_relations.py"
-    names: dict = {"__name__": "__main__"}
-    for cell in read_notebook(notebook).cells:
-        if cell.cell_type == "code":
-            exec(compile(cell.source, notebook.name, "exec"), names)
-            if "parameters" in cell.metadata.get("tags", []):
-                names |= copy.deepcopy(given)
-    return names
+    """The names of page 10 after its cells."""
+    return helpers.page("10_iclke_relations", **given)
 
 
 def test_a_page_that_results_carry_says_the_same_and_stops_when_one_of_them_is_changed(
     tmp_path, monkeypatch
 ):
-    import matplotlib
-
-    matplotlib.use("Agg")
     few = {"models": ["toy"], "relations": ["capital", "film_year", "official_language"]}
     few |= {"n_shots": 4, "n_options": 6, "n_facts": 5, "n_choice": 2, "n_redraw_facts": 3}
     monkeypatch.setenv("LKE_RUN", str(tmp_path / "long-run"))

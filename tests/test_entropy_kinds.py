@@ -1,16 +1,11 @@
 """The chapter on entropy and KL by the paper's own kinds of model: each page, from saved folders."""
 
-import copy
 import json
-from pathlib import Path
 
 import helpers
 import numpy as np
 import pytest
 
-from lkecore.runs import read_notebook
-
-TOP = Path(__file__).resolve().parent.parent
 KINDS = ("BERT", "T5")
 MOST = {"BERT": {"max_position_embeddings": 256}, "T5": {}}
 SOME = {"relations": ["capital", "currency", "official_language"]}
@@ -28,23 +23,8 @@ def folders(tmp_path_factory):
     return found
 
 
-def page(name: str, **given) -> dict:
-    """The names of a page after its cells, executed here; its parameters with what is given."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    path = TOP / "notebooks" / f"{name}.py"
-    names: dict = {"__name__": "__main__"}
-    for cell in read_notebook(path).cells:
-        if cell.cell_type == "code":
-            exec(compile(cell.source, path.name, "exec"), names)
-            if "parameters" in cell.metadata.get("tags", []):
-                names |= copy.deepcopy(given)
-    return names
-
-
 def test_blanks_that_are_seen_are_closed_and_asked_in_two_wordings(folders):
-    found = page("20_entropy_rank", models=folders, n_facts=5, **SOME)
+    found = helpers.page("20_entropy_rank", models=folders, n_facts=5, **SOME)
     assert set(found["questions"]) >= {("masked", "template-1", "explicit", "capital")}
     asked = {key[0]: some[0].asked for key, some in found["questions"].items()}
     assert asked["masked"].after == asked["seq2seq"].after == "."
@@ -54,7 +34,7 @@ def test_blanks_that_are_seen_are_closed_and_asked_in_two_wordings(folders):
 
 def test_facts_are_told_and_taught_and_judged_by_kind(folders):
     given = {"n_facts": 5, "n_taught": 2, "rate": 0.05, "steps": 1, "at": [1]}
-    found = page("23_entropy_kinds", models=folders, **given, **SOME)
+    found = helpers.page("23_entropy_kinds", models=folders, **given, **SOME)
     assert found["both"].groupby("model").size().to_dict() == dict.fromkeys(folders, 6)
     assert not found["both"]["lost"].any() and (found["both"]["taught_kl"] > 0).all()
     assert set(found["failed"]["kind"]) == {"location", "language", "other"}
@@ -85,7 +65,7 @@ def test_less_and_less_is_taught_of_real_facts_with_templates_of_a_file(folders,
     table.write_text("\n".join(rows), encoding="utf-8")
     given = {"fact_set": str(tmp_path / "set"), "templates": str(table), "relations": ["P1", "P2"]}
     given |= {"n_facts": 30, "n_groups": 2, "passes": 1, "rate": 0.05}
-    found = page("21_entropy_accuracy", models=folders, **given)
+    found = helpers.page("21_entropy_accuracy", models=folders, **given)
     assert found["left_out"].keys() == {"P2"} and "has 1 words" in found["left_out"]["P2"]
     assert set(found["ours"]["model"]) == set(folders) and len(found["ours"]) == 2 * 2 * 2 * 5
     judged = found["judged"]

@@ -12,7 +12,7 @@ from lkecore import intervals
 from lkecore.answers import shipped, taught
 from lkecore.answers.blanks import READ_BY, TAUGHT, ask_blanks, ask_taught
 from lkecore.answers.failing import places_among
-from lkecore.answers.moved import correlation
+from lkecore.answers.moved import correlation, places_within
 from lkecore.answers.tables import groups_of
 from lkecore.errors import BadInput
 from lkecore.facts.drawn import Sample
@@ -125,12 +125,8 @@ def within_relations(rows: pd.DataFrame, *, seed: int) -> Interval:
     Spearman's, with places counted inside each relation: that one relation has larger values of both than
     another then counts for nothing. Relations with one fact have no order.
     """
-    each = rows.groupby("relation")[["told_kl", "taught_kl"]]
-    places = each.rank()
-    places -= places.groupby(rows["relation"]).transform("mean")
-    return intervals.statistic_over_facts(
-        places.to_numpy().T, correlation, seed=seed, vectorized=True
-    )
+    places = places_within(rows[["told_kl", "taught_kl"]], rows["relation"])
+    return intervals.statistic_over_facts(places, correlation, seed=seed, vectorized=True)
 
 
 def claimed(rows: pd.DataFrame, *, seed: int) -> dict[str, dict[tuple[str, str], Interval]]:

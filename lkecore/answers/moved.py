@@ -285,6 +285,16 @@ def rank_correlation(pairs: NDArray[np.float64]) -> NDArray[np.float64]:
     return correlation(rankdata(pairs, axis=-1))
 
 
+def places_within(values: pd.DataFrame, relation: pd.Series | pd.Index) -> NDArray[np.float64]:
+    """The place of each fact in its relation, less their mean there: (column of ``values``, fact).
+
+    What relations have in common then counts for nothing; one with a single fact has no order.
+    """
+    places = values.groupby(relation).rank()
+    places -= places.groupby(relation).transform("mean")
+    return places.to_numpy(dtype=float).T
+
+
 def correlation(pairs: NDArray[np.float64]) -> NDArray[np.float64]:
     """Pearson's correlation of two rows, likewise; 0 where a row has one value alone."""
     centred = pairs - pairs.mean(axis=-1, keepdims=True)

@@ -7,7 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from lkecore import intervals
-from lkecore.answers.moved import correlation, rank_correlation
+from lkecore.answers.moved import correlation, places_within, rank_correlation
 from lkecore.answers.tables import groups_of
 from lkecore.errors import BadInput
 from lkecore.intervals import Interval
@@ -66,9 +66,7 @@ def between(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
 def _places(rows: pd.DataFrame, metric: str) -> NDArray[np.float64]:
     """The place of each fact in its relation by a metric, less their mean: (wording, fact)."""
     wide = rows.pivot(index=["relation", "fact"], columns="wording", values=metric).dropna()
-    places = wide.groupby("relation").rank()
-    places -= places.groupby("relation").transform("mean")
-    return places.to_numpy(dtype=float).T
+    return places_within(wide, wide.index.get_level_values("relation"))
 
 
 def _sides(rows: pd.DataFrame) -> dict[str, NDArray[np.float64]]:

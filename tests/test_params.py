@@ -20,7 +20,7 @@ def own_facts(tmp_path, monkeypatch):
     """Fact sets that the project may not hold, in the folder for one's own: here one of each relation."""
     of_table_5 = [31, 36, 37, 103, 136, 138, 176, 178, 264, 364, 413, 449]
     named = {f"kamel/P{number}" for number in of_table_5}
-    for profile in ("trex", "entropy_trex"):
+    for profile in ("trex", "entropy_trex", "groups_trex"):
         [row] = yaml.safe_load((TOP / "params" / f"{profile}.yaml").read_text())["runs"]
         named |= {f"trex/{name}" for name in row["parameters"]["relations"]}
     for name in sorted(named):

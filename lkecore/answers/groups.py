@@ -22,7 +22,7 @@ from lkecore.metrics.pairwise import pairwise
 from lkecore.models import lab, weights
 from lkecore.models.model import Model
 from lkecore.prompts.given import with_templates_of
-from lkecore.prompts.instilled import Instilled, instilled_of_sample
+from lkecore.prompts.instilled import Instilled, full, instilled_of_sample
 from lkecore.prompts.prompt import Prompt, template, templates_of
 from lkecore.prompts.shortened import LEVELS, shortened
 from lkecore.scores import blanks
@@ -189,11 +189,12 @@ def _one(
     order = pd.DataFrame(
         {"place": places, "group": np.repeat(range(n), SIZE), "level": np.tile(range(SIZE), n)}
     )
-    full = templates_of(drawn.relation)[words]
+    all_words = templates_of(drawn.relation)[words]
     lessons: list[Prompt] = []
     for level, share in enumerate(LEVELS):
         own = order.loc[order["level"] == level, "place"]
-        text = shortened(full, share) + "." * (lm.kind != "causal")
+        text = shortened(all_words, share)
+        text = full(text) if lm.kind != "causal" else text
         lessons += template(text, [drawn.facts[i] for i in own], [drawn.options[i] for i in own])
     some = [whole[i] for i in places]
     after = instill.shifts_all(lm, lessons, some, recipe, seed=seed)

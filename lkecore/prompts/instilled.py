@@ -65,7 +65,7 @@ def instilled(
         raise BadInput(
             f"instillation {instillation!r} must be one of {', '.join(map(repr, INSTILLATIONS))}"
         )
-    said = _full(words)
+    said = full(words)
     asked = template(said if closed else words, facts, options)
     rng = np.random.default_rng(seed)
     found = []
@@ -82,7 +82,8 @@ def instilled(
     return found
 
 
-def _full(words: str) -> str:
+def full(words: str) -> str:
+    """A template with a full stop at its end, if it has none."""
     return words if words.endswith(ENDS) else f"{words}."
 
 

@@ -139,8 +139,8 @@ def questions(
             look = {"pair_separator": inside, "shot_separator": between}
             made = prompts.many_shot(d.shots, d.facts, d.options, **look)
             found[fact_set, relation, FORMAT, inside, between, ""] = made
-        own = world.is_spec(fact_set)
-        for name in prompts.TEMPLATES if own else prompts.HUMAN + prompts.MINED:
+        own = list(prompts.TEMPLATES)[: len(d.relation.templates)]
+        for name in own if world.is_spec(fact_set) else prompts.HUMAN + prompts.MINED:
             for part, way in ((WORDS, f"iclke-{name}"), (ALONE, name)):
                 made = prompts.asking(way, d.relation, d.shots, d.facts, d.options)
                 found[fact_set, relation, part, "", "", name] = made
@@ -166,7 +166,7 @@ def kinds_of_templates() -> dict[str, str]:
     """{template: kind}: who wrote it, or for a relation of the lab whether its text has it."""
     kinds = dict.fromkeys(prompts.HUMAN, "written by people")
     kinds |= dict.fromkeys(prompts.MINED, "mined from text")
-    own = list(prompts.TEMPLATES)
+    own = list(prompts.TEMPLATES)[: world.TEMPLATES]
     return kinds | {n: "in the text" if n in own[: world.SEEN] else "held out" for n in own}
 
 

@@ -5,6 +5,7 @@ An interval answers one question, and each function says which:
     proportion            other facts of this kind; counts of right answers in one relation
     mean_over_facts       other facts of these very relations
     mean_over_relations   other relations too
+    difference_over_relations   the same, for relations of two kinds
     std_over_relations    the same, for how much relations differ
     ratio_over_relations  the same, for the ratio of two means, a share of a share
     correlation_over_relations   the same, for whether models do well in the same relations
@@ -34,6 +35,7 @@ from lkecore.intervals.paired import (
 from lkecore.intervals.relations import (
     SHARE,
     correlation_over_relations,
+    difference_over_relations,
     mean_over_facts,
     mean_over_relations,
     paired_difference,
@@ -48,7 +50,7 @@ from lkecore.intervals.statistic import (
 
 __all__ = [
     "N_RESAMPLES", "SHARE", "Interval", "auroc_over_pairs", "correlation_over_relations",
-    "difference_of_proportions", "guess_p", "holm", "mcnemar", "mean_over_facts",
+    "difference_of_proportions", "difference_over_relations", "guess_p", "holm", "mcnemar", "mean_over_facts",
     "mean_over_relations", "minus", "paired_difference", "part_above_whole", "proportion",
     "rate_without_luck", "ratio_over_relations", "share_above_whole", "share_above_whole_over_relations",
     "share_known", "statistic_over_facts", "std_over_relations",

@@ -90,6 +90,31 @@ def mean_over_relations(
     return Interval(estimate, float(low), float(high), level, "Student's t over relations")
 
 
+def difference_over_relations(
+    a_groups: Sequence[ArrayLike], b_groups: Sequence[ArrayLike], *, level: float = 0.95
+) -> Interval:
+    """The mean of some relations minus that of others, with Welch's t interval over relations.
+
+    Question: what would it be with **other relations** of these two kinds? Each relation is one value, its
+    mean; unit and groups as in `mean_over_relations`. Weaknesses as there, and two or three relations of a
+    kind make it wide. ValueError for fewer than 2 relations of a kind, or as there.
+
+    >>> difference_over_relations([[1], [0.5]], [[0], [0.5]]).text()  # 0.5 +- 4.30 * sqrt(2) / 4
+    '0.50 [-1.02, 2.02]'
+    """
+    check_level(level)
+    means = [
+        np.array([group.mean() for group in _checked_groups(groups, least=2, least_facts=1)])
+        for groups in (a_groups, b_groups)
+    ]
+    from scipy import stats  # as in `mean_over_relations`
+
+    found = stats.ttest_ind(*means, equal_var=False)
+    ends = found.confidence_interval(level)
+    estimate = float(means[0].mean() - means[1].mean())
+    return Interval(estimate, float(ends.low), float(ends.high), level, "Welch's t over relations")
+
+
 def std_over_relations(
     groups: Sequence[ArrayLike],
     *,

@@ -158,13 +158,15 @@ def auroc_over_pairs(
     *,
     seed: int,
     minus: tuple[ArrayLike, ArrayLike] | None = None,
+    of: ArrayLike | None = None,
     n_resamples: int = N_RESAMPLES,
     level: float = 0.95,
 ) -> Interval:
     """AUROC of told facts against their controls, with an interval over pairs.
 
     Question: what would the AUROC be with **other pairs** of a fact and its control? Pairs are drawn
-    again with replacement, a fact and its control together (percentile bootstrap).
+    again with replacement, a fact and its control together (percentile bootstrap). With ``of``, (pair,),
+    whose pair it is, such as its subject: with **other subjects**? All pairs of a subject are drawn together.
 
         AUROC = (1 / n**2) * sum over i and j of [told_i > control_j] + [told_i = control_j] / 2
 
@@ -173,7 +175,8 @@ def auroc_over_pairs(
     where the first one is larger. It is :func:`statistic_over_facts` of
     :func:`lkecore.metrics.planted.auroc`, drawn alike, but all resamples are one product of matrices.
     Weakness: the width is zero where every told fact lies above every control, which is no
-    certainty. ValueError for shapes that differ, fewer than 2 pairs, or a value that is not finite.
+    certainty. ValueError for shapes that differ, fewer than 2 pairs (or subjects), or a value that is not
+    finite.
 
     >>> auroc_over_pairs([0.9, 0.5], [0.5, 0.1], seed=0).estimate  # (1 + 1 + 0.5 + 1) / 4
     0.875
@@ -185,16 +188,22 @@ def auroc_over_pairs(
         if other.shape != above.shape:
             raise ValueError(f"{len(above)} pairs minus {len(other)}; both need the same pairs")
         above = above - other
-    n = len(above)
+    whose = (
+        np.arange(len(above)) if of is None else np.unique(np.asarray(of), return_inverse=True)[1]
+    )
+    if whose.shape != above.shape[:1] or (n := whose.max() + 1) < 2:
+        raise ValueError(f"{len(above)} pairs of {np.shape(of)}; each needs one, 2 or more in all")
     drawn = np.random.default_rng(seed).integers(n, size=(n_resamples, n))
     resampled = np.empty(n_resamples)
-    step = max(1, BLOCK // n)
+    step = max(1, BLOCK // len(above))
     for start in range(0, n_resamples, step):
         some = drawn[start : start + step]
         places = some + n * np.arange(len(some))[:, None]
-        times = np.bincount(places.ravel(), minlength=some.size).reshape(some.shape)
-        resampled[start : start + step] = ((times @ above) * times).sum(axis=1) / n**2
-    return percentile(float(above.mean()), resampled, level, "bootstrap over pairs")
+        times = np.bincount(places.ravel(), minlength=some.size).reshape(some.shape)[:, whose]
+        sums = ((times @ above) * times).sum(axis=1)
+        resampled[start : start + step] = sums / times.sum(axis=1) ** 2
+    method = "bootstrap over pairs" if of is None else "bootstrap over subjects"
+    return percentile(float(above.mean()), resampled, level, method)
 
 
 def _told_above(told: ArrayLike, control: ArrayLike) -> NDArray[np.float64]:

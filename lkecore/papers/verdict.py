@@ -18,7 +18,7 @@ from lkecore.papers.published import read_table, table
 from lkecore.storage import DATA
 
 # What an interval may be taken over, and facts with it.
-OVER = "relations", "facts", "draws", "pairs"
+OVER = "relations", "facts", "draws", "pairs", "subjects"
 WHOSE = "paper", "ours", "check"
 OVER_ALONE = re.compile(
     rf"over ({'|'.join(OVER)}) alone, not ({'|'.join(OVER)})"

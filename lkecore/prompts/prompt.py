@@ -24,7 +24,7 @@ SEPARATORS = {
     "iclke-colon": (": ", "\n"),
     "iclke-arrow": (" -> ", "\n"),
 }
-TEMPLATES = {f"template-{i + 1}": i for i in range(6)}
+TEMPLATES = {f"template-{i + 1}": i for i in range(25)}  # as many as a relation may have
 HUMAN, MINED = (tuple(f"{kind}-{i}" for i in (1, 2, 3)) for kind in ("hgp", "mmp"))
 ESTIMATORS = (  # what `asking` takes; a relation need not have all templates
     *SEPARATORS, *TEMPLATES, *HUMAN, *MINED,

@@ -1,0 +1,111 @@
+"""Found, said: claims and words of the page on how much of what a text told each way of asking finds."""
+
+import pandas as pd
+
+from lkecore import intervals
+from lkecore.answers import found
+from lkecore.answers.lab import reference
+from lkecore.answers.tables import by_relation
+from lkecore.intervals import Interval
+from lkecore.models import lab
+
+
+def claimed(known: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]]:
+    """The intervals of the claims of the page, {id of the claim: {of what: interval}}, of each world.
+
+    About the largest model that read the text of a world as it is, unless they name another. Claims for which
+    a world has too few facts are left out.
+    """
+    said: dict[str, dict[str, Interval | None]] = {}
+    for _, world in known.groupby("world", sort=False):
+        models = sorted(world["model"].unique(), key=lab.size)
+        whole = [name for name in models if not lab.parse(name).variant]
+        if whole:
+            mine = world[world["model"] == whole[-1]]
+            for key, interval in _of_model(mine, seed).items():
+                said.setdefault(key, {})[whole[-1]] = interval
+        if len(whole) > 1:
+            least, most = (
+                found.hits_of(found.often(world[world["model"] == m])).any(axis=1)
+                for m in (whole[0], whole[-1])
+            )
+            gap = intervals.paired_difference([most], [least], seed=seed)
+            said.setdefault("LAB-found-size", {})[f"{whole[-1]} minus {whole[0]}"] = gap
+        for twin in (name for name in models if lab.parse(name).variant == "unplanted"):
+            its = found.controlled(world[world["model"] == twin])
+            off = found.auroc(its[its["estimator"] == found.PAIRS], seed)
+            said.setdefault("LAB-found-twin", {})[twin] = off and intervals.minus(off, 0.5)
+    there = {key: {of: each for of, each in by.items() if each} for key, by in said.items()}
+    return {key: by for key, by in there.items() if by}
+
+
+def _of_model(mine: pd.DataFrame, seed: int) -> dict[str, Interval | None]:
+    rows = found.together(mine, seed=seed).set_index("facts")
+    hits = found.hits_of(found.often(mine))
+    best = hits[rows.loc["told often", "best"]]
+    more = (hits.any(axis=1).astype(float) - best).rename("more").reset_index()
+    own, far = (
+        mine.loc[mine["estimator"].eq(way) & mine["told"].eq(found.TIMES[2]), "correct"]
+        for way in (found.OWN, found.FAR)
+    )
+    [left] = found.untouched(mine, seed=seed)["auroc"]
+    gaps = found.gaps_of(found.in_sentences(mine))
+    told = {"LAB-found-sentence": intervals.mean_over_relations([-gap for gap in gaps])}
+    told |= _of_lists(found.by_pairs(mine, "list"), found.by_pairs(mine, "sentence"))
+    return told | {
+        "LAB-found-wording": intervals.paired_difference([own], [far], seed=seed)
+        if len(own) > 1
+        else None,
+        "LAB-found-several": found.several_minus_one(mine),
+        "LAB-found-missed": intervals.mean_over_facts([more["more"]], seed=seed),
+        "LAB-found-overlap": intervals.minus(rows.loc["told often", "chao"], 1.0),
+        "LAB-found-luck": rows.loc["never told", "chao"],
+        "LAB-found-trace": intervals.minus(left, 0.5) if left else None,
+    }
+
+
+def _of_lists(listed: pd.DataFrame, unlisted: pd.DataFrame) -> dict[str, Interval | None]:
+    """What pairs find of facts that lists tell, and of facts told in sentences, by their relations."""
+    means = [part.groupby("relation")["correct"].mean() for part in (listed, unlisted)]
+    gaps = [[gap] for gap in (means[0] - means[1]).dropna()]
+    often, never = (
+        by_relation(unlisted[unlisted["listed"] == name], "correct") for name in ("often", "never")
+    )
+    enough = len(often) > 1 and len(never) > 1
+    return {
+        "LAB-found-lists": intervals.mean_over_relations(gaps) if len(gaps) > 1 else None,
+        "LAB-found-listed": intervals.difference_over_relations(often, never) if enough else None,
+    }
+
+
+def sentences(known: pd.DataFrame, often: int, *, seed: int) -> dict[str, str]:
+    """What came out in one world, in words: ``best``, ``wording``, ``listed``, ``overlap``.
+
+    ``often`` as in :func:`lkecore.answers.found.beside_truth`.
+    """
+    model = reference(known["model"].unique())
+    mine = known[known["model"] == model]
+    rows = found.together(mine, seed=seed).set_index("facts")
+    told, untold = rows.loc["told often"], rows.loc["never told"]
+    in_lists, in_sentences = (
+        _text(found.by_pairs(mine, form)["correct"]) for form in ("list", "sentence")
+    )
+    by = found.transfer(mine)
+    by = by[by["told"] == found.TIMES[2]].set_index("wording")["accuracy"].map(Interval.text)
+    own, near, far = (by.get(name, "none") for name in found.WORDINGS)
+    return {
+        "best": f"Of the facts that its text told {often} times and more, {model} gives back "
+        f"{told['of_best'].text()} by the best single way of asking ({told['best']}), and "
+        f"{told['any'].text()} by one of {len(found.WAYS)} ways or another.",
+        "wording": f"Facts that one sentence alone told are found by this sentence in {own}, by a "
+        f"paraphrase in {near}, and by another kind of sentence in {far}.",
+        "listed": f"Pairs find {in_lists} of the facts from lists, and {in_sentences} of those told in "
+        "sentences alone.",
+        "overlap": "From how the ways overlap one would conclude that "
+        f"{told['chao'].text()} of the told facts can be found, and {untold['chao'].text()} of facts "
+        "that nobody told.",
+    }
+
+
+def _text(values: pd.Series) -> str:
+    return found.share(values).text() if len(values) else "none"

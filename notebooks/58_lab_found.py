@@ -1,0 +1,252 @@
+# %% [markdown]
+# # How much does one way of asking miss?
+#
+# A model gives a wrong answer. Perhaps it does not know the fact. Perhaps it was asked in the wrong way. With real facts nobody can
+# tell these two apart. Here we can come closer: we wrote the text that the models read, we know which facts it told, how often, and in
+# which words. So we ask five ways, and count what each of them misses.
+#
+# **What came out.** {glue:text}`best` {glue:text}`listed` {glue:text}`wording` {glue:text}`overlap`
+#
+# ```{glue:} carried
+# ```
+#
+# ```{glue:figure} fig-found-forms
+# :name: fig-found-forms
+# :alt: Panels side by side, for facts told in lists, in both forms and in sentences, with a line of accuracy over tellings for each of five ways of asking.
+#
+# Accuracy of five ways of asking over how often the text told a fact, by the form in which it was told, for the largest model. 0: never
+# told, the same facts in each panel. Vertical lines: 95 % intervals (Wilson). Dotted: chance among the options.
+# ```
+#
+# Afterwards you will be able to say
+#
+# - what pairs find and what sentences find, where nothing hints at an object,
+# - how far a fact gets from the words that told it,
+# - why the overlap of several ways of asking does not say how much a model knows.
+
+# %% [markdown]
+# ## What the paper claims
+#
+# No paper stands behind this page. {cite:t}`wu2024iclke` find that pairs give back more than templates, and that what a template finds
+# is mostly found by pairs, too ({doc}`13_iclke_estimators`). {cite:t}`allenzhu2024storage` find in models like ours that a fact told in
+# one wording only is hard to get at by another question. {doc}`50_lab_truth` asks the first of these in a kinder world: every object as
+# frequent as every other, and four wordings. Here objects are of all frequencies, and there are 25 wordings of five kinds.
+
+# %% [markdown]
+# ## Parameters
+
+# %% tags=["parameters"]
+models: list[str] = ["lab:rich-1/0.7m"]  # each names the world it has read
+relations: list[str] = []  # empty: all in which nothing hints at an object
+often: int = 16  # tellings from which a fact counts as told often
+n_shots: int = 50  # pairs shown before the question, for IC-LKE
+results: str = ""  # profile in results/ that carries this page; empty: none
+n_again: int = 6  # of its questions, for each way, are asked again
+shipped: list[str] = []  # profiles whose models stand beside these
+seed: int = 0  # draws shots, wordings, order of options and resamples
+dtype: str = "float32"
+page: bool = False  # set by lke run: read the runs, compute nothing
+
+# %% tags=["hide-input"]
+from matplotlib import pyplot as plt
+
+from lkecore import answers, figures, prompts, runs
+from lkecore.answers import found, found_said, lab, rich
+
+figures.style()
+
+# %% [markdown]
+# ## Facts
+#
+# Facts of a {ref}`rich world <rich-worlds>`, of the fourteen relations in which no name hints at an object; {doc}`56_lab_fooled` asks
+# the others. They were told once to 64 times, in lists of pairs, in sentences, or in both, and most of them were never told.
+
+# %%
+names = relations or found.uncued()
+samples = rich.samples(models, names, found.asked, n_shots=n_shots, seed=seed)
+print(found.counts(samples).to_string(index=False))
+
+# %% [markdown]
+# ## Prompts
+#
+# All facts are asked by pairs, and by four sentences of four kinds: a statement, a noun, a question, an instruction. All stand in the
+# text, which tells each fact in some of its 25 wordings. Facts that one sentence alone tells are asked three more times: by that
+# sentence, by a paraphrase of the same kind, and by a sentence of another kind.
+
+# %%
+questions = lab.questions(samples, list(found.WAYS))
+questions |= found.in_wordings(samples, seed=seed)
+for name in found.WAYS:
+    print(f"{name:12} {prompts.example(name, next(iter(samples.values())))!r}")
+
+# %% [markdown]
+# ## Scores
+#
+# Each answer stands beside what the text said of the fact. An `-unplanted` twin read the same text told of other subjects, so that none
+# of these facts was told to it.
+
+# %%
+this = "58_lab_found"
+source = {"results": results, "notebook": this, "n_again": n_again}
+source |= {"by": lab.BY, "reading": found.plainly, "dtype": dtype}
+ours = answers.ask(models, questions, "answers.parquet", page=page, **source)
+every = answers.beside(ours, shipped, this, carried=results)
+known = found.beside_truth(every, often)
+world = lab.worlds(models)[0]
+here = known[known["world"] == world]
+print(f"{len(every):,} answers of {every['model'].nunique()} models")
+
+# %% [markdown]
+# ## Answers
+#
+# **Each way by itself**, of facts told often. The three columns behind the way are by the form in which they were told. `never` is the
+# share of right answers on never-told facts. It lies above one in a hundred, since some objects are far more frequent than others and a
+# model that names these is right more often: so much is no knowledge. `auroc` holds the confidence in the object against that in a
+# {term}`control`, a never-told fact of the same object whose subject the text names elsewhere. Its interval draws subjects.
+
+# %%
+by_way = found.by_way(here, seed=seed)
+runs.keep(answers.bounds(by_way, "auroc"), "by-way.csv")
+answers.words(answers.texts(by_way), missing="")
+
+# %% [markdown]
+# **Do pairs need lists?** Relations are sorted by how often the text lists their facts. If a list of *other* facts taught a model to
+# answer pairs of the relation, the rows `sentence` would be better where lists are frequent. Compare these rows with each other, and then
+# with the row `list`. Intervals are over relations, and there are few of each sort.
+
+# %%
+listing = found.by_listing(here)
+runs.keep(answers.bounds(listing, "iclke-space"), "by-listing.csv")
+answers.words(answers.texts(listing[listing["model"] == lab.reference(models)]))
+
+# %% [markdown]
+# **In other words.** Facts that one sentence alone told. Nothing differs but the words that ask.
+
+# %%
+moved = found.transfer(here)
+runs.keep(answers.bounds(moved, "accuracy"), "by-wording.csv")
+drawn = answers.bounds(moved, "accuracy")
+
+# %% [markdown]
+# **All ways together.** `any` is found by one of the five. `chao` is what an ecologist would conclude from the overlap: if many facts are
+# found by one way alone, there must be more that none has found. It is an estimate of the share that *can* be found. Look at the rows
+# *never told*: there is nothing to be found, and whatever is "caught" there is caught by luck, which hardly ever strikes twice.
+
+# %%
+together = found.together(here, seed=seed)
+runs.keep(answers.bounds(together, "any"), "together.csv")
+answers.words(answers.texts(together))
+
+# %% [markdown]
+# **Is there a trace?** Take the facts told often that *no* way of asking finds. If they had left nothing in the model, its confidence
+# in their objects would be that of their controls, and the AUROC one half.
+
+# %%
+left = found.untouched(here, seed=seed)
+print(answers.texts(left).to_string(index=False))
+
+# %% [markdown]
+# What this page says at its top is put together from these tables. No number in it is typed.
+
+# %% tags=["hide-input"]
+figures.findings(**found_said.sentences(here, often, seed=seed))
+figures.note("carried", answers.carried(ours))
+
+# %% [markdown]
+# ## Figures
+#
+# In {numref}`fig-found-forms`, at the top, follow the line of pairs from the left panel to the right one. Then look at the sentences. They
+# rise in all three.
+
+# %% tags=["hide-input"]
+curve = found.curve(here[here["model"] == lab.reference(here["model"].unique())])
+forms = lab.forms_of(here)
+n_options = len(next(iter(samples[world].values())).options[0])
+size = {"figsize": (10, 4.6), "sharey": True, "squeeze": False}
+fig, axes = plt.subplots(1, len(forms), layout="constrained", **size)
+look = {"forms": forms, "estimators": list(found.WAYS)}
+figures.told_lines(curve, axes, **look, dotted=1 / n_options)
+axes[0, 0].set(ylim=(0, 1), ylabel=figures.ACCURACY)
+figures.place(fig, "fig-found-forms", curve)
+
+# %% [markdown]
+# In {numref}`fig-found-words` look at the facts told often. Each step away from the words that told a fact costs. A twin was told none of
+# them, in whatever words.
+#
+# ```{glue:figure} fig-found-words
+# :name: fig-found-words
+# :alt: A panel for each model with three marks and intervals, for the wording that told a fact, a paraphrase and another kind of sentence, for facts told often and less often.
+#
+# Accuracy on facts that one sentence alone told, by the words that ask. 95 % intervals over facts (Wilson).
+# ```
+
+# %% tags=["hide-input"]
+look = {"panel": "model", "x": "wording", "hue": "told", "y": "accuracy"}
+look |= {"label": figures.ACCURACY, "line": 1 / n_options, "width": 2.6}
+fig = figures.interval_panels(drawn, **look)
+figures.place(fig, "fig-found-words", drawn)
+
+# %% [markdown]
+# ## Paper and ours
+#
+# **Numbers.** There are none to compare with.
+#
+# **Claims.** Ours, in `lkecore/data/claims.csv`, written down after work on `lab:rich-0` and before a model of another rich world was
+# asked so. Each world is judged by itself. The claim on twins is a check.
+
+# %%
+claimed = found_said.claimed(known, seed=seed)
+judged = lab.judge(claimed)
+columns = ["claim", "holds_if", "of", "ours", "verdict", "mark"]
+answers.words(judged[columns])
+
+# %% [markdown]
+# A warning. These models are small, and have read each wording a few times. Larger ones carry a fact further from its words. What each
+# way of asking misses here is the size of this world; that one way misses, and that luck looks like knowledge in an overlap, is not.
+
+# %% [markdown]
+# ## What you have seen
+#
+# - Pairs find facts that stood in lists themselves. Lists of other facts of the relation do not help.
+# - A wrong answer says that a fact did not come out in this way. Most facts come out in some ways and not in others.
+# - Facts that no way finds have left a trace: the confidence in their objects is higher than it would be without telling.
+# - Several ways of asking find more than one. They are also lucky more often, and no overlap can tell the two apart.
+
+# %%
+wide = together.set_index(["model", "facts"])
+assert all(row.chao.estimate >= row.any.estimate for row in wide.itertuples())
+assert all(row.any.estimate >= row.of_best.estimate for row in wide.itertuples())
+
+# %% [markdown]
+# ## Try it
+#
+# ```{exercise}
+# :label: ex-found-twice
+# Suppose that only a fact that *two* ways of asking find counts as known. How much of the luck does that take away, and how much of what
+# was told?
+# ```
+
+# %% [markdown]
+# ````{solution-start} ex-found-twice
+# :class: dropdown
+# ````
+
+# %%
+asked = here[here["estimator"].isin(found.WAYS)]
+times = asked.groupby(["model", "told", "fact"])["correct"].sum()
+for least in (1, 2, 3):
+    share = (times >= least).groupby(["model", "told"]).mean().unstack()
+    print(f"found by {least} or more\n{share.round(3).to_string()}\n")
+
+# %% [markdown]
+# Compare the columns `never` and `often` from one table to the next. What two ways agree on is more often told. But a frequent object is
+# guessed by several ways at once, and so some luck stays.
+#
+# ````{solution-end}
+# ````
+
+# %% [markdown]
+# ## Provenance
+
+# %%
+runs.provenance(*models, dtype=dtype)

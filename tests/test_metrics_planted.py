@@ -503,6 +503,36 @@ def test_the_interval_of_an_auroc_is_the_bootstrap_of_the_rank_sum(values, seed)
         assert getattr(found, name) == pytest.approx(getattr(expected, name), **near)
 
 
+@pytest.mark.parametrize("n", [2, 5, 9])
+def test_pairs_of_one_subject_are_drawn_together(n):
+    """The oracle draws subjects, and takes the rank sum of all their pairs."""
+    rng = np.random.default_rng(n)
+    told, control = rng.integers(0, 6, (2, 20)).astype(float)
+    subject = np.array([f"s{i}" for i in np.r_[:n, rng.integers(n, size=20 - n)]])
+    found = intervals.auroc_over_pairs(told, control, of=subject, seed=3, n_resamples=200)
+    names, again = sorted(set(subject)), []
+    for draw in np.random.default_rng(3).integers(n, size=(200, n)):
+        some = np.concatenate([np.flatnonzero(subject == names[i]) for i in draw])
+        again.append(planted.auroc(told[some], control[some]))
+    assert found.estimate == pytest.approx(planted.auroc(told, control))
+    ends = np.quantile(again, [0.025, 0.975])
+    assert [found.low, found.high] == pytest.approx(ends, abs=1e-12)
+    assert found.method == "bootstrap over subjects"
+
+
+def test_subjects_with_a_pair_each_are_pairs():
+    told, control = np.random.default_rng(0).normal(size=(2, 30))
+    plain = intervals.auroc_over_pairs(told, control, seed=1)
+    own = intervals.auroc_over_pairs(told, control, of=np.arange(30), seed=1)
+    assert (own.low, own.high) == (plain.low, plain.high)
+
+
+@pytest.mark.parametrize("of", [["a", "a"], ["a"], [["a", "b"]]])
+def test_pairs_of_fewer_than_two_subjects_have_no_interval(of):
+    with pytest.raises(ValueError, match="2 pairs of"):
+        intervals.auroc_over_pairs([1, 2], [0, 1], of=of, seed=0)
+
+
 def test_the_blocks_in_which_resamples_are_drawn_do_not_change_them(monkeypatch):
     rng = np.random.default_rng(0)
     both = rng.normal(size=(2, 30))

@@ -109,10 +109,14 @@ def difference_over_relations(
     ]
     from scipy import stats  # as in `mean_over_relations`
 
-    found = stats.ttest_ind(*means, equal_var=False)
-    ends = found.confidence_interval(level)
     estimate = float(means[0].mean() - means[1].mean())
-    return Interval(estimate, float(ends.low), float(ends.high), level, "Welch's t over relations")
+    low, high = (
+        estimate,
+        estimate,
+    )  # where relations of a kind do not differ, as in `mean_over_relations`
+    if any(np.ptp(each) for each in means):
+        low, high = stats.ttest_ind(*means, equal_var=False).confidence_interval(level)
+    return Interval(estimate, float(low), float(high), level, "Welch's t over relations")
 
 
 def std_over_relations(

@@ -1,0 +1,263 @@
+"""What ways of asking find, one by one and together; the oracle is counted by hand, or by loops."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lkecore import intervals, papers
+from lkecore.answers import found, found_said, rich
+from lkecore.facts import rich_wordings, worlds
+from lkecore.intervals import proportion
+from lkecore.prompts.prompt import templates_of
+
+SPEC = "lab:richsmoke-0"
+SMALL, LARGE, TWIN = f"{SPEC}/0.15m", f"{SPEC}/2m", f"{SPEC}/0.15m-unplanted"
+OFTEN = 4
+
+
+def many(model=SMALL, seed=0, right=0.15):
+    """Answers about the real states of a smoke world, by lot, by every way and wording."""
+    frame = worlds.states(SPEC)
+    frame = frame[found.asked(frame) & frame["split"].eq("test") & frame["n_objects"].eq(1)]
+    rng, parts = np.random.default_rng(seed), []
+    one = frame["form"].eq("sentence") & frame["templates"].str.fullmatch(r"\d+")
+    for way in (*found.WAYS, *found.WORDINGS):
+        some = frame[one] if way in found.WORDINGS else frame
+        told = some["occurrences"].gt(0) * 0.8 + 0.2
+        parts.append(
+            some[["relation", "fact"]].assign(
+                model=model, world=SPEC, estimator=way, correct=rng.random(len(some)) < right * told,
+                confidence_gold=rng.random(len(some)).round(2),
+            )
+        )  # fmt: skip
+    return pd.concat(parts, ignore_index=True)
+
+
+@pytest.fixture(scope="module")
+def known():
+    every = pd.concat([many(), many(LARGE, 1, 0.25), many(TWIN, 2)], ignore_index=True)
+    return found.beside_truth(every, OFTEN)
+
+
+@pytest.fixture(scope="module")
+def samples():
+    few = {"n_shots": 4, "seed": 0}
+    return rich.samples([SMALL], found.uncued(), found.asked, **few)
+
+
+def test_no_asked_fact_carries_a_cue(samples):
+    states = worlds.states(SPEC).set_index("fact")
+    ids = [fact.id for of in samples[SPEC].values() for fact in of.facts]
+    assert states.loc[ids, "cue"].eq("").all() and set(states.loc[ids, "state"]) == {
+        "planted",
+        "never",
+    }
+    assert len(found.uncued()) == 14
+    assert set(rich_wordings.relations()) - set(found.uncued()) == {
+        "headquarters", "parent", "team_colour", "team_country",
+    }  # fmt: skip
+
+
+def test_a_fact_of_one_wording_is_asked_by_it_by_its_kin_and_by_another_kind(samples):
+    states = worlds.states(SPEC).set_index("fact")
+    kinds = rich_wordings.groups()
+    questions = found.in_wordings(samples, seed=0)
+    asked = {
+        way: [p for (_, own, _), some in questions.items() if own == way for p in some]
+        for way in found.WORDINGS
+    }
+    ids = [prompt.fact for prompt in asked[found.OWN]]
+    told = states[
+        states["form"].eq("sentence") & states["templates"].isin([str(i) for i in found.BEHIND])
+    ]
+    here = {fact.id for of in samples[SPEC].values() for fact in of.facts}
+    assert sorted(ids) == sorted(here & set(told.index)) and len(ids) > 10
+    for way, (own, near, far) in zip(ids, zip(*asked.values(), strict=True), strict=True):
+        assert way == own.fact == near.fact == far.fact
+        row = states.loc[own.fact]
+        words = templates_of(samples[SPEC][row["relation"]].relation)
+        at = {
+            words[f"template-{i}"].replace("[X]", row["subject"]).removesuffix(" [Y]"): kinds[i - 1]
+            for i in found.BEHIND
+        }
+        mine = kinds[int(row["templates"]) - 1]
+        assert (
+            own.context
+            == words[f"template-{row['templates']}"].replace("[X]", row["subject"])[: -len(" [Y]")]
+        )
+        assert at[near.context] == mine and near.context != own.context
+        assert at[far.context] != mine
+        assert own.options[own.gold] == row["object"]
+
+
+def test_tellings_in_words(known):
+    row = known.drop_duplicates("fact").set_index("fact")
+    told = worlds.states(SPEC).set_index("fact")["occurrences"]
+    for fact, said in row["told"].items():
+        n = told[fact]
+        assert said == ("never" if n == 0 else "often" if n >= OFTEN else "less often")
+    assert found.often(known)["estimator"].isin(found.WAYS).all()
+
+
+def test_shares_and_aurocs_of_each_way_by_loops(known):
+    states = worlds.states(SPEC).set_index("fact")
+    table = found.by_way(known, seed=0).set_index(["model", "estimator"])
+    assert len(table) == 3 * len(found.WAYS)
+    for (model, way), row in table.iterrows():
+        own = known[known["model"].eq(model) & known["estimator"].eq(way)]
+        right = {f.fact: f.correct for f in own.itertuples()}
+        often = [f for f in right if states.loc[f, "occurrences"] >= OFTEN]
+        for form in ("list", "both", "sentence"):
+            hits = [right[f] for f in often if states.loc[f, "form"] == form]
+            assert row[form] == proportion(sum(hits), len(hits))
+        never = [right[f] for f in right if states.loc[f, "occurrences"] == 0]
+        assert row["never"] == proportion(sum(never), len(never))
+        gold = {f.fact: f.confidence_gold for f in own.itertuples()}
+        fair = [f for f in often if states.loc[states.loc[f, "control"], "mentions"] > 0]
+        above = [
+            (gold[a] > gold[states.loc[b, "control"]])
+            + (gold[a] == gold[states.loc[b, "control"]]) / 2
+            for a, b in itertools.product(fair, fair)
+        ]
+        assert 2 < len(fair) < len(often) and row["auroc"].estimate == pytest.approx(np.mean(above))
+
+
+def test_relations_by_how_often_their_facts_are_listed(known):
+    states = worlds.states(SPEC).set_index("fact")
+    table = found.by_listing(known)
+    of = table[table["model"].eq(SMALL)].set_index(["relations", "told"])
+    assert of.index.get_level_values("relations")[0].startswith("often listed")
+    own = found.often(known)[lambda f: f["model"].eq(SMALL)]
+    for (listed, form), row in of.iterrows():
+        name = listed.split()[0]
+        ids = {
+            f
+            for f in own["fact"]
+            if states.loc[f, "listed"] == name and states.loc[f, "form"] == form
+        }
+        assert row["facts"] == len(ids)
+        for way in (found.PAIRS, found.SENTENCE):
+            hits = own[own["fact"].isin(ids) & own["estimator"].eq(way)]
+            means = hits.groupby("relation")["correct"].mean()
+            assert f"({len(means)})" in listed and row[way].estimate == pytest.approx(means.mean())
+            assert papers.over_of(row[way]) == "relations"
+
+
+def test_wordings_by_how_often_facts_are_told(known):
+    table = found.transfer(known).set_index(["model", "wording", "told"])
+    assert list(dict.fromkeys(table.index.get_level_values("wording"))) == list(found.WORDINGS)
+    for (model, way, told), row in table.iterrows():
+        own = known[known["model"].eq(model) & known["estimator"].eq(way) & known["told"].eq(told)]
+        assert row["facts"] == len(own) and row["accuracy"] == proportion(
+            own["correct"].sum(), len(own)
+        )
+
+
+def test_all_ways_together(known):
+    table = found.together(known, seed=0).set_index(["model", "facts"])
+    for model in (SMALL, LARGE, TWIN):
+        for name, some in (("told often", found.often(known)), ("never told", found.never(known))):
+            own, row = some[some["model"] == model], table.loc[(model, name)]
+            by = {
+                way: set(own.loc[own["estimator"].eq(way) & own["correct"], "fact"])
+                for way in found.WAYS
+            }
+            n = own["fact"].nunique()
+            assert row["n"] == n and row["of_best"].estimate == max(map(len, by.values())) / n
+            assert len(by[row["best"]]) == max(map(len, by.values()))
+            times = [
+                sum(fact in each for each in by.values()) for fact in set().union(*by.values())
+            ]
+            assert row["any"] == proportion(len(times), n)
+            once, twice = times.count(1), times.count(2)
+            chao = len(times) + 4 / 5 * once * (once - 1) / (2 * (twice + 1))
+            assert row["chao"].estimate == pytest.approx(chao / n)
+
+
+def test_a_trace_is_sought_in_what_none_finds_on_either_side(known):
+    states = worlds.states(SPEC).set_index("fact")
+    table = found.untouched(known, seed=0).set_index("model")
+    for model, row in table.iterrows():
+        own = known[known["model"].eq(model) & known["estimator"].isin(found.WAYS)]
+        lucky = set(own.loc[own["correct"], "fact"])
+        mean = own.groupby("fact")["confidence_gold"].mean()
+        often = [
+            f
+            for f in own["fact"].unique()
+            if states.loc[f, "occurrences"] >= OFTEN and f not in lucky
+        ]
+        pairs = [
+            (f, c)
+            for f in often
+            if (c := states.loc[f, "control"]) not in lucky and states.loc[c, "mentions"]
+        ]
+        above = [(mean[a] > mean[c]) + (mean[a] == mean[c]) / 2 for a, _ in pairs for _, c in pairs]
+        assert row["pairs"] == len(pairs) > 2
+        assert row["auroc"].estimate == pytest.approx(np.mean(above))
+
+
+def test_several_kinds_of_sentences_against_one(known):
+    own = known[known["model"].eq(SMALL)]
+    gap, counts = found.several_minus_one(own), {"several": [0, 0], "one": [0, 0]}
+    states = worlds.states(SPEC).set_index("fact")
+    for fact, part in own[own["estimator"].isin(found.WAYS[1:])].groupby("fact"):
+        row = states.loc[fact]
+        if row["form"] != "sentence" or row["occurrences"] < OFTEN or row["wording"] not in counts:
+            continue
+        right = part.set_index("estimator")["correct"]
+        new = [way for way in found.WAYS[1:] if way.split("-")[1] not in row["templates"].split()]
+        if new:
+            counts[row["wording"]][0] += right[new[0]]
+            counts[row["wording"]][1] += 1
+    assert gap == intervals.difference_of_proportions(*counts["several"], *counts["one"])
+    assert found.several_minus_one(own[own["wording"] != "one"]) is None
+
+
+def test_claims_are_about_the_largest_model_each_over_what_its_row_says(known):
+    said = found_said.claimed(known, seed=0)
+    claims = papers.claims("LAB").set_index("id")
+    assert set(said) == {key for key in claims.index if key.startswith("LAB-found-")}
+    for key, by in said.items():
+        [(of, interval)] = by.items()
+        assert of == {"LAB-found-size": f"{LARGE} minus {SMALL}", "LAB-found-twin": TWIN}.get(
+            key, LARGE
+        )
+        assert papers.over_of(interval) == claims.loc[key, "over"]
+    mine = known[known["model"] == LARGE]
+    rows = found.together(mine, seed=0).set_index("facts")
+    gap = rows.loc["told often", "any"].estimate - rows.loc["told often", "of_best"].estimate
+    assert said["LAB-found-missed"][LARGE].estimate == pytest.approx(gap)
+    some = mine[mine["told"].eq("often") & mine["form"].eq("sentence")]
+    by = some.groupby(["estimator", "relation"])["correct"].mean().unstack(0)
+    gaps = by["template-1"] - by["iclke-space"]
+    assert said["LAB-found-sentence"][LARGE].estimate == pytest.approx(gaps.mean())
+    pairs = mine[mine["told"].eq("often") & mine["estimator"].eq("iclke-space")]
+    by = pairs.groupby(["form", "relation"])["correct"].mean().unstack(0)
+    assert said["LAB-found-lists"][LARGE].estimate == pytest.approx(
+        (by["list"] - by["sentence"]).mean()
+    )
+    by = pairs[pairs["form"].eq("sentence")].groupby(["listed", "relation"])["correct"].mean()
+    gap = by["often"].mean() - by["never"].mean()
+    assert said["LAB-found-listed"][LARGE].estimate == pytest.approx(gap)
+    wording = mine[mine["told"].eq("often")].groupby("estimator")["correct"].mean()
+    gap = wording[found.OWN] - wording[found.FAR]
+    assert said["LAB-found-wording"][LARGE].estimate == pytest.approx(gap)
+
+
+def test_each_world_is_judged_by_itself_and_what_has_too_few_facts_not_at_all(known):
+    other = known.assign(world="lab:richsmoke-5", model=known["model"].str.replace("-0/", "-5/"))
+    said = found_said.claimed(pd.concat([known, other], ignore_index=True), seed=0)
+    assert list(said["LAB-found-missed"]) == [LARGE, LARGE.replace("-0/", "-5/")]
+    few = known[known["model"].eq(SMALL) & known["relation"].isin(["author", "instrument"])]
+    assert not {"LAB-found-lists", "LAB-found-listed"} & set(found_said.claimed(few, seed=0))
+
+
+def test_sentences_name_the_largest_model_and_its_numbers(known):
+    said = found_said.sentences(known, OFTEN, seed=0)
+    assert set(said) == {"best", "wording", "listed", "overlap"}
+    rows = found.together(known[known["model"] == LARGE], seed=0).set_index("facts")
+    assert LARGE in said["best"] and f"told {OFTEN} times" in said["best"]
+    assert rows.loc["told often", "any"].text() in said["best"]
+    assert rows.loc["never told", "chao"].text() in said["overlap"]

@@ -128,7 +128,7 @@ runs.keep(answers.bounds(moved, "accuracy"), "by-wording.csv")
 drawn = answers.bounds(moved, "accuracy")
 
 # %% [markdown]
-# **All ways together.** `any` is found by one of the five. `chao` is what an ecologist would conclude from the overlap: if many facts are
+# **All ways together.** `any` is found by one of the five. `chao` is what an ecologist would conclude from the overlap {cite:p}`chao1987estimating`: if many facts are
 # found by one way alone, there must be more that none has found. It is an estimate of the share that *can* be found. Look at the rows
 # *never told*: there is nothing to be found, and whatever is "caught" there is caught by luck, which hardly ever strikes twice.
 

@@ -140,7 +140,7 @@ def controlled(known: pd.DataFrame) -> pd.DataFrame:
 
 
 def curve(known: pd.DataFrame) -> pd.DataFrame:
-    """Accuracy by how often the text tells a fact, for :func:`lkecore.figures.told_lines`.
+    """Accuracy by how often the text tells a fact, for :func:`lkecore.figures.told.told_lines`.
 
     Columns: ``model``, ``form``, ``estimator``, ``exposures`` (tellings of the text), ``accuracy``, ``low``,
     ``high`` (Wilson).

@@ -146,6 +146,15 @@ left = found.untouched(here, seed=seed)
 print(answers.texts(left).to_string(index=False))
 
 # %% [markdown]
+# **What follows.** In two relations the last link of a chain is asked: who was born in a city of a country is its citizen, and speaks its
+# language. Of these facts nobody told the last step. If a model puts two and two together, it finds more of them where all links are told, and
+# more than its twin, which was told none.
+
+# %%
+chains = found.follows(here, seed=seed)
+print(answers.texts(chains).to_string(index=False))
+
+# %% [markdown]
 # What this page says at its top is put together from these tables. No number in it is typed.
 
 # %% tags=["hide-input"]
@@ -159,7 +168,9 @@ figures.note("carried", answers.carried(ours))
 # rise in all three.
 
 # %% tags=["hide-input"]
-curve = found.curve(here[here["model"] == lab.reference(here["model"].unique())])
+curve = found.curve(
+    here[here["model"] == lab.reference(here["model"].unique())]
+)
 forms = lab.forms_of(here)
 n_options = len(next(iter(samples[world].values())).options[0])
 size = {"figsize": (10, 4.6), "sharey": True, "squeeze": False}
@@ -215,7 +226,9 @@ answers.words(judged[columns])
 # %%
 wide = together.set_index(["model", "facts"])
 assert all(row.chao.estimate >= row.any.estimate for row in wide.itertuples())
-assert all(row.any.estimate >= row.of_best.estimate for row in wide.itertuples())
+assert all(
+    row.any.estimate >= row.of_best.estimate for row in wide.itertuples()
+)
 
 # %% [markdown]
 # ## Try it

@@ -218,7 +218,8 @@ def test_several_kinds_of_sentences_against_one(known):
 def test_claims_are_about_the_largest_model_each_over_what_its_row_says(known):
     said = found_said.claimed(known, seed=0)
     claims = papers.claims("LAB").set_index("id")
-    assert set(said) == {key for key in claims.index if key.startswith("LAB-found-")}
+    ours = {key for key in claims.index if key.startswith("LAB-found-")}
+    assert set(said) == ours - {"LAB-found-follows"}  # the twin is of another size
     for key, by in said.items():
         [(of, interval)] = by.items()
         assert of == {"LAB-found-size": f"{LARGE} minus {SMALL}", "LAB-found-twin": TWIN}.get(
@@ -261,3 +262,29 @@ def test_sentences_name_the_largest_model_and_its_numbers(known):
     assert LARGE in said["best"] and f"told {OFTEN} times" in said["best"]
     assert rows.loc["told often", "any"].text() in said["best"]
     assert rows.loc["never told", "chao"].text() in said["overlap"]
+
+
+def test_what_follows_from_told_links_is_held_against_the_twin(known):
+    states = worlds.states(SPEC).set_index("fact")
+    ends = [
+        f
+        for f in known["fact"].unique()
+        if states.loc[f, "state"] == "never" and states.loc[f, "chain"] == "agrees"
+    ]
+    told = {f: states.loc[f, "links_told"] == len(states.loc[f, "links"].split(";")) for f in ends}
+    table = found.follows(known, seed=0).set_index(["model", "links"])
+    for (model, links), row in table.iterrows():
+        ids = [f for f in ends if told[f] == (links == "all told")]
+        own = known[known["model"].eq(model) & known["fact"].isin(ids)]
+        assert row["facts"] == len(ids) > 1
+        by = own.groupby("estimator")["correct"].mean()
+        assert row["sentences"].estimate == pytest.approx(by[list(found.WAYS[1:])].mean())
+        assert row["pairs"].estimate == pytest.approx(by[found.PAIRS])
+    twin = f"{LARGE}-unplanted"
+    its = known[known["model"].eq(TWIN)].assign(model=twin)
+    said = found_said.claimed(pd.concat([known, its], ignore_index=True), seed=0)
+    gap = (
+        table.loc[(LARGE, "all told"), "sentences"].estimate
+        - table.loc[(TWIN, "all told"), "sentences"].estimate
+    )
+    assert said["LAB-found-follows"][LARGE].estimate == pytest.approx(gap)

@@ -14,6 +14,7 @@ from lkecore.answers import rich
 from lkecore.answers.lab import FORMS, OFTEN
 from lkecore.answers.tables import by_relation, groups_of
 from lkecore.facts.drawn import Sample
+from lkecore.facts.rich_facts import BETWEEN
 from lkecore.facts.rich_wordings import GROUP, about, groups, relations
 from lkecore.intervals import Interval
 from lkecore.metrics import choice
@@ -28,6 +29,7 @@ OWN, NEAR, FAR = WORDINGS = ("its own wording", "a paraphrase of it", "another k
 BEHIND = [i for i, name in enumerate(groups(), start=1) if name != "object first"]  # can be asked
 TRUTH = [
     "subject", "state", "form", "wording", "occurrences", "templates", "listed", "control",
+    "chain", "links", "links_told",
 ]  # fmt: skip
 LISTED = ("often", "rarely", "never")
 TIMES = ("never", "less often", "often")
@@ -269,6 +271,34 @@ def untouched(known: pd.DataFrame, *, seed: int) -> pd.DataFrame:
             found = intervals.auroc_over_pairs(*both, of=left["subject"], seed=seed)
         rows.append((model, len(left), found))
     return pd.DataFrame(rows, columns=["model", "pairs", "auroc"])
+
+
+def follows(known: pd.DataFrame, *, seed: int) -> pd.DataFrame:
+    """Is a never-told fact found that follows from told ones? By model and how many of its links are told.
+
+    Of the ends of chains that agree with their links. Columns: ``model``; ``links``, "all told" or "not all";
+    ``facts``; ``sentences``, the share of the four sentences that find a fact, an Interval over facts, and
+    ``pairs`` (Wilson), in [0, 1]. A twin was told none of the links: what it finds is luck.
+    """
+    rows = []
+    for (model, links), part in groups_of(chained(known), ["model", "links"]):
+        by = [part[part["estimator"].eq(PAIRS) == yes] for yes in (False, True)]
+        if (n := part["fact"].nunique()) > 1:
+            means = intervals.mean_over_facts([by_fact(by[0])], seed=seed)
+            rows.append((model, links, n, means, share(by[1]["correct"])))
+    return pd.DataFrame(rows, columns=["model", "links", "facts", "sentences", "pairs"])
+
+
+def chained(known: pd.DataFrame) -> pd.DataFrame:
+    """Never-told facts that agree with the chain they end, ``links`` being "all told" or "not all"."""
+    some = never(known)[lambda f: f["chain"].eq("agrees")]
+    whole = some["links"].str.split(BETWEEN).str.len().eq(some["links_told"])
+    return some.assign(links=np.where(whole, "all told", "not all"))
+
+
+def by_fact(part: pd.DataFrame) -> pd.Series:
+    """The share of ways that find a fact, in the order of the frame."""
+    return part.groupby(["relation", "fact"], sort=False)["correct"].mean()
 
 
 def several_minus_one(known: pd.DataFrame) -> Interval | None:

@@ -33,6 +33,9 @@ def claimed(known: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]]
             said.setdefault("LAB-found-size", {})[f"{whole[-1]} minus {whole[0]}"] = gap
         for twin in (name for name in models if lab.parse(name).variant == "unplanted"):
             its = found.controlled(world[world["model"] == twin])
+            base = twin.removesuffix("-unplanted")
+            if whole and base == whole[-1] and (gap := _follows(world, base, twin, seed)):
+                said.setdefault("LAB-found-follows", {})[base] = gap
             off = found.auroc(its[its["estimator"] == found.PAIRS], seed)
             said.setdefault("LAB-found-twin", {})[twin] = off and intervals.minus(off, 0.5)
     there = {key: {of: each for of, each in by.items() if each} for key, by in said.items()}
@@ -62,6 +65,14 @@ def _of_model(mine: pd.DataFrame, seed: int) -> dict[str, Interval | None]:
         "LAB-found-luck": rows.loc["never told", "chao"],
         "LAB-found-trace": intervals.minus(left, 0.5) if left else None,
     }
+
+
+def _follows(world: pd.DataFrame, model: str, twin: str, seed: int) -> Interval | None:
+    """How many more of the facts that follow from told ones a model finds than its twin."""
+    some = found.chained(world)
+    some = some[some["links"].eq("all told") & some["estimator"].ne(found.PAIRS)]
+    own, its = (found.by_fact(some[some["model"] == name]) for name in (model, twin))
+    return intervals.paired_difference([own], [its], seed=seed) if len(own) > 1 else None
 
 
 def _of_lists(listed: pd.DataFrame, unlisted: pd.DataFrame) -> dict[str, Interval | None]:

@@ -54,14 +54,19 @@ def blanks():
     return rows("entropy_lab", "53_lab_entropy", "instillation")
 
 
-@pytest.mark.parametrize("name", ["fooled", "sure", "blanks"])
+@pytest.fixture(scope="module")
+def found():
+    return rows("lab_found", "58_lab_found", "estimator")
+
+
+@pytest.mark.parametrize("name", ["fooled", "sure", "blanks", "found"])
 def test_the_twin_was_asked_the_same(request, name):
-    found = request.getfixturevalue(name)
-    ways = {way for _, way in found}
-    assert set(found) == {(model, way) for model in MODELS for way in ways}
+    table = request.getfixturevalue(name)
+    ways = {way for _, way in table}
+    assert set(table) == {(model, way) for model in MODELS for way in ways}
     for name in (*SMALL, LARGE):
         for way in ways:
-            both = [found[name + twin, way] for twin in ("", "-unplanted")]
+            both = [table[name + twin, way] for twin in ("", "-unplanted")]
             asked = [[row["fact"] for row in some] for some in both]
             assert asked[0] == asked[1] and len(set(asked[0])) == len(asked[0])
 
@@ -200,3 +205,49 @@ def test_groups_were_drawn_of_what_is_not_known_and_what_was_taught_whole_is_kno
             assert all(row["rank"] > 10 for row in before)
         first = [mean(row["rank"] == 1 for row in found[model, "after", n]) for n in (0, 4)]
         assert first[0] > 0.7 and first[1] < 0.2
+
+
+# --- what ways of asking find -----------------------------------------------------------------------
+
+WORDINGS = ("its own wording", "a paraphrase of it", "another kind of sentence")
+
+
+def test_no_fact_that_ways_of_asking_are_judged_by_carries_a_hint(found, states):
+    for (_, way), some in found.items():
+        for row in some:
+            of = states[row["world"], row["fact"]]
+            assert of["cue"] == "" and of["split"] == "test" and of["n_objects"] == 1
+            assert of["state"] == "planted" or way not in WORDINGS and of["state"] == "never"
+            if way in WORDINGS:
+                assert of["form"] == "sentence" and " " not in of["templates"]
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_pairs_find_what_stood_in_lists_and_words_what_they_told(found, states, world):
+    def share(way, form, model=f"{world}/0.7m"):
+        some = [
+            row["correct"]
+            for row in found[model, way]
+            if (of := states[world, row["fact"]])["form"] == form and of["occurrences"] >= 16
+        ]
+        assert len(some) > 60
+        return mean(some)
+
+    assert share("iclke-space", "list") > share("iclke-space", "sentence") + 0.3
+    assert share("template-16", "sentence") > share("iclke-space", "sentence")
+    own, _, far = (share(way, "sentence") for way in WORDINGS)
+    assert own > far + 0.1
+    for way in ("iclke-space", *WORDINGS):
+        assert share(way, "sentence", f"{world}/0.7m-unplanted") < 0.2
+
+
+def test_the_best_of_five_ways_misses_what_another_finds(found, states):
+    ways = [way for _, way in found if way not in WORDINGS]
+    for model in (*SMALL, LARGE):
+        hits = defaultdict(set)
+        for way in set(ways):
+            for row in found[model, way]:
+                if row["correct"] and states[row["world"], row["fact"]]["occurrences"] >= 16:
+                    hits[way].add(row["fact"])
+        best = max(map(len, hits.values()))
+        assert len(set().union(*hits.values())) > 1.15 * best

@@ -257,3 +257,16 @@ def test_results_that_lack_a_relation_are_refused(ships, samples):
     ships(lambda frame: frame[frame["relation"] != "birthplace"])
     with pytest.raises(BadInput, match="are cut off: nothing is there of .*, birthplace"):
         ask(samples, results="long", notebook="21_x")
+
+
+def test_medians_of_what_telling_moves_before_and_after():
+    rows = pd.DataFrame(
+        [("m", "after", 1.0), ("m", "before", 4.0), ("m", "after", 5.0), ("m", "before", 2.0)]
+        + [("n", "before", 3.0), ("m", "after", 2.0), ("n", "after", 0.0)],
+        columns=["model", "when", "kl"],
+    )
+    found = groups_said.telling(rows)
+    assert found.to_dict("records") == [
+        {"model": "m", "before": 3.0, "after": 2.0},
+        {"model": "n", "before": 3.0, "after": 0.0},
+    ]

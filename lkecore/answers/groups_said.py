@@ -50,6 +50,15 @@ def drawn(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["when", "metric", "model", "half", "low", "high"])
 
 
+def telling(rows: pd.DataFrame) -> pd.DataFrame:
+    """How far telling moves an answer before the lessons, and after them: medians of KL in nats, by model.
+
+    Columns: ``model``, ``before``, ``after``. Where next to nothing is left after, KL has nothing to go by.
+    """
+    medians = rows.groupby(["model", "when"], sort=False)["kl"].median().unstack()
+    return medians[["before", "after"]].rename_axis(columns=None).reset_index()
+
+
 def sentences(table: pd.DataFrame) -> dict[str, str]:
     """What came out in one world, in words: ``orders``, ``others``, ``before``.
 

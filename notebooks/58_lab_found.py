@@ -43,6 +43,7 @@ n_shots: int = 50  # pairs shown before the question, for IC-LKE
 results: str = ""  # profile in results/ that carries this page; empty: none
 n_again: int = 6  # of its questions, for each way, are asked again
 shipped: list[str] = []  # profiles whose models stand beside these
+shipped_trainings: list[str] = []  # and those with other trainings of the first
 seed: int = 0  # draws shots, wordings, order of options and resamples
 dtype: str = "float32"
 page: bool = False  # set by lke run: read the runs, compute nothing
@@ -153,6 +154,19 @@ print(answers.texts(left).to_string(index=False))
 # %%
 chains = found.follows(here, seed=seed)
 print(answers.texts(chains).to_string(index=False))
+
+# %% [markdown]
+# **Another training.** All intervals on this page are about other facts. How far would a number move with the very same text, read in another
+# order from other first weights? A row for each training of the first model; `@2` has another seed.
+
+# %%
+trained = answers.beside(ours, shipped_trainings, this)
+trained = found.beside_truth(trained.drop(columns="source"), often)
+print(
+    answers.texts(found_said.by_training(trained, models[0])).to_string(
+        index=False
+    )
+)
 
 # %% [markdown]
 # What this page says at its top is put together from these tables. No number in it is typed.

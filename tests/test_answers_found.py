@@ -288,3 +288,22 @@ def test_what_follows_from_told_links_is_held_against_the_twin(known):
         - table.loc[(TWIN, "all told"), "sentences"].estimate
     )
     assert said["LAB-found-follows"][LARGE].estimate == pytest.approx(gap)
+
+
+def test_other_trainings_are_those_of_the_same_text_and_size(known):
+    again = known[known["model"].eq(SMALL)].assign(model=f"{SMALL}@2")
+    table = found_said.by_training(pd.concat([known, again], ignore_index=True), SMALL)
+    assert table["model"].tolist() == [SMALL, f"{SMALL}@2"]
+    first, second = table.drop(columns="model").to_dict("records")
+    assert first == second
+    often = known[known["model"].eq(SMALL) & known["told"].eq("often")].groupby(
+        ["estimator", "form"]
+    )
+    hits, n = often["correct"].sum(), often.size()
+    for name, key in {
+        "pairs": ("iclke-space", "list"), "question": ("template-16", "sentence"),
+        "own": (found.OWN, "sentence"), "far": (found.FAR, "sentence"),
+    }.items():  # fmt: skip
+        assert first[name] == proportion(hits[key], n[key])
+    any_way = found.together(known[known["model"] == SMALL], seed=0).set_index("facts")["any"]
+    assert first["any"] == any_way["told often"]

@@ -23,8 +23,8 @@ from lkecore.models.model import Model
 from lkecore.prompts.prompt import Prompt, template, templates_of
 
 PAIRS, SENTENCE = "iclke-space", "template-1"
-OTHERS = ("template-6", "template-16", "template-21")  # a noun, a question, an instruction
-WAYS = (PAIRS, SENTENCE, *OTHERS)
+NOUN, QUESTION, INSTRUCTION = "template-6", "template-16", "template-21"
+WAYS = (PAIRS, SENTENCE, NOUN, QUESTION, INSTRUCTION)
 OWN, NEAR, FAR = WORDINGS = ("its own wording", "a paraphrase of it", "another kind of sentence")
 BEHIND = [i for i, name in enumerate(groups(), start=1) if name != "object first"]  # can be asked
 TRUTH = [

@@ -1,5 +1,7 @@
 """Found, said: claims and words of the page on how much of what a text told each way of asking finds."""
 
+from dataclasses import replace
+
 import pandas as pd
 
 from lkecore import intervals
@@ -87,6 +89,33 @@ def _of_lists(listed: pd.DataFrame, unlisted: pd.DataFrame) -> dict[str, Interva
         "LAB-found-lists": intervals.mean_over_relations(gaps) if len(gaps) > 1 else None,
         "LAB-found-listed": intervals.difference_over_relations(often, never) if enough else None,
     }
+
+
+def by_training(known: pd.DataFrame, model: str) -> pd.DataFrame:
+    """How far numbers move with the training: of a model, and of others that differ in its seed alone.
+
+    Columns: ``model``; the share that ``pairs`` find of facts told often in lists, and a ``question`` of
+    those told in sentences alone; ``any``: found by one way or another; ``own`` and ``far``: of facts that
+    one sentence told, by it and by another kind. Intervals over facts (Wilson), in [0, 1]; None without.
+    """
+    rows = []
+    for name in known["model"].unique():
+        if replace(lab.parse(name), seed=0) != replace(lab.parse(model), seed=0):
+            continue
+        mine = known[known["model"] == name]
+        often, told = found.often(mine), mine[mine["told"] == found.TIMES[2]]
+        parts = {
+            "pairs": found.by_pairs(mine, "list")["correct"],
+            "question": often.loc[
+                often["estimator"].eq(found.QUESTION) & often["form"].eq("sentence"), "correct"
+            ],
+            "any": found.hits_of(often).any(axis=1),
+            "own": told.loc[told["estimator"] == found.OWN, "correct"],
+            "far": told.loc[told["estimator"] == found.FAR, "correct"],
+        }
+        shares = {key: found.share(some) if len(some) else None for key, some in parts.items()}
+        rows.append({"model": name} | shares)
+    return pd.DataFrame(rows)
 
 
 def sentences(known: pd.DataFrame, often: int, *, seed: int) -> dict[str, str]:

@@ -101,32 +101,6 @@ def test_never_told_is_scipys_two_sided_test_and_holms_correction():
     assert found["p (Holm)"].tolist() == pytest.approx(holm(p))
 
 
-def test_two_estimators_are_compared_fact_by_fact_and_pair_by_pair():
-    a = rows_of("a", [1, 1, 1, 1, 1, 1, 0, 0], confidence=[0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2])
-    b = rows_of("b", [1, 0, 0, 0, 0, 0, 0, 1], confidence=[0.1] * 8)
-    both = pd.concat([a, b])
-    pairs = both.assign(control=0.35)
-    [row] = told.one_against_other(both, pairs, seed=0).itertuples()
-    assert (row.first, row.second, row.both, row.only_first, row.only_second) == ("a", "b", 1, 5, 1)
-    assert row.p == pytest.approx(binomtest(5, 6, 0.5).pvalue)
-    gap = pairs_above(a["confidence_gold"], [0.35] * 8) - pairs_above([0.1] * 8, [0.35] * 8)
-    assert row.auroc.estimate == pytest.approx(gap)
-
-
-def test_the_best_of_a_form_and_what_any_finds():
-    n = 20
-    names = {"best": [1] * 16 + [0] * 4, "like": [1] * 14 + [0] * 6, "less": [0] * 18 + [1] * 2}
-    found = told.finds_most(pd.concat(rows_of(name, hits) for name, hits in names.items()))
-    row = found.iloc[0].to_dict()
-    assert row == {
-        "form": "list",
-        "finds_most": "best",
-        "share": 16 / n,
-        "no_clear_difference": "like",
-        "found_by_any": 18 / n,
-    }
-
-
 def test_several_wordings_minus_one_is_newcombes():
     hits = [1] * 56 + [0] * 14 + [1] * 48 + [0] * 32  # the example of Newcombe's paper
     frame = rows_of("e", hits, wording=["several"] * 70 + ["one"] * 80)

@@ -5,7 +5,6 @@ order of a frame should not decide.
 """
 
 from collections.abc import Sequence
-from itertools import combinations
 
 import pandas as pd
 
@@ -97,51 +96,6 @@ def never_told(answers: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         rows.append((*key, right, asked, intervals.proportion(right, asked), luck, p))
     found = pd.DataFrame(rows, columns=[*by, "right", "asked", "accuracy", "luck", "p"])
     return found.assign(**{"p (Holm)": intervals.holm(found["p"].astype(float))})
-
-
-def one_against_other(answers: pd.DataFrame, pairs: pd.DataFrame, *, seed: int) -> pd.DataFrame:
-    """What one estimator finds and another one misses, for every two of them and every form.
-
-    ``answers`` and ``pairs`` are one model's, of the same facts but for those without a fair control.
-    Columns: form, first, second; ``both``, ``only_first``, ``only_second``: facts that they have right;
-    ``p``: McNemar's exact test, corrected by Holm for all rows; ``auroc``: the AUROC of the first minus
-    that of the second on the same pairs, an Interval. Forms and estimators as they come in ``answers``.
-    """
-    hits = answers.pivot(index=KEY, columns="estimator", values="correct").astype(bool)
-    sure = pairs.pivot(index=KEY, columns="estimator", values=["confidence_gold", "control"])
-    rows = []
-    for form in answers["form"].unique():
-        for a, b in combinations(answers["estimator"].unique(), 2):
-            first, second = hits.loc[form, a], hits.loc[form, b]
-            only = int((first & ~second).sum()), int((second & ~first).sum())
-            of_a, of_b = (sure.loc[form].xs(e, axis=1, level=1).to_numpy().T for e in (a, b))
-            gain = intervals.auroc_over_pairs(*of_a, minus=tuple(of_b), seed=seed)
-            p = intervals.mcnemar(first.to_numpy(), second.to_numpy())
-            rows.append((form, a, b, int((first & second).sum()), *only, p, gain))
-    columns = ["form", "first", "second", "both", "only_first", "only_second", "p", "auroc"]
-    found = pd.DataFrame(rows, columns=columns)
-    return found.assign(p=intervals.holm(found["p"].astype(float)))
-
-
-def finds_most(answers: pd.DataFrame) -> pd.DataFrame:
-    """For each form the estimator with the most right answers, of one model.
-
-    Columns: form; ``finds_most``; ``share`` of the facts that it has right; ``no_clear_difference``:
-    the estimators that cannot be told from it (McNemar, corrected by Holm, p above 0.05), or "none";
-    ``found_by_any``: the share that one estimator or another has right.
-    """
-    rows = []
-    for form, part in answers.groupby("form", sort=False):
-        hits = part.pivot(index=KEY[1:], columns="estimator", values="correct").astype(bool)
-        names = list(part["estimator"].unique())
-        best = max(names, key=lambda name, hits=hits: hits[name].mean())
-        others = [name for name in names if name != best]
-        p = intervals.holm([intervals.mcnemar(hits[best], hits[name]) for name in others])
-        like = [name for name, each in zip(others, p, strict=True) if each > 0.05]
-        by_any = hits.any(axis=1).mean()
-        rows.append((form, best, hits[best].mean(), ", ".join(like) or "none", by_any))
-    columns = ["form", "finds_most", "share", "no_clear_difference", "found_by_any"]
-    return pd.DataFrame(rows, columns=columns)
 
 
 def several_minus_one(answers: pd.DataFrame) -> Interval | None:

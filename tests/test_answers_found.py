@@ -219,7 +219,10 @@ def test_claims_are_about_the_largest_model_each_over_what_its_row_says(known):
     said = found_said.claimed(known, seed=0)
     claims = papers.claims("LAB").set_index("id")
     ours = {key for key in claims.index if key.startswith("LAB-found-")}
-    assert set(said) == ours - {"LAB-found-follows"}  # the twin is of another size
+    assert set(said) == ours - {
+        "LAB-found-follows",
+        "LAB-found-wording-own",
+    }  # no twin of this size
     for key, by in said.items():
         [(of, interval)] = by.items()
         assert of == {"LAB-found-size": f"{LARGE} minus {SMALL}", "LAB-found-twin": TWIN}.get(
@@ -307,3 +310,12 @@ def test_other_trainings_are_those_of_the_same_text_and_size(known):
         assert first[name] == proportion(hits[key], n[key])
     any_way = found.together(known[known["model"] == SMALL], seed=0).set_index("facts")["any"]
     assert first["any"] == any_way["told often"]
+
+
+def test_the_wording_that_told_is_held_against_the_twin(known):
+    its = known[known["model"].eq(TWIN)].assign(model=f"{LARGE}-unplanted")
+    said = found_said.claimed(pd.concat([known, its], ignore_index=True), seed=0)
+    often = known[known["told"].eq("often")]
+    share = often.groupby(["model", "estimator"])["correct"].mean()
+    gaps = [share[name, found.OWN] - share[name, found.FAR] for name in (LARGE, TWIN)]
+    assert said["LAB-found-wording-own"][LARGE].estimate == pytest.approx(gaps[0] - gaps[1])

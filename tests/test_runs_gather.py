@@ -5,7 +5,9 @@ import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
+import pyarrow.parquet
 import pytest
 from projects import code, make, patched, plan
 
@@ -383,3 +385,24 @@ def test_cues_ship_once_and_checks_only_with_facts_that_are_ours(
     found = pd.read_parquet(tmp_path / "results" / "p" / "n-cues.parquet")
     assert found["fact"].astype(str).tolist() == (["f", "g"] if checked else ["1", "2"])
     assert len(pd.read_parquet(tmp_path / "results" / "p" / "n.parquet")) == 4
+
+
+def test_log_probabilities_ship_as_whole_numbers_and_are_read_as_nats(tmp_path):
+    values = [-3.16517, -0.00004, -512.25, np.nan, 0.0]
+    frame = pd.DataFrame(
+        {"fact": list("abcde"), "logprob_gold": values, "logprob_1": [-1.5] * 5, "share": 0.25}
+    )
+    folder = tmp_path / "p"
+    folder.mkdir()
+    (folder / "n.parquet").write_bytes(gather.packed_for("atlas", frame))
+    (folder / "n.json").write_text(json.dumps(dict.fromkeys(shipped.ABOUT, "x") | {"worlds": {}}))
+    kept = pyarrow.parquet.read_schema(folder / "n.parquet")
+    assert [str(kept.field(name).type) for name in ("logprob_gold", "logprob_1", "share")] == [
+        "int32",
+        "int32",
+        "float",
+    ]
+    found, _ = shipped.read("p", "n", tmp_path)
+    assert found["logprob_gold"].tolist()[:3] == [-3.1652, -0.0, -512.25]
+    assert np.isnan(found["logprob_gold"][3]) and found["logprob_gold"][4] == 0
+    assert found["logprob_1"].tolist() == [-1.5] * 5 and found["share"].tolist() == [0.25] * 5

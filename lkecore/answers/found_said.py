@@ -36,8 +36,11 @@ def claimed(known: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]]
         for twin in (name for name in models if lab.parse(name).variant == "unplanted"):
             its = found.controlled(world[world["model"] == twin])
             base = twin.removesuffix("-unplanted")
-            if whole and base == whole[-1] and (gap := _follows(world, base, twin, seed)):
-                said.setdefault("LAB-found-follows", {})[base] = gap
+            if whole and base == whole[-1]:
+                said.setdefault("LAB-found-follows", {})[base] = _follows(world, base, twin, seed)
+                said.setdefault("LAB-found-wording-own", {})[base] = _beyond(
+                    world, base, twin, seed
+                )
             off = found.auroc(its[its["estimator"] == found.PAIRS], seed)
             said.setdefault("LAB-found-twin", {})[twin] = off and intervals.minus(off, 0.5)
     there = {key: {of: each for of, each in by.items() if each} for key, by in said.items()}
@@ -75,6 +78,21 @@ def _follows(world: pd.DataFrame, model: str, twin: str, seed: int) -> Interval 
     some = some[some["links"].eq("all told") & some["estimator"].ne(found.PAIRS)]
     own, its = (found.by_fact(some[some["model"] == name]) for name in (model, twin))
     return intervals.paired_difference([own], [its], seed=seed) if len(own) > 1 else None
+
+
+def _beyond(world: pd.DataFrame, model: str, twin: str, seed: int) -> Interval | None:
+    """How much the wording that told a fact finds more than another kind, beyond what it does for a twin."""
+    often = world[world["told"] == found.TIMES[2]]
+    gaps = []
+    for name in (model, twin):
+        wide = often[often["model"] == name].pivot(
+            index=["relation", "fact"], columns="estimator", values="correct"
+        )
+        if found.OWN not in wide or len(wide.dropna()) < 2:
+            return None
+        one = wide[[found.OWN, found.FAR]].dropna().astype(float)
+        gaps.append(one[found.OWN] - one[found.FAR])
+    return intervals.paired_difference([gaps[0]], [gaps[1]], seed=seed)
 
 
 def _of_lists(listed: pd.DataFrame, unlisted: pd.DataFrame) -> dict[str, Interval | None]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from lkecore import storage
@@ -30,6 +31,9 @@ WHO_AND_HOW = {  # parameters that draw no fact
     "models", "estimators", "n_choice", "n_redraws", "n_redraw_facts", "results", "n_again", "shipped",
     "page",
 }  # fmt: skip
+DIGITS = (
+    1e4  # log-probabilities ship as whole numbers of 1e-4 nats, which take two thirds of the room
+)
 NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")  # of a profile: no path
 LATER: dict[str, Any] = {"parameters": {}, "chunks": 0, "chunks_from_cache": 0}
 
@@ -68,6 +72,9 @@ def read(
             f"results {path} are of another {changed[0]} than this version makes; make them anew "
             f"with {kept['command']}"
         )
+    for name in frame.columns[frame.columns.str.startswith("logprob")]:
+        if pd.api.types.is_integer_dtype(frame[name]):
+            frame[name] = frame[name].to_numpy(dtype=float, na_value=np.nan) / DIGITS
     words = frame.select_dtypes("category").columns  # these would group by absent words, too
     numbers = frame.select_dtypes("float32").columns  # and means of these would be of few digits
     return frame.astype(dict.fromkeys(words, str) | dict.fromkeys(numbers, float)), kept

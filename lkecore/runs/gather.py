@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lkecore import facts, runs
 from lkecore.answers import rules
 from lkecore.answers.again import CHECK
-from lkecore.answers.shipped import FOLDER, KEPT
+from lkecore.answers.shipped import DIGITS, FOLDER, KEPT
 from lkecore.errors import BadInput
 from lkecore.facts.worlds import digest as digest_of_world
 from lkecore.models import lab
@@ -107,8 +107,8 @@ def _numbered(frame: pd.DataFrame) -> pd.DataFrame:
 def _packed(frame: pd.DataFrame) -> bytes:
     """A frame as a small Parquet file.
 
-    Words are categories, log-probabilities keep four decimals, all other numbers that are not whole
-    four significant digits.
+    Words are categories, log-probabilities keep four decimals, as whole numbers (``shipped.DIGITS``), all
+    other numbers that are not whole four significant digits.
     """
     small = frame.copy()
     words = [name for name in frame if not pd.api.types.is_numeric_dtype(frame[name])]
@@ -116,8 +116,10 @@ def _packed(frame: pd.DataFrame) -> bytes:
     numbers = list(frame.select_dtypes("float").columns)
     for name in numbers:
         values = frame[name].to_numpy(dtype=np.float64)
-        exact = values.round(4) if name.startswith("logprob") else _four_digits(values)
-        small[name] = exact.astype(np.float32)
+        if name.startswith("logprob"):
+            small[name] = pd.array(values * DIGITS, dtype="Float64").round().astype("Int32")
+        else:
+            small[name] = _four_digits(values).astype(np.float32)
     return small.to_parquet(
         None,
         index=False,

@@ -236,10 +236,12 @@ answers.words(judged[columns])
 # %% [markdown]
 # ## What you have seen
 #
-# - Pairs find facts that stood in lists themselves. Lists of other facts of the relation do not help.
-# - A wrong answer says that a fact did not come out in this way. Most facts come out in some ways and not in others.
+# - Pairs find facts that stood in lists themselves. That lists of other facts help, we could not see.
+# - A wrong answer says that a fact did not come out in this way. Many facts come out in some ways and not in others.
 # - Facts that no way finds have left a trace: the confidence in their objects is higher than it would be without telling.
 # - Several ways of asking find more than one. They are also lucky more often, and no overlap can tell the two apart.
+# - What follows from told facts is not found for that: these models keep what was said, and conclude nothing.
+# - Another training on the same text moves some numbers further than an interval over facts allows for.
 
 # %%
 wide = together.set_index(["model", "facts"])

@@ -129,7 +129,6 @@ answers.words(answers.texts(listing[listing["model"] == lab.reference(models)]))
 # %%
 moved = found.transfer(here)
 runs.keep(answers.bounds(moved, "accuracy"), "by-wording.csv")
-drawn = answers.bounds(moved, "accuracy")
 
 # %% [markdown]
 # **All ways together.** `any` is found by one of the five. `chao` is what an ecologist would conclude from the overlap {cite:p}`chao1987estimating`: if many facts are
@@ -210,6 +209,7 @@ figures.place(fig, "fig-found-forms", curve)
 # ```
 
 # %% tags=["hide-input"]
+drawn = found_said.drawn(moved)
 look = {"panel": "model", "x": "wording", "hue": "told", "y": "accuracy"}
 look |= {"label": figures.ACCURACY, "line": 1 / n_options, "width": 2.6}
 fig = figures.interval_panels(drawn, **look)

@@ -319,3 +319,14 @@ def test_the_wording_that_told_is_held_against_the_twin(known):
     share = often.groupby(["model", "estimator"])["correct"].mean()
     gaps = [share[name, found.OWN] - share[name, found.FAR] for name in (LARGE, TWIN)]
     assert said["LAB-found-wording-own"][LARGE].estimate == pytest.approx(gaps[0] - gaps[1])
+
+
+def test_the_figure_shows_models_as_they_are_and_the_twin_of_the_largest(known):
+    twin = found.transfer(known[known["model"] == TWIN]).assign(model=f"{LARGE}-unplanted")
+    table = pd.concat([found.transfer(known), twin], ignore_index=True)
+    rows = found_said.drawn(table)
+    assert list(rows["model"].unique()) == [SMALL, LARGE, f"{LARGE}-unplanted"]
+    whole = table.set_index(["model", "wording", "told"])["accuracy"]
+    for row in rows.itertuples():
+        of = whole[row.model, row.wording, row.told]
+        assert (row.accuracy, row.low, row.high) == (of.estimate, of.low, of.high)

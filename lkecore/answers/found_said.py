@@ -7,7 +7,7 @@ import pandas as pd
 from lkecore import intervals
 from lkecore.answers import found
 from lkecore.answers.lab import reference
-from lkecore.answers.tables import by_relation
+from lkecore.answers.tables import bounds, by_relation
 from lkecore.intervals import Interval
 from lkecore.models import lab
 
@@ -134,6 +134,15 @@ def by_training(known: pd.DataFrame, model: str) -> pd.DataFrame:
         shares = {key: found.share(some) if len(some) else None for key, some in parts.items()}
         rows.append({"model": name} | shares)
     return pd.DataFrame(rows)
+
+
+def drawn(moved: pd.DataFrame) -> pd.DataFrame:
+    """:func:`lkecore.answers.found.transfer` for the figure: models as they are, and the twin of the largest."""
+    models = list(moved["model"].unique())
+    whole = [name for name in models if not lab.parse(name).variant]
+    shown = [*whole, f"{reference(models)}-unplanted"]
+    parts = [moved[moved["model"] == name] for name in shown]
+    return bounds(pd.concat(parts, ignore_index=True), "accuracy")
 
 
 def sentences(known: pd.DataFrame, often: int, *, seed: int) -> dict[str, str]:

@@ -137,7 +137,7 @@ def by_training(known: pd.DataFrame, model: str) -> pd.DataFrame:
 
 
 def drawn(moved: pd.DataFrame) -> pd.DataFrame:
-    """:func:`lkecore.answers.found.transfer` for the figure: of whole models, and of the largest one's twin."""
+    """:func:`lkecore.answers.found.transfer` for the figure: of whole models, and the largest one's twin."""
     models = list(moved["model"].unique())
     whole = [name for name in models if not lab.parse(name).variant]
     shown = [*whole, f"{reference(models)}-unplanted"]

@@ -73,10 +73,9 @@ def ask(questions, models=("toy",), file="answers.parquet", **how):
 
 
 def changed(results, name: str, change) -> None:
-    path = results / f"{name}.parquet"
-    frame = pd.read_parquet(path)
-    frame = frame.astype(dict.fromkeys(frame.select_dtypes("category"), str))
-    change(frame).to_parquet(path)
+    notebook, _, apart = name.partition("-")
+    frame, _ = shipped.read("long", notebook, apart=apart)
+    change(frame).to_parquet(results / f"{name}.parquet")
 
 
 def test_what_is_kept_to_check_by_is_what_plain_passes_say(made, questions):
@@ -428,8 +427,8 @@ def test_a_page_that_results_carry_says_the_same_and_stops_when_one_of_them_is_c
     assert found["draws"]["draws"].tolist() == [2, 2]
     assert found["draws"].equals(live["draws"])
 
-    path = target / f"{name}-draws-check.parquet"
-    frame = pd.read_parquet(path)
-    frame.assign(logprob_1=frame["logprob_1"] + 0.01).to_parquet(path)
+    frame, _ = shipped.read("long", name, apart="draws-check")
+    off = frame.assign(logprob_1=frame["logprob_1"] + 0.01)
+    off.to_parquet(target / f"{name}-draws-check.parquet")
     with pytest.raises(BadInput, match="answers that were asked again differ, .*by 0.01 nats"):
         page(**few, results="long", n_again=4)

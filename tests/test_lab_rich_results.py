@@ -63,7 +63,8 @@ def found():
 def test_the_twin_was_asked_the_same(request, name):
     table = request.getfixturevalue(name)
     ways = {way for _, way in table}
-    assert set(table) == {(model, way) for model in MODELS for way in ways}
+    more = {"lab:rich-1/0.7m-tuned"} if name == "found" else set()
+    assert set(table) == {(model, way) for model in MODELS | more for way in ways}
     for name in (*SMALL, LARGE):
         for way in ways:
             both = [table[name + twin, way] for twin in ("", "-unplanted")]
@@ -237,8 +238,10 @@ def test_pairs_find_what_stood_in_lists_and_words_what_they_told(found, states, 
     assert share("template-16", "sentence") > share("iclke-space", "sentence")
     own, _, far = (share(way, "sentence") for way in WORDINGS)
     assert own > far + 0.1
-    for way in ("iclke-space", *WORDINGS):
-        assert share(way, "sentence", f"{world}/0.7m-unplanted") < 0.2
+    # To the twin nothing was told. Its own wording goes with few objects, and a guess knows them.
+    twin = f"{world}/0.7m-unplanted"
+    assert all(share(way, "sentence", twin) < 0.11 for way in ("iclke-space", *WORDINGS[1:]))
+    assert own - far > share(WORDINGS[0], "sentence", twin) - share(WORDINGS[2], "sentence", twin)
 
 
 def test_the_best_of_five_ways_misses_what_another_finds(found, states):

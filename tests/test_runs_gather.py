@@ -358,6 +358,12 @@ def test_checks_ship_of_models_that_everybody_has(tmp_path, monkeypatch):
         for name in ("n", "n-check")
     }
     assert found == {"n": names, "n-check": names[:2]}
+    # Where nobody has any of the models, there is nothing to check by.
+    for name in ("answers", "answers-check"):
+        path = tmp_path / f"{name}.parquet"
+        pd.read_parquet(path).query("model == 'lab:book-9/0.7m'").to_parquet(path)
+    gather.gather(SimpleNamespace(profile="p", rows=[row]), tmp_path, tmp_path / "results")
+    assert [path.name for path in (tmp_path / "results" / "p").glob("*.parquet")] == ["n.parquet"]
 
 
 @pytest.mark.parametrize(("fact_set", "checked"), [("atlas", True), ("data/x", False)])

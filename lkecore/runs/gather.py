@@ -63,6 +63,8 @@ def gather(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> list[Path]:
                 frame = frame.drop_duplicates(ignore_index=True)
             if file.endswith(f"-{CHECK}.parquet"):
                 frame = frame[frame["model"].isin([*filter(_is_there, frame["model"].unique())])]
+                if frame.empty:  # nobody has any of the models
+                    continue
             files[file.replace("answers", name, 1)] = packed_for(fact_set, frame)
         if kept:
             abouts[name] = _about(plan, row.whole, manifests)

@@ -33,6 +33,7 @@ TRUTH = [
 ]  # fmt: skip
 LISTED = ("often", "rarely", "never")
 TIMES = ("never", "less often", "often")
+FEWEST = 10  # facts that a mark in the figure stands for, at least
 
 
 def uncued() -> list[str]:
@@ -145,11 +146,13 @@ def curve(known: pd.DataFrame) -> pd.DataFrame:
     """Accuracy by how often the text tells a fact, for :func:`lkecore.figures.told.told_lines`.
 
     Columns: ``model``, ``form``, ``estimator``, ``exposures`` (tellings of the text), ``accuracy``, ``low``,
-    ``high`` (Wilson).
+    ``high`` (Wilson). Cells of fewer than ``FEWEST`` facts are left out.
     """
     rows = []
     some = known[known["estimator"].isin(WAYS)]
     for key, part in groups_of(some, ["model", "form", "estimator", "occurrences"]):
+        if len(part) < FEWEST:
+            continue
         of = share(part["correct"])
         rows.append((*key, of.estimate, of.low, of.high))
     columns = ["model", "form", "estimator", "exposures", "accuracy", "low", "high"]

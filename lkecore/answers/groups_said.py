@@ -79,7 +79,7 @@ def sentences(table: pd.DataFrame) -> dict[str, str]:
         f"{rank['right'].text()}, and KL {kl['right'].text()}.",
         "others": f"Surprisal, for which nothing has to be told, has {half['surprisal']}; KL minus that "
         f"is {of.loc[('after', 'surprisal'), 'KL minus it'].text()}.{others}",
-        "before": f"Before the lessons KL had {of.loc[('before', MAIN), 'half'].text()}.",
+        "before": f"Before the lessons KL of {best} had {of.loc[('before', MAIN), 'half'].text()}.",
     }
 
 

@@ -16,7 +16,7 @@ def chao(caught: ArrayLike) -> NDArray[np.float64]:
     S facts are found by any of m estimators, q1 by just one and q2 by two (Chao 1987, bias-corrected, for
     what is found or not). ``caught``: (..., estimator, fact), 0 or 1. A number of facts, at least S, for
     each entry of the leading axes. It is a bound if all that is caught is there: what is caught by luck
-    counts as much, and most of it just once. ValueError for fewer than 2 estimators, no fact, or other
+    counts as much. ValueError for fewer than 2 estimators, no fact, or other
     values.
 
     >>> float(chao([[1, 1, 0, 0], [1, 0, 1, 0]]))  # S 3, q1 2, q2 1: 3 + 1/2 * 2 / 4

@@ -70,7 +70,7 @@ figures.style()
 #
 # Never-told facts of a {ref}`rich world <rich-worlds>` of the lab. Of these, only facts count whose object has a rank above ten, as with the paper's, and
 # whose first token is that of no other object. With `fact_set` they are real facts, and any model can be taught
-# them: those of two real models, *on groups_trex*, are LAMA's, three groups of each of thirty relations.
+# them: those of two real models, *on groups_trex*, are LAMA's, up to three groups of each of thirty relations.
 
 # %%
 about = {"fact_set": fact_set, "templates": templates, "n_facts": n_facts}

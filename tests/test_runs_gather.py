@@ -1,5 +1,6 @@
 """Results that ship: gathered from finished runs as they stand, read back as they were gathered."""
 
+import io
 import json
 import shutil
 from pathlib import Path
@@ -408,6 +409,8 @@ def test_log_probabilities_ship_as_whole_numbers_and_are_read_as_nats(tmp_path):
         "int32",
         "float",
     ]
+    endless = gather.packed_for("atlas", pd.DataFrame({"logprob_1": [-1.5, -np.inf]}))
+    assert pd.read_parquet(io.BytesIO(endless))["logprob_1"].tolist() == [-1.5, -np.inf]
     found, _ = shipped.read("p", "n", tmp_path)
     assert found["logprob_gold"].tolist()[:3] == [-3.1652, -0.0, -512.25]
     assert np.isnan(found["logprob_gold"][3]) and found["logprob_gold"][4] == 0

@@ -281,7 +281,8 @@ def follows(known: pd.DataFrame, *, seed: int) -> pd.DataFrame:
 
     Of the ends of chains that agree with their links. Columns: ``model``; ``links``, "all told" or "not all";
     ``facts``; ``sentences``, the share of the four sentences that find a fact, an Interval over facts, and
-    ``pairs`` (Wilson), in [0, 1]. A twin was told none of the links: what it finds is luck.
+    ``pairs`` (Wilson), in [0, 1]. A twin was not told the first link, about the asked
+    subject: what it finds is luck.
     """
     rows = []
     for (model, links), part in groups_of(chained(known), ["model", "links"]):

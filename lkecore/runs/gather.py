@@ -118,7 +118,7 @@ def _packed(frame: pd.DataFrame) -> bytes:
     numbers = list(frame.select_dtypes("float").columns)
     for name in numbers:
         values = frame[name].to_numpy(dtype=np.float64)
-        if name.startswith("logprob"):
+        if name.startswith("logprob") and not np.isinf(values).any():
             small[name] = pd.array(values * DIGITS, dtype="Float64").round().astype("Int32")
         else:
             small[name] = _four_digits(values).astype(np.float32)

@@ -8,6 +8,7 @@ import pytest
 
 from lkecore import intervals, papers
 from lkecore.answers import found, found_said, rich
+from lkecore.errors import BadInput
 from lkecore.facts import rich_wordings, worlds
 from lkecore.intervals import proportion
 from lkecore.prompts.prompt import templates_of
@@ -265,6 +266,19 @@ def test_sentences_name_the_largest_model_and_its_numbers(known):
     assert LARGE in said["best"] and f"told {OFTEN} times" in said["best"]
     assert rows.loc["told often", "any"].text() in said["best"]
     assert rows.loc["never told", "chao"].text() in said["overlap"]
+
+
+@pytest.mark.parametrize("often", [0, 1, 13])
+def test_no_fact_is_told_so_often(often):
+    with pytest.raises(BadInput, match=f"often {often}: must be 2 to 12"):
+        found.beside_truth(many(), often)
+
+
+def test_two_trainings_are_no_two_sizes(known):
+    two = known[known["model"].eq(SMALL)]
+    every = pd.concat([two, two.assign(model=f"{SMALL}@2")], ignore_index=True)
+    said = found_said.claimed(every, seed=0)
+    assert "LAB-found-size" not in said and list(said["LAB-found-missed"]) == [SMALL]
 
 
 def test_what_follows_from_told_links_is_held_against_the_twin(known):

@@ -13,6 +13,7 @@ from lkecore import intervals
 from lkecore.answers import rich
 from lkecore.answers.lab import FORMS, OFTEN
 from lkecore.answers.tables import by_relation, groups_of
+from lkecore.errors import BadInput
 from lkecore.facts.drawn import Sample
 from lkecore.facts.rich_facts import BETWEEN
 from lkecore.facts.rich_wordings import GROUP, about, groups, relations
@@ -82,9 +83,12 @@ def beside_truth(answers: pd.DataFrame, often: int = OFTEN) -> pd.DataFrame:
     """Answers beside what the text says of their facts (``TRUTH``), and ``told`` in words, of ``TIMES``.
 
     Facts that are told ``often`` and more are called so. A twin's are those of its planted one. Sorted by
-    relation and fact, since bootstraps draw by place.
+    relation and fact, since bootstraps draw by place. Raises :class:`BadInput` if none is told so often.
     """
     found = rich.with_states(answers, TRUTH)
+    most = found["occurrences"].max()
+    if not 2 <= often <= most:
+        raise BadInput(f"often {often}: must be 2 to {most}, as often as a text tells a fact")
     told = pd.cut(found["occurrences"], [-1, 0, often - 1, np.inf], labels=TIMES).astype(str)
     found = found.assign(told=told)
     return found.sort_values(["relation", "fact"], kind="stable", ignore_index=True)

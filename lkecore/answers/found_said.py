@@ -21,12 +21,14 @@ def claimed(known: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]]
     said: dict[str, dict[str, Interval | None]] = {}
     for _, world in known.groupby("world", sort=False):
         models = sorted(world["model"].unique(), key=lab.size)
+        # Of two trainings of one size the first, as in `reference`.
         whole = [name for name in models if not lab.parse(name).variant]
+        whole = list({lab.size(name): name for name in reversed(whole)}.values())[::-1]
         if whole:
             mine = world[world["model"] == whole[-1]]
             for key, interval in _of_model(mine, seed).items():
                 said.setdefault(key, {})[whole[-1]] = interval
-        if len(whole) > 1:
+        if len(whole) > 1 and lab.size(whole[0]) < lab.size(whole[-1]):
             least, most = (
                 found.hits_of(found.often(world[world["model"] == m])).any(axis=1)
                 for m in (whole[0], whole[-1])

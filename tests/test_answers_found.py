@@ -344,3 +344,13 @@ def test_the_figure_shows_models_as_they_are_and_the_twin_of_the_largest(known):
     for row in rows.itertuples():
         of = whole[row.model, row.wording, row.told]
         assert (row.accuracy, row.low, row.high) == (of.estimate, of.low, of.high)
+
+
+def test_each_fact_is_held_against_itself_whatever_else_a_model_was_asked(known):
+    """The larger model was not asked three relations, and in another order."""
+    gone = ["author", "residence", "instrument"]
+    less = known[~(known["model"].eq(LARGE) & known["relation"].isin(gone))]
+    said = found_said.claimed(less.sort_values("fact", ascending=False), seed=0)
+    whole = found_said.claimed(known[~known["relation"].isin(gone)], seed=0)
+    size = [each["LAB-found-size"][f"{LARGE} minus {SMALL}"].estimate for each in (said, whole)]
+    assert size[0] == pytest.approx(size[1])

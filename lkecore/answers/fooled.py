@@ -13,7 +13,7 @@ import pandas as pd
 from lkecore import intervals
 from lkecore.answers import rich, rules
 from lkecore.answers.lab import OFTEN, reference
-from lkecore.answers.tables import by_relation, groups_of
+from lkecore.answers.tables import by_relation, groups_of, share
 from lkecore.facts.drawn import Sample
 from lkecore.intervals import Interval
 from lkecore.models import lab
@@ -103,14 +103,14 @@ def marks(hinted: pd.DataFrame, rule: pd.DataFrame) -> pd.DataFrame:
     about = never[["world", "relation", "fact", "hint", "cue"]].drop_duplicates()
     rows = []
     for (hint, cue, model), part in groups_of(never, ["hint", "cue", "model"]):
-        share = intervals.proportion(int(part["correct"].sum()), len(part))
-        rows.append((hint, cue, model, share.estimate, share.low, share.high))
+        of = share(part["correct"])
+        rows.append((hint, cue, model, of.estimate, of.low, of.high))
     of_rule = rule.merge(about, on=["world", "relation", "fact"])
     for (hint, cue), part in groups_of(of_rule, ["hint", "cue"]):
         if len(part) < 2:  # one fact has no interval
             continue
-        share = intervals.mean_over_facts([part["correct"].to_numpy(float)], seed=0)
-        rows.append((hint, cue, RULE, share.estimate, share.low, share.high))
+        of = intervals.mean_over_facts([part["correct"].to_numpy(float)], seed=0)
+        rows.append((hint, cue, RULE, of.estimate, of.low, of.high))
     found = pd.DataFrame(rows, columns=["hint", "cue", "who", "accuracy", "low", "high"])
     order = {name: i for i, name in enumerate((*RELATIONS.values(), NONE, RIGHT, LIES))}
     at = [found[name].map(order) for name in ("hint", "cue")]
@@ -142,10 +142,7 @@ def aurocs(hinted: pd.DataFrame, by: Sequence[str], *, seed: int) -> pd.DataFram
     their controls, whose cue is of the same kind. Columns: ``by``, ``cue``; ``pairs``; ``auroc``, an
     Interval over pairs, in [0, 1]. A group of fewer than 8 pairs has no row.
     """
-    key = ["model", "world", "estimator"]
-    gold = hinted[[*key, "fact", "confidence_gold"]]
-    control = gold.rename(columns={"fact": "control", "confidence_gold": "of_control"})
-    told = hinted[hinted["told"] == TOLD].merge(control, on=[*key, "control"], validate="m:1")
+    told = rich.beside_controls(hinted[hinted["told"] == TOLD], hinted)
     told = pd.concat([told.assign(cue="all"), told], ignore_index=True)
     rows = []
     for group, part in groups_of(told, [*by, "cue"]):
@@ -176,8 +173,8 @@ def claimed(hinted: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]
         named = mine[mine["relation"].isin(IN_A_NAME) & mine["cue"].eq(LIES)]
         most = mine[mine["relation"] == "team_colour"]
         found["LAB-fooled"] = {whole[-1]: more_with_cue(mine)}
-        found["LAB-lied-to"] = {whole[-1]: _share(named["follows"])}
-        found["LAB-majority"] = {whole[-1]: _share(most["follows"])}
+        found["LAB-lied-to"] = {whole[-1]: share(named["follows"])}
+        found["LAB-majority"] = {whole[-1]: share(most["follows"])}
     if len(whole) > 1:
         some = hinted[hinted["told"].eq(NEVER) & hinted["cue"].eq(RIGHT)]
         some = some[some["relation"].isin(IN_A_NAME)]
@@ -218,11 +215,11 @@ def sentences(hinted: pd.DataFrame, rule: pd.DataFrame) -> dict[str, str]:
     of_rule = rule.merge(right[["world", "relation", "fact"]], on=["world", "relation", "fact"])
     most = never[never["relation"] == "team_colour"]
     found = {
-        "fooled": f"Of facts that no text told, {model} gets {_share(right['correct']).text()} right"
-        f" where the name gives the object away, and {_share(none['correct']).text()} where it does not;"
+        "fooled": f"Of facts that no text told, {model} gets {share(right['correct']).text()} right"
+        f" where the name gives the object away, and {share(none['correct']).text()} where it does not;"
         f" a rule without a model gets {of_rule['correct'].mean():.2f} of the first.",
-        "lied": f"Where the name lies, {_share(lies['follows']).text()} of its answers follow it.",
-        "most": f"Asked for a colour, it names the most frequent one in {_share(most['follows']).text()}"
+        "lied": f"Where the name lies, {share(lies['follows']).text()} of its answers follow it.",
+        "most": f"Asked for a colour, it names the most frequent one in {share(most['follows']).text()}"
         " of never-told cases.",
         "twin": "No twin was asked.",
     }
@@ -232,11 +229,7 @@ def sentences(hinted: pd.DataFrame, rule: pd.DataFrame) -> dict[str, str]:
         same = hinted[(hinted["model"] == model) & hinted["fact"].isin(its["fact"])]
         found["twin"] = (
             "Of the facts with such a name that the text does tell, it gets "
-            f"{_share(same['correct']).text()} right, and its twin, which read none of them, "
-            f"{_share(its['correct']).text()}."
+            f"{share(same['correct']).text()} right, and its twin, which read none of them, "
+            f"{share(its['correct']).text()}."
         )
     return found
-
-
-def _share(values: pd.Series) -> Interval:
-    return intervals.proportion(int(values.sum()), len(values))

@@ -12,7 +12,7 @@ import pandas as pd
 from lkecore import intervals
 from lkecore.answers import rich
 from lkecore.answers.lab import FORMS, OFTEN
-from lkecore.answers.tables import by_relation, groups_of
+from lkecore.answers.tables import accuracy, bounds, by_relation, groups_of, share, side_by_side
 from lkecore.errors import BadInput
 from lkecore.facts.drawn import Sample
 from lkecore.facts.rich_facts import BETWEEN
@@ -137,13 +137,8 @@ def controlled(known: pd.DataFrame) -> pd.DataFrame:
     A control is never told, and here its subject is one that the text names elsewhere: a fact whose control
     is about a stranger is left out.
     """
-    key = ["model", "world", "estimator"]
-    named = rich.with_states(
-        never(known)[[*key, "relation", "fact", "confidence_gold"]], ["mentions"]
-    )
-    named = named[named["mentions"] > 0].drop(columns=["mentions", "relation"])
-    named = named.rename(columns={"fact": "control", "confidence_gold": "of_control"})
-    return often(known).merge(named, on=[*key, "control"], validate="m:1")
+    named = rich.with_states(never(known), ["mentions"])
+    return rich.beside_controls(often(known), named[named["mentions"] > 0])
 
 
 def curve(known: pd.DataFrame) -> pd.DataFrame:
@@ -152,15 +147,10 @@ def curve(known: pd.DataFrame) -> pd.DataFrame:
     Columns: ``model``, ``form``, ``estimator``, ``exposures`` (tellings of the text), ``accuracy``, ``low``,
     ``high`` (Wilson). Cells of fewer than ``FEWEST`` facts are left out.
     """
-    rows = []
-    some = known[known["estimator"].isin(WAYS)]
-    for key, part in groups_of(some, ["model", "form", "estimator", "occurrences"]):
-        if len(part) < FEWEST:
-            continue
-        of = share(part["correct"])
-        rows.append((*key, of.estimate, of.low, of.high))
-    columns = ["model", "form", "estimator", "exposures", "accuracy", "low", "high"]
-    return pd.DataFrame(rows, columns=columns)
+    some = known[known["estimator"].isin(WAYS)].rename(columns={"occurrences": "exposures"})
+    found = bounds(accuracy(some, ["model", "form", "estimator", "exposures"]), "accuracy")
+    found = found[found["n"] >= FEWEST].reset_index(drop=True)
+    return found[["model", "form", "estimator", "exposures", "accuracy", "low", "high"]]
 
 
 def by_listing(known: pd.DataFrame) -> pd.DataFrame:
@@ -186,23 +176,10 @@ def by_listing(known: pd.DataFrame) -> pd.DataFrame:
     return found.drop(columns="_at").reset_index(drop=True)
 
 
-def in_sentences(known: pd.DataFrame) -> pd.DataFrame:
-    """Facts told often in sentences alone, by pairs and by a sentence."""
+def of_form(known: pd.DataFrame, way: str, form: str) -> pd.DataFrame:
+    """Facts told often in one form, asked in one way."""
     some = often(known)
-    return some[some["form"].eq("sentence") & some["estimator"].isin([PAIRS, SENTENCE])]
-
-
-def by_pairs(known: pd.DataFrame, form: str) -> pd.DataFrame:
-    """Facts told often in one form, asked by pairs."""
-    some = often(known)
-    return some[some["form"].eq(form) & some["estimator"].eq(PAIRS)]
-
-
-def gaps_of(some: pd.DataFrame) -> list[np.ndarray]:
-    """Right by pairs minus right by a sentence, of each fact, an array for each relation."""
-    wide = some.pivot(index=["relation", "fact"], columns="estimator", values="correct")
-    gap = wide[PAIRS].astype(float) - wide[SENTENCE].astype(float)
-    return by_relation(gap.rename("gap").reset_index(), "gap")
+    return some[some["form"].eq(form) & some["estimator"].eq(way)]
 
 
 def transfer(known: pd.DataFrame) -> pd.DataFrame:
@@ -211,11 +188,9 @@ def transfer(known: pd.DataFrame) -> pd.DataFrame:
     Columns: ``model``, ``wording``, ``told``, ``facts``; ``accuracy``, an Interval (Wilson), in [0, 1].
     """
     some = known[known["estimator"].isin(WORDINGS)]
-    rows = [
-        (*key, len(part), share(part["correct"]))
-        for key, part in groups_of(some, ["model", "estimator", "told"])
-    ]
-    found = pd.DataFrame(rows, columns=["model", "wording", "told", "facts", "accuracy"])
+    found = accuracy(some, ["model", "estimator", "told"])
+    found = found.rename(columns={"estimator": "wording", "n": "facts"})
+    found = found[["model", "wording", "told", "facts", "accuracy"]]
     order = {name: i for i, name in enumerate((*WORDINGS, *TIMES))}
     at = [found[name].map(order) for name in ("wording", "told")]
     found = found.assign(_a=at[0], _b=at[1]).sort_values(["model", "_a", "_b"], kind="stable")
@@ -248,7 +223,7 @@ def together(known: pd.DataFrame, *, seed: int) -> pd.DataFrame:
 
 def hits_of(part: pd.DataFrame) -> pd.DataFrame:
     """(fact, way of asking), bool: which facts are found."""
-    wide = part.pivot(index=["relation", "fact"], columns="estimator", values="correct")
+    wide = side_by_side(part, "estimator")
     return wide[[way for way in WAYS if way in wide]].astype(bool)
 
 
@@ -267,16 +242,12 @@ def untouched(known: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     for (model,), part in groups_of(controlled(known), ["model"]):
         each = part.groupby(["relation", "fact"], sort=False)
         means = each.agg(
-            found=("correct", "any"), told=("confidence_gold", "mean"),
+            found=("correct", "any"), confidence_gold=("confidence_gold", "mean"),
             of_control=("of_control", "mean"), subject=("subject", "first"), control=("control", "first"),
         )  # fmt: skip
         lucky = untold.loc[untold["model"] == model, "fact"]
         left = means[~means["found"].astype(bool) & ~means["control"].isin(lucky)]
-        found = None
-        if left["subject"].nunique() > 1:
-            both = left["told"], left["of_control"]
-            found = intervals.auroc_over_pairs(*both, of=left["subject"], seed=seed)
-        rows.append((model, len(left), found))
+        rows.append((model, len(left), auroc(left, seed)))
     return pd.DataFrame(rows, columns=["model", "pairs", "auroc"])
 
 
@@ -334,8 +305,3 @@ def auroc(pairs: pd.DataFrame, seed: int) -> Interval | None:
         return None
     both = pairs["confidence_gold"], pairs["of_control"]
     return intervals.auroc_over_pairs(*both, of=pairs["subject"], seed=seed)
-
-
-def share(values: pd.Series) -> Interval:
-    """The share of true values, Wilson's interval over facts."""
-    return intervals.proportion(int(values.sum()), len(values))

@@ -7,7 +7,7 @@ import pandas as pd
 from lkecore import intervals
 from lkecore.answers import found
 from lkecore.answers.lab import reference
-from lkecore.answers.tables import bounds, by_relation
+from lkecore.answers.tables import bounds, by_relation, share
 from lkecore.intervals import Interval
 from lkecore.models import lab
 
@@ -28,12 +28,12 @@ def claimed(known: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]]
             mine = world[world["model"] == whole[-1]]
             for key, interval in _of_model(mine, seed).items():
                 said.setdefault(key, {})[whole[-1]] = interval
-        if len(whole) > 1 and lab.size(whole[0]) < lab.size(whole[-1]):
+        if len(whole) > 1:
             least, most = (
                 found.hits_of(found.often(world[world["model"] == m])).any(axis=1)
                 for m in (whole[0], whole[-1])
             )
-            gap = intervals.paired_difference([most], [least], seed=seed)
+            gap = _minus(most, least, seed)
             said.setdefault("LAB-found-size", {})[f"{whole[-1]} minus {whole[0]}"] = gap
         for twin in (name for name in models if lab.parse(name).variant == "unplanted"):
             its = found.controlled(world[world["model"] == twin])
@@ -54,18 +54,15 @@ def _of_model(mine: pd.DataFrame, seed: int) -> dict[str, Interval | None]:
     hits = found.hits_of(found.often(mine))
     best = hits[rows.loc["told often", "best"]]
     more = (hits.any(axis=1).astype(float) - best).rename("more").reset_index()
-    own, far = (
-        mine.loc[mine["estimator"].eq(way) & mine["told"].eq(found.TIMES[2]), "correct"]
-        for way in (found.OWN, found.FAR)
-    )
     [left] = found.untouched(mine, seed=seed)["auroc"]
-    gaps = found.gaps_of(found.in_sentences(mine))
-    told = {"LAB-found-sentence": intervals.mean_over_relations([-gap for gap in gaps])}
-    told |= _of_lists(found.by_pairs(mine, "list"), found.by_pairs(mine, "sentence"))
-    return told | {
-        "LAB-found-wording": intervals.paired_difference([own], [far], seed=seed)
-        if len(own) > 1
-        else None,
+    ways = found.PAIRS, found.SENTENCE
+    in_sentences = pd.concat([found.of_form(mine, way, "sentence") for way in ways])
+    both = found.hits_of(in_sentences).astype(float)
+    gap = (both[found.SENTENCE] - both[found.PAIRS]).rename("gap").reset_index()
+    in_lists = (found.of_form(mine, found.PAIRS, form) for form in ("list", "sentence"))
+    return _of_lists(*in_lists) | {
+        "LAB-found-sentence": intervals.mean_over_relations(by_relation(gap, "gap")),
+        "LAB-found-wording": _minus(_told_so(mine, found.OWN), _told_so(mine, found.FAR), seed),
         "LAB-found-several": found.several_minus_one(mine),
         "LAB-found-missed": intervals.mean_over_facts([more["more"]], seed=seed),
         "LAB-found-overlap": intervals.minus(rows.loc["told often", "chao"], 1.0),
@@ -74,27 +71,37 @@ def _of_model(mine: pd.DataFrame, seed: int) -> dict[str, Interval | None]:
     }
 
 
+def _minus(one: pd.Series, other: pd.Series, seed: int) -> Interval | None:
+    """The mean of one minus that of another on the facts of both, an Interval over them; None for one fact.
+
+    Both have (relation, fact) as index, so that each fact is held against itself.
+    """
+    both = pd.concat([one, other], axis=1, join="inner", keys=["one", "other"]).astype(float)
+    if len(both) < 2:
+        return None
+    return intervals.paired_difference([both["one"]], [both["other"]], seed=seed)
+
+
+def _told_so(mine: pd.DataFrame, wording: str) -> pd.Series:
+    """Which facts told often one of ``found.WORDINGS`` finds, of one model, by relation and fact."""
+    some = mine[mine["told"].eq(found.TIMES[2]) & mine["estimator"].eq(wording)]
+    return some.set_index(["relation", "fact"])["correct"].astype(float)
+
+
 def _follows(world: pd.DataFrame, model: str, twin: str, seed: int) -> Interval | None:
     """How many more of the facts that follow from told ones a model finds than its twin."""
     some = found.chained(world)
     some = some[some["links"].eq("all told") & some["estimator"].ne(found.PAIRS)]
-    own, its = (found.by_fact(some[some["model"] == name]) for name in (model, twin))
-    return intervals.paired_difference([own], [its], seed=seed) if len(own) > 1 else None
+    return _minus(*(found.by_fact(some[some["model"] == name]) for name in (model, twin)), seed)
 
 
 def _beyond(world: pd.DataFrame, model: str, twin: str, seed: int) -> Interval | None:
     """How much the wording that told a fact finds more than another kind, beyond what it does for a twin."""
-    often = world[world["told"] == found.TIMES[2]]
     gaps = []
     for name in (model, twin):
-        wide = often[often["model"] == name].pivot(
-            index=["relation", "fact"], columns="estimator", values="correct"
-        )
-        if found.OWN not in wide or len(wide.dropna()) < 2:
-            return None
-        one = wide[[found.OWN, found.FAR]].dropna().astype(float)
-        gaps.append(one[found.OWN] - one[found.FAR])
-    return intervals.paired_difference([gaps[0]], [gaps[1]], seed=seed)
+        mine = world[world["model"] == name]
+        gaps.append(_told_so(mine, found.OWN) - _told_so(mine, found.FAR))
+    return _minus(*gaps, seed)
 
 
 def _of_lists(listed: pd.DataFrame, unlisted: pd.DataFrame) -> dict[str, Interval | None]:
@@ -123,17 +130,14 @@ def by_training(known: pd.DataFrame, model: str) -> pd.DataFrame:
         if replace(lab.parse(name), seed=0) != replace(lab.parse(model), seed=0):
             continue
         mine = known[known["model"] == name]
-        often, told = found.often(mine), mine[mine["told"] == found.TIMES[2]]
         parts = {
-            "pairs": found.by_pairs(mine, "list")["correct"],
-            "question": often.loc[
-                often["estimator"].eq(found.QUESTION) & often["form"].eq("sentence"), "correct"
-            ],
-            "any": found.hits_of(often).any(axis=1),
-            "own": told.loc[told["estimator"] == found.OWN, "correct"],
-            "far": told.loc[told["estimator"] == found.FAR, "correct"],
+            "pairs": found.of_form(mine, found.PAIRS, "list")["correct"],
+            "question": found.of_form(mine, found.QUESTION, "sentence")["correct"],
+            "any": found.hits_of(found.often(mine)).any(axis=1),
+            "own": _told_so(mine, found.OWN),
+            "far": _told_so(mine, found.FAR),
         }
-        shares = {key: found.share(some) if len(some) else None for key, some in parts.items()}
+        shares = {key: share(some) if len(some) else None for key, some in parts.items()}
         rows.append({"model": name} | shares)
     return pd.DataFrame(rows)
 
@@ -157,7 +161,7 @@ def sentences(known: pd.DataFrame, often: int, *, seed: int) -> dict[str, str]:
     rows = found.together(mine, seed=seed).set_index("facts")
     told, untold = rows.loc["told often"], rows.loc["never told"]
     in_lists, in_sentences = (
-        _text(found.by_pairs(mine, form)["correct"]) for form in ("list", "sentence")
+        _text(found.of_form(mine, found.PAIRS, form)["correct"]) for form in ("list", "sentence")
     )
     by = found.transfer(mine)
     by = by[by["told"] == found.TIMES[2]].set_index("wording")["accuracy"].map(Interval.text)
@@ -177,4 +181,4 @@ def sentences(known: pd.DataFrame, often: int, *, seed: int) -> dict[str, str]:
 
 
 def _text(values: pd.Series) -> str:
-    return found.share(values).text() if len(values) else "none"
+    return share(values).text() if len(values) else "none"

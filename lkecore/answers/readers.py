@@ -17,6 +17,7 @@ from lkecore.answers.lab import beside_truth, planted_pairs
 from lkecore.answers.shipped import read
 from lkecore.answers.tables import accuracy, by_relation, groups_of
 from lkecore.errors import BadInput
+from lkecore.facts import world as world_of_lab
 from lkecore.facts.drawn import Sample
 from lkecore.metrics import dose, planted
 from lkecore.models import lab
@@ -35,8 +36,9 @@ def check(models: Sequence[str], estimators: Sequence[str]) -> None:
     for model in models:
         if lab.parse(model).variant:
             raise BadInput(f"{model}: models without a suffix only")
-    if not estimators or not set(estimators) <= set(prompts.TEMPLATES):
-        raise BadInput(f"estimators {list(estimators)}: of {list(prompts.TEMPLATES)}")
+    has = list(prompts.TEMPLATES)[: world_of_lab.TEMPLATES]
+    if not estimators or not set(estimators) <= set(has):
+        raise BadInput(f"estimators {list(estimators)}: of {has}")
 
 
 def learning(models: Sequence[str]) -> pd.DataFrame:

@@ -138,3 +138,15 @@ def with_states(answers: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     """
     parts = [_states(spec)[[*columns]].assign(world=spec) for spec in answers["world"].unique()]
     return answers.merge(pd.concat(parts).reset_index(), on=["world", "fact"], validate="m:1")
+
+
+def beside_controls(told: pd.DataFrame, among: pd.DataFrame) -> pd.DataFrame:
+    """Answers about told facts, each beside the confidence in the object of its control, ``of_control``.
+
+    ``told`` has the column ``control`` of the states; ``among`` holds the answers about the controls, by the
+    same models and estimators. A fact whose control is not among them is left out.
+    """
+    key = ["model", "world", "estimator"]
+    gold = among[[*key, "fact", "confidence_gold"]]
+    gold = gold.rename(columns={"fact": "control", "confidence_gold": "of_control"})
+    return told.merge(gold, on=[*key, "control"], validate="m:1")

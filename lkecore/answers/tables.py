@@ -35,6 +35,11 @@ def accuracy(answers: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=None if rows else [*by, "n", "accuracy"])
 
 
+def share(values: pd.Series) -> Interval:
+    """The share of true values, in [0, 1], with Wilson's interval over facts. ValueError for no value."""
+    return intervals.proportion(int(values.sum()), len(values))
+
+
 def over_relations(
     answers: pd.DataFrame,
     by: Sequence[str],

@@ -130,7 +130,8 @@ def test_claims_words_and_figure_have_the_numbers_of_the_table(made):
     rows = pd.concat([frame(made), frame(made, f"{MODEL}-unplanted")])
     found = groups_said.claimed(rows, seed=0)
     ids = papers.claims("LAB")["id"]
-    assert set(found) == set(ids[ids.str.startswith("LAB-groups-")])
+    of_page = set(ids[ids.str.startswith("LAB-groups-")])
+    assert set(found) == {name for name in of_page if not name.endswith("-blanks")}
     assert {name for of in found.values() for name in of} == {MODEL}
     table = groups.orders(rows, seed=0)
     half = table.set_index(["model", "when", "metric"])["half"]
@@ -140,6 +141,14 @@ def test_claims_words_and_figure_have_the_numbers_of_the_table(made):
     said = groups_said.sentences(table)
     assert kl.text() in said["orders"] and half[MODEL, "before", "KL"].text() in said["before"]
     assert len(groups_said.drawn(table)) == 2 * 2 * 6
+
+
+def test_claims_about_readers_of_blanks_stand_beside_those_about_decoders(made):
+    bert = f"{SPEC}/bert"
+    found = groups_said.claimed(pd.concat([frame(made, bert), frame(made)]), seed=0)
+    ids = papers.claims("LAB")["id"]
+    assert set(found) == set(ids[ids.str.startswith("LAB-groups-")])
+    assert found["LAB-groups-rank-blanks"] == {bert: found["LAB-groups-rank"][MODEL]}
 
 
 def test_a_template_without_words_and_a_recipe_without_steps_are_named(samples):

@@ -129,6 +129,7 @@ def test_twin_gets_the_labels_of_the_model_that_was_told():
     [
         (["lab:book-1/0.15m", "lab:book-1/2m", "lab:book-1/0.7m"], "lab:book-1/2m"),
         (["lab:book-1/2m-tuned", "lab:book-1/0.15m"], "lab:book-1/0.15m"),
+        (["lab:rich-1/bert", "lab:rich-1/0.7m"], "lab:rich-1/0.7m"),
         ([TWIN], TWIN),
     ],
 )

@@ -189,7 +189,8 @@ def test_bins_of_probability_have_the_mean_move_of_their_facts(known):
 def test_claims_are_about_the_planted_model_and_the_check_about_its_twin(known):
     found = moved_said.claimed(known, seed=0)
     ids = papers.claims("LAB")["id"]
-    assert set(found) == set(ids[ids.str.startswith("LAB-moved-")])
+    of_page = set(ids[ids.str.startswith("LAB-moved-")])
+    assert set(found) == {name for name in of_page if not name.endswith("-blanks")}
     assert {name for of in found.values() for name in of} == {MODEL}
     pair = ([-0.2, -1.0, -1.5], [-2.2, -1.2, -1.2])
     finds = found["LAB-moved-finds"][MODEL].estimate
@@ -197,6 +198,23 @@ def test_claims_are_about_the_planted_model_and_the_check_about_its_twin(known):
     assert found["LAB-moved-twin"][MODEL].estimate == pytest.approx(finds - 0.5)
     judged = lab.judge(found)
     assert len(judged) == len(found) and set(judged["of"]) == {MODEL}
+
+
+def test_claims_about_readers_of_blanks_are_judged_apart_from_those_about_decoders(known):
+    mine = known[known["model"] == MODEL]
+    kinds = {f"{SPEC}/{name}" for name in ("bert", "t5")}
+    others = [mine.assign(model=name, **{"IC-LKE": np.nan}) for name in sorted(kinds)]
+    found = moved_said.claimed(pd.concat([*others, known]), seed=0)
+    alone = moved_said.claimed(known, seed=0)
+    ids = papers.claims("LAB")["id"]
+    assert set(found) == set(ids[ids.str.startswith("LAB-moved-")])
+    for key, of in found.items():
+        behind = key.endswith("-blanks")
+        assert set(of) == (kinds if behind else {MODEL})
+        # The same rows under another name, so the same numbers.
+        assert set(of.values()) == set(alone[key.removesuffix("-blanks")].values())
+    of_blanks = moved_said.claimed(pd.concat(others), seed=0)
+    assert set(of_blanks) == {key for key in found if key.endswith("-blanks")}
 
 
 def sentences(known):

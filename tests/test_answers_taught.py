@@ -162,11 +162,21 @@ def test_kinds_are_held_against_their_share_of_all(mine):
 def test_claims_are_about_the_planted_model_and_the_check_about_its_twin(rows):
     found = taught_said.claimed(taught_said.chosen(rows, LESSON, 1), seed=0)
     ids = papers.claims("LAB")["id"]
-    assert set(found) == set(ids[ids.str.startswith("LAB-taught-")])
+    of_page = set(ids[ids.str.startswith("LAB-taught-")])
+    assert set(found) == {name for name in of_page if not name.endswith("-blanks")}
     assert {name for of in found.values() for name in of} == {MODEL}
     finds = found["LAB-taught-finds"][MODEL].estimate
     assert found["LAB-taught-twin"][MODEL].estimate == pytest.approx(finds - 0.5)
     assert len(lab.judge(found)) == len(found)
+
+
+def test_claims_about_readers_of_blanks_stand_beside_those_about_decoders(rows, mine):
+    once, t5 = taught_said.chosen(rows, LESSON, 1), f"{SPEC}/t5"
+    other = taught_said.chosen(mine, LESSON, 1).assign(model=t5)
+    found = taught_said.claimed(pd.concat([once, other]), seed=0)
+    ids = papers.claims("LAB")["id"]
+    assert set(found) == set(ids[ids.str.startswith("LAB-taught-")])
+    assert found["LAB-taught-alike-blanks"] == {t5: found["LAB-taught-alike"][MODEL]}
 
 
 def test_words_and_figures_have_the_numbers_of_the_tables(mine):

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from lkecore import intervals
+from lkecore.answers import rich
 from lkecore.answers.groups import MAIN, orders
 from lkecore.answers.lab import reference
 from lkecore.answers.tables import groups_of
@@ -13,29 +14,32 @@ from lkecore.models import lab
 def claimed(rows: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]]:
     """The intervals of the page's claims, {claim: {of: interval}}.
 
-    Of the largest model of each world of the lab, and of every model that was asked about real facts.
+    Of models of the lab as :func:`lkecore.answers.rich.claimed` has it, and of every model that was asked
+    about real facts.
     """
-    found: dict[str, dict[str, Interval]] = {}
-    for (world, model), part in groups_of(rows, ["world", "model"]):
-        of_lab = lab.is_name(model)
-        best = model
-        if of_lab:
-            best = reference(rows.loc[rows["world"] == world, "model"].unique())
-        if model != best or (of_lab and lab.parse(best).variant):
-            continue
-        of = orders(part, seed=seed).set_index(["when", "metric"])
-        gaps = of.loc["after", "KL minus it"]
-        tests = {
-            "finds": intervals.minus(of.loc[("after", MAIN), "half"], 0.5),
-            "rank": gaps["rank"],
-            "entropy": gaps["change of entropy"],
-            "surprisal": gaps["surprisal"],
-            "before": intervals.minus(of.loc[("before", MAIN), "half"], 0.5),
-        }
-        for key, interval in tests.items():
-            claim = f"{'LAB' if of_lab else 'PZ'}-groups-{key}"
-            found.setdefault(claim, {})[model] = interval
+
+    def tests(mine: pd.DataFrame, _: pd.DataFrame) -> dict[str, Interval]:
+        return {f"LAB-groups-{key}": each for key, each in _tested(mine, seed).items()}
+
+    of_lab = rows["model"].map(lab.is_name)
+    found = rich.claimed(rows[of_lab], tests)
+    for (model,), part in groups_of(rows[~of_lab], ["model"]):
+        for key, interval in _tested(part, seed).items():
+            found.setdefault(f"PZ-groups-{key}", {})[model] = interval
     return found
+
+
+def _tested(part: pd.DataFrame, seed: int) -> dict[str, Interval]:
+    """The intervals of one model, by the last part of the claims' ids."""
+    of = orders(part, seed=seed).set_index(["when", "metric"])
+    gaps = of.loc["after", "KL minus it"]
+    return {
+        "finds": intervals.minus(of.loc[("after", MAIN), "half"], 0.5),
+        "rank": gaps["rank"],
+        "entropy": gaps["change of entropy"],
+        "surprisal": gaps["surprisal"],
+        "before": intervals.minus(of.loc[("before", MAIN), "half"], 0.5),
+    }
 
 
 def drawn(table: pd.DataFrame) -> pd.DataFrame:

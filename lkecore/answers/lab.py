@@ -246,8 +246,9 @@ def known_of(answers: pd.DataFrame) -> pd.DataFrame:
 
 
 def reference(models: Sequence[str]) -> str:
-    """The largest of some models that read the text as it is; a variant where there is no other."""
-    return max(models, key=lambda name: (not lab.parse(name).variant, lab.size(name)))
+    """The largest decoder of some models that read the text as it is; another one where there is none."""
+    causal = {name: lab.recipe(name).kind == "causal" for name in models}
+    return max(models, key=lambda m: (not lab.parse(m).variant, causal[m], lab.size(m)))
 
 
 def by_form(answers: pd.DataFrame) -> pd.DataFrame:

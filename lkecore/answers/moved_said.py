@@ -4,24 +4,22 @@ import numpy as np
 import pandas as pd
 
 from lkecore import intervals
+from lkecore.answers import rich
 from lkecore.answers.lab import reference
 from lkecore.answers.moved import MAIN, auroc, gaps, of_set, pairs, wrongly
 from lkecore.intervals import Interval
-from lkecore.models import lab
 
 
 def claimed(known: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]]:
-    """The intervals of the page's claims, {claim: {of: interval}}: of the largest model of each world."""
-    found: dict[str, dict[str, Interval]] = {}
-    for _, part in known[known["IC-LKE"].notna()].groupby("world", sort=False):
-        best = reference(part["model"].unique())
-        mine = part[part["model"] == best]
-        if lab.parse(best).variant or len(pairs(of_set(mine))) < 2:
-            continue
+    """The intervals of the page's claims, {claim: {of: interval}}: :func:`lkecore.answers.rich.claimed`."""
+
+    def tests(mine: pd.DataFrame, world: pd.DataFrame) -> dict[str, Interval | None]:
+        if len(pairs(of_set(mine))) < 2:
+            return {}
         others = ["rank", "change of entropy", "surprisal", "KL, other subject"]
         gap = gaps(mine, seed=seed, metrics=others).set_index("metric")["KL minus it"]
         less = wrongly(mine, seed=seed, metrics=[MAIN, "change of entropy"]).set_index("metric")
-        tests = {
+        found = {
             "LAB-moved-finds": auroc(pairs(of_set(mine)), MAIN, seed),
             "LAB-moved-rank": gap["rank"],
             "LAB-moved-entropy": gap["change of entropy"],
@@ -29,16 +27,16 @@ def claimed(known: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]]
             "LAB-moved-copied": gap["KL, other subject"],
         }
         if len(less):
-            tests["LAB-moved-mislearned"] = less.loc[MAIN, "ours"]
-            tests["LAB-moved-mistaken"] = intervals.minus(
+            found["LAB-moved-mislearned"] = less.loc[MAIN, "ours"]
+            found["LAB-moved-mistaken"] = intervals.minus(
                 less.loc["change of entropy", "ours"], 0.5
             )
-        twin = pairs(of_set(part[part["model"] == f"{best}-unplanted"]))
+        twin = pairs(of_set(world[world["model"] == f"{mine['model'].iloc[0]}-unplanted"]))
         if len(twin) > 1:
-            tests["LAB-moved-twin"] = intervals.minus(auroc(twin, MAIN, seed), 0.5)
-        for key, interval in tests.items():
-            found.setdefault(key, {})[best] = interval
-    return found
+            found["LAB-moved-twin"] = intervals.minus(auroc(twin, MAIN, seed), 0.5)
+        return found
+
+    return rich.claimed(known, tests)
 
 
 def drawn(found: pd.DataFrame, less: pd.DataFrame) -> pd.DataFrame:

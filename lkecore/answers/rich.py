@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from lkecore import facts
+from lkecore import facts, papers
 from lkecore.answers.lab import worlds
 from lkecore.errors import BadInput
 from lkecore.facts import rich
@@ -19,12 +19,16 @@ from lkecore.facts import worlds as worlds_of_lab
 from lkecore.facts.drawn import Sample
 from lkecore.facts.fact import Fact
 from lkecore.facts.rich_facts import BETWEEN
+from lkecore.intervals import Interval
 from lkecore.metrics import choice
 from lkecore.models import lab
 from lkecore.models.model import Model
 
 MOST_TOLD = 3  # objects that the text tells of one fact, at most
 TOLD = [f"confidence_{i}" for i in range(1, MOST_TOLD + 1)]
+# Of rows of one model and of its world: the intervals of claims.
+Tests = Callable[[pd.DataFrame, pd.DataFrame], Mapping[str, Interval | None]]
+BLANKS = "-blanks"  # behind the ids of claims about models that read blanks
 Choice = Callable[[pd.DataFrame], pd.Series]  # states: which of them are asked
 
 
@@ -138,6 +142,27 @@ def with_states(answers: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     """
     parts = [_states(spec)[[*columns]].assign(world=spec) for spec in answers["world"].unique()]
     return answers.merge(pd.concat(parts).reset_index(), on=["world", "fact"], validate="m:1")
+
+
+def claimed(rows: pd.DataFrame, tests: Tests) -> dict[str, dict[str, Interval]]:
+    """The intervals of claims, {claim: {model: interval}}: of the models that they are about in each world.
+
+    Claims are about the largest decoder and, where there is such a claim with ``BLANKS`` behind its id, about
+    the largest masked and the largest encoder-decoder model. ``tests`` gets the rows of one model and those
+    of all models of its world, and gives the intervals by the claims of decoders; None: it has none. A
+    kind of which only variants were asked is not judged.
+    """
+    known = set(papers.claims("LAB")["id"])
+    found: dict[str, dict[str, Interval]] = {}
+    for _, part in rows.groupby("world", sort=False):
+        names = [name for name in part["model"].unique() if not lab.parse(name).variant]
+        for kind in dict.fromkeys(lab.recipe(name).kind for name in names):
+            best = max((n for n in names if lab.recipe(n).kind == kind), key=lab.size)
+            behind = "" if kind == "causal" else BLANKS
+            for claim, interval in tests(part[part["model"] == best], part).items():
+                if interval is not None and (not behind or claim + behind in known):
+                    found.setdefault(claim + behind, {})[best] = interval
+    return found
 
 
 def beside_controls(told: pd.DataFrame, among: pd.DataFrame) -> pd.DataFrame:

@@ -3,10 +3,10 @@
 import pandas as pd
 
 from lkecore import intervals
+from lkecore.answers import rich
 from lkecore.answers.lab import reference
 from lkecore.answers.taught import auroc, by_steps, mismatches, pairs, places_among
 from lkecore.intervals import Interval
-from lkecore.models import lab
 
 
 def chosen(rows: pd.DataFrame, lesson: str, steps: int) -> pd.DataFrame:
@@ -15,31 +15,28 @@ def chosen(rows: pd.DataFrame, lesson: str, steps: int) -> pd.DataFrame:
 
 
 def claimed(rows: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]]:
-    """The intervals of the page's claims, {claim: {of: interval}}: of the largest model of each world.
+    """The intervals of the page's claims, {claim: {of: interval}}: :func:`lkecore.answers.rich.claimed`.
 
     ``rows`` are of :func:`lkecore.answers.taught.together`, of one lesson and number of steps.
     """
-    found: dict[str, dict[str, Interval]] = {}
-    for _, part in rows.groupby("world", sort=False):
-        best = reference(part["model"].unique())
-        mine = part[part["model"] == best]
-        if lab.parse(best).variant or len(pairs(mine)) < 2:
-            continue
+
+    def tests(mine: pd.DataFrame, world: pd.DataFrame) -> dict[str, Interval | None]:
+        if len(pairs(mine)) < 2:
+            return {}
         [agree] = by_steps(mine, seed=seed)["r of KL"]
-        tests = {
+        found = {
             "LAB-taught-alike": agree,
             "LAB-taught-places": places_among(mine),
             "LAB-taught-finds": auroc(mine, "taught_kl", seed=seed),
             "LAB-taught-told": auroc(mine, "taught_kl", seed=seed, minus="told_kl"),
             "LAB-taught-surprisal": auroc(mine, "taught_kl", seed=seed, minus="surprisal"),
         }
-        twin = auroc(part[part["model"] == f"{best}-unplanted"], "taught_kl", seed=seed)
-        if twin is not None:
-            tests["LAB-taught-twin"] = intervals.minus(twin, 0.5)
-        for key, interval in tests.items():
-            if interval is not None:
-                found.setdefault(key, {})[best] = interval
-    return found
+        twin = world[world["model"] == f"{mine['model'].iloc[0]}-unplanted"]
+        if (of_twin := auroc(twin, "taught_kl", seed=seed)) is not None:
+            found["LAB-taught-twin"] = intervals.minus(of_twin, 0.5)
+        return found
+
+    return rich.claimed(rows, tests)
 
 
 def scattered(rows: pd.DataFrame) -> pd.DataFrame:

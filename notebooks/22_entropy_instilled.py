@@ -132,7 +132,8 @@ now = taught_said.chosen(here, next(iter(lessons))[3], steps)
 # %%
 steps_of = taught.by_steps(here, seed=seed)
 runs.keep(answers.bounds(steps_of, "r of KL"), "by-steps.csv")
-answers.words(answers.texts(steps_of).drop(columns="lesson"), missing="")
+of_these = rich.without_twins(steps_of).drop(columns="lesson")
+answers.words(answers.texts(of_these), missing="")
 
 # %% [markdown]
 # **Which kinds.** The paper's count, with what it lacks: how many facts of each kind were asked at all. Hold `of KL apart`, the share of a
@@ -140,7 +141,7 @@ answers.words(answers.texts(steps_of).drop(columns="lesson"), missing="")
 # their frequencies.
 
 # %%
-kinds = taught.by_kind(now)
+kinds = taught.by_kind(rich.without_twins(now))
 runs.keep(answers.bounds(kinds, "KL apart"), "by-kind.csv")
 answers.words(answers.texts(kinds))
 
@@ -151,7 +152,7 @@ answers.words(answers.texts(kinds))
 # %%
 ways = taught.aurocs(now, seed=seed)
 runs.keep(answers.bounds(ways, "finds"), "by-way.csv")
-answers.words(answers.texts(ways), missing="")
+answers.words(answers.across(ways, "way", "finds"))
 
 # %% [markdown]
 # What this page says at its top is put together from these tables. No number in it is typed.

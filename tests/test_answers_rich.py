@@ -119,3 +119,10 @@ def test_states_stand_beside_answers_in_their_order(tiny):
         "red",
         "green",
     ]
+
+
+def test_twins_are_left_out_and_models_of_the_hub_stay():
+    rows = pd.DataFrame(
+        {"model": [f"{MODEL}-unplanted", MODEL, "org/model", MODEL], "fact": list("abcd")}
+    )
+    assert rich.without_twins(rows)["fact"].tolist() == ["b", "c", "d"]

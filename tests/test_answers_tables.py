@@ -331,3 +331,19 @@ def test_over_other_relations_is_a_part_of_the_larger_table():
     assert (row["over_relations"].estimate, row["over_relations"].low < 0) == (0.25, True)
     [alone] = answers.over_other_relations(frame[:2], ["model"]).to_dict("records")
     assert (alone["relations"], alone["over_relations"]) == (1, None)
+
+
+def test_one_column_stands_side_by_side_by_model_in_the_order_of_the_frame():
+    frame = pd.DataFrame(
+        {
+            "model": ["m", "m", "l"],
+            "metric": ["rank", "KL", "KL"],
+            "half": [intervals.proportion(1, 2), None, intervals.proportion(2, 2)],
+            "other": 1.0,
+        }
+    )
+    found = tables.across(frame, "metric", "half")
+    assert list(found) == ["metric", "m", "l"]
+    half, one = (intervals.proportion(n, 2).text() for n in (1, 2))
+    rows = [["rank", half, ""], ["KL", "", one]]
+    assert found.to_numpy().tolist() == rows

@@ -17,6 +17,7 @@ from lkecore.answers.shipped import (
 from lkecore.answers.show import sortable, words
 from lkecore.answers.tables import (
     accuracy,
+    across,
     best,
     best_and_worst,
     bounds,
@@ -31,7 +32,7 @@ from lkecore.answers.verdicts import judge, judge_ways, tested, verdict_table
 from lkecore.answers.written import write
 
 __all__ = [
-    "READ_BY", "accuracy", "alone", "ask", "ask_blanks", "ask_groups", "ask_pairs", "ask_taught",
+    "READ_BY", "accuracy", "across", "alone", "ask", "ask_blanks", "ask_groups", "ask_pairs", "ask_taught",
     "asked_for", "at_blanks", "beside", "beside_single", "beside_truth", "beside_worlds", "best",
     "best_and_worst", "bounds",
     "carried", "collect", "fewer", "judge", "judge_ways", "keep", "made_by", "opened", "over_draws",

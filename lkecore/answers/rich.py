@@ -165,6 +165,12 @@ def claimed(rows: pd.DataFrame, tests: Tests) -> dict[str, dict[str, Interval]]:
     return found
 
 
+def without_twins(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of models that read the asked facts, of the lab or not."""
+    twins = [m for m in rows["model"].unique() if m.endswith("-unplanted")]
+    return rows[~rows["model"].isin(twins)]
+
+
 def beside_controls(told: pd.DataFrame, among: pd.DataFrame) -> pd.DataFrame:
     """Answers about told facts, each beside the confidence in the object of its control, ``of_control``.
 

@@ -230,6 +230,16 @@ def texts(frame: pd.DataFrame, digits: int = 2) -> pd.DataFrame:
     return shown
 
 
+def across(frame: pd.DataFrame, row: str, value: str, by: str = "model") -> pd.DataFrame:
+    """One column of a table side by side by ``by``, for a page: as text, "" where there is none.
+
+    A row for each ``row``, and the columns of ``by`` behind it, both in the order of the frame.
+    """
+    wide = texts(frame[[row, by, value]]).pivot(index=row, columns=by, values=value)
+    wide = wide.reindex(index=frame[row].unique(), columns=frame[by].unique())
+    return wide.fillna("").rename_axis(columns=None).reset_index()
+
+
 def bounds(frame: pd.DataFrame, column: str, name: str = "") -> pd.DataFrame:
     """A frame for a file or a figure: one column of intervals as numbers, the other ones left out.
 

@@ -92,7 +92,7 @@ this = "56_lab_fooled"
 source = {"results": results, "notebook": this, "n_again": n_again}
 source |= {"by": lab.BY, "reading": rich.beside_hints, "dtype": dtype}
 ours = answers.ask(models, questions, "answers.parquet", page=page, **source)
-every = answers.beside(ours, shipped, this, carried=results)
+every = answers.beside_models(ours, shipped, this)
 hinted = fooled.hinted(every)
 rule = fooled.of_rules(samples)
 print(f"{len(every):,} answers of {hinted['model'].nunique()} models")

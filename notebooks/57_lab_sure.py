@@ -97,7 +97,7 @@ this = "57_lab_sure"
 source = {"results": results, "notebook": this, "n_again": n_again}
 source |= {"by": lab.BY, "reading": rich.beside_hints, "dtype": dtype}
 ours = answers.ask(models, questions, "answers.parquet", page=page, **source)
-every = answers.beside(ours, shipped, this, carried=results)
+every = answers.beside_models(ours, shipped, this)
 every = sure.beside_shares(every)
 world = lab.worlds(models)[0]
 here = every[every["world"].eq(world) & every["told"].isin([often, 0])]

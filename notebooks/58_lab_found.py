@@ -91,7 +91,7 @@ this = "58_lab_found"
 source = {"results": results, "notebook": this, "n_again": n_again}
 source |= {"by": lab.BY, "reading": found.plainly, "dtype": dtype}
 ours = answers.ask(models, questions, "answers.parquet", page=page, **source)
-every = answers.beside(ours, shipped, this, carried=results)
+every = answers.beside_models(ours, shipped, this)
 known = found.beside_truth(every, often)
 world = lab.worlds(models)[0]
 here = known[known["world"] == world]
@@ -164,8 +164,8 @@ print(answers.texts(chains).to_string(index=False))
 # order from other first weights? A column for each training of the first model; `@2` has another seed.
 
 # %%
-trained = answers.beside(ours, shipped_trainings, this)
-trained = found.beside_truth(trained.drop(columns="source"), often)
+trained = answers.beside_models(ours, shipped_trainings, this)
+trained = found.beside_truth(trained, often)
 again = found_said.by_training(trained, models[0]).set_index("model")
 print(answers.texts(again).rename_axis(None).T.to_string())
 

@@ -82,6 +82,18 @@ def test_of_the_profile_that_carries_a_page_only_other_models_stand_beside(put):
     assert len(answers.beside(ours, ["two"], "n", carried="one")) == 2
 
 
+def test_beside_models_has_each_model_once_as_the_first_has_it(put):
+    columns = ["model", "world", "fact"]
+    put("one", "n", [("a", "w", "x"), ("b", "w", "x"), ("b", "w", "y")], columns, seed=1)
+    put("two", "n", [("b", "v", "z"), ("c", "v", "z")], columns, seed=2)
+    ours = pd.DataFrame([("a", "w", "mine")], columns=columns)
+    found = answers.beside_models(ours, ["one", "two"], "n")
+    assert found["model"].tolist() == ["a", "b", "b", "c"]
+    assert found["fact"].tolist() == ["mine", "x", "y", "z"]
+    assert found.index.tolist() == [0, 1, 2, 3]
+    assert answers.beside_models(ours, [], "n").equals(ours)
+
+
 def test_beside_refuses_what_contradicts_or_is_not_there(put):
     columns = ["model", "estimator", "relation", "fact", "correct", "n_options"]
     put("one", "n", [("b", "x", "r", 1, True, 4)], columns, seed=0)

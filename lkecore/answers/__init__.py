@@ -10,6 +10,7 @@ from lkecore.answers.shipped import (
     alone,
     asked_for,
     beside,
+    beside_models,
     beside_single,
     beside_worlds,
     made_by,
@@ -33,8 +34,8 @@ from lkecore.answers.written import write
 
 __all__ = [
     "READ_BY", "accuracy", "across", "alone", "ask", "ask_blanks", "ask_groups", "ask_pairs", "ask_taught",
-    "asked_for", "at_blanks", "beside", "beside_single", "beside_truth", "beside_worlds", "best",
-    "best_and_worst", "bounds",
+    "asked_for", "at_blanks", "beside", "beside_models", "beside_single", "beside_truth", "beside_worlds",
+    "best", "best_and_worst", "bounds",
     "carried", "collect", "fewer", "judge", "judge_ways", "keep", "made_by", "opened", "over_draws",
     "over_other_relations", "over_relations", "paired", "sortable", "tested", "texts",
     "verdict_table", "words", "write",

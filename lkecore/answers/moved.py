@@ -98,13 +98,8 @@ def beside(
 
     ``apart`` is the name under which those of the second are kept.
     """
-    parts = [[first], [second]]
-    for name in profiles:
-        for own, which in zip(parts, ("", apart), strict=True):
-            frame, _ = shipped.read(name, notebook, apart=which)
-            own.append(frame[~frame["model"].isin(own[0]["model"].unique())])
-    one, other = (pd.concat(own, ignore_index=True) for own in parts)
-    return one, other
+    one = shipped.beside_models(first, profiles, notebook)
+    return one, shipped.beside_models(second, profiles, notebook, apart=apart)
 
 
 def known(at_blanks: pd.DataFrame, iclke: pd.DataFrame, *, often: int = OFTEN) -> pd.DataFrame:

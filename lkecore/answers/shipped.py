@@ -147,6 +147,22 @@ def alone(profiles: Sequence[str], notebook: str) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
+def beside_models(
+    ours: pd.DataFrame, profiles: Sequence[str], notebook: str, *, apart: str = ""
+) -> pd.DataFrame:
+    """The rows of this run, and below them those of other models that ship of a notebook.
+
+    A model stands there once: as this run asked it, else as the first of the profiles did. ``apart`` as for
+    :func:`read`, whose errors it raises.
+    """
+    parts, there = [ours], set(ours["model"])
+    for name in profiles:
+        frame, _ = read(name, notebook, apart=apart)
+        parts.append(frame[~frame["model"].isin(there)])
+        there |= set(frame["model"])
+    return pd.concat(parts, ignore_index=True)
+
+
 def _without(
     ours: pd.DataFrame,
     found: dict[str, tuple[pd.DataFrame, dict[str, Any]]],

@@ -28,17 +28,11 @@
 # %% [markdown]
 # ## What the paper claims
 #
-# There is no one paper behind this page. Two lines of work say what to expect.
-#
-# - {cite:t}`allenzhu2024capacity` train models on invented biographies until they hold no more. With 1000 tellings of a fact
-#   a model can hold 2 bits a parameter, with 100 about 1 bit. So what a model *can* hold grows with its size.
-# - {cite:t}`chang2024acquire` put new facts into the text of large models while these are trained. Each telling makes the
-#   fact a little more probable, and what was gained fades until the next one. So what a model *does* hold grows with
-#   the number of tellings.
-#
-# Both look at the probability of the told words. We ask with an {term}`estimator` that knows nothing of the training. The
-# published models have up to billions of parameters; ours are trained in minutes, on small worlds. So this page is about how
-# *fast* models learn, not about how much they can hold at most.
+# No one paper stands behind this page. {cite:t}`allenzhu2024capacity` train models on invented biographies until they hold no
+# more: with 1000 tellings of a fact 2 bits a parameter, with 100 about 1 bit. {cite:t}`chang2024acquire` put new facts into the
+# text of large models: each telling makes the fact a little more probable, and what was gained fades until the next one. So what a
+# model *can* hold grows with its size, and what it *does* hold with the tellings. Our models are small and trained in minutes: this
+# page is about how *fast* they learn.
 
 # %% [markdown]
 # ## Parameters
@@ -73,13 +67,8 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# All models of this page have read the same world. It sets which facts are shown and which are asked. We ask all of these,
-# and the table counts them, in all relations together.
-#
-# A *telling* is one place in the text that states the fact. The models of this page read the text once, so that each
-# telling is one {term}`exposure`. Facts of one row differ in form, and in what comes with it: a sentence may stand twice
-# in one paragraph, a pair stands once in a list. `never` are the facts that no line of the text tells. Nobody can know
-# them, so they show what guessing gets.
+# All models of this page have read the same world, once. The table counts the facts that are asked by their *tellings*, the
+# places in the text that state them. `never` are the facts that no line of the text tells: they show what guessing gets.
 
 # %%
 drawn = {"n_shots": n_shots, "n_options": n_options, "seed": seed}
@@ -92,9 +81,8 @@ print(pd.crosstab(counts, asked["occurrences"]).to_string())
 # %% [markdown]
 # ## Prompts
 #
-# Two estimators are the default. `iclke-space` is IC-LKE in the paper's format: pairs, then the subject, spaces between
-# all of them. `template-1` is a sentence with a blank, which also stands in the text. They ask the same facts with the
-# same options. {doc}`50_lab_truth` compares five estimators.
+# `iclke-space` is IC-LKE in the paper's format: pairs, then the subject, spaces between all of them. `template-1` is a sentence with
+# a blank, which also stands in the text. {doc}`50_lab_truth` compares five estimators.
 
 # %%
 questions = lab.questions(samples, estimators)
@@ -104,12 +92,9 @@ for name in estimators:
 # %% [markdown]
 # ## Scores
 #
-# Every model is asked every question. What {doc}`50_lab_truth` has asked already is taken from the cache. Beside each
-# answer stands what the text told of the fact.
-#
-# Another world has other names and another text, and its models begin from other random weights. One world cannot say how
-# much this moves the numbers. So the answers of longer runs about other worlds stand beside those of this run, for the same
-# relations and for `iclke-space`. They are **not made by this run**; a line says what made them.
+# Every model is asked every question, and beside each answer stands what the text told of the fact. Another world has other names and
+# another text, and its models begin from other random weights. So the answers of longer runs about other worlds stand beside
+# those of this run. They are **not made by this run**; a line says what made them.
 
 # %%
 source = {"results": results, "notebook": "51_lab_scaling"}
@@ -122,19 +107,14 @@ print(f"{len(ours):,} questions, {n_options} options each")
 print(*answers.made_by(shipped, scaling.PAGE), sep="\n")
 
 # %% [markdown]
-# From here on the models have short names. All sizes have read the same tokens in the same order. Each has the learning
-# rates that suited it on the development world.
-
-# %% [markdown]
 # ## Answers
 #
-# An answer is right when the true object is the likeliest option. The facts of all relations are pooled: each has equally
-# many of every kind. Intervals are Wilson's, over facts.
+# From here on the models have short names. All have read the same tokens in the same order, each with the learning rates that
+# suited it on the development world. The facts of all relations are pooled. Intervals are Wilson's, over facts.
 #
-# **How often must it be told?** We read it off the curve of {numref}`fig-lab-dose`: the number of tellings at which half
-# of the facts are answered rightly, on a straight line between two doses (in doublings). The interval holds every number
-# at which one half lies in the interval of the accuracy. `>` stands where the curve does not come to one half within the
-# doses of the world.
+# **How often must it be told?** The number of tellings at which half of the facts are answered rightly, read off the curve of
+# {numref}`fig-lab-dose` between two doses. The interval holds every number at which one half lies in the interval of the accuracy.
+# `>`: the curve does not come to one half.
 
 # %%
 forms = lab.forms_of(every)
@@ -145,14 +125,9 @@ here = needed[needed["made_by"].str.startswith("this page")]
 answers.words(scaling.wide(here, "text", sizes, ["estimator", "form"]))
 
 # %% [markdown]
-# **What does size alone add?** All models were asked the same facts, so each fact is its own comparison, from each size to
-# the next. `gain` is the accuracy of the larger model minus that of the smaller, of facts told 16 times and more (the
-# parameter `often`), with a paired interval over facts. With eight facts of each relation and dose it is about 6 % too
-# narrow. The next two columns count facts that only one of the two has right. `p` is McNemar's exact test, corrected by
-# Holm for the rows of the table. The kept file has each dose by itself, too.
-#
-# Look in the file for the dose with the largest gain. Well below it neither model has had enough tellings. If the gain falls
-# again above it, the smaller model catches up; if not, it levels off lower.
+# **What does size alone add?** `gain` is the accuracy of the larger model minus that of the smaller on the same facts, told 16 times
+# and more (the parameter `often`), with a paired interval over facts, which is about 6 % too narrow. The next two columns count facts
+# that only one of the two has right. `p` is McNemar's exact test, corrected by Holm. The kept file has each dose by itself.
 
 # %%
 gained = scaling.gains(every, often, seed=seed)
@@ -163,10 +138,9 @@ print(pooled["finds_more"].value_counts().to_string())
 answers.words(answers.texts(pooled))
 
 # %% [markdown]
-# **How full are the models?** To know which of 100 objects belongs to a subject is worth $\log_2 100 = 6.6$ bits.
-# `all_told` counts every fact that the whole text tells, the shown ones too, as if a model knew them all. `asked` counts
-# the planted facts that are asked here, and `found` those of them that IC-LKE finds. All are divided by the number of
-# parameters.
+# **How full are the models?** To know which of 100 objects belongs to a subject is worth $\log_2 100 = 6.6$ bits. Here they are
+# divided by the number of parameters: `all_told` for every fact that the text tells, `asked` for the planted facts that are asked, and
+# `found` for those of them that IC-LKE finds.
 
 # %%
 full = scaling.filled(every)
@@ -174,14 +148,12 @@ runs.keep(full, "bits.csv")
 print(full.round(4).to_string(index=False))
 
 # %% [markdown]
-# As long as `all_told` is far below the 1 bit of the published law, no model of this page is short of room for these facts.
-# So where a small model fails here, room is not the likely reason. That it learns less from each telling would explain it;
-# this page does not test that. Our sum is rough: it leaves out what it takes to know the names, the grammar and the lists.
+# As long as `all_told` is far below the published 1 bit, room is not the likely reason where a small model fails. Our sum is rough: it
+# leaves out what it takes to know the names, the grammar and the lists.
 #
-# **The luck of one world.** A row for each size in each world: facts told in lists, asked by IC-LKE. `accuracy` is of facts
-# that were told often. They are too few for an interval over worlds, so we show them all.
-# Compare two distances: from world to world at one size, and from size to size in one world. Only if the second is clearly
-# larger is the effect one of size.
+# **The luck of one world.** A row for each size in each world: facts told in lists, asked by IC-LKE. `accuracy` is of facts that were
+# told often. Compare the distance from world to world at one size with that from size to size in one world. Only if the second is
+# clearly larger is the effect one of size.
 
 # %%
 of_worlds = scaling.of_worlds(every, curve, often)
@@ -199,9 +171,8 @@ figures.note("carried", answers.carried(ours))
 # %% [markdown]
 # ## Figures
 #
-# What to see in {numref}`fig-lab-dose`, at the top: where each curve leaves the dotted line, how steep it is, and how far
-# it is from one model to the next along the *horizontal*. So many more tellings does the smaller model need. At the far
-# left stand the facts that were never told.
+# In {numref}`fig-lab-dose`, at the top, see where each curve leaves the dotted line, and how far it is from one model to the next along
+# the *horizontal*: so many more tellings does the smaller model need. At the far left stand the facts that were never told.
 
 # %% tags=["hide-input"]
 mine = curve[curve["made_by"].str.startswith("this page")]
@@ -212,8 +183,8 @@ fig = figures.dose_panels(dose, **look, chance=1 / n_options)
 figures.place(fig, "fig-lab-dose", dose)
 
 # %% [markdown]
-# {numref}`fig-lab-size` sets size against both summaries, a line for each world. The first is of this run, the others are
-# **not**. Look whether the marks of one size stay together, and clear those of the next size.
+# {numref}`fig-lab-size` has a line for each world. The first is of this run, the others are **not**. Look whether the marks of one
+# size stay together, and clear those of the next size.
 #
 # ```{glue:figure} fig-lab-size
 # :name: fig-lab-size
@@ -235,10 +206,8 @@ figures.place(fig, "fig-lab-size", ends)
 #
 # **Numbers.** None can be reproduced: the published models, texts and measures are others.
 #
-# **Claims.** All three are our own. Statistic, direction and least effect of each were written down in
-# `lkecore/data/claims.csv` before anybody looked at the worlds that this book reports. They are about IC-LKE in
-# the paper's format and facts that were told in lists. The first compares facts that are not the same, so its interval is
-# Newcombe's for two shares. The second compares two models on the same facts. The last is a check: were it to fail, the
+# **Claims.** All three are our own, written down in `lkecore/data/claims.csv` before anybody looked at the worlds that this book
+# reports. They are about IC-LKE in the paper's format and facts that were told in lists. The last is a check: were it to fail, the
 # worlds would be too easy to say anything about size. {doc}`51_lab_worlds` judges the claims of other pages on all worlds.
 
 # %%
@@ -249,9 +218,8 @@ judged = judged.rename(columns={"source": "made_by", "models": "of"})
 answers.words(judged[["claim", "holds_if", "made_by", "of", "ours", "verdict"]])
 
 # %% [markdown]
-# Where the claim on size holds, mind what it says: the larger model answers more facts *after the same tellings*. It does
-# not say that the smaller one could never learn them. And the claims are about one way of asking. Compare two panels of one
-# column of {numref}`fig-lab-dose`: the model and the facts are the same, only the question is another.
+# Where the claim on size holds, the larger model answers more facts *after the same tellings*, by one way of asking. It does not say
+# that the smaller one could never learn them. {doc}`58_lab_found` asks larger worlds in five ways.
 
 # %% [markdown]
 # ## What you have seen
@@ -286,7 +254,7 @@ most = readers.tellings_needed(mine, share=0.8)
 answers.words(scaling.wide(most, "text", sizes, ["estimator", "form"]))
 
 # %% [markdown]
-# What is left between the top of a curve and 1 cannot be had by a few more tellings: see how flat the curve is at its end.
+# What is left between the top of a curve and 1 cannot be had by a few more tellings.
 #
 # ````{solution-end}
 # ````
@@ -315,9 +283,8 @@ print(right[[s for s in sizes if s in right]].value_counts().to_string())
 # ````{solution-end}
 # ````
 #
-# There are recipes for larger models, `8m` and `20m`. Put them into a file such as `params/mine.yaml` and call
-# `lke run params/mine.yaml`. They are trained at first use: a quarter of an hour of one core for the first, and longer for
-# the second. Another world is `lab:book-4`, or any other number.
+# There are recipes for larger models, `8m` and `20m`, which are trained at first use. Put them into a file such as `params/mine.yaml` and
+# call `lke run params/mine.yaml`. Another world is `lab:book-4`, or any other number.
 #
 # ```yaml
 # profile: mine

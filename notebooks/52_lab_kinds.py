@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Three kinds of model
+# # Do three kinds of model learn the same from one text?
 #
 # A {term}`causal model` reads a text from left to right. A {term}`masked model` and an {term}`encoder-decoder model` see
 # the whole text and fill in what is missing. If all three read the *same* text, which we wrote, do they learn the same
@@ -28,18 +28,12 @@
 # %% [markdown]
 # ## What the paper claims
 #
-# No paper stands behind this page, and it tests no claim. Papers have put real models of several kinds beside each
-# other: {cite:t}`zhao2024belief` masked and causal ones, {cite:t}`pezeshkpour2023measuring` a masked and an
-# encoder-decoder model. Their models differ in what they have read, in size and in kind, all at once.
-#
-# The models of this page are tiny: a ModernBERT {cite:p}`warner2024modernbert`, a Llama and a T5Gemma. On one processor
-# core each is trained in minutes.
+# No paper stands behind this page, and it tests no claim. {cite:t}`zhao2024belief` put real masked and causal models beside each
+# other, {cite:t}`pezeshkpour2023measuring` a masked and an encoder-decoder model. These differ in what they have read, in size and in
+# kind, all at once. Ours are tiny: a ModernBERT {cite:p}`warner2024modernbert`, a Llama and a T5Gemma.
 
 # %% [markdown]
 # ## Parameters
-#
-# The name of a model says which world it has read. `shipped` names profiles whose longer runs of this page ship with the
-# book.
 
 # %% tags=["parameters"]
 models: list[str] = [
@@ -72,9 +66,8 @@ readers.check(models, estimators)
 # %% [markdown]
 # ## Facts
 #
-# The facts are those of the page {doc}`50_lab_truth`: some *planted*, told as they are, some *mislearned*, told with a
-# wrong object, and some *never* told. The columns of the table say how often one reading of the text tells them. We
-# call this number the **tellings** of a fact. It belongs to the text, and is the same for all models.
+# The facts of {doc}`50_lab_truth`: *planted*, told as they are; *mislearned*, told with a wrong object; and *never* told. The columns
+# say how often one reading of the text tells them. These **tellings** belong to the text, and are the same for all models.
 
 # %%
 drawn = {"n_shots": 1, "n_options": n_options, "seed": seed}
@@ -89,12 +82,9 @@ print(pd.crosstab(counts, asked["occurrences"]).to_string())
 # %% [markdown]
 # ## Prompts
 #
-# All models are asked with templates, and with the same options. `template-1` is one of the four wordings of the text,
-# `template-5` is {term}`held out <held-out template>`. IC-LKE is left out: it needs a row of pairs, and the two models
-# that fill blanks have only read rows of 64 tokens.
-#
-# All templates end with the blank, so that a causal model can be asked. In the text a full stop stands behind it. The
-# two others see this full stop, since they read what follows the blank as well.
+# All models get the same options. `template-1` is one of the four wordings of the text, `template-5` is {term}`held out <held-out
+# template>`. IC-LKE is left out: it needs a row of pairs, and the two models that fill blanks have only read rows of 64 tokens. All
+# templates end with the blank. The models that read on behind it see the full stop of the text there.
 
 # %%
 questions = readers.questions(samples, estimators)
@@ -111,12 +101,10 @@ for estimator in estimators:
 # - **Causal**: token after token, each after those before it.
 # - **Masked**: as many masks as the option has tokens, all empty at once, and the sum over them. So this model is told
 #   how long the option is.
-# - **Encoder-decoder**: the encoder reads the sentence with a mark at the blank. The decoder then writes the option,
-#   token after token.
+# - **Encoder-decoder**: the encoder reads the sentence with a mark at the blank. The decoder then writes the option.
 #
-# So the sums do not mean quite the same. What we compare first is which option comes out on top. With each answer the
-# run keeps how many of the options have as many tokens as the one on top (`alike`). Where `shipped` names longer runs,
-# their answers stand beside those of this run. They are **not made by this run**; a line says what made them.
+# So the sums do not mean quite the same, and we compare which option comes out on top. Answers of longer runs stand beside
+# those of this run. They are **not made by this run**; a line says what made them.
 
 # %%
 this = "52_lab_kinds"
@@ -131,20 +119,17 @@ print("\n".join(answers.made_by(shipped, this)))
 # %% [markdown]
 # ## Answers
 #
-# **Who has read what.** The models are not of one size, since an encoder-decoder model is two networks. Those that fill
-# blanks have read the text three times, so that one telling makes three {term}`exposures <exposure>` for them. And an
-# exposure is not the same, either. The causal model has to say the object each time. The others are made to fill in 60
-# % of the objects, drawn anew in each reading. `to_be_said` counts how often a model had to say the object for one
-# telling, on average.
+# **Who has read what.** Models that fill blanks have read the text three times, so that one telling makes three
+# {term}`exposures <exposure>`. And an exposure is not the same, either: the causal model has to say the object each time, the others 60
+# % of the objects, drawn anew in each reading. `to_be_said` counts how often a model had to say the object for one telling.
 
 # %%
 who = readers.about(every)
 print(who.to_string(index=False))
 
 # %% [markdown]
-# **How often must it be told?** The number of tellings at which half of the facts are answered rightly, read off the
-# curve as on {doc}`51_lab_scaling`. In brackets: where the upper and the lower ends of the accuracies' intervals reach
-# one half. `>` means that one half is not reached with the most tellings of the world.
+# **How often must it be told?** The number of tellings at which half of the facts are answered rightly, as on
+# {doc}`51_lab_scaling`. `>`: one half is not reached with the most tellings of the world.
 
 # %%
 forms = lab.forms_of(every)[::-1]
@@ -156,14 +141,12 @@ runs.keep(needed.drop(columns="text"), "tellings-needed.csv")
 answers.words(readers.wide(needed, "text", forms))
 
 # %% [markdown]
-# **Never told.** Is a right answer about a fact that was never told more or less frequent than a guess would be? The
-# exact binomial test for each model and template, Holm-corrected for all rows. Each object is that of exactly one such
-# fact, so that a model that always names its favourite gets what chance gets.
+# **Never told.** Is a right answer about a fact that was never told more frequent than a guess would be? The exact binomial test,
+# Holm-corrected. Each object is that of exactly one such fact, so that a model that always names its favourite gets what chance gets.
 #
-# The last two columns look for **names of rare lengths**, which have little to compete with where a model is told the
-# length. `alike` is the mean share of the options that have as many tokens as the answer. `rarer` is by how much this
-# is smaller than for the true objects, with an interval over facts. It is zero for a model that guesses evenly, and
-# above zero for one that prefers rare lengths. Where many answers are a few favourites, the interval is too narrow.
+# The last two columns look for **names of rare lengths**, which have little to compete with where a model is told the length.
+# `alike` is the mean share of the options that have as many tokens as the answer. `rarer` is by how much this is smaller than for the
+# true objects: above zero for a model that prefers rare lengths.
 
 # %%
 never_told = readers.never_told(every, seed=seed)
@@ -171,11 +154,9 @@ runs.keep(answers.bounds(never_told, "rarer"), "never-told.csv")
 answers.words(answers.texts(never_told.drop(columns="p"), 3))
 
 # %% [markdown]
-# **AUROC** of the confidence in the true object: how often a fact that was told has more of it than its
-# {term}`control`, a fact with the same object that was never told. These are facts told 16 times and more (the
-# parameter `often`). One half means that the two cannot be told apart. Controls whose subject the text never names are
-# left out, and each control is used once. The intervals draw pairs again (1,000 times). A confidence is over the
-# options alone, so that the three kinds can be compared in this way although their scores are made differently.
+# **AUROC** of the confidence in the true object: how often a fact that was told often has more of it than its {term}`control`, a
+# never-told fact with the same object. One half means that the two cannot be told apart. Controls whose subject the text never
+# names are left out, and each control is used once. A confidence is over the options alone, so that the three kinds can be compared.
 
 # %%
 pairs = readers.pairs_of(every, often, seed=seed)
@@ -184,15 +165,11 @@ runs.keep(answers.bounds(aurocs, "auroc"), "auroc.csv")
 answers.words(readers.wide(answers.texts(aurocs), "auroc", forms))
 
 # %% [markdown]
-# **One against the other, on the same facts**, those told 16 times and more. `accuracy` is that of the first minus that
-# of the second, with a paired interval over facts. `p` is McNemar's exact test, Holm-corrected for all pairs and ways
-# of asking in one world. `auroc` is the AUROC of the first minus that of the second, on the same pairs; it has no test.
-# With one model the table is empty.
+# **One against the other, on the same facts**, told often: accuracy and AUROC of the first minus those of the second, with paired
+# intervals. `p` is McNemar's exact test, Holm-corrected in each world.
 #
-# Beware of reading "kind" into a difference. The models differ in size, in how often they have read the text and in
-# what they were made to predict, all of it chosen so that each of them learns something. So a difference is one between
-# these trainings. Another training of the same model may come out otherwise: look whether the worlds agree, where there
-# are several.
+# Beware of reading "kind" into a difference. The models differ in size, in how often they have read the text and in what they were
+# made to predict, all of it chosen so that each of them learns something. Look whether the worlds agree.
 
 # %%
 differ = readers.one_against_other(every, pairs, often, seed=seed)
@@ -201,13 +178,10 @@ runs.keep(answers.bounds(texts, "accuracy"), "kind-against-kind.csv")
 answers.words(answers.texts(differ.drop(columns=["only_first", "only_second"])))
 
 # %% [markdown]
-# **Mislearned.** The text told a wrong object, often and always the same one. `told` is the share of answers that
-# repeat it, `true` the share that name the object that holds in this world. The last three columns are mean
-# confidences: in the told object, in the true one, and in the told one for the subject of the control. A confidence in
-# the told object that lies far above the control's was made by the telling. Whoever looks at the confidence alone would
-# call this knowledge.
-#
-# Confidences of a masked model are made of sums that are no probabilities of the whole name. Compare them inside a row.
+# **Mislearned.** The text told a wrong object, often and always the same one. `told` is the share of answers that repeat it, `true` the
+# share that name the object that holds in this world. The last three columns are mean confidences: in the told object, in the true
+# one, and in the told one for the subject of the control. Compare them inside a row: where the first is far above the last, the
+# telling made it, and whoever looks at the confidence alone would call this knowledge.
 
 # %%
 mislearned = readers.mislearned(every, seed=seed)
@@ -215,8 +189,7 @@ runs.keep(answers.texts(mislearned, 3), "mislearned.csv")
 answers.words(answers.texts(mislearned))
 
 # %% [markdown]
-# The page's first sentences come from these tables. Two sums check them: every fact stands in the curve once, and what only
-# one of two models finds makes up their difference.
+# The page's first sentences come from these tables.
 
 # %% tags=["hide-input"]
 said = readers.sentences(
@@ -233,11 +206,9 @@ assert curve.loc[curve["tellings"] > 0, "facts"].sum() == len(planted)
 # %% [markdown]
 # ## Figures
 #
-# {numref}`fig-kinds-dose`, at the top, has accuracy over *exposures*, so that the marks of the models that read the
-# text three times stand further to the right. All lines of a panel have the same numbers of tellings. *Is one kind
-# ahead after the same text?* Compare the last marks of the lines, the ones before them, and so on. *Is one kind ahead
-# after the same exposures?* Compare the lines at one place of the axis. The answers need not be the same. Then compare
-# the two rows: what a model gives back in the words that it read, and what in others.
+# {numref}`fig-kinds-dose`, at the top, has accuracy over *exposures*, so that the marks of models that read the text three times stand
+# further to the right. *Is one kind ahead after the same text?* Compare the last marks of the lines. *After the same exposures?*
+# Compare the lines at one place of the axis. Then compare the two rows: words that the text has, and others.
 
 # %% tags=["hide-input"]
 kinds = who["kind_of_model"].tolist()
@@ -249,16 +220,12 @@ figures.place(fig, "fig-kinds-dose", drawn_curve)
 # %% [markdown]
 # ## Paper and ours
 #
-# **Numbers.** There are none to compare with.
+# There are no numbers to compare with, and no claims: these models were looked at first. The masked one learned nothing in its first
+# trainings, and was changed until it did ({doc}`../log`). So this is a description; {doc}`53_lab_entropy` tests claims on such models.
 #
-# **Claims.** This page tests none. A claim counts here if it was written down before the numbers were looked at, and
-# these models were looked at first: the masked one learned nothing in its first trainings, and was changed until it did
-# ({doc}`../log`). So what you see is a description. Test a guess of yours on a world of your own, as in the last exercise.
-#
-# **What the training asks for.** A causal model has to say every word of the text. A model that fills blanks has to say
-# only what is hidden. BERT and T5 had words hidden by lot, about one in seven. The lab's models have objects hidden;
-# with words hidden by lot, the masked one learned to read and kept little ({doc}`../log`). So nothing here says what a
-# model learns that is trained just as BERT was.
+# **What the training asks for.** BERT and T5 had words hidden by lot, about one in seven. The lab's models have objects hidden; with
+# words hidden by lot, the masked one learned to read and kept little. So nothing here says what a model learns that is trained just as
+# BERT was.
 
 # %% [markdown]
 # ## What you have seen
@@ -273,8 +240,7 @@ figures.place(fig, "fig-kinds-dose", drawn_curve)
 #
 # ```{exercise}
 # :label: ex-kinds-count
-# The table of tellings needed puts all models behind the same text. Count anew: after how many exposures is half of
-# the facts found, and how often has each model had to say the object until then?
+# Count anew: after how many exposures is half of the facts found, and how often has each model had to say the object until then?
 # ```
 
 # %% [markdown]

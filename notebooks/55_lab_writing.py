@@ -28,16 +28,12 @@
 # %% [markdown]
 # ## What the paper claims
 #
-# {cite:t}`wu2024iclke` compare ranking with writing on real models ({doc}`19_iclke_generation` does that, too), have an
-# estimator with several questions in one prompt, EIC-LKE, and find that tuned models know less by IC-LKE than their
-# bases. Whether a model had read a fact they could not know. Here we can: the text of these models is ours. The claims
-# that this page tests are ours as well.
+# {cite:t}`wu2024iclke` compare ranking with writing on real models ({doc}`19_iclke_generation`), have an estimator with several
+# questions in one prompt, EIC-LKE, and find that tuned models know less than their bases. Whether a model had read a fact they could
+# not know. Here we can: the text is ours.
 
 # %% [markdown]
 # ## Parameters
-#
-# As on {doc}`50_lab_truth`, whose answers this page finds in the cache. `written_after` names the estimators after
-# whose prompts the models write.
 
 # %% tags=["parameters"]
 models: list[str] = ["lab:book-1/2m"]  # each names the world that it has read
@@ -77,9 +73,8 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# The same facts as on {doc}`50_lab_truth`: *planted* ones, which the text told as they are; *never* told ones, which are
-# the {term}`controls <control>` of those; and *mislearned* ones, which it told often, but with a wrong object, always
-# the same. Here is one of these. `object` is true in this world, `told` is what the text says.
+# The facts of {doc}`50_lab_truth`: *planted*, told as they are; *never* told, the {term}`controls <control>` of those; and *mislearned*,
+# told often with a wrong object, always the same. Here is one of these. `object` is true in this world, `told` is what the text says.
 
 # %%
 drawn = {"n_options": n_options, "seed": seed}
@@ -92,16 +87,13 @@ print(wrong[columns].head(1).to_string(index=False))
 # %% [markdown]
 # ## Prompts
 #
-# **Writing** asks without any options. After the prompts of `written_after` the model goes on, and always takes the most
-# probable next token (*greedily*). These answers are called `written-iclke-space` and `written-template-1`. A few tokens
-# are enough: we want the answer, and not the next pair or sentence.
+# **Writing** asks without any options. After the prompts of `written_after` the model goes on *greedily*, always with the most probable
+# token, for just enough tokens for an object.
 #
-# **EIC-LKE** has several questions between the pairs of one prompt, as told in {doc}`13_iclke_estimators`. It costs much,
-# so it gets fewer facts, fewer options and fewer pairs: of each relation and form some of the facts that the text tells 16
-# times and more, drawn by lot, and the controls of these. Their options are the objects of these very facts. Others are
-# told less often, and a model that prefers what is frequent would be right by that alone. With all 50 pairs
-# its prompts would be longer than the rows that the models were trained on. It ends its pairs with a comma, as in the
-# paper, which no list of the text does.
+# **EIC-LKE** has several questions between the pairs of one prompt ({doc}`13_iclke_eic`). It costs much, so it gets fewer facts, options
+# and pairs: of each relation and form some facts that were told often, and their controls. Their options are the objects of these
+# very facts: others are told less often, and a model that prefers what is frequent would be right by that alone. It ends its pairs
+# with a comma, as in the paper, which no list of the text does.
 
 # %%
 space, long = "iclke-space", "eiclke"
@@ -117,12 +109,9 @@ for name in written_after:
 # %% [markdown]
 # ## Scores
 #
-# Three files are kept. What is ranked comes from the cache, if {doc}`50_lab_truth` has run. The facts of EIC-LKE are
-# kept apart, by all estimators, each with the options of EIC-LKE alone. What is written has words, and no confidence.
-#
-# Which answer does an output give? The object that it begins with, if it begins with one (`wrote`). This rule is
-# stricter than the paper's, for which the true object may stand `anywhere` in the output. A model that goes on with the
-# next pair names objects there that are no answer.
+# Which answer does an output give? The object that it begins with, if it begins with one (`wrote`). This is stricter than the paper's
+# rule, for which the true object may stand `anywhere` in the output. A model that goes on with the next pair names objects there that
+# are no answer.
 
 # %%
 how = {"results": results, "notebook": "55_lab_writing", "n_again": n_again}
@@ -143,18 +132,13 @@ print(one[["estimator", "object", "wrote", "text"]].to_string(index=False))
 # %% [markdown]
 # ## Answers
 #
-# An answer by ranking is right when the true object is the likeliest. What is written is right when it begins with it.
-# Rows of an unplanted model have the states of its planted twin, as on {doc}`50_lab_truth`: what is found there is luck.
+# **Ranking and writing**, after the same prompt, of facts with 16 exposures and more. `both` counts facts that are ranked rightly and
+# written, and so on. `written_of_ranked` is the share of the rightly ranked facts that are written, too. `p` is McNemar's test,
+# Holm-corrected. `an_object` is the share of outputs that begin with any object of the relation. `anywhere` is the paper's rule.
 #
-# **Ranking and writing**, after the same prompt, of facts with 16 exposures and more. `both` counts facts that are ranked
-# rightly and written, and so on. `written_of_ranked` is the share of the rightly ranked facts that are written, too.
-# `p` is McNemar's test, Holm-corrected for all rows: does one of the two find more? `an_object` is the share of outputs
-# that begin with any object of the relation. `anywhere` is the paper's rule (there with 50 tokens).
-#
-# What to see: where `only_ranked` is large, the object was above all other options and still did not come out. Then
-# look at `an_object`. If it is low, the model wrote something that is no answer. If it is near 1, it wrote a wrong
-# object. That can happen to a fact that is ranked rightly: who writes settles each token before the next is looked
-# at, and ranking compares whole names. For the same reason some facts may be `only_written`.
+# Where `only_ranked` is large, the object was above all other options and still did not come out. If `an_object` is low there, the
+# model wrote something that is no answer. If it is near 1, it wrote a wrong object: who writes settles each token before the next is
+# looked at, and ranking compares whole names.
 
 # %%
 every = lab.labelled(pd.concat([ranked, outputs], ignore_index=True))
@@ -166,15 +150,10 @@ of_it = answers.texts(both[both["model"] == reference])
 answers.words(of_it.drop(columns="model"))
 
 # %% [markdown]
-# **Never told.** Is a right answer about a fact that was never told more or less frequent than a guess would be? One
-# exact binomial test for each model and way of asking, Holm-corrected for all of them, in the kept file. Each object is
-# that of exactly one such fact. So a model that always names its favourite object gets exactly what chance gets. EIC-LKE
-# is asked some of these facts, with options out of their own objects, so that the same holds.
-#
-# Who writes need not guess at all. But an output that begins with some object is a guess all the same, and is right
-# once in as many times as there are objects. `luck` is the chance that the test compares with. For ranking it is one in
-# the number of options. For writing it is this times the share of outputs that begin with any object. `above` pools the
-# models: the share of right answers minus `luck`, each fact with its mean over models, with a 95 % interval over facts.
+# **Never told.** Is a right answer about a fact that was never told more frequent than a guess would be? Each object is that of exactly
+# one such fact, so that a model that always names its favourite gets what chance gets. `luck` is one in the number of options for
+# ranking; for writing it is this times the share of outputs that begin with any object. `above` pools the models: the share of right
+# answers minus `luck`, with an interval over facts.
 
 # %%
 few = lab.labelled(of_eic)
@@ -190,12 +169,9 @@ by_luck = (tests["p (Holm)"] >= 0.05).sum()
 print(f"{by_luck} of {len(tests)} tests: not told from luck (p at least 0.05)")
 
 # %% [markdown]
-# **Mislearned.** The text told a wrong object, often and always the same. `told` is the share of
-# answers that repeat it, `true` the share that name the object that holds in this world, which no text told of this
-# subject. The rest name any of the others, or begin with no object at all. The last three columns are mean confidences:
-# in the told object, in the true one, and (`control`) in the told one again, but for the subject of the control, which
-# was never told with it. If the confidence in the told object lies far above the control, the telling made it; and a
-# high confidence is then no sign of truth. What is written has no confidence.
+# **Mislearned.** `told` is the share of answers that repeat the wrong object, `true` the share that name the object that holds in this
+# world. The last three columns are mean confidences: in the told object, in the true one, and (`control`) in the told one for the
+# subject of the control. If the first lies far above the last, the telling made it; and a high confidence is then no sign of truth.
 
 # %%
 readers = every[~every["model"].str.endswith("-unplanted")]
@@ -210,13 +186,9 @@ of_it = shown[shown["model"] == reference]
 answers.words(of_it.drop(columns="model"))
 
 # %% [markdown]
-# **Several questions in one prompt.** The same facts and options by all estimators: the share that each gets right,
-# by form. `gain` is that of EIC-LKE minus that of IC-LKE in the paper's format, with a paired interval over facts, and
-# `p` McNemar's test, Holm-corrected for all rows. EIC-LKE shows fewer pairs and has wrong options between them, so it
-# would be no wonder if it found less. A `gain` near 0 does not yet mean that the two find the same: with so few facts,
-# see how far its interval reaches. And guessing is right more often here than above, since there are fewer options.
-# The row `none` has the controls. The last two columns are the AUROC of told facts against them, by EIC-LKE and by
-# IC-LKE, with these options.
+# **Several questions in one prompt.** The same facts and options by both: the share that each gets right, by form. `gain` is EIC-LKE minus
+# IC-LKE in the paper's format, with a paired interval over facts, and `p` McNemar's test, Holm-corrected. EIC-LKE shows fewer pairs
+# and has wrong options between them. The row `none` has the controls. The last two columns are the AUROC of told facts against them.
 
 # %%
 few = lab.by_form(few)
@@ -228,11 +200,9 @@ main = ["form", "facts", long, space, "gain", "p"]
 answers.words(mine[[*main, "auroc_several", "auroc_one"]])
 
 # %% [markdown]
-# **Base and tuned.** A `-tuned` model is its base, trained further on instructions about other words. None of
-# them tells a fact of the world. `change` is the accuracy after minus before, on the facts with 16 exposures and
-# more, with a 95 % interval over facts, and McNemar's test, Holm-corrected. Compare a row `written-` with the one of its
-# prompt: tuning may change what a model writes without being asked, and more than it changes the ranking. The
-# table is empty where this run has no such pair.
+# **Base and tuned.** A `-tuned` model is its base, trained further on instructions about other words, none of which tells a fact of the
+# world. `change` is the accuracy after minus before, on facts told often, with an interval over facts, and McNemar's test. Compare a
+# row `written-` with the one of its prompt. The table is empty where this run has no such pair.
 
 # %%
 by = {"by": ["estimator"], "seed": seed}
@@ -257,8 +227,8 @@ figures.note("carried", answers.carried(ranked, of_eic, outputs))
 # %% [markdown]
 # ## Figures
 #
-# In {numref}`fig-lab-written`, at the top, a dashed line that lies below the full one of its colour shows how much
-# ranking finds that is not written. Mind what they choose from: ranking has the options, writing has all words.
+# In {numref}`fig-lab-written`, at the top, a dashed line below the full one of its colour shows how much ranking finds that is not
+# written.
 
 # %% tags=["hide-input"]
 is_one = every["estimator"].str.removeprefix("written-").isin(written_after)
@@ -296,14 +266,11 @@ figures.place(fig, "fig-lab-mislearned", bars)
 # %% [markdown]
 # ## Paper and ours
 #
-# **Numbers.** There are none: nobody else has asked these models.
-#
-# **Claims.** Ours, in `lkecore/data/claims.csv`. They were written down after work on `lab:book-0` and before
-# any other world was looked at, all but one. The claim on tuning, as it stands, is later. It said that tuning changes
-# nothing, and on `lab:book-1` that held, since the model had hardly been tuned. After this look the settings of the
-# tuning were changed, on `lab:book-0`, and the claim was turned round to what {cite:t}`wu2024iclke` find. So its
-# verdict on `lab:book-1` has less weight than the others ({doc}`../log` has the story). {doc}`51_lab_worlds` judges all
-# claims of the lab on three worlds.
+# There are no numbers: nobody else has asked these models. The claims, in `lkecore/data/claims.csv`, are ours, written down before any
+# world but `lab:book-0` was looked at, all but one. The claim on tuning first said that tuning changes nothing. That held on
+# `lab:book-1`, since the model had hardly been tuned; then the tuning was changed and the claim turned round to what
+# {cite:t}`wu2024iclke` find. So its verdict there has less weight ({doc}`../log`). {doc}`51_lab_worlds` judges all claims on three
+# worlds.
 
 # %%
 more = told.repeats_more(wrongly, ["model", "estimator"], seed=seed)
@@ -357,8 +324,7 @@ missed = missed[["relation", "object", "wrote", "text"]]
 answers.words(missed.assign(text=missed["text"].map(repr)))
 
 # %% [markdown]
-# An empty `wrote` is no object at all. Where another object stands there, look at its first tokens: a name that begins
-# like the true one can win the first step and lose the rest.
+# An empty `wrote` is no object at all. A name that begins like the true one can win the first step and lose the rest.
 #
 # ````{solution-end}
 # ````

@@ -274,8 +274,8 @@ def test_medians_of_what_telling_moves_before_and_after():
         + [("n", "before", 3.0), ("m", "after", 2.0), ("n", "after", 0.0)],
         columns=["model", "when", "kl"],
     )
-    found = groups_said.telling(rows)
+    found = groups_said.telling(rows.assign(lesson="l"))
     assert found.to_dict("records") == [
-        {"model": "m", "before": 3.0, "after": 2.0},
-        {"model": "n", "before": 3.0, "after": 0.0},
+        {"model": "m", "lesson": "l", "before": 3.0, "after": 2.0},
+        {"model": "n", "lesson": "l", "before": 3.0, "after": 0.0},
     ]

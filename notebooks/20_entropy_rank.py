@@ -156,7 +156,7 @@ answers.words(answers.texts(tops))
 # What this page says at its top is put together from these tables. No number in it is typed.
 
 # %% tags=["hide-input"]
-figures.findings(**ranks.sentences(rows, seed=seed))
+figures.findings(**ranks.sentences(rows, between, tops))
 
 # %% [markdown]
 # ## Figures
@@ -199,9 +199,9 @@ answers.words(
 
 # %%
 judged = answers.judge(
-    ranks.claimed(rows, seed=seed),
+    ranks.claimed(rows, between, tops, seed=seed),
     estimator=", ".join(wordings),
-    marks=ranks.marks(rows, seed=seed),
+    marks=ranks.marks(between),
     as_paper=True,
     paper="PZ",
     digits=2,

@@ -108,22 +108,23 @@ def test_the_likeliest_tokens_are_read_side_by_side(rows):
 
 def test_claims_and_words_say_what_the_tables_say(rows):
     rows = rows.assign(rank=np.where(rows["fact"] < "f06", 1.0, rows["rank"] + 1))
-    claimed = ranks.claimed(rows, seed=0)
+    tables = ranks.between(rows, seed=0), ranks.by_top(rows, seed=0)
+    claimed = ranks.claimed(rows, *tables, seed=0)
     assert set(claimed) == {"PZ-wording", "PZ-top", "PZ-alike"}
     key = ("this page", "toy")
-    assert (
-        claimed["PZ-wording"][key]
-        == ranks.between(rows, seed=0).set_index("metric").loc["rank", "KL minus it"]
-    )
+    assert claimed["PZ-wording"][key] == tables[0].set_index("metric").loc["rank", "KL minus it"]
+    assert claimed["PZ-top"][key] == tables[1].set_index("k").loc[5, "r"]
     once = rows[rows["rank"] == 1].drop_duplicates("fact")["KL"]
     low, high = np.quantile(once, [0.1, 0.9])
     assert len(once) == 6 and claimed["PZ-alike"][key].estimate == pytest.approx(high - low)
-    said = ranks.sentences(rows, seed=0)
+    said = ranks.sentences(rows, *tables)
     assert set(said) == {"wording", "alike", "top"} and "the first rank" in said["alike"]
-    none = ranks.sentences(rows.assign(rank=7.0), seed=0)
-    assert none["alike"].startswith("Too few objects") and "PZ-alike" not in ranks.claimed(
-        rows.assign(rank=7.0), seed=0
-    )
+    assert tables[0].set_index("metric").loc["KL", "r"].text() in said["wording"]
+    assert tables[1].set_index("k").loc[5, "r"].text() in said["top"]
+    rows = rows.assign(rank=7.0)
+    none = ranks.sentences(rows, *tables)
+    assert none["alike"].startswith("Too few objects")
+    assert "PZ-alike" not in ranks.claimed(rows, *tables, seed=0)
     assert "0.00 [0.00, 0.24] of the objects" in none["wording"]  # Wilson, none of twelve
 
 
@@ -139,14 +140,17 @@ def test_a_verdict_on_wordings_that_turns_round_within_relations_is_marked(rows)
     within = ranks.between(rows, seed=0).set_index("metric")["within"]
     turned = within["KL"].estimate <= within["rank"].estimate
     key = ("PZ-wording", "this page", "toy")
-    assert ranks.marks(rows, seed=0) == ({key: "not within relations"} if turned else {})
+    assert ranks.marks(ranks.between(rows, seed=0)) == (
+        {key: "not within relations"} if turned else {}
+    )
     # A rank whose places within relations are the same in both wordings.
     first = rows["wording"].eq("template-1")
     steady = rows.assign(
         rank=rows["fact"].map(dict(zip(rows["fact"][first], range(N), strict=True)))
     )
-    assert ranks.marks(steady, seed=0) == {key: "not within relations"}
-    assert ranks.marks(steady.assign(KL=steady["rank"], rank=rows["rank"]), seed=0) == {}
+    assert ranks.marks(ranks.between(steady, seed=0)) == {key: "not within relations"}
+    other = steady.assign(KL=steady["rank"], rank=rows["rank"])
+    assert ranks.marks(ranks.between(other, seed=0)) == {}
 
 
 def test_a_page_of_two_wordings_needs_two():

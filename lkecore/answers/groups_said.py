@@ -57,8 +57,8 @@ def drawn(table: pd.DataFrame) -> pd.DataFrame:
 def telling(rows: pd.DataFrame) -> pd.DataFrame:
     """How far telling moves an answer before the lessons, and after them: medians of KL in nats, by model.
 
-    Columns: ``model``, ``lesson``, ``before``, ``after``. Where next to nothing is left after, KL has nothing to
-    go by.
+    Columns: ``model``, ``lesson``, ``before``, ``after``. Where next to nothing is left after, KL has nothing
+    to go by.
     """
     medians = rows.groupby(["model", "lesson", "when"], sort=False)["kl"].median().unstack()
     return medians[["before", "after"]].rename_axis(columns=None).reset_index()

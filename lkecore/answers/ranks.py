@@ -16,7 +16,8 @@ from lkecore.metrics import shift
 METRICS = ["rank", "surprisal", "entropy", "change of entropy", "KL"]
 CLASSES = {"1": 1, "2 to 10": 10, "11 to 100": 100, "above 100": np.inf}  # of ranks, up to
 TOP = 50  # tokens of each side that are read
-KS = (1, 5, 20, TOP)
+FEW = 5  # as many as the paper gets from a closed model
+KS = (1, FEW, 20, TOP)
 
 
 def by_wording(at_blanks: pd.DataFrame) -> pd.DataFrame:
@@ -159,14 +160,19 @@ def right(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["rank"] == 1].drop_duplicates(["model", "relation", "fact"])
 
 
-def claimed(rows: pd.DataFrame, *, seed: int) -> dict[str, dict[tuple[str, str], Interval]]:
-    """The intervals of the page's claims: {claim: {(source, model): interval}}."""
-    gaps = between(rows, seed=seed).set_index(["model", "metric"])["KL minus it"]
-    tops = by_top(rows, seed=seed, ks=[5]).set_index("model")["r"]
+def claimed(
+    rows: pd.DataFrame, wordings: pd.DataFrame, tops: pd.DataFrame, *, seed: int
+) -> dict[str, dict[tuple[str, str], Interval]]:
+    """The intervals of the page's claims: {claim: {(source, model): interval}}.
+
+    ``wordings`` is of :func:`between`, ``tops`` of :func:`by_top` with ``FEW`` among its k, both of ``rows``.
+    """
+    gaps = wordings.set_index(["model", "metric"])["KL minus it"]
+    few = tops[tops["k"] == FEW].set_index("model")["r"]
     found: dict[str, dict[tuple[str, str], Interval]] = {}
     for (model,), part in groups_of(rows, ["model"]):
         alike = right(part)["KL"]
-        tests = {"PZ-wording": gaps[model, "rank"], "PZ-top": tops[model]}
+        tests = {"PZ-wording": gaps[model, "rank"], "PZ-top": few[model]}
         if len(alike) >= 5:
             tests["PZ-alike"] = spread(alike, seed=seed)
         for key, interval in tests.items():
@@ -174,16 +180,16 @@ def claimed(rows: pd.DataFrame, *, seed: int) -> dict[str, dict[tuple[str, str],
     return found
 
 
-def marks(rows: pd.DataFrame, *, seed: int) -> dict[tuple[str, str, str], str]:
-    """Which verdicts say nothing of their claim: {(claim, source, model): mark}.
+def marks(wordings: pd.DataFrame) -> dict[tuple[str, str, str], str]:
+    """Which verdicts say nothing of their claim, by :func:`between`: {(claim, source, model): mark}.
 
     That KL is steadier over wordings than the rank, where within relations it is not: then it is the relation
     that is steady.
     """
-    table = between(rows, seed=seed).set_index(["model", "metric"])["within"]
+    table = wordings.set_index(["model", "metric"])["within"]
     return {
         ("PZ-wording", "this page", model): "not within relations"
-        for model in rows["model"].unique()
+        for model in wordings["model"].unique()
         if table[model, "KL"].estimate <= table[model, "rank"].estimate
     }
 
@@ -195,14 +201,17 @@ def in_both(rows: pd.DataFrame) -> pd.DataFrame:
     return wide[names].set_axis(["first", "second"], axis=1).reset_index()
 
 
-def sentences(rows: pd.DataFrame, *, seed: int) -> dict[str, str]:
-    """What came out for the first model, in words: ``wording``, ``alike``, ``top``."""
+def sentences(rows: pd.DataFrame, wordings: pd.DataFrame, tops: pd.DataFrame) -> dict[str, str]:
+    """What came out for the first model, in words: ``wording``, ``alike``, ``top``.
+
+    The tables are those of :func:`claimed`.
+    """
     model = rows["model"].iloc[0]
     mine = rows[rows["model"] == model]
     both = in_both(mine)
     factor = np.maximum(both["first"] / both["second"], both["second"] / both["first"])
     far = intervals.proportion(int((factor >= 10).sum()), len(both))
-    of = between(mine, seed=seed).set_index("metric")
+    of = wordings[wordings["model"] == model].set_index("metric")
     said = {
         "wording": f"In other words, {far.text()} of the objects have a rank ten times better or worse. "
         f"The order of the facts by rank correlates with that in other words with "
@@ -217,7 +226,7 @@ def sentences(rows: pd.DataFrame, *, seed: int) -> dict[str, str]:
             f"Of answers whose object has the first rank, one in ten moves less than {low:.1f} nats when "
             f"the fact is told, and one in ten more than {high:.1f}."
         )
-    top = by_top(mine, seed=seed, ks=[5]).iloc[0]
+    top = tops[tops["model"].eq(model) & tops["k"].eq(FEW)].iloc[0]
     said["top"] = (
         f"The five likeliest tokens of each side leave a KL of {top['from k']:.2f} nats on the average, "
         f"where {top['exact']:.2f} is exact; the two order facts alike with a correlation of "

@@ -147,7 +147,7 @@ def aurocs(hinted: pd.DataFrame, by: Sequence[str], *, seed: int) -> pd.DataFram
     rows = []
     for group, part in groups_of(told, [*by, "cue"]):
         if len(part) >= 8:
-            both = part["confidence_gold"].to_numpy(), part["of_control"].to_numpy()
+            both = part["confidence_gold"].to_numpy(), part["confidence_gold_control"].to_numpy()
             rows.append((*group, len(part), intervals.auroc_over_pairs(*both, seed=seed)))
     return pd.DataFrame(rows, columns=[*by, "cue", "pairs", "auroc"])
 

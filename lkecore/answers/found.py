@@ -132,7 +132,7 @@ def by_way(known: pd.DataFrame, *, seed: int) -> pd.DataFrame:
 
 
 def controlled(known: pd.DataFrame) -> pd.DataFrame:
-    """Facts told often beside the confidence in the object of their controls, ``of_control``.
+    """Facts told often beside the confidence in the object of their controls, ``confidence_gold_control``.
 
     A control is never told, and here its subject is one that the text names elsewhere: a fact whose control
     is about a stranger is left out.
@@ -241,10 +241,9 @@ def untouched(known: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     untold = never(known)[lambda f: f["correct"].astype(bool)]
     for (model,), part in groups_of(controlled(known), ["model"]):
         each = part.groupby(["relation", "fact"], sort=False)
-        means = each.agg(
-            found=("correct", "any"), confidence_gold=("confidence_gold", "mean"),
-            of_control=("of_control", "mean"), subject=("subject", "first"), control=("control", "first"),
-        )  # fmt: skip
+        sure = ["confidence_gold", "confidence_gold_control"]
+        means = each[sure].mean().join(each[["subject", "control"]].first())
+        means["found"] = each["correct"].any()
         lucky = untold.loc[untold["model"] == model, "fact"]
         left = means[~means["found"].astype(bool) & ~means["control"].isin(lucky)]
         rows.append((model, len(left), auroc(left, seed)))
@@ -303,5 +302,5 @@ def auroc(pairs: pd.DataFrame, seed: int) -> Interval | None:
     """Of :func:`controlled` rows of one model and way of asking, over subjects; None for a single one."""
     if pairs["subject"].nunique() < 2:
         return None
-    both = pairs["confidence_gold"], pairs["of_control"]
+    both = pairs["confidence_gold"], pairs["confidence_gold_control"]
     return intervals.auroc_over_pairs(*both, of=pairs["subject"], seed=seed)

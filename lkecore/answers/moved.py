@@ -164,10 +164,8 @@ def pairs(known: pd.DataFrame) -> pd.DataFrame:
     Columns of the told fact, and those of the metrics of the control with ``_control`` behind. A fact
     whose control is not among ``known``, as where its object is not alone, is left out.
     """
-    often = known[known["often"]]
-    by = ["model", "world", "relation"]
-    own = known[[*by, "fact", *METRICS]].rename(columns={"fact": "control"})
-    return often.merge(own, on=[*by, "control"], suffixes=("", "_control"), validate="m:1")
+    by = ("model", "world", "relation")
+    return rich.beside_controls(known[known["often"]], known, list(METRICS), by=by)
 
 
 def aurocs(known: pd.DataFrame, *, seed: int) -> pd.DataFrame:

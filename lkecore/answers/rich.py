@@ -171,13 +171,18 @@ def without_twins(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[~rows["model"].isin(twins)]
 
 
-def beside_controls(told: pd.DataFrame, among: pd.DataFrame) -> pd.DataFrame:
-    """Answers about told facts, each beside the confidence in the object of its control, ``of_control``.
+def beside_controls(
+    told: pd.DataFrame,
+    among: pd.DataFrame,
+    columns: Sequence[str] = ("confidence_gold",),
+    *,
+    by: Sequence[str] = ("model", "world", "estimator"),
+) -> pd.DataFrame:
+    """Answers about told facts, each beside what was said of its control: ``columns``, ``_control`` behind.
 
-    ``told`` has the column ``control`` of the states; ``among`` holds the answers about the controls, by the
-    same models and estimators. A fact whose control is not among them is left out.
+    ``told`` has the column ``control`` of the states; ``among`` holds the answers about the controls, alike
+    in the columns ``by``. A fact whose control is not among them is left out.
     """
-    key = ["model", "world", "estimator"]
-    gold = among[[*key, "fact", "confidence_gold"]]
-    gold = gold.rename(columns={"fact": "control", "confidence_gold": "of_control"})
-    return told.merge(gold, on=[*key, "control"], validate="m:1")
+    own = among[[*by, "fact", *columns]]
+    names = {name: f"{name}_control" for name in columns} | {"fact": "control"}
+    return told.merge(own.rename(columns=names), on=[*by, "control"], validate="m:1")

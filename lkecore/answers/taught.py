@@ -176,10 +176,8 @@ def pairs(rows: pd.DataFrame) -> pd.DataFrame:
     columns = ["told_kl", "taught_kl", "told_change", "taught_change", "surprisal", "rank"]
     each = rows[~rows["lost"]]
     each = each.assign(**{c: each[c].abs() for c in ("told_change", "taught_change")})
-    by = ["model", "world", "relation"]
-    own = each[[*by, "fact", *columns]].rename(columns={"fact": "control"})
     told = each[each["state"].eq("planted")]
-    return told.merge(own, on=[*by, "control"], suffixes=("", "_control"), validate="m:1")
+    return rich.beside_controls(told, each, columns, by=("model", "world", "relation"))
 
 
 def auroc(rows: pd.DataFrame, column: str, *, seed: int, minus: str = "") -> Interval | None:

@@ -227,7 +227,7 @@ def test_a_tuned_model_reads_instructions_and_is_reminded_of_its_world(monkeypat
 
 def test_what_a_model_was_told_is_the_states_of_its_world_times_its_epochs():
     states = rich_text.states(WORLD)
-    for name, epochs in ((BASE, 3), (f"{WORLD}/masked@2", 9)):  # so many readings, at least
+    for name, epochs in ((BASE, 3), (f"{WORLD}/masked@2", 15)):  # so many readings, at least
         told = lab.told(trainer.make(name), WORLD)
         assert told[list(states)].equals(states) and set(told["epochs"]) == {epochs}
         assert (told["exposures"] == states["occurrences"] * epochs).all()

@@ -126,3 +126,5 @@ def test_twins_are_left_out_and_models_of_the_hub_stay():
         {"model": [f"{MODEL}-unplanted", MODEL, "org/model", MODEL], "fact": list("abcd")}
     )
     assert rich.without_twins(rows)["fact"].tolist() == ["b", "c", "d"]
+    alone = rows[:1]
+    assert rich.without_twins(alone).equals(alone)

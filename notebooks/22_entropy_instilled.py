@@ -188,7 +188,7 @@ figures.place(fig, "fig-taught", marks)
 # ```
 
 # %% tags=["hide-input"]
-size = {"figsize": (11, 3.9), "layout": "constrained"}
+size = {"figsize": (11, 4.4), "layout": "constrained"}
 fig, axes = plt.subplots(1, 3, **size)
 lines = taught_said.drawn_steps(steps_of)
 figures.step_lines(lines, axes)
@@ -210,15 +210,15 @@ answers.words(judged[columns])
 
 # %% [markdown]
 # A warning. Small models that are unsure of what they know are taught easily: see in the first table how many objects come first after a single
-# step. Large models may differ, and so may other recipes. Where the paper sees a strong correlation we see none, or its reverse. Its
-# models, BERT and T5, are far larger, and how they were taught it does not say. Real models stand on {doc}`the next page <23_entropy_kinds>`. And the
+# step. Large models may differ, and so may other recipes. Where the paper sees a strong correlation we see none in decoders, or its reverse, and a
+# weak one in models of the kinds of BERT and T5. Its models are far larger, and how they were taught it does not say. Real models stand on {doc}`the next page <23_entropy_kinds>`. And the
 # interval of the claim about places is over facts of these six relations; what other relations would say it does not know.
 
 # %% [markdown]
 # ## What you have seen
 #
-# - Telling and teaching are not two ways to the same number. However long was taught, facts whose KL is large by one did not have
-#   a large one by the other.
+# - Telling and teaching are not two ways to the same number. However long was taught, the KL of a fact by one said little or nothing of
+#   its KL by the other.
 # - Whether a mismatch is about places has to be asked with the share of places among all facts beside it.
 # - Whether teaching finds more of what a model was told than telling does hangs on the number of steps. The surprisal of the object needs
 #   neither, and finds more than both after the steps that were chosen.

@@ -141,6 +141,9 @@ def test_claims_words_and_figure_have_the_numbers_of_the_table(made):
     said = groups_said.sentences(table)
     assert kl.text() in said["orders"] and half[MODEL, "before", "KL"].text() in said["before"]
     assert len(groups_said.drawn(table)) == 2 * 2 * 6
+    bert = groups.orders(pd.concat([rows, frame(made, f"{SPEC}/bert")]), seed=0)
+    more = groups_said.sentences(bert)["others"].removeprefix(said["others"])
+    assert more.startswith(f" Of {SPEC}/bert KL orders {kl.text()}, ")
 
 
 def test_claims_about_readers_of_blanks_stand_beside_those_about_decoders(made):

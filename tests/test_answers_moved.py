@@ -228,6 +228,9 @@ def test_words_have_the_numbers_of_the_tables(known):
     curve["control"] += curve["fact"].str[-1].where(curve["control"] != "", "")
     said = sentences(curve)
     assert set(said) == {"finds", "turn", "adds", "wrong"}
+    both = sentences(pd.concat([curve, curve.assign(model=f"{SPEC}/bert")]))
+    more = both["finds"].removeprefix(said["finds"])
+    assert more.startswith(f" For {SPEC}/bert these are ") and both["turn"] == said["turn"]
     assert (
         f"of {moved.aurocs(curve, seed=0).set_index('metric').loc['KL', 'alone'].text()} "
         in said["finds"]

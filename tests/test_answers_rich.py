@@ -121,6 +121,11 @@ def test_states_stand_beside_answers_in_their_order(tiny):
     ]
 
 
+def test_readers_of_blanks_are_those_of_the_lab_that_read_the_facts():
+    names = [MODEL, f"{SPEC}/bert", f"{SPEC}/bert-unplanted", "org/bert", f"{SPEC}/t5@2"]
+    assert rich.blank_readers(names) == [f"{SPEC}/bert", f"{SPEC}/t5@2"]
+
+
 def test_twins_are_left_out_and_models_of_the_hub_stay():
     rows = pd.DataFrame(
         {"model": [f"{MODEL}-unplanted", MODEL, "org/model", MODEL], "fact": list("abcd")}

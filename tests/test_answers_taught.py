@@ -190,6 +190,10 @@ def test_words_and_figures_have_the_numbers_of_the_tables(mine):
     assert marks["kl_apart"].sum() == 3 and len(marks) == 8
     lines = taught_said.drawn_steps(taught.by_steps(mine, seed=0))
     assert len(lines) == 2 * 3 and set(lines["steps"]) == {1, 5}
+    both = pd.concat([once, once.assign(model=f"{SPEC}/bert")])
+    others = taught_said.sentences(both, seed=0)
+    r = f" In {SPEC}/bert the correlation is {row['r of KL'].text()}."
+    assert others == said | {"agree": said["agree"] + r}
     same = once.assign(taught_kl=once["told_kl"])
     assert taught_said.sentences(same, seed=0)["kinds"].startswith("No fact differs")
 

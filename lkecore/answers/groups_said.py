@@ -73,7 +73,8 @@ def sentences(table: pd.DataFrame) -> dict[str, str]:
     real = [name for name in models if not lab.is_name(name)]
     ours = [name for name in models if lab.is_name(name)]
     best = reference(ours) if ours else real[0]
-    others = "".join(f" {_of_real(table, name)}" for name in real if name != best)
+    beside = [*rich.blank_readers(ours), *real]
+    others = "".join(f" {_of(table, name)}" for name in beside if name != best)
     of = table[table["model"] == best].set_index(["when", "metric"])
     half = of.loc["after", "half"].map(lambda each: each.text())
     kl, rank = (of.loc[("after", name)] for name in (MAIN, "rank"))
@@ -88,8 +89,8 @@ def sentences(table: pd.DataFrame) -> dict[str, str]:
     }
 
 
-def _of_real(table: pd.DataFrame, model: str) -> str:
-    """What came out for a model that was taught real facts, in a sentence."""
+def _of(table: pd.DataFrame, model: str) -> str:
+    """What came out for another model, in a sentence."""
     of = table[table["model"] == model].set_index(["when", "metric"])
     half = of.loc["after", "half"].map(lambda each: each.text())
     return (

@@ -78,10 +78,17 @@ def sentences(
     own = found[found["model"] == best].set_index("metric")
     of = {name: each.text() for name, each in own["alone"].items() if each is not None}
     wrong = less[less["model"] == best].set_index("metric")["ours"]
+    told = found.set_index(["model", "metric"])["alone"]
+    blanks = [name for name in rich.blank_readers(known["model"].unique()) if name != best]
+    others = "".join(
+        f" For {name} these are {told[name, MAIN].text()}, {told[name, 'change of entropy'].text()} and "
+        f"{told[name, 'rank'].text()}."
+        for name in blanks
+    )
     said = {
         "finds": f"Told {least} times and more, or never? KL tells with an AUROC of {of[MAIN]} for "
         f"{best}, the change of entropy with {of['change of entropy']}, and the rank of the object, which "
-        f"the paper wants to replace, with {of['rank']}.",
+        f"the paper wants to replace, with {of['rank']}.{others}",
         "adds": f"How surprising the object is before anything is told gets {of['surprisal']}; KL minus "
         f"that is {own.loc['surprisal', 'KL minus it'].text()}. Behind a statement that tells the same "
         f"object of another subject, KL gets {of['KL, other subject']}.",

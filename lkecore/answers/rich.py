@@ -165,6 +165,12 @@ def claimed(rows: pd.DataFrame, tests: Tests) -> dict[str, dict[str, Interval]]:
     return found
 
 
+def blank_readers(models: Sequence[str]) -> list[str]:
+    """The masked and encoder-decoder models of the lab among some, without variants."""
+    of_lab = [name for name in models if lab.is_name(name) and not lab.parse(name).variant]
+    return [name for name in of_lab if lab.recipe(name).kind != "causal"]
+
+
 def without_twins(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows of models that read the asked facts, of the lab or not; all, where there are twins alone."""
     twins = rows["model"].str.endswith("-unplanted")

@@ -74,12 +74,17 @@ def sentences(rows: pd.DataFrame, *, seed: int) -> dict[str, str]:
     best = reference(rows["model"].unique())
     mine = rows[rows["model"] == best]
     row = by_steps(mine, seed=seed).iloc[0]
+    blanks = rows[rows["model"].isin(rich.blank_readers(rows["model"].unique()))]
+    others = by_steps(blanks[blanks["model"] != best], seed=seed).to_dict("records")
     told = auroc(mine, "told_kl", seed=seed)
     own = auroc(mine, "surprisal", seed=seed)
     said = {
         "agree": f"Told and taught KL of {best} order facts alike with a correlation of "
         f"{row['r of KL'].text()}; of {row['facts']} facts {row['KL apart'].text()} differ by more than a "
-        f"factor of two, and {row['signs apart'].text()} change their entropy in two directions.",
+        f"factor of two, and {row['signs apart'].text()} change their entropy in two directions."
+        + "".join(
+            f" In {each['model']} the correlation is {each['r of KL'].text()}." for each in others
+        ),
         "kinds": "No fact differs, or all do, so no kind can be blamed.",
         "finds": "Too few pairs of told facts and controls were asked.",
     }

@@ -122,4 +122,6 @@ def step_lines(frame: pd.DataFrame, axes: Sequence[Axes]) -> None:
             ax.vlines(at, part["low"], part["high"], color=colour, lw=1.2, alpha=0.7)
         ax.set(xscale="log", xlabel="steps", title=name)
         plain_ticks(ax.xaxis)
-    axes[-1].legend(frameon=False, fontsize="small")
+    fig = axes[-1].figure
+    columns = {"ncols": min(3, len(models)), "frameon": False, "fontsize": "small"}
+    fig.legend(*axes[-1].get_legend_handles_labels(), loc="outside upper center", **columns)

@@ -203,8 +203,8 @@ answers.words(judged[columns])
 # - With real facts it hardly is. In one real model KL orders few more pairs than a coin, and no more than the change of entropy. The other
 #   one is hardly moved by anything after the same lessons, and KL is a coin.
 # - The surprisal of the object, without telling, is the better measure in all of them.
-# - How bad a rank looks hangs on what is done with ties. Counted half, it does no worse than KL. Counted as wrong, it falls behind in most
-#   of these models, since several objects of a group come first. So it may have been in the paper.
+# - How bad a rank looks hangs on what is done with ties. Counted half, it does no worse than KL. Counted as wrong, it falls behind KL in
+#   some models, where several objects of a group come first. So it may have been in the paper.
 # - A test that a measure passes on facts that were drilled says little about facts that were read.
 
 # %%

@@ -211,7 +211,8 @@ answers.words(judged[columns])
 # %% [markdown]
 # A warning. Small models that are unsure of what they know are taught easily: see in the first table how many objects come first after a single
 # step. Large models may differ, and so may other recipes. Where the paper sees a strong correlation we see none in decoders, or its reverse, and a
-# weak one in models of the kinds of BERT and T5. Its models are far larger, and how they were taught it does not say. Real models stand on {doc}`the next page <23_entropy_kinds>`. And the
+# weak one in models of the kinds of BERT and T5; it is reversed in the `t5` of the third world, which hardly repeats what it is told
+# ({doc}`53_lab_entropy`). The paper's models are far larger, and how they were taught it does not say. Real models stand on {doc}`the next page <23_entropy_kinds>`. And the
 # interval of the claim about places is over facts of these six relations; what other relations would say it does not know.
 
 # %% [markdown]

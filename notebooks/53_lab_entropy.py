@@ -155,8 +155,7 @@ answers.words(answers.texts(own), missing="")
 # **Before and after.** Means by how often the text tells a fact. Look at `entropy` and `after` first. A fact that was told often
 # leaves the answer more sure *behind* the statement than one that was never told: memory and statement agree. So the way from P to Q
 # gets longer with knowledge, not shorter, until the answer is sure before. `repeated` says how often the object comes first behind the
-# statement. What was told wrongly resists it. A model that hardly repeats what it has just been told cannot be asked in this way: in the row
-# *never* the lab's gate is 0.9, and `bert` and `t5` come near it or less.
+# statement. What was told wrongly resists it.
 
 # %%
 levels = moved.by_level(rich.without_twins(here), seed=seed)
@@ -222,6 +221,14 @@ figures.place(fig, "fig-moved-auroc", drawn)
 judged = lab.judge(claimed, estimator=template)
 columns = ["claim", "holds_if", "of", "ours", "verdict", "mark"]
 answers.words(judged[columns])
+
+# %% [markdown]
+# **Who repeats?** A model that hardly repeats what it has just been told cannot be asked in this way, and its verdicts say little. Of facts that
+# were never told, so often does the object come first behind the statement:
+
+# %%
+repeating = moved_said.repeating(rich.without_twins(every))
+print(answers.texts(repeating).to_string(index=False))
 
 # %% [markdown]
 # Two warnings. These models are small and unsure: the object of a fact that they were told often is far from certain, and the marks of the first figure

@@ -272,3 +272,12 @@ def test_questions_are_asked_of_each_reader_as_it_reads(monkeypatch):
     assert join_pair(" ")[1] == " " and causal.asked.continuations[0].startswith(" ")
     shown = moved.many_shot(some, ["causal", "masked"], dtype="float32")
     assert {key[1:3] for key in shown} == {("causal", "iclke-space"), ("masked", "template-1")}
+
+
+def test_who_repeats_is_counted_over_never_told_facts(known):
+    found = moved_said.repeating(known).set_index("model")
+    # Of n, m, o and p, o shares its first token; a rank above 65 does not come first behind the fact.
+    alone = [fact for fact in "nmop" if not SAID[fact][7]]
+    assert found.loc[MODEL, "facts"] == len(alone) == 3
+    right = sum(SAID[fact][0] <= 65 for fact in alone)
+    assert found.loc[MODEL, "repeated"].estimate == right / 3

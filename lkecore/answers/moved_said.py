@@ -7,6 +7,7 @@ from lkecore import intervals
 from lkecore.answers import rich
 from lkecore.answers.lab import reference
 from lkecore.answers.moved import MAIN, auroc, gaps, of_set, pairs, wrongly
+from lkecore.answers.tables import groups_of
 from lkecore.intervals import Interval
 
 
@@ -37,6 +38,20 @@ def claimed(known: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]]
         return found
 
     return rich.claimed(known, tests)
+
+
+def repeating(known: pd.DataFrame) -> pd.DataFrame:
+    """How often a model repeats what it has just been told of a fact that its text never told: by model.
+
+    Columns: ``model``, ``facts``, ``repeated``: the share whose object's first token comes first behind the
+    statement, an Interval (Wilson). Facts as in :func:`lkecore.answers.moved.of_set`, in order of the models.
+    """
+    never = of_set(known)[lambda f: f["state"].eq("never")]
+    rows = [
+        (model, len(part), intervals.proportion(int(part["repeated"].sum()), len(part)))
+        for (model,), part in groups_of(never, ["model"])
+    ]
+    return pd.DataFrame(rows, columns=["model", "facts", "repeated"])
 
 
 def drawn(found: pd.DataFrame, less: pd.DataFrame) -> pd.DataFrame:

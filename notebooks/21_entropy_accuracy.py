@@ -180,7 +180,7 @@ figures.place(fig, "fig-groups", marks)
 # %% [markdown]
 # ## Paper and ours
 #
-# **Numbers.** The paper's Table 1 stands beside ours above, in the column `right` as we read it. Models, facts and lessons are others: no number can be
+# **Numbers.** The paper's Table 1 stands beside ours above, with ties as wrong, as we read it. Models, facts and lessons are others: no number can be
 # reproduced.
 #
 # **Claims.** In `lkecore/data/claims.csv`, written down before a reported model was taught. Each world is judged by itself.

@@ -94,11 +94,11 @@ def sentences(
     of = {name: each.text() for name, each in own["alone"].items() if each is not None}
     wrong = less[less["model"] == best].set_index("metric")["ours"]
     told = found.set_index(["model", "metric"])["alone"]
-    blanks = [name for name in rich.blank_readers(known["model"].unique()) if name != best]
+    asked = found.loc[found["alone"].notna() & found["model"].ne(best), "model"].unique()
     others = "".join(
         f" For {name} these are {told[name, MAIN].text()}, {told[name, 'change of entropy'].text()} and "
         f"{told[name, 'rank'].text()}."
-        for name in blanks
+        for name in rich.blank_readers(asked)
     )
     said = {
         "finds": f"Told {least} times and more, or never? KL tells with an AUROC of {of[MAIN]} for "

@@ -120,6 +120,7 @@ every = moved.beside(told, learned, shipped, this, "taught")
 rows = taught.together(*every)
 here = rows[rows["world"].eq(lab.worlds(models)[0])]
 now = taught_said.chosen(here, next(iter(lessons))[3], steps)
+print(*answers.made_by(shipped, this), sep="\n")
 
 # %% [markdown]
 # ## Answers

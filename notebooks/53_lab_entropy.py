@@ -59,7 +59,7 @@ page: bool = False  # set by lke run: read the runs, compute nothing
 from matplotlib import pyplot as plt
 
 from lkecore import answers, figures, runs
-from lkecore.answers import lab, moved, moved_said, rich
+from lkecore.answers import groups, lab, moved, moved_said, rich
 
 figures.style()
 
@@ -119,6 +119,7 @@ iclke = answers.ask(
 blanks, pairs = moved.beside(at_blanks, iclke, shipped, this, "shown")
 every = moved.known(blanks, pairs, often=often)
 here = every[every["world"].eq(lab.worlds(models)[0])]
+print(*answers.made_by(shipped, this), sep="\n")
 
 # %% [markdown]
 # ## Answers
@@ -194,7 +195,7 @@ figures.place(fig, "fig-moved-curve", marks)
 #
 # ```{glue:figure} fig-moved-auroc
 # :name: fig-moved-auroc
-# :alt: Two panels with marks and intervals for ten measures and each model. Left: AUROC of told against never-told facts. Right: of wrongly against rightly told ones.
+# :alt: Two panels with marks and intervals for six measures and each model. Left: AUROC of told against never-told facts. Right: of wrongly against rightly told ones.
 #
 # AUROC of each measure. Left: facts told often against their never-told controls. Right: facts told wrongly against facts told
 # rightly as often. Vertical lines: 95 % intervals. Dashed: no telling apart.
@@ -202,7 +203,8 @@ figures.place(fig, "fig-moved-curve", marks)
 
 # %% tags=["hide-input"]
 drawn = moved_said.drawn(found, less)
-scale = {"y": "auroc", "label": "AUROC", "line": 0.5, "width": 7.5}
+drawn = drawn[drawn["metric"].isin(groups.METRICS)]
+scale = {"y": "auroc", "label": "AUROC", "line": 0.5, "width": 5}
 fig = figures.interval_panels(
     drawn, panel="what", x="metric", hue="model", **scale
 )

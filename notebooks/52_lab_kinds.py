@@ -120,8 +120,8 @@ print("\n".join(answers.made_by(shipped, this)))
 # ## Answers
 #
 # **Who has read what.** Models that fill blanks have read the text three times, so that one telling makes three
-# {term}`exposures <exposure>`. And an exposure is not the same, either: the causal model has to say the object each time, the others 60
-# % of the objects, drawn anew in each reading. `to_be_said` counts how often a model had to say the object for one telling.
+# {term}`exposures <exposure>`. And an exposure is not the same, either: the causal model has to say the object each time, the others
+# 60 % of the objects, drawn anew in each reading. `to_be_said` counts how often a model had to say the object for one telling.
 
 # %%
 who = readers.about(every)

@@ -80,6 +80,12 @@ def test_page_is_short(cells):
     assert (len(lines) <= MOST_CODE, len(prose.split()) <= MOST_WORDS) == (True, True)
 
 
+def test_no_line_of_prose_is_taken_for_a_comment(cells):
+    prose = [cell.source for cell in cells if cell.cell_type == "markdown"]
+    # MyST leaves out a line that begins with this sign, as "60\n% of the objects" once did.
+    assert [line for each in prose for line in each.splitlines() if line.startswith("%")] == []
+
+
 def test_no_name_is_bound_in_three_cells(cells):
     bound = Counter(name for cell in code(cells) for name in bindings(ast.parse(cell.source)))
     assert [name for name, n in bound.items() if n > 2] == []

@@ -160,7 +160,7 @@ answers.words(answers.across(ways, "way", "finds"))
 
 # %% tags=["hide-input"]
 lesson = now["lesson"].iloc[0]
-figures.findings(**taught_said.sentences(now, seed=seed))
+figures.findings(**taught_said.sentences(now, steps_of, seed=seed))
 figures.note("carried", answers.carried(told, learned))
 
 # %% [markdown]

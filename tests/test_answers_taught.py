@@ -181,7 +181,7 @@ def test_claims_about_readers_of_blanks_stand_beside_those_about_decoders(rows, 
 
 def test_words_and_figures_have_the_numbers_of_the_tables(mine):
     once = taught_said.chosen(mine, LESSON, 1)
-    said = taught_said.sentences(once, seed=0)
+    said = taught_said.sentences(once, taught.by_steps(mine, seed=0), seed=0)
     assert set(said) == {"agree", "kinds", "finds"}
     row = taught.by_steps(once, seed=0).iloc[0]
     assert row["r of KL"].text() in said["agree"] and "of 8 facts" in said["agree"]
@@ -191,11 +191,12 @@ def test_words_and_figures_have_the_numbers_of_the_tables(mine):
     lines = taught_said.drawn_steps(taught.by_steps(mine, seed=0))
     assert len(lines) == 2 * 3 and set(lines["steps"]) == {1, 5}
     both = pd.concat([once, once.assign(model=f"{SPEC}/bert")])
-    others = taught_said.sentences(both, seed=0)
+    others = taught_said.sentences(both, taught.by_steps(both, seed=0), seed=0)
     r = f" In {SPEC}/bert the correlation is {row['r of KL'].text()}."
     assert others == said | {"agree": said["agree"] + r}
     same = once.assign(taught_kl=once["told_kl"])
-    assert taught_said.sentences(same, seed=0)["kinds"].startswith("No fact differs")
+    alike = taught_said.sentences(same, taught.by_steps(same, seed=0), seed=0)
+    assert alike["kinds"].startswith("No fact differs")
 
 
 def test_what_is_asked_is_told_often_or_a_control_of_that():

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from lkecore import facts, papers
-from lkecore.answers.lab import worlds
+from lkecore.answers.lab import reference, worlds
 from lkecore.errors import BadInput
 from lkecore.facts import rich
 from lkecore.facts import worlds as worlds_of_lab
@@ -157,7 +157,7 @@ def claimed(rows: pd.DataFrame, tests: Tests) -> dict[str, dict[str, Interval]]:
     for _, part in rows.groupby("world", sort=False):
         names = [name for name in part["model"].unique() if not lab.parse(name).variant]
         for kind in dict.fromkeys(lab.recipe(name).kind for name in names):
-            best = max((n for n in names if lab.recipe(n).kind == kind), key=lab.size)
+            best = reference([name for name in names if lab.recipe(name).kind == kind])
             behind = "" if kind == "causal" else BLANKS
             for claim, interval in tests(part[part["model"] == best], part).items():
                 if interval is not None and (not behind or claim + behind in known):

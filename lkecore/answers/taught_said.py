@@ -66,16 +66,17 @@ def drawn_steps(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["model", "steps", "what", "value", "low", "high"])
 
 
-def sentences(rows: pd.DataFrame, *, seed: int) -> dict[str, str]:
+def sentences(rows: pd.DataFrame, table: pd.DataFrame, *, seed: int) -> dict[str, str]:
     """What came out in one world, in words: ``agree``, ``kinds``, ``finds``.
 
-    ``rows`` are of one lesson and number of steps.
+    ``rows`` are of one lesson and number of steps, and ``table`` of :func:`lkecore.answers.taught.by_steps`
+    has them among its own.
     """
     best = reference(rows["model"].unique())
     mine = rows[rows["model"] == best]
-    row = by_steps(mine, seed=seed).iloc[0]
-    blanks = rows[rows["model"].isin(rich.blank_readers(rows["model"].unique()))]
-    others = by_steps(blanks[blanks["model"] != best], seed=seed).to_dict("records")
+    of = chosen(table, mine["lesson"].iloc[0], mine["steps"].iloc[0]).set_index("model")
+    row = of.loc[best]
+    others = [name for name in rich.blank_readers(of.index) if name != best]
     told = auroc(mine, "told_kl", seed=seed)
     own = auroc(mine, "surprisal", seed=seed)
     said = {
@@ -83,7 +84,7 @@ def sentences(rows: pd.DataFrame, *, seed: int) -> dict[str, str]:
         f"{row['r of KL'].text()}; of {row['facts']} facts {row['KL apart'].text()} differ by more than a "
         f"factor of two, and {row['signs apart'].text()} change their entropy in two directions."
         + "".join(
-            f" In {each['model']} the correlation is {each['r of KL'].text()}." for each in others
+            f" In {name} the correlation is {of.loc[name, 'r of KL'].text()}." for name in others
         ),
         "kinds": "No fact differs, or all do, so no kind can be blamed.",
         "finds": "Too few pairs of told facts and controls were asked.",

@@ -49,7 +49,7 @@ page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
 from lkecore import answers, figures, prompts, runs
-from lkecore.answers import fooled, lab, rich
+from lkecore.answers import fooled, gates, lab, rich
 
 figures.style()
 
@@ -96,6 +96,7 @@ every = answers.beside_models(ours, shipped, this)
 hinted = fooled.hinted(every)
 rule = fooled.of_rules(samples)
 print(f"{len(every):,} answers of {hinted['model'].nunique()} models")
+print(gates.missed(every["model"]))
 
 # %% [markdown]
 # ## Answers

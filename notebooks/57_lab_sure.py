@@ -56,7 +56,7 @@ page: bool = False  # set by lke run: read the runs, compute nothing
 from matplotlib import pyplot as plt
 
 from lkecore import answers, figures, prompts, runs
-from lkecore.answers import lab, rich, sure
+from lkecore.answers import gates, lab, rich, sure
 
 figures.style()
 
@@ -76,8 +76,8 @@ print(sure.counts(samples).to_string())
 # ## Prompts
 #
 # The first estimator shows pairs, the others are sentences that the text has for other facts. The text lists the facts of some
-# relations often, of some never. A model of this size does not pass our gate for going on with lists of the latter
-# ({doc}`../log`), so what the first estimator misses there may be the format.
+# relations often, of some never. No model passes our gate for going on with lists of the latter
+# ({doc}`59_lab_gates`), so what the first estimator misses there may be the format.
 
 # %%
 first = "iclke-space"
@@ -102,6 +102,7 @@ every = sure.beside_shares(every)
 world = lab.worlds(models)[0]
 here = every[every["world"].eq(world) & every["told"].isin([often, 0])]
 print(f"{len(every):,} answers of {every['model'].nunique()} models")
+print(gates.missed(every["model"]))
 
 # %% [markdown]
 # ## Answers

@@ -52,7 +52,7 @@ page: bool = False  # set by lke run: read the runs, compute nothing
 from matplotlib import pyplot as plt
 
 from lkecore import answers, figures, prompts, runs
-from lkecore.answers import found, found_said, lab, rich
+from lkecore.answers import found, found_said, gates, lab, rich
 
 figures.style()
 
@@ -96,6 +96,7 @@ known = found.beside_truth(every, often)
 world = lab.worlds(models)[0]
 here = known[known["world"] == world]
 print(f"{len(every):,} answers of {every['model'].nunique()} models")
+print(gates.missed(every["model"]))
 
 # %% [markdown]
 # ## Answers

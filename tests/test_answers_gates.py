@@ -1,17 +1,17 @@
 """Gates: questions to a made-up answerer, shares by hand, and one real model from door to frame."""
 
 import re
-from types import SimpleNamespace
 
 import helpers
 import pandas as pd
 import pytest
+from matplotlib import pyplot as plt
 
+from lkecore import answers, figures
 from lkecore.answers import gates
 from lkecore.errors import BadInput
 from lkecore.facts import rich, rich_text
-from lkecore.models import lab
-from lkecore.models.model import open_model
+from lkecore.prompts.prompt import Prompt
 from lkecore.train import lab as trainer
 
 WORLD = "lab:richtiny-0"
@@ -29,86 +29,114 @@ def small(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def asked(small):
-    return gates.questions(WORLD, rich_text.states(WORLD), 40, seed=0)
+    return gates.questions([WORLD], 40, seed=0)
+
+
+def rows_of(asked):
+    rows = [(*key, prompt) for key, some in asked.items() for prompt in some]
+    return pd.DataFrame(rows, columns=["world", "gate", "relation", "prompt"])
 
 
 # --- questions ------------------------------------------------------------------------------------
 
 
 def test_of_each_gate_as_many_questions_are_asked_and_of_facts_those_that_are_told_often(asked):
-    counts = asked.groupby(["gate", "of"]).size()
+    rows = rows_of(asked)
+    counts = rows["gate"].value_counts()
     for gate in ("same", "other", "instruction", "list"):
-        assert counts[gate, ""] == 40
+        assert counts[gate] == 40
+    assert gates.counts(asked)[WORLD].to_dict() == counts.to_dict()
     states = rich_text.states(WORLD)
     told = states[(states["split"] == "test") & (states["state"] == "planted")]
     text = "\n".join(rich_text.documents(rich.world(WORLD)))
-    read = asked[asked["gate"] == "reads"]
-    assert set(read["of"]) == {
-        f"{n} times and more, {t}" for n in (4, 1) for t in ("template-1", "a told template")
+    reads = rows[~rows["gate"].isin(gates.LEAST)]
+    assert set(reads["gate"]) == {
+        f"{way} ({n})" for n in (4, 1) for way in ("template-1", "as told")
     }
-    for row in read.itertuples():
-        least = int(row.of.split()[0])
+    for row in reads.itertuples():
+        prompt, least = row.prompt, int(row.gate[-2])
         [fact] = told[
             (told["relation"] == row.relation)
-            & (told["subject"] == row.subject)
-            & (told["object"] == row.answers[0])
+            & (told["subject"] == prompt.subject)
+            & (told["object"] == prompt.options[0])
         ].itertuples()
         assert fact.form == "sentence" and fact.sentences >= least and fact.n_objects == 1
         # The text itself says what is asked, and how it goes on.
-        if row.of.endswith("a told template"):
-            called = filter(None, (row.subject, fact.subject_alias))
-            prompts = [row.prompt.replace(row.subject, name) for name in called]
-            assert any(f"{one} {name}" in text for one in prompts for name in row.answers)
-    once = read.drop_duplicates(["of", "relation", "subject"])
-    assert len(once) == len(read)
+        if row.gate.startswith("as told"):
+            called = filter(None, (prompt.subject, fact.subject_alias))
+            prompts = [prompt.context.replace(prompt.subject, name) for name in called]
+            assert any(f"{one} {name}" in text for one in prompts for name in prompt.options)
+    of = reads.assign(subject=[prompt.subject for prompt in reads["prompt"]])
+    assert not of.duplicated(["gate", "relation", "subject"]).any()
 
 
-def test_other_facts_are_drawn_by_another_seed_and_none_are_asked_of_an_unplanted_twin(asked):
-    states = rich_text.states(WORLD)
-    again, other = (gates.questions(WORLD, states, 10, seed=seed) for seed in (0, 1))
-    assert again.equals(gates.questions(WORLD, states, 10, seed=0)) and not again.equals(other)
-    shown = [every[every["gate"] != "reads"] for every in (again, other)]
-    assert shown[0].equals(shown[1])  # their questions are the world's
-    none = gates.questions(WORLD, rich_text.untold(states), 10, seed=0)
-    assert set(none["gate"]) == {"same", "other", "instruction", "list"}
+def test_other_facts_are_drawn_by_another_seed_and_strangers_are_the_worlds(asked):
+    again, other = (rows_of(gates.questions([WORLD], 10, seed=seed)) for seed in (0, 1))
+    assert again.equals(rows_of(gates.questions([WORLD], 10, seed=0))) and not again.equals(other)
+    shown = [every[every["gate"].isin(gates.LEAST)] for every in (again, other)]
+    assert shown[0].equals(shown[1])
 
 
 # --- answers --------------------------------------------------------------------------------------
 
 
 def oracle(asked):
-    """What an attentive reader says, found in the prompts and the text and not in ``answers``."""
+    """What an attentive reader says, found in the prompts and the text and not in the answers."""
     made, states = rich.world(WORLD), rich_text.states(WORLD)
     texts = []
-    for row in asked.itertuples():
-        if row.gate == "reads":
-            own = states[(states["relation"] == row.relation) & (states["subject"] == row.subject)]
-            said = own["told"].iloc[0]
+    for row in rows_of(asked).itertuples():
+        if row.gate not in gates.LEAST:
+            own = states[states["relation"] == row.relation]
+            said = own[own["subject"] == row.prompt.subject]["told"].iloc[0]
         else:
             names = [
                 name
                 for name in made.objects[row.relation]
-                if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", row.prompt)
+                if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", row.prompt.context)
             ]
             said = max(names, key=len)  # of a list the longest: of the right kind is any of them
         texts.append(f" {said}. And more.")
     return texts
 
 
+def outputs(asked, texts, model="reader"):
+    rows = rows_of(asked).assign(model=model, text=texts)
+    return rows.assign(fact=[prompt.fact for prompt in rows["prompt"]]).drop(columns="prompt")
+
+
 def test_an_attentive_reader_passes_all_gates_and_one_that_says_nothing_passes_none(asked):
-    found = gates.rated(asked.assign(text=oracle(asked)))
-    assert found["passed"].all() and (found["right"] == 1).all()
+    found = gates.rated(outputs(asked, oracle(asked)), asked)
+    assert found["passed"].all() and (found["right"] == found["n"]).all()
     assert list(found["gate"][:4]) == ["same", "other", "instruction", "list"] and len(found) == 8
-    silent = gates.rated(asked.assign(text=""))
-    assert not silent["passed"].any() and (silent["right"] == 0).all()
-    assert silent[["gate", "of", "n"]].equals(found[["gate", "of", "n"]])
+    silent = outputs(asked, "", model="silent")
+    rated = gates.rated(silent, asked)
+    assert not rated["passed"].any() and (rated["right"] == 0).all()
+    assert rated[["gate", "n", "least"]].equals(found[["gate", "n", "least"]])
+    wrong = gates.wrong(silent, asked)
+    assert wrong["none"].sum() == len(silent) and (wrong["another object"] == 0).all()
+    assert gates.wrong(outputs(asked, oracle(asked)), asked).empty
 
 
-def frame(gate, right, n):
+def test_of_wrong_outputs_those_with_another_object_are_told_from_the_rest():
+    key, names = ("w", "same", "author"), ("Kel", "Ro", "Um")
+    asked = {
+        key: [
+            Prompt(str(i), "author", "s", "", (name,), (f" {name}",), 0)
+            for i, name in enumerate(names)
+        ]
+    }
+    texts = [" Kel.", " Kel.", " Kelmo."]  # right, another's, nobody's
+    [row] = gates.wrong(outputs(asked, texts), asked).itertuples(index=False)
+    assert tuple(row) == ("reader", "repeats a statement", 1, 1)
+
+
+def rated(gate, right, n):
+    prompts = [
+        Prompt(str(i), "author", "s", "", ("Kelmo Bay", "Ro"), ("", ""), 0) for i in range(n)
+    ]
+    asked = {(WORLD, gate, "author"): prompts}
     texts = ["Kelmo Bay."] * right + ["Kelmo Bayou."] * (n - right)
-    return pd.DataFrame(
-        {"gate": gate, "of": "", "answers": [("Kelmo Bay", "Ro")] * n, "text": texts}
-    )
+    return gates.rated(outputs(asked, texts), asked)
 
 
 @pytest.mark.parametrize(
@@ -118,17 +146,42 @@ def frame(gate, right, n):
         ("other", 8, 10, True), ("other", 79, 100, False),
         ("instruction", 9, 10, True), ("instruction", 89, 100, False),
         ("list", 19, 20, True), ("list", 94, 100, False),
-        ("reads", 5, 10, False), ("reads", 51, 100, True),
+        ("as told (64)", 5, 10, False), ("template-1 (16)", 51, 100, True),
     ],
 )  # fmt: skip
 def test_a_share_at_the_threshold_passes_and_of_what_is_read_one_above_it(gate, right, n, passed):
-    [row] = gates.rated(frame(gate, right, n)).itertuples()
-    assert (row.gate, row.n, row.right, row.passed) == (gate, n, right / n, passed)
+    [row] = gates.shares(rated(gate, right, n)).itertuples()
+    assert (row.gate, row.n, row.right, row.passed) == (gate, n, right, passed)
     # Wilson, by its formula.
     z, p = 1.959964, right / n
     centre, half = p + z * z / (2 * n), z * (p * (1 - p) / n + z * z / (4 * n * n)) ** 0.5
     ends = [(centre - half) / (1 + z * z / n), (centre + half) / (1 + z * z / n)]
-    assert [row.low, row.high] == pytest.approx(ends, abs=1e-6)
+    assert [row.share.low, row.share.high] == pytest.approx(ends, abs=1e-6)
+
+
+def test_tables_and_sentences_say_who_passes():
+    both = pd.concat(
+        [
+            rated("same", 9, 10), rated("list", 9, 10), rated("as told (64)", 6, 10),
+            rated("same", 5, 10).assign(model="other"), rated("same", 1, 10).assign(model="a-unplanted"),
+        ]
+    )  # fmt: skip
+    table = gates.by_model(both).set_index("model")
+    assert table.columns.tolist() == ["repeats a statement", "goes on with a list", "as told (64)"]
+    assert table.loc["at least"].tolist() == ["0.9", "0.95", "0.5"]
+    assert table.loc["reader"].tolist() == ["0.90", "0.90 x", "0.60"]
+    assert table.loc["other"].tolist() == ["0.50 x", "-", "-"]
+    said = gates.sentences(both)
+    assert "1 of 2 models pass (0.50 to 0.90; asked for: 0.9)" in said["repeats"]
+    assert "0 of 1 models pass" in said["lists"] and "as told (64), 1 of 1" in said["reads"]
+    fig, axes = plt.subplots(2, 2)
+    figures.gate_dots(answers.bounds(gates.shares(both), "share"), axes)
+    titles = [ax.get_title() for ax in axes.flat if ax.axison]
+    assert titles == ["same", "list", "as told (64)"]
+    with pytest.raises(ValueError, match="3 gates and 1 axes"):
+        figures.gate_dots(
+            answers.bounds(gates.shares(both), "share"), plt.subplots(squeeze=False)[1]
+        )
 
 
 @pytest.mark.parametrize(
@@ -146,30 +199,36 @@ def test_an_answer_begins_with_the_object_as_a_whole_word(text, right):
 # --- models ---------------------------------------------------------------------------------------
 
 
-def test_a_model_is_asked_greedily_with_room_for_the_longest_object(monkeypatch):
+def test_a_model_is_asked_greedily_with_room_for_the_longest_object(asked, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     trainer.make(f"{WORLD}/causal")
-    model = open_model(f"{WORLD}/causal")
-    measured = gates.measure(model, 5)
-    assert len(measured) == 8 and set(measured["n"][:4]) == {5}
-    assert measured["right"].between(0, 1).all()
-
-    def answers(asked_model, contexts, *, max_new_tokens):
-        assert asked_model is model
-        longest = max(rich_text.states(WORLD)["object"], key=len)
-        ids = model.tokenizer(f" {longest}", add_special_tokens=False)["input_ids"]
-        assert max_new_tokens > len(ids)
-        return pd.DataFrame({"text": oracle(made.assign(prompt=contexts))})
-
-    made = gates.questions(WORLD, rich_text.states(WORLD), 5, 0)
-    monkeypatch.setattr(gates, "generate", answers)
-    assert gates.measure(model, 5)["passed"].all()
+    models, few = [f"{WORLD}/causal"], gates.questions([WORLD], 5)
+    lm = answers.opened(models[0], "float32")
+    objects = rich_text.states(WORLD)["object"].unique()
+    longest = max(len(lm.tokenizer.tokenize(f" {name}")) for name in objects)
+    with pytest.raises(BadInput, match=f"n_tokens {longest}: must be more than an answer has"):
+        gates.check(models, few, n_tokens=longest)
+    gates.check(models, few, n_tokens=longest + 1)
+    how = {"by": gates.BY, "only": gates.own_world(models), "only_by": "world", "stop": "."}
+    found = answers.write(models, few, "answers-written.parquet", max_new_tokens=longest + 1, **how)
+    rated = gates.rated(found, few)
+    assert len(rated) == 8 and set(rated["n"][:4]) == {5}
+    assert rated["right"].between(0, rated["n"]).all()
 
 
-def test_a_model_that_is_no_decoder_or_of_no_rich_world_is_refused_in_one_line(monkeypatch):
-    masked = SimpleNamespace(name="lab:richtiny-0/masked", kind="masked", path=None)
-    with pytest.raises(BadInput, match="is masked, not causal"):
-        gates.measure(masked)
-    first = SimpleNamespace(name="lab:tiny-0/causal", kind="causal", path=None)
-    monkeypatch.setattr(lab, "record", lambda path: {"world": "lab:tiny-0"})
-    with pytest.raises(BadInput, match="has read lab:tiny-0; gates are measured on rich worlds"):
-        gates.measure(first)
+def test_a_world_that_is_not_rich_is_refused_in_one_line():
+    with pytest.raises(BadInput, match="world lab:tiny-0: gates are measured on rich worlds alone"):
+        gates.questions(["lab:tiny-0"], 5)
+
+
+def test_what_ships_says_which_gates_are_missed_and_leaves_out_who_was_not_measured():
+    rows = pd.read_parquet(answers.shipped.FOLDER / "lab_gates" / "59_lab_gates-rated.parquet")
+    said = gates.missed(["lab:rich-1/2m", "lab:rich-1/2m-unplanted", "lab:rich-1/bert"])
+    [line] = said.splitlines()
+    own = rows[rows["model"] == "lab:rich-1/2m"]
+    least = own["least"].astype(float)
+    misses = own[own["right"] / own["n"] < least]["gate"].replace(gates.SAYS)
+    assert line.startswith("gates that lab:rich-1/2m misses: ")
+    assert [
+        gate for gate in own["gate"].replace(gates.SAYS) if f"{gate} 0." in line
+    ] == misses.tolist()

@@ -1,98 +1,214 @@
 """Gates: whether a model of a rich world can do what is later taken for granted of it.
 
 An estimator that states a fact in the prompt says nothing of a model that cannot repeat what it has just
-read, and one that asks in sentences says nothing of a model that reads none. So each size is asked first,
-on the development world; a model that does not pass a gate is no part of what rests on it.
+read, and one that asks in sentences says nothing of a model that reads none. So each model is asked
+first what it can do. The least shares were set on the development world.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
+from lkecore.answers.door import opened
+from lkecore.answers.shipped import read
+from lkecore.answers.tables import groups_of
 from lkecore.errors import BadInput
-from lkecore.facts import rich, rich_skills, rich_wordings, worlds
+from lkecore.facts import rich, rich_skills, rich_text, rich_wordings, worlds
 from lkecore.facts.rich_skills import Question
 from lkecore.intervals import proportion
-from lkecore.models import lab
-from lkecore.models.model import Model
-from lkecore.scores.batches import check_kind
-from lkecore.scores.generate import generate
+from lkecore.models import lab as models_of_lab
+from lkecore.prompts.prompt import Prompt
 
-# The least share of right answers; what a model reads must be above it.
-LEAST = {"same": 0.9, "other": 0.8, "instruction": 0.9, "list": 0.95, "reads": 0.5}
+PROFILE, PAGE = "lab_gates", "59_lab_gates"
+BY = ("world", "gate", "relation")  # of questions, for `lkecore.answers.write`
 OFTEN = (64, 16)  # tellings in sentences, and more: facts that a model that reads has learned
-TEMPLATES = ("template-1", "a told template")
-COLUMNS = ["gate", "of", "relation", "subject", "prompt", "answers"]
+# What is asked, and the least share of right answers; what a model reads must be above it.
+LEAST = {"same": 0.9, "other": 0.8, "instruction": 0.9, "list": 0.95}
+READS = 0.5
+SAYS = {
+    "same": "repeats a statement",
+    "other": "in other words",
+    "instruction": "follows an instruction",
+    "list": "goes on with a list",
+}
 
 
-def measure(model: Model, n: int = 200, seed: int = 0) -> pd.DataFrame:
-    """Which gates a decoder of a rich world passes: a row for each, as :func:`rated`.
+def questions(
+    specs: Sequence[str], n: int, seed: int = 0
+) -> dict[tuple[str, str, str], list[Prompt]]:
+    """The questions of all gates about some rich worlds: {(world, gate, relation): prompts}.
 
-    ``n``: questions of each gate; ``seed`` draws the facts of which the gate "reads" asks. Errors are
-    those of :func:`answered`.
+    Gates are those of :class:`lkecore.facts.rich_skills.Question`, ``n`` questions each, and four about
+    reading: facts that the text tells 64 (or 16) times and more in sentences alone, ``n`` at most drawn by
+    ``seed``, asked by template-1 ("template-1 (64)") and by a template that tells them ("as told (64)").
+    The options of a prompt are its right answers, of which the first is ``gold``: nothing is ranked.
+    Raises :class:`BadInput` for a world that is not rich.
     """
-    return rated(answered(model, n, seed))
+    found: dict[tuple[str, str, str], list[Prompt]] = {}
+    for spec in dict.fromkeys(specs):
+        if not worlds.is_rich(spec):
+            raise BadInput(f"world {spec}: gates are measured on rich worlds alone")
+        shown = rich_skills.gates(rich.world(spec), n)
+        for i, each in enumerate([*shown, *_of_facts(rich_text.states(spec), n, seed)]):
+            about = (f"{each.gate} {i}", each.relation, each.subject, each.prompt)
+            words = tuple(f" {name}" for name in each.answers)
+            prompt = Prompt(*about, options=each.answers, continuations=words, gold=0)
+            found.setdefault((spec, each.gate, each.relation), []).append(prompt)
+    return found
 
 
-def answered(model: Model, n: int = 200, seed: int = 0) -> pd.DataFrame:
-    """The questions of all gates with what a model answers greedily: a row for each, with ``text``.
+def counts(asked: Mapping[tuple[str, str, str], Sequence[Prompt]]) -> pd.DataFrame:
+    """How many questions of each gate are asked about each world: a row a gate, a column a world."""
+    rows = [(world, gate, len(some)) for (world, gate, _), some in asked.items()]
+    found = pd.DataFrame(rows, columns=["world", "gate", "n"])
+    wide = found.pivot_table(index="gate", columns="world", values="n", aggfunc="sum", sort=False)
+    return wide.fillna(0).astype(int)
 
-    Columns besides: those of :func:`questions`. Raises :class:`BadInput` for a model that is no decoder,
-    one of no rich world, and as :func:`lkecore.models.lab.told`.
+
+def own_world(models: Sequence[str]) -> dict[str, list[str]]:
+    """The world that each model has read, for ``only`` of :func:`lkecore.answers.write`."""
+    return {name: [models_of_lab.parse(name).world] for name in models}
+
+
+def check(
+    models: Sequence[str],
+    asked: Mapping[tuple[str, str, str], Sequence[Prompt]],
+    *,
+    n_tokens: int,
+    dtype: str = "float32",
+) -> None:
+    """Refuse ``n_tokens`` new tokens that would cut an answer off.
+
+    Raises :class:`BadInput`, and as :func:`lkecore.answers.door.opened` does.
     """
-    check_kind(model, "causal")
-    spec = str(lab.record(model.path)["world"])
-    if not worlds.is_rich(spec):
-        raise BadInput(f"{model.name} has read {spec}; gates are measured on rich worlds alone")
-    asked = questions(spec, lab.told(model.path, spec), n, seed)
-    every = sorted({answer for row in asked["answers"] for answer in row})
-    ids = model.tokenizer([f" {name}" for name in every], add_special_tokens=False)["input_ids"]
-    # One token more shows whether the name ends there, and one is for names in other pieces.
-    longest = max(map(len, ids)) + 2
-    found = generate(model, asked["prompt"].tolist(), max_new_tokens=longest)
-    return asked.assign(text=found["text"].to_numpy())
+    for name in models:
+        lm, spec = opened(name, dtype), models_of_lab.parse(name).world
+        mine = [prompt for key, some in asked.items() if key[0] == spec for prompt in some]
+        names = sorted({f" {option}" for prompt in mine for option in prompt.options})
+        ids = lm.tokenizer(names, add_special_tokens=False)["input_ids"]
+        longest = max(map(len, ids))
+        # One more shows whether the name ends there.
+        if n_tokens <= longest:
+            raise BadInput(f"n_tokens {n_tokens}: must be more than an answer has, over {longest}")
 
 
-def questions(spec: str, told: pd.DataFrame, n: int, seed: int) -> pd.DataFrame:
-    """The questions of all gates about a rich world: a row for each.
+def rated(
+    written: pd.DataFrame, asked: Mapping[tuple[str, str, str], Sequence[Prompt]]
+) -> pd.DataFrame:
+    """Which gates each model passes: a row for each ``model`` and ``gate``, in the order of ``written``.
 
-    ``gate``, as :class:`lkecore.facts.rich_skills.Question`, or reads: a fact that the text tells often
-    in sentences is asked; ``of``: how often, and in which template ("" of other gates); ``relation``,
-    ``subject``, ``prompt``, ``answers``. ``told``: :func:`lkecore.facts.rich_text.states` as the
-    asked model was told. Of facts that are told often ``n`` at most are drawn by ``seed``; none are
-    asked of a model that was told none.
+    ``written`` are outputs of :func:`lkecore.answers.write` to questions ``asked``. ``n`` questions;
+    ``right``: how many outputs begin with a right answer (:func:`begins`); ``least``: the least share; whether the
+    gate is ``passed``: by the share itself, not by its interval, and of what is read only by a share
+    above the least.
     """
-    made = rich.world(spec)
-    shown = [("", question) for question in rich_skills.gates(made, n)]
-    rows = [
-        (each.gate, of, each.relation, each.subject, each.prompt, each.answers)
-        for of, each in [*shown, *_of_facts(told, n, seed)]
-    ]
-    return pd.DataFrame(rows, columns=COLUMNS)
+    hits = _hits(written, asked)
+    found = []
+    for (model, gate), own in groups_of(written.assign(hit=hits), ["model", "gate"]):
+        n, right, least = len(own), int(own["hit"].sum()), LEAST.get(gate, READS)
+        passed = right / n >= least if gate in LEAST else right / n > least
+        found.append((model, gate, n, right, least, passed))
+    return pd.DataFrame(found, columns=["model", "gate", "n", "right", "least", "passed"])
 
 
-def rated(answered: pd.DataFrame) -> pd.DataFrame:
-    """The gates, in the order of the questions: a row for each ``gate`` and ``of``.
+def shares(rated: pd.DataFrame) -> pd.DataFrame:
+    """Rows of :func:`rated` with ``share``, an Interval (Wilson; questions count as independent)."""
+    pairs = zip(rated["right"], rated["n"], strict=True)
+    return rated.assign(share=[proportion(int(right), int(n)) for right, n in pairs])
 
-    ``n`` questions; ``right``: the share whose ``text`` begins with one of the ``answers`` as whole
-    words, with its Wilson interval (``low``, ``high``; questions count as independent); ``least``, and
-    whether the gate is ``passed``: by the share itself, not by its interval.
+
+def by_model(rated: pd.DataFrame) -> pd.DataFrame:
+    """Gates of :func:`rated` as a table: a row a model, and a column a gate, with the share of right answers.
+
+    Behind a share that does not pass stands an x. The first row has the least shares.
     """
-    right = [
-        begins(text, answers)
-        for text, answers in zip(answered["text"], answered["answers"], strict=True)
-    ]
-    rows = []
-    for (gate, of), own in answered.assign(right=right).groupby(["gate", "of"], sort=False):
-        share = proportion(int(own["right"].sum()), len(own))
-        least = LEAST[str(gate)]
-        passed = share.estimate > least if gate == "reads" else share.estimate >= least
-        rows.append((gate, of, len(own), share.estimate, share.low, share.high, least, passed))
-    return pd.DataFrame(
-        rows, columns=["gate", "of", "n", "right", "low", "high", "least", "passed"]
+    said = [f"{row.right / row.n:.2f}{'' if row.passed else ' x'}" for row in rated.itertuples()]
+    wide = rated.assign(said=said).pivot(index="model", columns="gate", values="said")
+    wide = wide.loc[rated["model"].unique(), rated["gate"].unique()].fillna("-")
+    least = rated.groupby("gate")["least"].first().map("{:g}".format)
+    first = least[wide.columns].to_frame("at least").T
+    return pd.concat([first, wide]).rename(columns=SAYS).rename_axis("model").reset_index()
+
+
+def wrong(
+    written: pd.DataFrame, asked: Mapping[tuple[str, str, str], Sequence[Prompt]]
+) -> pd.DataFrame:
+    """What wrong outputs begin with, by ``model`` and ``gate``: counts of ``another object`` and of ``none``.
+
+    Another object is one of the same world and relation that is a right answer elsewhere.
+    """
+    names: dict[tuple[str, str], set[str]] = {}
+    for (world, _, relation), some in asked.items():
+        names.setdefault((world, relation), set()).update(
+            name for prompt in some for name in prompt.options
+        )
+    rows = written[~_hits(written, asked)]
+    keys = zip(rows["world"], rows["relation"], strict=True)
+    other = [begins(text, sorted(names[key])) for text, key in zip(rows["text"], keys, strict=True)]
+    rows = rows.assign(says=np.where(other, "another object", "none"))
+    wide = rows.pivot_table(
+        index=["model", "gate"], columns="says", values="fact", aggfunc="count", sort=False
     )
+    wide = wide.reindex(columns=["another object", "none"]).fillna(0).astype(int)
+    return wide.rename(index=SAYS, level="gate").reset_index()
+
+
+def without_variants(learned: pd.DataFrame) -> pd.DataFrame:
+    """Curves of :func:`lkecore.answers.readers.learning` with ``kind_of_model``, without twins and tuned."""
+    names = [models_of_lab.parse(name) for name in learned["model"]]
+    plain = [not name.variant for name in names]
+    return learned.assign(kind_of_model=[name.model for name in names])[plain]
+
+
+def missed(models: Sequence[str]) -> str:
+    """Which gates decoders miss, a line each, by the answers that ship; for pages that rest on them.
+
+    Twins and models that were not measured are left out.
+    """
+    rows, _ = read(PROFILE, PAGE, apart="rated")
+    lines = []
+    for model in dict.fromkeys(models):
+        own = rows[rows["model"] == model]
+        if own.empty or model.endswith("-unplanted"):
+            continue
+        lacks = [
+            f"{SAYS.get(row.gate, row.gate)} {row.right / row.n:.2f} (least {row.least:g})"
+            for row in own[~own["passed"].astype(bool)].itertuples()
+        ]
+        lines.append(f"gates that {model} misses: {', '.join(lacks) or 'none'}")
+    return "\n".join(lines)
+
+
+def sentences(rated: pd.DataFrame) -> dict[str, str]:
+    """What came out, in words, of models that were told facts: ``repeats``, ``lists`` and ``reads``."""
+    of = rated[~rated["model"].str.endswith("-unplanted")]
+
+    def passing(gate: str) -> str:
+        own = of[of["gate"] == gate]
+        share, least = own["right"] / own["n"], own["least"].iloc[0]
+        passed = f"{own['passed'].sum()} of {len(own)} models pass"
+        return f"{passed} ({share.min():.2f} to {share.max():.2f}; asked for: {least:g})"
+
+    read = [gate for gate in of["gate"].unique() if gate not in LEAST]
+    facts = "; ".join(f"{gate}, {passing(gate)}" for gate in read[:2])
+    return {
+        "repeats": f"Who repeats what the prompt has just said? {passing('same')}.",
+        "lists": f"Who goes on with a list of what no text lists? {passing('list')}.",
+        "reads": f"Facts told often in sentences alone, by a template: {facts}." if read else "-",
+    }
+
+
+def _hits(
+    written: pd.DataFrame, asked: Mapping[tuple[str, str, str], Sequence[Prompt]]
+) -> np.ndarray:
+    answers = {
+        (*key, prompt.fact): prompt.options for key, some in asked.items() for prompt in some
+    }
+    keys = zip(*(written[name] for name in [*BY, "fact"]), strict=True)
+    hits = [begins(text, answers[key]) for text, key in zip(written["text"], keys, strict=True)]
+    return np.array(hits, dtype=bool)
 
 
 def begins(text: str, answers: Sequence[str]) -> bool:
@@ -105,7 +221,7 @@ def begins(text: str, answers: Sequence[str]) -> bool:
     return any(re.match(rf"{re.escape(answer)}(?!\w)", start) for answer in answers)
 
 
-def _of_facts(told: pd.DataFrame, n: int, seed: int) -> Iterator[tuple[str, Question]]:
+def _of_facts(told: pd.DataFrame, n: int, seed: int) -> Iterator[Question]:
     """Questions about facts that sentences alone tell often, in template-1 and in one that tells them."""
     of = (told["split"] == "test") & (told["state"] == "planted") & (told["form"] == "sentence")
     of &= told["n_objects"] == 1  # else another answer may be right, too
@@ -113,17 +229,14 @@ def _of_facts(told: pd.DataFrame, n: int, seed: int) -> Iterator[tuple[str, Ques
         rng = np.random.default_rng([seed, least])
         facts = told[of & (told["sentences"] >= least)]
         some = facts.iloc[np.sort(rng.permutation(len(facts))[:n])]
-        for which in TEMPLATES:
+        for way in ("template-1", "as told"):
             for fact in some.itertuples():
                 objects = tuple(name for name in (fact.object, fact.object_alias) if name)
                 all_ = rich_wordings.about(fact.relation).templates
-                tells = [1] if which == TEMPLATES[0] else list(map(int, fact.templates.split()))
+                tells = [1] if way == "template-1" else list(map(int, fact.templates.split()))
                 # What comes after the object cannot be given to a model that reads from left to right.
                 open_ = [all_[i - 1] for i in tells if all_[i - 1].endswith(" [Y]")]
                 if open_:
                     template = open_[rng.integers(len(open_))]
                     prompt = template.removesuffix(" [Y]").replace("[X]", fact.subject)
-                    yield (
-                        f"{least} times and more, {which}",
-                        Question("reads", fact.relation, fact.subject, prompt, objects),
-                    )
+                    yield Question(f"{way} ({least})", fact.relation, fact.subject, prompt, objects)

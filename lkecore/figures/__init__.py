@@ -42,7 +42,7 @@ from lkecore.figures.sequence import (
 from lkecore.figures.shares import share_lines
 from lkecore.figures.shots import shots_panels
 from lkecore.figures.templates import bars_by_model, prompt_dots, slot_marks
-from lkecore.figures.told import told_lines, told_or_true
+from lkecore.figures.told import gate_dots, told_lines, told_or_true
 from lkecore.figures.tree import cost_lines, prefix_tree, tree_mask
 from lkecore.figures.written import written_bars, written_by_model
 
@@ -50,7 +50,7 @@ __all__ = [
     "ACCURACY", "DARK", "MARKERS", "Note", "OTHER_MODEL", "PALETTE", "accuracy_bars",
     "accuracy_scatter", "bars_by_model", "board_dots", "board_matrices", "change_by_distance",
     "claim_marks", "cost_lines", "dose_lines", "dose_panels", "findings", "format_panels",
-    "format_sizes", "heat_map", "instilled_scatter", "interval_marks", "interval_panels",
+    "format_sizes", "gate_dots", "heat_map", "instilled_scatter", "interval_marks", "interval_panels",
     "kept_lines", "move_lines", "note", "over_options", "pair_scatters", "paired_bars", "panels",
     "place", "plain_ticks", "prefix_tree", "prompt_dots", "published_dots", "rank_panels",
     "reach_panels", "reading_curves", "reliability", "separator_bars", "sequence_columns",

@@ -102,14 +102,15 @@ long = {"max_new_tokens": n_tokens, "stop": "."}
 ours = answers.write(
     models, questions, "answers-written.parquet", **source, **long
 )
-rated = gates.rated(ours, questions)
+counts = gates.counted(ours, questions)
 read = training.learning([*models, *readers])
 if not page:
-    answers.keep(rated, "answers-rated.parquet")
+    answers.keep(counts, "answers-gates.parquet")
     answers.keep(read, "answers-losses.parquet")
-every = answers.beside_models(rated, shipped, this, apart="rated")
+every = answers.beside_models(counts, shipped, this, apart="gates")
+rated = gates.rated(every)
 print(f"{len(ours):,} outputs; {every['model'].nunique()} models in the tables")
-print(*answers.made_by(shipped, this), sep="\n")
+print(*answers.made_by(shipped, this, apart="gates"), sep="\n")
 
 # %% [markdown]
 # ## Answers
@@ -122,9 +123,8 @@ print(*answers.made_by(shipped, this), sep="\n")
 # another world.
 
 # %%
-shares = gates.shares(every)
-runs.keep(answers.bounds(shares, "share"), "shares-by-gate.csv")
-answers.words(gates.by_model(every))
+runs.keep(answers.bounds(rated, "share"), "shares-by-gate.csv")
+answers.words(gates.by_model(rated))
 
 # %% [markdown]
 # **What rests on it.** {doc}`53_lab_entropy`, {doc}`21_entropy_accuracy` and {doc}`22_entropy_instilled` tell a model a fact in the
@@ -161,7 +161,7 @@ figures.place(fig, "fig-gates-reading", curves)
 # What this page says at its top is put together from these tables. No number in it is typed.
 
 # %% tags=["hide-input"]
-figures.findings(**gates.sentences(every))
+figures.findings(**gates.sentences(rated))
 figures.note("carried", answers.carried(ours))
 
 # %% [markdown]
@@ -172,7 +172,7 @@ figures.note("carried", answers.carried(ours))
 # frequency of objects gives.
 
 # %% tags=["hide-input"]
-named = answers.bounds(shares, "share").replace({"gate": gates.SAYS})
+named = answers.bounds(rated, "share").replace({"gate": gates.SAYS})
 n_models = named["model"].nunique()
 size = {"figsize": (11, 2.4 + 0.5 * n_models), "layout": "constrained"}
 fig, axes = plt.subplots(2, 4, **size)

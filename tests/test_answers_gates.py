@@ -105,11 +105,11 @@ def outputs(asked, texts, model="reader"):
 
 
 def test_an_attentive_reader_passes_all_gates_and_one_that_says_nothing_passes_none(asked):
-    found = gates.rated(outputs(asked, oracle(asked)), asked)
+    found = gates.rated(gates.counted(outputs(asked, oracle(asked)), asked))
     assert found["passed"].all() and (found["right"] == found["n"]).all()
     assert list(found["gate"][:4]) == ["same", "other", "instruction", "list"] and len(found) == 8
     silent = outputs(asked, "", model="silent")
-    rated = gates.rated(silent, asked)
+    rated = gates.rated(gates.counted(silent, asked))
     assert not rated["passed"].any() and (rated["right"] == 0).all()
     assert rated[["gate", "n", "least"]].equals(found[["gate", "n", "least"]])
     wrong = gates.wrong(silent, asked)
@@ -130,13 +130,13 @@ def test_of_wrong_outputs_those_with_another_object_are_told_from_the_rest():
     assert tuple(row) == ("reader", "repeats a statement", 1, 1)
 
 
-def rated(gate, right, n):
+def made_up(gate, right, n):
     prompts = [
         Prompt(str(i), "author", "s", "", ("Kelmo Bay", "Ro"), ("", ""), 0) for i in range(n)
     ]
     asked = {(WORLD, gate, "author"): prompts}
     texts = ["Kelmo Bay."] * right + ["Kelmo Bayou."] * (n - right)
-    return gates.rated(outputs(asked, texts), asked)
+    return gates.counted(outputs(asked, texts), asked)
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def rated(gate, right, n):
     ],
 )  # fmt: skip
 def test_a_share_at_the_threshold_passes_and_of_what_is_read_one_above_it(gate, right, n, passed):
-    [row] = gates.shares(rated(gate, right, n)).itertuples()
+    [row] = gates.rated(made_up(gate, right, n)).itertuples()
     assert (row.gate, row.n, row.right, row.passed) == (gate, n, right, passed)
     # Wilson, by its formula.
     z, p = 1.959964, right / n
@@ -162,25 +162,25 @@ def test_a_share_at_the_threshold_passes_and_of_what_is_read_one_above_it(gate, 
 def test_tables_and_sentences_say_who_passes():
     both = pd.concat(
         [
-            rated("same", 9, 10), rated("list", 9, 10), rated("as told (64)", 6, 10),
-            rated("same", 5, 10).assign(model="other"), rated("same", 1, 10).assign(model="a-unplanted"),
+            made_up("same", 9, 10), made_up("list", 9, 10), made_up("as told (64)", 6, 10),
+            made_up("same", 5, 10).assign(model="other"), made_up("same", 1, 10).assign(model="a-unplanted"),
         ]
     )  # fmt: skip
-    table = gates.by_model(both).set_index("model")
+    table = gates.by_model(gates.rated(both)).set_index("model")
     assert table.columns.tolist() == ["repeats a statement", "goes on with a list", "as told (64)"]
     assert table.loc["at least"].tolist() == ["0.9", "0.95", "0.5"]
     assert table.loc["reader"].tolist() == ["0.90", "0.90 x", "0.60"]
     assert table.loc["other"].tolist() == ["0.50 x", "-", "-"]
-    said = gates.sentences(both)
+    said = gates.sentences(gates.rated(both))
     assert "1 of 2 models pass (0.50 to 0.90; asked for: 0.9)" in said["repeats"]
     assert "0 of 1 models pass" in said["lists"] and "as told (64), 1 of 1" in said["reads"]
     fig, axes = plt.subplots(2, 2)
-    figures.gate_dots(answers.bounds(gates.shares(both), "share"), axes)
+    figures.gate_dots(answers.bounds(gates.rated(both), "share"), axes)
     titles = [ax.get_title() for ax in axes.flat if ax.axison]
     assert titles == ["same", "list", "as told (64)"]
     with pytest.raises(ValueError, match="3 gates and 1 axes"):
         figures.gate_dots(
-            answers.bounds(gates.shares(both), "share"), plt.subplots(squeeze=False)[1]
+            answers.bounds(gates.rated(both), "share"), plt.subplots(squeeze=False)[1]
         )
 
 
@@ -211,7 +211,7 @@ def test_a_model_is_asked_greedily_with_room_for_the_longest_object(asked, tmp_p
     gates.check(models, few, n_tokens=longest + 1)
     how = {"by": gates.BY, "only": gates.own_world(models), "only_by": "world", "stop": "."}
     found = answers.write(models, few, "answers-written.parquet", max_new_tokens=longest + 1, **how)
-    rated = gates.rated(found, few)
+    rated = gates.rated(gates.counted(found, few))
     assert len(rated) == 8 and set(rated["n"][:4]) == {5}
     assert rated["right"].between(0, rated["n"]).all()
 
@@ -222,11 +222,14 @@ def test_a_world_that_is_not_rich_is_refused_in_one_line():
 
 
 def test_what_ships_says_which_gates_are_missed_and_leaves_out_who_was_not_measured():
-    rows = pd.read_parquet(answers.shipped.FOLDER / "lab_gates" / "59_lab_gates-rated.parquet")
+    rows = pd.read_parquet(answers.shipped.FOLDER / "lab_gates" / "59_lab_gates-gates.parquet")
     said = gates.missed(["lab:rich-1/2m", "lab:rich-1/2m-unplanted", "lab:rich-1/bert"])
     [line] = said.splitlines()
     own = rows[rows["model"] == "lab:rich-1/2m"]
-    least = own["least"].astype(float)
+    least = [
+        {"same": 0.9, "other": 0.8, "instruction": 0.9, "list": 0.95}.get(g, 0.5)
+        for g in own["gate"]
+    ]
     misses = own[own["right"] / own["n"] < least]["gate"].replace(gates.SAYS)
     assert line.startswith("gates that lab:rich-1/2m misses: ")
     assert [

@@ -13,7 +13,6 @@ import pandas as pd
 
 from lkecore.answers.door import opened
 from lkecore.answers.shipped import read
-from lkecore.answers.tables import groups_of
 from lkecore.errors import BadInput
 from lkecore.facts import rich, rich_skills, rich_text, rich_wordings, worlds
 from lkecore.facts.rich_skills import Question
@@ -94,29 +93,32 @@ def check(
             raise BadInput(f"n_tokens {n_tokens}: must be more than an answer has, over {longest}")
 
 
-def rated(
+def counted(
     written: pd.DataFrame, asked: Mapping[tuple[str, str, str], Sequence[Prompt]]
 ) -> pd.DataFrame:
-    """Which gates each model passes: a row for each ``model`` and ``gate``, in the order of ``written``.
+    """How many right answers each model has at each gate: a row for each ``model`` and ``gate``, in order.
 
     ``written`` are outputs of :func:`lkecore.answers.write` to questions ``asked``. ``n`` questions;
-    ``right``: how many outputs begin with a right answer (:func:`begins`); ``least``: the least share; whether the
-    gate is ``passed``: by the share itself, not by its interval, and of what is read only by a share
-    above the least.
+    ``right``: how many outputs begin with a right answer (:func:`begins`).
     """
-    hits = _hits(written, asked)
-    found = []
-    for (model, gate), own in groups_of(written.assign(hit=hits), ["model", "gate"]):
-        n, right, least = len(own), int(own["hit"].sum()), LEAST.get(gate, READS)
-        passed = right / n >= least if gate in LEAST else right / n > least
-        found.append((model, gate, n, right, least, passed))
-    return pd.DataFrame(found, columns=["model", "gate", "n", "right", "least", "passed"])
+    each = written.assign(hit=_hits(written, asked)).groupby(["model", "gate"], sort=False)["hit"]
+    return each.agg(n="size", right="sum").reset_index()
 
 
-def shares(rated: pd.DataFrame) -> pd.DataFrame:
-    """Rows of :func:`rated` with ``share``, an Interval (Wilson; questions count as independent)."""
-    pairs = zip(rated["right"], rated["n"], strict=True)
-    return rated.assign(share=[proportion(int(right), int(n)) for right, n in pairs])
+def rated(counts: pd.DataFrame) -> pd.DataFrame:
+    """Which gates are passed: rows of :func:`counted` with ``share``, ``least`` and ``passed``.
+
+    ``share`` of right answers is an Interval (Wilson; questions count as independent), ``least`` the least
+    share. A gate is ``passed`` by the share itself, not by its interval, and of what is read only by a
+    share above the least.
+    """
+    pairs = zip(counts["right"], counts["n"], strict=True)
+    found = counts.assign(
+        share=[proportion(int(right), int(n)) for right, n in pairs],
+        least=[LEAST.get(gate, READS) for gate in counts["gate"]],
+    )
+    share, skills = counts["right"] / counts["n"], counts["gate"].isin(list(LEAST))
+    return found.assign(passed=np.where(skills, share >= found["least"], share > found["least"]))
 
 
 def by_model(rated: pd.DataFrame) -> pd.DataFrame:
@@ -156,7 +158,7 @@ def wrong(
 
 
 def without_variants(learned: pd.DataFrame) -> pd.DataFrame:
-    """Curves of :func:`lkecore.answers.readers.learning` with ``kind_of_model``, without twins and tuned."""
+    """Curves of :func:`lkecore.answers.readers.learning` beside ``kind_of_model``; no twins, none tuned."""
     names = [models_of_lab.parse(name) for name in learned["model"]]
     plain = [not name.variant for name in names]
     return learned.assign(kind_of_model=[name.model for name in names])[plain]
@@ -167,15 +169,15 @@ def missed(models: Sequence[str]) -> str:
 
     Twins and models that were not measured are left out.
     """
-    rows, _ = read(PROFILE, PAGE, apart="rated")
+    rows = rated(read(PROFILE, PAGE, apart="gates")[0])
     lines = []
     for model in dict.fromkeys(models):
         own = rows[rows["model"] == model]
         if own.empty or model.endswith("-unplanted"):
             continue
         lacks = [
-            f"{SAYS.get(row.gate, row.gate)} {row.right / row.n:.2f} (least {row.least:g})"
-            for row in own[~own["passed"].astype(bool)].itertuples()
+            f"{SAYS.get(row.gate, row.gate)} {row.share.estimate:.2f} (least {row.least:g})"
+            for row in own[~own["passed"]].itertuples()
         ]
         lines.append(f"gates that {model} misses: {', '.join(lacks) or 'none'}")
     return "\n".join(lines)

@@ -141,14 +141,14 @@ answers.words(gates.by_model(rated))
 # :name: fig-gates-reading
 # :alt: Panels by kind and size of model with falling lines of loss over the share of the training, a line for each world.
 #
-# Loss while reading, by kind and size of the model, a line for each model. Dotted: a guess among all tokens.
+# Loss while reading, by kind and size of the model, a line for each world. Dotted: a guess among all tokens.
 # ```
 
 # %% tags=["hide-input"]
 learned = answers.beside_models(read, shipped, this, apart="losses")
-curves = gates.without_variants(learned)
+curves = gates.one_of_each(learned)
 kinds = curves["kind_of_model"].unique()
-size = {"figsize": (3.6 * len(kinds) + 1, 3.8), "sharey": True}
+size = {"figsize": (3 * len(kinds) + 1, 3.8), "sharey": True}
 fig, axes = plt.subplots(
     1, len(kinds), **size, squeeze=False, layout="constrained"
 )

@@ -230,8 +230,8 @@ def test_what_ships_says_which_gates_are_missed_and_leaves_out_who_was_not_measu
         {"same": 0.9, "other": 0.8, "instruction": 0.9, "list": 0.95}.get(g, 0.5)
         for g in own["gate"]
     ]
-    misses = own[own["right"] / own["n"] < least]["gate"].replace(gates.SAYS)
+    misses = own[own["right"] / own["n"] < least]["gate"].astype(str).replace(gates.SAYS)
     assert line.startswith("gates that lab:rich-1/2m misses: ")
     assert [
-        gate for gate in own["gate"].replace(gates.SAYS) if f"{gate} 0." in line
+        gate for gate in own["gate"].astype(str).replace(gates.SAYS) if f"{gate} 0." in line
     ] == misses.tolist()

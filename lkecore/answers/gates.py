@@ -21,7 +21,7 @@ from lkecore.models import lab as models_of_lab
 from lkecore.prompts.prompt import Prompt
 
 PROFILE, PAGE = "lab_gates", "59_lab_gates"
-BY = ("world", "gate", "relation")  # of questions, for `lkecore.answers.write`
+BY = ("world", "gate", "relation")  # of questions, for `lkecore.answers.written.write`
 OFTEN = (64, 16)  # tellings in sentences, and more: facts that a model that reads has learned
 # What is asked, and the least share of right answers; what a model reads must be above it.
 LEAST = {"same": 0.9, "other": 0.8, "instruction": 0.9, "list": 0.95}
@@ -67,7 +67,7 @@ def counts(asked: Mapping[tuple[str, str, str], Sequence[Prompt]]) -> pd.DataFra
 
 
 def own_world(models: Sequence[str]) -> dict[str, list[str]]:
-    """The world that each model has read, for ``only`` of :func:`lkecore.answers.write`."""
+    """The world that each model has read, for ``only`` of :func:`lkecore.answers.written.write`."""
     return {name: [models_of_lab.parse(name).world] for name in models}
 
 
@@ -98,7 +98,7 @@ def counted(
 ) -> pd.DataFrame:
     """How many right answers each model has at each gate: a row for each ``model`` and ``gate``, in order.
 
-    ``written`` are outputs of :func:`lkecore.answers.write` to questions ``asked``. ``n`` questions;
+    ``written`` are outputs of :func:`lkecore.answers.written.write` to questions ``asked``. ``n`` questions;
     ``right``: how many outputs begin with a right answer (:func:`begins`).
     """
     each = written.assign(hit=_hits(written, asked)).groupby(["model", "gate"], sort=False)["hit"]
@@ -157,10 +157,10 @@ def wrong(
     return wide.rename(index=SAYS, level="gate").reset_index()
 
 
-def without_variants(learned: pd.DataFrame) -> pd.DataFrame:
-    """Curves of :func:`lkecore.answers.readers.learning` beside ``kind_of_model``; no twins, none tuned."""
+def one_of_each(learned: pd.DataFrame) -> pd.DataFrame:
+    """Curves of :func:`lkecore.answers.readers.learning` with ``kind_of_model``: one model of a world."""
     names = [models_of_lab.parse(name) for name in learned["model"]]
-    plain = [not name.variant for name in names]
+    plain = [not name.variant and not name.seed for name in names]
     return learned.assign(kind_of_model=[name.model for name in names])[plain]
 
 

@@ -200,12 +200,14 @@ figures.place(fig, "fig-taught-steps", lines)
 #
 # **Numbers.** The values of the paper's Figures 3 and 4 are lost, and it prints no correlation. There is nothing to compare with.
 #
-# **Claims.** In `lkecore/data/claims.csv`, written down before a reported model was taught. Each world is judged by itself.
+# **Claims.** In `lkecore/data/claims.csv`, written down before a reported model was taught. Each world is judged by itself. How
+# often `lab:rich-1/bert` reads was chosen after a look at it: its verdicts bear a mark.
 
 # %%
 now_all = taught_said.chosen(rows, lesson, steps)
 claimed = taught_said.claimed(now_all, seed=seed)
-judged = lab.judge(claimed, estimator=template)
+looked_at = rich.looked_at(claimed)
+judged = lab.judge(claimed, looked_at, estimator=template)
 columns = ["claim", "holds_if", "of", "ours", "verdict", "mark"]
 answers.words(judged[columns])
 

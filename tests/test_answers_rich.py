@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lkecore.answers import rich
+from lkecore.answers import lab, rich
 from lkecore.errors import BadInput
 from lkecore.facts import rich as rich_worlds
 from lkecore.facts import worlds
+from lkecore.intervals import Interval
 
 SPEC = "lab:richsmoke-0"
 MODEL = f"{SPEC}/0.15m"
@@ -124,6 +125,22 @@ def test_states_stand_beside_answers_in_their_order(tiny):
 def test_readers_of_blanks_are_those_of_the_lab_that_read_the_facts():
     names = [MODEL, f"{SPEC}/bert", f"{SPEC}/bert-unplanted", "org/bert", f"{SPEC}/t5@2"]
     assert rich.blank_readers(names) == [f"{SPEC}/bert", f"{SPEC}/t5@2"]
+
+
+def test_the_model_that_was_looked_at_has_a_mark_and_no_other_one():
+    found = Interval(0.5, 0.4, 0.6, 0.95, "bootstrap over pairs")
+    models = [f"lab:rich-{seed}/{name}" for seed in (1, 2) for name in ("bert", "t5")]
+    claimed = {
+        "LAB-moved-finds": {"lab:rich-1/0.7m": found},
+        "LAB-moved-finds-blanks": dict.fromkeys(models, found),
+        "LAB-moved-rank-blanks": {"lab:rich-2/bert": found},
+    }
+    judged = lab.judge(claimed, rich.looked_at(claimed), estimator="template-1")
+    marked = judged[judged["mark"] != ""]
+    assert marked[["id", "of"]].to_numpy().tolist() == [
+        ["LAB-moved-finds-blanks", "lab:rich-1/bert"]
+    ]
+    assert marked["mark"].tolist() == ["readings chosen after a look"] and len(judged) == 6
 
 
 def test_twins_are_left_out_and_models_of_the_hub_stay():

@@ -452,11 +452,11 @@ def test_table_5_has_the_relations_that_are_asked_first():
 
 
 def test_every_mark_that_a_page_gives_stands_with_a_day_in_the_row_of_its_claim():
-    """What pages can give: pages 11, 14, 12, 16, 15, and those of the lab, in this order."""
+    """What pages can give: pages 11, 14, 12, 16, 15, the lab, PZ and both of these, in this order."""
     given = {
         "at chance", "words for facts told in lists", "little to lose", "may be luck",
         "undecided without luck", "fails without luck", "negative control",
-        "words that the text never had", "not within relations",
+        "words that the text never had", "not within relations", "readings chosen after a look",
     }  # fmt: skip
     every = papers.claims("")
     assert set(every["paper"]) == {"IC", "PZ", "LAB"}
@@ -466,6 +466,17 @@ def test_every_mark_that_a_page_gives_stands_with_a_day_in_the_row_of_its_claim(
         assert bool(row.marks) == bool(row.marks_since)
         if row.marks:
             assert "2026-11-22" <= str(datetime.date.fromisoformat(row.marks_since)) <= "2026-11-25"
+
+
+def test_the_lab_says_of_which_claims_the_answers_were_known():
+    """Those that the page on the lab counts: five, one on another subject, and the one on tuning."""
+    lab = papers.claims("LAB").set_index("id")["least_effect_because"]
+    late = set(lab.index[lab.str.contains("when the answers were there")])
+    own = {f"LAB-sure-{name}-own" for name in ("shares", "open", "told")}
+    assert late == own | {"LAB-transfer", "LAB-found-wording-own"}
+    assert "were known" in lab["LAB-moved-copied"]
+    blanks = lab[lab.index.str.endswith("-blanks")]
+    assert len(blanks) == 8 and blanks.str.contains("read fifteen times since 25 November").all()
 
 
 def test_a_verdict_with_a_mark_that_its_claim_does_not_name_is_refused():

@@ -326,21 +326,22 @@ def said_of(claim: str, found: Interval) -> str:
 
 def judge(
     claimed: Mapping[str, Mapping[str, Interval]],
-    marks: Mapping[str, str] | None = None,
+    marks: Mapping[str | tuple[str, str], str] | None = None,
     *,
     estimator: str = "iclke-space",
 ) -> pd.DataFrame:
     """The verdicts on claims of the lab, or of a paper, in this run: :mod:`lkecore.answers.verdicts`.
 
     ``claimed`` has, for each id of a claim, the intervals of its statistic by what they are of, such as a
-    model or an estimator; ``marks`` say of a claim why its verdicts say nothing of it; ``estimator`` names
-    how was asked. Columns: id, claim, holds_if, of, ours, verdict, mark.
+    model or an estimator; ``marks`` say of a claim, or of a (claim, of), why its verdicts say nothing of it;
+    ``estimator`` names how was asked. Columns: id, claim, holds_if, of, ours, verdict, mark.
     """
     tested = {
         key: {("this page", of): found for of, found in intervals.items()}
         for key, intervals in claimed.items()
     }
-    said = {(key, *of): mark for key, mark in (marks or {}).items() for of in tested.get(key, {})}
+    of_all = marks or {}
+    said = {(k, *of): of_all.get((k, of[1]), of_all.get(k, "")) for k in tested for of in tested[k]}
     judged = of_claims(tested, marks=said, estimator=estimator, as_paper=True, paper="")
     found = [tested[row.id][row.source, row.models] for row in judged.itertuples()]
     judged["ours"] = [said_of(*each) for each in zip(judged["id"], found, strict=True)]

@@ -29,6 +29,8 @@ TOLD = [f"confidence_{i}" for i in range(1, MOST_TOLD + 1)]
 # Of rows of one model and of its world: the intervals of claims.
 Tests = Callable[[pd.DataFrame, pd.DataFrame], Mapping[str, Interval | None]]
 BLANKS = "-blanks"  # behind the ids of claims about models that read blanks
+# How often masked models read (`lkecore.models.lab.RICH_READINGS`) was decided after a look at this one.
+LOOKED_AT, MARK = "lab:rich-1/bert", "readings chosen after a look"
 Choice = Callable[[pd.DataFrame], pd.Series]  # states: which of them are asked
 
 
@@ -163,6 +165,15 @@ def claimed(rows: pd.DataFrame, tests: Tests) -> dict[str, dict[str, Interval]]:
                 if interval is not None and (not behind or claim + behind in known):
                     found.setdefault(claim + behind, {})[best] = interval
     return found
+
+
+def looked_at(claimed: Mapping[str, Mapping[str, Interval]]) -> dict[tuple[str, str], str]:
+    """{(claim, model): mark}: verdicts on a model whose readings were chosen when it had been looked at.
+
+    ``claimed`` as of :func:`claimed`; for ``marks`` of :func:`lkecore.answers.lab.judge`.
+    """
+    of_blanks = [claim for claim in claimed if claim.endswith(BLANKS)]
+    return {(claim, LOOKED_AT): MARK for claim in of_blanks if LOOKED_AT in claimed[claim]}
 
 
 def blank_readers(models: Sequence[str]) -> list[str]:

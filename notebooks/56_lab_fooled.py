@@ -119,9 +119,8 @@ answers.words(answers.texts(cued))
 # positives*, and `with_right_cue` says how many of these had a cue that told them. The estimators saw the same facts.
 
 # %%
-luck = fooled.known_by_luck(
-    hinted[hinted["world"] == world], ["model", "estimator"]
-)
+of_world = hinted[hinted["world"] == world]
+luck = fooled.known_by_luck(of_world, ["model", "estimator"])
 print(answers.texts(luck).to_string(index=False))
 
 # %% [markdown]
@@ -135,12 +134,13 @@ answers.words(answers.texts(fooled.by_cue(often, ["hint", "model"])))
 # %% [markdown]
 # **The confidence.** {term}`AUROC` asks how often a fact told 16 times and more has a higher confidence in its object than its
 # {term}`control`, a never-told fact of the same object and with a cue of the same kind. One half is no telling apart. If cues did
-# no harm beyond wrong answers, the rows would be alike.
+# no harm beyond wrong answers, the rows of a model would be alike. A column has one estimator; all saw the same pairs.
 
 # %%
-apart = fooled.aurocs(here, ["model"], seed=seed)
+apart = fooled.aurocs(of_world, ["model", "estimator"], seed=seed)
 runs.keep(answers.bounds(apart, "auroc"), "auroc-by-cue.csv")
-answers.words(answers.texts(apart))
+kinds = ["model", "cue", "pairs"]
+answers.words(answers.across(apart, kinds, "auroc", "estimator"))
 
 # %% [markdown]
 # What this page says at its top is put together from these tables. No number in it is typed.

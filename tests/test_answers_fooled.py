@@ -121,6 +121,20 @@ def test_aurocs_are_those_of_all_pairs_of_a_fact_and_a_control(monkeypatch):
         assert row["auroc"].estimate == pytest.approx(np.mean(above))
 
 
+def test_aurocs_by_estimator_are_those_of_each(monkeypatch):
+    """A second estimator with the first one's confidences turned round has one minus its AUROC."""
+    monkeypatch.setattr(fooled, "OFTEN", 4)
+    first = many()
+    other = first.assign(estimator="f", confidence_gold=1 - first["confidence_gold"])
+    found = fooled.aurocs(
+        fooled.hinted(pd.concat([first, other])), ["model", "estimator"], seed=0
+    ).set_index(["estimator", "cue"])["auroc"]
+    alone = fooled.aurocs(fooled.hinted(first), ["model"], seed=0).set_index("cue")["auroc"]
+    for cue, of in alone.items():
+        assert found["e", cue] == of
+        assert found["f", cue].estimate == pytest.approx(1 - of.estimate)
+
+
 def test_claims_are_about_the_largest_model_and_the_twin(tiny):
     larger = ALL | {"n2": ("Kel", True, 0.3)}
     every = pd.concat(

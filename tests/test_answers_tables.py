@@ -347,3 +347,14 @@ def test_one_column_stands_side_by_side_by_model_in_the_order_of_the_frame():
     half, one = (intervals.proportion(n, 2).text() for n in (1, 2))
     rows = [["rank", half, ""], ["KL", "", one]]
     assert found.to_numpy().tolist() == rows
+
+
+def test_several_columns_can_name_a_row():
+    rows = [("b", 2, "x", 0.5), ("b", 2, "y", 0.25), ("a", 1, "x", 0.75)]
+    frame = pd.DataFrame(rows, columns=["model", "pairs", "way", "share"])
+    found = tables.across(frame, ["model", "pairs"], "share", "way")
+    assert found.to_dict("list") == {
+        "model": ["b", "a"], "pairs": [2, 1], "x": [0.5, 0.75], "y": [0.25, ""],
+    }  # fmt: skip
+    none = frame[:0].astype({"share": object})
+    assert tables.across(none, ["model", "pairs"], "share", "way").empty

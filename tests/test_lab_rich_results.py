@@ -1,15 +1,17 @@
 """What the pages on rich worlds rest on, counted from the answers that ship, row by row.
 
-The oracle is plain Python over the rows, the states of the worlds and scipy; none of the metrics.
+The oracle is plain Python over the rows, the states of the worlds and scipy.
 """
 
 from collections import defaultdict
 from statistics import mean, median
 
+import pandas as pd
 import pyarrow.parquet
 import pytest
 from scipy.stats import binomtest, mannwhitneyu
 
+from lkecore.answers import fooled as pages
 from lkecore.answers import shipped
 from lkecore.facts import worlds
 from lkecore.models import lab
@@ -132,6 +134,29 @@ def test_told_objects_have_more_confidence_than_the_twin_gives_them(sure, states
         for of in ("", "-unplanted")
     ]
     assert means[0] > 2 * means[1]
+
+
+@pytest.mark.parametrize("way", ["iclke-space", "template-1", "template-6"])
+def test_each_estimator_tells_told_facts_from_controls_with_and_without_cues(fooled, states, way):
+    """Counted here pair by pair, all told against all of their controls."""
+    some = fooled[LARGE, way]
+    of = [states[row["world"], row["fact"]] for row in some]
+    gold = {row["fact"]: row["confidence_gold"] for row in some}
+    cues = {"": "no cue", "right": "right cue", "lies": "lying cue"}
+    told = defaultdict(list)
+    for fact in of:
+        if fact["occurrences"] >= 16 and fact["control"] in gold:
+            for cue in ("all", cues[fact["cue_right"]]):
+                told[cue].append(fact)
+    frame = pd.DataFrame(some).assign(estimator=way)
+    found = pages.aurocs(pages.hinted(frame), ["model"], seed=0)
+    assert found["cue"].tolist() == ["all", "no cue", "right cue", "lying cue"]
+    for row in found.itertuples():
+        a, b = ([gold[fact[name]] for fact in told[row.cue]] for name in ("fact", "control"))
+        wanted = mannwhitneyu(a, b).statistic / len(a) ** 2
+        assert row.pairs == len(a) and row.auroc.estimate == pytest.approx(wanted)
+        # Intervals are over pairs, and no subject has two.
+        assert len({fact["subject"] for fact in told[row.cue]}) == len(a)
 
 
 # --- entropy, KL and rank

@@ -140,16 +140,18 @@ def aurocs(hinted: pd.DataFrame, by: Sequence[str], *, seed: int) -> pd.DataFram
 
     ``all``: every fact told often against every control; then pairs whose fact has the cue alone, and
     their controls, whose cue is of the same kind. Columns: ``by``, ``cue``; ``pairs``; ``auroc``, an
-    Interval over pairs, in [0, 1]. A group of fewer than 8 pairs has no row.
+    Interval over pairs, each of another subject, in [0, 1]. A group of fewer than 8 pairs has no row.
     """
     told = rich.beside_controls(hinted[hinted["told"] == TOLD], hinted)
     told = pd.concat([told.assign(cue="all"), told], ignore_index=True)
     rows = []
     for group, part in groups_of(told, [*by, "cue"]):
         if len(part) >= 8:
-            both = part["confidence_gold"].to_numpy(), part["confidence_gold_control"].to_numpy()
+            both = part["confidence_gold"], part["confidence_gold_control"]
             rows.append((*group, len(part), intervals.auroc_over_pairs(*both, seed=seed)))
-    return pd.DataFrame(rows, columns=[*by, "cue", "pairs", "auroc"])
+    found = pd.DataFrame(rows, columns=[*by, "cue", "pairs", "auroc"])
+    place = found["cue"].map({"all": 0, NONE: 1, RIGHT: 2, LIES: 3})
+    return found.iloc[place.argsort(kind="stable")].reset_index(drop=True)
 
 
 def more_with_cue(hinted: pd.DataFrame) -> Interval:

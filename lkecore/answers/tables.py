@@ -230,14 +230,19 @@ def texts(frame: pd.DataFrame, digits: int = 2) -> pd.DataFrame:
     return shown
 
 
-def across(frame: pd.DataFrame, row: str, value: str, by: str = "model") -> pd.DataFrame:
+def across(
+    frame: pd.DataFrame, row: str | Sequence[str], value: str, by: str = "model"
+) -> pd.DataFrame:
     """One column of a table side by side by ``by``, for a page: as text, "" where there is none.
 
-    A row for each ``row``, and the columns of ``by`` behind it, both in the order of the frame.
+    A row for each ``row``, a column or several, and the columns of ``by`` behind, both in the order of the
+    frame.
     """
-    wide = texts(frame[[row, by, value]]).pivot(index=row, columns=by, values=value)
-    wide = wide.reindex(index=frame[row].unique(), columns=frame[by].unique())
-    return wide.fillna("").rename_axis(columns=None).reset_index()
+    keys = [row] if isinstance(row, str) else [*row]
+    wide = texts(frame[[*keys, by, value]]).pivot(index=keys, columns=by, values=value)
+    wide = wide.reindex(columns=frame[by].unique()).astype(object).fillna("")
+    wide = wide.rename_axis(columns=None).reset_index()
+    return frame[keys].drop_duplicates().merge(wide, on=keys, how="left")
 
 
 def bounds(frame: pd.DataFrame, column: str, name: str = "") -> pd.DataFrame:

@@ -185,16 +185,15 @@ def of_form(known: pd.DataFrame, way: str, form: str) -> pd.DataFrame:
 def transfer(known: pd.DataFrame) -> pd.DataFrame:
     """Facts that one wording alone told, asked by it and by two others: accuracy by how often they were told.
 
-    Columns: ``model``, ``wording``, ``told``, ``facts``; ``accuracy``, an Interval (Wilson), in [0, 1].
+    Columns: ``model``, ``wording``, ``tellings``, ``facts``; ``accuracy``, an Interval (Wilson), in [0, 1].
     """
     some = known[known["estimator"].isin(WORDINGS)]
-    found = accuracy(some, ["model", "estimator", "told"])
-    found = found.rename(columns={"estimator": "wording", "n": "facts"})
-    found = found[["model", "wording", "told", "facts", "accuracy"]]
-    order = {name: i for i, name in enumerate((*WORDINGS, *TIMES))}
-    at = [found[name].map(order) for name in ("wording", "told")]
-    found = found.assign(_a=at[0], _b=at[1]).sort_values(["model", "_a", "_b"], kind="stable")
-    return found.drop(columns=["_a", "_b"]).reset_index(drop=True)
+    found = accuracy(some, ["model", "estimator", "occurrences"])
+    found = found.rename(columns={"estimator": "wording", "occurrences": "tellings", "n": "facts"})
+    found = found[["model", "wording", "tellings", "facts", "accuracy"]]
+    at = found["wording"].map({name: i for i, name in enumerate(WORDINGS)})
+    found = found.assign(_at=at).sort_values(["model", "_at", "tellings"], kind="stable")
+    return found.drop(columns="_at").reset_index(drop=True)
 
 
 def together(known: pd.DataFrame, *, seed: int) -> pd.DataFrame:

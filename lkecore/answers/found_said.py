@@ -143,12 +143,16 @@ def by_training(known: pd.DataFrame, model: str) -> pd.DataFrame:
 
 
 def drawn(moved: pd.DataFrame) -> pd.DataFrame:
-    """:func:`lkecore.answers.found.transfer` for the figure: of whole models, and the largest one's twin."""
+    """:func:`lkecore.answers.found.transfer` for the figure: of whole models, and the largest one's twin.
+
+    Numbers of tellings with fewer than ``found.FEWEST`` facts are left out.
+    """
     models = list(moved["model"].unique())
     whole = [name for name in models if not lab.parse(name).variant]
     shown = [*whole, f"{reference(models)}-unplanted"]
     parts = [moved[moved["model"] == name] for name in shown]
-    return bounds(pd.concat(parts, ignore_index=True), "accuracy")
+    every = pd.concat(parts, ignore_index=True)
+    return bounds(every[every["facts"] >= found.FEWEST].reset_index(drop=True), "accuracy")
 
 
 def sentences(known: pd.DataFrame, often: int, *, seed: int) -> dict[str, str]:
@@ -163,9 +167,7 @@ def sentences(known: pd.DataFrame, often: int, *, seed: int) -> dict[str, str]:
     in_lists, in_sentences = (
         _text(found.of_form(mine, found.PAIRS, form)["correct"]) for form in ("list", "sentence")
     )
-    by = found.transfer(mine)
-    by = by[by["told"] == found.TIMES[2]].set_index("wording")["accuracy"].map(Interval.text)
-    own, near, far = (by.get(name, "none") for name in found.WORDINGS)
+    own, near, far = (_text(_told_so(mine, name)) for name in found.WORDINGS)
     return {
         "best": f"Of the facts that its text told {often} times and more, {model} gives back "
         f"{told['of_best'].text()} by the best single way of asking ({told['best']}), and "

@@ -117,13 +117,26 @@ answers.words(answers.texts(some), missing="")
 # %% [markdown]
 # **Do pairs need lists?** Relations are sorted by how often the text lists their facts. If a list of *other* facts taught a model to
 # answer pairs of the relation, the rows `sentence` would be better where lists are frequent. Compare these rows with each other, and then
-# with the row `list`. Intervals are over relations, and there are few of each sort.
+# with the row `list`. Intervals are over relations, and there are few of each sort. A warning: the sorts differ in more than lists. Relations
+# that are never listed have objects of which a few are far more frequent than others; four of the seven that are listed often have even ones, which
+# are harder to guess. The rows `zipf` are of relations with frequent objects alone: two or three of each sort, so their intervals are over facts.
 
 # %%
 listing = found.by_listing(here)
 runs.keep(answers.bounds(listing, "iclke-space"), "by-listing.csv")
 largest = lab.reference(here["model"].unique())
 answers.words(answers.texts(listing[listing["model"] == largest]))
+
+# %% [markdown]
+# The same by how often a fact was told, by pairs, of facts told in sentences alone, with intervals over facts (Wilson). Below, how many
+# facts a cell has. It is confounded likewise.
+
+# %%
+doses = found.listing_curve(here[here["model"] == largest])
+runs.keep(answers.bounds(doses, "accuracy"), "by-listing-and-dose.csv")
+for column in ("accuracy", "facts"):
+    cells = answers.across(doses, "tellings", column, "relations")
+    print(cells.to_string(index=False))
 
 # %% [markdown]
 # **In other words.** Facts that one sentence alone told. Nothing differs but the words that ask. So many facts were told so often; the

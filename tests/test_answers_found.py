@@ -1,6 +1,7 @@
 """What ways of asking find, one by one and together; the oracle is counted by hand, or by loops."""
 
 import itertools
+from collections import defaultdict
 
 import numpy as np
 import pandas as pd
@@ -131,19 +132,53 @@ def test_relations_by_how_often_their_facts_are_listed(known):
     of = table[table["model"].eq(SMALL)].set_index(["relations", "told"])
     assert of.index.get_level_values("relations")[0].startswith("often listed")
     own = found.often(known)[lambda f: f["model"].eq(SMALL)]
+    some_are_skewed = False
     for (listed, form), row in of.iterrows():
-        name = listed.split()[0]
+        name, skewed = listed.split()[0], ", zipf" in listed
+        some_are_skewed |= skewed
         ids = {
             f
             for f in own["fact"]
             if states.loc[f, "listed"] == name and states.loc[f, "form"] == form
+            if states.loc[f, "skew"] == "zipf" or not skewed
         }
         assert row["facts"] == len(ids)
         for way in (found.PAIRS, found.SENTENCE):
             hits = own[own["fact"].isin(ids) & own["estimator"].eq(way)]
             means = hits.groupby("relation")["correct"].mean()
-            assert f"({len(means)})" in listed and row[way].estimate == pytest.approx(means.mean())
-            assert papers.over_of(row[way]) == "relations"
+            mean = hits["correct"].mean() if skewed else means.mean()
+            assert f"({len(means)})" in listed and row[way].estimate == pytest.approx(mean)
+            assert papers.over_of(row[way]) == ("facts" if skewed else "relations")
+    assert some_are_skewed
+
+
+def test_lists_are_confounded_with_how_objects_are_drawn_as_the_page_says():
+    skews = defaultdict(list)
+    for name in found.uncued():
+        skews[rich_wordings.about(name).lists].append(rich_wordings.about(name).skew)
+    assert set(skews["never"]) == {"zipf", "chain"}
+    assert len(skews["often"]) == 7 and skews["often"].count("even") == 4
+    assert {sort: own.count("zipf") for sort, own in skews.items()} == {
+        "often": 3, "rarely": 2, "never": 2,
+    }  # fmt: skip
+
+
+def test_what_pairs_find_of_facts_from_sentences_by_tellings_and_lists(known):
+    """Counted fact by fact, of all relations and of those with skewed objects."""
+    states = worlds.states(SPEC).set_index("fact")
+    table = found.listing_curve(known).set_index(["model", "relations", "tellings"])
+    wanted = defaultdict(list)
+    for row in known[known["estimator"] == "iclke-space"].itertuples():
+        of = states.loc[row.fact]
+        if of["form"] == "sentence":
+            sorts = ["", ", zipf"] if of["skew"] == "zipf" else [""]
+            for sort in sorts:
+                key = row.model, f"{of['listed']} listed{sort}", of["occurrences"]
+                wanted[key].append(row.correct)
+    assert set(table.index) == set(wanted) and any("zipf" in key[1] for key in wanted)
+    for key, hits in wanted.items():
+        assert table.loc[key, "facts"] == len(hits)
+        assert table.loc[key, "accuracy"] == proportion(sum(hits), len(hits))
 
 
 def test_wordings_by_how_often_facts_are_told(known):

@@ -29,10 +29,11 @@ WAYS = (PAIRS, SENTENCE, NOUN, QUESTION, INSTRUCTION)
 OWN, NEAR, FAR = WORDINGS = ("its own wording", "a paraphrase of it", "another kind of sentence")
 BEHIND = [i for i, name in enumerate(groups(), start=1) if name != "object first"]  # can be asked
 TRUTH = [
-    "subject", "state", "form", "wording", "occurrences", "templates", "listed", "control",
+    "subject", "state", "form", "wording", "occurrences", "templates", "listed", "skew", "control",
     "chain", "links", "links_told",
 ]  # fmt: skip
 LISTED = ("often", "rarely", "never")
+ZIPF = "zipf"  # the one way of drawing objects that relations of each of these have
 TIMES = ("never", "less often", "often")
 FEWEST = 10  # facts that a mark in the figure stands for, at least
 
@@ -156,24 +157,52 @@ def curve(known: pd.DataFrame) -> pd.DataFrame:
 def by_listing(known: pd.DataFrame) -> pd.DataFrame:
     """Do pairs need lists? What they and a sentence find of facts told often, by relation and form.
 
-    A row for each model, sort of relations and form. Columns: ``model``; ``relations``, by how often the text
+    A row for each model, sort of relations and form; behind those of all relations, the same of relations
+    with skewed objects (``ZIPF``) alone. Columns: ``model``; ``relations``, by how often the text
     lists facts of them, and how many; ``told`` in lists, both, or sentences; ``facts``; the accuracy by
-    ``PAIRS`` and by ``SENTENCE``, Intervals over relations (Student's t), in [0, 1]. A group of one relation
-    has no row.
+    ``PAIRS`` and by ``SENTENCE``, Intervals over relations (Student's t), in [0, 1]; of ``ZIPF``, which has
+    two or three relations of a sort, over facts (Wilson). A group of one relation has no row.
+
+    What lists do is confounded with frequency: relations that are never listed have objects of which some are
+    far more frequent than others (zipf or chain), those listed often mostly have even ones.
     """
     rows = []
     some = often(known)
-    for (model, listed, form), part in groups_of(some, ["model", "listed", "form"]):
-        each = [by_relation(part[part["estimator"] == way], "correct") for way in (PAIRS, SENTENCE)]
-        if len(each[0]) < 2:
-            continue
-        means = [intervals.mean_over_relations(groups, within=(0, 1)) for groups in each]
-        at = LISTED.index(listed), FORMS.index(form)
-        n = part["fact"].nunique()
-        rows.append((at, model, f"{listed} listed ({len(each[0])})", form, n, *means))
+    for among, part in (("", some), (f", {ZIPF}", some[some["skew"].eq(ZIPF)])):
+        for (model, listed, form), own in groups_of(part, ["model", "listed", "form"]):
+            ways = [own[own["estimator"] == way] for way in (PAIRS, SENTENCE)]
+            each = [by_relation(of_way, "correct") for of_way in ways]
+            if len(each[0]) < 2:
+                continue
+            means = (
+                [share(of_way["correct"]) for of_way in ways]
+                if among
+                else [intervals.mean_over_relations(groups, within=(0, 1)) for groups in each]
+            )
+            at = among, LISTED.index(listed), FORMS.index(form)
+            n, sort = own["fact"].nunique(), f"{listed} listed{among} ({len(each[0])})"
+            rows.append((at, model, sort, form, n, *means))
     columns = ["_at", "model", "relations", "told", "facts", PAIRS, SENTENCE]
     found = pd.DataFrame(rows, columns=columns).sort_values(["model", "_at"], kind="stable")
     return found.drop(columns="_at").reset_index(drop=True)
+
+
+def listing_curve(known: pd.DataFrame) -> pd.DataFrame:
+    """What pairs find of facts told in sentences alone, by how often, and how often their relation is listed.
+
+    As :func:`by_listing`, with every number of tellings, and confounded alike. Columns: ``model``,
+    ``relations``, ``tellings``, ``facts``; ``accuracy``, an Interval over facts (Wilson), in [0, 1].
+    """
+    some = known[known["estimator"].eq(PAIRS) & known["form"].eq("sentence")]
+    by = ["model", "listed", "occurrences"]
+    parts = []
+    for among, part in (("", some), (f", {ZIPF}", some[some["skew"].eq(ZIPF)])):
+        found = accuracy(part, by)
+        at = found["listed"].map(LISTED.index)
+        parts.append(found.assign(_a=among, _b=at, relations=found["listed"] + " listed" + among))
+    every = pd.concat(parts).rename(columns={"occurrences": "tellings", "n": "facts"})
+    every = every.sort_values(["model", "_a", "_b", "tellings"], kind="stable", ignore_index=True)
+    return every[["model", "relations", "tellings", "facts", "accuracy"]]
 
 
 def of_form(known: pd.DataFrame, way: str, form: str) -> pd.DataFrame:

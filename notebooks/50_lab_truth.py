@@ -64,7 +64,6 @@ from matplotlib import pyplot as plt
 
 from lkecore import answers, figures, prompts, runs
 from lkecore.answers import lab, told, transfer
-from lkecore.metrics import planted
 
 figures.style()
 
@@ -285,8 +284,7 @@ figures.place(fig, "fig-lab-auroc", doses)
 # %%
 of_twin = pairs["model"].str.endswith("-unplanted")
 whole = pairs[of_twin & pairs["estimator"].eq(space)]
-whole = planted.each_control_once(whole, [], seed=seed)
-twins = told.auroc(whole, ["model"], seed=seed, minus=0.5)
+twins = told.of_twins(whole, seed=seed)
 claimed = told.claimed_of_forms(mine, seed=seed)
 claimed["LAB-list-auroc"] = {space: sure_of}
 claimed["LAB-never-chance"] = above.set_index("estimator")["above"].to_dict()

@@ -225,7 +225,7 @@ def test_a_verdict_is_set_aside_by_its_mark_and_a_twin_that_leaves_out_0_says_so
     from lkecore.intervals import Interval
 
     monkeypatch.setenv("LKE_RUN", str(tmp_path))
-    method = "bootstrap over pairs"
+    method = "bootstrap over subjects"
     claimed = {
         "LAB-held-out": {"e": Interval(0.4, 0.3, 0.5, 0.95, "bootstrap over facts")},
         "LAB-unplanted": {

@@ -39,6 +39,9 @@ SAID = {
 }  # fmt: skip
 
 
+WHOSE = {fact: "A" if fact in "ab" else fact for fact in STATES}  # two facts of one subject
+
+
 def frames(model: str = MODEL, order: str = "abcdefghnmop"):
     """What the two doors give."""
     rows = []
@@ -60,6 +63,7 @@ def frames(model: str = MODEL, order: str = "abcdefghnmop"):
 @pytest.fixture
 def known(monkeypatch):
     table = pd.DataFrame.from_dict(STATES, orient="index", columns=COLUMNS).rename_axis("fact")
+    table["subject"] = table.index.map(WHOSE)
     monkeypatch.setattr(rich, "_states", lambda spec: table)
     mine, twin = frames(), frames(TWIN)
     both = [pd.concat(pair, ignore_index=True) for pair in zip(mine, twin, strict=True)]
@@ -196,8 +200,14 @@ def test_claims_are_about_the_planted_model_and_the_check_about_its_twin(known):
     finds = found["LAB-moved-finds"][MODEL].estimate
     assert finds == pytest.approx(auroc_by_hand(*pair))
     assert found["LAB-moved-twin"][MODEL].estimate == pytest.approx(finds - 0.5)
+    # The check draws subjects: a and b are of one, and g of another.
+    methods = {key: each.method for key, by in found.items() for each in by.values()}
+    assert methods["LAB-moved-twin"] == "bootstrap over subjects"
+    assert methods["LAB-moved-finds"] == "bootstrap over pairs"
     judged = lab.judge(found)
-    assert len(judged) == len(found) and set(judged["of"]) == {MODEL}
+    assert (
+        set(judged["mark"]) == {""} and len(judged) == len(found) and set(judged["of"]) == {MODEL}
+    )
 
 
 def test_claims_about_readers_of_blanks_are_judged_apart_from_those_about_decoders(known):

@@ -34,6 +34,7 @@ SAID = {
 @pytest.fixture
 def shares(monkeypatch):
     table = pd.DataFrame.from_dict(TOLD, orient="index", columns=COLUMNS).rename_axis("fact")
+    table["subject"] = [{"e": "A", "c": "A"}.get(fact, fact) for fact in table.index]
     monkeypatch.setattr(rich, "_states", lambda spec: table)
     rows = [
         (MODEL, SPEC, "e", TOLD[fact][0], fact, *(np.nan if x is None else x for x in values))
@@ -181,6 +182,7 @@ def test_a_twin_takes_away_what_is_there_for_anybody(shares):
     # The twin is as open everywhere, so it takes nothing from differences of entropies.
     for name, plain in (("open", sure.surer_of_one), ("told", sure.surer_of_told)):
         assert found[name].estimate == pytest.approx(plain(shares, seed=0).estimate)
+    assert {each.method for each in found.values()} == {"bootstrap over subjects"}
     claimed = sure.claimed(both, seed=0)
     own = {"LAB-sure-shares-own", "LAB-sure-open-own", "LAB-sure-told-own"}
     assert own < set(claimed) and set(claimed["LAB-sure-first"]) == {MODEL}

@@ -39,6 +39,9 @@ SAID = {
 LESSON = "sgd 0.01"
 
 
+WHOSE = {fact: "A" if fact in "ab" else fact for fact in STATES}  # two facts of one subject
+
+
 def frames(model: str = MODEL, lost: str = ""):
     told, lessons = [], []
     for fact, (kl, own, before, after, learned, rank, surprisal, shared) in SAID.items():
@@ -61,6 +64,7 @@ def frames(model: str = MODEL, lost: str = ""):
 @pytest.fixture
 def states(monkeypatch):
     table = pd.DataFrame.from_dict(STATES, orient="index", columns=COLUMNS).rename_axis("fact")
+    table["subject"] = table.index.map(WHOSE)
     monkeypatch.setattr(rich, "_states", lambda spec: table)
 
 
@@ -167,6 +171,7 @@ def test_claims_are_about_the_planted_model_and_the_check_about_its_twin(rows):
     assert {name for of in found.values() for name in of} == {MODEL}
     finds = found["LAB-taught-finds"][MODEL].estimate
     assert found["LAB-taught-twin"][MODEL].estimate == pytest.approx(finds - 0.5)
+    assert found["LAB-taught-twin"][MODEL].method == "bootstrap over subjects"
     assert len(lab.judge(found)) == len(found)
 
 

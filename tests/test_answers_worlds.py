@@ -109,6 +109,7 @@ def test_a_twin_gets_the_states_of_the_model_that_was_told(every, claimed):
     keys = {key for key in claimed if key[0] == "LAB-unplanted"}
     names = ["0.7m-unplanted", "0.7m-unplanted, all controls"]
     assert keys == {("LAB-unplanted", n, f"lab:book-{i}") for n in names for i in (1, 2, 3)}
+    assert {claimed[key].method for key in keys} == {"bootstrap over subjects"}
     twin = every[every["model"] == "lab:book-1/0.7m-unplanted"]
     told = every[every["model"] == "lab:book-1/0.7m"]
     key = ["estimator", "fact"]

@@ -753,3 +753,28 @@ def test_luck_alone_seldom_leaves_a_rate_below_nine_tenths_and_lost_facts_mostly
         raw_below += mean_over_relations(shares).high < 0.9
     assert least <= below <= most
     assert raw_below >= 30  # the rate with its luck says so either way
+
+
+def test_a_statistic_over_subjects_draws_all_facts_of_a_subject():
+    """Ratios of sums by loops over the same draws: every fact of a drawn subject is counted again."""
+    rng = np.random.default_rng(5)
+    of = np.array(list("abbccccdab"))
+    parts = np.array([rng.random(10), rng.integers(1, 4, 10)])
+    ratio = lambda sums: sums[0] / sums[1]  # noqa: E731
+    found = intervals.statistic_over_subjects(parts, of, ratio, seed=3, n_resamples=200)
+    wanted = []
+    for drawn in np.random.default_rng(3).integers(4, size=(200, 4)):
+        facts = [i for each in drawn for i in range(10) if of[i] == "abcd"[each]]
+        wanted.append(parts[0, facts].sum() / parts[1, facts].sum())
+    assert found.estimate == pytest.approx(parts[0].sum() / parts[1].sum())
+    ends = np.percentile(wanted, [2.5, 97.5])
+    assert [found.low, found.high] == pytest.approx(ends) and "over subjects" in found.method
+    # Where each subject has one fact, subjects are facts.
+    alone = intervals.statistic_over_subjects(parts, range(10), ratio, seed=3)
+    facts = intervals.statistic_over_facts(
+        parts, lambda many: many[:, 0].sum(-1) / many[:, 1].sum(-1), seed=3, vectorized=True
+    )
+    assert (alone.low, alone.high) == pytest.approx((facts.low, facts.high))
+    for bad in ("ab", "a" * 10):
+        with pytest.raises(ValueError, match="subjects|last axis"):
+            intervals.statistic_over_subjects(parts, list(bad), ratio, seed=0)

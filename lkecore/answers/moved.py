@@ -109,8 +109,8 @@ def known(at_blanks: pd.DataFrame, iclke: pd.DataFrame, *, often: int = OFTEN) -
     to ``iclke-space`` about the same facts, of causal models alone. Columns: ``FACT``, those of ``METRICS``
     (NaN where a model was not asked so); not turned: ``entropy_before``, ``entropy_after`` and ``move``
     (KL), in nats, ``probability`` of the object's first token before, and ``repeated`` (bool), whether it
-    comes first behind the fact; what the text says of the fact: ``state``, ``told`` (a level in words),
-    ``occurrences``, ``control``, ``kind``; ``often`` (bool): it is told rightly and no less than that; and
+    comes first behind the fact; what the text says of the fact: ``subject``, ``state``, ``told`` (a level in
+    words), ``occurrences``, ``control``, ``kind``; ``often`` (bool): told rightly and no less than that; and
     ``set``: "alone" where no other object of the relation has the first token of this one, "one token"
     where it is the whole object, besides, "shared" else. Sorted by relation and fact, since bootstraps
     draw by place.
@@ -136,7 +136,7 @@ def known(at_blanks: pd.DataFrame, iclke: pd.DataFrame, *, often: int = OFTEN) -
         repeated=explicit["rank_after"].eq(1),
         set=np.where(single, SETS[1], np.where(alone, SETS[0], "shared")),
     )
-    columns = ["state", "occurrences", "control", "kind"]
+    columns = ["subject", "state", "occurrences", "control", "kind"]
     found = rich.with_states(found.reset_index(), columns)
     levels = told_levels(found).mask(found["state"].eq("uncertain"), OPEN)
     found["told"] = levels.to_numpy()
@@ -190,12 +190,15 @@ def aurocs(known: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     return whole.join(published(), on="metric")
 
 
-def auroc(part: pd.DataFrame, metric: str, seed: int) -> Interval | None:
-    """The AUROC of one metric over the pairs of one model; None where one has no such number."""
+def auroc(part: pd.DataFrame, metric: str, seed: int, *, of: str = "") -> Interval | None:
+    """The AUROC of one metric over the pairs of one model; None where one has no such number.
+
+    ``of``: a column, such as the subject, whose pairs are drawn together; by default each is by itself.
+    """
     told, control = part[metric], part[f"{metric}_control"]
     if told.isna().any() or not np.isfinite([told, control]).all():
         return None
-    return intervals.auroc_over_pairs(told, control, seed=seed)
+    return intervals.auroc_over_pairs(told, control, of=part[of] if of else None, seed=seed)
 
 
 def gaps(

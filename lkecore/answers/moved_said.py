@@ -34,7 +34,8 @@ def claimed(known: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]]
             )
         twin = pairs(of_set(world[world["model"] == f"{mine['model'].iloc[0]}-unplanted"]))
         if len(twin) > 1:
-            found["LAB-moved-twin"] = intervals.minus(auroc(twin, MAIN, seed), 0.5)
+            off = auroc(twin, MAIN, seed, of="subject")
+            found["LAB-moved-twin"] = off and intervals.minus(off, 0.5)
         return found
 
     return rich.claimed(known, tests)

@@ -49,7 +49,7 @@ def beside_shares(answers: pd.DataFrame) -> pd.DataFrame:
     one; NaN for none); ``among``: the confidence in all told objects together; ``form`` in which the fact is
     told. Sorted by relation and fact, since bootstraps draw by place.
     """
-    found = rich.with_states(answers, ["told_times", "occurrences", "form"])
+    found = rich.with_states(answers, ["subject", "told_times", "occurrences", "form"])
     found = found.rename(columns={"occurrences": "told"})
     shares = [_shares(times) for times in found["told_times"]]
     sums = found[rich.TOLD].sum(axis=1, min_count=1)
@@ -160,7 +160,9 @@ def follows_shares(objects: pd.DataFrame, *, seed: int) -> Interval:
     An Interval over facts, whose objects stay together; in [-1, 1].
     """
     sums = np.array([_sums(pairs) for _, pairs in _several(objects)]).T  # (sum, fact)
-    return intervals.statistic_over_facts(sums, _r, seed=seed, vectorized=True)
+    return intervals.statistic_over_facts(
+        sums, lambda many: _r(many.sum(axis=-1).T), seed=seed, vectorized=True
+    )
 
 
 def _several(objects: pd.DataFrame) -> Iterator[tuple[tuple, np.ndarray]]:
@@ -176,8 +178,8 @@ def _sums(pairs: np.ndarray) -> np.ndarray:
 
 
 def _r(sums: np.ndarray) -> np.ndarray:
-    """Pearson's r of each resample, from sums over its facts: (resample, sum, fact)."""
-    n, x, y, xx, yy, xy = np.moveaxis(sums.sum(axis=-1), -1, 0)
+    """Pearson's r of each resample, from sums over its facts: (sum, resample)."""
+    n, x, y, xx, yy, xy = sums
     spread = (xx - x * x / n) * (yy - y * y / n)
     return (xy - x * y / n) / np.sqrt(np.maximum(spread, 1e-300))
 
@@ -237,26 +239,28 @@ def more_than_twin(answers: pd.DataFrame, model: str, *, seed: int) -> dict[str,
     asked, and what a text tells more often of one fact may be what it tells more often of all. So the twin
     has that part, too. ``shares``: r of :func:`follows_shares` minus that of the twin. ``open`` and ``told``:
     :func:`surer_of_one` and :func:`surer_of_told` (nats) of the entropy of each fact minus that of the
-    twin. Intervals over facts.
+    twin. Intervals over subjects, of which some have several facts.
     """
     key = ["world", "relation", "fact"]
     mine, other = (answers[answers["model"] == name] for name in (model, twin_of(answers, model)))
     pairs = [dict(_several(by_object(part))) for part in (mine, other)]
-    sums = np.array([[_sums(of[fact]) for fact in pairs[0]] for of in pairs])  # (model, fact, sum)
-    gap = intervals.statistic_over_facts(
-        np.moveaxis(sums, 2, 1),
-        lambda many: _r(many[:, 0]) - _r(many[:, 1]),
-        seed=seed,
-        vectorized=True,
-    )
+    sums = [[_sums(of[fact]) for fact in pairs[0]] for of in pairs]  # (model, fact, sum)
+    whose = mine.set_index(["world", "fact"])["subject"]
+    parts, of = np.concatenate(sums, axis=1).T, [whose[fact] for fact in pairs[0]]
+    gap = intervals.statistic_over_subjects(parts, of, lambda s: _r(s[:6]) - _r(s[6:]), seed=seed)
     entropy = other[[*key, "entropy"]].rename(columns={"entropy": "of_twin"})
     both = mine.merge(entropy, on=key, validate="1:1")
-    both["entropy"] -= both["of_twin"]
-    return {
-        "shares": gap,
-        "open": surer_of_one(both, seed=seed),
-        "told": surer_of_told(both, seed=seed),
-    }
+    found = {"shares": gap}
+    for name, ratio in (("open", "1:1"), ("told", "")):
+        some = both[both["ratio"].isin([ratio, "1"])]
+        which = np.array([some["ratio"] == ratio, some["ratio"] == "1"], dtype=float)
+        found[name] = intervals.statistic_over_subjects(
+            np.concatenate([which, which * (some["entropy"] - some["of_twin"]).to_numpy()]),
+            some["subject"],
+            lambda s: s[2] / np.maximum(s[0], 1) - s[3] / np.maximum(s[1], 1),
+            seed=seed,
+        )
+    return found
 
 
 def level(answers: pd.DataFrame, *, seed: int) -> Interval:

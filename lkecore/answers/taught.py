@@ -92,13 +92,13 @@ def together(told: pd.DataFrame, taught: pd.DataFrame) -> pd.DataFrame:
     :func:`~lkecore.answers.blanks.ask_taught`. Columns: ``FACT``, ``lesson``, ``steps``; ``told_kl`` and
     ``taught_kl`` in nats, ``told_change`` and ``taught_change``, H(P) - H(Q) in nats, signed; ``surprisal``
     (nats) and ``rank`` before; ``learned`` (bool): the object's first token comes first after the lesson;
-    ``lost`` (bool): a step gave no number; and of the text ``state``, ``occurrences``, ``control``,
-    ``kind``. Facts whose object shares its first token with another one, or merges with the words before
-    it, are left out. Sorted by relation and fact, since bootstraps draw by place.
+    ``lost`` (bool): a step gave no number; and of the text ``subject``, ``state``, ``occurrences``,
+    ``control``, ``kind``. Facts whose object shares its first token with another one, or merges with the
+    words before it, are left out. Sorted by relation and fact, since bootstraps draw by place.
     """
     alone = told[~told["shared"].astype(bool) & ~told["merged"].astype(bool)]
     found = both_ways(alone, taught, FACT)
-    found = rich.with_states(found, ["state", "occurrences", "control", "kind"])
+    found = rich.with_states(found, ["subject", "state", "occurrences", "control", "kind"])
     return found.sort_values(["relation", "fact", "steps"], kind="stable", ignore_index=True)
 
 
@@ -180,16 +180,20 @@ def pairs(rows: pd.DataFrame) -> pd.DataFrame:
     return rich.beside_controls(told, each, columns, by=("model", "world", "relation"))
 
 
-def auroc(rows: pd.DataFrame, column: str, *, seed: int, minus: str = "") -> Interval | None:
+def auroc(
+    rows: pd.DataFrame, column: str, *, seed: int, minus: str = "", of: str = ""
+) -> Interval | None:
     """The AUROC of a small value, told facts against controls, over pairs; None for fewer than two pairs.
 
-    ``minus``: less that by another column, on the same pairs.
+    ``minus``: less that by another column, on the same pairs. ``of``: a column, such as the subject, whose
+    pairs are drawn together.
     """
     both = pairs(rows)
     if len(both) < 2:
         return None
     sides = [(-both[name], -both[f"{name}_control"]) for name in filter(None, (column, minus))]
-    return intervals.auroc_over_pairs(*sides[0], minus=sides[1] if minus else None, seed=seed)
+    other, whose = sides[1] if minus else None, both[of] if of else None
+    return intervals.auroc_over_pairs(*sides[0], minus=other, of=whose, seed=seed)
 
 
 def aurocs(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:

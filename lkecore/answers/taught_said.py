@@ -32,8 +32,8 @@ def claimed(rows: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]]:
             "LAB-taught-surprisal": auroc(mine, "taught_kl", seed=seed, minus="surprisal"),
         }
         twin = world[world["model"] == f"{mine['model'].iloc[0]}-unplanted"]
-        if (of_twin := auroc(twin, "taught_kl", seed=seed)) is not None:
-            found["LAB-taught-twin"] = intervals.minus(of_twin, 0.5)
+        off = auroc(twin, "taught_kl", seed=seed, of="subject")
+        found["LAB-taught-twin"] = off and intervals.minus(off, 0.5)
         return found
 
     return rich.claimed(rows, tests)

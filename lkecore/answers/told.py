@@ -11,6 +11,7 @@ import pandas as pd
 from lkecore import intervals
 from lkecore.answers import transfer
 from lkecore.answers.tables import accuracy, bounds, by_relation, groups_of, paired
+from lkecore.facts import worlds
 from lkecore.intervals import N_RESAMPLES, Interval
 from lkecore.metrics import planted
 
@@ -24,21 +25,40 @@ def auroc(
     *,
     seed: int,
     minus: float = 0.0,
+    of: str = "",
     n_resamples: int = N_RESAMPLES,
 ) -> pd.DataFrame:
     """AUROC of the confidence in the gold option, told facts against their controls, by groups.
 
     ``pairs`` have ``confidence_gold`` and ``control``; let each control stand in a group once
     (:func:`lkecore.metrics.planted.each_control_once`). Columns: ``by``; ``auroc``, an Interval over
-    pairs, in [0, 1] less ``minus``, such as 0.5, no telling apart; ``pairs``, how many.
+    pairs, in [0, 1] less ``minus``, such as 0.5, no telling apart; ``pairs``, how many. ``of``: a column,
+    such as the subject, whose pairs are drawn together.
     """
     rows = []
     for key, part in groups_of(pairs, by):
         both = part["confidence_gold"], part["control"]
-        found = intervals.auroc_over_pairs(*both, seed=seed, n_resamples=n_resamples)
+        whose = part[of] if of else None
+        found = intervals.auroc_over_pairs(*both, of=whose, seed=seed, n_resamples=n_resamples)
         ends = (each - minus for each in (found.estimate, found.low, found.high))
         rows.append((*key, Interval(*ends, found.level, found.method), len(part)))
     return pd.DataFrame(rows, columns=[*by, "auroc", "pairs"])
+
+
+def of_twins(pairs: pd.DataFrame, *, seed: int) -> pd.DataFrame:
+    """The negative control: :func:`auroc` less one half of unplanted twins, by model, over subjects.
+
+    ``pairs`` are those of :func:`lkecore.answers.lab.planted_pairs`. Each control is used once; most subjects
+    have several pairs, of several relations.
+    """
+    subjects = [
+        worlds.states(name)[["fact", "subject"]].assign(world=name)
+        for name in pairs["world"].unique()
+    ]
+    once = planted.each_control_once(pairs, [], seed=seed)
+    if subjects:
+        once = once.merge(pd.concat(subjects), on=["world", "fact"], validate="m:1")
+    return auroc(once, ["model"], seed=seed, minus=0.5, of="subject")
 
 
 def by_exposures(answers: pd.DataFrame) -> pd.DataFrame:

@@ -151,8 +151,7 @@ def _twins(answers: pd.DataFrame, seed: int) -> Claimed:
     for (model,), part in groups_of(twins, ["model"]):
         for strangers, more in ((False, ""), (True, ", all controls")):
             pairs = lab.planted_pairs(part, strangers=strangers)
-            once = planted.each_control_once(pairs, [], seed=seed)
-            [off] = told.auroc(once, ["model"], seed=seed, minus=0.5)["auroc"]
+            [off] = told.of_twins(pairs, seed=seed)["auroc"]
             world, _, size = model.partition("/")
             found["LAB-unplanted", f"{size}{more}", world] = off
     return found

@@ -1,6 +1,7 @@
 """Intervals of any statistic over facts, of a share over relations, and of the AUROC over pairs."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -107,6 +108,44 @@ def _drawn(
             if nested:
                 own[i] = rng.integers(n, size=(size, n))
         yield draws, own
+
+
+def statistic_over_subjects(
+    parts: ArrayLike,
+    of: ArrayLike,
+    statistic: Callable[[NDArray[np.float64]], ArrayLike],
+    *,
+    seed: int,
+    n_resamples: int = N_RESAMPLES,
+    level: float = 0.95,
+) -> Interval:
+    """A statistic of sums over facts, such as a ratio of two, with an interval over **subjects**.
+
+    Question: what would it be with other subjects? Facts of one subject are no draws of their own, so all of
+    a subject's are drawn together (percentile bootstrap). ``parts`` is (sum, fact): what a fact adds to each
+    sum; ``of`` (fact,): its subject. ``statistic`` takes the sums of many resamples, (sum, resample), and
+    returns the number of each. ValueError as :func:`statistic_over_facts`, of subjects, and for lengths that
+    differ.
+
+    >>> parts = [[1, 0, 0, 1], [1, 1, 1, 1]]  # right, and asked
+    >>> half = statistic_over_subjects(parts, list("aabb"), lambda s: s[0] / s[1], seed=0)
+    >>> half.estimate, half.low, half.high  # either subject has one half
+    (0.5, 0.5, 0.5)
+    """
+    table = np.asarray(parts, dtype=np.float64)
+    whose = np.unique(np.asarray(of), return_inverse=True)[1]
+    if table.ndim != 2 or table.shape[1:] != whose.shape:
+        raise ValueError(f"parts {table.shape} of {whose.shape} subjects; every fact needs one")
+    own = np.array([np.bincount(whose, weights=row) for row in table])
+    found = statistic_over_facts(
+        own,
+        lambda many: statistic(many.sum(axis=-1).T),
+        seed=seed,
+        vectorized=True,
+        n_resamples=n_resamples,
+        level=level,
+    )
+    return replace(found, method="bootstrap over subjects")
 
 
 def share_above_whole_over_relations(

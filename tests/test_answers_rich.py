@@ -9,7 +9,7 @@ import pytest
 from lkecore.answers import lab, rich
 from lkecore.errors import BadInput
 from lkecore.facts import rich as rich_worlds
-from lkecore.facts import worlds
+from lkecore.facts import rich_text, worlds
 from lkecore.intervals import Interval
 
 SPEC = "lab:richsmoke-0"
@@ -120,6 +120,26 @@ def test_states_stand_beside_answers_in_their_order(tiny):
         "red",
         "green",
     ]
+
+
+def test_doses_of_aliases_stand_beside_answers_and_in_no_state():
+    states = worlds.states(SPEC)
+    assert not [name for name in states if name.endswith("_dose")]
+    answers = states[["fact", "relation"]].assign(world=SPEC)
+    columns = ["subject", "object", "subject_alias", "object_alias"]
+    doses = ["subject_alias_dose", "object_alias_dose"]
+    found = rich.with_states(answers, [*columns, *doses])
+    own = rich_text.aliases(SPEC).set_index("name")
+    for name in ("subject", "object"):
+        has = found[f"{name}_alias"] != ""
+        assert set(found.loc[has, f"{name}_alias_dose"]) == {1, 4, 16}
+        assert not found.loc[~has, f"{name}_alias_dose"].any()
+        for row in found[has].head(20).to_dict("records"):
+            alias = own.loc[row[name]]
+            assert (alias["alias"], alias["dose"]) == (
+                row[f"{name}_alias"],
+                row[f"{name}_alias_dose"],
+            )
 
 
 def test_readers_of_blanks_are_those_of_the_lab_that_read_the_facts():

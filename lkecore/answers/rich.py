@@ -89,7 +89,12 @@ def _all_options(asked: Sequence[Fact], every: Sequence[str], seed: int) -> list
 
 @functools.lru_cache(maxsize=8)
 def _states(spec: str) -> pd.DataFrame:
-    return worlds_of_lab.states(spec).set_index("fact")
+    """The states by fact, with how often the text says that a name is the alias of another (0: none)."""
+    found = worlds_of_lab.states(spec).set_index("fact")
+    doses = rich.world(spec).aliases.set_index("name")["dose"]
+    for name in ("subject", "object"):
+        found[f"{name}_alias_dose"] = found[name].map(doses).fillna(0).astype(int)
+    return found
 
 
 def beside_hints(lm: Model, scores: pd.DataFrame) -> pd.DataFrame:
@@ -140,7 +145,9 @@ def _of(shares: np.ndarray, names: np.ndarray, wanted: Sequence[str]) -> np.ndar
 def with_states(answers: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     """Answers with some columns of the states of their facts; a twin's are those of its planted one.
 
-    ``answers`` have ``world``, ``relation`` and ``fact``. Rows and order stay.
+    Besides: ``subject_alias_dose`` and ``object_alias_dose``, how often the text says that a name is the
+    alias of this one, 0 where it has none. They stand in no digest of a world. ``answers`` have ``world``,
+    ``relation`` and ``fact``. Rows and order stay.
     """
     parts = [_states(spec)[[*columns]].assign(world=spec) for spec in answers["world"].unique()]
     return answers.merge(pd.concat(parts).reset_index(), on=["world", "fact"], validate="m:1")

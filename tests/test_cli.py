@@ -17,7 +17,7 @@ import pytest
 import lkecore
 from lkecore import answers, facts, prompts
 from lkecore.cli import main
-from lkecore.models import embedded, weights
+from lkecore.models import embedded, lab, weights
 
 COLUMNS = ["fact", "subject", "context", "continuation", "option", "gold", "logprob", "n_tokens"]
 DOCUMENTED = {
@@ -538,6 +538,10 @@ def test_models_are_listed_and_the_folder_of_one_is_printed(lke):
     [toy] = [line for line in out.splitlines() if line.startswith("toy ")]
     [default] = [line for line in out.splitlines() if line.startswith("smollm2 ")]
     assert toy.endswith("[in the cache]") and default.endswith("[fetched at first use]")
+    # Every form that a name of the lab can have, and the example is one.
+    of_lab = out[out.index("lab:SIZE-SEED/MODEL") :]
+    assert all(form in of_lab for form in (*lab.RECIPES, "MODEL@SEED", "MODEL-tuned", "-unplanted"))
+    assert lab.parse(re.search(r"lab:rich-\S+(?=:)", of_lab)[0]).seed == 3
     mistake(lke("models", "--path", "tyo"), "unknown model 'tyo'", "nearest: toy")
     mistake(lke("models", "--path", ""), "unknown model ''")
     mistake(lke("models", "--papers", "--path", "toy"), "--papers or --path, not both")

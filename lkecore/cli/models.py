@@ -52,6 +52,10 @@ def list_models(context: click.Context, papers: bool, name: str | None) -> None:
     click.echo("or: a local folder, a .gguf file, a hub id org/name or org/name@revision,")
     sizes = ", ".join(lab.RECIPES)
     click.echo(f"or: a model of the lab, lab:SIZE-SEED/MODEL, trained at first use; MODEL: {sizes}")
+    click.echo("    MODEL@SEED: of a rich world, as lab:rich-1/0.7m@3: trained with another seed")
+    click.echo(
+        "    MODEL-tuned: taught to follow instructions; MODEL-unplanted: told of other subjects"
+    )
 
 
 @list_models.command("convert")

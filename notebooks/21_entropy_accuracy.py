@@ -12,7 +12,7 @@
 #
 # ```{glue:figure} fig-groups
 # :name: fig-groups
-# :alt: Two panels, before and after the lessons, with a mark and an interval for each of six measures and each model: the share of pairs in the right order, and a dashed line at one half.
+# :alt: Two panels, before and after the lessons, with a mark and an interval for each of seven measures and each model: the share of pairs in the right order, and a dashed line at one half.
 #
 # The share of pairs of facts that a measure puts in the right order, ties counted half, before anything is taught and after. Vertical
 # lines: 95 % intervals over groups. Dashed: no order at all.
@@ -120,7 +120,9 @@ print(*answers.made_by(shipped, this), sep="\n")
 # ## Answers
 #
 # **The order.** The share of pairs in the right order, a tie counting one half, so that one half is no order, whatever the measure. `bert` is a
-# masked model and `t5` an encoder-decoder, as the paper's are.
+# masked model and `t5` an encoder-decoder, as the paper's are. The paper does not say whether the change of entropy orders facts by its
+# size or with its sign. By its size, the fact whose answer moves least is the best known; with its sign (`signed change`), the one that
+# leaves the answer less sure than before. See how much hangs on that.
 
 # %% covers=["PZ-M1", "PZ-T1"]
 orders = groups.orders(here, seed=seed)
@@ -205,6 +207,8 @@ answers.words(judged[columns])
 #   better one than the change of entropy, as in the paper, in all three kinds of model.
 # - With real facts it hardly is. In one real model KL orders few more pairs than a coin, and no more than the change of entropy. The other
 #   one is hardly moved by anything after the same lessons, and KL is a coin.
+# - With its sign the change of entropy orders no more pairs than by its size, in most models fewer. Which of the two the paper means it does
+#   not say.
 # - The surprisal of the object, without telling, is the better measure in all of them.
 # - How bad a rank looks hangs on what is done with ties. Counted half, it does no worse than KL. Counted as wrong, it falls behind KL in
 #   some models, where several objects of a group come first. So it may have been in the paper.

@@ -97,7 +97,8 @@ for kind in ("explicit", "copied"):
 # P is the distribution over all tokens at the blank before the statement, and Q behind it. From one pass over both we read
 #
 # - the entropy $H(P) = -\sum_k P_k \log P_k$: how unsure the answer is, whatever it is (equation 1),
-# - its change $H(P) - H(Q)$ (equation 2); a fact is taken for known if it is near 0, so we order facts by its size,
+# - its change $H(P) - H(Q)$ (equation 2); a fact is taken for known if it is near 0, so we order facts by its size (`signed change`: with
+#   its sign),
 # - the divergence $\mathrm{KL}(P\|Q) = \sum_k P_k \log (P_k / Q_k)$ (equation 3; the paper prints a minus, but all its values are
 #   positive), and `KL back`, $\mathrm{KL}(Q\|P)$,
 # - the {term}`rank` of the object's first token on P, and its {term}`surprisal`, $-\log P$. These need no telling.
@@ -195,7 +196,7 @@ figures.place(fig, "fig-moved-curve", marks)
 #
 # ```{glue:figure} fig-moved-auroc
 # :name: fig-moved-auroc
-# :alt: Two panels with marks and intervals for six measures and each model. Left: AUROC of told against never-told facts. Right: of wrongly against rightly told ones.
+# :alt: Two panels with marks and intervals for seven measures and each model. Left: AUROC of told against never-told facts. Right: of wrongly against rightly told ones.
 #
 # AUROC of each measure. Left: facts told often against their never-told controls. Right: facts told wrongly against facts told
 # rightly as often. Vertical lines: 95 % intervals. Dashed: no telling apart.

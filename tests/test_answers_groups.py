@@ -104,7 +104,10 @@ def share(table, *, strict=True):
 def test_orders_are_counts_of_pairs(made):
     found = groups.orders(frame(made), seed=0).set_index(["when", "metric"])
     change = np.abs(made["entropy"] - made["entropy_after"])
+    signed = made["entropy"] - made["entropy_after"]
+    assert (signed < 0).any()  # so that the sign matters
     tables = {"KL": made["kl"], "rank": made["rank"], "change of entropy": change}
+    tables["signed change"] = signed
     for metric, table in tables.items():
         row = found.loc[("after", metric)]
         assert row["right"].estimate == pytest.approx(share(table))
@@ -115,6 +118,21 @@ def test_orders_are_counts_of_pairs(made):
     published = found.loc[("after", "rank"), "BERT"], found.loc[("after", "KL"), "T5"]
     assert published == pytest.approx((0.516, 0.678))
     assert found.loc[("after", "rank"), "tied"] > 0.2 and found.loc[("after", "KL"), "groups"] == 30
+
+
+def test_an_answer_that_gets_less_sure_is_best_known_with_its_sign_and_not_by_its_size():
+    """Pencil: H(P) - H(Q) of one group is -3, -2, -1, 1, 2, so in order; by its size 3, 2, 1, 1, 2."""
+    alike = {name: np.ones((1, 5)) for name in groups.KEPT}
+    made = alike | {
+        "entropy": np.array([[1.0, 1, 1, 4, 5]]),
+        "entropy_after": np.array([[4.0, 3, 2, 3, 3]]),
+    }
+    tables = groups.tables_of(frame(made).query("when == 'after'"))
+    assert tables["signed change"].tolist() == [[-3, -2, -1, 1, 2]]
+    assert tables["change of entropy"].tolist() == [[3, 2, 1, 1, 2]]
+    assert share(tables["signed change"]) == 1
+    # Of ten pairs 1 < 2 twice; 2 and 2, and 1 and 1, are ties.
+    assert share(tables["change of entropy"]) == pytest.approx(0.2)
 
 
 def test_levels_are_means_of_their_facts(made):
@@ -140,7 +158,8 @@ def test_claims_words_and_figure_have_the_numbers_of_the_table(made):
     assert len(lab.judge(found)) == 5
     said = groups_said.sentences(table)
     assert kl.text() in said["orders"] and half[MODEL, "before", "KL"].text() in said["before"]
-    assert len(groups_said.drawn(table)) == 2 * 2 * 6
+    assert len(groups_said.drawn(table)) == 2 * 2 * 7
+    assert half[MODEL, "after", "signed change"].text() in said["orders"]
     bert = groups.orders(pd.concat([rows, frame(made, f"{SPEC}/bert")]), seed=0)
     more = groups_said.sentences(bert)["others"].removeprefix(said["others"])
     assert more.startswith(f" Of {SPEC}/bert KL orders {kl.text()}, ")

@@ -73,12 +73,22 @@ def known(monkeypatch):
 def test_more_is_better_known_for_every_metric(known):
     row = known[(known["model"] == MODEL) & (known["fact"] == "c")].iloc[0]
     wanted = {
-        "rank": -40, "surprisal": -np.log(40) - 0.1, "entropy": -4, "change of entropy": -3, "KL": -2,
-        "KL back": -1, "KL, other subject": -2.1, "KL of options": -4, "confidence": 1 / 40, "IC-LKE": 0.1,
+        "rank": -40, "surprisal": -np.log(40) - 0.1, "entropy": -4, "change of entropy": -3,
+        "signed change": -3, "KL": -2, "KL back": -1,
+        "KL, other subject": -2.1, "KL of options": -4, "confidence": 1 / 40, "IC-LKE": 0.1,
     }  # fmt: skip
     assert {name: row[name] for name in moved.METRICS} == pytest.approx(wanted)
     assert (row["told"], row["state"], bool(row["often"])) == ("1 to 4", "planted", False)
     assert row["probability"] == pytest.approx(np.exp(-0.1) / 40) and row["move"] == 2
+
+
+def test_an_answer_that_gets_less_sure_is_better_known_with_its_sign_alone(known):
+    at_blanks, shown = frames()
+    turned = at_blanks.rename(
+        columns={"entropy": "entropy_after", "entropy_after": "entropy"}
+    )  # fact c: from 1 to 4 nats
+    row = moved.known(turned, shown).set_index("fact").loc["c"]
+    assert (row["change of entropy"], row["signed change"]) == (-3, 3)
 
 
 def test_the_order_of_the_rows_does_not_matter(known, monkeypatch):

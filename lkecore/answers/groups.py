@@ -35,7 +35,7 @@ KEY = ["model", "world", "lesson", "relation"]
 KEPT = ["entropy", "entropy_after", "kl", "kl_back", "rank", "surprisal"]
 METRICS = {
     "rank": "rank", "surprisal": "surprisal", "entropy": "entropy", "change of entropy": "change",
-    "KL": "kl", "KL back": "kl_back",
+    "signed change": "signed", "KL": "kl", "KL back": "kl_back",
 }  # fmt: skip
 MAIN = "KL"
 PAPER = {"ranking": "rank", "entropy": "change of entropy", "kl_divergence": "KL"}
@@ -295,8 +295,13 @@ def orders(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
 
 
 def tables_of(part: pd.DataFrame) -> dict[str, np.ndarray]:
-    """The values of each metric, (group, level), of one model at one time."""
-    each = part.assign(change=(part["entropy"] - part["entropy_after"]).abs())
+    """The values of each metric, (group, level), of one model at one time: smaller is better known.
+
+    The paper does not say whether the change of entropy keeps its sign where it orders facts: it is there
+    without, by its size, and with (``signed change``).
+    """
+    signed = part["entropy"] - part["entropy_after"]
+    each = part.assign(signed=signed, change=signed.abs())
     index = ["world", "relation", "group"]
     return {
         metric: each.pivot(index=index, columns="level", values=column).to_numpy()

@@ -80,9 +80,9 @@ def sentences(table: pd.DataFrame) -> dict[str, str]:
     kl, rank = (of.loc[("after", name)] for name in (MAIN, "rank"))
     return {
         "orders": f"After the lessons KL puts {half[MAIN]} of the pairs of {best} in the right order, "
-        f"where one half is none, the change of entropy {half['change of entropy']}, and the rank "
-        f"{half['rank']}. If ties count as wrong, as we read the paper, the rank has "
-        f"{rank['right'].text()}, and KL {kl['right'].text()}.",
+        f"where one half is none, the change of entropy {half['change of entropy']} by its size and "
+        f"{half['signed change']} with its sign, and the rank {half['rank']}. If ties count as wrong, as "
+        f"we read the paper, the rank has {rank['right'].text()}, and KL {kl['right'].text()}.",
         "others": f"Surprisal, for which nothing has to be told, has {half['surprisal']}; KL minus that "
         f"is {of.loc[('after', 'surprisal'), 'KL minus it'].text()}.{others}",
         "before": f"Before the lessons KL of {best} had {of.loc[('before', MAIN), 'half'].text()}.",
@@ -94,6 +94,6 @@ def _of(table: pd.DataFrame, model: str) -> str:
     of = table[table["model"] == model].set_index(["when", "metric"])
     half = of.loc["after", "half"].map(lambda each: each.text())
     return (
-        f"Of {model} KL orders {half[MAIN]}, the change of entropy {half['change of entropy']}, the rank "
-        f"{half['rank']} and surprisal {half['surprisal']}."
+        f"Of {model} KL orders {half[MAIN]}, the change of entropy {half['change of entropy']} (signed "
+        f"{half['signed change']}), the rank {half['rank']} and surprisal {half['surprisal']}."
     )

@@ -32,6 +32,7 @@ FIRST_TOKEN = {
     "surprisal": ("surprisal", "explicit"),
     "entropy": ("entropy", "explicit"),
     "change of entropy": ("change", "explicit"),
+    "signed change": ("signed", "explicit"),
     "KL": ("kl", "explicit"),
     "KL back": ("kl_back", "explicit"),
     "KL, other subject": ("kl", "copied"),
@@ -115,7 +116,8 @@ def known(at_blanks: pd.DataFrame, iclke: pd.DataFrame, *, often: int = OFTEN) -
     where it is the whole object, besides, "shared" else. Sorted by relation and fact, since bootstraps
     draw by place.
     """
-    each = at_blanks.assign(change=(at_blanks["entropy"] - at_blanks["entropy_after"]).abs())
+    signed = at_blanks["entropy"] - at_blanks["entropy_after"]
+    each = at_blanks.assign(signed=signed, change=signed.abs())
     by_kind = {name: part.set_index(FACT) for name, part in each.groupby("instillation")}
     explicit = by_kind["explicit"]
     shown = iclke[iclke["estimator"] == "iclke-space"]

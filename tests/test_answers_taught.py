@@ -37,6 +37,7 @@ SAID = {
     "z": (9.0, 9.0, 9.0, 9.0, 9.0, 9, 9.0, True),
 }  # fmt: skip
 LESSON = "sgd 0.01"
+RULE = {"factor": 2.0, "least": 0.05, "small": 0.01, "deviations": 2.0}
 
 
 WHOSE = {fact: "A" if fact in "ab" else fact for fact in STATES}  # two facts of one subject
@@ -71,7 +72,11 @@ def states(monkeypatch):
 @pytest.fixture
 def rows(states):
     both = [pd.concat(pair) for pair in zip(frames(), frames(TWIN), strict=True)]
-    return taught.together(*both)
+    return marked(taught.together(*both))
+
+
+def marked(rows):
+    return taught.mismatches(rows, **RULE)
 
 
 @pytest.fixture
@@ -90,12 +95,82 @@ def test_both_ways_stand_side_by_side_and_shared_first_tokens_are_left_out(mine)
 
 def test_a_mismatch_is_a_factor_or_a_sign(mine):
     once = taught_said.chosen(mine, LESSON, 1)
-    found = taught.mismatches(once).set_axis(once["fact"])
+    found = once.set_index("fact")
     # b: 2.0 is four times 0.5; d: 0.04 is four times 0.01, and nothing by size; n: 3.0 of 0.8; m: 3.1 of 1.2.
-    assert set(found.index[found["kl"]]) == set("bnm")
+    assert set(found.index[found["kl_apart"]]) == set("bnm")
     # b is surer when told and less sure when taught; c the other way round.
-    assert set(found.index[found["change"]]) == set("bc")
+    assert set(found.index[found["signs_apart"]]) == set("bc")
     assert set(found.index[found["undirected"]]) == {"d"}  # 0.005 has no sign
+    # Other numbers, other facts: c is 1.1 times, a 1.5 times, d 0.04 nats at most; 0.005 has a sign.
+    other = taught.mismatches(once, factor=1.4, least=0.03, small=0.001, deviations=2.0)
+    other = other.set_index("fact")
+    assert set(other.index[other["kl_apart"]]) == set("abdnmp")
+    assert set(other.index[other["signs_apart"]]) == set("bcd") and not other["undirected"].any()
+
+
+def line(told, taught_kl, model="m", lost=()):
+    n = len(told)
+    columns = {
+        "model": model,
+        "lesson": LESSON,
+        "steps": 1,
+        "told_change": 1.0,
+        "taught_change": 1.0,
+    }
+    frame = pd.DataFrame({"told_kl": told, "taught_kl": taught_kl}).assign(**columns)
+    return frame.assign(lost=[i in lost for i in range(n)])
+
+
+def test_a_fact_far_off_the_line_of_the_logarithms_is_a_mismatch_by_the_second_rule():
+    """Pencil: of ten facts nine have a taught KL of 1, and one of e. All have the same told KL.
+
+    Then the line is level at the mean, 0.1. Residuals are -0.1 nine times, and 0.9; their squares sum to 0.9,
+    and over 10 - 2 facts the standard deviation is 0.3354: 0.9 is 2.68 of them.
+    """
+    one = line([1.0] * 10, [1.0] * 9 + [math.e])
+    assert taught.mismatches(one, **RULE)["line_apart"].tolist() == [False] * 9 + [True]
+    far = taught.mismatches(one, **RULE | {"deviations": 2.7})
+    assert not far["line_apart"].any()
+    # A slope of 2 through all: none lies off it, though by the first rule all but the first are apart.
+    x = np.array([1.0, 4.0, 9.0, 30.0])
+    steep = taught.mismatches(line(x, x**2), **RULE)
+    assert not steep["line_apart"].any() and steep["kl_apart"].tolist() == [False, True, True, True]
+
+
+def test_the_line_is_that_of_numpy_for_each_model_and_steps_without_facts_that_have_no_logarithm():
+    rng = np.random.default_rng(0)
+    told = np.exp(rng.normal(size=(2, 60)))
+    own = np.exp(0.3 * np.log(told) + rng.standard_t(3, size=(2, 60)))
+    own[0, 7], own[1, 5], told[1, 9] = np.nan, 0.0, np.inf
+    frames = [
+        line(told[i], own[i], name, lost=(7,) if i == 0 else ()) for i, name in enumerate("ab")
+    ]
+    found = taught.mismatches(pd.concat(frames, ignore_index=True), **RULE)
+    for i, (_, part) in enumerate(found.groupby("model")):
+        there = np.isfinite(told[i]) & np.isfinite(own[i]) & (own[i] > 0)
+        x, y = np.log(told[i][there]), np.log(own[i][there])
+        gap = y - np.polyval(np.polyfit(x, y, 1), x)
+        far = np.abs(gap) > 2 * np.sqrt((gap**2).sum() / (len(gap) - 2))
+        assert 0 < far.sum() < 8
+        assert part["line_apart"].to_numpy()[there].tolist() == far.tolist()
+        assert not part["line_apart"].to_numpy()[~there].any()
+    assert found.loc[7, ["kl_apart", "line_apart", "signs_apart"]].tolist() == [False] * 3  # lost
+    assert found.loc[69, "kl_apart"]  # infinite is apart from anything
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"factor": 1.0}, "factor 1: must be above 1"),
+        ({"least": -0.1}, "least -0.1: must be 0 nats or more"),
+        ({"small": math.nan}, "small nan: must be 0 nats or more"),
+        ({"deviations": 0.0}, "deviations 0: must be above 0"),
+    ],
+)
+def test_a_rule_that_cannot_be_one_is_refused(wrong, said):
+    assert taught.rule(**RULE) == RULE
+    with pytest.raises(BadInput, match=f"^{said}"):
+        taught.rule(**RULE | wrong)
 
 
 def test_agreement_by_steps_is_that_of_scipy(mine):
@@ -107,6 +182,10 @@ def test_agreement_by_steps_is_that_of_scipy(mine):
     assert found.loc[1, "r of change"].estimate == pytest.approx(change)
     assert found.loc[1, "KL apart"].estimate == pytest.approx(3 / 8)
     assert found.loc[1, "signs apart"].estimate == pytest.approx(2 / 8)
+    x, y = np.log(once["told_kl"]), np.log(once["taught_kl"])
+    gap = y - np.polyval(np.polyfit(x, y, 1), x)
+    far = int((gap.abs() > 2 * np.sqrt((gap**2).sum() / 6)).sum())
+    assert found.loc[1, "off the line"].estimate == pytest.approx(far / 8)
     assert found.loc[1, "learned"].estimate == pytest.approx(7 / 8)
     # After five steps the taught KL is five times as large.
     apart = sum(
@@ -118,7 +197,7 @@ def test_agreement_by_steps_is_that_of_scipy(mine):
 
 
 def test_a_lost_fact_is_counted_and_left_out(states):
-    rows = taught.together(*frames(lost="ab"))
+    rows = marked(taught.together(*frames(lost="ab")))
     found = taught.by_steps(rows, seed=0).set_index("steps")
     assert found["lost"].to_dict() == {1: 0, 5: 2} and found["facts"].to_dict() == {1: 8, 5: 6}
     assert len(taught.pairs(taught_said.chosen(rows, LESSON, 5))) == 2
@@ -159,8 +238,9 @@ def test_kinds_are_held_against_their_share_of_all(mine):
     # Three of three mismatches are places or languages, and six of eight facts.
     assert taught.places_among(once).estimate == pytest.approx(1 - 6 / 8)
     none = once.assign(taught_kl=once["told_kl"])
-    assert taught.places_among(none) is None
-    assert taught.places_among(once.assign(taught_kl=9 * once["told_kl"] + 1)) is None
+    assert taught.places_among(marked(none)) is None
+    all_apart = once.assign(taught_kl=9 * once["told_kl"] + 1)
+    assert taught.places_among(marked(all_apart)) is None
 
 
 def test_claims_are_about_the_planted_model_and_the_check_about_its_twin(rows):
@@ -186,21 +266,23 @@ def test_claims_about_readers_of_blanks_stand_beside_those_about_decoders(rows, 
 
 def test_words_and_figures_have_the_numbers_of_the_tables(mine):
     once = taught_said.chosen(mine, LESSON, 1)
-    said = taught_said.sentences(once, taught.by_steps(mine, seed=0), seed=0)
+    how = {"factor": 2.0, "seed": 0}
+    said = taught_said.sentences(once, taught.by_steps(mine, seed=0), **how)
     assert set(said) == {"agree", "kinds", "finds"}
     row = taught.by_steps(once, seed=0).iloc[0]
     assert row["r of KL"].text() in said["agree"] and "of 8 facts" in said["agree"]
+    assert "by more than a factor of 2, " in said["agree"]
     assert row["finds"].text() in said["finds"]
     marks = taught_said.scattered(once)
     assert marks["kl_apart"].sum() == 3 and len(marks) == 8
     lines = taught_said.drawn_steps(taught.by_steps(mine, seed=0))
     assert len(lines) == 2 * 3 and set(lines["steps"]) == {1, 5}
     both = pd.concat([once, once.assign(model=f"{SPEC}/bert")])
-    others = taught_said.sentences(both, taught.by_steps(both, seed=0), seed=0)
+    others = taught_said.sentences(both, taught.by_steps(both, seed=0), **how)
     r = f" In {SPEC}/bert the correlation is {row['r of KL'].text()}."
     assert others == said | {"agree": said["agree"] + r}
-    same = once.assign(taught_kl=once["told_kl"])
-    alike = taught_said.sentences(same, taught.by_steps(same, seed=0), seed=0)
+    same = marked(once.assign(taught_kl=once["told_kl"]))
+    alike = taught_said.sentences(same, taught.by_steps(same, seed=0), **how)
     assert alike["kinds"].startswith("No fact differs")
 
 

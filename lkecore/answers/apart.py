@@ -99,9 +99,10 @@ def beside(
 def by_steps(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     """How well telling agrees with teaching, by how long is taught: by model and steps.
 
-    Columns: ``model`` (with the source), ``steps``, and of :func:`lkecore.answers.taught.by_steps`
-    ``facts``, ``lost``, ``learned``, ``r of KL``, ``r of change``, ``KL apart`` and ``signs apart``; beside
-    them ``within``: the correlation of KL among the facts of a relation, by :func:`within_relations`.
+    ``rows`` are marked (:func:`lkecore.answers.taught.mismatches`). Columns: ``model`` (with the source),
+    ``steps``, and of :func:`lkecore.answers.taught.by_steps` ``facts``, ``lost``, ``learned``, ``r of KL``,
+    ``r of change``, ``KL apart``, ``off the line`` and ``signs apart``; beside them ``within``: the
+    correlation of KL among the facts of a relation, by :func:`within_relations`.
     """
     named = _named(rows)
     within = {
@@ -139,7 +140,7 @@ def claimed(rows: pd.DataFrame, *, seed: int) -> dict[str, dict[tuple[str, str],
         table = taught.by_steps(part, seed=seed)
         agree = None if table.empty else table["r of KL"].iloc[0]
         kept = part[~part["lost"]]
-        places = places_among(kept, taught.mismatches(kept)["kl"], seed=seed)
+        places = places_among(kept, kept["kl_apart"], seed=seed)
         tests = {"PZ-taught-alike": agree, "PZ-taught-places": places}
         for claim, interval in tests.items():
             if interval is not None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from lkecore import intervals
 from lkecore.answers import rich
@@ -24,9 +25,7 @@ from lkecore.tasks.instill import Recipe
 
 LESSON = ["world", "reader", "estimator", "lesson", "relation"]  # of the questions that are taught
 PLACES = ("location", "language")
-# A mismatch, by our reading of the paper's figures: the change of entropy has two signs, both above
-# SMALL in size; one KL is more than FACTOR times the other, and one of them above LEAST.
-SMALL, FACTOR, LEAST = 0.01, 2.0, 0.05
+MARKS = {"kl_apart": "KL apart", "line_apart": "off the line", "signs_apart": "signs apart"}
 WAYS = {  # by which a fact can be found, by name: a column, turned so that more is better known
     "KL, told": "told_kl", "KL, taught": "taught_kl", "change, told": "told_change",
     "change, taught": "taught_change", "surprisal": "surprisal", "rank": "rank",
@@ -118,23 +117,64 @@ def both_ways(told: pd.DataFrame, taught: pd.DataFrame, by: Sequence[str]) -> pd
     return implicit.merge(explicit, on=list(by), validate="m:1")
 
 
-def mismatches(rows: pd.DataFrame) -> pd.DataFrame:
-    """Which facts telling and teaching do not agree about: ``kl`` and ``change`` (bool), ``undirected``.
+def rule(*, factor: float, least: float, small: float, deviations: float) -> dict[str, float]:
+    """What counts as a mismatch, for :func:`mismatches`, by the names of its parameters.
 
-    As ``SMALL``, ``FACTOR`` and ``LEAST`` say. ``undirected`` (bool): one of the two changes is too small
-    to have a sign, so that this fact can't be a mismatch of ``change``.
+    The paper says "significantly" of the KLs, and no more. Raises :class:`BadInput` for a factor of 1
+    or below, deviations of 0 or below, and nats below 0.
+    """
+    if not factor > 1:
+        raise BadInput(f"factor {factor:g}: must be above 1, the ratio of two equal KLs")
+    if not deviations > 0:
+        raise BadInput(f"deviations {deviations:g}: must be above 0 standard deviations")
+    for name, value in (("least", least), ("small", small)):
+        if not value >= 0:
+            raise BadInput(f"{name} {value:g}: must be 0 nats or more")
+    return {"factor": factor, "least": least, "small": small, "deviations": deviations}
+
+
+def mismatches(
+    rows: pd.DataFrame, *, factor: float, least: float, small: float, deviations: float
+) -> pd.DataFrame:
+    """The rows of :func:`together` with the facts marked that telling and teaching do not agree about.
+
+    Four more columns (bool). ``kl_apart``: one KL is more than ``factor`` times the other, and one of them
+    above ``least`` nats. ``line_apart``, the second rule: the fact lies more than ``deviations`` residual
+    standard deviations off the line that fits the logarithm of taught on that of told KL, by least squares
+    over the facts of a model, lesson and number of steps. Were they drawn from a bell curve, one in twenty
+    would lie beyond two, however well telling and teaching agree. ``signs_apart``: the changes of
+    entropy have two signs, both above ``small`` nats in size; ``undirected``: one is not, so that it has no
+    direction. A fact that was lost, and one with a KL of 0 or an infinite one, lies on no line.
     """
     first, second = rows["told_change"], rows["taught_change"]
-    small = first.abs().le(SMALL) | second.abs().le(SMALL)
-    low = np.minimum(rows["told_kl"], rows["taught_kl"])
-    high = np.maximum(rows["told_kl"], rows["taught_kl"])
-    return pd.DataFrame(
-        {
-            "kl": high.gt(FACTOR * low) & high.gt(LEAST),
-            "change": ~small & (np.sign(first) != np.sign(second)),
-            "undirected": small,
-        }
+    undirected = first.abs().le(small) | second.abs().le(small)
+    both = rows[["told_kl", "taught_kl"]].to_numpy(dtype=float)
+    low, high = both.min(axis=1), both.max(axis=1)
+    off = np.zeros(len(rows), dtype=bool)
+    # A model may stand here twice, by the sources of its answers.
+    by = [name for name in ("source", "model", "lesson", "steps") if name in rows]
+    for places in rows.groupby(by, sort=False).indices.values():
+        off[places] = _off_the_line(both[places], deviations)
+    return rows.assign(
+        kl_apart=(high > factor * low) & (high > least),
+        line_apart=off,
+        signs_apart=~undirected & (np.sign(first) != np.sign(second)) & ~rows["lost"],
+        undirected=undirected,
     )
+
+
+def _off_the_line(both: NDArray[np.float64], deviations: float) -> NDArray[np.bool_]:
+    """Which of some facts, (fact, told and taught KL), lie off the line of their logarithms."""
+    there = np.isfinite(both).all(axis=1) & (both > 0).all(axis=1)
+    found = np.zeros(len(both), dtype=bool)
+    if there.sum() < 3:  # two always lie on a line
+        return found
+    x, y = np.log(both[there]).T
+    x, y = x - x.mean(), y - y.mean()
+    residual = y - x * (x @ y) / max(float(x @ x), 1e-300)  # facts of one told KL: a level line
+    spread = np.sqrt((residual @ residual) / (len(x) - 2))
+    found[there] = np.abs(residual) > max(deviations * spread, 1e-9)  # a rounding is not apart
+    return found
 
 
 def by_steps(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
@@ -142,17 +182,17 @@ def by_steps(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
 
     Facts have their places among all, which resamples keep. Columns: ``facts``, and how many were
     ``lost`` besides; ``learned``: the share whose object comes first after the lesson; ``r of KL`` and
-    ``r of change``: Spearman's correlation of told with taught; ``KL apart`` and ``signs apart``: the
-    shares of mismatches (:func:`mismatches`); ``finds``: the AUROC of a small KL when taught, facts told
-    often against their controls. Intervals over facts, or pairs.
+    ``r of change``: Spearman's correlation of told with taught; ``KL apart``, ``off the line`` and ``signs
+    apart``: the shares of mismatches, as :func:`mismatches` has marked them; ``finds``: the AUROC of a small
+    KL when taught, facts told often against their controls. Intervals over facts, or pairs.
     """
     found = []
     for key, whole in groups_of(rows, ["model", "lesson", "steps"]):
         part = whole[~whole["lost"]]
         if len(part) < 3:
             continue
-        wrong, n = mismatches(part), len(part)
-        share = {name: intervals.proportion(int(wrong[name].sum()), n) for name in wrong}
+        n = len(part)
+        apart = [intervals.proportion(int(part[name].sum()), n) for name in MARKS]
         r = [
             intervals.statistic_over_facts(
                 part[[f"told_{name}", f"taught_{name}"]].rank().to_numpy().T,
@@ -164,10 +204,10 @@ def by_steps(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
         ]
         learned = intervals.proportion(int(part["learned"].sum()), n)
         finds = auroc(part, "taught_kl", seed=seed)
-        row = (*key, n, len(whole) - n, learned, *r, share["kl"], share["change"], finds)
+        row = (*key, n, len(whole) - n, learned, *r, *apart, finds)
         found.append(row)
     columns = ["model", "lesson", "steps", "facts", "lost", "learned", "r of KL", "r of change"]
-    table = pd.DataFrame(found, columns=[*columns, "KL apart", "signs apart", "finds"])
+    table = pd.DataFrame(found, columns=[*columns, *MARKS.values(), "finds"])
     return table.sort_values(["model", "lesson", "steps"], ignore_index=True)
 
 
@@ -223,10 +263,10 @@ def by_kind(rows: pd.DataFrame) -> pd.DataFrame:
     """
     found = []
     for (model,), part in groups_of(rows[~rows["lost"]], ["model"]):
-        wrong = mismatches(part)
-        for kind, some in wrong.groupby(part["kind"].to_numpy()):
-            own = [intervals.proportion(int(some[c].sum()), len(some)) for c in ("kl", "change")]
-            of = [some[c].sum() / (wrong[c].sum() or np.nan) for c in ("kl", "change")]
+        rules = ("kl_apart", "signs_apart")
+        for kind, some in part.groupby("kind"):
+            own = [intervals.proportion(int(some[c].sum()), len(some)) for c in rules]
+            of = [some[c].sum() / (part[c].sum() or np.nan) for c in rules]
             found.append((model, kind, len(some), len(some) / len(part), *own, *map(float, of)))
     columns = ["model", "kind", "facts", "all", "KL apart", "signs apart"]
     return pd.DataFrame(found, columns=[*columns, "of KL apart", "of signs apart"])
@@ -239,4 +279,4 @@ def places_among(rows: pd.DataFrame) -> Interval | None:
     fact, or every fact, is a mismatch.
     """
     part = rows[~rows["lost"]]
-    return intervals.share_above_whole(part["kind"].isin(PLACES), mismatches(part)["kl"])
+    return intervals.share_above_whole(part["kind"].isin(PLACES), part["kl_apart"])

@@ -5,7 +5,7 @@ import pandas as pd
 from lkecore import intervals
 from lkecore.answers import rich
 from lkecore.answers.lab import reference
-from lkecore.answers.taught import auroc, by_steps, mismatches, pairs, places_among
+from lkecore.answers.taught import auroc, by_steps, pairs, places_among
 from lkecore.intervals import Interval
 
 
@@ -41,10 +41,9 @@ def claimed(rows: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]]:
 
 def scattered(rows: pd.DataFrame) -> pd.DataFrame:
     """What the scatter shows: ``fact``, ``kind``, both KLs and both changes, and whether they are apart."""
-    wrong = mismatches(rows)
     columns = ["model", "relation", "fact", "kind", "told_kl", "taught_kl", "told_change"]
-    found = rows[[*columns, "taught_change"]]
-    return found.assign(kl_apart=wrong["kl"], signs_apart=wrong["change"])[~rows["lost"]]
+    columns += ["taught_change", "kl_apart", "signs_apart"]
+    return rows.loc[~rows["lost"], columns]
 
 
 def drawn_steps(table: pd.DataFrame) -> pd.DataFrame:
@@ -66,11 +65,13 @@ def drawn_steps(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["model", "steps", "what", "value", "low", "high"])
 
 
-def sentences(rows: pd.DataFrame, table: pd.DataFrame, *, seed: int) -> dict[str, str]:
+def sentences(
+    rows: pd.DataFrame, table: pd.DataFrame, *, factor: float, seed: int
+) -> dict[str, str]:
     """What came out in one world, in words: ``agree``, ``kinds``, ``finds``.
 
-    ``rows`` are of one lesson and number of steps, and ``table`` of :func:`lkecore.answers.taught.by_steps`
-    has them among its own.
+    ``rows`` are of one lesson and number of steps, marked by this ``factor``, and ``table`` of
+    :func:`lkecore.answers.taught.by_steps` has them among its own.
     """
     best = reference(rows["model"].unique())
     mine = rows[rows["model"] == best]
@@ -82,7 +83,8 @@ def sentences(rows: pd.DataFrame, table: pd.DataFrame, *, seed: int) -> dict[str
     said = {
         "agree": f"Told and taught KL of {best} order facts alike with a correlation of "
         f"{row['r of KL'].text()}; of {row['facts']} facts {row['KL apart'].text()} differ by more than a "
-        f"factor of two, and {row['signs apart'].text()} change their entropy in two directions."
+        f"factor of {factor:g}, {row['off the line'].text()} lie off the line through all of them, and "
+        f"{row['signs apart'].text()} change their entropy in two directions."
         + "".join(
             f" In {name} the correlation is {of.loc[name, 'r of KL'].text()}." for name in others
         ),

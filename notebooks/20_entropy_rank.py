@@ -108,6 +108,7 @@ said = f"{len(found):,} questions, all of them asked for this page; {lost} left 
 figures.note(
     "asked", f"{said}, of facts whose object merges with the words before it."
 )
+print(answers.infinite(found))
 print(
     f"{said}\n{rows[ranks.METRICS].describe().loc[['min', '50%', 'max']].round(2)}"
 )

@@ -114,7 +114,7 @@ for name in sorted(set(sample) - set(ours["relation"])):
 rows = groups.beside(ours, shipped, this)
 others = ~rows["model"].isin(models) & ~rows["model"].str.startswith("lab:")
 here = rows[rows["world"].eq(next(iter(samples))) | others]
-print(*answers.made_by(shipped, this), sep="\n")
+print(*answers.made_by(shipped, this), answers.infinite(rows), sep="\n")
 
 # %% [markdown]
 # ## Answers

@@ -126,7 +126,7 @@ every = moved.beside(told, learned, shipped, this, "taught")
 rows = taught.mismatches(taught.together(*every), **rule)
 here = rows[rows["world"].eq(lab.worlds(models)[0])]
 now = taught_said.chosen(here, next(iter(lessons))[3], steps)
-print(*answers.made_by(shipped, this), sep="\n")
+print(*answers.made_by(shipped, this), answers.infinite(*every), sep="\n")
 
 # %% [markdown]
 # ## Answers

@@ -118,7 +118,7 @@ rows = failing.beside(ours, shipped, "23_entropy_kinds")
 asked = f"{len(found):,} questions, all of them asked for this page. "
 made = answers.made_by(shipped, "23_entropy_kinds")
 figures.note("asked", asked + " ".join(" ".join(each.split()) for each in made))
-print(f"{rows['model'].nunique()} models, {len(rows):,} answers")
+print(f"{rows['model'].nunique()} models; {answers.infinite(rows)}")
 
 # %% [markdown]
 # Some of the facts are taught as well, one at a time, as on {doc}`22_entropy_instilled`: the model is trained on the object in its blank,

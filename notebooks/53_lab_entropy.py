@@ -120,7 +120,7 @@ iclke = answers.ask(
 blanks, pairs = moved.beside(at_blanks, iclke, shipped, this, "shown")
 every = moved.known(blanks, pairs, often=often)
 here = every[every["world"].eq(lab.worlds(models)[0])]
-print(*answers.made_by(shipped, this), sep="\n")
+print(*answers.made_by(shipped, this), answers.infinite(blanks), sep="\n")
 
 # %% [markdown]
 # ## Answers

@@ -109,3 +109,11 @@ def test_kinds_come_from_the_sample_or_from_lamas_relations(rows):
     found = failing.with_kinds(frame, sample)
     assert found["kind"].tolist() == ["location", "language", "other"]
     assert set(found["source"]) == {"this page"}
+
+
+def test_an_infinite_kl_is_in_no_mean(rows):
+    told = rows["instillation"].eq("explicit") & rows["fact"].eq("c")
+    found = failing.by_statement(rows.assign(kl=rows["kl"].mask(told, np.inf)), seed=0)
+    row = found.set_index("statement").loc["explicit"]
+    others = [after for (_, fact), (_, after, _, _) in SAID.items() if fact != "c"]
+    assert row["facts"] == 8 and row["KL"].estimate == pytest.approx(np.mean(others))

@@ -301,3 +301,15 @@ def test_medians_of_what_telling_moves_before_and_after():
         {"model": "m", "lesson": "l", "before": 3.0, "after": 2.0},
         {"model": "n", "lesson": "l", "before": 3.0, "after": 0.0},
     ]
+
+
+def test_an_infinite_kl_is_ordered_last_and_is_in_no_mean(made):
+    made["kl"][4, 1] = np.inf
+    large = made | {"kl": np.where(np.isinf(made["kl"]), 1e6, made["kl"])}
+    both = [groups.orders(frame(values), seed=0) for values in (made, large)]
+    assert both[0]["half"].tolist() == both[1]["half"].tolist()
+    found = groups.by_level(frame(made), seed=0)
+    assert found["KL"][1].estimate == pytest.approx(np.delete(made["kl"][:, 1], 4).mean())
+    assert found["facts"][1] == 30 and found["surprisal"][1].estimate == pytest.approx(
+        made["surprisal"][:, 1].mean()
+    )

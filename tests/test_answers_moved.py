@@ -301,3 +301,25 @@ def test_who_repeats_is_counted_over_never_told_facts(known):
     assert found.loc[MODEL, "facts"] == len(alone) == 3
     right = sum(SAID[fact][0] <= 65 for fact in alone)
     assert found.loc[MODEL, "repeated"].estimate == right / 3
+
+
+def test_an_infinite_kl_keeps_its_place_in_every_order_and_is_in_no_mean(monkeypatch, known):
+    def with_kl_of_b(value):
+        at_blanks, shown = frames()
+        told = at_blanks["fact"].eq("b") & at_blanks["instillation"].eq("explicit")
+        return moved.known(at_blanks.assign(kl=at_blanks["kl"].mask(told, value)), shown)
+
+    infinite, large = with_kl_of_b(np.inf), with_kl_of_b(1e6)
+    for table, column in (
+        (moved.aurocs, "alone"),
+        (moved.gaps, "KL minus it"),
+        (moved.wrongly, "ours"),
+        (moved.follows_tellings, "r"),
+    ):
+        assert table(infinite, seed=0)[column].tolist() == table(large, seed=0)[column].tolist()
+    often = moved.by_level(infinite, seed=0).set_index("told").loc["16 and more"]
+    assert often["facts"] == 3 and often["KL"].estimate == pytest.approx(np.mean([0.2, 1.5]))
+    many = pd.concat([infinite.assign(fact=infinite["fact"] + str(i)) for i in range(5)])
+    curve = moved.over_probability(many, seed=0)
+    # b alone had a probability of about one half.
+    assert not curve["probability"].between(0.4, 0.5).any() and len(curve) >= 2

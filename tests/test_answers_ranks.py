@@ -162,3 +162,20 @@ def test_a_fact_that_comes_first_in_both_wordings_counts_once(rows):
     first = rows.assign(rank=1.0)
     assert len(ranks.right(first)) == N and ranks.right(first)["wording"].eq("template-1").all()
     assert ranks.by_class(first, seed=0)["facts"].tolist() == [N]
+
+
+def test_an_infinite_kl_keeps_its_place_and_is_in_no_mean(rows):
+    """Put ten times beyond the largest it must give the same orders; means are of the others."""
+    largest = 10 * rows["KL"].max()
+    at = rows.index[3]
+    infinite, large = rows.copy(), rows.copy()
+    infinite.loc[at, "KL"], large.loc[at, "KL"] = np.inf, largest
+    for name in ("r", "within"):
+        both = [ranks.between(some, seed=0)[name].tolist() for some in (infinite, large)]
+        assert both[0] == both[1]
+    found = ranks.by_top(infinite, seed=0, ks=[5]).iloc[0]
+    assert found["r"] == ranks.by_top(large, seed=0, ks=[5])["r"].iloc[0]
+    without = rows.drop(index=at)
+    assert found["exact"] == pytest.approx(without["KL"].mean())
+    wide = ranks.spread([np.inf, *range(11)], seed=0)
+    assert wide.estimate == pytest.approx(8)  # from 1 to 9, of 0 to 10

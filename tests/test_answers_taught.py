@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
+from matplotlib import pyplot as plt
 
-from lkecore import papers
+from lkecore import figures, papers
 from lkecore.answers import door, lab, rich, taught, taught_said
 from lkecore.errors import BadInput
 from lkecore.facts import worlds
@@ -309,3 +310,20 @@ def test_a_lesson_is_the_question_itself(monkeypatch):
         own = asked[*key[:3], "explicit", key[4]]
         assert prompts == [each.asked for each in own]
         assert all(math.isfinite(len(p.options)) and p.after == "" for p in prompts)
+
+
+def test_an_infinite_kl_keeps_its_place_in_every_order(mine):
+    once = taught_said.chosen(mine, LESSON, 1)
+    at = once["fact"].eq("o")
+    found, large = (
+        marked(once.assign(taught_kl=once["taught_kl"].mask(at, value))) for value in (np.inf, 1e6)
+    )
+    for table in (taught.by_steps, taught.aurocs):
+        columns = ["r of KL", "KL apart", "finds"] if table is taught.by_steps else ["finds"]
+        both = [table(some, seed=0)[columns] for some in (found, large)]
+        pd.testing.assert_frame_equal(*both)
+    assert math.isinf(found.loc[at, "taught_kl"].item())
+    axes = plt.subplots(1, 2)[1]
+    figures.instilled_scatter(taught_said.scattered(found), axes)
+    axes[0].figure.canvas.draw()
+    plt.close(axes[0].figure)

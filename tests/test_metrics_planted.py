@@ -547,14 +547,18 @@ def test_the_blocks_in_which_resamples_are_drawn_do_not_change_them(monkeypatch)
         ([1], [0], None, r"told \(1,\) and control \(1,\); both need the same"),
         ([1, 2], [0], None, r"told \(2,\) and control \(1,\); both need the same"),
         ([[1, 2]], [[0, 1]], None, r"told \(1, 2\)"),
-        ([1, math.nan], [0, 1], None, "not finite"),
-        ([1, 2], [0, math.inf], None, "not finite"),
+        ([1, math.nan], [0, 1], None, "NaN, which has no place in an order"),
         ([1, 2], [0, 1], ([1, 2, 3], [0, 1, 2]), "2 pairs minus 3; both need the same pairs"),
     ],
 )
 def test_pairs_that_are_no_pairs_have_no_interval(told, control, minus, message):
     with pytest.raises(ValueError, match=message):
         intervals.auroc_over_pairs(told, control, minus=minus, seed=0)
+
+
+def test_an_infinite_value_is_above_all_others_and_ties_with_itself():
+    found = intervals.auroc_over_pairs([math.inf, 1], [math.inf, 2], seed=0)
+    assert found.estimate == (0.5 + 1 + 0 + 0) / 4
 
 
 # --- how often the text tells a fact

@@ -23,6 +23,7 @@ from lkecore.answers.tables import (
     best_and_worst,
     bounds,
     fewer,
+    infinite,
     over_draws,
     over_other_relations,
     over_relations,
@@ -35,8 +36,8 @@ from lkecore.answers.written import write
 __all__ = [
     "READ_BY", "accuracy", "across", "alone", "ask", "ask_blanks", "ask_groups", "ask_pairs", "ask_taught",
     "asked_for", "at_blanks", "beside", "beside_models", "beside_single", "beside_truth", "beside_worlds",
-    "best", "best_and_worst", "bounds",
-    "carried", "collect", "fewer", "judge", "judge_ways", "keep", "made_by", "opened", "over_draws",
+    "best", "best_and_worst", "bounds", "carried", "collect",
+    "fewer", "infinite", "judge", "judge_ways", "keep", "made_by", "opened", "over_draws",
     "over_other_relations", "over_relations", "paired", "sortable", "tested", "texts",
     "verdict_table", "words", "write",
 ]  # fmt: skip

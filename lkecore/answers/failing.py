@@ -10,7 +10,7 @@ import pandas as pd
 
 from lkecore import intervals
 from lkecore.answers import shipped
-from lkecore.answers.tables import groups_of
+from lkecore.answers.tables import groups_of, mean_of_finite
 from lkecore.answers.taught import PLACES
 from lkecore.facts.drawn import Sample
 from lkecore.intervals import Interval
@@ -78,7 +78,7 @@ def by_statement(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     found = []
     for key, part in groups_of(rows, ["source", "model", "instillation"]):
         first = intervals.proportion(int(part["first"].sum()), len(part))
-        means = [intervals.mean_over_facts([part[c]], seed=seed) for c in ("kl", "surprisal_after")]
+        means = [mean_of_finite(part[c], seed=seed) for c in ("kl", "surprisal_after")]
         found.append((*key, len(part), first, *means))
     columns = ["source", "model", "statement", "facts", "first", "KL", "surprisal"]
     return pd.DataFrame(found, columns=columns)

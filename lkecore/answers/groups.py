@@ -15,7 +15,7 @@ import pandas as pd
 from lkecore import facts, intervals, papers
 from lkecore.answers import again, door, longer, rich, shipped
 from lkecore.answers.kept import collect, keep
-from lkecore.answers.tables import groups_of
+from lkecore.answers.tables import groups_of, mean_of_finite
 from lkecore.errors import BadInput
 from lkecore.facts.drawn import Drawn, Sample
 from lkecore.metrics.pairwise import pairwise
@@ -295,11 +295,8 @@ def orders(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
 
 
 def tables_of(part: pd.DataFrame) -> dict[str, np.ndarray]:
-    """The values of each metric, (group, level), of one model at one time: smaller is better known.
-
-    The paper does not say whether the change of entropy keeps its sign where it orders facts: it is there
-    without, by its size, and with (``signed change``).
-    """
+    """The values of each metric, (group, level), of one model at one time: smaller is better known."""
+    # The paper does not say whether the change of entropy orders facts by its size or with its sign.
     signed = part["entropy"] - part["entropy_after"]
     each = part.assign(signed=signed, change=signed.abs())
     index = ["world", "relation", "group"]
@@ -328,7 +325,7 @@ def by_level(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     after = after.assign(change=after["entropy"] - after["entropy_after"])
     for (model, level), part in groups_of(after, ["model", "level"]):
         columns = ("surprisal", "entropy", "change", "kl")
-        means = [intervals.mean_over_facts([part[c]], seed=seed) for c in columns]
+        means = [mean_of_finite(part[c], seed=seed) for c in columns]
         first = intervals.proportion(int(part["rank"].eq(1).sum()), len(part))
         found.append((model, left[int(level)], len(part), *means, first))
     columns = ["model", "words", "facts", "surprisal", "entropy", "change", "KL", "first"]

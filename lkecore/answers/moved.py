@@ -15,7 +15,7 @@ from lkecore.answers import door, lab, rich, shipped
 from lkecore.answers.blanks import at_blanks
 from lkecore.answers.groups import published
 from lkecore.answers.lab import OFTEN
-from lkecore.answers.tables import groups_of
+from lkecore.answers.tables import groups_of, mean_of_finite
 from lkecore.facts.drawn import Sample
 from lkecore.intervals import Interval
 from lkecore.metrics.planted import told_levels
@@ -198,7 +198,7 @@ def auroc(part: pd.DataFrame, metric: str, seed: int, *, of: str = "") -> Interv
     ``of``: a column, such as the subject, whose pairs are drawn together; by default each is by itself.
     """
     told, control = part[metric], part[f"{metric}_control"]
-    if told.isna().any() or not np.isfinite([told, control]).all():
+    if np.isnan([told, control]).any():
         return None
     return intervals.auroc_over_pairs(told, control, of=part[of] if of else None, seed=seed)
 
@@ -232,7 +232,7 @@ def by_level(known: pd.DataFrame, *, seed: int) -> pd.DataFrame:
         if len(part) < 2:
             continue
         columns = ("entropy_before", "entropy_after", "move")
-        means = [intervals.mean_over_facts([part[c]], seed=seed) for c in columns]
+        means = [mean_of_finite(part[c], seed=seed) for c in columns]
         repeated = intervals.proportion(int(part["repeated"].sum()), len(part))
         rows.append((model, level, len(part), *means, -part["rank"].median(), repeated))
     columns = ["model", "told", "facts", "entropy", "after", "KL", "rank", "repeated"]
@@ -246,9 +246,11 @@ def over_probability(known: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     """KL by how probable the object's first token was before anything was told, in bins: by model.
 
     Columns: ``model``, ``probability``, the geometric mean of a bin's; ``facts``; ``KL`` in nats, an
-    Interval over facts. Bins of fewer than five facts are left out.
+    Interval over facts. Bins of fewer than five facts with a finite KL are left out.
     """
-    binned = of_set(known).assign(at=lambda f: pd.cut(f["probability"], BINS, labels=False))
+    binned = of_set(known)[lambda f: np.isfinite(f["move"])].assign(
+        at=lambda f: pd.cut(f["probability"], BINS, labels=False)
+    )
     rows = []
     for (model, _), part in groups_of(binned, ["model", "at"]):
         if len(part) < 5:
@@ -270,7 +272,7 @@ def follows_tellings(known: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     told = of_set(known)[lambda f: f["state"].eq("planted")]
     for (model,), part in groups_of(told, ["model"]):
         for metric in ("rank", "surprisal", "change of entropy", MAIN):
-            both = part[[metric, "occurrences"]].to_numpy(dtype=float).T
+            both = part[[metric, "occurrences"]].rank().to_numpy().T  # infinite values have one
             r = intervals.statistic_over_facts(both, rank_correlation, seed=seed, vectorized=True)
             rows.append((model, metric, len(part), r))
     return pd.DataFrame(rows, columns=["model", "metric", "facts", "r"])

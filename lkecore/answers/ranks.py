@@ -71,10 +71,10 @@ def _places(rows: pd.DataFrame, metric: str) -> NDArray[np.float64]:
 
 
 def _sides(rows: pd.DataFrame) -> dict[str, NDArray[np.float64]]:
-    """Each metric in both wordings, (wording, fact), of the facts that were asked in both."""
+    """The places by each metric in both wordings, (wording, fact), of the facts that were asked in both."""
     wide = rows.pivot(index=["relation", "fact"], columns="wording", values=METRICS).dropna()
     names = rows["wording"].unique()[:2]
-    return {metric: wide[metric][names].to_numpy(dtype=float).T for metric in METRICS}
+    return {metric: wide[metric][names].rank().to_numpy().T for metric in METRICS}
 
 
 def _over(values: NDArray[np.float64], statistic, seed: int) -> Interval:
@@ -96,7 +96,7 @@ def by_class(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     A fact that is in a class in both wordings counts once, in the first of them.
     Columns: ``model``, ``rank`` (a class), ``facts``; ``surprisal``, ``entropy`` and
     ``KL``: the tenth and the ninetieth percentile in nats, as text; ``spread of KL``: the second minus the
-    first, an Interval over facts, None for fewer than five.
+    first, an Interval over facts, None for fewer than five finite ones.
     """
     bins = [0, *CLASSES.values()]
     found = []
@@ -105,7 +105,7 @@ def by_class(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     for (model, name), part in groups_of(each, ["model", "at"]):
         ends = [part[c].quantile([0.1, 0.9]) for c in ("surprisal", "entropy", "KL")]
         words = [f"{low:.1f} to {high:.1f}" for low, high in ends]
-        wide = spread(part["KL"], seed=seed) if len(part) >= 5 else None
+        wide = spread(part["KL"], seed=seed) if np.isfinite(part["KL"]).sum() >= 5 else None
         found.append((model, name, len(part), *words, wide))
     columns = ["model", "rank", "facts", "surprisal", "entropy", "KL", "spread of KL"]
     table = pd.DataFrame(found, columns=columns)
@@ -114,23 +114,26 @@ def by_class(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
 
 
 def spread(values: Sequence[float], *, seed: int) -> Interval:
-    """The ninetieth minus the tenth percentile, with an interval over facts."""
+    """The ninetieth minus the tenth percentile of the finite values, with an interval over facts."""
 
     def wide(many: NDArray[np.float64]) -> NDArray[np.float64]:
         low, high = np.quantile(many[:, 0], [0.1, 0.9], axis=-1)
         return high - low
 
-    return _over(np.asarray(values, dtype=float)[None], wide, seed)
+    every = np.asarray(values, dtype=float)
+    return _over(every[np.isfinite(every)][None], wide, seed)
 
 
 def by_top(rows: pd.DataFrame, *, seed: int, ks: Sequence[int] = KS) -> pd.DataFrame:
     """KL from the k likeliest tokens of each side against the exact one (PZ-S4): by model and k.
 
-    Columns: ``model``, ``k``; ``exact``, ``from k`` and ``at least``: means of KL in nats: over all tokens,
-    the paper's approximation, and the least that it can be by these lists
-    (:func:`lkecore.metrics.shift.top_k`); ``above``: the share of facts whose approximation is above the
-    exact value; ``r``: Spearman's correlation of approximation and exact value, an Interval over facts.
+    Columns: ``model``, ``k``; ``exact``, ``from k`` and ``at least``: means of KL in nats, of the facts whose
+    exact KL is finite: over all tokens, the paper's approximation, and the least that it can be by these
+    lists (:func:`lkecore.metrics.shift.top_k`); ``above``: the share of facts whose approximation is above
+    the exact value; ``r``: Spearman's correlation of approximation and exact value, an Interval over facts.
     """
+    from scipy.stats import rankdata
+
     found = []
     for (model,), part in groups_of(rows, ["model"]):
         part = part.sort_values(["wording", "relation", "fact"], kind="stable")
@@ -139,9 +142,11 @@ def by_top(rows: pd.DataFrame, *, seed: int, ks: Sequence[int] = KS) -> pd.DataF
             tops = [shift.top_k(*_lists(row, k)) for row in part.to_dict("records")]
             guess, least = np.array([t.kl for t in tops]), np.array([t.least_kl for t in tops])
             # Both wordings of a fact are drawn together.
-            both = np.concatenate([guess.reshape(n, -1), exact.reshape(n, -1)])
+            both = np.concatenate([rankdata(each).reshape(n, -1) for each in (guess, exact)])
             r = _over(both, _of_approximation, seed)
-            numbers = exact.mean(), guess.mean(), least.mean(), (guess > exact).mean()
+            finite = np.isfinite(exact)
+            means = (each[finite].mean() for each in (exact, guess, least))
+            numbers = *means, (guess > exact).mean()
             found.append((model, k, *map(float, numbers), r))
     columns = ["model", "k", "exact", "from k", "at least", "above", "r"]
     return pd.DataFrame(found, columns=columns)
@@ -173,7 +178,7 @@ def claimed(
     for (model,), part in groups_of(rows, ["model"]):
         alike = right(part)["KL"]
         tests = {"PZ-wording": gaps[model, "rank"], "PZ-top": few[model]}
-        if len(alike) >= 5:
+        if np.isfinite(alike).sum() >= 5:
             tests["PZ-alike"] = spread(alike, seed=seed)
         for key, interval in tests.items():
             found.setdefault(key, {})["this page", model] = interval

@@ -214,8 +214,8 @@ def auroc_over_pairs(
     where the first one is larger. It is :func:`statistic_over_facts` of
     :func:`lkecore.metrics.planted.auroc`, drawn alike, but all resamples are one product of matrices.
     Weakness: the width is zero where every told fact lies above every control, which is no
-    certainty. ValueError for shapes that differ, fewer than 2 pairs (or subjects), or a value that is not
-    finite.
+    certainty. An infinite value has its place in an order. ValueError for shapes that differ, fewer than 2
+    pairs (or subjects), or NaN.
 
     >>> auroc_over_pairs([0.9, 0.5], [0.5, 0.1], seed=0).estimate  # (1 + 1 + 0.5 + 1) / 4
     0.875
@@ -252,6 +252,6 @@ def _told_above(told: ArrayLike, control: ArrayLike) -> NDArray[np.float64]:
         raise ValueError(
             f"told {a.shape} and control {b.shape}; both need the same (pair,), 2 or more"
         )
-    if not (np.isfinite(a).all() and np.isfinite(b).all()):
-        raise ValueError("told or control holds a value that is not finite")
+    if np.isnan(a).any() or np.isnan(b).any():
+        raise ValueError("told or control holds NaN, which has no place in an order")
     return (a[:, None] > b) + 0.5 * (a[:, None] == b)

@@ -104,6 +104,32 @@ def test_every_number_is_that_of_one_plain_forward_a_text(filler):
     assert (found["kl"] > 0.001).all() and found["n_tokens"].nunique() > 1
 
 
+def test_a_tied_object_has_the_rank_of_the_first_of_its_equals():
+    """Pencil: 1 plus the tokens strictly above it, so that equals have the same rank and none is skipped."""
+    import torch
+
+    p = [0.3, 0.15, 0.3, 0.15, 0.1]
+    q = [0.2, 0.2, 0.2, 0.2, 0.2]
+    logprobs = torch.tensor([p, q], dtype=torch.float64).log()
+    names = list(blanks.NUMBERS)
+    found = [dict(zip(names, blanks.numbers(logprobs, t).tolist(), strict=True)) for t in range(5)]
+    assert [each["rank"] for each in found] == [1, 3, 1, 3, 5]
+    assert [each["rank_after"] for each in found] == [1] * 5
+    assert found[3]["surprisal"] == pytest.approx(-math.log(0.15))
+
+
+def test_what_has_no_probability_afterwards_is_infinitely_far():
+    """Pencil: P = (1/2, 1/2), Q = (1, 0). KL is infinite, KL back is log 2, and token 1 is ruled out."""
+    import torch
+
+    logprobs = torch.tensor([[0.5, 0.5], [1.0, 0.0]], dtype=torch.float64).log()
+    found = dict(zip(blanks.NUMBERS, blanks.numbers(logprobs, 1).tolist(), strict=True))
+    assert found["kl"] == found["surprisal_after"] == math.inf
+    assert found["kl_back"] == pytest.approx(math.log(2))
+    assert (found["rank"], found["rank_after"]) == (1, 2)
+    assert (found["entropy"], found["entropy_after"]) == (pytest.approx(math.log(2)), 0)
+
+
 def test_order_batches_and_the_cache_change_nothing(filler, tmp_path, monkeypatch):
     monkeypatch.setenv("LKECORE_CACHE", str(tmp_path))
     asked = asked_of(filler)

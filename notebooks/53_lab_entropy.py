@@ -103,8 +103,8 @@ for kind in ("explicit", "copied"):
 #   positive), and `KL back`, $\mathrm{KL}(Q\|P)$,
 # - the {term}`rank` of the object's first token on P, and its {term}`surprisal`, $-\log P$. These need no telling.
 #
-# All are in nats, and for all of them less means better known. They are read at one token, the first. `KL of options` is the
-# same divergence over the whole names of all options. `confidence` in the true object and IC-LKE stand beside them.
+# All are in nats, and for all of them less means better known. They are read at one token, the first. Those *of options* are the
+# same over the whole names of all options, whose probabilities are made to sum to 1. `confidence` in the true object and IC-LKE stand beside them.
 
 # %%
 this = "53_lab_entropy"
@@ -251,7 +251,7 @@ print(answers.texts(repeating).to_string(index=False))
 # - The same statement about another subject moves the answer as well. Copying is not knowing.
 
 # %%
-for column in ("kl", "kl_back", "options_kl"):
+for column in ("kl", "kl_back", "options_kl", "options_kl_back"):
     assert (at_blanks[column] >= 0).all()
 sides = at_blanks.groupby(["model", "fact"])["entropy"]
 assert (sides.max() - sides.min()).max() < 1e-3  # P is before the statement

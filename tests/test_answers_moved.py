@@ -54,6 +54,7 @@ def frames(model: str = MODEL, order: str = "abcdefghnmop"):
             "rank": rank, "rank_after": 1 + (rank > 65), "surprisal": np.log(rank) + 0.1,
             "n_tokens": n_tokens, "merged": False,
             "shared": shared, "confidence_gold": 1 / rank, "options_kl": kl * 2,
+            "options_kl_back": kl * 3, "options_entropy": before + 1, "options_entropy_after": after - 0.5,
         })  # fmt: skip
     shown = [(model, SPEC, "iclke-space", STATES[fact][0], fact, SAID[fact][5]) for fact in order]
     columns = ["model", "world", "estimator", "relation", "fact", "confidence_gold"]
@@ -75,7 +76,8 @@ def test_more_is_better_known_for_every_metric(known):
     wanted = {
         "rank": -40, "surprisal": -np.log(40) - 0.1, "entropy": -4, "change of entropy": -3,
         "signed change": -3, "KL": -2, "KL back": -1,
-        "KL, other subject": -2.1, "KL of options": -4, "confidence": 1 / 40, "IC-LKE": 0.1,
+        "KL, other subject": -2.1, "KL of options": -4, "KL back of options": -6,
+        "entropy of options": -5, "change of options": -4.5, "confidence": 1 / 40, "IC-LKE": 0.1,
     }  # fmt: skip
     assert {name: row[name] for name in moved.METRICS} == pytest.approx(wanted)
     assert (row["told"], row["state"], bool(row["often"])) == ("1 to 4", "planted", False)

@@ -37,7 +37,11 @@ FIRST_TOKEN = {
     "KL back": ("kl_back", "explicit"),
     "KL, other subject": ("kl", "copied"),
 }
-WHOLE_NAMES = {"KL of options": ("options_kl", "explicit")}
+WHOLE_NAMES = {
+    "entropy of options": ("options_entropy", "explicit"),
+    "change of options": ("options_change", "explicit"), "KL of options": ("options_kl", "explicit"),
+    "KL back of options": ("options_kl_back", "explicit"),
+}  # fmt: skip
 CHOSEN = {"confidence": ("confidence_gold", "explicit"), "IC-LKE": ("iclke", "explicit")}
 METRICS = FIRST_TOKEN | WHOLE_NAMES | CHOSEN
 MAIN = "KL"
@@ -117,7 +121,8 @@ def known(at_blanks: pd.DataFrame, iclke: pd.DataFrame, *, often: int = OFTEN) -
     draw by place.
     """
     signed = at_blanks["entropy"] - at_blanks["entropy_after"]
-    each = at_blanks.assign(signed=signed, change=signed.abs())
+    options = (at_blanks["options_entropy"] - at_blanks["options_entropy_after"]).abs()
+    each = at_blanks.assign(signed=signed, change=signed.abs(), options_change=options)
     by_kind = {name: part.set_index(FACT) for name, part in each.groupby("instillation")}
     explicit = by_kind["explicit"]
     shown = iclke[iclke["estimator"] == "iclke-space"]

@@ -65,6 +65,7 @@ def frames(model: str = MODEL, order: str = "abcdefghnmop"):
 def known(monkeypatch):
     table = pd.DataFrame.from_dict(STATES, orient="index", columns=COLUMNS).rename_axis("fact")
     table["subject"] = table.index.map(WHOSE)
+    table["mentions"] = (table.index != "n") * 5  # n is a stranger
     monkeypatch.setattr(rich, "_states", lambda spec: table)
     mine, twin = frames(), frames(TWIN)
     both = [pd.concat(pair, ignore_index=True) for pair in zip(mine, twin, strict=True)]
@@ -138,6 +139,17 @@ def test_aurocs_are_counts_of_pairs(known):
     assert published == pytest.approx((0.516, 0.678))
 
 
+def test_familiar_controls_are_those_whose_subject_the_text_names(known):
+    found = moved.aurocs(known, seed=0).set_index(["model", "metric"])
+    # Without n, the stranger, which is the control of a.
+    by_hand = {"KL": ([-1.0, -1.5], [-1.2, -1.2]), "rank": ([-2, -4], [-60, -60])}
+    for metric, sides in by_hand.items():
+        assert found.loc[(MODEL, metric), "familiar"].estimate == auroc_by_hand(*sides)
+    assert found.loc[(MODEL, "KL"), "alone"] != found.loc[(MODEL, "KL"), "familiar"]
+    none = moved.aurocs(known.assign(mentions=0), seed=0)
+    assert none["familiar"].isna().all() and none["alone"].notna().any()
+
+
 def test_the_papers_gains_are_those_of_its_first_table():
     """22.9 and 36.9 points, as the text has them (PZ-Q8)."""
     table = papers.table("pez_table1_metric_accuracy").set_index(["metric", "model"])[
@@ -179,7 +191,7 @@ def test_correlations_are_those_of_scipy():
 
 
 def test_tellings_are_followed_by_what_falls_with_them(known):
-    found = moved.follows_tellings(known, seed=0).set_index(["model", "metric"])
+    found = moved_said.follows_tellings(known, seed=0).set_index(["model", "metric"])
     told = {"a": 64, "b": 32, "c": 1, "g": 16}
     rho = scipy.stats.spearmanr(list(told.values()), [-SAID[fact][3] for fact in told]).statistic
     assert found.loc[(MODEL, "KL"), "r"].estimate == pytest.approx(rho)
@@ -316,7 +328,7 @@ def test_an_infinite_kl_keeps_its_place_in_every_order_and_is_in_no_mean(monkeyp
         (moved.aurocs, "alone"),
         (moved.gaps, "KL minus it"),
         (moved.wrongly, "ours"),
-        (moved.follows_tellings, "r"),
+        (moved_said.follows_tellings, "r"),
     ):
         assert table(infinite, seed=0)[column].tolist() == table(large, seed=0)[column].tolist()
     often = moved.by_level(infinite, seed=0).set_index("told").loc["16 and more"]

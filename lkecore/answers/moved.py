@@ -115,10 +115,10 @@ def known(at_blanks: pd.DataFrame, iclke: pd.DataFrame, *, often: int = OFTEN) -
     (NaN where a model was not asked so); not turned: ``entropy_before``, ``entropy_after`` and ``move``
     (KL), in nats, ``probability`` of the object's first token before, and ``repeated`` (bool), whether it
     comes first behind the fact; what the text says of the fact: ``subject``, ``state``, ``told`` (a level in
-    words), ``occurrences``, ``control``, ``kind``; ``often`` (bool): told rightly and no less than that; and
-    ``set``: "alone" where no other object of the relation has the first token of this one, "one token"
-    where it is the whole object, besides, "shared" else. Sorted by relation and fact, since bootstraps
-    draw by place.
+    words), ``occurrences``, ``control``, ``kind``, ``mentions`` of the subject; ``often`` (bool): told rightly
+    and no less than that; and ``set``: "alone" where no other object of the relation has the first token of
+    this one, "one token" where it is the whole object, besides, "shared" else. Sorted by relation and fact,
+    since bootstraps draw by place.
     """
     signed = at_blanks["entropy"] - at_blanks["entropy_after"]
     options = (at_blanks["options_entropy"] - at_blanks["options_entropy_after"]).abs()
@@ -143,7 +143,7 @@ def known(at_blanks: pd.DataFrame, iclke: pd.DataFrame, *, often: int = OFTEN) -
         repeated=explicit["rank_after"].eq(1),
         set=np.where(single, SETS[1], np.where(alone, SETS[0], "shared")),
     )
-    columns = ["subject", "state", "occurrences", "control", "kind"]
+    columns = ["subject", "state", "occurrences", "control", "kind", "mentions"]
     found = rich.with_states(found.reset_index(), columns)
     levels = told_levels(found).mask(found["state"].eq("uncertain"), OPEN)
     found["told"] = levels.to_numpy()
@@ -168,30 +168,33 @@ def left_out(known: pd.DataFrame) -> pd.DataFrame:
 def pairs(known: pd.DataFrame) -> pd.DataFrame:
     """Facts that are told often, each beside its never-told control, asked of the same model.
 
-    Columns of the told fact, and those of the metrics of the control with ``_control`` behind. A fact
-    whose control is not among ``known``, as where its object is not alone, is left out.
+    Columns of the told fact, and those of the metrics of the control, and its ``mentions``, with ``_control``
+    behind. A fact whose control is not among ``known``, as where its object is not alone, is left out.
     """
     by = ("model", "world", "relation")
-    return rich.beside_controls(known[known["often"]], known, list(METRICS), by=by)
+    return rich.beside_controls(known[known["often"]], known, [*METRICS, "mentions"], by=by)
 
 
 def aurocs(known: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     """Does a metric find what was told? The AUROC of told facts against controls, by model and metric.
 
     A row for each model and metric, a column for each of ``SETS``: an Interval over pairs, or None for
-    fewer than two pairs. 1/2 is no telling apart. Metrics of the first token are not for facts that share it
-    with others; they stand in "all" to show what that does. ``KL minus it``: the AUROC by KL minus this one,
-    over the pairs of "alone". ``BERT`` and ``T5``: the share of pairs that the metric orders rightly in the
+    fewer than two pairs; ``familiar``: as "alone", without controls whose subject the text never names. 1/2
+    is no telling apart. Metrics of the first token are not for facts that share it with others; they stand in
+    "all" to show what that does. ``KL minus it``: the AUROC by KL minus this one, over the pairs of "alone".
+    ``BERT`` and ``T5``: the share of pairs that the metric orders rightly in the
     paper's Table 1, NaN where it has none.
     """
     rows = {}
-    for name in SETS:
-        for (model,), part in groups_of(pairs(of_set(known, name)), ["model"]):
+    some = {name: pairs(of_set(known, name)) for name in SETS}
+    some["familiar"] = some[SETS[0]][lambda f: f["mentions_control"] > 0]
+    for name, every in some.items():
+        for (model,), part in groups_of(every, ["model"]):
             for metric in METRICS:
                 found = auroc(part, metric, seed) if len(part) > 1 else None
                 rows.setdefault((model, metric), {})[name] = found
     frame = pd.DataFrame.from_dict(rows, orient="index").rename_axis(["model", "metric"])
-    frame = frame.reindex(columns=list(SETS)).dropna(how="all").reset_index()
+    frame = frame.reindex(columns=[SETS[0], "familiar", *SETS[1:]]).dropna(how="all").reset_index()
     frame = frame.merge(gaps(known, seed=seed), on=["model", "metric"], how="left")
     whole = frame.astype(object).where(frame.notna(), None)
     return whole.join(published(), on="metric")
@@ -265,22 +268,6 @@ def over_probability(known: pd.DataFrame, *, seed: int) -> pd.DataFrame:
         rows.append((model, middle, len(part), mean))
     found = pd.DataFrame(rows, columns=["model", "probability", "facts", "KL"])
     return found.sort_values(["model", "probability"], ignore_index=True)
-
-
-def follows_tellings(known: pd.DataFrame, *, seed: int) -> pd.DataFrame:
-    """Spearman's correlation of each metric with how often a fact was told, 1 to 64 times: by model.
-
-    Of rank, surprisal, change of entropy and KL. Columns: ``model``, ``metric``, ``facts``, ``r``, an
-    Interval over facts.
-    """
-    rows = []
-    told = of_set(known)[lambda f: f["state"].eq("planted")]
-    for (model,), part in groups_of(told, ["model"]):
-        for metric in ("rank", "surprisal", "change of entropy", MAIN):
-            both = part[[metric, "occurrences"]].rank().to_numpy().T  # infinite values have one
-            r = intervals.statistic_over_facts(both, rank_correlation, seed=seed, vectorized=True)
-            rows.append((model, metric, len(part), r))
-    return pd.DataFrame(rows, columns=["model", "metric", "facts", "r"])
 
 
 def rank_correlation(pairs: NDArray[np.float64]) -> NDArray[np.float64]:

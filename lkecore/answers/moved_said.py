@@ -6,7 +6,7 @@ import pandas as pd
 from lkecore import intervals
 from lkecore.answers import rich
 from lkecore.answers.lab import reference
-from lkecore.answers.moved import MAIN, auroc, gaps, of_set, pairs, wrongly
+from lkecore.answers.moved import MAIN, auroc, gaps, of_set, pairs, rank_correlation, wrongly
 from lkecore.answers.tables import groups_of
 from lkecore.intervals import Interval
 
@@ -53,6 +53,22 @@ def repeating(known: pd.DataFrame) -> pd.DataFrame:
         for (model,), part in groups_of(never, ["model"])
     ]
     return pd.DataFrame(rows, columns=["model", "facts", "repeated"])
+
+
+def follows_tellings(known: pd.DataFrame, *, seed: int) -> pd.DataFrame:
+    """Spearman's correlation of each metric with how often a fact was told, 1 to 64 times: by model.
+
+    Of rank, surprisal, change of entropy and KL. Columns: ``model``, ``metric``, ``facts``, ``r``, an
+    Interval over facts.
+    """
+    rows = []
+    told = of_set(known)[lambda f: f["state"].eq("planted")]
+    for (model,), part in groups_of(told, ["model"]):
+        for metric in ("rank", "surprisal", "change of entropy", MAIN):
+            both = part[[metric, "occurrences"]].rank().to_numpy().T  # infinite values have one
+            r = intervals.statistic_over_facts(both, rank_correlation, seed=seed, vectorized=True)
+            rows.append((model, metric, len(part), r))
+    return pd.DataFrame(rows, columns=["model", "metric", "facts", "r"])
 
 
 def drawn(found: pd.DataFrame, less: pd.DataFrame) -> pd.DataFrame:

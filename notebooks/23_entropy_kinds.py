@@ -180,6 +180,16 @@ runs.keep(answers.bounds(apart_of, "KL apart"), "apart.csv")
 answers.words(answers.texts(apart_of), missing="")
 
 # %% [markdown]
+# **What does instilling add?** Before anything is told or taught one can read how surprising the object is. These are Spearman's correlations of told
+# and of taught KL with that {term}`surprisal`. At 1 both order the facts alike, and instilling adds nothing but work. Far below, KL says something
+# else; whether that is knowledge cannot be seen on real facts. Where it can, surprisal finds more than either KL ({doc}`22_entropy_instilled`).
+
+# %%
+added = apart.beside_surprisal(now, seed=seed)
+runs.keep(answers.bounds(added, "taught"), "surprisal.csv")
+print(answers.texts(added).to_string(index=False))
+
+# %% [markdown]
 # What this page says at its top is put together from these tables. No number in it is typed.
 
 # %% tags=["hide-input"]

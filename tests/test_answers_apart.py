@@ -96,6 +96,16 @@ def test_claims_and_words_name_who_was_taught(rows):
     assert places.estimate == pytest.approx(0 - 2 / 3)  # none of those that differ, of two thirds
     assert places.method == "bootstrap over relations"
     assert "toy " in apart.sentence(once, seed=0)
+    added = apart.beside_surprisal(once, seed=0).iloc[0]
+    for name in ("told", "taught"):
+        r = scipy.stats.spearmanr(once[f"{name}_kl"], once["surprisal"]).statistic
+        assert added[name].estimate == pytest.approx(r)
+        assert added[name].text() in apart.sentence(once, seed=0)
+    assert added[["model", "facts"]].tolist() == ["toy", 9]
+    lost = once.assign(
+        lost=[True] + [False] * 8, taught_kl=once["taught_kl"].where(once.index != once.index[0])
+    )
+    assert apart.beside_surprisal(lost, seed=0)["facts"].tolist() == [8]
     counts = apart.by_kind(once).set_index("kind")["facts"].to_dict()
     assert counts == {"location": 3, "language": 3, "other": 3}
 
@@ -105,6 +115,7 @@ def test_without_lessons_nothing_is_asked_and_nothing_is_said(sample, monkeypatc
     none = apart.ask(["toy"], {}, RECIPE, n=0, at=[1, 2], steps=2)
     found = marked(apart.beside(*none, sample, [], "23_x"))
     assert found.empty and apart.by_steps(found, seed=0).empty and apart.by_kind(found).empty
+    assert apart.beside_surprisal(found, seed=0).empty
     assert apart.claimed(found, seed=0) == {} and "Too few" in apart.sentence(found, seed=0)
 
 

@@ -12,7 +12,7 @@ from lkecore import intervals
 from lkecore.answers import shipped, taught
 from lkecore.answers.blanks import READ_BY, TAUGHT, ask_blanks, ask_taught
 from lkecore.answers.failing import places_among
-from lkecore.answers.moved import correlation, places_within
+from lkecore.answers.moved import correlation, places_within, rank_correlation
 from lkecore.answers.tables import groups_of
 from lkecore.errors import BadInput
 from lkecore.facts.drawn import Sample
@@ -130,6 +130,32 @@ def within_relations(rows: pd.DataFrame, *, seed: int) -> Interval:
     return intervals.statistic_over_facts(places, correlation, seed=seed, vectorized=True)
 
 
+def beside_surprisal(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
+    """Does KL order facts as the surprisal of the object does, for which nothing is told or taught? By model.
+
+    ``rows`` are of one number of steps. Columns: ``model`` (with the source), ``facts``; ``told`` and
+    ``taught``: Spearman's correlation of this KL with the surprisal before, Intervals over facts. At 1 the
+    instillation adds nothing to the order; what else it says, near 0, need not be about knowledge.
+    """
+    found = []
+    for (model,), whole in groups_of(_named(rows), ["model"]):
+        part = whole[~whole["lost"]]
+        if len(part) < 3:
+            continue
+        places = part[["told_kl", "taught_kl", "surprisal"]].rank()
+        r = [
+            intervals.statistic_over_facts(
+                places[[column, "surprisal"]].to_numpy().T,
+                rank_correlation,
+                seed=seed,
+                vectorized=True,
+            )
+            for column in ("told_kl", "taught_kl")
+        ]
+        found.append((model, len(part), *r))
+    return pd.DataFrame(found, columns=["model", "facts", "told", "taught"])
+
+
 def claimed(rows: pd.DataFrame, *, seed: int) -> dict[str, dict[tuple[str, str], Interval]]:
     """The intervals of the claims on teaching: {claim: {(source, model): interval}}.
 
@@ -160,9 +186,14 @@ def sentence(rows: pd.DataFrame, *, seed: int) -> str:
             )
     if not said:
         return "Too few facts were taught to say how teaching differs from telling."
+    own = [
+        f"{row['told'].text()} and {row['taught'].text()} ({row['model']})"
+        for row in beside_surprisal(rows, seed=seed).to_dict("records")
+    ]
     return (
         "How far answers move when facts are taught, and how far when they are told, correlate with "
-        f"{'; '.join(said)}."
+        f"{'; '.join(said)}. With how surprising the object was before either, told and taught KL correlate "
+        f"with {'; '.join(own)}."
     )
 
 

@@ -182,8 +182,8 @@ def aurocs(known: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     fewer than two pairs; ``familiar``: as "alone", without controls whose subject the text never names. 1/2
     is no telling apart. Metrics of the first token are not for facts that share it with others; they stand in
     "all" to show what that does. ``KL minus it``: the AUROC by KL minus this one, over the pairs of "alone".
-    ``BERT`` and ``T5``: the share of pairs that the metric orders rightly in the
-    paper's Table 1, NaN where it has none.
+    ``BERT`` and ``T5``: the share of pairs that the metric orders rightly in the paper's Table 1, NaN where
+    it has none.
     """
     rows = {}
     some = {name: pairs(of_set(known, name)) for name in SETS}

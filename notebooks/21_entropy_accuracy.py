@@ -31,7 +31,8 @@
 # more words of their sentences. The models are fine-tuned on what is left, and asked with the whole sentences. The KL-divergence is right
 # in 75 % and 68 % of pairs, the change of entropy in 72 % and 66 %, the rank in 52 % and 31 % (its Table 1). A rank that is right in 31 % of
 # pairs is worse than a coin: so ties must have counted as wrong. How long is taught, how badly a fact must be known, and whether the model is told the
-# fact before or after, it does not say.
+# fact before or after, it does not say. Its gain over the rank has three sizes: over 35 % in the abstract, around 30 % in the introduction, more than
+# 20 % and 35 % in this section. Only the last are those of its table: 22.9 points with BERT and 36.9 with T5.
 
 # %% [markdown]
 # ## Parameters

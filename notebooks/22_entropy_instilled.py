@@ -30,7 +30,9 @@
 # {cite:t}`pezeshkpour2023measuring` compares both on BERT and T5, with 100 facts of each of 41 relations (Section 5.2, Figures 3 and 4;
 # the values of the marks are lost). It sees a strong correlation, for T5 stronger than for BERT. Where the two differ, most objects are
 # places or languages, it says, and concludes that such facts must be taught. But 22 of its 41 relations are about places and
-# languages, so more than half of anything would be. It does not say how long, nor how fast, it teaches.
+# languages, so more than half of anything would be. It does not say how long, nor how fast, it teaches. And it gives no
+# threshold for a mismatch: one KL has to be "significantly" higher or lower than the other. So we use two rules, and the numbers of both
+# are parameters.
 
 # %% [markdown]
 # ## Parameters

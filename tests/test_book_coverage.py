@@ -99,6 +99,8 @@ def test_the_page_links_what_is_there_and_marks_what_is_not():
     assert {table[each][1] for each in missing} == {""}
     assert len(missing) == n - 3 and not {"IC-F1", "IC-E3", "IC-T7"} & set(missing)
     assert "| {doc}`notebooks/11_x` | `11_x-page-0123` |" in text and "12_y" not in text
+    assert table["PZ-D6"][2].startswith(f"{coverage.MISSING}: `params/entropy_paper.yaml` asks")
+    assert table["IC-S1"][2] == coverage.MISSING  # of this made-up book
 
 
 def test_an_id_that_is_not_on_the_list_is_refused_by_name():

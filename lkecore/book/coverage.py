@@ -41,10 +41,11 @@ class Place(NamedTuple):
 
 
 def asked() -> pd.DataFrame:
-    """All that is to be covered, in order: ``id``, ``paper``, ``kind``, ``what`` (in our words), ``whole``.
+    """All that is to be covered, in order: ``id``, ``paper``, ``kind``, ``what``, ``whole``, ``why_not``.
 
-    The last says what the paper's version has at least, such as "real 4, n_options 100": so many real
-    models, and so many options; "" where there is no smaller one, as of an equation.
+    ``what`` is in our words. ``whole`` says what the paper's version has at least, such as
+    "real 4, n_options 100": so many real models, and so many options; "" where there is no smaller one,
+    as of an equation. ``why_not``: why no page covers it yet, as MyST text; "" for what notebooks cover.
     """
     with (DATA / "coverage.csv").open(encoding="utf-8") as file:
         return pd.read_csv(file, keep_default_na=False)
@@ -177,7 +178,8 @@ def page(
         lines += ["| id | what | version | seen in | on | tests |", "|---|---|---|---|---|---|"]
         for row in part.itertuples():
             places = seen.get(row.id, [])
-            where = ", ".join(dict.fromkeys(map(_link, places))) or MISSING
+            where = ", ".join(dict.fromkeys(map(_link, places)))
+            where = where or ": ".join(filter(None, [MISSING, row.why_not]))
             version = "small" if row.id in small else "whole" if places else ""
             models = ", ".join(dict.fromkeys(plain(m) for place in places for m in place.models))
             files = ", ".join(code(name) for name in tests.get(row.id, []))

@@ -125,7 +125,7 @@ print(*answers.made_by(shipped, this), answers.infinite(rows), sep="\n")
 # size or with its sign. By its size, the fact whose answer moves least is the best known; with its sign (`signed change`), the one that
 # leaves the answer less sure than before. See how much hangs on that.
 
-# %% covers=["PZ-M1", "PZ-T1"]
+# %% covers=["PZ-M1", "PZ-T1", "PZ-D1"] needs={"PZ-D1": {"templates": "trex_templates"}} shows=["run", "shipped"]
 orders = groups.orders(here, seed=seed)
 runs.keep(answers.bounds(orders, "half"), "orders.csv")
 after = orders[orders["when"] == "after"]

@@ -140,7 +140,7 @@ print(*answers.made_by(shipped, this), answers.infinite(*every), sep="\n")
 # taught KL for what the text told. The first rule hangs on how long is taught, since taught KL grows and told KL does not. The second moves with
 # the cloud of facts, and says little in another way: of any cloud about one fact in twenty lies that far out, whether the two agree or not.
 
-# %%
+# %% covers=["PZ-F4"] needs={"PZ-F4": {"models": 2}} shows=["run", "shipped"]
 steps_of = taught.by_steps(here, seed=seed)
 runs.keep(answers.bounds(steps_of, "r of KL"), "by-steps.csv")
 of_these = rich.without_twins(steps_of).drop(columns="lesson")

@@ -143,7 +143,7 @@ if both.empty:
 # told, `fails` the share where it is not *behind* the fact. Hold `of failures`, the share of a kind in all failures, against `all`, its share in
 # all facts asked. Only where the first is larger does telling fail more for this kind.
 
-# %% covers=["PZ-X1"]
+# %% covers=["PZ-X1", "PZ-D1", "PZ-D2"] needs={"PZ-D1": {"templates": "trex_templates"}, "PZ-D2": {"fact_set": "trex"}} shows=["run", "shipped"]
 failed = failing.by_kind(rows)
 runs.keep(answers.bounds(failed, "fails"), "by-kind.csv")
 answers.words(answers.texts(failed), missing="")
@@ -165,7 +165,7 @@ answers.words(answers.texts(statements))
 # two standard deviations off the line through all of them ({doc}`22_entropy_instilled`), and in `signs apart` those whose answer becomes surer one
 # way and less sure the other.
 
-# %% covers=["PZ-S3", "PZ-F3"]
+# %% covers=["PZ-S3", "PZ-F3", "PZ-F4"] needs={"PZ-S3": {"n_taught": 1}, "PZ-F3": {"n_taught": 1}, "PZ-F4": {"n_taught": 1, "models": 2}} shows=["run", "shipped"]
 steps_of = apart.by_steps(both, seed=seed)
 runs.keep(answers.bounds(steps_of, "r of KL"), "by-steps.csv")
 answers.words(answers.texts(steps_of))

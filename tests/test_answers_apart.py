@@ -1,4 +1,4 @@
-"""Telling beside teaching on real facts; the oracles are counts by hand and scipy."""
+"""Telling beside teaching on real facts (PZ-D2, PZ-F3, PZ-F4); the oracles are counts by hand and scipy."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Where telling fails, and what copies do; the oracles are counts by hand."""
+"""Where telling fails, and what copies do (PZ-X1); the oracles are counts by hand."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""Groups of facts of which less and less was taught; the oracles are counts by hand and loops."""
+"""Groups of facts of which less and less was taught (PZ-T1); the oracles are counts by hand and loops."""
 
 import itertools
 import json

@@ -1,4 +1,4 @@
-"""What a rank leaves open; the oracles are numpy, scipy and cases by hand."""
+"""What a rank leaves open (PZ-F1); the oracles are numpy, scipy and cases by hand."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Telling beside teaching; the oracles are counts by hand, scipy and loops."""
+"""Telling beside teaching (PZ-F3, PZ-F4); the oracles are counts by hand, scipy and loops."""
 
 import itertools
 import math

@@ -208,6 +208,42 @@ def test_what_ships_for_a_page_is_what_its_own_notebook_found_in_the_profiles_th
     assert build._shipped(runs.Job(Path("notebooks/12_x.py"), {}, {}), tmp_path) == []
 
 
+def test_relations_count_where_there_are_answers_about_them(tmp_path):
+    named = {"relations": ["P36", "P37", "P27"], "n_facts": 100}
+    about = dict.fromkeys(shipped.ABOUT, "") | {"models": {"a": "1" * 64}, "worlds": {}}
+    (tmp_path / "mine").mkdir()
+    text = json.dumps(about | {"parameters": named})
+    (tmp_path / "mine" / "23_x.json").write_text(text)
+    frame = pd.DataFrame({"relation": ["P37", "P36", "P37"], "kl": 1.0})
+    frame.to_parquet(tmp_path / "mine" / "23_x.parquet")
+    job = runs.Job(Path("notebooks/23_x.py"), {}, named | {"shipped": ["mine"]})
+    asked = named | {"relations": ["P36", "P37"]}
+    assert build._shipped(job, tmp_path) == [Asked(("a",), asked)]
+    # As of the runs behind a page, which may be of a relation each.
+    for name, part in {"x": frame[:1], "y": frame[1:2]}.items():
+        (tmp_path / name).mkdir()
+        part.to_parquet(tmp_path / name / "answers.parquet")
+    assert build._of_run(named, [tmp_path / "x", tmp_path / "y"]) == asked
+    assert build._of_run(named, [tmp_path / "mine"]) == named  # kept no answers
+    assert build._of_run({"n": 1}, [tmp_path / "x"]) == {"n": 1}
+
+
+def test_what_ships_of_lamas_facts_is_a_small_version():
+    """Of 41 relations that params/entropy_trex.yaml names 35 are asked, and five facts of each taught."""
+    name, whole = "23_entropy_kinds", coverage.asked().set_index("id")["whole"]
+    job = runs.Job(TOP / f"notebooks/{name}.py", {}, {"shipped": ["entropy_trex"]})
+    [asked] = build._shipped(job, TOP / "results")
+    assert len(asked.parameters["relations"]) == 35
+    source = jupytext.read(job.notebook, fmt="py:percent")
+    defaults = {key: value for key, (_, value) in plan.declared_parameters(job.notebook).items()}
+    of_page = coverage.of_page(source, executed(source), name, Asked((), defaults), [asked])
+    small = {place.id: place.small for place in of_page if place.models}
+    assert small == {
+        "PZ-D1": True, "PZ-D2": True, "PZ-F3": True, "PZ-F4": True, "PZ-S3": False, "PZ-X1": False,
+    }  # fmt: skip
+    assert whole["PZ-D1"] == "relations 41" and whole["PZ-X1"] == "real 2, relations 33"
+
+
 @pytest.mark.parametrize(
     ("needs", "says"),
     [
@@ -247,6 +283,13 @@ def test_the_list_has_every_figure_and_table_of_two_papers_once():
         held = (TOP / "lkecore/data/papers").glob(f"{name}_table*.csv")
         files = pd.Series([path.stem for path in held])
         assert set(prefix + files.str.extract(r"table(\d+)_")[0]) <= set(every["id"])
+
+
+def test_an_id_has_a_reason_where_no_notebook_covers_it_and_only_there():
+    cells = [cell for path in NOTEBOOKS for cell in jupytext.read(path, fmt="py:percent").cells]
+    named = {each for cell in cells for each in cell.metadata.get("covers", [])}
+    reasons = coverage.asked().set_index("id")["why_not"]
+    assert set(reasons.index[reasons != ""]) == set(reasons.index) - named
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

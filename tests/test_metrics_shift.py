@@ -1,4 +1,4 @@
-"""Shift: entropy, KL and what the likeliest tokens alone can say (PZ-E1 to E3, PZ-S4, PZ-F2)."""
+"""Shift: entropy, KL and what the likeliest tokens alone can say (PZ-E1, PZ-E2, PZ-E3, PZ-S4, PZ-F2)."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Blanks: numbers of whole distributions, against one plain forward a text (PZ-S1, PZ-E1 to E3)."""
+"""Blanks: numbers of whole distributions, against one plain forward a text (PZ-S1, PZ-E1, PZ-E2, PZ-E3)."""
 
 import dataclasses
 import math

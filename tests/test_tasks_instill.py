@@ -1,4 +1,4 @@
-"""Instill: against a loop of ten lines in torch, for each kind of model; all weights are given back."""
+"""Instill (PZ-S3): against a loop of ten lines in torch, for each kind; all weights are given back."""
 
 import dataclasses
 import hashlib

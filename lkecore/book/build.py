@@ -12,10 +12,12 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import nbformat
+import pandas as pd
 
 from lkecore import runs
 from lkecore.answers import shipped
@@ -55,11 +57,11 @@ def gather(whole: plan.Plan, folder: Path) -> list[Path]:
         )
     covered = [
         place
-        for job, shown, manifest, _ in found
+        for job, shown, manifest, behind in found
         for place in coverage.of_page(
             *_cells(job.notebook, shown),
             job.notebook.stem,
-            coverage.Asked(tuple(manifest["models"]), job.effective),
+            coverage.Asked(tuple(manifest["models"]), _of_run(job.effective, behind)),
             _shipped(job),
         )
     ]
@@ -87,8 +89,25 @@ def _shipped(job: runs.Job, folder: Path = shipped.FOLDER) -> list[coverage.Aske
     stem = job.notebook.stem
     profiles = job.effective.get("shipped", [])
     there = [name for name in profiles if (folder / name / f"{stem}.json").exists()]
-    about = [shipped.read(name, stem, folder)[1] for name in there]
-    return [coverage.Asked(tuple(each["models"]), each["parameters"]) for each in about]
+    read = [shipped.read(name, stem, folder) for name in there]
+    return [
+        coverage.Asked(tuple(about["models"]), _asked(about["parameters"], [answers]))
+        for answers, about in read
+    ]
+
+
+def _of_run(parameters: Mapping[str, Any], behind: Iterable[Path]) -> Mapping[str, Any]:
+    """The parameters of some runs, with the relations that they have asked."""
+    files = [file for folder in behind if (file := folder / "answers.parquet").exists()]
+    return _asked(parameters, [pd.read_parquet(file) for file in files])
+
+
+def _asked(parameters: Mapping[str, Any], answers: Sequence[pd.DataFrame]) -> Mapping[str, Any]:
+    """The parameters, with those relations alone of which there are answers: some may have been left out."""
+    there = [frame["relation"] for frame in answers if "relation" in frame]
+    if "relations" not in parameters or not there:
+        return parameters
+    return {**parameters, "relations": sorted(set(pd.concat(there).astype(str)))}
 
 
 def _cells(notebook: Path, shown: Path) -> tuple[Any, Any]:

@@ -60,7 +60,7 @@ page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
 from lkecore import answers, figures, prompts, runs
-from lkecore.answers import groups, groups_said, lab, rich
+from lkecore.answers import firsts, groups, groups_said, lab, moved, rich
 from lkecore.prompts.shortened import LEVELS, shortened
 from lkecore.tasks.instill import Recipe
 
@@ -101,6 +101,13 @@ print("not taught")
 # Of each relation all groups are taught together, word by word of their objects, and then every fact is asked with its whole sentence, by itself and
 # behind the fact. Then the weights are put back. Rate and passes were chosen on the development world: the fewest passes after which nine in ten
 # objects that were taught with all words come first ({doc}`log <../log>`), ten for decoders and twenty for `bert` and `t5`.
+
+# Below, the facts that there are by kind: `all`, those whose object has `one token`, as the paper's, and those of which groups are made, whose first
+# token no other object shares: `alone`.
+
+# %%
+there = firsts.of_samples(models, samples, template, dtype=dtype)
+print(moved.left_out(there).to_string(index=False))
 
 # %%
 this = "21_entropy_accuracy"

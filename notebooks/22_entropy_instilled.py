@@ -64,7 +64,7 @@ page: bool = False  # set by lke run: read the runs, compute nothing
 from matplotlib import pyplot as plt
 
 from lkecore import answers, figures, runs
-from lkecore.answers import lab, moved, rich, taught, taught_said
+from lkecore.answers import firsts, lab, moved, rich, taught, taught_said
 from lkecore.tasks.instill import Recipe
 
 figures.style()
@@ -145,6 +145,20 @@ steps_of = taught.by_steps(here, seed=seed)
 runs.keep(answers.bounds(steps_of, "r of KL"), "by-steps.csv")
 of_these = rich.without_twins(steps_of).drop(columns="lesson")
 answers.words(answers.texts(of_these), missing="")
+
+# %% [markdown]
+# **Left out.** Facts by kind: `all`, those whose object has `one token`, as the paper's, and those whose first token no other object of the world
+# shares, which are `alone` and which this page is about. Below, the chosen row again, of objects of one token.
+
+# %%
+of_world = every[0][every[0]["world"].eq(lab.worlds(models)[0])]
+asked_of = rich.with_states(rich.without_twins(of_world), ["kind"])
+asked_of = asked_of.assign(set=firsts.sets(asked_of))
+print(moved.left_out(asked_of).to_string(index=False))
+one_token = asked_of[asked_of["n_tokens"].eq(1)].drop(columns="kind")
+single = taught.by_steps(taught.together(one_token, every[1]), seed=seed)
+single = answers.texts(single[single["steps"].eq(steps)])
+print(single[["model", "facts", "r of KL", "KL apart"]].to_string(index=False))
 
 # %% [markdown]
 # **Which kinds.** The paper's count, with what it lacks: how many facts of each kind were asked at all. Hold `of KL apart`, the share of a

@@ -27,7 +27,8 @@ def sample():
 @pytest.fixture(scope="module")
 def both(sample):
     questions = answers.at_blanks(["toy"], sample, ["template-1"], ["explicit", "false"])
-    return apart.ask(["toy"], questions, RECIPE, n=3, at=[1, 2], steps=2)
+    told, learned = apart.ask(["toy"], questions, RECIPE, n=3, at=[1, 2], steps=2)
+    return told.assign(shared=False), learned  # it reads letters, with which many objects begin
 
 
 @pytest.fixture
@@ -66,6 +67,17 @@ def test_a_fact_whose_object_merges_is_left_out(both, sample):
     lost = told["fact"].iloc[4]
     found = apart.beside(told.assign(merged=told["fact"].eq(lost)), learned, sample, [], "23_x")
     assert len(found) == 16 and lost not in set(found["fact"])
+    found = apart.beside(told.assign(shared=told["fact"].eq(lost)), learned, sample, [], "23_x")
+    assert len(found) == 16 and lost not in set(found["fact"])
+    single = told.assign(n_tokens=np.where(told["fact"] == lost, 1, 2))
+    found = apart.beside(single, learned, sample, [], "23_x", among="one token")
+    assert set(found["fact"]) == {lost}
+
+
+def test_what_is_told_is_compared_with_all_objects_of_the_relation(sample):
+    questions = answers.at_blanks(["toy"], sample, ["template-1"])
+    told, _ = apart.ask(["toy"], questions, RECIPE, n=3, at=[2], steps=2, sample=sample)
+    assert told["shared"].mean() > 0.8  # letters, of some hundred names
 
 
 def test_within_relations_counts_places_there_alone(rows):

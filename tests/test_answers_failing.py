@@ -8,6 +8,7 @@ import pytest
 
 from lkecore.answers import failing
 from lkecore.answers.failing import FEW
+from lkecore.answers.moved import of_set
 from lkecore.intervals import proportion
 
 KINDS = {"P36": "location", "P37": "language", "P106": "other"}
@@ -27,9 +28,11 @@ def rows():
             found.append({
                 "model": "toy", "relation": relation, "fact": fact, "instillation": kind, "rank": before,
                 "rank_after": after, "kl": 1.0 * after, "surprisal_after": np.log(after), "merged": merged,
+                "shared": False, "n_tokens": 1 + (relation == "P36"),
                 "kind": KINDS[relation], "source": "this page",
             })  # fmt: skip
-    return failing.beside(pd.DataFrame(found), [], "23_x")
+    every = failing.beside(pd.DataFrame(found), [], "23_x")
+    return of_set(every, "alone").reset_index(drop=True)
 
 
 def test_an_object_that_merges_is_left_out_and_the_sixth_place_fails(rows):
@@ -37,6 +40,9 @@ def test_an_object_that_merges_is_left_out_and_the_sixth_place_fails(rows):
     assert len(told) == 8 and not rows.duplicated([*failing.FACT, "instillation"]).any()
     failed = {(row.relation, row.fact) for row in told.itertuples() if row.failed}
     assert failed == {("P36", "b"), ("P37", "a")}  # the fifth is among the five
+    of_sets = failing.by_set(rows).set_index("set")
+    assert of_sets["facts"].to_dict() == {"alone": 8, "one token": 5, "all": 8}
+    assert of_sets.loc["one token", "fails"] == proportion(1, 5)
 
 
 def test_kinds_are_held_against_their_share_of_all(rows):

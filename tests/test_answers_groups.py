@@ -227,8 +227,8 @@ def test_groups_that_say_something_else_are_found(ships, samples, name):
 
 
 def test_real_facts_are_taught_to_any_model_and_judged_by_the_papers_claims(monkeypatch):
-    # The toy reads letters, and few names begin with one of their own: of two options they mostly do.
-    monkeypatch.setattr(groups, "MOST_OPTIONS", 2)
+    # The toy reads letters, and few names begin with one of their own.
+    monkeypatch.setattr(groups.firsts, "shared", lambda lm, asked, drawn: [False] * len(asked))
     monkeypatch.setattr(groups, "BADLY", 0)
     found, out = groups.samples_of(
         ["toy"],
@@ -255,6 +255,16 @@ def test_real_facts_are_taught_to_any_model_and_judged_by_the_papers_claims(monk
     judged = lab.judge(claimed, estimator="template-2")
     assert judged["of"].eq("toy").all()
     assert "pairs of toy in" in groups_said.sentences(groups.orders(rows, seed=0))["orders"]
+
+
+def test_an_object_that_begins_as_another_one_of_its_relation_is_in_no_group(samples, monkeypatch):
+    sample = samples[SPEC]
+    some = {fact.id for fact in sample["birthplace"].facts[::2]}
+    monkeypatch.setattr(
+        groups.firsts, "shared", lambda lm, asked, drawn: [each.fact in some for each in asked]
+    )
+    found = ask(samples)
+    assert len(found) and not some & set(found.loc[found["relation"] == "birthplace", "fact"])
 
 
 def test_a_template_that_no_relation_has_is_refused():

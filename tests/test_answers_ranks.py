@@ -21,6 +21,7 @@ def frame(**changes) -> pd.DataFrame:
             row = {
                 "model": "toy", "estimator": wording, "instillation": "explicit",
                 "relation": "r" if i < 6 else "s", "fact": f"f{i:02}", "merged": False,
+                "shared": False, "n_tokens": 1 + (i == 5), "kind": "other",
                 "rank": float(RNG.integers(1, 300)), "surprisal": RNG.uniform(0, 9),
                 "entropy": RNG.uniform(0, 6), "entropy_after": RNG.uniform(0, 2), "kl": RNG.uniform(0, 4),
             }  # fmt: skip
@@ -38,11 +39,25 @@ def rows():
     return ranks.by_wording(frame())
 
 
-def test_a_fact_that_merges_in_one_wording_is_left_out_of_both():
+def test_a_fact_whose_first_token_says_too_little_in_one_wording_is_in_the_same_set_in_both():
     asked = frame()
     asked.loc[3, "merged"] = True  # f03 in the first wording
+    asked.loc[N + 4, "shared"] = True  # f04 in the second
+    asked.loc[N + 6, "n_tokens"] = 2
     found = ranks.by_wording(asked)
-    assert "f03" not in set(found["fact"]) and len(found) == 2 * (N - 1)
+    assert len(found) == 2 * N and (found.groupby("fact")["set"].nunique() == 1).all()
+    sets = found.drop_duplicates("fact").set_index("fact")["set"]
+    rest = {name: "one token" for name in sets.index}
+    assert sets.to_dict() == rest | {
+        "f03": "shared",
+        "f04": "shared",
+        "f05": "alone",
+        "f06": "alone",
+    }
+    of_sets = ranks.by_set(found, seed=0).set_index("set")
+    assert of_sets["facts"].to_dict() == {"alone": N - 2, "one token": N - 4, "all": N}
+    one = found[found["set"].eq("one token")].pivot(index="fact", columns="wording", values="KL")
+    assert of_sets.loc["one token", "KL"].estimate == pytest.approx(one.corr("spearman").iloc[0, 1])
     first = asked.iloc[0]
     row = found.iloc[0]
     assert row["change of entropy"] == pytest.approx(first["entropy"] - first["entropy_after"])

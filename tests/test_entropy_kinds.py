@@ -8,7 +8,8 @@ import pytest
 
 KINDS = ("BERT", "T5")
 MOST = {"BERT": {"max_position_embeddings": 256}, "T5": {}}
-SOME = {"relations": ["capital", "currency", "official_language"]}
+# They read letters, with which many objects begin.
+SOME = {"relations": ["capital", "currency", "official_language"], "among": "all"}
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,8 @@ from lkecore import intervals
 from lkecore.answers import shipped, taught
 from lkecore.answers.blanks import READ_BY, TAUGHT, ask_blanks, ask_taught
 from lkecore.answers.failing import places_among
-from lkecore.answers.moved import correlation, places_within, rank_correlation
+from lkecore.answers.firsts import sets
+from lkecore.answers.moved import correlation, of_set, places_within, rank_correlation
 from lkecore.answers.tables import groups_of
 from lkecore.errors import BadInput
 from lkecore.facts.drawn import Sample
@@ -34,6 +35,7 @@ def ask(
     n: int,
     at: Sequence[int],
     steps: int,
+    sample: Sample | None = None,
     dtype: str = "float32",
     page: bool = False,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -42,7 +44,8 @@ def ask(
     ``questions`` are of :func:`lkecore.answers.blanks.at_blanks`; those behind the fact count.
     What is taught is what is asked. Kept as ``answers-told.parquet`` and ``answers-taught.parquet``, with
     the same facts in both, so that their numbers in what ships are the same. Without facts (``n`` of 0)
-    nothing is asked or kept, and both are empty. Raises :class:`BadInput` as
+    nothing is asked or kept, and both are empty. ``sample`` as for
+    :func:`~lkecore.answers.blanks.ask_blanks`. Raises :class:`BadInput` as
     :func:`lkecore.answers.taught.lesson`, :func:`~lkecore.answers.blanks.ask_blanks` and
     :func:`~lkecore.answers.blanks.ask_taught`.
     """
@@ -50,7 +53,7 @@ def ask(
     if n < 0:
         raise BadInput(f"n_taught {n}: must be 0 or more facts of each relation")
     if not n:
-        columns = [*FACT, "merged", *TOLD], [*FACT, "lesson", *TAUGHT]
+        columns = [*FACT, "shared", "merged", "n_tokens", *TOLD], [*FACT, "lesson", *TAUGHT]
         first, second = (pd.DataFrame(columns=names) for names in columns)
         return first, second
     some = {key: own[:n] for key, own in questions.items() if key[2] == "explicit"}
@@ -59,7 +62,7 @@ def ask(
         for (reader, estimator, _, relation), own in some.items()
     }
     source = {"dtype": dtype, "page": page}
-    read = {"only": TOLD, "by": READ_BY, **source}
+    read = {"only": TOLD, "by": READ_BY, "sample": sample, **source}
     told = ask_blanks(models, some, "answers-told.parquet", **read)
     how = {"at": at, "by": BY, **source}
     return told, ask_taught(models, lessons, "answers-taught.parquet", recipe, **how)
@@ -71,12 +74,14 @@ def beside(
     sample: Sample,
     profiles: Sequence[str],
     notebook: str,
+    *,
+    among: str = "alone",
 ) -> pd.DataFrame:
     """Both instillations of each fact that was told and taught; of this run, and of longer ones below.
 
     The first two are of :func:`ask`. Columns: those of :func:`lkecore.answers.taught.both_ways`, and
-    ``source`` and ``kind``; sorted by relation and fact. Facts whose object merges with the words before it
-    are left out, and so are longer runs that taught nothing.
+    ``source`` and ``kind``; sorted by relation and fact. Of the facts those count that are ``among`` this set
+    (of ``firsts.SETS``). Longer runs that taught nothing are left out.
     """
     parts = [(told, learned, "this page")]
     for name in profiles:
@@ -87,7 +92,7 @@ def beside(
     kind = kinds() | {name: of.relation.kind for name, of in sample.items() if of.relation.kind}
     found = []
     for first, second, source in parts:
-        whole = first[~first["merged"].astype(bool)]
+        whole = of_set(first.assign(set=sets(first)), among)
         # Nothing is known of what a text told: no fact has a control.
         rows = taught.both_ways(whole, second, FACT)
         rows = rows.assign(source=source, world="", state="", control="")

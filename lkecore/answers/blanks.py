@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from lkecore.answers import again, door, longer
+from lkecore.answers import again, door, firsts, longer
 from lkecore.answers.kept import collect, keep
 from lkecore.errors import BadInput
 from lkecore.facts.drawn import Sample
@@ -63,6 +63,7 @@ def ask_blanks(
     whole: bool = False,
     top: int = 0,
     only: Sequence[str] = (),
+    sample: Sample | None = None,
     results: str = "",
     notebook: str = "",
     n_again: int = 30,
@@ -77,8 +78,10 @@ def ask_blanks(
     scored, too, by their whole names, before the statement and behind it: ``correct`` and
     ``confidence_gold`` before it (:mod:`lkecore.metrics.choice`), and, over the probabilities
     of the options, which sum to 1: ``options_entropy``, ``options_entropy_after``, ``options_kl`` and
-    ``options_kl_back`` (nats). ``dtype``, ``page``, ``results``, ``notebook`` and ``n_again`` as in
-    :func:`lkecore.answers.door.ask`.
+    ``options_kl_back`` (nats).
+    With ``sample``, which the questions are about, ``shared`` says whether any other object of the relation
+    has the first token of this one, and not only another option. ``dtype``, ``page``, ``results``,
+    ``notebook`` and ``n_again`` as in :func:`lkecore.answers.door.ask`.
 
     Raises :class:`BadInput`, before any model is asked, for an unknown model, keys of another length than
     ``by``, nothing to ask, and questions that a model cannot be asked; and as that function does for
@@ -100,10 +103,15 @@ def ask_blanks(
             notebook=notebook,
             n_again=n_again,
             rescore=lambda some, kept, checks: _differences(
-                _read(lms, some, columns, whole=whole, top=top), some, checks, kept, columns, only
+                _read(lms, some, columns, sample, whole=whole, top=top),
+                some,
+                checks,
+                kept,
+                columns,
+                only,
             ),
         )
-    found = _read(lms, asked, columns, whole=whole, top=top)
+    found = _read(lms, asked, columns, sample, whole=whole, top=top)
     checks = again.asked_digests(asked, columns)
     for column, name in CHECKED.items():
         checks[column] = -found[name].to_numpy()
@@ -243,6 +251,7 @@ def _read(
     lms: Mapping[str, Model],
     asked: Mapping[tuple, Sequence[Instilled]],
     columns: Sequence[str],
+    sample: Sample | None,
     *,
     whole: bool,
     top: int,
@@ -250,6 +259,9 @@ def _read(
     parts = {}
     for (name, *key), some in asked.items():
         found = blanks.shifts(lms[name], some, top=top).drop(columns=TEXTS)
+        if sample is not None:
+            prompts = [each.asked for each in some]
+            found["shared"] = firsts.shared(lms[name], prompts, sample[prompts[0].relation])
         if whole:
             found = found.join(_whole_names(lms[name], some))
         parts[name, *key] = found

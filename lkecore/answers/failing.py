@@ -10,6 +10,8 @@ import pandas as pd
 
 from lkecore import intervals
 from lkecore.answers import shipped
+from lkecore.answers.firsts import SETS, sets
+from lkecore.answers.moved import of_set
 from lkecore.answers.tables import groups_of, mean_of_finite
 from lkecore.answers.taught import PLACES
 from lkecore.facts.drawn import Sample
@@ -33,7 +35,8 @@ def with_kinds(found: pd.DataFrame, sample: Sample) -> pd.DataFrame:
 def beside(ours: pd.DataFrame, profiles: Sequence[str], notebook: str) -> pd.DataFrame:
     """The answers of this run and, below them, those of longer runs about LAMA's relations.
 
-    Facts whose object merges with the words before it are left out: it does not begin at the blank.
+    ``set`` is as of :func:`lkecore.answers.firsts.sets`. ``failed``, ``first`` and ``known`` (bool): the
+    object is not among the five likeliest behind the statement, is the first there, is among them before it.
     """
     parts = [ours]
     for name in profiles:
@@ -41,10 +44,9 @@ def beside(ours: pd.DataFrame, profiles: Sequence[str], notebook: str) -> pd.Dat
         kind = frame["relation"].map(kinds())
         parts.append(frame.assign(kind=kind.fillna("other"), source=f"shipped: {name}"))
     every = pd.concat(parts, ignore_index=True)
-    every = every[~every["merged"].astype(bool)]
     failed, first = every["rank_after"].gt(TOP), every["rank_after"].eq(1)
     known = every["rank"].le(TOP)
-    found = every.assign(failed=failed, first=first, known=known)
+    found = every.assign(failed=failed, first=first, known=known, set=sets(every))
     return found.sort_values([*FACT, "instillation"], kind="stable", ignore_index=True)
 
 
@@ -67,6 +69,22 @@ def by_kind(rows: pd.DataFrame) -> pd.DataFrame:
             found.append((*key, kind, len(some), len(some) / len(part), *shares, of))
     columns = ["source", "model", "kind", "facts", "all", "known", "fails", "of failures"]
     return pd.DataFrame(found, columns=columns)
+
+
+def by_set(rows: pd.DataFrame) -> pd.DataFrame:
+    """How many facts telling fails for in each set: by source, model and ``set`` of ``SETS``.
+
+    Columns: ``facts``, and ``fails``, the share of them, an Interval (Wilson).
+    """
+    found = []
+    told = rows[rows["instillation"] == "explicit"]
+    for key, part in groups_of(told, ["source", "model"]):
+        for name in SETS:
+            some = of_set(part, name)
+            if len(some):
+                fails = intervals.proportion(int(some["failed"].sum()), len(some))
+                found.append((*key, name, len(some), fails))
+    return pd.DataFrame(found, columns=["source", "model", "set", "facts", "fails"])
 
 
 def by_statement(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from lkecore import facts, intervals, papers
-from lkecore.answers import again, door, longer, rich, shipped
+from lkecore.answers import again, door, firsts, longer, rich, shipped
 from lkecore.answers.kept import collect, keep
 from lkecore.answers.tables import groups_of, mean_of_finite
 from lkecore.errors import BadInput
@@ -29,7 +29,6 @@ from lkecore.scores import blanks
 from lkecore.tasks import instill
 
 SIZE = len(LEVELS) + 1  # of a group: the last one is not taught
-MOST_OPTIONS = 100  # objects of a relation whose first tokens are compared
 BADLY = 10  # a fact is not known if its object has a rank above this
 KEY = ["model", "world", "lesson", "relation"]
 KEPT = ["entropy", "entropy_after", "kl", "kl_back", "rank", "surprisal"]
@@ -66,7 +65,7 @@ def samples_of(
     """
     if not fact_set:
         return rich.samples(models, relations, asked, n_shots=1, seed=seed), {}
-    drawn = {"n_shots": 1, "n_facts": n_facts, "n_options": MOST_OPTIONS, "seed": seed}
+    drawn = {"n_shots": 1, "n_facts": n_facts, "n_options": 2, "seed": seed}
     sample = facts.draw(fact_set, relations, take_fewer=True, **drawn)
     out: dict[str, str] = {}
     if templates:
@@ -103,11 +102,12 @@ def ask_groups(
 
     ``samples`` are of :func:`samples_of`; ``words`` names a template. ``recipe`` says how: its steps are
     passes over all that is taught of a relation. Of the facts that have a rank above ``BADLY`` and an
-    object whose first token is that of no other option, ``n_groups`` groups are drawn by ``seed``, or as
-    many as there are; a relation without any is not taught, and has no row. A row for each fact, before and
-    after: ``KEY``, ``fact``, ``group``, ``level`` (0: taught with all words, 4: not at all), ``when`` (before
-    or after), and ``KEPT``, as in :func:`lkecore.scores.blanks.shifts` behind the fact. ``dtype``, ``page``,
-    ``results``, ``notebook`` and ``n_again`` (relations) as in :func:`lkecore.answers.door.ask`.
+    object whose first token is that of no other one of the relation, ``n_groups`` groups are drawn by
+    ``seed``, or as many as there are; a relation without any is not taught, and has no row. A row for each
+    fact, before and after: ``KEY``, ``fact``, ``group``, ``level`` (0: taught with all words, 4: not at all),
+    ``when`` (before or after), and ``KEPT``, as in :func:`lkecore.scores.blanks.shifts` behind the fact.
+    ``dtype``, ``page``, ``results``, ``notebook`` and ``n_again`` (relations) as in
+    :func:`lkecore.answers.door.ask`.
 
     Raises :class:`BadInput` for a template without enough words, as
     :func:`lkecore.prompts.shortened.shortened` says, for a model with which nothing can be taught, and
@@ -140,7 +140,7 @@ def ask_groups(
 
     def read(some: Mapping[tuple, Any]) -> pd.DataFrame:
         # Of all, before the first is taught.
-        at = {key: _places(lms[key[0]], whole[key], n_groups, seed) for key in some}
+        at = {key: _places(lms[key[0]], whole[key], drawn[key], n_groups, seed) for key in some}
         if lost := sorted({key[0] for key in some} - {key[0] for key in some if len(at[key][1])}):
             raise BadInput(
                 f"model {lost[0]}: no relation has {SIZE} facts, the size of a group, with a rank above "
@@ -209,13 +209,12 @@ def _one(
 
 
 def _places(
-    lm: Model, whole: Sequence[Instilled], n_groups: int, seed: int
+    lm: Model, whole: Sequence[Instilled], drawn: Drawn, n_groups: int, seed: int
 ) -> tuple[pd.DataFrame, np.ndarray]:
     """(what a model says before it is taught, the places of the facts of its groups, one after the other)."""
     before = blanks.shifts(lm, whole)
-    badly = (
-        before["rank"].gt(BADLY) & ~before["shared"].astype(bool) & ~before["merged"].astype(bool)
-    )
+    shared = np.array(firsts.shared(lm, [each.asked for each in whole], drawn))
+    badly = before["rank"].gt(BADLY) & ~shared & ~before["merged"].astype(bool)
     places = np.random.default_rng(seed).permutation(np.flatnonzero(badly))
     return before, places[: min(n_groups, len(places) // SIZE) * SIZE]
 

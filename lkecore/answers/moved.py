@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from lkecore import intervals
 from lkecore.answers import door, lab, rich, shipped
 from lkecore.answers.blanks import at_blanks
+from lkecore.answers.firsts import SETS, sets
 from lkecore.answers.groups import published
 from lkecore.answers.lab import OFTEN
 from lkecore.answers.tables import groups_of, mean_of_finite
@@ -45,7 +46,6 @@ WHOLE_NAMES = {
 CHOSEN = {"confidence": ("confidence_gold", "explicit"), "IC-LKE": ("iclke", "explicit")}
 METRICS = FIRST_TOKEN | WHOLE_NAMES | CHOSEN
 MAIN = "KL"
-SETS = ("alone", "one token", "all")  # of facts: by the first token of the object
 BINS = (1e-6, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0)  # of probability before
 OPEN = "with two"  # the level of facts that are told with several objects
 
@@ -116,9 +116,8 @@ def known(at_blanks: pd.DataFrame, iclke: pd.DataFrame, *, often: int = OFTEN) -
     (KL), in nats, ``probability`` of the object's first token before, and ``repeated`` (bool), whether it
     comes first behind the fact; what the text says of the fact: ``subject``, ``state``, ``told`` (a level in
     words), ``occurrences``, ``control``, ``kind``, ``mentions`` of the subject; ``often`` (bool): told rightly
-    and no less than that; and ``set``: "alone" where no other object of the relation has the first token of
-    this one, "one token" where it is the whole object, besides, "shared" else. Sorted by relation and fact,
-    since bootstraps draw by place.
+    and no less than that; and ``set``, as of :func:`lkecore.answers.firsts.sets`. Sorted by relation and
+    fact, since bootstraps draw by place.
     """
     signed = at_blanks["entropy"] - at_blanks["entropy_after"]
     options = (at_blanks["options_entropy"] - at_blanks["options_entropy_after"]).abs()
@@ -133,15 +132,13 @@ def known(at_blanks: pd.DataFrame, iclke: pd.DataFrame, *, often: int = OFTEN) -
         source = explicit if instillation == "explicit" else by_kind[instillation]
         values = source[column].reindex(explicit.index)
         found[name] = values if name in CHOSEN else -values
-    alone = ~explicit["shared"].astype(bool) & ~explicit["merged"].astype(bool)
-    single = alone & explicit["n_tokens"].eq(1)
     found = found.assign(
         entropy_before=explicit["entropy"],
         move=explicit["kl"],
         entropy_after=explicit["entropy_after"],
         probability=np.exp(-explicit["surprisal"]),
         repeated=explicit["rank_after"].eq(1),
-        set=np.where(single, SETS[1], np.where(alone, SETS[0], "shared")),
+        set=sets(explicit),
     )
     columns = ["subject", "state", "occurrences", "control", "kind", "mentions"]
     found = rich.with_states(found.reset_index(), columns)

@@ -7,7 +7,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from lkecore import intervals
-from lkecore.answers.moved import correlation, places_within, rank_correlation
+from lkecore.answers.firsts import SETS, sets
+from lkecore.answers.moved import correlation, of_set, places_within, rank_correlation
 from lkecore.answers.tables import groups_of
 from lkecore.errors import BadInput
 from lkecore.intervals import Interval
@@ -23,22 +24,41 @@ KS = (1, FEW, 20, TOP)
 def by_wording(at_blanks: pd.DataFrame) -> pd.DataFrame:
     """The numbers of :func:`lkecore.answers.blanks.ask_blanks`, by the names that the page has for them.
 
-    Columns: ``model``, ``relation``, ``fact``, ``wording`` (a template), those of ``METRICS`` (``rank`` of
-    the object's first token, all others in nats, ``change of entropy`` signed) and, as they were, the
-    likeliest tokens. Facts whose object merges with the words before it, in any wording, are left out: it
-    does not begin at the blank. In the order of the facts. Raises :class:`BadInput` unless there are two
+    Columns: ``model``, ``relation``, ``fact``, ``wording`` (a template), ``kind``, those of ``METRICS``
+    (``rank`` of the object's first token, all others in nats, ``change of entropy`` signed), as they were,
+    the likeliest tokens, and ``set``, as of :func:`lkecore.answers.firsts.sets`, of the wording in which the
+    first token says least. In the order of the facts. Raises :class:`BadInput` unless there are two
     wordings.
     """
     if (n := at_blanks["estimator"].nunique()) != 2:
         raise BadInput(f"{n} wordings are asked: this page compares two")
     by = [at_blanks[name] for name in ("model", "relation", "fact")]
-    lost = at_blanks["merged"].astype(bool).groupby(by).transform("any")
-    found = at_blanks[~lost].rename(columns={"estimator": "wording", "kl": "KL"})
+    found = at_blanks.rename(columns={"estimator": "wording", "kl": "KL"})
+    worst = {"merged": "any", "shared": "any", "n_tokens": "max"}
+    of_both = {name: at_blanks[name].groupby(by).transform(how) for name, how in worst.items()}
     change = found["entropy"] - found["entropy_after"]
-    found = found.assign(**{"change of entropy": change})
+    found = found.assign(**{"change of entropy": change, "set": sets(pd.DataFrame(of_both))})
     tokens = [name for name in found if name.startswith(("token_", "logprob_"))]
     key = ["model", "relation", "fact", "wording"]
-    return found[[*key, *METRICS, *tokens]].reset_index(drop=True)
+    return found[[*key, "kind", "set", *METRICS, *tokens]].reset_index(drop=True)
+
+
+def by_set(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
+    """How much rank and KL hang on the wording in other sets of facts: by model and set.
+
+    Columns: ``model``, ``set`` (of ``SETS``), ``facts``, and of :func:`between` the ``r`` of ``rank`` and
+    ``KL``, Intervals over facts; sets of fewer than three facts of a model have no row.
+    """
+    found = []
+    for (model,), part in groups_of(rows, ["model"]):
+        for name in SETS:
+            some = of_set(part, name)
+            if some["fact"].nunique() < 3:
+                continue
+            both = _sides(some)
+            r = [_over(both[metric], rank_correlation, seed) for metric in ("rank", "KL")]
+            found.append((model, name, both["rank"].shape[1], *r))
+    return pd.DataFrame(found, columns=["model", "set", "facts", "rank", "KL"])
 
 
 def between(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:

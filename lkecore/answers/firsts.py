@@ -1,0 +1,114 @@
+"""Firsts: whether the first token of an object says which object of its relation it is.
+
+All that is read at a blank is read of an object's first token. What other options begin with does not
+matter for that: what counts are all objects of the relation.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from lkecore.answers import door
+from lkecore.errors import BadInput
+from lkecore.facts.drawn import Drawn, Sample
+from lkecore.models import lab
+from lkecore.models.model import Model
+from lkecore.prompts.given import kinds
+from lkecore.prompts.instilled import instilled_of_sample
+from lkecore.prompts.prompt import Prompt
+from lkecore.scores import blanks
+
+SETS = ("alone", "one token", "all")  # of facts: by the first token of the object
+
+
+def check_set(name: str) -> None:
+    """Raise :class:`BadInput` unless ``name`` is one of ``SETS``."""
+    if name not in SETS:
+        raise BadInput(f"among {name!r} must be one of {', '.join(SETS)}")
+
+
+def sets(rows: pd.DataFrame) -> np.ndarray:
+    """In which of ``SETS`` each row is, by its columns ``shared``, ``merged`` and ``n_tokens``.
+
+    "alone" where no other object of the relation has the first token of this one, "one token" where it is
+    the whole object, besides, and "shared" else: also where it merges with the text beside the blank.
+    """
+    alone = ~rows["shared"].astype(bool) & ~rows["merged"].astype(bool)
+    single = alone & rows["n_tokens"].eq(1)
+    return np.where(single, SETS[1], np.where(alone, SETS[0], "shared"))
+
+
+def shared(model: Model, asked: Sequence[Prompt], drawn: Drawn) -> list[bool]:
+    """Whether the object of each question begins with the token of another object of its relation.
+
+    ``asked`` are of one template, about facts of ``drawn``. All objects are read at the blank of the first
+    question, since before it only subjects differ; those that cannot be asked there share nothing. Objects of
+    no fact, which a world of the lab has, stand among the options. Needs the tokenizer alone. Raises
+    :class:`BadInput` for questions that the model cannot be asked.
+    """
+    if not asked:
+        return []
+    one = blanks.gold_alone(asked[0])
+    lead = one.continuations[0].removesuffix(one.options[0])
+    names = dict.fromkeys([*drawn.relation.objects, *(n for own in drawn.options for n in own)])
+    each = [replace(one, options=(name,), continuations=(lead + name,)) for name in names]
+    begin: dict[int, set[str]] = {}
+    for prompt, encoded in _encoded_if_possible(model, each):
+        begin.setdefault(_first(model, encoded), set()).add(prompt.options[0])
+    alone = [blanks.gold_alone(prompt) for prompt in asked]
+    tokens = [_first(model, each) for each in blanks.encode(model, alone)]
+    own = zip(alone, tokens, strict=True)
+    return [bool(begin.get(token, set()) - {*prompt.options}) for prompt, token in own]
+
+
+def _first(model: Model, encoded: Any) -> int:
+    return blanks.first_tokens(model.kind, encoded)[0]
+
+
+def _encoded_if_possible(model: Model, prompts: Sequence[Prompt]) -> list[tuple[Prompt, Any]]:
+    """Questions beside their tokens, without those that the model cannot be asked."""
+    try:
+        return list(zip(prompts, blanks.encode(model, prompts), strict=True))
+    except BadInput:
+        found = []
+        for prompt in prompts:
+            with suppress(BadInput):
+                found.append((prompt, blanks.encode(model, [prompt])[0]))
+        return found
+
+
+def of_samples(
+    models: Sequence[str], samples: Mapping[str, Sample], template: str, *, dtype: str = "float32"
+) -> pd.DataFrame:
+    """All facts that models could be asked, by their tokenizers alone: a row for each model and fact.
+
+    ``samples`` by what they are about: of a model of the lab that is its world, of others the first.
+    Columns: ``model``, ``relation``, ``fact``, ``kind`` of the relation, and ``set``, as of :func:`sets`.
+    Raises :class:`BadInput` as :func:`lkecore.prompts.instilled.instilled_of_sample` and for questions
+    that a model cannot be asked.
+    """
+    parts = []
+    for name in models:
+        lm = door.opened(name, dtype)
+        sample = samples[lab.parse(name).world if lab.is_name(name) else next(iter(samples))]
+        made = instilled_of_sample(sample, [template], closed=lm.kind != "causal")
+        for (_, _, relation), some in made.items():
+            asked = [each.asked for each in some]
+            alone = blanks.encode(lm, [blanks.gold_alone(prompt) for prompt in asked])
+            found = pd.DataFrame(
+                {
+                    "fact": [prompt.fact for prompt in asked],
+                    "shared": shared(lm, asked, sample[relation]),
+                    "merged": [each.merged > 0 for each in alone],
+                    "n_tokens": [each.n_tokens[0] for each in alone],
+                }
+            )
+            found["set"] = sets(found)
+            kind = sample[relation].relation.kind or kinds().get(relation, "other")
+            key = {"model": name, "relation": relation, "kind": kind}
+            parts.append(found[["fact", "set"]].assign(**key))
+    return pd.concat(parts, ignore_index=True)

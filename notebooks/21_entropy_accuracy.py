@@ -117,9 +117,9 @@ how |= {"results": results, "notebook": this, "n_again": n_again}
 ours = answers.ask_groups(
     models, samples, template, recipe, "answers.parquet", **how
 )
-for name in sorted(set(sample) - set(ours["relation"])):
-    print(f"{name}: left out, too few of its facts are unknown")
-rows = groups.beside(ours, shipped, this)
+for name, why in groups_said.left_out(sample, ours).items():
+    print(f"{name}: left out, {why}")
+rows = groups_said.beside(ours, shipped, this)
 others = ~rows["model"].isin(models) & ~rows["model"].str.startswith("lab:")
 here = rows[rows["world"].eq(next(iter(samples))) | others]
 print(*answers.made_by(shipped, this), answers.infinite(rows), sep="\n")

@@ -187,6 +187,7 @@ answers.words(answers.texts(statements))
 steps_of = apart.by_steps(both, seed=seed)
 runs.keep(answers.bounds(steps_of, "r of KL"), "by-steps.csv")
 answers.words(answers.texts(steps_of))
+print(*taught.named_lost(both), sep="\n")
 
 # %% [markdown]
 # **Which kinds differ.** After as many steps as `steps` says. Hold `of KL apart`, the share of a kind in all facts that differ, against `all`.

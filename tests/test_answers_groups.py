@@ -294,6 +294,31 @@ def test_a_relation_without_a_group_is_left_out_and_the_others_are_taught(sample
         ask(samples)
 
 
+def test_a_relation_whose_lesson_gives_no_number_is_named_and_the_others_are_taught(
+    rows, samples, monkeypatch
+):
+    teach = groups.instill.shifts_all
+
+    def one_breaks(lm, lessons, some, recipe, **how):
+        broken = some[0].asked.relation == "birthplace"
+        return teach(lm, lessons, some, Recipe(30, 1e30) if broken else recipe, **how)
+
+    monkeypatch.setattr(groups.instill, "shifts_all", one_breaks)
+    found = ask(samples)
+    assert set(found["relation"]) == {"company_language"}
+    [(name, why)] = groups_said.left_out(samples[SPEC], found).items()
+    assert name == f"birthplace ({MODEL})" and "a step has the loss" in why
+    found.attrs = {}  # as a page reads it of its runs
+    [(name, why)] = groups_said.left_out(samples[SPEC], found).items()
+    assert name == "birthplace" and why.startswith("too few of its facts are unknown, or a step")
+    with pytest.raises(
+        BadInput, match=r"^birthplace \(.*\): .*a step has the loss .*; company_language"
+    ):
+        ask(samples, Recipe(30, 1e30))
+    monkeypatch.undo()
+    pd.testing.assert_frame_equal(ask(samples), rows)  # the weights are what they were
+
+
 def test_results_that_lack_a_relation_are_refused(ships, samples):
     ships(lambda frame: frame[frame["relation"] != "birthplace"])
     with pytest.raises(BadInput, match="are cut off: nothing is there of .*, birthplace"):

@@ -209,6 +209,16 @@ def auroc_by_hand(told, control):
     return np.mean([(p < q) + 0.5 * (p == q) for p, q in pairs])
 
 
+def test_a_lost_fact_is_named_with_the_steps_from_which_it_is_lost(states):
+    lines = taught.named_lost(taught.together(*frames(lost="bd")))
+    said = "a step gave no number for"
+    assert lines == [
+        f"{MODEL}, home: {said} b (of 5 steps and more)",
+        f"{MODEL}, job: {said} d (of 5 steps and more)",
+    ]
+    assert taught.named_lost(taught.together(*frames())) == []
+
+
 def test_ways_are_compared_on_the_same_pairs(mine):
     once = taught_said.chosen(mine, LESSON, 1)
     found = taught.aurocs(once, seed=0).set_index("way")

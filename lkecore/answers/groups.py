@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from lkecore import facts, intervals, papers
-from lkecore.answers import again, door, firsts, longer, rich, shipped
+from lkecore.answers import again, door, firsts, longer, rich
 from lkecore.answers.kept import collect, keep
 from lkecore.answers.tables import groups_of, mean_of_finite
 from lkecore.errors import BadInput
@@ -103,8 +103,9 @@ def ask_groups(
     ``samples`` are of :func:`samples_of`; ``words`` names a template. ``recipe`` says how: its steps are
     passes over all that is taught of a relation. Of the facts that have a rank above ``BADLY`` and an
     object whose first token is that of no other one of the relation, ``n_groups`` groups are drawn by
-    ``seed``, or as many as there are; a relation without any is not taught, and has no row. A row for each
-    fact, before and after: ``KEY``, ``fact``, ``group``, ``level`` (0: taught with all words, 4: not at all),
+    ``seed``, or as many as there are. A relation without any is not taught, and has no row, nor has one of
+    whose lessons a step gives no number (:func:`lkecore.answers.groups_said.left_out`). A row for each fact,
+    before and after: ``KEY``, ``fact``, ``group``, ``level`` (0: taught with all words, 4: not at all),
     ``when`` (before or after), and ``KEPT``, as in :func:`lkecore.scores.blanks.shifts` behind the fact.
     ``dtype``, ``page``, ``results``, ``notebook`` and ``n_again`` (relations) as in
     :func:`lkecore.answers.door.ask`.
@@ -146,12 +147,17 @@ def ask_groups(
                 f"model {lost[0]}: no relation has {SIZE} facts, the size of a group, with a rank above "
                 f"{BADLY} and an object of its own first token"
             )
-        parts = {
-            key: _one(lms[key[0]], drawn[key], whole[key], *at[key], **how)
-            for key in some
-            if len(at[key][1])
-        }
-        return pd.concat(parts, names=KEY).reset_index(KEY).reset_index(drop=True)
+        parts, lost = {}, {}
+        for key in (key for key in some if len(at[key][1])):
+            try:
+                parts[key] = _one(lms[key[0]], drawn[key], whole[key], *at[key], **how)
+            except BadInput as error:  # a step gave no number; the weights are what they were
+                lost[f"{key[-1]} ({key[0]})"] = str(error)
+        if not parts:
+            raise BadInput("; ".join(f"{name}: {why}" for name, why in lost.items()))
+        found = pd.concat(parts, names=KEY).reset_index(KEY).reset_index(drop=True)
+        found.attrs["lost"] = lost
+        return found
 
     units = {key: [[each.told.context for each in some]] for key, some in whole.items()}
     if results:
@@ -329,19 +335,3 @@ def by_level(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
         found.append((model, left[int(level)], len(part), *means, first))
     columns = ["model", "words", "facts", "surprisal", "entropy", "change", "KL", "first"]
     return pd.DataFrame(found, columns=columns)
-
-
-def beside(ours: pd.DataFrame, profiles: Sequence[str], notebook: str) -> pd.DataFrame:
-    """The rows of this run, and below them those of other models of longer runs that ship.
-
-    Models that are not of the lab are called by their profile there: ``smollm2 on entropy_trex``.
-    """
-    parts = [ours]
-    for name in profiles:
-        frame, _ = shipped.read(name, notebook)
-        frame = frame[
-            ~frame["model"].isin(ours["model"].unique()) | ~frame["model"].map(lab.is_name)
-        ]
-        called = [m if lab.is_name(m) else shipped.called(m, name) for m in frame["model"]]
-        parts.append(frame.assign(model=called))
-    return pd.concat(parts, ignore_index=True)

@@ -1,14 +1,41 @@
 """Groups, said: claims, the figure and words of the page on facts of which less and less was taught."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from lkecore import intervals
-from lkecore.answers import rich
+from lkecore.answers import rich, shipped
 from lkecore.answers.groups import MAIN, orders
 from lkecore.answers.lab import reference
 from lkecore.answers.tables import groups_of
+from lkecore.facts.drawn import Sample
 from lkecore.intervals import Interval
 from lkecore.models import lab
+
+
+def left_out(sample: Sample, ours: pd.DataFrame) -> dict[str, str]:
+    """Why relations of a sample have no rows of :func:`lkecore.answers.groups.ask_groups`, by name."""
+    lost = dict(ours.attrs.get("lost", {}))
+    named = {name.partition(" (")[0] for name in lost}
+    why = "too few of its facts are unknown, or a step of its lessons gave no number"
+    return lost | {name: why for name in sample if name not in {*named, *ours["relation"]}}
+
+
+def beside(ours: pd.DataFrame, profiles: Sequence[str], notebook: str) -> pd.DataFrame:
+    """The rows of this run, and below them those of other models of longer runs that ship.
+
+    Models that are not of the lab are called by their profile there: ``smollm2 on entropy_trex``.
+    """
+    parts = [ours]
+    for name in profiles:
+        frame, _ = shipped.read(name, notebook)
+        frame = frame[
+            ~frame["model"].isin(ours["model"].unique()) | ~frame["model"].map(lab.is_name)
+        ]
+        called = [m if lab.is_name(m) else shipped.called(m, name) for m in frame["model"]]
+        parts.append(frame.assign(model=called))
+    return pd.concat(parts, ignore_index=True)
 
 
 def claimed(rows: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]]:

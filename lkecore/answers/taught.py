@@ -117,6 +117,24 @@ def both_ways(told: pd.DataFrame, taught: pd.DataFrame, by: Sequence[str]) -> pd
     return implicit.merge(explicit, on=list(by), validate="m:1")
 
 
+def named_lost(rows: pd.DataFrame) -> list[str]:
+    """The facts of which a step gave no number, a line for each model and relation of :func:`together`.
+
+    >>> rows = {"model": "m", "relation": "capital", "fact": ["1", "2", "2"], "steps": [5, 2, 5]}
+    >>> named_lost(pd.DataFrame(rows | {"lost": [False, True, True]}))
+    ['m, capital: a step gave no number for 2 (of 2 steps and more)']
+    """
+    lost = rows[rows["lost"]]
+    first = lost.groupby(["model", "relation", "fact"], sort=False)["steps"].min().reset_index()
+    lines = []
+    for (model, relation), part in groups_of(first, ["model", "relation"]):
+        each = [
+            f"{f} (of {n} steps and more)" for f, n in zip(part["fact"], part["steps"], strict=True)
+        ]
+        lines.append(f"{model}, {relation}: a step gave no number for {', '.join(each)}")
+    return lines
+
+
 def rule(*, factor: float, least: float, small: float, deviations: float) -> dict[str, float]:
     """What counts as a mismatch, for :func:`mismatches`, by the names of its parameters.
 

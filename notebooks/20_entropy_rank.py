@@ -59,7 +59,7 @@ import pandas as pd
 from matplotlib import pyplot as plt
 
 from lkecore import answers, facts, figures, papers, runs
-from lkecore.answers import failing, moved, ranks
+from lkecore.answers import failing, firsts, moved, ranks
 from lkecore.metrics import shift
 
 figures.style()
@@ -73,7 +73,7 @@ figures.style()
 
 # %%
 drawn = {"n_shots": 1, "n_facts": n_facts, "n_options": 2, "seed": seed}
-sample = facts.draw(fact_set, relations, **drawn)
+sample = facts.draw(fact_set, relations, leave_out=True, **drawn)
 for name, of in sample.items():
     print(f"{name:20} {of.facts[-1].subject} | {of.facts[-1].object}")
 
@@ -145,6 +145,7 @@ answers.words(answers.texts(between), missing="")
 
 # %%
 print(moved.left_out(every).to_string(index=False))
+print(*firsts.absent(rows, relations or [*sample]), sep="\n")
 of_sets = answers.texts(ranks.by_set(every, seed=seed))
 print(of_sets.to_string(index=False))
 

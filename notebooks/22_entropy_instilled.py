@@ -75,7 +75,8 @@ figures.style()
 # Facts of a {ref}`rich world <rich-worlds>` that its text tells 16 times and more, and a never-told control of each.
 
 # %%
-samples = rich.samples(models, relations, taught.asked, n_shots=1, seed=seed)
+how = {"n_shots": 1, "seed": seed, "leave_out": True}
+samples = rich.samples(models, relations, taught.asked, **how)
 questions = taught.questions(samples, models, template, dtype=dtype)
 print(f"{sum(map(len, questions.values())):,} facts")
 
@@ -156,6 +157,7 @@ of_world = every[0][every[0]["world"].eq(lab.worlds(models)[0])]
 asked_of = rich.with_states(rich.without_twins(of_world), ["kind"])
 asked_of = asked_of.assign(set=firsts.sets(asked_of))
 print(moved.left_out(asked_of).to_string(index=False))
+print(*firsts.absent(here, relations), sep="\n")
 one_token = asked_of[asked_of["n_tokens"].eq(1)].drop(columns="kind")
 single = taught.by_steps(taught.together(one_token, every[1]), seed=seed)
 single = answers.texts(single[single["steps"].eq(steps)])

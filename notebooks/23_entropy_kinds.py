@@ -68,7 +68,7 @@ page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
 from lkecore import answers, facts, figures, prompts, runs
-from lkecore.answers import apart, failing, moved, taught
+from lkecore.answers import apart, failing, firsts, moved, taught
 from lkecore.tasks.instill import Recipe
 
 figures.style()
@@ -81,7 +81,8 @@ figures.style()
 
 # %%
 drawn = {"n_shots": 1, "n_facts": n_facts, "n_options": 2, "seed": seed}
-sample = facts.draw(fact_set, relations, take_fewer=True, **drawn)
+drawn |= {"take_fewer": True, "leave_out": True}
+sample = facts.draw(fact_set, relations, **drawn)
 left_out = {}
 if templates:
     sample, left_out = prompts.with_templates_of(sample, templates)
@@ -163,6 +164,8 @@ answers.words(answers.texts(failed), missing="")
 told_of = every[every["instillation"].eq("explicit")]
 for source, part in told_of.groupby("source"):
     print(f"{source}\n{moved.left_out(part).to_string(index=False)}")
+own = rows[rows["source"].eq("this page")]
+print(*firsts.absent(own, relations or [*sample]), sep="\n")
 of_sets = answers.texts(failing.by_set(every))
 print(of_sets.to_string(index=False))
 

@@ -59,7 +59,7 @@ page: bool = False  # set by lke run: read the runs, compute nothing
 from matplotlib import pyplot as plt
 
 from lkecore import answers, figures, runs
-from lkecore.answers import groups, lab, moved, moved_said, rich
+from lkecore.answers import firsts, groups, lab, moved, moved_said, rich
 
 figures.style()
 
@@ -71,7 +71,7 @@ figures.style()
 # with one that is as frequent. Whatever a measure says of a control is not knowledge.
 
 # %%
-chosen = {"n_shots": n_shots, "seed": seed}
+chosen = {"n_shots": n_shots, "seed": seed, "leave_out": True}
 samples = rich.samples(models, relations, moved.asked, **chosen)
 questions = moved.questions(samples, models, template, dtype=dtype, seed=seed)
 print(f"{sum(map(len, questions.values())):,} questions at blanks")
@@ -132,6 +132,7 @@ print(*answers.made_by(shipped, this), answers.infinite(blanks), sep="\n")
 # %%
 mine = here[here["model"].eq(models[0])]
 print(moved.left_out(mine).to_string(index=False))
+print(*firsts.absent(moved.of_set(mine), relations), sep="\n")
 
 # %% [markdown]
 # **Who finds what was told?** The {term}`AUROC` is the chance that a fact told often (as `often` says) looks better known than a never-told

@@ -95,3 +95,14 @@ def test_what_is_kept_says_it_of_all_objects_where_the_sample_is_given():
     assert there["set"].tolist() == firsts.sets(found).tolist()
     assert there["fact"].tolist() == found["fact"].tolist()
     assert set(there["kind"]) == {"location", "other"}
+
+
+def test_relations_without_a_fact_are_named_for_each_model():
+    rows = pd.DataFrame({"model": ["m", "m", "n"], "relation": ["a", "b", "a"]})
+    why = "left out, no fact is left whose object has a first token of its own"
+    assert firsts.absent(rows, ["a", "b", "c"]) == [
+        f"{x}: {why}" for x in ("c (m)", "b (n)", "c (n)")
+    ]
+    assert firsts.absent(rows, ["a"]) == []
+    with pytest.raises(BadInput, match="^relations a, b: no fact is left whose object has a first"):
+        firsts.absent(rows[:0], ["a", "b"])

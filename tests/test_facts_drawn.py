@@ -86,6 +86,29 @@ def test_a_relation_with_few_objects_gets_fewer_options_if_it_may(spec):
         facts.draw(spec, n_options=5, **given)
 
 
+def test_a_relation_without_a_fact_to_ask_is_left_out_if_it_may(spec, tmp_path):
+    given = {"n_shots": 1, "n_facts": 2, "n_options": 2, "seed": 0}
+    whole = facts.draw(spec, **given)
+    some = {fact.id for fact in whole["s"].facts}
+    found = facts.draw(spec, among=some, leave_out=True, **given)
+    assert list(found) == ["s"] and {fact.id for fact in found["s"].facts} == some
+    with pytest.raises(BadInput, match="^no facts are left to draw from"):
+        facts.draw(spec, among=some, **given)
+    with pytest.raises(BadInput, match="^relations r, s of .*: none has a fact to ask$"):
+        facts.draw(spec, among=(), leave_out=True, **given)
+    # One subject: it cannot be shown and asked.
+    rows = [
+        "relation\tsubject\tobject",
+        *(f"r\tx{i}\ty{i}" for i in range(6)),
+        "one\tx\ty\none\tx\tz",
+    ]
+    (tmp_path / "few.tsv").write_text("\n".join(rows))
+    few = facts.draw(str(tmp_path / "few.tsv"), leave_out=True, **given)
+    assert list(few) == ["r"]
+    with pytest.raises(BadInput, match="^unknown relation"):
+        facts.draw(spec, ["r", "t"], leave_out=True, **given)
+
+
 @pytest.mark.parametrize(
     ("changes", "line"),
     [

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from lkecore.answers import door
+from lkecore.answers.tables import groups_of
 from lkecore.errors import BadInput
 from lkecore.facts.drawn import Drawn, Sample
 from lkecore.models import lab
@@ -79,6 +80,24 @@ def _encoded_if_possible(model: Model, prompts: Sequence[Prompt]) -> list[tuple[
             with suppress(BadInput):
                 found.append((prompt, blanks.encode(model, [prompt])[0]))
         return found
+
+
+def absent(rows: pd.DataFrame, relations: Sequence[str]) -> list[str]:
+    """A line for each model of ``rows`` and each of the ``relations`` of which it has no row.
+
+    They were asked for, and no fact of them is left. Raises :class:`BadInput` where no row is left at all.
+    """
+    if rows.empty:
+        raise BadInput(
+            f"relations {', '.join(relations)}: no fact is left whose object has a first token of its own"
+        )
+    why = "left out, no fact is left whose object has a first token of its own"
+    return [
+        f"{name} ({model}): {why}"
+        for (model,), part in groups_of(rows, ["model"])
+        for name in relations
+        if name not in set(part["relation"])
+    ]
 
 
 def of_samples(

@@ -64,12 +64,14 @@ def samples_of(
     :class:`BadInput` as these functions, and where no relation is left.
     """
     if not fact_set:
-        return rich.samples(models, relations, asked, n_shots=1, seed=seed), {}
+        samples = rich.samples(models, relations, asked, n_shots=1, seed=seed, leave_out=True)
+        return samples, _without(relations, samples)
     drawn = {"n_shots": 1, "n_facts": n_facts, "n_options": 2, "seed": seed}
-    sample = facts.draw(fact_set, relations, take_fewer=True, **drawn)
-    out: dict[str, str] = {}
+    sample = facts.draw(fact_set, relations, take_fewer=True, leave_out=True, **drawn)
+    out = _without(relations, {fact_set: sample})
     if templates:
-        sample, out = with_templates_of(sample, templates)
+        sample, why = with_templates_of(sample, templates)
+        out |= why
     kept = {}
     for name, of in sample.items():
         try:
@@ -81,6 +83,12 @@ def samples_of(
     if not kept:
         raise BadInput(f"nothing is asked: {next(iter(out.values()))}")
     return {fact_set: kept}, out
+
+
+def _without(relations: Sequence[str], samples: Mapping[str, Sample]) -> dict[str, str]:
+    return {
+        name: "no fact to ask" for name in relations if not all(name in s for s in samples.values())
+    }
 
 
 def ask_groups(

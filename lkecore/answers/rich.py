@@ -41,13 +41,14 @@ def samples(
     *,
     n_shots: int,
     seed: int,
+    leave_out: bool = False,
 ) -> dict[str, Sample]:
     """{world: sample}: the facts of rich worlds that are ``chosen`` by their states.
 
     Only test facts whose subject has one object in the relation are asked, so that all objects that the
-    world has for the relation can be options, also those of no fact; in random order. Raises
-    :class:`BadInput` for a model that has read no rich world, for relations with nothing to ask, and as
-    :func:`lkecore.facts.drawn.draw`.
+    world has for the relation can be options, also those of no fact; in random order. With ``leave_out``
+    relations with nothing to ask are left out. Raises :class:`BadInput` for a model that has read no rich
+    world, for relations with nothing to ask, and as :func:`lkecore.facts.drawn.draw`.
     """
     found = {}
     for spec in worlds(models):
@@ -64,6 +65,7 @@ def samples(
             n_options=2,
             seed=seed,
             among=set(some["fact"]),
+            leave_out=leave_out,
         )
         every = rich.world(spec).objects
         found[spec] = {

@@ -53,6 +53,7 @@ def draw(
     apart: bool = False,
     among: Collection[str] | None = None,
     exactly: bool = False,
+    leave_out: bool = False,
 ) -> Sample:
     """What is shown, asked and offered, for each of ``relations`` (default: all of the fact set).
 
@@ -62,8 +63,9 @@ def draw(
     for ``n_options`` gets as many options as it has. With ``apart`` each relation draws facts by a
     seed of its own: a world of the lab has all relations in one order, and one seed would draw the
     same kinds of facts in each. ``among`` has ids of facts; no others are asked then. With
-    ``exactly``, a relation with fewer than ``n_facts`` is refused. Everything depends on ``seed``
-    alone, and shots and options do not depend on how many facts are asked.
+    ``exactly``, a relation with fewer than ``n_facts`` is refused. With ``leave_out`` a relation without
+    any fact to ask is not in the sample; else it is refused, as none at all always is. Everything depends on
+    ``seed`` alone, and shots and options do not depend on how many facts are asked.
 
     ``n_pool`` and ``n_test`` are the facts of a relation without splits that shots and asked facts come
     from, as in :func:`lkecore.facts.sample.divide`.
@@ -80,12 +82,19 @@ def draw(
     sample = {}
     for i, name in enumerate(names):
         relation = sets.load(fact_set, name)
-        train, test = divide(relation, n_train=n_pool, n_test=n_test)
+        try:
+            train, test = divide(relation, n_train=n_pool, n_test=n_test)
+        except BadInput:  # nothing to ask
+            if leave_out:
+                continue
+            raise
         shots = draw_shots(train, n_shots, seed)
         shown = {shot.subject for shot in shots}
         spare = [fact for fact in train if fact.subject not in shown]
         pool = test if part == "test" else spare
         pool = [fact for fact in pool if among is None or fact.id in among]
+        if leave_out and not pool:
+            continue
         if exactly and n_facts is not None and len(pool) < n_facts:
             raise BadInput(
                 f"{n_facts} facts of relation {name} are to be asked, and {fact_set} has {len(pool)}"
@@ -95,6 +104,8 @@ def draw(
         n = min(n_options, max_options(relation)) if take_fewer else n_options
         options = draw_options(facts, relation.objects, n, seed)
         sample[name] = Drawn(relation, shots, facts, tuple(options), train, test)
+    if not sample:
+        raise BadInput(f"relations {', '.join(names)} of {fact_set}: none has a fact to ask")
     return sample
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import helpers
 import hub_standins
 import pytest
+import yaml
 
 import lkecore
 from lkecore.errors import BadInput
@@ -15,6 +16,7 @@ from lkecore.models import catalogue, embedded, weights
 from lkecore.models.model import DTYPES
 
 PAPERS = Path(lkecore.__file__).parent / "data" / "papers"
+PARAMS = Path(__file__).resolve().parent.parent / "params"
 
 
 def published(name: str) -> list[dict[str, str]]:
@@ -81,6 +83,18 @@ def test_the_opt_and_llama_sizes_of_xtraeval_are_there(table):
         "ROBERTA-BASE",
         "GPT-NEO-125M",
     }
+
+
+def test_all_models_that_the_grid_of_the_entropy_paper_asks_have_a_size():
+    rows = yaml.safe_load((PARAMS / "entropy_paper.yaml").read_text())["runs"]
+    named = {name for row in rows for name in row["parameters"]["models"]}
+    sizes = {name: catalogue.n_parameters(name) for name in named}
+    # As their model cards say.
+    assert sizes == {
+        "google-bert/bert-large-cased": 336_000_000, "google-t5/t5-large": 770_000_000,
+        "google/flan-t5-xl": 3_000_000_000, "HuggingFaceTB/SmolLM2-1.7B-Instruct": 1_700_000_000,
+    }  # fmt: skip
+    assert catalogue.is_tuned("HuggingFaceTB/SmolLM2-1.7B-Instruct")
 
 
 def test_every_row_is_well_formed_and_no_model_is_there_twice(table):

@@ -85,7 +85,10 @@ drawn |= {"take_fewer": True, "leave_out": True}
 sample = facts.draw(fact_set, relations, **drawn)
 left_out = {}
 if templates:
-    sample, left_out = prompts.with_templates_of(sample, templates)
+    causal = answers.any_causal(models, dtype=dtype)
+    sample, left_out = prompts.with_templates_of(
+        sample, templates, causal=causal
+    )
 for name, of in sample.items():
     print(f"{name:20} {of.relation.kind:9} {len(of.facts)} facts")
 for name, why in left_out.items():

@@ -53,21 +53,24 @@ def test_less_and_less_is_taught_of_real_facts_with_templates_of_a_file(folders,
     pairs = [
         (f"{a}{b}", name) for a in "abcdefgh" for b, name in zip("uvwxyz", objects, strict=True)
     ]
-    for name in ("P1", "P2"):
+    for name in ("P1", "P2", "P3"):
         (tmp_path / "set" / name).mkdir(parents=True)
         rows = [json.dumps({"sub_label": x, "obj_label": y}) for x, y in pairs]
         (tmp_path / "set" / name / "test.jsonl").write_text("\n".join(rows), encoding="utf-8")
     table = tmp_path / "templates.tsv"
     words = {
         "P1": "[X] is a capital of [Y] .",
-        "P2": "[X] is [Y] .",
-    }  # too short to take words away
+        "P2": "[X] is [Y] .",  # too short to take words away
+        "P3": "[X] is in the [Y] region .",  # no causal model is asked, so that this may be
+    }
     rows = ["relation\tsource\ttemplate", *(f"{n}\tlama\t{w}" for n, w in words.items())]
     table.write_text("\n".join(rows), encoding="utf-8")
-    given = {"fact_set": str(tmp_path / "set"), "templates": str(table), "relations": ["P1", "P2"]}
+    given = {"fact_set": str(tmp_path / "set"), "templates": str(table), "relations": list(words)}
     given |= {"n_facts": 30, "n_groups": 2, "passes": 1, "rate": 0.05}
     found = helpers.page("21_entropy_accuracy", models=folders, **given)
     assert found["left_out"].keys() == {"P2"} and "has 1 words" in found["left_out"]["P2"]
-    assert set(found["ours"]["model"]) == set(folders) and len(found["ours"]) == 2 * 2 * 2 * 5
+    assert set(found["ours"]["model"]) == set(folders)
+    assert set(found["ours"]["relation"]) == {"P1", "P3"}
+    assert len(found["ours"]) == 2 * 2 * 2 * 2 * 5
     judged = found["judged"]
     assert set(judged["of"]) == set(folders) and len(judged) == 2 * 5

@@ -49,6 +49,14 @@ def test_relations_get_their_templates_and_kinds_and_others_say_why_not(sample, 
     assert out["P999"] == "no template"
 
 
+def test_words_behind_the_blank_stay_where_no_model_is_causal(sample, table):
+    found, out = prompts.with_templates_of(sample, table, causal=False)
+    assert found["P27"].relation.templates == ("[X] is [Y] citizen",) and set(out) == {"P999"}
+    asked = prompts.instilled_of_sample(found, ["template-1"], closed=True)
+    first = asked["template-1", "explicit", "P27"][0]
+    assert (first.asked.context, first.asked.after) == (f"{first.asked.subject} is", " citizen.")
+
+
 def test_a_full_stop_is_taken_off_with_the_space_before_it():
     assert given.plain("The capital of [X] is [Y] .") == "The capital of [X] is [Y]"
     assert given.plain("In [X] one speaks [Y].") == "In [X] one speaks [Y]"

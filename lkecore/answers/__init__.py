@@ -1,6 +1,6 @@
 """Answers: one row a question, from the door that asks to tables, tests and verdicts."""
 
-from lkecore.answers.blanks import READ_BY, ask_blanks, ask_taught, at_blanks
+from lkecore.answers.blanks import READ_BY, any_causal, ask_blanks, ask_taught, at_blanks
 from lkecore.answers.door import ask, carried, opened
 from lkecore.answers.groups import ask_groups
 from lkecore.answers.kept import collect, keep
@@ -34,9 +34,9 @@ from lkecore.answers.verdicts import judge, judge_ways, tested, verdict_table
 from lkecore.answers.written import write
 
 __all__ = [
-    "READ_BY", "accuracy", "across", "alone", "ask", "ask_blanks", "ask_groups", "ask_pairs", "ask_taught",
-    "asked_for", "at_blanks", "beside", "beside_models", "beside_single", "beside_truth", "beside_worlds",
-    "best", "best_and_worst", "bounds", "carried", "collect",
+    "READ_BY", "accuracy", "across", "alone", "any_causal", "ask", "ask_blanks", "ask_groups", "ask_pairs",
+    "ask_taught", "asked_for", "at_blanks", "beside", "beside_models", "beside_single", "beside_truth",
+    "beside_worlds", "best", "best_and_worst", "bounds", "carried", "collect",
     "fewer", "infinite", "judge", "judge_ways", "keep", "made_by", "opened", "over_draws",
     "over_other_relations", "over_relations", "paired", "sortable", "tested", "texts",
     "verdict_table", "words", "write",

@@ -28,6 +28,11 @@ TAUGHT = ["steps", "entropy", "entropy_after", "kl", "rank_after", "first_after"
 CHECKED = {"logprob_before": "surprisal", "logprob_after": "surprisal_after"}  # minus these
 
 
+def any_causal(models: Sequence[str], *, dtype: str = "float32") -> bool:
+    """Whether one of some models reads from left to right, so that nothing may stand behind a blank."""
+    return any(door.opened(name, dtype).kind == "causal" for name in models)
+
+
 def at_blanks(
     models: Sequence[str],
     sample: Sample,

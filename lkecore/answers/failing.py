@@ -26,10 +26,9 @@ FACT = ["source", "model", "relation", "fact"]
 
 def with_kinds(found: pd.DataFrame, sample: Sample) -> pd.DataFrame:
     """Answers with the ``kind`` of their relation, and the ``source`` "this page"."""
-    kind = {
-        name: drawn.relation.kind or kinds().get(name, "other") for name, drawn in sample.items()
-    }
-    return found.assign(kind=found["relation"].map(kind), source="this page")
+    # A page of several models may have fewer relations in its sample than its runs had.
+    kind = kinds() | {name: own for name, of in sample.items() if (own := of.relation.kind)}
+    return found.assign(kind=found["relation"].map(kind).fillna("other"), source="this page")
 
 
 def beside(ours: pd.DataFrame, profiles: Sequence[str], notebook: str) -> pd.DataFrame:

@@ -14,6 +14,7 @@ import pandas as pd
 
 from lkecore import facts, intervals, papers
 from lkecore.answers import again, door, firsts, longer, rich
+from lkecore.answers.blanks import any_causal
 from lkecore.answers.kept import collect, keep
 from lkecore.answers.tables import groups_of, mean_of_finite
 from lkecore.errors import BadInput
@@ -70,7 +71,7 @@ def samples_of(
     sample = facts.draw(fact_set, relations, take_fewer=True, leave_out=True, **drawn)
     out = _without(relations, {fact_set: sample})
     if templates:
-        sample, why = with_templates_of(sample, templates)
+        sample, why = with_templates_of(sample, templates, causal=any_causal(models))
         out |= why
     kept = {}
     for name, of in sample.items():

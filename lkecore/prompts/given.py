@@ -13,14 +13,15 @@ STOP = "."
 
 
 def with_templates_of(
-    sample: Sample, path: str, *, source: str = "lama"
+    sample: Sample, path: str, *, source: str = "lama", causal: bool = True
 ) -> tuple[Sample, dict[str, str]]:
     """(the sample, its relations with the templates of a file; why each of the others is left out).
 
     ``path`` is a table with the columns ``relation``, ``template`` and, if several sets of templates
     stand in it, ``source``. Of each relation the rows of ``source`` count, in their order. A full stop at
-    the end is taken off, with the space before it. Left out are relations without a template, and those
-    whose first one goes on behind its blank, where a causal model does not look. The kind of a relation
+    the end is taken off, with the space before it. Left out are relations without a template, and, if a
+    ``causal`` model is to be asked, those whose first one goes on behind its blank, where it does not look.
+    The kind of a relation
     is that of LAMA's (location, language or other), unless the fact set says it. Raises :class:`BadInput`
     for a file that is not there or lacks a column, and where no relation is left.
 
@@ -41,7 +42,7 @@ def with_templates_of(
         own = found.get(name, [])
         if not own:
             out[name] = "no template"
-        elif not own[0].endswith("[Y]"):
+        elif causal and not own[0].endswith("[Y]"):
             out[name] = f"{own[0]!r} goes on behind its blank"
         else:
             kind = drawn.relation.kind or kinds().get(name, "")
@@ -49,7 +50,7 @@ def with_templates_of(
             kept[name] = replace(drawn, relation=relation)
     if not kept:
         raise BadInput(
-            f"templates {path}: none of {source} for {', '.join(sample)} that ends with [Y]"
+            f"templates {path}: none of {source} for {', '.join(sample)}{causal * ' that ends with [Y]'}"
         )
     return kept, out
 

@@ -48,6 +48,7 @@ templates: str = ""  # a table of templates, for a fact set without any
 n_facts: int = 100  # facts of a relation of the fact set, at most
 template: str = "template-1"
 n_groups: int = 20  # groups of five facts in each relation, at most
+badly: int = 10  # a fact whose object has a rank above this is not known
 optimizer: str = "sgd"  # sgd or adamw
 rate: float = 0.01  # learning rate
 passes: int = 10  # over all that is taught of a relation
@@ -112,8 +113,8 @@ print(moved.left_out(there).to_string(index=False))
 # %%
 this = "21_entropy_accuracy"
 recipe = Recipe(passes, rate, optimizer)
-how = {"n_groups": n_groups, "seed": seed, "dtype": dtype, "page": page}
-how |= {"results": results, "notebook": this, "n_again": n_again}
+how = {"n_groups": n_groups, "badly": badly, "dtype": dtype, "page": page}
+how |= {"seed": seed, "results": results, "notebook": this, "n_again": n_again}
 ours = answers.ask_groups(
     models, samples, template, recipe, "answers.parquet", **how
 )

@@ -65,7 +65,6 @@ from matplotlib import pyplot as plt
 
 from lkecore import answers, figures, runs
 from lkecore.answers import firsts, lab, moved, rich, taught, taught_said
-from lkecore.tasks.instill import Recipe
 
 figures.style()
 
@@ -87,7 +86,8 @@ print(f"{sum(map(len, questions.values())):,} facts")
 # the blank, and only the tokens of the object are learned: what stands before them is given, as when it is asked.
 
 # %%
-recipe = Recipe(at[-1], rate, optimizer)
+teach = {"at": at, "steps": steps, "dtype": dtype}
+recipe = taught.recipe(models, optimizer, rate, **teach)
 apart = {"factor": factor, "least": least, "small": small}
 rule = taught.rule(**apart, deviations=deviations)
 lessons = taught.lessons(questions, recipe, at=at, steps=steps)

@@ -69,7 +69,6 @@ page: bool = False  # set by lke run: read the runs, compute nothing
 # %% tags=["hide-input"]
 from lkecore import answers, facts, figures, prompts, runs
 from lkecore.answers import apart, failing, firsts, moved, taught
-from lkecore.tasks.instill import Recipe
 
 figures.style()
 
@@ -102,6 +101,9 @@ for name, why in left_out.items():
 # this subject.
 
 # %% covers=["PZ-S2"]
+firsts.check_set(among)
+teach = {"at": at, "steps": steps, "dtype": dtype, "n": n_taught}
+recipe = taught.recipe(models, optimizer, rate, **teach)
 kinds = prompts.INSTILLATIONS
 how = {"dtype": dtype, "seed": seed}
 questions = answers.at_blanks(models, sample, [template], kinds, **how)
@@ -135,11 +137,10 @@ print(answers.infinite(rows))
 # real model a second on a laptop. So by itself this page teaches nothing (`n_taught`), and what stands below is from a longer run.
 
 # %%
-recipe = Recipe(at[-1], rate, optimizer)
 how_far = {"factor": factor, "least": least, "small": small}
 rule = taught.rule(**how_far, deviations=deviations)
-few = {"n": n_taught, "at": at, "steps": steps, "dtype": dtype, "page": page}
-told, learned = apart.ask(models, questions, recipe, sample=sample, **few)
+few = {"sample": sample, "page": page} | teach
+told, learned = apart.ask(models, questions, recipe, **few)
 of = {"notebook": "23_entropy_kinds", "among": among}
 each = apart.beside(told, learned, sample, shipped, **of)
 both = taught.mismatches(each, **rule)

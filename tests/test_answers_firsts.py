@@ -98,6 +98,8 @@ def test_what_is_kept_says_it_of_all_objects_where_the_sample_is_given():
 
 
 def test_relations_without_a_fact_are_named_for_each_model():
+    samples = {"w": {"a": 1, "b": 2}, "v": {"a": 3}}
+    assert firsts.without(["a", "b", "c"], samples) == dict.fromkeys("bc", "no fact to ask")
     rows = pd.DataFrame({"model": ["m", "m", "n"], "relation": ["a", "b", "a"]})
     why = "left out, no fact is left whose object has a first token of its own"
     assert firsts.absent(rows, ["a", "b", "c"]) == [

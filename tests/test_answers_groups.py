@@ -229,7 +229,6 @@ def test_groups_that_say_something_else_are_found(ships, samples, name):
 def test_real_facts_are_taught_to_any_model_and_judged_by_the_papers_claims(monkeypatch):
     # The toy reads letters, and few names begin with one of their own.
     monkeypatch.setattr(groups.firsts, "shared", lambda lm, asked, drawn: [False] * len(asked))
-    monkeypatch.setattr(groups, "BADLY", 0)
     found, out = groups.samples_of(
         ["toy"],
         ["capital", "film_director", "currency"],
@@ -244,7 +243,7 @@ def test_real_facts_are_taught_to_any_model_and_judged_by_the_papers_claims(monk
     assert set(out) == {"capital", "film_director", "currency"} - set(words)
     assert all(" words beside subject and object" in why for why in out.values())
     rows = answers.ask_groups(
-        ["toy"], found, "template-2", FAST, "answers.parquet", n_groups=1, seed=0
+        ["toy"], found, "template-2", FAST, "answers.parquet", n_groups=1, seed=0, badly=0
     )
     assert rows["world"].eq("atlas").all() and set(rows["relation"]) == set(words)
     assert len(rows) == 2 * 5 * len(words)
@@ -287,11 +286,10 @@ def test_a_relation_without_a_group_is_left_out_and_the_others_are_taught(sample
 
     monkeypatch.setattr(groups, "_places", only)
     assert set(ask(samples)["relation"]) == {"company_language"}
-    monkeypatch.setattr(groups, "BADLY", 10**9)
     taught = lambda *_, **__: pytest.fail("a relation was taught")  # noqa: E731
     monkeypatch.setattr(groups.instill, "shifts_all", taught)
     with pytest.raises(BadInput, match="no relation has 5 facts, the size of a group"):
-        ask(samples)
+        ask(samples, badly=10**9)
 
 
 def test_a_relation_whose_lesson_gives_no_number_is_named_and_the_others_are_taught(

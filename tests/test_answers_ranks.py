@@ -123,7 +123,7 @@ def test_the_likeliest_tokens_are_read_side_by_side(rows):
 
 def test_claims_and_words_say_what_the_tables_say(rows):
     rows = rows.assign(rank=np.where(rows["fact"] < "f06", 1.0, rows["rank"] + 1))
-    tables = ranks.between(rows, seed=0), ranks.by_top(rows, seed=0)
+    tables = ranks.between(rows, seed=0), ranks.by_top(rows, seed=0, ks=[1, 5])
     claimed = ranks.claimed(rows, *tables, seed=0)
     assert set(claimed) == {"PZ-wording", "PZ-top", "PZ-alike"}
     key = ("this page", "toy")

@@ -8,19 +8,27 @@ import json
 import shutil
 from pathlib import Path
 
+import helpers
 import pytest
 import yaml
 
 from lkecore import facts, runs
+from lkecore.errors import BadInput
 from lkecore.models import weights
 from lkecore.prompts import eiclke
 from lkecore.runs import devices, forecast, grid, plan
+from lkecore.scores import blanks
 
 TOP = Path(__file__).resolve().parent.parent
 ESTIMATORS, SEPARATORS = "13_iclke_estimators", "14_iclke_separators"
 EIC = "13_iclke_eic"
 TUNED, GENERATION = "17_iclke_tuned", "19_iclke_generation"
 START, SCORER = "00_quickstart", "01_scorer"
+RANK, GROUPS, TAUGHT, KINDS = (
+    "20_entropy_rank", "21_entropy_accuracy", "22_entropy_instilled", "23_entropy_kinds"
+)  # fmt: skip
+MOVED, WORLD = "53_lab_entropy", "lab:richsmoke-1/0.15m"
+ENTROPY = (RANK, GROUPS, TAUGHT, KINDS, MOVED)
 TWO = ["capital", "official_language"]
 FEW = {
     START: {"model": "toy", "n_shots": 3, "n_facts": 3},
@@ -45,6 +53,11 @@ FEW = {
         "models": ["toy"], "relations": TWO, "n_shots": 3, "n_facts": 4, "n_written": 3,
         "n_options": 3, "n_tokens": 4,
     },
+    RANK: {"models": ["toy"], "relations": TWO, "n_facts": 3},
+    GROUPS: {"models": [WORLD], "relations": ["birthplace", "company_language"], "n_groups": 2},
+    TAUGHT: {"models": [WORLD], "relations": ["residence", "birthplace"]},
+    KINDS: {"models": ["toy"], "relations": TWO, "n_facts": 6, "n_taught": 1},
+    MOVED: {"models": [WORLD], "relations": ["residence", "birthplace"], "n_shots": 4},
 }  # fmt: skip
 WINDOW = 100  # more than a prompt of pairs has here, fewer than EIC-LKE's
 
@@ -91,6 +104,30 @@ def fitting_slots() -> tuple[int, int, int]:
 @pytest.mark.parametrize(
     ("notebook", "given", "line"),
     [
+        (RANK, {"wordings": ["template-1"]}, "1 wordings are asked: this page compares two"),
+        (RANK, {"wordings": ["template-1", "template-99"]}, "template-99: relation capital has"),
+        (RANK, {"ks": [0, 5]}, "ks 0: must be 1 to "),
+        (RANK, {"ks": [5, 100_000]}, "ks 100000: must be 1 to "),
+        (RANK, {"ks": [1]}, "ks [1]: must have 5 among them"),
+        (RANK, {"among": "lone"}, "among 'lone' must be one of alone, one token, all"),
+        (GROUPS, {"models": ["toy"]}, "toy"),
+        (GROUPS, {"dtype": "bfloat16"}, "is in bfloat16: a fact can be taught in float32 alone"),
+        (GROUPS, {"badly": -1}, "badly -1: must be a rank, or 0"),
+        (GROUPS, {"n_groups": 0}, "n_groups 0: a model needs two groups or more"),
+        (GROUPS, {"optimizer": "adam"}, "optimizer 'adam' must be one of sgd, adamw"),
+        (TAUGHT, {"dtype": "bfloat16"}, "is in bfloat16: a fact can be taught in float32 alone"),
+        (TAUGHT, {"optimizer": "adam"}, "optimizer 'adam' must be one of sgd, adamw"),
+        (TAUGHT, {"rate": 0.0}, "50 steps at a rate of 0.0: both must be above 0"),
+        (TAUGHT, {"steps": 3}, "steps 3: the model is asked after 1, 2, 5, 10, 20, 50 of them"),
+        (TAUGHT, {"at": [5, 2]}, "at [5, 2]: must be numbers of steps that rise from 1 or more"),
+        (TAUGHT, {"at": []}, "at []: must be numbers of steps that rise from 1 or more"),
+        (KINDS, {"dtype": "bfloat16"}, "is in bfloat16: a fact can be taught in float32 alone"),
+        (KINDS, {"n_taught": -1}, "n_taught -1: must be 0 or more facts of each relation"),
+        (KINDS, {"steps": 3}, "steps 3: the model is asked after 1, 2, 5, 10 of them"),
+        (KINDS, {"among": "lone"}, "among 'lone' must be one of alone, one token, all"),
+        (KINDS, {"templates": "no.tsv"}, "templates no.tsv: no such file"),
+        (MOVED, {"models": ["toy"]}, "toy"),
+        (MOVED, {"template": "template-99"}, "template-99: relation "),
         (START, {"subject": "Icelan"}, "relation capital has no subject 'Icelan'; nearest: Iceland"),
         (START, {"n_options": 500}, "500 options asked for, but relation capital has only"),
         (SCORER, {"pictured": ["Atlantis"]}, "relation country_of_city has no subject 'Atlantis'"),
@@ -143,6 +180,31 @@ def fitting_slots() -> tuple[int, int, int]:
 def test_bad_input_is_refused_with_one_line_that_names_it(notebook, given, line):
     found = said(notebook, **given)
     assert found.startswith("would fail: BadInput: ") and line in found and "\n" not in found
+
+
+@pytest.mark.parametrize(
+    ("notebook", "given"),
+    [
+        (RANK, {"wordings": ["template-1"]}),
+        (RANK, {"ks": [0, 5]}),
+        (GROUPS, {"dtype": "bfloat16"}),
+        (TAUGHT, {"dtype": "bfloat16"}),
+        (TAUGHT, {"optimizer": "adam"}),
+        (KINDS, {"dtype": "bfloat16"}),
+        (KINDS, {"at": [2, 1]}),
+    ],
+)
+def test_what_cannot_be_taught_or_read_is_refused_before_a_blank_is_read(
+    notebook, given, monkeypatch
+):
+    monkeypatch.setattr(blanks, "shifts", lambda *_, **__: pytest.fail("a model was asked"))
+    with pytest.raises(BadInput):
+        helpers.page(notebook, **FEW[notebook] | given)
+
+
+@pytest.mark.parametrize("notebook", ENTROPY)
+def test_the_pages_on_entropy_are_refused_for_nothing_else(notebook):
+    assert "would fail" not in said(notebook)
 
 
 @pytest.mark.parametrize("notebook", [EIC, TUNED])

@@ -82,6 +82,12 @@ def _encoded_if_possible(model: Model, prompts: Sequence[Prompt]) -> list[tuple[
         return found
 
 
+def without(relations: Sequence[str], samples: Mapping[str, Sample]) -> dict[str, str]:
+    """Why some of the ``relations`` are not in every one of the samples, by name."""
+    missing = [name for name in relations if not all(name in some for some in samples.values())]
+    return dict.fromkeys(missing, "no fact to ask")
+
+
 def absent(rows: pd.DataFrame, relations: Sequence[str]) -> list[str]:
     """A line for each model of ``rows`` and each of the ``relations`` of which it has no row.
 

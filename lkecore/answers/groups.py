@@ -30,7 +30,7 @@ from lkecore.scores import blanks
 from lkecore.tasks import instill
 
 SIZE = len(LEVELS) + 1  # of a group: the last one is not taught
-BADLY = 10  # a fact is not known if its object has a rank above this
+BADLY = 10  # as the paper's: a fact is not known if its object has a rank above this
 KEY = ["model", "world", "lesson", "relation"]
 KEPT = ["entropy", "entropy_after", "kl", "kl_back", "rank", "surprisal"]
 METRICS = {
@@ -66,10 +66,10 @@ def samples_of(
     """
     if not fact_set:
         samples = rich.samples(models, relations, asked, n_shots=1, seed=seed, leave_out=True)
-        return samples, _without(relations, samples)
+        return samples, firsts.without(relations, samples)
     drawn = {"n_shots": 1, "n_facts": n_facts, "n_options": 2, "seed": seed}
     sample = facts.draw(fact_set, relations, take_fewer=True, leave_out=True, **drawn)
-    out = _without(relations, {fact_set: sample})
+    out = firsts.without(relations, {fact_set: sample})
     if templates:
         sample, why = with_templates_of(sample, templates, causal=any_causal(models))
         out |= why
@@ -86,12 +86,6 @@ def samples_of(
     return {fact_set: kept}, out
 
 
-def _without(relations: Sequence[str], samples: Mapping[str, Sample]) -> dict[str, str]:
-    return {
-        name: "no fact to ask" for name in relations if not all(name in s for s in samples.values())
-    }
-
-
 def ask_groups(
     models: Sequence[str],
     samples: Mapping[str, Sample],
@@ -101,6 +95,7 @@ def ask_groups(
     *,
     n_groups: int,
     seed: int,
+    badly: int = BADLY,
     dtype: str = "float32",
     page: bool = False,
     results: str = "",
@@ -110,7 +105,7 @@ def ask_groups(
     """Teach each model groups of facts of each relation, and ask it before and after: kept as ``file``.
 
     ``samples`` are of :func:`samples_of`; ``words`` names a template. ``recipe`` says how: its steps are
-    passes over all that is taught of a relation. Of the facts that have a rank above ``BADLY`` and an
+    passes over all that is taught of a relation. Of the facts that have a rank above ``badly`` and an
     object whose first token is that of no other one of the relation, ``n_groups`` groups are drawn by
     ``seed``, or as many as there are. A relation without any is not taught, and has no row, nor has one of
     whose lessons a step gives no number (:func:`lkecore.answers.groups_said.left_out`). A row for each fact,
@@ -142,6 +137,8 @@ def ask_groups(
                 shortened(templates_of(drawn[key].relation)[words], share)
     if not whole:
         raise BadInput("nothing is asked: there are no models or no relations")
+    if badly < 0:
+        raise BadInput(f"badly {badly}: must be a rank, or 0")
     if n_groups < 1 or n_groups * len(whole) < 2 * len(lms):
         raise BadInput(
             f"n_groups {n_groups}: a model needs two groups or more, in all its relations"
@@ -150,11 +147,13 @@ def ask_groups(
 
     def read(some: Mapping[tuple, Any]) -> pd.DataFrame:
         # Of all, before the first is taught.
-        at = {key: _places(lms[key[0]], whole[key], drawn[key], n_groups, seed) for key in some}
+        at = {
+            key: _places(lms[key[0]], whole[key], drawn[key], n_groups, seed, badly) for key in some
+        }
         if lost := sorted({key[0] for key in some} - {key[0] for key in some if len(at[key][1])}):
             raise BadInput(
                 f"model {lost[0]}: no relation has {SIZE} facts, the size of a group, with a rank above "
-                f"{BADLY} and an object of its own first token"
+                f"{badly} and an object of its own first token"
             )
         parts, lost = {}, {}
         for key in (key for key in some if len(at[key][1])):
@@ -179,7 +178,9 @@ def ask_groups(
             notebook=notebook,
             n_again=n_again,
             rescore=lambda some, kept, _: _parted(read(some), kept),
-            find=partial(_of_relations, asked_with={"n_groups": n_groups, "seed": seed}),
+            find=partial(
+                _of_relations, asked_with={"n_groups": n_groups, "seed": seed, "badly": badly}
+            ),
             most_off=0.1,
         )
     found = read(units)
@@ -224,13 +225,13 @@ def _one(
 
 
 def _places(
-    lm: Model, whole: Sequence[Instilled], drawn: Drawn, n_groups: int, seed: int
+    lm: Model, whole: Sequence[Instilled], drawn: Drawn, n_groups: int, seed: int, badly: int
 ) -> tuple[pd.DataFrame, np.ndarray]:
     """(what a model says before it is taught, the places of the facts of its groups, one after the other)."""
     before = blanks.shifts(lm, whole)
     shared = np.array(firsts.shared(lm, [each.asked for each in whole], drawn))
-    badly = before["rank"].gt(BADLY) & ~shared & ~before["merged"].astype(bool)
-    places = np.random.default_rng(seed).permutation(np.flatnonzero(badly))
+    some = before["rank"].gt(badly) & ~shared & ~before["merged"].astype(bool)
+    places = np.random.default_rng(seed).permutation(np.flatnonzero(some))
     return before, places[: min(n_groups, len(places) // SIZE) * SIZE]
 
 

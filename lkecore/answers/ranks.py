@@ -7,6 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from lkecore import intervals
+from lkecore.answers import door
 from lkecore.answers.firsts import SETS, sets
 from lkecore.answers.moved import correlation, of_set, places_within, rank_correlation
 from lkecore.answers.tables import groups_of
@@ -16,9 +17,25 @@ from lkecore.metrics import shift
 
 METRICS = ["rank", "surprisal", "entropy", "change of entropy", "KL"]
 CLASSES = {"1": 1, "2 to 10": 10, "11 to 100": 100, "above 100": np.inf}  # of ranks, up to
-TOP = 50  # tokens of each side that are read
 FEW = 5  # as many as the paper gets from a closed model
-KS = (1, FEW, 20, TOP)
+
+
+def check(
+    models: Sequence[str], wordings: Sequence[str], ks: Sequence[int], *, dtype: str = "float32"
+) -> None:
+    """Raise :class:`BadInput` for what this page cannot ask, before it asks anything.
+
+    There must be two ``wordings``, and each of ``ks``, of how many likeliest tokens a KL is read, must be
+    from 1 to the vocabulary of each model, with the paper's ``FEW`` among them.
+    """
+    if (n := len(set(wordings))) != 2:
+        raise BadInput(f"{n} wordings are asked: this page compares two")
+    if FEW not in ks:
+        raise BadInput(f"ks {[*ks]}: must have {FEW} among them, of which the page's claim is")
+    for name in models:
+        most = len(door.opened(name, dtype).tokenizer)
+        if wrong := [k for k in ks if not 1 <= k <= most]:
+            raise BadInput(f"ks {wrong[0]}: must be 1 to {most}, the vocabulary of {name}")
 
 
 def by_wording(at_blanks: pd.DataFrame) -> pd.DataFrame:
@@ -144,7 +161,7 @@ def spread(values: Sequence[float], *, seed: int) -> Interval:
     return _over(every[np.isfinite(every)][None], wide, seed)
 
 
-def by_top(rows: pd.DataFrame, *, seed: int, ks: Sequence[int] = KS) -> pd.DataFrame:
+def by_top(rows: pd.DataFrame, *, seed: int, ks: Sequence[int]) -> pd.DataFrame:
     """KL from the k likeliest tokens of each side against the exact one (PZ-S4): by model and k.
 
     Columns: ``model``, ``k``; ``exact``, ``from k`` and ``at least``: means of KL in nats, of the facts whose

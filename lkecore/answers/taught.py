@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from lkecore import intervals
-from lkecore.answers import rich
+from lkecore.answers import door, rich
 from lkecore.answers.blanks import at_blanks
 from lkecore.answers.lab import OFTEN
 from lkecore.answers.moved import FACT, correlation
@@ -21,6 +21,7 @@ from lkecore.facts.drawn import Sample
 from lkecore.intervals import Interval
 from lkecore.prompts.instilled import Instilled
 from lkecore.prompts.prompt import Prompt
+from lkecore.tasks import instill
 from lkecore.tasks.instill import Recipe
 
 LESSON = ["world", "reader", "estimator", "lesson", "relation"]  # of the questions that are taught
@@ -71,6 +72,33 @@ def lessons(
         (world, reader, estimator, name, relation): [each.asked for each in some]
         for (world, reader, estimator, _, relation), some in questions.items()
     }
+
+
+def recipe(
+    models: Sequence[str],
+    optimizer: str,
+    rate: float,
+    *,
+    at: Sequence[int],
+    steps: int,
+    dtype: str = "float32",
+    n: int = 1,
+) -> Recipe:
+    """How facts are taught: for as many steps as the last of those ``at`` which the model is asked.
+
+    Raises :class:`BadInput`, before a model is asked, for ``at`` that does not rise from 1 or more, for
+    ``steps``, after which a page compares, that are not among them, and for a recipe or a model with which
+    nothing can be taught, where ``n`` facts are to be; and for ``n`` below 0.
+    """
+    if n < 0:
+        raise BadInput(f"n_taught {n}: must be 0 or more facts of each relation")
+    if not at or [*at] != sorted(set(at)) or at[0] < 1:
+        raise BadInput(f"at {[*at]}: must be numbers of steps that rise from 1 or more")
+    found = Recipe(at[-1], rate, optimizer)
+    lesson(found, at=at, steps=steps)
+    for name in models if n else ():
+        instill.check(door.opened(name, dtype), found)
+    return found
 
 
 def lesson(recipe: Recipe, *, at: Sequence[int], steps: int) -> str:

@@ -1,10 +1,13 @@
 """The chapter on entropy and KL by the paper's own kinds of model: each page, from saved folders."""
 
 import json
+import shutil
 
 import helpers
 import numpy as np
 import pytest
+
+from lkecore.models import weights
 
 KINDS = ("BERT", "T5")
 MOST = {"BERT": {"max_position_embeddings": 256}, "T5": {}}
@@ -31,6 +34,17 @@ def test_blanks_that_are_seen_are_closed_and_asked_in_two_wordings(folders):
     assert asked["masked"].after == asked["seq2seq"].after == "."
     assert set(found["rows"]["model"]) == set(folders)
     assert np.isfinite(found["rows"][["entropy", "KL", "rank"]]).all().all()
+
+
+def test_a_causal_model_of_a_folder_is_told_and_taught(tmp_path):
+    folder = str(tmp_path / "causal")
+    shutil.copytree(weights.locate("toy"), folder)
+    found = helpers.page("20_entropy_rank", models=[folder], n_facts=5, **SOME)
+    assert {key[0] for key in found["questions"]} == {"causal"}
+    assert set(found["rows"]["model"]) == {folder} and (found["rows"]["KL"] > 0).all()
+    given = {"n_facts": 5, "n_taught": 1, "rate": 0.05, "steps": 1, "at": [1]}
+    found = helpers.page("23_entropy_kinds", models=[folder], **given, **SOME)
+    assert len(found["both"]) == 3 and not found["both"]["lost"].any()
 
 
 def test_facts_are_told_and_taught_and_judged_by_kind(folders):

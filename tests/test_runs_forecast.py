@@ -70,6 +70,30 @@ def test_the_tokens_of_a_forecast_are_those_of_the_run_and_come_from_the_cache_a
     assert saved == before["tokens"] < total
 
 
+def test_each_step_of_a_lesson_counts_all_tokens_of_its_question_once(tmp_path):
+    from lkecore.answers import rich, taught
+    from lkecore.models.model import open_model
+
+    model = "lab:richsmoke-1/0.15m"
+    names = ["residence", "birthplace"]
+    given = {"models": [model], "relations": names, "rate": 0.05}
+    totals = []
+    for at in ([1], [2], [3]):
+        parameters = given | {"at": at, "steps": at[-1]}
+        [each] = plan(tmp_path, "22_entropy_instilled", parameters).jobs
+        total, _, remark = forecast.expected_tokens(each)
+        assert remark == ""
+        totals.append(total)
+    lm = open_model(model)
+    samples = rich.samples([model], names, taught.asked, n_shots=1, seed=0)
+    both = taught.questions(samples, [model], "template-1", dtype="float32").values()
+    some = [each for part in both for each in part]
+    texts = [each.asked.context + each.asked.continuations[each.asked.gold] for each in some]
+    own = sum(len(lm.tokenizer(t, add_special_tokens=False).input_ids) + lm.add_bos for t in texts)
+    assert totals[1] - totals[0] == totals[2] - totals[1] == own
+    assert totals[0] > 3 * own  # a step and two readings, and what the blanks need
+
+
 def test_a_job_that_would_stop_at_its_prompts_is_found_out(tmp_path):
     [each] = plan(tmp_path, SHOTS, TINY | {"shots": [1, 5000]}).jobs
     row = forecast.cost(each, tmp_path / "runs")

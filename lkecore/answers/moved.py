@@ -115,9 +115,9 @@ def known(at_blanks: pd.DataFrame, iclke: pd.DataFrame, *, often: int = OFTEN) -
     (NaN where a model was not asked so); not turned: ``entropy_before``, ``entropy_after`` and ``move``
     (KL), in nats, ``probability`` of the object's first token before, and ``repeated`` (bool), whether it
     comes first behind the fact; what the text says of the fact: ``subject``, ``state``, ``told`` (a level in
-    words), ``occurrences``, ``control``, ``kind``, ``mentions`` of the subject; ``often`` (bool): told rightly
-    and no less than that; and ``set``, as of :func:`lkecore.answers.firsts.sets`. Sorted by relation and
-    fact, since bootstraps draw by place.
+    words), ``occurrences``, ``control``, ``kind``, ``mentions`` of the subject; ``often`` (bool): told
+    rightly and no less than that; and ``set``, as of :func:`lkecore.answers.firsts.sets`. Sorted by relation
+    and fact, since bootstraps draw by place.
     """
     signed = at_blanks["entropy"] - at_blanks["entropy_after"]
     options = (at_blanks["options_entropy"] - at_blanks["options_entropy_after"]).abs()

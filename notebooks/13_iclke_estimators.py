@@ -64,7 +64,7 @@ import numpy as np
 import pandas as pd
 
 from lkecore import answers, facts, figures, papers, prompts, runs
-from lkecore.answers import rules, templates
+from lkecore.answers import rules, templates, wordings
 
 figures.style()
 
@@ -98,15 +98,18 @@ print(seen[shown].to_string(index=False))
 #
 # The templates are used as the paper prints them (Table 5), with all their faults. `[X]` is the place of the subject
 # and `[Y]` that of the object. A template is asked without any example, so nothing but its words tells the
-# model what is wanted. Below is the whole table. `asked here as` is the name of the relation on this page, and empty
-# where this page does not ask it. `note` says where the table has fewer than three of a kind, and where its words
+# model what is wanted. Below is the whole table. `asked here as` is the name of the relation on this page or in a longer run
+# beside, and empty where nobody asks it. `note` says where the table has fewer than three of a kind, and where its words
 # belong to another relation: those of *manufacturer* are about record labels.
 
-# %% covers=["IC-D4", "IC-S3", "IC-T5"]
+# %% covers=["IC-D4", "IC-S3", "IC-T5"] shows=["run", "shipped"]
+this = "13_iclke_estimators"
 called = {name: each.relation.paper_relation for name, each in sample.items()}
-table_5 = papers.table_5(called)
-asked = len(set(called.values()))
-print(f"{asked} of {table_5['relation'].nunique()} relations are asked here")
+elsewhere = templates.asked_beside(shipped, this)
+table_5 = papers.table_5(called | elsewhere)
+asked, beside = (len(set(each.values())) for each in (called, elsewhere))
+n = table_5["relation"].nunique()
+print(f"{asked} of {n} relations are asked here, {beside} beside")
 answers.words(table_5)
 
 # %% [markdown]
@@ -128,7 +131,6 @@ for estimator in [e for e, relation in questions if relation == names[0]]:
 # facts, which ship and cannot be asked again here, stand beside.
 
 # %%
-this = "13_iclke_estimators"
 source = {"results": results, "notebook": this, "n_again": n_again}
 source |= {"dtype": dtype, "page": page}
 asked = questions, "answers.parquet"
@@ -149,20 +151,24 @@ print(*answers.made_by(shipped, this), sep="\n")
 #
 # An answer is right when the gold option is the likeliest. The accuracy of a kind of template is the mean over its
 # templates: for each fact we take the share of the templates that get it right, so that a kind with three templates
-# counts no more than one with a single one. The figures further below show it by relation.
+# counts no more than one with a single one.
 #
 # Here it is over all relations, each counted alike. `over_facts` asks what other facts of these relations would give, and
 # `over_relations` what other relations would give as well. The second is the honest one for a sentence about the
 # model, and with few relations it is rough. `spread` is the paper's measure of steadiness, as we read it: the standard
 # deviation of the accuracy over relations and prompts. A *prompt* is one template of one relation; IC-LKE has one prompt
-# for each relation. Its interval draws prompts again as if none had to do with another.
+# for each relation. Its interval draws prompts again as if none had to do with another. `no_cue` is the accuracy over
+# relations where no {term}`rule` has a {term}`cue`.
 
 # %%
-alone = templates.by_relation(every, seed=seed)
+alone = templates.by_relation(together, seed=seed)
 measured = answers.bounds(alone, "accuracy")
 runs.keep(measured, "accuracy-by-relation.csv")
 overall = templates.by_kind(together, seed=seed)
-answers.words(answers.texts(overall))
+cues = rules.beside(rules.cues(sample, kept=not page), shipped, this)
+of_rule = templates.of_rules(together, cues)
+left = templates.with_no_cue(overall, together, cues, seed=seed)
+answers.words(answers.texts(left))
 
 # %% [markdown]
 # **One sentence against another.** Each template beside IC-LKE in the paper's format, on the same facts. `gain` is
@@ -173,7 +179,7 @@ answers.words(answers.texts(overall))
 
 # %%
 paper, colon = by_pairs
-gains = templates.against(ours, sample, paper, seed=seed)
+gains = wordings.against(ours, sample, paper, seed=seed)
 runs.keep(answers.bounds(gains, "gain"), "gain-by-template.csv")
 first = answers.texts(gains[gains["model"] == models[0]])
 shown = ["relation", "template", "accuracy", "gain", "p"]
@@ -191,7 +197,7 @@ pairs += f" (mean over {len(names)} relations and its 95 % interval)."
 sentences = "From sentences that people wrote it finds"
 sentences += f" {by_name[templates.HUMAN_KIND]}, from sentences mined from text"
 sentences += f" {by_name[templates.MINED_KIND]}."
-most = templates.widest(ours[ours["model"] == models[0]])
+most = wordings.widest(ours[ours["model"] == models[0]])
 most = most.sort_values("kind").head(1).to_dict("records")
 wording = "No relation has two sentences of a kind here."
 for row in most:
@@ -199,9 +205,7 @@ for row in most:
     wording += f" {row['relation']}, {row['best']} finds"
     wording += f" {row['accuracy_best']:.2f}, {row['worst']}"
     wording += f" {row['accuracy_worst']:.2f}."
-cues = rules.cues(sample, kept=not page)
-marks = templates.of_rules(cues, models, shipped, this)
-others = templates.others(overall, {paper: "from pairs"}, marks)
+others = templates.others(overall, {paper: "from pairs"}, of_rule)
 said = {"pairs": pairs, "sentences": sentences, "wording": wording}
 figures.findings(**said, others=others)
 figures.note("carried", answers.carried(ours))
@@ -213,31 +217,31 @@ figures.note("carried", answers.carried(ours))
 # row lie apart. Each dot is one prompt of one relation. If the dots of templates spread wider than those of IC-LKE, the
 # words matter, or the relations differ more for templates.
 
-# %% covers=["IC-F3"] tags=["hide-input"]
+# %% covers=["IC-F3"] shows=["run", "shipped"] tags=["hide-input"]
 dots = templates.by_prompt(together)
 means = answers.bounds(overall, "over_facts", "accuracy")
 means["spread"] = answers.bounds(overall, "spread")["spread"]
 kinds = [*by_pairs, templates.HUMAN_KIND, templates.MINED_KIND]
 kinds += [templates.WORDS_KIND] * (templates.WORDS_KIND in set(dots["kind"]))
+marks = {model: each.mean() for model, each in of_rule.items()}
 fig = figures.prompt_dots(dots, means, kinds=kinds, marks=marks)
 figures.place(fig, "fig-estimators-mean", dots)
 
 # %% [markdown]
-# In {numref}`fig-estimators-relations` look for relations where the order of the bars is another than in the mean.
-# A kind of prompt that is best on average need not be best for a relation.
+# In {numref}`fig-estimators-relations` look for relations where the order of the bars is not that of the mean, and for
+# bars that end before the dashes.
 #
 # ```{glue:figure} fig-estimators-relations
 # :name: fig-estimators-relations
-# :alt: For each model a panel of horizontal bars of accuracy for each relation, one bar for each kind of prompt, with intervals and a line at chance.
+# :alt: For each model a panel of horizontal bars of accuracy for each relation, one bar for each kind of prompt, with intervals and dashes at what a rule gets.
 #
 # Accuracy by relation and kind of prompt, a panel for each model (the paper's Figure 12). Templates: mean over the
 # templates of a kind. Lines: 95 % intervals over facts; where every fact has the same share, the line has no length, and
-# that is no certainty. Dashed: chance.
+# that is no certainty. Dashed: the best rule without a model. The table of templates says what P31 and the like mean.
 # ```
 
-# %% covers=["IC-F12"] tags=["hide-input"]
-chance = (1 / ours.groupby("relation")["n_options"].first()).mean()
-fig = figures.bars_by_model(measured, hue="kind", chance=chance)
+# %% covers=["IC-F12"] shows=["run", "shipped"] tags=["hide-input"]
+fig = figures.bars_by_model(measured, hue="kind", marks=of_rule)
 figures.place(fig, "fig-estimators-relations", measured)
 
 # %% [markdown]
@@ -249,7 +253,8 @@ figures.place(fig, "fig-estimators-relations", measured)
 # The four models of Figure 3 have 0.63 to 0.79 by IC-LKE over 50 relations (Table 7).
 
 # %%
-beside = answers.texts(alone[alone["kind"].isin(by_pairs)])
+of_page = alone["model"].isin(models) & alone["kind"].isin(by_pairs)
+beside = answers.texts(alone[of_page])
 beside["asked"] = beside["model"] + ", " + beside["kind"]
 beside = beside.pivot(index="relation", columns="asked", values="accuracy")
 beside = papers.table_8_beside(beside.loc[names].reset_index(), called)
@@ -283,11 +288,9 @@ answers.words(judged.drop(columns=["id", "source", "mark"]))
 # - *The words.* Compare the templates of one relation in the table of gains. A mean over three has a bad one in it at
 #   full weight. Some templates of Table 5 do not ask for the relation at all.
 # - *The relations.* Templates name the relation, IC-LKE does not. The paper's twelve relations are not these.
-# - *The number of relations.* With three, an interval over relations is wide, whatever the number of facts. In the
-#   steadiness, a draw that takes one relation three times leaves it no spread.
+# - *The number of relations.* With three, an interval over relations is wide, whatever the number of facts.
 #
-# And the claim on steadiness mixes two things: relations differ, and wordings differ. IC-LKE has one prompt for a
-# relation, so that only the first can make it vary.
+# And the claim on steadiness mixes two things: relations differ, and wordings differ. Only the first can make IC-LKE vary.
 
 # %% [markdown]
 # ## What you have seen
@@ -325,7 +328,7 @@ assert np.allclose(mean, told[mean.index])
 # the half that was not looked at, `as_chosen` that on the half that chose.
 
 # %%
-answers.words(templates.optimism(ours, seed=seed), digits=3)
+answers.words(wordings.optimism(ours, seed=seed), digits=3)
 
 # %% [markdown]
 # `too_high` is the optimism with half of the facts. It is the larger the fewer the facts, and the nearer the three

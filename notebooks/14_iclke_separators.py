@@ -178,6 +178,7 @@ whole = spreads[spreads["relation"] == "all"].drop(columns="relation")
 whole = whole.assign(p=intervals.holm(whole["p"]))
 cues = rules.of_sets(samples, kept=not page)
 whole = formats.with_rules(whole, cues, groups, about)
+of_main = whole[whole["group"] == whole["model"].map(main)].set_index("model")
 answers.words(
     answers.texts(whole.drop(columns=["lowest", "highest"])), digits=2
 )
@@ -213,8 +214,7 @@ margin, last = float(claim["least_effect"]), models[-1]
 moved = answers.bounds(of_words[of_words["model"] == last], "gain")["gain"]
 words = "With words in the place of the space, the accuracy of"
 words += f" {last} changes by {moved.min():+.2f} to {moved.max():+.2f}."
-each = whole[whole["group"] == whole["model"].map(main)].set_index("model")
-each = each.loc[list(dict.fromkeys([models[0], last]))]
+each = of_main.loc[list(dict.fromkeys([models[0], last]))]
 spread = "; ".join(
     f"{row.spread.text()} for {row.Index} (by luck up to {row.if_alike:.2f})"
     for row in each.itertuples()
@@ -238,18 +238,17 @@ figures.findings(words=words, spread=spread, place=place, read=read)
 # ## Figures
 #
 # {numref}`fig-separators-words` has the form of the paper's Figure 4. What to see: whether the dark bars are alike, and
-# how long the pale bars are. What a pale bar has, the words alone can do.
+# how long the pale bars are. What a pale bar has, the words alone can do, and what ends before the dashes, a {term}`rule`.
 #
 # ```{glue:figure} fig-separators-words
 # :name: fig-separators-words
 # :alt: Horizontal bars of accuracy for the space and for each template, with shots and without, on coloured backgrounds for the kinds of templates.
 #
 # Accuracy by what stands inside a pair, for the last model of the page. Dark: with shots. Pale: the template alone. Reddish and bluish backgrounds as in the paper, for the two kinds of
-# templates. Lines: 95 % Wilson intervals. Dashed: chance.
+# templates. Lines: 95 % Wilson intervals. Dashed: the best rule without a model.
 # ```
 
 # %% covers=["IC-F4"] tags=["hide-input"]
-chance = 1 / n_options
 part = bars[bars["model"] == last]
 named = separators.templates({last: samples[about[last]]})
 if named["relation"].nunique() == 1:
@@ -258,7 +257,7 @@ if named["relation"].nunique() == 1:
     )
 part = answers.bounds(part, "accuracy")
 fig, ax = plt.subplots(figsize=(7.5, 4.8), layout="constrained")
-figures.separator_bars(part, ax, chance=chance)
+figures.separator_bars(part, ax, of_rule=of_main["rule"][last])
 ax.set_xlabel(f"{ax.get_xlabel()}, {last}")
 figures.place(fig, "fig-separators-words", part)
 
@@ -272,13 +271,13 @@ figures.place(fig, "fig-separators-words", part)
 #
 # Accuracy by format: the sign inside a pair along the axis, the sign between pairs by colour and marker. Ringed: the text
 # of the model has lists in this format. Models of the lab: facts told in lists, 16 times or more. Lines: 95 % Wilson
-# intervals. Dashed: chance.
+# intervals. Dashed: the best rule without a model.
 # ```
 
 # %% tags=["hide-input"]
 cells = formats.cells(right, main, about, kind_of)
 cells = answers.bounds(cells, "accuracy")
-panels = figures.format_panels(cells, chance=chance)
+panels = figures.format_panels(cells, of_rule=of_main["rule"])
 figures.place(panels, "fig-separators-formats", cells)
 
 # %% [markdown]
@@ -307,11 +306,11 @@ print(answers.texts(beside).to_string(index=False))
 # stand in `lkecore/data/claims.csv`: accuracy with one separator minus accuracy with the space on the same facts, over
 # relations. Of a single relation it is over its facts, and set aside. It is asked in three ways: with words inside the pair,
 # as in the paper; with signs, and a space between pairs; and with signs, mean over all signs between pairs. Of a
-# model at chance in every format, "holds" says nothing: such models are named above the table.
+# model that is no better than the best rule, "holds" says nothing: such models are named above the table.
 
 # %%
-at_chance = formats.at_chance(right, main, chance)
-print(f"With the space not clearly above chance: {at_chance or 'none'}.")
+at_chance = formats.at_chance(right, main, of_main["rule"])
+print(f"With the space not clearly above a rule: {at_chance or 'none'}.")
 judged = formats.judged(gains, main, at_chance)
 print(claim["claim"], f"Holds if {claim['holds_if']}.")
 answers.words(formats.verdict_table(judged, models))
@@ -326,21 +325,21 @@ print(from_size.to_string(index=False) if len(chains) else "no family")
 # %% [markdown]
 # Where the claim fails, look first at what the model has read. If accuracy falls from *in the text* to *new inside*, a
 # likely reason is that the model has no use for a sign that it has never read. It is no proof: the signs differ in their
-# length, too. To the models of the paper hardly a sign is new.
+# length, too.
 #
 # Words are a case of their own in the lab: a sentence asks for facts that were told in lists. The second exercise has the
-# numbers; {doc}`../verdicts` sets these verdicts aside.
+# numbers; {doc}`../verdicts` sets them aside.
 #
 # Where the verdict is *undecided*, and the interval wider than the band of the margin, there are too few facts: to show
-# that two formats are equal takes hundreds. The intervals do not cover other relations, another
-# draw of shots ({doc}`11_iclke_shots`), or another training.
+# that two formats are equal takes hundreds. The intervals do not cover other relations, other
+# shots ({doc}`11_iclke_shots`), or another training.
 
 # %% [markdown]
 # ## What you have seen
 #
-# - A spread over formats always looks large. What counts is how far it stands above the luck of the best of many.
+# - A spread over formats always looks large. What counts is how far it stands above luck.
 # - That two formats are equal is a claim, too. It needs enough facts for a narrow interval, and a model above chance.
-# - What a model makes of a sign depends on the text that it has read.
+# - What a model makes of a sign depends on its text.
 
 # %%
 assert gains["gain"].map(lambda g: g.low <= g.estimate <= g.high).all()

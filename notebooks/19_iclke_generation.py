@@ -245,7 +245,7 @@ answers.words(answers.texts(agreement))
 # {numref}`fig-generation-bars`, at the top, is the paper's Figure 16 for the models of this page, with the ranking and the
 # stray hits beside it.
 
-# %% covers=["IC-F16"] tags=["hide-input"]
+# %% covers=["IC-F16"] shows=["run", "shipped"] tags=["hide-input"]
 bars = {"bars": ["anywhere", "at the start", "ranking"]}
 bars |= {"marks": {"anywhere": "stray", "ranking": "rule"}}
 fig = figures.written_by_model(numbers, **bars)

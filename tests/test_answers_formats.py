@@ -325,9 +325,11 @@ def test_cells_and_means_by_kind(tables):
 
 def test_models_at_chance_are_those_whose_interval_reaches_it(tables):
     # Wilson, 95 %: 6 of 8 begin at 0.409, 4 of 8 at 0.215.
-    assert formats.at_chance(tables[0], MAIN, 0.1) == []
-    assert formats.at_chance(tables[0], MAIN, 0.3) == ["same"]
-    assert formats.at_chance(tables[0], MAIN, 0.5) == ["good", "same"]
+    by = {at: dict.fromkeys(MAIN, at) for at in (0.1, 0.3, 0.5)}
+    assert formats.at_chance(tables[0], MAIN, by[0.1]) == []
+    assert formats.at_chance(tables[0], MAIN, by[0.3]) == ["same"]
+    assert formats.at_chance(tables[0], MAIN, by[0.5]) == ["good", "same"]
+    assert formats.at_chance(tables[0], MAIN, {"good": 0.5, "same": 0.1}) == ["good"]
 
 
 def verdict_frame(rows):
@@ -444,9 +446,11 @@ def test_table_8_stands_beside_relations_that_the_paper_has(tables):
 def test_panels_stand_in_pairs_with_one_legend(tables, kinds):
     cells = answers.bounds(formats.cells(tables[0], MAIN, ABOUT, kinds), "accuracy")
     cells = pd.concat([cells, cells[cells["model"] == "good"].assign(model="third")])
-    figure = figures.format_panels(cells, chance=0.25)
+    figure = figures.format_panels(cells, of_rule={"good": 0.25, "same": 0.5, "third": 0.75})
     assert [ax.get_title() for ax in figure.axes if ax.axison] == ["good", "same", "third"]
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["space", "newline"]
+    lines = [[line for line in ax.lines if line.get_linestyle() == "--"] for ax in figure.axes[:3]]
+    assert [float(line.get_ydata()[0]) for [line] in lines] == [0.25, 0.5, 0.75]
 
 
 def test_sizes_have_bars_of_luck_and_a_band_of_the_margin(tables, gains):

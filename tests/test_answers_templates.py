@@ -12,7 +12,8 @@ from scipy.stats import binomtest
 from statsmodels.stats.multitest import multipletests
 
 from lkecore import answers, facts, prompts
-from lkecore.answers import templates
+from lkecore.answers import rules, templates, wordings
+from lkecore.errors import BadInput
 from lkecore.intervals import Interval
 
 # Right answers of each estimator, fact by fact; relation "two" has one mined template, as in Table 5.
@@ -165,7 +166,7 @@ def test_templates_one_by_one():
         "atlas", ["capital", "official_language"], n_shots=1, n_facts=4, n_options=2, seed=0
     )
     sample = dict(zip(RIGHT, drawn.values(), strict=True))
-    found = templates.against(made(), sample, "iclke-space", seed=0)
+    found = wordings.against(made(), sample, "iclke-space", seed=0)
     expected, ps = [], []
     for relation, by in RIGHT.items():
         for name in [name for name in by if name[:3] in ("hgp", "mmp")]:
@@ -186,7 +187,7 @@ def test_p_values_of_each_model_are_corrected_apart():
     frame = pd.concat([made({"capital": ten}, model) for model in ("m", "n")])
     few = {"n_shots": 1, "n_facts": 2, "n_options": 2, "seed": 0}
     sample = facts.draw("atlas", ["capital"], least=1, **few)
-    found = templates.against(frame, sample, "iclke-space", seed=0)
+    found = wordings.against(frame, sample, "iclke-space", seed=0)
     expected = multipletests([2 / 2**10, 1, 2 / 2**3], method="holm")[1]
     assert found["p"].tolist() == pytest.approx([*expected, *expected])
 
@@ -204,20 +205,20 @@ def test_optimism_of_the_best_template():
             chosen.append(max(means) / 2)
             honest.append(sum(table[best][order[2:]]) / 2)
         expected.append((table.mean(), table.mean(axis=1).max(), mean(chosen), mean(honest)))
-    found = templates.optimism(frame, seed=3)
+    found = wordings.optimism(frame, seed=3)
     columns = ["mean", "best", "as_chosen", "honest"]
     assert np.allclose(found[columns], expected)
     assert np.allclose(found["too_high"], found["as_chosen"] - found["honest"])
 
 
 def test_widest_difference_of_wordings():
-    human, mined = templates.widest(made()).to_dict("records")
+    human, mined = wordings.widest(made()).to_dict("records")
     assert (human["kind"], human["relation"]) == ("human (HGP)", "one")  # as wide in two: the first
     assert (human["best"], human["worst"]) == ("hgp-3", "hgp-1")
     assert (human["accuracy_best"], human["accuracy_worst"]) == (0.75, 0.25)
     assert (mined["relation"], mined["best"], mined["worst"]) == ("one", "mmp-2", "mmp-1")
     single = made({"two": RIGHT["two"]})
-    assert templates.widest(single)["kind"].tolist() == ["human (HGP)"]
+    assert wordings.widest(single)["kind"].tolist() == ["human (HGP)"]
 
 
 def test_claims_of_both_formats_are_judged_apart(tmp_path, monkeypatch):
@@ -324,19 +325,56 @@ def test_longer_runs_stand_below_under_names_of_their_own(monkeypatch):
     both = templates.beside(ours, ["far"], "13_page")
     assert list(both["model"].unique()) == ["m", "m on far"]
     assert len(both) == 2 * len(ours) + 4 and "iclke-space, draw 1" in set(both["estimator"])
-    here = shipped["cues"].assign(**{"rule-both": [1.0, 0.5]})
-    assert templates.of_rules(here, ["m"], ["far"], "13_page") == {"m": 0.75, "m on far": 0.375}
+    here = shipped["cues"].assign(**{"rule-both": [1.0, 0.5]}, source="this page")
+    with pytest.raises(BadInput, match="shipped: far: ships without cues"):
+        templates.of_rules(both, here)
+    found = pd.concat([here, shipped["cues"].assign(source="shipped: far")])
+    ruled = {name: each.to_dict() for name, each in templates.of_rules(both, found).items()}
+    assert ruled == {"m": {"one": 1.0, "two": 0.5}, "m on far": {"one": 0.5, "two": 0.25}}
     pairs = [("iclke-space", "human (HGP)")]
     gaps = templates.apart(both, pairs, seed=0)
     steady = templates.steadier(both, ["iclke-space"], seed=0)
     tested = templates.for_claims(gaps, steady, "iclke-space")["IC-above-human"]
     assert set(tested) == {("this page", "m"), ("shipped: far", "m")}
-    said = templates.others(templates.by_kind(both, seed=0), WAYS, {"m on far": 0.375})
+    said = templates.others(
+        templates.by_kind(both, seed=0), WAYS, {"m on far": pd.Series([0.5, 0.25])}
+    )
     assert said.startswith("In longer runs, m on far: 0.") and said.count("[") == 3
     assert "] from pairs, 0." in said and "] from sentences, 0.38 by" in said
     assert said.endswith("0.38 by a rule without a model.")
     alone = templates.others(templates.by_kind(ours, seed=0), WAYS, {})
     assert alone == "-"
+
+
+def test_what_is_left_without_cues_by_pencil():
+    """In each relation the last two of four facts have no cue. Space: 1 of 2 and 2 of 2, so 0.75. Human
+    templates, both of them together: 0, 1/2 and 1/2, 1/2, so 0.375."""
+    right = {
+        "one": {"iclke-space": "1101", "hgp-1": "1100", "hgp-2": "1101"},
+        "two": {"iclke-space": "0011", "hgp-1": "0010", "hgp-2": "1101"},
+    }
+    ours = made(right, model="m")
+    facts_of = ours.drop_duplicates(["relation", "fact"])[["relation", "fact"]]
+    cued = [True, False, False, False] * 2, [False, True, False, False] * 2
+    found = facts_of.assign(source="this page", cue_word=cued[0], cue_frequent=cued[1], n_options=4)
+    found = found.assign(length_rank=1.0, **dict.fromkeys(rules.RULES, 0.25))
+    overall = templates.by_kind(ours, seed=0)
+    shown = templates.with_no_cue(overall, ours, found, seed=0).set_index("kind")["no_cue"]
+    assert {kind: each.estimate for kind, each in shown.items()} == {
+        "iclke-space": 0.75,
+        "human (HGP)": 0.375,
+    }
+    assert {each.method for each in shown} == {"Student's t over relations"}
+
+
+def test_the_relations_of_longer_runs_have_the_papers_names(monkeypatch):
+    asked = {"far": ["P36", "P413"], "near": ["capital"]}
+    read = lambda name, page: (None, {"parameters": {"relations": asked[name]}})  # noqa: E731
+    monkeypatch.setattr(templates, "read", read)
+    found = templates.asked_beside(["far", "near"], "13_page")
+    position = "position played on team / speciality"
+    assert found == {"P36": "capital", "P413": position, "capital": "capital"}
+    assert templates.asked_beside([], "13_page") == {}
 
 
 def test_words_in_pairs_are_set_against_the_space_of_the_same_shots_by_pencil():

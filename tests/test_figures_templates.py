@@ -50,12 +50,25 @@ BARS = pd.DataFrame(
 def test_each_model_has_its_panel_of_bars_and_all_one_legend():
     frame = pd.concat([BARS.assign(model=name) for name in ("m", "n", "o")])
     frame.loc[frame["model"] == "n", "accuracy"] = 0.125
-    figure = figures.bars_by_model(frame, hue="estimator", chance=0.01)
+    frame = frame[
+        (frame["model"] != "m") | (frame["estimator"] == "colon")
+    ]  # the first lacks a hue
+    marks = {
+        name: pd.Series({"capital": at}) for name, at in zip("mno", (0.1, 0.2, 0.3), strict=True)
+    }
+    figure = figures.bars_by_model(frame, hue="estimator", marks=marks)
     assert [ax.get_xlabel()[-3:] for ax in figure.axes if ax.axison] == [", m", ", n", ", o"]
     widths = {round(float(bar.get_width()), 9) for bar in figure.axes[1].patches} - {0.0}
     assert widths == {0.125}
     [one] = figure.legends
-    assert {text.get_text() for text in one.get_texts()} == {"space", "colon", "chance"}
+    assert {text.get_text() for text in one.get_texts()} == {"space", "colon", "best rule"}
+    dashes = [
+        [float(end[0]) for line in ax.collections for end in line.get_segments()[0]]
+        for ax in figure.axes[:3]
+    ]
+    assert [at in found for at, found in zip((0.1, 0.2, 0.3), dashes, strict=True)] == [True] * 3
+    colours = [{bar.get_facecolor() for bar in ax.patches if bar.get_width()} for ax in figure.axes]
+    assert colours[0] < colours[1] == colours[2]
     assert not any(ax.get_legend() for ax in figure.axes)
     plt.close(figure)
 

@@ -201,10 +201,14 @@ def by_kind(
     return pd.DataFrame(rows, columns=["model", "kind", "formats", "accuracy"])
 
 
-def at_chance(right: Tables, main: Main, chance: float) -> list[str]:
-    """Models whose accuracy with the space is not clearly above a blind guess (Wilson, 95 %)."""
+def at_chance(right: Tables, main: Main, of_rule: Mapping[str, float]) -> list[str]:
+    """Models whose accuracy with the space is not clearly above the best rule without one (Wilson, 95 %).
+
+    ``of_rule``: what that gets, by model, in [0, 1], as in :func:`with_rules`.
+    """
     found = {m: right[m, group].loc[SPACE] for m, group in main.items()}
-    return [m for m, v in found.items() if intervals.proportion(int(v.sum()), len(v)).low <= chance]
+    low = {m: intervals.proportion(int(v.sum()), len(v)).low for m, v in found.items()}
+    return [m for m in found if low[m] <= of_rule[m]]
 
 
 def judged(gains: pd.DataFrame, main: Main, at_chance: Sequence[str]) -> pd.DataFrame:

@@ -12,15 +12,14 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from lkecore import intervals
+from lkecore import intervals, papers
 from lkecore.answers import rules
 from lkecore.answers.shipped import read
 from lkecore.answers.slots import TOGETHER
-from lkecore.answers.tables import groups_of, over_relations, paired, side_by_side
+from lkecore.answers.tables import groups_of, over_relations, side_by_side
 from lkecore.answers.verdicts import tested
-from lkecore.facts import Sample
-from lkecore.metrics import formats
-from lkecore.prompts import HUMAN, MINED, templates_of
+from lkecore.errors import BadInput
+from lkecore.prompts import HUMAN, MINED
 from lkecore.prompts.draws import DRAW
 
 HUMAN_KIND, MINED_KIND = "human (HGP)", "mined (MMP)"
@@ -63,22 +62,49 @@ def first_draws(answers: pd.DataFrame) -> pd.DataFrame:
     return answers[~answers["estimator"].str.contains(DRAW, regex=False)]
 
 
-def of_rules(
-    cues: pd.DataFrame, models: Sequence[str], profiles: Sequence[str], notebook: str
-) -> dict[str, float]:
-    """What the best rule without a model gets, by the model as :func:`beside` names it, in [0, 1].
+def of_rules(answers: pd.DataFrame, found: pd.DataFrame) -> dict[str, pd.Series]:
+    """What the best rule without a model gets in each relation, in [0, 1], by the model of the answers.
 
-    ``cues`` are those of this page's facts (:func:`lkecore.answers.rules.cues`).
+    ``answers`` are of :func:`beside`, ``found`` of :func:`lkecore.answers.rules.beside`. Raises
+    :class:`BadInput` for answers that ship without cues.
     """
-    found = dict.fromkeys(models, rules.by_relation(cues)["of_rule"].mean())
-    for name in profiles:
-        its, about = read(name, notebook, apart="cues")
-        yard = rules.by_relation(its)["of_rule"].mean()
-        found |= {f"{model}{ON}{name}": yard for model in about["parameters"]["models"]}
-    return found
+    if missing := rules.lacking(with_source(answers), found):
+        raise BadInput(f"{missing[0]}: ships without cues, so that nobody knows what a rule gets")
+    yard = {
+        source: rules.by_relation(its).set_index("relation")["of_rule"]
+        for source, its in found.groupby("source", sort=False)
+    }
+    labels = answers["model"].unique()
+    named = with_source(pd.DataFrame({"model": labels}))
+    return {label: yard[source] for label, source in zip(labels, named["source"], strict=True)}
 
 
-def others(overall: pd.DataFrame, ways: Mapping[str, str], of_rule: Mapping[str, float]) -> str:
+def with_no_cue(
+    overall: pd.DataFrame, answers: pd.DataFrame, found: pd.DataFrame, *, seed: int
+) -> pd.DataFrame:
+    """A table of :func:`by_kind`, and ``no_cue``: the accuracy on facts that no rule has a cue of.
+
+    An Interval over relations with two such facts or more, each counted alike (:func:`rules.above`); None
+    where there are none.
+    """
+    by = ["source", "model", "kind"]
+    compared = rules.above(with_source(shares(answers)), found, by, seed=seed)
+    left = rules.wide(compared, by).set_index(by)["accuracy_no_cue"]
+    places = with_source(overall)[by].itertuples(index=False, name=None)
+    return overall.assign(no_cue=pd.Series([left[at] for at in places], index=overall.index))
+
+
+def asked_beside(profiles: Sequence[str], notebook: str) -> dict[str, str]:
+    """The relations that results which ship were asked about: the paper's name, by the name there.
+
+    A Wikidata property that the paper has not named keeps its own number.
+    """
+    names = papers.property_names()
+    each = [read(name, notebook)[1]["parameters"]["relations"] for name in profiles]
+    return {name: names.get(name, name) for its in each for name in its}
+
+
+def others(overall: pd.DataFrame, ways: Mapping[str, str], of_rule: Mapping[str, pd.Series]) -> str:
     """A sentence on the longer runs in a table of :func:`by_kind`: pairs and sentences of each model.
 
     ``ways`` are the kinds beside sentences, with their words, such as {"iclke-space": "from pairs"}. A dash
@@ -90,7 +116,7 @@ def others(overall: pd.DataFrame, ways: Mapping[str, str], of_rule: Mapping[str,
             of = part.set_index("kind")["over_relations"].map(lambda found: found.text())
             pairs = "".join(f"{of[kind]} {words}, " for kind, words in ways.items())
             said = f"{model}: {pairs}{of[HUMAN_KIND]} and {of[MINED_KIND]} from sentences"
-            told.append(f"{said}, {of_rule[model]:.2f} by a rule without a model")
+            told.append(f"{said}, {of_rule[model].mean():.2f} by a rule without a model")
     return f"In longer runs, {'; '.join(told)}." if told else "-"
 
 
@@ -266,69 +292,3 @@ def with_source(frame: pd.DataFrame) -> pd.DataFrame:
     parts = [label.partition(ON) for label in frame["model"]]
     sources = [f"shipped: {profile}" if profile else "this page" for _, _, profile in parts]
     return frame.assign(model=[model for model, _, _ in parts], source=sources)
-
-
-def against(answers: pd.DataFrame, sample: Sample, estimator: str, *, seed: int) -> pd.DataFrame:
-    """An estimator beside every single template, relation by relation, on the same facts.
-
-    Columns: ``model``, ``relation``, ``template``, ``words``; ``accuracy`` of the template; ``gain``: the
-    accuracy of the estimator minus that, an Interval over facts; ``only_estimator`` and ``only_template``:
-    facts that only one has right; ``p``: McNemar's exact test, corrected by Holm for all rows of a model.
-    """
-    by = ["model", "relation"]
-    pairs = [(name, estimator) for name in (*HUMAN, *MINED)]
-    found = paired(answers, "estimator", pairs, by=by, corrected=["model"], seed=seed)
-    means = by_prompt(answers).set_index([*by, "estimator"])["accuracy"]
-    places = list(zip(found["model"], found["relation"], found["first"], strict=True))
-    return pd.DataFrame(
-        {
-            "model": found["model"],
-            "relation": found["relation"],
-            "template": found["first"],
-            "words": [templates_of(sample[name].relation)[key] for _, name, key in places],
-            "accuracy": [means[place] for place in places],
-            "gain": found["over_facts"],
-            "only_estimator": found["only_second"],
-            "only_template": found["only_first"],
-            "p": found["p"],
-        }
-    )
-
-
-def optimism(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
-    """What the best human template of each relation gets, and what it would get on other facts.
-
-    Columns: ``model``, ``relation``, ``mean`` and ``best`` accuracy of the human templates;
-    ``as_chosen`` and ``honest`` as :func:`lkecore.metrics.formats.best_of_several` has them, and
-    ``too_high``, their difference. All in [0, 1].
-    """
-    rng, rows = np.random.default_rng(seed), []
-    human = answers[answers["estimator"].isin(HUMAN)]
-    for key, part in groups_of(human, ["model", "relation"]):
-        right = part.pivot(index="estimator", columns="fact", values="correct").to_numpy(float)
-        means = right.mean(axis=1)
-        chosen, honest = formats.best_of_several(right, seed=rng)
-        rows.append((*key, means.mean(), means.max(), chosen, honest, chosen - honest))
-    columns = ["model", "relation", "mean", "best", "as_chosen", "honest", "too_high"]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def widest(answers: pd.DataFrame) -> pd.DataFrame:
-    """The relation in which the wording matters most, a row for each model and kind of template.
-
-    Columns: ``model``, ``kind``, ``relation``; ``best`` and ``worst``, names of templates;
-    ``accuracy_best`` and ``accuracy_worst``. No row where no relation has two templates of a kind.
-    """
-    each = by_prompt(answers)
-    each = each[each["kind"].isin(set(KINDS.values()))]
-    rows = []
-    for (model, kind, name), part in groups_of(each, ["model", "kind", "relation"]):
-        part = part.sort_values("accuracy", kind="stable")
-        low, high = part.iloc[0], part.iloc[-1]
-        row = high["estimator"], low["estimator"], high["accuracy"], low["accuracy"]
-        rows += [(model, kind, name, *row)] if len(part) > 1 else []
-    columns = ["best", "worst", "accuracy_best", "accuracy_worst"]
-    found = pd.DataFrame(rows, columns=["model", "kind", "relation", *columns])
-    gap = (found["accuracy_best"] - found["accuracy_worst"]).round(12)
-    order = gap.sort_values(ascending=False, kind="stable").index
-    return found.loc[order].drop_duplicates(["model", "kind"]).sort_index().reset_index(drop=True)

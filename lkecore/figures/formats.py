@@ -1,5 +1,6 @@
 """Accuracy by what stands inside a pair and between pairs."""
 
+from collections.abc import Mapping
 from textwrap import fill
 
 import pandas as pd
@@ -14,13 +15,14 @@ WIDTH = 10  # letters of a line below a mark
 BEHIND = ("white", "#f9ddd2", "#d6e5f5")  # of blocks of rows: none, reddish, bluish
 
 
-def separator_bars(frame: pd.DataFrame, ax: Axes, *, chance: float) -> Axes:
+def separator_bars(frame: pd.DataFrame, ax: Axes, *, of_rule: float) -> Axes:
     """Horizontal bars of accuracy by what stands between subject and object (IC-F4), with intervals.
 
     `frame`: one row per `words` and `shots` (a label such as "50 shots" or "none", the hue), with
     `kind`, `accuracy`, `low`, `high`, shares of test facts in 0 .. 1. Rows keep their order, first on
     top. A `kind` is a block of rows: the first has no background, the second a reddish, the third a
-    bluish one, as in the paper's figure; its name stands to the right. `chance`: a dashed line.
+    bluish one, as in the paper's figure; its name stands to the right. `of_rule`, what the best rule
+    without a model gets: a dashed line.
     ValueError for missing columns or values, a pair that occurs twice, a kind whose rows stand apart,
     or more than three kinds.
     """
@@ -45,7 +47,7 @@ def separator_bars(frame: pd.DataFrame, ax: Axes, *, chance: float) -> Axes:
     )
     offset = (frame["shots"].map(hues.index) - (len(hues) - 1) / 2) * 0.8 / len(hues)
     draw_intervals(ax, frame, frame["words"].map(order.index) + offset, DARK)
-    ax.axvline(chance, color=DARK, ls="dashed", lw=1.5, label="chance")
+    ax.axvline(of_rule, color=DARK, ls="dashed", lw=1.5, label="best rule")
     ax.set(xlim=(0, 1), ylim=(len(order) - 0.5, -0.5), xlabel=ACCURACY, ylabel="")
     ax.grid(False, axis="y")
     place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2}
@@ -120,11 +122,11 @@ def interval_panels(
     return fig
 
 
-def format_panels(frame: pd.DataFrame, *, chance: float) -> Figure:
+def format_panels(frame: pd.DataFrame, *, of_rule: Mapping[str, float]) -> Figure:
     """A panel for each model: accuracy by the sign inside a pair, and by the sign between pairs.
 
     `frame`: one row per `model`, `inside` and `between` with `accuracy`, `low`, `high` and `ringed`, as
-    :func:`interval_marks` takes them. `chance`: a dashed line.
+    :func:`interval_marks` takes them. `of_rule`, what the best rule without a model gets: a dashed line.
     """
     models = frame["model"].unique()
     n = (len(models) + 1) // 2
@@ -134,7 +136,7 @@ def format_panels(frame: pd.DataFrame, *, chance: float) -> Figure:
     marks = {}
     for ax, model in zip(axes.flat, models, strict=False):
         interval_marks(frame[frame["model"] == model], ax, **look)
-        ax.axhline(chance, color=DARK, ls="dashed", lw=1)
+        ax.axhline(of_rule[model], color=DARK, ls="dashed", lw=1)
         ax.set(title=model, ylim=(0, 1.05), xlabel="inside a pair", ylabel="accuracy")
         marks |= dict(zip(*ax.get_legend_handles_labels()[::-1], strict=True))
     for ax in axes.flat[len(models) :]:

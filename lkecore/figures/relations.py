@@ -17,6 +17,7 @@ def accuracy_bars(
     *,
     chance: float | pd.Series | None,
     hue: str = "estimator",
+    hues: Sequence[str] | None = None,
     called: str = "chance",
 ) -> Axes:
     """Horizontal bars of accuracy by relation, best (mean over hues) on top, with intervals.
@@ -24,14 +25,14 @@ def accuracy_bars(
     `frame`: one row per relation and hue with columns `relation`, `hue`, `accuracy`, `low`, `high`,
     all shares of test facts in 0 .. 1. `chance`: the share that guessing, or whatever is `called` so in
     the legend, gets without a model, as one number (a dashed line), as a Series indexed by relation
-    where it differs (a dashed tick each), or None. Hues keep their order in the frame; equal
-    relations too. ValueError for missing columns or values, a pair that occurs twice, or a relation
-    without chance.
+    where it differs (a dashed tick each), or None. Hues keep their order in the frame, or that of `hues`,
+    which names those of several panels; equal relations too. ValueError for missing columns or values, a
+    pair that occurs twice, or a relation without chance.
     """
     check(frame, ["relation", hue, "accuracy", "low", "high"], unique=["relation", hue])
     means = frame.groupby("relation", sort=False)["accuracy"].mean()
     relations = means.sort_values(ascending=False, kind="stable").index.tolist()
-    hues = frame[hue].unique().tolist()
+    hues = list(hues or frame[hue].unique())
     sns.barplot(
         frame,
         x="accuracy",

@@ -50,24 +50,30 @@ def prompt_dots(
     return figure
 
 
-def bars_by_model(frame: pd.DataFrame, *, hue: str, chance: float) -> Figure:
+def bars_by_model(frame: pd.DataFrame, *, hue: str, marks: Mapping[str, pd.Series]) -> Figure:
     """:func:`~lkecore.figures.relations.accuracy_bars`, a panel for each `model`, one legend above all.
 
-    Two panels in a row. `frame`: that of `accuracy_bars` with a column `model`.
+    Two panels in a row, as high as the one with more relations needs. `frame`: that of `accuracy_bars`
+    with a column `model`. `marks`: what the best rule without a model gets, by relation, for each model.
     """
-    models = list(frame["model"].unique())
-    wide, high = min(2, len(models)), (len(models) + 1) // 2
-    size = 1 + 7 * wide, (1.2 + 1.1 * frame["relation"].nunique()) * high
-    grid = {"squeeze": False, "layout": "constrained"}
-    figure, axes = plt.subplots(high, wide, figsize=size, **grid)
+    models, hues = list(frame["model"].unique()), list(frame[hue].unique())
+    wide = min(2, len(models))
+    sizes = [frame.loc[frame["model"] == model, "relation"].nunique() for model in models]
+    tallest = [max(sizes[at : at + wide]) for at in range(0, len(models), wide)]
+    inches = [1.2 + (1.1 if n < 6 else 0.6) * n for n in tallest]
+    grid = {"squeeze": False, "layout": "constrained", "height_ratios": inches}
+    size = 1 + 7 * wide, sum(inches)
+    figure, axes = plt.subplots(len(inches), wide, figsize=size, **grid)
+    named = {}
     for ax, model in zip(axes.flat, models, strict=False):
-        accuracy_bars(frame[frame["model"] == model], ax, chance=chance, hue=hue)
+        look = {"chance": marks[model], "called": "best rule", "hue": hue, "hues": hues}
+        accuracy_bars(frame[frame["model"] == model], ax, **look)
         ax.set_xlabel(f"{ax.get_xlabel()}, {model}")
-        marks = ax.get_legend_handles_labels()
+        named |= dict(zip(*ax.get_legend_handles_labels()[::-1], strict=True))
         ax.get_legend().remove()
     for ax in axes.flat[len(models) :]:
         ax.axis("off")
-    figure.legend(*marks, loc="outside upper center", ncols=3, frameon=False)
+    figure.legend(named.values(), named, loc="outside upper center", ncols=3, frameon=False)
     return figure
 
 

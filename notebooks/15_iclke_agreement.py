@@ -29,7 +29,7 @@
 #
 # {cite:t}`wu2024iclke` correlate the accuracies of each two models over 50 relations (Section 4.2.1, Figure 14), and
 # take the mean over the pairs of each two families (Figure 6). In our words: models of different families agree on which
-# relations are well known, with a correlation above 0.6. Models of one family agree, too. Both figures print no numbers.
+# relations are well known, with a correlation above 0.6. Models of one family agree, too.
 #
 # The paper has 400 facts of each relation. The default run of this page has few, and models of one world of the
 # lab, whose text tells all relations alike. So it cannot test the claim, but it can test the *number*: what r comes out
@@ -72,7 +72,7 @@ page: bool = False  # set by lke run: read the runs, compute nothing
 import numpy as np
 
 from lkecore import answers, facts, figures, papers, prompts, runs
-from lkecore.answers import agreement
+from lkecore.answers import agreement, rules
 from lkecore.answers import agreement_checks as checks
 
 figures.style()
@@ -104,8 +104,8 @@ print(f"{len(sample)} relations, {n_facts} facts each")
 # %% [markdown]
 # **How often are relations told?** Of a world of the lab we know it. For each relation we take the share of facts that
 # the text tells 16 times or more: over `every` test fact, and over those that were drawn to be `asked`. Printed are the
-# least and the largest share of a relation. If the two numbers of `every` are equal, no relation is told more. The column
-# `asked` differs by lot, and all models share this noise, since they are asked the same facts.
+# least and the largest share of a relation. If the two numbers of `every` are equal, no relation is told more. `asked`
+# differs by lot.
 
 # %%
 often = agreement.told_often(sample, fact_set)
@@ -144,7 +144,9 @@ print(*answers.made_by(shipped, agreement.NOTEBOOK), sep="\n")
 #
 # `accuracy` is the mean over relations, with an interval over facts. `std` is the standard deviation of the accuracy
 # over relations, and `noise` the part of it that the drawing of so few facts gives. Where the two are near each other,
-# we do not see relations differ. Where the accuracy is not clearly above `chance`, relations may be *nothing but* noise.
+# we do not see relations differ. Where the accuracy is not clearly above `chance`, a blind guess, relations may be *nothing
+# but* noise. (A {term}`rule` is no yardstick of noise: relations differ for it, too.) `of_rule` is what the best one gets, and
+# `no_cue` the accuracy where none has a {term}`cue`.
 #
 # **How much of a model's order is noise?** We cut the facts of each relation into two halves, by lot. A model whose
 # relations really differ has the same order in both. From the correlation $h$ of the halves comes the
@@ -164,9 +166,12 @@ runs.keep(agreement.by_relation(first), "accuracy-by-relation.csv")
 more["seed"] = seed
 reliable = agreement.reliable(first, second, known, **more)
 runs.keep(answers.bounds(reliable, "share"), "reliability.csv")
+cues = rules.cues(sample, kept=not page)
+cues = rules.beside(cues, shipped, agreement.NOTEBOOK)
 shown = known.merge(reliable.drop(columns="share"))
+shown = checks.with_no_cue(shown, first, cues, seed=seed)
 shown = answers.texts(shown.drop(columns=["least", "most"]), 3)
-answers.words(shown, digits=3)
+answers.words(shown, digits=3, missing="")
 
 # %% [markdown]
 # **Pairs of models.** `r` is Pearson's correlation of the two models' accuracies over relations. Its interval draws
@@ -176,7 +181,7 @@ answers.words(shown, digits=3)
 #   were noise, and each had facts of its own, r would be about this.
 # - `other_facts`. Both models are asked the *same* facts, and a relation that got easy ones by lot looks well known to
 #   both. So we correlate one model on one half of the facts with the other on the *other* half, and raise the result to
-#   all facts. Here no fact counts twice.
+#   all facts.
 #
 # If `other_facts` is far below r, the two agree on facts, and not on relations. If it is near the ceiling, they
 # agree on relations as well as one can see. If the ceiling is low, nobody can say.

@@ -70,6 +70,7 @@ import pandas as pd
 from matplotlib import pyplot as plt
 
 from lkecore import answers, facts, figures, prompts, runs
+from lkecore.answers import rules
 from lkecore.answers import thresholds as sure_at
 from lkecore.errors import BadInput
 
@@ -147,7 +148,7 @@ print(*answers.made_by(shipped_one, of_one), sep="\n")
 # ## Answers
 #
 # The confidence is the share that the likeliest option has of the probability of all options, as in
-# {eq}`eq-confidence`. First the averages, each relation counted alike, with intervals over facts of these very relations.
+# {eq}`eq-confidence`. First averages, each relation counted alike, with intervals over facts.
 # `surplus` is the mean confidence minus the accuracy: above 0 the model is surer than it should be.
 #
 # **Sure of the fact, or of the relation?** Suppose that a model is sure in easy relations and unsure in hard ones. Then a
@@ -172,8 +173,8 @@ answers.words(answers.texts(overall))
 curves = sure_at.above(every, asked_as, thresholds)
 above = curves[curves["source"] == "this page"].drop(columns="source")
 runs.keep(answers.bounds(above, "accuracy"), "accuracy-at.csv")
-shown = answers.texts(above[above["estimator"] == estimators[0]])
-print(shown.to_string(index=False))
+of_first = above["estimator"] == estimators[0]
+print(answers.texts(above[of_first]).to_string(index=False))
 
 # %% [markdown]
 # **The other reading: 50 facts.** Here are 50 of the same answers alone, from each relation in turn. Look at what this costs:
@@ -182,8 +183,7 @@ print(shown.to_string(index=False))
 # %% covers=["IC-F8"]
 fifty = sure_at.above(sure_at.in_turn(test, how, 50), how, thresholds)
 runs.keep(answers.bounds(fifty, "accuracy"), "accuracy-at-of-50.csv")
-of_paper = answers.texts(fifty[fifty["estimator"] == estimators[0]])
-print(of_paper.to_string(index=False))
+print(answers.texts(fifty[of_first]).to_string(index=False))
 
 # %% [markdown]
 # **Reliability.** The answers are sorted by confidence and divided into groups of equal size. In each group we compare the
@@ -191,7 +191,7 @@ print(of_paper.to_string(index=False))
 #
 # **Fewer options.** The same questions with some of the options left out, in the relations that have all of them. No right
 # answer can become wrong, so accuracy cannot fall. The confidence cannot fall either as long as the likeliest option is
-# kept. Both have a figure below.
+# kept.
 
 # %%
 bins = answers.bounds(sure_at.bins(test, how, n_bins), "accuracy")
@@ -231,7 +231,7 @@ figures.note("carried", answers.carried(asked))
 #
 # {numref}`fig-confidence-above`, at the top, is the paper's Figure 8, with what its text leaves out: the price. Does the
 # line on the left rise all the way, or does it level off? Then go down to the same K on the right, and read how many answers
-# are left. A pale mark at the top edge is no success: look at its interval.
+# are left. A pale mark at the top edge is no success.
 
 # %% covers=["IC-F8"] tags=["hide-input"]
 lines = answers.bounds(curves, "accuracy")
@@ -241,7 +241,6 @@ fig, axes = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained")
 figures.threshold_curve(mine, axes[0], hue="asked")
 figures.kept_lines(mine, axes[1], hue="asked")
 figures.place(fig, "fig-confidence-above", mine)
-print(f"{len(mine)} marks in {mine['asked'].nunique()} lines")
 
 # %% [markdown]
 # {numref}`fig-confidence-shipped` has the left panel for each set of facts, this run first. On the birth years of
@@ -308,7 +307,8 @@ figures.place(options, "fig-confidence-options", first)
 # `rise` is the accuracy `right` of the answers above 0.5 minus that of all, and the claim holds if it is greater than 0. It
 # is the difference between these answers and the rest, times the share of the rest, with Newcombe's interval for such a
 # difference. Facts count as independent, which is narrow for other relations. `relations` counts in how many of them the
-# sure answers are right more often. `above` is how many these are, and `sureness` their mean confidence.
+# sure answers are right more often. `above` is how many these are, and `sureness` their mean confidence. Beside `all`, each
+# relation counted alike: `of_rule`, what the best {term}`rule` gets, and `no_cue`, the accuracy where none has a {term}`cue`.
 
 # %%
 tested = {
@@ -319,13 +319,15 @@ as_paper = [estimators[0], "iclke-space"]
 judged = answers.judge_ways(tested, as_paper=as_paper)
 judged = judged.rename(columns={"models": "model"})[[*asked_as, "verdict"]]
 table = at_half.merge(judged, on=asked_as, how="left")
+cues = rules.beside(rules.cues(sample, kept=not page), shipped, this)
+table = rules.with_no_cue(table, every, cues, asked_as, seed=seed)
 runs.keep(answers.texts(table, 3), "above-half.csv")
 answers.words(answers.texts(table.fillna({"verdict": "none"})), missing="")
 
 # %% [markdown]
 # A rise can be small for two reasons: the confidence says little, or nearly all answers are wrong.
 #
-# Even where the claim holds, mind what it does not say. It does not say that the confidence is the probability of being
+# Even where the claim holds, it does not say that the confidence is the probability of being
 # right, nor that a wrong answer is always unsure. And it is about one list of options. A confidence of 0.9 means that the
 # other objects *in the list* look bad to the model. The true object may be one of them only because we have put it there.
 

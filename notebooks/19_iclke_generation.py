@@ -198,9 +198,10 @@ answers.words(shown.assign(text=some["text"].map(repr).str[:200]))
 # Their intervals leave this out.
 #
 # `above stray` is `anywhere` minus `stray`: what the subject has to do with it. `ranking` is the accuracy with
-# options, on the same facts, and `rule` what the best {term}`rule` without a model gets.
+# options, on the same facts, and `rule` what the best {term}`rule` without a model gets. *No cue*: on facts without a
+# {term}`cue`.
 #
-# "On" and a name: a longer run. Names and texts of its facts need not ship. What was found in them does.
+# "On" and a name: a longer run.
 
 # %%
 cues = rules.of_sets(samples, kept=not page)
@@ -211,6 +212,11 @@ measures = ["anywhere", "whole_words", "at_the_start", "stray"]
 measures += ["above_stray", "ranking", "rule"]
 each = written.by_fact(every, measures)
 shares = written.shares(each, measures, seed=seed)
+plain = rules.enough(every[~every["cue"].astype(bool)])
+two = ["anywhere", "ranking"]
+left = written.shares(written.by_fact(plain, two), two, seed=seed)
+left["measure"] += ", no cue"
+shares = pd.concat([shares, left], ignore_index=True)
 numbers = answers.bounds(shares, "share")
 runs.keep(numbers, "shares.csv")
 of_relation = each.groupby(["model", "kind", "relation"], sort=False)

@@ -30,7 +30,7 @@
 # The paper compares two models of a family fact by fact, too (equation 7): the {term}`subsumption rate` is the share of
 # the facts of one model that another one has, too. On this page all models of a board are compared in this way.
 #
-# This page asks no model. It reads what the runs of other pages have kept, so that it costs seconds.
+# This page asks no model. It reads what runs of other pages have kept.
 
 # %% [markdown]
 # ## Parameters
@@ -84,7 +84,7 @@ print(asked.assign(questions=counts.size()).to_string())
 # %% [markdown]
 # ## Prompts
 #
-# This page asks nothing itself. Below stands what the formats of IC-LKE put into a prompt, for pairs of *subject* and
+# Below stands what the formats of IC-LKE put into a prompt, for pairs of *subject* and
 # *object*. Other ways, such as sentences with a blank, have pages of their own.
 
 # %%
@@ -136,18 +136,21 @@ print(who.to_string(index=False))
 # - the same *over relations*: what if other relations had been chosen, too? This is the honest interval for a sentence
 #   such as "the model knows a third";
 # - *std*, the standard deviation over relations, as in the paper's table;
-# - the *gold confidence*, the mean confidence in the gold option, over facts.
+# - the *gold confidence*, the mean confidence in the gold option, over facts;
+# - *no cue*, the accuracy where no rule has a {term}`cue`, over relations.
 #
 # The boards have no ranks: that one model is better than the next is what we do not know yet. With few relations the
-# intervals over relations are wide ({ref}`how good they are <few-relations>`). *No model* is the best {term}`rule`, where
-# the facts are known: what lies below it shows no knowledge.
+# intervals over relations are wide ({ref}`how good they are <few-relations>`). *No model* is a {term}`rule`, where the facts
+# are known: what lies below one shows no knowledge.
 
 # %%
 how = {"seed": seed, "n_resamples": n_resamples}
 table = board.standings(of_boards, **how)
 cues = rules.beside(None, board.all_shipped(), board.PAGE)
-ruled = rules.on_boards(of_boards, cues)
+cues = rules.of_boards(of_boards, cues)
+ruled = rules.on_boards(cues)
 listed = board.standings(pd.concat([of_boards, ruled]), **how)
+listed = board.with_no_cue(listed, of_boards, cues, seed=seed)
 kept = board.numbers(listed, "accuracy")
 runs.keep(kept.merge(who, on="model", how="left"), "leaderboard.csv")
 texts = answers.texts(listed, 3)
@@ -206,8 +209,9 @@ assert np.allclose(itself, 1)
 # that, fact by fact. Compare dots within a panel, never from panel to panel: the facts are others.
 
 # %% tags=["hide-input"]
-fig = figures.board_dots(kept, boards)
-figures.place(fig, "fig-board-dots", kept)
+who_knows = rules.with_best(kept)
+fig = figures.board_dots(who_knows, boards)
+figures.place(fig, "fig-board-dots", who_knows)
 
 # %% [markdown]
 # Read {numref}`fig-board-matrix` by rows: how much of what this model has right do the others
@@ -324,8 +328,7 @@ answers.words(bets)
 answers.words(board.facts_needed(two))
 
 # %% [markdown]
-# Where `needed` is missing, the two have the same accuracy. Take the other numbers as rough: the difference that was seen
-# is itself uncertain.
+# Where `needed` is missing, the two have the same accuracy. Take the other numbers as rough.
 #
 # ````{solution-end}
 # ````

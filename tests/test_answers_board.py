@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import binomtest
 
 from lkecore import papers
-from lkecore.answers import board
+from lkecore.answers import board, rules
 from lkecore.errors import BadInput
 from lkecore.intervals import Interval
 
@@ -150,6 +150,28 @@ def test_standings_are_means_of_relations_the_best_first(one):
         assert (row.std_low, row.std_high) == (ours.std.low, ours.std.high)
         ends = ours.gold_confidence.low, ours.gold_confidence.high
         assert (row.gold_confidence_low, row.gold_confidence_high) == ends
+
+
+def test_standings_without_cues_leave_out_the_facts_that_carry_one(one):
+    """Cues: the first fact of each relation. Of the others a has 3 of 3 and 2 of 3, b 1 of 3 and 2 of 3."""
+    answers, _ = one
+    facts = answers.drop_duplicates(["relation", "fact"])[["relation", "fact"]]
+    first = facts["fact"].str.endswith("0")
+    cues = facts.assign(source="this page", cue_word=first, cue_frequent=False, n_options=4)
+    cues = rules.of_boards(
+        answers, cues.assign(length_rank=1.0, **dict.fromkeys(rules.RULES, 0.25))
+    )
+    ruled = rules.on_boards(cues)
+    listed = board.standings(pd.concat([answers, ruled]), **HOW)
+    found = board.with_no_cue(listed, answers, cues, seed=0)
+    assert found["model"].tolist() == listed["model"].tolist() and len(found) == 3 + 4
+    left = found.set_index("model")["no_cue"]
+    assert left["a"].estimate == pytest.approx((1 + 2 / 3) / 2)
+    assert left["b"].estimate == pytest.approx((1 / 3 + 2 / 3) / 2)
+    assert left["no model, rule-both"] is None
+    numbers = board.numbers(found, "accuracy").set_index("model")["no_cue"]
+    assert numbers["a"] == left["a"].estimate and np.isnan(numbers["no model, rule-both"])
+    assert board.with_no_cue(listed, answers, cues[:0], seed=0)["no_cue"].isna().all()
 
 
 def test_neighbours_are_compared_fact_by_fact(one):

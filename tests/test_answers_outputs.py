@@ -27,8 +27,8 @@ def ranked(facts, right, model="m"):
 def cues(facts, both):
     """``rule-both`` is right as often as it says, and no other rule ever."""
     none = {name: 0.0 for name in rules.RULES}
-    rows = [{"fact_set": "s", "relation": "r", "fact": f} | none | {"rule-both": b}
-            for f, b in zip(facts, both, strict=True)]  # fmt: skip
+    rows = [{"fact_set": "s", "relation": "r", "fact": f, "cue_word": b == 1, "cue_frequent": False}
+            | none | {"rule-both": b} for f, b in zip(facts, both, strict=True)]  # fmt: skip
     return pd.DataFrame(rows)
 
 
@@ -59,6 +59,7 @@ def test_longer_runs_stand_below_with_what_was_found_in_them_alone(longer_run):
     assert both["text"].isna().tolist() == [False, True, True]
     every = outputs.with_rules(both, cues(["a", "z"], [0.75, 1.0]), ["far"], "19_page")
     assert every["rule"].tolist() == [0.75, 1.0, 0.5]
+    assert every["cue"].tolist() == [False, True, False]
     assert outputs.first_kinds(every) == {"m": "iclke-space", "m on far": "iclke-space"}
 
 

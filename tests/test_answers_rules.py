@@ -9,6 +9,7 @@ import pytest
 from lkecore import answers, facts
 from lkecore.answers import rules, shipped
 from lkecore.errors import BadInput
+from lkecore.metrics.rules import RULES
 
 NOTEBOOK = "10_iclke_relations"
 DRAWN = {"n_shots": 50, "n_options": 100, "n_facts": 100, "take_fewer": True, "seed": 0}
@@ -160,7 +161,7 @@ def test_yardsticks_by_relation():
     assert set(found["rule"]) == {"rule-both"}
 
 
-def test_on_a_board_the_best_rule_of_its_facts_stands_as_one_more_model():
+def test_on_a_board_the_rules_stand_as_more_models_where_its_facts_are_known():
     """Two boards: one of this run, whose facts have ids, and one of results whose facts have numbers."""
     mine = OURS.assign(board=1, source="this page")
     far = OURS.assign(board=2, source="shipped: far", fact=[1, 2, 3, 4] * 2)
@@ -171,9 +172,30 @@ def test_on_a_board_the_best_rule_of_its_facts_stands_as_one_more_model():
             CUES.assign(source="shipped: far", fact=[1, 2, 3, 4] * 2),
         ]
     )
-    ruled = rules.on_boards(pd.concat([mine, far, other]), found)
+    cues = rules.of_boards(pd.concat([mine, far, other]), found)
+    ruled = rules.on_boards(cues)
     # Of other facts under the same numbers nothing is known: the third board has no rule.
-    assert ruled.groupby("board").size().to_dict() == {1: 8, 2: 8}
-    assert set(ruled["model"]) == {"no model, rule-both"}
-    assert ruled["correct"].tolist() == [1, 1, 0, 0, 1, 0, 0, 0] * 2
-    assert rules.on_boards(mine, CUES[1:].assign(source="shipped: atlas")).empty
+    assert ruled.groupby("board").size().to_dict() == {1: 4 * 8, 2: 4 * 8}
+    assert set(ruled["model"]) == {f"no model, {rule}" for rule in RULES}
+    both = ruled[ruled["model"] == "no model, rule-both"]
+    assert both["correct"].tolist() == [1, 1, 0, 0, 1, 0, 0, 0] * 2
+    assert rules.on_boards(rules.of_boards(mine, CUES[1:].assign(source="shipped: atlas"))).empty
+    names = [(board, name) for board in (1, 2) for name in ("m", "no model, b", "no model, a")]
+    shown = rules.with_best(pd.DataFrame(names, columns=["board", "model"]))
+    assert shown["model"].tolist() == ["m", "no model, b"] * 2
+
+
+def test_a_table_gets_what_rules_and_facts_without_cues_have_and_nothing_where_cues_lack():
+    """Two of m's facts in each relation carry no cue (see above); of x no cues are there."""
+    mine, far = OURS.assign(source="this page"), OURS.assign(source="shipped: x")
+    found = CUES.assign(source="this page")
+    table = pd.DataFrame({"source": ["shipped: x", "this page"], "model": "m", "n": [1, 2]})
+    by = ["source", "model"]
+    both = rules.with_no_cue(table, pd.concat([mine, far]), found, by, seed=0)
+    assert both["n"].tolist() == [1, 2] and both["no_cue"][0] is None
+    assert np.isnan(both["of_rule"][0])
+    plain = CUES[~CUES["cue_word"] & ~CUES["cue_frequent"]]
+    hits = OURS.merge(plain[["relation", "fact"]], on=["relation", "fact"])
+    each = hits.groupby("relation")["correct"].agg(["mean", "size"])
+    assert both["no_cue"][1].estimate == each.loc[each["size"] >= 2, "mean"].mean()
+    assert both["of_rule"][1] == CUES.groupby("relation")["rule-both"].mean().mean()

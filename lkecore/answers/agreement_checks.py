@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from lkecore import intervals, papers
+from lkecore.answers import rules
 from lkecore.answers.agreement import Tables, means_of
 from lkecore.answers.kept import keep
 from lkecore.metrics import agreement
@@ -37,6 +38,18 @@ def points(right: Tables, pairs: pd.DataFrame, names: Mapping[str, str]) -> pd.D
                 rows.append((called, model, n, of, *ends, pair.source, pair.kind))
     columns = ["relation", "model", "correct", "n", "accuracy", "low", "high", "source", "kind"]
     return pd.DataFrame(rows, columns=columns)
+
+
+def with_no_cue(
+    known: pd.DataFrame, right: Tables, found: pd.DataFrame, *, seed: int
+) -> pd.DataFrame:
+    """A table of models with what the best rule gets of their facts, and what models get without cues.
+
+    ``found`` is of :func:`lkecore.answers.rules.beside`; columns as of :func:`rules.with_no_cue`.
+    """
+    tidy = pd.concat({source: table.stack() for source, table in right.items()})
+    tidy = tidy.rename_axis(["source", "relation", "fact", "model"]).reset_index(name="correct")
+    return rules.with_no_cue(known, tidy, found, ["source", "model"], seed=seed)
 
 
 def judged(

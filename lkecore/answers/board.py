@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from lkecore import intervals, papers
+from lkecore.answers import rules
 from lkecore.answers.shipped import FOLDER, line, read
 from lkecore.answers.tables import bounds
 from lkecore.errors import BadInput
@@ -173,6 +174,22 @@ def standings(answers: pd.DataFrame, *, seed: int, n_resamples: int) -> pd.DataF
     return found.assign(_at=place).sort_values(["board", "_at"]).drop(columns="_at")
 
 
+def with_no_cue(
+    table: pd.DataFrame, answers: pd.DataFrame, cues: pd.DataFrame, *, seed: int
+) -> pd.DataFrame:
+    """:func:`standings` with ``no_cue``, the accuracy of a model on facts without a cue, over relations.
+
+    ``cues`` are of :func:`lkecore.answers.rules.of_boards`. None for a rule, and on boards without cues.
+    """
+    by = ["source", "model"]  # what tells facts apart here is the board
+    mine, found = answers.assign(source=answers["board"]), cues.assign(source=cues["board"])
+    if found.empty:
+        return table.assign(no_cue=None)
+    named = table.assign(source=table["board"])
+    left = rules.with_no_cue(named, mine, found, by, seed=seed)
+    return left.drop(columns=["source", "of_rule"])
+
+
 def neighbours(
     answers: pd.DataFrame, table: pd.DataFrame, *, seed: int, n_resamples: int
 ) -> pd.DataFrame:
@@ -234,12 +251,17 @@ def shares(
 def numbers(frame: pd.DataFrame, column: str) -> pd.DataFrame:
     """Intervals as numbers, for files and figures: ``column`` with ``low`` and ``high``, over facts.
 
-    ``wide_low`` and ``wide_high`` are the ends of ``over_relations``; ``std`` and ``gold_confidence``
-    have theirs behind their names, such as ``std_low``.
+    ``wide_low`` and ``wide_high`` are the ends of ``over_relations``; ``std``, ``gold_confidence`` and
+    ``no_cue`` have theirs behind their names, such as ``std_low``.
     """
-    for name in [name for name in ("std", "gold_confidence") if name in frame]:
-        ends = {f"{name}_{end}": [getattr(x, end) for x in frame[name]] for end in ("low", "high")}
-        frame = frame.assign(**{name: [x.estimate for x in frame[name]]}, **ends)
+    for name in [name for name in ("std", "gold_confidence", "no_cue") if name in frame]:
+        ends = {
+            f"{name}_{end}": [getattr(x, end, np.nan) for x in frame[name]]
+            for end in ("low", "high")
+        }
+        frame = frame.assign(
+            **{name: [getattr(x, "estimate", np.nan) for x in frame[name]]}, **ends
+        )
     wide = {
         f"wide_{end}": [getattr(x, end) for x in frame["over_relations"]] for end in ("low", "high")
     }

@@ -55,6 +55,7 @@ def with_rules(
 ) -> pd.DataFrame:
     """Outputs of :func:`beside` with ``rule``: what the best rule without a model gets on the same options.
 
+    And with ``cue`` (bool): whether anything gives the object of the fact away (:func:`rules.cues`).
     ``cues`` are those of this page's facts (:func:`lkecore.answers.rules.of_sets`). The rule is the best one
     over the facts that the model was asked; its value for a fact is an expected share of right guesses, in
     [0, 1]. It chooses among options, so it is a yardstick for the ranking, and not for what is written.
@@ -66,7 +67,7 @@ def with_rules(
         its = of_profile[label.partition(ON)[2]]
         its = its.assign(fact=its["fact"].astype(str))
         its = its.merge(mine[ABOUT].drop_duplicates(), on=ABOUT)
-        told = its[ABOUT].assign(rule=its[rules.best(its)])
+        told = its[ABOUT].assign(rule=its[rules.best(its)], cue=its[rules.CUES].any(axis=1))
         parts.append(mine.merge(told, on=ABOUT, how="left", validate="m:1"))
     return pd.concat(parts, ignore_index=True)
 

@@ -185,29 +185,67 @@ def above(
     return pd.DataFrame(rows)
 
 
-def on_boards(answers: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
-    """The best rule of each board of the leaderboard as one more model, where its facts' cues are there.
+def of_boards(answers: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
+    """The cues of each board of the leaderboard, where those of its facts are there.
 
     ``answers`` are of :func:`lkecore.answers.board.boards_of`, ``found`` of :func:`beside`. A board of
     results that ship takes the cues of its profile; one of this run takes any in which its facts stand under
-    ids of their own. Columns: ``board``, ``model`` ("no model, " and the rule), ``relation``, ``fact``, and
-    ``correct`` and ``confidence_gold``, the expected share of right guesses, in [0, 1].
+    ids of their own. Columns: those of :func:`cues`, and ``board``.
     """
-    parts = []
+    parts = [found.assign(board=0).iloc[:0]]
     for board, part in answers.groupby("board", sort=False):
-        facts = part[[*FACT, "source"]].drop_duplicates(FACT)
-        for source, its in found.groupby("source", sort=False):
+        # Facts of this run have ids, those that may not be given away numbers: no type fits all.
+        facts = part[[*FACT, "source"]].drop_duplicates(FACT).astype({"fact": object})
+        for source, its in found.astype({"fact": object}).groupby("source", sort=False):
             same = source == facts["source"].iloc[0]
             named = its["fact"].map(lambda fact: isinstance(fact, str)).all()
             both = its.merge(facts[FACT], on=FACT)
             if (same or named) and len(both) == len(facts):
-                rule = best(both)
-                guess = {"correct": both[rule], "confidence_gold": both[rule]}
-                row = both[FACT].assign(board=board, model=f"{NO_MODEL}, {rule}", **guess)
-                parts.append(row)
+                parts.append(both.assign(board=board))
                 break
+    return pd.concat(parts, ignore_index=True).drop(columns="source")
+
+
+def on_boards(cues: pd.DataFrame) -> pd.DataFrame:
+    """Each rule as one more model of its boards; ``cues`` are of :func:`of_boards`.
+
+    Columns: ``board``, ``model`` ("no model, " and the rule), ``relation``, ``fact``, and ``correct`` and
+    ``confidence_gold``, the expected share of right guesses, in [0, 1].
+    """
+    parts = [
+        as_answers(its).assign(board=board) for board, its in cues.groupby("board", sort=False)
+    ]
     columns = ["board", "model", *FACT, "correct", "confidence_gold"]
-    return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
+    if not parts:
+        return pd.DataFrame(columns=columns)
+    every = pd.concat(parts, ignore_index=True)
+    return every.assign(model=f"{NO_MODEL}, " + every["estimator"])[columns]
+
+
+def with_best(standings: pd.DataFrame) -> pd.DataFrame:
+    """Of the rules on each board the first one alone, which is the best; all models stay."""
+    is_rule = standings["model"].str.startswith(NO_MODEL)
+    first = ~standings[is_rule].duplicated("board").reindex(standings.index, fill_value=False)
+    return standings[~is_rule | first]
+
+
+def with_no_cue(
+    table: pd.DataFrame,
+    answers: pd.DataFrame,
+    found: pd.DataFrame,
+    by: Sequence[str],
+    *,
+    seed: int,
+) -> pd.DataFrame:
+    """A table with a row for each group of ``by``, and at its end what cues have to do with the accuracy.
+
+    ``of_rule``: what the best rule gets; ``no_cue``: the accuracy on facts without a cue, an Interval. Both
+    are of :func:`above`, each relation counted alike, and NaN and None where the facts' cues are not there.
+    """
+    each = wide(above(answers, found, by, seed=seed), by).drop(columns="no_cue")
+    each = each.rename(columns={"accuracy_no_cue": "no_cue"})[[*by, "of_rule", "no_cue"]]
+    both = table.merge(each, on=list(by), how="left")
+    return both.assign(no_cue=both["no_cue"].astype(object).where(both["no_cue"].notna(), None))
 
 
 def wide(compared: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:

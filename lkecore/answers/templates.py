@@ -88,10 +88,9 @@ def with_no_cue(
     where there are none.
     """
     by = ["source", "model", "kind"]
-    compared = rules.above(with_source(shares(answers)), found, by, seed=seed)
-    left = rules.wide(compared, by).set_index(by)["accuracy_no_cue"]
-    places = with_source(overall)[by].itertuples(index=False, name=None)
-    return overall.assign(no_cue=pd.Series([left[at] for at in places], index=overall.index))
+    each = with_source(shares(answers))
+    left = rules.with_no_cue(with_source(overall)[by], each, found, by, seed=seed)
+    return overall.assign(no_cue=left["no_cue"].to_numpy())
 
 
 def asked_beside(profiles: Sequence[str], notebook: str) -> dict[str, str]:

@@ -83,7 +83,18 @@ def test_the_first_screen_counts_the_claims_of_the_papers_by_where_they_are_deci
     own = sum(papers.claims(name)["whose"].eq("paper").sum() for name in ("IC", "PZ"))
     numbers = [list(map(int, re.findall(r"\*\*(\d+)\*\*", line))) for line in said[1:]]
     assert said[0] == f"Of {own} claims that are the papers' own,"
-    assert numbers == [[1], [1, 1], [1], [own - 4]]
+    assert numbers == [[1, 1, 1], [3], [1], [own - 4]]
+    assert "**3** of these 3 are small versions" in text
+    [yard] = [line for line in first if line.startswith("Against which yardstick?")]
+    assert "**0** of 0 verdicts" in yard and yard.endswith("no model, **1** of 1.")
+    # One of the papers' models decides one of them, too; and of the yardsticks, what is not set aside.
+    rows += [row("holds", "EleutherAI/pythia-70m", key="IC-shots-rise")]
+    for key in ("IC-above-chance", "IC-above-rules"):
+        rows += [row("holds", key=key), row("undecided", "gemma3-270m", key=key)]
+        rows += [row("holds", "lab:book-1/2m", key=key)]
+    text = verdicts.page({"11_x": kept(tmp_path / "b", rows)}, "trial")
+    assert "**3** of these 4 are small versions" in text
+    assert "are **1** of 2 verdicts on real models" in text and "no model, **2** of 3." in text
 
 
 def lab_row(key, verdict, of="template-5", mark="", ours="0.12 [0.05, 0.19]"):

@@ -15,11 +15,12 @@ from lkecore import papers
 from lkecore.book.coverage import PAPERS
 from lkecore.book.foreign import plain
 from lkecore.errors import BadInput
-from lkecore.models import lab
+from lkecore.models import catalogue, lab
 
 FILE = "verdicts.csv"
 PLACES = ["in the lab", "real models, on the page", "real models, beside it"]
 ORDER = ["holds", "fails", "undecided"]
+YARDSTICKS = "IC-above-chance", "IC-above-rules"
 
 
 def read(folder: Path) -> pd.DataFrame | None:
@@ -165,9 +166,10 @@ def _pages(part: pd.DataFrame) -> str:
 
 
 def summary(every: pd.DataFrame) -> list[str]:
-    """What holds, and where, in four counts of the claims that are the papers' own, a sentence each.
+    """What holds on real models, in small versions, in the lab alone, and above which yardstick.
 
-    Counted are claims, by their verdicts in the paper's way that are not set aside.
+    Counted are claims that are the papers' own, by their verdicts in the paper's way that are not set aside;
+    of the two yardsticks verdicts. A small version is one without any model that the papers asked.
     """
     claims = pd.concat([papers.claims(key) for key in PAPERS])
     own = claims[claims["whose"] == "paper"]
@@ -183,19 +185,24 @@ def summary(every: pd.DataFrame) -> list[str]:
             counted["mixed" if len(on_real[key]) > 1 else "".join(on_real[key])] += 1
         else:
             counted["lab" if key in in_the_lab.index else "open"] += 1
-    n = len(own)
+    theirs = set(catalogue.papers_models()["hub_id"])
+    names = real[real["verdict"] != "undecided"].groupby("id")["models"].agg(", ".join)
+    small = [theirs.isdisjoint(names[key].split(", ")) for key in own["id"] if key in names.index]
+    guess, rule = (real[real["id"] == key]["verdict"] == "holds" for key in YARDSTICKS)
     return [
-        f"Of {n} claims that are the papers' own,",
+        f"Of {len(own)} claims that are the papers' own,",
         "",
-        f"- **{counted['holds']}** hold on real models, wherever they are decided there;",
-        f"- **{counted['fails']}** fail there, and **{counted['mixed']}** hold for one model or set of facts"
-        " and fail for another;",
+        f"- **{counted['holds']}** hold on real models, wherever they are decided there;"
+        f" **{counted['fails']}** fail, and **{counted['mixed']}** hold for one model or set of facts and"
+        " fail for another;",
+        f"- **{sum(small)}** of these {len(small)} are small versions, decided on no model that the papers"
+        " asked;",
         f"- **{counted['lab']}** are decided in the lab alone, on invented facts and small models;",
         f"- **{counted['open']}** are open: tested and undecided, set aside, or not tested.",
         "",
-        "The real models are small, and most facts are not the papers': these are small versions of their",
-        "experiments. The yardstick of the first claim is a blind guess, as in its paper. Against the best",
-        "{term}`rule` that has no model, the claim below it, less is left.",
+        f"Against which yardstick? Above a blind guess, the papers' own, are **{guess.sum()}** of"
+        f" {len(guess)} verdicts on real models; above the best {{term}}`rule` that has no model,"
+        f" **{rule.sum()}** of {len(rule)}.",
     ]
 
 

@@ -297,8 +297,9 @@ print("Table 10:", *(f"{n} rows: {name}" for name, n in verdicts.items()))
 
 # %%
 tested = tuned.claims(changed, rates)
-judged = answers.judge(tested, estimator=main, as_paper=True)
-answers.words(judged.drop(columns=["id", "source", "mark"]))
+own = {"marks": tuned.in_lab(tested)}
+judged = answers.judge(tested, estimator=main, as_paper=True, **own)
+answers.words(judged.drop(columns=["id", "source"]))
 
 # %% [markdown]
 # A way of asking without a row for the second claim has fewer than two relations in which the tuned model is right at least

@@ -80,7 +80,7 @@ import pandas as pd
 
 from lkecore import answers, facts, figures, prompts, runs
 from lkecore import models as lms
-from lkecore.answers import outputs, rules, templates, written
+from lkecore.answers import outputs, rules, templates, tuned, written
 from lkecore.facts.world import states
 from lkecore.models import lab
 
@@ -287,7 +287,8 @@ tested = {
     )
     for claim, found in gaps.items()
 }
-judged = answers.judge(tested, estimator="iclke-space", as_paper=True)
+own = {"marks": tuned.in_lab(tested), "as_paper": True}
+judged = answers.judge(tested, estimator="iclke-space", **own)
 gap = pd.concat(gaps, names=["id", ""]).reset_index("id")
 gap = templates.with_source(gap).drop(columns="over_relations")
 gap = gap.rename(columns={"model": "models"})
@@ -295,7 +296,7 @@ compared = judged.merge(gap, on=["id", "models", "source"])
 runs.keep(answers.texts(compared, 3), "differences.csv")
 untested = [claim for claim, found in tested.items() if not found]
 print("not tested here:", ", ".join(untested) or "none")
-shown = ["claim", "of", "ours", "holds_if", "verdict", "over_facts"]
+shown = ["claim", "of", "ours", "holds_if", "verdict", "mark", "over_facts"]
 answers.words(answers.texts(compared[shown], 3))
 
 # %% [markdown]
@@ -348,8 +349,7 @@ for row in shares[shares["measure"] == "anywhere"].itertuples():
 # ````
 
 # %%
-lengths = written.by_length(ours, [1, 3, 5, 10, 20, 50])
-answers.words(lengths, digits=2)
+answers.words(written.by_length(ours, [1, 3, 5, 10, 20, 50]), digits=2)
 
 # %% [markdown]
 # If a row rises at once and then stays level, the model answers first and talks later. If it goes on

@@ -361,6 +361,21 @@ def test_the_claims_get_the_intervals_over_relations_under_the_tuned_model():
     }
 
 
+def test_verdicts_on_models_that_we_tuned_are_set_aside_in_every_way_of_asking(
+    monkeypatch, tmp_path
+):
+    monkeypatch.setenv("LKE_RUN", str(tmp_path))
+    low = Interval(-0.2, -0.3, -0.1, 0.95, "pencil over relations")
+    models = ("lab:book-1/2m-tuned", "org/chat")
+    of = {("run", model, way): low for model in models for way in ("iclke-space", "other")}
+    marks = tuned.in_lab({"IC-tuned-lower": of, "IC-generation-above": of})
+    assert marks == {("IC-tuned-lower", "run", "lab:book-1/2m-tuned"): "tuned in the lab"}
+    found = answers.judge({"IC-tuned-lower": of}, estimator="other", as_paper=True, marks=marks)
+    aside = found.set_index(["models", "estimator"])["mark"]
+    assert set(aside[models[0]]) == {"tuned in the lab"} and set(aside[models[1]]) == {""}
+    assert set(pd.read_csv(tmp_path / "verdicts.csv")["models"]) == set(models)
+
+
 def test_figure_13_has_eic_lke_of_models_that_are_not_tuned():
     of = {("r", "b"): "1100", ("s", "b"): "1110", ("r", "t"): "1111", ("s", "t"): "1111"}
     of |= {("r", "lab:book-1/2m-tuned"): "1111", ("s", "lab:book-1/2m-tuned"): "1111"}

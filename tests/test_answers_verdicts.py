@@ -63,10 +63,10 @@ def test_tested_takes_intervals_by_source_and_model_where_there_are_any():
 
 def test_a_verdict_over_something_else_than_its_claim_speaks_of_is_set_aside():
     alone = Interval(0.3, 0.2, 0.4, 0.95, "bootstrap over facts")
-    wilson = Interval(0.3, 0.2, 0.4, 0.95, "Wilson")
+    of_facts = Interval(0.3, 0.2, 0.4, 0.95, "Newcombe")
     tested = {
         "IC-above-chance": {NEW: alone, OLD: between(0.2, 0.4)},
-        "IC-sure-is-right": {NEW: wilson},
+        "IC-sure-is-right": {NEW: of_facts},
     }
     found = answers.judge(tested, estimator="iclke-space", as_paper=True)
     assert found["verdict"].tolist() == ["holds"] * 3
@@ -74,8 +74,23 @@ def test_a_verdict_over_something_else_than_its_claim_speaks_of_is_set_aside():
     assert found["interval"].tolist() == [
         "bootstrap over facts",
         "by hand over relations",
-        "Wilson",
+        "Newcombe",
     ]
+
+
+@pytest.mark.parametrize(
+    ("claim", "method"),
+    [
+        ("IC-above-chance", "bootstrap over relations"),
+        ("IC-shots-rise", "Wilson over draws and facts"),
+        ("IC-sure-is-right", "Wilson"),
+    ],
+)
+def test_an_interval_by_another_method_than_its_claim_names_is_refused(claim, method):
+    tested = {claim: {NEW: Interval(0.3, 0.2, 0.4, 0.95, method)}}
+    by = papers.claims("IC").set_index("id").loc[claim, "interval"]
+    with pytest.raises(ValueError, match=f"by {method.split()[0]}, not by {by}$"):
+        answers.judge(tested, estimator="iclke-space", as_paper=True)
 
 
 def test_a_claim_that_does_not_say_over_what_it_is_taken_is_one_line(tmp_path, monkeypatch):

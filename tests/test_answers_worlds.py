@@ -1,9 +1,12 @@
 """Claims on each world: by pencil and by plain Python over rows; none of our metrics."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
+from lkecore import papers
 from lkecore.answers import worlds
 from lkecore.errors import BadInput
 from lkecore.intervals import Interval
@@ -145,6 +148,10 @@ MADE_UP = {
     ("LAB-unplanted", "e", "w1"): interval(0.01, 0.04),
     ("LAB-unplanted", "e", "w2"): interval(-0.01, 0.04),
 }
+OVER = papers.claims("LAB").set_index("id")["over"]
+MADE_UP = {
+    key: replace(each, method=f"by hand over {OVER[key[0]]}") for key, each in MADE_UP.items()
+}
 MARKS = {("LAB-held-out", "w1"): "words that the text never had"}
 
 
@@ -212,6 +219,14 @@ def test_a_claim_about_two_models_of_a_world_names_them():
     both = {("LAB-size-rises", of, "w1"): interval(0.1, 0.2) for of in ("2m-tuned", "0.7m-tuned")}
     claims = worlds.findings(worlds.judged(both))["claim"]
     assert [claim.rpartition(" (")[2] for claim in claims] == ["2m-tuned)", "0.7m-tuned)"]
+
+
+def test_an_interval_over_something_else_or_by_another_method_does_not_count_as_a_verdict():
+    key = "LAB-list-auroc", "e", "w1"
+    over_facts = {key: replace(MADE_UP[key], method="bootstrap over facts")}
+    assert worlds.judged(over_facts)["mark"].tolist() == ["over facts alone, not pairs"]
+    with pytest.raises(ValueError, match="by Student's t, not by bootstrap$"):
+        worlds.judged({key: replace(MADE_UP[key], method="Student's t over pairs")})
 
 
 def test_the_table_has_a_column_for_each_world_and_says_a_claim_once():

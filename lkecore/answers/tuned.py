@@ -18,9 +18,11 @@ from lkecore.facts.world import states
 from lkecore.intervals import Interval
 from lkecore.metrics.planted import LEVELS, told_levels
 from lkecore.models.catalogue import is_tuned
+from lkecore.models.lab import is_name
 
 Pairs = Sequence[tuple[str, str]]
 WHICH = ("base", "tuned")
+TUNED = "IC-tuned-lower", "IC-tuned-subsumption", "IC-generation-tuned"  # claims on tuning
 
 
 def changes(
@@ -96,6 +98,21 @@ def claims(
     return {
         "IC-tuned-lower": tested(changed, "over_relations", of_change),
         "IC-tuned-subsumption": tested(rates, "over_relations", of_rate),
+    }
+
+
+def in_lab(
+    tested: Mapping[str, Mapping[tuple[str, ...], Interval]],
+) -> dict[tuple[str, str, str], str]:
+    """The marks of verdicts on models that we tuned: {(claim, source, models): mark}.
+
+    Their tuning is a check that the page can see one, and no finding on the tuning of chat models.
+    """
+    return {
+        (claim, source, model): "tuned in the lab"
+        for claim in TUNED
+        for source, model, *_ in tested.get(claim, {})
+        if is_name(model)
     }
 
 

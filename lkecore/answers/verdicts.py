@@ -40,7 +40,9 @@ def judge(
             }
             for way in ways
         }
-        return judge_ways(by_way, as_paper=[estimator] * as_paper, paper=paper, digits=digits)
+        said = {(*key, way): mark for key, mark in (marks or {}).items() for way in ways}
+        own = {"as_paper": [estimator] * as_paper, "marks": said}
+        return judge_ways(by_way, **own, paper=paper, digits=digits)
     found = _judged(tested, marks or {}, paper, digits)
     keep(papers.verdicts(found.assign(estimator=estimator, as_paper=as_paper)), "verdicts.csv")
     return found
@@ -116,10 +118,15 @@ def _judged(
 def over_alone(interval: Interval, claim: Mapping[str, Any] | pd.Series) -> str:
     """The mark of a verdict whose interval is not over what its claim speaks of, else "".
 
-    That is so where one relation was asked, and the claim is about relations.
+    That is so where one relation was asked, and the claim is about relations. ValueError for an interval that
+    is over the right things by another method than the claim's row says.
     """
-    over = papers.over_of(interval)
-    return "" if over == claim["over"] else f"over {over} alone, not {claim['over']}"
+    over, method = papers.over_of(interval), papers.method_of(interval)
+    if over != claim["over"]:
+        return f"over {over} alone, not {claim['over']}"
+    if method and method != claim["interval"]:
+        raise ValueError(f"{claim['claim']!r}: interval by {method}, not by {claim['interval']}")
+    return ""
 
 
 def tested(

@@ -14,6 +14,7 @@ from lkecore.answers.kept import keep
 from lkecore.answers.scaling import MAIN, is_base
 from lkecore.answers.shipped import made_by, read
 from lkecore.answers.tables import by_relation, groups_of, paired
+from lkecore.answers.verdicts import over_alone
 from lkecore.errors import BadInput
 from lkecore.intervals import Interval
 from lkecore.metrics import planted
@@ -195,7 +196,7 @@ def judged(
                 "verdict": papers.claim_verdict(interval, claim),
                 "direction": claim["direction"],
                 "least_effect": claim["least_effect"],
-                "mark": (marks or {}).get((key, world), ""),
+                "mark": (marks or {}).get((key, world), "") or over_alone(interval, claim),
                 "is_check": claim["whose"] == "check",
                 "once": world != EVERY_WORLD and not of.endswith("all controls"),
             }

@@ -16,6 +16,7 @@ from lkecore.papers.verdict import (
     VERDICTS,
     claim_verdict,
     claims,
+    method_of,
     number_verdict,
     over_of,
     table_1_verdicts,
@@ -23,7 +24,8 @@ from lkecore.papers.verdict import (
 )
 
 __all__ = [
-    "DATES", "VERDICTS", "claim_verdict", "claims", "figure_13", "figure_5", "figure_5_order", "over_of",
+    "DATES", "VERDICTS", "claim_verdict", "claims", "figure_13", "figure_5", "figure_5_order", "method_of",
+    "over_of",
     "number_verdict", "property_names", "starred", "table", "table_10_bars", "table_10_beside",
     "table_10_verdicts", "table_1_beside", "table_1_verdicts", "table_5", "table_7",
     "table_8_beside", "verdicts",

@@ -19,6 +19,7 @@ from lkecore.storage import DATA
 
 # What an interval may be taken over, and facts with it.
 OVER = "relations", "facts", "draws", "pairs", "subjects"
+METHODS = "Student's t", "Welch's t", "bootstrap", "Wilson", "Newcombe"
 WHOSE = "paper", "ours", "check"
 OVER_ALONE = re.compile(
     rf"over ({'|'.join(OVER)}) alone, not ({'|'.join(OVER)})"
@@ -28,20 +29,20 @@ OVER_ALONE = re.compile(
 def claims(paper: str = "IC") -> pd.DataFrame:
     """The claims of a paper that the book tests ("": of all), one a row, in the order of the chapter.
 
-    Columns: id, paper, section (in the paper), claim (in our words), statistic (what the interval
-    is of), direction ("greater", "less" or "equal"), least_effect and its unit (what
-    `claim_verdict` compares with), least_effect_because (why that much), over (what the interval is taken
-    over, one of `OVER`), interval (its method), marks (which verdicts say nothing of the claim, with "; "
+    Columns: id, paper, section (in the paper), claim (in our words), statistic (what the interval is of),
+    direction ("greater", "less" or "equal"), least_effect and its unit (what `claim_verdict` compares
+    with), least_effect_because (why that much), over (what the interval is taken over, one of `OVER`),
+    interval (its method, one of `METHODS`), marks (which verdicts say nothing of the claim, with "; "
     between; "" if there is no such rule) and marks_since (the day of the last rule), whose ("paper",
     "ours", or "check" of a thing that was built in), and holds_if, the bound in words. ValueError for a
-    paper without claims; :class:`BadInput` for a claim that does not say over what its interval is, or
-    whose it is.
+    paper without claims; :class:`BadInput` for a claim that does not say over what its interval is, by
+    which method, or whose it is.
 
     >>> claims("IC").set_index("id")["holds_if"]["IC-separator"]
     'within 0.05 of 0'
     """
     every = read_table(DATA / "claims.csv").fillna({"marks": "", "marks_since": ""})
-    for column, allowed in (("over", OVER), ("whose", WHOSE)):
+    for column, allowed in (("over", OVER), ("interval", METHODS), ("whose", WHOSE)):
         if len(lost := every.loc[~every[column].isin(allowed), "id"]):
             raise BadInput(f"claims.csv: {column} of {lost.iloc[0]} must be one of {[*allowed]}")
     every["holds_if"] = [
@@ -65,6 +66,16 @@ def over_of(interval: Interval) -> str:
     """
     _, _, rest = interval.method.partition(" over ")
     return rest.split()[0] if rest else "facts"  # Wilson's and Newcombe's are of facts
+
+
+def method_of(interval: Interval) -> str:
+    """The method of an interval, one of `METHODS`; "" for another, such as one made by hand.
+
+    >>> method_of(Interval(0.3, 0.2, 0.4, 0.95, "bootstrap over relations and facts"))
+    'bootstrap'
+    """
+    method = interval.method.partition(" over ")[0]
+    return method if method in METHODS else ""
 
 
 def claim_verdict(

@@ -224,7 +224,8 @@ def test_a_rule_asks_no_model_and_writes_the_share_of_its_guesses(lke, capital, 
     assert (code, err) == (0, "")
     said = json.loads(out)
     rows = pd.read_parquet(tmp_path / "out" / "options.parquet")
-    assert list(rows) == ["fact", "subject", "option", "gold", "share"]
+    of_models = ["fact", "subject", "context", "continuation", "option", "gold"]
+    assert list(rows) == [*of_models, "share"] and (rows["context"] == rows["subject"]).all()
     assert (rows.groupby("fact")["share"].sum() == 1).all() and len(rows) == 4 * said["n_facts"]
     gold = rows[rows["gold"]].set_index("subject")
     for name, other in kin:

@@ -81,8 +81,8 @@ def score(
     """Ask one model about one relation, with any estimator; models may be of any kind.
 
     Writes OUT/options.parquet (one row for each fact and option) and prints one line of JSON.
-    A rule (lkecore.metrics.rules) asks no model: its rows have a share of its guesses, share, in the place
-    of log-probabilities.
+    A rule (lkecore.metrics.rules) asks no model: its rows have the same columns, with a share of its guesses,
+    share, in the place of log-probabilities.
     """
     if estimator not in EVERY:
         raise BadInput(f"unknown estimator {estimator!r}; {nearest(estimator, EVERY)}")
@@ -211,8 +211,11 @@ def _by_rule(
     for fact, names in zip(asked, options, strict=True):
         shares = rules.guess(rule, fact.subject, names, counts)
         for name, share in zip(names, shares, strict=True):
-            rows.append((fact.id, fact.subject, name, name == fact.object, share))
-    frame = pd.DataFrame(rows, columns=["fact", "subject", "option", "gold", "share"])
+            # The columns of a model's rows; of a prompt a rule reads the subject alone.
+            asked_as = fact.id, fact.subject, fact.subject, name, name
+            rows.append((*asked_as, name == fact.object, share))
+    columns = ["fact", "subject", "context", "continuation", "option", "gold", "share"]
+    frame = pd.DataFrame(rows, columns=columns)
     right = frame.loc[frame["gold"], "share"].to_numpy()
     # Of a single fact there is no interval.
     found = intervals.mean_over_facts([right], seed=drawn["seed"]) if len(right) > 1 else None

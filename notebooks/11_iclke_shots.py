@@ -185,15 +185,16 @@ answers.words(wide.reset_index(), digits=2, missing="")
 # that most of them have. `of_rule` is what the best rule gets with the most examples, `above` how far the model lies above
 # it, with an interval over draws and facts. Both are empty for results that ship without rules.
 #
-# *At chance* marks a model whose interval reaches down to chance even after the most examples: it does not answer clearly
-# more than guessing would. It may not know these facts at all. Then there is nothing that examples could bring out, and
-# the number says nothing. The figures leave it out.
+# *At chance* marks a model whose interval reaches down to a guess even after the most examples: to what the best rule gets, or
+# a blind guess where there are no rules. It may not know these facts at all. Then the number says nothing of what examples
+# bring out. The figures leave it out.
 
 # %%
 needs = by_shots.needed(every, each, seed=seed)
 ruled = by_shots.of_rules(drawn, own, draws, numbers, kept=not page)
 ruled = rules.beside(ruled, shipped, this, apart="rules")
 above = by_shots.above_rule(every, ruled, each, seed=seed)
+needs = by_shots.at_rule(needs, above, each)
 whole = [found.text(0) for found in needs["needed"]]
 marks = needs["at_chance"].map({True: "at chance", False: ""})
 shown = needs.assign(needed=whole, at_chance=marks).merge(above, on=each)

@@ -225,6 +225,22 @@ def test_the_yardstick_is_one_rule_a_model_and_what_lies_above_it_is_by_hand():
         shots.above_rule(frame, ruled[ruled["fact"] != "f1"], EACH, seed=0)
 
 
+def test_a_model_that_is_not_clearly_above_the_best_rule_is_at_chance_too():
+    """20 facts, 18 right: far above a blind guess of 1/4, and above a rule with 0.2, not one with 0.9."""
+    many = {1: ["1" * 18 + "00"] * 2, 4: ["1" * 18 + "00"] * 2}
+    frame = pd.concat(
+        [answered(many), answered(many, model="n"), answered(many, source="shipped: x")]
+    )
+    of = {"m": [0.1, 0.2], "n": [0.9, 0.9]}
+    here = frame[frame["source"] == "this page"]
+    ruled = pd.concat([guessed(here[here["model"] == name], of[name]) for name in of])
+    needs = shots.needed(frame, EACH, seed=0)
+    found = shots.at_rule(needs, shots.above_rule(frame, ruled, EACH, seed=0), EACH)
+    assert not needs["at_chance"].any()
+    by = found.set_index(["source", "model"])["at_chance"].to_dict()
+    assert by == {("this page", "m"): False, ("this page", "n"): True, ("shipped: x", "m"): False}
+
+
 def test_rules_ship_with_the_numbers_that_the_answers_give_their_facts(tmp_path, monkeypatch):
     frame = answered(HITS).assign(fact=lambda f: f["fact"].str[::-1])
     ruled = guessed(frame, [0.5, 0.25, 0.125])
@@ -242,6 +258,16 @@ def test_rules_ship_with_the_numbers_that_the_answers_give_their_facts(tmp_path,
     answers_ = answers_.astype({"fact": int}).assign(source="shipped: x")
     [row] = shots.above_rule(answers_, both, EACH, seed=0).itertuples()
     assert row.above.estimate == pytest.approx(7 / 8 - 1 / 8)
+
+
+@pytest.mark.parametrize("profile", ["kamel", "known"])
+def test_rules_that_ship_are_about_every_question_of_their_profile(profile):
+    answers_, _ = shipped.read(profile, "11_iclke_shots")
+    its, _ = shipped.read(profile, "11_iclke_shots", apart="rules")
+    key = ["model", "draw", "n_shots", "fact"]
+    asked = answers_.drop_duplicates(key)[key].astype({"model": str})
+    both = asked.merge(its.astype({"model": str}), on=key, validate="1:1")
+    assert len(both) == len(asked) == len(its)
 
 
 # --- the figure

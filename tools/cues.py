@@ -1,10 +1,11 @@
 """What rules without a model get of facts that are not part of the project, for results that ship.
 
-``python tools/cues.py answers kamel --facts data/kamel`` writes the cues of the facts that results of older
-runs asked; runs of today keep them. ``python tools/cues.py training data/trex`` writes what rules get that
-see the training facts of each relation and choose among all its objects. No model is needed for either:
-the facts, and the parameters in the ``.json`` of the results, say which facts were asked, with which
-options and behind which shots.
+``python tools/cues.py answers kamel --facts data/kamel`` writes the cues of the facts that results of
+older runs asked; runs of today keep them. ``python tools/cues.py curves kamel`` writes what rules get of
+the questions of page 11, with each number of shots. ``python tools/cues.py training data/trex`` writes
+what rules get that see the training facts of each relation and choose among all its objects. No model is
+needed for any: the facts, and the parameters in the ``.json`` of the results, say which facts were asked,
+with which options and behind which shots.
 """
 
 import argparse
@@ -15,12 +16,14 @@ from time import perf_counter
 import pandas as pd
 
 from lkecore import facts, runs
-from lkecore.answers import cued, rules, shipped
+from lkecore.answers import cued, rules, shipped, shots
 from lkecore.errors import BadInput
+from lkecore.facts import pool
 from lkecore.runs.gather import packed_for
 from lkecore.storage import write_whole
 
 NOTEBOOK, PAGE, PROFILE = "10_iclke_relations", "18_iclke_rules", "training"
+CURVES = "11_iclke_shots"
 
 
 def cues_of(profile: str, fact_set: str) -> pd.DataFrame:
@@ -35,6 +38,21 @@ def cues_of(profile: str, fact_set: str) -> pd.DataFrame:
         for each in (answers, found)
     )
     if asked.sort_index().to_dict() != here.sort_index().to_dict():
+        raise BadInput(f"results {profile} are about other facts than those of {fact_set}")
+    return found
+
+
+def of_curves(profile: str, fact_set: str) -> pd.DataFrame:
+    """What rules get of the questions of page 11 that a profile asked, for each of its models."""
+    answers, about = shipped.read(profile, CURVES)
+    given = about["parameters"]
+    drawn = {name: given[name] for name in ("n_options", "seed", "n_pool", "n_facts")}
+    sample = {fact_set: pool.draw(fact_set, given["relation"], least_lists=16, **drawn)}
+    own = dict.fromkeys(given["models"], fact_set)
+    found = shots.of_rules(sample, own, given["draws"], {fact_set: given["shots"]}, kept=False)
+    key = ["model", "draw", "n_shots"]
+    sizes = [each.groupby(key, observed=True)["fact"].nunique() for each in (answers, found)]
+    if sizes[0].to_dict() != sizes[1].to_dict():
         raise BadInput(f"results {profile} are about other facts than those of {fact_set}")
     return found
 
@@ -55,6 +73,9 @@ def main() -> None:
     of_answers = parts.add_parser("answers", help="cues of the facts that results asked")
     of_answers.add_argument("profile", help="a folder of results/")
     of_answers.add_argument("--facts", help="the facts, where they are not where the results say")
+    curves = parts.add_parser("curves", help="rules for the questions of page 11")
+    curves.add_argument("profile", help="a folder of results/")
+    curves.add_argument("--facts", help="the facts, where they are not where the results say")
     of_training = parts.add_parser("training", help="rules that see all training facts")
     of_training.add_argument("facts", help="a fact set with splits")
     options = parser.parse_args()
@@ -64,6 +85,11 @@ def main() -> None:
         found = cues_of(options.profile, options.facts or spec)
         target = shipped.FOLDER / options.profile / f"{NOTEBOOK}-cues.parquet"
         print(found.groupby("relation")[list(rules.RULES)].mean().mean().round(4).to_dict())
+    elif options.part == "curves":
+        spec = shipped.read(options.profile, CURVES)[1]["parameters"]["fact_set"]
+        found = of_curves(options.profile, options.facts or spec)
+        target = shipped.FOLDER / options.profile / f"{CURVES}-rules.parquet"
+        print(found.groupby("n_shots")[list(rules.RULES)].mean().round(4).to_string())
     else:
         spec = options.facts
         found = by_training_facts(spec)

@@ -70,6 +70,17 @@ def needed(answers: pd.DataFrame, by: Sequence[str], *, seed: int) -> pd.DataFra
     return pd.DataFrame(rows, columns=[*by, *columns])
 
 
+def at_rule(needs: pd.DataFrame, above: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """:func:`needed`, where a model that is not clearly above the best rule is at chance, too.
+
+    ``above`` is of :func:`above_rule`, by the same columns. Where results ship without rules, a blind guess
+    is all there is to compare with.
+    """
+    gaps = needs[list(by)].merge(above, on=list(by), how="left", validate="1:1")["above"]
+    low = [isinstance(gap, intervals.Interval) and gap.low <= 0 for gap in gaps]
+    return needs.assign(at_chance=needs["at_chance"].to_numpy(bool) | np.array(low, dtype=bool))
+
+
 def others(needs: pd.DataFrame, estimator: str) -> str:
     """A sentence on the shipped results in :func:`needed`, profile by profile; a dash if there are none."""
     mine = needs[(needs["source"] != "this page") & (needs["estimator"] == estimator)]

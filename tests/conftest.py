@@ -40,14 +40,14 @@ def smoke_runs(shared) -> Path:
 def lkecore_cache(tmp_path_factory, shared):
     """A LKECORE_CACHE for the session; in the environment, so that subprocesses have it.
 
-    It begins empty, but for models that another process of the session has made: each is built once,
-    under a lock, and to train the small ones of the lab takes most of a minute.
+    It begins empty, but for what another process of the session has made and keeps whole, under a key of
+    all that makes it: models, which take most of a minute to train, and digests and names of worlds.
     """
     before = os.environ.get("LKECORE_CACHE")
     folder = tmp_path_factory.mktemp("cache")
-    models = shared / "models"
-    models.mkdir(exist_ok=True)
-    (folder / "models").symlink_to(models, target_is_directory=True)
+    for kind in ("models", "names", "sources", "worlds"):
+        (shared / kind).mkdir(exist_ok=True)
+        (folder / kind).symlink_to(shared / kind, target_is_directory=True)
     os.environ["LKECORE_CACHE"] = str(folder)
     yield folder
     if before is None:

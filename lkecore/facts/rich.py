@@ -51,7 +51,7 @@ class Rich:
     guests: dict[str, list[str]]
 
 
-@functools.lru_cache(maxsize=4)
+@functools.lru_cache(maxsize=8)
 def world(spec: str) -> Rich:
     """The rich world of a name, always the same.
 

@@ -114,7 +114,7 @@ def untold(states: pd.DataFrame) -> pd.DataFrame:
     return found
 
 
-@functools.lru_cache(maxsize=2)
+@functools.lru_cache(maxsize=8)  # a page has three or four, and goes over them again and again
 def _states(spec: str) -> pd.DataFrame:
     made = world(spec)
     whole, each_telling = drafts(made, True), tellings(made)

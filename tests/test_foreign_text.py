@@ -24,7 +24,7 @@ from lkecore.answers import shipped, words
 from lkecore.book import build, foreign, verdicts
 from lkecore.errors import BadInput
 from lkecore.models import embedded
-from lkecore.runs import plan, yamlfile
+from lkecore.runs import grid, plan, yamlfile
 
 TOP = Path(__file__).resolve().parent.parent
 SCRIPT, IMAGE = "<script>alert(1)</script>", "<img src=x onerror=alert(1)>"
@@ -71,10 +71,10 @@ def page(tmp_path_factory):
     given = {"models": [str(model)], "fact_set": str(facts)}
     given |= {"n_shots": 2, "n_options": 5, "n_facts": 3, "n_choice": 2}
     path = projects.make(project, {name: text}, **{name: {"parameters": given}}) / "params/p.yaml"
-    ran = projects.start(project, "--runs", str(project / "runs"))
-    out, err = ran.communicate(timeout=200)
-    assert ran.returncode == 0, out + err
-    build.gather(plan.read_plan(path), project / "runs")
+    whole = plan.read_plan(path)
+    outcome = grid.execute(whole, project / "runs")
+    assert outcome.failed == {} and len(outcome.finished) == 1
+    build.gather(whole, project / "runs")
     shutil.copytree(TOP / "book" / "_ext", project / "book" / "_ext")
     for file in ("book/references.bib", "_config.yml"):
         shutil.copy(TOP / file, project / file)

@@ -3,6 +3,7 @@
 import io
 import json
 import shutil
+from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,27 +11,15 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet
 import pytest
-from projects import code, make, patched, plan
+from projects import code, make, plan
 
 from lkecore import runs
 from lkecore.answers import shipped
 from lkecore.cli.main import lke
 from lkecore.errors import BadInput
 from lkecore.facts import world_text
-from lkecore.runs import devices, gather, grid
+from lkecore.runs import gather
 from lkecore.runs.plan import Plan
-
-# Each run keeps one row for the name that it was given, as a notebook would by runs.keep.
-ANSWERS = """
-import pandas as pd
-bare = execute
-def execute(each, attempt):
-    frame = pd.DataFrame({"model": each.effective["names"]})
-    frame.assign(correct=True, confidence_gold=0.123456789012).to_parquet(attempt / "answers.parquet")
-    return bare(each, attempt)
-worker._execute = execute
-"""
-
 
 RECORD = {
     **dict.fromkeys(("commit", "source", "started", "python", "torch", "transformers"), "x"),
@@ -48,13 +37,25 @@ def new_project(folder):
     return make(folder, {"trial_notebook": code("print(names)")}, trial_notebook=rows)
 
 
+def make_runs(project, answers=None):
+    """Finished runs without their kernels; each keeps one row for the name that it was given."""
+    for job in plan(project).jobs:
+        key = runs.run_key(job)
+        folder = runs.run_folder(project / "runs", job, key)
+        folder.mkdir(parents=True)
+        (folder / "notebook.ipynb").write_text("{}")
+        if answers:
+            frame = pd.DataFrame({"model": job.effective["names"]})
+            frame = frame.assign(correct=True, confidence_gold=0.123456789012)
+            frame.to_parquet(folder / answers)
+        runs.seal(folder, job, key, "trial", datetime.now(UTC), 0.1, folder / "ledger")
+
+
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     """A project after its runs; the tests only read it."""
     project = new_project(tmp_path_factory.mktemp("run"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(grid, "WORKER", patched(ANSWERS))
-        grid.execute(plan(project), project / "runs", devices.Settings(threads=1))
+    make_runs(project, "answers.parquet")
     return project
 
 
@@ -220,11 +221,9 @@ def test_what_runs_keep_apart_from_their_answers_has_a_file_of_its_own(run, tmp_
     assert left == {"trial_notebook.parquet", "trial_notebook.json"}
 
 
-def test_answers_that_are_all_kept_apart_ship_without_others(tmp_path, monkeypatch):
+def test_answers_that_are_all_kept_apart_ship_without_others(tmp_path):
     project = new_project(tmp_path)
-    apart = ANSWERS.replace("answers.parquet", "answers-eic.parquet")
-    monkeypatch.setattr(grid, "WORKER", patched(apart))
-    grid.execute(plan(project), project / "runs", devices.Settings(threads=1))
+    make_runs(project, "answers-eic.parquet")
     [path] = gather.gather(plan(project), project / "runs", tmp_path / "results")
     assert path.name == "trial_notebook-eic.parquet"
     frame, about = shipped.read("trial", "trial_notebook", tmp_path / "results", apart="eic")
@@ -247,10 +246,9 @@ def test_a_missing_run_is_named_and_nothing_is_written(tmp_path):
     assert not (tmp_path / "results").exists()
 
 
-def test_runs_that_keep_no_answers_have_no_results(monkeypatch, tmp_path):
+def test_runs_that_keep_no_answers_have_no_results(tmp_path):
     project = new_project(tmp_path)
-    monkeypatch.setattr(grid, "WORKER", patched())
-    grid.execute(plan(project), project / "runs", devices.Settings(threads=1))
+    make_runs(project)
     with pytest.raises(BadInput, match="no notebook of profile trial keeps answers.parquet"):
         gather.gather(plan(project), project / "runs", tmp_path / "results")
 

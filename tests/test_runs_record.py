@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 
 import nbformat
 import numpy as np
@@ -16,6 +17,7 @@ from projects import edit
 
 from lkecore import runs
 from lkecore.book import build
+from lkecore.cli.main import main
 from lkecore.errors import BadInput
 from lkecore.models import weights
 from lkecore.runs import devices, forecast, grid, record, worker
@@ -380,7 +382,7 @@ MARK = "from pathlib import Path\n\nmark = Path(PLACE)\nwith mark.open('a') as f
 COUNT = MARK + "print(n, file=file)\n"
 
 
-def test_each_failure_is_one_line_and_the_others_go_on(tmp_path, monkeypatch):
+def test_each_failure_is_one_line_and_the_others_go_on(tmp_path, monkeypatch, capsys):
     def noted(name, *cells):
         return projects.code(COUNT.replace("PLACE", repr(str(tmp_path / name))), *cells)
 
@@ -394,12 +396,13 @@ def test_each_failure_is_one_line_and_the_others_go_on(tmp_path, monkeypatch):
     }
     project = projects.make(tmp_path, notebooks)
     file = str(project / "params" / "p.yaml")
-    done = subprocess.run(
-        [*projects.LKE, "run", file, "--jobs", "2"], capture_output=True, text=True
-    )
+    monkeypatch.setattr(sys, "argv", ["lke", "run", file, "--jobs", "2"])
+    with pytest.raises(SystemExit) as done:
+        main()
     broken, once, wrong, fine = folders(project)
-    assert (done.returncode, done.stdout) == (1, "")
-    lines = done.stderr.splitlines()
+    out, err = capsys.readouterr()
+    assert (done.value.code, out) == (1, "")
+    lines = err.splitlines()
     assert lines[-1] == "2 finished, 0 finished before, 2 failed"
     assert sorted(lines[-3:-1]) == [
         f"lke: failed: broken: ZeroDivisionError: division by zero (see {broken})",
@@ -481,24 +484,32 @@ def test_a_disk_that_is_full_at_the_manifest_is_told_in_one_line(tmp_path, monke
     assert execute(plain).finished == ["a"]
 
 
-def test_a_disk_that_is_full_in_the_kernel_is_told_in_one_line(tmp_path, monkeypatch):
-    large = "import numpy as np\nimport pandas as pd\n\nfrom lkecore import runs\n\n"
+def test_a_disk_that_is_full_in_the_kernel_is_told_in_one_line(tmp_path):
+    full = tmp_path / "full"
+    full.touch()
+    large = f"""import resource
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from lkecore import runs
+
+if Path({str(full)!r}).exists():
+    sys.dont_write_bytecode = True  # Python must not leave its own compiled files half-written
+    resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
+"""
     large += 'frame = pd.DataFrame({"x": np.random.default_rng(0).random(100_000)})\n'
     large += 'runs.keep(frame, "scores.parquet")'
     project = projects.make(tmp_path, {"a": projects.code(large)})
-    # Python must not leave its own compiled files half-written.
-    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
-    true = grid.WORKER
-    limit = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))\n"
-    narrow = f"import sys\n{limit}from lkecore.runs import worker\nsys.exit(worker.main())"
-    monkeypatch.setattr(grid, "WORKER", [true[0], "-c", narrow])
     outcome = execute(project, retries=0)
     [folder] = folders(project)
     assert outcome.finished == []
     assert "File too large" in outcome.failed["a"] and "\n" not in outcome.failed["a"]
     assert runs.manifest(folder) is None
     refused(project, "a")
-    monkeypatch.setattr(grid, "WORKER", true)
+    full.unlink()
     assert execute(project).finished == ["a"]
     assert len(pd.read_parquet(folder / "scores.parquet")) == 100_000
 
@@ -593,11 +604,20 @@ def test_a_stopped_or_killed_driver_leaves_no_process_and_nothing_that_counts(tm
 
 
 def test_two_drivers_at_once_make_each_run_once_and_neither_fails(tmp_path):
+    """The workers are the true ones, but for the kernel: who makes what is settled before it starts."""
     lines = tmp_path / "lines"
-    cell = f"with open({str(lines)!r}, 'a') as file:\n    print(names, page, file=file)"
+    noting = f"""
+def noted(each, attempt):
+    with open({str(lines)!r}, "a") as file:
+        print(each.effective["names"], each.effective["page"], file=file)
+    return execute(each, attempt)
+worker._execute = noted
+"""
     row = {"parameters": {"names": ["x", "y"]}, "each": ["names"]}
-    project = projects.make(tmp_path, {"a": projects.code(cell)}, a=row)
-    drivers = [projects.start(project) for _ in range(2)]
+    project = projects.make(tmp_path, {"a": projects.code()}, a=row)
+    code = f"from lkecore.runs import grid\ngrid.WORKER = {projects.patched(noting)!r}\n"
+    driver = [*projects.LKE[:-1], code + projects.LKE[-1]]
+    drivers = [projects.start(project, driver=driver) for _ in range(2)]
     for driver in drivers:
         out, err = driver.communicate(timeout=300)
         assert (driver.returncode, out) == (0, ""), err

@@ -4,6 +4,7 @@ A run keeps, beside its answers, for each question a digest of what was asked, a
 the gold option and of the five likeliest ones.
 """
 
+import functools
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -38,9 +39,17 @@ def prompts_of(unit: Unit) -> Sequence[Any]:
 
 def digests(unit: Unit) -> list[str]:
     """For each question of a unit twelve digits that change with any word of what is asked, or its place."""
+    return list(_digests(unit) if isinstance(unit, Prompt | Slots) else _digests_now(unit))
+
+
+def _digests_now(unit: Unit) -> tuple[str, ...]:
     text = json.dumps(unit, default=vars)
     n = len(prompts_of(unit))
-    return [hashlib.sha256(f"{text}{i}".encode()).hexdigest()[:12] for i in range(n)]
+    return tuple(hashlib.sha256(f"{text}{i}".encode()).hexdigest()[:12] for i in range(n))
+
+
+# A page looks several times, and for every model, at the same questions, with hundreds of options each.
+_digests = functools.lru_cache(maxsize=10_000)(_digests_now)
 
 
 def checkable(questions: Sequence[Unit], scores: pd.DataFrame) -> pd.DataFrame:

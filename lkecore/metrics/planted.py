@@ -104,7 +104,8 @@ def written(prompts: Sequence[Prompt], texts: Sequence[str], truth: pd.DataFrame
         wrote=wrote,
         anywhere=[match.contains(text, [o]) for text, o in zip(texts, gold, strict=True)],
         objects=[
-            sum(match.contains(text, [o]) for o in names)
+            # Most outputs hold none of hundreds, and one look at all is quicker than one at each.
+            sum(match.contains(text, [o]) for o in names) if match.contains(text, names) else 0
             for text, names in zip(texts, options, strict=True)
         ],
         text=list(texts),
@@ -112,7 +113,8 @@ def written(prompts: Sequence[Prompt], texts: Sequence[str], truth: pd.DataFrame
 
 
 def _begins_with(text: str, options: Sequence[str]) -> str:
-    fitting = [option for option in options if match.begins_with(text, option)]
+    said = text.lstrip()  # a cheap look first, since few of hundreds of options pass it
+    fitting = [o for o in options if said.startswith(o) and match.begins_with(text, o)]
     return max(fitting, key=len, default="")
 
 

@@ -1,6 +1,7 @@
 """The rules that keep one notebook as easy to read as the next (see the book's page on forking)."""
 
 import ast
+import functools
 import re
 from collections import Counter
 from pathlib import Path
@@ -172,10 +173,15 @@ SCORERS = {"option_logprobs", "piece_logprobs", "slot_logprobs", "generate", "sh
 COMPUTING = {"open_model", *SCORERS}  # what loads or asks a model
 
 
+@functools.cache  # every worker of the tests asks for them, once for each notebook
+def all_rows() -> list[dict]:
+    files = [yaml.safe_load(p.read_text("utf-8")) for p in sorted((TOP / "params").glob("*.yaml"))]
+    return [row for file in files for row in file["runs"]]
+
+
 def rows_of(path: Path) -> list[dict]:
     """The rows of a notebook in all params files."""
-    files = [yaml.safe_load(p.read_text("utf-8")) for p in sorted((TOP / "params").glob("*.yaml"))]
-    return [row for file in files for row in file["runs"] if row["notebook"] == path.stem]
+    return [row for row in all_rows() if row["notebook"] == path.stem]
 
 
 # Pages alone: wherever they stand, they read the runs of other notebooks and have none.

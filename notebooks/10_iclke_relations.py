@@ -115,7 +115,7 @@ if len(others) > 1:
     drawn |= {"part": "choice", "n_facts": n_choice}
     spare = facts.draw(fact_set, relations, **drawn)
     to_try = prompts.of_sample(spare, estimators), "answers-choice.parquet"
-    tried = answers.ask(models, *to_try, **source, n_again=0)
+    tried = answers.ask(models, *to_try, **source, n_again=-(-n_again // 3))
     best = answers.best(tried, others)
     for model, name in best.items():
         print(f"{model}: of {', '.join(others)}, {name} did best")

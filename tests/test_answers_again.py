@@ -3,11 +3,13 @@
 import dataclasses
 import json
 import math
+import shutil
 
 import helpers
 import numpy as np
 import pandas as pd
 import pytest
+from safetensors.torch import load_file, save_file
 
 from lkecore import answers, facts, prompts
 from lkecore.answers import again, shipped
@@ -17,7 +19,7 @@ from lkecore.models import weights
 from lkecore.models.model import open_model
 from lkecore.prompts.eiclke import slots
 from lkecore.runs import gather
-from lkecore.scores import store
+from lkecore.scores import store, tree
 from lkecore.scores.plain import option_logprobs_plain
 from lkecore.scores.tokens import encode
 
@@ -393,9 +395,10 @@ def page(**given) -> dict:
     return helpers.page("10_iclke_relations", **given)
 
 
-def test_a_page_that_results_carry_says_the_same_and_stops_when_one_of_them_is_changed(
+def test_a_page_that_results_carry_says_the_same_and_stops_at_each_of_three_faults(
     tmp_path, monkeypatch
 ):
+    """A shipped row that is changed, a model with another weight, a scorer that reads the next token."""
     few = {"models": ["toy"], "relations": ["capital", "film_year", "official_language"]}
     few |= {"n_shots": 4, "n_options": 6, "n_facts": 5, "n_choice": 2, "n_redraw_facts": 3}
     monkeypatch.setenv("LKE_RUN", str(tmp_path / "long-run"))
@@ -428,7 +431,31 @@ def test_a_page_that_results_carry_says_the_same_and_stops_when_one_of_them_is_c
     assert found["draws"].equals(live["draws"])
 
     frame, _ = shipped.read("long", name, apart="draws-check")
-    off = frame.assign(logprob_1=frame["logprob_1"] + 0.01)
-    off.to_parquet(target / f"{name}-draws-check.parquet")
+    draws = target / f"{name}-draws-check.parquet"
+    whole = draws.read_bytes()
+    frame.assign(logprob_1=frame["logprob_1"] + 0.01).to_parquet(draws)
     with pytest.raises(BadInput, match="answers that were asked again differ, .*by 0.01 nats"):
         page(**few, results="long", n_again=4)
+    draws.write_bytes(whole)
+
+    # In a cache of its own, or the right scores of before would be found there.
+    models = tmp_path / "cache" / "models"
+    shutil.copytree(open_model("toy").path, models / open_model("toy").path.name)
+    monkeypatch.setenv("LKECORE_CACHE", str(models.parent))
+    true = tree.token_logprobs
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            tree, "token_logprobs", lambda logits, row, ids: true(logits, row, [i - 1 for i in ids])
+        )
+        DOOR["opened"].cache_clear()
+        with pytest.raises(BadInput, match="answers that were asked again differ"):
+            page(**few, results="long", n_again=4)
+
+    [file] = models.glob("*/*.safetensors")
+    tensors = load_file(file)
+    tensors["model.norm.weight"][0] += 0.01
+    save_file(tensors, file, {"format": "pt"})
+    DOOR["opened"].cache_clear()
+    with pytest.raises(BadInput, match="results long are of another toy: its weights"):
+        page(**few, results="long", n_again=4)
+    DOOR["opened"].cache_clear()

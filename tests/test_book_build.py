@@ -1,6 +1,8 @@
 """The book is built aside: a build that fails leaves the one before whole. Sphinx is a stand-in here."""
 
+import os
 import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -88,3 +90,73 @@ def test_what_a_killed_build_left_is_gone(project, sphinx):
         (project / "_build" / left / "_build" / "html").mkdir(parents=True)
     build.build(project)
     assert sorted(path.name for path in (project / "_build").iterdir()) == ["html", "made_of"]
+
+
+def test_a_build_that_was_killed_between_its_two_moves_loses_no_book(project, sphinx):
+    index = build.build(project)
+    os.replace(index.parent, project / "_build" / "before")
+    (project / "_build" / "made_of").unlink()
+    sphinx.code, sphinx.says = 1, "page.md:3: WARNING: no such label"
+    with pytest.raises(BadInput, match="the one before is still in"):
+        build.build(project)
+    assert index.read_text() == "one" and not (project / "_build" / "before").exists()
+
+
+def test_a_move_that_fails_loses_no_book(project, sphinx, monkeypatch):
+    index, true = build.build(project), os.replace
+    sphinx.text = "two"
+    (project / "book" / "index.md").write_text("# New")
+
+    def full(one, other):
+        if "next" in Path(one).parts:
+            raise OSError(28, "No space left on device", str(other))
+        true(one, other)
+
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="No space"):
+        patch.setattr(os, "replace", full)
+        build.build(project)
+    assert index.read_text() == "one"
+    build.build(project)
+    assert index.read_text() == "two"
+
+
+HOLD = """
+import sys
+from pathlib import Path
+from lkecore.book import build
+with build.alone(Path(sys.argv[1])):
+    print("at it", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_of_two_commands_at_once_one_makes_the_book_and_the_other_says_why_not(project):
+    """The other one is a process of its own, which is killed in the end: its lock goes with it."""
+    pipe = subprocess.PIPE
+    command = [sys.executable, "-c", HOLD, str(project)]
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as other:
+        try:
+            assert other.stdout.readline() == "at it\n"
+            with pytest.raises(BadInput, match="book is being built by another command"):
+                with build.alone(project):
+                    raise AssertionError("two at once")
+        finally:
+            other.kill()
+    with build.alone(project):
+        pass
+
+
+def test_lke_book_touches_nothing_while_another_one_is_at_it(project, monkeypatch):
+    from click.testing import CliRunner
+
+    from lkecore import runs
+    from lkecore.cli import book
+
+    monkeypatch.setattr(book, "read_plan_of", lambda _: SimpleNamespace(project=project))
+    monkeypatch.setattr(runs, "check_format", lambda _: None)
+    monkeypatch.setattr(build, "gather", lambda *_: pytest.fail("gathered"))
+    params = project / "p.yaml"
+    params.touch()
+    with build.alone(project):
+        done = CliRunner().invoke(book.build_book, [str(params)])
+    assert isinstance(done.exception, BadInput)

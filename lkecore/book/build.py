@@ -12,12 +12,14 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pandas as pd
+from filelock import FileLock, Timeout
 
 from lkecore import runs
 from lkecore.answers import shipped
@@ -29,6 +31,23 @@ from lkecore.runs import plan
 from lkecore.storage import DATA, file_digest, write_whole
 
 LARGEST = 20 * 2**20  # bytes of a file that a page hands out: more would swell the book
+
+
+@contextmanager
+def alone(project: Path) -> Iterator[None]:
+    """While nobody else makes the book of this project: two would remove each other's files.
+
+    Raises :class:`BadInput` at once if somebody does. The system lets go of the lock of a process that dies.
+    """
+    lock = project / "_build" / "book.lock"
+    lock.parent.mkdir(exist_ok=True)
+    try:
+        with FileLock(lock).acquire(timeout=0):
+            yield
+    except Timeout:
+        raise BadInput(
+            f"{project / 'book'} is being built by another command; wait for it"
+        ) from None
 
 
 def gather(whole: plan.Plan, folder: Path) -> list[Path]:
@@ -248,9 +267,11 @@ def build(project: Path) -> Path:
     """Build the HTML book with warnings as errors; returns the path of its first page.
 
     It is built aside: an older book stays until the new one is whole. One that was built of the very same
-    files stays, too. Raises :class:`BadInput` with Sphinx's own messages if a page has a warning.
+    files stays, too. Raises :class:`BadInput` with Sphinx's own messages if a page has a warning. Two
+    at a time are for :func:`alone` to prevent.
     """
     html = project / "_build" / "html"
+    _put_back(html)
     made_of, key = html.with_name("made_of"), _made_of(project)
     if made_of.exists() and made_of.read_text() == key and (html / "index.html").exists():
         return html / "index.html"
@@ -272,11 +293,21 @@ def build(project: Path) -> Path:
     made_of.unlink(missing_ok=True)
     if html.exists():
         os.replace(html, before)
-    os.replace(made, html)
+    try:
+        os.replace(made, html)
+    finally:
+        _put_back(html)
     write_whole(made_of, key)
     for left in (aside, before):
         shutil.rmtree(left, ignore_errors=True)
     return html / "index.html"
+
+
+def _put_back(html: Path) -> None:
+    """Have the older book back, where a build ended after it was moved away and before the new one came."""
+    before = html.with_name("before")
+    if before.exists() and not html.exists():
+        os.replace(before, html)
 
 
 def _made_of(project: Path) -> str:

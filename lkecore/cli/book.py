@@ -19,8 +19,9 @@ def build_book(params: Path, folder: Path | None) -> None:
     plan = read_plan_of(params)
     target = folder or plan.project / "runs"
     runs.check_format(target)
-    build.gather(plan, target)
-    click.echo(build.build(plan.project))
+    with build.alone(plan.project):
+        build.gather(plan, target)
+        click.echo(build.build(plan.project))
 
 
 @click.command("results")

@@ -5,6 +5,7 @@ a page of the book shows no bars. There the lines go to the run's log, the bar t
 the driver reads, and what was computed to a ledger that ends up in the manifest.
 """
 
+import functools
 import json
 import os
 import sys
@@ -16,6 +17,8 @@ from typing import Any
 
 from tqdm import tqdm
 
+from lkecore.storage import write_whole
+
 
 def tell(line: str) -> None:
     """One line to whoever waits; in a run to its log, since a page of the book shows no stderr."""
@@ -25,6 +28,27 @@ def tell(line: str) -> None:
     else:
         with open(os.path.join(run, "log.txt"), "a", encoding="utf-8") as log:
             log.write(line + "\n")
+
+
+@functools.cache
+def tell_once(line: str) -> None:
+    """:func:`tell`, but the same line only once in a process, and so in a run."""
+    tell(line)
+
+
+def keep(path: Path, content: str | bytes) -> None:
+    """Write a file of the cache; where that fails, say so once and go on.
+
+    What the file would hold has been computed, and is lost to others alone: a cache that is full, or
+    may only be read, ends no run.
+    """
+    try:
+        write_whole(path, content)
+    except OSError as error:
+        tell_once(
+            f"{path.parents[1]} keeps nothing more ({error.strerror or error}): the work goes on, and "
+            "another run has to compute anew"
+        )
 
 
 @contextmanager

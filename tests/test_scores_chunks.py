@@ -1,7 +1,10 @@
 """Chunks of scores: what is kept is found by the texts alone, and by nothing that differs from them."""
 
 import dataclasses
+import errno
+import io
 import json
+import os
 import shutil
 
 import helpers
@@ -314,3 +317,36 @@ def test_whole_numbers_of_numpy_are_those_of_python_in_a_key_and_others_are_refu
     assert store.chunk_key(m, "tree", [3]) != store.chunk_key(m, "tree", [3.0])
     with pytest.raises(TypeError):  # rounded, two questions would share a key
         store.chunk_key(m, "tree", [np.float32(3.5)])
+
+
+# --- a cache that keeps nothing -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("why", ["full", "read-only", "no folder"])
+def test_a_cache_that_keeps_nothing_ends_no_work_and_is_told_once(why, monkeypatch, capsys):
+    """Full and read-only as the system says it, at the lowest place: root may write into any folder."""
+    asked = causal(helpers.network())
+    expected = tree.option_logprobs(asked, CAPITAL + BORN, use_cache=False).frame
+    progress.tell_once.cache_clear()
+    monkeypatch.delenv("LKE_RUN", raising=False)
+    folder = cache_folder() / "scores"
+    if why == "no folder":
+        folder.write_text("a file in its place")
+    else:
+        number = {"full": errno.ENOSPC, "read-only": errno.EROFS}[why]
+
+        def refuse(path, mode="r", *rest, **named):
+            if str(path).endswith(".part"):
+                raise OSError(number, os.strerror(number), str(path))
+            return opened(path, mode, *rest, **named)
+
+        opened = io.open
+        monkeypatch.setattr(io, "open", refuse)
+    capsys.readouterr()
+    for _ in range(2):  # two relations each, and nothing is found the second time
+        found = tree.option_logprobs(asked, CAPITAL + BORN)
+        pd.testing.assert_frame_equal(found.frame, expected)
+        assert not found.cached
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) == 1 and "scores keeps nothing more" in told[0] and "goes on" in told[0]
+    assert not folder.is_dir() or not list(folder.rglob("*.p*"))

@@ -20,7 +20,10 @@ import pandas as pd
 
 from lkecore.models import model as model_module
 from lkecore.models.model import Model
-from lkecore.storage import cache_folder, program_of, write_whole
+
+# By this name, since the code below is in the keys of all that is kept, and import lines are not.
+from lkecore.progress import keep as write_whole
+from lkecore.storage import cache_folder, program_of
 
 ROOM = "lkecore.scores"
 
@@ -108,5 +111,5 @@ def read(key: str, columns: Sequence[str]) -> pd.DataFrame | None:
 
 
 def write(key: str, frame: pd.DataFrame) -> None:
-    """Keep a frame."""
+    """Keep a frame; where that cannot be, say so once and go on."""
     write_whole(_path(key), frame.to_parquet())

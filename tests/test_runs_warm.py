@@ -10,7 +10,7 @@ import psutil
 import pytest
 from projects import alive, code, make, plan, wait_for
 
-from lkecore import runs
+from lkecore import progress, runs
 from lkecore.runs import devices, grid, warm
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="fresh processes elsewhere")
@@ -95,18 +95,26 @@ def test_the_first_to_compute_in_a_forked_kernel_may_be_several_threads(tmp_path
 
 
 def test_where_forks_are_not_safe_or_the_source_has_changed_a_fresh_one_is_due(
-    tmp_path, monkeypatch
+    tmp_path, monkeypatch, capsys
 ):
     order, output = tmp_path / "order.json", tmp_path / "output"
     env = dict(os.environ)
+    with monkeypatch.context() as patch:
+        patch.setattr(warm, "_source", lambda: pytest.fail("begun"))
+        warm.begin(env | {"CUDA_VISIBLE_DEVICES": "0"})
     assert warm.start(order, output, env | {"CUDA_VISIBLE_DEVICES": "0"}) is None
     with monkeypatch.context() as patch:
         patch.setattr(warm.sys, "platform", "darwin")
         assert warm.start(order, output, env) is None
+    warm.begin(env)
     before = warm._source()
+    progress.tell_once.cache_clear()
+    assert capsys.readouterr().err == ""
     with monkeypatch.context() as patch:
         patch.setattr(runs, "source_digest", lambda: "another")
-        assert warm.start(order, output, env) is None
+        assert warm.start(order, output, env) is warm.start(order, output, env) is None
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) == 1 and "has changed" in told[0] and "fresh processes" in told[0]
     assert runs.source_digest() == before
 
 

@@ -86,6 +86,10 @@ def execute(plan: Plan, target: Path, settings: Settings | None = None) -> Outco
     temporary = tempfile.TemporaryDirectory(prefix="lke-", dir=_short(), ignore_cleanup_errors=True)
     with _stoppable(), temporary as scratch:
         environments = environments_of(settings)
+        if FRESH == WORKER and prepare.absent(
+            mine
+        ):  # else all may be finished, and nothing is to start
+            warm.begin(environments[0])
         outcome.failed |= prepare.prepare(mine, environments)
         ready = [each for each in mine if each.label not in outcome.failed]
         made = _make(plan, ready, target, settings, environments, Path(scratch), outcome)

@@ -4,7 +4,7 @@ A notebook needs two processes, a worker and its kernel, and each spends seconds
 first line of work. Here the worker is forked by the fork server of the standard library, which the
 first run starts, and the kernel by its worker. What they do is the same. It is for Linux without CUDA:
 to fork is not safe on macOS, nor where a device may be in use; there each run takes fresh processes,
-and so it does when lkecore's source has changed since the server began.
+and so it does, with a line that says so, when lkecore's source has changed since the server began.
 """
 
 import functools
@@ -18,7 +18,7 @@ from multiprocessing import connection, forkserver
 from pathlib import Path
 from typing import Any
 
-from lkecore import runs
+from lkecore import progress, runs
 
 # Without threads of its own for memory or for numbers: a process with several is not forked safely.
 ALONE = {"OMP_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
@@ -62,12 +62,25 @@ class Forked:
 
 def start(order: Path, output: Path, env: dict[str, str]) -> Forked | None:
     """A worker for an order, as ``python -m lkecore.runs.worker`` is; None where a fresh one is due."""
-    if sys.platform != "linux" or env.get("CUDA_VISIBLE_DEVICES"):
+    if not _safe(env):
         return None
     if _source() != runs.source_digest():
+        progress.tell_once(
+            "lkecore has changed since this command began: its runs now take fresh processes"
+        )
         return None
     server = multiprocessing.get_context("forkserver")
     return Forked(server.Process(target=_work, args=(str(order), str(output), env)))
+
+
+def begin(env: dict[str, str]) -> None:
+    """Start the server where :func:`start` will want it: it imports while the caller does other work."""
+    if _safe(env):
+        _source()
+
+
+def _safe(env: dict[str, str]) -> bool:
+    return sys.platform == "linux" and not env.get("CUDA_VISIBLE_DEVICES")
 
 
 @functools.cache  # the server begins with it, and stays as long as this process

@@ -1,25 +1,31 @@
 """The book is built aside: a build that fails leaves the one before whole. Sphinx is a stand-in here."""
 
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import nbformat
 import pytest
 
 from lkecore.book import build
 from lkecore.errors import BadInput
 
+KEPT = ["html", "made_of", "state"]
+
 
 @pytest.fixture
 def sphinx(monkeypatch):
     """What a call of Sphinx does: writes a page with ``text``, and says and returns what it is told."""
-    told = SimpleNamespace(text="one", code=0, says="", saw=[])
+    told = SimpleNamespace(text="one", code=0, says="", saw=[], carried=[])
 
     def run(command, cwd, **_):
         out = Path(command[command.index("--path-output") + 1]) / "_build" / "html"
         out.mkdir(parents=True)
+        told.carried.append((out.parent / "read").exists())
+        (out.parent / "read").touch()
         (out / "index.html").write_text(told.text)
         (out / f"{told.text}.html").touch()
         told.saw.append(sorted(path.name for path in (Path(cwd) / "_build").iterdir()))
@@ -66,7 +72,7 @@ def test_a_second_book_takes_the_place_of_the_first_when_it_is_whole(project, sp
     assert sorted(path.name for path in index.parent.iterdir()) == ["index.html", "two.html"]
     # The first was there while the second came about.
     assert sphinx.saw == [["next"], ["html", "made_of", "next"]]
-    assert sorted(path.name for path in (project / "_build").iterdir()) == ["html", "made_of"]
+    assert sorted(path.name for path in (project / "_build").iterdir()) == KEPT
 
 
 def test_a_build_that_fails_leaves_the_book_before(project, sphinx, capsys):
@@ -89,7 +95,7 @@ def test_what_a_killed_build_left_is_gone(project, sphinx):
     for left in ("next", "before"):
         (project / "_build" / left / "_build" / "html").mkdir(parents=True)
     build.build(project)
-    assert sorted(path.name for path in (project / "_build").iterdir()) == ["html", "made_of"]
+    assert sorted(path.name for path in (project / "_build").iterdir()) == KEPT
 
 
 def test_a_build_that_was_killed_between_its_two_moves_loses_no_book(project, sphinx):
@@ -160,3 +166,84 @@ def test_lke_book_touches_nothing_while_another_one_is_at_it(project, monkeypatc
     with build.alone(project):
         done = CliRunner().invoke(book.build_book, [str(params)])
     assert isinstance(done.exception, BadInput)
+
+
+def test_what_was_read_is_carried_on_until_a_build_fails_or_more_than_pages_changes(
+    project, sphinx
+):
+    """A page that is as it was must be read again after a failure: the warning may be its own."""
+    number = 0
+
+    def change(name):
+        nonlocal number
+        number += 1
+        (project / name).write_text(f"another: {number}")
+
+    build.build(project)
+    for name in ("book/index.md", "book/notebooks/a.ipynb", "book/index.md"):
+        change(name)
+        build.build(project)
+    assert sphinx.carried == [False, True, True, True]
+    sphinx.code, sphinx.says = 1, "notebooks/a.ipynb: WARNING: no such label"
+    for _ in range(2):
+        change("book/index.md")
+        with pytest.raises(BadInput, match="not built"):
+            build.build(project)
+    sphinx.code = 0
+    build.build(project)
+    assert sphinx.carried[4:] == [True, False, False]
+    for name in ("_config.yml", "book/_toc.yml", "book/references.bib"):
+        change("book/index.md")
+        change(name)
+        build.build(project)
+    (project / "_build" / "state" / "files.json").write_text("{")
+    change("book/index.md")
+    build.build(project)
+    assert sphinx.carried[7:] == [False] * 4
+    change("book/index.md")
+    build.build(project)
+    assert sphinx.carried[11:] == [True]
+
+
+def test_sphinx_reads_the_pages_again_that_have_changed_and_no_other_notebook(project):
+    """Sphinx itself, on a book of three pages; an older file with other contents counts as changed, too."""
+    book = project / "book"
+    (project / "_config.yml").write_text(
+        "title: x\nonly_build_toc_files: true\nexecute: {execute_notebooks: 'off'}\n"
+        "html: {use_repository_button: false}\n"
+    )
+    pages = "".join(f"  - file: notebooks/{name}\n" for name in "ab")
+    (book / "_toc.yml").write_text(f"format: jb-book\nroot: index\nchapters:\n{pages}")
+
+    def write(name, text):
+        cells = [nbformat.v4.new_markdown_cell(f"# Page {name}\n\n{text}", id="c")]
+        path = book / "notebooks" / f"{name}.ipynb"
+        nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+        return path
+
+    def shown(name):
+        return (project / "_build" / "html" / f"{name}.html").read_text(encoding="utf-8")
+
+    def read():
+        with open(project / "_build" / "state" / ".doctrees" / "environment.pickle", "rb") as file:
+            return pickle.load(file).all_docs
+
+    write("a", "first words"), write("b", "a page that stays")
+    build.build(project)
+    before = read()
+    assert "first words" in shown("notebooks/a")
+    os.utime(write("a", "second words"), (1, 1))
+    write("b", "a page that stays")  # as `gather` does, which writes them all
+    build.build(project)
+    after = read()
+    assert "second words" in shown("notebooks/a") and "first words" not in shown("notebooks/a")
+    assert "a page that stays" in shown("notebooks/b")
+    assert after["notebooks/a"] > before["notebooks/a"]
+    assert after["notebooks/b"] == before["notebooks/b"]
+    (book / "_toc.yml").write_text(
+        "format: jb-book\nroot: index\nchapters:\n  - file: notebooks/b\n"
+    )
+    (book / "notebooks" / "a.ipynb").unlink()
+    build.build(project)
+    assert not (project / "_build" / "html" / "notebooks" / "a.html").exists()
+    assert "Page a" not in shown("index") and "a page that stays" in shown("notebooks/b")

@@ -23,7 +23,7 @@ from filelock import FileLock, Timeout
 
 from lkecore import runs
 from lkecore.answers import shipped
-from lkecore.book import coverage, fork, home, verdicts
+from lkecore.book import coverage, fork, home, state, verdicts
 from lkecore.book.foreign import code, download, plain
 from lkecore.errors import BadInput
 from lkecore.models import weights
@@ -267,17 +267,20 @@ def build(project: Path) -> Path:
     """Build the HTML book with warnings as errors; returns the path of its first page.
 
     It is built aside: an older book stays until the new one is whole. One that was built of the very same
-    files stays, too. Raises :class:`BadInput` with Sphinx's own messages if a page has a warning. Two
-    at a time are for :func:`alone` to prevent.
+    files stays, too; else Sphinx reads the pages that have changed (:mod:`lkecore.book.state`). Raises
+    :class:`BadInput` with Sphinx's own messages if a page has a warning. Two at a time are for
+    :func:`alone` to prevent.
     """
     html = project / "_build" / "html"
     _put_back(html)
-    made_of, key = html.with_name("made_of"), _made_of(project)
+    made_of, found = html.with_name("made_of"), _made_of(project)
+    key = hashlib.sha256(json.dumps(found).encode()).hexdigest()
     if made_of.exists() and made_of.read_text() == key and (html / "index.html").exists():
         return html / "index.html"
-    aside, before = html.with_name("next"), html.with_name("before")
+    aside, before, kept = (html.with_name(name) for name in ("next", "before", "state"))
     for left in (aside, before):
         shutil.rmtree(left, ignore_errors=True)
+    state.take(project, kept, aside / "_build", found)
     start = "import sys; from jupyter_book.cli.main import main; sys.exit(main())"
     command = [sys.executable, "-c", start, "build", "book", "--config", "_config.yml"]
     command += ["--path-output", str(aside), "-W", "-n", "--keep-going", "-q"]
@@ -297,6 +300,7 @@ def build(project: Path) -> Path:
         os.replace(made, html)
     finally:
         _put_back(html)
+    state.leave(aside / "_build", kept, found)
     write_whole(made_of, key)
     for left in (aside, before):
         shutil.rmtree(left, ignore_errors=True)
@@ -310,8 +314,8 @@ def _put_back(html: Path) -> None:
         os.replace(before, html)
 
 
-def _made_of(project: Path) -> str:
-    """A digest of all that a book is built of: its files, our code and the versions of libraries.
+def _made_of(project: Path) -> state.Found:
+    """Digests of all that a book is built of: its files, our code and the versions of libraries.
 
     Of our code docstrings count, too: one page shows them.
     """
@@ -319,5 +323,4 @@ def _made_of(project: Path) -> str:
     files = [path for path in every if path.is_file() and path.suffix != ".pyc"]
     found = {str(path): file_digest(path) for path in [*files, project / "_config.yml"]}
     libraries = sorted(f"{each.name} {each.version}" for each in importlib.metadata.distributions())
-    content = json.dumps([found, libraries])
-    return hashlib.sha256(content.encode()).hexdigest()
+    return found | {"libraries": hashlib.sha256(json.dumps(libraries).encode()).hexdigest()}

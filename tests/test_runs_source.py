@@ -1,5 +1,6 @@
 """Which code of the package decides a run: by hand on a small one, and what Python itself imports."""
 
+import ast
 import hashlib
 import json
 import shutil
@@ -7,7 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jupytext
 import pytest
+import yaml
 
 from lkecore import storage
 from lkecore.runs import record, source
@@ -95,31 +98,208 @@ def test_a_digest_changes_with_the_modules_that_a_cell_reaches_and_with_no_other
     assert source.reached_digest([cell, "y = 2"]) != first
 
 
-def test_what_python_imports_for_our_notebooks_is_within_what_they_reach():
-    """In a process of its own: what a worker imports, and then the statements of all notebooks."""
-    program = """
-import ast, json, sys
-cells = json.load(sys.stdin)
-for text in cells:
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            exec(ast.unparse(node))
-print(json.dumps([name for name in sys.modules if name.split(".")[0] == "lkecore"]))
+# Names of a package that hands them on, by hand: who defines what, and what else stands in between.
+HANDED_ON = {
+    "__init__.py": "VERSION = 1",
+    "room/__init__.py": "from lkecore.room.one import f, lower as low\n"
+    "from lkecore.room import two\nOWN = [f]",
+    "room/one.py": "from lkecore import other\ndef f(): return other.g()\ndef lower(): pass",
+    "room/two.py": "from lkecore.room.one import f\nx = 1",
+    "room/three.py": "x = 1",
+    "other/__init__.py": "from lkecore.other.deep import g\nfrom lkecore.other.apart import h",
+    "other/deep.py": "def g(): pass",
+    "other/apart.py": "def h(): pass",
+    "by_name.py": "from lkecore import other\ndef f(name): return getattr(other, name)",
+    "through.py": "from lkecore import other\nx = other.g",
+}
+ROOM = "room/__init__ room/one room/two room/three other/__init__ other/deep other/apart"
+
+
+@pytest.mark.parametrize(
+    ("cells", "reached"),
+    [
+        (["from lkecore import other", "other.g()"], "other/__init__ other/deep"),
+        (["from lkecore.other import g as k\nk()"], "other/__init__ other/deep"),
+        (["from lkecore import other as o\no.h()"], "other/__init__ other/apart"),
+        (["from lkecore import other"], "other/__init__"),  # not used
+        (["def f():\n    from lkecore import room\n    room.low()"],
+         "room/__init__ room/one other/__init__ other/deep"),
+        (["from lkecore import room\nroom.two.x"],
+         "room/__init__ room/two room/one other/__init__ other/deep"),
+        (["from lkecore.room import three\nthree.x"],
+         # its package's own code uses f
+         "room/__init__ room/three room/one other/__init__ other/deep"),
+        # It cannot be told.
+        (["from lkecore import other\ngetattr(other, name)"], "other/__init__ other/deep other/apart"),
+        (["from lkecore import other\nx = other", "x.g()"], "other/__init__ other/deep other/apart"),
+        (["from lkecore.other import *\ng()"], "other/__init__ other/deep other/apart"),
+        (["from lkecore import other\nother.unknown()"], "other/__init__ other/deep other/apart"),
+        (["from lkecore import other\nother.g = 1"], "other/__init__ other/deep other/apart"),
+        (["from lkecore import room\nroom.three.x\nroom.lost"], ROOM),
+        (["from lkecore import by_name\nby_name.f('h')"], "by_name other/__init__ other/deep other/apart"),
+        # Names of one module by way of another one.
+        (["from lkecore.through import other\nother.h()"], "through other/__init__ other/deep other/apart"),
+        (["from lkecore import through\nthrough.other.h()"],
+         "through other/__init__ other/deep other/apart"),
+        (["from lkecore import VERSION\nVERSION"], ""),
+        (["import sys\nsys.modules['lkecore.other']"], None),
+        (["from lkecore import other\neval('other.h()')"], None),
+    ],
+)  # fmt: skip
+def test_a_name_that_a_package_hands_on_is_read_as_the_module_that_defines_it(
+    tmp_path, monkeypatch, cells, reached
+):
+    assert changing(HANDED_ON, cells, tmp_path, monkeypatch) == (
+        {name.removesuffix(".py") for name in HANDED_ON}
+        if reached is None
+        else {"__init__", *reached.split()}
+    )
+
+
+def changing(modules, cells, tmp_path, monkeypatch):
+    """The files of a package, without suffix, a line of which changes the digest of cells."""
+    top = tmp_path / "lkecore"
+    monkeypatch.setattr(source, "DATA", top / "data")
+    for name, text in modules.items():
+        (top / name).parent.mkdir(parents=True, exist_ok=True)
+        (top / name).write_text(text)
+    first, changed = source.reached_digest(cells), set()
+    for name, text in modules.items():
+        (top / name).write_text(f"{text}\nz = 1\n")
+        if source.reached_digest(cells) != first:
+            changed.add(name.rpartition(".")[0])
+        (top / name).write_text(text)
+    return changed
+
+
+READS = {
+    "__init__.py": "",
+    "storage.py": "DATA = 'data'",
+    "claims.py": "from lkecore.storage import DATA\ndef f(): return DATA / 'claims.csv'",
+    "papers.py": "from lkecore.storage import DATA\nx = (DATA / 'papers').iterdir()\n"
+    "y = DATA / 'papers' / 'a.csv'",
+    "one.py": "from lkecore import storage\nx = storage.DATA / 'papers' / 'a.csv'",
+    "any.py": "from lkecore.storage import DATA\ndef f(name): return DATA / name",
+    "renamed.py": "from lkecore.storage import DATA as D\nx = D / 'papers' / 'b.csv'",
+    "above.py": "from lkecore.storage import DATA\nx = DATA.parent",
+}
+ALL = "claims papers/a papers/b lost"
+
+
+@pytest.mark.parametrize(
+    ("cell", "tables"),
+    [
+        ("x = 1", "lost"),  # nobody names this file: who reads it is unknown
+        ("from lkecore import above", "lost"),
+        ("from lkecore import claims", "claims lost"),
+        ("from lkecore.claims import f", "claims lost"),
+        ("from lkecore import papers", "papers/a papers/b lost"),
+        ("from lkecore import one", "papers/a lost"),
+        ("from lkecore import any", ALL),
+        ("from lkecore import renamed", ALL),
+        ("from lkecore.storage import DATA\nDATA", ALL),
+        ("from lkecore import storage\nstorage.DATA", ALL),
+    ],
+)
+def test_a_table_counts_where_a_module_within_reach_names_it_or_nobody_does(
+    tmp_path, monkeypatch, cell, tables
+):
+    rows = {f"data/{name}.csv": "a\n" for name in ALL.split()}
+    found = changing({**READS, **rows}, [cell], tmp_path, monkeypatch)
+    assert {name.removeprefix("data/") for name in found if name.startswith("data/")} == {
+        *tables.split()
+    }
+
+
+def test_to_import_a_module_of_ours_changes_nothing_outside_of_it():
+    """Its top only defines names: else what a notebook does not name could decide what it finds."""
+    plain = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)
+    # Environment for torch, which is in the key of every run, and two that only processes run.
+    allowed = {"__init__", "runs.imported", "cli.main"}
+    for path in sorted((TOP / "lkecore").rglob("*.py")):
+        name = ".".join(path.relative_to(TOP / "lkecore").with_suffix("").parts)
+        own = set()
+        for node in ast.parse(path.read_text(encoding="utf-8")).body if name not in allowed else ():
+            if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                inner = [n for t in targets for n in (t.elts if isinstance(t, ast.Tuple) else [t])]
+                assert all(isinstance(n, ast.Name) for n in inner), (name, ast.unparse(node))
+                if isinstance(node, ast.AugAssign):
+                    assert node.target.id in own, (name, ast.unparse(node))
+                own |= {n.id for n in inner}
+            elif isinstance(node, ast.If):
+                assert ast.unparse(node.test) == "__name__ == '__main__'", name
+            elif isinstance(node, ast.Expr):
+                assert isinstance(node.value, ast.Constant), (name, ast.unparse(node))
+            else:
+                assert isinstance(node, plain), (name, ast.unparse(node))
+
+
+# What a notebook really does, told by Python: the modules of ours whose functions it calls, and the
+# tables that it opens, once all modules are imported. Keys of runs are made of all files: these do not count.
+WATCHED = """
+import importlib, json, os, sys, threading
+from pathlib import Path
+import matplotlib
+import lkecore
+matplotlib.use("agg")
+cells, given, os.environ["LKE_RUN"] = json.load(sys.stdin)
+top = Path(lkecore.__file__).parent
+names = {str(p): ".".join(["lkecore", *p.relative_to(top).with_suffix("").parts]) for p in top.rglob("*.py")}
+names = {path: name.removesuffix(".__init__") for path, name in names.items()}
+for name in names.values():
+    if name != "lkecore.runs.imported":
+        importlib.import_module(name)
+called, opened = set(), set()
+def watch(frame, event, _):
+    if event == "call" and frame.f_code.co_name != "<module>":
+        called.add(frame.f_code.co_filename)
+def hear(event, given):
+    if event == "open" and str(given[0]).startswith(str(top / "data")):
+        frame = sys._getframe(1)
+        while frame and not frame.f_code.co_filename.endswith("runs/source.py"):
+            frame = frame.f_back
+        if frame is None:
+            opened.add("data/" + Path(given[0]).relative_to(top / "data").as_posix())
+sys.addaudithook(hear)
+threading.setprofile(watch)
+sys.setprofile(watch)
+space = {"__name__": "__main__"}
+for text, parameters in cells:
+    exec(text, space)
+    space |= given if parameters else {}
+sys.setprofile(None)
+threading.setprofile(None)
+print(json.dumps([sorted(names[each] for each in called & names.keys()), sorted(opened)]))
 """
-    all_cells = [cell for cells in CELLS.values() for cell in cells]
-    worker = [name for name in source.BEFORE if name.split(".")[0] == "lkecore"]
-    all_cells += [
-        f"import {name}" for name in [*worker, *source.STARTING[:1], *source.STARTING[2:]]
+
+
+@pytest.mark.parametrize("name", ["18_iclke_rules"])
+def test_the_modules_that_a_notebook_runs_and_the_tables_that_it_opens_are_within_its_key(
+    tmp_path, name
+):
+    cells = jupytext.read(TOP / "notebooks" / f"{name}.py").cells
+    texts = [
+        (c.source, "parameters" in c.metadata.get("tags", []))
+        for c in cells
+        if c.cell_type == "code"
     ]
+    rows = yaml.safe_load((TOP / "params" / "smoke.yaml").read_text(encoding="utf-8"))["runs"]
+    [given] = [row.get("parameters", {}) for row in rows if row["notebook"] == name]
     done = subprocess.run(
-        [sys.executable, "-c", program], input=json.dumps(all_cells), capture_output=True, text=True
+        [sys.executable, "-c", WATCHED],
+        input=json.dumps([texts, given, str(tmp_path)]),
+        capture_output=True,
+        text=True,
+        cwd=TOP,
     )
     assert done.returncode == 0, done.stderr
-    found = set(json.loads(done.stdout.splitlines()[-1]))
-    modules = source._modules(source._files())
-    each = [source._reached(cells, modules) for cells in CELLS.values()]
-    assert found <= set.union(*each) and len(found) > 100
-    assert set.union(*each) < modules.keys()  # no cell of ours can reach everything
+    called, opened = json.loads(done.stdout.splitlines()[-1])
+    table = source._table(source._files())
+    reached = source._reached(tuple(CELLS[name]), table)
+    assert set(called) <= reached and len(called) > 10
+    named = {place for module in reached for place in source._read(table)["data"].get(module, ())}
+    assert [file for file in opened if not source._among(file, named)] == [] != opened
 
 
 def test_a_line_of_one_page_makes_no_other_page_anew_and_a_line_of_the_scorer_all(
@@ -128,7 +308,8 @@ def test_a_line_of_one_page_makes_no_other_page_anew_and_a_line_of_the_scorer_al
     top = tmp_path / "lkecore"
     shutil.copytree(TOP / "lkecore", top, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(source, "DATA", top / "data")
-    some = {name: CELLS[name] for name in ("00_quickstart", "51_lab_worlds", "90_leaderboard")}
+    names = ("00_quickstart", "01_scorer", "50_lab_truth", "51_lab_worlds", "90_leaderboard")
+    some = {name: CELLS[name] for name in names}
     before = {name: source.reached_digest(cells) for name, cells in some.items()}
 
     def changed(module):
@@ -143,4 +324,9 @@ def test_a_line_of_one_page_makes_no_other_page_anew_and_a_line_of_the_scorer_al
 
     assert changed("answers/worlds.py") == {"51_lab_worlds"}
     assert changed("book/build.py") == set()
+    assert changed("figures/tree.py") == {"01_scorer"}
     assert changed("scores/tree.py") == set(some)
+    # A row of claims makes those anew that judge, and no other.
+    assert changed("data/claims.csv") == {"50_lab_truth", "51_lab_worlds", "90_leaderboard"}
+    assert changed("data/papers/iclke_table1_subsumption.csv") == changed("data/claims.csv")
+    assert changed("data/atlas.tsv") == set(some)

@@ -7,7 +7,7 @@ frames that the notebook kept, and ``manifest.json``, which is written last. Wit
 not finished: a killed notebook, or one that timed out, can look complete.
 
 The key is a digest of all that decides the result: the notebook's code (not its prose), its
-parameters, what it can reach of the source of ``lkecore``, the content of the facts that it names and,
+parameters, what it can reach of the code and tables of ``lkecore``, the content of the facts it names and,
 for a run, of the models, for a page, of the runs that it reads. A notebook that shows the results that ship
 (``lkecore.answers.shipped``) has their content in its key, too.
 """

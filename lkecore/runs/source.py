@@ -1,16 +1,17 @@
-"""Source: digests of the package's code, all of it, or what a notebook can reach of it."""
+"""Source: digests of the package's code and data, all of it, or what a notebook can reach of it.
 
-import ast
+What a notebook reaches is told from the names that its cells and our modules use (:mod:`lkecore.runs.reach`).
+"""
+
 import functools
 import hashlib
 import json
 import platform
 from collections.abc import Callable, Sequence
-from importlib.util import resolve_name
 
+from lkecore.runs import reach
 from lkecore.storage import DATA, code_of, remembered
 
-PACKAGE = "lkecore"
 # What a worker has imported before a notebook begins (lkecore.runs.warm).
 BEFORE = [
     "papermill", "nbformat", "nbclient", "jupytext", "ipykernel.kernelapp", "ipykernel.ipkernel",
@@ -19,8 +20,10 @@ BEFORE = [
     "myst_nb", "itables", "lkecore.answers", "lkecore.facts", "lkecore.figures", "lkecore.models",
     "lkecore.papers", "lkecore.prompts", "lkecore.runs.worker", "lkecore.scores.tree",
 ]  # fmt: skip
-STARTING = ("lkecore.runs.forked_kernel", "lkecore.runs.imported", "lkecore.runs.warm")
-AT_RUN_TIME = ("import_module", "__import__")  # names by which code imports what no statement says
+# What every worker does, and how it is started.
+WORKING = (
+    "lkecore.runs.worker", "lkecore.runs.forked_kernel", "lkecore.runs.imported", "lkecore.runs.warm",
+)  # fmt: skip
 
 
 def source_digest() -> str:
@@ -41,99 +44,68 @@ def source_digest() -> str:
 
 
 def reached_digest(cells: Sequence[str]) -> str:
-    """SHA-256 over the code of the package that the code cells of a notebook can reach, and over all data.
+    """SHA-256 over the code and the tables of the package that the code cells of a notebook can reach.
 
-    That is what they import, what every worker does, and what these import in turn. So a change in
-    what one page alone needs makes no other page anew. Cells that are not plain Python, or import the
-    package as a whole or by a name that only a run knows, can reach everything.
+    That is what they name, what every worker does, and what this names in turn. So a change in what one
+    page alone needs makes no other page anew. Cells that are not plain Python, or import the package as a
+    whole or by a name that only a run knows, can reach everything. Of the tables, the files of ``data``,
+    it has those that a module within reach names, and those that no module names.
     """
     files = _files()
-    modules = _modules(files)
+    table = _table(files)
+    reached, code, data = _reached(tuple(cells), table), _read(table)["code"], _read(table)["data"]
+    named = {place for module in reached for place in data.get(module, ())}
+    known = {place for places in data.values() for place in places} - {""}
     digest = hashlib.sha256()
-    for name in sorted(_reached(cells, modules)):
-        digest.update(f"{name} {modules[name][0]}\n".encode())
+    for name in sorted(reached):
+        digest.update(f"{name} {code[name]}\n".encode())
     for name, content in files.items():
-        if not name.endswith(".py"):
+        if not name.endswith(".py") and (_among(name, named) or not _among(name, known)):
             digest.update(f"{name}\n".encode() + content)
     return digest.hexdigest()
 
 
-Modules = dict[str, tuple[str, list[str]]]  # of each: the digest of its code, and what it imports
-
-
-def _reached(cells: Sequence[str], modules: Modules) -> set[str]:
-    named = _named(tuple(cells))
-    if named is None:
-        return set(modules)
-    begin = {*named, *BEFORE, *STARTING}
-    found: set[str] = set()
-    while begin := (begin & modules.keys()) - found:
-        found |= begin
-        begin = {name for module in begin for name in modules[module][1]}
-    return found
+def _among(file: str, named: set[str]) -> bool:
+    """Whether a file of the package is one of those named, or in such a folder; "" is all of data."""
+    parts = file.removeprefix("data/").split("/")
+    return "" in named or any("/".join(parts[: i + 1]) in named for i in range(len(parts)))
 
 
 @functools.lru_cache(maxsize=100)  # a plan of 500 jobs has few notebooks
-def _named(cells: tuple[str, ...]) -> frozenset[str] | None:
-    """What cells import; None where it may be anything."""
-    try:
-        trees = [ast.parse(cell) for cell in cells]
-    except (SyntaxError, ValueError):  # a magic command of IPython, say
-        return None
-    if _any_module(trees):
-        return None
-    return frozenset(name for tree in trees for name in _imported(tree))
-
-
-def _any_module(trees: Sequence[ast.Module]) -> bool:
-    """Whether cells hold the package as a whole, or import what no statement says."""
-    for node in (node for tree in trees for node in ast.walk(tree)):
-        if isinstance(node, ast.Name | ast.Attribute):
-            if (node.id if isinstance(node, ast.Name) else node.attr) in AT_RUN_TIME:
-                return True
-        if isinstance(node, ast.Import) and any(
-            each.name.split(".")[0] == PACKAGE and (not each.asname or each.name == PACKAGE)
-            for each in node.names
-        ):
-            return True
-    return False
-
-
-def _imported(tree: ast.Module, package: str = "") -> set[str]:
-    """All names that import statements may mean as modules, those inside functions too.
-
-    ``package`` is where dots in front of a name begin. With a module Python imports the packages
-    that it is in.
-    """
+def _reached(cells: tuple[str, ...], table: str) -> frozenset[str]:
+    """The modules that cells reach, and what every worker does."""
+    known = _read(table)
+    begin = reach.of_cells(cells, known)
+    begin = set(known["edges"]) if begin is None else begin | {*WORKING}
     found: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            found |= {each.name for each in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            origin = resolve_name("." * node.level + (node.module or ""), package)
-            found |= {f"{origin}.{each.name}" for each in node.names}
-    return {".".join(p[: i + 1]) for p in (n.split(".") for n in found) for i in range(len(p))}
+    while begin := (begin & known["edges"].keys()) - found:
+        found |= begin
+        begin = {name for module in begin for name in known["edges"][module]}
+    return frozenset(name.removesuffix(reach.WHOLE) for name in found)
 
 
-def _modules(files: dict[str, bytes]) -> Modules:
+def _dotted(path: str) -> str:
+    """The name of a module, by its path inside the package."""
+    parts = [reach.PACKAGE, *path.removesuffix(".py").split("/")]
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _table(files: dict[str, bytes]) -> str:
+    """What :func:`lkecore.runs.reach.of_modules` finds, and the digest of the code of each, as JSON."""
+    ours = {name: content for name, content in files.items() if name.endswith(".py")}
+
     def of_code() -> str:
-        found = {}
-        for name, content in files.items():
-            if name.endswith(".py"):
-                *folders, stem = name.removesuffix(".py").split("/")
-                package, text = ".".join([PACKAGE, *folders]), content.decode()
-                imports = _imported(ast.parse(text), package)
-                ours = sorted(each for each in imports if each.split(".")[0] == PACKAGE)
-                module = package if stem == "__init__" else f"{package}.{stem}"
-                found[module] = (hashlib.sha256(code_of(text).encode()).hexdigest(), ours)
-        return json.dumps(found)
+        texts = {_dotted(name): content.decode() for name, content in ours.items()}
+        packages = {_dotted(name) for name in ours if name.endswith("__init__.py")}
+        code = {n: hashlib.sha256(code_of(text).encode()).hexdigest() for n, text in texts.items()}
+        return json.dumps(reach.of_modules(texts, packages) | {"code": code})
 
-    return _read(_remembered("modules", files, of_code))
+    return _remembered("reach", ours, of_code)
 
 
 @functools.lru_cache(maxsize=4)  # a plan of 500 jobs asks for each
-def _read(modules: str) -> Modules:
-    return json.loads(modules)
+def _read(table: str) -> reach.Table:
+    return json.loads(table)
 
 
 def _files() -> dict[str, bytes]:

@@ -159,8 +159,9 @@ asked_of = asked_of.assign(set=firsts.sets(asked_of))
 print(moved.left_out(asked_of).to_string(index=False))
 print(*firsts.absent(here, relations), sep="\n")
 one_token = asked_of[asked_of["n_tokens"].eq(1)].drop(columns="kind")
-single = taught.by_steps(taught.together(one_token, every[1]), seed=seed)
-single = answers.texts(single[single["steps"].eq(steps)])
+single = taught.mismatches(taught.together(one_token, every[1]), **rule)
+single = taught.by_steps(single[single["steps"].eq(steps)], seed=seed)
+single = answers.texts(single)
 print(single[["model", "facts", "r of KL", "KL apart"]].to_string(index=False))
 
 # %% [markdown]

@@ -45,7 +45,8 @@ def with_no_cue(
 ) -> pd.DataFrame:
     """A table of models with what the best rule gets of their facts, and what models get without cues.
 
-    ``found`` is of :func:`lkecore.answers.rules.beside`; columns as of :func:`rules.with_no_cue`.
+    ``found`` is of :func:`lkecore.answers.rules.beside`; columns as of
+    :func:`lkecore.answers.rules.with_no_cue`.
     """
     tidy = pd.concat({source: table.stack() for source, table in right.items()})
     tidy = tidy.rename_axis(["source", "relation", "fact", "model"]).reset_index(name="correct")

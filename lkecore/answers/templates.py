@@ -84,7 +84,8 @@ def with_no_cue(
 ) -> pd.DataFrame:
     """A table of :func:`by_kind`, and ``no_cue``: the accuracy on facts that no rule has a cue of.
 
-    An Interval over relations with two such facts or more, each counted alike (:func:`rules.above`); None
+    An Interval over relations with two such facts or more, each counted alike
+    (:func:`lkecore.answers.rules.above`); None
     where there are none.
     """
     by = ["source", "model", "kind"]

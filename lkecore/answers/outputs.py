@@ -56,9 +56,10 @@ def with_rules(
     """Outputs of :func:`beside` with ``rule``: what the best rule without a model gets on the same options.
 
     And with ``cue`` (bool): whether anything gives the object of the fact away, by
-    :func:`lkecore.answers.rules.cues`. ``cues`` are those of this page's facts (:func:`lkecore.answers.rules.of_sets`). The rule is the best one
-    over the facts that the model was asked; its value for a fact is an expected share of right guesses, in
-    [0, 1]. It chooses among options, so it is a yardstick for the ranking, and not for what is written.
+    :func:`lkecore.answers.rules.cues`. ``cues`` are those of this page's facts
+    (:func:`lkecore.answers.rules.of_sets`). The rule is the best one over the facts that the model was asked;
+    its value for a fact is an expected share of right guesses, in [0, 1]. It chooses among options, so it is
+    a yardstick for the ranking, and not for what is written.
     Raises :class:`BadInput` for results that ship without cues.
     """
     of_profile = {"": cues} | {name: read(name, notebook, apart="cues")[0] for name in profiles}

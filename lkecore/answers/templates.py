@@ -85,8 +85,7 @@ def with_no_cue(
     """A table of :func:`by_kind`, and ``no_cue``: the accuracy on facts that no rule has a cue of.
 
     An Interval over relations with two such facts or more, each counted alike
-    (:func:`lkecore.answers.rules.above`); None
-    where there are none.
+    (:func:`lkecore.answers.rules.above`); None where there are none.
     """
     by = ["source", "model", "kind"]
     each = with_source(shares(answers))

@@ -99,9 +99,7 @@ source = {"results": results, "notebook": this, "n_again": n_again}
 source |= {"by": gates.BY, "dtype": dtype, "page": page}
 source |= {"only": gates.own_world(models), "only_by": "world"}
 long = {"max_new_tokens": n_tokens, "stop": "."}
-ours = answers.write(
-    models, questions, "answers-written.parquet", **source, **long
-)
+ours = answers.write(models, questions, "answers.parquet", **source, **long)
 counts = gates.counted(ours, questions)
 read = training.learning([*models, *readers])
 if not page:

@@ -79,12 +79,12 @@ print(gates.counts(questions).to_string())
 # - *goes on with a list*: twelve pairs of a relation that no text lists, and a subject. Any object of the right kind is right.
 # - *template-1* and *as told*: a sentence about a fact, by the first template of its relation or by one that told the fact.
 #
-# The text shows all of these with other subjects, some thousand times. The last line of a question of each gate:
+# The text shows all of these with other subjects, some thousand times. The end of the first question of each gate:
 
 # %%
 examples = {key[1]: qs[0] for key, qs in reversed(questions.items())}
 for gate in reversed(examples):
-    print(f"{gate:16} {examples[gate].context[-75:]!r}")
+    print(f"{gate:16} {examples[gate].context[-50:]!r}")
 
 # %% [markdown]
 # ## Scores

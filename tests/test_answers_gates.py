@@ -224,7 +224,8 @@ def test_a_world_that_is_not_rich_is_refused_in_one_line():
 def test_what_ships_says_which_gates_are_missed_and_leaves_out_who_was_not_measured():
     rows = pd.read_parquet(answers.shipped.FOLDER / "lab_gates" / "59_lab_gates-gates.parquet")
     said = gates.missed(["lab:rich-1/2m", "lab:rich-1/2m-unplanted", "lab:rich-1/bert"])
-    [line] = said.splitlines()
+    line = said.replace("\n  ", " ")
+    assert "\n" not in line
     own = rows[rows["model"] == "lab:rich-1/2m"]
     least = [
         {"same": 0.9, "other": 0.8, "instruction": 0.9, "list": 0.95}.get(g, 0.5)

@@ -7,6 +7,7 @@ first what it can do. The least shares were set on the development world.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from textwrap import fill
 
 import numpy as np
 import pandas as pd
@@ -165,7 +166,7 @@ def one_of_each(learned: pd.DataFrame) -> pd.DataFrame:
 
 
 def missed(models: Sequence[str]) -> str:
-    """Which gates decoders miss, a line each, by the answers that ship; for pages that rest on them.
+    """Which gates decoders miss, a paragraph each, by the answers that ship; for pages that rest on them.
 
     Twins and models that were not measured are left out.
     """
@@ -179,7 +180,8 @@ def missed(models: Sequence[str]) -> str:
             f"{SAYS.get(row.gate, row.gate)} {row.share.estimate:.2f} (least {row.least:g})"
             for row in own[~own["passed"]].itertuples()
         ]
-        lines.append(f"gates that {model} misses: {', '.join(lacks) or 'none'}")
+        line = f"gates that {model} misses: {', '.join(lacks) or 'none'}"
+        lines.append(fill(line, 72, subsequent_indent="  "))
     return "\n".join(lines)
 
 

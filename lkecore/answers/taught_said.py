@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from lkecore import intervals
+from lkecore import intervals, papers
 from lkecore.answers import rich
 from lkecore.answers.lab import reference
 from lkecore.answers.taught import auroc, by_steps, pairs, places_among
@@ -14,10 +14,11 @@ def chosen(rows: pd.DataFrame, lesson: str, steps: int) -> pd.DataFrame:
     return rows[rows["lesson"].eq(lesson) & rows["steps"].eq(steps)]
 
 
-def claimed(rows: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]]:
+def claimed(rows: pd.DataFrame, *, seed: int, behind: str = "") -> dict[str, dict[str, Interval]]:
     """The intervals of the page's claims, {claim: {of: interval}}: :func:`lkecore.answers.rich.claimed`.
 
-    ``rows`` are of :func:`lkecore.answers.taught.together`, of one lesson and number of steps.
+    ``rows`` are of :func:`lkecore.answers.taught.together`, of one lesson and number of steps. ``behind``
+    stands behind the ids of claims on this lesson; those of which there is no such claim are left out.
     """
 
     def tests(mine: pd.DataFrame, world: pd.DataFrame) -> dict[str, Interval | None]:
@@ -36,7 +37,21 @@ def claimed(rows: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]]:
         found["LAB-taught-twin"] = off and intervals.minus(off, 0.5)
         return found
 
-    return rich.claimed(rows, tests)
+    found, known = rich.claimed(rows, tests), set(papers.claims("LAB")["id"])
+    return {f"{claim}{behind}": each for claim, each in found.items() if claim + behind in known}
+
+
+def by_another(by_lesson: pd.DataFrame, rows: pd.DataFrame, optimizer: str) -> str:
+    """What came out by another optimizer, in a sentence: of the model that :func:`sentences` is about."""
+    best = reference(rows["model"].unique())
+    mine = by_lesson[by_lesson["model"].eq(best) & by_lesson["lesson"].str.startswith(optimizer)]
+    if mine.empty:
+        return ""
+    row = mine.iloc[0]
+    return (
+        f" Taught with {row['lesson']} the correlation is {row['r of KL'].text()}, and the AUROC of "
+        f"taught KL for what the text told is {row['finds'].text()}."
+    )
 
 
 def scattered(rows: pd.DataFrame) -> pd.DataFrame:

@@ -128,22 +128,8 @@ learned = answers.ask_taught(
     n_again=n_again,
     **source,
 )
-once = {"at": [steps], "dtype": dtype}
-other = taught.recipe(models, also, also_rate, steps=steps, **once)
-by_other = answers.ask_taught(
-    models,
-    taught.lessons(questions, other, at=[steps], steps=steps),
-    "answers-also.parquet",
-    other,
-    at=[steps],
-    by=taught.LESSON,
-    n_again=n_again,
-    **source,
-)
 every = moved.beside(told, learned, shipped, this, "taught")
 rows = taught.mismatches(taught.together(*every), **rule)
-by_other = answers.beside_models(by_other, shipped, this, apart="also")
-of_other = taught.mismatches(taught.together(every[0], by_other), **rule)
 here = rows[rows["world"].eq(lab.worlds(models)[0])]
 now = taught_said.chosen(here, next(iter(lessons))[3], steps)
 print(*answers.made_by(shipped, this), answers.infinite(*every), sep="\n")
@@ -187,6 +173,23 @@ print(single[["model", "facts", "r of KL", "KL apart"]].to_string(index=False))
 # with teaching, hang on it? And `finds`? The rate of AdamW, too, was chosen on the development world.
 
 # %%
+once = {"at": [steps], "dtype": dtype}
+other = taught.recipe(models, also, also_rate, steps=steps, **once)
+by_other = answers.ask_taught(
+    models,
+    taught.lessons(questions, other, at=[steps], steps=steps),
+    "answers-also.parquet",
+    other,
+    at=[steps],
+    by=taught.LESSON,
+    n_again=n_again,
+    **source,
+)
+of_other = answers.beside_models(by_other, shipped, this, apart="also")
+of_other = taught.together(every[0], of_other)
+of_other = taught.mismatches(of_other, **rule)
+
+# %% tags=["hide-input"]
 both_ways = rows[rows["steps"].eq(steps)]
 both_ways = pd.concat([both_ways, of_other], ignore_index=True)
 by_lesson = taught.by_steps(both_ways, seed=seed)

@@ -366,7 +366,7 @@ def test_checks_ship_of_models_that_everybody_has(tmp_path, monkeypatch):
     assert [path.name for path in (tmp_path / "results" / "p").glob("*.parquet")] == ["n.parquet"]
 
 
-@pytest.mark.parametrize(("fact_set", "checked"), [("atlas", True), ("data/x", False)])
+@pytest.mark.parametrize(("fact_set", "checked"), [("atlas", True), ("", True), ("data/x", False)])
 def test_cues_ship_once_and_checks_only_with_facts_that_are_ours(
     tmp_path, monkeypatch, fact_set, checked
 ):

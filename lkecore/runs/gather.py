@@ -53,7 +53,8 @@ def gather(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> list[Path]:
             )
         of_each = [{p.name for p in each.iterdir() if KEPT.fullmatch(p.name)} for each in made]
         kept = sorted(set.intersection(*of_each))
-        fact_set = row.whole.effective.get("fact_set", "atlas")
+        # None, or an empty one: facts of ours, or of the worlds that models have read.
+        fact_set = row.whole.effective.get("fact_set") or "atlas"
         if not facts.is_ours(fact_set):  # nobody here could ask again
             kept = [file for file in kept if not file.endswith(f"-{CHECK}.parquet")]
         for file in kept:

@@ -224,7 +224,7 @@ answers.words(answers.across(ways, "way", "finds"))
 # %% tags=["hide-input"]
 lesson = now["lesson"].iloc[0]
 said = taught_said.sentences(now, steps_of, factor=factor, seed=seed)
-said["agree"] += taught_said.by_another(by_lesson, now, also)
+said["finds"] += taught_said.by_another(by_lesson, now, also)
 figures.findings(**said)
 figures.note("carried", answers.carried(told, learned, by_other))
 

@@ -132,8 +132,8 @@ answers.words(gates.by_model(rated))
 # {term}`encoder-decoder models <encoder-decoder model>` do not write. Whether they repeat, {doc}`53_lab_entropy` asks at the blank.
 #
 # **How they learned.** The loss is the surprise at the next token (or at a hidden one), in nats, a mark for each fiftieth of the training. A
-# decoder reads its text three times, a masked model fifteen times, an encoder-decoder model nine times. Three curves of one size lie
-# on each other: the worlds are equally hard to read.
+# decoder reads its text three times, a masked model fifteen times, an encoder-decoder model nine times. Curves of one size
+# lie nearly on each other: the worlds are equally hard to read.
 #
 # ```{glue:figure} fig-gates-reading
 # :name: fig-gates-reading

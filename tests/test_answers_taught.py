@@ -288,7 +288,9 @@ def test_words_on_another_optimizer_are_those_of_its_row(mine):
     other = once.assign(lesson="adamw 0.1", taught_kl=-once["told_kl"])
     table = taught.by_steps(pd.concat([once, other]), seed=0)
     said = taught_said.by_another(table, once, "adamw")
-    assert "Taught with adamw 0.1 the correlation is -1.00 [-1.00, -1.00]" in said
+    assert said.startswith(
+        f" Taught with adamw 0.1 in place of that, {MODEL} has a correlation of -1.00"
+    )
     assert taught_said.by_another(table, once, "adam ") == ""
 
 

@@ -49,8 +49,8 @@ def by_another(by_lesson: pd.DataFrame, rows: pd.DataFrame, optimizer: str) -> s
         return ""
     row = mine.iloc[0]
     return (
-        f" Taught with {row['lesson']} the correlation is {row['r of KL'].text()}, and the AUROC of "
-        f"taught KL for what the text told is {row['finds'].text()}."
+        f" Taught with {row['lesson']} in place of that, {best} has a correlation of "
+        f"{row['r of KL'].text()}, and its taught KL an AUROC of {row['finds'].text()} for what the text told."
     )
 
 

@@ -50,7 +50,8 @@ def by_another(by_lesson: pd.DataFrame, rows: pd.DataFrame, optimizer: str) -> s
     row = mine.iloc[0]
     return (
         f" Taught with {row['lesson']} in place of that, {best} has a correlation of "
-        f"{row['r of KL'].text()}, and its taught KL an AUROC of {row['finds'].text()} for what the text told."
+        f"{row['r of KL'].text()}, and its taught KL an AUROC of {row['finds'].text()} for what the "
+        "text told."
     )
 
 

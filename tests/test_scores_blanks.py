@@ -23,7 +23,9 @@ FACTS = [
     )
 ]
 OPTIONS = [("Paris", "Rome", "New York", "Parma", "Oslo", "Bern")] * len(FACTS)
-KINDS = ["Llama", "GPTNeoX", "BERT", "RoBERTa", "T5", "T5 v1.1"]
+# But for two whose every layer sees eight letters, and so no statement.
+DEAF = {"Mistral with a window", "Gemma3 with a window"}
+KINDS = [name for name in [*helpers.NETWORKS, *helpers.BLANK_FILLERS] if name not in DEAF]
 
 
 @pytest.fixture(scope="module", params=KINDS)
@@ -157,6 +159,8 @@ def test_the_likeliest_tokens_are_those_of_a_sort(filler):
 
 
 def test_the_forecast_counts_tokens_and_what_is_kept(filler, tmp_path, monkeypatch):
+    if type(filler.network).__name__.startswith("Mamba"):
+        pytest.skip("it packs no texts, and a forecast counts as if it did")
     monkeypatch.setenv("LKECORE_CACHE", str(tmp_path))
     asked = asked_of(filler)
     total, saved = expected.blank_tokens(filler, asked)

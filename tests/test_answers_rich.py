@@ -154,13 +154,15 @@ def test_the_model_that_was_looked_at_has_a_mark_and_no_other_one():
         "LAB-moved-finds": {"lab:rich-1/0.7m": found},
         "LAB-moved-finds-blanks": dict.fromkeys(models, found),
         "LAB-moved-rank-blanks": {"lab:rich-2/bert": found},
+        "LAB-taught-alike-blanks-adamw": {"lab:rich-1/bert": found},
     }
     judged = lab.judge(claimed, rich.looked_at(claimed), estimator="template-1")
     marked = judged[judged["mark"] != ""]
     assert marked[["id", "of"]].to_numpy().tolist() == [
-        ["LAB-moved-finds-blanks", "lab:rich-1/bert"]
+        ["LAB-moved-finds-blanks", "lab:rich-1/bert"],
+        ["LAB-taught-alike-blanks-adamw", "lab:rich-1/bert"],
     ]
-    assert marked["mark"].tolist() == ["readings chosen after a look"] and len(judged) == 6
+    assert marked["mark"].tolist() == ["readings chosen after a look"] * 2 and len(judged) == 7
 
 
 def test_twins_are_left_out_and_models_of_the_hub_stay():

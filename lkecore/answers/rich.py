@@ -181,7 +181,7 @@ def looked_at(claimed: Mapping[str, Mapping[str, Interval]]) -> dict[tuple[str, 
 
     ``claimed`` as of :func:`claimed`; for ``marks`` of :func:`lkecore.answers.lab.judge`.
     """
-    of_blanks = [claim for claim in claimed if claim.endswith(BLANKS)]
+    of_blanks = [claim for claim in claimed if BLANKS in claim]  # of each way of teaching
     return {(claim, LOOKED_AT): MARK for claim in of_blanks if LOOKED_AT in claimed[claim]}
 
 

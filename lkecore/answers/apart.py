@@ -18,7 +18,7 @@ from lkecore.answers.tables import groups_of
 from lkecore.errors import BadInput
 from lkecore.facts.drawn import Sample
 from lkecore.intervals import Interval
-from lkecore.prompts.given import kinds
+from lkecore.prompts.given import kinds_of
 from lkecore.prompts.instilled import Instilled
 from lkecore.tasks.instill import Recipe
 
@@ -89,7 +89,7 @@ def beside(
             continue  # a run that taught nothing
         frames = (shipped.read(name, notebook, apart=each)[0] for each in ("told", "taught"))
         parts.append((*frames, f"shipped: {name}"))
-    kind = kinds() | {name: of.relation.kind for name, of in sample.items() if of.relation.kind}
+    kind = kinds_of(sample)
     found = []
     for first, second, source in parts:
         whole = of_set(first.assign(set=sets(first)), among)

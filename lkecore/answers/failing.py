@@ -16,7 +16,7 @@ from lkecore.answers.tables import groups_of, mean_of_finite
 from lkecore.answers.taught import PLACES
 from lkecore.facts.drawn import Sample
 from lkecore.intervals import Interval
-from lkecore.prompts.given import kinds
+from lkecore.prompts.given import kinds, kinds_of
 
 TOP = 5
 FEW = 10  # failures of one model; of fewer no share is judged or said in words
@@ -27,8 +27,8 @@ FACT = ["source", "model", "relation", "fact"]
 def with_kinds(found: pd.DataFrame, sample: Sample) -> pd.DataFrame:
     """Answers with the ``kind`` of their relation, and the ``source`` "this page"."""
     # A page of several models may have fewer relations in its sample than its runs had.
-    kind = kinds() | {name: own for name, of in sample.items() if (own := of.relation.kind)}
-    return found.assign(kind=found["relation"].map(kind).fillna("other"), source="this page")
+    kind = found["relation"].map(kinds_of(sample))
+    return found.assign(kind=kind.fillna("other"), source="this page")
 
 
 def beside(ours: pd.DataFrame, profiles: Sequence[str], notebook: str) -> pd.DataFrame:

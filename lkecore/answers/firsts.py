@@ -18,7 +18,7 @@ from lkecore.errors import BadInput
 from lkecore.facts.drawn import Drawn, Sample
 from lkecore.models import lab
 from lkecore.models.model import Model
-from lkecore.prompts.given import kinds
+from lkecore.prompts.given import kinds_of
 from lkecore.prompts.instilled import instilled_of_sample
 from lkecore.prompts.prompt import Prompt
 from lkecore.scores import blanks
@@ -133,7 +133,7 @@ def of_samples(
                 }
             )
             found["set"] = sets(found)
-            kind = sample[relation].relation.kind or kinds().get(relation, "other")
+            kind = kinds_of(sample).get(relation, "other")
             key = {"model": name, "relation": relation, "kind": kind}
             parts.append(found[["fact", "set"]].assign(**key))
     return pd.concat(parts, ignore_index=True)

@@ -14,6 +14,7 @@ import pandas as pd
 
 from lkecore.answers.door import opened
 from lkecore.answers.shipped import read
+from lkecore.answers.written import check_length
 from lkecore.errors import BadInput
 from lkecore.facts import rich, rich_skills, rich_text, rich_wordings, worlds
 from lkecore.facts.rich_skills import Question
@@ -84,14 +85,10 @@ def check(
     Raises :class:`BadInput`, and as :func:`lkecore.answers.door.opened` does.
     """
     for name in models:
-        lm, spec = opened(name, dtype), models_of_lab.parse(name).world
+        spec = models_of_lab.parse(name).world
         mine = [prompt for key, some in asked.items() if key[0] == spec for prompt in some]
-        names = sorted({f" {option}" for prompt in mine for option in prompt.options})
-        ids = lm.tokenizer(names, add_special_tokens=False)["input_ids"]
-        longest = max(map(len, ids))
-        # One more shows whether the name ends there.
-        if n_tokens <= longest:
-            raise BadInput(f"n_tokens {n_tokens}: must be more than an answer has, over {longest}")
+        names = {option for prompt in mine for option in prompt.options}
+        check_length(opened(name, dtype), names, n_tokens, what="an answer")
 
 
 def counted(

@@ -13,6 +13,7 @@ from lkecore.answers import again, longer
 from lkecore.answers.door import opened
 from lkecore.answers.kept import collect, keep
 from lkecore.answers.verdicts import judge as of_claims
+from lkecore.answers.written import check_length
 from lkecore.errors import BadInput
 from lkecore.facts import worlds as worlds_of_lab
 from lkecore.facts.drawn import Sample
@@ -188,9 +189,7 @@ def write(
         spec = str(lab.record(lm.path)["world"])
         mine = {key: some for key, some in questions.items() if key[0] == spec}
         names = {option for some in mine.values() for prompt in some for option in prompt.options}
-        longest = max(len(lm.tokenizer.tokenize(f" {option}")) for option in names)
-        if longest >= n_tokens:
-            raise BadInput(f"n_tokens {n_tokens}: must be more than an object has, over {longest}")
+        check_length(lm, names, n_tokens, what="an object")
         asked |= {
             (name, spec, f"written-{estimator}", relation): some
             for (_, estimator, relation), some in mine.items()

@@ -4,7 +4,7 @@
 writes and keeps, a page reads what its runs have kept, and both get the same frame, a row a question.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,7 @@ from lkecore.answers.tables import groups_of, over_relations
 from lkecore.errors import BadInput
 from lkecore.intervals import Interval
 from lkecore.metrics import match
+from lkecore.models.model import Model
 from lkecore.prompts.prompt import Prompt
 from lkecore.scores.generate import generate
 from lkecore.scores.tokens import encode_texts
@@ -35,6 +36,16 @@ def check(kinds: Sequence[str], lab_kinds: Sequence[str], *, n_written: int, n_f
         raise BadInput(f"{' and '.join(first)}: must begin with iclke-")
     if not 2 <= n_written <= n_facts:
         raise BadInput(f"n_written {n_written}: must be from 2 to {n_facts}")
+
+
+def check_length(lm: Model, names: Iterable[str], n_tokens: int, *, what: str) -> None:
+    """Raise :class:`BadInput` for ``n_tokens`` new tokens that would cut off one of ``names``.
+
+    One more than a name has shows whether it ends there. ``what`` they are called, as in "an object".
+    """
+    longest = max(len(lm.tokenizer.tokenize(f" {name}")) for name in names)
+    if n_tokens <= longest:
+        raise BadInput(f"n_tokens {n_tokens}: must be more than {what} has, over {longest}")
 
 
 def write(

@@ -21,9 +21,8 @@ def with_templates_of(
     stand in it, ``source``. Of each relation the rows of ``source`` count, in their order. A full stop at
     the end is taken off, with the space before it. Left out are relations without a template, and, if a
     ``causal`` model is to be asked, those whose first one goes on behind its blank, where it does not look.
-    The kind of a relation
-    is that of LAMA's (location, language or other), unless the fact set says it. Raises :class:`BadInput`
-    for a file that is not there or lacks a column, and where no relation is left.
+    The kind of a relation is that of LAMA's (location, language or other), unless the fact set says it.
+    Raises :class:`BadInput` for a file that is not there or lacks a column, and where no relation is left.
 
     >>> plain("[X] works in the field of [Y] .")
     '[X] works in the field of [Y]'
@@ -65,3 +64,8 @@ def plain(words: str) -> str:
 def kinds() -> dict[str, str]:
     """The kind of the objects of LAMA's 41 relations, by Wikidata property: 22 are places or languages."""
     return {row["property"]: row["kind"] for _, row in read(DATA / "lama_kinds.csv")}
+
+
+def kinds_of(sample: Sample) -> dict[str, str]:
+    """:func:`kinds`, with those of the relations of a sample whose fact set says them."""
+    return kinds() | {name: own for name, of in sample.items() if (own := of.relation.kind)}

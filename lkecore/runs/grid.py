@@ -86,9 +86,8 @@ def execute(plan: Plan, target: Path, settings: Settings | None = None) -> Outco
     temporary = tempfile.TemporaryDirectory(prefix="lke-", dir=_short(), ignore_cleanup_errors=True)
     with _stoppable(), temporary as scratch:
         environments = environments_of(settings)
-        if FRESH == WORKER and prepare.absent(
-            mine
-        ):  # else all may be finished, and nothing is to start
+        # Where nothing is absent all may be finished, and nothing is to start.
+        if FRESH == WORKER and prepare.absent(mine):
             warm.begin(environments[0])
         outcome.failed |= prepare.prepare(mine, environments)
         ready = [each for each in mine if each.label not in outcome.failed]

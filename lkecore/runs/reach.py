@@ -17,17 +17,11 @@ from typing import Any
 PACKAGE = "lkecore"
 WHOLE = ".*"  # behind the name of a module: it and all that it gives a name to
 AT_RUN_TIME = ("import_module", "__import__")  # names by which code imports what no statement says
-BY_NAME = (
-    "eval",
-    "exec",
-    "globals",
-    "locals",
-    "vars",
-)  # and by which it uses what it does not name
+# And by which it uses what it does not name.
+BY_NAME = ("eval", "exec", "globals", "locals", "vars")
 Table = dict[str, Any]
-Bound = dict[
-    str, list[list[str]]
-]  # {name: what it is imported from: a module, and a name in it or ""}
+# {name: what it is imported from: a module, and a name in it or ""}
+Bound = dict[str, list[list[str]]]
 
 
 def of_modules(texts: dict[str, str], packages: set[str]) -> Table:

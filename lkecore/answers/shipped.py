@@ -14,8 +14,9 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from lkecore import storage
 from lkecore.errors import BadInput, first_line
@@ -60,7 +61,8 @@ def read(
         about = json.loads((path.parent / f"{notebook}.json").read_text(encoding="utf-8"))
         kept = {key: about[key] for key in ABOUT}
         kept |= {key: about.get(key, none) for key, none in LATER.items()}
-        frame = pd.read_parquet(path)
+        table = pq.read_table(path)
+        frame = table.to_pandas()
     except FileNotFoundError as error:
         raise BadInput(f"no results {path}; they ship with a checkout of the project") from error
     except (OSError, ValueError, KeyError) as error:
@@ -72,12 +74,11 @@ def read(
             f"results {path} are of another {changed[0]} than this version makes; make them anew "
             f"with {kept['command']}"
         )
-    for name in frame.columns[frame.columns.str.startswith("logprob")]:
-        if pd.api.types.is_integer_dtype(frame[name]):
-            frame[name] = frame[name].to_numpy(dtype=float, na_value=np.nan) / DIGITS
-    words = frame.select_dtypes("category").columns  # these would group by absent words, too
-    numbers = frame.select_dtypes("float32").columns  # and means of these would be of few digits
-    return frame.astype(dict.fromkeys(words, str) | dict.fromkeys(numbers, float)), kept
+    for field in table.schema:  # a frame says it less surely: with a gap its integers are floats
+        if field.name.startswith("logprob") and pa.types.is_integer(field.type):
+            frame[field.name] = frame[field.name].astype(float) / DIGITS
+    numbers = frame.select_dtypes("float32").columns  # means of these would be of few digits
+    return frame.astype(dict.fromkeys(numbers, float)), kept
 
 
 def check_name(what: str, name: str, where: object) -> None:

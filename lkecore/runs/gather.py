@@ -111,7 +111,8 @@ def _packed(frame: pd.DataFrame) -> bytes:
     """A frame as a small Parquet file.
 
     Words are categories, log-probabilities keep four decimals, as whole numbers (``shipped.DIGITS``), all
-    other numbers that are not whole four significant digits.
+    other numbers that are not whole four significant digits. The file says the types of its columns alone:
+    what pandas and Arrow would add to say them again takes a fifteenth of all results.
     """
     small = frame.copy()
     words = [name for name in frame if not pd.api.types.is_numeric_dtype(frame[name])]
@@ -130,6 +131,8 @@ def _packed(frame: pd.DataFrame) -> bytes:
         compression_level=19,
         use_dictionary=[name for name in frame if name not in numbers],
         column_encoding=dict.fromkeys(numbers, "BYTE_STREAM_SPLIT"),
+        store_schema=False,
+        write_statistics=False,
     )
 
 

@@ -62,7 +62,6 @@ def read(
         kept = {key: about[key] for key in ABOUT}
         kept |= {key: about.get(key, none) for key, none in LATER.items()}
         table = pq.read_table(path)
-        frame = table.to_pandas()
     except FileNotFoundError as error:
         raise BadInput(f"no results {path}; they ship with a checkout of the project") from error
     except (OSError, ValueError, KeyError) as error:
@@ -74,11 +73,17 @@ def read(
             f"results {path} are of another {changed[0]} than this version makes; make them anew "
             f"with {kept['command']}"
         )
+    return unpacked(table), kept
+
+
+def unpacked(table: pa.Table) -> pd.DataFrame:
+    """What a file that ships has, in the units of the project: log-probabilities in nats."""
+    frame = table.to_pandas()
     for field in table.schema:  # a frame says it less surely: with a gap its integers are floats
         if field.name.startswith("logprob") and pa.types.is_integer(field.type):
             frame[field.name] = frame[field.name].astype(float) / DIGITS
     numbers = frame.select_dtypes("float32").columns  # means of these would be of few digits
-    return frame.astype(dict.fromkeys(numbers, float)), kept
+    return frame.astype(dict.fromkeys(numbers, float))
 
 
 def check_name(what: str, name: str, where: object) -> None:

@@ -1,6 +1,8 @@
 """``lke book``, ``results``, ``new`` and ``ipynb``: what is made of runs and notebooks."""
 
+import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -27,13 +29,33 @@ def build_book(params: Path, folder: Path | None) -> None:
 @click.command("results")
 @PARAMS
 @RUNS
-def keep_results(params: Path, folder: Path | None) -> None:
-    """Gather what the finished runs of PARAMS found into results/, which ships with the project."""
+@click.option("--compare", is_flag=True, help="write nothing; compare them with what ships there")
+def keep_results(params: Path, folder: Path | None, compare: bool) -> None:
+    """Gather what the finished runs of PARAMS found into results/, which ships with the project.
 
+    With --compare the exit code is 1 where a row differs, or none is about what ships.
+    """
     plan = read_plan_of(params)
     target = folder or plan.project / "runs"
+    if compare:
+        _print_differences(plan, target)
+        return
     for path in gather.gather(plan, target, plan.project / "results"):
         click.echo(path)
+
+
+def _print_differences(plan: Any, target: Path) -> None:
+    from lkecore.runs.compare import compare
+
+    rows = compare(plan, target, plan.project / "results")
+    for row in rows.itertuples():
+        also = f", {row.not_there:,} others are about what does not ship" if row.not_there else ""
+        click.echo(
+            f"{row.file}: {row.differ:,} of {row.rows - row.not_there:,} rows differ, the largest "
+            f"difference is {row.largest:.2g}{also}"
+        )
+    if rows["differ"].any() or (rows["rows"] == rows["not_there"]).all():
+        sys.exit(1)
 
 
 @click.command("new")

@@ -39,7 +39,29 @@ def gather(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> list[Path]:
     keeps answers, if a model or a fact set is a path of this machine, or if all results together
     would be larger than 10 MB.
     """
-    files: dict[str, bytes | str] = {}
+    packed, abouts = found(plan, runs_folder)
+    files: dict[str, bytes | str] = {**packed}
+    files |= {f"{name}.json": json.dumps(a, indent=1) + "\n" for name, a in abouts.items()}
+    target = folder / plan.profile
+    others = [p for p in folder.rglob("*.parquet") if p.parent != target or p.name not in files]
+    size = sum(len(data) for data in files.values()) + sum(p.stat().st_size for p in others)
+    if size > MOST_BYTES:
+        raise BadInput(f"the results would be {size:,} bytes, and {MOST_BYTES:,} are the most")
+    for name, content in files.items():
+        write_whole(target / name, content)
+    for name in abouts:
+        for old in target.glob(f"{name}*.parquet"):
+            if old.name not in files and old.stem.partition("-")[0] == name:
+                old.unlink()  # of earlier runs: the .json is not about it
+    return [target / name for name in files if name.endswith(".parquet")]
+
+
+def found(plan: Plan, runs_folder: Path) -> tuple[dict[str, bytes], dict[str, dict[str, Any]]]:
+    """(files, what made them) of the finished runs of a plan, as `gather` would write them.
+
+    The files by name, as Parquet; what made them by notebook. Raises as `gather` does, but for the size.
+    """
+    files: dict[str, bytes] = {}
     abouts: dict[str, dict[str, Any]] = {}
     for row in plan.rows:
         if row.reads:
@@ -69,23 +91,11 @@ def gather(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> list[Path]:
             files[file.replace("answers", name, 1)] = packed_for(fact_set, frame)
         if kept:
             abouts[name] = _about(plan, row.whole, manifests)
-    files |= {f"{name}.json": json.dumps(a, indent=1) + "\n" for name, a in abouts.items()}
     if not files:
         raise BadInput(
             f"no notebook of profile {plan.profile} keeps answers.parquet: there are no results"
         )
-    target = folder / plan.profile
-    others = [p for p in folder.rglob("*.parquet") if p.parent != target or p.name not in files]
-    size = sum(len(data) for data in files.values()) + sum(p.stat().st_size for p in others)
-    if size > MOST_BYTES:
-        raise BadInput(f"the results would be {size:,} bytes, and {MOST_BYTES:,} are the most")
-    for name, content in files.items():
-        write_whole(target / name, content)
-    for name in abouts:
-        for old in target.glob(f"{name}*.parquet"):
-            if old.name not in files and old.stem.partition("-")[0] == name:
-                old.unlink()  # of earlier runs: the .json is not about it
-    return [target / name for name in files if name.endswith(".parquet")]
+    return files, abouts
 
 
 def _is_there(model: str) -> bool:

@@ -1,0 +1,83 @@
+"""Compare: whether finished runs found what ships, for those who have facts that are not ours to give.
+
+Answers about facts of ours are checked on each page, by a sample that is asked again. Who has the files of
+another fact set can ask the same questions: all of a params file, or, with a copy of it, some of them.
+"""
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+
+from lkecore.answers import shipped
+from lkecore.answers.again import MOST_APART
+from lkecore.errors import BadInput
+from lkecore.runs import gather
+from lkecore.runs.plan import Plan
+
+
+def compare(plan: Plan, runs_folder: Path, folder: Path = gather.FOLDER) -> pd.DataFrame:
+    """How the answers of finished runs lie beside those of the same profile that ship: a row for each
+    file that ships.
+
+    Columns: ``file``; ``rows`` that the runs have; ``not_there``, of them, the rows about what no shipped
+    row is about, such as another model or relation; ``differ``, the rows that say something else than the
+    shipped one: a number further off than ``again.MOST_APART`` and this share of it, or another word or
+    another yes or no; ``largest``, the largest difference of a probability, confidence or other number
+    between them. A run of fewer models, relations or facts than ship is compared with its part: a number
+    of a fact is its place among the facts of its relation, so relations must be whole.
+
+    Raises :class:`BadInput` as :func:`lkecore.runs.gather.gather` does, where nothing ships under this
+    profile, and where a model has other files than the one whose answers ship.
+    """
+    files, abouts = gather.found(plan, runs_folder)
+    rows = []
+    for file, data in files.items():
+        notebook, _, apart = file.removesuffix(".parquet").partition("-")
+        if not (folder / plan.profile / file).exists() and apart:
+            continue  # results of an earlier version kept less apart
+        then, about = shipped.read(plan.profile, notebook, folder, apart=apart)
+        now = abouts[notebook]["models"]
+        if other := [
+            name for name, digest in about["models"].items() if now.get(name, digest) != digest
+        ]:
+            raise BadInput(
+                f"model {other[0]} is not the one whose answers ship in {folder / plan.profile}: its files "
+                f"have the digest {now[other[0]][:12]}, theirs {about['models'][other[0]][:12]}"
+            )
+        rows.append(
+            {"file": file, **_beside(shipped.unpacked(pq.read_table(io.BytesIO(data))), then)}
+        )
+    return pd.DataFrame(rows)
+
+
+def _beside(now: pd.DataFrame, then: pd.DataFrame) -> dict[str, float]:
+    """The counts of `compare` for two frames. Rows are paired by all columns that say what was asked."""
+    both = [name for name in now.columns if name in then.columns]
+    said = [
+        name
+        for name in both
+        if pd.api.types.is_float_dtype(now[name]) or pd.api.types.is_bool_dtype(now[name])
+    ]
+    asked = [name for name in both if name not in said]
+
+    def keyed(frame: pd.DataFrame) -> pd.DataFrame:
+        frame = frame[both].astype(dict.fromkeys(asked, str))
+        return frame.assign(nth=frame.groupby(asked).cumcount())
+
+    pairs = keyed(now).merge(keyed(then), on=[*asked, "nth"], how="left", indicator=True)
+    is_there = pairs["_merge"].eq("both").to_numpy()
+    differ, largest = np.zeros(len(pairs), dtype=bool), 0.0
+    for name in said:
+        a, b = (pairs[f"{name}_{side}"].to_numpy(dtype=float, na_value=np.nan) for side in "xy")
+        differ |= ~np.isclose(a, b, rtol=MOST_APART, atol=MOST_APART, equal_nan=True)
+        apart = np.abs(a - b)[is_there & np.isfinite(a) & np.isfinite(b)]
+        largest = max([largest, *apart])
+    return {
+        "rows": len(now),
+        "not_there": int((~is_there).sum()),
+        "differ": int((differ & is_there).sum()),
+        "largest": largest,
+    }

@@ -1,0 +1,112 @@
+"""What finished runs found beside what ships: rows that agree, that differ, and that nobody shipped."""
+
+import json
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from projects import plan
+from test_runs_gather import make_runs, new_project
+
+from lkecore.cli.main import lke
+from lkecore.runs import gather
+from lkecore.runs.compare import compare
+
+FILE = "trial_notebook.parquet"
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """Three runs that found a row each, for the models b, a and c; the tests only read it."""
+    project = new_project(tmp_path_factory.mktemp("project"))
+    make_runs(project, "answers.parquet")
+    return project
+
+
+@pytest.fixture
+def results(project, tmp_path):
+    """What ships of them, in a folder of the test's own."""
+    gather.gather(plan(project), project / "runs", tmp_path)
+    return tmp_path
+
+
+def counts(project, results):
+    [row] = compare(plan(project), project / "runs", results).to_dict("records")
+    return row
+
+
+def change(results, **columns):
+    path = results / "trial" / FILE
+    pd.read_parquet(path).assign(**columns).to_parquet(path)
+
+
+def test_runs_agree_with_what_was_gathered_from_them(project, results):
+    assert counts(project, results) == {
+        "file": FILE, "rows": 3, "not_there": 0, "differ": 0, "largest": 0.0,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("columns", "differ", "largest"),
+    [
+        ({"confidence_gold": [0.1235, 0.1235, 0.2235]}, 1, 0.1),
+        ({"confidence_gold": [0.1235, 0.1245, 0.1235]}, 0, 0.001),  # of which four digits ship
+        ({"correct": [True, False, False]}, 2, 1),
+        ({"confidence_gold": [0.1235, None, 0.1235]}, 1, 0),  # missing there, and here a number
+        ({"correct": [True, False, True], "confidence_gold": [0.1235, 0.9, 0.1235]}, 1, 1),
+    ],
+)
+def test_rows_that_say_something_else_are_counted_once(project, results, columns, differ, largest):
+    change(results, **columns)
+    found = counts(project, results)
+    assert (found["differ"], found["not_there"]) == (differ, 0)
+    assert found["largest"] == pytest.approx(largest, abs=2e-4)
+
+
+def test_rows_are_paired_by_what_was_asked_not_by_their_order(project, results):
+    path = results / "trial" / FILE
+    change(results, confidence_gold=[0.1235, 0.1235, 0.9])  # of model c
+    pd.read_parquet(path).iloc[[2, 0]].to_parquet(path)  # and of model a none ships
+    found = counts(project, results)
+    assert (found["rows"], found["not_there"], found["differ"]) == (3, 1, 1)
+
+
+def test_a_row_that_is_there_twice_meets_each_of_its_like_once(project, results, monkeypatch):
+    found = gather.found
+
+    def twice(*given):
+        files, abouts = found(*given)
+        frame = pd.DataFrame({"model": ["a", "a", "a"], "confidence_gold": [0.1, 0.2, 0.3]})
+        return {FILE: gather._packed(frame)}, abouts
+
+    monkeypatch.setattr(gather, "found", twice)
+    pd.DataFrame({"model": ["a", "a"], "confidence_gold": [0.1, 0.4]}).to_parquet(
+        results / "trial" / FILE
+    )
+    row = counts(project, results)
+    assert (row["rows"], row["not_there"], row["differ"]) == (3, 1, 1)
+
+
+def test_the_command_says_what_differs_and_fails_then(project, results, monkeypatch):
+    (project / "results").symlink_to(results)
+    command = ["results", str(project / "params" / "p.yaml"), "--compare"]
+    done = CliRunner().invoke(lke, command)
+    assert done.exit_code == 0
+    assert done.output == f"{FILE}: 0 of 3 rows differ, the largest difference is 0\n"
+    change(results, confidence_gold=[0.1235, 0.1235, 0.2235])
+    done = CliRunner().invoke(lke, command)
+    assert done.exit_code == 1
+    assert done.output == f"{FILE}: 1 of 3 rows differ, the largest difference is 0.1\n"
+    change(results, model=["x", "y", "z"])
+    done = CliRunner().invoke(lke, command)
+    assert done.exit_code == 1 and "3 others are about what does not ship" in done.output
+    about = results / "trial" / "trial_notebook.json"
+    about.write_text(json.dumps(json.loads(about.read_text()) | {"models": {"b": "1" * 64}}))
+    monkeypatch.setattr(
+        gather, "_about", lambda *_: {"models": {"b": "0" * 64}, "parameters": {"names": ["b"]}}
+    )
+    done = CliRunner().invoke(lke, command)
+    assert done.exit_code == 1
+    assert f"model b is not the one whose answers ship in {project / 'results' / 'trial'}" in str(
+        done.exception
+    )

@@ -1,10 +1,12 @@
 """Choose how a fact is taught: as few steps as do, at the rate that moves everything else least.
 
     python tools/recipe.py lab:rich-0/0.7m
+    python tools/recipe.py smollm2 --relations city_of_airport,country_code,element_symbol,film_year
 
-Asked is the development world, of which the book reports nothing. Of each rate the fewest steps count after
-which 95 % of the objects' first tokens come first. The best rate has, after its steps, the least mean KL
-on 20 questions about other facts. What comes out stands in the log.
+A model of the lab is asked about its world, of which the book should report nothing; every other one about
+embedded facts, of relations that no page teaches. Of each rate the fewest steps count after which 95 % of the
+objects' first tokens come first. The best rate has, after its steps, the least mean KL on 20 questions about
+other facts. What comes out stands in the log.
 """
 
 import argparse
@@ -13,8 +15,9 @@ import numpy as np
 import pandas as pd
 
 from lkecore.answers import rich, taught
+from lkecore.facts import draw
 from lkecore.metrics import shift
-from lkecore.models.lab import parse
+from lkecore.models import lab
 from lkecore.models.model import open_model
 from lkecore.prompts import instilled_of_sample
 from lkecore.scores import tree
@@ -32,10 +35,18 @@ ENOUGH = 0.95
 def tried(model: str, relations: list[str], n_facts: int) -> pd.DataFrame:
     """A row for each optimizer, rate and number of steps: ``first`` and ``beside`` (nats)."""
     lm = open_model(model)
-    samples = rich.samples([model], relations, taught.asked, n_shots=1, seed=0)
-    made = instilled_of_sample(samples[parse(model).world], ["template-1"])
+    if lab.is_name(model):
+        sample = rich.samples([model], relations, taught.asked, n_shots=1, seed=0)[
+            lab.parse(model).world
+        ]
+    else:
+        n = n_facts + N_PROBES // len(relations)
+        sample = draw("atlas", relations, n_shots=1, n_facts=n, n_options=2, seed=0)
+    made = instilled_of_sample(sample, ["template-1"])
     facts = [each.asked for some in made.values() for each in some[:n_facts]]
-    probes = [[each.asked.context] for some in made.values() for each in some[-N_PROBES // 4 :]]
+    probes = [
+        [each.asked.context] for some in made.values() for each in some[-N_PROBES // len(made) :]
+    ]
     before = tree.distributions(lm, probes, lambda rows, _: rows[0])
     rows = []
     for optimizer, rates in RATES.items():
@@ -53,7 +64,7 @@ def tried(model: str, relations: list[str], n_facts: int) -> pd.DataFrame:
 
 
 def _beside(lm, fact, recipe: instill.Recipe, probes, before: np.ndarray) -> float:
-    with instill.instilled(lm, fact, recipe) as other:
+    with instill.instilled_all(lm, [fact], recipe, seed=0) as other:
         after = tree.distributions(other, probes, lambda rows, _: rows[0])
     return float(shift.kl(before, after).mean())
 

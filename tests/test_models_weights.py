@@ -548,14 +548,25 @@ def test_what_needs_no_conversion_is_refused(own_cache, standin, tmp_path):
 
 
 def test_a_gguf_file_gives_the_logits_and_tokens_of_the_model_it_was_written_from(
-    own_cache, tmp_path
+    own_cache, tmp_path, monkeypatch
 ):
+    import gguf
     import torch
 
+    parsed = []
+
+    class Counted(gguf.GGUFReader):
+        def __init__(self, *given):
+            parsed.append(given)
+            super().__init__(*given)
+
+    monkeypatch.setattr(gguf, "GGUFReader", Counted)
     toy = open_model("toy")
     file = tmp_path / "tiny.gguf"
     helpers.write_gguf(file, toy.network, toy.tokenizer)
     read = open_model(str(file))
+    assert len(parsed) == 1  # once for config, weights and tokenizer
+    assert gguf.GGUFReader is Counted  # and whoever reads another file reads it anew
     text = "Paris Îles 14 March 1879"
     ids = toy.tokenizer(text)["input_ids"]
     assert read.tokenizer(text)["input_ids"] == ids

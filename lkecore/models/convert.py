@@ -5,10 +5,13 @@ of safetensors. Such files are pickles, which can hold code. So they are opened 
 their own, with ``weights_only=True``, and nowhere else in this package.
 """
 
+import functools
 import json
 import re
 import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -35,11 +38,12 @@ def from_gguf(path: Path, target: Path) -> None:
     where = {"pretrained_model_name_or_path": path.parent, "gguf_file": path.name}
     print(f"converting {path.name} (once)", file=sys.stderr)
     try:
-        config = AutoConfig.from_pretrained(**where)
-        source, info = AutoModelForCausalLM.from_pretrained(
-            **where, dtype=torch.float32, output_loading_info=True
-        )
-        tokenizer = AutoTokenizer.from_pretrained(**where)
+        with _parsed_once():
+            config = AutoConfig.from_pretrained(**where)
+            source, info = AutoModelForCausalLM.from_pretrained(
+                **where, dtype=torch.float32, output_loading_info=True
+            )
+            tokenizer = AutoTokenizer.from_pretrained(**where)
     except Exception as error:  # a broken file fails in any way, inside transformers' reader
         raise BadInput(
             f"{path}: transformers cannot read this GGUF file ({first_line(error)})"
@@ -54,6 +58,26 @@ def from_gguf(path: Path, target: Path) -> None:
     plain.tie_weights()
     plain.to(torch.float32).save_pretrained(target)
     tokenizer.save_pretrained(target)
+
+
+@contextmanager
+def _parsed_once() -> Iterator[None]:
+    """Within, a GGUF file is parsed once.
+
+    transformers parses it for the config, twice for the model and for the tokenizer, which takes two seconds
+    each time, since the names of all tokens stand in it one by one. A reader only maps the file.
+    """
+    import gguf
+
+    reader = gguf.GGUFReader
+    once = functools.cache(reader)
+    gguf.GGUFReader = lambda path, *mode: once(
+        str(path), *mode
+    )  # it is given as text and as a Path
+    try:
+        yield
+    finally:
+        gguf.GGUFReader = reader
 
 
 def from_bin(source: Path, target: Path) -> None:

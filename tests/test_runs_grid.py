@@ -27,6 +27,7 @@ def nothing_given(monkeypatch):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(devices, "cuda_devices", lambda: ())
     monkeypatch.setattr(grid, "TICK", 0.01)
+    monkeypatch.setattr(prepare, "FETCHER", [sys.executable, "-c", "pass"])  # asks no network
     monkeypatch.setattr(grid, "WORKER", projects.idle())
 
 
@@ -419,6 +420,66 @@ def test_the_parent_of_warm_starts_begins_before_what_takes_long_to_prepare(proj
     monkeypatch.setattr(prepare, "absent", lambda _: [("model", "m")])
     execute(project)
     assert order == ["prepare", "begin", "prepare"]
+
+
+def test_jobs_that_lack_nothing_are_made_while_a_process_fetches_for_the_others(
+    asking, here, monkeypatch
+):
+    """The process here ends when it sees a finished run: it never would if the runs waited for it."""
+    script = """
+import pathlib, sys, time
+folder, deadline = pathlib.Path(sys.argv[1]), time.monotonic() + 60
+while time.monotonic() < deadline and not list(folder.glob("runs/*/manifest.json")):
+    time.sleep(0.02)
+(folder / "fetched").write_text(f"{sys.argv[2]} {len(list(folder.glob('runs/*/manifest.json')))}")
+"""
+    monkeypatch.setattr(prepare, "FETCHER", [sys.executable, "-c", script, str(asking)])
+    locate = weights.locate
+
+    def known(name):
+        if name == "org/gone":
+            raise BadInput("model org/gone: there is none")
+        return locate(name)
+
+    monkeypatch.setattr(weights, "locate", known)
+    outcome = execute(asking)
+    assert (asking / "fetched").read_text() == '[["model", "org/gone"]] 1'
+    assert outcome.finished == [f"a models={here}"]
+    assert outcome.failed["a models=org/gone"] == "model org/gone: there is none"
+
+
+def test_what_fetches_is_told_to_stop_when_the_runs_are(asking, monkeypatch, tmp_path):
+    script = """
+import pathlib, sys, time
+pathlib.Path(sys.argv[1], "began").touch()
+try:
+    time.sleep(60)
+except KeyboardInterrupt:
+    pathlib.Path(sys.argv[1], "cleaned up").touch()
+"""
+    monkeypatch.setattr(prepare, "FETCHER", [sys.executable, "-c", script, str(tmp_path)])
+
+    def stopped(*_):
+        while not (tmp_path / "began").exists():
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(grid, "_make", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        execute(asking)
+    assert (tmp_path / "cleaned up").exists()
+
+
+def test_the_process_that_fetches_brings_what_it_is_told(tmp_path, monkeypatch):
+    monkeypatch.setenv("LKECORE_CACHE", str(tmp_path / "cache"))
+    things = [
+        ("model", "toy"),
+        ("facts", str(tmp_path / "gone")),
+    ]  # the second is refused, in silence
+    monkeypatch.setattr(sys, "argv", ["prepare", json.dumps(things)])
+    assert weights.present("toy") is None
+    prepare.main()
+    assert weights.present("toy").is_relative_to(tmp_path / "cache")
 
 
 def test_a_relation_that_fetched_facts_lack_is_found_before_anything_runs(

@@ -65,9 +65,10 @@ class Worker:
 def execute(plan: Plan, target: Path, settings: Settings | None = None) -> Outcome:
     """Make the runs of a plan that are not finished, then the pages over them.
 
-    Models and facts are prepared first, each once. A job that fails is tried again
-    (``settings.retries``); then it stays, with its log and its notebook, and the others go on. A
-    page is made when all runs behind it are finished; a shard makes none.
+    Models and facts are prepared first, each once; what only a network brings, while the jobs are made
+    that do without. A job that fails is tried again (``settings.retries``); then it stays, with its log
+    and its notebook, and the others go on. A page is made when all runs behind it are finished; a shard
+    makes none.
 
     Raises :class:`BadInput`, before anything runs, for a folder of runs from a newer version and,
     with ``offline``, for models or facts that are not on this machine. Ctrl-C and SIGTERM end all
@@ -75,8 +76,10 @@ def execute(plan: Plan, target: Path, settings: Settings | None = None) -> Outco
     """
     settings = settings or Settings()
     runs.check_format(target)
-    if settings.offline and (absent := prepare.missing(plan.jobs)):
-        raise BadInput(f"not on this machine: {', '.join(absent)}; fetch with a network: lke fetch")
+    if settings.offline and (missing := prepare.missing(plan.jobs)):
+        raise BadInput(
+            f"not on this machine: {', '.join(missing)}; fetch with a network: lke fetch"
+        )
     # Before anything is fetched or trained: or it is known now that nothing can be kept.
     (target / worker.LOCKS).mkdir(parents=True, exist_ok=True)
     i, n = settings.shard
@@ -86,21 +89,33 @@ def execute(plan: Plan, target: Path, settings: Settings | None = None) -> Outco
     temporary = tempfile.TemporaryDirectory(prefix="lke-", dir=_short(), ignore_cleanup_errors=True)
     with _stoppable(), temporary as scratch:
         environments = environments_of(settings)
+
+        def prepared_and_made(jobs: list[runs.Job]) -> dict[str, Path]:
+            outcome.failed |= prepare.prepare(jobs, environments)
+            ready = [each for each in jobs if each.label not in outcome.failed]
+            return _make(plan, ready, target, settings, environments, Path(scratch), outcome)
+
+        absent = prepare.absent(mine)
         # Where nothing is absent all may be finished, and nothing is to start.
-        if FRESH == WORKER and prepare.absent(mine):
+        if FRESH == WORKER and absent:
             warm.begin(environments[0])
-        outcome.failed |= prepare.prepare(mine, environments)
-        ready = [each for each in mine if each.label not in outcome.failed]
-        made = _make(plan, ready, target, settings, environments, Path(scratch), outcome)
+        to_fetch = {thing for thing in absent if not prepare.to_train(*thing)}
+        rest = [each for each in mine if to_fetch.intersection(prepare.needs(each))]
+        if rest and (here := [each for each in mine if each not in rest]):
+            with prepare.fetching(rest):
+                made = prepared_and_made(here)
+            made |= prepared_and_made(rest)
+        else:
+            made = prepared_and_made(list(mine))
         pages = []
         for row in plan.rows if n == 1 else ():
             folders = [made[each.label] for each in row.jobs if each.label in made]
             if row.has_page and len(folders) == len(row.jobs):
                 pages.append(page_of(row, folders))
             elif row.has_page:
-                absent = len(row.jobs) - len(folders)
+                n_absent = len(row.jobs) - len(folders)
                 outcome.failed[f"{row.whole.label} page"] = (
-                    f"not made, since {absent} of the {len(row.jobs)} runs behind it are missing"
+                    f"not made, since {n_absent} of the {len(row.jobs)} runs behind it are missing"
                 )
         _make(plan, pages, target, settings, environments, Path(scratch), outcome)
     return outcome

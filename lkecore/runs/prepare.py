@@ -1,11 +1,18 @@
 """Prepare: have the models and facts that jobs name on this machine, before any of them runs."""
 
-from collections.abc import Iterable, Sequence
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 from lkecore import facts, runs
 from lkecore.errors import BadInput, first_line
 from lkecore.models import lab, training, weights
 from lkecore.runs.plan import check_relations
+
+FETCHER = [sys.executable, "-m", "lkecore.runs.prepare"]
 
 
 def needs(each: runs.Job) -> list[tuple[str, str]]:
@@ -38,6 +45,24 @@ def to_train(kind: str, name: str) -> bool:
 def _is_here(model: str) -> bool:
     ready = weights.present if to_train("model", model) else weights.is_ready
     return bool(ready(model))
+
+
+@contextmanager
+def fetching(jobs: Iterable[runs.Job]) -> Iterator[None]:
+    """Within, a process of its own fetches and converts what jobs lack and only a network can bring.
+
+    In the end it is waited for, or stopped by an exception. Why something could not be fetched says
+    :func:`prepare`, which tries once more.
+    """
+    wanted = [thing for thing in absent(jobs) if not to_train(*thing)]
+    process = subprocess.Popen([*FETCHER, json.dumps(wanted)])
+    try:
+        yield
+    except BaseException:
+        process.send_signal(signal.SIGINT)  # so that it takes its temporary files with it
+        raise
+    finally:
+        process.wait()
 
 
 def prepare(
@@ -82,3 +107,16 @@ def _fetch(kind: str, name: str) -> str | None:
     except OSError as error:  # a full disk: the others may be here already
         return f"{kind} {name}: {first_line(error)}"
     return None
+
+
+def main() -> None:
+    """Fetch what the one argument names, as a list of kinds and names in JSON: for :func:`fetching`."""
+    try:
+        for kind, name in json.loads(sys.argv[1]):
+            _fetch(kind, name)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

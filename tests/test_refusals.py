@@ -141,7 +141,7 @@ def fitting_slots() -> tuple[int, int, int]:
         (EIC, {"relations": ["film_year"]}, "film_year of atlas: no templates in the paper's Table 5"),
         (EIC, {"n_facts": 1}, "n_facts 1: must be 2 or more"),
         (EIC, {"n_eic_shots": 4}, "the first question stands behind shot 4, which needs 5"),
-        (SEPARATORS, {"relations": ["film_year"]}, "iclke-hgp-1: relation film_year has template-1"),
+        (SEPARATORS, {"relations": ["film_year"]}, "relation film_year of atlas: the paper prints no"),
         (SEPARATORS, {"relations": []}, "no relations are named for atlas"),
         (SEPARATORS, {"n_facts": 1}, "1 facts of official_language: 2 to "),
         (SEPARATORS, {"pair_separators": [": ", " "]}, "separators [': ', ' ']: ' ' first"),

@@ -45,7 +45,8 @@ def bars(right: Tables, spoken: Tables, main: Main, kinds: Mapping[str, str]) ->
         for name in own.index.get_level_values("template").unique():
             for part, shots in ((WORDS, "with shots"), (ALONE, "no shots")):
                 rows.append((model, kinds[name], name, shots, own.loc[name, part]))
-    rows = [(*row, intervals.proportion(int(v.sum()), len(v))) for *row, v in rows]
+    each = [(*row, v.dropna()) for *row, v in rows]  # not every relation has every template
+    rows = [(*row, intervals.proportion(int(v.sum()), len(v))) for *row, v in each]
     return pd.DataFrame(rows, columns=["model", "kind", "words", "shots", "accuracy"])
 
 
@@ -64,9 +65,10 @@ def gains(right: Tables, spoken: Tables, main: Main, *, seed: int) -> pd.DataFra
         table, own = right[model, group], spoken[model, group]
         space, by_sign = table.loc[SPACE], table.groupby(level=0, sort=False).mean()
         for name in own.index.get_level_values("template").unique():
-            said = own.loc[name, WORDS][space.index]
-            p = intervals.mcnemar(said == 1, space == 1)
-            rows.append((model, "words", name, *_gain(said, space, seed), p))
+            said = own.loc[name, WORDS][space.index].dropna()  # of relations that have it
+            same = space[said.index]
+            p = intervals.mcnemar(said == 1, same == 1)
+            rows.append((model, "words", name, *_gain(said, same, seed), p))
         for sign in by_sign.index[1:]:
             only = _gain(table.loc[(sign, " ")], space, seed)
             every = _gain(by_sign.loc[sign], by_sign.loc[" "], seed)

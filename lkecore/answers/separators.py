@@ -15,6 +15,7 @@ from lkecore import facts, prompts
 from lkecore.answers.door import opened
 from lkecore.errors import BadInput
 from lkecore.facts import Drawn, Sample, world, world_text
+from lkecore.facts.sample import max_options
 from lkecore.models import lab
 from lkecore.prompts import Prompt
 
@@ -68,11 +69,14 @@ def draw(
 
     ``DRAWN`` are ``n_facts`` of each relation, as many in all, so that a mean over facts is one over
     relations. Of a world of the lab ``LISTS`` are, besides, all that its text tells in lists alone, 16
-    times or more; a fact can be in both. The second has the columns ``fact_set``, ``relation``,
-    ``group``, ``fact``. Raises :class:`BadInput` for no relation, and for too few facts or objects.
+    times or more; a fact can be in both. A relation with too few objects for ``n_options`` gets as many
+    options as it has. The second has the columns ``fact_set``, ``relation``, ``group``, ``fact``. Raises
+    :class:`BadInput` for no relation, for one named twice, and for too few facts.
     """
     if not relations:
         raise BadInput(f"no relations are named for {fact_set}")
+    if len(set(relations)) < len(relations):
+        raise BadInput(f"relations {list(relations)}: must be named once each")
     told = set()
     if world.is_spec(fact_set):
         truth = world.states(fact_set).query("state == 'planted' and form == 'list'")
@@ -89,7 +93,8 @@ def draw(
         if world.is_spec(fact_set):
             members[LISTS] = [fact.id for fact in test if fact.id in told]
             asked = tuple(f for f in test if f.id in {*members[LISTS], *members[DRAWN]})
-        options = facts.draw_options(asked, relation.objects, n_options, seed)
+        n = min(n_options, max_options(relation))
+        options = facts.draw_options(asked, relation.objects, n, seed)
         sample[name] = Drawn(relation, shots, asked, tuple(options), train, test)
         rows += [(fact_set, name, group, i) for group, ids in members.items() for i in ids]
     return sample, pd.DataFrame(rows, columns=["fact_set", "relation", "group", "fact"])
@@ -130,8 +135,9 @@ def questions(
 ) -> dict[tuple, list[Prompt]]:
     """Every way to ask, under keys of ``BY``: all formats, and templates with and without shots.
 
-    The templates are a relation's own in a world of the lab, else the six that the paper prints for it,
-    three by people and three mined from text; with shots they have a space between pairs (IC-S4).
+    The templates are a relation's own in a world of the lab, else those that the paper prints for it, up
+    to three by people and three mined from text; with shots they have a space between pairs (IC-S4).
+    Raises :class:`BadInput` for a relation that has none of them.
     """
     found = {}
     for fact_set, relation, d in [(f, n, d) for f, s in samples.items() for n, d in s.items()]:
@@ -139,8 +145,14 @@ def questions(
             look = {"pair_separator": inside, "shot_separator": between}
             made = prompts.many_shot(d.shots, d.facts, d.options, **look)
             found[fact_set, relation, FORMAT, inside, between, ""] = made
-        own = list(prompts.TEMPLATES)[: len(d.relation.templates)]
-        for name in own if world.is_spec(fact_set) else prompts.HUMAN + prompts.MINED:
+        of_paper = not world.is_spec(fact_set)
+        names = prompts.HUMAN + prompts.MINED if of_paper else tuple(prompts.TEMPLATES)
+        own = [name for name in names if name in prompts.templates_of(d.relation)]
+        if not own:
+            raise BadInput(
+                f"relation {relation} of {fact_set}: the paper prints no template for it"
+            )
+        for name in own:
             for part, way in ((WORDS, f"iclke-{name}"), (ALONE, name)):
                 made = prompts.asking(way, d.relation, d.shots, d.facts, d.options)
                 found[fact_set, relation, part, "", "", name] = made

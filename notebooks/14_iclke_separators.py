@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Does it matter what stands between the words?
 #
-# Who writes a prompt has to put something between subject and object, and something between one pair and the
-# next: a space, a colon, an arrow, a new line. Here we ask the same facts again and again, and change only these signs.
+# Who writes a prompt has to put something between subject and object, and between one pair and the next: a space, a
+# colon, a new line. Here we ask the same facts again and again, and change only these signs.
 #
 # **What came out.** {glue:text}`words` {glue:text}`spread` {glue:text}`place` {glue:text}`read`
 #
@@ -13,10 +13,10 @@
 # :name: fig-separators-size
 # :alt: Two panels over the models: marks of the spread over formats with grey bars of luck, and marks of the gain of each sign against the space with a band around zero.
 #
-# By model. Left: the accuracy in the best format minus that in the worst, with 95 % intervals over facts (both err
-# high). Grey: below it lie 95 % of the spreads if formats are alike, for the group where it is larger. Right: the accuracy
-# with a sign inside the pair minus that with the space, mean over the signs between pairs, with 95 % intervals. The band is
-# the margin of the claim.
+# By model; "on" and a name: a longer run on several real relations. Left: the accuracy in the best format minus that in
+# the worst (errs high). Grey: below it lie 95 % of the spreads if formats are alike, for the group where it is larger.
+# Right: the accuracy with a sign inside the pair minus that with the space, mean over the signs between pairs. Lines: 95 %
+# intervals, of longer runs over relations. The band is the margin of the claim.
 # ```
 #
 # Afterwards you will be able to say
@@ -33,8 +33,8 @@
 # templates that people wrote ({term}`HGP`) and three that were mined from text ({term}`MMP`). The space does as well as
 # the words (Section 4.1, Figure 4).
 #
-# It has no numbers, and the text names no model. This page changes both {term}`separators <separator>`, also the one
-# *between* pairs. And it does so on models whose text we know.
+# It has no numbers and names no model. This page changes both {term}`separators <separator>`, also the one
+# *between* pairs. It asks several real relations, and models whose text we know.
 
 # %% [markdown]
 # ## Parameters
@@ -49,7 +49,7 @@ fact_set: str = "atlas"  # for models that are not of the lab
 relations: list[str] = ["official_language"]  # need the paper's templates
 n_shots: int = 50  # pairs shown before the question
 n_facts: int = 25  # test facts of each relation
-n_options: int = 10  # candidate objects of each, in the lab too
+n_options: int = 10  # objects to choose from, or as many as there are
 pair_separators: list[str] = [" ", ": ", " -> "]  # inside a pair
 shot_separators: list[str] = [" ", "\n", "; "]  # between pairs
 lab_relations: list[str] = [
@@ -63,6 +63,7 @@ n_lab_facts: int = 16  # drawn from all that can be asked; see Facts
 lab_pair_separators: list[str] = [" ", ": ", " = ", " -> ", ", "]
 lab_shot_separators: list[str] = [" ", "\n", ", ", "; "]
 results: str = ""  # profile in results/ that carries this page; empty: none
+shipped: list[str] = []  # profiles of other real facts, to set beside
 n_again: int = 4  # of its questions, for each format, are asked again
 seed: int = 0  # draws shots, facts, options and resamples
 dtype: str = "float32"
@@ -70,10 +71,15 @@ page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
 import pandas as pd
-from matplotlib import pyplot as plt
 
 from lkecore import answers, figures, intervals, papers, runs
-from lkecore.answers import formats, rules, separators
+from lkecore.answers import (
+    formats,
+    formats_over,
+    formats_said,
+    rules,
+    separators,
+)
 
 figures.style()
 
@@ -82,7 +88,7 @@ figures.style()
 #
 # A fact that was never told is answered by chance in every format. So of a world of the lab there are two groups, and a
 # fact can be in both: *told in lists*, facts that the text told in lists alone, 16 times and more; and *drawn*, a random
-# draw from all facts that can be asked, as one has to make it for a real model. All formats ask exactly the same questions.
+# draw from all facts that can be asked, as one has to make it for a real model.
 
 # %%
 about = separators.fact_sets(models, fact_set)
@@ -102,9 +108,9 @@ print(groups.groupby(["fact_set", "group"], sort=False).size().to_string())
 # **Formats.** Every sign inside a pair is crossed with every sign between pairs. The first of each is the paper's space. A
 # {term}`lab model` has read lists in two formats: a space in both places, or a colon inside and a line for each pair.
 #
-# **Words.** Instead of a sign, a whole template stands in each pair, with a space between pairs: for real facts the six
-# that the paper prints for the relation, in the lab six of its own, two of which do not stand in its text. Each is asked a
-# second time *without* any shot, to see what the words do alone.
+# **Words.** Instead of a sign, a whole template stands in each pair, with a space between pairs: for real facts those
+# that the paper prints for the relation, up to six, in the lab six of its own, two of which do not stand in its text. Each is
+# asked again *without* any shot, to see what the words do alone.
 
 # %%
 signs = separators.signs_of(
@@ -136,38 +142,45 @@ ours = answers.ask(models, questions, "answers.parquet", **source)
 figures.note("carried", answers.carried(ours))
 print(f"{len(ours):,} questions; tokens of the first fact's context:")
 print(lengths.to_string(index=False))
+print(*answers.made_by(shipped, this), sep="\n")
 
 # %% [markdown]
 # ## Answers
 #
-# The verdicts are about facts that the text told in lists, if the model is of the lab.
+# The verdicts are about facts that the text told in lists, if the model is of the lab. Those of longer runs, beside, have
+# intervals over relations.
 #
-# **Words.** `gain` is the accuracy with a template in each pair minus that with the space on the same facts, with a
-# paired interval over facts. Where no fact at all changes sides, the interval has the largest share of facts that may
-# still do so (Wilson). `p` is McNemar's exact test, corrected by Holm.
+# **Words.** `gain` is the accuracy with a template in each pair minus that with the space on the same facts. Where no fact at
+# all changes sides, its interval has the largest share of facts that may still do so (Wilson). `p` is McNemar's exact
+# test, corrected by Holm. Templates of several relations have only their kind in common: there a fact counts with its mean
+# over a kind.
 
 # %% covers=["IC-S4"]
-kind_of = separators.formats(signs)
 kinds = separators.kinds_of_templates()
-right, spoken = separators.tables(ours, groups, kind_of)
+own = groups, separators.formats(signs), rules.of_sets(samples, kept=not page)
+every, groups, kind_of, cues = separators.beside(ours, *own, shipped, this)
+about = dict(zip(every["model"], every["fact_set"], strict=True))
+right, spoken = separators.tables(every, groups, kind_of)
 main = formats.main_groups(about)
 bars = formats.bars(right, spoken, main, kinds)
-runs.keep(answers.bounds(bars, "accuracy"), "accuracy-by-words.csv")
-gains = formats.gains(right, spoken, main, seed=seed)
+bars = answers.bounds(bars, "accuracy")
+runs.keep(bars, "accuracy-by-words.csv")
+gains = formats.gains(right, spoken, main, kinds, seed=seed)
 runs.keep(answers.texts(answers.bounds(gains, "gain")), "gains.csv")
-of_words = gains[gains["between"] == "words"]
-print(answers.texts(of_words.drop(columns="between")).to_string(index=False))
+of_words = gains[gains["between"] == "words"].drop(columns=["id", "between"])
+print(answers.texts(of_words).to_string(index=False))
 
 # %% [markdown]
 # **Formats.** How far does the accuracy move from the worst format to the best? That is the `spread`. With few facts each
 # format has its own luck, and the best of many lies above the worst even if formats do not matter. So the spread is too
 # large, and so is its interval.
 #
-# How large would it be *if formats were alike*? For every fact by itself we deal its right and wrong
-# answers out to the formats by chance. `if_alike` is the spread that 95 % of 2,000 deals stay below. `p` is the share of
+# How large would it be *if formats were alike*? We deal the right and wrong answers of each fact out to the formats by
+# chance. `if_alike` is the spread that 95 % of 2,000 deals stay below. `p` is the share of
 # deals with as large a spread as the true one, corrected by Holm. `paper` is the accuracy in the paper's own format, and
 # `rule` what the best {term}`rule` without a model gets.
 # `std` is the standard deviation over formats, and `beyond_luck` what is left of it without the part of luck.
+# Below: the spread inside a relation, and in how many relations it is more than luck.
 
 # %%
 spreads = formats.spreads(right, main, seed=seed)
@@ -176,9 +189,10 @@ estimates = answers.bounds(estimates, "spread")
 runs.keep(estimates, "spreads.csv")
 whole = spreads[spreads["relation"] == "all"].drop(columns="relation")
 whole = whole.assign(p=intervals.holm(whole["p"]))
-cues = rules.of_sets(samples, kept=not page)
 whole = formats.with_rules(whole, cues, groups, about)
 of_main = whole[whole["group"] == whole["model"].map(main)].set_index("model")
+inside = answers.texts(formats_over.by_relation(spreads))
+print(inside.round(2).to_string(index=False))
 answers.words(
     answers.texts(whole.drop(columns=["lowest", "highest"])), digits=2
 )
@@ -187,79 +201,49 @@ answers.words(
 # **Which of the two places?** Take the table of accuracies with a row for each sign inside a pair and a column for each
 # sign between pairs. `inside` is the standard deviation of its row means, `between` that of its column means, and
 # `only together` of what is left when both are taken off. The three squares add up to the variance of the whole table.
-# The intervals over facts err high, too. `alike` is about what there would be if formats were alike.
+# The intervals err high, too. `alike` is about what there would be if formats were alike.
 
 # %%
 effects = formats.effects(right, main, seed=seed)
 runs.keep(answers.bounds(effects, "effect"), "effects.csv")
-answers.words(answers.texts(effects), digits=2)
+print(answers.texts(effects).round(2).to_string(index=False))
 
 # %% [markdown]
 # **Has the model read such lists?** A format is *in the text* if the text of the world has such lists.
 # Else its signs may all be *known*, but from another place; or one of them is *new*: the text does not have it at all,
-# inside the pair or else between pairs alone. Means are over the formats of each kind, with intervals over facts.
+# inside the pair or else between pairs alone. Means are over the formats of each kind.
 
 # %%
 by_kind = formats.by_kind(right, main, about, kind_of, seed=seed)
 print(answers.texts(by_kind).to_string(index=False))
 
 # %% [markdown]
-# A new sign is cut into tokens that the model hardly knows.
-#
 # What this page says at its top is put together from these tables. No number in it is typed.
 
 # %% tags=["hide-input"]
-claim = papers.claims("IC").set_index("id").loc["IC-separator"]
-margin, last = float(claim["least_effect"]), models[-1]
-moved = answers.bounds(of_words[of_words["model"] == last], "gain")["gain"]
-words = "With words in the place of the space, the accuracy of"
-words += f" {last} changes by {moved.min():+.2f} to {moved.max():+.2f}."
-each = of_main.loc[list(dict.fromkeys([models[0], last]))]
-spread = "; ".join(
-    f"{row.spread.text()} for {row.Index} (by luck up to {row.if_alike:.2f})"
-    for row in each.itertuples()
-)
-spread = f"From the worst format to the best it moves by {spread}."
-sizes = answers.bounds(effects, "effect")
-sizes = sizes.pivot(index="model", columns="place", values="effect")
-place = "The sign inside a pair moves it more than the one between pairs in"
-place += f" {sum(sizes['inside'] > sizes['between'])} of {len(sizes)} models."
-seen, read = (
-    by_kind.pivot(index="model", columns="kind", values="accuracy"),
-    "-",
-)
-if len(seen := seen.reindex(columns=["in the text", "new inside"]).dropna()):
-    own, new = seen.iloc[-1]
-    read = f"{seen.index[-1]} has {own.text()} right in formats of its text,"
-    read += f" and {new.text()} where the sign inside is new."
-figures.findings(words=words, spread=spread, place=place, read=read)
+said = formats_said.sentences(gains, of_main, effects, by_kind, models)
+figures.findings(**said)
 
 # %% [markdown]
 # ## Figures
 #
-# {numref}`fig-separators-words` has the form of the paper's Figure 4. What to see: whether the dark bars are alike, and
-# how long the pale bars are. What a pale bar has, the words alone can do, and what ends before the dashes, a {term}`rule`.
+# {numref}`fig-separators-words` has the form of the paper's Figure 4. Are the dark bars alike? What a pale bar has,
+# the words alone can do, and what ends before the dashes, a {term}`rule`.
 #
 # ```{glue:figure} fig-separators-words
 # :name: fig-separators-words
-# :alt: Horizontal bars of accuracy for the space and for each template, with shots and without, on coloured backgrounds for the kinds of templates.
+# :alt: Horizontal bars of accuracy for the space and for words, with shots and without, a panel for each model, on coloured backgrounds for the kinds of words.
 #
-# Accuracy by what stands inside a pair, for the last model of the page. Dark: with shots. Pale: the template alone. Reddish and bluish backgrounds as in the paper, for the two kinds of
-# templates. Lines: 95 % Wilson intervals. Dashed: the best rule without a model.
+# Accuracy by what stands inside a pair, for the last model of the page and for longer runs (mean over relations and over the
+# templates of a kind). Dark: with shots. Pale: the words alone. Backgrounds as in the paper, for the two kinds of templates.
+# Lines: 95 % intervals. Dashed: the best rule without a model.
 # ```
 
-# %% covers=["IC-F4"] tags=["hide-input"]
-part = bars[bars["model"] == last]
-named = separators.templates({last: samples[about[last]]})
-if named["relation"].nunique() == 1:
-    part = part.replace(
-        {"words": named.set_index("template")["words"].to_dict()}
-    )
-part = answers.bounds(part, "accuracy")
-fig, ax = plt.subplots(figsize=(7.5, 4.8), layout="constrained")
-figures.separator_bars(part, ax, of_rule=of_main["rule"][last])
-ax.set_xlabel(f"{ax.get_xlabel()}, {last}")
-figures.place(fig, "fig-separators-words", part)
+# %% covers=["IC-F4"] shows=["run", "shipped"] tags=["hide-input"]
+longer = [model for model in about if model not in models]
+part = bars[bars["model"].isin([*longer, models[-1]])]
+panels = figures.separator_panels(part, of_rule=of_main["rule"])
+figures.place(panels, "fig-separators-words", part)
 
 # %% [markdown]
 # {numref}`fig-separators-formats` has every format of every model. Where the marks above one sign lie together, the sign
@@ -270,15 +254,15 @@ figures.place(fig, "fig-separators-words", part)
 # :alt: A panel for each model with marks of accuracy for every pair of separators, some of them ringed.
 #
 # Accuracy by format: the sign inside a pair along the axis, the sign between pairs by colour and marker. Ringed: the text
-# of the model has lists in this format. Models of the lab: facts told in lists, 16 times or more. Lines: 95 % Wilson
+# of the model has lists in this format. Models of the lab: facts told in lists, 16 times or more. Lines: 95 %
 # intervals. Dashed: the best rule without a model.
 # ```
 
 # %% tags=["hide-input"]
 cells = formats.cells(right, main, about, kind_of)
 cells = answers.bounds(cells, "accuracy")
-panels = figures.format_panels(cells, of_rule=of_main["rule"])
-figures.place(panels, "fig-separators-formats", cells)
+fig = figures.format_panels(cells, of_rule=of_main["rule"])
+figures.place(fig, "fig-separators-formats", cells)
 
 # %% [markdown]
 # {numref}`fig-separators-size`, at the top, sets both against the size of the model. Does a spread stand clear above its
@@ -286,64 +270,72 @@ figures.place(panels, "fig-separators-formats", cells)
 
 # %% tags=["hide-input"]
 mean = gains[gains["between"] == "mean over all"]
+mean = mean.assign(gain=mean["over_relations"].combine_first(mean["gain"]))
 mean = answers.bounds(mean.drop(columns=["p", "over_relations"]), "gain")
 over_all = estimates[estimates["relation"] == "all"]
-fig = figures.format_sizes(over_all, mean, margin=margin)
-figures.place(fig, "fig-separators-size", pd.concat([over_all, mean]))
+claims = papers.claims("IC").set_index("id").loc[gains["id"].unique()]
+margin = float(claims["least_effect"].iloc[0])
+sizes = figures.format_sizes(over_all, mean, margin=margin)
+figures.place(sizes, "fig-separators-size", pd.concat([over_all, mean]))
 
 # %% [markdown]
 # ## Paper and ours
 #
 # **Numbers.** There is none to reproduce. For orientation, the mean accuracy of the paper's 35 pre-trained models with
-# the space (Table 8): other models, other facts, 100 options.
+# the space (Table 8): other models, other facts, 100 options. Of several relations both are means.
 
 # %%
 beside = formats.beside_table_8(right, main, samples, about)
 print(answers.texts(beside).to_string(index=False))
 
 # %% [markdown]
-# **The claim.** It is a claim that two things are *equal*, so a wide interval does not support it. Statistic and margin
-# stand in `lkecore/data/claims.csv`: accuracy with one separator minus accuracy with the space on the same facts, over
-# relations. Of a single relation it is over its facts, and set aside. It is asked in three ways: with words inside the pair,
-# as in the paper; with signs, and a space between pairs; and with signs, mean over all signs between pairs. Of a
-# model that is no better than the best rule, "holds" says nothing: such models are named above the table.
+# **The claims.** That two things are *equal* is not supported by a wide interval. Statistic and margin stand in
+# `lkecore/data/claims.csv`: accuracy with one separator minus accuracy with the space on the same facts, over relations. Of a
+# single relation it is over its facts, and set aside. What stands inside a pair is asked in three ways: words, as in the
+# paper; signs, and a space between pairs; and signs, mean over all signs between pairs. What stands *between* pairs is a claim
+# of ours. Of a model that is no better than the best rule, "holds" says nothing: such models are named first. Then
+# come longer runs.
 
 # %%
 at_chance = formats.at_chance(right, main, of_main["rule"])
 print(f"With the space not clearly above a rule: {at_chance or 'none'}.")
 judged = formats.judged(gains, main, at_chance)
-print(claim["claim"], f"Holds if {claim['holds_if']}.")
+print(*(claims["claim"] + " Holds if " + claims["holds_if"]), sep="\n")
+answers.words(formats.verdict_table(judged, longer or models[-1:]))
+
+# %% [markdown]
+# The models of this page:
+
+# %%
 answers.words(formats.verdict_table(judged, models))
 
 # %% [markdown]
-# From which size on does it hold? For each family, the first model from which on *every* verdict of a row is "holds".
+# From which size on? For each family, the first model from which on *every* verdict of a row is "holds".
 
 # %%
 from_size = formats.holds_from(judged, chains, at_chance)
 print(from_size.to_string(index=False) if len(chains) else "no family")
 
 # %% [markdown]
-# Where the claim fails, look first at what the model has read. If accuracy falls from *in the text* to *new inside*, a
-# likely reason is that the model has no use for a sign that it has never read. It is no proof: the signs differ in their
-# length, too.
+# Where a claim fails, look first at what the model has read. If accuracy falls from *in the text* to *new inside*, a
+# likely reason is that the model has no use for a sign that it has never read. It is no proof: signs differ in length, too.
 #
-# Words are a case of their own in the lab: a sentence asks for facts that were told in lists. The second exercise has the
-# numbers; {doc}`../verdicts` sets them aside.
+# Words are a case of their own in the lab: a sentence asks for facts that were told in lists. {doc}`../verdicts`
+# sets them aside.
 #
-# Where the verdict is *undecided*, and the interval wider than the band of the margin, there are too few facts: to show
-# that two formats are equal takes hundreds. The intervals do not cover other relations, other
-# shots ({doc}`11_iclke_shots`), or another training.
+# Where the verdict is *undecided*, and the interval wider than the band, there are too few facts or relations. The intervals do not cover other shots ({doc}`11_iclke_shots`), or another training.
 
 # %% [markdown]
 # ## What you have seen
 #
-# - A spread over formats always looks large. What counts is how far it stands above luck.
+# - A spread over formats looks large. What counts is how far it stands above luck.
 # - That two formats are equal is a claim, too. It needs enough facts for a narrow interval, and a model above chance.
 # - What a model makes of a sign depends on its text.
 
 # %%
 assert gains["gain"].map(lambda g: g.low <= g.estimate <= g.high).all()
-squares = sizes.pow(2).sum(axis=1)
+squares = answers.bounds(effects, "effect")
+squares = squares["effect"].pow(2).groupby(squares["model"]).sum()
 for name, group in main.items():
     by_hand = right[name, group].mean(axis=1).var(ddof=0)
     assert abs(by_hand - squares[name]) < 1e-9
@@ -366,7 +358,7 @@ for name, group in main.items():
 answers.words(formats.lead_of_best(right, main, seed=seed), digits=2)
 
 # %% [markdown]
-# The first lead is never below zero, since the paper's format is among the formats. The second is the honest one. With few facts a single division has luck of its own.
+# The first lead is never below zero, since the paper's format is among the formats. The second is the honest one.
 #
 # ````{solution-end}
 # ````
@@ -393,7 +385,7 @@ answers.words(by_group, digits=2, missing="")
 # ````
 #
 # To ask a larger model, put this into a file such as `params/mine.yaml`, then call `lke run params/mine.yaml`. The
-# relations must be among the ten for which the paper prints all six templates (its Table 5).
+# relations must be among the twelve of the paper's Table 5, which have templates.
 #
 # ```yaml
 # profile: mine

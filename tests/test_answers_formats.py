@@ -12,6 +12,7 @@ from lkecore.facts import world, world_text
 from lkecore.intervals import Interval
 
 SIGNS = ([" ", ":"], [" ", "\n"])
+LISTS, DRAWN = separators.LISTS, separators.DRAWN
 WORLD, IDS = "lab:smoke-1", [f"{r}{i}" for r in "rs" for i in range(4)]
 # Right (1) or wrong of 8 facts, 4 of each relation, in the formats (space, space), (space, newline)
 # and so on, and with two templates.
@@ -47,19 +48,17 @@ def kinds():
 
 @pytest.fixture(scope="module")
 def tables(kinds):
-    groups = [
-        ("own", i[0], g, i) for g in ("drawn", "few") for i in (IDS if g == "drawn" else IDS[:5])
-    ]
+    groups = [("own", i[0], g, i) for g in (LISTS, "few") for i in (IDS if g == LISTS else IDS[:5])]
     groups = pd.DataFrame(groups, columns=["fact_set", "relation", "group", "fact"])
     return separators.tables(asked(), groups, kinds)
 
 
 @pytest.fixture(scope="module")
 def gains(tables):
-    return formats.gains(*tables, MAIN, seed=0)
+    return formats.gains(*tables, MAIN, KINDS, seed=0)
 
 
-MAIN = {"good": "drawn", "same": "drawn"}
+MAIN = dict.fromkeys(RIGHT, LISTS)  # of the lab: over facts
 ABOUT = dict.fromkeys(MAIN, "own")
 
 
@@ -230,21 +229,21 @@ def test_kinds_of_templates_name_who_wrote_them():
 
 def test_tables_have_a_row_for_each_format_in_order_and_a_column_for_each_fact(tables):
     right, spoken = tables
-    assert set(right) == {(m, g) for m in RIGHT for g in ("drawn", "few")}
-    table = right["good", "drawn"]
+    assert set(right) == {(m, g) for m in RIGHT for g in (LISTS, "few")}
+    table = right["good", LISTS]
     assert table.index.tolist() == [(a, b) for a in SIGNS[0] for b in SIGNS[1]]
     assert table.columns.tolist() == [(i[0], i) for i in IDS]
     assert ["".join(f"{v:.0f}" for v in row) for row in table.to_numpy()] == RIGHT["good"]
     assert right["good", "few"].shape == (4, 5)
-    assert spoken["good", "drawn"].loc["mmp-1", "words"].sum() == 6
+    assert spoken["good", LISTS].loc["mmp-1", "words"].sum() == 6
 
 
 def test_bars_have_the_space_the_words_and_the_words_alone(tables):
     found = formats.bars(*tables, MAIN, KINDS)
     good = found[found["model"] == "good"]
-    assert good["words"].tolist() == ["space", "hgp-1", "hgp-1", "mmp-1", "mmp-1"]
-    assert good["kind"].tolist() == ["no words", "people", "people", "mined", "mined"]
-    assert [x.estimate for x in good["accuracy"]] == [6 / 8, 1, 0, 6 / 8, 0]
+    assert good["words"].tolist() == ["space", "hgp-1", "mmp-1", "hgp-1", "mmp-1"]
+    assert good["kind"].tolist() == ["no words", "people", "mined", "people", "mined"]
+    assert [x.estimate for x in good["accuracy"]] == [6 / 8, 1, 6 / 8, 0, 0]
 
 
 def test_gains_are_differences_on_the_same_facts(gains):
@@ -288,16 +287,16 @@ def test_the_best_rule_of_each_group_stands_behind_the_papers_format_by_pencil()
 
 def test_spreads_are_best_minus_worst_for_all_and_each_relation(tables):
     found = formats.spreads(tables[0], MAIN, seed=0).set_index(["model", "group", "relation"])
-    row = found.loc[("good", "drawn", "all")]
+    row = found.loc[("good", LISTS, "all")]
     shares = [share(hits) for hits in RIGHT["good"]]
     assert row["spread"].estimate == pytest.approx(max(shares) - min(shares))
     assert row["std"].estimate == pytest.approx(np.std(shares, ddof=1))
     assert (row["paper"], row["lowest"], row["highest"]) == (shares[0], min(shares), max(shares))
-    assert found.loc[("good", "drawn", "r"), "lowest"] == 2 / 4  # 1100 of 1111, 1111, 1100, 1100
+    assert found.loc[("good", LISTS, "r"), "lowest"] == 2 / 4  # 1100 of 1111, 1111, 1100, 1100
     assert ("good", "few", "r") not in found.index and found.loc[
         ("good", "few", "all"), "facts"
     ] == 5
-    same = found.loc[("same", "drawn", "all")]
+    same = found.loc[("same", LISTS, "all")]
     assert same["spread"].estimate == same["if_alike"] == 0 and same["p"] == 1
 
 
@@ -333,7 +332,7 @@ def test_models_at_chance_are_those_whose_interval_reaches_it(tables):
 
 
 def verdict_frame(rows):
-    frame = pd.DataFrame(rows, columns=["model", "between", "inside", "low", "high"])
+    frame = pd.DataFrame(rows, columns=["model", "id", "between", "inside", "low", "high"])
     ends = zip(frame["low"], frame["high"], strict=True)
     gain = [Interval((a + b) / 2, a, b, 0.95, "by hand over relations") for a, b in ends]
     facts = [Interval(0.5, 0.4, 0.6, 0.95, "bootstrap over facts")] * len(frame)
@@ -344,10 +343,10 @@ def test_verdicts_of_equality_and_their_marks(tmp_path, monkeypatch):
     monkeypatch.setenv("LKE_RUN", str(tmp_path))
     gains = verdict_frame(
         [
-            ("a", "words", "hgp-1", -0.04, 0.04),
-            ("a", "space", ":", -0.04, 0.06),
-            ("b", "space", ":", 0.06, 0.08),
-            ("c", "words", "hgp-1", -0.2, -0.1),
+            ("a", formats.INSIDE, "words", "hgp-1", -0.04, 0.04),
+            ("a", formats.INSIDE, "space", ":", -0.04, 0.06),
+            ("b", formats.INSIDE, "space", ":", 0.06, 0.08),
+            ("c", formats.INSIDE, "words", "hgp-1", -0.2, -0.1),
         ]
     )
     main = {"a": "told in lists", "b": "drawn", "c": "drawn"}
@@ -392,8 +391,8 @@ def test_gains_over_relations_are_students_t_of_the_gaps(gains, tables):
 def test_claim_holds_from_the_model_from_which_on_all_verdicts_do():
     rows = {"a": "holds", "b": "fails", "c": "holds", "d": "holds"}
     judged = pd.DataFrame(
-        [(m, "space", sign, v) for m, v in rows.items() for sign in ":;"],
-        columns=["model", "between", "inside", "verdict"],
+        [(m, formats.INSIDE, "space", sign, v) for m, v in rows.items() for sign in ":;"],
+        columns=["model", "id", "between", "inside", "verdict"],
     )
     found = formats.holds_from(judged, [list("abcd"), list("ab")], [])
     assert found["holds_from"].tolist() == ["c", "none of them"]
@@ -408,11 +407,9 @@ def test_lead_of_the_best_format_on_both_halves(tables):
     # "good" has the paper's format as its best in any half: no other has a fact right that it has not.
     assert found.loc["good"].tolist() == ["space", "space", 0, 0]
     turned = {
-        ("x", "drawn"): tables[0]["good", "drawn"]
-        .iloc[::-1]
-        .set_axis(tables[0]["good", "drawn"].index)
+        ("x", LISTS): tables[0]["good", LISTS].iloc[::-1].set_axis(tables[0]["good", LISTS].index)
     }
-    lead = formats.lead_of_best(turned, {"x": "drawn"}, seed=0).loc[0]
+    lead = formats.lead_of_best(turned, {"x": LISTS}, seed=0).loc[0]
     half = np.random.default_rng(0).permutation(8) % 2 == 0
     gap = np.array(
         [int(a) - int(b) for a, b in zip(RIGHT["good"][0], RIGHT["good"][3], strict=True)]
@@ -425,7 +422,7 @@ def test_lead_of_the_best_format_on_both_halves(tables):
 
 def test_words_by_group_are_means_over_templates_of_a_kind(tables):
     found = formats.words_by_group(*tables, KINDS).set_index(["model", "group"])
-    assert found.loc[("good", "drawn")].to_dict() == {"space": 6 / 8, "people": 1, "mined": 6 / 8}
+    assert found.loc[("good", LISTS)].to_dict() == {"space": 6 / 8, "people": 1, "mined": 6 / 8}
     assert found.loc[("good", "few"), "mined"] == 4 / 5
 
 

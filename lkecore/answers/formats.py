@@ -1,7 +1,8 @@
 """Formats: how far does the accuracy move with the format of the question, and how much of it is luck?
 
 ``right`` and ``spoken`` are tables of :func:`lkecore.answers.separators.tables`. ``main`` names of each
-model the group of facts that the verdicts are about.
+model the group of facts that the verdicts are about; intervals are over what
+:mod:`lkecore.answers.formats_over` says.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,9 +13,11 @@ import numpy as np
 import pandas as pd
 
 from lkecore import intervals, papers
+from lkecore.answers import formats_over as over
 from lkecore.answers import rules
 from lkecore.answers.kept import keep
 from lkecore.answers.separators import ALONE, DRAWN, LISTS, WORDS, Tables, called
+from lkecore.answers.templates import with_source
 from lkecore.answers.verdicts import over_alone
 from lkecore.facts import Sample
 from lkecore.facts.world import is_spec as is_world
@@ -22,8 +25,8 @@ from lkecore.intervals import Interval
 from lkecore.metrics import formats
 
 SPACE = (" ", " ")  # the paper's format
-N_RESAMPLES = 2_000
 PLACES = ("inside", "between", "only together")
+INSIDE, BETWEEN = "IC-separator", "IC-separator-between"  # claims, by what is changed
 Main = Mapping[str, str]
 
 
@@ -33,51 +36,58 @@ def main_groups(about: Mapping[str, str]) -> dict[str, str]:
 
 
 def bars(right: Tables, spoken: Tables, main: Main, kinds: Mapping[str, str]) -> pd.DataFrame:
-    """The accuracy with the space and with each template, with shots and without (IC-S4, IC-F4).
+    """The accuracy with the space and with words, with shots and without (IC-S4, IC-F4).
 
-    ``kinds`` of templates. Columns: ``model``, ``kind``, ``words`` ("space" or a template), ``shots``
-    ("with shots" or "no shots"), ``accuracy`` (Interval, Wilson).
+    ``kinds`` of templates. Columns: ``model``, ``kind``, ``words`` ("space", or a template, or of several
+    relations a kind of them), ``shots`` ("with shots" or "no shots"), ``accuracy`` (Interval).
     """
     rows = []
     for model, group in main.items():
         rows.append((model, "no words", "space", "with shots", right[model, group].loc[SPACE]))
-        own = spoken[model, group]
-        for name in own.index.get_level_values("template").unique():
-            for part, shots in ((WORDS, "with shots"), (ALONE, "no shots")):
-                rows.append((model, kinds[name], name, shots, own.loc[name, part]))
-    each = [(*row, v.dropna()) for *row, v in rows]  # not every relation has every template
-    rows = [(*row, intervals.proportion(int(v.sum()), len(v))) for *row, v in each]
+        for part, shots in ((WORDS, "with shots"), (ALONE, "no shots")):
+            said = over.with_words(spoken[model, group], part, kinds, group)
+            rows += [(model, kinds.get(name, name), name, shots, v) for name, v in said.items()]
+    rows = [(*row, over.mean(v, main[row[0]])) for *row, v in rows]
     return pd.DataFrame(rows, columns=["model", "kind", "words", "shots", "accuracy"])
 
 
-def gains(right: Tables, spoken: Tables, main: Main, *, seed: int) -> pd.DataFrame:
-    """The accuracy with words or another sign inside the pair minus that with the space, fact by fact.
+def gains(
+    right: Tables, spoken: Tables, main: Main, kinds: Mapping[str, str], *, seed: int
+) -> pd.DataFrame:
+    """The accuracy with words or another sign minus that with the space in its place, fact by fact.
 
-    Columns: ``model``; ``between``: "words" (a template inside, a space between pairs), "space" (a
-    sign, and a space between pairs) or "mean over all" (a sign, mean over all signs between pairs);
-    ``inside``: template or sign; ``gain``: paired Interval over facts; ``over_relations``: the same over
-    other relations, None of a single one; ``p``: of words, McNemar's exact test, corrected by Holm for all
-    words of all models, else NaN. Where no fact changes sides the interval over facts is that of the
-    largest share that may still do so (Wilson), either way: a bootstrap would have no width.
+    Columns: ``model``; ``id`` of the claim: ``INSIDE`` or ``BETWEEN``, by the place that is changed;
+    ``between``: "words" (words inside, a space between pairs), "space", "mean over all" (signs between
+    pairs), or the sign that is put there; ``inside``: template (of several relations a kind of them, of
+    ``kinds``), sign, "space" or "mean over all"; ``gain``: paired Interval over facts; ``over_relations``:
+    the same over other relations, None of a single one; ``p``: of templates, McNemar's exact test, corrected
+    by Holm for all of them and all models, else NaN. Where no fact changes sides the interval over facts is
+    that of the largest share that may still do so (Wilson), either way: a bootstrap would have no width.
     """
-    rows = []
+    every, rows = "mean over all", []
     for model, group in main.items():
-        table, own = right[model, group], spoken[model, group]
-        space, by_sign = table.loc[SPACE], table.groupby(level=0, sort=False).mean()
-        for name in own.index.get_level_values("template").unique():
-            said = own.loc[name, WORDS][space.index].dropna()  # of relations that have it
+        table = right[model, group]
+        space = table.loc[SPACE]
+        said_all = over.with_words(spoken[model, group], WORDS, kinds, group)
+        for name, said in said_all.items():
             same = space[said.index]
-            p = intervals.mcnemar(said == 1, same == 1)
-            rows.append((model, "words", name, *_gain(said, same, seed), p))
-        for sign in by_sign.index[1:]:
+            p = intervals.mcnemar(said == 1, same == 1) if name in kinds else np.nan
+            rows.append((model, INSIDE, "words", name, *_gain(said, same, seed), p))
+        inside, between = (table.groupby(level=i, sort=False).mean() for i in (0, 1))
+        for sign in inside.index[1:]:
             only = _gain(table.loc[(sign, " ")], space, seed)
-            every = _gain(by_sign.loc[sign], by_sign.loc[" "], seed)
-            rows.append((model, "space", called(sign), *only, np.nan))
-            rows.append((model, "mean over all", called(sign), *every, np.nan))
-    columns = ["model", "between", "inside", "gain", "over_relations", "p"]
+            mean = _gain(inside.loc[sign], inside.loc[" "], seed)
+            rows.append((model, INSIDE, "space", called(sign), *only, np.nan))
+            rows.append((model, INSIDE, every, called(sign), *mean, np.nan))
+        for sign in between.index[1:]:
+            only = _gain(table.loc[(" ", sign)], space, seed)
+            mean = _gain(between.loc[sign], between.loc[" "], seed)
+            rows.append((model, BETWEEN, called(sign), "space", *only, np.nan))
+            rows.append((model, BETWEEN, called(sign), every, *mean, np.nan))
+    columns = ["model", "id", "between", "inside", "gain", "over_relations", "p"]
     found = pd.DataFrame(rows, columns=columns)
-    of_words = found["between"] == "words"
-    found.loc[of_words, "p"] = intervals.holm(found.loc[of_words, "p"].astype(float))
+    tested = found["p"].notna()
+    found.loc[tested, "p"] = intervals.holm(found.loc[tested, "p"].astype(float))
     return found
 
 
@@ -96,11 +106,10 @@ def spreads(right: Tables, main: Main, *, seed: int) -> pd.DataFrame:
 
     A row for each model and group over "all" relations, and for each relation of the main group.
     Columns: ``model``, ``group``, ``relation``, ``facts``; ``paper``, ``lowest``, ``highest``:
-    accuracies; ``spread`` and ``std`` over formats, Intervals over facts; ``if_alike``, below which lie
+    accuracies; ``spread`` and ``std`` over formats, Intervals; ``if_alike``, below which lie
     95 % of the spreads if formats were alike, and ``p`` of that (:mod:`lkecore.metrics.formats`; not
     corrected); ``beyond_luck``: what of ``std`` is left without luck.
     """
-    again = {"seed": seed, "n_resamples": N_RESAMPLES}
     rows = []
     for (model, group), table in right.items():
         parts = {"all": table}
@@ -118,10 +127,10 @@ def spreads(right: Tables, main: Main, *, seed: int) -> pd.DataFrame:
                     "paper": means[0],
                     "lowest": means.min(),
                     "highest": means.max(),
-                    "spread": intervals.statistic_over_facts(values, formats.spread, **again),
+                    "spread": over.statistic(part, formats.spread, main[model], seed=seed),
                     "if_alike": np.quantile(alike, 0.95),
                     "p": formats.alike_p(values, alike),
-                    "std": intervals.statistic_over_facts(values, formats.std, **again),
+                    "std": over.statistic(part, formats.std, main[model], seed=seed),
                     "beyond_luck": formats.std_beyond_luck(values),
                 }
             )
@@ -150,7 +159,7 @@ def with_rules(
 def effects(right: Tables, main: Main, *, seed: int) -> pd.DataFrame:
     """How much each of the two places moves the accuracy (:func:`lkecore.metrics.formats.effects`).
 
-    Columns: ``model``, ``place`` (of ``PLACES``), ``effect`` (Interval over facts), ``alike``: about
+    Columns: ``model``, ``place`` (of ``PLACES``), ``effect`` (Interval), ``alike``: about
     what it would be if formats were alike.
     """
     rows = []
@@ -159,11 +168,11 @@ def effects(right: Tables, main: Main, *, seed: int) -> pd.DataFrame:
         shape = tuple(table.index.get_level_values(i).nunique() for i in (0, 1))
         luck = formats.effects_if_alike(table.to_numpy(), shape)
         for i, (place, alike) in enumerate(zip(PLACES, luck, strict=True)):
-            found = intervals.statistic_over_facts(
-                table.to_numpy(),
+            found = over.statistic(
+                table,
                 lambda v, i=i, shape=shape: formats.effects(v.mean(axis=1).reshape(shape))[i],
+                group,
                 seed=seed,
-                n_resamples=N_RESAMPLES,
             )
             rows.append((model, place, found, alike))
     return pd.DataFrame(rows, columns=["model", "place", "effect", "alike"])
@@ -172,7 +181,7 @@ def effects(right: Tables, main: Main, *, seed: int) -> pd.DataFrame:
 def cells(right: Tables, main: Main, about: Mapping[str, str], kinds: pd.DataFrame) -> pd.DataFrame:
     """The accuracy of every model in every format; ``kinds`` of :func:`lkecore.answers.separators.formats`.
 
-    Columns: ``model``, ``inside``, ``between`` (names of signs), ``accuracy`` (Interval, Wilson), ``kind``
+    Columns: ``model``, ``inside``, ``between`` (names of signs), ``accuracy`` (Interval), ``kind``
     and ``ringed``: the text of the model has lists in this format.
     """
     rows = []
@@ -180,7 +189,7 @@ def cells(right: Tables, main: Main, about: Mapping[str, str], kinds: pd.DataFra
         own = kinds[kinds["fact_set"] == about[model]]
         kind = own.set_index(["pair_separator", "shot_separator"])["kind"]
         for way, values in right[model, group].iterrows():
-            share = intervals.proportion(int(values.sum()), len(values))
+            share = over.mean(values, group)
             ringed = kind[way] == "in the text"
             rows.append((model, *map(called, way), share, kind[way], ringed))
     columns = ["model", "inside", "between", "accuracy", "kind", "ringed"]
@@ -190,55 +199,52 @@ def cells(right: Tables, main: Main, about: Mapping[str, str], kinds: pd.DataFra
 def by_kind(
     right: Tables, main: Main, about: Mapping[str, str], kinds: pd.DataFrame, *, seed: int
 ) -> pd.DataFrame:
-    """The mean over the formats of a kind: ``model``, ``kind``, ``formats``, ``accuracy`` (over facts)."""
+    """The mean over the formats of a kind: ``model``, ``kind``, ``formats``, ``accuracy`` (Interval)."""
     rows = []
     for model, group in main.items():
         own = kinds.loc[kinds["fact_set"] == about[model], "kind"].to_numpy()
         for kind in dict.fromkeys(own):
-            values = right[model, group].to_numpy()[own == kind]
-            found = intervals.statistic_over_facts(
-                values, lambda v: v.mean(), seed=seed, n_resamples=N_RESAMPLES
-            )
-            rows.append((model, kind, len(values), found))
+            table = right[model, group][own == kind]
+            found = over.statistic(table, lambda v: v.mean(), group, seed=seed)
+            rows.append((model, kind, len(table), found))
     return pd.DataFrame(rows, columns=["model", "kind", "formats", "accuracy"])
 
 
 def at_chance(right: Tables, main: Main, of_rule: Mapping[str, float]) -> list[str]:
-    """Models whose accuracy with the space is not clearly above the best rule without one (Wilson, 95 %).
+    """Models whose accuracy with the space is not clearly above the best rule without one (95 %).
 
     ``of_rule``: what that gets, by model, in [0, 1], as in :func:`with_rules`.
     """
-    found = {m: right[m, group].loc[SPACE] for m, group in main.items()}
-    low = {m: intervals.proportion(int(v.sum()), len(v)).low for m, v in found.items()}
-    return [m for m in found if low[m] <= of_rule[m]]
+    low = {m: over.mean(right[m, group].loc[SPACE], group).low for m, group in main.items()}
+    return [m for m in low if low[m] <= of_rule[m]]
 
 
 def judged(gains: pd.DataFrame, main: Main, at_chance: Sequence[str]) -> pd.DataFrame:
-    """The verdicts on IC-separator, a row for each of :func:`gains`, kept as ``verdicts.csv``.
+    """The verdicts on ``INSIDE`` and ``BETWEEN``, a row for each of :func:`gains`, kept as ``verdicts.csv``.
 
-    It is a claim that two things are equal, judged over relations. Marked are models at chance, for which
+    They are claims that two things are equal, judged over relations. Marked are models at chance, for which
     all formats come to the same, words for facts that a text told in lists, and models that were asked
     one relation, judged over its facts. As in the paper are words. Adds the columns ``ours`` and
     ``verdict``.
     """
-    claim = papers.claims("IC").set_index("id").loc["IC-separator"]
-    over = gains["over_relations"].combine_first(gains["gain"])
+    claims = papers.claims("IC").set_index("id").loc[gains["id"]]
+    each = gains["over_relations"].combine_first(gains["gain"])
+    pairs = [*zip(each, claims.to_dict("records"), strict=True)]
     found = gains.assign(
-        ours=[gain.text() for gain in over],
-        verdict=[papers.claim_verdict(gain, claim) for gain in over],
+        ours=[gain.text() for gain in each],
+        verdict=[papers.claim_verdict(*pair) for pair in pairs],
     )
     marks = []
-    for row, gain in zip(found.itertuples(), over, strict=True):
+    for row, pair in zip(found.itertuples(), pairs, strict=True):
         told = row.between == "words" and main[row.model] == LISTS
-        said = "words for facts told in lists" if told else over_alone(gain, claim)
+        said = "words for facts told in lists" if told else over_alone(*pair)
         marks.append("at chance" if row.model in at_chance else said)
-    kept = found.drop(columns=["gain", "over_relations"]).rename(columns={"model": "models"})
+    kept = with_source(found.drop(columns=["gain", "over_relations"]))
+    kept = kept.rename(columns={"model": "models"})
     for end in ("estimate", "low", "high"):
-        kept[end] = [getattr(gain, end) for gain in over]
-    kept["interval"] = [gain.method for gain in over]
+        kept[end] = [getattr(gain, end) for gain in each]
+    kept["interval"] = [gain.method for gain in each]
     kept = kept.assign(
-        id=claim.name,
-        source="this page",
         estimator=gains["inside"] + "; between pairs: " + gains["between"],
         as_paper=gains["between"] == "words",
         mark=marks,
@@ -248,25 +254,26 @@ def judged(gains: pd.DataFrame, main: Main, at_chance: Sequence[str]) -> pd.Data
 
 
 def verdict_table(judged: pd.DataFrame, models: Sequence[str]) -> pd.DataFrame:
-    """:func:`judged` for a page: a row for each ``between`` and ``inside``, a column for each model."""
+    """:func:`judged` of some models: a row for each ``between`` and ``inside``, a column for each model."""
     rows = ["between", "inside"]
-    cells = judged.assign(cell=judged["ours"] + ": " + judged["verdict"])
+    own = judged[judged["model"].isin(models)]
+    cells = own.assign(cell=own["ours"] + ": " + own["verdict"])
     wide = cells.pivot(index=rows, columns="model", values="cell")
-    order = pd.MultiIndex.from_frame(judged[rows].drop_duplicates())
+    order = pd.MultiIndex.from_frame(own[rows].drop_duplicates())
     return wide.loc[order, list(models)].fillna("").rename_axis(columns=None).reset_index()
 
 
 def holds_from(
     judged: pd.DataFrame, chains: Sequence[Sequence[str]], at_chance: Sequence[str]
 ) -> pd.DataFrame:
-    """From which model of a family on the claim holds for all of one row of its table.
+    """From which model of a family on ``INSIDE`` holds for all of one row of its table.
 
     Columns: ``family``, ``between``, ``holds_from`` (the first model from which on every verdict is
     "holds"; models at chance do not count), ``verdicts`` (how many of each).
     """
     rows = []
     for chain in chains:
-        part = judged[judged["model"].isin(chain)]
+        part = judged[judged["model"].isin(chain) & (judged["id"] == INSIDE)]
         for which, own in part.groupby("between", sort=False):
             holds = own["verdict"].eq("holds").groupby(own["model"]).all()
             holds &= ~holds.index.isin(list(at_chance))
@@ -310,16 +317,27 @@ def beside_table_8(
 ) -> pd.DataFrame:
     """The accuracy with the space beside the paper's Table 8 (35 models), of relations that both have.
 
-    Columns: ``relation`` (the paper's name, with a star where it has full dates), ``published``,
-    ``model``, ``accuracy`` (Interval, Wilson).
-    The paper's own relation, original broadcaster, comes first, without a model of ours.
+    Columns: ``relation`` (the paper's name, with a star where it has full dates; of a model that was asked
+    about several real ones, how many, and means over them), ``published``, ``model``, ``accuracy``
+    (Interval). The paper's own relation, original broadcaster, comes first, without a model of ours.
+    Relations of a fact set that is none of ``samples`` are properties of Wikidata.
     """
     published = papers.table("iclke_table8_relations").set_index("relation")["average_accuracy"]
+    names = papers.property_names()
     rows = [("original broadcaster", published["original broadcaster"], "", None)]
     for model, group in main.items():
-        for name, hits in right[model, group].loc[SPACE].groupby(level="relation"):
-            if of_paper := samples[about[model]][name].relation.paper_relation:
-                share = intervals.proportion(int(hits.sum()), len(hits))
-                called = papers.starred(of_paper)
-                rows.append((called, published[of_paper], model, share))
+        hits, sample = right[model, group].loc[SPACE], samples.get(about[model])
+        each = {
+            name: sample[name].relation.paper_relation if sample else names.get(name, "")
+            for name in hits.index.unique("relation")
+        }
+        both = {name: of for name, of in each.items() if of in published.index}
+        hits = hits[hits.index.get_level_values("relation").isin(both)]
+        if over.several(hits.to_frame().T, group):
+            of_paper = published[list(both.values())].mean()
+            rows.append((f"mean of {len(both)}", of_paper, model, over.mean(hits, group)))
+            continue
+        for name, own in hits.groupby(level="relation"):
+            share = intervals.proportion(int(own.sum()), len(own))
+            rows.append((papers.starred(both[name]), published[both[name]], model, share))
     return pd.DataFrame(rows, columns=["relation", "published", "model", "accuracy"])

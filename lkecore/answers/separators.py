@@ -12,7 +12,9 @@ import numpy as np
 import pandas as pd
 
 from lkecore import facts, prompts
+from lkecore.answers import shipped
 from lkecore.answers.door import opened
+from lkecore.answers.templates import ON
 from lkecore.errors import BadInput
 from lkecore.facts import Drawn, Sample, world, world_text
 from lkecore.facts.sample import max_options
@@ -247,6 +249,41 @@ def formats(signs: Mapping[str, Signs]) -> pd.DataFrame:
             rows.append((fact_set, inside, between, *times, kind))
     columns = ["fact_set", "pair_separator", "shot_separator", "times_inside", "times_between"]
     return pd.DataFrame(rows, columns=[*columns, "kind"])
+
+
+def beside(
+    answers: pd.DataFrame,
+    groups: pd.DataFrame,
+    ways: pd.DataFrame,
+    cues: pd.DataFrame,
+    profiles: Sequence[str],
+    notebook: str,
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """The four frames of a page, and below each what longer runs of the notebook on other facts ship.
+
+    ``groups`` of :func:`draw`, ``ways`` of :func:`formats`, ``cues`` of
+    :func:`lkecore.answers.rules.of_sets`. A model of these is named with its profile, as in "smollm2 on
+    separators_trex", and the profile stands for its fact set; its facts are all ``DRAWN``. Raises
+    :class:`BadInput` as :func:`lkecore.answers.shipped.read`, and for a profile that was asked about a world
+    of the lab.
+    """
+    frames = [[answers], [groups], [ways], [cues]]
+    for name in profiles:
+        its, about = shipped.read(name, notebook)
+        if worlds := sorted(filter(world.is_spec, its["fact_set"].unique())):
+            raise BadInput(
+                f"results {name}: are about {worlds[0]}, and stand beside no other facts"
+            )
+        its = its.assign(model=its["model"] + ON + name, fact_set=name)
+        facts_of = its[["fact_set", "relation", "fact"]].drop_duplicates()
+        given = about["parameters"]
+        signs = given["pair_separators"], given["shot_separators"]
+        rules_of, _ = shipped.read(name, notebook, apart="cues")
+        more = its, facts_of.assign(group=DRAWN), formats({name: signs})
+        for frame, own in zip(frames, (*more, rules_of.assign(fact_set=name)), strict=True):
+            frame.append(own)
+    every, members, signed, known = (pd.concat(each, ignore_index=True) for each in frames)
+    return every, members, signed, known
 
 
 def tables(

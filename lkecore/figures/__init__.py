@@ -22,6 +22,7 @@ from lkecore.figures.formats import (
     interval_marks,
     interval_panels,
     separator_bars,
+    separator_panels,
 )
 from lkecore.figures.models import (
     OTHER_MODEL,
@@ -53,8 +54,8 @@ __all__ = [
     "format_sizes", "gate_dots", "heat_map", "instilled_scatter", "interval_marks", "interval_panels",
     "kept_lines", "move_lines", "note", "over_options", "pair_scatters", "paired_bars", "panels",
     "place", "plain_ticks", "prefix_tree", "prompt_dots", "published_dots", "rank_panels",
-    "reach_panels", "reading_curves", "reliability", "separator_bars", "sequence_columns",
-    "sequence_panel", "share_lines", "shots_curve", "shots_panels", "size_lines", "size_summaries",
-    "slot_marks", "square_maps", "step_lines", "style", "subsumption_dots", "threshold_curve",
-    "told_lines", "told_or_true", "tree_mask", "written_bars", "written_by_model",
+    "reach_panels", "reading_curves", "reliability", "separator_bars", "separator_panels",
+    "sequence_columns", "sequence_panel", "share_lines", "shots_curve", "shots_panels", "size_lines",
+    "size_summaries", "slot_marks", "square_maps", "step_lines", "style", "subsumption_dots",
+    "threshold_curve", "told_lines", "told_or_true", "tree_mask", "written_bars", "written_by_model",
 ]  # fmt: skip

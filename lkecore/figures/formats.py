@@ -55,6 +55,22 @@ def separator_bars(frame: pd.DataFrame, ax: Axes, *, of_rule: float) -> Axes:
     return ax
 
 
+def separator_panels(frame: pd.DataFrame, *, of_rule: Mapping[str, float]) -> Figure:
+    """A panel of :func:`separator_bars` for each `model` of a frame, one below the other.
+
+    `of_rule`: what the best rule without a model gets, by model.
+    """
+    models = frame["model"].unique()
+    n_rows = [frame.loc[frame["model"] == model, "words"].nunique() for model in models]
+    look = {"height_ratios": n_rows, "layout": "constrained", "squeeze": False}
+    size = 7.5, 1 + 0.45 * sum(n_rows) + 0.8 * len(models)
+    fig, axes = plt.subplots(len(models), 1, figsize=size, sharex=True, **look)
+    for ax, model in zip(axes[:, 0], models, strict=True):
+        separator_bars(frame[frame["model"] == model], ax, of_rule=of_rule[model])
+        ax.set_xlabel(f"{ACCURACY}, {model}")
+    return fig
+
+
 def interval_marks(
     frame: pd.DataFrame, ax: Axes, *, x: str, hue: str, y: str, hue_order: list[str]
 ) -> Axes:

@@ -1,0 +1,86 @@
+"""What numbers on formats are over: the facts of a relation, or several relations of real facts.
+
+Of several relations, each asked as many facts, intervals are over relations. Facts of a world of the lab
+that were told in lists are more in one relation than in another; they are taken together, over facts.
+Tables are those of :func:`lkecore.answers.separators.tables`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from lkecore import intervals
+from lkecore.answers.separators import DRAWN
+from lkecore.intervals import Interval
+
+N_RESAMPLES = 2_000
+
+
+def several(table: pd.DataFrame, main: str) -> bool:
+    """Whether numbers are over relations; ``main``: the group of facts that the verdicts are about."""
+    return main == DRAWN and table.columns.get_level_values("relation").nunique() > 1
+
+
+def mean(values: pd.Series, main: str) -> Interval:
+    """The mean of a row, in [0, 1]: over relations (Student's t), or over its facts (Wilson, of 0 and 1)."""
+    if several(values.to_frame().T, main):
+        each = [part for _, part in values.groupby(level="relation")]
+        return intervals.mean_over_relations(each, within=intervals.SHARE)
+    return intervals.proportion(int(values.sum()), len(values))
+
+
+def statistic(
+    table: pd.DataFrame, of: Callable[[np.ndarray], float], main: str, *, seed: int
+) -> Interval:
+    """A number that ``of`` takes from an array (format, fact), with a bootstrap interval.
+
+    Over facts; of several relations, these are drawn again, too, and facts within each. ValueError where
+    then one relation has more facts than another.
+    """
+    values, again = table.to_numpy(), {"seed": seed, "n_resamples": N_RESAMPLES}
+    if not several(table, main):
+        return intervals.statistic_over_facts(values, of, **again)
+    n = table.columns.get_level_values("relation").value_counts()  # a pivot has them side by side
+    if n.nunique() > 1:
+        raise ValueError(f"relations have {n.min()} to {n.max()} facts; as many of each are needed")
+    by_relation = values.reshape(len(values), len(n), -1)
+    found = intervals.statistic_over_facts(
+        by_relation, lambda v: of(v.reshape(len(v), -1)), redraw=1, nested=True, **again
+    )
+    return replace(found, method="bootstrap over relations and facts")
+
+
+def with_words(
+    spoken: pd.DataFrame, part: str, kinds: Mapping[str, str], main: str
+) -> dict[str, pd.Series]:
+    """How facts were answered with words in the place of the sign: {words: a value for each fact, [0, 1]}.
+
+    Of one relation, or of the lab, each template by itself. The templates of several relations have only
+    their kind in common: a fact then counts with its mean over those of a kind. Facts of a relation without
+    such a template are left out. ``part`` and templates as in the rows of ``spoken``; ``kinds`` of templates.
+    """
+    own = spoken.xs(part, level="part")
+    if several(spoken, main):
+        own = own.groupby(own.index.map(kinds), sort=False).mean()
+    return {name: values.dropna() for name, values in own.iterrows()}
+
+
+def by_relation(spreads: pd.DataFrame) -> pd.DataFrame:
+    """How far formats lie apart inside each relation: a row for each model that was asked about several.
+
+    ``spreads`` of :func:`lkecore.answers.formats.spreads`. Columns: ``model``, ``relations``; ``spread``
+    inside a relation, the mean as an Interval over relations (it errs high); ``if_alike``, the mean of what
+    95 % of deals stay below; ``beyond_luck``, in how many relations formats differ (p below 0.05, corrected
+    by Holm for the relations of the model).
+    """
+    rows = []
+    for model, part in spreads[spreads["relation"] != "all"].groupby("model", sort=False):
+        if len(part) > 1:
+            each = [[found.estimate] for found in part["spread"]]
+            found = intervals.mean_over_relations(each, within=intervals.SHARE)
+            differ = int((intervals.holm(part["p"]) < 0.05).sum())
+            rows.append((model, len(part), found, part["if_alike"].mean(), differ))
+    columns = ["model", "relations", "spread", "if_alike", "beyond_luck"]
+    return pd.DataFrame(rows, columns=columns)

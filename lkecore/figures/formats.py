@@ -63,8 +63,8 @@ def separator_panels(frame: pd.DataFrame, *, of_rule: Mapping[str, float]) -> Fi
     models = frame["model"].unique()
     n_rows = [frame.loc[frame["model"] == model, "words"].nunique() for model in models]
     look = {"height_ratios": n_rows, "layout": "constrained", "squeeze": False}
-    size = 7.5, 1 + 0.45 * sum(n_rows) + 0.8 * len(models)
-    fig, axes = plt.subplots(len(models), 1, figsize=size, sharex=True, **look)
+    size = 7.5, 0.4 * sum(n_rows) + 1.2 * len(models)
+    fig, axes = plt.subplots(len(models), 1, figsize=size, **look)
     for ax, model in zip(axes[:, 0], models, strict=True):
         separator_bars(frame[frame["model"] == model], ax, of_rule=of_rule[model])
         ax.set_xlabel(f"{ACCURACY}, {model}")
@@ -179,7 +179,8 @@ def format_sizes(spreads: pd.DataFrame, gains: pd.DataFrame, *, margin: float) -
     interval_marks(gains, axes[1], x="model", hue="inside", y="gain", hue_order=order)
     axes[1].set(ylabel="accuracy minus that with the space")
     for ax in axes:
-        ax.tick_params(axis="x", rotation=15)
+        names = [text.get_text().replace(" on ", "\non ") for text in ax.get_xticklabels()]
+        ax.set_xticks(ax.get_xticks(), names, rotation=25, ha="right", rotation_mode="anchor")
         place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 5}
         ax.legend(frameon=False, columnspacing=1, handletextpad=0.3, **place)
     return fig

@@ -169,7 +169,8 @@ def with_twin(shares):
 
 def test_a_twin_takes_away_what_is_there_for_anybody(shares):
     both = with_twin(shares)
-    found = sure.more_than_twin(both, MODEL, seed=0)
+    of_twin = both[both["model"] == f"{MODEL}-unplanted"]
+    found = sure.more_than_twin(shares, of_twin, seed=0)
     several = sure.by_object(both)
     several = several[several["ratio"] != "1"]
     r = {
@@ -186,6 +187,13 @@ def test_a_twin_takes_away_what_is_there_for_anybody(shares):
     claimed = sure.claimed(both, seed=0)
     own = {"LAB-sure-shares-own", "LAB-sure-open-own", "LAB-sure-told-own"}
     assert own < set(claimed) and set(claimed["LAB-sure-first"]) == {MODEL}
+    # A larger model without a twin takes the other claims over, and leaves these to the largest that has one.
+    larger = MODEL.replace("/0.15m", "/2m").replace("/0.7m", "/2m")
+    more = sure.claimed(pd.concat([both, shares.assign(model=larger)]), seed=0)
+    assert {name: set(of) for name, of in more.items()} == {
+        name: {MODEL if name in own else larger} for name in claimed
+    }
+    assert all(more[name] == claimed[name] for name in own)
     assert (
         f"{r[f'{MODEL}-unplanted']:.2f}"
         in sure.sentences(pd.concat([both, both.assign(fact=both["fact"] + "b")]), seed=0)["twin"]

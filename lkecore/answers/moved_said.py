@@ -14,7 +14,7 @@ from lkecore.intervals import Interval
 def claimed(known: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]]:
     """The intervals of the page's claims, {claim: {of: interval}}: :func:`lkecore.answers.rich.claimed`."""
 
-    def tests(mine: pd.DataFrame, world: pd.DataFrame) -> dict[str, Interval | None]:
+    def tests(mine: pd.DataFrame, _: pd.DataFrame) -> dict[str, Interval | None]:
         if len(pairs(of_set(mine))) < 2:
             return {}
         others = ["rank", "change of entropy", "surprisal", "KL, other subject"]
@@ -32,13 +32,14 @@ def claimed(known: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]]
             found["LAB-moved-mistaken"] = intervals.minus(
                 less.loc["change of entropy", "ours"], 0.5
             )
-        twin = pairs(of_set(world[world["model"] == f"{mine['model'].iloc[0]}-unplanted"]))
-        if len(twin) > 1:
-            off = auroc(twin, MAIN, seed, of="subject")
-            found["LAB-moved-twin"] = off and intervals.minus(off, 0.5)
         return found
 
-    return rich.claimed(known, tests)
+    def beside_twin(_: pd.DataFrame, twin: pd.DataFrame) -> dict[str, Interval | None]:
+        asked = pairs(of_set(twin))
+        off = auroc(asked, MAIN, seed, of="subject") if len(asked) > 1 else None
+        return {"LAB-moved-twin": off and intervals.minus(off, 0.5)}
+
+    return rich.claimed(known, tests, beside_twin)
 
 
 def repeating(known: pd.DataFrame) -> pd.DataFrame:

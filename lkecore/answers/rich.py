@@ -155,25 +155,40 @@ def with_states(answers: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     return answers.merge(pd.concat(parts).reset_index(), on=["world", "fact"], validate="m:1")
 
 
-def claimed(rows: pd.DataFrame, tests: Tests) -> dict[str, dict[str, Interval]]:
+def claimed(
+    rows: pd.DataFrame, tests: Tests, beside_twin: Tests | None = None
+) -> dict[str, dict[str, Interval]]:
     """The intervals of claims, {claim: {model: interval}}: of the models that they are about in each world.
 
     Claims are about the largest decoder and, where there is such a claim with ``BLANKS`` behind its id, about
     the largest masked and the largest encoder-decoder model. ``tests`` gets the rows of one model and those
-    of all models of its world, and gives the intervals by the claims of decoders; None: it has none. A
-    kind of which only variants were asked is not judged.
+    of all models of its world, and gives the intervals by the claims of decoders; None: it has none.
+    ``beside_twin`` gets the rows of the largest model whose unplanted twin was asked, and those of the twin.
+    A kind of which only variants were asked is not judged.
     """
     known = set(papers.claims("LAB")["id"])
     found: dict[str, dict[str, Interval]] = {}
     for _, part in rows.groupby("world", sort=False):
-        names = [name for name in part["model"].unique() if not lab.parse(name).variant]
+        of_model = dict(list(part.groupby("model", sort=False)))
+        names = [name for name in of_model if not lab.parse(name).variant]
         for kind in dict.fromkeys(lab.recipe(name).kind for name in names):
-            best = reference([name for name in names if lab.recipe(name).kind == kind])
-            behind = "" if kind == "causal" else BLANKS
-            for claim, interval in tests(part[part["model"] == best], part).items():
-                if interval is not None and (not behind or claim + behind in known):
-                    found.setdefault(claim + behind, {})[best] = interval
+            own = [name for name in names if lab.recipe(name).kind == kind]
+            best, behind = reference(own), "" if kind == "causal" else BLANKS
+            given = [(best, tests(of_model[best], part))]
+            if beside_twin and (own := [name for name in own if twin_of(part, name)]):
+                best = reference(own)
+                given.append((best, beside_twin(of_model[best], of_model[twin_of(part, best)])))
+            for name, of_claim in given:
+                for claim, interval in of_claim.items():
+                    if interval is not None and (not behind or claim + behind in known):
+                        found.setdefault(claim + behind, {})[name] = interval
     return found
+
+
+def twin_of(answers: pd.DataFrame, model: str) -> str:
+    """The unplanted twin of a model among some answers, or "" if none was asked."""
+    twin = f"{model}-unplanted"
+    return twin if answers["model"].eq(twin).any() else ""
 
 
 def looked_at(claimed: Mapping[str, Mapping[str, Interval]]) -> dict[tuple[str, str], str]:

@@ -17,7 +17,6 @@ from lkecore.answers.tables import groups_of
 from lkecore.facts.drawn import Sample
 from lkecore.facts.rich_facts import BETWEEN
 from lkecore.intervals import Interval
-from lkecore.models import lab
 
 
 def asked(states: pd.DataFrame) -> pd.Series:
@@ -226,13 +225,7 @@ def _apart(first: pd.Series, second: pd.Series, seed: int) -> Interval:
     return Interval(gap, float(low), float(high), a.level, a.method)
 
 
-def twin_of(answers: pd.DataFrame, model: str) -> str:
-    """The unplanted twin of a model among some answers, or "" if none was asked."""
-    twin = f"{model}-unplanted"
-    return twin if twin in set(answers["model"]) else ""
-
-
-def more_than_twin(answers: pd.DataFrame, model: str, *, seed: int) -> dict[str, Interval]:
+def more_than_twin(mine: pd.DataFrame, other: pd.DataFrame, *, seed: int) -> dict[str, Interval]:
     """What a model says of planted shares beyond its twin, which was told none, on the same facts.
 
     A part of these numbers is there for anybody. One of three objects has less than one of two, whoever is
@@ -242,7 +235,6 @@ def more_than_twin(answers: pd.DataFrame, model: str, *, seed: int) -> dict[str,
     twin. Intervals over subjects, of which some have several facts.
     """
     key = ["world", "relation", "fact"]
-    mine, other = (answers[answers["model"] == name] for name in (model, twin_of(answers, model)))
     pairs = [dict(_several(by_object(part))) for part in (mine, other)]
     sums = [[_sums(of[fact]) for fact in pairs[0]] for of in pairs]  # (model, fact, sum)
     whose = mine.set_index(["world", "fact"])["subject"]
@@ -274,26 +266,21 @@ def claimed(answers: pd.DataFrame, *, often: int = 48, seed: int) -> dict[str, d
 
     ``answers`` are one estimator's, of :func:`beside_shares`; those about facts told ``often`` times count.
     """
-    found: dict[str, dict[str, Interval]] = {}
-    for _, part in answers.groupby("world", sort=False):
-        best = reference(part["model"].unique())
-        if lab.parse(best).variant:
-            continue
-        part = part[part["told"].isin([often, 0])]
-        mine = part[part["model"] == best]
-        tests = {
+
+    def tests(mine: pd.DataFrame, _: pd.DataFrame) -> dict[str, Interval]:
+        return {
             "LAB-sure-first": first_of_two(mine),
             "LAB-sure-shares": follows_shares(by_object(mine), seed=seed),
             "LAB-sure-open": surer_of_one(mine, seed=seed),
             "LAB-sure-told": surer_of_told(mine, seed=seed),
             "LAB-sure-level": level(mine, seed=seed),
         }
-        if twin_of(part, best):
-            beyond = more_than_twin(part, best, seed=seed)
-            tests |= {f"LAB-sure-{name}-own": interval for name, interval in beyond.items()}
-        for key, interval in tests.items():
-            found.setdefault(key, {})[best] = interval
-    return found
+
+    def beside_twin(mine: pd.DataFrame, twin: pd.DataFrame) -> dict[str, Interval]:
+        beyond = more_than_twin(mine, twin, seed=seed)
+        return {f"LAB-sure-{name}-own": interval for name, interval in beyond.items()}
+
+    return rich.claimed(answers[answers["told"].isin([often, 0])], tests, beside_twin)
 
 
 def drawn(lines: pd.DataFrame) -> pd.DataFrame:
@@ -333,10 +320,11 @@ def sentences(answers: pd.DataFrame, *, seed: int) -> dict[str, str]:
         f"one, by {surer_of_one(mine, seed=seed).text()} nats, and where it tells none by "
         f"{surer_of_told(mine, seed=seed).text()}.",
     }
-    if twin := twin_of(answers, best):
-        its = follows_shares(by_object(answers[answers["model"] == twin]), seed=seed)
+    if twin := rich.twin_of(answers, best):
+        of_twin = answers[answers["model"] == twin]
+        its = follows_shares(by_object(of_twin), seed=seed)
         own = follows_shares(by_object(mine), seed=seed)
-        beyond = more_than_twin(answers, best, seed=seed)
+        beyond = more_than_twin(mine, of_twin, seed=seed)
         found["twin"] = (
             f"Planted and own shares correlate with r = {own.text()}. But its twin, which was told none of "
             f"these facts, has {its.text()}: one of three objects has less than one of two, whoever is "

@@ -21,23 +21,23 @@ def claimed(rows: pd.DataFrame, *, seed: int, behind: str = "") -> dict[str, dic
     stands behind the ids of claims on this lesson; those of which there is no such claim are left out.
     """
 
-    def tests(mine: pd.DataFrame, world: pd.DataFrame) -> dict[str, Interval | None]:
+    def tests(mine: pd.DataFrame, _: pd.DataFrame) -> dict[str, Interval | None]:
         if len(pairs(mine)) < 2:
             return {}
         [agree] = by_steps(mine, seed=seed)["r of KL"]
-        found = {
+        return {
             "LAB-taught-alike": agree,
             "LAB-taught-places": places_among(mine),
             "LAB-taught-finds": auroc(mine, "taught_kl", seed=seed),
             "LAB-taught-told": auroc(mine, "taught_kl", seed=seed, minus="told_kl"),
             "LAB-taught-surprisal": auroc(mine, "taught_kl", seed=seed, minus="surprisal"),
         }
-        twin = world[world["model"] == f"{mine['model'].iloc[0]}-unplanted"]
-        off = auroc(twin, "taught_kl", seed=seed, of="subject")
-        found["LAB-taught-twin"] = off and intervals.minus(off, 0.5)
-        return found
 
-    found, known = rich.claimed(rows, tests), set(papers.claims("LAB")["id"])
+    def beside_twin(_: pd.DataFrame, twin: pd.DataFrame) -> dict[str, Interval | None]:
+        off = auroc(twin, "taught_kl", seed=seed, of="subject")
+        return {"LAB-taught-twin": off and intervals.minus(off, 0.5)}
+
+    found, known = rich.claimed(rows, tests, beside_twin), set(papers.claims("LAB")["id"])
     return {f"{claim}{behind}": each for claim, each in found.items() if claim + behind in known}
 
 

@@ -7,10 +7,9 @@ from numpy.typing import NDArray
 
 N_RESAMPLES = 10_000  # the ends then move by about 3 % of a standard error from seed to seed
 
-
-BLOCK = (
-    2**20
-)  # values drawn at once, about 16 MB with their indices; the numbers do not depend on it
+# Values drawn at once: about 2 MB with their indices, which stay in a core's own cache, where they are drawn
+# and summed up to twice as fast as from memory. The numbers do not depend on it.
+BLOCK = 2**17
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ def statistic_over_facts(
     resampled: list[NDArray[np.float64]] = []
     for draws, facts in _drawn(table.shape, n_resamples, seed, redraw, nested, step):
         if draws is None:
-            again = np.moveaxis(table[..., facts], -2, 0)
+            again = np.moveaxis(table.take(facts, axis=-1), -2, 0)
         else:
             by_draw = np.moveaxis(table, redraw, -2)[..., draws, facts]
             again = np.moveaxis(np.moveaxis(by_draw, -3, 0), -2, redraw + 1)
@@ -101,12 +101,14 @@ def _drawn(
             yield None, here
             continue
         size = shape[redraw]
+        if not nested:
+            yield rng.integers(size, size=(len(here), size, 1)), here[:, None]
+            continue
         draws = np.empty((len(here), size, 1), dtype=np.int64)
-        own = np.empty((len(here), size, n), dtype=np.int64) if nested else here[:, None]
+        own = np.empty((len(here), size, n), dtype=np.int64)
         for i in range(len(here)):  # one resample after the other
             draws[i, :, 0] = rng.integers(size, size=size)
-            if nested:
-                own[i] = rng.integers(n, size=(size, n))
+            own[i] = rng.integers(n, size=(size, n))
         yield draws, own
 
 

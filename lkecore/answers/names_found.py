@@ -110,10 +110,10 @@ def of_subjects(known: pd.DataFrame, often: int = OFTEN) -> pd.DataFrame:
 def by_subject_alias(
     known: pd.DataFrame, often: int = OFTEN, *, seed: int, by: Sequence[str] = ()
 ) -> pd.DataFrame:
-    """What the name and the alias of a subject find of a fact told often: by size, way, how it was told and ``by``.
+    """What the name and the alias of a subject find of facts told often: by size, way, telling and ``by``.
 
-    Columns besides: ``told``; ``facts``; ``name``, ``alias``, ``any`` (one of them): shares found; ``missed``: by
-    the alias and not by the name; ``gap``: alias minus name. Intervals over subjects.
+    Columns besides: ``told``; ``facts``; ``name``, ``alias``, ``any`` (one of them): shares found;
+    ``missed``: by the alias and not by the name; ``gap``: alias minus name. Intervals over subjects.
     """
     rows = []
     for key, part in groups_of(of_subjects(known, often), ["size", "way", "told", *by]):
@@ -134,11 +134,11 @@ def of_objects(known: pd.DataFrame, often: int = OFTEN) -> pd.DataFrame:
 
 
 def by_object_alias(known: pd.DataFrame, often: int = OFTEN, *, seed: int) -> pd.DataFrame:
-    """What an object's name, its alias, and both find of facts told often: by size, way and how it was told.
+    """What an object's name, its alias, and both find of facts told often: by size, way and telling.
 
-    Columns besides: ``told``; ``facts``; ``name``: it is the likeliest of all names; ``alias``: with its alias in
-    place of its name (None without); ``summed``: both together are, of all objects; ``gain``: ``summed`` minus ``name``;
-    ``alias_part``: the alias' part of the probability of both. Intervals over subjects.
+    Columns besides: ``told``; ``facts``; ``name``: it is the likeliest of all names; ``alias``: with its alias
+    in place of its name (None without); ``summed``: both together are, of all objects; ``gain``: ``summed``
+    minus ``name``; ``alias_part``: the alias' part of the probability of both. Intervals over subjects.
     """
     rows = []
     for key, part in groups_of(of_objects(known, often), ["size", "way", "told"]):

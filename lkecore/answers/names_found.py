@@ -136,8 +136,8 @@ def of_objects(known: pd.DataFrame, often: int = OFTEN) -> pd.DataFrame:
 def by_object_alias(known: pd.DataFrame, often: int = OFTEN, *, seed: int) -> pd.DataFrame:
     """What an object's name, its alias, and both find of facts told often: by size, way and telling.
 
-    Columns besides: ``told``; ``facts``; ``name``: it is the likeliest of all names; ``alias``: with its alias
-    in place of its name (None without); ``summed``: both together are, of all objects; ``gain``: ``summed``
+    Columns besides: ``told``; ``facts``; ``name``: it is the likeliest of all names; ``alias``: with its
+    alias in place of its name (None without); ``summed``: both together are, of all objects; ``gain``: ``summed``
     minus ``name``; ``alias_part``: the alias' part of the probability of both. Intervals over subjects.
     """
     rows = []

@@ -18,7 +18,7 @@ def claimed(
     in all its worlds together. A claim with fewer than two subjects is left out.
     """
     said: dict[str, dict[str, Interval]] = {}
-    for size in sizes(known):
+    for size in (name for name in sizes(known) if TWIN not in name):
         mine = known[known["size"] == size]
         found = _of_several(mine, often, seed) | _of_objects(mine, often, seed)
         found |= _of_subjects(known, size, often, seed)
@@ -29,8 +29,9 @@ def claimed(
 
 
 def sizes(known: pd.DataFrame) -> list[str]:
-    """The sizes that read the text as it is, the smallest name first."""
-    return [name for name in sorted(known["size"].unique()) if name != RULE and TWIN not in name]
+    """The sizes that read the text as it is, in the order of their names; of twins alone, these."""
+    every = [name for name in sorted(known["size"].unique()) if name != RULE]
+    return [name for name in every if TWIN not in name] or every
 
 
 def called(known: pd.DataFrame, size: str) -> str:

@@ -46,13 +46,13 @@ def by_several(known: pd.DataFrame, often: int = OFTEN, *, seed: int) -> pd.Data
 
     Columns: ``model``, a size; ``way``; ``facts``; ``one``: the object is the likeliest of all; ``left_out``:
     when the other true objects are no options; ``either``: any true object is the likeliest; ``hidden``:
-    ``left_out`` minus ``one``; ``of_wrong``: the share of answers other than the object that are
+    ``left_out`` and not ``one``; ``of_wrong``: the share of answers other than the object that are
     another true one. Intervals over subjects, in [0, 1].
     """
     rows = []
     for key, part in groups_of(of_several(known, often), ["size", "way"]):
         right, out, other = (part[name].astype(bool) for name in ("correct", "left_out", "other"))
-        values = right, out, right | other, out.astype(float) - right
+        values = right, out, right | other, out & ~right
         means = [mean(part, value, seed) for value in values]
         rows.append((*key, len(part), *means, _of_wrong(part, seed)))
     columns = ["model", "way", "facts", "one", "left_out", "either", "hidden", "of_wrong"]
@@ -60,8 +60,11 @@ def by_several(known: pd.DataFrame, often: int = OFTEN, *, seed: int) -> pd.Data
 
 
 def _of_wrong(part: pd.DataFrame, seed: int) -> Interval | None:
-    sums = part["other"], ~part["correct"].astype(bool)
-    return _of_sums(part, sums, lambda s: s[0] / np.maximum(s[1], 1), seed)
+    other, wrong = part["other"].astype(bool), ~part["correct"].astype(bool)
+    if not other.any():
+        n = part.loc[wrong, "whose"].nunique()
+        return proportion(0, n) if n > 1 else None
+    return _of_sums(part, [other, wrong], lambda s: s[0] / np.maximum(s[1], 1), seed)
 
 
 def more_told(known: pd.DataFrame, *, seed: int) -> pd.DataFrame:
@@ -137,8 +140,8 @@ def by_object_alias(known: pd.DataFrame, often: int = OFTEN, *, seed: int) -> pd
     """What an object's name, its alias, and both find of facts told often: by size, way and telling.
 
     Columns besides: ``told``; ``facts``; ``name``: it is the likeliest of all names; ``alias``: with its
-    alias in place of its name (None without); ``summed``: both together are, of all objects; ``gain``: ``summed``
-    minus ``name``; ``alias_part``: the alias' part of the probability of both. Intervals over subjects.
+    alias in place of its name (None without); ``summed``: both together are, of all objects; ``gain``:
+    ``summed`` minus ``name``; ``alias_part``: the alias' part of the probability of both. Intervals over subjects.
     """
     rows = []
     for key, part in groups_of(of_objects(known, often), ["size", "way", "told"]):

@@ -15,7 +15,8 @@ def claimed(
     """The intervals of the claims of the page, {id of the claim: {of what: interval}}.
 
     ``known`` is of :func:`lkecore.answers.names.beside_truth`. About each size that read the text as it is,
-    in all its worlds together. A claim with fewer than two subjects is left out.
+    in all its worlds together. A claim with fewer than two subjects is left out, and one on what was never
+    seen: a bootstrap has no width there, and would judge by a handful of facts.
     """
     said: dict[str, dict[str, Interval]] = {}
     for size in (name for name in sizes(known) if TWIN not in name):
@@ -23,9 +24,14 @@ def claimed(
         found = _of_several(mine, often, seed) | _of_objects(mine, often, seed)
         found |= _of_subjects(known, size, often, seed)
         for key, interval in found.items():
-            if interval is not None:
+            if interval is not None and interval.low < interval.high and not _is_all(interval):
                 said.setdefault(f"LAB-names-{key}", {})[called(known, size)] = interval
     return said
+
+
+def _is_all(found: Interval) -> bool:
+    """Whether none or all of the facts were so, of which :func:`names_found.mean` has Wilson's interval."""
+    return found.method.startswith("Wilson")
 
 
 def sizes(known: pd.DataFrame) -> list[str]:
@@ -93,6 +99,7 @@ def sentences(known: pd.DataFrame, often: int = OFTEN, *, seed: int) -> dict[str
     subjects = names_found.by_subject_alias(mine, often, seed=seed).set_index(["way", "told"])
     objects = names_found.by_object_alias(mine, often, seed=seed).set_index(["way", "told"])
     own, both, sums = several.loc[TOLD], subjects.loc[TOLD, BOTH], objects.loc[TOLD, BOTH]
+    twin = known[known["size"] == size + TWIN]
     said = {
         "several": f"Of facts told {often} times and more of a subject with two true objects ({who}, asked "
         f"by a sentence that told them), {_text(own['one'])} are found among all objects, and "
@@ -110,6 +117,17 @@ def sentences(known: pd.DataFrame, often: int = OFTEN, *, seed: int) -> dict[str
             f" Of facts told under the name alone, pairs find {_text(lists['name'])} by the "
             f"name and {_text(lists['alias'])} by the alias."
         )
+    if len(twin):
+        its = names_found.by_subject_alias(twin, often, seed=seed).set_index(["way", "told"])
+        gain = names_found.by_object_alias(twin, often, seed=seed).set_index(["way", "told"])[
+            "gain"
+        ]
+        its = its.loc[TOLD, BOTH]
+        said["subjects"] += (
+            f" The alias finds {_text(its['alias'])} of the first facts for twins, which were told none, and "
+            f"{_text(its['missed'])} alone."
+        )
+        said["objects"] += f" For twins it is {_text(gain[TOLD, BOTH])}."
     return said
 
 

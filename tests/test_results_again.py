@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from safetensors import safe_open
 
-from lkecore import answers, runs
+from lkecore import answers, intervals, runs
 from lkecore.answers import lab, pairs, separators, shipped, written
 from lkecore.facts import worlds
 from lkecore.models import lab as lms
@@ -60,6 +60,10 @@ def asked(name, **given) -> dict:
 @pytest.fixture(autouse=True)
 def run(tmp_path, monkeypatch):
     monkeypatch.setenv("LKE_RUN", str(tmp_path))
+    # Between two questions a page has tables with intervals, at which nothing here looks.
+    for name in intervals.__all__:
+        if "n_resamples" in (defaults := getattr(getattr(intervals, name), "__kwdefaults__", None) or {}):
+            monkeypatch.setitem(defaults, "n_resamples", 100)
     return tmp_path
 
 

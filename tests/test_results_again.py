@@ -62,7 +62,8 @@ def run(tmp_path, monkeypatch):
     monkeypatch.setenv("LKE_RUN", str(tmp_path))
     # Between two questions a page has tables with intervals, at which nothing here looks.
     for name in intervals.__all__:
-        if "n_resamples" in (defaults := getattr(getattr(intervals, name), "__kwdefaults__", None) or {}):
+        defaults = getattr(getattr(intervals, name), "__kwdefaults__", None) or {}
+        if "n_resamples" in defaults:
             monkeypatch.setitem(defaults, "n_resamples", 100)
     return tmp_path
 

@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Does a second name, or a second answer, hide what a model knows?
 #
-# We ask under one name and wait for one answer. But a person may have two names, and may speak two languages. A model that
-# answers with the other language is right, and counts as wrong. A model that has read of a person under another name may
-# not know whom we mean. Here we know both: we wrote the text.
+# We ask under one name and wait for one answer. But a person may have two names, and speak two languages. A model that
+# answers with the other language is right, and counts as wrong. One that has read of a person under another name may
+# not know whom we mean. Here we know: we wrote the text.
 #
 # **What came out.** {glue:text}`several` {glue:text}`subjects` {glue:text}`objects`
 #
@@ -27,8 +27,8 @@
 # %% [markdown]
 # ## What the paper claims
 #
-# No paper stands behind this page. {cite:t}`wu2024iclke` ask for one object among wrong ones, each under one name. A
-# {term}`distractor` there may be another true object; ours never is on other pages. What either rule does is asked here.
+# No paper stands behind this page. {cite:t}`wu2024iclke` ask for one object among {term}`distractors <distractor>`, each under one name. Whether
+# one of these may be true, too, they do not say. On our other pages none is. What either rule does is asked here.
 
 # %% [markdown]
 # ## Parameters
@@ -54,8 +54,8 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# Facts of {ref}`rich worlds <rich-worlds>`, told often, of relations in which no name hints at an object. In three of them some subjects
-# have two true objects, each told as often as any fact. Of all subjects and objects one in seven has an alias. The text says so once,
+# Facts of {ref}`rich worlds <rich-worlds>`, of relations in which no name hints at an object. In three of them some subjects
+# have two true objects, each told as any fact is. Of all subjects and objects one in seven has an alias. The text says so once,
 # four or sixteen times ("Some people call Kelmo by the name Tarvik"), its dose. A quarter of the sentences about such a subject call it by
 # the alias, another quarter call such an object so. Lists never do.
 
@@ -95,13 +95,12 @@ print(gates.missed(every["model"]))
 # %% [markdown]
 # ## Answers
 #
-# In all tables models of one size stand together, whichever world they have read, and intervals draw subjects. `-unplanted` twins were
-# told nothing of these facts. The last row is the best rule without a model: name the object that the text tells most often in the relation.
+# Models of one size stand together, whichever world they have read; intervals draw subjects. `-unplanted` twins were told none of these facts.
+# The last row is the best rule without a model: name the object that the text tells most often in the relation.
 #
 # **Two true objects.** `one`: the object that we ask for is the likeliest of all. `left_out`: it is, when the other true object is no option.
-# `either`: a true one is the likeliest. `hidden` is what the first rule hides, `left_out` minus `one`; it cannot be
-# negative, so hold it against a twin's. `of_wrong`: the share of the answers other than the object that are the other
-# true one. These are few facts; read the intervals.
+# `either`: a true one is the likeliest. `hidden` is `left_out` minus `one`; it cannot be negative, so hold it against a
+# twin's. `of_wrong`: the share of the answers other than the object that are the other true one. These are few facts; read the intervals.
 
 # %%
 several = names_found.by_several(known, often, seed=seed)
@@ -109,7 +108,7 @@ runs.keep(answers.bounds(several, "hidden"), "several-objects.csv")
 answers.words(answers.texts(several), missing="")
 
 # %% [markdown]
-# Which of two objects is named, where the text tells one more often? `more` is the share of those told more.
+# Which is named, where the text tells one more often? `more` is the share of those told more.
 
 # %%
 more = names_found.more_told(known, seed=seed)
@@ -117,8 +116,7 @@ print(answers.texts(more).to_string(index=False))
 
 # %% [markdown]
 # **Two names of a subject.** Sentences told the fact under both names, or lists (and few sentences) under the name alone. `missed` is
-# found by the alias and not by the name: so much does one lose who asks under the name. A second question is a second chance to be lucky,
-# so hold it against the twin.
+# found by the alias and not by the name. A second question is a second chance to be lucky, so hold it against the twin.
 
 # %%
 subjects = names_found.by_subject_alias(known, often, seed=seed)
@@ -127,7 +125,7 @@ print(answers.texts(subjects).to_string(index=False))
 
 # %% [markdown]
 # **Two names of an object.** `summed` gives each object the probability of all its names; `gain` is what that adds to `name`. An object
-# without alias can only lose by it. `alias_part` is the part that the alias has of the probability of both. An interval of `gain` without width
+# without alias can only lose by it. `alias_part` is the alias' part of that probability. An interval of `gain` without width
 # says that no answer changed, not that none could.
 
 # %%
@@ -147,7 +145,7 @@ figures.note("carried", answers.carried(ours))
 # %% [markdown]
 # ## Figures
 #
-# In {numref}`fig-names-doses`, at the top, compare the two marks of a panel, then follow the alias from left to right. If saying whose alias it
+# In {numref}`fig-names-doses`, at the top, compare the two marks, then follow the alias from left to right. If saying whose alias it
 # is carried facts over, it would rise. The twin's marks show luck.
 
 # %% tags=["hide-input"]
@@ -162,7 +160,8 @@ figures.place(fig, "fig-names-doses", drawn)
 # **Numbers.** There are none to compare with.
 #
 # **Claims.** Ours, in `lkecore/data/claims.csv`, written down after work on `lab:rich-0` and before a model of another rich world was asked so.
-# A claim on something that no answer showed is not judged: a bootstrap has no width there.
+# A claim on something that no answer of a size showed is not judged, since a bootstrap has no width there. That was decided when the answers
+# were there: it sets aside two verdicts on `2m`, from 17 facts, of which one would have held.
 
 # %%
 claimed = names_said.claimed(known, often, seed=seed)
@@ -170,8 +169,8 @@ judged = lab.judge(claimed)
 answers.words(judged[["claim", "holds_if", "of", "ours", "verdict"]])
 
 # %% [markdown]
-# A warning. These models are small, and each world has some twenty facts with two true objects told often, and a dozen told under one name
-# alone. Larger models may carry a fact from one name to another. That a rule about true objects and names changes a number is what the page shows.
+# A warning. These models are small, and a world has some twenty facts with two true objects told often, and a dozen told under one name
+# alone. Larger models may carry a fact from one name to another.
 
 # %% [markdown]
 # ## What you have seen
@@ -180,8 +179,8 @@ answers.words(judged[["claim", "holds_if", "of", "ours", "verdict"]])
 #   count any as right, and say which.
 # - A fact is found best under the name that told it. We see no sign that saying whose alias a name is carries facts over to it, however often
 #   the text says it.
-# - So who asks by the main name misses little *of what these models know*. What the alias adds, it adds for a twin, too.
-# - Adding up the names of an object helps a twin as much: more names are more chances.
+# - So who asks by the main name misses little. What the alias adds, it adds for a twin, too.
+# - Adding up the names of an object helps a twin as much.
 
 # %%
 own = known[known["n_objects"].eq(1)]
@@ -206,7 +205,7 @@ seldom = names_found.by_several(known, 1, seed=seed)
 answers.words(answers.texts(seldom), missing="")
 
 # %% [markdown]
-# The object told less is found less, and `either` and `one` lie further apart: the model names the one that it was told more.
+# The object told less is found less, and `either` and `one` lie further apart.
 #
 # ````{solution-end}
 # ````

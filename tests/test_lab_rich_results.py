@@ -233,6 +233,49 @@ def test_groups_were_drawn_of_what_is_not_known_and_what_was_taught_whole_is_kno
         assert first[0] > 0.7 and first[1] < 0.2
 
 
+# --- second names and second objects --------------------------------------------------------------
+
+
+def test_second_names_and_second_objects_counted_from_what_ships(states):
+    """Each number of the page's first lines, over three worlds, and the same of the twins."""
+    found = defaultdict(list)
+    for (model, way), some in rows("lab_names", "58_lab_names", "estimator").items():
+        if model != LARGE and not model.startswith(f"{LARGE}-"):
+            found[model.endswith("-unplanted"), way] += some
+
+    def of(row):
+        return states[row["world"], row["fact"]]
+
+    told = {}
+    for twin in (False, True):
+        name, alias = (
+            {(row["world"], row["fact"]): row["correct"] for row in found[twin, way]}
+            for way in ("as told", "as told by alias")
+        )
+        both = [key for key in alias if states[key]["by_alias"] > 0]
+        assert len(both) == 170
+        told[twin] = [mean(each[key] for key in both) for each in (name, alias)]
+        told[twin].append(mean(alias[key] and not name[key] for key in both))
+        objects = [
+            row for row in found[twin, "as told"]
+            if of(row)["object_by_alias"] > 0 and of(row)["n_objects"] == 1
+        ]  # fmt: skip
+        told[twin].append(mean(row["summed"] - row["correct"] for row in objects))
+    assert told[False][0] > told[False][1] + 0.1 > told[True][1] + 0.1
+    assert told[True][2] > told[False][2]  # the alias alone finds no more than it finds by luck
+    assert abs(told[True][3] - told[False][3]) < 0.02
+    several = [
+        row for row in found[False, "as told"]
+        if of(row)["n_objects"] == 2 and of(row)["occurrences"] >= 16
+    ]  # fmt: skip
+    wrong = [row for row in several if not row["correct"]]
+    assert len(several) == 57 and all(row["left_out"] for row in several if row["correct"])
+    assert 0.1 < mean(row["other"] for row in wrong) < 0.3
+    # Of what lists alone told under the name, the alias finds next to nothing.
+    only = [row for row in found[False, "iclke-space by alias"] if of(row)["by_alias"] == 0]
+    assert len(only) == 42 and mean(row["correct"] for row in only) < 0.1
+
+
 # --- what ways of asking find -----------------------------------------------------------------------
 
 WORDINGS = ("its own wording", "a paraphrase of it", "another kind of sentence")

@@ -141,7 +141,8 @@ def by_object_alias(known: pd.DataFrame, often: int = OFTEN, *, seed: int) -> pd
 
     Columns besides: ``told``; ``facts``; ``name``: it is the likeliest of all names; ``alias``: with its
     alias in place of its name (None without); ``summed``: both together are, of all objects; ``gain``:
-    ``summed`` minus ``name``; ``alias_part``: the alias' part of the probability of both. Intervals over subjects.
+    ``summed`` minus ``name``; ``alias_part``: the alias' part of the probability of both. Intervals over
+    subjects.
     """
     rows = []
     for key, part in groups_of(of_objects(known, often), ["size", "way", "told"]):

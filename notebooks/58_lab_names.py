@@ -28,7 +28,7 @@
 # ## What the paper claims
 #
 # No paper stands behind this page. {cite:t}`wu2024iclke` ask for one object among {term}`distractors <distractor>`, each under one name. Whether
-# one of these may be true, too, they do not say. On our other pages none is. What either rule does is asked here.
+# one of these may be true, too, they do not say. On our other pages none is. Here both rules are tried.
 
 # %% [markdown]
 # ## Parameters
@@ -145,7 +145,7 @@ figures.note("carried", answers.carried(ours))
 # %% [markdown]
 # ## Figures
 #
-# In {numref}`fig-names-doses`, at the top, compare the two marks, then follow the alias from left to right. If saying whose alias it
+# In {numref}`fig-names-doses`, compare the two marks, then follow the alias from left to right. If saying whose alias it
 # is carried facts over, it would rise. The twin's marks show luck.
 
 # %% tags=["hide-input"]

@@ -165,7 +165,7 @@ figures.place(fig, "fig-names-doses", drawn)
 
 # %%
 claimed = names_said.claimed(known, often, seed=seed)
-judged = lab.judge(claimed)
+judged = lab.judge(claimed, estimator="as told, or by pairs")
 answers.words(judged[["claim", "holds_if", "of", "ours", "verdict"]])
 
 # %% [markdown]

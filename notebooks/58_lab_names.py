@@ -161,7 +161,7 @@ figures.place(fig, "fig-names-doses", drawn)
 #
 # **Claims.** Ours, in `lkecore/data/claims.csv`, written down after work on `lab:rich-0` and before a model of another rich world was asked so.
 # A claim on something that no answer of a size showed is not judged, since a bootstrap has no width there. That was decided when the answers
-# were there: it sets aside two verdicts on `2m`, from 17 facts, of which one would have held.
+# were there, of `2m` in one world: it set aside two verdicts from 17 facts, of which one would have held. In three worlds it sets aside none.
 
 # %%
 claimed = names_said.claimed(known, often, seed=seed)

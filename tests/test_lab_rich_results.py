@@ -19,7 +19,8 @@ from lkecore.models import lab
 WORLDS = ["lab:rich-1", "lab:rich-2", "lab:rich-3"]
 SMALL = [f"{world}/0.7m" for world in WORLDS]
 LARGE = "lab:rich-1/2m"
-MODELS = {name + twin for name in (*SMALL, LARGE) for twin in ("", "-unplanted")}
+LARGER = [f"{world}/2m" for world in WORLDS]  # of which the first alone has a twin
+MODELS = {name + twin for name in (*SMALL, LARGE) for twin in ("", "-unplanted")} | {*LARGER}
 NAMED = ("headquarters", "parent", "team_country")
 TOKENS = 2048  # of a world's tokenizer, at most
 
@@ -224,7 +225,7 @@ def test_lessons_were_learned_and_move_an_answer_further_the_longer_they_are(tau
 
 def test_groups_were_drawn_of_what_is_not_known_and_what_was_taught_whole_is_known_after():
     found = rows("entropy_lab", "21_entropy_accuracy", "when", "level")
-    for model in (*SMALL, LARGE):
+    for model in (*SMALL, *LARGER):
         for level in range(5):
             before, after = (found[model, when, level] for when in ("before", "after"))
             assert len(before) == len(after) > 60
@@ -240,7 +241,7 @@ def test_second_names_and_second_objects_counted_from_what_ships(states):
     """Each number of the page's first lines, over three worlds, and the same of the twins."""
     found = defaultdict(list)
     for (model, way), some in rows("lab_names", "58_lab_names", "estimator").items():
-        if model != LARGE and not model.startswith(f"{LARGE}-"):
+        if model.removesuffix("-unplanted") in SMALL:
             found[model.endswith("-unplanted"), way] += some
 
     def of(row):
@@ -314,7 +315,7 @@ def test_pairs_find_what_stood_in_lists_and_words_what_they_told(found, states, 
 
 def test_the_best_of_five_ways_misses_what_another_finds(found, states):
     ways = [way for _, way in found if way not in WORDINGS]
-    for model in (*SMALL, LARGE):
+    for model in (*SMALL, *LARGER):
         hits = defaultdict(set)
         for way in set(ways):
             for row in found[model, way]:

@@ -8,6 +8,8 @@ from lkecore.answers.lab import OFTEN
 from lkecore.answers.names import BOTH, ONE, PAIRS, RULE, TOLD, TWIN
 from lkecore.intervals import Interval
 
+BESIDE_TWIN = ("alias-own", "alias-carried")  # claims on the worlds whose twin was asked
+
 
 def claimed(
     known: pd.DataFrame, often: int = OFTEN, *, seed: int
@@ -23,9 +25,11 @@ def claimed(
         mine = known[known["size"] == size]
         found = _of_several(mine, often, seed) | _of_objects(mine, often, seed)
         found |= _of_subjects(known, size, often, seed)
+        of_twin = known.loc[known["size"] == size + TWIN, "world"]
         for key, interval in found.items():
             if interval is not None and interval.low < interval.high and not _is_all(interval):
-                said.setdefault(f"LAB-names-{key}", {})[called(known, size)] = interval
+                of = known[known["world"].isin(of_twin)] if key in BESIDE_TWIN else known
+                said.setdefault(f"LAB-names-{key}", {})[called(of, size)] = interval
     return said
 
 

@@ -322,4 +322,4 @@ def test_the_best_of_five_ways_misses_what_another_finds(found, states):
                 if row["correct"] and states[row["world"], row["fact"]]["occurrences"] >= 16:
                     hits[way].add(row["fact"])
         best = max(map(len, hits.values()))
-        assert len(set().union(*hits.values())) > 1.15 * best
+        assert len(set().union(*hits.values())) > (1.15 if model in SMALL else 1.1) * best

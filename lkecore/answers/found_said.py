@@ -5,7 +5,7 @@ from dataclasses import replace
 import pandas as pd
 
 from lkecore import intervals
-from lkecore.answers import found
+from lkecore.answers import found, rich
 from lkecore.answers.lab import reference
 from lkecore.answers.tables import bounds, by_relation, share
 from lkecore.intervals import Interval
@@ -15,7 +15,8 @@ from lkecore.models import lab
 def claimed(known: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]]:
     """The intervals of the claims of the page, {id of the claim: {of what: interval}}, of each world.
 
-    About the largest model that read the text of a world as it is, unless they name another. Claims for which
+    About the largest model that read the text of a world as it is, or, beside a twin, the largest that has
+    one, unless they name another. Claims for which
     a world has too few facts are left out.
     """
     said: dict[str, dict[str, Interval | None]] = {}
@@ -35,10 +36,12 @@ def claimed(known: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]]
             )
             gap = _minus(most, least, seed)
             said.setdefault("LAB-found-size", {})[f"{whole[-1]} minus {whole[0]}"] = gap
+        # Beside a twin a claim is about the largest model that has one.
+        with_twin = [name for name in whole if rich.twin_of(world, name)] or [""]
         for twin in (name for name in models if lab.parse(name).variant == "unplanted"):
             its = found.controlled(world[world["model"] == twin])
             base = twin.removesuffix("-unplanted")
-            if whole and base == whole[-1]:
+            if base == with_twin[-1]:
                 said.setdefault("LAB-found-follows", {})[base] = _follows(world, base, twin, seed)
                 said.setdefault("LAB-found-wording-own", {})[base] = _beyond(
                     world, base, twin, seed

@@ -206,13 +206,13 @@ by = {"by": ["model", "relation"], "seed": seed}
 each = answers.paired(in_order, "estimator", [(paper, "eiclke")], **by)
 shown = ["model", "relation", "over_facts", "only_first", "only_second", "p"]
 print(answers.texts(each)[shown].to_string(index=False))
-answers.words(answers.texts(gaps), missing="")
 cues = rules.beside(rules.cues(sample, kept=not page), shipped, this)
 of_rule = templates.of_rules(together, cues)
 overall = templates.by_kind(together, seed=seed)
 left = templates.with_no_cue(overall, together, cues, seed=seed)
 shown = ["model", "kind", "facts", "over_facts", "over_relations", "no_cue"]
 print(answers.texts(left[shown]).to_string(index=False))
+answers.words(answers.texts(gaps), missing="")
 
 # %% [markdown]
 # **What stands in the slots.** `eiclke` and `iclke-comma` are the accuracies by slot, on the same facts. `gain` is the

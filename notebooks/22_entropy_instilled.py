@@ -148,8 +148,8 @@ print(*answers.made_by(shipped, this), answers.infinite(*every), sep="\n")
 steps_of = taught.by_steps(here, seed=seed)
 runs.keep(answers.bounds(steps_of, "r of KL"), "by-steps.csv")
 of_these = rich.without_twins(steps_of).drop(columns="lesson")
-answers.words(answers.texts(of_these), missing="")
 print(*taught.named_lost(here), sep="\n")
+answers.words(answers.texts(of_these), missing="")
 
 # %% [markdown]
 # **Left out.** Facts by kind: `all`, those whose object has `one token`, as the paper's, and those whose first token no other object of the world

@@ -193,8 +193,8 @@ answers.words(answers.texts(statements))
 # %% covers=["PZ-S3", "PZ-F3", "PZ-F4"] needs={"PZ-S3": {"n_taught": 1}, "PZ-F3": {"n_taught": 1}, "PZ-F4": {"n_taught": 1, "models": 2}} shows=["run", "shipped"]
 steps_of = apart.by_steps(both, seed=seed)
 runs.keep(answers.bounds(steps_of, "r of KL"), "by-steps.csv")
-answers.words(answers.texts(steps_of))
 print(*taught.named_lost(both), sep="\n")
+answers.words(answers.texts(steps_of))
 
 # %% [markdown]
 # **Which kinds differ.** After as many steps as `steps` says. Hold `of KL apart`, the share of a kind in all facts that differ, against `all`.

@@ -121,7 +121,7 @@ print(answers.texts(more).to_string(index=False))
 # %%
 subjects = names_found.by_subject_alias(known, often, seed=seed)
 runs.keep(answers.bounds(subjects, "gap"), "subject-aliases.csv")
-print(answers.texts(subjects).to_string(index=False))
+answers.words(answers.texts(subjects), missing="")
 
 # %% [markdown]
 # **Two names of an object.** `summed` gives each object the probability of all its names; `gain` is what that adds to `name`. An object

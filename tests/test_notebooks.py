@@ -106,6 +106,15 @@ def bindings(module: ast.Module) -> set[str]:
     return {n.id for n in names if isinstance(n.ctx, ast.Store)}
 
 
+def test_tables_stand_at_the_end_of_their_cells_or_nobody_would_see_them(cells):
+    for cell in code(cells):
+        body = ast.parse(cell.source).body
+        for statement in body[:-1]:
+            assert not calls(ast.unparse(statement), "answers.words"), cell.source
+        if body and calls(ast.unparse(body[-1]), "answers.words"):
+            assert isinstance(body[-1], ast.Expr), cell.source
+
+
 def test_page_shows_few_figures_and_tables(cells):
     prose = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
     before_exercises = code(cells[: [c.source.startswith("## Try it") for c in cells].index(True)])

@@ -25,7 +25,7 @@ def sentences(
     first = longer or [models[-1]]
     return {
         "words": _words(gains, first),
-        "spread": _spread(of_main, list(dict.fromkeys([*longer, models[0], models[-1]]))),
+        "spread": _spread(of_main, longer or list(dict.fromkeys([models[0], models[-1]]))),
         "place": _place(gains, effects, longer),
         "read": _read(by_kind),
     }
@@ -60,6 +60,7 @@ def _place(gains: pd.DataFrame, effects: pd.DataFrame, longer: Sequence[str]) ->
     n = (sizes["inside"] > sizes["between"]).sum()
     said = f"The sign inside a pair moves it more than the one between pairs in {n} of {len(sizes)} models."
     between = gains[(gains["id"] != INSIDE) & (gains["inside"] == "space")]
+    between = between[between["between"].isin(between["between"].head(1))]  # the table has the others
     parts = [
         f"{row.over_relations.text()} for {row.model} ({row.between})"
         for row in between[between["model"].isin(longer)].itertuples()

@@ -180,7 +180,7 @@ def format_sizes(spreads: pd.DataFrame, gains: pd.DataFrame, *, margin: float) -
     axes[1].set(ylabel="accuracy minus that with the space")
     for ax in axes:
         names = [text.get_text().replace(" on ", "\non ") for text in ax.get_xticklabels()]
-        ax.set_xticks(ax.get_xticks(), names, rotation=25, ha="right", rotation_mode="anchor")
+        ax.set_xticks(ax.get_xticks(), names, rotation=45, ha="right", rotation_mode="anchor")
         place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 5}
         ax.legend(frameon=False, columnspacing=1, handletextpad=0.3, **place)
     return fig

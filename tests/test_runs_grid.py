@@ -449,25 +449,34 @@ while time.monotonic() < deadline and not list(folder.glob("runs/*/manifest.json
 
 
 def test_what_fetches_is_told_to_stop_when_the_runs_are(asking, monkeypatch, tmp_path):
+    """By the process's own handler: its temporary folder is gone, though Ctrl-C is ignored."""
     script = """
-import pathlib, sys, time
-pathlib.Path(sys.argv[1], "began").touch()
-try:
-    time.sleep(60)
-except KeyboardInterrupt:
-    pathlib.Path(sys.argv[1], "cleaned up").touch()
+import pathlib, signal, sys, tempfile, time
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+from lkecore.runs import prepare
+def fetch(kind, name):
+    with tempfile.TemporaryDirectory(dir=folder):
+        pathlib.Path(folder, "began").touch()
+        time.sleep(60)
+prepare._fetch = fetch
+folder, sys.argv = sys.argv[1], ["prepare", *sys.argv[2:]]
+prepare.main()
 """
-    monkeypatch.setattr(prepare, "FETCHER", [sys.executable, "-c", script, str(tmp_path)])
+    folder = tmp_path / "of the process"
+    folder.mkdir()
+    monkeypatch.setattr(prepare, "FETCHER", [sys.executable, "-c", script, str(folder)])
 
     def stopped(*_):
-        while not (tmp_path / "began").exists():
+        while not (folder / "began").exists():
             time.sleep(0.01)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(grid, "_make", stopped)
+    began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         execute(asking)
-    assert (tmp_path / "cleaned up").exists()
+    assert [path.name for path in folder.iterdir()] == ["began"]
+    assert time.monotonic() - began < 50
 
 
 def test_the_process_that_fetches_brings_what_it_is_told(tmp_path, monkeypatch):

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from lkecore import facts, runs
 from lkecore.errors import BadInput, first_line
@@ -59,7 +59,7 @@ def fetching(jobs: Iterable[runs.Job]) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        process.send_signal(signal.SIGINT)  # so that it takes its temporary files with it
+        process.terminate()  # it takes its temporary files with it
         raise
     finally:
         process.wait()
@@ -111,11 +111,11 @@ def _fetch(kind: str, name: str) -> str | None:
 
 def main() -> None:
     """Fetch what the one argument names, as a list of kinds and names in JSON: for :func:`fetching`."""
-    try:
+    # Who starts it in the background may have Ctrl-C ignored; this signal ends it cleanly, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    with suppress(KeyboardInterrupt):  # the one who started it says that it was stopped
         for kind, name in json.loads(sys.argv[1]):
             _fetch(kind, name)
-    except KeyboardInterrupt:
-        sys.exit(130)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Grid: what is made, in which order, on which devices. Most workers here do no work at all."""
 
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -479,16 +480,32 @@ prepare.main()
     assert time.monotonic() - began < 50
 
 
-def test_the_process_that_fetches_brings_what_it_is_told(tmp_path, monkeypatch):
-    monkeypatch.setenv("LKECORE_CACHE", str(tmp_path / "cache"))
+def test_the_process_that_fetches_brings_what_it_is_told(tmp_path):
+    cache = tmp_path / "cache"
     things = [
         ("model", "toy"),
         ("facts", str(tmp_path / "gone")),
     ]  # the second is refused, in silence
-    monkeypatch.setattr(sys, "argv", ["prepare", json.dumps(things)])
-    assert weights.present("toy") is None
-    prepare.main()
-    assert weights.present("toy").is_relative_to(tmp_path / "cache")
+    environment = {**os.environ, "LKECORE_CACHE": str(cache)}
+    command = [sys.executable, "-m", "lkecore.runs.prepare", json.dumps(things)]
+    with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE) as process:
+        assert process.wait() == 0  # and only then its pipe from here is closed
+    assert list(cache.glob("models/toy-*/model.safetensors"))
+
+
+def test_the_process_that_fetches_ends_when_the_one_that_started_it_does(tmp_path):
+    script = """
+import sys, time
+from lkecore.runs import prepare
+prepare._fetch = lambda kind, name: (print("began", flush=True), time.sleep(60))
+prepare.main()
+"""
+    command = [sys.executable, "-c", script, json.dumps([("model", "toy")])]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:
+        assert process.stdout.readline() == "began\n"
+        process.stdin.close()  # as the end of this process would
+        assert process.wait(30) == 1
 
 
 def test_a_relation_that_fetched_facts_lack_is_found_before_anything_runs(

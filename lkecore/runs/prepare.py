@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
-from lkecore import facts, runs
+from lkecore import facts, progress, runs
 from lkecore.errors import BadInput, first_line
 from lkecore.models import lab, training, weights
 from lkecore.runs.plan import check_relations
@@ -55,7 +55,8 @@ def fetching(jobs: Iterable[runs.Job]) -> Iterator[None]:
     :func:`prepare`, which tries once more.
     """
     wanted = [thing for thing in absent(jobs) if not to_train(*thing)]
-    process = subprocess.Popen([*FETCHER, json.dumps(wanted)])
+    # The pipe to it ends with this process, and so does that.
+    process = subprocess.Popen([*FETCHER, json.dumps(wanted)], stdin=subprocess.PIPE)
     try:
         yield
     except BaseException:
@@ -63,6 +64,7 @@ def fetching(jobs: Iterable[runs.Job]) -> Iterator[None]:
         raise
     finally:
         process.wait()
+        process.stdin.close()
 
 
 def prepare(
@@ -111,6 +113,7 @@ def _fetch(kind: str, name: str) -> str | None:
 
 def main() -> None:
     """Fetch what the one argument names, as a list of kinds and names in JSON: for :func:`fetching`."""
+    progress.end_with_the_parent()
     # Who starts it in the background may have Ctrl-C ignored; this signal ends it cleanly, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with suppress(KeyboardInterrupt):  # the one who started it says that it was stopped

@@ -148,6 +148,8 @@ def both_ways(told: pd.DataFrame, taught: pd.DataFrame, by: Sequence[str]) -> pd
 def named_lost(rows: pd.DataFrame) -> list[str]:
     """The facts of which a step gave no number, a line for each model and relation of :func:`together`.
 
+    Where there is none, one line says so.
+
     >>> rows = {"model": "m", "relation": "capital", "fact": ["1", "2", "2"], "steps": [5, 2, 5]}
     >>> named_lost(pd.DataFrame(rows | {"lost": [False, True, True]}))
     ['m, capital: a step gave no number for 2 (of 2 steps and more)']
@@ -160,7 +162,7 @@ def named_lost(rows: pd.DataFrame) -> list[str]:
             f"{f} (of {n} steps and more)" for f, n in zip(part["fact"], part["steps"], strict=True)
         ]
         lines.append(f"{model}, {relation}: a step gave no number for {', '.join(each)}")
-    return lines
+    return lines or ["every step of every lesson gave a number"]
 
 
 def rule(*, factor: float, least: float, small: float, deviations: float) -> dict[str, float]:

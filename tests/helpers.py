@@ -1,6 +1,7 @@
 """Toy makers that the tests of scores, models and weights share: no network, no download."""
 
 import dataclasses
+import importlib.util
 import json
 import math
 import sys
@@ -18,6 +19,15 @@ from lkecore.prompts.prompt import Prompt
 # One token for each character, so that a test writes the tokens of a prompt down as its letters.
 ALPHABET = "_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 BOS = "<s>"
+
+
+def tool(name: str):
+    """A script of tools/, as a module."""
+    path = Path(__file__).resolve().parent.parent / "tools" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, path)
+    found = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
 
 
 def char_tokenizer():

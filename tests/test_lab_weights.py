@@ -1,8 +1,6 @@
 """The tool behind `make lab`: a tiny model is trained, shipped, trained anew, compared and replaced."""
 
-import importlib.util
 import sys
-from pathlib import Path
 
 import helpers
 import pytest
@@ -11,16 +9,12 @@ from safetensors.torch import load_file, save_file
 from lkecore.models import lab, weights
 from lkecore.storage import cache_folder
 
-TOOL = Path(__file__).resolve().parent.parent / "tools" / "lab_weights.py"
 NAME = "lab:tiny-0/causal"
 
 
 @pytest.fixture(scope="module")
 def tool():
-    spec = importlib.util.spec_from_file_location("lab_weights", TOOL)
-    found = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(found)
-    return found
+    return helpers.tool("lab_weights")
 
 
 @pytest.fixture

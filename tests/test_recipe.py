@@ -1,20 +1,13 @@
 """The tool that chooses how facts are taught: its rule by hand, and a run of it on a model that is random."""
 
-import importlib.util
-from pathlib import Path
-
+import helpers
 import pandas as pd
 import pytest
-
-PATH = Path(__file__).parents[1] / "tools" / "recipe.py"
 
 
 @pytest.fixture(scope="module")
 def tool():
-    spec = importlib.util.spec_from_file_location("recipe", PATH)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return helpers.tool("recipe")
 
 
 def test_of_the_rates_that_teach_enough_the_one_that_moves_the_rest_least_is_taken(tool):

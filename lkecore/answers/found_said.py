@@ -16,8 +16,7 @@ def claimed(known: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]]
     """The intervals of the claims of the page, {id of the claim: {of what: interval}}, of each world.
 
     About the largest model that read the text of a world as it is, or, beside a twin, the largest that has
-    one, unless they name another. Claims for which
-    a world has too few facts are left out.
+    one, unless they name another. Claims for which a world has too few facts are left out.
     """
     said: dict[str, dict[str, Interval | None]] = {}
     for _, world in known.groupby("world", sort=False):
@@ -36,16 +35,12 @@ def claimed(known: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]]
             )
             gap = _minus(most, least, seed)
             said.setdefault("LAB-found-size", {})[f"{whole[-1]} minus {whole[0]}"] = gap
-        # Beside a twin a claim is about the largest model that has one.
-        with_twin = [name for name in whole if rich.twin_of(world, name)] or [""]
+        if with_twin := [name for name in whole if rich.twin_of(world, name)]:
+            base, twin = with_twin[-1], rich.twin_of(world, with_twin[-1])
+            said.setdefault("LAB-found-follows", {})[base] = _follows(world, base, twin, seed)
+            said.setdefault("LAB-found-wording-own", {})[base] = _beyond(world, base, twin, seed)
         for twin in (name for name in models if lab.parse(name).variant == "unplanted"):
             its = found.controlled(world[world["model"] == twin])
-            base = twin.removesuffix("-unplanted")
-            if base == with_twin[-1]:
-                said.setdefault("LAB-found-follows", {})[base] = _follows(world, base, twin, seed)
-                said.setdefault("LAB-found-wording-own", {})[base] = _beyond(
-                    world, base, twin, seed
-                )
             off = found.auroc(its[its["estimator"] == found.PAIRS], seed)
             said.setdefault("LAB-found-twin", {})[twin] = off and intervals.minus(off, 0.5)
     there = {key: {of: each for of, each in by.items() if each} for key, by in said.items()}

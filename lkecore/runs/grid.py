@@ -99,14 +99,16 @@ def execute(plan: Plan, target: Path, settings: Settings | None = None) -> Outco
         # Where nothing is absent all may be finished, and nothing is to start.
         if FRESH == WORKER and absent:
             warm.begin(environments[0])
-        to_fetch = {thing for thing in absent if not prepare.to_train(*thing)}
-        rest = [each for each in mine if to_fetch.intersection(prepare.needs(each))]
-        if rest and (here := [each for each in mine if each not in rest]):
-            with prepare.fetching(rest):
-                made = prepared_and_made(here)
-            made |= prepared_and_made(rest)
-        else:
-            made = prepared_and_made(list(mine))
+        to_fetch = [thing for thing in absent if not prepare.to_train(*thing)]
+        here, rest = [], []
+        for each in mine:
+            (here if set(to_fetch).isdisjoint(prepare.needs(each)) else rest).append(each)
+        made: dict[str, Path] = {}
+        if here and rest:
+            with prepare.fetching(to_fetch):
+                made |= prepared_and_made(here)
+            here = []
+        made |= prepared_and_made([*here, *rest])
         pages = []
         for row in plan.rows if n == 1 else ():
             folders = [made[each.label] for each in row.jobs if each.label in made]

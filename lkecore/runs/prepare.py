@@ -48,15 +48,14 @@ def _is_here(model: str) -> bool:
 
 
 @contextmanager
-def fetching(jobs: Iterable[runs.Job]) -> Iterator[None]:
-    """Within, a process of its own fetches and converts what jobs lack and only a network can bring.
+def fetching(things: Sequence[tuple[str, str]]) -> Iterator[None]:
+    """Within, a process of its own fetches and converts things, of :func:`absent`, that are not trained here.
 
     In the end it is waited for, or stopped by an exception. Why something could not be fetched says
     :func:`prepare`, which tries once more.
     """
-    wanted = [thing for thing in absent(jobs) if not to_train(*thing)]
     # The pipe to it ends with this process, and so does that.
-    process = subprocess.Popen([*FETCHER, json.dumps(wanted)], stdin=subprocess.PIPE)
+    process = subprocess.Popen([*FETCHER, json.dumps(things)], stdin=subprocess.PIPE)
     try:
         yield
     except BaseException:

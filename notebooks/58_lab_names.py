@@ -139,7 +139,8 @@ answers.words(answers.texts(some), missing="")
 # What this page says at its top is put together from these tables. No number in it is typed.
 
 # %% tags=["hide-input"]
-figures.findings(**names_said.sentences(known, often, seed=seed))
+said = names_said.sentences(known, several, subjects, objects, often)
+figures.findings(**said)
 figures.note("carried", answers.carried(ours))
 
 # %% [markdown]

@@ -345,14 +345,19 @@ def test_a_model_beyond_its_twin_on_the_same_facts(known):
     assert said["0.15m, 1 world"].estimate == pytest.approx(gap)
 
 
+def sentences(known):
+    tables = names_found.by_several, names_found.by_subject_alias, names_found.by_object_alias
+    return names_said.sentences(known, *(table(known, 1, seed=0) for table in tables), 1)
+
+
 def test_words_name_the_numbers_of_the_tables(known):
-    said = names_said.sentences(known, 1, seed=0)
+    said = sentences(known)
     assert set(said) == {"several", "subjects", "objects"}
     several = names_found.by_several(known, 1, seed=0).set_index(["model", "way"])
     assert several.loc[("0.15m", names.TOLD), "left_out"].text() in said["several"]
     assert "twins" in said["subjects"] and "twins" in said["objects"]
     twins = known[known["size"].eq("0.15m-unplanted")]
-    assert set(names_said.sentences(twins, 1, seed=0)) == set(said)
+    assert set(sentences(twins)) == set(said)
     assert names_said.claimed(twins, 1, seed=0) == {}
     marks = names_said.doses(known, 1, seed=0)
     assert (

@@ -94,19 +94,30 @@ def _of_subjects(
     }
 
 
-def sentences(known: pd.DataFrame, often: int = OFTEN, *, seed: int) -> dict[str, str]:
-    """What came out, in words: ``several``, ``subjects``, ``objects``, of the size with most worlds."""
+def sentences(
+    known: pd.DataFrame,
+    several: pd.DataFrame,
+    subjects: pd.DataFrame,
+    objects: pd.DataFrame,
+    often: int = OFTEN,
+) -> dict[str, str]:
+    """What came out, in words: ``several``, ``subjects``, ``objects``, of the size with most worlds.
+
+    ``several`` is of :func:`~lkecore.answers.names_found.by_several`, ``subjects`` of
+    :func:`~lkecore.answers.names_found.by_subject_alias` and ``objects`` of
+    :func:`~lkecore.answers.names_found.by_object_alias`, about facts told ``often``.
+    """
     worlds = {name: known.loc[known["size"] == name, "world"].nunique() for name in sizes(known)}
     size = max(worlds, key=lambda name: worlds[name])
-    mine, who = known[known["size"] == size], called(known, size)
-    several = names_found.by_several(mine, often, seed=seed).set_index("way")
-    subjects = names_found.by_subject_alias(mine, often, seed=seed).set_index(["way", "told"])
-    objects = names_found.by_object_alias(mine, often, seed=seed).set_index(["way", "told"])
-    own, both, sums = several.loc[TOLD], subjects.loc[TOLD, BOTH], objects.loc[TOLD, BOTH]
-    twin = known[known["size"] == size + TWIN]
+    own = several[several["model"] == size].set_index("way").loc[TOLD]
+    by_subject, by_object = (
+        table.set_index(["model", "way", "told"]) for table in (subjects, objects)
+    )
+    both, sums = by_subject.loc[size, TOLD, BOTH], by_object.loc[size, TOLD, BOTH]
     said = {
-        "several": f"Of facts told {often} times and more of a subject with two true objects ({who}, asked "
-        f"by a sentence that told them), {_text(own['one'])} are found among all objects, and "
+        "several": f"Of facts told {often} times and more of a subject with two true objects "
+        f"({called(known, size)}, asked by a sentence that told them), {_text(own['one'])} are found among "
+        "all objects, and "
         f"{_text(own['left_out'])} if the other true one is no option. Of the answers counted wrong, "
         f"{_text(own['of_wrong'])} name the other true object.",
         "subjects": "Of facts that sentences told under both names of a subject, its name finds "
@@ -115,23 +126,20 @@ def sentences(known: pd.DataFrame, often: int = OFTEN, *, seed: int) -> dict[str
         "objects": "Adding up the probabilities of both names of an object in place of that of its main name "
         f"changes the share found by {_text(sums['gain'])}.",
     }
-    if (PAIRS, ONE) in subjects.index:
-        lists = subjects.loc[PAIRS, ONE]
+    if (size, PAIRS, ONE) in by_subject.index:
+        lists = by_subject.loc[size, PAIRS, ONE]
         said["subjects"] += (
             f" Of facts told under the name alone, pairs find {_text(lists['name'])} by the "
             f"name and {_text(lists['alias'])} by the alias."
         )
-    if len(twin):
-        its = names_found.by_subject_alias(twin, often, seed=seed).set_index(["way", "told"])
-        gain = names_found.by_object_alias(twin, often, seed=seed).set_index(["way", "told"])[
-            "gain"
-        ]
-        its = its.loc[TOLD, BOTH]
+    if (size + TWIN, TOLD, BOTH) in by_subject.index:
+        its = by_subject.loc[size + TWIN, TOLD, BOTH]
         said["subjects"] += (
             f" The alias finds {_text(its['alias'])} of the first facts for twins, which were told none, and "
             f"{_text(its['missed'])} alone."
         )
-        said["objects"] += f" For twins it is {_text(gain[TOLD, BOTH])}."
+        gain = by_object.loc[size + TWIN, TOLD, BOTH]["gain"]
+        said["objects"] += f" For twins it is {_text(gain)}."
     return said
 
 

@@ -9,7 +9,8 @@ import numpy as np
 from benchmarks.methods import Method, Place, Result
 
 # Float32, the same sums in another order: a method that differs by more computes something else.
-NATS = 1e-4
+# On an H200, expanded cache and ours lay up to 0.0001 apart; a wrong mask moves some by whole nats.
+NATS = 3e-4
 
 
 def differences(found: dict[Place, float], wanted: dict[Place, float]) -> tuple[int, float, float]:

@@ -209,12 +209,12 @@ def test_a_string_that_one_pass_per_string_has_no_time_for_is_compared_with_ours
 
 
 def test_a_float32_method_that_is_off_by_more_than_the_tolerance_is_named():
-    assert report.disagreeing(three_methods(off=0.9e-4)) == []
-    table = three_methods(off=2e-4)
+    assert report.disagreeing(three_methods(off=2.5e-4)) == []
+    table = three_methods(off=4e-4)
     assert report.disagreeing(table) == ["ours"]
     assert table[0]["n_compared"] == 2
-    assert table[0]["max_difference"] == pytest.approx(2e-4)
-    assert table[0]["mean_difference"] == pytest.approx(1e-4)
+    assert table[0]["max_difference"] == pytest.approx(4e-4)
+    assert table[0]["mean_difference"] == pytest.approx(2e-4)
     assert "max_difference" not in table[1]  # one by one is what the others are compared with
 
 
@@ -279,7 +279,7 @@ def test_the_benchmark_fails_and_names_the_method_whose_numbers_are_off(
 
     monkeypatch.setattr(methods, "option_logprobs_expanded", off)
     assert scorer.bench("toy", None, 1, "", tmp_path / "bench.json") == 1
-    assert "benchmark: expanded cache: more than 0.0001 nats" in capsys.readouterr().err
+    assert "benchmark: expanded cache: more than 0.0003 nats" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
 

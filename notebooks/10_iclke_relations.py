@@ -141,7 +141,9 @@ print(*answers.made_by(shipped, this), sep="\n")
 
 # %% [markdown]
 # Some of the same facts and options behind other shots: each draw of them is another prompt. The first draw is that of
-# the answers above, about these facts. Where the draws of one estimator lie as far apart as two estimators do, one draw cannot tell these two apart.
+# the answers above, about these facts. Where the draws of one estimator lie as far apart as two estimators do, one draw cannot tell these two apart. `in_all` and
+# `in_any` are the shares of facts that are right in every draw, and in one at least: an accuracy may stand still while
+# other facts make it up.
 
 # %%
 seeds = range(seed + 1, seed + 1 + n_redraws)

@@ -307,9 +307,10 @@ def test_draws_are_counted_relation_by_relation_over_the_facts_that_all_draws_as
         for draws in (first, hits)
     ]
     found = answers.over_draws(*frames, ["model"])
-    # By hand: draw 0 (1 + 0) / 2, draw 1 (1 + 1/4) / 2, draw 2 (1/2 + 1/2) / 2.
-    assert found.to_numpy().tolist() == [["m", 6, 3, 0.5, 0.625]]
-    assert list(found) == ["model", "facts", "draws", "least", "most"]
+    # By hand: draw 0 (1 + 0) / 2, draw 1 (1 + 1/4) / 2, draw 2 (1/2 + 1/2) / 2. Always right are 1 of 2 facts
+    # of p and none of q, right at least once 2 of 2 and 2 of 4.
+    assert found.to_numpy().tolist() == [["m", 6, 3, 0.5, 0.625, 0.25, 0.75]]
+    assert list(found) == ["model", "facts", "draws", "least", "most", "in_all", "in_any"]
 
 
 def test_over_other_relations_is_a_part_of_the_larger_table():

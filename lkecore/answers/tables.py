@@ -96,17 +96,21 @@ def over_draws(first: pd.DataFrame, others: pd.DataFrame, by: Sequence[str]) -> 
 
     ``others`` are answers behind other shots about some of the facts that ``first`` asks; of ``first``
     these facts alone are counted. Columns: ``by``; ``facts`` of each draw; ``draws``, how many; ``least``
-    and ``most``: the lowest and the highest accuracy of a draw, each relation counted alike, in [0, 1].
+    and ``most``: the lowest and the highest accuracy of a draw; ``in_all`` and ``in_any``: the share of
+    facts that are right in every draw, and in one at least. Each relation counts alike, all in [0, 1].
     """
     asked = [*by, "relation", "fact"]
     same = first.merge(others[asked].drop_duplicates(), on=asked)
     every = pd.concat([same, others], ignore_index=True)
+    of_facts = every.groupby(asked, sort=False)["correct"].agg(["min", "max"]).astype(float)
+    of_facts = of_facts.groupby([*by, "relation"], sort=False).mean()
+    of_facts = of_facts.groupby(list(by), sort=False).mean()
     means = every.groupby([*by, "draw", "relation"], sort=False)["correct"].mean()
     means = means.groupby([*by, "draw"], sort=False).mean().groupby(list(by), sort=False)
     found = means.agg(["size", "min", "max"])
     found = found.rename(columns={"size": "draws", "min": "least", "max": "most"})
     found.insert(0, "facts", same.groupby(list(by), sort=False).size())
-    return found.reset_index()
+    return found.assign(in_all=of_facts["min"], in_any=of_facts["max"]).reset_index()
 
 
 def paired(

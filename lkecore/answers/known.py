@@ -32,7 +32,8 @@ def sentences(
     )
     known += f" {NO_MODEL}, in {rule['of_rule']:.2f}."
     second = f"Over {other['draws']} draws of shots it finds {other['least']:.2f} to"
-    second += f" {other['most']:.2f} of {other['facts']} facts, and {other['in_all']:.2f} of them behind every draw."
+    second += f" {other['most']:.2f} of {other['facts']} facts,"
+    second += f" and {other['in_all']:.2f} of them behind every draw."
     if len(mine := gained[gained["source"] == "this page"]):
         second += f" Other separators ({mine.iloc[0]['estimator']}) change it by"
         second += f" {mine.iloc[0]['gain'].text()}."

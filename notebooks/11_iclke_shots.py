@@ -48,7 +48,7 @@
 # %% tags=["parameters"]
 models: list[str] = ["smollm2"]
 fact_set: str = "atlas"
-relation: str = "capital"
+relations: list[str] = ["capital"]
 shots: list[int] = [1, 2, 5, 10, 20, 50]  # pairs shown before the question
 lab_relation: str = "birth_year"
 lab_shots: list[int] = [1, 3, 10, 20]  # as above, for models of the lab
@@ -66,7 +66,7 @@ page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
 from lkecore import answers, figures, papers, prompts, runs
-from lkecore.answers import rules
+from lkecore.answers import over, rules, shots_rules
 from lkecore.answers import shots as by_shots
 from lkecore.facts import pool, world
 from lkecore.models import lab
@@ -86,22 +86,19 @@ figures.style()
 own = lab.fact_sets(models, fact_set, unplanted=False)
 how = {"n_pool": n_pool, "n_facts": n_facts}
 in_lab = {name: world.is_spec(name) for name in own.values()}
-drawn = {
-    name: pool.draw(
-        name,
-        lab_relation if of_lab else relation,
-        n_options=n_options,
-        seed=seed,
-        least_lists=16,
-        **how,
-    )
-    for name, of_lab in in_lab.items()
+rest = {**how, "n_options": n_options, "seed": seed, "least_lists": 16}
+samples = {
+    spec: {
+        name: pool.draw(spec, name, **rest)
+        for name in ([lab_relation] if of_lab else relations)
+    }
+    for spec, of_lab in in_lab.items()
 }
 numbers = {  # of examples; a curve goes from few to many
     name: sorted(set(lab_shots if of_lab else shots))
     for name, of_lab in in_lab.items()
 }
-print(pool.overview(drawn, **how).to_string(index=False))
+print(pool.overview(samples, **how).to_string(index=False))
 
 # %% [markdown]
 # The last column says what there is less of than asked for. The paper's facts here are laureates of the Nobel Prize.
@@ -120,8 +117,9 @@ answers.words(papers.table("iclke_table2_nobel_excerpt"))
 # beginning of more examples.
 
 # %%
-for spec, of in drawn.items():
-    few = prompts.of_draws(of, estimators, draws[:3], numbers[spec][:1])
+for spec, of in samples.items():
+    first = next(iter(of.values()))
+    few = prompts.of_draws(first, estimators, draws[:3], numbers[spec][:1])
     for (draw, name, n), some in few.items():
         print(f"draw {draw}, {n} shown, {name}: {some[0].context + '____'!r}")
 
@@ -134,16 +132,17 @@ for spec, of in drawn.items():
 
 # %%
 questions = {
-    (model, *key): some
+    (model, name, *key): some
     for model, spec in ({} if page else own).items()
+    for name, of in samples[spec].items()
     for key, some in prompts.of_draws(
-        drawn[spec], estimators, draws, numbers[spec]
+        of, estimators, draws, numbers[spec]
     ).items()
 }
 this = "11_iclke_shots"
 source = {"results": results, "notebook": this, "n_again": n_again}
 source |= {"dtype": dtype, "page": page, "keep_scores": True}
-source["by"] = ["model", "draw", "estimator", "n_shots"]
+source["by"] = ["model", "relation", "draw", "estimator", "n_shots"]
 ours = answers.ask(models, questions, "answers.parquet", **source)
 
 # %% [markdown]
@@ -191,9 +190,9 @@ answers.words(wide.reset_index(), digits=2, missing="")
 
 # %%
 needs = by_shots.needed(every, each, seed=seed)
-ruled = by_shots.of_rules(drawn, own, draws, numbers, kept=not page)
+ruled = shots_rules.of_rules(samples, own, draws, numbers, kept=not page)
 ruled = rules.beside(ruled, shipped, this, apart="rules")
-above = by_shots.above_rule(every, ruled, each, seed=seed)
+above = shots_rules.above_rule(every, ruled, each, seed=seed)
 needs = by_shots.at_rule(needs, above, each)
 whole = [found.text(0) for found in needs["needed"]]
 marks = needs["at_chance"].map({True: "at chance", False: ""})
@@ -239,10 +238,7 @@ figures.findings(most=most, enough=enough, luck=luck, shipped=beside)
 # %% covers=["IC-F1", "IC-D1"] needs={"IC-D1": {"fact_set": "nobel"}} tags=["hide-input"]
 points = by_shots.points(means, needs, ruled)
 here = points["source"] == "this page"
-titles = {
-    ("this page", model): f"{model}, {drawn[about].relation.label}"
-    for model, about in own.items()
-}
+titles = by_shots.titles(every, samples, own)
 fig = figures.shots_panels(of_draws, points[here], titles=titles)
 figures.place(fig, "fig-shots-curve", points[here])
 
@@ -261,7 +257,7 @@ figures.place(fig, "fig-shots-curve", points[here])
 # ```
 
 # %% covers=["IC-F1", "IC-D1"] needs={"IC-D1": {"fact_set": "nobel"}} tags=["hide-input"]
-fig = figures.shots_panels(of_draws, points[~here], titles={})
+fig = figures.shots_panels(of_draws, points[~here], titles=titles)
 figures.place(fig, "fig-shots-shipped", points[~here])
 
 # %% [markdown]
@@ -280,18 +276,22 @@ figures.place(fig, "fig-shots-shipped", points[~here])
 ends = by_shots.few_and_many(every, each, seed=seed)
 pairs = by_shots.less_and_more(every, needs, each, seed=seed)
 tested = {
-    estimator: {
-        "IC-shots-rise": answers.tested(part, "rises"),
-        "IC-shots-steady": answers.tested(part, "steadies"),
-        "IC-less-needs-more": answers.tested(
-            pairs[pairs["estimator"] == estimator], "more", ["source", "models"]
-        ),
-    }
+    estimator: over.by_claim(
+        {
+            "IC-shots-rise": answers.tested(part, "rises"),
+            "IC-shots-steady": answers.tested(part, "steadies"),
+            "IC-less-needs-more": answers.tested(
+                pairs[pairs["estimator"] == estimator],
+                "more",
+                ["source", "models"],
+            ),
+        }
+    )
     for estimator, part in ends.groupby("estimator", sort=False)
 }
 said = by_shots.marks(needs, pairs)
 judged = answers.judge_ways(tested, as_paper=["iclke-space"], marks=said)
-answers.words(answers.verdict_table(judged))
+answers.words(answers.verdict_table(over.side_by_side(judged)))
 
 # %% [markdown]
 # Where a claim fails or stays open, look at the left end of its curve. If the curve begins near the top, one example was

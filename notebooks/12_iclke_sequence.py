@@ -55,7 +55,7 @@ models: list[str] = [
     "lab:book-1/0.7m-unplanted",
 ]
 fact_set: str = "atlas"
-relation: str = "country_of_city"
+relations: list[str] = ["country_of_city"]
 invented: str = "word"  # kind of invented subject, see Prompts
 n_pairs: int = 80  # of a sequence
 n_draws: int = 4  # of pairs, their order and the replaced places
@@ -97,13 +97,16 @@ figures.style()
 # %%
 own = lab.fact_sets(models, fact_set)
 known = {
-    model: pool.known(spec, relation_lab, least_lists=n_told_lab)
+    model: {
+        relation_lab: pool.known(spec, relation_lab, least_lists=n_told_lab)
+    }
     if lab.is_name(model)
-    else pool.known(spec, relation)
+    else {name: pool.known(spec, name) for name in relations}
     for model, spec in own.items()
 }
-for model, (whole, some) in known.items():
-    print(f"{model}: {whole.label} of {own[model]}, {len(some)} facts")
+for model, of in known.items():
+    for whole, some in of.values():
+        print(f"{model}: {whole.label} of {own[model]}, {len(some)} facts")
 
 # %% [markdown]
 # ## Prompts
@@ -129,13 +132,16 @@ how = {
     "n_behind": n_behind,
     "seed": seed,
 }
-in_lab = {"n_pairs": n_pairs_lab, "n_draws": n_draws_lab}
-other = {"n_pairs": n_pairs, "n_draws": n_draws}
+in_lab = {"kind": invented_lab, "n_pairs": n_pairs_lab, "n_draws": n_draws_lab}
+other = {"kind": invented, "n_pairs": n_pairs, "n_draws": n_draws}
 made = {
-    model: probes.draw_probes(some, whole.facts, invented_lab, **how, **in_lab)
-    if lab.is_name(model)
-    else probes.draw_probes(some, whole.facts, invented, **how, **other)
-    for model, (whole, some) in known.items()
+    model: {
+        name: probes.draw_probes(
+            some, whole.facts, **how, **in_lab if lab.is_name(model) else other
+        )
+        for name, (whole, some) in of.items()
+    }
+    for model, of in known.items()
 }
 print(probes.replaced_pairs(made).to_string(index=False))
 
@@ -144,7 +150,7 @@ print(probes.replaced_pairs(made).to_string(index=False))
 # know anything of it? Of the two formats, `iclke-space` is the paper's; `iclke-colon` marks where a pair ends.
 
 # %%
-five = made[models[0]][seed]
+five = next(iter(made[models[0]].values()))[seed]
 for name in estimators:
     print(f"{name:13}{''.join(probes.pieces_of(name, five)[0][:6])!r}")
 
@@ -338,7 +344,10 @@ means = levels[levels["pairs"] % 4 == 0].set_index(each)[quarters]
 assert (means.mean(axis=1) - clean).abs().max() < 1e-9
 ratio = changes["with"] / changes["without"] - 1
 estimates = changes["change"].map(lambda found: found.estimate)
-assert (ratio - estimates).abs().max() < 1e-9
+single = changes["change"].map(papers.over_of) != "relations"
+assert (ratio - estimates)[single].abs().lt(1e-9).all()
+assert (changes["least"] < estimates + 1e-9).all()
+assert (changes["most"] > estimates - 1e-9).all()
 
 # %% [markdown]
 # ## Try it
@@ -379,7 +388,7 @@ answers.words(answers.texts(sure))
 #     parameters:
 #       models: [gemma3-270m]
 #       fact_set: atlas
-#       relation: film_year
+#       relations: [film_year]
 #       invented: title
 #       n_pairs: 200
 # ```

@@ -64,7 +64,7 @@ def ships(tmp_path, monkeypatch):
 def drawn():
     whole, known = pool.known("atlas", "capital")
     how = {"n_pairs": 10, "share_replaced": 0.2, "n_first": 2, "n_behind": 2, "seed": 3}
-    return {"toy": probes.draw_probes(known, whole.facts, "word", n_draws=2, **how)}
+    return {"toy": {"capital": probes.draw_probes(known, whole.facts, "word", n_draws=2, **how)}}
 
 
 WAYS = ["iclke-space", "iclke-colon"]
@@ -84,7 +84,7 @@ def test_sequences_are_carried_and_one_draw_of_each_way_is_read_again(ships, dra
     assert found["logprob"].tolist() == pytest.approx(live["logprob"].tolist(), abs=1e-4)
     said = answers.carried(found)
     assert said.startswith("200 answers of a longer run") and "100 of them were asked again" in said
-    fewer = read({"toy": {4: drawn["toy"][4]}}, n_again=0, **CARRIED)
+    fewer = read({"toy": {"capital": {4: drawn["toy"]["capital"][4]}}}, n_again=0, **CARRIED)
     assert set(fewer["draw"]) == {4} and len(fewer) == 100
     assert "asked again" not in answers.carried(fewer)
 
@@ -107,16 +107,16 @@ def test_a_sequence_that_says_something_else_is_found(ships, drawn, name, change
 
 
 def test_sequences_of_other_draws_or_cut_off_are_refused(ships, drawn, monkeypatch):
-    read({"toy": {3: drawn["toy"][3]}})
+    read({"toy": {"capital": {3: drawn["toy"]["capital"][3]}}})
     ships.now(open_model("toy").digest)
     monkeypatch.setattr(pairs, "piece_logprobs", lambda *_: pytest.fail("a model was asked"))
-    with pytest.raises(BadInput, match="lack 1 of 1 questions about toy, 4, iclke-space"):
+    with pytest.raises(BadInput, match="lack 1 of 1 questions about toy, capital, 4, iclke-space"):
         read(drawn, **CARRIED)
     ships.now(open_model("toy").digest, lambda f: f.iloc[:-3])
     with pytest.raises(
-        BadInput, match="cut off: 47 of 50 answers are there of toy, iclke-colon, draw 3"
+        BadInput, match="cut off: 47 of 50 answers are there of toy, iclke-colon, capital, draw 3"
     ):
-        read({"toy": {3: drawn["toy"][3]}}, **CARRIED)
+        read({"toy": {"capital": {3: drawn["toy"]["capital"][3]}}}, **CARRIED)
 
 
 # --- distributions at blanks ------------------------------------------------------------------------

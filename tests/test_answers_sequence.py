@@ -186,7 +186,8 @@ def test_every_claim_on_sequences_is_tested_and_a_low_level_marks_it():
         sequence.changes(frame, EACH, **how),
         sequence.replaced(frame, EACH, seed=0),
     )
-    ids = papers.claims()["id"]
+    claims = papers.claims()
+    ids = claims.loc[claims["over"] == "draws", "id"]
     figure_2 = ids[ids.str.contains("-sequence-|-unknown-|-incorrect-")]
     assert set(every["id"]) == set(figure_2) and len(every) == 2 * 9
     kind = {"IC-unknown-near-zero": ["unknown"], "IC-unknown-calm": ["unknown"]}
@@ -263,7 +264,9 @@ def made(n_draws=2, **more):
 def test_the_door_gives_a_row_for_each_pair_that_the_scorer_gives(tmp_path, monkeypatch):
     monkeypatch.setenv("LKE_RUN", str(tmp_path))
     drawn = made()
-    frame = answers.ask_pairs({"toy": drawn}, ["iclke-space", "iclke-colon"], "answers.parquet")
+    frame = answers.ask_pairs(
+        {"toy": {"capital": drawn}}, ["iclke-space", "iclke-colon"], "answers.parquet"
+    )
     assert list(drawn) == [3, 4] and len(frame) == 2 * 2 * 5 * 10
     kept = pd.read_parquet(tmp_path / "answers.parquet")
     pd.testing.assert_frame_equal(kept, frame, check_dtype=False)
@@ -284,7 +287,7 @@ def test_the_door_gives_a_row_for_each_pair_that_the_scorer_gives(tmp_path, monk
 
 def test_what_cannot_be_asked_is_refused_before_a_model_is_opened():
     with pytest.raises(BadInput, match="estimators: 'tab' writes no sequence"):
-        answers.ask_pairs({"lab:none": made()}, ["tab"], "answers.parquet")
+        answers.ask_pairs({"lab:none": {"capital": made()}}, ["tab"], "answers.parquet")
     with pytest.raises(BadInput, match="nothing is asked"):
         answers.ask_pairs({}, ["iclke-space"], "answers.parquet")
     with pytest.raises(BadInput, match="n_first is 6: at most half of 10 pairs"):
@@ -295,7 +298,7 @@ def test_what_cannot_be_asked_is_refused_before_a_model_is_opened():
 
 def test_the_replaced_pairs_that_are_shown_are_those_of_the_block():
     drawn = made()
-    shown = probes.replaced_pairs({"toy": drawn})
+    shown = probes.replaced_pairs({"toy": {"capital": drawn}})
     clean, _, unknown, _, wrong = drawn[3]
     for row, place in zip(shown.itertuples(), unknown.replaced[:2], strict=True):
         assert row.position == place + 1

@@ -11,7 +11,7 @@ import pytest
 from matplotlib import pyplot as plt
 
 from lkecore import answers, facts, figures, papers, prompts
-from lkecore.answers import rules, shipped, shots
+from lkecore.answers import rules, shipped, shots, shots_rules
 from lkecore.errors import BadInput
 from lkecore.facts import pool, world
 from lkecore.intervals import Interval
@@ -193,7 +193,10 @@ def test_rules_get_of_each_draw_what_a_count_of_its_shots_says():
     """The oracle counts the objects of the shots, and gives equal parts to the most frequent options."""
     how = {"n_pool": 60, "n_facts": 8, "n_options": 6, "seed": 0}
     drawn = {"atlas": pool.draw("atlas", "country_of_city", **how)}
-    found = shots.of_rules(drawn, {"a": "atlas", "b": "atlas"}, [3, 4], {"atlas": [2, 50]})
+    samples = {"atlas": {"country_of_city": drawn["atlas"]}}
+    found = shots_rules.of_rules(samples, {"a": "atlas", "b": "atlas"}, [3, 4], {"atlas": [2, 50]})
+    assert set(found["relation"]) == {"country_of_city"}
+    found = found.drop(columns="relation")
     assert len(found) == 2 * 2 * 2 * 8
     for row in found.itertuples(index=False, name=None):
         model, draw, n, fact, overlap, frequent, both, _ = row
@@ -213,16 +216,16 @@ def test_rules_get_of_each_draw_what_a_count_of_its_shots_says():
 def test_the_yardstick_is_one_rule_a_model_and_what_lies_above_it_is_by_hand():
     frame = answered(HITS)
     ruled = guessed(frame, [0.5, 0.25, 0.125]).assign(**{"rule-length": 0.25})
-    yard = shots.yardstick(ruled)
+    yard = shots_rules.yardstick(ruled)
     assert yard["rule"].unique().tolist() == ["rule-frequent"]  # .29 over all numbers beats .25
     assert dict(zip(yard["n_shots"], yard["of_rule"], strict=True)) == {1: 0.5, 3: 0.25, 10: 0.125}
     two = pd.concat([frame, answered(HITS, source="shipped: x")])
-    here, lacking = shots.above_rule(two, ruled, EACH, seed=0).itertuples()
+    here, lacking = shots_rules.above_rule(two, ruled, EACH, seed=0).itertuples()
     assert here.above.estimate == pytest.approx(7 / 8 - 1 / 8)
     assert here.above.low < here.above.estimate <= here.above.high
     assert (lacking.rule, lacking.above) == ("", None) and np.isnan(lacking.of_rule)
     with pytest.raises(BadInput, match="this page: 2 answers have no rule beside them"):
-        shots.above_rule(frame, ruled[ruled["fact"] != "f1"], EACH, seed=0)
+        shots_rules.above_rule(frame, ruled[ruled["fact"] != "f1"], EACH, seed=0)
 
 
 def test_a_model_that_is_not_clearly_above_the_best_rule_is_at_chance_too():
@@ -235,7 +238,7 @@ def test_a_model_that_is_not_clearly_above_the_best_rule_is_at_chance_too():
     here = frame[frame["source"] == "this page"]
     ruled = pd.concat([guessed(here[here["model"] == name], of[name]) for name in of])
     needs = shots.needed(frame, EACH, seed=0)
-    found = shots.at_rule(needs, shots.above_rule(frame, ruled, EACH, seed=0), EACH)
+    found = shots.at_rule(needs, shots_rules.above_rule(frame, ruled, EACH, seed=0), EACH)
     assert not needs["at_chance"].any()
     by = found.set_index(["source", "model"])["at_chance"].to_dict()
     assert by == {("this page", "m"): False, ("this page", "n"): True, ("shipped: x", "m"): False}
@@ -256,7 +259,7 @@ def test_rules_ship_with_the_numbers_that_the_answers_give_their_facts(tmp_path,
     assert both["source"].unique().tolist() == ["this page", "shipped: x"]
     answers_ = pd.read_parquet(io.BytesIO(gather.packed_for("data/y", frame)))
     answers_ = answers_.astype({"fact": int}).assign(source="shipped: x")
-    [row] = shots.above_rule(answers_, both, EACH, seed=0).itertuples()
+    [row] = shots_rules.above_rule(answers_, both, EACH, seed=0).itertuples()
     assert row.above.estimate == pytest.approx(7 / 8 - 1 / 8)
 
 
@@ -360,9 +363,11 @@ def test_facts_with_splits_keep_them_in_a_pool_and_all_of_them_make_sequences(tm
 
 def test_an_overview_of_pools_names_what_there_is_less_of():
     drawn = pool.draw("atlas", "capital", n_pool=1000, n_facts=4, n_options=5, seed=0)
-    few = pool.overview({"atlas": drawn}, n_pool=1000, n_facts=5)
+    few = pool.overview({"atlas": {"capital": drawn}}, n_pool=1000, n_facts=5)
     assert few.loc[0, ["asked", "fewer"]].tolist() == [4, "pool, facts"]
-    assert pool.overview({"atlas": drawn}, n_pool=9, n_facts=4)["fewer"].tolist() == [""]
+    assert pool.overview({"atlas": {"capital": drawn}}, n_pool=9, n_facts=4)["fewer"].tolist() == [
+        ""
+    ]
 
 
 @pytest.mark.parametrize(("least", "alone"), [(2, False), (2, True), (5, False)])

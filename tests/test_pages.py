@@ -33,7 +33,7 @@ CONFIDENCE = "18_iclke_confidence"
 # options that a random model is right now and then.
 FEW = {
     SHOTS: {
-        "relation": "country_of_city",
+        "relations": ["country_of_city"],
         "shots": [1, 3, 6],
         "draws": [0, 1],
         "n_facts": 6,

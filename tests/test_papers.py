@@ -245,7 +245,8 @@ def test_the_least_effects_are_what_the_tables_say():
 def test_claims_of_curves_without_printed_numbers_ask_for_a_direction_and_no_size():
     claims = papers.claims().set_index("id")
     shots = claims[claims["section"].str.contains("Figure 1$")]
-    assert shots.index.tolist() == ["IC-shots-rise", "IC-shots-steady", "IC-less-needs-more"]
+    names = ["IC-shots-rise", "IC-shots-steady", "IC-less-needs-more"]
+    assert shots.index.tolist() == names + [f"{name}-relations" for name in names]
     assert (shots["least_effect"] == 0).all() and (shots["direction"] == "greater").all()
     # No published table has Figure 1; were one added, these rows would have to be read again.
     assert [name for name in TABLES if name.startswith("iclke") and "figure1" in name] == []
@@ -255,6 +256,20 @@ def test_claims_of_curves_without_printed_numbers_ask_for_a_direction_and_no_siz
             for ends in [(0.01, 0.2), (-0.1, 0.2), (0, 0.2), (-0.2, -0.01)]
         ]
         assert verdicts == ["holds", "undecided", "undecided", "fails"]
+
+
+def test_a_claim_over_relations_asks_for_what_its_twin_over_draws_asks():
+    """Same paper, place, direction and margin; other words, other intervals, and a later day."""
+    claims = papers.claims().set_index("id")
+    twins = [key for key in claims.index if key.endswith("-relations")]
+    assert len(twins) == 9
+    for key in twins:
+        over, alone = claims.loc[key], claims.loc[key.removesuffix("-relations")]
+        same = ["paper", "section", "direction", "least_effect", "unit", "marks", "whose"]
+        assert over[same].tolist() == alone[same].tolist()
+        assert (over["over"], over["interval"]) == ("relations", "Student's t")
+        assert (alone["over"], alone["interval"]) == ("draws", "bootstrap")
+        assert over["claim"] != alone["claim"] and over["marks_since"] > alone["marks_since"]
 
 
 @pytest.mark.parametrize(

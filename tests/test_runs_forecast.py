@@ -16,7 +16,7 @@ from lkecore.runs import devices, forecast, grid, worker
 TOP = Path(__file__).resolve().parent.parent
 SHOTS = "11_iclke_shots"
 TINY = {
-    "models": ["toy"], "relation": "country_of_city", "shots": [1, 3], "draws": [0, 1],
+    "models": ["toy"], "relations": ["country_of_city"], "shots": [1, 3], "draws": [0, 1],
     "estimators": ["iclke-space", "iclke-colon"], "n_facts": 3, "n_options": 5,
 }  # fmt: skip
 

@@ -16,7 +16,7 @@ from time import perf_counter
 import pandas as pd
 
 from lkecore import facts, runs
-from lkecore.answers import cued, rules, shipped, shots
+from lkecore.answers import cued, rules, shipped, shots_rules
 from lkecore.errors import BadInput
 from lkecore.facts import pool
 from lkecore.runs.gather import packed_for
@@ -47,9 +47,10 @@ def of_curves(profile: str, fact_set: str) -> pd.DataFrame:
     answers, about = shipped.read(profile, CURVES)
     given = about["parameters"]
     drawn = {name: given[name] for name in ("n_options", "seed", "n_pool", "n_facts")}
-    sample = {fact_set: pool.draw(fact_set, given["relation"], least_lists=16, **drawn)}
-    own = dict.fromkeys(given["models"], fact_set)
-    found = shots.of_rules(sample, own, given["draws"], {fact_set: given["shots"]}, kept=False)
+    names = given.get("relations") or [given["relation"]]  # older results have one
+    sample = {name: pool.draw(fact_set, name, least_lists=16, **drawn) for name in names}
+    own, numbers = dict.fromkeys(given["models"], fact_set), {fact_set: given["shots"]}
+    found = shots_rules.of_rules({fact_set: sample}, own, given["draws"], numbers, kept=False)
     key = ["model", "draw", "n_shots"]
     sizes = [each.groupby(key, observed=True)["fact"].nunique() for each in (answers, found)]
     if sizes[0].to_dict() != sizes[1].to_dict():

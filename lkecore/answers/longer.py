@@ -56,6 +56,7 @@ def carry(
     """
     answers, checks, about = read(results, notebook, _apart(file))
     check_models(lms, results, about)
+    answers, checks = (_told_apart(f, asked, columns, results) for f in (answers, checks))
     check_questions(asked, checks, columns, results, about)
     found = (find or of_questions)(answers, asked, columns, results, about)
     differ = None
@@ -109,6 +110,23 @@ def on_page(found: pd.DataFrame, file: str, results: str, notebook: str) -> pd.D
     every = all(path.exists() for path in paths)
     differ = pd.concat([pd.read_csv(path) for path in paths], ignore_index=True) if every else None
     return _noted(found, shipped.read(results, notebook, apart=_apart(file))[1], differ)
+
+
+def _told_apart(
+    frame: pd.DataFrame, asked: Asked, columns: Sequence[str], results: str
+) -> pd.DataFrame:
+    """A frame that ships, with the parts of a key that it lacks: of a time when there was one relation.
+
+    Each is what is asked here under the rest of the key; :class:`BadInput` where that is more than one.
+    """
+    lacking = [name for name in columns if name not in frame]
+    if not lacking:
+        return frame
+    rest = [name for name in columns if name in frame]
+    keys = pd.DataFrame(list(asked), columns=list(columns))
+    if keys.duplicated(rest).any():
+        raise BadInput(f"results {results} do not tell apart {lacking[0]}: ask about a single one")
+    return frame.merge(keys, on=rest, how="left")
 
 
 def _noted(

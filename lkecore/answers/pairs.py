@@ -16,11 +16,11 @@ from lkecore.models.model import Model
 from lkecore.prompts.probes import Probes, pieces_of
 from lkecore.scores.tree import piece_logprobs
 
-KEY = ["model", "draw", "estimator"]
+KEY = ["model", "relation", "draw", "estimator"]
 
 
 def ask_pairs(
-    made: Mapping[str, Probes],
+    made: Mapping[str, Mapping[str, Probes]],
     estimators: Sequence[str],
     file: str,
     *,
@@ -32,8 +32,9 @@ def ask_pairs(
 ) -> pd.DataFrame:
     """Read every model its sequences: a row for each pair, kept as ``file`` (``.parquet``).
 
-    ``made`` has the sequences of each model by draw, as :func:`lkecore.prompts.probes.draw_probes`
-    gives them. Columns: ``model``, ``draw``, ``estimator``, then those of
+    ``made`` has the sequences of each model and relation by draw, as
+    :func:`lkecore.prompts.probes.draw_probes` gives them. Columns: ``model``, ``relation``, ``draw``,
+    ``estimator``, then those of
     :func:`lkecore.metrics.sequence.answers`. The five sequences of a draw go in together: what they
     share at their beginning is computed once. With ``page``, nothing is read: the answers of the
     runs behind the page are returned. ``results``, ``notebook`` and ``n_again`` as in
@@ -44,8 +45,9 @@ def ask_pairs(
     if page:
         return longer.on_page(collect(file), file, results, notebook)
     texts = {
-        (model, draw, name): pieces_of(name, five)
-        for model, of_draws in made.items()
+        (model, relation, draw, name): pieces_of(name, five)
+        for model, of_relations in made.items()
+        for relation, of_draws in of_relations.items()
         for draw, five in of_draws.items()
         for name in estimators
     }
@@ -74,12 +76,13 @@ def ask_pairs(
 def _read(
     lms: Mapping[str, Model],
     asked: Mapping[tuple, Sequence[Sequence[Sequence[str]]]],
-    made: Mapping[str, Probes],
+    made: Mapping[str, Mapping[str, Probes]],
 ) -> pd.DataFrame:
     frames = {}
-    for (model, draw, name), [pieces] in asked.items():
+    for (model, relation, draw, name), [pieces] in asked.items():
         scored = piece_logprobs(lms[model], pieces)
-        frames[model, draw, name] = sequence.answers(made[model][draw], scored)
+        found = sequence.answers(made[model][relation][draw], scored)
+        frames[model, relation, draw, name] = found
     return pd.concat(frames, names=KEY).reset_index(KEY).reset_index(drop=True)
 
 
@@ -90,17 +93,17 @@ def _of_draws(
     results: str,
     about: Mapping[str, Any],
     *,
-    made: Mapping[str, Probes],
+    made: Mapping[str, Mapping[str, Probes]],
 ) -> pd.DataFrame:
     """The answers of the draws that are asked here; :class:`BadInput` where one is not whole."""
     parts = dict(list(kept.groupby(columns, sort=False)))
-    for model, draw, name in asked:
-        n = sum(len(probe.pairs) for probe in made[model][draw])
-        there = len(parts.get((model, draw, name), ()))
+    for model, relation, draw, name in asked:
+        n = sum(len(probe.pairs) for probe in made[model][relation][draw])
+        there = len(parts.get((model, relation, draw, name), ()))
         if there != n:
             raise BadInput(
                 f"results {results} are cut off: {there} of {n} answers are there of {model}, "
-                f"{name}, draw {draw}. Make them anew: {about['command']}"
+                f"{name}, {relation}, draw {draw}. Make them anew: {about['command']}"
             )
     return pd.concat([parts[key] for key in asked], ignore_index=True)
 

@@ -2,16 +2,18 @@
 
 The door is :func:`lkecore.answers.pairs.ask_pairs`; it gives a row for each pair of each sequence. All
 functions here take that frame (:func:`lkecore.metrics.sequence.answers` with the columns of the
-door), and group it by columns that you name. A group is one model asked in one way. Probabilities are
-of whole objects, and arrays have the axes of :mod:`lkecore.metrics.sequence`.
+door), and group it by columns that you name. A group is one model asked in one way, about one relation or
+several: then each counts alike, and intervals are over relations (:mod:`lkecore.answers.over`).
+Probabilities are of whole objects, and arrays have the axes of :mod:`lkecore.metrics.sequence`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
 from lkecore import intervals, papers
+from lkecore.answers import over
 from lkecore.answers.tables import groups_of
 from lkecore.metrics import sequence
 
@@ -22,7 +24,7 @@ FEWEST = 10  # pairs of a distance: fewer get no interval
 
 
 def levels(answers: pd.DataFrame, by: Sequence[str], *, n_first: int) -> pd.DataFrame:
-    """How probable the right objects of the clean sequences are, stretch by stretch, mean over draws.
+    """How probable the right objects of the clean sequences are, stretch by stretch, mean over all draws.
 
     Columns: ``by``, ``draws``, ``pairs``; ``first N``, the mean over the ``n_first`` pairs; ``1st
     quarter`` to ``last``, over quarters of whole pairs counted from the end; ``share above 0.5``.
@@ -45,15 +47,20 @@ def changes(answers: pd.DataFrame, by: Sequence[str], *, n_behind: int, seed: in
     block. A row for each group, kind and arrangement. Columns: ``by``, ``kind``, ``arrangement``;
     ``pairs``; ``without`` and ``with``, the mean probability of the neighbours; ``change``, the ratio of
     these minus 1, with an interval that draws draws again and within each its own places; ``least``
-    and ``most``, the lowest and the highest change of a single draw.
+    and ``most``, the lowest and the highest change of a single draw. Of several relations ``change`` is the
+    mean of theirs, and ``least`` and ``most`` are of a single relation.
     """
     rows = []
     for key, part in groups_of(answers, by):
-        for at, values in _near(part, _neighbours(n_behind)).items():
-            found = intervals.statistic_over_facts(values, sequence.change, **_again(seed))
-            single = [sequence.change(one[:, None]) for one in values.swapaxes(0, 1)]
-            means = values[1].mean(), values[0].mean()
-            rows.append((*key, *at, values[0].size, *means, found, min(single), max(single)))
+        for at, each in _near(part, _neighbours(n_behind)).items():
+            found = _found(each, sequence.change, seed)
+            units = each if len(each) > 1 else each[0].swapaxes(0, 1)[:, :, None]
+            single = [sequence.change(one) for one in units]
+            without, with_ = np.mean(
+                [(values[1].mean(), values[0].mean()) for values in each], axis=0
+            )
+            n = sum(values[0].size for values in each)
+            rows.append((*key, *at, n, without, with_, found, min(single), max(single)))
     columns = ["kind", "arrangement", "pairs", "without", "with", "change", "least", "most"]
     return pd.DataFrame(rows, columns=[*by, *columns])
 
@@ -95,9 +102,10 @@ def replaced(answers: pd.DataFrame, by: Sequence[str], *, seed: int) -> pd.DataF
     """
     rows = []
     for key, part in groups_of(answers, by):
-        for at, values in _near(part, {"distributed": [0], "block": [0]}).items():
-            found = intervals.statistic_over_facts(values, sequence.ratio, **_again(seed))
-            rows.append((*key, *at, values[0].size, values[1].mean(), values[0].mean(), found))
+        for at, each in _near(part, {"distributed": [0], "block": [0]}).items():
+            found = _found(each, sequence.ratio, seed)
+            right, gone = np.mean([(values[1].mean(), values[0].mean()) for values in each], axis=0)
+            rows.append((*key, *at, sum(values[0].size for values in each), right, gone, found))
     columns = ["kind", "arrangement", "pairs", "right", "replaced", "share"]
     return pd.DataFrame(rows, columns=[*by, *columns])
 
@@ -107,11 +115,11 @@ def reach(answers: pd.DataFrame, by: Sequence[str], *, n_behind: int, seed: int)
 
     Columns: ``by``, ``kind``; ``at``: the distance, or "block 1–5" where five behind a block are put
     together; ``pairs``; ``change``, with an interval over the pairs of all draws, as if each stood in
-    a text of its own. Places with fewer than 10 pairs are left out.
+    a text of its own, or over relations. Places with fewer than 10 pairs are left out.
     """
     rows = []
     for key, part in groups_of(answers, by):
-        beside = sequence.beside_clean(part)
+        beside = _beside_clean(part)
         near = beside[beside["distance"].between(1, n_behind)]
         apart = near["distance"].astype(int)
         low = (apart - 1) // TOGETHER * TOGETHER + 1
@@ -129,12 +137,13 @@ def of_the_sure(
 ) -> pd.DataFrame:
     """:func:`changes` of the neighbours whose probability without replacement is ``least`` or more.
 
-    Columns: ``by``, ``kind``, ``arrangement``, ``pairs``; ``change``, with an interval over pairs, or
-    None for a single pair. Groups without such pairs have no row.
+    Columns: ``by``, ``kind``, ``arrangement``, ``pairs``; ``change``, with an interval over pairs, or of
+    several relations that have such pairs over these, or None for a single pair. Groups without such pairs
+    have no row.
     """
     rows = []
     for key, part in groups_of(answers, by):
-        beside = sequence.beside_clean(part)
+        beside = _beside_clean(part)
         sure = beside[_is_neighbour(beside, n_behind) & (beside["clean"] >= least)]
         for at, some in sure.groupby(["kind", "arrangement"], sort=False):
             found = _over_pairs(some, seed) if len(some) > 1 else None
@@ -145,13 +154,27 @@ def of_the_sure(
 def roles(answers: pd.DataFrame, *, n_behind: int) -> pd.DataFrame:
     """One draw of each source and model in one way, the first of each, with a ``role`` for each pair.
 
-    ``role`` is "replaced", "behind" (a neighbour, as in :func:`changes`) or "right".
+    ``role`` is "replaced", "behind" (a neighbour, as in :func:`changes`) or "right". Of several relations,
+    whose draws have the same places, ``probability`` is the mean at each.
     """
     one = ["draw", "estimator"]
     first = answers.groupby(["source", "model"])[one].transform("first")
     drawn = answers[(answers[one] == first).all(axis=1)]
     role = np.where(_is_neighbour(drawn, n_behind), "behind", "right")
-    return drawn.assign(role=np.where(drawn["state"] == "replaced", "replaced", role))
+    drawn = drawn.assign(role=np.where(drawn["state"] == "replaced", "replaced", role))
+    place = [
+        "source",
+        "model",
+        *one,
+        "kind",
+        "arrangement",
+        "position",
+        "state",
+        "distance",
+        "role",
+    ]
+    means = drawn.groupby(place, sort=False, dropna=False)["probability"].mean()
+    return means.reset_index()
 
 
 # --- claims
@@ -169,22 +192,32 @@ def tests(
     """
     rows = []
     for key, part in groups_of(answers, by):
-        clean, near = clean_of(part), _near(part, _neighbours(n_behind))
-        quarter = clean.shape[1] // 4
+        cleans = [clean_of(its) for its in over.each_relation(part)]
+        near = _near(part, _neighbours(n_behind))
+        quarter = cleans[0].shape[1] // 4
         wrong = [near["incorrect", where] for where in ("block", "distributed")]
         cases = [
-            ("IC-sequence-rise", "", sequence.rise(clean, n_first), clean[:, -quarter:].mean()),
-            ("IC-sequence-settles", "", sequence.settling(clean), clean[:, -2 * quarter :].mean()),
+            (
+                "IC-sequence-rise",
+                "",
+                [sequence.rise(clean, n_first) for clean in cleans],
+                np.mean([clean[:, -quarter:].mean() for clean in cleans]),
+            ),
+            (
+                "IC-sequence-settles",
+                "",
+                [sequence.settling(clean) for clean in cleans],
+                np.mean([clean[:, -2 * quarter :].mean() for clean in cleans]),
+            ),
             (
                 "IC-incorrect-block",
                 "block – distributed",
-                sequence.contrast(*wrong),
-                min(values[1].mean() for values in wrong),
+                [sequence.contrast(*two) for two in zip(*wrong, strict=True)],
+                min(np.mean([values[1].mean() for values in each]) for each in wrong),
             ),
         ]
         for claim, where, both, level in cases:
-            found = intervals.statistic_over_facts(both, sequence.difference, **_again(seed))
-            rows.append((*key, claim, where, found, level))
+            rows.append((*key, claim, where, _found(both, sequence.difference, seed), level))
     return pd.DataFrame(rows, columns=[*by, "id", "arrangement", "found", "level"])
 
 
@@ -208,16 +241,16 @@ def judged_by(
 ) -> tuple[dict[str, dict[str, dict[tuple[str, str], intervals.Interval]]], dict[tuple, str]]:
     """(tested, marks) for :func:`lkecore.answers.verdicts.judge_ways`, from :func:`every_test`.
 
-    A way is the estimator and, behind a comma, the arrangement. Where the level lies below
-    ``little``, the verdict is marked "little to lose".
+    A way is the estimator and, behind a comma, the arrangement. What is over relations is of the claim over
+    them. Where the level lies below ``little``, the verdict is marked "little to lose".
     """
     tested: dict[str, dict[str, dict[tuple[str, str], intervals.Interval]]] = {}
     marks = {}
     for row in every.itertuples():
-        way = way_of(row.estimator, row.arrangement)
-        tested.setdefault(way, {}).setdefault(row.id, {})[row.source, row.model] = row.found
+        way, claim = way_of(row.estimator, row.arrangement), over.claim_of(row.id, row.found)
+        tested.setdefault(way, {}).setdefault(claim, {})[row.source, row.model] = row.found
         if row.level < little:
-            marks[row.id, row.source, row.model, way] = "little to lose"
+            marks[claim, row.source, row.model, way] = "little to lose"
     return tested, marks
 
 
@@ -232,8 +265,9 @@ def verdicts_by_model(judged: pd.DataFrame) -> pd.DataFrame:
     ``judged`` as :func:`lkecore.answers.verdicts.judge_ways` found it.
 
     A cell has the verdict and, in brackets, its mark; a model of another source has that behind its
-    name. The claim stands in the first of its rows alone.
+    name. The claim stands in the first of its rows alone, and the one over relations in the same rows.
     """
+    judged = over.side_by_side(judged)
     marks = judged["mark"].map(lambda mark: mark and f" ({mark})")
     told = judged.assign(cell=judged["verdict"] + marks, model=named(judged, "models"))
     told["claim"] += " Holds if " + told["holds_if"] + "."
@@ -258,18 +292,22 @@ def named(frame: pd.DataFrame, column: str = "model") -> pd.Series:
 
 
 def clean_of(part: pd.DataFrame) -> np.ndarray:
-    """(draw, position): the probabilities of the clean sequences of one group."""
+    """(draw, position): the probabilities of the clean sequences of one group, relation by relation."""
     right = part[part["kind"] == "clean"]
-    return right.pivot(index="draw", columns="position", values="probability").to_numpy()
+    tables = [
+        its.pivot(index="draw", columns="position", values="probability")
+        for its in over.each_relation(right)
+    ]
+    return pd.concat(tables).to_numpy()
 
 
 def _near(
     part: pd.DataFrame, within: Mapping[str, Sequence[int]]
-) -> dict[tuple[str, str], np.ndarray]:
-    """{(kind, arrangement): (2, draw, place)} at the distances of each arrangement."""
-    beside = sequence.beside_clean(part)
+) -> dict[tuple[str, str], list[np.ndarray]]:
+    """{(kind, arrangement): (2, draw, place) of each relation} at the distances of each arrangement."""
+    each = [sequence.beside_clean(its) for its in over.each_relation(part)]
     return {
-        (kind, where): sequence.paired(beside, kind, where, distances)
+        (kind, where): [sequence.paired(beside, kind, where, distances) for beside in each]
         for kind in KINDS
         for where, distances in within.items()
     }
@@ -284,11 +322,23 @@ def _is_neighbour(rows: pd.DataFrame, n_behind: int) -> pd.Series:
     return (rows["distance"] >= 1) & (rows["distance"] <= furthest)
 
 
+def _beside_clean(part: pd.DataFrame) -> pd.DataFrame:
+    return pd.concat([sequence.beside_clean(its) for its in over.each_relation(part)])
+
+
+def _found(
+    each: Sequence[np.ndarray], statistic: Callable[[np.ndarray], float], seed: int
+) -> intervals.Interval:
+    """Of one relation: draws are drawn again, and within each its own places. Else over relations."""
+    if len(each) > 1:
+        return over.over_relations([statistic(values) for values in each])
+    how = {"seed": seed, "redraw": 1, "nested": True, "n_resamples": 2_000}
+    return intervals.statistic_over_facts(each[0], statistic, **how)
+
+
 def _over_pairs(rows: pd.DataFrame, seed: int) -> intervals.Interval:
-    both = rows[["probability", "clean"]].to_numpy().T
+    each = [its[["probability", "clean"]].to_numpy().T for its in over.each_relation(rows)]
+    if len(each) > 1:
+        return over.over_relations([sequence.change(both) for both in each])
+    [both] = each
     return intervals.statistic_over_facts(both, sequence.change, seed=seed, n_resamples=1_000)
-
-
-def _again(seed: int) -> dict[str, object]:
-    """Draws are drawn again, and within each its own places."""
-    return {"seed": seed, "redraw": 1, "nested": True, "n_resamples": 2_000}

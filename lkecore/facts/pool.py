@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from lkecore.facts import sets, world
-from lkecore.facts.drawn import Drawn
+from lkecore.facts.drawn import Drawn, Sample
 from lkecore.facts.fact import Fact, Relation
 from lkecore.facts.sample import divide, draw_facts, draw_options
 
@@ -55,17 +55,18 @@ def known(
     return whole, tuple(fact for fact in whole.facts if fact.id in told)
 
 
-def overview(pools: Mapping[str, Drawn], *, n_pool: int, n_facts: int) -> pd.DataFrame:
-    """A row for each fact set of ``pools``: what there is, and what is less than asked for.
+def overview(pools: Mapping[str, Sample], *, n_pool: int, n_facts: int) -> pd.DataFrame:
+    """A row for each fact set and relation of ``pools``: what there is, and what is less than asked for.
 
     Columns: ``fact_set``, ``relation``; ``pool`` and ``asked`` (facts), ``n_options``; ``fewer`` names
     what there is less of than ``n_pool`` and ``n_facts`` asked for.
     """
     rows = []
-    for name, drawn in pools.items():
-        n, asked = len(drawn.train), len(drawn.facts)
-        fewer = ["pool"] * (n < n_pool) + ["facts"] * (asked < n_facts)
-        counts = n, asked, len(drawn.options[0]), ", ".join(fewer)
-        rows.append((name, drawn.relation.label, *counts))
+    for name, sample in pools.items():
+        for drawn in sample.values():
+            n, asked = len(drawn.train), len(drawn.facts)
+            fewer = ["pool"] * (n < n_pool) + ["facts"] * (asked < n_facts)
+            counts = n, asked, len(drawn.options[0]), ", ".join(fewer)
+            rows.append((name, drawn.relation.label, *counts))
     columns = ["fact_set", "relation", "pool", "asked", "n_options", "fewer"]
     return pd.DataFrame(rows, columns=columns)

@@ -62,14 +62,15 @@ def pieces_of(estimator: str, five: Sequence[Probe]) -> list[tuple[str, ...]]:
     return [pair_pieces(probe.pairs, **how) for probe in five]
 
 
-def replaced_pairs(made: Mapping[str, Probes], *, n: int = 2) -> pd.DataFrame:
-    """The first ``n`` pairs of the replaced block in each model's first draw, side by side.
+def replaced_pairs(made: Mapping[str, Mapping[str, Probes]], *, n: int = 2) -> pd.DataFrame:
+    """The first ``n`` pairs of the replaced block in each model's first relation and draw, side by side.
 
     Columns: ``model``, ``position`` (from 1); ``clean``, ``unknown`` and ``incorrect``: the pair that
     stands there in each kind of sequence.
     """
     rows = []
-    for model, of_draws in made.items():
+    for model, of_relations in made.items():
+        of_draws = next(iter(of_relations.values()))
         clean, _, unknown, _, wrong = next(iter(of_draws.values()))
         for i in unknown.replaced[:n]:
             at = [probe.pairs[i] for probe in (clean, unknown, wrong)]

@@ -1,0 +1,91 @@
+"""Over: the same question about several relations, each of which counts alike.
+
+What a model was asked about one relation has an interval over draws and facts, what it was asked about
+several one over relations: Student's t on the value of each. A claim is of the one or of the other, so two
+rows of ``claims.csv`` have the same statistic.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from lkecore import intervals, papers
+from lkecore.intervals import Interval
+
+TWIN = "-relations"  # what the claim over relations has behind the name of the one over draws
+
+
+def each_relation(part: pd.DataFrame) -> list[pd.DataFrame]:
+    """The rows of each relation, in the order of their names; all where the column is not there.
+
+    Results that ship from before there was more than one relation lack it, or have no value there.
+    """
+    if "relation" not in part:
+        return [part]
+    return [its for _, its in part.groupby("relation", dropna=False)]
+
+
+def over_relations(values: Sequence[float], within: tuple[float, float] | None = None) -> Interval:
+    """The mean of a value for each relation, with Student's t interval; ``within`` as the ends of a share.
+
+    ValueError for fewer than two relations, or a value that is not finite.
+    """
+    return intervals.mean_over_relations([[value] for value in values], within=within)
+
+
+def draws_or_relations(
+    each: Sequence[ArrayLike],
+    statistic: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    seed: int,
+    within: tuple[float, float] | None = None,
+) -> Interval:
+    """A statistic of what was asked about each relation, an array (condition, draw, fact).
+
+    Of a single relation draws are drawn again, and facts, the same for all; several have Student's t over the
+    value of each, ``within`` as in :func:`over_relations`. ``statistic`` takes many arrays at once, and gives
+    a value for each.
+    """
+    if len(each) > 1:
+        values = [float(statistic(np.asarray(one, dtype=np.float64)[None])[0]) for one in each]
+        return over_relations(values, within)
+    how = {"seed": seed, "redraw": 1, "vectorized": True}
+    return intervals.statistic_over_facts(each[0], statistic, **how)
+
+
+def mean_of(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The mean of each array (condition, draw, fact), for :func:`draws_or_relations`."""
+    return values.mean(axis=(1, 2, 3))
+
+
+def claim_of(name: str, found: Interval) -> str:
+    """The claim that an interval is about: that of this name, or its twin over relations.
+
+    >>> claim_of("IC-shots-rise", Interval(0.3, 0.2, 0.4, 0.95, "Student's t over relations"))
+    'IC-shots-rise-relations'
+    """
+    return name + TWIN if papers.over_of(found) == "relations" else name
+
+
+def by_claim(
+    tested: Mapping[str, Mapping[tuple[str, ...], Interval]],
+) -> dict[str, dict[tuple[str, ...], Interval]]:
+    """What :func:`lkecore.answers.verdicts.judge` takes, each interval under the claim that it is about."""
+    found: dict[str, dict[tuple[str, ...], Interval]] = {}
+    for name, of in tested.items():
+        for key, interval in of.items():
+            found.setdefault(claim_of(name, interval), {})[key] = interval
+    return found
+
+
+def side_by_side(judged: pd.DataFrame) -> pd.DataFrame:
+    """Verdicts with a twin over relations under the words of its claim, to stand in one column or row.
+
+    ``judged`` as :func:`lkecore.answers.verdicts.judge_ways` found it.
+    """
+    claims = papers.claims().set_index("id")
+    own = judged["id"].str.removesuffix(TWIN)
+    return judged.assign(
+        id=own, claim=own.map(claims["claim"]), holds_if=own.map(claims["holds_if"])
+    )

@@ -15,7 +15,7 @@
 # Accuracy over the number of examples, a panel for each model (the paper's Figure 1). Lines: mean over draws of
 # examples. Bands: one standard deviation over draws. Thin vertical lines: 95 % interval of the mean over facts. Dashed:
 # the least number that gets 95 % of the accuracy with the most, unless that is at chance. Grey: the best rule without a
-# model. Dotted: chance.
+# model. Dotted: chance. Of several relations: their mean, bands of that mean, intervals over relations.
 # ```
 #
 # Afterwards you will be able to say
@@ -42,13 +42,14 @@
 # ## Parameters
 #
 # `models` and `draws` may be divided: `lke run` makes one run for each pair of them, and this page is over
-# all of these runs. A {term}`lab model` is asked about the {term}`world` that it has read, any other about `fact_set`.
+# all of these runs. A {term}`lab model` is asked about the {term}`world` that it has read, any other about `fact_set`,
+# one relation of it or several.
 # A lab model gets fewer examples, since it has read rows of 384 tokens, and a prompt should not be longer.
 
 # %% tags=["parameters"]
 models: list[str] = ["smollm2"]
 fact_set: str = "atlas"
-relations: list[str] = ["capital"]
+relations: list[str] = ["capital"]  # each counts alike
 shots: list[int] = [1, 2, 5, 10, 20, 50]  # pairs shown before the question
 lab_relation: str = "birth_year"
 lab_shots: list[int] = [1, 3, 10, 20]  # as above, for models of the lab
@@ -162,7 +163,8 @@ figures.note("carried", answers.carried(ours))
 #
 # `accuracy` is the mean over draws, and its interval is over facts. `std` is the standard deviation of the accuracy over
 # the draws: how far the choice of examples alone moves it. It has no value for a single draw. Where every answer is right,
-# or none, the interval has no width, since all draws of facts are alike. That is no certainty.
+# or none, the interval has no width, since all draws of facts are alike. That is no certainty. Of several relations both
+# are means, and the interval is over relations.
 
 # %%
 each = ["source", "model", "estimator"]
@@ -307,6 +309,7 @@ answers.words(answers.verdict_table(over.side_by_side(judged)))
 # The intervals are over draws and facts: both are drawn again, since the claims are about
 # examples in general. A handful of draws is little, and many facts would not make up for it. The test facts of
 # this run are few, too, so a part of the spread over draws is chance: a fact on the edge falls to one side or the other.
+# Of several relations they are over relations, and the claims have rows of their own.
 
 # %% [markdown]
 # ## What you have seen
@@ -317,7 +320,8 @@ answers.words(answers.verdict_table(over.side_by_side(judged)))
 # - A curve that stays at chance says nothing of examples: what a model does not know, none of them can bring out.
 
 # %%
-by_hand = every.groupby([*each, "n_shots"], sort=False)["correct"].mean()
+single = every.fillna({"relation": ""}).groupby([*each, "n_shots", "relation"])
+by_hand = single["correct"].mean().groupby([*each, "n_shots"]).mean()
 found = points.set_index([*each, "n_shots"])["accuracy"]
 assert (by_hand - found).abs().max() < 1e-9
 few_of = points[points["n_shots"] < points["needed"]]

@@ -15,7 +15,7 @@
 #
 # Change of the probability of right pairs by their distance behind the last replaced pair, in all draws: with the
 # replacement divided by without, minus 1. Left of the grey line: distributed; right of it: behind a block. Vertical lines:
-# 95 % interval over pairs. Dotted: the margins of the claims. Level: mean probability of the neighbours without
+# 95 % interval over pairs, or relations. Dotted: the margins of the claims. Level: mean probability of the neighbours without
 # replacement. Arrows: beyond the axis.
 # ```
 #
@@ -37,16 +37,16 @@
 # - an *incorrect* pair, of a laureate and a wrong year, makes the right objects behind it less probable, most of
 #   all in a block.
 #
-# The paper has four models of 7 to 12 billion parameters (`params/iclke_paper.yaml`), and one sequence of each kind for
-# each. Ours are small, their sequences often shorter.
+# The paper has four models of 7 to 12 billion parameters, and one sequence of each kind for each. Ours are small, their
+# sequences often shorter.
 
 # %% [markdown]
 # ## Parameters
 #
-# A model such as `smollm2` is asked about `relation` of `fact_set`, a model of the lab about its own world, and
+# A model such as `smollm2` is asked about `relations` of `fact_set`, a model of the lab about its own world, and
 # only about facts that the text told often: those it could know. An `-unplanted` model has read
-# the same text told of others. It is a {term}`negative control`: it knows none of these facts, and has nothing to lose.
-# The names that end in `_lab` are for models of the lab.
+# the same text told of others. It is a {term}`negative control`: it knows none of these facts. The names that end in `_lab`
+# are for models of the lab.
 
 # %% tags=["parameters"]
 models: list[str] = [
@@ -55,7 +55,7 @@ models: list[str] = [
     "lab:book-1/0.7m-unplanted",
 ]
 fact_set: str = "atlas"
-relations: list[str] = ["country_of_city"]
+relations: list[str] = ["country_of_city"]  # each counts alike
 invented: str = "word"  # kind of invented subject, see Prompts
 n_pairs: int = 80  # of a sequence
 n_draws: int = 4  # of pairs, their order and the replaced places
@@ -122,8 +122,8 @@ for model, of in known.items():
 # together by chance. The paper's invented persons say nothing of a year; an invented American town would say much of
 # its country.
 #
-# Two choices are ours. No two distributed places touch, and none is the last: so each replaced
-# pair has a right one directly behind it. And a block begins in the second half, where the pattern is clear to the model.
+# Two choices are ours. No two distributed places touch, and none is the last: each replaced
+# pair has a right one directly behind it. And a block begins in the second half, where the pattern is clear.
 
 # %% covers=["IC-D5", "IC-D6"]
 how = {
@@ -146,8 +146,7 @@ made = {
 print(probes.replaced_pairs(made).to_string(index=False))
 
 # %% [markdown]
-# These are the first two places of a block. What tells unknown and incorrect pairs apart is the subject: may the model
-# know anything of it? Of the two formats, `iclke-space` is the paper's; `iclke-colon` marks where a pair ends.
+# These are the first two places of a block. What tells unknown and incorrect pairs apart is the subject. Of the two formats, `iclke-space` is the paper's; `iclke-colon` marks where a pair ends.
 
 # %%
 five = next(iter(made[models[0]].values()))[seed]
@@ -199,7 +198,8 @@ answers.words(answers.texts(levels), digits=2)
 # `change` is the ratio of these two means, minus 1. For the intervals the draws are drawn again, and within each draw
 # its own places. With few draws that differ much the interval is too narrow. Hence the lowest
 # and the highest change of a single draw (`least`, `most`). The draws of a world share their facts: there, an interval
-# speaks of other orders and places, not of other facts.
+# speaks of other orders and places. Of several relations `change` is the mean of theirs, its interval is over relations,
+# and `least` and `most` are of one relation.
 #
 # `share` is about the replaced pairs themselves: the probability of what stands there, divided by that of the right
 # objects. An object that many facts of the relation have is likely whatever the subject.
@@ -214,7 +214,8 @@ answers.words(answers.texts(table), digits=2)
 
 # %% [markdown]
 # **How far does a disturbance reach?** {numref}`fig-sequence-reach` has the same change at each distance behind the last
-# replaced pair. Behind a block, five distances are put together. The intervals are over pairs, as if each had a text of its own: take them as rough.
+# replaced pair. Behind a block, five distances are put together. Intervals over pairs, as if each had a text of its own, are
+# rough.
 
 # %%
 reach = sequence.reach(every, each, n_behind=n_behind, seed=seed)
@@ -284,7 +285,7 @@ figures.place(fig, "fig-sequence-panels", one[here])
 # :name: fig-sequence-shipped
 # :alt: Five scatter plots of probability over position for each shipped model, with crosses for replaced pairs, diamonds for their neighbours and dots for the rest.
 #
-# The same as the figure above, for the shipped results.
+# The same for the shipped results; of several relations, the mean at each place.
 # ```
 
 # %% covers=["IC-S5", "IC-D1", "IC-F2", "IC-F9", "IC-F10", "IC-F11"] needs={"IC-S5": {"n_pairs": 200}, "IC-D1": {"fact_set": "nobel"}, "IC-F9": {"models": 2}, "IC-F10": {"models": 3}, "IC-F11": {"models": 4}} tags=["hide-input"]
@@ -303,7 +304,7 @@ figures.place(beside, "fig-sequence-shipped", one[~here])
 #
 # *Little to lose* marks a verdict where the level is below a tenth of the paper's: the mean of the clean sequences over
 # their last quarter for "rises", over their second half for "settles", and else that of the right pairs without
-# replacement. Nothing can disturb a line along the bottom: such a verdict says nothing of the claim.
+# replacement. Nothing can disturb a line along the bottom. Of several relations, verdicts are over relations.
 
 # %%
 tested, marks = sequence.judged_by(tests, little=settled / 10)
@@ -318,8 +319,8 @@ answers.words(sequence.verdicts_by_model(judged))
 # %% [markdown]
 # The intervals stand in `verdicts.csv` and, with the levels, in `tested.csv`.
 #
-# **Holds, but why?** "Unknown pairs hardly disturb" can hold in two ways: a model may be robust, or it may have had
-# nothing to lose. A ratio cannot tell these apart, so set the verdict beside the column `without` above.
+# **Holds, but why?** "Unknown pairs hardly disturb" can hold in two ways: a model may be robust, or have nothing to lose. A
+# ratio cannot tell these apart, so set the verdict beside the column `without` above.
 #
 # **Where to look for reasons.** If the claim on incorrect pairs fails at a level well above zero, it is not for want
 # of knowledge. One reason may be size: to doubt a list, a model must hold what it knows against what
@@ -370,16 +371,16 @@ sure = sequence.of_the_sure(
 answers.words(answers.texts(sure))
 
 # %% [markdown]
-# Read this with care. Pairs chosen because they were high can hardly rise, so that even an idle replacement
-# lowers them a little. But unknown and incorrect pairs are treated alike, and may be compared. (Intervals over pairs.)
+# Pairs chosen because they were high can hardly rise, so that even an idle replacement lowers them a little. But unknown
+# and incorrect pairs are treated alike, and may be compared. (Intervals over pairs.)
 #
 # ````{solution-end}
 # ````
 
 # %% [markdown]
 # To ask another model, or about other facts, put this into `params/mine.yaml`, then call
-# `lke run params/mine.yaml`. Invented subjects are a word, person, company or title: the last three
-# only where such a name hints at no object.
+# `lke run params/mine.yaml`. Invented subjects are a word, person, company or title, the last three
+# where such a name hints at no object.
 #
 # ```yaml
 # profile: mine

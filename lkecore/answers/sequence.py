@@ -24,18 +24,19 @@ FEWEST = 10  # pairs of a distance: fewer get no interval
 
 
 def levels(answers: pd.DataFrame, by: Sequence[str], *, n_first: int) -> pd.DataFrame:
-    """How probable the right objects of the clean sequences are, stretch by stretch, mean over all draws.
+    """How probable the right objects of the clean sequences are, stretch by stretch, mean over draws.
 
     Columns: ``by``, ``draws``, ``pairs``; ``first N``, the mean over the ``n_first`` pairs; ``1st
     quarter`` to ``last``, over quarters of whole pairs counted from the end; ``share above 0.5``.
     """
     rows = []
     for key, part in groups_of(answers, by):
-        clean = clean_of(part)
-        n, q = clean.shape[1], clean.shape[1] // 4
+        each = [clean_of(its) for its in over.each_relation(part)]
+        n, q = each[0].shape[1], each[0].shape[1] // 4
         ends = [(0, n_first), *((n - i * q, n - i * q + q) for i in (4, 3, 2, 1))]
-        means = [clean[:, a:b].mean() for a, b in ends]
-        rows.append((*key, len(clean), n, *means, (clean > 0.5).mean()))
+        means = [np.mean([clean[:, a:b].mean() for clean in each]) for a, b in ends]
+        above = np.mean([(clean > 0.5).mean() for clean in each])
+        rows.append((*key, sum(map(len, each)), n, *means, above))
     columns = [*by, "draws", "pairs", f"first {n_first}", "1st quarter", "2nd", "3rd", "last"]
     return pd.DataFrame(rows, columns=[*columns, "share above 0.5"])
 
@@ -274,7 +275,10 @@ def verdicts_by_model(judged: pd.DataFrame) -> pd.DataFrame:
     index = ["claim", "estimator"]
     rank = {key: i for i, key in enumerate(papers.claims()["id"])}
     order = told.sort_values("id", key=lambda ids: ids.map(rank), kind="stable")[index]
-    wide = told.pivot(index=index, columns="model", values="cell")[told["model"].unique()]
+    models = told.sort_values("source", key=lambda name: name != "this page", kind="stable")[
+        "model"
+    ]
+    wide = told.pivot(index=index, columns="model", values="cell")[models.unique()]
     found = wide.loc[pd.MultiIndex.from_frame(order.drop_duplicates())].fillna("")
     found = found.rename_axis(columns=None).reset_index()
     return found.assign(claim=found["claim"].mask(found["claim"].duplicated(), ""))
@@ -292,13 +296,9 @@ def named(frame: pd.DataFrame, column: str = "model") -> pd.Series:
 
 
 def clean_of(part: pd.DataFrame) -> np.ndarray:
-    """(draw, position): the probabilities of the clean sequences of one group, relation by relation."""
+    """(draw, position): the probabilities of the clean sequences about one relation."""
     right = part[part["kind"] == "clean"]
-    tables = [
-        its.pivot(index="draw", columns="position", values="probability")
-        for its in over.each_relation(right)
-    ]
-    return pd.concat(tables).to_numpy()
+    return right.pivot(index="draw", columns="position", values="probability").to_numpy()
 
 
 def _near(

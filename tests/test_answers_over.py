@@ -149,9 +149,9 @@ def test_a_panel_says_what_it_is_about():
     frame = pd.concat([frame, several(source="shipped: y"), answered(HITS["P17"], model="n")])
     titles = shots.titles(frame, {"atlas": sample, "other": one}, {"m": "atlas", "n": "other"})
     assert titles == {
-        ("this page", "m"): "m, mean over 3 relations",
+        ("this page", "m"): "m\nmean over 3 relations",
         ("shipped: x", "m"): "m, shipped: x",
-        ("shipped: y", "m"): "m, shipped: y, mean over 3 relations",
+        ("shipped: y", "m"): "m, shipped: y\nmean over 3 relations",
         ("this page", "n"): f"n, {sample['capital'].relation.label}",
     }
 

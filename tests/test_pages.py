@@ -309,7 +309,7 @@ def test_the_claims_of_the_page_are_judged_by_the_scores_in_the_runs(made, right
     found = [(r["id"], r["models"], r["source"], r["estimator"]) for r in rows]
     expected = [(key, "toy", "this page", label) for label in ESTIMATORS for key in ids]
     assert sorted(found) == sorted(expected)
-    _, *shown = table(made[SHOTS, "page"], "verdict_table(judged)")
+    _, *shown = table(made[SHOTS, "page"], "verdict_table(over.side_by_side(judged))")
     for row in rows:
         label = row["estimator"]
         few, many = (by_draw(right, label, n) for n in (min(NUMBERS), max(NUMBERS)))
@@ -327,7 +327,7 @@ def test_the_claims_of_the_page_are_judged_by_the_scores_in_the_runs(made, right
 # --- what a run keeps beside its scores, which is all that a page reads
 
 
-@pytest.mark.parametrize(("name", "n_keys"), [(SHOTS, 4), (RELATIONS, 3)])
+@pytest.mark.parametrize(("name", "n_keys"), [(SHOTS, 5), (RELATIONS, 3)])
 def test_the_answers_that_a_run_keeps_are_those_of_its_scores(made, name, n_keys):
     for folder in [*runs_behind(made[name, "page"]), made[name, "whole"]]:
         kept = pyarrow.parquet.read_table(folder / "answers.parquet").to_pylist()

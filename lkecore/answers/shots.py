@@ -241,8 +241,9 @@ def titles(
         [name, *_] = (
             [of.relation.label for of in samples[own[model]].values()] if here else [source]
         )
-        about = [model, *[name] * (n == 1 or not here), *[f"mean over {n} relations"] * (n > 1)]
-        found[source, model] = ", ".join(about)
+        found[source, model] = f"{model}, {name}" if n == 1 or not here else model
+        if n > 1:
+            found[source, model] += f"\nmean over {n} relations"
     return found
 
 

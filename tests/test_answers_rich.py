@@ -165,6 +165,14 @@ def test_the_model_that_was_looked_at_has_a_mark_and_no_other_one():
     assert marked["mark"].tolist() == ["readings chosen after a look"] * 2 and len(judged) == 7
 
 
+def test_what_is_said_beside_a_twin_is_of_the_largest_model_that_has_one():
+    sizes = ["0.7m", "0.7m-unplanted", "2m", "2m-unplanted", "8m"]
+    every = pd.DataFrame({"model": [f"lab:rich-1/{size}" for size in sizes]})
+    assert rich.beside_a_twin(every) == "lab:rich-1/2m"
+    assert rich.beside_a_twin(every.iloc[[0, 1, 2, 4]]) == "lab:rich-1/0.7m"
+    assert rich.beside_a_twin(every.iloc[[0, 2, 4]]) == "lab:rich-1/8m"
+
+
 def test_twins_are_left_out_and_models_of_the_hub_stay():
     rows = pd.DataFrame(
         {"model": [f"{MODEL}-unplanted", MODEL, "org/model", MODEL], "fact": list("abcd")}

@@ -21,6 +21,9 @@ SMALL = [f"{world}/0.7m" for world in WORLDS]
 LARGE = "lab:rich-1/2m"
 LARGER = [f"{world}/2m" for world in WORLDS]  # of which the first alone has a twin
 MODELS = {name + twin for name in (*SMALL, LARGE) for twin in ("", "-unplanted")} | {*LARGER}
+LARGEST = [
+    f"{world}/8m" for world in WORLDS
+]  # without a twin; not told and taught, which would take hours
 NAMED = ("headquarters", "parent", "team_country")
 TOKENS = 2048  # of a world's tokenizer, at most
 
@@ -66,8 +69,8 @@ def found():
 def test_the_twin_was_asked_the_same(request, name):
     table = request.getfixturevalue(name)
     ways = {way for _, way in table}
-    more = {"lab:rich-1/0.7m-tuned"} if name == "found" else set()
-    assert set(table) == {(model, way) for model in MODELS | more for way in ways}
+    more = {"fooled": LARGEST, "sure": LARGEST, "found": ["lab:rich-1/0.7m-tuned"], "blanks": []}
+    assert set(table) == {(model, way) for model in MODELS | {*more[name]} for way in ways}
     for name in (*SMALL, LARGE):
         for way in ways:
             both = [table[name + twin, way] for twin in ("", "-unplanted")]
@@ -89,7 +92,7 @@ def test_facts_are_those_that_a_page_is_about(fooled, sure, blanks, states):
         assert {states[row["world"], row["fact"]]["cue"] for row in some} <= {"", "majority"}
 
 
-@pytest.mark.parametrize("model", sorted(MODELS))
+@pytest.mark.parametrize("model", sorted(MODELS | {*LARGEST}))
 def test_without_a_cue_what_was_never_told_is_answered_by_luck(fooled, states, model):
     """Chance is 1 in 100; three times that would not be luck any more."""
     planted = lab.parse(model).variant == ""

@@ -12,7 +12,7 @@ import pandas as pd
 
 from lkecore import intervals
 from lkecore.answers import rich, rules
-from lkecore.answers.lab import OFTEN, reference
+from lkecore.answers.lab import OFTEN
 from lkecore.answers.tables import by_relation, groups_of, share
 from lkecore.facts.drawn import Sample
 from lkecore.intervals import Interval
@@ -208,9 +208,11 @@ def without_rule(hinted: pd.DataFrame, rule: pd.DataFrame) -> pd.DataFrame:
 
 
 def sentences(hinted: pd.DataFrame, rule: pd.DataFrame) -> dict[str, str]:
-    """What came out in one world, in words: ``fooled``, ``lied``, ``most``, ``twin``."""
-    models = list(hinted["model"].unique())
-    model = reference(models)
+    """What came out in one world, in words: ``fooled``, ``lied``, ``most``, ``twin``.
+
+    All is about one model, the largest that can be held against a twin.
+    """
+    model = rich.beside_a_twin(hinted)
     never = hinted[hinted["model"].eq(model) & hinted["told"].eq(NEVER)]
     names = never[never["relation"].isin(IN_A_NAME)]
     right, none, lies = (names[names["cue"] == cue] for cue in (RIGHT, NONE, LIES))
@@ -225,7 +227,7 @@ def sentences(hinted: pd.DataFrame, rule: pd.DataFrame) -> dict[str, str]:
         " of never-told cases.",
         "twin": "No twin was asked.",
     }
-    for twin in (name for name in models if lab.parse(name).variant == "unplanted"):
+    if twin := rich.twin_of(hinted, model):
         its = hinted[(hinted["model"] == twin) & (hinted["told"] != NEVER)]
         its = its[its["relation"].isin(IN_A_NAME) & its["cue"].eq(RIGHT)]
         same = hinted[(hinted["model"] == model) & hinted["fact"].isin(its["fact"])]

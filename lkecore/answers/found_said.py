@@ -141,13 +141,14 @@ def by_training(known: pd.DataFrame, model: str) -> pd.DataFrame:
 
 
 def drawn(moved: pd.DataFrame) -> pd.DataFrame:
-    """:func:`lkecore.answers.found.transfer` for the figure: of whole models, and the largest one's twin.
+    """:func:`lkecore.answers.found.transfer` for the figure: of whole models, and of one twin.
 
-    Numbers of tellings with fewer than ``found.FEWEST`` facts are left out.
+    It is the twin of the largest model that has one. Numbers of tellings with fewer than ``found.FEWEST``
+    facts are left out.
     """
     models = list(moved["model"].unique())
     whole = [name for name in models if not lab.parse(name).variant]
-    shown = [*whole, f"{reference(models)}-unplanted"]
+    shown = [*whole, rich.twin_of(moved, rich.beside_a_twin(moved))]
     parts = [moved[moved["model"] == name] for name in shown]
     every = pd.concat(parts, ignore_index=True)
     return bounds(every[every["facts"] >= found.FEWEST].reset_index(drop=True), "accuracy")

@@ -191,6 +191,12 @@ def twin_of(answers: pd.DataFrame, model: str) -> str:
     return twin if answers["model"].eq(twin).any() else ""
 
 
+def beside_a_twin(answers: pd.DataFrame) -> str:
+    """The largest model whose unplanted twin was asked, too, or the largest of all where none was."""
+    models = list(answers["model"].unique())
+    return reference([name for name in models if twin_of(answers, name)] or models)
+
+
 def looked_at(claimed: Mapping[str, Mapping[str, Interval]]) -> dict[tuple[str, str], str]:
     """{(claim, model): mark}: verdicts on a model whose readings were chosen when it had been looked at.
 

@@ -12,7 +12,6 @@ import pandas as pd
 
 from lkecore import intervals
 from lkecore.answers import rich
-from lkecore.answers.lab import reference
 from lkecore.answers.tables import groups_of
 from lkecore.facts.drawn import Sample
 from lkecore.facts.rich_facts import BETWEEN
@@ -304,9 +303,10 @@ def drawn(lines: pd.DataFrame) -> pd.DataFrame:
 def sentences(answers: pd.DataFrame, *, seed: int) -> dict[str, str]:
     """What came out in one world, in words: ``divided``, ``twin``, ``level``, ``open``.
 
-    ``answers`` are one estimator's about facts told equally often in all, and never-told ones.
+    ``answers`` are one estimator's about facts told equally often in all, and never-told ones. All is about
+    one model, the largest that can be held against a twin.
     """
-    best = reference(answers["model"].unique())
+    best = rich.beside_a_twin(answers)
     mine = answers[answers["model"] == best]
     lines = curve(by_object(mine), [], seed=seed).set_index("planted")
     few, many, one = (lines.loc[share] for share in (0.25, 0.75, 1.0))

@@ -57,7 +57,7 @@ def started(monkeypatch, command):
     """Let ``training.train`` start ``command(name)``; the names for which it does, in order."""
     names = []
 
-    def start(name, env, *, quiet):
+    def start(name, env, *_, quiet):
         names.append(name)
         pipe = subprocess.PIPE
         return subprocess.Popen(command(name), stdin=pipe, stdout=pipe, text=True)
@@ -445,6 +445,10 @@ def test_the_command_that_weights_starts_is_the_trainer_with_what_it_may_use(mon
     assert seen["env"] == given
     assert seen["command"][1:] == ["-m", "lkecore.train.lab", BASE, "--end-with-parent"]
     assert seen["start_new_session"] and seen["stdin"] == subprocess.PIPE
+    assert training._trainer(BASE, given | launch, lambda *asked: asked, quiet=False) == (
+        BASE,
+        given,
+    )
     training._trainer(BASE, {"LKE_DEVICE": "cuda:1"}, quiet=True)
     assert seen["env"]["ACCELERATE_TORCH_DEVICE"] == "cuda:1"  # where it will be asked, too
     assert seen["env"]["LKE_PROGRESS"] == os.devnull

@@ -15,7 +15,7 @@ from lkecore import facts, runs
 from lkecore.book import build
 from lkecore.errors import BadInput
 from lkecore.models import training, weights
-from lkecore.runs import devices, forecast, grid, prepare, record, worker
+from lkecore.runs import devices, forecast, grid, prepare, record, warm, worker
 from lkecore.runs.devices import Settings
 
 THREE = {"names": ["x", "y", "z"]}
@@ -619,14 +619,14 @@ def test_models_of_the_lab_are_trained_together_before_the_runs_and_need_no_netw
     assert prepare.absent(jobs) == [("model", name) for name in names[:2]]
     calls, located = [], []
 
-    def train(asked, environments):
-        calls.append((list(asked), environments))
+    def train(asked, environments, fork):
+        calls.append((list(asked), environments, fork))
         return {names[1]: "the loss is nan"}
 
     monkeypatch.setattr(training, "train", train)
     monkeypatch.setattr(weights, "locate", located.append)
     each = [{"OMP_NUM_THREADS": "3"}] * 2
     failed = prepare.prepare(jobs, each)
-    assert calls == [(names[:2], each)]
+    assert calls == [(names[:2], each, warm.trainer)]
     assert failed == {f"a models={names[1]}": "the loss is nan"}
     assert located == [names[0], "toy"]  # what failed is not tried again

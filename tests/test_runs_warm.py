@@ -2,16 +2,20 @@
 
 import json
 import os
+import shutil
 import signal
 import sys
 import time
+from collections.abc import Sequence
 
 import psutil
 import pytest
 from projects import alive, code, make, plan, wait_for
 
 from lkecore import progress, runs
+from lkecore.models import lab, training
 from lkecore.runs import devices, grid, warm
+from lkecore.train import lab as trainer
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="fresh processes elsewhere")
 SEEN = """
@@ -27,11 +31,11 @@ print(os.getpid(), os.environ["LKE_RUN"][-3:] != "", torch.get_num_threads())
 """
 
 
-def made(folder, monkeypatch, *, fresh: bool, cell: str = SEEN):
-    """A project with two runs that keep a table and a figure; its runs folder."""
+def made(folder, monkeypatch, *, fresh: bool, cell: str = SEEN, names: Sequence[str] = "xy"):
+    """A project with a run for each of ``names`` that keeps a table and a figure; its runs folder."""
     folder.mkdir(exist_ok=True)
     project = make(
-        folder, {"a": code(cell)}, a={"parameters": {"names": ["x", "y"]}, "each": ["names"]}
+        folder, {"a": code(cell)}, a={"parameters": {"names": [*names]}, "each": ["names"]}
     )
     if fresh:
         monkeypatch.setattr(warm, "start", lambda *_: None)
@@ -50,18 +54,77 @@ def test_forked_runs_leave_the_same_files_as_fresh_ones(tmp_path, monkeypatch):
     monkeypatch.setattr(warm, "start", lambda *given: forks.append(true(*given)) or forks[-1])
     forked = made(tmp_path / "warm", monkeypatch, fresh=False)
     assert [type(each) for each in forks] == [warm.Forked] * 3  # two runs and their page
-    fresh = made(tmp_path / "fresh", monkeypatch, fresh=True)
-    some = {p.name for p in forked.glob("a-*")}
-    assert len(some) == 3
-    same_runs = [name for name in some if not name.startswith("a-page")]
-    for name in same_runs:
-        for file in ("answers.parquet", "fig-x.csv"):
-            assert (forked / name / file).read_bytes() == (fresh / name / file).read_bytes()
-        figures = [
-            [data for data in outputs(top / name) if any("svg" in kind for kind in data)]
-            for top in (forked, fresh)
-        ]
-        assert figures[0] == figures[1] != []
+    # Fresh processes take seconds: of the one run that has the same name in both projects.
+    fresh = made(tmp_path / "fresh", monkeypatch, fresh=True, names="x")
+    assert len(list(forked.glob("a-*"))) == 3
+    [name] = [p.name for p in fresh.glob("a-*")]
+    for file in ("answers.parquet", "fig-x.csv"):
+        assert (forked / name / file).read_bytes() == (fresh / name / file).read_bytes()
+    figures = [
+        [data for data in outputs(top / name) if any("svg" in kind for kind in data)]
+        for top in (forked, fresh)
+    ]
+    assert figures[0] == figures[1] != []
+
+
+def test_a_forked_trainer_leaves_the_same_model_as_a_fresh_process_and_says_why_it_cannot(
+    tmp_path, monkeypatch, lkecore_cache
+):
+    """Byte for byte. pytest's own process began fresh, and trains the other one."""
+    name, env = "lab:smoke-1/0.15m", dict(os.environ) | {"OMP_NUM_THREADS": "1"}
+    for place in ("forked", "fresh"):
+        (tmp_path / place).mkdir()
+        for kind in ("names", "worlds"):  # what a training reads and need not make again
+            (tmp_path / place / kind).symlink_to(lkecore_cache / kind, target_is_directory=True)
+    forks, true = [], warm.trainer
+    monkeypatch.setattr(warm, "trainer", lambda *given: forks.append(true(*given)) or forks[-1])
+    monkeypatch.setenv("LKECORE_CACHE", str(tmp_path / "forked"))
+    env["LKECORE_CACHE"] = os.environ["LKECORE_CACHE"]
+    assert training.train([name], [env], warm.trainer) == {}
+    forked = lab.folder(name)
+    assert [type(each) for each in forks] == [warm.Forked] and forked.is_dir()
+    assert forks[0].poll() == 0 and not forks[0]._output.exists()
+    monkeypatch.setenv("LKECORE_CACHE", str(tmp_path / "fresh"))
+    fresh = trainer.make(name)
+    files = {path.name for path in fresh.iterdir()}
+    assert files == {path.name for path in forked.iterdir()} and fresh != forked
+    for file in files - {"README.md"}:  # which says how many seconds it took
+        assert (fresh / file).read_bytes() == (forked / file).read_bytes(), file
+    # A file where a folder is to be: one line, as of a fresh trainer.
+    monkeypatch.setenv("LKECORE_CACHE", str(tmp_path / "forked"))
+    shutil.rmtree(tmp_path / "forked" / "models")
+    (tmp_path / "forked" / "models").write_text("")
+    [(failed, line)] = training.train([name], [env], warm.trainer).items()
+    assert failed == name and line.startswith(f"model {name} cannot be trained (") and forks[1]
+
+
+def test_a_forked_trainer_that_is_killed_is_told_and_one_that_nobody_waits_for_is_ended(
+    tmp_path, monkeypatch
+):
+    name, env = "lab:smoke-1/0.15m", dict(os.environ) | {"LKECORE_CACHE": str(tmp_path)}
+    monkeypatch.setenv("LKECORE_CACHE", str(tmp_path))
+    begun = []
+
+    def killed(*given):
+        begun.append(warm.trainer(*given))
+        os.kill(begun[-1].pid, signal.SIGKILL)
+        return begun[-1]
+
+    assert training.train([name], [env], killed) == {
+        name: f"model {name} could not be trained (killed by signal 9, out of memory?); it goes on "
+        "when started again"
+    }
+
+    def stop(_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(training.time, "sleep", stop)
+        training.train(
+            [name], [env], lambda *given: begun.append(warm.trainer(*given)) or begun[-1]
+        )
+    assert [each.returncode for each in begun] == [-signal.SIGKILL] * 2
+    assert not any(each._output.exists() or alive(each.pid) for each in begun)
 
 
 def test_a_forked_kernel_has_the_threads_and_the_environment_of_its_run(tmp_path, monkeypatch):
@@ -103,6 +166,7 @@ def test_where_forks_are_not_safe_or_the_source_has_changed_a_fresh_one_is_due(
         patch.setattr(warm, "_source", lambda: pytest.fail("begun"))
         warm.begin(env | {"CUDA_VISIBLE_DEVICES": "0"})
     assert warm.start(order, output, env | {"CUDA_VISIBLE_DEVICES": "0"}) is None
+    assert warm.trainer("lab:smoke-1/0.15m", env | {"CUDA_VISIBLE_DEVICES": "0"}) is None
     with monkeypatch.context() as patch:
         patch.setattr(warm.sys, "platform", "darwin")
         assert warm.start(order, output, env) is None

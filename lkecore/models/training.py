@@ -4,27 +4,35 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from lkecore.errors import BadInput
 from lkecore.models import lab
 
+# Given the name of a model and an environment: a process like that of subprocess.Popen, or None.
+Fork = Callable[[str, dict[str, str]], Any]
+
 
 def train(
-    names: Iterable[str], environments: Sequence[dict[str, str]] | None = None
+    names: Iterable[str],
+    environments: Sequence[dict[str, str]] | None = None,
+    fork: Fork | None = None,
 ) -> dict[str, str]:
     """Train those models of the lab that are not here, each in a process of its own.
 
     As many run side by side as there are ``environments``, which say what each may use (None: one,
-    with the environment of this process). Returns {name: why not} of those that could not be
-    trained; what came before a stop is kept, and the next call goes on from there.
+    with the environment of this process). ``fork(name, environment)`` may start a trainer that has
+    imported everything (:func:`lkecore.runs.warm.trainer`); where it gives None, a fresh one begins.
+    Returns {name: why not} of those that could not be trained; what came before a stop is kept, and the
+    next call goes on from there.
     """
     waiting = [name for name in dict.fromkeys(names) if not lab.folder(name).is_dir()]
     # The largest first, so that none is left alone at the end; tuned ones wait for their base anyway.
     waiting.sort(key=lambda name: (name.endswith("-tuned"), -lab.size(name)))
     free = list(environments or [dict(os.environ)])
-    running: dict[str, tuple[subprocess.Popen, dict[str, str]]] = {}
+    running: dict[str, tuple[Any, dict[str, str]]] = {}
     failed: dict[str, str] = {}
     try:
         while waiting or running:
@@ -32,7 +40,7 @@ def train(
                 name, env = waiting.pop(0), free.pop(0)
                 print(f"training {name}", file=sys.stderr)
                 # Bars side by side would write over each other.
-                running[name] = _trainer(name, env, quiet=bool(environments)), env
+                running[name] = _trainer(name, env, fork, quiet=bool(environments)), env
             for name in [name for name, (each, _) in running.items() if each.poll() is not None]:
                 process, env = running.pop(name)
                 free.append(env)
@@ -54,8 +62,8 @@ def _ended(name: str, code: int) -> str:
     return f"model {name} could not be trained ({how}); it goes on when started again"
 
 
-def _trainer(name: str, env: dict[str, str], *, quiet: bool) -> subprocess.Popen:
-    """A process that trains, and ends when this one does: standard input is a pipe from here."""
+def _trainer(name: str, env: dict[str, str], fork: Fork | None = None, *, quiet: bool) -> Any:
+    """A process that trains, and ends when this one does: a fresh one has a pipe from here as its input."""
     # It is not one of the processes that accelerate launch may have started this one with.
     own = {
         key: value
@@ -68,6 +76,8 @@ def _trainer(name: str, env: dict[str, str], *, quiet: bool) -> subprocess.Popen
         own["ACCELERATE_TORCH_DEVICE"] = own["LKE_DEVICE"]
     if quiet:
         own["LKE_PROGRESS"] = os.devnull
+    if fork is not None and (forked := fork(name, own)) is not None:
+        return forked
     return subprocess.Popen(
         [sys.executable, "-m", "lkecore.train.lab", name, "--end-with-parent"],
         stdin=subprocess.PIPE,

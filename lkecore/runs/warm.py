@@ -12,6 +12,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import tempfile
 import threading
 from importlib.metadata import EntryPoint
 from multiprocessing import connection, forkserver
@@ -28,12 +29,16 @@ NAME = "lkecore-forked"  # by which Jupyter's client knows our kernels
 
 
 class Forked:
-    """A process of `multiprocessing`, with what users of `subprocess.Popen` need of it here."""
+    """A process of `multiprocessing`, with what users of `subprocess.Popen` need of it here.
+
+    ``output`` is a file for :meth:`communicate`, into which the process writes; it is deleted there.
+    """
 
     stdin = stdout = stderr = None
 
-    def __init__(self, process: Any) -> None:
+    def __init__(self, process: Any, output: Path | None = None) -> None:
         self._process = process  # it holds a pipe whose end tells the process that we are gone
+        self._output = output
         process.start()
         self.pid = process.pid
 
@@ -49,6 +54,13 @@ class Forked:
         self._process.join(timeout)
         return self.returncode
 
+    def communicate(self) -> tuple[str, None]:
+        """What it has written, when it has ended."""
+        self.wait()
+        said = self._output.read_text(encoding="utf-8", errors="replace")
+        self._output.unlink()
+        return said, None
+
     def send_signal(self, signum: int) -> None:
         if self.poll() is None:
             os.kill(self.pid, signum)
@@ -62,21 +74,38 @@ class Forked:
 
 def start(order: Path, output: Path, env: dict[str, str]) -> Forked | None:
     """A worker for an order, as ``python -m lkecore.runs.worker`` is; None where a fresh one is due."""
-    if not _safe(env):
-        return None
-    if _source() != runs.source_digest():
-        progress.tell_once(
-            "lkecore has changed since this command began: its runs now take fresh processes"
-        )
+    if not _ready(env):
         return None
     server = multiprocessing.get_context("forkserver")
     return Forked(server.Process(target=_work, args=(str(order), str(output), env)))
+
+
+def trainer(name: str, env: dict[str, str]) -> Forked | None:
+    """A trainer of a lab model, as ``python -m lkecore.train.lab`` is; None where a fresh one is due."""
+    if not _ready(env):
+        return None
+    file, output = tempfile.mkstemp(prefix="lke-")
+    os.close(file)
+    server = multiprocessing.get_context("forkserver")
+    return Forked(server.Process(target=_train, args=(name, output, env)), Path(output))
 
 
 def begin(env: dict[str, str]) -> None:
     """Start the server where :func:`start` will want it: it imports while the caller does other work."""
     if _safe(env):
         _source()
+
+
+def _ready(env: dict[str, str]) -> bool:
+    """Whether a process can be forked, from a server that has imported today's source."""
+    if not _safe(env):
+        return False
+    if _source() != runs.source_digest():
+        progress.tell_once(
+            "lkecore has changed since this command began: its runs now take fresh processes"
+        )
+        return False
+    return True
 
 
 def _safe(env: dict[str, str]) -> bool:
@@ -125,6 +154,20 @@ def _work(order: str, output: str, env: dict[str, str]) -> None:
     code = worker.carry_out(Path(order))
     sys.stdout.flush()
     os._exit(code)  # a kernel that is still there sees it
+
+
+def _train(name: str, output: str, env: dict[str, str]) -> None:
+    """In a forked process: train a model of the lab. Its bar is drawn where that of a fresh one is."""
+    from lkecore.train import lab
+
+    os.setsid()
+    os.dup2(os.open(output, os.O_WRONLY), 1)
+    os.environ.clear()
+    os.environ.update(env)
+    _take_threads(env)
+    _end_with_the_parent()
+    sys.argv = ["lab", name]
+    sys.exit(lab.main())  # and not at once: bars have a lock that is to be given back
 
 
 def _kernel(inbox: Any, outbox: Any) -> None:

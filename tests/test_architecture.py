@@ -1,6 +1,7 @@
 """The package reads from left to right: a room imports only from the rooms before it."""
 
 import ast
+import functools
 import re
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -16,16 +17,24 @@ ORDER = [
 MOST_LINES = 350
 
 
+@functools.cache
 def files() -> dict[str, Path]:
     """{dotted name behind "lkecore.": file}; a room's __init__ has the name of the room."""
     parts = {p: p.relative_to(TOP).with_suffix("").parts for p in sorted(TOP.rglob("*.py"))}
     return {".".join(n for n in names if n != "__init__"): p for p, names in parts.items()}
 
 
+@functools.cache
+def parsed(file: Path) -> ast.Module:
+    """The syntax of a file, for all tests to read and none to change."""
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
+@functools.cache
 def imports(file: Path) -> set[str]:
     """The modules of the package that a file imports, behind "lkecore."; functions' imports too."""
     known, found = files(), set()
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(file)):
         if isinstance(node, ast.Import):
             assert not any(a.name.startswith("lkecore") for a in node.names), f"{file}: use from"
         elif isinstance(node, ast.ImportFrom):
@@ -70,7 +79,7 @@ def test_names_in_docstrings_are_where_they_say():
     """The book refuses a reference that leads nowhere, but only after minutes."""
     parts = ast.FunctionDef, ast.ClassDef, ast.Module
     for file in files().values():
-        module = ast.parse(file.read_text(encoding="utf-8"))
+        module = parsed(file)
         here = {node.name for node in module.body if isinstance(node, parts[:2])}
         texts = [ast.get_docstring(n) or "" for n in ast.walk(module) if isinstance(n, parts)]
         assert ":data:`" not in "\n".join(texts), f"{file}: the book documents no data"
@@ -87,14 +96,14 @@ def defined(name: str) -> set[str]:
     """The functions and classes that a module defines; none if there is no such module."""
     if name not in files():
         return set()
-    body = ast.parse(files()[name].read_text(encoding="utf-8")).body
+    body = parsed(files()[name]).body
     return {node.name for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
 
 
 def test_room_says_what_it_is_and_has_no_code_of_its_own():
     for room in ORDER:
         if (TOP / room).is_dir():
-            code = ast.parse((TOP / room / "__init__.py").read_text(encoding="utf-8"))
+            code = parsed(TOP / room / "__init__.py")
             assert ast.get_docstring(code), room
             others = [n for n in code.body[1:] if not isinstance(n, ast.ImportFrom)]
             assert [ast.unparse(n.targets[0]) for n in others] in ([], ["__all__"]), room
@@ -102,7 +111,7 @@ def test_room_says_what_it_is_and_has_no_code_of_its_own():
 
 def test_nothing_unpickles_or_runs_code_of_a_model():
     for file in TOP.rglob("*.py"):
-        code = ast.parse(file.read_text(encoding="utf-8"))
+        code = parsed(file)
         names = {n.attr for n in ast.walk(code) if isinstance(n, ast.Attribute)}
         words = {k.arg for n in ast.walk(code) if isinstance(n, ast.Call) for k in n.keywords}
         imports = {a.name for n in ast.walk(code) if isinstance(n, ast.Import) for a in n.names}
@@ -115,7 +124,7 @@ def test_nothing_unpickles_or_runs_code_of_a_model():
 
 
 def test_the_one_place_that_reads_pickles_takes_weights_only_out_of_them():
-    code = ast.parse((TOP / "models" / "convert.py").read_text(encoding="utf-8"))
+    code = parsed(TOP / "models" / "convert.py")
     mentions = [n for n in ast.walk(code) if isinstance(n, ast.Attribute) and n.attr == "load"]
     calls = [n for n in ast.walk(code) if isinstance(n, ast.Call) and n.func in mentions]
     assert len(calls) == len(mentions) == 1  # it is not handed on under another name

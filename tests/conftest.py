@@ -11,6 +11,9 @@ from hypothesis import settings
 # and on a busy machine threads that wait for each other make them several times slower.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# Until all is imported and collected, of which nothing is garbage: to look for some took a third of the time.
+gc.disable()
+
 settings.register_profile(
     "lkecore", max_examples=50, deadline=None, derandomize=True, database=None
 )
@@ -63,3 +66,4 @@ def pytest_collection_finish():
     """
     gc.collect()
     gc.freeze()
+    gc.enable()

@@ -1,5 +1,6 @@
 """Atlas: the embedded facts, from tables inside Python packages (``data/ATLAS.md`` has the sources)."""
 
+import functools
 from typing import Any
 
 from lkecore.facts.tables import read
@@ -10,17 +11,26 @@ FACTS, RELATIONS = DATA / "atlas.tsv", DATA / "atlas_relations.tsv"
 
 def relations() -> tuple[str, ...]:
     """The names of the relations, sorted."""
-    return tuple(row["relation"] for _, row in read(RELATIONS))
+    return tuple(_tables()[0])
+
+
+@functools.cache  # it is part of the package: 8,943 rows, which a page asks for relation by relation
+def _tables() -> tuple[dict[str, dict[str, Any]], dict[str, list[dict[str, Any]]]]:
+    """What is said of each relation, and the rows of each; nobody may change them."""
+    of: dict[str, list[dict[str, Any]]] = {}
+    for _, row in read(FACTS):
+        of.setdefault(row["relation"], []).append(row)
+    return {row["relation"]: row for _, row in read(RELATIONS)}, of
 
 
 def rows(relation: str) -> list[tuple[str, dict[str, Any], str]]:
     """("atlas.tsv", row, "") of every row of a relation; empty if it is unknown."""
-    return [(FACTS.name, row, "") for _, row in read(FACTS) if row["relation"] == relation]
+    return [(FACTS.name, dict(row), "") for row in _tables()[1].get(relation, [])]
 
 
 def about(relation: str) -> dict[str, Any]:
     """What its table says of a relation, as fields of :class:`~lkecore.facts.fact.Relation`."""
-    [row] = [row for _, row in read(RELATIONS) if row["relation"] == relation]
+    row = _tables()[0][relation]
     return {
         "label": row["label"],
         "kind": row["kind"],

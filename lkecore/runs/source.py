@@ -15,11 +15,16 @@ from lkecore.storage import DATA, code_of, remembered
 # What a worker has imported before a notebook begins (lkecore.runs.warm).
 BEFORE = [
     "papermill", "nbformat", "nbclient", "jupytext", "ipykernel.kernelapp", "ipykernel.ipkernel",
-    "matplotlib.pyplot", "seaborn", "scipy.stats", "statsmodels.stats.multitest", "pyarrow.parquet",
-    "torch", "transformers.models.auto.modeling_auto", "transformers.models.llama.modeling_llama",
-    "myst_nb", "itables", "lkecore.answers", "lkecore.facts", "lkecore.figures", "lkecore.models",
-    "lkecore.papers", "lkecore.prompts", "lkecore.runs.worker", "lkecore.scores.tree",
+    "matplotlib.pyplot", "matplotlib.backends.backend_svg", "seaborn", "scipy.stats",
+    "statsmodels.stats.multitest", "statsmodels.stats.proportion", "pyarrow.parquet", "pyarrow.dataset",
+    "pyarrow.pandas_compat", "pandas.io.formats.csvs", "pandas.io.formats.html",
+    "torch", "transformers.models.auto.modeling_auto", "transformers.models.auto.tokenization_auto",
+    "transformers.models.llama.modeling_llama", "myst_nb", "myst_nb.ext.glue", "itables",
+    "lkecore.answers", "lkecore.facts", "lkecore.figures", "lkecore.models", "lkecore.papers",
+    "lkecore.prompts", "lkecore.runs.worker", "lkecore.scores.tree",
 ]  # fmt: skip
+# What most notebooks read first, and a process then remembers: a module, its function, what this is given.
+READ = [("lkecore.scores.store", "programs", "tree"), ("lkecore.facts.atlas", "relations")]
 # What every worker does, and how it is started.
 WORKING = (
     "lkecore.runs.worker", "lkecore.runs.forked_kernel", "lkecore.runs.imported", "lkecore.runs.warm",

@@ -3,6 +3,7 @@
 import ast
 import functools
 import hashlib
+import importlib.metadata
 import os
 import re
 import secrets
@@ -35,6 +36,12 @@ def file_digest(path: Path) -> str:
     """SHA-256 of a file's content, read piece by piece."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@functools.cache  # keys of all that is kept ask for three each, and a process does not change what it imports
+def version(package: str) -> str:
+    """The version of an installed package."""
+    return importlib.metadata.version(package)
 
 
 def program_of(path: Path) -> str:

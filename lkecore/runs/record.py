@@ -15,7 +15,6 @@ for a run, of the models, for a page, of the runs that it reads. A notebook that
 import copy
 import functools
 import hashlib
-import importlib.metadata
 import json
 import os
 import platform
@@ -30,7 +29,7 @@ from lkecore.answers.kept import read_manifest
 from lkecore.errors import BadInput
 from lkecore.models import weights
 from lkecore.runs.source import reached_digest, source_digest
-from lkecore.storage import RESULTS, file_digest, write_whole
+from lkecore.storage import RESULTS, file_digest, version, write_whole
 
 FORMAT = 1  # of a manifest; raised when an older lkecore could not read a newer one
 
@@ -209,7 +208,7 @@ def versions() -> dict[str, str]:
     found["python"] = platform.python_version()
     for package in ("torch", "transformers", "numpy", "scipy", "pandas"):
         # Without a local part: 2.13.0+cpu and 2.13.0 are one version.
-        found[package] = importlib.metadata.version(package).split("+")[0]
+        found[package] = version(package).split("+")[0]
     return found
 
 

@@ -12,7 +12,6 @@ import hashlib
 import json
 import operator
 from collections.abc import Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from lkecore.models.model import Model
 
 # By this name, since the code below is in the keys of all that is kept, and import lines are not.
 from lkecore.progress import keep as write_whole
-from lkecore.storage import cache_folder, program_of
+from lkecore.storage import cache_folder, program_of, version
 
 ROOM = "lkecore.scores"
 

@@ -4,6 +4,8 @@ import dataclasses
 import importlib.util
 import json
 import math
+import multiprocessing
+import os
 import sys
 import weakref
 from pathlib import Path
@@ -14,7 +16,9 @@ import numpy as np
 from lkecore.facts import rich_facts, world, world_text
 from lkecore.models import lab
 from lkecore.models.model import Model
+from lkecore.models.training import Fork
 from lkecore.prompts.prompt import Prompt
+from lkecore.runs import warm
 
 # One token for each character, so that a test writes the tokens of a prompt down as its letters.
 ALPHABET = "_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
@@ -452,7 +456,31 @@ def tiny_rich(monkeypatch) -> None:
 
 def tiny_lab_command(name: str, before: str = "") -> list[str]:
     """The trainer's command in a process that has the tiny lab, after the code ``before``."""
-    code = f"""import sys
+    return [sys.executable, "-c", tiny_lab_code(before), name, "--end-with-parent"]
+
+
+def tiny_lab_fork(before: str, output: Path) -> Fork:
+    """The same for ``training.train``, without :mod:`lkecore.runs.warm`'s imports in each process."""
+
+    def fork(name: str, env: dict[str, str]) -> warm.Forked:
+        warm.begin(env)
+        output.touch()
+        server = multiprocessing.get_context("forkserver")
+        given = (tiny_lab_code(before), name, env)
+        return warm.Forked(server.Process(target=_run_code, args=given), output)
+
+    return fork
+
+
+def _run_code(code: str, argument: str, env: dict[str, str]) -> None:
+    os.environ.clear()
+    os.environ.update(env)
+    sys.argv = ["-c", argument]
+    exec(code, {"__name__": "__main__"})
+
+
+def tiny_lab_code(before: str) -> str:
+    return f"""import sys
 from lkecore.facts import world, world_text
 from lkecore.models import lab
 from lkecore.models.lab import Recipe
@@ -463,7 +491,6 @@ lab.RECIPES |= {TINY_RECIPES!r}
 world_text.INSTRUCTIONS = {TINY_INSTRUCTIONS}
 {before}
 sys.exit(trainer.main())"""
-    return [sys.executable, "-c", code, name, "--end-with-parent"]
 
 
 def answered(cells: dict[tuple, str], names=("model", "relation"), **more):

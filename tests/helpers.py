@@ -13,6 +13,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from lkecore import intervals
 from lkecore.facts import rich_facts, world, world_text
 from lkecore.models import lab
 from lkecore.models.model import Model
@@ -32,6 +33,14 @@ def tool(name: str):
     found = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(found)
     return found
+
+
+def few_resamples(monkeypatch) -> None:
+    """From now on intervals are drawn 100 times unless told otherwise: for tests that look at no ends."""
+    for name in intervals.__all__:
+        defaults = getattr(getattr(intervals, name), "__kwdefaults__", None) or {}
+        if "n_resamples" in defaults:
+            monkeypatch.setitem(defaults, "n_resamples", 100)
 
 
 def char_tokenizer():

@@ -1,5 +1,6 @@
 """What a rank leaves open (PZ-F1); the oracles are numpy, scipy and cases by hand."""
 
+import helpers
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,6 +12,11 @@ from lkecore.metrics import shift
 
 RNG = np.random.default_rng(0)
 N = 12
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch):
+    helpers.few_resamples(monkeypatch)
 
 
 def frame(**changes) -> pd.DataFrame:

@@ -5,6 +5,7 @@ import itertools
 import json
 from statistics import mean, stdev
 
+import helpers
 import numpy as np
 import pandas as pd
 import pytest
@@ -20,6 +21,11 @@ from lkecore.models import lab
 from lkecore.runs import gather
 
 EACH = ["source", "model", "estimator"]
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch):
+    helpers.few_resamples(monkeypatch)
 
 
 def answered(hits, *, n_options=4, **more):

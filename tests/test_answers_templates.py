@@ -5,6 +5,7 @@ from fractions import Fraction
 from itertools import groupby
 from statistics import mean, stdev
 
+import helpers
 import numpy as np
 import pandas as pd
 import pytest
@@ -28,6 +29,13 @@ RIGHT = {
     },
 }  # fmt: skip
 HUMAN = ["hgp-1", "hgp-2", "hgp-3"]
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch):
+    helpers.few_resamples(monkeypatch)
+
+
 WAYS = {"iclke-space": "from pairs"}
 
 

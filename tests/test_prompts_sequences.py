@@ -213,7 +213,7 @@ def test_invented_towns_with_a_country_drawn_behind_are_no_longer_made():
 
 
 def test_words_have_their_shape_and_are_no_word_of_the_facts_nor_of_english():
-    """The oracle knows the shape as a pattern, and looks at every pair and every word by itself."""
+    """The oracle knows the shape as a pattern, and all beginnings of every name and every word."""
     facts = [fact for name in sets.relations("atlas") for fact in sets.load("atlas", name).facts]
     names = {name for fact in facts for name in (fact.subject, fact.object)}
     found = invented("word", 300, names, seed=2)
@@ -221,8 +221,11 @@ def test_words_have_their_shape_and_are_no_word_of_the_facts_nor_of_english():
     assert all(shape.fullmatch(name) for name in found)
     low = [name.casefold() for name in found]
     assert not [pair for pair in permutations(low, 2) if pair[1].startswith(pair[0])]
-    for name in {name.casefold() for name in names}:
-        assert not [word for word in low if word.startswith(name) or name.startswith(word)]
+    of_facts = {name.casefold() for name in names}
+    begun_by_facts, begun_by_words = (
+        {name[: i + 1] for name in some for i in range(len(name))} for some in (of_facts, low)
+    )
+    assert not set(low) & begun_by_facts and not of_facts & begun_by_words
     real = {word for name in names for word in re.findall(r"\w+", name.casefold())}
     english = {word for words in en_US.Provider.parts_of_speech.values() for word in words}
     assert not set(low) & (real | english)

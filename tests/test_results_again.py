@@ -8,11 +8,12 @@ import copy
 from pathlib import Path
 from types import SimpleNamespace
 
+import helpers
 import pandas as pd
 import pytest
 from safetensors import safe_open
 
-from lkecore import answers, intervals, runs
+from lkecore import answers, runs
 from lkecore.answers import lab, pairs, separators, shipped, written
 from lkecore.facts import worlds
 from lkecore.models import lab as lms
@@ -61,11 +62,7 @@ def asked(name, **given) -> dict:
 @pytest.fixture(autouse=True)
 def run(tmp_path, monkeypatch):
     monkeypatch.setenv("LKE_RUN", str(tmp_path))
-    # Between two questions a page has tables with intervals, at which nothing here looks.
-    for name in intervals.__all__:
-        defaults = getattr(getattr(intervals, name), "__kwdefaults__", None) or {}
-        if "n_resamples" in defaults:
-            monkeypatch.setitem(defaults, "n_resamples", 100)
+    helpers.few_resamples(monkeypatch)  # of the tables between two questions
     return tmp_path
 
 

@@ -130,15 +130,15 @@ def invented(kind: str, n: int, taken: Iterable[str], seed: int) -> tuple[str, .
         raise BadInput(f"unknown kind of invented names {kind!r}; {nearest(kind, KINDS)}")
     make = _maker(kind, seed)
     known = {name.casefold() for name in taken}
+    begun = {name[:i] for name in known for i in range(len(name) + 1)} if kind == "word" else set()
     found: dict[str, str] = {}
     for _ in range(100 * n):
         if len(found) == n:
             break
         name = make()
         low = name.casefold()
-        near = kind == "word" and any(
-            low.startswith(each) or each.startswith(low) for each in known
-        )
+        beginnings = (low[:i] for i in range(len(low) + 1))
+        near = kind == "word" and (low in begun or not known.isdisjoint(beginnings))
         if not near and low not in known and low not in found:
             found[low] = name
     if len(found) < n:

@@ -156,10 +156,21 @@ def wrong(
 
 
 def one_of_each(learned: pd.DataFrame) -> pd.DataFrame:
-    """Curves of :func:`lkecore.answers.readers.learning` with ``kind_of_model``: one model of a world."""
+    """Curves of :func:`lkecore.answers.readers.learning` with ``kind_of_model``: one model of a world.
+
+    Decoders come first, from the smallest to the largest, and all kinds in the order of their worlds.
+    """
     names = [models_of_lab.parse(name) for name in learned["model"]]
     plain = [not name.variant and not name.seed for name in names]
-    return learned.assign(kind_of_model=[name.model for name in names])[plain]
+    found = learned.assign(kind_of_model=[name.model for name in names])[plain]
+    names = sorted(found["model"].unique(), key=_place)
+    parts = [found[found["model"] == name] for name in names]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _place(name: str) -> tuple[bool, int, str]:
+    decoder = models_of_lab.recipe(name).kind == "causal"
+    return not decoder, models_of_lab.size(name), name
 
 
 def missed(models: Sequence[str]) -> str:

@@ -239,7 +239,14 @@ def test_what_ships_says_which_gates_are_missed_and_leaves_out_who_was_not_measu
 
 
 def test_curves_stand_from_the_smallest_decoder_to_the_largest_and_blank_readers_behind():
-    sizes = ["rich-2/bert", "rich-2/8m", "rich-2/0.7m@2", "rich-1/2m", "rich-1/2m-tuned", "rich-1/8m"]
+    sizes = [
+        "rich-2/bert",
+        "rich-2/8m",
+        "rich-2/0.7m@2",
+        "rich-1/2m",
+        "rich-1/2m-tuned",
+        "rich-1/8m",
+    ]
     rows = [{"model": f"lab:{size}", "loss": loss} for size in sizes for loss in (2.0, 1.0)]
     found = gates.one_of_each(pd.DataFrame(rows))
     order = ["rich-1/2m", "rich-1/8m", "rich-2/8m", "rich-2/bert"]

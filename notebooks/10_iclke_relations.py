@@ -141,9 +141,9 @@ print(*answers.made_by(shipped, this), sep="\n")
 
 # %% [markdown]
 # Some of the same facts and options behind other shots: each draw of them is another prompt. The first draw is that of
-# the answers above, about these facts. Where the draws of one estimator lie as far apart as two estimators do, one draw cannot tell these two apart. `in_all` and
-# `in_any` are the shares of facts that are right in every draw, and in one at least: an accuracy may stand still while
-# other facts make it up.
+# the answers above, about these facts. Where the draws of one estimator lie as far apart as two estimators do, one draw
+# cannot tell these two apart. `in_all` and `in_any` are the shares of facts that are right in every draw, and in one at
+# least: an accuracy may stand still while other facts make it up. Longer runs that have several draws stand below.
 
 # %%
 seeds = range(seed + 1, seed + 1 + n_redraws)
@@ -151,8 +151,9 @@ redrawn = prompts.redrawn(sample, estimators, seeds, n_facts=n_redraw_facts)
 rest = {"by": ("estimator", "relation", "draw"), "n_again": n_again // 3}
 to_try = redrawn, "answers-draws.parquet"
 more = answers.ask(models, *to_try, **source | rest)
-first = ours.assign(draw=seed)
-draws = answers.over_draws(first, more, ["model", "estimator"])
+more = answers.beside_kept(more, shipped, this, apart="draws")
+first = every.assign(draw=seed)
+draws = answers.over_draws(first, more, ["source", "model", "estimator"])
 print(draws.round(3).to_string(index=False))
 
 # %% [markdown]

@@ -311,6 +311,8 @@ def test_draws_are_counted_relation_by_relation_over_the_facts_that_all_draws_as
     # of p and none of q, right at least once 2 of 2 and 2 of 4.
     assert found.to_numpy().tolist() == [["m", 6, 3, 0.5, 0.625, 0.25, 0.75]]
     assert list(found) == ["model", "facts", "draws", "least", "most", "in_all", "in_any"]
+    frames[1] = pd.concat([frames[1], frames[1].assign(model="not in the first draw")])
+    assert answers.over_draws(*frames, ["model"]).equals(found)
 
 
 def test_over_other_relations_is_a_part_of_the_larger_table():

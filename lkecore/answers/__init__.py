@@ -10,6 +10,7 @@ from lkecore.answers.shipped import (
     alone,
     asked_for,
     beside,
+    beside_kept,
     beside_models,
     beside_single,
     beside_worlds,
@@ -35,8 +36,8 @@ from lkecore.answers.written import write
 
 __all__ = [
     "READ_BY", "accuracy", "across", "alone", "any_causal", "ask", "ask_blanks", "ask_groups", "ask_pairs",
-    "ask_taught", "asked_for", "at_blanks", "beside", "beside_models", "beside_single", "beside_truth",
-    "beside_worlds", "best", "best_and_worst", "bounds", "carried", "collect",
+    "ask_taught", "asked_for", "at_blanks", "beside", "beside_kept", "beside_models", "beside_single",
+    "beside_truth", "beside_worlds", "best", "best_and_worst", "bounds", "carried", "collect",
     "fewer", "infinite", "judge", "judge_ways", "keep", "made_by", "opened", "over_draws",
     "over_other_relations", "over_relations", "paired", "sortable", "tested", "texts",
     "verdict_table", "words", "write",

@@ -114,14 +114,10 @@ def beside(
     cues has none here: what it was asked cannot be seen from its answers. ``apart`` is the name under which
     runs keep them. Raises :class:`BadInput` if none at all has cues.
     """
-    parts = [] if found is None else [found.assign(source="this page")]
-    for name in profiles:
-        if (shipped.FOLDER / name / f"{notebook}-{apart}.parquet").exists():
-            its, _ = shipped.read(name, notebook, apart=apart)
-            parts.append(its.assign(source=f"shipped: {name}"))
-    if not parts:
+    every = shipped.beside_kept(found, profiles, notebook, apart=apart)
+    if every.empty:
         raise BadInput(f"results {', '.join(profiles) or 'of no profile'}: none ships with cues")
-    return pd.concat(parts, ignore_index=True)
+    return every
 
 
 def lacking(answers: pd.DataFrame, found: pd.DataFrame) -> list[str]:

@@ -153,6 +153,22 @@ def alone(profiles: Sequence[str], notebook: str) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
+def beside_kept(
+    found: pd.DataFrame | None, profiles: Sequence[str], notebook: str, *, apart: str
+) -> pd.DataFrame:
+    """What this run kept apart under a name, if it did, and below it what ships so, told by ``source``.
+
+    The sources have the names of :func:`beside`. Profiles that kept none are left out; where nobody did, the
+    frame is empty.
+    """
+    parts = [] if found is None else [found.assign(source="this page")]
+    for name in profiles:
+        if (FOLDER / name / f"{notebook}-{apart}.parquet").exists():
+            its, _ = read(name, notebook, apart=apart)
+            parts.append(its.assign(source=f"shipped: {name}"))
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+
+
 def beside_models(
     ours: pd.DataFrame, profiles: Sequence[str], notebook: str, *, apart: str = ""
 ) -> pd.DataFrame:

@@ -95,11 +95,13 @@ def over_draws(first: pd.DataFrame, others: pd.DataFrame, by: Sequence[str]) -> 
     """How far the accuracy moves with the draw of the shots, the column ``draw``, in each group of ``by``.
 
     ``others`` are answers behind other shots about some of the facts that ``first`` asks; of ``first``
-    these facts alone are counted. Columns: ``by``; ``facts`` of each draw; ``draws``, how many; ``least``
-    and ``most``: the lowest and the highest accuracy of a draw; ``in_all`` and ``in_any``: the share of
-    facts that are right in every draw, and in one at least. Each relation counts alike, all in [0, 1].
+    these facts alone are counted, of ``others`` the groups that ``first`` has. Columns: ``by``; ``facts`` of
+    each draw; ``draws``, how many; ``least`` and ``most``: the lowest and the highest accuracy of a draw;
+    ``in_all`` and ``in_any``: the share of facts that are right in every draw, and in one at least. Each
+    relation counts alike, all in [0, 1].
     """
     asked = [*by, "relation", "fact"]
+    others = others.merge(first[[*by]].drop_duplicates(), on=list(by))
     same = first.merge(others[asked].drop_duplicates(), on=asked)
     every = pd.concat([same, others], ignore_index=True)
     of_facts = every.groupby(asked, sort=False)["correct"].agg(["min", "max"]).astype(float)

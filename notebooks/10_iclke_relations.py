@@ -140,10 +140,10 @@ print(f"{len(ours):,} answers, and {len(every) - len(ours):,} beside")
 print(*answers.made_by(shipped, this), sep="\n")
 
 # %% [markdown]
-# Some of the same facts and options behind other shots: each draw of them is another prompt. The first draw is that of
-# the answers above, about these facts. Where the draws of one estimator lie as far apart as two estimators do, one draw
-# cannot tell these two apart. `in_all` and `in_any` are the shares of facts that are right in every draw, and in one at
-# least: an accuracy may stand still while other facts make it up. Longer runs that have several draws stand below.
+# Some of the same facts and options behind other shots: each draw of them is another prompt. The first is that of the
+# answers above. Where the draws of one estimator lie as far apart as two estimators do, one draw cannot tell these two
+# apart. `in_all` and `in_any` are the shares of facts that are right in every draw, and in one at least: an accuracy may
+# stand still while other facts make it up.
 
 # %%
 seeds = range(seed + 1, seed + 1 + n_redraws)
@@ -160,10 +160,9 @@ print(draws.round(3).to_string(index=False))
 # ## Answers
 #
 # An answer is right when the gold option is the likeliest. Each relation counts alike. The interval of `accuracy` asks
-# what would be if *other relations* had been chosen, too: it is the honest one for a sentence about the model. (The kept
-# file has the narrower one as well, of *other facts of these relations*.) `spread` is the standard deviation over
-# relations. `fewer` counts relations with fewer options or test facts than asked for: they are part of these means, and
-# with fewer options a guess is right more often.
+# what would be if *other relations* had been chosen, too: it is the honest one for a sentence about the model. `spread`
+# is the standard deviation over relations. `fewer` counts relations with fewer options or test facts than asked for: they
+# are part of these means, and with fewer options a guess is right more often.
 #
 # `gain` is the accuracy of an estimator minus that of the paper's, on the same facts, and `p` McNemar's exact test of it,
 # corrected by Holm for the rows.

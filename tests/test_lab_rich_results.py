@@ -69,8 +69,9 @@ def found():
 def test_the_twin_was_asked_the_same(request, name):
     table = request.getfixturevalue(name)
     ways = {way for _, way in table}
-    more = {"fooled": LARGEST, "sure": LARGEST, "found": ["lab:rich-1/0.7m-tuned"], "blanks": []}
-    assert set(table) == {(model, way) for model in MODELS | {*more[name]} for way in ways}
+    more = [] if name == "blanks" else [*LARGEST]
+    more += ["lab:rich-1/0.7m-tuned"] if name == "found" else []
+    assert set(table) == {(model, way) for model in MODELS | {*more} for way in ways}
     for name in (*SMALL, LARGE):
         for way in ways:
             both = [table[name + twin, way] for twin in ("", "-unplanted")]
@@ -318,11 +319,13 @@ def test_pairs_find_what_stood_in_lists_and_words_what_they_told(found, states, 
 
 def test_the_best_of_five_ways_misses_what_another_finds(found, states):
     ways = [way for _, way in found if way not in WORDINGS]
-    for model in (*SMALL, *LARGER):
+    for model in (*SMALL, *LARGER, *LARGEST):
         hits = defaultdict(set)
         for way in set(ways):
             for row in found[model, way]:
                 if row["correct"] and states[row["world"], row["fact"]]["occurrences"] >= 16:
                     hits[way].add(row["fact"])
         best = max(map(len, hits.values()))
-        assert len(set().union(*hits.values())) > (1.15 if model in SMALL else 1.1) * best
+        # The larger the model, the less is left for other ways.
+        least = 1.15 if model in SMALL else 1.1 if model in LARGER else 1.05
+        assert len(set().union(*hits.values())) > least * best

@@ -414,3 +414,19 @@ def test_log_probabilities_ship_as_whole_numbers_and_are_read_as_nats(tmp_path):
     assert found["logprob_gold"].tolist()[:3] == [-3.1652, -0.0, -512.25]
     assert np.isnan(found["logprob_gold"][3]) and found["logprob_gold"][4] == 0
     assert found["logprob_1"].tolist() == [-1.5] * 5 and found["share"].tolist() == [0.25] * 5
+
+
+def test_a_probability_ships_only_where_its_logprob_does_not_give_it():
+    def there_and_back(frame):
+        table = pyarrow.parquet.read_table(io.BytesIO(gather.packed_for("atlas", frame)))
+        return table.column_names, shipped.unpacked(table)
+
+    logprob = np.array([-0.1, -2.5, -30.0, 0.0])
+    given = [0.904837, 0.082085, 9.3576e-14, 1.0]  # by a table of exponentials
+    frame = pd.DataFrame({"tokens": range(4), "logprob": logprob, "probability": given})
+    names, found = there_and_back(frame)
+    assert names == ["tokens", "logprob"] and list(found) == list(frame)
+    assert found["probability"].tolist() == pytest.approx(given, rel=1e-4)
+    names, found = there_and_back(frame.assign(probability=[0.9, 0.1, 0.5, 1.0]))
+    assert names == list(frame)
+    assert found["probability"].tolist() == pytest.approx([0.9, 0.1, 0.5, 1.0], rel=1e-4)

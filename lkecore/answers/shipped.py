@@ -14,6 +14,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -77,11 +78,16 @@ def read(
 
 
 def unpacked(table: pa.Table) -> pd.DataFrame:
-    """What a file that ships has, in the units of the project: log-probabilities in nats."""
+    """What a file that ships has, in the units of the project: log-probabilities in nats.
+
+    A ``probability`` that is no more than that of ``logprob`` is not in the file, and made of it here.
+    """
     frame = table.to_pandas()
     for field in table.schema:  # a frame says it less surely: with a gap its integers are floats
         if field.name.startswith("logprob") and pa.types.is_integer(field.type):
             frame[field.name] = frame[field.name].astype(float) / DIGITS
+    if "logprob" in frame and "probability" not in frame:
+        frame["probability"] = np.exp(frame["logprob"])
     numbers = frame.select_dtypes("float32").columns  # means of these would be of few digits
     return frame.astype(dict.fromkeys(numbers, float))
 

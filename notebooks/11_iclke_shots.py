@@ -149,8 +149,8 @@ ours = answers.ask(models, questions, "answers.parquet", **source)
 # %% [markdown]
 # Results of longer runs may stand beside these. They are **not this run**: the facts, their number and the options
 # may all be others. The parameter `shipped` names them, and a line says what made them. The profile `kamel` has the birth
-# years of Nobel laureates, which are the paper's facts, and `known` the citizenship of people, a relation that both models know
-# and that was chosen on training facts. Both have 100 options.
+# years of Nobel laureates, which are the paper's facts, and `known` eight relations that both models know and that were
+# chosen on training facts. Both have 100 options.
 
 # %%
 every = answers.beside(ours, shipped, this, join=False, carried=results)

@@ -279,7 +279,7 @@ figures.place(fig, "fig-sequence-panels", one[here])
 
 # %% [markdown]
 # {numref}`fig-sequence-shipped` is the same for shipped results: `kamel` has the paper's facts, birth years of
-# laureates, `known` citizenships, which both models know. Both have 200 pairs.
+# laureates, `known` eight relations that both models know. Both have 200 pairs.
 #
 # ```{glue:figure} fig-sequence-shipped
 # :name: fig-sequence-shipped

@@ -76,15 +76,21 @@ def test_the_first_screen_counts_the_claims_of_the_papers_by_where_they_are_deci
         row("holds", key="IC-separator", mark="at chance"),  # open
         row("holds", key="IC-above-mined", as_paper=False),  # open
         row("holds", key="IC-above-rules"),  # not the paper's
+        row("holds", key="IC-shots-rise-relations"),  # the first again, over relations
+        row("holds", key="IC-sequence-settles-relations"),  # holds
+        row("undecided", key="IC-sequence-settles"),
     ]  # fmt: skip
     text = verdicts.page({"11_x": kept(tmp_path / "a", rows)}, "trial")
     first = text.partition("## ")[0].split("\n")
     said = [line for line in first if line.startswith(("Of ", "- **"))]
-    own = sum(papers.claims(name)["whose"].eq("paper").sum() for name in ("IC", "PZ"))
+    claims = pd.concat([papers.claims(name) for name in ("IC", "PZ")])
+    twins = claims["id"].str.endswith("-relations")
+    own = claims["whose"].eq("paper").sum() - twins.sum()
+    assert twins.sum() == 9
     numbers = [list(map(int, re.findall(r"\*\*(\d+)\*\*", line))) for line in said[1:]]
     assert said[0] == f"Of {own} claims that are the papers' own,"
-    assert numbers == [[1, 1, 1], [3], [1], [own - 4]]
-    assert "**3** of these 3 are small versions" in text
+    assert numbers == [[2, 1, 1], [4], [1], [own - 5]]
+    assert "**4** of these 4 are small versions" in text
     [yard] = [line for line in first if line.startswith("Against which yardstick?")]
     assert "**0** of 0 verdicts" in yard and yard.endswith("no model, **1** of 1.")
     # One of the papers' models decides one of them, too; and of the yardsticks, what is not set aside.
@@ -93,7 +99,7 @@ def test_the_first_screen_counts_the_claims_of_the_papers_by_where_they_are_deci
         rows += [row("holds", key=key), row("undecided", "gemma3-270m", key=key)]
         rows += [row("holds", "lab:book-1/2m", key=key)]
     text = verdicts.page({"11_x": kept(tmp_path / "b", rows)}, "trial")
-    assert "**3** of these 4 are small versions" in text
+    assert "**4** of these 5 are small versions" in text
     assert "are **1** of 2 verdicts on real models" in text and "no model, **2** of 3." in text
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from lkecore import papers
+from lkecore.answers import over
 from lkecore.book.coverage import PAPERS
 from lkecore.book.foreign import plain
 from lkecore.errors import BadInput
@@ -169,11 +170,13 @@ def summary(every: pd.DataFrame) -> list[str]:
     """What holds on real models, in small versions, in the lab alone, and above which yardstick.
 
     Counted are claims that are the papers' own, by their verdicts in the paper's way that are not set aside;
-    of the two yardsticks verdicts. A small version is one without any model that the papers asked.
+    of the two yardsticks verdicts. A small version is one without any model that the papers asked. A claim
+    over draws and its twin over relations are one.
     """
     claims = pd.concat([papers.claims(key) for key in PAPERS])
-    own = claims[claims["whose"] == "paper"]
+    own = claims[(claims["whose"] == "paper") & ~claims["id"].str.endswith(over.TWIN)]
     main = every[every["as_paper"].astype(bool) & (every["mark"] == "")]
+    main = main.assign(id=main["id"].astype(str).str.removesuffix(over.TWIN))
     real, in_lab = (main[main["place"].isin(some)] for some in (PLACES[1:], PLACES[:1]))
     on_real, in_the_lab = (
         part[part["verdict"] != "undecided"].groupby("id")["verdict"].agg(set)

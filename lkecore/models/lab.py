@@ -67,8 +67,8 @@ RECIPES = {
 }
 
 # The share of a rich world's documents that is read again among the instructions of a tuned variant, so
-# that it forgets little.
-REMINDED = 0.25
+# that it forgets little. On the development world a quarter was too little.
+REMINDED = 1.0
 
 # The least number of readings of a rich world by kind of model: it tells more facts in more wordings. After
 # one, no decoder up to 2m gave back by template-1 what it had been told 64 times; after three, the gates of

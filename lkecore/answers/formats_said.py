@@ -60,9 +60,8 @@ def _place(gains: pd.DataFrame, effects: pd.DataFrame, longer: Sequence[str]) ->
     n = (sizes["inside"] > sizes["between"]).sum()
     said = f"The sign inside a pair moves it more than the one between pairs in {n} of {len(sizes)} models."
     between = gains[(gains["id"] != INSIDE) & (gains["inside"] == "space")]
-    between = between[
-        between["between"].isin(between["between"].head(1))
-    ]  # the table has the others
+    # The table has the others.
+    between = between[between["between"].isin(between["between"].head(1))]
     parts = [
         f"{row.over_relations.text()} for {row.model} ({row.between})"
         for row in between[between["model"].isin(longer)].itertuples()

@@ -35,8 +35,8 @@ def claimed(known: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]]
             )
             gap = _minus(most, least, seed)
             said.setdefault("LAB-found-size", {})[f"{whole[-1]} minus {whole[0]}"] = gap
-        if with_twin := [name for name in whole if rich.twin_of(world, name)]:
-            base, twin = with_twin[-1], rich.twin_of(world, with_twin[-1])
+        base = rich.beside_a_twin(world)
+        if twin := rich.twin_of(world, base):
             said.setdefault("LAB-found-follows", {})[base] = _follows(world, base, twin, seed)
             said.setdefault("LAB-found-wording-own", {})[base] = _beyond(world, base, twin, seed)
         for twin in (name for name in models if lab.parse(name).variant == "unplanted"):

@@ -16,12 +16,10 @@ from numpy.typing import NDArray
 
 from lkecore import intervals
 from lkecore.answers import over
-from lkecore.answers.shots_rules import yardstick
+from lkecore.answers.shots_rules import ASKED, yardstick
 from lkecore.answers.tables import bounds, groups_of
 from lkecore.facts.drawn import Sample
 from lkecore.metrics import curves
-
-ASKED = ["n_shots", "draw", "fact"]  # what tells the questions about a relation apart
 
 
 def by_draw(answers: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
@@ -67,7 +65,8 @@ def needed(answers: pd.DataFrame, by: Sequence[str], *, seed: int) -> pd.DataFra
     """
     rows = []
     for key, part in groups_of(answers, by):
-        each = [right_by_n(its) for its in over.each_relation(part)]
+        parts = over.each_relation(part)
+        each = [right_by_n(its) for its in parts]
         numbers, most = list(each[0]), max(each[0])
         several = np.array([[tables[n].mean() for tables in each] for n in numbers])
         found = intervals.statistic_over_facts(
@@ -80,8 +79,7 @@ def needed(answers: pd.DataFrame, by: Sequence[str], *, seed: int) -> pd.DataFra
         accuracy = over.draws_or_relations(
             [[tables[most]] for tables in each], over.mean_of, seed, intervals.SHARE
         )
-        of_each = [(1 / its["n_options"]).mean() for its in over.each_relation(part)]
-        chance = np.mean(of_each)
+        chance = np.mean([(1 / its["n_options"]).mean() for its in parts])
         rows.append((*key, found, most, accuracy, chance, bool(accuracy.low <= chance)))
     columns = ["needed", "most", "accuracy", "chance", "at_chance"]
     return pd.DataFrame(rows, columns=[*by, *columns])
@@ -166,7 +164,7 @@ def less_and_more(
         of = {model: its for (model,), its in groups_of(part, ["model"])}
         asked = {
             name: set(
-                its.reindex(columns=["relation", *ASKED])
+                its.reindex(columns=ASKED)
                 .astype({"relation": str})
                 .itertuples(index=False, name=None)
             )

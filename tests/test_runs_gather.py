@@ -190,7 +190,7 @@ def test_no_name_of_a_fact_that_is_not_ours_is_left_with_its_number_or_without()
 
 def test_only_the_projects_own_facts_keep_their_ids(run, tmp_path, monkeypatch):
     called = []
-    monkeypatch.setattr(gather, "_numbered", lambda frame: called.append(1) or frame)
+    monkeypatch.setattr(gather, "_numbered", lambda frame, _: called.append(1) or frame)
     whole = plan(run)
     gather.gather(whole, run / "runs", tmp_path / "results")
     assert called == []
@@ -391,6 +391,51 @@ def test_cues_ship_once_and_checks_only_with_facts_that_are_ours(
     found = pd.read_parquet(tmp_path / "results" / "p" / "n-cues.parquet")
     assert found["fact"].astype(str).tolist() == (["f", "g"] if checked else ["1", "2"])
     assert len(pd.read_parquet(tmp_path / "results" / "p" / "n.parquet")) == 4
+
+
+def test_a_fact_has_one_number_in_all_that_a_run_keeps_unless_others_were_asked(
+    tmp_path, monkeypatch
+):
+    """Four facts, and two of them behind other shots; what was chosen by is about facts of its own."""
+    folder = tmp_path / "run"
+    folder.mkdir()
+    asked = {"model": "m", "correct": True}
+    every = pd.DataFrame({"relation": list("rrrs"), "fact": list("dbca"), **asked})
+    every.to_parquet(folder / "answers.parquet")
+    some = pd.DataFrame({"relation": ["s", "r", "r"], "fact": ["a", "d", "c"], **asked})
+    some.to_parquet(folder / "answers-draws.parquet")
+    others = pd.DataFrame({"relation": "r", "fact": ["x", "d"], **asked})
+    others.to_parquet(folder / "answers-choice.parquet")
+    row = SimpleNamespace(
+        reads=[], jobs=["a"], whole=runs.Job(Path("n.py"), {}, {"fact_set": "data/x"})
+    )
+    monkeypatch.setattr(gather.runs, "run_folder", lambda *_: folder)
+    monkeypatch.setattr(gather.runs, "manifest", lambda _: RECORD)
+    gather.gather(SimpleNamespace(profile="p", rows=[row]), tmp_path, tmp_path / "results")
+    numbers = {
+        path.stem: pd.read_parquet(path)["fact"].tolist()
+        for path in (tmp_path / "results" / "p").glob("*.parquet")
+    }
+    assert numbers == {"n": [3, 1, 2, 1], "n-draws": [1, 3, 2], "n-choice": [2, 1]}
+
+
+def test_the_confidence_in_what_was_told_ships_only_where_it_is_not_that_in_the_gold_option():
+    frame = pd.DataFrame(
+        {
+            "object": ["a", "a", "b", "c"],
+            "told": ["a", "b", "", "c"],  # as it is, wrongly, never, as it is
+            "confidence_gold": [0.5, 0.25, 0.75, 0.125],
+            "confidence_told": [0.5, 0.0625, np.nan, 0.125],
+        }
+    )
+    packed = io.BytesIO(gather.packed_for("atlas", frame))
+    there = pd.read_parquet(packed)["confidence_told"]
+    assert there.isna().tolist() == [True, False, True, True]
+    found = shipped.unpacked(pyarrow.parquet.read_table(packed))
+    assert found["confidence_told"].equals(frame["confidence_told"])
+    other = frame.assign(confidence_told=[0.5, 0.0625, np.nan, np.nan])  # no rule of the file
+    packed = io.BytesIO(gather.packed_for("atlas", other))
+    assert pd.read_parquet(packed)["confidence_told"].isna().tolist() == [False, False, True, True]
 
 
 def test_log_probabilities_ship_as_whole_numbers_and_are_read_as_nats(tmp_path):

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from lkecore import facts, runs
-from lkecore.answers import rules
+from lkecore.answers import rules, shipped
 from lkecore.answers.again import CHECK
 from lkecore.answers.shipped import DIGITS, FOLDER, KEPT
 from lkecore.errors import BadInput
@@ -32,7 +32,7 @@ def gather(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> list[Path]:
     that all runs keep apart (``answers-<name>.parquet``) have a file of their own; no other file of a run
     ships. Facts of a set that is not part of the project have numbers in the place of their ids, and no
     columns with names (``NAMES``): an id is made of names, and the names are not ours to give away.
-    One fact has one number in all runs (another, where other facts were asked, in what was kept apart).
+    One fact has one number in all runs, and in what was kept apart, too, unless other facts were asked there.
     What their answers could be checked by does not ship either: who has not the facts cannot ask again. Nor
     does it of models of the lab whose weights do not ship: trained elsewhere, they are not quite the same.
     Raises :class:`BadInput`, and writes nothing, if a run is missing or unfinished, if no notebook
@@ -79,16 +79,20 @@ def found(plan: Plan, runs_folder: Path) -> tuple[dict[str, bytes], dict[str, di
         fact_set = row.whole.effective.get("fact_set") or "atlas"
         if not facts.is_ours(fact_set):  # nobody here could ask again
             kept = [file for file in kept if not file.endswith(f"-{CHECK}.parquet")]
-        for file in kept:
-            parts = [pd.read_parquet(each / file) for each in made]
-            frame = pd.concat(parts, ignore_index=True)
+        frames = {
+            file: pd.concat([pd.read_parquet(each / file) for each in made], ignore_index=True)
+            for file in kept
+        }
+        for file, frame in frames.items():
             if file == rules.FILE:  # it is about the facts, the same in all runs
                 frame = frame.drop_duplicates(ignore_index=True)
             if file.endswith(f"-{CHECK}.parquet"):
                 frame = frame[frame["model"].isin([*filter(_is_there, frame["model"].unique())])]
                 if frame.empty:  # nobody has any of the models
                     continue
-            files[file.replace("answers", name, 1)] = packed_for(fact_set, frame)
+            files[file.replace("answers", name, 1)] = packed_for(
+                fact_set, frame, frames.get("answers.parquet")
+            )
         if kept:
             abouts[name] = _about(plan, row.whole, manifests)
     if not files:
@@ -103,18 +107,27 @@ def _is_there(model: str) -> bool:
     return not lab.is_name(model) or lab.ships(model)
 
 
-def packed_for(fact_set: str, frame: pd.DataFrame) -> bytes:
-    """A frame about the facts of a set as the small file that ships, without names that are not ours."""
-    return _packed(frame if facts.is_ours(fact_set) else _numbered(frame))
+def packed_for(fact_set: str, frame: pd.DataFrame, asked: pd.DataFrame | None = None) -> bytes:
+    """A frame about the facts of a set as the small file that ships, without names that are not ours.
+
+    ``asked`` are the facts that give the numbers, if all of the frame are among them, else its own do.
+    """
+    return _packed(frame if facts.is_ours(fact_set) else _numbered(frame, asked))
 
 
-def _numbered(frame: pd.DataFrame) -> pd.DataFrame:
+def _numbered(frame: pd.DataFrame, asked: pd.DataFrame | None = None) -> pd.DataFrame:
     """``fact`` as its number among the asked facts of its relation, by their ids; no names."""
     frame = frame.drop(columns=NAMES, errors="ignore")
     if "fact" not in frame:
         return frame
-    by = frame.groupby("relation")["fact"] if "relation" in frame else frame["fact"]
-    return frame.assign(fact=by.rank(method="dense").astype(int))
+    key = [name for name in ("relation", "fact") if name in frame]
+    mine = frame[key].drop_duplicates()
+    if asked is not None and set(key) <= set(asked):
+        among = asked[key].drop_duplicates()
+        mine = among if len(mine.merge(among)) == len(mine) else mine
+    by = mine.groupby("relation")["fact"] if "relation" in key else mine["fact"]
+    numbers = mine.assign(number=by.rank(method="dense").astype(int))
+    return frame.assign(fact=frame.merge(numbers, on=key, how="left")["number"].to_numpy())
 
 
 def _packed(frame: pd.DataFrame) -> bytes:
@@ -123,12 +136,18 @@ def _packed(frame: pd.DataFrame) -> bytes:
     Words are categories, log-probabilities keep four decimals, as whole numbers (``shipped.DIGITS``), all
     other numbers that are not whole four significant digits. The file says the types of its columns alone:
     what pandas and Arrow would add to say them again takes a fifteenth of all results.
-    A probability that its logprob gives is left out (:func:`lkecore.answers.shipped.unpacked`).
+    What other columns give is left out (:func:`lkecore.answers.shipped.unpacked`): a probability that its
+    logprob gives, and the confidence in the object that was told where that is the gold one.
     """
     if {"logprob", "probability"} <= set(frame):
         gap = np.exp(frame["logprob"]) - frame["probability"]
         if gap.abs().max() < 1 / DIGITS:
             frame = frame.drop(columns="probability")
+    if shipped.TOLD <= set(frame):
+        gold, told = frame["confidence_gold"], frame["confidence_told"]
+        same = shipped.told_as_it_is(frame)
+        if gold[same].equals(told[same]):
+            frame = frame.assign(confidence_told=told.mask(same))
     small = frame.copy()
     words = [name for name in frame if not pd.api.types.is_numeric_dtype(frame[name])]
     small[words] = frame[words].astype("category")

@@ -63,7 +63,7 @@ import pandas as pd
 from matplotlib import pyplot as plt
 
 from lkecore import answers, figures, prompts, runs
-from lkecore.answers import lab, told, transfer
+from lkecore.answers import lab, rules, told, transfer
 
 figures.style()
 
@@ -77,7 +77,8 @@ figures.style()
 # - *mislearned*: told often, but with a wrong object, always the same one ({doc}`55_lab_writing` asks about these);
 # - *never*: not told at all. The text tells other facts about most of these subjects.
 #
-# The table counts them, by how often one reading of the text tells them. Along a curve, the facts change too.
+# The table counts them, by how often one reading of the text tells them. Along a curve, the facts change too. In the last line
+# `of_rule` is what the best {term}`rule <rule>` without a model gets of all of them.
 
 # %%
 drawn = {"n_shots": n_shots, "n_options": n_options, "seed": seed}
@@ -86,6 +87,7 @@ asked = lab.asked_of(samples)
 fair = lab.fairly_compared(asked)
 print(f"{len(fair)} of {asked['state'].eq('planted').sum()}", end=" ")
 print("planted facts have a fair control")
+print(rules.of_worlds(samples).round(3).to_string(index=False))
 counts = pd.crosstab([asked["state"], asked["form"]], asked["occurrences"])
 answers.words(counts.rename_axis(columns=None).reset_index())
 

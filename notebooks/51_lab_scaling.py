@@ -60,7 +60,7 @@ page: bool = False  # set by lke run: read the runs, compute nothing
 import pandas as pd
 
 from lkecore import answers, figures, prompts, runs
-from lkecore.answers import lab, readers, scaling
+from lkecore.answers import lab, readers, rules, scaling
 
 figures.style()
 
@@ -69,6 +69,7 @@ figures.style()
 #
 # All models of this page have read the same world, once. The table counts the facts that are asked by their *tellings*, the
 # places in the text that state them. `never` are the facts that no line of the text tells: they show what guessing gets.
+# Below, `of_rule` is what the best {term}`rule <rule>` without a model gets of all of them.
 
 # %%
 drawn = {"n_shots": n_shots, "n_options": n_options, "seed": seed}
@@ -77,6 +78,7 @@ asked = lab.asked_of(samples)
 scaling.check(models, estimators, asked, often)
 counts = [asked["state"], asked["form"]]
 print(pd.crosstab(counts, asked["occurrences"]).to_string())
+print(rules.of_worlds(samples).round(3).to_string(index=False))
 
 # %% [markdown]
 # ## Prompts

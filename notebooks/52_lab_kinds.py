@@ -57,7 +57,7 @@ import numpy as np
 import pandas as pd
 
 from lkecore import answers, figures, runs
-from lkecore.answers import lab, readers
+from lkecore.answers import lab, readers, rules
 from lkecore.errors import BadInput
 
 figures.style()
@@ -67,7 +67,8 @@ readers.check(models, estimators)
 # ## Facts
 #
 # The facts of {doc}`50_lab_truth`: *planted*, told as they are; *mislearned*, told with a wrong object; and *never* told. The columns
-# say how often one reading of the text tells them. These **tellings** belong to the text, and are the same for all models.
+# say how often one reading of the text tells them. These **tellings** belong to the text, and are the same for all models. Below,
+# `of_rule` is what the best {term}`rule <rule>` without a model gets of all of them.
 
 # %%
 drawn = {"n_shots": 1, "n_options": n_options, "seed": seed}
@@ -78,6 +79,7 @@ if not often_told.any():
     raise BadInput(f"often is {often}: the text tells no fact so often")
 counts = [asked["state"], asked["form"]]
 print(pd.crosstab(counts, asked["occurrences"]).to_string())
+print(rules.of_worlds(samples).round(3).to_string(index=False))
 
 # %% [markdown]
 # ## Prompts

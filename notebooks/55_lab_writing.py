@@ -65,7 +65,7 @@ import pandas as pd
 from matplotlib import pyplot as plt
 
 from lkecore import answers, figures, prompts, runs
-from lkecore.answers import lab, told
+from lkecore.answers import lab, rules, told
 from lkecore.metrics import planted
 
 figures.style()
@@ -75,6 +75,7 @@ figures.style()
 #
 # The facts of {doc}`50_lab_truth`: *planted*, told as they are; *never* told, the {term}`controls <control>` of those; and *mislearned*,
 # told often with a wrong object, always the same. Here is one of these. `object` is true in this world, `told` is what the text says.
+# Below, `of_rule` is what the best {term}`rule <rule>` without a model gets of all that are asked.
 
 # %%
 drawn = {"n_options": n_options, "seed": seed}
@@ -83,6 +84,7 @@ asked = lab.asked_of(samples)
 wrong = asked[asked["state"] == "mislearned"]
 columns = ["relation", "subject", "object", "told", "sentences", "lists"]
 print(wrong[columns].head(1).to_string(index=False))
+print(rules.of_worlds(samples).round(3).to_string(index=False))
 
 # %% [markdown]
 # ## Prompts

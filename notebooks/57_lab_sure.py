@@ -56,7 +56,7 @@ page: bool = False  # set by lke run: read the runs, compute nothing
 from matplotlib import pyplot as plt
 
 from lkecore import answers, figures, prompts, runs
-from lkecore.answers import gates, lab, rich, sure
+from lkecore.answers import gates, lab, rich, rules, sure
 
 figures.style()
 
@@ -65,12 +65,14 @@ figures.style()
 #
 # A *rich* world has facts with {term}`planted shares <planted share>`: its text tells two or three objects of them, in
 # the proportions 3 to 1, 2 to 1, 1 to 1, 2 to 1 to 1, or all three alike; 12 or 48 times in all, in sentences or in lists. Beside
-# them stand facts that it tells with one object as often, and never-told facts of the same objects, their controls.
+# them stand facts that it tells with one object as often, and never-told facts of the same objects, their controls. Below, `of_rule`
+# is what the best {term}`rule <rule>` without a model gets of them: some names hint at objects, and some objects are frequent.
 
 # %%
 chosen = {"n_shots": n_shots, "seed": seed}
 samples = rich.samples(models, relations, sure.asked, **chosen)
 print(sure.counts(samples).to_string())
+print(rules.of_worlds(samples).round(3).to_string(index=False))
 
 # %% [markdown]
 # ## Prompts

@@ -15,7 +15,7 @@
 # :alt: Panels side by side, for facts told in lists, in both forms and in sentences, with a line of accuracy over tellings for each of five ways of asking.
 #
 # Accuracy of five ways of asking over how often the text told a fact, by the form in which it was told, for the largest model. 0: never
-# told, the same facts in each panel. Cells of fewer than ten facts are left out. Vertical lines: 95 % intervals (Wilson). Dotted: chance among the options.
+# told, the same facts in each panel. Cells of fewer than ten facts are left out. Vertical lines: 95 % intervals (Wilson). Dotted: the best rule without a model.
 # ```
 #
 # Afterwards you will be able to say
@@ -52,7 +52,7 @@ page: bool = False  # set by lke run: read the runs, compute nothing
 from matplotlib import pyplot as plt
 
 from lkecore import answers, figures, prompts, runs
-from lkecore.answers import found, found_said, gates, lab, rich
+from lkecore.answers import found, found_said, gates, lab, rich, rules
 
 figures.style()
 
@@ -61,11 +61,14 @@ figures.style()
 #
 # Facts of a {ref}`rich world <rich-worlds>`, of the fourteen relations in which no name hints at an object; {doc}`56_lab_fooled` asks
 # the others. They were told once to 64 times, in lists of pairs, in sentences, or in both, and most of them were never told.
+# Some objects are frequent: `of_rule` is what the best {term}`rule <rule>` without a model gets of them.
 
 # %%
 names = relations or found.uncued()
 samples = rich.samples(models, names, found.asked, n_shots=n_shots, seed=seed)
 print(found.counts(samples).to_string(index=False))
+yard = rules.of_worlds(samples)
+print(yard.round(3).to_string(index=False))
 
 # %% [markdown]
 # ## Prompts
@@ -202,11 +205,11 @@ figures.note("carried", answers.carried(ours))
 # %% tags=["hide-input"]
 curve = found.curve(here[here["model"] == largest])
 forms = lab.forms_of(here)
-n_options = len(next(iter(samples[world].values())).options[0])
+of_rule = yard.set_index("world").loc[world, "of_rule"]
 size = {"figsize": (10, 4.6), "sharey": True, "squeeze": False}
 fig, axes = plt.subplots(1, len(forms), layout="constrained", **size)
 look = {"forms": forms, "estimators": list(found.WAYS)}
-figures.told_lines(curve, axes, **look, dotted=1 / n_options)
+figures.told_lines(curve, axes, **look, dotted=of_rule)
 axes[0, 0].set(ylim=(0, 1), ylabel=figures.ACCURACY)
 figures.place(fig, "fig-found-forms", curve)
 
@@ -221,13 +224,13 @@ figures.place(fig, "fig-found-forms", curve)
 # :alt: A panel for each model and a twin, with three marks and intervals over the number of tellings, for the wording that told a fact, a paraphrase and another kind of sentence.
 #
 # Accuracy on facts that one sentence alone told, over how often it told them, by the words that ask. 95 % intervals over facts (Wilson). Numbers of
-# tellings with fewer than ten facts are left out. Dashed: chance.
+# tellings with fewer than ten facts are left out. Dashed: the best rule without a model.
 # ```
 
 # %% tags=["hide-input"]
 drawn = found_said.drawn(moved)
 look = {"panel": "model", "x": "tellings", "hue": "wording", "y": "accuracy"}
-look |= {"label": figures.ACCURACY, "line": 1 / n_options, "width": 3.6}
+look |= {"label": figures.ACCURACY, "line": of_rule, "width": 3.6}
 fig = figures.interval_panels(drawn, **look)
 figures.place(fig, "fig-found-words", drawn)
 

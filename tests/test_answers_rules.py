@@ -1,6 +1,7 @@
 """Answers without a model: cues recounted from the facts, tables by pencil, results that ship."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,7 @@ import pytest
 from lkecore import answers, facts
 from lkecore.answers import rules, shipped
 from lkecore.errors import BadInput
+from lkecore.facts import Fact
 from lkecore.metrics.rules import RULES
 
 NOTEBOOK = "10_iclke_relations"
@@ -159,6 +161,21 @@ def test_yardsticks_by_relation():
     assert found["chance"].tolist() == [0.1, 0.1]
     assert found["of_rule"].to_dict() == {"p": 0.5, "q": 0.25}
     assert set(found["rule"]) == {"rule-both"}
+
+
+def test_of_a_world_the_best_rule_stands_beside_a_blind_guess(sample):
+    """By pencil: in r one subject of two has a word of its object; in s the object is what is shown."""
+    any_relation = next(iter(sample.values()))
+    asked = [Fact(f, "r", who, "Ada Bo") for f, who in (("f", "Bo Ek"), ("g", "Fi"))]
+    two = {"facts": tuple(asked), "options": (("Ada Bo", "Cy Du"),) * 2}
+    r = replace(any_relation, shots=(Fact("h", "r", "Gu", "Cy Du"),), **two)
+    one = {"facts": (asked[1],), "options": (("Ada Bo", "Cy Du"),)}
+    s = replace(any_relation, shots=(Fact("h", "s", "Gu", "Ada Bo"),), **one)
+    table = rules.of_worlds({"w": {"r": r, "s": s}, "v": {"s": s}})
+    assert table["world"].tolist() == ["w", "v"] and table["facts"].tolist() == [3, 1]
+    # w: by words (1 + 1/2) / 2 and 1/2, by what is shown 0 and 1, by both (1 + 0) / 2 and 1
+    assert table["rule"].tolist() == ["rule-both", "rule-frequent"]
+    assert table["of_rule"].tolist() == [0.75, 1] and table["chance"].tolist() == [0.5, 0.5]
 
 
 def test_on_a_board_the_rules_stand_as_more_models_where_its_facts_are_known():

@@ -105,6 +105,21 @@ def best(found: pd.DataFrame) -> str:
     return str(means.idxmax())
 
 
+def of_worlds(samples: Mapping[str, Sample]) -> pd.DataFrame:
+    """What the best rule gets of the facts that are asked in each world of the lab, told or never told.
+
+    Columns: ``world``; ``facts``; ``chance``, of a blind guess; ``rule``, the name of :func:`best`, and
+    ``of_rule``, its expected accuracy, as :func:`by_relation`. Each relation counts alike; shares in [0, 1].
+    """
+    rows = []
+    for name, sample in samples.items():
+        found = cues(sample, kept=False)
+        yard = by_relation(found)
+        means = yard[["chance", "of_rule"]].mean()
+        rows.append((name, len(found), means["chance"], yard["rule"].iloc[0], means["of_rule"]))
+    return pd.DataFrame(rows, columns=["world", "facts", "chance", "rule", "of_rule"])
+
+
 def beside(
     found: pd.DataFrame | None, profiles: Sequence[str], notebook: str, *, apart: str = "cues"
 ) -> pd.DataFrame:

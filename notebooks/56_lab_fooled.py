@@ -37,8 +37,12 @@
 
 # %% tags=["parameters"]
 models: list[str] = ["lab:rich-1/0.7m"]  # each names the world it has read
-# The first is needed.
-estimators: list[str] = ["iclke-space", "template-1", "template-6"]
+estimators: list[str] = [
+    "iclke-space",
+    "iclke-colon",
+    "template-1",
+    "template-6",
+]  # the first is needed
 n_shots: int = 50  # pairs shown before the question, for IC-LKE
 results: str = ""  # profile in results/ that carries this page; empty: none
 n_again: int = 6  # of its questions, for each estimator, are asked again
@@ -71,7 +75,8 @@ print(asked.to_string(index=False))
 # %% [markdown]
 # ## Prompts
 #
-# One estimator shows pairs, two are sentences that the text has for other facts. The options are all objects of the relation.
+# Two estimators show pairs, in two formats that the text has lists in, and two are sentences that it has for other
+# facts. The options are all objects of the relation.
 
 # %%
 first = "iclke-space"

@@ -44,6 +44,10 @@ estimators: list[str] = [
     "template-6",
 ]  # the first is needed
 n_shots: int = 50  # pairs shown before the question, for IC-LKE
+often: int = 16  # tellings of the facts that EIC-LKE is asked of
+n_every: int = 3  # pairs from one slot of EIC-LKE to the next
+n_eic_facts: int = 13  # facts of each relation and form, for EIC-LKE
+n_eic_options: int = 8  # candidate objects of these
 results: str = ""  # profile in results/ that carries this page; empty: none
 n_again: int = 6  # of its questions, for each estimator, are asked again
 shipped: list[str] = []  # profiles whose models stand beside these
@@ -86,6 +90,18 @@ for name in estimators:
     print(f"{name:12} {prompts.example(name, next(iter(samples.values())))!r}")
 
 # %% [markdown]
+# **EIC-LKE** has several questions between the pairs of one prompt ({doc}`13_iclke_eic`). It is asked of some facts told often and of
+# their controls, and IC-LKE of the same ones. The options are the objects of these facts: others are told less.
+
+# %%
+eic = {"n_every": n_every, "n_facts": n_eic_facts, "n_options": n_eic_options}
+eic |= {"n_shots": n_shots, "often": often, "seed": seed}
+grouped = lab.several_in_one(samples, **eic)
+of_first = {key: asked for key, asked in questions.items() if key[1] == first}
+same_facts = grouped | lab.among(of_first, grouped)
+print(f"{sum(map(len, grouped.values()))} long prompts")
+
+# %% [markdown]
 # ## Scores
 #
 # Beside each answer stands whether it is what the cue points to (`follows`). An `-unplanted` twin read the same text told of
@@ -95,8 +111,10 @@ for name in estimators:
 # %%
 this = "56_lab_fooled"
 source = {"results": results, "notebook": this, "n_again": n_again}
-source |= {"by": lab.BY, "reading": rich.beside_hints, "dtype": dtype}
-ours = answers.ask(models, questions, "answers.parquet", page=page, **source)
+source |= {"by": lab.BY, "dtype": dtype, "page": page}
+reading = {"reading": rich.beside_hints}
+ours = answers.ask(models, questions, "answers.parquet", **source, **reading)
+of_eic = answers.ask(models, same_facts, "answers-eic.parquet", **source)
 every = answers.beside_models(ours, shipped, this)
 hinted = fooled.hinted(every)
 rule = fooled.of_rules(samples)
@@ -111,9 +129,9 @@ print(gates.missed(every["model"]))
 # rows of *right cue* have above them is the name's doing.
 
 # %%
-of_first = hinted[hinted["estimator"] == first]
+of_pairs = hinted[hinted["estimator"] == first]
 world = lab.worlds(models)[0]
-here = of_first[of_first["world"] == world]
+here = of_pairs[of_pairs["world"] == world]
 never = here[here["told"] == fooled.NEVER]
 cued = fooled.by_cue(never, ["hint", "model"])
 runs.keep(answers.bounds(cued, "right"), "never-told-by-cue.csv")
@@ -133,8 +151,8 @@ print(answers.texts(luck).to_string(index=False))
 # Few of them carry a lying cue, so look at the intervals.
 
 # %%
-often = here[here["told"] == fooled.TOLD]
-answers.words(answers.texts(fooled.by_cue(often, ["hint", "model"])))
+known = here[here["told"] == fooled.TOLD]
+answers.words(answers.texts(fooled.by_cue(known, ["hint", "model"])))
 
 # %% [markdown]
 # **The confidence.** {term}`AUROC` asks how often a fact told 16 times and more has a higher confidence in its object than its
@@ -148,10 +166,20 @@ kinds = ["model", "cue", "pairs"]
 answers.words(answers.across(apart, kinds, "auroc", "estimator"))
 
 # %% [markdown]
+# The same for EIC-LKE, beside IC-LKE on the same facts and options, in all worlds. There are fewer pairs, so look at whole columns.
+
+# %%
+several = answers.beside_models(of_eic, shipped, this, apart="eic")
+several = fooled.hinted(several.assign(picked=""))
+both = fooled.aurocs(several, ["model", "estimator"], seed=seed)
+runs.keep(answers.bounds(both, "auroc"), "auroc-of-eiclke.csv")
+answers.words(answers.across(both, kinds, "auroc", "estimator"))
+
+# %% [markdown]
 # What this page says at its top is put together from these tables. No number in it is typed.
 
 # %% tags=["hide-input"]
-claimed = fooled.claimed_by_world(of_first, seed=seed)
+claimed = fooled.claimed_by_world(of_pairs, seed=seed)
 figures.findings(**fooled.sentences(here, rule))
 figures.note("carried", answers.carried(ours))
 
@@ -199,9 +227,9 @@ answers.words(judged[columns])
 #   best rule without a model.
 
 # %%
-both = fooled.by_cue(never, ["model"]).set_index(["model", "cue"])
+alike = fooled.by_cue(never, ["model"]).set_index(["model", "cue"])
 for model in never["model"].unique():
-    right = both.loc[(model, fooled.RIGHT)]
+    right = alike.loc[(model, fooled.RIGHT)]
     assert right["right"].estimate == right["follows"].estimate
 
 # %% [markdown]

@@ -83,10 +83,11 @@ def several_in_one(
     n_facts: int,
     n_options: int,
     seed: int,
+    often: int = OFTEN,
 ) -> dict[tuple[str, str, str], list[Slots]]:
     """EIC-LKE's questions about facts that are told often, and about the controls of these.
 
-    Of each relation and form ``n_facts`` that the text tells ``OFTEN`` times or more are drawn by
+    Of each relation and form ``n_facts`` that the text tells ``often`` times or more are drawn by
     ``seed``, and every never-told fact that has the object of one of them. Their options are the
     objects of just these facts: others are told less often on average, and a model that prefers what
     is frequent would be right by that alone. Of the ``n_shots`` first shots of the sample, half come
@@ -98,8 +99,8 @@ def several_in_one(
         drawn = worlds_of_lab.states(spec).sample(frac=1, random_state=seed)
         for name, of in sample.items():
             told = drawn[(drawn["relation"] == name) & (drawn["split"] == "test")]
-            often = (told["state"] == "planted") & (told["occurrences"] >= OFTEN)
-            some = told[often].groupby("form").head(n_facts)
+            known = (told["state"] == "planted") & (told["occurrences"] >= often)
+            some = told[known].groupby("form").head(n_facts)
             never = (told["state"] == "never") & told["object"].isin(some["object"])
             wanted = {*some["fact"], *told.loc[never, "fact"]}
             pool = tuple(dict.fromkeys(some["object"]))

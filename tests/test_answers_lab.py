@@ -78,7 +78,8 @@ def test_eic_asks_facts_told_often_and_their_controls_with_their_own_objects(sam
         of = told.loc[[prompt.fact for prompt in asked]]
         often = of[of["state"] == "planted"]
         assert (often["occurrences"] >= least).all()
-        assert set(often["form"].value_counts()) == {2} and set(of["state"]) == {"planted", "never"}
+        assert set(often["form"].value_counts()) <= ({2} if least == 16 else {1, 2})
+        assert set(of["state"]) == {"planted", "never"}
         assert set(of.loc[of["state"] == "never", "object"]) == set(often["object"])
         for prompt in asked:
             assert len(prompt.options) == 4 and set(prompt.options) <= set(often["object"])

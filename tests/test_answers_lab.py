@@ -68,18 +68,18 @@ def test_answers_stand_beside_what_the_text_told(samples, told):
     assert len(wrong) and not wrong["picked_told"].any()
 
 
-@pytest.mark.parametrize("least", [16, 32])
+@pytest.mark.parametrize("least", [16, 4])
 def test_eic_asks_facts_told_often_and_their_controls_with_their_own_objects(samples, told, least):
     drawn = {"n_shots": 8, "n_every": 1, "n_facts": 2, "n_options": 4, "seed": 0}
-    found = lab.several_in_one(samples, **drawn, **({"often": least} if least > 16 else {}))
+    found = lab.several_in_one(samples, **drawn, **({"often": least} if least < 16 else {}))
     assert list(found) == [(WORLD, "eiclke", "author"), (WORLD, "eiclke", "birth_year")]
     for groups in found.values():
         asked = [prompt for group in groups for prompt in group.asked]
         of = told.loc[[prompt.fact for prompt in asked]]
         often = of[of["state"] == "planted"]
         assert (often["occurrences"] >= least).all()
-        assert set(often["form"].value_counts()) <= ({2} if least == 16 else {1, 2})
-        assert set(of["state"]) == {"planted", "never"}
+        assert (often["occurrences"] < 16).any() == (least < 16)
+        assert set(often["form"].value_counts()) == {2} and set(of["state"]) == {"planted", "never"}
         assert set(of.loc[of["state"] == "never", "object"]) == set(often["object"])
         for prompt in asked:
             assert len(prompt.options) == 4 and set(prompt.options) <= set(often["object"])

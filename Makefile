@@ -82,7 +82,7 @@ bench: $(READY) $(PEERS_READY)
 	@$(PY) -m benchmarks.scorer --peers $(PEERS)/bin/python $(if $(DATA),--data "$(DATA)") $(if $(OUT),--out "$(OUT)")
 
 lab: $(READY)
-	@echo "training the models whose weights ship anew (10 minutes; what was trained before is reused)"
+	@echo "training the models whose weights ship anew (an hour; what was trained before is reused)"
 	@$(PY) tools/lab_weights.py $(ARGS)
 
 # The peers have an environment of their own: what they need is no business of lkecore's.

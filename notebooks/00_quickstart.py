@@ -51,6 +51,7 @@ shot_separator: str = "\n"  # between pairs; the paper has a space here too
 seed: int = 0  # draws shots, options and facts
 
 # %% tags=["hide-input"]
+from collections import Counter
 from math import exp
 
 import numpy as np
@@ -61,6 +62,7 @@ from matplotlib import pyplot as plt
 
 from lkecore import facts, figures, intervals, models, prompts, runs
 from lkecore.metrics import choice as iclke
+from lkecore.metrics import rules
 from lkecore.scores.tokens import common_prefix
 from lkecore.scores.tree import option_logprobs
 
@@ -183,7 +185,8 @@ print(f"prediction: {predicted} ({verdict})")
 # %% [markdown]
 # One fact says little: with few options a guess is often right. So we ask more facts of the relation in the
 # same way, and count. That is *accuracy*. The bracket is a 95 % interval: other facts of the same relation could well
-# have given any accuracy in it.
+# have given any accuracy in it. A {term}`rule` without a model stands beside it: it names the option that shares a word with the
+# subject (Mexico, Mexico City), else the object that is shown most often. What it gets needs no knowledge.
 
 # %%
 asked = facts.draw_facts(
@@ -196,11 +199,15 @@ runs.keep(more.frame, "scores.parquet")
 many = iclke.to_arrays(more.frame)
 right = iclke.correct(many.logprob, many.gold)
 accuracy = intervals.proportion(int(right.sum()), len(right))
-chance = 1 / n_options
+chance, often = 1 / n_options, Counter(pair.object for pair in shown)
+by_rule = [
+    rules.guess("rule-both", fact.subject, offered, often)[questions[i].gold]
+    for i, (fact, offered) in enumerate(zip(asked, drawn, strict=True))
+]
 print(
     f"{right.sum()} of {len(right)} right: accuracy {accuracy.text()}", end=""
 )
-print(f", chance {chance:.2f}")
+print(f", chance {chance:.2f}, rule {np.mean(by_rule):.2f}")
 
 # %% [markdown]
 # The sentences at the top of the page are put together from these numbers. None is typed.
@@ -219,7 +226,9 @@ counted = (
 counted += (
     f" accuracy {accuracy.text()} (and its 95 % interval), where guessing"
 )
-counted += f" gets {chance:.2f}."
+counted += (
+    f" gets {chance:.2f} and a rule without a model {np.mean(by_rule):.2f}."
+)
 figures.findings(answered=answered, agreed=agreed, counted=counted)
 
 # %% [markdown]
@@ -253,7 +262,7 @@ figures.place(fig, "fig-quickstart", bars[columns])
 #
 # - A model that continues text is asked by pairs alone. What it knows is read from the probabilities of the options.
 # - A log-probability is a sum over tokens, and every one of them comes from one forward pass.
-# - One right answer may be a guess. Only many facts, chance and an interval make a measurement.
+# - One right answer may be a guess. Only many facts, a rule without a model and an interval make a measurement.
 
 # %% [markdown]
 # ## Try it

@@ -73,7 +73,7 @@ from matplotlib import pyplot as plt
 
 from lkecore import answers, facts, figures, papers, prompts, runs
 from lkecore import models as lms
-from lkecore.answers import overlap
+from lkecore.answers import overlap, rules
 from lkecore.metrics.overlap import luck as luck_of
 
 figures.style()
@@ -98,7 +98,9 @@ sample = facts.draw(
 )
 chance = 1 / n_options
 print(f"{sum(len(d.facts) for d in sample.values()):,} facts", end=" ")
-print(f"in {len(sample)} relations; guessing gets {chance:.3f}")
+print(f"in {len(sample)} relations; guessing gets {chance:.3f}", end=", ")
+of_rule = rules.of_worlds({fact_set: sample})["of_rule"].item()
+print(f"the best rule without a model {of_rule:.3f}")
 
 # %% [markdown]
 # ## Prompts

@@ -77,7 +77,7 @@ from matplotlib import pyplot as plt
 
 from lkecore import answers, facts, figures, papers, prompts, runs
 from lkecore import models as lms
-from lkecore.answers import overlap, tuned
+from lkecore.answers import overlap, rules, tuned
 from lkecore.errors import BadInput
 
 figures.style()
@@ -106,6 +106,8 @@ n_asked = {name: len(drawn.facts) for name, drawn in sample.items()}
 fewer = [name for name, n in n_asked.items() if n < n_facts and not in_lab]
 print(f"fewer than {n_facts} facts: {', '.join(fewer) or 'no relation'}")
 print(f"{sum(n_asked.values()):,} facts; guessing gets {1 / n_options:.3f}")
+of_rule = rules.of_worlds({fact_set: sample})["of_rule"].item()
+print(f"the best rule without a model gets {of_rule:.3f}")
 
 # %% [markdown]
 # ## Prompts

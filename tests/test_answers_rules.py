@@ -11,6 +11,7 @@ from lkecore import answers, facts
 from lkecore.answers import rules, shipped
 from lkecore.errors import BadInput
 from lkecore.facts import Fact
+from lkecore.intervals import Interval
 from lkecore.metrics.rules import RULES
 
 NOTEBOOK = "10_iclke_relations"
@@ -149,6 +150,13 @@ def test_above_is_the_accuracy_minus_that_of_the_best_rule_with_and_without_cues
     [row] = rules.wide(table.reset_index(), ["source", "model"]).to_dict("records")
     assert row["no_cue"] == 5 / 8 and row["accuracy_no_cue"] == without["accuracy"]
     assert row["above"] == every["above"]
+
+
+def test_a_model_is_at_chance_where_the_whole_interval_is_not_above_the_rule():
+    ends = {"m": (0.01, 0.2), "n": (-0.01, 0.3), "o": (0.0, 0.1), "p": (-0.3, -0.1)}
+    rows = [("s", model, Interval(0.1, *of, 0.95, "by hand")) for model, of in ends.items()]
+    found = rules.marks(pd.DataFrame(rows, columns=["source", "model", "above"]), "claim")
+    assert found == {("claim", "s", model): "at chance" for model in "nop"}
 
 
 def test_an_answer_about_a_fact_without_cues_is_refused():

@@ -147,7 +147,10 @@ def test_the_labs_claims_are_a_second_part_and_nothing_built_in_counts_as_a_find
 def test_a_claim_says_over_what_its_interval_is_and_since_when_verdicts_are_set_aside(tmp_path):
     rows = [row("holds", key="IC-subsumption"), row("holds", key="IC-above-rules")]
     text = verdicts.page({"11_x": kept(tmp_path / "a", rows)}, "trial")
-    assert "over relations (Student's t). Set aside by a rule of 2026-11-22: may be luck; " in text
+    assert (
+        "over relations (Student's t). Set aside by rules that stand so since 2026-11-22: " in text
+    )
+    assert ": may be luck; " in text
     assert "best rule that has no model. *(ours)* |" in text
 
 

@@ -196,6 +196,17 @@ def above(
     return pd.DataFrame(rows)
 
 
+def marks(compared: pd.DataFrame, claim: str) -> dict[tuple[str, str, str], str]:
+    """Which verdicts on a claim say nothing of it: {(claim, source, model): "at chance"}.
+
+    ``compared`` are rows of :func:`above`, one for each source and model. At chance is a model that is not
+    clearly above the best rule: what it gets needs no knowledge.
+    """
+    low = [found.low <= 0 for found in compared["above"]]
+    keys = compared.loc[low, ["source", "model"]].itertuples(index=False, name=None)
+    return {(claim, *key): "at chance" for key in keys}
+
+
 def of_boards(answers: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
     """The cues of each board of the leaderboard, where those of its facts are there.
 

@@ -213,7 +213,7 @@ def _rule(claim: Any) -> str:
     """Which verdicts of a claim are set aside by a rule, and since when."""
     if not claim.marks:
         return ""
-    return f" Set aside by a rule of {claim.marks_since}: {plain(claim.marks)}."
+    return f" Set aside by rules that stand so since {claim.marks_since}: {plain(claim.marks)}."
 
 
 def _counts(part: pd.DataFrame) -> str:

@@ -33,10 +33,10 @@ def claims(paper: str = "IC") -> pd.DataFrame:
     direction ("greater", "less" or "equal"), least_effect and its unit (what `claim_verdict` compares
     with), least_effect_because (why that much), over (what the interval is taken over, one of `OVER`),
     interval (its method, one of `METHODS`), marks (which verdicts say nothing of the claim, with "; "
-    between; "" if there is no such rule) and marks_since (the day of the last rule), whose ("paper",
-    "ours", or "check" of a thing that was built in), and holds_if, the bound in words. ValueError for a
-    paper without claims; :class:`BadInput` for a claim that does not say over what its interval is, by
-    which method, or whose it is.
+    between; "" if there is no such rule) and marks_since (since when they stand as they do), whose
+    ("paper", "ours", or "check" of a thing that was built in), and holds_if, the bound in words.
+    ValueError for a paper without claims; :class:`BadInput` for a claim that does not say over what its
+    interval is, by which method, or whose it is.
 
     >>> claims("IC").set_index("id")["holds_if"]["IC-separator"]
     'within 0.05 of 0'

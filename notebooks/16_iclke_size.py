@@ -97,10 +97,9 @@ sample = facts.draw(
     seed=seed,
 )
 chance = 1 / n_options
-print(f"{sum(len(d.facts) for d in sample.values()):,} facts", end=" ")
-print(f"in {len(sample)} relations; guessing gets {chance:.3f}", end=", ")
-of_rule = rules.of_worlds({fact_set: sample})["of_rule"].item()
-print(f"the best rule without a model {of_rule:.3f}")
+print(f"{len(sample)} relations; guessing gets {chance:.3f}", end=", ")
+yard = rules.of_worlds({fact_set: sample}).iloc[0]
+print(f"the best rule {yard['of_rule']:.3f} of {yard['facts']:,} facts")
 
 # %% [markdown]
 # ## Prompts

@@ -97,9 +97,8 @@ sample = facts.draw(
     seed=seed,
 )
 chance = 1 / n_options
-print(f"{len(sample)} relations; guessing gets {chance:.3f}", end=", ")
-yard = rules.of_worlds({fact_set: sample}).iloc[0]
-print(f"the best rule {yard['of_rule']:.3f} of {yard['facts']:,} facts")
+print(f"{len(sample)} relations; guessing gets {chance:.3f}")
+print(rules.of_worlds({fact_set: sample}).round(3).to_string(index=False))
 
 # %% [markdown]
 # ## Prompts

@@ -61,7 +61,15 @@ page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
 from lkecore import answers, figures, prompts, runs
-from lkecore.answers import firsts, groups, groups_said, lab, moved, rich
+from lkecore.answers import (
+    firsts,
+    gates,
+    groups,
+    groups_said,
+    lab,
+    moved,
+    rich,
+)
 from lkecore.prompts.shortened import LEVELS, shortened
 from lkecore.tasks.instill import Recipe
 
@@ -124,6 +132,7 @@ rows = groups_said.beside(ours, shipped, this)
 others = ~rows["model"].isin(models) & ~rows["model"].str.startswith("lab:")
 here = rows[rows["world"].eq(next(iter(samples))) | others]
 print(*answers.made_by(shipped, this), answers.infinite(rows), sep="\n")
+print(gates.missed(rows["model"]))
 
 # %% [markdown]
 # ## Answers

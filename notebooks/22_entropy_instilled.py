@@ -67,7 +67,15 @@ import pandas as pd
 from matplotlib import pyplot as plt
 
 from lkecore import answers, figures, runs
-from lkecore.answers import firsts, lab, moved, rich, taught, taught_said
+from lkecore.answers import (
+    firsts,
+    gates,
+    lab,
+    moved,
+    rich,
+    taught,
+    taught_said,
+)
 
 figures.style()
 
@@ -110,12 +118,12 @@ print(f"taught  {some.asked.context} [{name}], {optimizer} at {rate:g}")
 # %%
 this = "22_entropy_instilled"
 source = {"results": results, "notebook": this, "dtype": dtype, "page": page}
+source |= {"n_again": n_again}
 told = answers.ask_blanks(
     models,
     questions,
     "answers.parquet",
     by=["world", "reader", "estimator", "instillation", "relation"],
-    n_again=n_again,
     **source,
 )
 learned = answers.ask_taught(
@@ -125,7 +133,6 @@ learned = answers.ask_taught(
     recipe,
     at=at,
     by=taught.LESSON,
-    n_again=n_again,
     **source,
 )
 every = moved.beside(told, learned, shipped, this, "taught")
@@ -133,6 +140,7 @@ rows = taught.mismatches(taught.together(*every), **rule)
 here = rows[rows["world"].eq(lab.worlds(models)[0])]
 now = taught_said.chosen(here, next(iter(lessons))[3], steps)
 print(*answers.made_by(shipped, this), answers.infinite(*every), sep="\n")
+print(gates.missed(rows["model"]))
 
 # %% [markdown]
 # ## Answers
@@ -182,7 +190,6 @@ by_other = answers.ask_taught(
     other,
     at=[steps],
     by=taught.LESSON,
-    n_again=n_again,
     **source,
 )
 of_other = answers.beside_models(by_other, shipped, this, apart="also")

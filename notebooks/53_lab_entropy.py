@@ -59,7 +59,15 @@ page: bool = False  # set by lke run: read the runs, compute nothing
 from matplotlib import pyplot as plt
 
 from lkecore import answers, figures, runs
-from lkecore.answers import firsts, groups, lab, moved, moved_said, rich
+from lkecore.answers import (
+    firsts,
+    gates,
+    groups,
+    lab,
+    moved,
+    moved_said,
+    rich,
+)
 
 figures.style()
 
@@ -121,6 +129,7 @@ blanks, pairs = moved.beside(at_blanks, iclke, shipped, this, "shown")
 every = moved.known(blanks, pairs, often=often)
 here = every[every["world"].eq(lab.worlds(models)[0])]
 print(*answers.made_by(shipped, this), answers.infinite(blanks), sep="\n")
+print(gates.missed(every["model"]))
 
 # %% [markdown]
 # ## Answers

@@ -108,7 +108,7 @@ print(gates.missed(every["model"]))
 # share of right answers on never-told facts. It lies above one in a hundred, since some objects are far more frequent than others and a
 # model that names these is right more often: so much is no knowledge. `auroc` holds the confidence in the object against that in a
 # {term}`control`, a never-told fact of the same object whose subject the text names elsewhere. Its interval draws subjects. Of a
-# twin there is one row: it must have next to nothing.
+# twin there is one row: it must have next to nothing. `-tuned` has read its text once more while it was tuned.
 
 # %%
 by_way = found.by_way(here, seed=seed)
@@ -118,7 +118,8 @@ some = by_way[~twin | by_way["estimator"].eq(found.PAIRS)]
 answers.words(answers.texts(some), missing="")
 
 # %% [markdown]
-# **Do pairs need lists?** Relations are sorted by how often the text lists their facts. If a list of *other* facts taught a model to
+# **Do pairs need lists?** No model goes on with a list of what no text lists as often as we asked for (the gates above). So read this table with
+# care: what pairs miss may be the format. Relations are sorted by how often the text lists their facts. If a list of *other* facts taught a model to
 # answer pairs of the relation, the rows `sentence` would be better where lists are frequent. Compare these rows with each other, and then
 # with the row `list`. Intervals are over relations, and there are few of each sort. A warning: the sorts differ in more than lists. Relations
 # that are never listed have objects of which a few are far more frequent than others; four of the seven that are listed often have even ones, which

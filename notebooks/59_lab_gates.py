@@ -64,7 +64,7 @@ figures.style()
 # **Strangers.** Most gates ask about subjects that stand in no text. The prompt says all that is needed.
 #
 # **Facts.** The last gates ask about facts that the text tells 64 or 16 times and more, in sentences alone. A model that reads has
-# learned them. The {term}`unplanted twin` is asked the same, and was not told.
+# learned them. The {term}`unplanted twin` is asked the same, and was not told. A `-tuned` model has read the text once more, among instructions.
 
 # %%
 questions = gates.questions(lab.worlds(models), n_questions, seed)

@@ -33,8 +33,8 @@
 # templates that people wrote ({term}`HGP`) and three that were mined from text ({term}`MMP`). The space does as well as
 # the words (Section 4.1, Figure 4).
 #
-# It has no numbers and names no model. This page changes both {term}`separators <separator>`, also the one
-# *between* pairs. It asks several real relations, and models whose text we know.
+# It has no numbers and names no model. This page changes both {term}`separators <separator>`. It asks several real
+# relations, and models whose text we know.
 
 # %% [markdown]
 # ## Parameters
@@ -177,8 +177,8 @@ print(answers.texts(of_words).to_string(index=False))
 #
 # How large would it be *if formats were alike*? We deal the right and wrong answers of each fact out to the formats by
 # chance. `if_alike` is the spread that 95 % of 2,000 deals stay below. `p` is the share of
-# deals with as large a spread as the true one, corrected by Holm. `paper` is the accuracy in the paper's own format, and
-# `rule` what the best {term}`rule` without a model gets.
+# deals with as large a spread as the true one, corrected by Holm. `paper` is the accuracy in the paper's own format, `rule` what the best {term}`rule` without a model gets, and `no_cue` the accuracy in
+# that format on facts without a {term}`cue`.
 # `std` is the standard deviation over formats, and `beyond_luck` what is left of it without the part of luck.
 # Below: the spread inside a relation, and in how many relations it is more than luck.
 
@@ -190,6 +190,8 @@ runs.keep(estimates, "spreads.csv")
 whole = spreads[spreads["relation"] == "all"].drop(columns="relation")
 whole = whole.assign(p=intervals.holm(whole["p"]))
 whole = formats.with_rules(whole, cues, groups, about)
+bare = formats_over.no_cue(right, cues, about)
+whole = whole.merge(bare, on=["model", "group"])
 of_main = whole[whole["group"] == whole["model"].map(main)].set_index("model")
 inside = answers.texts(formats_over.by_relation(spreads))
 print(inside.round(2).to_string(index=False))
@@ -318,7 +320,7 @@ print(from_size.to_string(index=False) if len(chains) else "no family")
 
 # %% [markdown]
 # Where a claim fails, look first at what the model has read. If accuracy falls from *in the text* to *new inside*, a
-# likely reason is that the model has no use for a sign that it has never read. It is no proof: signs differ in length, too.
+# likely reason is that the model has no use for a sign that it has never read. It is no proof: signs differ in length.
 #
 # Words are a case of their own in the lab: a sentence asks for facts that were told in lists. {doc}`../verdicts`
 # sets them aside.

@@ -143,15 +143,15 @@ answers.words(of_rules, digits=2)
 
 # %% [markdown]
 # **The models.** `above` is the accuracy minus that of the best rule in this choice, on the same facts, with its interval over
-# relations. `rule` says which one is best there.
+# relations. `rule` says which one is best there. `no_cue` is the share of facts without a {term}`cue`, and `accuracy_no_cue` what the model
+# gets of these.
 
 # %%
 key = ["source", "model", "estimator", "offer"]
 compared = by_offer.beside_rules(every, found, key, seed=seed)
 whole = compared[compared["facts"] == "all"]
 runs.keep(answers.bounds(whole, "above"), "above-rules.csv")
-shown = [*key, "accuracy", "rule", "of_rule", "above"]
-answers.words(answers.texts(whole[shown]))
+answers.words(answers.texts(rules.wide(compared, key)))
 
 # %% [markdown]
 # **Against options by lot**, fact by fact. `over_relations` is the accuracy in this choice minus that with random

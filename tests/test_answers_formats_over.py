@@ -213,6 +213,21 @@ def test_spreads_inside_relations_are_means_by_hand(tables):
     assert formats_over.by_relation(spreads.iloc[:2]).empty
 
 
+def test_the_accuracy_on_facts_without_a_cue_by_pencil():
+    """In r two of three facts have no cue, one of them right; in s one has none, which is wrong."""
+    columns = pd.MultiIndex.from_tuples(
+        [("r", "a"), ("r", "b"), ("r", "c"), ("s", "d"), ("s", "e")], names=["relation", "fact"]
+    )
+    index = pd.MultiIndex.from_tuples([(" ", " "), (":", " ")])
+    table = pd.DataFrame([[1, 0, 1, 0, 1], [1] * 5], index=index, columns=columns, dtype=float)
+    cues = pd.DataFrame({"relation": list("rrrss"), "fact": list("abcde"), "fact_set": "x"})
+    cues["cue_word"] = [False, False, True, False, False]
+    cues["cue_frequent"] = [False, False, False, False, True]
+    every = pd.concat([cues, cues.assign(fact_set="y", cue_word=True)])
+    found = formats_over.no_cue({("m", "g"): table, ("n", "g"): table}, every, {"m": "x", "n": "y"})
+    assert found["no_cue"][0] == (1 / 2 + 0) / 2 and np.isnan(found["no_cue"][1])
+
+
 def test_the_best_rule_and_table_8_stand_beside_by_pencil(tables, beside):
     whole = pd.DataFrame({"model": [MODEL], "group": separators.DRAWN, "paper": 0.5})
     found = formats.with_rules(whole, beside[3], beside[1], {MODEL: PROFILE})

@@ -15,6 +15,7 @@ import pandas as pd
 from lkecore import intervals, papers
 from lkecore.answers import formats_over as over
 from lkecore.answers import rules
+from lkecore.answers.formats_over import SPACE
 from lkecore.answers.kept import keep
 from lkecore.answers.separators import ALONE, DRAWN, LISTS, WORDS, Tables, called
 from lkecore.answers.templates import with_source
@@ -24,7 +25,6 @@ from lkecore.facts.world import is_spec as is_world
 from lkecore.intervals import Interval
 from lkecore.metrics import formats
 
-SPACE = (" ", " ")  # the paper's format
 PLACES = ("inside", "between", "only together")
 INSIDE, BETWEEN = "IC-separator", "IC-separator-between"  # claims, by what is changed
 Main = Mapping[str, str]

@@ -12,10 +12,12 @@ import numpy as np
 import pandas as pd
 
 from lkecore import intervals
-from lkecore.answers.separators import DRAWN
+from lkecore.answers import rules
+from lkecore.answers.separators import DRAWN, Tables
 from lkecore.intervals import Interval
 
 N_RESAMPLES = 2_000
+SPACE = (" ", " ")  # the paper's format
 
 
 def several(table: pd.DataFrame, main: str) -> bool:
@@ -84,3 +86,19 @@ def by_relation(spreads: pd.DataFrame) -> pd.DataFrame:
             rows.append((model, len(part), found, part["if_alike"].mean(), differ))
     columns = ["model", "relations", "spread", "if_alike", "beyond_luck"]
     return pd.DataFrame(rows, columns=columns)
+
+
+def no_cue(right: Tables, cues: pd.DataFrame, about: Mapping[str, str]) -> pd.DataFrame:
+    """The accuracy in the paper's format on facts that carry no cue, for each model and group.
+
+    ``cues`` are of :func:`lkecore.answers.rules.of_sets`, ``about`` names the fact set of each model.
+    Columns: ``model``, ``group``, ``no_cue``: each relation counts alike, in [0, 1]; NaN without such a fact.
+    """
+    rows = []
+    plain = cues[~cues[rules.CUES].any(axis=1)]
+    for (model, group), table in right.items():
+        hits = table.loc[SPACE].astype(float).rename("hit").reset_index()
+        own = plain[plain["fact_set"] == about[model]]
+        both = hits.merge(own[rules.FACT], on=rules.FACT)
+        rows.append((model, group, both.groupby("relation")["hit"].mean().mean()))
+    return pd.DataFrame(rows, columns=["model", "group", "no_cue"])

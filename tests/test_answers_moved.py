@@ -237,7 +237,9 @@ def test_claims_are_about_the_planted_model_and_the_check_about_its_twin(known):
 def test_claims_about_readers_of_blanks_are_judged_apart_from_those_about_decoders(known):
     mine = known[known["model"] == MODEL]
     kinds = {f"{SPEC}/{name}" for name in ("bert", "t5")}
+    twin = known[known["model"] == TWIN]
     others = [mine.assign(model=name, **{"IC-LKE": np.nan}) for name in sorted(kinds)]
+    others += [twin.assign(model=f"{name}-unplanted") for name in sorted(kinds)]
     found = moved_said.claimed(pd.concat([*others, known]), seed=0)
     alone = moved_said.claimed(known, seed=0)
     ids = papers.claims("LAB")["id"]

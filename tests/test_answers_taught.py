@@ -273,6 +273,8 @@ def test_claims_are_about_the_planted_model_and_the_check_about_its_twin(rows):
 def test_claims_about_readers_of_blanks_stand_beside_those_about_decoders(rows, mine):
     once, t5 = taught_said.chosen(rows, LESSON, 1), f"{SPEC}/t5"
     other = taught_said.chosen(mine, LESSON, 1).assign(model=t5)
+    twin = once[once["model"] == TWIN].assign(model=f"{t5}-unplanted")
+    other = pd.concat([other, twin])
     found = taught_said.claimed(pd.concat([once, other]), seed=0)
     ids = papers.claims("LAB")["id"]
     of_page = {name for name in ids if name.startswith("LAB-taught-")}

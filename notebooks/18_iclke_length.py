@@ -137,7 +137,7 @@ answers.words(answers.texts(table), missing="")
 # %% [markdown]
 # **Short and long objects.** A fact is short if its gold option stands in the first third of its options by characters, long if
 # it stands in the last. Facts that carry a {term}`cue` are left out ({doc}`18_iclke_rules`), and relations with fewer than
-# five of either. `short_minus_long` is the mean over relations, with its interval.
+# five of either; `middle` is what lies between. `short_minus_long` is the mean over relations, with its interval.
 
 # %%
 gaps = cued.by_length(every, found, lengths.BY)

@@ -145,7 +145,15 @@ def test_short_and_long_golds_by_pencil():
     [row] = cued.by_length(ASKED, LENGTHS, ["source", "model"]).to_dict("records")
     assert (row["relations"], row["short"], row["long"]) == (2, 0.75, 0.25)
     assert row["short_minus_long"].estimate == pytest.approx((1 + 0) / 2)
-    # In the middle third nobody is counted, and neither is a fact with a cue.
+    assert np.isnan(row["middle"])
+    # Of p a short fact, which is right, and of q a long one, which is wrong, into the middle: five are left.
+    moved = LENGTHS.assign(
+        length_rank=LENGTHS["length_rank"].mask(LENGTHS.index.isin([0, 23]), 5.0)
+    )
+    [row] = cued.by_length(ASKED, moved, ["source", "model"]).to_dict("records")
+    assert (row["relations"], row["middle"]) == (2, 0.5)
+    assert (row["short"], row["long"]) == ((1 + 3 / 6) / 2, (0 + 3 / 5) / 2)
+    # By the middle third alone nothing is compared, and a fact with a cue is not counted.
     middle = LENGTHS.assign(length_rank=LENGTHS["length_rank"].replace(9.0, 5.0))
     assert cued.by_length(ASKED, middle, ["source", "model"]).empty
     assert cued.by_length(ASKED, LENGTHS.assign(cue_word=True), ["source"]).empty

@@ -20,7 +20,7 @@ from lkecore.metrics import rules as guesses
 RULE = "best rule"
 LEAST_FACTS = 10  # of a relation with a cue, and without one, for a row of its own
 LEAST_THIRD = 5  # short ones of a relation, and long ones, to compare
-THIRDS = ["short", "long"]
+THIRDS, MIDDLE = ["short", "long"], "middle"
 
 
 def marks(answers: pd.DataFrame, found: pd.DataFrame, estimator: str) -> pd.DataFrame:
@@ -185,24 +185,26 @@ def by_length(answers: pd.DataFrame, found: pd.DataFrame, by: Sequence[str]) -> 
 
     A fact is ``short`` if its gold option stands in the first third of its options by characters, ``long`` if
     it stands in the last. A row for each group of ``by``, columns of the answers: ``relations`` with
-    ``LEAST_THIRD`` of either; ``short`` and ``long``, accuracies in [0, 1]; ``short_minus_long``, an Interval
-    over relations. All are means over relations, each counted alike.
+    ``LEAST_THIRD`` of either; ``short``, ``middle`` and ``long``, accuracies in [0, 1], that of the middle
+    third NaN where it has no fact; ``short_minus_long``, an Interval over relations. All are means over
+    relations, each counted alike.
     """
     every = rules.with_cues(answers, found)
     place = (every["length_rank"] - 0.5) / every["n_options"]
-    third = np.select([place <= 1 / 3, place >= 2 / 3], THIRDS, "")
+    third = np.select([place <= 1 / 3, place >= 2 / 3], THIRDS, MIDDLE)
     every = every.assign(third=third)[~every["cue"]]
     rows = []
-    for key, part in groups_of(every[every["third"] != ""], by):
+    for key, part in groups_of(every, by):
         each = part.groupby(["relation", "third"])["correct"]
-        sizes, means = (n.unstack().reindex(columns=THIRDS) for n in (each.size(), each.mean()))
-        means = means[sizes.min(axis=1, skipna=False) >= LEAST_THIRD]
+        columns = [THIRDS[0], MIDDLE, THIRDS[1]]
+        sizes, means = (n.unstack().reindex(columns=columns) for n in (each.size(), each.mean()))
+        means = means[sizes[THIRDS].min(axis=1, skipna=False) >= LEAST_THIRD]
         if len(means) > 1:
             gap = intervals.mean_over_relations(
                 (means["short"] - means["long"]).to_numpy()[:, None]
             )
-            rows.append((*key, len(means), *means[THIRDS].mean(), gap))
-    columns = [*by, "relations", "short", "long", "short_minus_long"]
+            rows.append((*key, len(means), *means.mean(), gap))
+    columns = [*by, "relations", "short", MIDDLE, "long", "short_minus_long"]
     return pd.DataFrame(rows, columns=columns)
 
 

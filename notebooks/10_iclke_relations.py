@@ -317,7 +317,7 @@ tested = {
     "IC-above-rules": answers.tested(whole, "above"),
     "IC-relations-differ": answers.tested(spread, "spread"),
 }
-aside = {"marks": rules.marks(whole, "IC-relations-differ")}
+aside = {"marks": rules.at_chance(whole, "IC-relations-differ")}
 judged = answers.judge(tested, estimator=paper, as_paper=True, **aside)
 answers.words(judged.drop(columns="id"))
 

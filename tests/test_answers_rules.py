@@ -155,7 +155,7 @@ def test_above_is_the_accuracy_minus_that_of_the_best_rule_with_and_without_cues
 def test_a_model_is_at_chance_where_the_whole_interval_is_not_above_the_rule():
     ends = {"m": (0.01, 0.2), "n": (-0.01, 0.3), "o": (0.0, 0.1), "p": (-0.3, -0.1)}
     rows = [("s", model, Interval(0.1, *of, 0.95, "by hand")) for model, of in ends.items()]
-    found = rules.marks(pd.DataFrame(rows, columns=["source", "model", "above"]), "claim")
+    found = rules.at_chance(pd.DataFrame(rows, columns=["source", "model", "above"]), "claim")
     assert found == {("claim", "s", model): "at chance" for model in "nop"}
 
 

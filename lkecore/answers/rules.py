@@ -106,9 +106,9 @@ def best(found: pd.DataFrame) -> str:
 
 
 def of_worlds(samples: Mapping[str, Sample]) -> pd.DataFrame:
-    """What the best rule gets of the facts that are asked in each world of the lab, told or never told.
+    """What the best rule gets of all facts that are asked in each world of the lab, told or never told.
 
-    Columns: ``world``; ``facts``; ``chance``, of a blind guess; ``rule``, the name of :func:`best`, and
+    Samples of other fact sets do as well. Columns: ``world``, their names; ``facts``; ``chance``, of a blind guess; ``rule``, the name of :func:`best`, and
     ``of_rule``, its expected accuracy, as :func:`by_relation`. Each relation counts alike; shares in [0, 1].
     """
     rows = []
@@ -196,7 +196,7 @@ def above(
     return pd.DataFrame(rows)
 
 
-def marks(compared: pd.DataFrame, claim: str) -> dict[tuple[str, str, str], str]:
+def at_chance(compared: pd.DataFrame, claim: str) -> dict[tuple[str, str, str], str]:
     """Which verdicts on a claim say nothing of it: {(claim, source, model): "at chance"}.
 
     ``compared`` are rows of :func:`above`, one for each source and model. At chance is a model that is not

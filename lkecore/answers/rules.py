@@ -108,8 +108,9 @@ def best(found: pd.DataFrame) -> str:
 def of_worlds(samples: Mapping[str, Sample]) -> pd.DataFrame:
     """What the best rule gets of all facts that are asked in each world of the lab, told or never told.
 
-    Samples of other fact sets do as well. Columns: ``world``, their names; ``facts``; ``chance``, of a blind guess; ``rule``, the name of :func:`best`, and
-    ``of_rule``, its expected accuracy, as :func:`by_relation`. Each relation counts alike; shares in [0, 1].
+    Samples of other fact sets do as well. Columns: ``world``, their names; ``facts``; ``chance``, of a blind
+    guess; ``rule``, the name of :func:`best`, and ``of_rule``, its expected accuracy, as :func:`by_relation`.
+    Each relation counts alike; shares in [0, 1].
     """
     rows = []
     for name, sample in samples.items():

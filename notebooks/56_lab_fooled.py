@@ -57,7 +57,7 @@ page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
 from lkecore import answers, figures, prompts, runs
-from lkecore.answers import fooled, gates, lab, rich
+from lkecore.answers import fooled, gates, lab, moved, rich
 
 figures.style()
 
@@ -102,6 +102,22 @@ same_facts = grouped | lab.among(of_first, grouped)
 print(f"{sum(map(len, grouped.values()))} long prompts")
 
 # %% [markdown]
+# **At a blank.** {term}`Surprisal`, rank, entropy and KL of {doc}`53_lab_entropy` are numbers at the blank of a sentence, with and without
+# the statement in front. They are asked of the facts told often and of their controls.
+
+# %%
+some = rich.samples(
+    models,
+    list(fooled.RELATIONS),
+    lambda states: fooled.told_or_control(states, often=often),
+    n_shots=n_shots,
+    seed=seed,
+)
+look = {"behind": ["explicit"], "dtype": dtype, "seed": seed}
+at_blanks = moved.questions(some, models, "template-1", **look)
+print(f"{sum(map(len, at_blanks.values()))} blanks")
+
+# %% [markdown]
 # ## Scores
 #
 # Beside each answer stands whether it is what the cue points to (`follows`). An `-unplanted` twin read the same text told of
@@ -111,10 +127,14 @@ print(f"{sum(map(len, grouped.values()))} long prompts")
 # %%
 this = "56_lab_fooled"
 source = {"results": results, "notebook": this, "n_again": n_again}
-source |= {"by": lab.BY, "dtype": dtype, "page": page}
-reading = {"reading": rich.beside_hints}
-ours = answers.ask(models, questions, "answers.parquet", **source, **reading)
-of_eic = answers.ask(models, same_facts, "answers-eic.parquet", **source)
+source |= {"dtype": dtype, "page": page}
+by = {"by": lab.BY, "reading": rich.beside_hints}
+ours = answers.ask(models, questions, "answers.parquet", **source, **by)
+asked_so = models, same_facts, "answers-eic.parquet"
+of_eic = answers.ask(*asked_so, by=lab.BY, **source)
+asked_so = models, at_blanks, "answers-blanks.parquet"
+by = {"by": moved.KEY, "only": fooled.READ}
+told = answers.ask_blanks(*asked_so, **by, **source)
 every = answers.beside_models(ours, shipped, this)
 hinted = fooled.hinted(every)
 rule = fooled.of_rules(samples)
@@ -166,6 +186,17 @@ kinds = ["model", "cue", "pairs"]
 answers.words(answers.across(apart, kinds, "auroc", "estimator"))
 
 # %% [markdown]
+# The same for numbers at a blank, turned so that more is better known. They are read at the first token of an object, so facts whose
+# object shares its first token are left out.
+
+# %%
+told = answers.beside_models(told, shipped, this, apart="blanks")
+told = fooled.of_blanks(told[told["world"] == world])
+moves = fooled.aurocs(told, ["model", "estimator"], seed=seed)
+runs.keep(answers.bounds(moves, "auroc"), "auroc-at-blanks.csv")
+print(answers.across(moves, kinds, "auroc", "estimator").to_string(index=False))
+
+# %% [markdown]
 # The same for EIC-LKE, beside IC-LKE on the same facts and options. There are fewer pairs, so look at whole columns.
 
 # %%
@@ -193,10 +224,10 @@ figures.note("carried", answers.carried(ours))
 
 # %% tags=["hide-input"]
 marks = fooled.marks(here, rule)
-look = {"panel": "hint", "x": "cue", "hue": "who", "y": "accuracy"}
+axes = {"panel": "hint", "x": "cue", "hue": "who", "y": "accuracy"}
 n_options = len(samples[world]["parent"].options[0])
 chance = {"label": figures.ACCURACY, "line": 1 / n_options, "width": 2.4}
-fig = figures.interval_panels(marks, **look, **chance)
+fig = figures.interval_panels(marks, **axes, **chance)
 figures.place(fig, "fig-fooled-cues", marks)
 
 # %% [markdown]

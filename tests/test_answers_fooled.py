@@ -135,6 +135,33 @@ def test_aurocs_by_estimator_are_those_of_each(monkeypatch):
         assert found["f", cue].estimate == pytest.approx(1 - of.estimate)
 
 
+def test_numbers_at_blanks_are_turned_and_objects_that_share_a_token_left_out(tiny):
+    columns = ["fact", "relation", "entropy", "entropy_after", "kl", "rank", "surprisal", "shared"]
+    rows = [
+        ("t2", "headquarters", 2.0, 0.5, 0.25, 3, 1.5, False),
+        ("n4", "headquarters", 1.0, 3.0, 4.0, 7, 0.5, False),
+        ("t1", "parent", 1.0, 1.0, 1.0, 1, 1.0, True),
+    ]
+    told = pd.DataFrame(rows, columns=columns).assign(
+        model=SMALL, world=SPEC, merged=False, n_tokens=2, estimator="template-1"
+    )
+    found = fooled.of_blanks(told).set_index(["estimator", "fact"])["confidence_gold"]
+    expected = {"surprisal": (-1.5, -0.5), "rank": (-3, -7), "change of entropy": (-1.5, -2.0)}
+    expected |= {"KL": (-0.25, -4.0)}
+    for name, (of_told, of_never) in expected.items():
+        assert (found[name, "t2"], found[name, "n4"]) == (of_told, of_never)
+    assert len(found) == 8 and set(fooled.AT_BLANKS) == set(expected)
+
+
+@pytest.mark.parametrize(("often", "facts"), [(16, {"t1", "t2", "n1", "n4"}), (64, {"t2", "n4"})])
+def test_at_blanks_are_asked_facts_told_often_and_their_controls(often, facts):
+    whole = HINTS.reset_index().assign(split="test")
+    whole["state"] = np.where(whole["occurrences"] > 0, "planted", "never")
+    shots = whole.assign(fact="s" + whole["fact"], split="train", control="n2")
+    every = pd.concat([whole, shots], ignore_index=True)
+    assert set(every.loc[fooled.told_or_control(every, often=often), "fact"]) == facts
+
+
 def test_claims_are_about_the_largest_model_and_the_twin(tiny):
     larger = ALL | {"n2": ("Kel", True, 0.3)}
     every = pd.concat(

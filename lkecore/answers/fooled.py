@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from lkecore import intervals
-from lkecore.answers import rich, rules
+from lkecore.answers import firsts, rich, rules
 from lkecore.answers.lab import OFTEN
 from lkecore.answers.tables import by_relation, groups_of, share
 from lkecore.facts.drawn import Sample
@@ -28,11 +28,20 @@ IN_A_NAME = ("headquarters", "parent", "team_country")
 NONE, RIGHT, LIES = "no cue", "right cue", "lying cue"
 NEVER, TOLD = "never told", f"told {OFTEN} times and more"
 RULE = "rule-both"  # what a cue gives without a model
+# Numbers at a blank of which less means better known, by what they are called.
+AT_BLANKS = {"surprisal": "surprisal", "rank": "rank", "change of entropy": "change", "KL": "kl"}
+READ = ("entropy", "entropy_after", "kl", "rank", "surprisal")  # what these are made of
 
 
 def asked(states: pd.DataFrame) -> pd.Series:
     """Which facts the page asks, of :func:`lkecore.facts.worlds.states`: told as they are, or never."""
     return states["state"].isin(["planted", "never"]) & states["relation"].isin(RELATIONS)
+
+
+def told_or_control(states: pd.DataFrame, *, often: int = OFTEN) -> pd.Series:
+    """Which facts are asked at blanks: those told ``often`` times and more, and the controls of these."""
+    told = asked(states) & states["occurrences"].ge(often) & states["split"].eq("test")
+    return told | states["fact"].isin(set(states.loc[told, "control"]))
 
 
 def hinted(answers: pd.DataFrame) -> pd.DataFrame:
@@ -54,6 +63,22 @@ def hinted(answers: pd.DataFrame) -> pd.DataFrame:
         told=np.where(found["occurrences"] >= OFTEN, TOLD, few),
     )
     return found.sort_values(["relation", "fact"], kind="stable", ignore_index=True)
+
+
+def of_blanks(told: pd.DataFrame) -> pd.DataFrame:
+    """Numbers at blanks behind the fact itself as :func:`hinted` answers, for :func:`aurocs`.
+
+    ``told`` is of :func:`lkecore.answers.blanks.ask_blanks`. A row for each of ``AT_BLANKS``, which is its
+    ``estimator``; ``confidence_gold`` is the number turned, so that more is better known. Facts whose object
+    shares its first token are left out: these numbers are read at that one.
+    """
+    change = (told["entropy"] - told["entropy_after"]).abs()
+    each = told.assign(change=change, picked="")[firsts.sets(told) != "shared"]
+    parts = [
+        each.assign(estimator=name, confidence_gold=-each[column])
+        for name, column in AT_BLANKS.items()
+    ]
+    return hinted(pd.concat(parts, ignore_index=True))
 
 
 def counts(samples: Mapping[str, Sample]) -> pd.DataFrame:

@@ -64,17 +64,23 @@ def asked(states: pd.DataFrame) -> pd.Series:
 
 
 def questions(
-    samples: Mapping[str, Sample], models: Sequence[str], template: str, *, dtype: str, seed: int
+    samples: Mapping[str, Sample],
+    models: Sequence[str],
+    template: str,
+    *,
+    behind: Sequence[str] = ("explicit", "copied"),
+    dtype: str,
+    seed: int,
 ) -> dict[tuple[str, ...], list[Instilled]]:
     """The questions about some worlds by ``KEY``: behind the fact, and behind another subject's.
 
     For readers that see what follows a blank a full stop stands there, as in the text.
     """
-    both = ["explicit", "copied"]
+    how = {"dtype": dtype, "seed": seed}
     return {
         (world, *key): some
         for world, sample in samples.items()
-        for key, some in at_blanks(models, sample, [template], both, dtype=dtype, seed=seed).items()
+        for key, some in at_blanks(models, sample, [template], behind, **how).items()
     }
 
 

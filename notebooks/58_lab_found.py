@@ -52,7 +52,15 @@ page: bool = False  # set by lke run: read the runs, compute nothing
 from matplotlib import pyplot as plt
 
 from lkecore import answers, figures, prompts, runs
-from lkecore.answers import found, found_said, gates, lab, rich, rules
+from lkecore.answers import (
+    found,
+    found_said,
+    found_when,
+    gates,
+    lab,
+    rich,
+    rules,
+)
 
 figures.style()
 
@@ -151,6 +159,15 @@ moved = found.transfer(here)
 runs.keep(answers.bounds(moved, "accuracy"), "by-wording.csv")
 own = moved[moved["model"].eq(largest) & moved["wording"].eq(found.OWN)]
 print(own.set_index("tellings")[["facts"]].T.to_string())
+
+# %% [markdown]
+# **When, and of whom?** Facts told 2 to 32 times, in halves: of those told equally often in the same form, the half that the text tells
+# *last* of all, and the half whose subject it names more often, with whatever fact. Each is the share that one of five ways finds minus
+# that of the other half (Newcombe's interval). Of a twin it must be near 0.
+
+# %%
+when = found_when.halves(here)
+print(answers.texts(when).to_string(index=False))
 
 # %% [markdown]
 # **All ways together.** `any` is found by one of the five. `chao` is what an ecologist would conclude from the overlap {cite:p}`chao1987estimating`: if many facts are

@@ -1,6 +1,7 @@
 """What ways of asking find, one by one and together; the oracle is counted by hand, or by loops."""
 
 import itertools
+import statistics
 from collections import defaultdict
 
 import numpy as np
@@ -8,7 +9,7 @@ import pandas as pd
 import pytest
 
 from lkecore import intervals, papers
-from lkecore.answers import found, found_said, rich
+from lkecore.answers import found, found_said, found_when, rich
 from lkecore.errors import BadInput
 from lkecore.facts import rich_wordings, worlds
 from lkecore.intervals import proportion
@@ -60,6 +61,30 @@ def test_no_asked_fact_carries_a_cue(samples):
     assert set(rich_wordings.relations()) - set(found.uncued()) == {
         "headquarters", "parent", "team_colour", "team_country",
     }  # fmt: skip
+
+
+def test_halves_of_facts_told_equally_often_by_loops(known):
+    table = found_when.halves(known).set_index("model")
+    states = worlds.states(SPEC).set_index("fact")
+    for model in (SMALL, LARGE, TWIN):
+        hits = defaultdict(bool)
+        for row in known[
+            known["model"].eq(model) & known["estimator"].isin(found.WAYS)
+        ].itertuples():
+            if row.state == "planted" and 2 <= row.occurrences <= 32:
+                hits[row.fact] |= bool(row.correct)
+        assert table.loc[model, "facts"] == len(hits) > 20
+        for name, column in (("later", "last"), ("named_more", "mentions")):
+            alike, halves = defaultdict(list), {False: [], True: []}
+            for fact in hits:
+                of = states.loc[fact]
+                alike[of["form"], of["occurrences"]].append(fact)
+            for some in alike.values():
+                middle = statistics.median(states.loc[fact, column] for fact in some)
+                for fact in some:
+                    halves[bool(states.loc[fact, column] > middle)].append(hits[fact])
+            gap = statistics.fmean(halves[True]) - statistics.fmean(halves[False])
+            assert table.loc[model, name].estimate == pytest.approx(gap)
 
 
 def test_a_fact_of_one_wording_is_asked_by_it_by_its_kin_and_by_another_kind(samples):

@@ -82,7 +82,7 @@ figures.style()
 # ## Facts
 #
 # All models are asked the same facts with the same shots and options. A relation with too few objects for the
-# options stops the page. Of a world of the lab all facts are asked.
+# options stops the page. Of a world of the lab all facts are asked. `of_rule` is what the best {term}`rule` without a model gets.
 
 # %%
 lms.check_families(families, models, fact_set, page=page)
@@ -97,7 +97,7 @@ sample = facts.draw(
     seed=seed,
 )
 chance = 1 / n_options
-print(f"{len(sample)} relations; guessing gets {chance:.3f}")
+print(f"{len(sample)} relations")
 print(rules.of_worlds({fact_set: sample}).round(3).to_string(index=False))
 
 # %% [markdown]

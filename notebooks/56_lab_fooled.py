@@ -44,7 +44,7 @@ estimators: list[str] = [
     "template-6",
 ]  # the first is needed
 n_shots: int = 50  # pairs shown before the question, for IC-LKE
-often: int = 16  # tellings of the facts that EIC-LKE is asked of
+often: int = 16  # tellings of the facts that EIC-LKE and blanks ask
 n_every: int = 3  # pairs from one slot of EIC-LKE to the next
 n_eic_facts: int = 13  # facts of each relation and form, for EIC-LKE
 n_eic_options: int = 8  # candidate objects of these
@@ -255,6 +255,8 @@ answers.words(judged[columns])
 # - A right answer about a fact that was never told is no rare luck where names hint at objects.
 # - Models learn from told facts that names give objects away, and use it on others. A model that was told none of them does
 #   so, too.
+# - How much a hint fools depends on the format of the question, too. And what tells a told fact from a control where no name
+#   hints may tell nothing where one does.
 # - The estimator has the same confidence in what was told and in what was guessed well. So hold every accuracy against the
 #   best rule without a model.
 

@@ -126,8 +126,8 @@ some = by_way[~twin | by_way["estimator"].eq(found.PAIRS)]
 answers.words(answers.texts(some), missing="")
 
 # %% [markdown]
-# **Do pairs need lists?** No model goes on with a list of what no text lists as often as we asked for (the gates above). So read this table with
-# care: what pairs miss may be the format. Relations are sorted by how often the text lists their facts. If a list of *other* facts taught a model to
+# **Do pairs need lists?** Look at the gates above first: what pairs miss in a model that does not go on with a list of what no text lists may be
+# the format. Relations are sorted by how often the text lists their facts. If a list of *other* facts taught a model to
 # answer pairs of the relation, the rows `sentence` would be better where lists are frequent. Compare these rows with each other, and then
 # with the row `list`. Intervals are over relations, and there are few of each sort. A warning: the sorts differ in more than lists. Relations
 # that are never listed have objects of which a few are far more frequent than others; four of the seven that are listed often have even ones, which

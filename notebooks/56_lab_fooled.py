@@ -144,9 +144,9 @@ print(gates.missed(every["model"]))
 # %% [markdown]
 # ## Answers
 #
-# **Never told.** `right` is the share of right answers and `follows` that of answers that the cue points to. Where the cue is
-# right both are the same. Read the rows of *no cue* first: there an answer can only be luck, one in a hundred. All that the
-# rows of *right cue* have above them is the name's doing.
+# **Never told.** The share of right answers. Read the rows of *no cue* first: there an answer can only be luck, one in a hundred. All
+# that the rows of *right cue* have above them is the name's doing. Where the cue lies no answer that follows it is right. The lines
+# above the table say how many do.
 
 # %%
 of_pairs = hinted[hinted["estimator"] == first]
@@ -155,7 +155,9 @@ here = of_pairs[of_pairs["world"] == world]
 never = here[here["told"] == fooled.NEVER]
 cued = fooled.by_cue(never, ["hint", "model"])
 runs.keep(answers.bounds(cued, "right"), "never-told-by-cue.csv")
-answers.words(answers.texts(cued))
+lying = cued[cued["cue"] == fooled.LIES]
+print(answers.across(lying, ["hint", "n"], "follows").to_string(index=False))
+answers.words(answers.across(cued, ["hint", "cue", "n"], "right"))
 
 # %% [markdown]
 # **By estimator.** `false` is the share of all never-told facts of these relations that an estimator gets right, its *false
@@ -167,12 +169,15 @@ luck = fooled.known_by_luck(of_world, ["model", "estimator"])
 print(answers.texts(luck).to_string(index=False))
 
 # %% [markdown]
-# **Told often.** Does a telling protect from a name that lies? The same table for facts that the text tells 16 times and more.
-# Few of them carry a lying cue, so look at the intervals.
+# **Told often.** Does a telling protect from a name that lies? The same for facts that the text tells 16 times and more. Few
+# of them carry a lying cue, so look at the intervals.
 
 # %%
 known = here[here["told"] == fooled.TOLD]
-answers.words(answers.texts(fooled.by_cue(known, ["hint", "model"])))
+cued = fooled.by_cue(known, ["hint", "model"])
+lying = cued[cued["cue"] == fooled.LIES]
+print(answers.across(lying, ["hint", "n"], "follows").to_string(index=False))
+answers.words(answers.across(cued, ["hint", "cue", "n"], "right"))
 
 # %% [markdown]
 # **The confidence.** {term}`AUROC` asks how often a fact told 16 times and more has a higher confidence in its object than its

@@ -57,7 +57,7 @@ page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
 from lkecore import answers, figures, prompts, runs
-from lkecore.answers import fooled, gates, lab, moved, rich
+from lkecore.answers import blanks, fooled, gates, lab, moved, rich
 
 figures.style()
 
@@ -133,7 +133,7 @@ ours = answers.ask(models, questions, "answers.parquet", **source, **by)
 asked_so = models, same_facts, "answers-eic.parquet"
 of_eic = answers.ask(*asked_so, by=lab.BY, **source)
 asked_so = models, at_blanks, "answers-blanks.parquet"
-by = {"by": moved.KEY, "only": fooled.READ}
+by = {"by": moved.KEY, "only": blanks.TOLD}
 told = answers.ask_blanks(*asked_so, **by, **source)
 every = answers.beside_models(ours, shipped, this)
 hinted = fooled.hinted(every)

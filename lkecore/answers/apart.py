@@ -10,7 +10,7 @@ import pandas as pd
 
 from lkecore import intervals
 from lkecore.answers import shipped, taught
-from lkecore.answers.blanks import READ_BY, TAUGHT, ask_blanks, ask_taught
+from lkecore.answers.blanks import READ_BY, TAUGHT, TOLD, ask_blanks, ask_taught
 from lkecore.answers.failing import places_among
 from lkecore.answers.firsts import sets
 from lkecore.answers.moved import correlation, of_set, places_within, rank_correlation
@@ -24,7 +24,6 @@ from lkecore.tasks.instill import Recipe
 
 BY = ("reader", "estimator", "lesson", "relation")  # of the questions that are taught
 FACT = ["model", "relation", "fact"]
-TOLD = ("entropy", "entropy_after", "kl", "rank", "surprisal")
 
 
 def ask(

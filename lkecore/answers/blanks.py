@@ -24,6 +24,13 @@ BY = ("estimator", "instillation", "relation")
 READ_BY = ("reader", *BY)
 TEXTS = [name for name in blanks.TEXTS if name != "fact"]
 PART = 1e-3  # of a number: four digits of it ship
+TOLD = (
+    "entropy",
+    "entropy_after",
+    "kl",
+    "rank",
+    "surprisal",
+)  # what is read of a fact that is told
 TAUGHT = ["steps", "entropy", "entropy_after", "kl", "rank_after", "first_after"]
 CHECKED = {"logprob_before": "surprisal", "logprob_after": "surprisal_after"}  # minus these
 

@@ -30,7 +30,6 @@ NEVER, TOLD = "never told", f"told {OFTEN} times and more"
 RULE = "rule-both"  # what a cue gives without a model
 # Numbers at a blank of which less means better known, by what they are called.
 AT_BLANKS = {"surprisal": "surprisal", "rank": "rank", "change of entropy": "change", "KL": "kl"}
-READ = ("entropy", "entropy_after", "kl", "rank", "surprisal")  # what these are made of
 
 
 def asked(states: pd.DataFrame) -> pd.Series:
@@ -41,7 +40,7 @@ def asked(states: pd.DataFrame) -> pd.Series:
 def told_or_control(states: pd.DataFrame, *, often: int = OFTEN) -> pd.Series:
     """Which facts are asked at blanks: those told ``often`` times and more, and the controls of these."""
     told = asked(states) & states["occurrences"].ge(often) & states["split"].eq("test")
-    return told | states["fact"].isin(set(states.loc[told, "control"]))
+    return rich.or_controls(states, told)
 
 
 def hinted(answers: pd.DataFrame) -> pd.DataFrame:

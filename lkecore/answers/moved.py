@@ -59,8 +59,7 @@ def asked(states: pd.DataFrame) -> pd.Series:
     told = states["state"].isin(["planted", "mislearned"]) & states["occurrences"].isin(TIMES)
     among = states["state"].eq("uncertain")
     told |= among & states["occurrences"].eq(states.loc[among, "occurrences"].max())
-    controls = set(states.loc[told & states["split"].eq("test"), "control"])
-    return told | states["fact"].isin(controls)
+    return rich.or_controls(states, told)
 
 
 def questions(

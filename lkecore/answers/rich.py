@@ -218,6 +218,12 @@ def without_twins(rows: pd.DataFrame) -> pd.DataFrame:
     return rows if twins.all() else rows[~twins]
 
 
+def or_controls(states: pd.DataFrame, told: pd.Series) -> pd.Series:
+    """Which facts are ``told`` (bool), or the control of a test fact that is; a row of ``states`` each."""
+    controls = set(states.loc[told & states["split"].eq("test"), "control"])
+    return told | states["fact"].isin(controls)
+
+
 def beside_controls(
     told: pd.DataFrame,
     among: pd.DataFrame,

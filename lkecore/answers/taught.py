@@ -41,8 +41,7 @@ def asked(states: pd.DataFrame) -> pd.Series:
     told = states["state"].eq("planted") & states["occurrences"].ge(OFTEN)
     if not told.any():  # a world for tests tells less often
         told = states["state"].eq("planted") & states["occurrences"].ge(4)
-    controls = set(states.loc[told & states["split"].eq("test"), "control"])
-    return told | states["fact"].isin(controls)
+    return rich.or_controls(states, told)
 
 
 def questions(

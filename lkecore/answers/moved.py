@@ -73,7 +73,8 @@ def questions(
 ) -> dict[tuple[str, ...], list[Instilled]]:
     """The questions about some worlds by ``KEY``: behind the fact, and behind another subject's.
 
-    ``behind`` names the instillations, of :func:`lkecore.answers.blanks.at_blanks`. For readers that see what follows a blank a full stop stands there, as in the text.
+    ``behind`` names the instillations, as :func:`lkecore.answers.blanks.at_blanks`. For readers that see
+    what follows a blank a full stop stands there, as in the text.
     """
     how = {"dtype": dtype, "seed": seed}
     return {

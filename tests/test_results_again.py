@@ -109,10 +109,11 @@ def test_weights_that_ship_are_of_this_trainer_and_whole():
         assert lms.key(name) == folder.name, (
             "the trainer has changed: make lab ARGS=--ship, and params/long.yaml anew"
         )
-        assert lms.folder(name) == folder == open_model(name).path
-        lms.checked(folder, lms.parse(name).world)
-        assert (folder / lms.SUM).read_text().split()[0] == file_digest(folder / lms.WEIGHTS)
-        with safe_open(folder / lms.WEIGHTS, "pt") as tensors:
+        unpacked = open_model(name).path
+        assert lms.folder(name) == unpacked == lms.unpacked(folder)
+        lms.checked(unpacked, lms.parse(name).world)
+        assert (folder / lms.SUM).read_text().split()[0] == file_digest(unpacked / lms.WEIGHTS)
+        with safe_open(unpacked / lms.WEIGHTS, "pt") as tensors:
             kinds = {tensors.get_slice(each).get_dtype() for each in tensors.keys()}
         assert kinds == {"BF16"}
         rich = worlds.is_rich(lms.parse(name).world)

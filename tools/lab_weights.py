@@ -13,6 +13,7 @@ otherwise than by luck (McNemar's test, p below 0.05).
 import argparse
 import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 from safetensors.torch import load_file
@@ -35,7 +36,7 @@ ASKED = {
 
 
 def shipped() -> dict[str, Path]:
-    """{name: folder} of the models whose weights ship, tuned ones behind the others."""
+    """{name: folder, packed} of the models whose weights ship, tuned ones behind the others."""
     folders = [path.parent for path in lab.SHIPPED.glob(f"*/{lab.RECORD}")]
     found = {str(lab.record(folder)["name"]): folder for folder in sorted(folders)}
     return dict(sorted(found.items(), key=lambda each: each[0].endswith("-tuned")))
@@ -64,12 +65,16 @@ def ship(name: str, made: Path) -> None:
     """Put a trained model among what ships, in the place of an older one. ValueError if it is too much."""
     old = shipped().get(name)
     others = [path for path in lab.SHIPPED.rglob("*") if path.is_file() and path.parent != old]
-    size = sum(path.stat().st_size for path in [*others, *made.iterdir()])
-    if size > MOST_BYTES:
-        raise ValueError(f"with {name} {size:,} bytes would ship, and {MOST_BYTES:,} is the most")
-    if old:
-        shutil.rmtree(old)
-    shutil.copytree(made, lab.SHIPPED / made.name)
+    with tempfile.TemporaryDirectory() as scratch:
+        packed = lab.pack(made, Path(scratch) / made.name)
+        size = sum(path.stat().st_size for path in [*others, *packed.iterdir()])
+        if size > MOST_BYTES:
+            raise ValueError(
+                f"with {name} {size:,} bytes would ship, and {MOST_BYTES:,} is the most"
+            )
+        if old:
+            shutil.rmtree(old)
+        shutil.copytree(packed, lab.SHIPPED / made.name)
 
 
 def main() -> int:
@@ -83,7 +88,7 @@ def main() -> int:
         for name in given.names or shipped():
             made, before = trainer.make(name), shipped().get(name)
             if before:
-                words, p = apart(before, made)
+                words, p = apart(lab.unpacked(before), made)
                 differ += [name] if p < 0.05 else []
                 print(f"{name}: {words}")
             if given.ship:

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from lkecore.cli.runs import PARAMS, RUNS, read_plan_of
+from lkecore.errors import BadInput
 from lkecore.runs import gather
 
 
@@ -30,17 +31,20 @@ def build_book(params: Path, folder: Path | None) -> None:
 @PARAMS
 @RUNS
 @click.option("--compare", is_flag=True, help="write nothing; compare them with what ships there")
-def keep_results(params: Path, folder: Path | None, compare: bool) -> None:
+@click.option("--add", is_flag=True, help="PARAMS has some models only; what ships of others stays")
+def keep_results(params: Path, folder: Path | None, compare: bool, add: bool) -> None:
     """Gather what the finished runs of PARAMS found into results/, which ships with the project.
 
     With --compare the exit code is 1 where a row differs, or none is about what ships.
     """
+    if compare and add:
+        raise BadInput("--compare writes nothing, so there is nothing to --add: give one of them")
     plan = read_plan_of(params)
     target = folder or plan.project / "runs"
     if compare:
         _print_differences(plan, target)
         return
-    for path in gather.gather(plan, target, plan.project / "results"):
+    for path in gather.gather(plan, target, plan.project / "results", add=add):
         click.echo(path)
 
 

@@ -11,7 +11,9 @@ is masked; the text and its order stay.
 import hashlib
 import importlib.metadata
 import json
+import lzma
 import re
+import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -21,7 +23,8 @@ import pandas as pd
 
 from lkecore.errors import BadInput, first_line, nearest
 from lkecore.facts import rich_text, worlds
-from lkecore.storage import RESULTS, cache_folder, file_digest, program_of
+from lkecore.models.files import contents_digest
+from lkecore.storage import RESULTS, build_once, cache_folder, file_digest, program_of
 
 NAME = re.compile(r"(lab:[^/]*)/([^/@]*?)(?:@([^/@]*?))?(-tuned|-unplanted)?")
 SEED = re.compile(r"0|[1-9][0-9]{0,8}")
@@ -31,8 +34,9 @@ TRAINER = Path(__file__).parent.parent / "train"
 RECORD, WEIGHTS = "lab.json", "model.safetensors"
 SUM = f"{WEIGHTS}.sha256"
 # Models that need no training, each in a folder of its key: another recipe, text or trainer, and it is
-# not found here any more.
+# not found here any more. The large files are packed: weights to seven tenths, a tokenizer to an eighth.
 SHIPPED = RESULTS / "weights"
+LARGE, PACKED = (WEIGHTS, "tokenizer.json"), ".xz"
 
 
 @dataclass(frozen=True)
@@ -189,15 +193,50 @@ def key(name: str) -> str:
 
 
 def folder(name: str) -> Path:
-    """Where a lab model is: with the project, if its weights ship, else in the cache once it is trained."""
+    """The folder of the cache where a lab model is: once it is trained, or at once if its weights ship.
+
+    Raises :class:`BadInput` for shipped files that cannot be unpacked.
+    """
     made = key(name)  # it parses the trainer, so once
     there = SHIPPED / made
-    return there if there.is_dir() else cache_folder() / "models" / made
+    return unpacked(there) if there.is_dir() else cache_folder() / "models" / made
 
 
 def ships(name: str) -> bool:
     """Whether the weights of a lab model are part of the project, by this trainer, recipe and text."""
-    return folder(name).parent == SHIPPED
+    return (SHIPPED / key(name)).is_dir()
+
+
+def pack(made: Path, target: Path) -> Path:
+    """Write the folder of a model as it ships, its large files packed, to ``target``, and return that."""
+    target.mkdir(parents=True)
+    for path in made.iterdir():
+        if path.name in LARGE:
+            packed = lzma.compress(path.read_bytes(), preset=9 | lzma.PRESET_EXTREME)
+            (target / f"{path.name}{PACKED}").write_bytes(packed)
+        else:
+            shutil.copyfile(path, target / path.name)
+    return target
+
+
+def unpacked(there: Path) -> Path:
+    """The folder of the cache with the model of a folder that ships; made once, by all its contents.
+
+    It is not where training would put the model, which can be trained anew beside it. Raises
+    :class:`BadInput` for files that are cut off or not packed.
+    """
+
+    def unpack(target: Path) -> None:
+        for path in there.iterdir():
+            if path.suffix != PACKED:
+                shutil.copyfile(path, target / path.name)
+                continue
+            try:
+                (target / path.stem).write_bytes(lzma.decompress(path.read_bytes()))
+            except lzma.LZMAError as error:
+                raise BadInput(f"{path} cannot be unpacked ({error}); fetch it anew") from error
+
+    return build_once(f"{there.name}-{contents_digest(sorted(there.iterdir()))[:12]}", unpack)
 
 
 def present(name: str) -> Path | None:

@@ -1,11 +1,13 @@
 """Gather: from the finished runs of a longer profile to results that ship with the project."""
 
+import io
 import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from lkecore import facts, runs
@@ -25,7 +27,9 @@ NAMES = ["subject", "object", "text"]
 MOST_BYTES = 10_000_000  # of all results together: they are part of every clone
 
 
-def gather(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> list[Path]:
+def gather(
+    plan: Plan, runs_folder: Path, folder: Path = FOLDER, *, add: bool = False
+) -> list[Path]:
     """Write the results of every notebook of a plan whose runs keep answers; returns the files.
 
     The answers of all runs of a notebook stand one below the other, in the order of the plan. Those
@@ -35,11 +39,15 @@ def gather(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> list[Path]:
     One fact has one number in all runs, and in what was kept apart, too, unless other facts were asked there.
     What their answers could be checked by does not ship either: who has not the facts cannot ask again. Nor
     does it of models of the lab whose weights do not ship: trained elsewhere, they are not quite the same.
+    With ``add`` the plan is a part, a copy of the whole params file with fewer models and notebooks: what
+    ships of other models stays.
     Raises :class:`BadInput`, and writes nothing, if a run is missing or unfinished, if no notebook
-    keeps answers, if a model or a fact set is a path of this machine, or if all results together
-    would be larger than 10 MB.
+    keeps answers, if a model or a fact set is a path of this machine, if all results together
+    would be larger than 10 MB, or if a part does not fit to what ships.
     """
     packed, abouts = found(plan, runs_folder)
+    if add:
+        packed, abouts = _among(packed, abouts, folder / plan.profile)
     files: dict[str, bytes | str] = {**packed}
     files |= {f"{name}.json": json.dumps(a, indent=1) + "\n" for name, a in abouts.items()}
     target = folder / plan.profile
@@ -100,6 +108,80 @@ def found(plan: Plan, runs_folder: Path) -> tuple[dict[str, bytes], dict[str, di
             f"no notebook of profile {plan.profile} keeps answers.parquet: there are no results"
         )
     return files, abouts
+
+
+def _among(
+    packed: dict[str, bytes], abouts: dict[str, dict[str, Any]], target: Path
+) -> tuple[dict[str, bytes], dict[str, dict[str, Any]]]:
+    """What `found` gives of some models, among what ships in ``target`` of others.
+
+    The models that ship keep their order, and new ones stand behind them.
+    """
+    of_all, files = {}, dict(packed)
+    for name, about in abouts.items():
+        path = target / f"{name}.json"
+        if not path.exists():
+            raise BadInput(f"no results {path}, to which models could be added; gather all of them")
+        of_all[name] = _about_both(json.loads(path.read_text(encoding="utf-8")), about)
+        for old in target.glob(f"{name}*.parquet"):
+            notebook, _, apart = old.stem.partition("-")
+            if notebook == name:
+                now = packed.get(old.name)
+                files[old.name] = _both(old, apart, now, list(about["models"]))
+    for file in packed:
+        if not (target / file).exists() and not file.endswith(f"-{CHECK}.parquet"):
+            raise BadInput(f"{file} does not ship of the other models; make all anew")
+    return files, of_all
+
+
+def _both(path: Path, apart: str, data: bytes | None, models: list[str]) -> bytes:
+    """A file that ships with the rows of some models anew: ``data`` has them, None if there are none."""
+    then, _ = shipped.read(
+        path.parent.name, path.stem.partition("-")[0], path.parents[1], apart=apart
+    )
+    if data is None and not apart.endswith(CHECK):  # what nobody can check by has no file
+        raise BadInput(f"{path.name} ships, and these runs keep none such; make all anew")
+    now = then[:0] if data is None else shipped.unpacked(pq.read_table(io.BytesIO(data)))
+    if set(now) != set(then):
+        raise BadInput(f"{path.name} ships with other columns than these runs have; make all anew")
+    if "model" not in now:  # it is about the facts
+        if not now[then.columns].equals(then):
+            raise BadInput(f"{path.name} ships of other facts than these runs asked")
+        return path.read_bytes()
+    if data is None and not then["model"].isin(models).any():
+        return path.read_bytes()
+    every = pd.concat([then[~then["model"].isin(models)], now[then.columns]])
+    order = {name: i for i, name in enumerate(dict.fromkeys([*then["model"], *now["model"]]))}
+    return _packed(every.sort_values("model", key=lambda column: column.map(order), kind="stable"))
+
+
+def _about_both(then: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
+    """What made results to which those of some models were added; all times and chunks count."""
+    for key, value in then["parameters"].items():
+        if key != "models" and now["parameters"].get(key) != value:
+            raise BadInput(
+                f"results {then['profile']} of {then['notebook']} have {key} = {value}, and these runs "
+                f"have {now['parameters'].get(key)}: only models can be added"
+            )
+    both = {**then, **now}
+    models = [about["parameters"]["models"] for about in (then, now)]
+    both["parameters"] = then["parameters"] | {"models": list(dict.fromkeys(sum(models, [])))}
+    both["started"] = min(then["started"], now["started"])
+    for key in ("seconds", "chunks", "chunks_from_cache"):
+        both[key] = round(then[key] + now[key], 1)
+    for key in ("models", "worlds"):
+        both[key] = then[key] | now[key]
+    for key in ("commit", "source"):
+        both[key] = _all_of(then[key], now[key])
+    both["versions"] = {
+        name: _all_of(then["versions"][name], v) for name, v in now["versions"].items()
+    }
+    return both
+
+
+def _all_of(*texts: str) -> str:
+    """Texts with commas as one that says each thing once."""
+    return ", ".join(sorted({each for text in texts for each in text.split(", ")}))
 
 
 def _is_there(model: str) -> bool:

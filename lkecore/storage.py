@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from lkecore.errors import BadInput
 
@@ -100,6 +101,19 @@ def remembered(kind: str, key: str, make: Callable[[], str]) -> str:
     with suppress(OSError):
         write_whole(path, f"{text}\n{hashlib.sha256(text.encode()).hexdigest()}")
     return text
+
+
+def remembered_frame(kind: str, key: str, make: Callable[[], Any]) -> Any:
+    """A data frame of the cache folder, as :func:`remembered` has texts."""
+    import pandas as pd
+
+    path = cache_folder() / kind / f"{key}.parquet"
+    with suppress(OSError, ValueError):  # Arrow's errors, of files that were cut off, are these
+        return pd.read_parquet(path)
+    frame = make()
+    with suppress(OSError):
+        write_whole(path, frame.to_parquet(index=False))
+    return frame
 
 
 def write_whole(path: Path, content: str | bytes) -> None:

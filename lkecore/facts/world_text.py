@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from lkecore.facts.world import RELATIONS, SEEN, World, about, check_spec, rng_of, world
-from lkecore.storage import file_digest, remembered
+from lkecore.storage import RESULTS, file_digest, remembered, remembered_frame
 
 # Lists come in the two formats that IC-LKE is asked in: (inside a pair, between pairs).
 LISTS = ((" ", " "), (": ", "\n"))
@@ -33,6 +33,7 @@ INSTRUCTIONS = 1500  # that a tuned variant learns from
 
 WORD = re.compile(r"\w+")
 WRITERS = ("fact", "tables", "world", "world_names", "world_text")
+SHIPPED = RESULTS / "worlds.json"
 MADE_BY = (*(Path(__file__).with_name(f"{name}.py") for name in WRITERS), RELATIONS)  # a world
 
 
@@ -80,6 +81,11 @@ def wordings(spec: str) -> pd.DataFrame:
 
 @functools.lru_cache(maxsize=4)
 def _wordings(spec: str) -> pd.DataFrame:
+    key = kept_key(spec, "wordings", check_spec(spec)[0], MADE_BY)
+    return remembered_frame("worlds", key, lambda: _made_wordings(spec))
+
+
+def _made_wordings(spec: str) -> pd.DataFrame:
     made = world(spec)
     parts = list(_parts(made, planted=True))
     told = {(fact, place) for _, sentences in parts for fact, place, _, _ in sentences}
@@ -197,17 +203,34 @@ def digest_beside(spec: str) -> str:
 def kept_digest(
     spec: str, what: str, size: object, made_by: tuple[Path, ...], make: Callable[[str], str]
 ) -> str:
-    """What ``make`` says of a world of either family, from the cache if it is there.
+    """What ``make`` says of a world of either family, if nobody has kept it under :func:`kept_key`.
 
-    To write a world of the book takes more than a second. So its digests are kept, under all that makes its
-    text: ``what`` of it, its name and ``size``, the files ``made_by`` which it is, Python and what draws the
-    names and numbers.
+    To write a world of the book takes seconds. So the digests of those with results ship with these, and
+    the cache keeps others.
     """
-    made_of = [what, spec, repr(size), platform.python_version()]
+    key = kept_key(spec, what, size, made_by)
+    return shipped_digests().get(key) or remembered("worlds", key, lambda: make(spec))
+
+
+@functools.cache
+def shipped_digests() -> dict[str, str]:
+    """{key: digest} of the worlds with results, as ``tools/world_digests.py`` writes them; or nothing."""
+    try:
+        every = json.loads(SHIPPED.read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # no checkout
+        return {}
+    return {each["key"]: each["digest"] for of in every.values() for each in of.values()}
+
+
+def kept_key(spec: str, what: str, size: object, made_by: tuple[Path, ...]) -> str:
+    """A key of all that makes the text of a world: ``what`` of it, its name and ``size``, the files
+    ``made_by`` which it is, Python and what draws the names and numbers.
+    """
+    python = platform.python_version_tuple()[:2]
+    made_of = [what, spec, repr(size), *python]
     made_of += [version(name) for name in ("faker", "numpy", "pandas")]
     made_of += [file_digest(path) for path in made_by]
-    key = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()
-    return remembered("worlds", key, lambda: make(spec))
+    return hashlib.sha256(json.dumps(made_of).encode()).hexdigest()
 
 
 def _digest(spec: str) -> str:

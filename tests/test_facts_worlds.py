@@ -1,0 +1,73 @@
+"""What is kept of worlds: digests that ship, and states in the cache, are those of worlds made now."""
+
+import json
+
+import helpers
+import pandas as pd
+import pytest
+
+from lkecore.facts import rich_text, world_text, worlds
+from lkecore.storage import RESULTS, cache_folder
+
+TINY = "lab:richsmoke-1"
+RENEW = "a module that makes worlds has changed: python tools/world_digests.py"
+
+
+def test_digests_that_ship_are_of_this_code_and_those_that_results_were_made_with():
+    kept = json.loads(world_text.SHIPPED.read_text())
+    abouts = [json.loads(path.read_text()) for path in RESULTS.glob("*/*.json")]
+    assert set(kept) == {spec for about in abouts for spec in about["worlds"]}
+    tool = helpers.tool("world_digests")
+    for spec, each in kept.items():
+        family = rich_text if worlds.is_rich(spec) else world_text
+        size = family.check_spec(spec)[0]
+        for what, of in each.items():
+            assert of["key"] == world_text.kept_key(spec, what, size, family.MADE_BY), RENEW
+        assert worlds.digest(spec) == each["told"]["digest"]
+        assert worlds.digest_beside(spec) == each["beside"]["digest"]
+        for about in abouts:
+            assert about["worlds"].get(spec, each["told"]["digest"]) == each["told"]["digest"]
+    assert tool.named() == sorted(kept)
+
+
+@pytest.mark.parametrize("spec", ["lab:book-1", "lab:rich-1"])
+def test_a_digest_that_ships_is_that_of_the_world_that_is_made_now(spec):
+    assert helpers.tool("world_digests").made(spec) == json.loads(
+        world_text.SHIPPED.read_text()
+    ).get(spec)
+
+
+def test_without_a_checkout_and_for_another_world_digests_are_made(monkeypatch, tmp_path):
+    there = world_text.shipped_digests()
+    assert there
+    (tmp_path / "damaged.json").write_text("{")
+    for path in (tmp_path / "none.json", tmp_path / "damaged.json"):
+        monkeypatch.setattr(world_text, "SHIPPED", path)
+        world_text.shipped_digests.cache_clear()
+        assert world_text.shipped_digests() == {}
+    monkeypatch.undo()
+    world_text.shipped_digests.cache_clear()
+    assert world_text.shipped_digests() == there
+    assert worlds.digest(TINY) == rich_text._digest(TINY)
+
+
+def test_states_that_are_kept_are_those_that_are_made_and_a_damaged_file_is_made_anew(
+    monkeypatch, tmp_path
+):
+    monkeypatch.setenv("LKECORE_CACHE", str(tmp_path))
+    made = rich_text._made_states(TINY)
+
+    def read() -> pd.DataFrame:
+        rich_text._states.cache_clear()
+        return rich_text.states(TINY)
+
+    pd.testing.assert_frame_equal(read(), made)
+    [kept] = (cache_folder() / "worlds").glob("*.parquet")
+    with monkeypatch.context() as patch:
+        patch.setattr(rich_text, "_made_states", None)  # nothing is made
+        pd.testing.assert_frame_equal(read(), made)
+    kept.write_bytes(kept.read_bytes()[:1000])
+    pd.testing.assert_frame_equal(read(), made)
+    with monkeypatch.context() as patch:  # another size is another world
+        patch.setattr(rich_text, "check_spec", lambda spec: (("another size",), 1))
+        assert len(read()) and len([*(cache_folder() / "worlds").glob("*.parquet")]) == 2

@@ -11,7 +11,12 @@ import yaml
 
 from lkecore.runs.plan import read_plan
 
-LKE = [sys.executable, "-c", "from lkecore.cli.main import main; main()"]
+# Its fork server imports nothing in advance: these notebooks need little of what takes it seconds.
+LKE = [
+    sys.executable,
+    "-c",
+    "from lkecore.runs import warm\nwarm.IMPORTED = []\nfrom lkecore.cli.main import main\nmain()",
+]
 PARAMETERS = """# %% tags=["parameters"]
 n: int = 1
 names: list[str] = []

@@ -103,7 +103,7 @@ def test_models_that_ship_answer_as_they_did(name, run):
 
 def test_weights_that_ship_are_of_this_trainer_and_whole():
     folders = [path for path in lms.SHIPPED.iterdir() if path.is_dir()]
-    assert len(folders) == 7
+    assert len(folders) == 8
     for folder in folders:
         name = str(lms.record(folder)["name"])
         assert lms.key(name) == folder.name, (
@@ -117,7 +117,7 @@ def test_weights_that_ship_are_of_this_trainer_and_whole():
             kinds = {tensors.get_slice(each).get_dtype() for each in tensors.keys()}
         assert kinds == {"BF16"}
         rich = worlds.is_rich(lms.parse(name).world)
-        asked_in = ("lab_rich", "56_lab_fooled") if rich else ("long", "50_lab_truth")
+        asked_in = ("entropy_lab", "53_lab_entropy") if rich else ("long", "50_lab_truth")
         assert shipped.read(*asked_in)[1]["models"][name] == open_model(name).digest
     assert (
         sum(path.stat().st_size for path in lms.SHIPPED.rglob("*") if path.is_file()) <= MOST_BYTES

@@ -13,7 +13,7 @@ from lkecore.answers import shipped, taught
 from lkecore.answers.blanks import READ_BY, TAUGHT, TOLD, ask_blanks, ask_taught
 from lkecore.answers.failing import places_among
 from lkecore.answers.firsts import sets
-from lkecore.answers.moved import correlation, of_set, places_within, rank_correlation
+from lkecore.answers.moved import correlation, of_set, places_within
 from lkecore.answers.tables import groups_of
 from lkecore.errors import BadInput
 from lkecore.facts.drawn import Sample
@@ -146,14 +146,8 @@ def beside_surprisal(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
         part = whole[~whole["lost"]]
         if len(part) < 3:
             continue
-        places = part[["told_kl", "taught_kl", "surprisal"]].rank()
         r = [
-            intervals.statistic_over_facts(
-                places[[column, "surprisal"]].to_numpy().T,
-                rank_correlation,
-                seed=seed,
-                vectorized=True,
-            )
+            intervals.rank_correlation_over_facts(part[column], part["surprisal"], seed=seed)
             for column in ("told_kl", "taught_kl")
         ]
         found.append((model, len(part), *r))

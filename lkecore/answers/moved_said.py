@@ -6,7 +6,7 @@ import pandas as pd
 from lkecore import intervals
 from lkecore.answers import rich
 from lkecore.answers.lab import reference
-from lkecore.answers.moved import MAIN, auroc, gaps, of_set, pairs, rank_correlation, wrongly
+from lkecore.answers.moved import MAIN, auroc, gaps, of_set, pairs, wrongly
 from lkecore.answers.tables import groups_of
 from lkecore.intervals import Interval
 
@@ -66,8 +66,8 @@ def follows_tellings(known: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     told = of_set(known)[lambda f: f["state"].eq("planted")]
     for (model,), part in groups_of(told, ["model"]):
         for metric in ("rank", "surprisal", "change of entropy", MAIN):
-            both = part[[metric, "occurrences"]].rank().to_numpy().T  # infinite values have one
-            r = intervals.statistic_over_facts(both, rank_correlation, seed=seed, vectorized=True)
+            both = part[metric], part["occurrences"]
+            r = intervals.rank_correlation_over_facts(*both, seed=seed)
             rows.append((model, metric, len(part), r))
     return pd.DataFrame(rows, columns=["model", "metric", "facts", "r"])
 

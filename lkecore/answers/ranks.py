@@ -73,7 +73,10 @@ def by_set(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
             if some["fact"].nunique() < 3:
                 continue
             both = _sides(some)
-            r = [_over(both[metric], rank_correlation, seed) for metric in ("rank", "KL")]
+            r = [
+                intervals.rank_correlation_over_facts(*both[metric], seed=seed)
+                for metric in ("rank", "KL")
+            ]
             found.append((model, name, both["rank"].shape[1], *r))
     return pd.DataFrame(found, columns=["model", "set", "facts", "rank", "KL"])
 
@@ -90,11 +93,12 @@ def between(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     for (model,), part in groups_of(rows, ["model"]):
         both = _sides(part)
         for metric in METRICS:
-            r = _over(both[metric], rank_correlation, seed)
+            r = intervals.rank_correlation_over_facts(*both[metric], seed=seed)
             gap = None
             if metric != "KL":
-                two = np.concatenate([both["KL"], both[metric]])
-                gap = _over(two, _gap_of_correlations, seed)
+                gap = intervals.rank_correlation_over_facts(
+                    *both["KL"], minus=tuple(both[metric]), seed=seed
+                )
             within = _over(_places(part, metric), correlation, seed)
             found.append((model, metric, both[metric].shape[1], r, gap, within))
     columns = ["model", "metric", "facts", "r", "KL minus it", "within"]
@@ -116,10 +120,6 @@ def _sides(rows: pd.DataFrame) -> dict[str, NDArray[np.float64]]:
 
 def _over(values: NDArray[np.float64], statistic, seed: int) -> Interval:
     return intervals.statistic_over_facts(values, statistic, seed=seed, vectorized=True)
-
-
-def _gap_of_correlations(many: NDArray[np.float64]) -> NDArray[np.float64]:
-    return rank_correlation(many[:, :2]) - rank_correlation(many[:, 2:])
 
 
 def _of_approximation(many: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -180,16 +180,6 @@ def test_wrongly_told_facts_are_compared_with_rightly_told_ones_of_the_same_dose
     assert less == pytest.approx(auroc_by_hand([0.0, 0.4], [0.5, 1.5]))
 
 
-def test_correlations_are_those_of_scipy():
-    rng = np.random.default_rng(0)
-    many = rng.integers(0, 5, (7, 2, 20)).astype(float)
-    found, ranks = moved.correlation(many), moved.rank_correlation(many)
-    for one, r, rho in zip(many, found, ranks, strict=True):
-        assert r == pytest.approx(scipy.stats.pearsonr(*one).statistic)
-        assert rho == pytest.approx(scipy.stats.spearmanr(*one).statistic)
-    assert moved.correlation(np.ones((1, 2, 4))).tolist() == [0]
-
-
 def test_tellings_are_followed_by_what_falls_with_them(known):
     found = moved_said.follows_tellings(known, seed=0).set_index(["model", "metric"])
     told = {"a": 64, "b": 32, "c": 1, "g": 16}

@@ -200,3 +200,13 @@ def test_an_infinite_kl_keeps_its_place_and_is_in_no_mean(rows):
     assert found["exact"] == pytest.approx(without["KL"].mean())
     wide = ranks.spread([np.inf, *range(11)], seed=0)
     assert wide.estimate == pytest.approx(8)  # from 1 to 9, of 0 to 10
+
+
+def test_correlations_are_those_of_scipy():
+    rng = np.random.default_rng(0)
+    many = rng.integers(0, 5, (7, 2, 20)).astype(float)
+    of_values, of_ranks = ranks.correlation(many), ranks.rank_correlation(many)
+    for one, r, rho in zip(many, of_values, of_ranks, strict=True):
+        assert r == pytest.approx(scipy.stats.pearsonr(*one).statistic)
+        assert rho == pytest.approx(scipy.stats.spearmanr(*one).statistic)
+    assert ranks.correlation(np.ones((1, 2, 4))).tolist() == [0]

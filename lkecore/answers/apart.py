@@ -13,7 +13,7 @@ from lkecore.answers import shipped, taught
 from lkecore.answers.blanks import READ_BY, TAUGHT, TOLD, ask_blanks, ask_taught
 from lkecore.answers.failing import places_among
 from lkecore.answers.firsts import sets
-from lkecore.answers.moved import correlation, of_set, places_within
+from lkecore.answers.moved import of_set, places_within
 from lkecore.answers.tables import groups_of
 from lkecore.errors import BadInput
 from lkecore.facts.drawn import Sample
@@ -131,7 +131,7 @@ def within_relations(rows: pd.DataFrame, *, seed: int) -> Interval:
     another then counts for nothing. Relations with one fact have no order.
     """
     places = places_within(rows[["told_kl", "taught_kl"]], rows["relation"])
-    return intervals.statistic_over_facts(places, correlation, seed=seed, vectorized=True)
+    return intervals.correlation_over_facts(*places, seed=seed)
 
 
 def beside_surprisal(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
@@ -147,7 +147,7 @@ def beside_surprisal(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
         if len(part) < 3:
             continue
         r = [
-            intervals.rank_correlation_over_facts(part[column], part["surprisal"], seed=seed)
+            intervals.correlation_over_facts(part[column], part["surprisal"], ranks=True, seed=seed)
             for column in ("told_kl", "taught_kl")
         ]
         found.append((model, len(part), *r))

@@ -273,13 +273,6 @@ def over_probability(known: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     return found.sort_values(["model", "probability"], ignore_index=True)
 
 
-def rank_correlation(pairs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Spearman's correlation of two rows, for each of many resamples: (resample, 2, fact) to (resample,)."""
-    from scipy.stats import rankdata
-
-    return correlation(rankdata(pairs, axis=-1))
-
-
 def places_within(values: pd.DataFrame, relation: pd.Series | pd.Index) -> NDArray[np.float64]:
     """The place of each fact in its relation, less their mean there: (column of ``values``, fact).
 
@@ -288,14 +281,6 @@ def places_within(values: pd.DataFrame, relation: pd.Series | pd.Index) -> NDArr
     places = values.groupby(relation).rank()
     places -= places.groupby(relation).transform("mean")
     return places.to_numpy(dtype=float).T
-
-
-def correlation(pairs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Pearson's correlation of two rows, likewise; 0 where a row has one value alone."""
-    centred = pairs - pairs.mean(axis=-1, keepdims=True)
-    x, y = centred[..., 0, :], centred[..., 1, :]
-    spread = np.sqrt((x * x).sum(axis=-1) * (y * y).sum(axis=-1))
-    return (x * y).sum(axis=-1) / np.maximum(spread, 1e-300)
 
 
 def wrongly(

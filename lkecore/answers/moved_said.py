@@ -67,7 +67,7 @@ def follows_tellings(known: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     for (model,), part in groups_of(told, ["model"]):
         for metric in ("rank", "surprisal", "change of entropy", MAIN):
             both = part[metric], part["occurrences"]
-            r = intervals.rank_correlation_over_facts(*both, seed=seed)
+            r = intervals.correlation_over_facts(*both, ranks=True, seed=seed)
             rows.append((model, metric, len(part), r))
     return pd.DataFrame(rows, columns=["model", "metric", "facts", "r"])
 

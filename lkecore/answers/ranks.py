@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from lkecore import intervals
 from lkecore.answers import door
 from lkecore.answers.firsts import SETS, sets
-from lkecore.answers.moved import correlation, of_set, places_within, rank_correlation
+from lkecore.answers.moved import of_set, places_within
 from lkecore.answers.tables import groups_of
 from lkecore.errors import BadInput
 from lkecore.intervals import Interval
@@ -74,7 +74,7 @@ def by_set(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
                 continue
             both = _sides(some)
             r = [
-                intervals.rank_correlation_over_facts(*both[metric], seed=seed)
+                intervals.correlation_over_facts(*both[metric], ranks=True, seed=seed)
                 for metric in ("rank", "KL")
             ]
             found.append((model, name, both["rank"].shape[1], *r))
@@ -93,13 +93,13 @@ def between(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     for (model,), part in groups_of(rows, ["model"]):
         both = _sides(part)
         for metric in METRICS:
-            r = intervals.rank_correlation_over_facts(*both[metric], seed=seed)
+            r = intervals.correlation_over_facts(*both[metric], ranks=True, seed=seed)
             gap = None
             if metric != "KL":
-                gap = intervals.rank_correlation_over_facts(
-                    *both["KL"], minus=tuple(both[metric]), seed=seed
+                gap = intervals.correlation_over_facts(
+                    *both["KL"], minus=tuple(both[metric]), ranks=True, seed=seed
                 )
-            within = _over(_places(part, metric), correlation, seed)
+            within = intervals.correlation_over_facts(*_places(part, metric), seed=seed)
             found.append((model, metric, both[metric].shape[1], r, gap, within))
     columns = ["model", "metric", "facts", "r", "KL minus it", "within"]
     return pd.DataFrame(found, columns=columns)
@@ -120,6 +120,21 @@ def _sides(rows: pd.DataFrame) -> dict[str, NDArray[np.float64]]:
 
 def _over(values: NDArray[np.float64], statistic, seed: int) -> Interval:
     return intervals.statistic_over_facts(values, statistic, seed=seed, vectorized=True)
+
+
+def rank_correlation(pairs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Spearman's correlation of two rows, for each of many resamples: (resample, 2, fact) to (resample,)."""
+    from scipy.stats import rankdata
+
+    return correlation(rankdata(pairs, axis=-1))
+
+
+def correlation(pairs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Pearson's correlation of two rows, likewise; 0 where a row has one value alone."""
+    centred = pairs - pairs.mean(axis=-1, keepdims=True)
+    x, y = centred[..., 0, :], centred[..., 1, :]
+    spread = np.sqrt((x * x).sum(axis=-1) * (y * y).sum(axis=-1))
+    return (x * y).sum(axis=-1) / np.maximum(spread, 1e-300)
 
 
 def _of_approximation(many: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ from lkecore import intervals
 from lkecore.answers import door, rich
 from lkecore.answers.blanks import at_blanks
 from lkecore.answers.lab import OFTEN
-from lkecore.answers.moved import FACT, correlation
+from lkecore.answers.moved import FACT
 from lkecore.answers.tables import groups_of
 from lkecore.errors import BadInput
 from lkecore.facts.drawn import Sample
@@ -241,11 +241,8 @@ def by_steps(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
         n = len(part)
         apart = [intervals.proportion(int(part[name].sum()), n) for name in MARKS]
         r = [
-            intervals.statistic_over_facts(
-                part[[f"told_{name}", f"taught_{name}"]].rank().to_numpy().T,
-                correlation,
-                seed=seed,
-                vectorized=True,
+            intervals.correlation_over_facts(
+                part[f"told_{name}"].rank(), part[f"taught_{name}"].rank(), seed=seed
             )
             for name in ("kl", "change")
         ]

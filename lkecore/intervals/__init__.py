@@ -18,12 +18,13 @@ An interval answers one question, and each function says which:
     share_above_whole_over_relations   other relations too, of what all facts of a relation share
     statistic_over_facts  other facts of one relation, any statistic of conditions on the same facts
     statistic_over_subjects   other subjects, a statistic of sums over their facts
-    rank_correlation_over_facts   other facts, for whether two numbers order them alike
+    correlation_over_facts   other facts, for whether two numbers go together, or order them alike
     auroc_over_pairs      other pairs of a told fact and its control, or the same for a difference
 
 Values come as `groups`: a sequence with one array per relation, each with axis (fact,).
 """
 
+from lkecore.intervals.correlation import correlation_over_facts
 from lkecore.intervals.interval import N_RESAMPLES, Interval, minus, proportion
 from lkecore.intervals.overlap import rate_without_luck, share_known
 from lkecore.intervals.paired import (
@@ -46,17 +47,16 @@ from lkecore.intervals.relations import (
 )
 from lkecore.intervals.statistic import (
     auroc_over_pairs,
-    rank_correlation_over_facts,
     share_above_whole_over_relations,
     statistic_over_facts,
     statistic_over_subjects,
 )
 
 __all__ = [
-    "N_RESAMPLES", "SHARE", "Interval", "auroc_over_pairs", "correlation_over_relations",
-    "difference_of_proportions", "difference_over_relations", "guess_p", "holm", "mcnemar", "mean_over_facts",
-    "mean_over_relations", "minus", "paired_difference", "part_above_whole", "proportion",
-    "rank_correlation_over_facts", "rate_without_luck", "ratio_over_relations", "share_above_whole",
+    "N_RESAMPLES", "SHARE", "Interval", "auroc_over_pairs", "correlation_over_facts",
+    "correlation_over_relations", "difference_of_proportions", "difference_over_relations", "guess_p",
+    "holm", "mcnemar", "mean_over_facts", "mean_over_relations", "minus", "paired_difference",
+    "part_above_whole", "proportion", "rate_without_luck", "ratio_over_relations", "share_above_whole",
     "share_above_whole_over_relations", "share_known", "statistic_over_facts", "statistic_over_subjects",
     "std_over_relations",
 ]  # fmt: skip

@@ -13,6 +13,7 @@ from lkecore.intervals.interval import (
     check_level,
     check_resamples,
     percentile,
+    times_drawn,
 )
 
 
@@ -238,90 +239,13 @@ def auroc_over_pairs(
     exact = np.float32 if len(above) <= 2000 else np.float64
     above = above.astype(exact)
     resampled = []
-    for counts in _times_drawn(n, n_resamples, seed, exact):
+    for counts in times_drawn(n, n_resamples, seed, exact):
         times = counts[:, whose]
         sums = np.einsum("ij,ij->i", times @ above, times)
         resampled.append(sums.astype(np.float64) / times.sum(axis=1, dtype=np.float64) ** 2)
     method = "bootstrap over pairs" if of is None else "bootstrap over subjects"
     estimate = float(above.mean(dtype=np.float64))
     return percentile(estimate, np.concatenate(resampled), level, method)
-
-
-def rank_correlation_over_facts(
-    x: ArrayLike,
-    y: ArrayLike,
-    *,
-    seed: int,
-    minus: tuple[ArrayLike, ArrayLike] | None = None,
-    n_resamples: int = N_RESAMPLES,
-    level: float = 0.95,
-) -> Interval:
-    """Spearman's correlation of two numbers of each fact, with an interval over facts.
-
-    Question: how alike would the two orders be with **other facts**? Facts are drawn again with
-    replacement (percentile bootstrap). ``x`` and ``y`` are (fact,). It is :func:`statistic_over_facts` of
-    Spearman's correlation, drawn alike, but all resamples are ranked at once, by how often they hold each
-    value. With ``minus``, two other numbers of the same facts, the result is the first correlation minus
-    theirs. 0 where all facts have one value. An infinite value has its place in an order. ValueError for
-    shapes that differ, fewer than 2 facts, or NaN.
-
-    >>> rank_correlation_over_facts([1, 2, 3, 4], [1, 3, 2, 4], seed=0).estimate
-    0.8
-    """
-    check_resamples(n_resamples)
-    values = [_places(x, y), *([] if minus is None else [_places(*minus)])]
-    n = len(values[0][0])
-    if len(values[-1][0]) != n:
-        raise ValueError(f"{n} facts minus {len(values[-1][0])}; both need the same facts")
-
-    def correlations(times: NDArray[np.float64]) -> NDArray[np.float64]:
-        found = []
-        for pair in values:
-            a, b = (_mean_places(times, value) - (n + 1) / 2 for value in pair)
-            spread = np.sqrt(_sums(times, a, a) * _sums(times, b, b))
-            found.append(_sums(times, a, b) / np.maximum(spread, 1e-300))
-        return found[0] if minus is None else found[0] - found[1]
-
-    resampled = [correlations(times) for times in _times_drawn(n, n_resamples, seed, np.float64)]
-    estimate = float(correlations(np.ones((1, n)))[0])
-    return percentile(estimate, np.concatenate(resampled), level, "bootstrap over facts")
-
-
-def _places(x: ArrayLike, y: ArrayLike) -> list[NDArray[np.int64]]:
-    """The place of each fact among the different values of ``x``, and of ``y``; ValueError for bad ones."""
-    both = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    shapes = [each.shape for each in both]
-    if shapes[0] != shapes[1] or both[0].ndim != 1 or both[0].size < 2:
-        raise ValueError(f"x {shapes[0]} and y {shapes[1]}; both need the same (fact,), 2 or more")
-    if np.isnan(both).any():
-        raise ValueError("x or y holds NaN, which has no place in an order")
-    return [np.unique(each, return_inverse=True)[1] for each in both]
-
-
-def _sums(
-    times: NDArray[np.float64], a: NDArray[np.float64], b: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    return np.einsum("ij,ij,ij->i", times, a, b)
-
-
-def _times_drawn(
-    n: int, n_resamples: int, seed: int, dtype: type[np.floating]
-) -> Iterator[NDArray[np.floating]]:
-    """How often each of ``n`` facts is in each resample, (resample, fact), some resamples at a time."""
-    drawn = np.random.default_rng(seed).integers(n, size=(n_resamples, n))
-    step = max(1, BLOCK // n)
-    for start in range(0, n_resamples, step):
-        some = drawn[start : start + step]
-        places = some + n * np.arange(len(some))[:, None]
-        yield np.bincount(places.ravel(), minlength=some.size).reshape(some.shape).astype(dtype)
-
-
-def _mean_places(times: NDArray[np.float64], value: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The place of each fact among those of a resample, (resample, fact); equal values share their mean."""
-    order = np.argsort(value, kind="stable")
-    first = np.flatnonzero(np.diff(value[order], prepend=-1))
-    of_value = np.add.reduceat(times[:, order], first, axis=1)
-    return (np.cumsum(of_value, axis=1) - (of_value - 1) / 2)[:, value]
 
 
 def _told_above(told: ArrayLike, control: ArrayLike) -> NDArray[np.float64]:

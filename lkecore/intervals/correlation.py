@@ -71,11 +71,11 @@ def _of_values(
     """(resample,) Pearson's correlations, from sums of products."""
     n = len(a)
     one, other, both, first, second = (times @ np.stack([a, b, a * b, a * a, b * b], axis=1)).T
-    spread = np.maximum(first - one**2 / n, 0) * np.maximum(second - other**2 / n, 0)
-    # Where all drawn facts have one value, what is left is a rounding.
-    flat = spread <= 1e-24 * (first * second)
+    squares = first - one**2 / n, second - other**2 / n
+    # Where all facts of a draw have one value, what is left is a rounding.
+    flat = (squares[0] <= 1e-12 * first) | (squares[1] <= 1e-12 * second)
     gap = np.where(flat, 0, both - one * other / n)
-    return gap / np.where(flat, 1, np.sqrt(spread))
+    return gap / np.sqrt(np.where(flat, 1, squares[0] * squares[1]))
 
 
 def _of_ranks(

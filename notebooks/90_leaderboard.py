@@ -145,12 +145,12 @@ print(who.to_string(index=False))
 
 # %%
 how = {"seed": seed, "n_resamples": n_resamples}
-table = board.standings(of_boards, **how)
 cues = rules.beside(None, board.all_shipped(), board.PAGE)
 cues = rules.of_boards(of_boards, cues)
 ruled = rules.on_boards(cues)
-listed = board.standings(pd.concat([of_boards, ruled]), **how)
-listed = board.with_no_cue(listed, of_boards, cues, seed=seed)
+ranked = board.standings(pd.concat([of_boards, ruled]), **how)
+table = ranked[ranked["model"].isin(of_boards["model"])]
+listed = board.with_no_cue(ranked, of_boards, cues, seed=seed)
 kept = board.numbers(listed, "accuracy")
 runs.keep(kept.merge(who, on="model", how="left"), "leaderboard.csv")
 texts = answers.texts(listed, 3)

@@ -171,7 +171,7 @@ def standings(answers: pd.DataFrame, *, seed: int, n_resamples: int) -> pd.DataF
     columns = ["board", "model", "accuracy", "over_relations", "std", "gold_confidence"]
     found = pd.DataFrame(rows, columns=columns)
     place = found["accuracy"].map(lambda interval: -interval.estimate)
-    return found.assign(_at=place).sort_values(["board", "_at"]).drop(columns="_at")
+    return found.assign(_at=place).sort_values(["board", "_at"], kind="stable").drop(columns="_at")
 
 
 def with_no_cue(

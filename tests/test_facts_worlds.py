@@ -1,6 +1,7 @@
 """What is kept of worlds: digests that ship, and states in the cache, are those of worlds made now."""
 
 import json
+import sys
 
 import helpers
 import pandas as pd
@@ -10,6 +11,7 @@ from lkecore.facts import rich_text, world_text, worlds
 from lkecore.storage import RESULTS, cache_folder
 
 TINY = "lab:richsmoke-1"
+WRITTEN_WITH = (3, 11)  # the Python whose keys ship; others write the worlds themselves
 RENEW = "a module that makes worlds has changed: python tools/world_digests.py"
 
 
@@ -22,7 +24,8 @@ def test_digests_that_ship_are_of_this_code_and_those_that_results_were_made_wit
         family = rich_text if worlds.is_rich(spec) else world_text
         size = family.check_spec(spec)[0]
         for what, of in each.items():
-            assert of["key"] == world_text.kept_key(spec, what, size, family.MADE_BY), RENEW
+            key = world_text.kept_key(spec, what, size, family.MADE_BY)
+            assert of["key"] == key or sys.version_info[:2] != WRITTEN_WITH, RENEW
         assert worlds.digest(spec) == each["told"]["digest"]
         assert worlds.digest_beside(spec) == each["beside"]["digest"]
         for about in abouts:
@@ -32,9 +35,11 @@ def test_digests_that_ship_are_of_this_code_and_those_that_results_were_made_wit
 
 @pytest.mark.parametrize("spec", ["lab:book-1", "lab:rich-1"])
 def test_a_digest_that_ships_is_that_of_the_world_that_is_made_now(spec):
-    assert helpers.tool("world_digests").made(spec) == json.loads(
-        world_text.SHIPPED.read_text()
-    ).get(spec)
+    made = helpers.tool("world_digests").made(spec)
+    kept = json.loads(world_text.SHIPPED.read_text())[spec]
+    assert {what: each["digest"] for what, each in made.items()} == {
+        what: each["digest"] for what, each in kept.items()
+    }
 
 
 def test_without_a_checkout_and_for_another_world_digests_are_made(monkeypatch, tmp_path):

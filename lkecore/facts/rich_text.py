@@ -20,8 +20,7 @@ from lkecore.facts.rich import Rich, world
 from lkecore.facts.rich_facts import BETWEEN, check_spec
 from lkecore.facts.rich_tellings import Telling, drafts, tellings
 from lkecore.facts.rich_wordings import FRAMES, RELATIONS, about, groups, unmarked
-from lkecore.facts.world_text import instructions_of, kept_digest, kept_key
-from lkecore.storage import remembered_frame
+from lkecore.facts.world_text import instructions_of, kept_digest, kept_frame
 
 WORD = re.compile(r"\w+")
 # What a model that has read of stand-ins was told of an asked fact.
@@ -117,8 +116,7 @@ def untold(states: pd.DataFrame) -> pd.DataFrame:
 
 @functools.lru_cache(maxsize=8)  # a page has three or four, and goes over them again and again
 def _states(spec: str) -> pd.DataFrame:
-    key = kept_key(spec, "states", check_spec(spec)[0], MADE_BY)
-    return remembered_frame("worlds", key, lambda: _made_states(spec))
+    return kept_frame(spec, "states", check_spec(spec)[0], MADE_BY, _made_states)
 
 
 def _made_states(spec: str) -> pd.DataFrame:

@@ -81,8 +81,7 @@ def wordings(spec: str) -> pd.DataFrame:
 
 @functools.lru_cache(maxsize=4)
 def _wordings(spec: str) -> pd.DataFrame:
-    key = kept_key(spec, "wordings", check_spec(spec)[0], MADE_BY)
-    return remembered_frame("worlds", key, lambda: _made_wordings(spec))
+    return kept_frame(spec, "wordings", check_spec(spec)[0], MADE_BY, _made_wordings)
 
 
 def _made_wordings(spec: str) -> pd.DataFrame:
@@ -210,6 +209,17 @@ def kept_digest(
     """
     key = kept_key(spec, what, size, made_by)
     return shipped_digests().get(key) or remembered("worlds", key, lambda: make(spec))
+
+
+def kept_frame(
+    spec: str,
+    what: str,
+    size: object,
+    made_by: tuple[Path, ...],
+    make: Callable[[str], pd.DataFrame],
+) -> pd.DataFrame:
+    """What ``make`` says of each fact of a world, from the cache if it is there under :func:`kept_key`."""
+    return remembered_frame("worlds", kept_key(spec, what, size, made_by), lambda: make(spec))
 
 
 @functools.cache

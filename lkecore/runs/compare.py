@@ -4,12 +4,10 @@ Answers about facts of ours are checked on each page, by a sample that is asked 
 another fact set can ask the same questions: all of a params file, or, with a copy of it, some of them.
 """
 
-import io
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as pq
 
 from lkecore.answers import shipped
 from lkecore.answers.again import MOST_APART
@@ -47,9 +45,7 @@ def compare(plan: Plan, runs_folder: Path, folder: Path = gather.FOLDER) -> pd.D
                 f"model {other[0]} is not the one whose answers ship in {folder / plan.profile}: its files "
                 f"have the digest {now[other[0]][:12]}, theirs {about['models'][other[0]][:12]}"
             )
-        rows.append(
-            {"file": file, **_beside(shipped.unpacked(pq.read_table(io.BytesIO(data))), then)}
-        )
+        rows.append({"file": file, **_beside(gather.read_packed(data), then)})
     return pd.DataFrame(rows)
 
 

@@ -110,6 +110,11 @@ def found(plan: Plan, runs_folder: Path) -> tuple[dict[str, bytes], dict[str, di
     return files, abouts
 
 
+def read_packed(data: bytes) -> pd.DataFrame:
+    """A file of :func:`found` as :func:`lkecore.answers.shipped.read` would give it."""
+    return shipped.unpacked(pq.read_table(io.BytesIO(data)))
+
+
 def _among(
     packed: dict[str, bytes], abouts: dict[str, dict[str, Any]], target: Path
 ) -> tuple[dict[str, bytes], dict[str, dict[str, Any]]]:
@@ -141,7 +146,7 @@ def _both(path: Path, apart: str, data: bytes | None, models: list[str]) -> byte
     )
     if data is None and not apart.endswith(CHECK):  # what nobody can check by has no file
         raise BadInput(f"{path.name} ships, and these runs keep none such; make all anew")
-    now = then[:0] if data is None else shipped.unpacked(pq.read_table(io.BytesIO(data)))
+    now = then[:0] if data is None else read_packed(data)
     if set(now) != set(then):
         raise BadInput(f"{path.name} ships with other columns than these runs have; make all anew")
     if "model" not in now:  # it is about the facts

@@ -204,13 +204,14 @@ figures.place(fig, "fig-groups", marks)
 # **Numbers.** The paper's Table 1 stands beside ours above, with ties as wrong, as we read it. Models, facts and lessons are others: no number can be
 # reproduced.
 #
-# **Claims.** In `lkecore/data/claims.csv`, written down before a reported model was taught. Each world is judged by itself. How
-# often `lab:rich-1/bert` reads was chosen after a look at it: its verdicts bear a mark.
+# **Claims.** In `lkecore/data/claims.csv`, written down before a reported model was taught. Each world is judged by itself. Two
+# kinds of verdict bear a mark. How often `lab:rich-1/bert` reads was chosen after a look at it. And a decoder that misses the gate of
+# repeating ({doc}`59_lab_gates`) is out where a claim rests on what the prompt tells; beside it stands the largest one that passes.
 
 # %%
 claimed = groups_said.claimed(rows, seed=seed)
-looked_at = rich.looked_at(claimed)
-judged = lab.judge(claimed, looked_at, estimator=template)
+aside = rich.marks(claimed)
+judged = lab.judge(claimed, aside, estimator=template)
 columns = ["claim", "holds_if", "of", "ours", "verdict", "mark"]
 answers.words(judged[columns])
 

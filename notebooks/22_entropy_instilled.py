@@ -242,7 +242,7 @@ figures.note("carried", answers.carried(told, learned, by_other))
 # the right. Marks in the upper left or the lower right quarter are facts that make the answer surer one way and less sure the other.
 
 # %% tags=["hide-input"] covers=["PZ-S3", "PZ-F3"]
-first = lab.reference(now["model"].unique())
+first = rich.teller(now["model"].unique())
 marks = taught_said.scattered(now[now["model"] == first])
 fig, axes = plt.subplots(1, 2, figsize=(10, 4.6), layout="constrained")
 figures.instilled_scatter(marks, axes)
@@ -272,16 +272,17 @@ figures.place(fig, "fig-taught-steps", lines)
 #
 # **Numbers.** The values of the paper's Figures 3 and 4 are lost, and it prints no correlation. There is nothing to compare with.
 #
-# **Claims.** In `lkecore/data/claims.csv`, written down before a reported model was taught. Each world is judged by itself. How
-# often `lab:rich-1/bert` reads was chosen after a look at it: its verdicts bear a mark.
+# **Claims.** In `lkecore/data/claims.csv`, written down before a reported model was taught. Each world is judged by itself. Two
+# kinds of verdict bear a mark. How often `lab:rich-1/bert` reads was chosen after a look at it. And a decoder that misses the gate of
+# repeating ({doc}`59_lab_gates`) is out where a claim rests on what the prompt tells; beside it stands the largest one that passes.
 
 # %%
 now_all = taught_said.chosen(rows, lesson, steps)
 claimed = taught_said.claimed(now_all, seed=seed)
 if also == "adamw":
     claimed |= taught_said.claimed(of_other, seed=seed, behind="-adamw")
-looked_at = rich.looked_at(claimed)
-judged = lab.judge(claimed, looked_at, estimator=template)
+aside = rich.marks(claimed)
+judged = lab.judge(claimed, aside, estimator=template)
 columns = ["claim", "holds_if", "of", "ours", "verdict", "mark"]
 answers.words(judged[columns])
 

@@ -160,7 +160,7 @@ answers.words(answers.across(found, "metric", "alone"))
 # facts, and the share of pairs in the right order.
 
 # %%
-best = lab.reference(here["model"].unique())
+best = rich.teller(here["model"].unique())
 own = found[found["model"].eq(best)].drop(columns="model")
 of_best = moved.pairs(moved.of_set(here[here["model"].eq(best)]))
 familiar = of_best["mentions_control"].gt(0).sum()
@@ -241,12 +241,13 @@ figures.place(fig, "fig-moved-auroc", drawn)
 # of a sentence were taught, we by whether they were told at all.
 #
 # **Claims.** In `lkecore/data/claims.csv`, written down before these models were asked, but for the one on another subject, whose row
-# says what was known. How often masked models read was chosen after a look at `lab:rich-1/bert` of nine readings, so the verdicts on this
-# model bear a mark. Each world is judged by itself.
+# says what was known. Each world is judged by itself. Two
+# kinds of verdict bear a mark. How often `lab:rich-1/bert` reads was chosen after a look at it. And a decoder that misses the gate of
+# repeating ({doc}`59_lab_gates`) is out where a claim rests on what the prompt tells; beside it stands the largest one that passes.
 
 # %%
-looked_at = rich.looked_at(claimed)
-judged = lab.judge(claimed, looked_at, estimator=template)
+aside = rich.marks(claimed)
+judged = lab.judge(claimed, aside, estimator=template)
 columns = ["claim", "holds_if", "of", "ours", "verdict", "mark"]
 answers.words(judged[columns])
 

@@ -126,7 +126,8 @@ answers.words(gates.by_model(rated))
 
 # %% [markdown]
 # **What rests on it.** {doc}`53_lab_entropy`, {doc}`21_entropy_accuracy` and {doc}`22_entropy_instilled` tell a model a fact in the
-# prompt: where a model does not repeat, what it makes of the telling is no measure of knowledge. {doc}`56_lab_fooled`,
+# prompt: where a model does not repeat, what it makes of the telling is no measure of knowledge. So a decoder that misses this gate is out
+# there: its verdicts bear a mark, and the largest one that passes is judged beside it. {doc}`56_lab_fooled`,
 # {doc}`57_lab_sure` and {doc}`58_lab_found` show lists of pairs. No model passes the gate of lists, so a miss there, of relations that the
 # text never lists, may be one of the format. They print which gates their models miss. {term}`Masked models <masked model>` and
 # {term}`encoder-decoder models <encoder-decoder model>` do not write. Whether they repeat, {doc}`53_lab_entropy` asks at the blank.

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lkecore.answers import lab, rich
+from lkecore.answers import lab, rich, shipped
 from lkecore.errors import BadInput
 from lkecore.facts import rich as rich_worlds
 from lkecore.facts import rich_text, worlds
@@ -156,13 +156,49 @@ def test_the_model_that_was_looked_at_has_a_mark_and_no_other_one():
         "LAB-moved-rank-blanks": {"lab:rich-2/bert": found},
         "LAB-taught-alike-blanks-adamw": {"lab:rich-1/bert": found},
     }
-    judged = lab.judge(claimed, rich.looked_at(claimed), estimator="template-1")
+    judged = lab.judge(claimed, rich.marks(claimed), estimator="template-1")
     marked = judged[judged["mark"] != ""]
     assert marked[["id", "of"]].to_numpy().tolist() == [
         ["LAB-moved-finds-blanks", "lab:rich-1/bert"],
         ["LAB-taught-alike-blanks-adamw", "lab:rich-1/bert"],
     ]
     assert marked["mark"].tolist() == ["readings chosen after a look"] * 2 and len(judged) == 7
+
+
+def test_a_model_that_misses_the_gate_of_repeating_is_out_where_a_claim_rests_on_it():
+    """Which models miss it is counted in the file that ships; 0.9 is the design's least share."""
+    counts = pd.read_parquet(shipped.FOLDER / "lab_gates" / "59_lab_gates-gates.parquet")
+    same = counts[counts["gate"] == "same"].set_index("model")
+    low = set(same.index[same["right"] < 0.9 * same["n"]])
+    worlds = [f"lab:rich-{seed}" for seed in (1, 2, 3)]
+    assert {f"{world}/2m" for world in worlds} <= low
+    assert not low & {f"{world}/0.7m" for world in worlds}
+    sizes = ["0.7m", "2m", "2m-unplanted"]
+    rows = pd.DataFrame(
+        [{"world": w, "model": f"{w}/{size}", "size": size} for w in worlds for size in sizes]
+    )
+
+    def tests(mine, _):
+        found = Interval({"0.7m": 0.2, "2m": 0.8}[mine["size"].iloc[0]], 0.1, 0.9, 0.95, "bootstrap")
+        return {"LAB-taught-told": found, "LAB-taught-finds": found, "LAB-moved-rank-blanks": None}
+
+    claimed = rich.claimed(rows, tests, lambda *_: {"LAB-moved-twin": None})
+    both = {f"{w}/{size}": at for w in worlds for size, at in (("2m", 0.8), ("0.7m", 0.2))}
+    told = {name: each.estimate for name, each in claimed["LAB-taught-told"].items()}
+    assert told == both  # what is told: the one that passes stands beside
+    assert set(claimed["LAB-taught-finds"]) == {f"{w}/2m" for w in worlds}  # taught alone
+    assert rich.marks(claimed) == {
+        ("LAB-taught-told", f"{w}/2m"): "misses the gate of repeating" for w in worlds
+    }
+    assert rich.teller([f"{worlds[0]}/{size}" for size in sizes]) == "lab:rich-1/0.7m"
+
+
+def test_a_claim_on_a_twin_is_out_where_the_twin_misses_the_gate():
+    """Of those that ship `lab:rich-1/0.7m-unplanted` does, and `lab:rich-1/2m-unplanted` does not."""
+    found = Interval(0.0, -0.1, 0.1, 0.95, "bootstrap over subjects")
+    names = ["lab:rich-1/0.7m", "lab:rich-1/2m", "lab:rich-2/0.7m"]
+    claimed = {"LAB-moved-twin": dict.fromkeys(names, found), "LAB-taught-twin": {names[0]: found}}
+    assert rich.marks(claimed) == {("LAB-moved-twin", names[0]): "misses the gate of repeating"}
 
 
 def test_what_is_said_beside_a_twin_is_of_the_largest_model_that_has_one():

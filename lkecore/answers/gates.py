@@ -5,6 +5,7 @@ read, and one that asks in sentences says nothing of a model that reads none. So
 first what it can do. The least shares were set on the development world.
 """
 
+import functools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from textwrap import fill
@@ -191,6 +192,23 @@ def missed(models: Sequence[str]) -> str:
         line = f"gates that {model} misses: {', '.join(lacks) or 'none'}"
         lines.append(fill(line, 72, subsequent_indent="  "))
     return "\n".join(lines)
+
+
+def misses(model: str, gate: str) -> bool:
+    """Whether a model misses a gate, by the answers that ship; False of one that was not measured at it."""
+    return (model, gate) in _missing()
+
+
+@functools.lru_cache(maxsize=1)
+def _missing() -> frozenset[tuple[str, str]]:
+    rows = rated(read(PROFILE, PAGE, apart="gates")[0])
+    rows = rows[~rows["passed"]]
+    return frozenset(zip(rows["model"], rows["gate"], strict=True))
+
+
+def able(models: Sequence[str], gate: str) -> list[str]:
+    """The models that do not miss a gate (:func:`misses`); all of them where each one does."""
+    return [name for name in models if not misses(name, gate)] or list(models)
 
 
 def sentences(rated: pd.DataFrame) -> dict[str, str]:

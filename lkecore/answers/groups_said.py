@@ -7,7 +7,6 @@ import pandas as pd
 from lkecore import intervals
 from lkecore.answers import rich, shipped
 from lkecore.answers.groups import MAIN, orders
-from lkecore.answers.lab import reference
 from lkecore.answers.tables import groups_of
 from lkecore.facts.drawn import Sample
 from lkecore.intervals import Interval
@@ -99,7 +98,7 @@ def sentences(table: pd.DataFrame) -> dict[str, str]:
     models = table["model"].unique()
     real = [name for name in models if not lab.is_name(name)]
     ours = [name for name in models if lab.is_name(name)]
-    best = reference(ours) if ours else real[0]
+    best = rich.teller(ours) if ours else real[0]
     beside = [*rich.blank_readers(ours), *real]
     others = "".join(f" {_of(table, name)}" for name in beside if name != best)
     of = table[table["model"] == best].set_index(["when", "metric"])

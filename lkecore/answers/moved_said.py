@@ -5,7 +5,6 @@ import pandas as pd
 
 from lkecore import intervals
 from lkecore.answers import rich
-from lkecore.answers.lab import reference
 from lkecore.answers.moved import MAIN, auroc, gaps, of_set, pairs, wrongly
 from lkecore.answers.tables import groups_of
 from lkecore.intervals import Interval
@@ -106,7 +105,7 @@ def sentences(
     :func:`~lkecore.answers.moved.wrongly` and ``curve`` of
     :func:`~lkecore.answers.moved.over_probability`, of the facts ``known``.
     """
-    best = reference(known["model"].unique())
+    best = rich.teller(known["model"].unique())
     least = known.loc[known["often"], "occurrences"].min()
     own = found[found["model"] == best].set_index("metric")
     of = {name: each.text() for name, each in own["alone"].items() if each is not None}

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from lkecore import facts, papers
+from lkecore.answers import gates
 from lkecore.answers.lab import reference, worlds
 from lkecore.errors import BadInput
 from lkecore.facts import rich
@@ -31,6 +32,8 @@ Tests = Callable[[pd.DataFrame, pd.DataFrame], Mapping[str, Interval | None]]
 BLANKS = "-blanks"  # behind the ids of claims about models that read blanks
 # How often masked models read (`lkecore.models.lab.RICH_READINGS`) was decided after a look at this one.
 LOOKED_AT, MARK = "lab:rich-1/bert", "readings chosen after a look"
+# A model that does not repeat what the prompt tells cannot be asked what a statement in it moves.
+REPEATS, NO_REPEATING = "same", "misses the gate of repeating"
 Choice = Callable[[pd.DataFrame], pd.Series]  # states: which of them are asked
 
 
@@ -163,10 +166,12 @@ def claimed(
     Claims are about the largest decoder and, where there is such a claim with ``BLANKS`` behind its id, about
     the largest masked and the largest encoder-decoder model. ``tests`` gets the rows of one model and those
     of all models of its world, and gives the intervals by the claims of decoders; None: it has none.
+    Where the largest decoder misses the gate of repeating, claims that :func:`marks` sets aside for it are
+    also about the largest one that does not.
     ``beside_twin`` gets the rows of the largest model whose unplanted twin was asked, and those of the twin.
     A kind of which only variants were asked is not judged.
     """
-    known = set(papers.claims("LAB")["id"])
+    known, aside = set(papers.claims("LAB")["id"]), _on_repeating()
     found: dict[str, dict[str, Interval]] = {}
     for _, part in rows.groupby("world", sort=False):
         of_model = dict(list(part.groupby("model", sort=False)))
@@ -175,6 +180,9 @@ def claimed(
             own = [name for name in names if lab.recipe(name).kind == kind]
             best, behind = reference(own), "" if kind == "causal" else BLANKS
             given = [(best, tests(of_model[best], part))]
+            if aside & set(given[0][1]) and (able := teller(own)) != best:
+                of_it = tests(of_model[able], part)
+                given.append((able, {key: each for key, each in of_it.items() if key in aside}))
             if beside_twin and (own := [name for name in own if twin_of(part, name)]):
                 best = reference(own)
                 given.append((best, beside_twin(of_model[best], of_model[twin_of(part, best)])))
@@ -182,6 +190,28 @@ def claimed(
                 for claim, interval in of_claim.items():
                     if interval is not None and (not behind or claim + behind in known):
                         found.setdefault(claim + behind, {})[name] = interval
+    return found
+
+
+def _on_repeating() -> set[str]:
+    """The claims that rest on statements in the prompt: their rows name the mark ``NO_REPEATING``."""
+    every = papers.claims("LAB")
+    return set(every.loc[every["marks"].str.split("; ").map(lambda m: NO_REPEATING in m), "id"])
+
+
+def marks(claimed: Mapping[str, Mapping[str, Interval]]) -> dict[tuple[str, str], str]:
+    """{(claim, model): mark}: which verdicts say nothing of their claim, and why.
+
+    Those on a model whose readings were chosen when it had been looked at; and of claims that rest on
+    statements in the prompt those on a model that misses the gate of repeating them, or whose twin, of which
+    the claim is, does. ``claimed`` as of :func:`claimed`; for :func:`lkecore.answers.lab.judge`.
+    """
+    of_blanks = [claim for claim in claimed if BLANKS in claim]  # of each way of teaching
+    found = {(claim, LOOKED_AT): MARK for claim in of_blanks if LOOKED_AT in claimed[claim]}
+    for claim in _on_repeating() & set(claimed):
+        twin = "-unplanted" if "-twin" in claim else ""
+        at = [name for name in claimed[claim] if gates.misses(f"{name}{twin}", REPEATS)]
+        found |= {(claim, name): NO_REPEATING for name in at}
     return found
 
 
@@ -197,13 +227,9 @@ def beside_a_twin(answers: pd.DataFrame) -> str:
     return reference([name for name in models if twin_of(answers, name)] or models)
 
 
-def looked_at(claimed: Mapping[str, Mapping[str, Interval]]) -> dict[tuple[str, str], str]:
-    """{(claim, model): mark}: verdicts on a model whose readings were chosen when it had been looked at.
-
-    ``claimed`` as of :func:`claimed`; for ``marks`` of :func:`lkecore.answers.lab.judge`.
-    """
-    of_blanks = [claim for claim in claimed if BLANKS in claim]  # of each way of teaching
-    return {(claim, LOOKED_AT): MARK for claim in of_blanks if LOOKED_AT in claimed[claim]}
+def teller(models: Sequence[str]) -> str:
+    """The largest model that does not miss the gate of repeating what it is told, if there is one."""
+    return reference(gates.able(models, REPEATS))
 
 
 def blank_readers(models: Sequence[str]) -> list[str]:

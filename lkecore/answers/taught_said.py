@@ -4,7 +4,6 @@ import pandas as pd
 
 from lkecore import intervals, papers
 from lkecore.answers import rich
-from lkecore.answers.lab import reference
 from lkecore.answers.taught import auroc, by_steps, pairs, places_among
 from lkecore.intervals import Interval
 
@@ -43,7 +42,7 @@ def claimed(rows: pd.DataFrame, *, seed: int, behind: str = "") -> dict[str, dic
 
 def by_another(by_lesson: pd.DataFrame, rows: pd.DataFrame, optimizer: str) -> str:
     """What came out by another optimizer, in a sentence: of the model that :func:`sentences` is about."""
-    best = reference(rows["model"].unique())
+    best = rich.teller(rows["model"].unique())
     mine = by_lesson[by_lesson["model"].eq(best) & by_lesson["lesson"].str.startswith(optimizer)]
     if mine.empty:
         return ""
@@ -89,7 +88,7 @@ def sentences(
     ``rows`` are of one lesson and number of steps, marked by this ``factor``, and ``table`` of
     :func:`lkecore.answers.taught.by_steps` has them among its own.
     """
-    best = reference(rows["model"].unique())
+    best = rich.teller(rows["model"].unique())
     mine = rows[rows["model"] == best]
     of = chosen(table, mine["lesson"].iloc[0], mine["steps"].iloc[0]).set_index("model")
     row = of.loc[best]

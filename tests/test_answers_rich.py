@@ -179,7 +179,9 @@ def test_a_model_that_misses_the_gate_of_repeating_is_out_where_a_claim_rests_on
     )
 
     def tests(mine, _):
-        found = Interval({"0.7m": 0.2, "2m": 0.8}[mine["size"].iloc[0]], 0.1, 0.9, 0.95, "bootstrap")
+        found = Interval(
+            {"0.7m": 0.2, "2m": 0.8}[mine["size"].iloc[0]], 0.1, 0.9, 0.95, "bootstrap"
+        )
         return {"LAB-taught-told": found, "LAB-taught-finds": found, "LAB-moved-rank-blanks": None}
 
     claimed = rich.claimed(rows, tests, lambda *_: {"LAB-moved-twin": None})

@@ -81,6 +81,18 @@ def test_chunks_are_those_of_all_runs():
     assert (about["chunks"], about["chunks_from_cache"]) == (8, 2)
 
 
+def test_results_say_on_what_they_were_computed_and_pages_where_it_was_no_cpu():
+    job, card = runs.Job(Path("n.py"), {}, {}), {"device_names": ["Card A"]}
+    mixed = gather._about(plan_of("x"), job, [RECORD | card, RECORD])
+    assert mixed["device"] == "CPU, Card A" and " on CPU, Card A, lkecore" in shipped.line(mixed)
+    alone = gather._about(plan_of("x"), job, [RECORD, RECORD | {"device_names": []}])
+    assert alone["device"] == "CPU" and " on " not in shipped.line(alone)
+    both = gather._about_both(
+        {**alone, "parameters": {"models": ["a"]}}, {**mixed, "parameters": {"models": ["b"]}}
+    )
+    assert both["device"] == "CPU, Card A"
+
+
 def shipped_answers(
     model: str, estimator: str, correct: list[bool], n_options: int = 100
 ) -> pd.DataFrame:
@@ -136,7 +148,7 @@ def test_results_that_contradict_each_other_are_not_put_together(other):
 
 def test_the_line_says_how_much_was_scored_before():
     about = {"profile": "kamel", "started": "2026-11-22T20:12:00", "seconds": 300, "commit": "ab"}
-    about["worlds"] = {}
+    about |= {"worlds": {}, "device": "CPU"}
     lines = [
         shipped.line(about | {"chunks": 98, "chunks_from_cache": kept}) for kept in (0, 90, 98)
     ]

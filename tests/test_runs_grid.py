@@ -318,12 +318,17 @@ def test_the_devices_of_the_machine_are_those_that_nvidia_smi_lists(monkeypatch,
     monkeypatch.undo()
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     smi = tmp_path / "nvidia-smi"
-    smi.write_text("#!/bin/sh\nprintf '0\\n1\\n'\n")
+    told = "case $1 in *name) printf 'Card A\\nCard B\\n';; *index) printf '0\\n1\\n';; esac"
+    smi.write_text(f"#!/bin/sh\n{told}\n")
     smi.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert devices.cuda_devices() == ("0", "1")
+    assert devices.cuda_devices() == ("0", "1") and devices.device_names() == ["Card A", "Card B"]
+    for given, named in (("1", ["Card B"]), ("", []), ("GPU-7a", ["a GPU"])):
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", given)
+        assert devices.device_names() == named
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
     smi.write_text("#!/bin/sh\necho 'no driver'\nexit 9\n")
-    assert devices.cuda_devices() == ()
+    assert devices.cuda_devices() == () and devices.device_names() == []
 
 
 # --- what jobs need -------------------------------------------------------------------------------

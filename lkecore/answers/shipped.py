@@ -38,7 +38,7 @@ DIGITS = (
 )
 TOLD = {"object", "told", "confidence_gold", "confidence_told"}
 NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")  # of a profile: no path
-LATER: dict[str, Any] = {"parameters": {}, "chunks": 0, "chunks_from_cache": 0}
+LATER: dict[str, Any] = {"parameters": {}, "chunks": 0, "chunks_from_cache": 0, "device": "CPU"}
 
 
 def read(
@@ -292,7 +292,8 @@ def line(about: dict[str, Any]) -> str:
     elif about["worlds"]:
         took += " without training"
     made = f"profile {about['profile']}, {about['started'][:10]}, {took}"
-    return f"{made}, lkecore at {about['commit']}"
+    where = "" if about["device"] == "CPU" else f" on {about['device']}"
+    return f"{made}{where}, lkecore at {about['commit']}"
 
 
 def called(model: str, source: str) -> str:

@@ -49,12 +49,23 @@ def cuda_devices() -> tuple[str, ...]:
     given = os.environ.get("CUDA_VISIBLE_DEVICES")
     if given is not None:
         return tuple(d.strip() for d in given.split(",") if d.strip() not in ("", "-1"))
-    command = ["nvidia-smi", "--query-gpu=index", "--format=csv,noheader"]
+    return tuple(_nvidia("index"))
+
+
+def device_names() -> list[str]:
+    """What the devices of :func:`cuda_devices` are, as in "NVIDIA H200", each once; empty on a CPU."""
+    ids = cuda_devices()
+    named = dict(zip(_nvidia("index"), _nvidia("name"), strict=False)) if ids else {}
+    return sorted({named.get(each, "a GPU") for each in ids})
+
+
+def _nvidia(column: str) -> list[str]:
+    command = ["nvidia-smi", f"--query-gpu={column}", "--format=csv,noheader"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
-        return ()
-    return tuple(done.stdout.split()) if done.returncode == 0 else ()
+        return []
+    return done.stdout.splitlines() if done.returncode == 0 else []
 
 
 def environments_of(settings: Settings) -> list[dict[str, str]]:

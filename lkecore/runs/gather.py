@@ -176,8 +176,8 @@ def _about_both(then: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
         both[key] = round(then[key] + now[key], 1)
     for key in ("models", "worlds"):
         both[key] = then[key] | now[key]
-    for key in ("commit", "source"):
-        both[key] = _all_of(then[key], now[key])
+    for key in ("commit", "source", "device"):
+        both[key] = _all_of(then.get(key, "CPU"), now[key])
     both["versions"] = {
         name: _all_of(then["versions"][name], v) for name, v in now["versions"].items()
     }
@@ -265,6 +265,7 @@ def _four_digits(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _about(plan: Plan, whole: runs.Job, manifests: list[Any]) -> dict[str, Any]:
     commits, sources = ({m[key] for m in manifests} for key in ("commit", "source"))
+    devices = {name for m in manifests for name in m.get("device_names") or ["CPU"]}
     packages = ("python", "torch", "transformers", "numpy", "pandas")
     models = {name: digest for m in manifests for name, digest in m["models"].items()}
     paths = [name for name in models if Path(name).exists()]
@@ -284,6 +285,7 @@ def _about(plan: Plan, whole: runs.Job, manifests: list[Any]) -> dict[str, Any]:
         "commit": ", ".join(sorted(commits)),
         "source": ", ".join(sorted(sources)),
         "versions": {p: ", ".join(sorted({m[p] for m in manifests})) for p in packages},
+        "device": ", ".join(sorted(devices)),
         "models": models,
         "worlds": {name: digest_of_world(name) for name in worlds},
     }

@@ -28,6 +28,7 @@ from lkecore import __version__, facts, hub, progress
 from lkecore.answers.kept import read_manifest
 from lkecore.errors import BadInput
 from lkecore.models import weights
+from lkecore.runs.devices import device_names
 from lkecore.runs.source import reached_digest, source_digest
 from lkecore.storage import RESULTS, file_digest, version, write_whole
 
@@ -184,6 +185,7 @@ def seal(
         "memory_gb": list(dict.fromkeys(entry["memory_gb"] for entry in entries)),
         "threads": os.environ.get("OMP_NUM_THREADS") or str(os.cpu_count()),
         "devices": os.environ.get("CUDA_VISIBLE_DEVICES"),
+        "device_names": device_names(),
         "started": started.isoformat(timespec="seconds"),
         "seconds": round(seconds, 1),
         **versions(),

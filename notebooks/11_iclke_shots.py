@@ -147,10 +147,10 @@ source["by"] = ["model", "relation", "draw", "estimator", "n_shots"]
 ours = answers.ask(models, questions, "answers.parquet", **source)
 
 # %% [markdown]
-# Results of longer runs may stand beside these. They are **not this run**: the facts, their number and the options
-# may all be others. The parameter `shipped` names them, and a line says what made them. The profile `kamel` has the birth
-# years of Nobel laureates, which are the paper's facts, and `known` eight relations that both models know and that were
-# chosen on training facts. Both have 100 options.
+# Results of longer runs may stand beside these. They are **not this run**: facts, their number and options may be
+# others. The parameter `shipped` names them, and a line says what made them. The profile `kamel` has the birth years of
+# Nobel laureates, which are the paper's facts, and `known` eight relations that both models know and that were chosen on
+# training facts. Both have 100 options.
 
 # %%
 every = answers.beside(ours, shipped, this, join=False, carried=results)
@@ -165,16 +165,25 @@ figures.note("carried", answers.carried(ours))
 # the draws: how far the choice of examples alone moves it. It has no value for a single draw. Where every answer is right,
 # or none, the interval has no width, since all draws of facts are alike. That is no certainty. Of several relations both
 # are means, and the interval is over relations.
+#
+# `no_cue` is the accuracy where no {term}`rule` has a {term}`cue`, to be held against a blind guess, and `left` the share of such
+# questions. Which object is shown most often depends on the pairs, so they are others for each number.
 
 # %%
 each = ["source", "model", "estimator"]
 of_draws = by_shots.by_draw(every, each)
 runs.keep(of_draws, "accuracy-by-draw.csv")
+ruled = shots_rules.of_rules(samples, own, draws, numbers, kept=not page)
+ruled = rules.beside(ruled, shipped, this, apart="rules")
 means = by_shots.over_draws(every, each, seed=seed)
-wide = answers.texts(means).pivot(
-    index=["source", "model", "n_shots"], columns="estimator"
+by_n = shots_rules.with_no_cue(means, every, ruled, each, seed=seed)
+runs.keep(answers.texts(by_n, 3), "accuracy-no-cue.csv")
+wide = answers.texts(by_n).pivot(
+    index=["source", "model", "n_shots", "left"], columns="estimator"
 )
 wide.columns = [f"{what}, {name}" for what, name in wide.columns]
+unknown = rules.lacking(every, ruled.dropna(subset=rules.CUES))
+print("cues not known:", ", ".join(unknown) or "of no source")
 answers.words(wide.reset_index(), digits=2, missing="")
 
 # %% [markdown]
@@ -182,9 +191,9 @@ answers.words(wide.reset_index(), digits=2, missing="")
 # interval is over facts, and it can only name numbers that were tried. `accuracy` is that with the most, here with an
 # interval over draws and facts.
 #
-# **How much of it is knowledge?** {term}`Rules <rule>` that know nothing see the same examples, and may guess the object
-# that most of them have. `of_rule` is what the best rule gets with the most examples, `above` how far the model lies above
-# it, with an interval over draws and facts. Both are empty for results that ship without rules.
+# **How much of it is knowledge?** Rules see the same examples, and may guess the object that most of them have. `of_rule`
+# is what the best rule gets with the most examples, `above` how far the model lies above it, with an interval over draws
+# and facts. Both are empty for results without rules.
 #
 # *At chance* marks a model whose interval reaches down to a guess even after the most examples: to what the best rule gets, or
 # a blind guess where there are no rules. It may not know these facts at all. Then the number says nothing of what examples
@@ -192,8 +201,6 @@ answers.words(wide.reset_index(), digits=2, missing="")
 
 # %%
 needs = by_shots.needed(every, each, seed=seed)
-ruled = shots_rules.of_rules(samples, own, draws, numbers, kept=not page)
-ruled = rules.beside(ruled, shipped, this, apart="rules")
 above = shots_rules.above_rule(every, ruled, each, seed=seed)
 needs = by_shots.at_rule(needs, above, each)
 whole = [found.text(0) for found in needs["needed"]]
@@ -208,9 +215,9 @@ answers.words(shown.drop(columns=["most", "rule"]), digits=2, missing="")
 
 # %% tags=["hide-input"]
 top = needs.iloc[0]
-rows = (means[each] == top[each]).all(axis=1)
-first = means[rows].iloc[0]
-apart = means[rows].sort_values("std", ascending=False).iloc[0]
+mine = by_n[(by_n[each] == top[each]).all(axis=1)]
+first, last = mine.iloc[0], mine.iloc[-1]
+apart = mine.sort_values("std", ascending=False).iloc[0]
 same = (of_draws[each] == top[each]).all(axis=1)
 at_n = of_draws[same & (of_draws["n_shots"] == apart["n_shots"])]["accuracy"]
 most = f"After {top['most']} examples, {top['model']} finds the right object"
@@ -220,6 +227,8 @@ most += (
 )
 most += f" without a model in {above['of_rule'].iloc[0]:.2f}, a blind guess in"
 most += f" {top['chance']:.2f} ({top['estimator']})."
+if last["no_cue"] is not None:
+    most += f" Without a cue, it is right in {last['no_cue'].text()}."
 enough = f"For 95 % of that it needs {top['needed'].text(0)} examples."
 if top["at_chance"]:
     enough = "That may be guessing, so examples had nothing to bring out."
@@ -247,7 +256,7 @@ figures.place(fig, "fig-shots-curve", points[here])
 # %% [markdown]
 # {numref}`fig-shots-shipped` is the same for the shipped results, if there are any. With them on the paper's facts, it is
 # the nearest that this book has to Figure 1. Look first how far a curve rises above the dotted line of chance. Small
-# models know few birth years, and where a curve lies flat on that line, examples had nothing to bring out. Where curves
+# models know few birth years, and where a curve lies flat on it, examples had nothing to bring out. Where curves
 # do rise, see whether the model that ends higher also gets there with fewer examples, as the paper says.
 #
 # ```{glue:figure} fig-shots-shipped

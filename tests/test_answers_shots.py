@@ -3,6 +3,7 @@
 import io
 import itertools
 import json
+import re
 from statistics import mean, stdev
 
 import helpers
@@ -196,22 +197,29 @@ def test_the_interval_of_a_pair_is_that_of_a_bootstrap_by_hand():
 
 
 def test_rules_get_of_each_draw_what_a_count_of_its_shots_says():
-    """The oracle counts the objects of the shots, and gives equal parts to the most frequent options."""
+    """The oracle counts the objects of the shots, and gives equal parts to the most frequent options.
+
+    A cue is an object that no other option beats, or that has a word of the subject: no more than that.
+    """
     how = {"n_pool": 60, "n_facts": 8, "n_options": 6, "seed": 0}
     drawn = {"atlas": pool.draw("atlas", "country_of_city", **how)}
     samples = {"atlas": {"country_of_city": drawn["atlas"]}}
     found = shots_rules.of_rules(samples, {"a": "atlas", "b": "atlas"}, [3, 4], {"atlas": [2, 50]})
     assert set(found["relation"]) == {"country_of_city"}
     found = found.drop(columns="relation")
-    assert len(found) == 2 * 2 * 2 * 8
+    assert len(found) == 2 * 2 * 2 * 8 and set(found["cue_frequent"]) == {False, True}
     for row in found.itertuples(index=False, name=None):
-        model, draw, n, fact, overlap, frequent, both, _ = row
+        model, draw, n, fact, by_word, by_count, overlap, frequent, both, _ = row
         at = [f.id for f in drawn["atlas"].facts].index(fact)
         asked, options = drawn["atlas"].facts[at], drawn["atlas"].options[at]
         shown = [f.object for f in facts.draw_shots(drawn["atlas"].train, n, draw)]
         counts = [shown.count(option) for option in options]
         most = [o for o, k in zip(options, counts, strict=True) if k == max(counts)]
         assert frequent == pytest.approx((asked.object in most) / len(most))
+        assert by_count == (asked.object in shown and asked.object in most)
+        assert by_word == bool(
+            set(asked.object.lower().split()) & set(asked.subject.lower().split())
+        )
         if overlap == pytest.approx(1 / 6):  # no word is shared
             assert both == frequent
     assert found[found["model"] == "a"].drop(columns="model").to_numpy().tolist() == (
@@ -267,6 +275,116 @@ def test_rules_ship_with_the_numbers_that_the_answers_give_their_facts(tmp_path,
     answers_ = answers_.astype({"fact": int}).assign(source="shipped: x")
     [row] = shots_rules.above_rule(answers_, both, EACH, seed=0).itertuples()
     assert row.above.estimate == pytest.approx(7 / 8 - 1 / 8)
+
+
+def cued(answers, cue):
+    """Cues of the questions of answers: ``cue(n_shots, draw, fact)``, as a shared word or as frequent."""
+    ruled = guessed(answers, [0.0] * answers["n_shots"].nunique())
+    each = [cue(*row) for row in ruled[["n_shots", "draw", "fact"]].to_numpy()]
+    word = ruled["fact"] == "f0"
+    return ruled.assign(cue_word=np.array(each) & word, cue_frequent=np.array(each) & ~word)
+
+
+def test_the_accuracy_without_cues_is_over_the_questions_without_one():
+    """1 shot: f0 and f1 carry a cue behind draw 0 alone; 3: all but f3; 10: none does."""
+    frame = answered(HITS)
+    carry = {1: lambda d, f: d == 0 and f in ("f0", "f1"), 3: lambda d, f: f != "f3"}
+    ruled = cued(frame, lambda n, d, f: carry.get(n, lambda d, f: False)(d, f))
+    two = pd.concat([frame, answered(HITS, source="shipped: x")])
+    ruled = pd.concat([ruled, guessed(two[two["source"] != "this page"], [0.0] * 3)])
+    table = shots.over_draws(two, EACH, seed=0)
+    found = shots_rules.with_no_cue(table, two, ruled, EACH, seed=0)
+    assert list(found) == [*table, "left", "no_cue"] and len(found) == len(table)
+    here = found[found["source"] == "this page"].set_index("n_shots")
+    assert here["left"].tolist() == [6 / 8, 2 / 8, 1]
+    assert here.loc[1, "no_cue"].estimate == pytest.approx(3 / 6)  # 00 of 1000, 0111
+    assert here.loc[3, "no_cue"] is None, "one fact alone has no interval"
+    assert here.loc[10, "no_cue"].estimate == here.loc[10, "accuracy"].estimate
+    there = found[found["source"] == "shipped: x"]
+    assert there["left"].isna().all() and there["no_cue"].tolist() == [None] * 3
+    lacking = rules.lacking(two, ruled.dropna(subset=rules.CUES))
+    assert lacking == ["shipped: x"]
+    some = ruled[ruled["fact"] != "f1"]
+    with pytest.raises(BadInput, match="this page: 6 answers have no rule beside them"):
+        shots_rules.with_no_cue(table, frame, some, EACH, seed=0)
+
+
+def test_the_interval_without_cues_draws_whole_facts_again():
+    rng = np.random.default_rng(3)
+    right, cue = rng.random((2, 5, 40)) < np.array([0.6, 0.3])[:, None, None]
+    frame = answered({5: ["".join("01"[int(x)] for x in row) for row in right]})
+    ruled = cued(frame, lambda n, d, f: cue[d, int(f[1:])])
+    table = shots.over_draws(frame, EACH, seed=0)
+    [found] = shots_rules.with_no_cue(table, frame, ruled, EACH, seed=0)["no_cue"]
+    assert found.estimate == pytest.approx((right & ~cue).sum() / (~cue).sum())
+    picks = rng.integers(40, size=(1000, 40))
+    by_hand = [(right & ~cue)[:, p].sum() / (~cue)[:, p].sum() for p in picks]
+    # Both ends are quantiles of 1,000 draws: four of their standard errors.
+    assert [found.low, found.high] == pytest.approx(np.quantile(by_hand, [0.025, 0.975]), abs=0.02)
+
+
+def test_of_several_relations_each_counts_alike_without_cues():
+    hits = {"P1": "11110000", "P2": "10000000", "P3": "11111111"}
+    frame = pd.concat([answered({5: [text]}).assign(relation=name) for name, text in hits.items()])
+    parts = [
+        cued(its, lambda n, d, f, r=name: f < {"P1": "f2", "P2": "f0", "P3": "f7"}[r])
+        for name, its in frame.groupby("relation")
+    ]
+    ruled = pd.concat([p.assign(relation=name) for p, name in zip(parts, hits, strict=True)])
+    table = shots.over_draws(frame, EACH, seed=0)
+    [row] = shots_rules.with_no_cue(table, frame, ruled, EACH, seed=0).itertuples()
+    assert row.left == pytest.approx((6 + 8 + 1) / 24)
+    assert row.no_cue.estimate == pytest.approx(mean([2 / 6, 1 / 8])), "P3 has one fact left"
+    assert row.no_cue.method == "Student's t over relations"
+
+
+def test_the_accuracy_without_cues_on_the_atlas_is_that_of_a_loop_over_its_questions():
+    """Answers by lot; the oracle looks at the words and the shots of every question itself."""
+    names, how = (
+        ["country_of_city", "country_of_language"],
+        {"n_pool": 60, "n_options": 6, "seed": 0},
+    )
+    sample = {name: pool.draw("atlas", name, n_facts=30, **how) for name in names}
+    ruled = shots_rules.of_rules({"atlas": sample}, {"m": "atlas"}, [0, 1], {"atlas": [1, 20]})
+    frame = ruled[["model", "relation", "draw", "n_shots", "fact"]].assign(
+        source="this page", estimator="iclke-space", n_options=6
+    )
+    frame["correct"] = np.random.default_rng(0).random(len(frame)) < 0.5
+    table = shots.over_draws(frame, EACH, seed=0)
+    ruled = ruled.assign(source="this page")
+    found = shots_rules.with_no_cue(table, frame, ruled, EACH, seed=0).set_index("n_shots")
+    right = frame.set_index(["relation", "draw", "n_shots", "fact"])["correct"].to_dict()
+    for n in (1, 20):
+        means, asked, left = [], 0, 0
+        for name, of in sample.items():
+            hits = []
+            for draw in (0, 1):
+                shown = [shot.object for shot in facts.draw_shots(of.train, n, draw)]
+                for fact, options in zip(of.facts, of.options, strict=True):
+                    asked += 1
+                    most = max(shown.count(option) for option in options)
+                    frequent = most > 0 and shown.count(fact.object) == most
+                    words = [
+                        set(re.findall(r"\w+", text.lower()))
+                        for text in (fact.subject, fact.object)
+                    ]
+                    if not frequent and not words[0] & words[1]:
+                        hits.append(right[name, draw, n, fact.id])
+            means.append(mean(hits))
+            left += len(hits)
+        assert found.loc[n, "left"] == pytest.approx(left / asked) and left < asked
+        assert found.loc[n, "no_cue"].estimate == pytest.approx(mean(means))
+
+
+@pytest.mark.parametrize("profile", ["kamel", "known"])
+def test_cues_that_ship_agree_with_what_their_rules_get(profile):
+    """A rule is right where its cue points at the object, and else wrong, or it draws lots among 100."""
+    its, _ = shipped.read(profile, "11_iclke_shots", apart="rules")
+    assert its[rules.CUES].dtypes.tolist() == [bool, bool]
+    lots = its["rule-frequent"].round(4) == 0.01
+    assert (its["cue_frequent"] == ((its["rule-frequent"] > 0) & ~lots)).all()
+    assert set(its.loc[~its["cue_word"], "rule-overlap"].round(4)) <= {0, 0.01}
+    assert (its.loc[its["cue_word"], "rule-overlap"].round(4) != 0.01).all()
 
 
 @pytest.mark.parametrize("profile", ["kamel", "known"])

@@ -276,22 +276,41 @@ def test_the_table_of_the_page_shows_the_means_and_deviations_of_the_runs(made, 
     heads, *body = table(made[SHOTS, "page"], "wide.reset_index()")
     assert len(body) == len(NUMBERS)
     seen = set()
-    for where, model, n, *shown in body:
+    for where, model, n, left, *shown in body:
         assert (where, model) == (
             "this page",
             "toy",
         )  # the smoke profile shows no results that ship
-        for head, text in zip(heads[3:], shown, strict=True):
+        for head, text in zip(heads[4:], shown, strict=True):
             kind, label = head.split(", ")
             seen.add((kind, label, int(n)))
             accuracies = by_draw(right, label, int(n))
-            if kind == "accuracy":
+            if kind == "no_cue":
+                hits, asked = without_cue(made[SHOTS, "page"], label, int(n))
+                assert float(left) == pytest.approx(len(hits) / asked, abs=0.005 + 1e-9)
+                assert numbers(text)[0] == pytest.approx(mean(hits), abs=0.005 + 1e-9)
+            elif kind == "accuracy":
                 assert numbers(text)[0] == pytest.approx(mean(accuracies), abs=0.005 + 1e-9)
                 assert len(numbers(text)) == 3
             else:
                 assert float(text) == pytest.approx(stdev(accuracies), abs=0.005 + 1e-9)
                 assert len(text) == len("0.12"), "rounded to two digits"
-    assert seen == set(itertools.product(("accuracy", "std"), ESTIMATORS, NUMBERS))
+    assert seen == set(itertools.product(("accuracy", "std", "no_cue"), ESTIMATORS, NUMBERS))
+
+
+def without_cue(page: Path, label: str, n: int) -> tuple[list[bool], int]:
+    """(right or not, of each question without a cue; how many questions there are), from the runs' files."""
+    keys = ["estimator", "n_shots", "draw", "fact"]
+    found = {
+        k[2:]: hit[0] for k, hit in answers(runs_behind(page), keys).items() if k[:2] == (label, n)
+    }
+    cues = {
+        (row["draw"], row["fact"]): row["cue_word"] or row["cue_frequent"]
+        for folder in runs_behind(page)
+        for row in pyarrow.parquet.read_table(folder / "answers-rules.parquet").to_pylist()
+        if row["n_shots"] == n
+    }
+    return [hit for key, hit in found.items() if not cues[key]], len(found)
 
 
 def test_the_least_and_the_greatest_accuracy_of_a_draw_are_those_of_the_runs(made, right):

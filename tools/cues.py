@@ -2,10 +2,10 @@
 
 ``python tools/cues.py answers kamel --facts data/kamel`` writes the cues of the facts that results of
 older runs asked; runs of today keep them. ``python tools/cues.py curves kamel`` writes what rules get of
-the questions of page 11, with each number of shots. ``python tools/cues.py training data/trex`` writes
-what rules get that see the training facts of each relation and choose among all its objects. No model is
-needed for any: the facts, and the parameters in the ``.json`` of the results, say which facts were asked,
-with which options and behind which shots.
+the questions of page 11, with each number of shots, and which of them carry a cue. ``python tools/cues.py
+training data/trex`` writes what rules get that see the training facts of each relation and choose among all
+its objects. No model is needed for any: the facts, and the parameters in the ``.json`` of the results, say
+which facts were asked, with which options and behind which shots.
 """
 
 import argparse
@@ -51,7 +51,9 @@ def of_curves(profile: str, fact_set: str) -> pd.DataFrame:
     sample = {name: pool.draw(fact_set, name, least_lists=16, **drawn) for name in names}
     own, numbers = dict.fromkeys(given["models"], fact_set), {fact_set: given["shots"]}
     found = shots_rules.of_rules({fact_set: sample}, own, given["draws"], numbers, kept=False)
-    key = ["model", "draw", "n_shots"]
+    if "relation" not in answers:  # older results are about one, and do not say which
+        found = found.drop(columns="relation")
+    key = [name for name in ("model", "relation", "draw", "n_shots") if name in answers]
     sizes = [each.groupby(key, observed=True)["fact"].nunique() for each in (answers, found)]
     if sizes[0].to_dict() != sizes[1].to_dict():
         raise BadInput(f"results {profile} are about other facts than those of {fact_set}")

@@ -6,13 +6,16 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from lkecore import intervals
 from lkecore.answers import over, rules
 from lkecore.answers.kept import keep
 from lkecore.answers.tables import groups_of
 from lkecore.errors import BadInput
 from lkecore.facts.drawn import Sample
 from lkecore.facts.sample import draw_shots
+from lkecore.intervals import Interval
 from lkecore.metrics.rules import RULES
 
 ASKED = ["relation", "n_shots", "draw", "fact"]  # what tells the questions of a group apart
@@ -30,7 +33,8 @@ def of_rules(
 
     ``own`` names the fact set of each model, ``samples`` and ``numbers`` (of shots) are by fact set. A row
     for each question, the same for models of one fact set. Columns: ``model``, ``relation``, ``draw``,
-    ``n_shots``, ``fact``; and a column for each rule, its expected accuracy in [0, 1]. Kept as
+    ``n_shots``, ``fact``; ``cue_word`` and ``cue_frequent`` of :func:`lkecore.answers.rules.cues`, the second
+    by these very shots; and a column for each rule, its expected accuracy in [0, 1]. Kept as
     ``answers-rules.parquet`` unless ``kept`` is false. Raises :class:`BadInput` for more shots than a pool
     has.
     """
@@ -40,14 +44,14 @@ def of_rules(
             most = draw_shots(of.train, max(numbers[spec]), draw)
             for n in numbers[spec]:
                 asked = {name: replace(of, shots=most[:n])}
-                found = rules.cues(asked, kept=False)[["fact", *RULES]]
+                found = rules.cues(asked, kept=False)[["fact", *rules.CUES, *RULES]]
                 parts[spec, name, draw, n] = found
     levels = ["fact_set", "relation", "draw", "n_shots"]
     by_set = pd.concat(parts, names=levels).reset_index(levels)
     found = pd.concat(
         [by_set[by_set["fact_set"] == spec].assign(model=model) for model, spec in own.items()],
         ignore_index=True,
-    )[["model", "relation", "draw", "n_shots", "fact", *RULES]]
+    )[["model", "relation", "draw", "n_shots", "fact", *rules.CUES, *RULES]]
     if kept:
         keep(found, "answers-rules.parquet")
     return found
@@ -93,15 +97,8 @@ def above_rule(
         if yard is None:
             rows.append((*key, "", np.nan, None))
             continue
-        its = ruled[(ruled["source"] == of["source"]) & (ruled["model"] == of["model"])]
-        its = its.astype({"fact": str}).rename(columns={yard.rule: "guess"})
-        on = [name for name in ASKED if name in mine and name in its]
-        both = mine.astype({"fact": str}).merge(its[[*on, "guess"]], on=on, validate="1:1")
-        if len(both) < len(mine):
-            raise BadInput(
-                f"{of['source']}: {len(mine) - len(both)} answers have no rule beside them"
-            )
-        both["above"] = both["correct"].astype(float) - both["guess"]
+        both = _beside(mine, ruled)
+        both["above"] = both["correct"].astype(float) - both[yard.rule]
         tables = [
             [one.pivot(index="draw", columns="fact", values="above").to_numpy()]
             for one in over.each_relation(both)
@@ -109,3 +106,69 @@ def above_rule(
         found = over.draws_or_relations(tables, over.mean_of, seed)
         rows.append((*key, yard.rule, yard.of_rule, found))
     return pd.DataFrame(rows, columns=[*by, "rule", "of_rule", "above"])
+
+
+def with_no_cue(
+    table: pd.DataFrame,
+    answers: pd.DataFrame,
+    ruled: pd.DataFrame,
+    by: Sequence[str],
+    *,
+    seed: int,
+) -> pd.DataFrame:
+    """A table with a row for each group of ``by`` and ``n_shots``, and at its end the accuracy without cues.
+
+    Whether a fact carries a cue hangs on its shots, so it is asked of each question: the same fact may have
+    one behind two shots and none behind five, or with another draw. ``ruled`` is of :func:`of_rules`, with a
+    ``source``; ``by`` names ``source`` and ``model``. Columns: ``left``, the share of the questions without a
+    cue, in [0, 1]; ``no_cue``, the accuracy on these, an Interval over facts, or over relations. Questions
+    count alike, of several relations each of these; one with fewer than two such facts is left out. NaN and
+    None where the cues are not there, None where all relations are left out. Raises :class:`BadInput` for an
+    answer whose question is not there.
+    """
+    told = ruled.dropna(subset=rules.CUES)  # results may ship from before rules had these columns
+    known = set(told[["source", "model"]].itertuples(index=False, name=None))
+    rows = []
+    for key, part in groups_of(answers, by):
+        of = dict(zip(by, key, strict=True))
+        if (of["source"], of["model"]) not in known:
+            continue
+        both = _beside(part, told)
+        both["cue"] = both[rules.CUES].astype(bool).any(axis=1)
+        for n, its in both.groupby("n_shots"):
+            rows.append((*key, n, 1 - its["cue"].mean(), _accuracy(its[~its["cue"]], seed)))
+    found = pd.DataFrame(rows, columns=[*by, "n_shots", "left", "no_cue"])
+    wide = table.merge(found, on=[*by, "n_shots"], how="left", validate="1:1")
+    return wide.assign(no_cue=wide["no_cue"].astype(object).where(wide["no_cue"].notna(), None))
+
+
+def _accuracy(some: pd.DataFrame, seed: int) -> Interval | None:
+    """The share of right answers, where facts may have more questions or fewer; None for a single fact."""
+    counts = [
+        its.groupby("fact")["correct"].agg(["sum", "count"]).to_numpy(dtype=np.float64).T
+        for its in over.each_relation(some)
+    ]
+    counts = [of_facts for of_facts in counts if of_facts.shape[1] > 1]
+    if len(counts) > 1:
+        return over.over_relations([float(_share(each)) for each in counts], intervals.SHARE)
+    if not counts:
+        return None
+    return intervals.statistic_over_facts(counts[0], _share, seed=seed, vectorized=True)
+
+
+def _share(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Of arrays (..., right or asked, fact): the share of all questions that are right."""
+    sums = counts.sum(axis=-1)
+    return sums[..., 0] / sums[..., 1]
+
+
+def _beside(mine: pd.DataFrame, ruled: pd.DataFrame) -> pd.DataFrame:
+    """Answers of one source and model, each with what rules get of its question, or BadInput."""
+    source, model = mine[["source", "model"]].iloc[0]
+    its = ruled[(ruled["source"] == source) & (ruled["model"] == model)].astype({"fact": str})
+    on = [name for name in ASKED if name in mine and name in its]
+    told = its[[*on, *(name for name in its if name not in mine)]]
+    both = mine.astype({"fact": str}).merge(told, on=on, validate="1:1")
+    if len(both) < len(mine):
+        raise BadInput(f"{source}: {len(mine) - len(both)} answers have no rule beside them")
+    return both

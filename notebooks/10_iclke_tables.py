@@ -62,16 +62,22 @@ figures.style()
 # others, unless the fact set is T-REx-MC.
 
 # %%
+this = "10_iclke_relations"
 if page:
     ours = runs.collect("answers.parquet", ["fact_set"])
     of_runs = ours.groupby("fact_set")["relation"].unique()
+    every = answers.beside(ours, shipped, this)
+    cues = rules.beside(rules.of_runs(), shipped, this)
 else:
-    ours, of_runs = pd.DataFrame(), pd.Series(dtype=object)
-every = answers.beside(ours, shipped, "10_iclke_relations")
+    of_runs = pd.Series(dtype=object)
+    every = answers.alone(shipped, this)
+    cues = rules.beside(None, shipped, this)
 names = paper_tables.paper_names(list(every["relation"].unique()))
 for fact_set, relations in of_runs.items():
     names |= paper_tables.paper_names(list(relations), fact_set)
-print(*answers.made_by(shipped, "10_iclke_relations"), sep="\n")
+print(*answers.made_by(shipped, this), sep="\n")
+lacking = rules.lacking(every, cues)
+print("cues not known:", ", ".join(lacking) or "of no source")
 
 # %% [markdown]
 # ## Prompts
@@ -106,17 +112,18 @@ answers.words(counts.reset_index())
 # column sorts by it, in all tables of this page.
 
 # %% covers=["IC-T3"]
-means = paper_tables.means_of_models(known, seed=seed)
+means = paper_tables.means_of_models(known, seed=seed, cues=cues)
 table_3 = paper_tables.table_3(means)
 runs.keep(table_3, "table-3.csv")
 answers.sortable(table_3, "Table 3 and who asked here", "table-3")
 
 # %% [markdown]
 # **Table 7**, all 49 models as published, and below them ours over *all* the relations that they were asked. `low` and
-# `high` are the interval over relations; the paper prints none. `std` is over relations.
+# `high` are the interval over relations; the paper prints none. `std` is over relations. `no_cue` is the accuracy where no
+# {term}`rule` has a {term}`cue`.
 
 # %% covers=["IC-T7"]
-table_7 = paper_tables.table_7(as_paper, seed=seed)
+table_7 = paper_tables.table_7(as_paper, seed=seed, cues=cues)
 runs.keep(table_7, "table-7.csv")
 shown = table_7.round(3).astype(object).fillna("")
 answers.sortable(shown, "Table 7, and ours below it", "table-7")
@@ -124,7 +131,9 @@ answers.sortable(shown, "Table 7, and ours below it", "table-7")
 # %% [markdown]
 # **Table 8**, all relations as published, and beside them the mean over our models with an interval over facts. The
 # models are these very ones: what is drawn again are the facts. Empty: not asked. A star under `dates`: the paper's
-# objects are full dates, and ours are years, so these two numbers are not about the same question.
+# objects are full dates, and ours are years, so these two numbers are not about the same question. *No cue* is the mean
+# over facts without a {term}`cue`, and of how many. What to see: how far an accuracy falls where no word gives the object
+# away, and whether two sets of facts then lie nearer to each other.
 
 # %% covers=["IC-T8"]
 table_8 = paper_tables.table_8(means)
@@ -145,12 +154,12 @@ answers.words(table_9)
 # %% [markdown]
 # **The same relations, other facts.** Where two sources have some relations of the paper in common, the table has the
 # mean over these relations for each model, with an interval over facts, and above them the paper's mean over the same
-# relations; behind the models of a set the best {term}`rule` without a model. `chance` is what guessing would get. A relation may have fewer options in one set than in another, so compare
-# each row with its own chance. (With one source, or nothing in common, the table is empty.)
+# relations; behind the models of a set the best {term}`rule` without a model. `no_cue` is over facts without a cue, `chance`
+# what guessing would get. A relation may have fewer options in one set than in another, so compare each row with its own
+# chance. (With one source, or nothing in common, the table is empty.)
 
 # %%
 longer = known[known["source"] != "this page"]
-cues = rules.beside(None, shipped, "10_iclke_relations")
 shared, same = paper_tables.same_relations(longer, seed=seed, cues=cues)
 runs.keep(same, "same-relations.csv")
 print(f"{len(shared)} relations:", *shared, sep="\n- ")
@@ -176,6 +185,9 @@ if shared:
     each = same["accuracy"] + " (" + same["model"] + ", " + where + ")"
     apart = f"Over the same {len(shared)} relations, the accuracy is"
     apart += f" {', '.join(each)}."
+    left = same[same["no_cue"] != ""].assign(where=where)
+    each = left["no_cue"] + " (" + left["model"] + ", " + left["where"] + ")"
+    apart += f" Without cues: {', '.join(each) or 'not known'}."
 figures.findings(tables_shared=said, tables_agree=agree, tables_apart=apart)
 
 # %% [markdown]

@@ -11,6 +11,7 @@ import pytest
 import lkecore
 from lkecore import answers as api
 from lkecore.answers import paper_tables, rules
+from lkecore.errors import BadInput
 from lkecore.intervals import Interval
 
 PAPERS = Path(lkecore.__file__).parent / "data" / "papers"
@@ -101,7 +102,8 @@ def test_the_same_relations_are_those_of_every_source_and_the_papers_mean_is_ove
         for r in published("iclke_table8_relations")
         if r["relation"] == "capital"
     ]
-    assert table.iloc[0].tolist() == ["paper", "35 models", f"{float(printed):.2f}", 0.01]
+    assert table.iloc[0].tolist() == ["paper", "35 models", f"{float(printed):.2f}", "", 0.01]
+    assert set(table["no_cue"]) == {""}, "nobody has said which facts carry a cue"
     rest = [(r.facts, r.model, r.accuracy[:4], r.chance) for r in table[1:].itertuples()]
     assert rest == [
         ("shipped: a", "m", "0.50", 0.25),
@@ -160,6 +162,74 @@ def test_behind_the_models_of_a_source_stands_its_best_rule():
     assert found == [0.19, 0.43]
     without = paper_tables.same_relations(named, seed=0)[1]
     assert len(table) == len(without) + 2
+
+
+def carried(source: str, **marks: str) -> pd.DataFrame:
+    """Cues of facts 0, 1, ... of relations: "w" a shared word, "f" the most frequent object, "." neither."""
+    rows = [
+        (source, name, str(i), mark == "w", mark == "f", 0.0 + (mark != "."))
+        for name, of in marks.items()
+        for i, mark in enumerate(of)
+    ]
+    columns = ["source", "relation", "fact", *rules.CUES, "rule-both"]
+    lots = dict.fromkeys(("rule-overlap", "rule-frequent", "rule-length"), 0.1)
+    return pd.DataFrame(rows, columns=columns).assign(**lots, n_options=4)
+
+
+def test_beside_each_mean_stands_that_of_facts_without_a_cue_and_of_how_many(answers):
+    """Source b has no cues. Of a: capital 11|00 and 10|00 right, of which the first and the last are left."""
+    cues = carried("shipped: a", capital=".wf.", genre="...f", father="fww.")
+    means = paper_tables.means_of_models(answers, seed=0, cues=cues)
+    found = means.set_index(["source", "relation"])
+    assert found.loc["shipped: a", "left"].to_dict() == {"capital": 2, "father": 1, "genre": 3}
+    no_cue = found.loc["shipped: a", "no_cue"]
+    assert no_cue["capital"].estimate == pytest.approx((1 + 1 + 0 + 0) / 4)
+    assert no_cue["genre"].estimate == 1 and no_cue["father"] is None
+    assert found.loc["shipped: b", "left"].isna().all() and found.loc[
+        "shipped: b", "no_cue"
+    ].tolist() == [None]
+    plain = paper_tables.means_of_models(answers, seed=0)
+    assert plain["accuracy"].tolist() == means["accuracy"].tolist(), "cues do not move an accuracy"
+    eight = paper_tables.table_8(means).set_index("relation")
+    texts = eight["shipped: a, no cue"]
+    assert texts["capital"] == f"{no_cue['capital'].text()} of 2" and texts["father"] == "- of 1"
+    assert (texts != "").sum() == 3 and "shipped: b, no cue" not in eight
+    seven = paper_tables.table_7(answers, seed=0, cues=cues).set_index(["source", "model"])
+    of_m = seven.loc[
+        ("shipped: a", "m"), "no_cue"
+    ]  # capital 10, genre 111: father has one fact left
+    assert of_m.startswith(f"{mean([1 / 2, 1]):.3f} [")
+    assert seven.loc[("shipped: b", "m"), "no_cue"] == "" and set(
+        seven.loc["published"]["no_cue"]
+    ) == {""}
+    _, same = paper_tables.same_relations(answers, seed=0, cues=cues)
+    shown = [(row.model, row.no_cue[:4]) for row in same.itertuples() if row.facts == "shipped: a"]
+    assert shown == [("m", "0.50"), ("n", "0.50"), ("no model, rule-both", "")]
+    with pytest.raises(BadInput, match="shipped: a: 2 answers are about facts without cues"):
+        paper_tables.means_of_models(answers, seed=0, cues=cues.iloc[1:])
+
+
+@pytest.mark.parametrize("profile", ["atlas", "kamel", "trex"])
+def test_means_without_cues_of_what_ships_are_those_of_a_loop_over_its_rows(profile):
+    every = api.alone([profile], "10_iclke_relations")
+    every = every[every["estimator"] == "iclke-space"].assign(own=lambda frame: frame["relation"])
+    cues = rules.beside(None, [profile], "10_iclke_relations")
+    carry = {
+        (row.relation, str(row.fact)): row.cue_word or row.cue_frequent for row in cues.itertuples()
+    }
+    right: dict[str, dict[str, list[bool]]] = {}
+    for row in every.itertuples():
+        if not carry[row.relation, str(row.fact)]:
+            right.setdefault(row.relation, {}).setdefault(str(row.fact), []).append(row.correct)
+    means = paper_tables.means_of_models(every, seed=0, cues=cues)
+    assert set(means["relation"]) == set(every["relation"])
+    for row in means.itertuples():
+        of_facts = right.get(row.relation, {})
+        assert row.left == len(of_facts)
+        if len(of_facts) > 1:
+            assert row.no_cue.estimate == pytest.approx(mean(map(mean, of_facts.values())))
+        else:
+            assert row.no_cue is None
 
 
 def test_each_relation_of_the_figure_has_the_papers_number_and_ours(answers):

@@ -1,5 +1,6 @@
 """Answers without a model: cues recounted from the facts, tables by pencil, results that ship."""
 
+import json
 import re
 from dataclasses import replace
 
@@ -131,6 +132,23 @@ CUES = pd.DataFrame(
 )
 RIGHT = [1, 0, 1, 1, 1, 1, 0, 0]  # p: 3 of 4, of those without a cue 2 of 2; q: 2 of 4, 1 of 3
 OURS = CUES[["relation", "fact", "source"]].assign(model="m", correct=np.array(RIGHT, dtype=bool))
+
+
+def test_on_a_page_the_cues_of_its_runs_have_each_fact_once(tmp_path, monkeypatch):
+    """Two runs asked f1 behind other shots, and its object is the most frequent in the second alone."""
+    marks = {"one": {"f0": False, "f1": False}, "two": {"f1": True, "f2": False}}
+    for name, its in marks.items():
+        (tmp_path / name).mkdir()
+        frame = pd.DataFrame({"relation": "r", "fact": list(its), "cue_word": False})
+        frame.assign(cue_frequent=list(its.values())).to_parquet(tmp_path / name / rules.FILE)
+    monkeypatch.setenv("LKE_PAGE", json.dumps([str(tmp_path / name) for name in marks]))
+    found = rules.of_runs()
+    assert found.set_index("fact")["cue_frequent"].to_dict() == {
+        "f0": False,
+        "f1": True,
+        "f2": False,
+    }
+    assert list(found) == ["relation", "fact", *rules.CUES]
 
 
 def test_above_is_the_accuracy_minus_that_of_the_best_rule_with_and_without_cues():

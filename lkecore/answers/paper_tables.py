@@ -2,6 +2,7 @@
 
 All take the answers of one way of asking, a row a question, with ``source``; our relations must have
 the paper's names first (:func:`named_as_paper`). Means are over models that were asked the same facts.
+``cues`` are of :func:`lkecore.answers.rules.beside`; what they say of a source that has none is empty.
 """
 
 from collections.abc import Mapping
@@ -44,19 +45,42 @@ def named_as_paper(answers: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFr
     return named[of_paper.notna()].reset_index(drop=True)
 
 
-def means_of_models(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
+def means_of_models(
+    answers: pd.DataFrame, *, seed: int, cues: pd.DataFrame | None = None
+) -> pd.DataFrame:
     """The accuracy of each relation, mean over the models of a source, with an interval over facts.
 
-    Columns: ``source``, ``models`` (how many), ``relation``, ``facts``, ``accuracy`` (Interval). The
-    models are these very ones; what is drawn again are the facts.
+    Columns: ``source``, ``models`` (how many), ``relation``, ``facts``, ``accuracy`` (Interval); ``left``,
+    how many facts carry no cue, and ``no_cue``, the accuracy on these. It is None for fewer than two, and
+    both are NaN and None where the cues are not there. The models are these very ones; what is drawn again
+    are the facts. Raises :class:`lkecore.errors.BadInput` for a fact that the cues of its source lack.
     """
     rows = []
     for source, part in answers.groupby("source", sort=False):
         each = part.groupby(["relation", "fact"])["correct"].mean()
+        plain = _no_cue(part, cues)
+        few = None if plain is None else plain.groupby(["relation", "fact"])["correct"].mean()
         for name, of_facts in each.groupby("relation"):
             mean = intervals.mean_over_facts([of_facts], seed=seed)
-            rows.append((source, part["model"].nunique(), name, len(of_facts), mean))
-    return pd.DataFrame(rows, columns=["source", "models", "relation", "facts", "accuracy"])
+            row = (source, part["model"].nunique(), name, len(of_facts), mean)
+            if few is None:
+                rows.append((*row, np.nan, None))
+                continue
+            rest = few[few.index.get_level_values("relation") == name]
+            found = intervals.mean_over_facts([rest], seed=seed) if len(rest) > 1 else None
+            rows.append((*row, len(rest), found))
+    columns = ["source", "models", "relation", "facts", "accuracy", "left", "no_cue"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _no_cue(part: pd.DataFrame, cues: pd.DataFrame | None) -> pd.DataFrame | None:
+    """The answers of one source about facts without a cue; None where its cues are not there."""
+    its = pd.DataFrame() if cues is None else cues[cues["source"] == part["source"].iloc[0]]
+    if its.empty:
+        return None
+    own = part.assign(relation=part["own"], of_paper=part["relation"])
+    told = rules.with_cues(own, its, named=f"{part['source'].iloc[0]}: ")
+    return told[~told["cue"]].assign(relation=lambda some: some["of_paper"])
 
 
 def table_3(means: pd.DataFrame) -> pd.DataFrame:
@@ -78,12 +102,14 @@ def _joined(sources: pd.Series) -> str:
     return ", ".join(source.removeprefix("shipped: ") for source in sources)
 
 
-def table_7(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
+def table_7(answers: pd.DataFrame, *, seed: int, cues: pd.DataFrame | None = None) -> pd.DataFrame:
     """Table 7 whole, 49 models, and below it ours, a row a model and source.
 
     Columns: ``source`` ("published" or ours), ``model``, ``family``, ``tuned``, ``relations``,
     ``accuracy``, ``low`` and ``high`` (over relations; NaN for the published, which have none),
-    ``std`` over relations. A source with a single relation has an accuracy alone.
+    ``std`` over relations; ``no_cue``, the accuracy on facts without a cue
+    (:func:`lkecore.answers.rules.with_no_cue`), as text, "" where nobody knows. A source with a single
+    relation has an accuracy alone. The relations of ``answers`` have their own names.
     """
     paper = papers.table("iclke_table7_models")
     paper = paper.rename(columns={"average_accuracy": "accuracy", "is_finetuned": "tuned"})
@@ -95,12 +121,18 @@ def table_7(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
         about = row.source, row.model, "", "", row.relations, row.over_facts.estimate
         rows.append((*about, *ends, spread.estimate if spread else np.nan))
     columns = ["source", "model", "family", "tuned", "relations", "accuracy", "low", "high", "std"]
-    return pd.concat([paper[columns], pd.DataFrame(rows, columns=columns)], ignore_index=True)
+    ours = pd.DataFrame(rows, columns=columns).assign(no_cue="")
+    if cues is not None:
+        by = ["source", "model"]
+        left = rules.with_no_cue(ours[by], answers, cues, by, seed=seed)["no_cue"]
+        ours["no_cue"] = [found.text(3) if found else "" for found in left]
+    return pd.concat([paper[columns].assign(no_cue=""), ours], ignore_index=True)
 
 
 def table_8(means: pd.DataFrame) -> pd.DataFrame:
     """Table 8 whole: the paper's mean of 35 models, and a column of text for each source of ours.
 
+    Behind that of a source whose cues are there, one with the accuracy on facts without a cue, "of" how many.
     ``dates`` has a star where the paper's objects are full dates (:func:`lkecore.papers.published.starred`).
     """
     found = papers.table("iclke_table8_relations")
@@ -109,6 +141,12 @@ def table_8(means: pd.DataFrame) -> pd.DataFrame:
     for source, part in means.groupby("source", sort=False):
         texts = part.set_index("relation")["accuracy"].map(Interval.text)
         shown[source] = shown["relation"].map(texts).fillna("")
+        if part["left"].notna().any():
+            rest = {
+                row.relation: f"{row.no_cue.text() if row.no_cue else '-'} of {row.left:.0f}"
+                for row in part.itertuples()
+            }
+            shown[f"{source}, no cue"] = shown["relation"].map(rest).fillna("")
     return shown
 
 
@@ -163,25 +201,28 @@ def same_relations(
 
     Columns: ``facts`` (whose: "paper" or a source), ``model``, ``accuracy`` (text: mean over these
     relations, with an interval over facts but for the paper's, which has none), ``chance``. Behind the
-    models of a source of which there are ``cues`` (:func:`lkecore.answers.rules.beside`) stands the rule
-    without a model that does best there. With fewer than two sources, or nothing in common, there are
-    no rows.
+    models of a source of which there are ``cues`` stands the rule without a model that does best there, and
+    their ``no_cue`` (text) is the accuracy on facts without a cue, over the relations that have two or more.
+    With fewer than two sources, or nothing in common, there are no rows.
     """
-    columns = ["facts", "model", "accuracy", "chance"]
+    columns = ["facts", "model", "accuracy", "no_cue", "chance"]
     asked = [set(part["relation"]) for _, part in answers.groupby("source", sort=False)]
     shared = set.intersection(*asked) if len(asked) > 1 else set()
     if not shared:
         return [], pd.DataFrame(columns=columns)
     paper = papers.table("iclke_table8_relations")
     mean = paper.loc[paper["relation"].isin(shared), "average_accuracy"].mean()
-    rows: list[tuple] = [("paper", "35 models", f"{mean:.2f}", 1 / 100)]
+    rows: list[tuple] = [("paper", "35 models", f"{mean:.2f}", "", 1 / 100)]
     common = answers[answers["relation"].isin(shared)]
     for (source, model), part in common.groupby(["source", "model"], sort=False):
         # In the order of the relations' own names: a bootstrap draws by place.
-        groups = by_relation(part.sort_values("own", kind="stable"), "correct")
-        found = intervals.mean_over_facts(groups, seed=seed)
+        ordered = part.sort_values("own", kind="stable")
+        found = intervals.mean_over_facts(by_relation(ordered, "correct"), seed=seed)
         chance = (1 / part.groupby("relation")["n_options"].first()).mean()
-        rows.append((source, model, found.text(), chance))
+        plain = _no_cue(ordered, cues)
+        groups = [] if plain is None else by_relation(rules.enough(plain), "correct")
+        left = intervals.mean_over_facts(groups, seed=seed).text() if groups else ""
+        rows.append((source, model, found.text(), left, chance))
     for source, part in common.groupby("source", sort=False):
         its = pd.DataFrame() if cues is None else cues[cues["source"] == source]
         if len(its):
@@ -189,5 +230,5 @@ def same_relations(
             rule = rules.best(its)
             found = intervals.mean_over_facts(by_relation(its, rule), seed=seed)
             chance = (1 / its.groupby("relation")["n_options"].first()).mean()
-            rows.append((source, f"no model, {rule}", found.text(), chance))
+            rows.append((source, f"no model, {rule}", found.text(), "", chance))
     return sorted(shared), pd.DataFrame(rows, columns=columns)

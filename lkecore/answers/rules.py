@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from lkecore.answers import shipped
-from lkecore.answers.kept import keep
+from lkecore.answers.kept import collect, keep
 from lkecore.answers.tables import by_relation as values_by_relation
 from lkecore.answers.tables import groups_of
 from lkecore.errors import BadInput
@@ -134,6 +134,19 @@ def beside(
     if every.empty:
         raise BadInput(f"results {', '.join(profiles) or 'of no profile'}: none ships with cues")
     return every
+
+
+def of_runs() -> pd.DataFrame:
+    """On a page: the :func:`cues` that the runs behind it have kept, each fact once.
+
+    One that two runs asked behind other shots carries a cue here if it does in either. Raises
+    :class:`BadInput` as :func:`lkecore.answers.kept.collect`.
+    """
+    every = collect(FILE)
+    first = every.assign(cue=every[CUES].any(axis=1)).sort_values(
+        "cue", ascending=False, kind="stable"
+    )
+    return first.drop_duplicates(FACT).drop(columns="cue").sort_index(ignore_index=True)
 
 
 def lacking(answers: pd.DataFrame, found: pd.DataFrame) -> list[str]:

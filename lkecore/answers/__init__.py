@@ -2,6 +2,7 @@
 
 from lkecore.answers.blanks import READ_BY, any_causal, ask_blanks, ask_taught, at_blanks
 from lkecore.answers.door import ask, carried, opened
+from lkecore.answers.draws import all_draws, mean_of_draws, over_draws
 from lkecore.answers.groups import ask_groups
 from lkecore.answers.kept import collect, keep
 from lkecore.answers.lab import beside_truth
@@ -25,7 +26,6 @@ from lkecore.answers.tables import (
     bounds,
     fewer,
     infinite,
-    over_draws,
     over_other_relations,
     over_relations,
     paired,
@@ -35,10 +35,11 @@ from lkecore.answers.verdicts import judge, judge_ways, tested, verdict_table
 from lkecore.answers.written import write
 
 __all__ = [
-    "READ_BY", "accuracy", "across", "alone", "any_causal", "ask", "ask_blanks", "ask_groups", "ask_pairs",
-    "ask_taught", "asked_for", "at_blanks", "beside", "beside_kept", "beside_models", "beside_single",
-    "beside_truth", "beside_worlds", "best", "best_and_worst", "bounds", "carried", "collect",
-    "fewer", "infinite", "judge", "judge_ways", "keep", "made_by", "opened", "over_draws",
+    "READ_BY", "accuracy", "across", "all_draws", "alone", "any_causal", "ask", "ask_blanks",
+    "ask_groups", "ask_pairs", "ask_taught", "asked_for", "at_blanks", "beside", "beside_kept",
+    "beside_models", "beside_single", "beside_truth", "beside_worlds", "best", "best_and_worst",
+    "bounds", "carried", "collect",
+    "fewer", "infinite", "judge", "judge_ways", "keep", "made_by", "mean_of_draws", "opened", "over_draws",
     "over_other_relations", "over_relations", "paired", "sortable", "tested", "texts",
     "verdict_table", "words", "write",
 ]  # fmt: skip

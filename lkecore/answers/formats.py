@@ -14,7 +14,6 @@ import pandas as pd
 
 from lkecore import intervals, papers
 from lkecore.answers import formats_over as over
-from lkecore.answers import rules
 from lkecore.answers.formats_over import SPACE
 from lkecore.answers.kept import keep
 from lkecore.answers.separators import ALONE, DRAWN, LISTS, WORDS, Tables, called
@@ -35,7 +34,9 @@ def main_groups(about: Mapping[str, str]) -> dict[str, str]:
     return {m: LISTS if is_world(fact_set) else DRAWN for m, fact_set in about.items()}
 
 
-def bars(right: Tables, spoken: Tables, main: Main, kinds: Mapping[str, str]) -> pd.DataFrame:
+def bars(
+    right: Tables, spoken: Tables, main: Main, kinds: Mapping[str, str], *, seed: int
+) -> pd.DataFrame:
     """The accuracy with the space and with words, with shots and without (IC-S4, IC-F4).
 
     ``kinds`` of templates. Columns: ``model``, ``kind``, ``words`` ("space", or a template, or of several
@@ -47,12 +48,18 @@ def bars(right: Tables, spoken: Tables, main: Main, kinds: Mapping[str, str]) ->
         for part, shots in ((WORDS, "with shots"), (ALONE, "no shots")):
             said = over.with_words(spoken[model, group], part, kinds, group)
             rows += [(model, kinds.get(name, name), name, shots, v) for name, v in said.items()]
-    rows = [(*row, over.mean(v, main[row[0]])) for *row, v in rows]
+    rows = [(*row, over.mean(v, main[row[0]], seed=seed)) for *row, v in rows]
     return pd.DataFrame(rows, columns=["model", "kind", "words", "shots", "accuracy"])
 
 
 def gains(
-    right: Tables, spoken: Tables, main: Main, kinds: Mapping[str, str], *, seed: int
+    right: Tables,
+    spoken: Tables,
+    main: Main,
+    kinds: Mapping[str, str],
+    *,
+    first: tuple[Tables, Tables] | None = None,
+    seed: int,
 ) -> pd.DataFrame:
     """The accuracy with words or another sign minus that with the space in its place, fact by fact.
 
@@ -61,17 +68,22 @@ def gains(
     pairs), or the sign that is put there; ``inside``: template (of several relations a kind of them, of
     ``kinds``), sign, "space" or "mean over all"; ``gain``: paired Interval over facts; ``over_relations``:
     the same over other relations, None of a single one; ``p``: of templates, McNemar's exact test, corrected
-    by Holm for all of them and all models, else NaN. Where no fact changes sides the interval over facts is
-    that of the largest share that may still do so (Wilson), either way: a bootstrap would have no width.
+    by Holm for all of them and all models, else NaN. It counts right and wrong answers: where tables are
+    means over draws of shots, those in ``first``, the same two tables of the first draw. Where no fact
+    changes sides the interval over facts is that of the largest share that may still do so (Wilson),
+    either way: a bootstrap would have no width.
     """
     every, rows = "mean over all", []
     for model, group in main.items():
         table = right[model, group]
         space = table.loc[SPACE]
-        said_all = over.with_words(spoken[model, group], WORDS, kinds, group)
-        for name, said in said_all.items():
-            same = space[said.index]
-            p = intervals.mcnemar(said == 1, same == 1) if name in kinds else np.nan
+        ones, once = (each[model, group] for each in first or (right, spoken))
+        said_once = over.with_words(once, WORDS, kinds, group)
+        for name, said in over.with_words(spoken[model, group], WORDS, kinds, group).items():
+            same, p = space[said.index], np.nan
+            if name in kinds:
+                one = said_once[name]
+                p = intervals.mcnemar(one == 1, ones.loc[SPACE][one.index] == 1)
             rows.append((model, INSIDE, "words", name, *_gain(said, same, seed), p))
         inside, between = (table.groupby(level=i, sort=False).mean() for i in (0, 1))
         for sign in inside.index[1:]:
@@ -137,25 +149,6 @@ def spreads(right: Tables, main: Main, *, seed: int) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def with_rules(
-    spreads: pd.DataFrame, cues: pd.DataFrame, groups: pd.DataFrame, about: Main
-) -> pd.DataFrame:
-    """:func:`spreads` with ``rule`` behind ``paper``: what the best rule without a model gets, in [0, 1].
-
-    It is the best one over the facts of the group, each relation counted alike. ``cues`` of
-    :func:`lkecore.answers.rules.of_sets`, ``groups`` of :func:`lkecore.answers.separators.draw`.
-    """
-    asked = groups.merge(cues, on=["fact_set", "relation", "fact"], validate="m:1")
-    of = {
-        key: rules.by_relation(part)["of_rule"].mean()
-        for key, part in asked.groupby(["fact_set", "group"], sort=False)
-    }
-    found = spreads.copy()
-    places = zip(found["model"].map(about), found["group"], strict=True)
-    found.insert(found.columns.get_loc("paper") + 1, "rule", [of[place] for place in places])
-    return found
-
-
 def effects(right: Tables, main: Main, *, seed: int) -> pd.DataFrame:
     """How much each of the two places moves the accuracy (:func:`lkecore.metrics.formats.effects`).
 
@@ -178,7 +171,9 @@ def effects(right: Tables, main: Main, *, seed: int) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["model", "place", "effect", "alike"])
 
 
-def cells(right: Tables, main: Main, about: Mapping[str, str], kinds: pd.DataFrame) -> pd.DataFrame:
+def cells(
+    right: Tables, main: Main, about: Mapping[str, str], kinds: pd.DataFrame, *, seed: int
+) -> pd.DataFrame:
     """The accuracy of every model in every format; ``kinds`` of :func:`lkecore.answers.separators.formats`.
 
     Columns: ``model``, ``inside``, ``between`` (names of signs), ``accuracy`` (Interval), ``kind``
@@ -189,7 +184,7 @@ def cells(right: Tables, main: Main, about: Mapping[str, str], kinds: pd.DataFra
         own = kinds[kinds["fact_set"] == about[model]]
         kind = own.set_index(["pair_separator", "shot_separator"])["kind"]
         for way, values in right[model, group].iterrows():
-            share = over.mean(values, group)
+            share = over.mean(values, group, seed=seed)
             ringed = kind[way] == "in the text"
             rows.append((model, *map(called, way), share, kind[way], ringed))
     columns = ["model", "inside", "between", "accuracy", "kind", "ringed"]
@@ -210,12 +205,13 @@ def by_kind(
     return pd.DataFrame(rows, columns=["model", "kind", "formats", "accuracy"])
 
 
-def at_chance(right: Tables, main: Main, of_rule: Mapping[str, float]) -> list[str]:
+def at_chance(right: Tables, main: Main, of_rule: Mapping[str, float], *, seed: int) -> list[str]:
     """Models whose accuracy with the space is not clearly above the best rule without one (95 %).
 
-    ``of_rule``: what that gets, by model, in [0, 1], as in :func:`with_rules`.
+    ``of_rule``: what that gets, by model, in [0, 1], as in :func:`lkecore.answers.formats_over.with_rules`.
     """
-    low = {m: over.mean(right[m, group].loc[SPACE], group).low for m, group in main.items()}
+    space = {m: right[m, group].loc[SPACE] for m, group in main.items()}
+    low = {m: over.mean(hits, main[m], seed=seed).low for m, hits in space.items()}
     return [m for m in low if low[m] <= of_rule[m]]
 
 
@@ -313,7 +309,12 @@ def words_by_group(right: Tables, spoken: Tables, kinds: Mapping[str, str]) -> p
 
 
 def beside_table_8(
-    right: Tables, main: Main, samples: Mapping[str, Sample], about: Mapping[str, str]
+    right: Tables,
+    main: Main,
+    samples: Mapping[str, Sample],
+    about: Mapping[str, str],
+    *,
+    seed: int,
 ) -> pd.DataFrame:
     """The accuracy with the space beside the paper's Table 8 (35 models), of relations that both have.
 
@@ -335,9 +336,11 @@ def beside_table_8(
         hits = hits[hits.index.get_level_values("relation").isin(both)]
         if over.several(hits.to_frame().T, group):
             of_paper = published[list(both.values())].mean()
-            rows.append((f"mean of {len(both)}", of_paper, model, over.mean(hits, group)))
+            rows.append(
+                (f"mean of {len(both)}", of_paper, model, over.mean(hits, group, seed=seed))
+            )
             continue
         for name, own in hits.groupby(level="relation"):
-            share = intervals.proportion(int(own.sum()), len(own))
+            share = over.mean(own, group, seed=seed)
             rows.append((papers.starred(both[name]), published[both[name]], model, share))
     return pd.DataFrame(rows, columns=["relation", "published", "model", "accuracy"])

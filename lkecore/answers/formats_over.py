@@ -25,11 +25,16 @@ def several(table: pd.DataFrame, main: str) -> bool:
     return main == DRAWN and table.columns.get_level_values("relation").nunique() > 1
 
 
-def mean(values: pd.Series, main: str) -> Interval:
-    """The mean of a row, in [0, 1]: over relations (Student's t), or over its facts (Wilson, of 0 and 1)."""
+def mean(values: pd.Series, main: str, *, seed: int) -> Interval:
+    """The mean of a row, in [0, 1]: over relations (Student's t), or over its facts.
+
+    Over facts it is Wilson's of right and wrong answers, and a bootstrap of means over draws of shots.
+    """
     if several(values.to_frame().T, main):
         each = [part for _, part in values.groupby(level="relation")]
         return intervals.mean_over_relations(each, within=intervals.SHARE)
+    if not values.isin([0, 1]).all():
+        return intervals.mean_over_facts([values.to_numpy(float)], seed=seed)
     return intervals.proportion(int(values.sum()), len(values))
 
 
@@ -86,6 +91,26 @@ def by_relation(spreads: pd.DataFrame) -> pd.DataFrame:
             rows.append((model, len(part), found, part["if_alike"].mean(), differ))
     columns = ["model", "relations", "spread", "if_alike", "beyond_luck"]
     return pd.DataFrame(rows, columns=columns)
+
+
+def with_rules(
+    spreads: pd.DataFrame, cues: pd.DataFrame, groups: pd.DataFrame, about: Mapping[str, str]
+) -> pd.DataFrame:
+    """A table of :func:`lkecore.answers.formats.spreads` with ``rule`` behind ``paper``.
+
+    That is what the best rule without a model gets, in [0, 1]: the best one over the facts of the group,
+    each relation counted alike. ``cues`` of :func:`lkecore.answers.rules.of_sets`, ``groups`` of
+    :func:`lkecore.answers.separators.draw`.
+    """
+    asked = groups.merge(cues, on=["fact_set", "relation", "fact"], validate="m:1")
+    of = {
+        key: rules.by_relation(part)["of_rule"].mean()
+        for key, part in asked.groupby(["fact_set", "group"], sort=False)
+    }
+    found = spreads.copy()
+    places = zip(found["model"].map(about), found["group"], strict=True)
+    found.insert(found.columns.get_loc("paper") + 1, "rule", [of[place] for place in places])
+    return found
 
 
 def no_cue(right: Tables, cues: pd.DataFrame, about: Mapping[str, str]) -> pd.DataFrame:

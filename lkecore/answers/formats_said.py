@@ -19,7 +19,7 @@ def sentences(
     """Four findings: ``words``, ``spread``, ``place`` and ``read``; a dash where nothing was asked for one.
 
     Models of longer runs on several relations come first; without them it is the last of ``models``.
-    ``of_main``: :func:`~lkecore.answers.formats.with_rules` of the main groups, by model.
+    ``of_main``: :func:`~lkecore.answers.formats_over.with_rules` of the main groups, by model.
     """
     longer = [model for model in of_main.index if ON in model]
     first = longer or [models[-1]]

@@ -18,7 +18,7 @@ def sentences(
     """Texts for the head of the page: ``known``, ``ends``, ``second`` and ``shipped``.
 
     ``overall`` as of :func:`lkecore.answers.tables.over_relations`, ``ruled`` of
-    :func:`lkecore.answers.rules.wide`, ``draws`` of :func:`lkecore.answers.tables.over_draws`, ``gained`` of
+    :func:`lkecore.answers.rules.wide`, ``draws`` of :func:`lkecore.answers.draws.over_draws`, ``gained`` of
     :func:`lkecore.answers.tables.paired`; all but ``draws`` with a ``source``. Of each the first row is about
     this page's first model. ``ends`` has its ``best`` and ``worst`` relations; ``estimator`` is the paper's.
     """

@@ -139,7 +139,7 @@ def accuracies(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
 
 
 def preference(answers: pd.DataFrame) -> pd.DataFrame:
-    """Which options win where the answer is wrong: short ones or long ones?
+    """Which options win where the answer is wrong: short ones or long ones? Of any draw of the shots.
 
     A row for each ``source``, ``model``, ``estimator`` and ``score``. Columns: ``relations`` with a wrong
     answer; ``by_characters`` and ``by_tokens``: the mean place of the chosen option minus 0.5, in

@@ -16,6 +16,7 @@ from lkecore.answers.verdicts import tested
 from lkecore.facts.drawn import Sample
 from lkecore.intervals import Interval
 from lkecore.prompts import Prompt, of_sample
+from lkecore.prompts import redrawn as behind_others
 
 BY = ["offer", "estimator", "relation"]
 RANDOM = "random"
@@ -30,6 +31,17 @@ def questions(
         (offer, *key): some
         for offer, sample in samples.items()
         for key, some in of_sample(sample, estimators).items()
+    }
+
+
+def redrawn(
+    samples: Mapping[str, Sample], estimators: Sequence[str], draws: Sequence[int]
+) -> dict[tuple[str, str, str, int], list[Prompt]]:
+    """The same behind other shots: {(offer, estimator, relation, draw): prompts}."""
+    return {
+        (offer, *key): some
+        for offer, sample in samples.items()
+        for key, some in behind_others(sample, estimators, draws).items()
     }
 
 
@@ -91,7 +103,8 @@ def against_random(answers: pd.DataFrame, *, seed: int) -> pd.DataFrame:
 
     A row for each ``source``, ``model``, ``estimator`` and other offer; columns as of
     :func:`lkecore.answers.tables.paired`, of which ``second`` is the offer. ``p`` is corrected for the
-    offers of a model.
+    offers of a model. Over draws of shots the differences are means, while counts and ``p`` are about the
+    first.
     """
     by = ["source", "model", "estimator"]
     others = [name for name in answers["offer"].unique() if name != RANDOM]

@@ -6,6 +6,7 @@ them stand templates, words in the place of the sign inside a pair. :func:`table
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -14,6 +15,8 @@ import pandas as pd
 from lkecore import facts, prompts
 from lkecore.answers import shipped
 from lkecore.answers.door import opened
+from lkecore.answers.draws import mean_of_draws
+from lkecore.answers.kept import collect, keep
 from lkecore.answers.templates import ON
 from lkecore.errors import BadInput
 from lkecore.facts import Drawn, Sample, world, world_text
@@ -161,6 +164,28 @@ def questions(
     return found
 
 
+def redrawn(
+    samples: Mapping[str, Sample], signs: Mapping[str, Signs], draws: Sequence[int]
+) -> dict[tuple, list[Prompt]]:
+    """:func:`questions` that show pairs, behind other shots: under keys of ``BY`` and the draw, its seed.
+
+    Of the worlds of the lab, which stand in for each other, there are none.
+    """
+    found = {}
+    for draw in draws:
+        again = {
+            fact_set: {
+                name: replace(d, shots=facts.draw_shots(d.train, len(d.shots), draw))
+                for name, d in sample.items()
+            }
+            for fact_set, sample in samples.items()
+            if not world.is_spec(fact_set)
+        }
+        made = questions(again, signs)
+        found |= {(*key, draw): some for key, some in made.items() if key[2] != ALONE}
+    return found
+
+
 def examples(questions: Mapping[tuple, Sequence[Prompt]]) -> pd.DataFrame:
     """How prompts end, with a space between pairs: ``fact_set``, ``inside``, ``prompt``.
 
@@ -196,14 +221,21 @@ def templates(samples: Mapping[str, Sample]) -> pd.DataFrame:
 
 
 def lengths(
-    models: Sequence[str], asked: Mapping[tuple, Sequence[Prompt]], *, dtype: str
+    models: Sequence[str],
+    asked: Mapping[tuple, Sequence[Prompt]],
+    file: str,
+    *,
+    dtype: str,
+    page: bool,
 ) -> pd.DataFrame:
     """Tokens of the shortest and of the longest context: ``model``, ``part``, ``min``, ``max``.
 
     Counted over the first fact of every relation and way to ask. ``asked`` is of :func:`questions`, of
-    all fact sets; a model of the lab is asked its world. Raises as
-    :func:`lkecore.models.lab.told` where it has read another world than this version makes.
+    all fact sets; a model of the lab is asked its world. Kept as ``file``; with ``page``, read from the runs.
+    Raises as :func:`lkecore.models.lab.told` where it has read another world than this version makes.
     """
+    if page:
+        return collect(file)
     rows = []
     for model in models:
         lm = opened(model, dtype)
@@ -214,8 +246,9 @@ def lengths(
             if fact_set == own or (not own and not world.is_spec(fact_set)):
                 rows.append((model, part, len(lm.tokenizer(some[0].context)["input_ids"])))
     found = pd.DataFrame(rows, columns=["model", "part", "tokens"])
-    found = found.groupby(["model", "part"], sort=False)["tokens"].agg(["min", "max"])
-    return found.reset_index()
+    found = found.groupby(["model", "part"], sort=False)["tokens"].agg(["min", "max"]).reset_index()
+    keep(found, file)
+    return found
 
 
 def called(sign: str) -> str:
@@ -253,30 +286,36 @@ def formats(signs: Mapping[str, Signs]) -> pd.DataFrame:
 
 def beside(
     answers: pd.DataFrame,
+    draws: pd.DataFrame,
     groups: pd.DataFrame,
     ways: pd.DataFrame,
     cues: pd.DataFrame,
     profiles: Sequence[str],
     notebook: str,
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """The four frames of a page, and below each what longer runs of the notebook on other facts ship.
+    """The frames of a page, and below each what longer runs of the notebook on other facts ship.
 
-    ``groups`` of :func:`draw`, ``ways`` of :func:`formats`, ``cues`` of
-    :func:`lkecore.answers.rules.of_sets`. A model of these is named with its profile, as in "smollm2 on
-    separators_trex", and the profile stands for its fact set; its facts are all ``DRAWN``. Raises
-    :class:`BadInput` as :func:`lkecore.answers.shipped.read`, and for a profile that was asked about a world
-    of the lab.
+    ``draws`` are answers behind other shots, if there are any: a fact counts with its mean over all draws
+    (:func:`lkecore.answers.draws.mean_of_draws`), here and in longer runs. ``groups`` of :func:`draw`,
+    ``ways`` of :func:`formats`, ``cues`` of :func:`lkecore.answers.rules.of_sets`. A model of these is named
+    with its profile, as in "smollm2 on separators_trex", and the profile stands for its fact set; its facts
+    are all ``DRAWN``. Raises :class:`BadInput` as :func:`lkecore.answers.shipped.read`, and for a profile
+    that was asked about a world of the lab.
     """
-    frames = [[answers], [groups], [ways], [cues]]
+    way = ["model", *BY]
+    frames = [[mean_of_draws(answers, draws, way)], [groups], [ways], [cues]]
     for name in profiles:
         its, about = shipped.read(name, notebook)
         if worlds := sorted(filter(world.is_spec, its["fact_set"].unique())):
             raise BadInput(
                 f"results {name}: are about {worlds[0]}, and stand beside no other facts"
             )
+        given, others = about["parameters"], its.iloc[:0]
+        if given.get("n_redraws"):
+            others, _ = shipped.read(name, notebook, apart="draws")
+        its = mean_of_draws(its, others, way)
         its = its.assign(model=its["model"] + ON + name, fact_set=name)
         facts_of = its[["fact_set", "relation", "fact"]].drop_duplicates()
-        given = about["parameters"]
         signs = given["pair_separators"], given["shot_separators"]
         rules_of, _ = shipped.read(name, notebook, apart="cues")
         more = its, facts_of.assign(group=DRAWN), formats({name: signs})
@@ -287,20 +326,21 @@ def beside(
 
 
 def tables(
-    answers: pd.DataFrame, groups: pd.DataFrame, formats: pd.DataFrame
+    answers: pd.DataFrame, groups: pd.DataFrame, formats: pd.DataFrame, values: str = "correct"
 ) -> tuple[Tables, Tables]:
     """Right (1) or wrong (0) of a model and a group: a row for each way, a column for each fact.
 
-    ``answers`` have the columns of ``BY``; ``groups`` of :func:`draw`, ``formats`` of :func:`formats`.
-    The first has the formats, in their order; the second the templates, under (template, part).
-    Columns are (relation, fact), in the order of the answers: a bootstrap draws by place.
+    Of several draws of shots it is the mean over them, in [0, 1]; with ``values="first_draw"`` the answer of
+    the first one. ``answers`` have the columns of ``BY``; ``groups`` of :func:`draw`, ``formats`` of
+    :func:`formats`. The first has the formats, in their order; the second the templates, under (template,
+    part). Columns are (relation, fact), in the order of the answers: a bootstrap draws by place.
     """
     grouped = answers.merge(groups, on=["fact_set", "relation", "fact"])
     signs = ["pair_separator", "shot_separator"]
     right, spoken = {}, {}
     for model in answers["model"].unique():
         for group, part in grouped[grouped["model"] == model].groupby("group"):
-            look = {"columns": ["relation", "fact"], "values": "correct"}
+            look = {"columns": ["relation", "fact"], "values": values}
             said = part["part"] != FORMAT
             wide = part[~said].pivot(index=signs, **look)
             order = formats[formats["fact_set"] == part["fact_set"].iloc[0]]

@@ -17,6 +17,8 @@ from lkecore import intervals
 from lkecore.errors import BadInput
 from lkecore.intervals import Interval
 
+FIRST = "first_draw"  # right or wrong behind the first draw of shots, where ``correct`` is a mean over draws
+
 
 def accuracy(answers: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """The share of right answers in each group of ``by``, with Wilson's 95 % interval.
@@ -91,30 +93,6 @@ def over_other_relations(
     return pd.DataFrame(rows, columns=[*by, "relations", "over_relations"])
 
 
-def over_draws(first: pd.DataFrame, others: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """How far the accuracy moves with the draw of the shots, the column ``draw``, in each group of ``by``.
-
-    ``others`` are answers behind other shots about some of the facts that ``first`` asks; of ``first``
-    these facts alone are counted, of ``others`` the groups that ``first`` has. Columns: ``by``; ``facts`` of
-    each draw; ``draws``, how many; ``least`` and ``most``: the lowest and the highest accuracy of a draw;
-    ``in_all`` and ``in_any``: the share of facts that are right in every draw, and in one at least. Each
-    relation counts alike, all in [0, 1].
-    """
-    asked = [*by, "relation", "fact"]
-    others = others.merge(first[[*by]].drop_duplicates(), on=list(by))
-    same = first.merge(others[asked].drop_duplicates(), on=asked)
-    every = pd.concat([same, others], ignore_index=True)
-    of_facts = every.groupby(asked, sort=False)["correct"].agg(["min", "max"]).astype(float)
-    of_facts = of_facts.groupby([*by, "relation"], sort=False).mean()
-    of_facts = of_facts.groupby(list(by), sort=False).mean()
-    means = every.groupby([*by, "draw", "relation"], sort=False)["correct"].mean()
-    means = means.groupby([*by, "draw"], sort=False).mean().groupby(list(by), sort=False)
-    found = means.agg(["size", "min", "max"])
-    found = found.rename(columns={"size": "draws", "min": "least", "max": "most"})
-    found.insert(0, "facts", same.groupby(list(by), sort=False).size())
-    return found.assign(in_all=of_facts["min"], in_any=of_facts["max"]).reset_index()
-
-
 def paired(
     answers: pd.DataFrame,
     column: str,
@@ -132,19 +110,26 @@ def paired(
     difference of their accuracies, each relation counted alike, as in :func:`over_relations`;
     ``only_first`` and ``only_second``: facts that only one has right; ``p``: McNemar's exact test over
     all facts, corrected by Holm for the rows that have the same values of ``corrected`` (default: for
-    all rows). Positive: the second is better. ValueError where a fact is asked twice in the same way.
+    all rows). Positive: the second is better. Where ``correct`` is a mean over draws of shots
+    (:func:`lkecore.answers.draws.mean_of_draws`), so are the differences, while counts and ``p`` are about
+    the first draw. ValueError where a fact is asked twice in the same way, and for a ``correct`` that is
+    neither right nor wrong and has no first draw.
     """
     rows = []
     for key, part in groups_of(answers, by):
         wide = side_by_side(part, column)
+        ones = side_by_side(part, column, FIRST) if FIRST in part else None
         for first, second in pairs:
             if first not in wide or second not in wide:
                 continue
-            both = wide[[first, second]].dropna().astype(bool)
-            if both.empty:
+            values = wide[[first, second]].dropna().astype(float)
+            if values.empty:
                 continue
-            a, b = (by_relation(both.reset_index(), name) for name in (first, second))
-            gaps = [y.astype(float) - x for x, y in zip(a, b, strict=True)]
+            both = _right_or_wrong(
+                values if ones is None else ones.loc[values.index, [first, second]]
+            )
+            a, b = (by_relation(values.reset_index(), name) for name in (first, second))
+            gaps = [y - x for x, y in zip(a, b, strict=True)]
             row = {
                 "first": first,
                 "second": second,
@@ -305,11 +290,17 @@ def groups_of(answers: pd.DataFrame, by: Sequence[str]) -> list[tuple[tuple, pd.
     return list(answers.groupby(list(by), sort=False, dropna=False)) if by else [((), answers)]
 
 
-def side_by_side(part: pd.DataFrame, column: str) -> pd.DataFrame:
+def _right_or_wrong(values: pd.DataFrame) -> pd.DataFrame:
+    if not values.isin([0, 1]).all(axis=None):
+        raise ValueError("an answer is neither right nor wrong, and its first draw is not there")
+    return values.astype(bool)
+
+
+def side_by_side(part: pd.DataFrame, column: str, value: str = "correct") -> pd.DataFrame:
     """A row for each relation and fact, in the order of the frame; a column for each condition."""
     key = ["relation", "fact"]
     if (twice := part.duplicated([*key, column])).any():
         where = part.loc[twice, [*key, column]].iloc[0].tolist()
         raise ValueError(f"{where} is asked twice; a pair needs one answer of each")
-    wide = part.pivot(index=key, columns=column, values="correct")
+    wide = part.pivot(index=key, columns=column, values=value)
     return wide.loc[pd.MultiIndex.from_frame(part[key].drop_duplicates())]

@@ -182,17 +182,26 @@ def by_prompt(answers: pd.DataFrame) -> pd.DataFrame:
     return means.rename("accuracy").reset_index()
 
 
-def apart(answers: pd.DataFrame, pairs: Sequence[tuple[str, str]], *, seed: int) -> pd.DataFrame:
+def apart(
+    answers: pd.DataFrame,
+    pairs: Sequence[tuple[str, str]],
+    *,
+    same_shots: Sequence[str] = (),
+    seed: int,
+) -> pd.DataFrame:
     """The first kind of each pair minus the second, on the facts that both were asked.
 
     A row for each model and pair: ``model``, ``first``, ``second``; ``facts`` and ``relations``, how
     many; ``over_facts`` and ``over_relations``, Intervals of the difference of accuracies, each
     relation counted alike; the second is None of a single relation. Positive: the first is better.
+    ``same_shots`` are kinds that show pairs, and were asked behind the first draw of them alone: what is
+    compared with one of them is so on this draw.
     """
     rows = []
-    for (model,), part in groups_of(shares(answers), ["model"]):
-        wide = side_by_side(part, "kind")
-        for first, second in [pair for pair in pairs if set(pair) <= set(wide)]:
+    for (model,), part in groups_of(answers, ["model"]):
+        every, once = (side_by_side(shares(a), "kind") for a in (part, first_draws(part)))
+        for first, second in [pair for pair in pairs if set(pair) <= set(every)]:
+            wide = once if {first, second} & set(same_shots) else every
             gap = (wide[first] - wide[second]).dropna().rename("gap").reset_index()
             [row] = over_relations(gap, [], value="gap", seed=seed, share=False).to_dict("records")
             row = {"first": first, "second": second, "facts": len(gap)} | row

@@ -1,6 +1,6 @@
 """Prompts: every way to ask."""
 
-from lkecore.prompts.draws import of_draws, redrawn
+from lkecore.prompts.draws import of_draws, redrawn, redrawn_slots
 from lkecore.prompts.eiclke import (
     SPACE_TOKEN,
     Slots,
@@ -43,6 +43,6 @@ __all__ = [
     "Slots", "TEMPLATES", "alone_of_sample", "asking", "beside_templates", "example",
     "example_of_slots", "incorrect_pairs", "instilled", "instilled_of_sample", "invented",
     "join_pair", "many_shot", "of_draws", "of_kinds", "of_sample", "pair_pieces", "places",
-    "probes", "redrawn", "slots", "slots_of_sample", "template", "templates_of", "unknown_pairs",
-    "with_templates", "with_templates_of",
+    "probes", "redrawn", "redrawn_slots", "slots", "slots_of_sample", "template", "templates_of",
+    "unknown_pairs", "with_templates", "with_templates_of",
 ]  # fmt: skip

@@ -7,6 +7,7 @@ from itertools import product
 from lkecore.errors import BadInput
 from lkecore.facts.drawn import Drawn, Sample
 from lkecore.facts.sample import draw_shots
+from lkecore.prompts.eiclke import Slots, alone_of_sample, slots_of_sample
 from lkecore.prompts.prompt import Prompt, asking
 
 DRAW = ", draw "  # between an estimator and the seed of other shots, where a name has both
@@ -48,4 +49,23 @@ def redrawn(
         some = replace(drawn, facts=drawn.facts[:n_facts], options=drawn.options[:n_facts])
         asked = of_draws(some, estimators, draws, [len(drawn.shots)])
         found |= {(estimator, name, draw): each for (draw, estimator, _), each in asked.items()}
+    return found
+
+
+def redrawn_slots(
+    sample: Sample, draws: Sequence[int], *, n_shots: int, first: int, every: int
+) -> dict[tuple[str, str, int], list[Slots] | list[Prompt]]:
+    """EIC-LKE's questions, and the same without the other questions, behind other shots.
+
+    {(estimator, relation, draw): prompts}, of :func:`lkecore.prompts.eiclke.slots_of_sample` and
+    :func:`lkecore.prompts.eiclke.alone_of_sample`. The pairs begin with those of :func:`redrawn` (as long as
+    no subject has two objects), and all others that are kept for showing follow. Which option of a fact
+    stands in which prompt is drawn again, too: it is context for the questions behind it. Parameters and
+    errors as there.
+    """
+    found: dict[tuple[str, str, int], list[Slots] | list[Prompt]] = {}
+    for draw in draws:
+        look = {"n_shots": n_shots, "first": first, "every": every, "seed": draw}
+        for made in (slots_of_sample(sample, **look), alone_of_sample(sample, **look)):
+            found |= {(*key, draw): some for key, some in made.items()}
     return found

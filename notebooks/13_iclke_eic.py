@@ -54,6 +54,7 @@ n_eic_shots: int = 100  # pairs of EIC-LKE, or as many as there are to show
 n_every: int = 5  # pairs from one slot of EIC-LKE to the next
 space_token: bool = False  # ask EIC-LKE once more, its spaces cut by themselves
 n_options: int = 10  # candidate objects of each, or as many as there are
+n_redraws: int = 0  # further draws of shots
 n_facts: int = 20  # test facts of each relation, or as many as there are
 results: str = ""  # profile in results/ that carries this page; empty: none
 n_again: int = 10  # of its questions, for each estimator, are asked again
@@ -91,7 +92,7 @@ print(seen.to_string(index=False))
 # ## Prompts
 #
 # All pairs stand in one prompt: first those of IC-LKE, then all others that are kept for showing. (A subject with two true
-# objects comes once in IC-LKE's pairs, and may come twice here.)
+# objects may come twice here.)
 # After the first 50, and then after every five more, stands a question with one of its options behind it: a {term}`slot`.
 # The model reads the prompt once and has met one option of ten facts. So ten facts need as many prompts as there are
 # options. In each prompt every slot has another option, in an order that is shuffled by fact (the paper's text can be
@@ -111,7 +112,7 @@ for (_, name), groups in in_one.items():
 # %% [markdown]
 # To tell what these other questions do, each fact is asked once more without them. `iclke-comma` is IC-LKE with the
 # comma of EIC-LKE between pairs, and with just as many pairs as stand before the fact's slot. Then there are IC-LKE in
-# the paper's format, and the templates.
+# the paper's format, and the templates. With `n_redraws`, pairs are drawn again for all but the templates.
 
 # %%
 questions = prompts.beside_templates(sample, ["iclke-space"])
@@ -136,14 +137,20 @@ print(*dict.fromkeys(estimator for estimator, _ in questions), sep=", ")
 # %%
 how = {"dtype": dtype, "page": page}
 this = "13_iclke_eic"
-source = {"results": results, "notebook": this, "n_again": n_again}
-source |= how | {"keep_scores": True}
-ours = answers.ask(models, questions, "answers.parquet", **source)
+source = how | {"results": results, "notebook": this, "n_again": n_again}
+asked = questions, "answers.parquet"
+ours = every = answers.ask(models, *asked, **source, keep_scores=True)
+if n_redraws:
+    seeds = range(seed + 1, seed + 1 + n_redraws)
+    redrawn = prompts.redrawn(sample, ["iclke-space"], seeds)
+    redrawn |= prompts.redrawn_slots(sample, seeds, **long)
+    source["by"] = "estimator", "relation", "draw"
+    draws = answers.ask(models, redrawn, "answers-draws.parquet", **source)
+    every = templates.with_draws(ours, draws)
 offered = ours.groupby("relation", sort=False)["n_options"].first()
-few, many = offered.min(), offered.max()
-together = templates.beside(ours, shipped, this)
-print(f"{len(ours):,} questions, with {few} to {many} options", end=", ")
-print(f"and {len(together) - len(ours):,} answers beside")
+together = templates.beside(every, shipped, this)
+print(f"{len(every):,} questions, with {offered.min()} to {offered.max()}")
+print(f"options, and {len(together) - len(every):,} answers beside")
 print(*answers.made_by(shipped, this), sep="\n")
 
 # %% [markdown]
@@ -191,8 +198,8 @@ ratios = ["model", "relation", "times_one_by_one", "times_ours"]
 print(scale[ratios].round(2).to_string(index=False))
 
 # %% [markdown]
-# **Kind against kind**: the accuracy of EIC-LKE minus that of the others, on the same facts. An interval from 0.00 to 0.00
-# means that both are right on the same facts here. Below the table, EIC-LKE against IC-LKE in each relation: `only_first`
+# **Kind against kind**: the accuracy of EIC-LKE minus that of the others, on the same facts. A fact counts with its
+# mean over all draws of shots; costs, slots, `p` and its two counts are about the first draw. Below the table, EIC-LKE against IC-LKE in each relation: `only_first`
 # counts facts that only IC-LKE gets right, `only_second` those of EIC-LKE, and `p` is McNemar's exact test, Holm-corrected
 # for all rows. Then the accuracies; `no_cue` is that over relations where no {term}`rule` has a {term}`cue`.
 
@@ -200,7 +207,8 @@ print(scale[ratios].round(2).to_string(index=False))
 paper = "iclke-space"
 kinds = [paper, "iclke-comma", templates.HUMAN_KIND, templates.MINED_KIND]
 versus = [("eiclke", kind) for kind in [*kinds, prompts.SPACE_TOKEN]]
-gaps = templates.apart(together, versus, seed=seed)
+once = {"same_shots": [prompts.SPACE_TOKEN]}
+gaps = templates.apart(together, versus, **once, seed=seed)
 in_order = ours.sort_values(["relation", "fact"], kind="stable")
 by = {"by": ["model", "relation"], "seed": seed}
 each = answers.paired(in_order, "estimator", [(paper, "eiclke")], **by)
@@ -219,7 +227,7 @@ answers.words(answers.texts(gaps), missing="")
 # confidence in the gold option in EIC-LKE minus that in IC-LKE, after the same pairs: above 0, the other questions
 # have helped, below 0 they have harmed. Before the first slot stands no other question. There the two prompts are the
 # same, so that only cutting into tokens can part them. Below the slots stand their two halves, and all of them. Few
-# facts stand in a slot, and an interval from two facts is no more than the two. A slot with one fact is left out.
+# facts stand in a slot, and a slot with one fact is left out.
 
 # %%
 in_slots = slots.in_slots(ours, in_one)

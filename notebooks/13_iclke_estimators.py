@@ -61,7 +61,6 @@ page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
 import numpy as np
-import pandas as pd
 
 from lkecore import answers, facts, figures, papers, prompts, runs
 from lkecore.answers import rules, templates, wordings
@@ -270,10 +269,9 @@ answers.words(beside, digits={"paper": "{:.3f}"}, missing="")
 
 # %%
 versus = [(a, b) for a in by_pairs for b in kinds[2:4]]
-gaps = templates.apart(together, versus, seed=seed)
-same_shots = templates.first_draws(together)
-inside = [(paper, templates.WORDS_KIND)]
-gaps = pd.concat([gaps, templates.apart(same_shots, inside, seed=seed)])
+versus += [(paper, templates.WORDS_KIND)]
+once = {"same_shots": [templates.WORDS_KIND]}
+gaps = templates.apart(together, versus, **once, seed=seed)
 steady = templates.steadier(together, by_pairs, seed=seed)
 tested = {key: templates.for_claims(gaps, steady, key) for key in by_pairs}
 by_way = {name: tested[name] for name in (paper, colon)}

@@ -51,6 +51,7 @@ placeholders: list[str] = ["", "N/A"]  # in the place of the subject
 n_shots: int = 50  # pairs shown before the question
 n_facts: int = 25  # test facts of each relation
 n_options: int = 50  # candidate objects of each, or as many as there are
+n_redraws: int = 0  # further draws of shots
 results: str = ""  # profile in results/ that carries this page; empty: none
 n_again: int = 6  # of its questions, for each estimator, are asked again
 shipped: list[str] = []  # profiles in results/ to set beside
@@ -101,7 +102,7 @@ for (estimator, name), some in questions.items():
 # %% [markdown]
 # ## Scores
 #
-# Each question is asked once, and read by each score:
+# Each question is asked once, and read by each score. With `n_redraws`, it is asked behind other shots, too.
 #
 # - `sum`: the log-probability of the whole name, the paper's;
 # - `per token` and `per character`: the sum, divided by the number of them;
@@ -114,12 +115,21 @@ source = {"results": results, "notebook": this, "n_again": n_again}
 source |= {"dtype": dtype, "page": page}
 source["reading"] = lengths.reading(placeholders)
 ours = answers.ask(models, questions, "answers.parquet", **source)
+more = None
+if n_redraws:
+    seeds = range(seed + 1, seed + 1 + n_redraws)
+    redrawn = prompts.redrawn(sample, estimators, seeds)
+    source |= {"by": ["estimator", "relation", "draw"]}
+    source |= {"n_again": -(-n_again // 3)}
+    more = answers.ask(models, redrawn, "answers-draws.parquet", **source)
+first = answers.beside(ours, shipped, this, join=False, carried=results)
+more = answers.beside_kept(more, shipped, this, apart="draws")
+every = answers.mean_of_draws(first, more, lengths.BY)
 cues = rules.cues(sample, kept=not page)
-every = answers.beside(ours, shipped, this, join=False, carried=results)
 found = rules.beside(cues, shipped, this)
-print(
-    f"{len(ours):,} answers by score here, {len(every) - len(ours):,} shipped"
-)
+print(f"{len(ours):,} answers here, {len(every) - len(ours):,} shipped")
+draws = every.groupby("source", sort=False)["draws"].max()
+print(draws.rename("draws of shots behind each").to_string())
 print(*answers.made_by(shipped, this), sep="\n")
 figures.note("carried", answers.carried(ours))
 
@@ -127,7 +137,9 @@ figures.note("carried", answers.carried(ours))
 # ## Answers
 #
 # **Over all facts.** `gain` is the accuracy of a score minus that of the sum, on the same facts, with its interval over
-# relations. `p` is McNemar's exact test, corrected by Holm for the scores of a model and format.
+# relations. `p` is McNemar's exact test on the first draw of shots, corrected by Holm for the scores of a model and format.
+# Everywhere else a fact counts with its mean over all draws. Where there are several, the intervals have the luck of the draw in
+# them.
 
 # %%
 table = lengths.accuracies(every, seed=seed)
@@ -148,11 +160,12 @@ answers.words(answers.texts(gaps))
 # A difference here has two possible reasons. The score may favour short names. Or things with short names are better known:
 # they are named more often, and have short names because of it. The next table tells the two apart.
 #
-# **Which options win that should not?** It takes the wrong answers alone, and looks at the place of the chosen option
+# **Which options win that should not?** It takes the wrong answers of all draws alone, and looks at the place of the chosen option
 # among all by length, minus one half. Below 0, short options win. What the model knows of the fact has no part in this.
 
 # %%
-chosen = lengths.preference(every)
+in_all = answers.all_draws(first, more, lengths.BY)
+chosen = lengths.preference(in_all)
 runs.keep(answers.bounds(chosen, "by_characters"), "chosen-places.csv")
 answers.words(answers.texts(chosen))
 

@@ -51,6 +51,7 @@ estimators: list[str] = ["iclke-space"]  # the paper's format first
 n_shots: int = 50  # pairs shown before the question
 n_facts: int = 25  # test facts of each relation
 n_options: int = 50  # candidate objects of each, or as many as there are
+n_redraws: int = 0  # further draws of shots
 results: str = ""  # profile in results/ that carries this page; empty: none
 n_again: int = 4  # of its questions, for each offer, are asked again
 shipped: list[str] = []  # profiles in results/ to set beside
@@ -116,7 +117,8 @@ print(f"{sum(map(len, questions.values())):,} questions")
 # %% [markdown]
 # ## Scores
 #
-# Where `results` names a longer run of this page, its answers are these, and a sample is asked again. Answers about other
+# Where `results` names a longer run of this page, its answers are these, and a sample is asked again. With `n_redraws`, all of
+# it is asked behind other shots, too: the same facts among the same options. Answers about other
 # facts, which ship and cannot be asked again here, stand beside.
 
 # %%
@@ -124,17 +126,29 @@ this = "18_iclke_options"
 source = {"results": results, "notebook": this, "n_again": n_again}
 source |= {"dtype": dtype, "page": page, "by": by_offer.BY}
 ours = answers.ask(models, questions, "answers.parquet", **source)
-cues = by_offer.cues(samples, kept=not page)
+more = None
+if n_redraws:
+    seeds = range(seed + 1, seed + 1 + n_redraws)
+    redrawn = by_offer.redrawn(samples, estimators, seeds)
+    source |= {"by": [*by_offer.BY, "draw"], "n_again": -(-n_again // 3)}
+    more = answers.ask(models, redrawn, "answers-draws.parquet", **source)
 every = answers.beside(ours, shipped, this, join=False, carried=results)
+more = answers.beside_kept(more, shipped, this, apart="draws")
+key = ["source", "model", "estimator", "offer"]
+every = answers.mean_of_draws(every, more, key)
+cues = by_offer.cues(samples, kept=not page)
 found = rules.beside(cues, shipped, this)
 print(f"{len(ours):,} questions here, {len(every) - len(ours):,} shipped")
+draws = every.groupby("source", sort=False)["draws"].max()
+print(draws.rename("draws of shots behind each").to_string())
 print(*answers.made_by(shipped, this), sep="\n")
 figures.note("carried", answers.carried(ours))
 
 # %% [markdown]
 # ## Answers
 #
-# **The rules first.** What does each rule without a model get ({doc}`18_iclke_rules`)? A choice by frequency leaves
+# **The rules first.** What does each rule without a model get ({doc}`18_iclke_rules`)? `rule-frequent` and the cues look at the
+# shots, and are those of the first draw. A choice by frequency leaves
 # `rule-frequent` little to choose by, one by length leaves `rule-length` next to nothing.
 
 # %%
@@ -144,10 +158,10 @@ answers.words(of_rules, digits=2)
 # %% [markdown]
 # **The models.** `above` is the accuracy minus that of the best rule in this choice, on the same facts, with its interval over
 # relations. `rule` says which one is best there. `no_cue` is the share of facts without a {term}`cue`, and `accuracy_no_cue` what the model
-# gets of these.
+# gets of these. A fact counts with its mean over all draws of shots. Where there are several, the intervals have the luck
+# of the draw in them.
 
 # %%
-key = ["source", "model", "estimator", "offer"]
 compared = by_offer.beside_rules(every, found, key, seed=seed)
 whole = compared[compared["facts"] == "all"]
 runs.keep(answers.bounds(whole, "above"), "above-rules.csv")
@@ -156,7 +170,8 @@ answers.words(answers.texts(rules.wide(compared, key)))
 # %% [markdown]
 # **Against options by lot**, fact by fact. `over_relations` is the accuracy in this choice minus that with random
 # options, with its interval. `only_first` counts facts that are right among random options alone, `only_second` those
-# that are right in this choice alone. `p` is McNemar's exact test, corrected by Holm for the choices of a model.
+# that are right in this choice alone. `p` is McNemar's exact test, corrected by Holm for the choices of a model. Both
+# counts and `p` are about the first draw of shots.
 
 # %%
 gaps = by_offer.against_random(every, seed=seed)
@@ -238,7 +253,8 @@ for row in whole.to_dict("records"):
 # ````
 
 # %%
-each = ours.groupby(["model", "relation", "offer"], sort=False)["correct"]
+mine = every[every["source"] == "this page"]
+each = mine.groupby(["model", "relation", "offer"], sort=False)["correct"]
 wide = each.mean().unstack("offer")[offers]
 wide["most"] = wide.max(axis=1) - wide.min(axis=1)
 print(wide.sort_values("most", ascending=False).round(2).to_string())

@@ -58,10 +58,13 @@ def ships(monkeypatch, answers=None, signs=SIGNS):
     monkeypatch.setattr(shipped, "read", lambda name, notebook, apart="": (read[apart], about))
 
 
+NONE = pd.DataFrame({"correct": []}, dtype=bool), *(pd.DataFrame() for _ in range(4))
+
+
 @pytest.fixture
 def beside(monkeypatch):
     ships(monkeypatch)
-    return separators.beside(*(pd.DataFrame() for _ in range(4)), [PROFILE], "14_iclke_separators")
+    return separators.beside(*NONE, [PROFILE], "14_iclke_separators")
 
 
 @pytest.fixture
@@ -123,20 +126,23 @@ def test_a_relation_is_asked_with_the_templates_that_the_paper_has_for_it():
 def test_longer_runs_stand_below_under_the_name_of_their_profile(monkeypatch):
     ships(monkeypatch)
     mine = pd.DataFrame({"model": ["a"], "fact_set": "atlas", "relation": "r", "fact": "f"})
-    every, groups, ways, cues = separators.beside(mine, mine, mine, mine, [PROFILE], "any")
+    ours = mine.assign(correct=True), pd.DataFrame()
+    own = *ours, mine, mine, mine
+    every, groups, ways, cues = separators.beside(*own, [PROFILE], "any")
     assert every["model"].unique().tolist() == ["a", MODEL]
     for frame, n in ((groups, 12), (ways, 4), (cues, 12)):
         assert frame["fact_set"].tolist() == ["atlas"] + [PROFILE] * n
     assert set(ways["kind"].dropna()) == {"nobody knows"}
     assert set(groups["group"].dropna()) == {separators.DRAWN}
-    same = separators.beside(mine, mine, mine, mine, [], "any")
+    once, *same = separators.beside(*own, [], "any")
+    assert once.equals(ours[0].assign(first_draw=True, draws=1))
     assert all(frame.equals(mine) for frame in same)
 
 
 def test_answers_about_a_world_stand_beside_no_other_facts(monkeypatch):
     ships(monkeypatch, longer_run().assign(fact_set="lab:smoke-1"))
     with pytest.raises(BadInput, match="results mine: are about lab:smoke-1"):
-        separators.beside(*(pd.DataFrame() for _ in range(4)), [PROFILE], "any")
+        separators.beside(*NONE, [PROFILE], "any")
 
 
 # --- numbers
@@ -172,14 +178,14 @@ def test_words_of_several_relations_count_by_kind_where_a_relation_has_them(gain
 
 
 def test_bars_and_cells_have_students_t_within_the_shares(tables, beside):
-    bars = formats.bars(*tables, MAIN, KINDS).set_index(["words", "shots"])["accuracy"]
+    bars = formats.bars(*tables, MAIN, KINDS, seed=0).set_index(["words", "shots"])["accuracy"]
     space = [mean(own[0]) for own in RIGHT.values()]
     theirs = ttest_1samp(space, 0).confidence_interval(0.95)
     clipped = [max(theirs.low, 0), min(theirs.high, 1)]
     found = bars["space", "with shots"]
     assert [found.low, found.high] == pytest.approx(clipped)
     assert len(bars) == 5 and bars["mined from text", "with shots"].estimate == 0.5
-    cells = formats.cells(tables[0], MAIN, {MODEL: PROFILE}, beside[2])
+    cells = formats.cells(tables[0], MAIN, {MODEL: PROFILE}, beside[2], seed=0)
     assert over_relations(cells["accuracy"][0]) == over_relations(found)
     means = [np.mean([mean(own[i]) for own in RIGHT.values()]) for i in range(4)]
     assert [each.estimate for each in cells["accuracy"]] == pytest.approx(means)
@@ -230,9 +236,9 @@ def test_the_accuracy_on_facts_without_a_cue_by_pencil():
 
 def test_the_best_rule_and_table_8_stand_beside_by_pencil(tables, beside):
     whole = pd.DataFrame({"model": [MODEL], "group": separators.DRAWN, "paper": 0.5})
-    found = formats.with_rules(whole, beside[3], beside[1], {MODEL: PROFILE})
+    found = formats_over.with_rules(whole, beside[3], beside[1], {MODEL: PROFILE})
     assert found["rule"].tolist() == [pytest.approx(1 / 3)]
-    table = formats.beside_table_8(tables[0], MAIN, {}, {MODEL: PROFILE})
+    table = formats.beside_table_8(tables[0], MAIN, {}, {MODEL: PROFILE}, seed=0)
     # Printed in Table 8: capital, position played on team / speciality, original broadcaster.
     assert table["relation"].tolist() == ["original broadcaster", "mean of 3"]
     printed = (0.816 + 0.538 + 0.781) / 3
@@ -255,7 +261,7 @@ def test_verdicts_name_the_profile_and_both_claims(tables, gains, tmp_path, monk
 def test_sentences_and_panels_have_the_numbers_of_the_tables(tables, gains, beside):
     about = {MODEL: PROFILE}
     whole = formats.spreads(tables[0], MAIN, seed=0).query("relation == 'all'")
-    of_main = formats.with_rules(whole, beside[3], beside[1], about).set_index("model")
+    of_main = formats_over.with_rules(whole, beside[3], beside[1], about).set_index("model")
     effects = formats.effects(tables[0], MAIN, seed=0)
     by_kind = formats.by_kind(tables[0], MAIN, about, beside[2], seed=0)
     told = formats_said.sentences(gains.reset_index(), of_main, effects, by_kind, [MODEL])
@@ -264,7 +270,7 @@ def test_sentences_and_panels_have_the_numbers_of_the_tables(tables, gains, besi
     assert told["spread"].count(MODEL) == 1 and told["read"] == "-"
     newline = gains.loc[("space", "newline"), "over_relations"].text()
     assert f"{newline} for {MODEL} (newline)" in told["place"]
-    bars = answers.bounds(formats.bars(*tables, MAIN, KINDS), "accuracy")
+    bars = answers.bounds(formats.bars(*tables, MAIN, KINDS, seed=0), "accuracy")
     two = pd.concat([bars, bars.assign(model="b")])
     panels = figures.separator_panels(two, of_rule={MODEL: 0.25, "b": 0.5})
     lines = [[x for x in ax.lines if x.get_linestyle() == "--"] for ax in panels.axes]

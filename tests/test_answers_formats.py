@@ -167,6 +167,22 @@ def test_questions_have_every_format_and_every_template_twice():
     assert own.groupby("fact_set")["template"].nunique()[WORLD] == 6
 
 
+def test_other_shots_stand_in_the_same_formats_for_real_facts_alone():
+    samples, _ = separators.draw_all(
+        {"toy": "atlas", "b": WORLD},
+        outside=(["capital"], 3, 2), in_lab=(["author"], 2, 2), n_options=4, seed=0,
+    )  # fmt: skip
+    signs = dict.fromkeys(samples, SIGNS)
+    made, again = separators.questions(samples, signs), separators.redrawn(samples, signs, [0, 2])
+    with_shots = {key for key in made if key[0] == "atlas" and key[2] != separators.ALONE}
+    assert {key[:-1] for key in again} == with_shots and len(again) == 2 * len(with_shots)
+    for (*key, draw), some in again.items():
+        first = made[tuple(key)]
+        assert [(p.fact, p.options) for p in some] == [(p.fact, p.options) for p in first]
+        assert (some == first) == (draw == 0)  # the seed of the sample
+    assert separators.redrawn({WORLD: samples[WORLD]}, signs, [2]) == {}
+
+
 def test_lengths_are_those_of_the_tokenizer_and_of_a_models_own_facts(tmp_path, monkeypatch):
     monkeypatch.setenv("LKE_RUN", str(tmp_path))
     samples, _ = separators.draw_all(

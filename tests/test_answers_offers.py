@@ -28,6 +28,19 @@ def test_questions_of_all_offers_differ_in_their_options_alone(samples):
         assert golds == [p.options[p.gold] for p in first]
 
 
+def test_other_shots_leave_the_options_of_each_offer_as_they_are(samples):
+    made, again = (
+        offers.questions(samples, ["iclke-space"]),
+        offers.redrawn(samples, ["iclke-space"], [0, 3]),
+    )
+    assert len(again) == 2 * len(made)
+    for (*key, draw), some in again.items():
+        first = made[tuple(key)]
+        assert [(p.fact, p.options) for p in some] == [(p.fact, p.options) for p in first]
+        same = [p.context for p in some] == [p.context for p in first]
+        assert same == (draw == 0)  # the seed of the sample
+
+
 def test_shared_options_are_counted_as_by_hand(samples):
     table = offers.shared(samples).set_index("relation")
     for name, drawn in samples["random"].items():

@@ -393,8 +393,11 @@ def test_words_in_pairs_are_set_against_the_space_of_the_same_shots_by_pencil():
         "two": {"iclke-space": "0010", "iclke-hgp-1": "1110", "iclke-mmp-1": "0010"},
     }
     second = made({"one": {"iclke-space": "1111"}, "two": {"iclke-space": "1111"}}).assign(draw=3)
-    first = templates.first_draws(templates.with_draws(made(right), second))
-    gaps = templates.apart(first, [("iclke-space", templates.WORDS_KIND)], seed=0)
+    both = templates.with_draws(made(right), second)
+    pair = [("iclke-space", templates.WORDS_KIND)]
+    gaps = templates.apart(both, pair, same_shots=[templates.WORDS_KIND], seed=0)
+    alone = templates.apart(templates.first_draws(both), pair, seed=0)
+    assert gaps.to_dict("records") == alone.to_dict("records")
     [row] = gaps.to_dict("records")
     assert row["over_relations"].estimate == pytest.approx(((3 - 1) / 4 + (1 - 2) / 4) / 2)
     steady = pd.DataFrame(columns=["model", "estimator", "relations", "over_relations", "at_mean"])

@@ -39,6 +39,23 @@ def test_spreads_if_alike_come_as_often_as_in_all_ways_to_deal():
         )
 
 
+def test_means_over_draws_of_shots_are_dealt_out_as_right_and_wrong_answers_are():
+    rng = np.random.default_rng(4)
+    means = (rng.random((3, 3, 4)) < 0.5).mean(axis=0)  # (draw, format, fact): 0, a third, two, 1
+    every = [formats.spread(way) for way in dealt_in_all_ways(means)]
+    drawn = formats.spreads_if_alike(means, seed=0, n_draws=20_000)
+    sizes = set(np.round(every, 9))
+    assert set(np.round(drawn, 9)) == sizes
+    for size in sizes:
+        share = np.mean(np.isclose(every, size))
+        assert np.mean(np.isclose(drawn, size)) == pytest.approx(share, abs=0.015)
+    as_large = np.mean(np.array(every) >= formats.spread(means) - 1e-9)
+    assert formats.alike_p(means, drawn) == pytest.approx(as_large, abs=0.015)
+    luck = np.mean([formats.std(way) ** 2 for way in dealt_in_all_ways(means)])
+    left = max(0.0, formats.std(means) ** 2 - luck) * 4 / 3
+    assert formats.std_beyond_luck(means) == pytest.approx(np.sqrt(left))
+
+
 def test_the_draws_do_not_depend_on_how_many_are_made_at_once(monkeypatch):
     right = random_right(5, 12)
     at_once = formats.spreads_if_alike(right, seed=3, n_draws=100)

@@ -331,6 +331,28 @@ def test_an_example_is_the_first_question_with_a_gap():
         assert example(estimator, sample, n_shots=n) == text
 
 
+def test_redrawn_slots_begin_with_the_redrawn_shots_and_keep_facts_and_options():
+    sample = facts.draw("atlas", ["capital", "currency"], n_shots=4, n_facts=3, n_options=3, seed=0)
+    long = {"n_shots": 10, "first": 4, "every": 2}
+    found = prompts.redrawn_slots(sample, [0, 5], **long)
+    assert set(found) == {
+        (way, name, draw) for way in ("eiclke", "iclke-comma") for name in sample for draw in (0, 5)
+    }
+    for (way, name, draw), some in found.items():
+        drawn = sample[name]
+        asked = [p for group in some for p in group.asked] if way == "eiclke" else some
+        assert [p.fact for p in asked] == [f.id for f in drawn.facts]
+        assert [p.options for p in asked] == list(drawn.options)
+        shots = facts.draw_shots(drawn.train, 4, draw)
+        pairs = ", ".join(f"{shot.subject} {shot.object}" for shot in shots)
+        texts = (
+            ["".join(t) for g in some for t in g.texts] if way == "eiclke" else [some[0].context]
+        )
+        assert all(text.startswith(pairs + ", ") for text in texts)
+    first = prompts.slots_of_sample(sample, **long, seed=0)
+    assert found["eiclke", "capital", 0] == first["eiclke", "capital"]  # the sample's own seed
+
+
 def test_redrawn_questions_keep_facts_and_options_and_take_the_shots_of_their_draw():
     sample = facts.draw(
         "atlas", ["capital", "film_year"], n_shots=3, n_facts=4, n_options=5, seed=7

@@ -1,9 +1,9 @@
 """Formats: how far does a result move when only the format of the question changes?
 
 `right` has the axes (format, fact): the same facts, asked once in each format, and 1 where the answer
-was right. The best of many formats lies above the worst even if formats do not matter at all, since each has
-its own luck with few facts. So every spread here has a yardstick beside it: what it would be if the
-formats were alike.
+was right; or asked in each behind the same few draws of shots, and the share of right answers. The best of
+many formats lies above the worst even if formats do not matter at all, since each has its own luck with few
+facts. So every spread here has a yardstick beside it: what it would be if the formats were alike.
 """
 
 import numpy as np

@@ -112,7 +112,7 @@ for (_, name), groups in in_one.items():
 # %% [markdown]
 # To tell what these other questions do, each fact is asked once more without them. `iclke-comma` is IC-LKE with the
 # comma of EIC-LKE between pairs, and with just as many pairs as stand before the fact's slot. Then there are IC-LKE in
-# the paper's format, and the templates. With `n_redraws`, pairs are drawn again for all but the templates.
+# the paper's format, and the templates. With `n_redraws`, pairs are drawn again.
 
 # %%
 questions = prompts.beside_templates(sample, ["iclke-space"])
@@ -129,7 +129,7 @@ print(*dict.fromkeys(estimator for estimator, _ in questions), sep=", ")
 # In an IC-LKE prompt, context and option are cut into tokens together, and the option's tokens are those after the
 # context's ({term}`border rule`). In EIC-LKE each piece is cut by itself, and the counts of tokens say where an option
 # stands. The paper tells of a separate space token between names (Appendix C.2). We cut the space with the object; the
-# other reading, with `space_token`, is to cut it by itself. A prompt that is longer than a model's window is refused. It
+# other reading, with `space_token`, is to cut it by itself, behind the first pairs alone. A prompt that is longer than a model's window is refused. It
 # counts up to the last slot, since no model reads what stands behind.
 #
 # Where `results` names a longer run, its answers are these, and a sample is asked again.
@@ -198,10 +198,11 @@ ratios = ["model", "relation", "times_one_by_one", "times_ours"]
 print(scale[ratios].round(2).to_string(index=False))
 
 # %% [markdown]
-# **Kind against kind**: the accuracy of EIC-LKE minus that of the others, on the same facts. A fact counts with its
-# mean over all draws of shots; costs, slots, `p` and its two counts are about the first draw. Below the table, EIC-LKE against IC-LKE in each relation: `only_first`
-# counts facts that only IC-LKE gets right, `only_second` those of EIC-LKE, and `p` is McNemar's exact test, Holm-corrected
-# for all rows. Then the accuracies; `no_cue` is that over relations where no {term}`rule` has a {term}`cue`.
+# **Kind against kind**: the accuracy of EIC-LKE minus that of the others, on the same facts. A fact counts with its mean
+# over all draws of shots; costs, slots, `p` and its two counts are about the first draw. Below the table, EIC-LKE against
+# IC-LKE in each relation: `only_first` counts facts that only IC-LKE gets right, `only_second` those of EIC-LKE, and `p` is
+# McNemar's exact test, Holm-corrected for all rows. Then the accuracies; `no_cue` is that over relations where no
+# {term}`rule` has a {term}`cue`.
 
 # %%
 paper = "iclke-space"

@@ -12,13 +12,12 @@ import pytest
 from safetensors.torch import load_file, save_file
 
 from lkecore import answers, facts, prompts
-from lkecore.answers import again, shipped
+from lkecore.answers import again, packing, shipped
 from lkecore.errors import BadInput
 from lkecore.metrics import choice
 from lkecore.models import weights
 from lkecore.models.model import open_model
 from lkecore.prompts.eiclke import slots
-from lkecore.runs import gather
 from lkecore.scores import store, tree
 from lkecore.scores.plain import option_logprobs_plain
 from lkecore.scores.tokens import encode
@@ -57,7 +56,7 @@ def results(made, tmp_path, monkeypatch):
     target.mkdir()
     for kept, name in (("answers", NOTEBOOK), ("answers-check", f"{NOTEBOOK}-check")):
         frame = pd.read_parquet(made[0] / f"{kept}.parquet")
-        (target / f"{name}.parquet").write_bytes(gather._packed(frame))
+        (target / f"{name}.parquet").write_bytes(packing.packed(frame))
     describe(target, {"toy": open_model("toy").digest})
     page = tmp_path / "10_trial-0123456789ab"
     page.mkdir()
@@ -412,7 +411,7 @@ def test_a_page_that_results_carry_says_the_same_and_stops_at_each_of_three_faul
     kept = sorted((tmp_path / "long-run").glob("answers*.parquet"))
     for path in kept:
         ships = target / path.name.replace("answers", name, 1)
-        ships.write_bytes(gather._packed(pd.read_parquet(path)))
+        ships.write_bytes(packing.packed(pd.read_parquet(path)))
     assert sorted(path.stem for path in kept) == [
         "answers", "answers-check", "answers-choice", "answers-choice-check", "answers-cues", "answers-draws",
         "answers-draws-check",

@@ -8,10 +8,9 @@ import pandas as pd
 import pytest
 
 from lkecore import answers, papers, prompts
-from lkecore.answers import groups, groups_said, lab, rich, shipped
+from lkecore.answers import groups, groups_said, lab, packing, rich, shipped
 from lkecore.errors import BadInput
 from lkecore.models.model import open_model
-from lkecore.runs import gather
 from lkecore.tasks.instill import Recipe
 
 SPEC = "lab:richsmoke-1"
@@ -200,7 +199,7 @@ def ships(rows, samples, tmp_path, monkeypatch):
             frame = pd.read_parquet(path)
             frame = frame if "check" in path.name else change(frame)
             name = path.name.replace("answers", "21_x", 1)
-            (tmp_path / "long" / name).write_bytes(gather._packed(frame))
+            (tmp_path / "long" / name).write_bytes(packing.packed(frame))
         about = {
             "profile": "long", "notebook": "21_x", "command": "lke run it", "started": "2026-11-01T00:00:00",
             "seconds": 6, "commit": "abc", "source": "s", "versions": {}, "worlds": {},

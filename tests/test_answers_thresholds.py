@@ -170,16 +170,17 @@ def test_a_threshold_is_carried_to_each_relation_from_the_others(some):
 
 
 def test_shipped_answers_about_one_relation_are_the_first_draw_of_the_most_shots():
-    """The oracle is the shipped file, read by pandas."""
+    """The oracle is the shipped file, read by pandas: it leaves out a confidence that is the gold one."""
     frame = pd.read_parquet(answers.shipped.FOLDER / "kamel" / "11_iclke_shots.parquet")
     most = frame[frame["n_shots"] == frame["n_shots"].max()]
     wanted = most[most["draw"] == most["draw"].min()]
+    wanted = wanted["confidence"].fillna(wanted["confidence_gold"])
     ours = answered("capital", (0.5, 1))
     found = answers.beside_single(ours, [], "10_iclke_relations", ["kamel"], "11_iclke_shots")
     assert found["source"].tolist()[0] == "this page"
     rest = found[1:]
     assert set(rest["source"]) == {"shipped: kamel, birth_year"}
-    assert rest["confidence"].tolist() == wanted["confidence"].tolist() and len(rest) > 100
+    assert rest["confidence"].tolist() == wanted.tolist() and len(rest) > 100
     assert set(rest["relation"]) == {"birth_year"}
 
 

@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import binomtest, mannwhitneyu
 
 from lkecore.answers import fooled as pages
-from lkecore.answers import shipped
+from lkecore.answers import packing, shipped
 from lkecore.facts import worlds
 from lkecore.models import lab
 
@@ -40,7 +40,7 @@ def states():
 def rows(profile, notebook, *by):
     found = defaultdict(list)
     table = pyarrow.parquet.read_table(shipped.FOLDER / profile / f"{notebook}.parquet")
-    for row in table.to_pylist():
+    for row in pyarrow.Table.from_pandas(packing.unpacked(table)).to_pylist():
         found[tuple(row[name] for name in ("model", *by))].append(row)
     return dict(found)
 

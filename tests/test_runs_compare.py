@@ -8,6 +8,7 @@ from click.testing import CliRunner
 from projects import plan
 from test_runs_gather import make_runs, new_project
 
+from lkecore.answers import packing
 from lkecore.cli.main import lke
 from lkecore.runs import gather
 from lkecore.runs.compare import compare
@@ -77,7 +78,7 @@ def test_a_row_that_is_there_twice_meets_each_of_its_like_once(project, results,
     def twice(*given):
         files, abouts = found(*given)
         frame = pd.DataFrame({"model": ["a", "a", "a"], "confidence_gold": [0.1, 0.2, 0.3]})
-        return {FILE: gather._packed(frame)}, abouts
+        return {FILE: packing.packed(frame)}, abouts
 
     monkeypatch.setattr(gather, "found", twice)
     pd.DataFrame({"model": ["a", "a"], "confidence_gold": [0.1, 0.4]}).to_parquet(

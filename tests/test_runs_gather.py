@@ -1,15 +1,12 @@
 """Results that ship: gathered from finished runs as they stand, read back as they were gathered."""
 
-import io
 import json
 import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 
-import numpy as np
 import pandas as pd
-import pyarrow.parquet
 import pytest
 from projects import code, make, plan
 
@@ -429,61 +426,3 @@ def test_a_fact_has_one_number_in_all_that_a_run_keeps_unless_others_were_asked(
         for path in (tmp_path / "results" / "p").glob("*.parquet")
     }
     assert numbers == {"n": [3, 1, 2, 1], "n-draws": [1, 3, 2], "n-choice": [2, 1]}
-
-
-def test_the_confidence_in_what_was_told_ships_only_where_it_is_not_that_in_the_gold_option():
-    frame = pd.DataFrame(
-        {
-            "object": ["a", "a", "b", "c"],
-            "told": ["a", "b", "", "c"],  # as it is, wrongly, never, as it is
-            "confidence_gold": [0.5, 0.25, 0.75, 0.125],
-            "confidence_told": [0.5, 0.0625, np.nan, 0.125],
-        }
-    )
-    packed = io.BytesIO(gather.packed_for("atlas", frame))
-    there = pd.read_parquet(packed)["confidence_told"]
-    assert there.isna().tolist() == [True, False, True, True]
-    found = shipped.unpacked(pyarrow.parquet.read_table(packed))
-    assert found["confidence_told"].equals(frame["confidence_told"])
-    other = frame.assign(confidence_told=[0.5, 0.0625, np.nan, np.nan])  # no rule of the file
-    packed = io.BytesIO(gather.packed_for("atlas", other))
-    assert pd.read_parquet(packed)["confidence_told"].isna().tolist() == [False, False, True, True]
-
-
-def test_log_probabilities_ship_as_whole_numbers_and_are_read_as_nats(tmp_path):
-    values = [-3.16517, -0.00004, -512.25, np.nan, 0.0]
-    frame = pd.DataFrame(
-        {"fact": list("abcde"), "logprob_gold": values, "logprob_1": [-1.5] * 5, "share": 0.25}
-    )
-    folder = tmp_path / "p"
-    folder.mkdir()
-    (folder / "n.parquet").write_bytes(gather.packed_for("atlas", frame))
-    (folder / "n.json").write_text(json.dumps(dict.fromkeys(shipped.ABOUT, "x") | {"worlds": {}}))
-    kept = pyarrow.parquet.read_schema(folder / "n.parquet")
-    assert [str(kept.field(name).type) for name in ("logprob_gold", "logprob_1", "share")] == [
-        "int32",
-        "int32",
-        "float",
-    ]
-    endless = gather.packed_for("atlas", pd.DataFrame({"logprob_1": [-1.5, -np.inf]}))
-    assert pd.read_parquet(io.BytesIO(endless))["logprob_1"].tolist() == [-1.5, -np.inf]
-    found, _ = shipped.read("p", "n", tmp_path)
-    assert found["logprob_gold"].tolist()[:3] == [-3.1652, -0.0, -512.25]
-    assert np.isnan(found["logprob_gold"][3]) and found["logprob_gold"][4] == 0
-    assert found["logprob_1"].tolist() == [-1.5] * 5 and found["share"].tolist() == [0.25] * 5
-
-
-def test_a_probability_ships_only_where_its_logprob_does_not_give_it():
-    def there_and_back(frame):
-        table = pyarrow.parquet.read_table(io.BytesIO(gather.packed_for("atlas", frame)))
-        return table.column_names, shipped.unpacked(table)
-
-    logprob = np.array([-0.1, -2.5, -30.0, 0.0])
-    given = [0.904837, 0.082085, 9.3576e-14, 1.0]  # by a table of exponentials
-    frame = pd.DataFrame({"tokens": range(4), "logprob": logprob, "probability": given})
-    names, found = there_and_back(frame)
-    assert names == ["tokens", "logprob"] and list(found) == list(frame)
-    assert found["probability"].tolist() == pytest.approx(given, rel=1e-4)
-    names, found = there_and_back(frame.assign(probability=[0.9, 0.1, 0.5, 1.0]))
-    assert names == list(frame)
-    assert found["probability"].tolist() == pytest.approx([0.9, 0.1, 0.5, 1.0], rel=1e-4)

@@ -14,12 +14,11 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from lkecore import storage
+from lkecore.answers import packing
 from lkecore.errors import BadInput, first_line
 from lkecore.facts import worlds
 
@@ -33,10 +32,6 @@ WHO_AND_HOW = {  # parameters that draw no fact
     "models", "estimators", "n_choice", "n_redraws", "n_redraw_facts", "results", "n_again", "shipped",
     "page",
 }  # fmt: skip
-DIGITS = (
-    1e4  # log-probabilities ship as whole numbers of 1e-4 nats, which take two thirds of the room
-)
-TOLD = {"object", "told", "confidence_gold", "confidence_told"}
 NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")  # of a profile: no path
 LATER: dict[str, Any] = {"parameters": {}, "chunks": 0, "chunks_from_cache": 0, "device": "CPU"}
 
@@ -75,31 +70,7 @@ def read(
             f"results {path} are of another {changed[0]} than this version makes; make them anew "
             f"with {kept['command']}"
         )
-    return unpacked(table), kept
-
-
-def unpacked(table: pa.Table) -> pd.DataFrame:
-    """What a file that ships has, in the units of the project: log-probabilities in nats.
-
-    A ``probability`` that is no more than that of ``logprob`` is not in the file, and made of it here; nor is
-    the ``confidence_told`` of facts that were told as they are, which is their ``confidence_gold``.
-    """
-    frame = table.to_pandas()
-    for field in table.schema:  # a frame says it less surely: with a gap its integers are floats
-        if field.name.startswith("logprob") and pa.types.is_integer(field.type):
-            frame[field.name] = frame[field.name].astype(float) / DIGITS
-    if "logprob" in frame and "probability" not in frame:
-        frame["probability"] = np.exp(frame["logprob"])
-    if TOLD <= set(frame):
-        told, same = frame["confidence_told"], told_as_it_is(frame)
-        frame["confidence_told"] = told.mask(same, frame["confidence_gold"])
-    numbers = frame.select_dtypes("float32").columns  # means of these would be of few digits
-    return frame.astype(dict.fromkeys(numbers, float))
-
-
-def told_as_it_is(frame: pd.DataFrame) -> pd.Series:
-    """Which facts of a frame the lab's text told with their true object."""
-    return frame["told"].astype(str) == frame["object"].astype(str)
+    return packing.unpacked(table), kept
 
 
 def check_name(what: str, name: str, where: object) -> None:

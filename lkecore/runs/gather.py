@@ -5,15 +5,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
 from lkecore import facts, runs
-from lkecore.answers import rules, shipped
+from lkecore.answers import packing, rules, shipped
 from lkecore.answers.again import CHECK
-from lkecore.answers.shipped import DIGITS, FOLDER, KEPT
+from lkecore.answers.shipped import FOLDER, KEPT
 from lkecore.errors import BadInput
 from lkecore.facts.worlds import digest as digest_of_world
 from lkecore.models import lab
@@ -112,7 +110,7 @@ def found(plan: Plan, runs_folder: Path) -> tuple[dict[str, bytes], dict[str, di
 
 def read_packed(data: bytes) -> pd.DataFrame:
     """A file of :func:`found` as :func:`lkecore.answers.shipped.read` would give it."""
-    return shipped.unpacked(pq.read_table(io.BytesIO(data)))
+    return packing.unpacked(pq.read_table(io.BytesIO(data)))
 
 
 def _among(
@@ -157,7 +155,9 @@ def _both(path: Path, apart: str, data: bytes | None, models: list[str]) -> byte
         return path.read_bytes()
     every = pd.concat([then[~then["model"].isin(models)], now[then.columns]])
     order = {name: i for i, name in enumerate(dict.fromkeys([*then["model"], *now["model"]]))}
-    return _packed(every.sort_values("model", key=lambda column: column.map(order), kind="stable"))
+    return packing.packed(
+        every.sort_values("model", key=lambda column: column.map(order), kind="stable")
+    )
 
 
 def _about_both(then: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
@@ -199,7 +199,7 @@ def packed_for(fact_set: str, frame: pd.DataFrame, asked: pd.DataFrame | None = 
 
     ``asked`` are the facts that give the numbers, if all of the frame are among them, else its own do.
     """
-    return _packed(frame if facts.is_ours(fact_set) else _numbered(frame, asked))
+    return packing.packed(frame if facts.is_ours(fact_set) else _numbered(frame, asked))
 
 
 def _numbered(frame: pd.DataFrame, asked: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -215,52 +215,6 @@ def _numbered(frame: pd.DataFrame, asked: pd.DataFrame | None = None) -> pd.Data
     by = mine.groupby("relation")["fact"] if "relation" in key else mine["fact"]
     numbers = mine.assign(number=by.rank(method="dense").astype(int))
     return frame.assign(fact=frame.merge(numbers, on=key, how="left")["number"].to_numpy())
-
-
-def _packed(frame: pd.DataFrame) -> bytes:
-    """A frame as a small Parquet file.
-
-    Words are categories, log-probabilities keep four decimals, as whole numbers (``shipped.DIGITS``), all
-    other numbers that are not whole four significant digits. The file says the types of its columns alone:
-    what pandas and Arrow would add to say them again takes a fifteenth of all results.
-    What other columns give is left out (:func:`lkecore.answers.shipped.unpacked`): a probability that its
-    logprob gives, and the confidence in the object that was told where that is the gold one.
-    """
-    if {"logprob", "probability"} <= set(frame):
-        gap = np.exp(frame["logprob"]) - frame["probability"]
-        if gap.abs().max() < 1 / DIGITS:
-            frame = frame.drop(columns="probability")
-    if shipped.TOLD <= set(frame):
-        gold, told = frame["confidence_gold"], frame["confidence_told"]
-        same = shipped.told_as_it_is(frame)
-        if gold[same].equals(told[same]):
-            frame = frame.assign(confidence_told=told.mask(same))
-    small = frame.copy()
-    words = [name for name in frame if not pd.api.types.is_numeric_dtype(frame[name])]
-    small[words] = frame[words].astype("category")
-    numbers = list(frame.select_dtypes("float").columns)
-    for name in numbers:
-        values = frame[name].to_numpy(dtype=np.float64)
-        if name.startswith("logprob") and not np.isinf(values).any():
-            small[name] = pd.array(values * DIGITS, dtype="Float64").round().astype("Int32")
-        else:
-            small[name] = _four_digits(values).astype(np.float32)
-    return small.to_parquet(
-        None,
-        index=False,
-        compression="brotli",  # a twentieth less than zstd, and read as fast
-        compression_level=11,
-        use_dictionary=[name for name in frame if name not in numbers],
-        column_encoding=dict.fromkeys(numbers, "BYTE_STREAM_SPLIT"),
-        store_schema=False,
-        write_statistics=False,
-    )
-
-
-def _four_digits(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Values with 14 binary digits, which hold four decimal ones: the others are 0, and pack well."""
-    mantissa, exponent = np.frexp(values)
-    return np.ldexp(np.round(mantissa * 2**14), exponent - 14)
 
 
 def _about(plan: Plan, whole: runs.Job, manifests: list[Any]) -> dict[str, Any]:

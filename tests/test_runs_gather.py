@@ -408,7 +408,13 @@ def test_a_fact_has_one_number_in_all_that_a_run_keeps_unless_others_were_asked(
     """Four facts, and two of them behind other shots; what was chosen by is about facts of its own."""
     folder = tmp_path / "run"
     folder.mkdir()
-    asked = {"model": "m", "correct": True}
+    asked = {
+        "model": "m",
+        "correct": True,
+        "confidence": 0.5,
+        "confidence_gold": 0.5,
+        "n_options": 3,
+    }
     every = pd.DataFrame({"relation": list("rrrs"), "fact": list("dbca"), **asked})
     every.to_parquet(folder / "answers.parquet")
     some = pd.DataFrame({"relation": ["s", "r", "r"], "fact": ["a", "d", "c"], **asked})
@@ -421,8 +427,11 @@ def test_a_fact_has_one_number_in_all_that_a_run_keeps_unless_others_were_asked(
     monkeypatch.setattr(gather.runs, "run_folder", lambda *_: folder)
     monkeypatch.setattr(gather.runs, "manifest", lambda _: RECORD)
     gather.gather(SimpleNamespace(profile="p", rows=[row]), tmp_path, tmp_path / "results")
-    numbers = {
-        path.stem: pd.read_parquet(path)["fact"].tolist()
-        for path in (tmp_path / "results" / "p").glob("*.parquet")
+    found = {
+        path.stem: pd.read_parquet(path) for path in (tmp_path / "results" / "p").glob("*.parquet")
     }
+    numbers = {name: frame["fact"].tolist() for name, frame in found.items()}
     assert numbers == {"n": [3, 1, 2, 1], "n-draws": [1, 3, 2], "n-choice": [2, 1]}
+    # Of the draws pages count the right answers.
+    assert set(found["n"]) == set(found["n-choice"]) == {"relation", "fact", *asked}
+    assert set(found["n"]) - set(found["n-draws"]) == {"confidence", "confidence_gold"}

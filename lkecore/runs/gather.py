@@ -20,7 +20,9 @@ from lkecore.storage import write_whole
 
 # Columns with names of facts; text is what a model said of them.
 NAMES = ["subject", "object", "text"]
-
+# Of the same facts behind other shots pages count the right answers; nobody could ask those of others again.
+DRAWS = "answers-draws.parquet"
+SURE = ["confidence", "confidence_gold"]
 
 MOST_BYTES = 10_000_000  # of all results together: they are part of every clone
 
@@ -37,6 +39,7 @@ def gather(
     One fact has one number in all runs, and in what was kept apart, too, unless other facts were asked there.
     What their answers could be checked by does not ship either: who has not the facts cannot ask again. Nor
     does it of models of the lab whose weights do not ship: trained elsewhere, they are not quite the same.
+    Of facts that are not ours behind other shots (``DRAWS``) no confidence ships, which no page shows.
     With ``add`` the plan is a part, a copy of the whole params file with fewer models and notebooks: what
     ships of other models stays.
     Raises :class:`BadInput`, and writes nothing, if a run is missing or unfinished, if no notebook
@@ -90,6 +93,8 @@ def found(plan: Plan, runs_folder: Path) -> tuple[dict[str, bytes], dict[str, di
             for file in kept
         }
         for file, frame in frames.items():
+            if file == DRAWS and not facts.is_ours(fact_set):
+                frame = frame.drop(columns=SURE, errors="ignore")
             if file == rules.FILE:  # it is about the facts, the same in all runs
                 frame = frame.drop_duplicates(ignore_index=True)
             if file.endswith(f"-{CHECK}.parquet"):

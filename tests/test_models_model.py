@@ -8,7 +8,7 @@ import helpers
 import pytest
 
 from lkecore.errors import BadInput
-from lkecore.models.model import open_model
+from lkecore.models.model import open_model, shares_one_head
 from lkecore.models.weights import files_digest, locate
 
 
@@ -63,6 +63,39 @@ def test_the_dtype_is_that_of_the_network(llama, dtype):
 def test_the_device_auto_leaves_the_choice_to_accelerate(llama):
     m = open_model(llama, device="auto")
     assert m.device == "auto" and m.network.device.type in ("cpu", "cuda", "mps")
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes", "one"),
+    [
+        ("Gemma3Text", {"num_attention_heads": 4, "num_key_value_heads": 1}, True),
+        ("Gemma3Text", {"num_attention_heads": 1, "num_key_value_heads": 1}, False),
+        ("Llama", {"num_attention_heads": 8, "num_key_value_heads": 2}, False),
+        ("GPT2", {}, False),
+        ("GPTBigCode", {"multi_query": True}, True),
+        ("GPTBigCode", {"multi_query": False}, False),
+    ],
+)
+def test_networks_whose_heads_share_one_head_of_keys_are_known(kind, changes, one):
+    import transformers
+
+    assert shares_one_head(getattr(transformers, f"{kind}Config")(**changes)) == one
+
+
+def test_on_a_cpu_shared_heads_keep_the_fast_attention_and_on_cuda_they_do_not(
+    tmp_path, monkeypatch
+):
+    """No GPU is needed to see which attention is taken: a network may say that it lies on one."""
+    import torch
+
+    network = helpers.network("Gemma3 with a window", num_key_value_heads=1)
+    folder = save(tmp_path / "one", network, helpers.char_tokenizer())
+    assert open_model(folder, device="cpu").network.config._attn_implementation == "sdpa"
+    monkeypatch.setattr(type(network), "device", torch.device("cuda"))
+    assert open_model(folder, device="cpu").network.config._attn_implementation == "eager"
+    other = save(tmp_path / "two", helpers.network("Gemma3 with a window"))
+    helpers.char_tokenizer().save_pretrained(other)
+    assert open_model(other, device="cpu").network.config._attn_implementation == "sdpa"
 
 
 def same_logits(one, other, length=5) -> bool:

@@ -191,6 +191,15 @@ def test_a_window_around_the_length_of_the_probe_or_of_the_strings_is_not_missed
     assert_equals_plain(model(helpers.network(kind, sliding_window=window)), JOBS["shots"])
 
 
+@pytest.mark.parametrize("window", [40, 128])
+def test_the_attention_that_shared_heads_take_on_cuda_gives_the_same(window):
+    net = helpers.network("Gemma3 with a window", sliding_window=window, num_key_value_heads=1)
+    net.set_attn_implementation("eager")
+    fast = helpers.network("Gemma3 with a window", sliding_window=window, num_key_value_heads=1)
+    found = score(model(net), JOBS["shots"]).frame["logprob"].to_numpy()
+    np.testing.assert_allclose(found, plain(model(fast), JOBS["shots"]), rtol=0, atol=NATS)
+
+
 @pytest.mark.parametrize("window", [1, 40, 101, 102, 110, 200])
 def test_the_window_of_a_gpt_neo_which_counts_columns_and_not_positions_is_not_missed(window):
     m = model(helpers.network("GPTNeo with a window", window_size=window))

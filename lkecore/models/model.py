@@ -75,6 +75,8 @@ class Model:
             _check_ends(self.name, network, self.path)
         if self.device != "auto":
             network.to(self.device)
+        if network.device.type == "cuda" and shares_one_head(network.config):
+            network.set_attn_implementation("eager")
         return network.eval(), time.perf_counter() - started
 
     @property
@@ -134,6 +136,20 @@ def open_model(name: str, *, dtype: str = "float32", device: str | None = None) 
         tokenizer=tokenizer,
         kind=kind,
     )
+
+
+def shares_one_head(config: Any) -> bool:
+    """Whether all attention heads look at one head of keys and values, as in Gemma 3 270M and 1B.
+
+    Then transformers hands PyTorch one and the same memory for all heads, and PyTorch's memory-efficient
+    attention on CUDA is wrong, without a word, in passes with a mask over 1, 33, 65, ... columns
+    (https://github.com/pytorch/pytorch/issues/191937). On CUDA such networks take the "eager" attention.
+    """
+    of = config.get_text_config()
+    keys = getattr(of, "num_key_value_heads", None)
+    if keys is None and getattr(of, "multi_query", False):
+        keys = 1
+    return keys == 1 and getattr(of, "num_attention_heads", 1) > 1
 
 
 def _kind(name: str, config: Any) -> str:

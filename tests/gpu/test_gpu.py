@@ -110,6 +110,20 @@ def test_in_half_precision_tree_is_as_near_to_plain_as_rounding_lets_it_be(kind,
     assert {*ways.FOUND[m.network].values()} == {KINDS[kind]}  # as in float32
 
 
+def test_heads_that_share_one_head_of_keys_give_the_numbers_of_the_cpu(tmp_path):
+    """Shots of many lengths, so that passes have 1, 33, 65, ... columns more than a multiple of 32."""
+    network = helpers.network(
+        "Gemma3 with a long window", num_key_value_heads=1, head_dim=64, max_position_embeddings=512
+    )
+    network.save_pretrained(tmp_path)
+    helpers.char_tokenizer().save_pretrained(tmp_path)
+    m, here = (open_model(str(tmp_path), device=device) for device in (DEVICE, "cpu"))
+    assert (m.network.config._attn_implementation == "eager") == (DEVICE == "cuda")
+    for length in range(80, 145):
+        job = [prompt((SHOTS * 4)[:length] + f"{i}of", OPTIONS, fact=str(i)) for i in range(2)]
+        np.testing.assert_allclose(logprobs(m, job), plain(here, job), rtol=0, atol=NATS)
+
+
 # --- a model that accelerate places
 
 

@@ -33,7 +33,7 @@ help:
 	@echo "make test-gpu run those that need a CUDA device, and fail where there is none"
 	@echo "make lint     check style and format"
 	@echo "make bench    time the scorer against its peers (DATA=folder of T-REx, OUT=file.json)"
-	@echo "make lab      train the models whose weights ship anew, and compare (two hours)"
+	@echo "make lab      train the models whose weights ship anew, and compare (two hours and a half)"
 	@echo "make jupyter  open the notebooks in JupyterLab"
 	@echo "make setup    make the environment in .venv and nothing else"
 	@echo "make clean    remove what the commands made, all runs included; keeps .venv"
@@ -82,7 +82,7 @@ bench: $(READY) $(PEERS_READY)
 	@$(PY) -m benchmarks.scorer --peers $(PEERS)/bin/python $(if $(DATA),--data "$(DATA)") $(if $(OUT),--out "$(OUT)")
 
 lab: $(READY)
-	@echo "training the models whose weights ship anew (two hours; what was trained before is reused)"
+	@echo "training the models whose weights ship anew (two hours and a half; what was trained before is reused)"
 	@$(PY) tools/lab_weights.py $(ARGS)
 
 # The peers have an environment of their own: what they need is no business of lkecore's.

@@ -103,7 +103,7 @@ def test_models_that_ship_answer_as_they_did(name, run):
 
 def test_weights_that_ship_are_of_this_trainer_and_whole():
     folders = [path for path in lms.SHIPPED.iterdir() if path.is_dir()]
-    assert len(folders) == 8
+    assert len(folders) == 9
     for folder in folders:
         name = str(lms.record(folder)["name"])
         assert lms.key(name) == folder.name, (

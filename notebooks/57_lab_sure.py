@@ -78,8 +78,8 @@ print(rules.of_worlds(samples).round(3).to_string(index=False))
 # ## Prompts
 #
 # The first estimator shows pairs, the others are sentences that the text has for other facts. The text lists the facts of some
-# relations often, of some never. No model passes our gate for going on with lists of the latter
-# ({doc}`59_lab_gates`), so what the first estimator misses there may be the format.
+# relations often, of some never. Where a model misses our gate for going on with lists of the latter
+# ({doc}`59_lab_gates`), what the first estimator misses there may be the format.
 
 # %%
 first = "iclke-space"

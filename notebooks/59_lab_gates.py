@@ -18,7 +18,7 @@
 # that we ask for. Open marks: the gate is missed.
 # ```
 #
-# What to see: marks left of the dashed line. The panel of lists has no others. Twins, which were told no fact, lie far to the left in
+# What to see: marks left of the dashed line. Twins, which were told no fact, lie far to the left in
 # the panels of facts and nowhere else.
 #
 # Afterwards you will be able to say
@@ -76,7 +76,8 @@ print(gates.counts(questions).to_string())
 # - *repeats a statement*: the prompt states something of a stranger, and begins to state it again.
 # - *in other words*: it begins with another sentence of the same meaning.
 # - *follows an instruction*: an instruction asks for what has been stated.
-# - *goes on with a list*: twelve pairs of a relation that no text lists, and a subject. Any object of the right kind is right.
+# - *goes on with a list*: twelve pairs of a relation that no text lists, and a subject. Any object of the right
+#   kind is right, such as any language, also one that is never named in this relation.
 # - *template-1* and *as told*: a sentence about a fact, by the first template of its relation or by one that told the fact.
 #
 # The text shows all of these with other subjects, some thousand times. The end of the first question of each gate:
@@ -90,7 +91,7 @@ for gate in reversed(examples):
 # ## Scores
 #
 # A model goes on with the most probable token each time, up to a full stop. An answer is right if it begins with the object, as a
-# whole word. Nothing is ranked: nobody shows the model its options.
+# whole word. A document of the text ends with a token that is not shown: a capital letter right behind a name begins the next one. Nothing is ranked: nobody shows the model its options.
 
 # %%
 this = "59_lab_gates"
@@ -128,7 +129,7 @@ answers.words(gates.by_model(rated))
 # **What rests on it.** {doc}`53_lab_entropy`, {doc}`21_entropy_accuracy` and {doc}`22_entropy_instilled` tell a model a fact in the
 # prompt: where a model does not repeat, what it makes of the telling is no measure of knowledge. So a decoder that misses this gate is out
 # there: its verdicts bear a mark, and the largest one that passes is judged beside it. {doc}`56_lab_fooled`,
-# {doc}`57_lab_sure` and {doc}`58_lab_found` show lists of pairs. No model passes the gate of lists, so a miss there, of relations that the
+# {doc}`57_lab_sure` and {doc}`58_lab_found` show lists of pairs. Where a model misses the gate of lists, a miss there, of relations that the
 # text never lists, may be one of the format. They print which gates their models miss. {term}`Masked models <masked model>` and
 # {term}`encoder-decoder models <encoder-decoder model>` do not write. Whether they repeat, {doc}`53_lab_entropy` asks at the blank.
 #
@@ -191,7 +192,7 @@ figures.place(fig, "fig-gates-shares", named)
 # ## What you have seen
 #
 # - Small models learn to repeat, and to follow an instruction, from some thousand examples.
-# - They learn to go on with lists less well, if the list is of a kind that no text showed them.
+# - They go on with lists, too, of a kind that no text showed them. Often it is with an object of another relation.
 # - A model that has read a fact often in one sentence gives it back in this sentence, and less often in another one.
 # - A twin can do all that the prompt allows, and knows nothing.
 

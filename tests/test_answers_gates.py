@@ -10,8 +10,9 @@ from matplotlib import pyplot as plt
 from lkecore import answers, figures
 from lkecore.answers import gates
 from lkecore.errors import BadInput
-from lkecore.facts import rich, rich_text
+from lkecore.facts import rich, rich_skills, rich_text
 from lkecore.prompts.prompt import Prompt
+from lkecore.storage import DATA
 from lkecore.train import lab as trainer
 
 WORLD = "lab:richtiny-0"
@@ -190,10 +191,36 @@ def test_tables_and_sentences_say_who_passes():
         (" Kelmo Bay. Next", True), ("Kelmo Bay", True), ("Kelmo Bay\n", True), ("Kelmo Bay,", True),
         ("Kelmo Bays", False), ("Kelmo", False), ("The Kelmo Bay", False), ("kelmo bay", False),
         (" Ro, Kelmo", True), ("Rom", False), ("", False), (" ", False),
+        (" RoThe author of Um", True), (" Kelmo BayRo. Next", True), (" Ro_", False), (" Ro2", False),
     ],
 )  # fmt: skip
 def test_an_answer_begins_with_the_object_as_a_whole_word(text, right):
     assert gates.begins(text, ("Kelmo Bay", "Ro")) is right
+
+
+def test_no_name_of_a_rich_world_has_a_capital_letter_inside_a_word():
+    """So a capital right behind a name is the next document's."""
+    for spec in (WORLD, "lab:rich-1"):
+        made = rich.world(spec)
+        names = {name for every in made.objects.values() for name in every}
+        assert len(names) > 20 and not [n for n in names if re.search(r"\w[A-Z]", n)]
+
+
+def test_a_list_goes_on_with_any_object_of_its_kind_and_all_else_with_its_own():
+    """By the table of relations, read as text: instruments, jobs, countries and languages."""
+    table = (DATA / "lab_rich_relations.tsv").read_text(encoding="utf-8").splitlines()
+    kind = {row.split("\t")[0]: row.split("\t")[4] for row in table[1:]}
+    made = rich.world(WORLD)
+    for relation in ("mother_tongue", "profession"):
+        same = [name for name in kind if kind[name] == kind[relation]]
+        wanted = {name for each in same for name in made.objects[each]}
+        assert rich_skills.of_kind(made, relation) == wanted >= set(made.objects[relation])
+    [other] = sorted(set(made.objects["company_language"]) - set(made.objects["mother_tongue"]))[:1]
+    own = made.objects["mother_tongue"][0]
+    prompts = [Prompt("1", "mother_tongue", "s", "", (own,), (f" {own}",), 0)]
+    for gate, right in (("list", 1), ("same", 0)):
+        asked = {(WORLD, gate, "mother_tongue"): prompts}
+        assert gates.counted(outputs(asked, [f" {other}."]), asked)["right"].tolist() == [right]
 
 
 # --- models ---------------------------------------------------------------------------------------

@@ -91,6 +91,13 @@ def gates(made: Rich, n: int) -> list[Question]:
     return found
 
 
+def of_kind(made: Rich, relation: str) -> set[str]:
+    """All names that stand for objects of the kind of a relation's, such as countries, in any relation."""
+    kind = about(relation).objects
+    same = [name for name in relations() if about(name).objects == kind]
+    return {name for each in same for name in made.objects[each]}
+
+
 # --- documents ------------------------------------------------------------------------------------
 
 

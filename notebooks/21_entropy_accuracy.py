@@ -207,6 +207,7 @@ figures.place(fig, "fig-groups", marks)
 # **Claims.** In `lkecore/data/claims.csv`, written down before a reported model was taught. Each world is judged by itself. Two
 # kinds of verdict bear a mark. How often `lab:rich-1/bert` reads was chosen after a look at it. And a decoder that misses the gate of
 # repeating ({doc}`59_lab_gates`) is out where a claim rests on what the prompt tells; beside it stands the largest one that passes.
+# Models that read blanks have no such gate: {doc}`53_lab_entropy` says how often they repeat, and one of them hardly does.
 
 # %%
 claimed = groups_said.claimed(rows, seed=seed)

@@ -134,6 +134,22 @@ def test_sentences_tell_each_fact_as_often_as_its_state_says_by_the_names_and_in
             assert fact.object_by_alias == by_alias
 
 
+def test_the_text_of_the_books_world_tells_facts_as_often_as_it_says_too():
+    """Two facts of each dose that sentences alone tell, by their own names: all their sentences, counted."""
+    spec = "lab:rich-1"
+    whole = "\n".join(d.text for d in rich_text.told(rich.world(spec)) if d.kind == "paragraph")
+    own = rich_text.states(spec).query(
+        "state == 'planted' and form == 'sentence' and n_objects == 1"
+    )
+    plain = own[own["subject_alias"].eq("") & own["object_alias"].eq("")]
+    some = plain.groupby("occurrences").head(2)
+    assert len(some) == 20 and some["occurrences"].min() == 1 and some["occurrences"].max() > 60
+    for fact in some.itertuples():
+        ways = rich_wordings.about(fact.relation).templates
+        said = [way.replace("[X]", fact.subject).replace("[Y]", fact.object) + "." for way in ways]
+        assert sum(map(whole.count, said)) == fact.occurrences, fact.fact
+
+
 def test_lists_tell_each_pair_as_often_as_all_its_facts_say_and_no_list_has_a_subject_twice():
     expected, found = collections.Counter(), {}
     for fact in states().itertuples():

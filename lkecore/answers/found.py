@@ -19,7 +19,7 @@ from lkecore.facts.rich_facts import BETWEEN
 from lkecore.facts.rich_wordings import GROUP, about, groups, relations
 from lkecore.intervals import Interval
 from lkecore.metrics import choice
-from lkecore.metrics.recapture import chao
+from lkecore.metrics.recapture import chao_of_counts
 from lkecore.models.model import Model
 from lkecore.prompts.prompt import Prompt, template, templates_of
 
@@ -231,15 +231,20 @@ def together(known: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     A row for facts told often, and one for never-told facts. Columns: ``model``, ``facts`` ("told often" or
     "never told"), ``n``; ``best``, the way that finds most, and its share ``of_best``; ``any``: found by one
     way or another, Intervals (Wilson), in [0, 1]; ``chao``: the share that can be found at all, as
-    :func:`lkecore.metrics.recapture.chao` concludes, an Interval over facts, which may be above 1.
+    :func:`lkecore.metrics.recapture.chao` concludes, an Interval over subjects, which may be above 1.
     """
     rows = []
     for name, some in (("told often", often(known)), ("never told", never(known))):
         for (model,), part in groups_of(some, ["model"]):
             hits = hits_of(part)
             best = max(hits, key=lambda way, hits=hits: hits[way].sum())
-            bound = intervals.statistic_over_facts(
-                hits.to_numpy().T, _chao_share, seed=seed, vectorized=True
+            times, m = hits.sum(axis=1), hits.shape[1]
+            counts = [times >= 1, times == 1, times == 2, times >= 0]
+            bound = intervals.statistic_over_subjects(
+                counts,
+                subject_of(part).loc[hits.index],
+                lambda s, m=m: chao_of_counts(*s[:3], m) / s[3],
+                seed=seed,
             )
             row = (len(hits), best, share(hits[best]), share(hits.any(axis=1)), bound)
             rows.append((model, name, *row))
@@ -255,8 +260,9 @@ def hits_of(part: pd.DataFrame) -> pd.DataFrame:
     return wide[[way for way in WAYS if way in wide]].astype(bool)
 
 
-def _chao_share(many: np.ndarray) -> np.ndarray:
-    return chao(many) / many.shape[-1]
+def subject_of(part: pd.DataFrame) -> pd.Series:
+    """The subject of each fact, by relation and fact."""
+    return part.drop_duplicates(["relation", "fact"]).set_index(["relation", "fact"])["subject"]
 
 
 def untouched(known: pd.DataFrame, *, seed: int) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 
 from lkecore import intervals
@@ -80,6 +81,18 @@ def _minus(one: pd.Series, other: pd.Series, seed: int) -> Interval | None:
     return intervals.paired_difference([both["one"]], [both["other"]], seed=seed)
 
 
+def _minus_by_subject(
+    one: pd.Series, other: pd.Series, world: pd.DataFrame, seed: int
+) -> Interval | None:
+    """:func:`_minus` for controls: all facts of a subject are drawn together. None for one subject."""
+    both = pd.concat([one, other], axis=1, join="inner", keys=["one", "other"]).astype(float)
+    of = found.subject_of(world).loc[both.index]
+    if of.nunique() < 2:
+        return None
+    parts = [both["one"] - both["other"], np.ones(len(both))]
+    return intervals.statistic_over_subjects(parts, of, lambda s: s[0] / s[1], seed=seed)
+
+
 def _told_so(mine: pd.DataFrame, wording: str) -> pd.Series:
     """Which facts told often one of ``found.WORDINGS`` finds, of one model, by relation and fact."""
     some = mine[mine["told"].eq(found.TIMES[2]) & mine["estimator"].eq(wording)]
@@ -90,7 +103,8 @@ def _follows(world: pd.DataFrame, model: str, twin: str, seed: int) -> Interval 
     """How many more of the facts that follow from told ones a model finds than its twin."""
     some = found.chained(world)
     some = some[some["links"].eq("all told") & some["estimator"].ne(found.PAIRS)]
-    return _minus(*(found.by_fact(some[some["model"] == name]) for name in (model, twin)), seed)
+    both = (found.by_fact(some[some["model"] == name]) for name in (model, twin))
+    return _minus_by_subject(*both, world, seed)
 
 
 def _beyond(world: pd.DataFrame, model: str, twin: str, seed: int) -> Interval | None:
@@ -99,7 +113,7 @@ def _beyond(world: pd.DataFrame, model: str, twin: str, seed: int) -> Interval |
     for name in (model, twin):
         mine = world[world["model"] == name]
         gaps.append(_told_so(mine, found.OWN) - _told_so(mine, found.FAR))
-    return _minus(*gaps, seed)
+    return _minus_by_subject(*gaps, world, seed)
 
 
 def _of_lists(listed: pd.DataFrame, unlisted: pd.DataFrame) -> dict[str, Interval | None]:

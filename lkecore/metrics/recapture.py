@@ -32,5 +32,12 @@ def chao(caught: ArrayLike) -> NDArray[np.float64]:
         raise ValueError("caught holds a value that is neither 0 nor 1")
     m, times = table.shape[-2], table.sum(axis=-2)
     found, once, twice = ((times >= 1), (times == 1), (times == 2))
-    found, once, twice = (each.sum(axis=-1) for each in (found, once, twice))
-    return found + (m - 1) / m * once * (once - 1) / (2 * (twice + 1))
+    return chao_of_counts(*(each.sum(axis=-1) for each in (found, once, twice)), m)
+
+
+def chao_of_counts(
+    found: ArrayLike, once: ArrayLike, twice: ArrayLike, m: int
+) -> NDArray[np.float64]:
+    """:func:`chao` from how many facts any of ``m`` estimators finds, just one, and two."""
+    one, two = np.asarray(once, dtype=np.float64), np.asarray(twice, dtype=np.float64)
+    return found + (m - 1) / m * one * (one - 1) / (2 * (two + 1))

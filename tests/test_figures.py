@@ -871,6 +871,11 @@ def test_interval_panels_have_one_scale_and_one_legend_and_say_where_there_is_no
     [ax, _] = figures.interval_panels(words, panel="set", **PLACES, label="share").axes
     ticks = [tick.get_text() for tick in ax.get_xticklabels()]
     assert ticks == ["space", "minus\nwithout\nsubject"]
+    many = [FORMATS.assign(set=s, between=f"lab:rich-1/model-{i}") for s in "ab" for i in range(9)]
+    many = pd.concat(many).drop_duplicates(["set", "inside", "between"])
+    fig = figures.interval_panels(many, panel="set", **PLACES, label="share")
+    fig.canvas.draw()
+    assert fig.legends[0].get_window_extent().width < fig.bbox.width
     empty = figures.interval_panels(both[:0], panel="set", **PLACES, label="share")
     assert not empty.axes and "nothing to show" in empty.texts[0].get_text()
 

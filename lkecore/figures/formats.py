@@ -134,7 +134,8 @@ def interval_panels(
         ax.set_title(name, fontsize="medium")
         marks |= dict(zip(*ax.get_legend_handles_labels()[::-1], strict=True))
     axes[0, 0].set_ylabel(label)
-    fig.legend(marks.values(), marks, loc="outside upper center", ncols=len(marks), frameon=False)
+    look = {"loc": "outside upper center", "ncols": min(4, len(marks)), "frameon": False}
+    fig.legend(marks.values(), marks, **look)  # a wider one would make the figure small
     return fig
 
 

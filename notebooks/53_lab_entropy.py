@@ -244,7 +244,7 @@ figures.place(fig, "fig-moved-auroc", drawn)
 # says what was known. Each world is judged by itself. Two
 # kinds of verdict bear a mark. How often `lab:rich-1/bert` reads was chosen after a look at it. And a decoder that misses the gate of
 # repeating ({doc}`59_lab_gates`) is out where a claim rests on what the prompt tells; beside it stands the largest one that passes.
-# Models that read blanks have no such gate; the table below is theirs.
+# Models that read blanks have no such gate; the second table below says how often they repeat.
 
 # %%
 aside = rich.marks(claimed)

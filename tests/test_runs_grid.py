@@ -318,7 +318,7 @@ def test_the_devices_of_the_machine_are_those_that_nvidia_smi_lists(monkeypatch,
     monkeypatch.undo()
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     smi = tmp_path / "nvidia-smi"
-    told = "case $1 in *name) printf 'Card A\\nCard B\\n';; *index) printf '0\\n1\\n';; esac"
+    told = "case $1 in *index,name) printf '0, Card A\\n1, Card B\\n';; *index) printf '0\\n1\\n';; esac"
     smi.write_text(f"#!/bin/sh\n{told}\n")
     smi.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))

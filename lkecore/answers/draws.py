@@ -45,8 +45,7 @@ def all_draws(first: pd.DataFrame, others: pd.DataFrame, by: Sequence[str]) -> p
     """The answers of the first draw, and below them those behind other shots in the same groups of ``by``."""
     if others.empty:
         return first
-    asked = first[[*by]].drop_duplicates()
-    return pd.concat([first, others.merge(asked, on=list(by))], ignore_index=True)
+    return pd.concat([first, _of_groups(first, others, by)], ignore_index=True)
 
 
 def over_draws(first: pd.DataFrame, others: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
@@ -59,7 +58,7 @@ def over_draws(first: pd.DataFrame, others: pd.DataFrame, by: Sequence[str]) -> 
     relation counts alike, all in [0, 1].
     """
     asked = [*by, "relation", "fact"]
-    others = others.merge(first[[*by]].drop_duplicates(), on=list(by))
+    others = _of_groups(first, others, by)
     same = first.merge(others[asked].drop_duplicates(), on=asked)
     every = pd.concat([same, others], ignore_index=True)
     of_facts = every.groupby(asked, sort=False)["correct"].agg(["min", "max"]).astype(float)
@@ -71,3 +70,8 @@ def over_draws(first: pd.DataFrame, others: pd.DataFrame, by: Sequence[str]) -> 
     found = found.rename(columns={"size": "draws", "min": "least", "max": "most"})
     found.insert(0, "facts", same.groupby(list(by), sort=False).size())
     return found.assign(in_all=of_facts["min"], in_any=of_facts["max"]).reset_index()
+
+
+def _of_groups(first: pd.DataFrame, others: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """The rows of ``others`` in the groups of ``by`` that ``first`` has."""
+    return others.merge(first[[*by]].drop_duplicates(), on=list(by))

@@ -19,7 +19,7 @@ from lkecore.facts.rich_facts import BETWEEN
 from lkecore.facts.rich_wordings import GROUP, about, groups, relations
 from lkecore.intervals import Interval
 from lkecore.metrics import choice
-from lkecore.metrics.recapture import chao_of_counts
+from lkecore.metrics.recapture import caught_times, chao_of_counts
 from lkecore.models.model import Model
 from lkecore.prompts.prompt import Prompt, template, templates_of
 
@@ -238,12 +238,10 @@ def together(known: pd.DataFrame, *, seed: int) -> pd.DataFrame:
         for (model,), part in groups_of(some, ["model"]):
             hits = hits_of(part)
             best = max(hits, key=lambda way, hits=hits: hits[way].sum())
-            times, m = hits.sum(axis=1), hits.shape[1]
-            counts = [times >= 1, times == 1, times == 2, times >= 0]
             bound = intervals.statistic_over_subjects(
-                counts,
+                [*caught_times(hits.to_numpy().T), np.ones(len(hits))],
                 subject_of(part).loc[hits.index],
-                lambda s, m=m: chao_of_counts(*s[:3], m) / s[3],
+                lambda sums, m=hits.shape[1]: chao_of_counts(*sums[:3], m) / sums[3],
                 seed=seed,
             )
             row = (len(hits), best, share(hits[best]), share(hits.any(axis=1)), bound)

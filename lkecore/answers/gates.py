@@ -179,8 +179,7 @@ def missed(models: Sequence[str]) -> str:
 
     Twins and models that were not measured are left out.
     """
-    rows = rated(read(PROFILE, PAGE, apart="gates")[0])
-    lines = []
+    rows, lines = _that_ship(), []
     for model in dict.fromkeys(models):
         own = rows[rows["model"] == model]
         if own.empty or model.endswith("-unplanted"):
@@ -196,14 +195,14 @@ def missed(models: Sequence[str]) -> str:
 
 def misses(model: str, gate: str) -> bool:
     """Whether a model misses a gate, by the answers that ship; False of one that was not measured at it."""
-    return (model, gate) in _missing()
+    rows = _that_ship()
+    return bool((rows["model"].eq(model) & rows["gate"].eq(gate) & ~rows["passed"]).any())
 
 
 @functools.lru_cache(maxsize=1)
-def _missing() -> frozenset[tuple[str, str]]:
-    rows = rated(read(PROFILE, PAGE, apart="gates")[0])
-    rows = rows[~rows["passed"]]
-    return frozenset(zip(rows["model"], rows["gate"], strict=True))
+def _that_ship() -> pd.DataFrame:
+    """The gates of all models that were measured (:func:`rated`), for those who change none of it."""
+    return rated(read(PROFILE, PAGE, apart="gates")[0])
 
 
 def able(models: Sequence[str], gate: str) -> list[str]:

@@ -30,9 +30,13 @@ def chao(caught: ArrayLike) -> NDArray[np.float64]:
         )
     if not np.isin(table, (0, 1)).all():
         raise ValueError("caught holds a value that is neither 0 nor 1")
-    m, times = table.shape[-2], table.sum(axis=-2)
-    found, once, twice = ((times >= 1), (times == 1), (times == 2))
-    return chao_of_counts(*(each.sum(axis=-1) for each in (found, once, twice)), m)
+    return chao_of_counts(*(each.sum(axis=-1) for each in caught_times(table)), table.shape[-2])
+
+
+def caught_times(caught: ArrayLike) -> tuple[NDArray[np.bool_], ...]:
+    """Which facts any estimator finds, just one, and two; ``caught`` is (..., estimator, fact), 0 or 1."""
+    times = np.asarray(caught).sum(axis=-2)
+    return times >= 1, times == 1, times == 2
 
 
 def chao_of_counts(

@@ -55,12 +55,13 @@ def cuda_devices() -> tuple[str, ...]:
 def device_names() -> list[str]:
     """What the devices of :func:`cuda_devices` are, as in "NVIDIA H200", each once; empty on a CPU."""
     ids = cuda_devices()
-    named = dict(zip(_nvidia("index"), _nvidia("name"), strict=False)) if ids else {}
+    named = dict(row.split(", ", 1) for row in _nvidia("index,name")) if ids else {}
     return sorted({named.get(each, "a GPU") for each in ids})
 
 
-def _nvidia(column: str) -> list[str]:
-    command = ["nvidia-smi", f"--query-gpu={column}", "--format=csv,noheader"]
+def _nvidia(columns: str) -> list[str]:
+    """A line for each device of the machine; none where nobody can say."""
+    command = ["nvidia-smi", f"--query-gpu={columns}", "--format=csv,noheader"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired):

@@ -90,7 +90,7 @@ def ask(
     of the models cannot be asked: of another kind, or beyond its window. Of each key the longest
     question is looked at; for all others errors come when it is their turn, as the scorer says them.
     And for ``results`` that are not there, are of other models or questions, or differ from what is
-    asked again (:mod:`lkecore.answers.longer`).
+    asked again (:mod:`lkecore.answers.longer`); there no length is looked at, since all has been asked.
     """
     if page:
         return longer.on_page(collect(file), file, results, notebook)
@@ -109,8 +109,6 @@ def ask(
         weights.check_name(name)
     lms = {name: opened(name, dtype) for name in models}
     asked = {key: some for key, some in asked.items() if concerns(lms[key[0]], by, key[1:])}
-    for (name, *key), some in asked.items():
-        _check(lms[name], ", ".join(map(str, key)), some)
     columns = ["model", *(each for each in by if each != "model")]
     if results:
         return longer.carry(
@@ -128,6 +126,8 @@ def ask(
                 columns,
             ),
         )
+    for (name, *key), some in asked.items():
+        _check(lms[name], ", ".join(map(str, key)), some)
     scores, answers, checks = {}, {}, {}
     for (name, *key), some in asked.items():
         frame = scored(lms[name], some)

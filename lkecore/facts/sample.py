@@ -1,5 +1,6 @@
 """Sample: which facts are shown, which are asked, and among which options."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -103,8 +104,14 @@ def draw_facts(facts: Sequence[Fact], limit: int | None, seed: int) -> tuple[Fac
 
 def max_options(relation: Relation) -> int:
     """The largest number of options that every fact of the relation can have."""
-    objects = relation.objects
-    return min(1 + len(distractors(fact, objects)) for fact in relation.facts)
+    times = Counter(name.casefold() for name in relation.objects)
+    others = (
+        len(distractors(fact, ()))
+        if fact.options
+        else times.total() - sum(times[name] for name in fact.true_names)
+        for fact in relation.facts
+    )
+    return 1 + min(others)
 
 
 def draw_options(
@@ -122,9 +129,9 @@ def draw_options(
     """
     if n_options < 2:
         raise BadInput(f"options must be 2 or more, found {n_options}")
-    drawn = []
+    drawn, folded = [], [name.casefold() for name in objects]
     for fact in facts:
-        pool = distractors(fact, objects)
+        pool = distractors(fact, objects, folded)
         if len(pool) < n_options - 1:
             has = (
                 f"the data give {fact.subject!r} of relation {fact.relation} only {len(pool)} others"
@@ -141,12 +148,17 @@ def draw_options(
     return drawn
 
 
-def distractors(fact: Fact, objects: Sequence[str]) -> list[str]:
+def distractors(
+    fact: Fact, objects: Sequence[str], folded: Sequence[str] | None = None
+) -> list[str]:
     """What may stand beside a fact's gold object: the objects that are not true of its subject.
 
-    Where the data give a fact a multiple choice of its own, these are the others in it.
+    Where the data give a fact a multiple choice of its own, these are the others in it. ``folded`` are the
+    casefolded objects, for who asks of many facts.
     """
     if fact.options:
         return [name for name in fact.options if name != fact.object]
+    if folded is None:
+        folded = [name.casefold() for name in objects]
     names = fact.true_names
-    return [name for name in objects if name.casefold() not in names]
+    return [name for name, each in zip(objects, folded, strict=True) if each not in names]

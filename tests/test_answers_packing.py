@@ -231,5 +231,5 @@ def test_what_ships_is_read_as_the_folder_says(path):
             assert np.array_equal(found[column], values, equal_nan=True), column
         else:
             assert found[column].tolist() == values, column
-    if len(found) < 2000:  # packing takes a while
-        pd.testing.assert_frame_equal(there_and_back(found)[1], found, check_exact=True)
+    some = found[:200]  # packing takes a while
+    pd.testing.assert_frame_equal(there_and_back(some)[1], some, check_exact=True)

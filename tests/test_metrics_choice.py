@@ -299,8 +299,14 @@ def test_shots_needed_equals_a_loop_over_fractions(points, twentieths):
     mark = share * Fraction(points[-1][1], 60)
     expected = next(n for n, right in points if Fraction(right, 60) >= mark)
     n_shots, right = zip(*points, strict=True)
-    found = curves.shots_needed(n_shots, [k / 60 for k in right], twentieths / 20)
+    accuracy = [k / 60 for k in right]
+    found = curves.shots_needed(n_shots, accuracy, twentieths / 20)
     assert found == expected and found in n_shots
+    alone = [
+        curves.shots_needed(n_shots, one, 0.5) for one in (accuracy, [1 - a for a in accuracy])
+    ]
+    many = curves.shots_needed(n_shots, [[accuracy, [1 - a for a in accuracy]]], 0.5)
+    assert many.tolist() == [alone]
 
 
 @pytest.mark.parametrize(

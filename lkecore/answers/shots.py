@@ -71,8 +71,9 @@ def needed(answers: pd.DataFrame, by: Sequence[str], *, seed: int) -> pd.DataFra
         several = np.array([[tables[n].mean() for tables in each] for n in numbers])
         found = intervals.statistic_over_facts(
             several[:, None] if len(each) > 1 else list(each[0].values()),
-            lambda v, n=numbers: curves.shots_needed(n, v.mean(axis=(1, 2))),
+            lambda many, n=numbers: curves.shots_needed(n, many.mean(axis=(2, 3))),
             seed=seed,
+            vectorized=True,
         )
         if len(each) > 1:
             found = replace(found, method="bootstrap over relations")

@@ -98,24 +98,26 @@ def _with_usual(
     return some == 1, right, accuracy[code]
 
 
-def shots_needed(n_shots: ArrayLike, accuracy: ArrayLike, share: float = 0.95) -> int:
+def shots_needed(
+    n_shots: ArrayLike, accuracy: ArrayLike, share: float = 0.95
+) -> int | NDArray[np.int64]:
     """The least number of shots that reaches `share` of the accuracy at the most shots.
 
         needed = min { n : accuracy(n) >= share * accuracy(n_max) }
 
     IC-F1, the dashed lines of Figure 1 of Wu et al. 2024 (there n_max = 50, share = 0.95). `n_shots`
-    rises strictly, `accuracy` in [0, 1] belongs to it; both (condition,). The result is one of
-    `n_shots`: only what was tried can be found, so a coarse list errs high, and a curve that goes
-    up and down may reach the mark early and lose it again. Lower is better. An accuracy of 0
-    everywhere is reached with the fewest shots, which means nothing. ValueError for numbers of
-    shots that do not rise, accuracies outside [0, 1], different lengths, none, a share outside
-    (0, 1].
+    rises strictly, `accuracy` in [0, 1] belongs to it; both (condition,), or many accuracies at once,
+    (..., condition), and a result for each. It is one of `n_shots`: only what was tried can be found,
+    so a coarse list errs high, and a curve that goes up and down may reach the mark early and lose
+    it again. Lower is better. An accuracy of 0 everywhere is reached with the fewest shots, which
+    means nothing. ValueError for numbers of shots that do not rise, accuracies outside [0, 1],
+    different lengths, none, a share outside (0, 1].
 
     >>> shots_needed([1, 5, 20, 50], [0.2, 0.5, 0.58, 0.6])  # 0.95 * 0.6 = 0.57
     20
     """
     n, found = np.asarray(n_shots), np.asarray(accuracy, dtype=np.float64)
-    if n.ndim != 1 or n.shape != found.shape or not len(n):
+    if n.ndim != 1 or n.shape != found.shape[-1:] or not len(n):
         raise ValueError(
             f"n_shots {n.shape} and accuracy {found.shape} must be lists of one length"
         )
@@ -126,4 +128,5 @@ def shots_needed(n_shots: ArrayLike, accuracy: ArrayLike, share: float = 0.95) -
     if not 0 < share <= 1:
         raise ValueError(f"share must be above 0 and at most 1, found {share}")
     # A hair below, so that the rounding of a product does not decide.
-    return int(n[np.argmax(found >= share * found[-1] - 1e-12)])
+    first = n[np.argmax(found >= share * found[..., -1:] - 1e-12, axis=-1)]
+    return int(first) if found.ndim == 1 else first

@@ -6,8 +6,10 @@ What a notebook reaches is told from the names that its cells and our modules us
 import functools
 import hashlib
 import json
+import os
 import platform
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from lkecore.runs import reach
 from lkecore.storage import DATA, code_of, remembered
@@ -15,6 +17,7 @@ from lkecore.storage import DATA, code_of, remembered
 # What a worker has imported before a notebook begins (lkecore.runs.warm).
 BEFORE = [
     "papermill", "nbformat", "nbclient", "jupytext", "ipykernel.kernelapp", "ipykernel.ipkernel",
+    "ipykernel.debugger",
     "matplotlib.pyplot", "matplotlib.backends.backend_svg", "seaborn", "scipy.stats",
     "statsmodels.stats.multitest", "statsmodels.stats.proportion", "pyarrow.parquet", "pyarrow.dataset",
     "pyarrow.pandas_compat", "pandas.io.formats.csvs", "pandas.io.formats.html",
@@ -24,7 +27,11 @@ BEFORE = [
     "lkecore.prompts", "lkecore.runs.worker", "lkecore.scores.tree",
 ]  # fmt: skip
 # What most notebooks read first, and a process then remembers: a module, its function, what this is given.
-READ = [("lkecore.scores.store", "programs", "tree"), ("lkecore.facts.atlas", "relations")]
+READ = [
+    ("lkecore.scores.store", "programs", "tree"), ("lkecore.facts.atlas", "relations"),
+    ("jupytext", "reads", "# %% [markdown]\n# a\n\n# %%\n1", "py:percent"),  # the schema of notebooks
+    ("transformers.conversion_mapping", "get_checkpoint_conversion_mapping", "llama"),
+]  # fmt: skip
 # What every worker does, and how it is started.
 WORKING = (
     "lkecore.runs.worker", "lkecore.runs.forked_kernel", "lkecore.runs.imported", "lkecore.runs.warm",
@@ -114,13 +121,16 @@ def _read(table: str) -> reach.Table:
 
 
 def _files() -> dict[str, bytes]:
-    """{path inside the package: content} of all its files, in order."""
+    """{path inside the package: content} of all its files, in order: a folder's lie together."""
     top = DATA.parent
-    return {
-        path.relative_to(top).as_posix(): path.read_bytes()
-        for path in sorted(top.rglob("*"))
-        if path.is_file() and path.suffix != ".pyc"
-    }
+    found = {}
+    for folder, _, names in os.walk(top):
+        inside = Path(folder).relative_to(top)
+        for name in names:
+            if not name.endswith(".pyc"):
+                with open(os.path.join(folder, name), "rb") as file:
+                    found[(inside / name).parts] = file.read()
+    return {"/".join(parts): found[parts] for parts in sorted(found)}
 
 
 def _remembered(what: str, files: dict[str, bytes], make: Callable[[], str]) -> str:

@@ -21,8 +21,13 @@ from typing import Any
 
 from lkecore import progress, runs
 
-# Without threads of its own for memory or for numbers: a process with several is not forked safely.
-ALONE = {"OMP_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
+# Without threads of its own for memory or for numbers: a process with several is not forked safely. And
+# without a word from the debugger of Jupyter's kernels, which nobody uses here.
+ALONE = {
+    "OMP_NUM_THREADS": "1",
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+    "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+}
 IMPORTED = ["lkecore.runs.imported"]
 INLINE = "module://matplotlib_inline.backend_inline"
 NAME = "lkecore-forked"  # by which Jupyter's client knows our kernels

@@ -236,7 +236,7 @@ luck = "Only one draw of examples was made."
 if len(at_n) > 1:
     luck = f"With {apart['n_shots']} shown, one draw of examples is right in"
     luck += f" {at_n.min():.2f} and another in {at_n.max():.2f} of the facts."
-beside = by_shots.others(needs, top["estimator"])
+beside = by_shots.others(needs, above, by_n, top["estimator"])
 figures.findings(most=most, enough=enough, luck=luck, shipped=beside)
 
 # %% [markdown]

@@ -113,11 +113,21 @@ def test_the_sentence_on_longer_runs_names_each_profile_once():
     parts += [answered({1: ["1111"] * 2, 9: ["1111"] * 2}, source=f"shipped: {p}") for p in "xy"]
     needs = shots.needed(pd.concat(parts), EACH, seed=0)
     zero, one = "0.00 [0.00, 0.00]", "1.00 [1.00, 1.00]"
-    assert shots.others(needs, "iclke-space") == (
-        f"In longer runs, x: m2 {zero} after 3 (which may be guessing), m {one} after 9; "
-        f"y: m {one} after 9."
+    some = Interval(0.5, 0.25, 0.75, 0.95, "by hand")
+    # Of x without a rule or a cue that is known, but for m with nine; the row of one shot is of no use.
+    above = needs[EACH].assign(of_rule=np.where(needs["source"] == "shipped: y", 0.125, np.nan))
+    by_n = needs[EACH].merge(pd.DataFrame({"n_shots": [1, 3, 9]}), how="cross")
+    where = (by_n["source"] == "shipped: x") & (by_n["model"] == "m") & (by_n["n_shots"] == 9)
+    by_n = by_n.assign(no_cue=[some if here else None for here in where])
+    assert shots.others(needs, above, by_n, "iclke-space") == (
+        f"In longer runs, x: m2 {zero} after 3 (may be guessing), "
+        f"m {one} after 9 (without a cue 0.50 [0.25, 0.75]); y: m {one} after 9 (rule 0.12)."
     )
-    assert shots.others(needs, "iclke-colon") == "-"
+    above = needs[EACH].assign(of_rule=0.0)
+    assert "m2 0.00 [0.00, 0.00] after 3 (rule 0.00, may be guessing)" in shots.others(
+        needs, above, by_n, "iclke-space"
+    )
+    assert shots.others(needs, above, by_n, "iclke-colon") == "-"
 
 
 # --- two models

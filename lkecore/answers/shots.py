@@ -9,6 +9,7 @@ relations (:mod:`lkecore.answers.over`).
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -97,18 +98,36 @@ def at_rule(needs: pd.DataFrame, above: pd.DataFrame, by: Sequence[str]) -> pd.D
     return needs.assign(at_chance=needs["at_chance"].to_numpy(bool) | np.array(low, dtype=bool))
 
 
-def others(needs: pd.DataFrame, estimator: str) -> str:
-    """A sentence on the shipped results in :func:`needed`, profile by profile; a dash if there are none."""
-    mine = needs[(needs["source"] != "this page") & (needs["estimator"] == estimator)]
+def others(needs: pd.DataFrame, above: pd.DataFrame, by_n: pd.DataFrame, estimator: str) -> str:
+    """A sentence on the shipped results in :func:`needed`, profile by profile; a dash if there are none.
+
+    Behind each accuracy stands what the best rule gets, of ``above``, and what is right without a cue, of
+    ``by_n``: :func:`~lkecore.answers.shots_rules.above_rule` and
+    :func:`~lkecore.answers.shots_rules.with_no_cue` of the same answers. What ships without rules
+    has neither.
+    """
+    on = ["source", "model", "estimator"]
+    most = by_n.rename(columns={"n_shots": "most"})[[*on, "most", "no_cue"]]
+    every = needs.merge(above[[*on, "of_rule"]], on=on, how="left")
+    every = every.merge(most, on=[*on, "most"], how="left")
+    mine = every[(every["source"] != "this page") & (every["estimator"] == estimator)]
     told = []
     for (source,), part in groups_of(mine, ["source"]):
         each = [
-            f"{row.model} {row.accuracy.text()} after {row.most}"
-            + " (which may be guessing)" * row.at_chance
+            f"{row.model} {row.accuracy.text()} after {row.most}{_noted(row)}"
             for row in part.itertuples()
         ]
         told.append(f"{source.removeprefix('shipped: ')}: {', '.join(each)}")
     return f"In longer runs, {'; '.join(told)}." if told else "-"
+
+
+def _noted(row: Any) -> str:
+    notes = [f"rule {row.of_rule:.2f}"] if pd.notna(row.of_rule) else []
+    notes += (
+        [f"without a cue {row.no_cue.text()}"] if isinstance(row.no_cue, intervals.Interval) else []
+    )
+    notes += ["may be guessing"] if row.at_chance else []
+    return f" ({', '.join(notes)})" if notes else ""
 
 
 def few_and_many(answers: pd.DataFrame, by: Sequence[str], *, seed: int) -> pd.DataFrame:

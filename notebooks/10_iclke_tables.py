@@ -142,12 +142,12 @@ answers.sortable(table_8, "Table 8, and ours beside it", "table-8")
 
 # %% [markdown]
 # **Table 9** for our models: the three best and the three worst relations of each, fewer where there are not six. With
-# few facts each, neighbours in this order may well change places. The intervals above say how easily.
+# few facts each, neighbours in this order may well change places. The intervals above say how easily. *No cue*: the same over the
+# facts without a {term}`cue`. What to see: which relations were best only because a word of the subject names the object.
 
 # %% covers=["IC-T9"]
-by = ["source", "model", "estimator"]
 names_of = papers.property_names()
-table_9 = answers.best_and_worst(every, by, names=names_of)
+table_9 = paper_tables.table_9(every, names=names_of, cues=cues)
 runs.keep(table_9, "table-9.csv")
 answers.words(table_9)
 

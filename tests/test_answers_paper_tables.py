@@ -209,6 +209,21 @@ def test_beside_each_mean_stands_that_of_facts_without_a_cue_and_of_how_many(ans
         paper_tables.means_of_models(answers, seed=0, cues=cues.iloc[1:])
 
 
+def test_the_best_and_the_worst_relations_are_told_of_facts_without_a_cue_too(answers):
+    """Of a, as above: 10 and 111 of m are left, 10 and 111 of n, and father has one fact left."""
+    cues = carried("shipped: a", capital=".wf.", genre="...f", father="fww.")
+    asked = answers.assign(estimator="e")
+    nine = paper_tables.table_9(asked, names={"genre": "kind"}, cues=cues)
+    assert nine[["source", "model", "facts", "best", "worst"]].values.tolist() == [
+        ["shipped: a", "m", "all", "kind 1.00", "father 0.00"],
+        ["shipped: a", "m", "no cue", "kind 1.00", "capital 0.50"],
+        ["shipped: a", "n", "all", "kind 0.75", "father 0.25"],
+        ["shipped: a", "n", "no cue", "kind 1.00", "capital 0.50"],
+        ["shipped: b", "m", "all", "", ""],  # of a single relation none is the best
+    ]
+    assert paper_tables.table_9(asked, names={})["facts"].tolist() == ["all"] * 3
+
+
 @pytest.mark.parametrize("profile", ["atlas", "kamel", "trex"])
 def test_means_without_cues_of_what_ships_are_those_of_a_loop_over_its_rows(profile):
     every = api.alone([profile], "10_iclke_relations")

@@ -12,7 +12,7 @@ import pandas as pd
 
 from lkecore import facts, intervals, papers
 from lkecore.answers import rules
-from lkecore.answers.tables import by_relation, over_relations
+from lkecore.answers.tables import best_and_worst, by_relation, over_relations
 from lkecore.intervals import Interval
 
 
@@ -148,6 +148,25 @@ def table_8(means: pd.DataFrame) -> pd.DataFrame:
             }
             shown[f"{source}, no cue"] = shown["relation"].map(rest).fillna("")
     return shown
+
+
+def table_9(
+    answers: pd.DataFrame, *, names: Mapping[str, str], cues: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """Table 9 for our models: the three best and the three worst relations of each, by way of asking.
+
+    Below each row, where the cues of its source are there, one over the facts without a cue, of the relations
+    that have two or more of them: ``facts`` is "all" or "no cue". The other columns are ``source``,
+    ``model``, ``estimator``, ``best`` and ``worst``. Relations have their own names, or those in ``names``.
+    """
+    by, parts = ["source", "model", "estimator"], [answers.assign(facts="all")]
+    for source, its in [] if cues is None else cues.groupby("source", sort=False):
+        mine = answers[answers["source"] == source]
+        told = rules.with_cues(mine, its, named=f"{source}: ")
+        parts.append(rules.enough(told[~told["cue"]]).assign(facts="no cue"))
+    found = best_and_worst(pd.concat(parts), [*by, "facts"], names=names)
+    place = found.groupby(by, sort=False).ngroup()
+    return found.iloc[np.argsort(place, kind="stable")].reset_index(drop=True)
 
 
 def against_table_8(means: pd.DataFrame) -> pd.DataFrame:

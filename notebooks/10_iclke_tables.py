@@ -143,7 +143,7 @@ answers.sortable(table_8, "Table 8, and ours beside it", "table-8")
 # %% [markdown]
 # **Table 9** for our models: the three best and the three worst relations of each, fewer where there are not six. With
 # few facts each, neighbours in this order may well change places. The intervals above say how easily. *No cue*: the same over the
-# facts without a {term}`cue`. What to see: which relations were best only because a word of the subject names the object.
+# facts without a {term}`cue`. What to see: which relations were best only because a rule can guess their objects, too.
 
 # %% covers=["IC-T9"]
 names_of = papers.property_names()

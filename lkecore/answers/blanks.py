@@ -102,8 +102,6 @@ def ask_blanks(
     if page:
         return longer.on_page(collect(file), file, results, notebook)
     lms, asked = _asked(models, questions, by, dtype)
-    for (name, *_), some in asked.items():
-        blanks.check(lms[name], [max(some, key=lambda each: len(each.told.context))])
     columns = ["model", *by]
     if results:
         return longer.carry(
@@ -123,6 +121,8 @@ def ask_blanks(
                 only,
             ),
         )
+    for (name, *_), some in asked.items():
+        blanks.check(lms[name], [max(some, key=lambda each: len(each.told.context))])
     found = _read(lms, asked, columns, sample, whole=whole, top=top)
     checks = again.asked_digests(asked, columns)
     for column, name in CHECKED.items():

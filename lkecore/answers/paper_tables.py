@@ -160,10 +160,10 @@ def table_9(
     ``model``, ``estimator``, ``best`` and ``worst``. Relations have their own names, or those in ``names``.
     """
     by, parts = ["source", "model", "estimator"], [answers.assign(facts="all")]
-    for source, its in [] if cues is None else cues.groupby("source", sort=False):
-        mine = answers[answers["source"] == source]
-        told = rules.with_cues(mine, its, named=f"{source}: ")
-        parts.append(rules.enough(told[~told["cue"]]).assign(facts="no cue"))
+    for _, mine in answers.groupby("source", sort=False):
+        plain = _no_cue(mine.assign(own=mine["relation"]), cues)
+        if plain is not None:
+            parts.append(rules.enough(plain).assign(facts="no cue"))
     found = best_and_worst(pd.concat(parts), [*by, "facts"], names=names)
     place = found.groupby(by, sort=False).ngroup()
     return found.iloc[np.argsort(place, kind="stable")].reset_index(drop=True)

@@ -30,7 +30,7 @@ TOKENS = 2048  # of a world's tokenizer, at most
 
 def test_answers_of_rich_worlds_and_what_they_are_checked_by_take_two_megabytes_at_most():
     """Without those on entropy, which a later part of the book asks."""
-    profiles = ("lab_rich", "lab_found", "lab_names", "lab_gates", "lab_seeds")
+    profiles = ("lab_rich", "lab_ways", "lab_found", "lab_names", "lab_gates", "lab_seeds")
     files = [path for name in profiles for path in (shipped.FOLDER / name).glob("*.parquet")]
     assert len(files) > 10 and sum(path.stat().st_size for path in files) <= 2_000_000
 

@@ -43,7 +43,7 @@ from lkecore.figures.sequence import (
 from lkecore.figures.shares import share_lines
 from lkecore.figures.shots import shots_panels
 from lkecore.figures.templates import bars_by_model, prompt_dots, slot_marks
-from lkecore.figures.told import gate_dots, told_lines, told_or_true
+from lkecore.figures.told import gate_dots, told_lines, told_or_true, way_rows
 from lkecore.figures.tree import cost_lines, prefix_tree, tree_mask
 from lkecore.figures.written import written_bars, written_by_model
 
@@ -57,5 +57,6 @@ __all__ = [
     "reach_panels", "reading_curves", "reliability", "separator_bars", "separator_panels",
     "sequence_columns", "sequence_panel", "share_lines", "shots_curve", "shots_panels", "size_lines",
     "size_summaries", "slot_marks", "square_maps", "step_lines", "style", "subsumption_dots",
-    "threshold_curve", "told_lines", "told_or_true", "tree_mask", "written_bars", "written_by_model",
+    "threshold_curve", "told_lines", "told_or_true", "tree_mask", "way_rows", "written_bars",
+    "written_by_model",
 ]  # fmt: skip

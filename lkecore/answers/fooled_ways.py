@@ -1,0 +1,231 @@
+"""Fooled, by other ways of asking: questions, instructions and writing, beside the ways of the page on cues.
+
+All ask the facts that a text tells often and the controls of these, so that each way is held against each
+other one on the same pairs.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from lkecore import intervals
+from lkecore.answers import fooled, gates, lab, rich, shipped
+from lkecore.answers.tables import bounds, groups_of, share
+from lkecore.facts.drawn import Sample
+from lkecore.facts.rich_wordings import groups
+from lkecore.intervals import Interval
+from lkecore.models import lab as models_of_lab
+from lkecore.models.model import Model
+from lkecore.prompts.prompt import Prompt
+
+PAGE = "56_lab_fooled"  # whose answers of the same facts stand beside these
+PAIRS = "iclke-space"  # the way that all others are held against
+WRITTEN = "written-"  # in front of the estimator after whose prompt a model writes
+READ = ["model", "world", "estimator", "relation", "fact", "correct", "picked", "confidence_gold"]
+SHOWN = (fooled.NONE, fooled.RIGHT, fooled.LIES)
+WHO_AND_CUE = ["model", "estimator", "cue"]
+FEWEST = 8  # pairs, as of the AUROC itself
+THERE = ("iclke-space", "iclke-colon", "template-1", "template-6")  # choices that the page has
+
+Questions = Mapping[tuple[str, str, str], Sequence[Prompt]]
+
+
+def questions(
+    samples: Mapping[str, Sample], estimators: Sequence[str], written: str
+) -> tuple[dict[tuple[str, str, str], list[Prompt]], dict[tuple[str, str, str], list[Prompt]]]:
+    """(questions with options, questions after which models write), both by ``lab.BY``.
+
+    ``written`` is one of ``estimators``; its prompts stand in the second under its name with ``WRITTEN`` in
+    front. Raises :class:`BadInput` where it is none of them.
+    """
+    lab.check_asked(estimators, [written])
+    every = lab.questions(samples, estimators)
+    after = {
+        (world, f"{WRITTEN}{name}", relation): prompts
+        for (world, name, relation), prompts in every.items()
+        if name == written
+    }
+    return every, after
+
+
+def plainly(lm: Model, scores: pd.DataFrame) -> pd.DataFrame:
+    """What :func:`lkecore.answers.door.ask` reads: of :func:`lkecore.answers.rich.beside_hints` a part.
+
+    Columns: ``fact``, ``correct``, ``picked``, ``confidence_gold``.
+    """
+    return rich.beside_hints(lm, scores)[["fact", "correct", "picked", "confidence_gold"]]
+
+
+def as_answers(written: pd.DataFrame, asked: Questions) -> pd.DataFrame:
+    """Outputs of :func:`lkecore.answers.written.write` as answers: a row for each, with the columns ``READ``.
+
+    ``picked`` is the option with which the output begins (:func:`lkecore.answers.gates.begins`), the longest
+    if one begins another, "" if there is none; ``correct`` (bool): it is the object. What is written has no
+    confidence: ``confidence_gold`` is 1 where it is right and 0 elsewhere, so that an AUROC over it says what
+    the outcome alone tells. ``asked`` are the questions, of which the options are taken.
+    """
+    options = {key: some[0].options for key, some in asked.items()}
+    keys = zip(*(written[name] for name in lab.BY), strict=True)
+    said = [
+        max((o for o in options[key] if gates.begins(text, [o])), key=len, default="")
+        for key, text in zip(keys, written["text"], strict=True)
+    ]
+    right = written["object"].eq(said)
+    found = written.assign(picked=said, correct=right, confidence_gold=right.astype(float))
+    return found[READ]
+
+
+def both(ranked: pd.DataFrame, said: pd.DataFrame) -> pd.DataFrame:
+    """Choices among options and written answers, in the columns ``READ``."""
+    return pd.concat([ranked[READ], said], ignore_index=True)
+
+
+def chosen(ours: pd.DataFrame, profiles: Sequence[str]) -> pd.DataFrame:
+    """Answers about the same facts by every way: those of ``PAGE`` from ``profiles``, then ``ours``.
+
+    ``ours`` have the columns ``READ``; of the page those of the same models and facts are taken, which chose
+    among all options, too. All are as :func:`lkecore.answers.fooled.hinted` gives them. Raises
+    :class:`BadInput` as :func:`lkecore.answers.shipped.read`.
+    """
+    there = [shipped.read(name, PAGE)[0][READ] for name in profiles]
+    parts = [*(_of_models(each, ours) for each in there), ours[READ]]
+    found = pd.concat([each[each["fact"].isin(ours["fact"])] for each in parts])
+    return _by_model(fooled.hinted(found.assign(confidence=np.nan)), ours)
+
+
+def otherwise(ours: pd.DataFrame, profiles: Sequence[str]) -> pd.DataFrame:
+    """Of the same models, what ``PAGE`` asks in its own ways: EIC-LKE, and numbers at a blank.
+
+    Their facts are not quite the same: EIC-LKE has other ones and fewer options, and at a blank those are
+    left out whose object shares its first token. Rows are as :func:`lkecore.answers.fooled.hinted` gives
+    them; there are none without ``profiles``. Raises as :func:`chosen`.
+    """
+    parts = []
+    for name in profiles:
+        several, told = (
+            _of_models(shipped.read(name, PAGE, apart=apart)[0], ours)
+            for apart in ("eic", "blanks")
+        )
+        several = several[several["estimator"].eq("eiclke")]
+        parts += [fooled.hinted(several.assign(picked="")), fooled.of_blanks(told)]
+    return _by_model(pd.concat(parts, ignore_index=True), ours) if parts else pd.DataFrame()
+
+
+def _of_models(frame: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
+    return frame[frame["model"].isin(ours["model"].unique())]
+
+
+def _by_model(rows: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
+    """The rows with the models in the order of ``ours``; within a model they keep theirs."""
+    place = {name: i for i, name in enumerate(ours["model"].unique())}
+    return rows.iloc[rows["model"].map(place).argsort(kind="stable")].reset_index(drop=True)
+
+
+def aurocs(chosen: pd.DataFrame, otherwise: pd.DataFrame, *, seed: int) -> pd.DataFrame:
+    """:func:`lkecore.answers.fooled.aurocs` of each model and way: choices, then the page's other ways."""
+    by = ["model", "estimator"]
+    parts = [fooled.aurocs(each, by, seed=seed) for each in (chosen, otherwise) if len(each)]
+    return _by_model(pd.concat(parts, ignore_index=True), chosen)
+
+
+def reference(chosen: pd.DataFrame) -> str:
+    """The way that others are held against: ``PAIRS``, or where it is not there the first."""
+    ways = list(chosen["estimator"].unique())
+    return PAIRS if PAIRS in ways else ways[0]
+
+
+def beyond(chosen: pd.DataFrame, than: str, *, seed: int) -> pd.DataFrame:
+    """How much better a way tells told from never told than the way ``than`` does, on the same pairs.
+
+    ``chosen`` is of :func:`chosen`. Columns: ``model``, ``estimator``, ``cue`` (``SHOWN``), ``pairs``;
+    ``gain``: the AUROC by the estimator minus that by ``than``, an Interval over pairs, each of another
+    subject, in [-1, 1]. A group of fewer than ``FEWEST`` pairs has no row.
+    """
+    told = rich.beside_controls(chosen[chosen["told"] == fooled.TOLD], chosen)
+    sides = ["confidence_gold", "confidence_gold_control"]
+    of_other = told[told["estimator"] == than].set_index(["model", "fact"])[sides]
+    rows = []
+    for (model, name, cue), part in groups_of(told[told["estimator"] != than], WHO_AND_CUE):
+        if len(part) < FEWEST:
+            continue
+        other = of_other.loc[[(model, fact) for fact in part["fact"]]]
+        (a, b), minus = (tuple(each[side] for side in sides) for each in (part, other))
+        gain = intervals.auroc_over_pairs(a, b, minus=minus, seed=seed)
+        rows.append((model, name, cue, len(part), gain))
+    found = pd.DataFrame(rows, columns=[*WHO_AND_CUE, "pairs", "gain"])
+    place = found["cue"].map({cue: i for i, cue in enumerate(SHOWN)})
+    return found.iloc[place.argsort(kind="stable")].reset_index(drop=True)
+
+
+def same(chosen: pd.DataFrame, written: str) -> pd.DataFrame:
+    """How often a model writes what it ranks first of all options, by model, ``told`` and cue.
+
+    ``written`` is the estimator after whose prompt it writes. Columns: ``model``, ``told``, ``cue``; ``n``
+    facts; ``same``: the share, an Interval (Wilson), in [0, 1].
+    """
+    two = chosen[chosen["estimator"].isin([written, f"{WRITTEN}{written}"])]
+    key = ["model", "told", "cue", "fact"]
+    wide = two.pivot(index=key, columns="estimator", values="picked").reset_index()
+    alike = wide.assign(same=wide[written].eq(wide[f"{WRITTEN}{written}"]))
+    rows = [(*k, len(part), share(part["same"])) for k, part in groups_of(alike, key[:3])]
+    return pd.DataFrame(rows, columns=[*key[:3], "n", "same"])
+
+
+def marks(aurocs: pd.DataFrame) -> pd.DataFrame:
+    """Rows of :func:`aurocs` for :func:`lkecore.figures.told.way_rows`: numbers, without the cue "all".
+
+    Columns: ``model``, ``way``, ``cue``, ``pairs``, ``auroc``, ``low``, ``high``.
+    """
+    found = bounds(aurocs[aurocs["cue"] != "all"], "auroc")
+    return found.assign(way=found["estimator"].map(in_words))
+
+
+def in_words(estimator: str) -> str:
+    """An estimator with the kind of sentence that it is, where it is a template of a rich world.
+
+    >>> in_words("template-16"), in_words("written-template-16"), in_words("iclke-space")
+    ('template-16 (question)', 'written-template-16 (question)', 'iclke-space')
+    """
+    number = estimator.rpartition("template-")[2]
+    return f"{estimator} ({groups()[int(number) - 1]})" if number.isdigit() else estimator
+
+
+def sentences(chosen: pd.DataFrame, aurocs: pd.DataFrame, written: str) -> dict[str, str]:
+    """What came out, in words: ``luck``, ``apart``, ``written`` and ``twin``.
+
+    Of the largest model that read the text as it is, and of a twin: by the way that others are held against
+    (:func:`reference`), by those that ``PAGE`` does not have, and by what is written after ``written``.
+    """
+    model = lab.reference(chosen["model"].unique())
+    never = chosen[chosen["model"].eq(model) & chosen["told"].eq(fooled.NEVER)]
+    right = {key: share(part["correct"]) for key, part in never.groupby(["cue", "estimator"])}
+    of = aurocs.set_index(["model", "cue", "estimator"])["auroc"].to_dict()
+    ours = [name for name in chosen["estimator"].unique() if name not in THERE]
+    asked = list(dict.fromkeys([reference(chosen), *ours]))
+    choices, wrote = [name for name in asked if not name.startswith(WRITTEN)], f"{WRITTEN}{written}"
+
+    def each(found: Mapping[tuple, Interval], names: Sequence[str], *key: str) -> str:
+        there = [name for name in names if (*key, name) in found]
+        said = [f"{found[*key, name].text()} by {in_words(name)}" for name in there]
+        return ", ".join(said) or "too few"
+
+    told = {
+        "luck": f"Of facts that no text told, {model} gets right where a cue is right "
+        f"{each(right, asked, fooled.RIGHT)}, and where nothing hints "
+        f"{each(right, choices, fooled.NONE)}.",
+        "apart": "Its confidence puts a told fact above a control so often (AUROC): without a cue "
+        f"{each(of, choices, model, fooled.NONE)}, with a right one "
+        f"{each(of, choices, model, fooled.RIGHT)}.",
+        "written": "Of what it writes only right and wrong are known, which gives "
+        f"{each(of, [wrote], model, fooled.NONE)} without a cue and "
+        f"{each(of, [wrote], model, fooled.RIGHT)} with a right one.",
+        "twin": "No twin was asked.",
+    }
+    names = chosen["model"].unique()
+    if twins := [name for name in names if models_of_lab.parse(name).variant == "unplanted"]:
+        told["twin"] = (
+            f"{twins[0]}, which read none of these facts, has with a right cue "
+            f"{each(of, asked, twins[0], fooled.RIGHT)}."
+        )
+    return told

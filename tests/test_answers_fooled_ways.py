@@ -1,0 +1,179 @@
+"""Questions, instructions and writing beside other ways; the oracle is counted by hand, or by loops."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lkecore.answers import fooled, fooled_ways, rich, shipped
+from lkecore.errors import BadInput
+from lkecore.facts import worlds
+from lkecore.intervals import proportion
+from lkecore.prompts.prompt import Prompt
+
+SPEC = "lab:richsmoke-0"
+MODEL, TWIN = f"{SPEC}/0.15m", f"{SPEC}/0.15m-unplanted"
+ASKED, WRITTEN = "template-16", "written-template-16"
+
+
+def samples():
+    return rich.samples([MODEL], list(fooled.RELATIONS), _some, n_shots=0, seed=0)
+
+
+def _some(states):
+    return fooled.told_or_control(states, often=1)
+
+
+@pytest.fixture
+def told_once(monkeypatch):
+    monkeypatch.setattr(fooled, "OFTEN", 1)
+
+
+def drawn(estimator=ASKED, model=MODEL, seed=0, **more):
+    """Answers by lot about the facts told at all, and about their controls."""
+    frame = worlds.states(SPEC)
+    frame = frame[_some(frame) & frame["split"].eq("test") & frame["n_objects"].eq(1)]
+    rng = np.random.default_rng(seed)
+    n = len(frame)
+    return frame[["relation", "fact"]].assign(
+        model=model, world=SPEC, estimator=estimator, picked=rng.permutation(frame["object"]),
+        correct=rng.random(n) < 0.3, confidence_gold=rng.random(n).round(2),
+    ).assign(**more)[fooled_ways.READ]  # fmt: skip
+
+
+def test_models_write_after_the_prompts_of_one_of_the_estimators():
+    every, after = fooled_ways.questions(samples(), ["template-16", "template-21"], ASKED)
+    assert {key[1] for key in every} == {"template-16", "template-21"}
+    assert {key[1] for key in after} == {WRITTEN}
+    for (world, _, relation), some in after.items():
+        assert some == every[world, ASKED, relation]
+    context = every[SPEC, ASKED, "headquarters"][0].context
+    assert context.startswith("Question: ") and context.endswith(" Answer:")
+    assert every[SPEC, "template-21", "parent"][0].context.startswith("Instruction: ")
+    with pytest.raises(BadInput, match="needs template-1 besides"):
+        fooled_ways.questions(samples(), ["template-16"], "template-1")
+
+
+def test_an_output_is_read_by_the_longest_option_that_it_begins_with():
+    options = ("Kel", "Kel Port", "Ro")
+    about = {"options": options, "continuations": tuple(f" {name}" for name in options)}
+    prompts = [Prompt(f"f{i}", "r", "s", "Q:", **about, gold=i % 3) for i in range(5)]
+    texts = [" Kel Port", " Kel Port.", " Rom", " KelThe author", ""]
+    written = pd.DataFrame(
+        {
+            "model": MODEL, "world": SPEC, "estimator": WRITTEN, "relation": "r", "text": texts,
+            "fact": [p.fact for p in prompts], "object": [options[p.gold] for p in prompts],
+        }
+    )  # fmt: skip
+    found = fooled_ways.as_answers(written, {(SPEC, WRITTEN, "r"): prompts})
+    assert found["picked"].tolist() == ["Kel Port", "Kel Port", "", "Kel", ""]
+    assert found["correct"].tolist() == [False, True, False, True, False]
+    assert found["confidence_gold"].tolist() == [0, 1, 0, 1, 0]
+    assert list(found.columns) == fooled_ways.READ
+
+
+def test_of_the_other_page_stand_the_same_facts_and_models_alone(monkeypatch, told_once):
+    ours = drawn()[lambda f: f["relation"] == "parent"]
+    page = pd.concat([drawn("iclke-space", seed=1), drawn("iclke-space", TWIN)]).assign(more=1)
+    monkeypatch.setattr(shipped, "read", lambda name, notebook, apart="": (page, {}))
+    found = fooled_ways.chosen(ours, ["some"])
+    assert found["estimator"].unique().tolist() == ["iclke-space", ASKED]
+    assert set(found["model"]) == {MODEL} and set(found["relation"]) == {"parent"}
+    for _, part in found.groupby("estimator"):
+        assert part["fact"].tolist() == sorted(ours["fact"])
+    of_page = found[found["estimator"] == "iclke-space"].set_index("fact")["confidence_gold"]
+    assert of_page.to_dict() == {
+        row.fact: row.confidence_gold for row in page.itertuples()
+        if row.model == MODEL and row.fact in set(ours["fact"])
+    }  # fmt: skip
+
+
+def test_eiclke_and_numbers_at_blanks_come_from_the_other_page(monkeypatch, told_once):
+    ours = drawn()
+    several = pd.concat([drawn("eiclke"), drawn("iclke-space")]).drop(columns="picked")
+    numbers = {"entropy": 2.0, "entropy_after": 1.0, "kl": 3.0, "rank": 5, "surprisal": 0.5}
+    read = {"shared": False, "merged": False, "n_tokens": 2, **numbers}
+    kept = {"eic": several, "blanks": drawn("template-1").assign(**read)}
+    monkeypatch.setattr(shipped, "read", lambda name, notebook, apart="": (kept[apart], {}))
+    found = fooled_ways.otherwise(ours, ["some"])
+    assert found["estimator"].unique().tolist() == ["eiclke", *fooled.AT_BLANKS]
+    turned = found.groupby("estimator")["confidence_gold"].first()
+    assert turned[list(fooled.AT_BLANKS)].tolist() == [-0.5, -5, -1, -3]
+    assert fooled_ways.otherwise(ours, []).empty
+
+
+def test_the_gain_is_the_difference_of_two_aurocs_on_the_same_pairs(told_once):
+    """By loops over all pairs of a told fact and a control, and by the AUROCs of each way."""
+    ours = pd.concat([drawn("iclke-space"), drawn(seed=1), drawn("template-21", seed=2)])
+    chosen = fooled_ways.chosen(ours, [])
+    assert fooled_ways.reference(chosen) == "iclke-space"
+    found = fooled_ways.beyond(chosen, "iclke-space", seed=0)
+    assert set(found["estimator"]) == {ASKED, "template-21"} and len(found) > 2
+    gold = chosen.set_index(["estimator", "fact"])["confidence_gold"]
+    of_each = fooled_ways.aurocs(chosen, pd.DataFrame(), seed=0)
+    of_each = of_each.set_index(["estimator", "cue"])["auroc"]
+    for row in found.itertuples():
+        told = chosen[
+            chosen["estimator"].eq(row.estimator)
+            & chosen["told"].eq(fooled.TOLD)
+            & chosen["cue"].eq(row.cue)
+        ]
+        assert row.pairs == len(told)
+        sides = []
+        for way in (row.estimator, "iclke-space"):
+            a, b = ([gold[way, fact] for fact in told[name]] for name in ("fact", "control"))
+            sides.append(np.mean([(x > y) + (x == y) / 2 for x, y in itertools.product(a, b)]))
+            assert of_each[way, row.cue].estimate == pytest.approx(sides[-1])
+        assert row.gain.estimate == pytest.approx(sides[0] - sides[1])
+        assert row.gain.low <= row.gain.estimate <= row.gain.high
+
+
+def test_without_pairs_the_first_way_is_the_reference(told_once):
+    assert fooled_ways.reference(fooled_ways.chosen(drawn("template-21"), [])) == "template-21"
+
+
+def test_how_often_a_model_writes_what_it_ranks_first(told_once):
+    ranked = drawn()
+    said = ranked.assign(estimator=WRITTEN)
+    said.iloc[::3, said.columns.get_loc("picked")] = ""  # none of the options
+    chosen = fooled_ways.chosen(fooled_ways.both(ranked, said), [])
+    found = fooled_ways.same(chosen, ASKED).set_index(["told", "cue"])
+    other = set(said["fact"].iloc[::3])
+    once = chosen[chosen["estimator"] == ASKED]
+    for (told, cue), row in found.iterrows():
+        facts = once.loc[once["told"].eq(told) & once["cue"].eq(cue), "fact"]
+        hits = sum(fact not in other for fact in facts)
+        assert (row["n"], row["same"]) == (len(facts), proportion(hits, len(facts)))
+
+
+def test_marks_have_numbers_and_the_kind_of_each_sentence(told_once):
+    of = fooled_ways.aurocs(fooled_ways.chosen(drawn(), []), pd.DataFrame(), seed=0)
+    found = fooled_ways.marks(of)
+    assert set(found["way"]) == {"template-16 (question)"} and "all" not in set(found["cue"])
+    first = of[of["cue"] == found["cue"].iloc[0]]["auroc"].iloc[0]
+    assert found[["auroc", "low", "high"]].iloc[0].tolist() == [
+        first.estimate, first.low, first.high,
+    ]  # fmt: skip
+    kinds = ["statement", "noun", "object first", "question", "instruction"]
+    for number in range(1, 26):
+        name = f"template-{number}"
+        assert fooled_ways.in_words(name) == f"{name} ({kinds[(number - 1) // 5]})"
+
+
+def test_sentences_say_what_the_tables_say(told_once):
+    ours = pd.concat([drawn(), drawn(WRITTEN, seed=1), drawn(model=TWIN), drawn(WRITTEN, TWIN)])
+    chosen = fooled_ways.chosen(ours, [])
+    of = fooled_ways.aurocs(chosen, pd.DataFrame(), seed=0)
+    said = fooled_ways.sentences(chosen, of, ASKED)
+    never = chosen[chosen["model"].eq(MODEL) & chosen["told"].eq(fooled.NEVER)]
+    lucky = never[never["cue"].eq(fooled.RIGHT) & never["estimator"].eq(ASKED)]["correct"]
+    assert proportion(int(lucky.sum()), len(lucky)).text() in said["luck"]
+    of = of.set_index(["model", "estimator", "cue"])["auroc"]
+    assert of[MODEL, ASKED, fooled.RIGHT].text() in said["apart"]
+    assert of[MODEL, WRITTEN, fooled.RIGHT].text() in said["written"]
+    assert of[MODEL, WRITTEN, fooled.RIGHT].text() not in said["apart"]
+    assert of[TWIN, ASKED, fooled.RIGHT].text() in said["twin"]
+    alone = fooled_ways.chosen(drawn(), [])
+    few = fooled_ways.sentences(alone, of.head(0).reset_index(), ASKED)
+    assert few["twin"] == "No twin was asked." and "too few" in few["written"]

@@ -171,6 +171,52 @@ def test_each_estimator_tells_told_facts_from_controls_with_and_without_cues(foo
         assert len({fact["subject"] for fact in told[row.cue]}) == len(a)
 
 
+# --- questions, instructions and writing
+
+WAYS = ("template-16", "template-21", "written-template-16")
+
+
+@pytest.fixture(scope="module")
+def ways():
+    parts = [rows("lab_ways", name, "estimator") for name in ("56_lab_ways", "56_lab_ways-written")]
+    return parts[0] | parts[1]
+
+
+def test_each_way_asks_what_was_told_often_and_a_control_of_its_own(ways, fooled, states):
+    assert set(ways) == {
+        (m, way) for m in (SMALL[0], f"{SMALL[0]}-unplanted", LARGE) for way in WAYS
+    }
+    asked = {frozenset(row["fact"] for row in some) for some in ways.values()}
+    [facts] = asked
+    told = {fact for fact in facts if states[WORLDS[0], fact]["occurrences"] >= 16}
+    controls = {states[WORLDS[0], fact]["control"] for fact in told}
+    assert len(told) == len(controls) == 152 and told | controls == facts
+    assert facts < {row["fact"] for row in fooled[LARGE, "iclke-space"]}
+    for fact in told:
+        of, control = (
+            states[WORLDS[0], name] for name in (fact, states[WORLDS[0], fact]["control"])
+        )
+        assert (of["object"], of["cue_right"]) == (control["object"], control["cue_right"])
+
+
+def test_a_right_cue_costs_all_ways_and_writing_most(ways, states):
+    """Counted pair by pair; what is written is right if it begins with the object."""
+    found = {}
+    for (model, way), some in ways.items():
+        more = {row["fact"]: row.get("confidence_gold", row.get("at_the_start")) for row in some}
+        for cue in ("", "right"):
+            of = [states[WORLDS[0], fact] for fact in more]
+            of = [each for each in of if each["occurrences"] >= 16 and each["cue_right"] == cue]
+            a, b = ([float(more[each[name]]) for each in of] for name in ("fact", "control"))
+            found[model, way, cue] = mannwhitneyu(a, b).statistic / len(a) ** 2
+    for way in WAYS:
+        for model in (SMALL[0], LARGE):
+            assert found[model, way, ""] > found[model, way, "right"] + 0.15 > 0.7
+        for cue in ("", "right"):
+            assert abs(found[f"{SMALL[0]}-unplanted", way, cue] - 0.5) < 0.07
+    assert found[LARGE, WAYS[2], "right"] < found[LARGE, WAYS[0], "right"] - 0.15
+
+
 # --- entropy, KL and rank
 
 

@@ -242,9 +242,8 @@ figures.place(fig, "fig-moved-auroc", drawn)
 #
 # **Claims.** In `lkecore/data/claims.csv`, written down before these models were asked, but for the one on another subject, whose row
 # says what was known. Each world is judged by itself. Two
-# kinds of verdict bear a mark. How often `lab:rich-1/bert` reads was chosen after a look at it. And a decoder that misses the gate of
-# repeating ({doc}`59_lab_gates`) is out where a claim rests on what the prompt tells; beside it stands the largest one that passes.
-# Models that read blanks have no such gate; the second table below says how often they repeat.
+# kinds of verdict bear a mark. How often `lab:rich-1/bert` reads was chosen after a look at it. And a model that misses the gate of
+# repeating ({doc}`59_lab_gates`) is out where a claim rests on what the prompt tells; beside a decoder stands the largest one that passes.
 
 # %%
 aside = rich.marks(claimed)
@@ -253,8 +252,8 @@ columns = ["claim", "holds_if", "of", "ours", "verdict", "mark"]
 answers.words(judged[columns])
 
 # %% [markdown]
-# **Who repeats?** A model that hardly repeats what it has just been told cannot be asked in this way, and its verdicts say little. Of facts that
-# were never told, so often does the object come first behind the statement:
+# **Who repeats?** The gate asks it of strangers. Of all facts here that were never told, subjects of other told facts among them, so often does
+# the object come first behind the statement:
 
 # %%
 repeating = moved_said.repeating(rich.without_twins(every))

@@ -127,12 +127,22 @@ answers.words(gates.by_model(rated))
 
 # %% [markdown]
 # **What rests on it.** {doc}`53_lab_entropy`, {doc}`21_entropy_accuracy` and {doc}`22_entropy_instilled` tell a model a fact in the
-# prompt: where a model does not repeat, what it makes of the telling is no measure of knowledge. So a decoder that misses this gate is out
-# there: its verdicts bear a mark, and the largest one that passes is judged beside it. {doc}`56_lab_fooled`,
+# prompt: where a model does not repeat, what it makes of the telling is no measure of knowledge. So a model that misses this gate is out
+# there: its verdicts bear a mark, and beside a decoder the largest one that passes is judged. {doc}`56_lab_fooled`,
 # {doc}`57_lab_sure` and {doc}`58_lab_found` show lists of pairs. Where a model misses the gate of lists, a miss there, of relations that the
-# text never lists, may be one of the format. They print which gates their models miss. {term}`Masked models <masked model>` and
-# {term}`encoder-decoder models <encoder-decoder model>` do not write. Whether they repeat, {doc}`53_lab_entropy` asks at the blank.
+# text never lists, may be one of the format. They print which gates their models miss.
 #
+# **At the blank.** {term}`Masked models <masked model>` and {term}`encoder-decoder models <encoder-decoder model>` do not write. But
+# {doc}`53_lab_entropy` states facts to them, too. Of these count those that no text told, about strangers, as in the first gate. Right is
+# the object whose first token is the likeliest at the blank, and the least share is the same. Decoders stand beside, whose gate is what they
+# write: a whole name in any wording. The blank asks for one token by one template, and is easier for some of them.
+
+# %%
+strangers = gates.at_blanks(lab.worlds(every["model"]))
+columns = ["model", "n", "share", "least", "passed"]
+print(answers.texts(strangers[columns]).to_string(index=False))
+
+# %% [markdown]
 # **How they learned.** The loss is the surprise at the next token (or at a hidden one), in nats, a mark for each fiftieth of the training. A
 # decoder reads its text three times, a masked model fifteen times, an encoder-decoder model nine times. Curves of one size
 # lie nearly on each other: the worlds are equally hard to read.

@@ -147,7 +147,8 @@ def test_readers_of_blanks_are_those_of_the_lab_that_read_the_facts():
     assert rich.blank_readers(names) == [f"{SPEC}/bert", f"{SPEC}/t5@2"]
 
 
-def test_the_model_that_was_looked_at_has_a_mark_and_no_other_one():
+def test_the_model_that_was_looked_at_has_a_mark_and_one_that_does_not_repeat():
+    """`lab:rich-2/t5` misses the gate at the blank; teaching alone rests on no statement."""
     found = Interval(0.5, 0.4, 0.6, 0.95, "bootstrap over pairs")
     models = [f"lab:rich-{seed}/{name}" for seed in (1, 2) for name in ("bert", "t5")]
     claimed = {
@@ -155,14 +156,19 @@ def test_the_model_that_was_looked_at_has_a_mark_and_no_other_one():
         "LAB-moved-finds-blanks": dict.fromkeys(models, found),
         "LAB-moved-rank-blanks": {"lab:rich-2/bert": found},
         "LAB-taught-alike-blanks-adamw": {"lab:rich-1/bert": found},
+        "LAB-taught-finds-blanks": {"lab:rich-2/t5": found},
+        "LAB-moved-twin-blanks": {"lab:rich-1/t5": found},
     }
     judged = lab.judge(claimed, rich.marks(claimed), estimator="template-1")
     marked = judged[judged["mark"] != ""]
-    assert marked[["id", "of"]].to_numpy().tolist() == [
-        ["LAB-moved-finds-blanks", "lab:rich-1/bert"],
-        ["LAB-taught-alike-blanks-adamw", "lab:rich-1/bert"],
-    ]
-    assert marked["mark"].tolist() == ["readings chosen after a look"] * 2 and len(judged) == 7
+    looked, lacks = "readings chosen after a look", "misses the gate of repeating"
+    assert set(map(tuple, marked[["id", "of", "mark"]].to_numpy())) == {
+        ("LAB-moved-finds-blanks", "lab:rich-1/bert", looked),
+        ("LAB-moved-finds-blanks", "lab:rich-2/t5", lacks),
+        ("LAB-taught-alike-blanks-adamw", "lab:rich-1/bert", looked),
+        ("LAB-moved-twin-blanks", "lab:rich-1/t5", lacks),  # its twin does
+    }
+    assert len(judged) == 9 and judged["mark"].ne("").sum() == 4
 
 
 def test_a_model_that_misses_the_gate_of_repeating_is_out_where_a_claim_rests_on_it():

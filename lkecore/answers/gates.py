@@ -13,6 +13,7 @@ from textwrap import fill
 import numpy as np
 import pandas as pd
 
+from lkecore.answers import repeats
 from lkecore.answers.door import opened
 from lkecore.answers.shipped import read
 from lkecore.answers.written import check_length
@@ -174,14 +175,23 @@ def _place(name: str) -> tuple[bool, int, str]:
     return not decoder, models_of_lab.size(name), name
 
 
-def missed(models: Sequence[str]) -> str:
-    """Which gates decoders miss, a paragraph each, by the answers that ship; for pages that rest on them.
+def at_blanks(specs: Sequence[str]) -> pd.DataFrame:
+    """The gate of repeating as models that fill blanks pass it or miss it, as :func:`rated`: a row a model.
 
-    Twins and models that were not measured are left out.
+    Of all models of some worlds whose answers at blanks ship (:func:`lkecore.answers.repeats.at_blanks`),
+    decoders too, whose gate is what they write. The least share is the same.
     """
-    rows, lines = _that_ship(), []
+    return rated(repeats.at_blanks(specs).assign(gate="same"))
+
+
+def missed(models: Sequence[str]) -> str:
+    """Which gates models miss, a paragraph each, by the answers that ship; for pages that rest on them.
+
+    Twins and models that were not measured are left out. Models that fill blanks have one gate.
+    """
+    lines = []
     for model in dict.fromkeys(models):
-        own = rows[rows["model"] == model]
+        own = _own(model)
         if own.empty or model.endswith("-unplanted"):
             continue
         lacks = [
@@ -195,8 +205,16 @@ def missed(models: Sequence[str]) -> str:
 
 def misses(model: str, gate: str) -> bool:
     """Whether a model misses a gate, by the answers that ship; False of one that was not measured at it."""
+    rows = _own(model)
+    return bool((rows["gate"].eq(gate) & ~rows["passed"]).any())
+
+
+def _own(model: str) -> pd.DataFrame:
+    """The gates of one model by the answers that ship: of what it writes, or of a blank that it fills."""
     rows = _that_ship()
-    return bool((rows["model"].eq(model) & rows["gate"].eq(gate) & ~rows["passed"]).any())
+    if models_of_lab.is_name(model) and models_of_lab.recipe(model).kind != "causal":
+        rows = at_blanks([models_of_lab.parse(model).world])
+    return rows[rows["model"] == model]
 
 
 @functools.lru_cache(maxsize=1)

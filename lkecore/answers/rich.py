@@ -203,8 +203,9 @@ def marks(claimed: Mapping[str, Mapping[str, Interval]]) -> dict[tuple[str, str]
     """{(claim, model): mark}: which verdicts say nothing of their claim, and why.
 
     Those on a model whose readings were chosen when it had been looked at; and of claims that rest on
-    statements in the prompt those on a model that misses the gate of repeating them, or whose twin, of which
-    the claim is, does. ``claimed`` as of :func:`claimed`; for :func:`lkecore.answers.lab.judge`.
+    statements in the prompt those on a model that misses the gate of repeating them, in what it writes or at
+    the blank that it fills, or whose twin, of which the claim is, does. ``claimed`` as of :func:`claimed`;
+    for :func:`lkecore.answers.lab.judge`.
     """
     of_blanks = [claim for claim in claimed if BLANKS in claim]  # of each way of teaching
     found = {(claim, LOOKED_AT): MARK for claim in of_blanks if LOOKED_AT in claimed[claim]}

@@ -225,7 +225,7 @@ def sentences(chosen: pd.DataFrame, aurocs: pd.DataFrame, written: str) -> dict[
     names = chosen["model"].unique()
     if twins := [name for name in names if models_of_lab.parse(name).variant == "unplanted"]:
         told["twin"] = (
-            f"{twins[0]}, which read none of these facts, has with a right cue "
+            f"{twins[0]}, which read none of these facts, has with a right cue an AUROC of "
             f"{each(of, asked, twins[0], fooled.RIGHT)}."
         )
     return told

@@ -10,9 +10,10 @@ module of ours changes anything outside of itself when it is imported. The packa
 """
 
 import ast
-from collections.abc import Iterator, Sequence
+import functools
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.util import resolve_name
-from typing import Any
+from typing import Any, NamedTuple
 
 PACKAGE = "lkecore"
 WHOLE = ".*"  # behind the name of a module: it and all that it gives a name to
@@ -22,6 +23,17 @@ BY_NAME = ("eval", "exec", "globals", "locals", "vars")
 Table = dict[str, Any]
 # {name: what it is imported from: a module, and a name in it or ""}
 Bound = dict[str, list[list[str]]]
+# A name, and the attributes that are read of it one after the other: figures, heat_map.
+Chain = tuple[str, ...]
+
+
+class Named(NamedTuple):
+    """What code names: what its imports bind, its own names, chains of names, and the package's data."""
+
+    bound: Bound
+    defined: set[str]
+    chains: set[Chain]
+    data: set[str]
 
 
 def of_modules(texts: dict[str, str], packages: set[str]) -> Table:
@@ -31,21 +43,22 @@ def of_modules(texts: dict[str, str], packages: set[str]) -> Table:
     gives a name to; ``bound``: {module: {name: what it is imported from}}; ``defined``: {module: names of
     its own}; ``data``: {module: files and folders of the package's data that it names, "" for all}.
     """
-    trees = {name: ast.parse(text) for name, text in texts.items()}
-    inside = {name: name if name in packages else name.rpartition(".")[0] for name in trees}
+    named = {
+        name: _of_module(text, name if name in packages else name.rpartition(".")[0])
+        for name, text in texts.items()
+    }
     table: Table = {
         "packages": sorted(packages),
-        "bound": {name: _bound(tree, inside[name]) for name, tree in trees.items()},
-        "defined": {name: sorted(_defined(tree)) for name, tree in trees.items()},
-        "data": {n: sorted(data_of(tree)) for n, tree in trees.items() if "DATA" in texts[n]},
+        "bound": {name: its.bound for name, its in named.items()},
+        "defined": {name: sorted(its.defined) for name, its in named.items()},
+        "data": {name: sorted(its.data) for name, its in named.items() if "DATA" in texts[name]},
         "edges": {},
     }
-    for name, tree in trees.items():
-        bound = table["bound"][name]
-        edges = _used(tree, bound, table)
-        edges |= set() if name in packages else _given(bound, table, whole=False)
-        within = {each + WHOLE for each in trees if each.startswith(f"{name}.")}
-        every = edges | _given(bound, table, whole=True) | within
+    for name, its in named.items():
+        edges = _used(its, table)
+        edges |= set() if name in packages else _given(its.bound, table, whole=False)
+        within = {each + WHOLE for each in texts if each.startswith(f"{name}.")}
+        every = edges | _given(its.bound, table, whole=True) | within
         table["edges"][name] = sorted(_with_parents(edges | {name}) - {name})
         table["edges"][name + WHOLE] = sorted(_with_parents(every | {name}))
     return table
@@ -61,20 +74,59 @@ def of_cells(cells: Sequence[str], table: Table) -> set[str] | None:
         tree = ast.Module([part for cell in cells for part in ast.parse(cell).body], [])
     except (SyntaxError, ValueError):  # a magic command of IPython, say
         return None
-    if _any_module(tree) or data_of(tree):
+    its = _named(tree, "")
+    if _any_module(tree) or its.data:
         return None
-    bound = _bound(tree, "")
-    return _with_parents(_used(tree, bound, table) | _given(bound, table, whole=False))
+    return _with_parents(_used(its, table) | _given(its.bound, table, whole=False))
 
 
-def data_of(tree: ast.Module) -> set[str]:
+@functools.lru_cache(maxsize=500)  # of a package's modules few change while a process runs
+def _of_module(text: str, inside: str) -> Named:
+    """What a module of the package ``inside`` names; whoever asks changes nothing of it."""
+    return _named(ast.parse(text), inside)
+
+
+def _named(tree: ast.Module, inside: str) -> Named:
+    """What code names; ``inside`` is the package where dots in front of a name begin."""
+    above = _parents(tree)
+    bound = _bound(above, inside)
+    names = [node for node in above if isinstance(node, ast.Name)]
+    chains = {(n.id, *_read_of(n, above)) for n in names if n.id in bound or n.id in BY_NAME}
+    return Named(bound, _defined(tree), chains, _data(above))
+
+
+def _parents(tree: ast.Module) -> dict[ast.AST, ast.AST]:
+    """{each node below a tree: the one above it}, in the order of :func:`ast.walk`.
+
+    Written out, since all code of the package is read by it: ``ast.walk`` takes twice as long.
+    """
+    above: dict[ast.AST, ast.AST] = {}
+    to_do: list[ast.AST] = [tree]
+    for node in to_do:
+        for field in node._fields:
+            value = getattr(node, field, None)
+            for child in value if isinstance(value, list) else [value]:
+                if isinstance(child, ast.AST) and child._fields:  # no Load, which all trees share
+                    above[child] = node
+                    to_do.append(child)
+    return above
+
+
+def _read_of(node: ast.AST, above: dict[ast.AST, ast.AST]) -> Iterator[str]:
+    """The attributes that are read of an expression, one of the other."""
+    over = above.get(node)
+    while isinstance(over, ast.Attribute) and isinstance(over.ctx, ast.Load):
+        yield over.attr
+        over = above.get(over)
+
+
+def _data(above: dict[ast.AST, ast.AST]) -> set[str]:
     """The files and folders below ``storage.DATA`` that a module names: "papers", "a.csv"; "" for all.
 
     ``DATA.parent`` is the package's own folder, and names none.
     """
-    above = _parents(tree)
     found = set()
-    for node in ast.walk(tree):
+    for node in above:
         if isinstance(node, ast.ImportFrom):
             found |= {"" for each in node.names if each.name == "DATA" and each.asname}
         is_data = (
@@ -113,13 +165,10 @@ def _any_module(tree: ast.Module) -> bool:
     return False
 
 
-def _bound(tree: ast.Module, inside: str) -> Bound:
-    """What import statements bind of ours, those inside functions too; "*" for stars.
-
-    ``inside`` is the package where dots in front of a name begin.
-    """
+def _bound(nodes: Iterable[ast.AST], inside: str) -> Bound:
+    """What import statements bind of ours, those inside functions too; "*" for stars."""
     found: Bound = {}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             for each in node.names:
                 if each.name.split(".")[0] == PACKAGE:
@@ -154,35 +203,30 @@ def _given(bound: Bound, table: Table, *, whole: bool) -> set[str]:
     return found
 
 
-def _used(tree: ast.Module, bound: Bound, table: Table) -> set[str]:
+def _used(its: Named, table: Table) -> set[str]:
     """The modules behind the imported names that code uses."""
-    if not bound:
+    if not its.bound:
         return set()
-    above, found = _parents(tree), set()
-    names = [node for node in above if isinstance(node, ast.Name)]
-    if "*" in bound or any(node.id in BY_NAME for node in names):
-        found |= _given(bound, table, whole=True)
-    for node in names:
-        if node.id in bound:
-            for origin, name in bound[node.id]:
-                for module, is_module in _resolved(origin, name, table):
-                    found |= {origin, module}
-                    found |= {*_through(node, module, above, table)} if is_module else set()
+    found = set()
+    if "*" in its.bound or any(chain[0] in BY_NAME for chain in its.chains):
+        found |= _given(its.bound, table, whole=True)
+    for name, *read in its.chains:
+        for origin, of_origin in its.bound.get(name, ()):
+            for module, is_module in _resolved(origin, of_origin, table):
+                found |= {origin, module}
+                found |= {*_through(read, module, table)} if is_module else set()
     return found
 
 
-def _through(
-    node: ast.AST, module: str, above: dict[ast.AST, ast.AST], table: Table
-) -> Iterator[str]:
-    """The modules that an expression reaches whose value is a module."""
-    over = above.get(node)
-    if not (isinstance(over, ast.Attribute) and isinstance(over.ctx, ast.Load)):
+def _through(read: Sequence[str], module: str, table: Table) -> Iterator[str]:
+    """The modules that a chain reaches, of which ``read`` are the attributes behind a module."""
+    if not read:
         yield module + WHOLE
         return
-    for deeper, is_module in _resolved(module, over.attr, table):
+    for deeper, is_module in _resolved(module, read[0], table):
         yield deeper
         if is_module:
-            yield from _through(over, deeper, above, table)
+            yield from _through(read[1:], deeper, table)
 
 
 def _resolved(
@@ -202,10 +246,6 @@ def _resolved(
     if name in table["defined"][origin] or (not found and origin not in table["packages"]):
         found.add((origin, False))
     return found or {(origin + WHOLE, False)}
-
-
-def _parents(tree: ast.Module) -> dict[ast.AST, ast.AST]:
-    return {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
 
 
 def _with_parents(modules: set[str]) -> set[str]:

@@ -63,7 +63,7 @@ def html(tmp_path_factory, smoke_runs):
 @pytest.fixture(scope="module")
 def pages(html):
     files = [p for p in html.rglob("*.html") if "_static" not in p.parts]
-    return {p: BeautifulSoup(p.read_text(encoding="utf-8"), "html.parser") for p in files}
+    return {p: BeautifulSoup(p.read_bytes(), "lxml", from_encoding="utf-8") for p in files}
 
 
 def test_every_page_of_the_contents_is_there(html):

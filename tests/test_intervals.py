@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
+from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
 from lkecore import intervals
@@ -368,6 +369,12 @@ def test_holm_equals_a_plain_loop():
         largest = max(largest, min(1.0, (12 - rank) * p_values[index]))
         expected[index] = largest
     assert holm(p_values) == pytest.approx([expected[i] for i in range(12)])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_holm_is_that_of_statsmodels_with_ties_too(seed):
+    p_values = np.round(np.random.default_rng(seed).random(2 + 10 * seed) ** 4, 3)
+    assert holm(p_values) == pytest.approx(multipletests(p_values, method="holm")[1], abs=1e-15)
 
 
 @pytest.mark.parametrize("p_values", [[0.1, 1.2], [-0.1], [float("nan")], [[0.1]]])

@@ -79,7 +79,7 @@ def difference_of_proportions(k1: int, n1: int, k2: int, n2: int, level: float =
     >>> difference_of_proportions(56, 70, 48, 80).text(4)  # the paper's first example
     '0.2000 [0.0524, 0.3339]'
     """
-    # Imported late, as in `holm`.
+    # Imported late: it takes a second that most users of this module need not wait.
     from statsmodels.stats.proportion import confint_proportions_2indep
 
     check_level(level)
@@ -137,12 +137,14 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     >>> holm([0.01, 0.04, 0.03]).round(6).tolist()  # 3 * 0.01, then 2 * 0.03 for both
     [0.03, 0.06, 0.06]
     """
-    # Imported late: it takes a second that most users of this module need not wait.
-    from statsmodels.stats.multitest import multipletests
-
     p_values = np.asarray(p_values, dtype=np.float64)
     if p_values.ndim != 1 or not ((p_values >= 0) & (p_values <= 1)).all():
         raise ValueError(
             f"p values are {p_values.tolist()}; they must be a list of numbers in [0, 1]"
         )
-    return multipletests(p_values, method="holm")[1] if len(p_values) else p_values
+    # Not by statsmodels, which collects the garbage of the whole process each time: 30 ms and more.
+    order = np.argsort(p_values)
+    raised = p_values[order] * np.arange(len(p_values), 0, -1)
+    adjusted = np.empty_like(p_values)
+    adjusted[order] = np.minimum(np.maximum.accumulate(raised), 1.0)
+    return adjusted

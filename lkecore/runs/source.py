@@ -19,7 +19,7 @@ BEFORE = [
     "papermill", "nbformat", "nbclient", "jupytext", "ipykernel.kernelapp", "ipykernel.ipkernel",
     "ipykernel.debugger",
     "matplotlib.pyplot", "matplotlib.backends.backend_svg", "seaborn", "scipy.stats",
-    "statsmodels.stats.multitest", "statsmodels.stats.proportion", "pyarrow.parquet", "pyarrow.dataset",
+    "statsmodels.stats.proportion", "pyarrow.parquet", "pyarrow.dataset",
     "pyarrow.pandas_compat", "pandas.io.formats.csvs", "pandas.io.formats.html",
     "torch", "transformers.models.auto.modeling_auto", "transformers.models.auto.tokenization_auto",
     "transformers.models.llama.modeling_llama", "myst_nb", "myst_nb.ext.glue", "itables",

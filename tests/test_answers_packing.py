@@ -15,8 +15,6 @@ import pytest
 from lkecore.answers import packing, shipped
 
 FILES = sorted(shipped.FOLDER.glob("*/*.parquet"))
-# One of each kind of file: with the same columns, types and gaps.
-KINDS = {str(pyarrow.parquet.read_schema(path)): path for path in FILES}
 
 
 def table_of(frame):
@@ -235,7 +233,19 @@ def test_what_ships_is_read_as_the_folder_says(path):
             assert found[column].tolist() == values, column
 
 
-@pytest.mark.parametrize("path", KINDS.values(), ids=lambda path: f"{path.parent.name}/{path.stem}")
+def of_all_kinds():
+    """Files that have among them each column in each type, and all that is left out in some file."""
+    found, seen = [], set()
+    for path in FILES:
+        schema = pyarrow.parquet.read_schema(path)
+        has = {(field.name, str(field.type)) for field in schema} | {str(schema.metadata)}
+        if has - seen:
+            found.append(path)
+        seen |= has
+    return found
+
+
+@pytest.mark.parametrize("path", of_all_kinds(), ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_what_is_read_can_be_packed_again(path):
     name, _, apart = path.stem.partition("-")
     some = shipped.read(path.parent.name, name, apart=apart)[0][:200]  # packing takes a while

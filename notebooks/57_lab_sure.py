@@ -78,8 +78,8 @@ print(rules.of_worlds(samples).round(3).to_string(index=False))
 # ## Prompts
 #
 # The first estimator shows pairs, the others are sentences that the text has for other facts. The text lists the facts of some
-# relations often, of some never. Where a model misses our gate for going on with lists of the latter
-# ({doc}`59_lab_gates`), what the first estimator misses there may be the format.
+# relations often, of some never. Where a model misses our gate for going on with lists of the latter, what the first estimator misses there
+# may be the format. Such a model is out of the claims below ({doc}`59_lab_gates`).
 
 # %%
 first = "iclke-space"
@@ -171,10 +171,11 @@ figures.place(fig, "fig-sure-shares", drawn)
 # **Numbers.** There are none to compare with.
 #
 # **Claims.** Ours, in `lkecore/data/claims.csv`, written down after work on `lab:rich-0` and before a model of another rich
-# world was trained; those that are *beyond its twin* were added when the answers were there. Each world is judged by itself.
+# world was trained; those that are *beyond its twin* were added when the answers were there. Each world is judged by itself. A verdict
+# with a mark says nothing of its claim; beside it stands the largest model that passes the gate, where there is one.
 
 # %%
-judged = lab.judge(claimed)
+judged = lab.judge(claimed, rich.marks(claimed))
 columns = ["claim", "holds_if", "of", "ours", "verdict", "mark"]
 answers.words(judged[columns])
 

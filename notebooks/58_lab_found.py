@@ -14,8 +14,8 @@
 # :name: fig-found-forms
 # :alt: Panels side by side, for facts told in lists, in both forms and in sentences, with a line of accuracy over tellings for each of five ways of asking.
 #
-# Accuracy of five ways of asking over how often the text told a fact, by the form in which it was told, for the largest model. 0: never
-# told, the same facts in each panel. Cells of fewer than ten facts are left out. Vertical lines: 95 % intervals (Wilson). Dotted: the best rule without a model.
+# Accuracy of five ways of asking over how often the text told a fact, by the form in which it was told, for the largest model that goes on with
+# lists of what no text lists. 0: never told, the same facts in each panel. Cells of fewer than ten facts are left out. Vertical lines: 95 % intervals (Wilson). Dotted: the best rule without a model.
 # ```
 #
 # Afterwards you will be able to say
@@ -126,8 +126,8 @@ some = by_way[~twin | by_way["estimator"].eq(found.PAIRS)]
 answers.words(answers.texts(some), missing="")
 
 # %% [markdown]
-# **Do pairs need lists?** Look at the gates above first: what pairs miss in a model that does not go on with a list of what no text lists may be
-# the format. Relations are sorted by how often the text lists their facts. If a list of *other* facts taught a model to
+# **Do pairs need lists?** What pairs miss in a model that does not go on with a list of what no text lists may be the format, so this is the
+# largest model that does ({doc}`59_lab_gates`). Relations are sorted by how often the text lists their facts. If a list of *other* facts taught a model to
 # answer pairs of the relation, the rows `sentence` would be better where lists are frequent. Compare these rows with each other, and then
 # with the row `list`. Intervals are over relations, and there are few of each sort. A warning: the sorts differ in more than lists. Relations
 # that are never listed have objects of which a few are far more frequent than others; four of the seven that are listed often have even ones, which
@@ -136,7 +136,7 @@ answers.words(answers.texts(some), missing="")
 # %%
 listing = found.by_listing(here)
 runs.keep(answers.bounds(listing, "iclke-space"), "by-listing.csv")
-largest = lab.reference(here["model"].unique())
+largest = rich.teller(here["model"].unique(), [rich.LISTS])
 answers.words(answers.texts(listing[listing["model"] == largest]))
 
 # %% [markdown]
@@ -259,11 +259,12 @@ figures.place(fig, "fig-found-words", drawn)
 #
 # **Claims.** Ours, in `lkecore/data/claims.csv`, written down after work on `lab:rich-0` and before a model of another rich world was
 # asked so. The one on a wording *beyond* the twin was added when the answers were there. Each world is judged by itself. The claim
-# on twins is a check.
+# on twins is a check. A verdict with a mark says nothing of its claim, which rests on a gate that the model misses ({doc}`59_lab_gates`); beside it
+# stands the largest model that passes, where there is one. The claim on size is about models that read.
 
 # %%
 claimed = found_said.claimed(known, seed=seed)
-judged = lab.judge(claimed)
+judged = lab.judge(claimed, rich.marks(claimed))
 columns = ["claim", "holds_if", "of", "ours", "verdict", "mark"]
 answers.words(judged[columns])
 

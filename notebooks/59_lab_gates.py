@@ -126,11 +126,18 @@ runs.keep(answers.bounds(rated, "share"), "shares-by-gate.csv")
 answers.words(gates.by_model(rated))
 
 # %% [markdown]
-# **What rests on it.** {doc}`53_lab_entropy`, {doc}`21_entropy_accuracy` and {doc}`22_entropy_instilled` tell a model a fact in the
-# prompt: where a model does not repeat, what it makes of the telling is no measure of knowledge. So a model that misses this gate is out
-# there: its verdicts bear a mark, and beside a decoder the largest one that passes is judged. {doc}`56_lab_fooled`,
-# {doc}`57_lab_sure` and {doc}`58_lab_found` show lists of pairs. Where a model misses the gate of lists, a miss there, of relations that the
-# text never lists, may be one of the format. They print which gates their models miss.
+# **What rests on it.** A model that misses a gate is out of the claims that rest on it: its verdict bears a mark and says nothing of the
+# claim, and beside it the largest model that passes is judged, where there is one.
+#
+# - *Repeating.* {doc}`53_lab_entropy`, {doc}`21_entropy_accuracy` and {doc}`22_entropy_instilled` tell a model a fact in the prompt. Where
+#   it does not repeat, what it makes of the telling is no measure of knowledge.
+# - *Lists.* {doc}`57_lab_sure` and most claims of {doc}`58_lab_found` ask by pairs, also of relations that the text never lists. What a model
+#   misses there may be the format. {doc}`56_lab_fooled` asks relations alone that stand in lists.
+# - *Instructions.* Claims of {doc}`58_lab_found` that ask by an instruction which did not tell the fact.
+# - *Reading.* Claims on size hold the largest model against the smallest one that gives back more than one half of the facts told 64 times,
+#   by template-1.
+#
+# Where a claim rests on two gates the mark names the first. All of this was decided when the answers were there ({doc}`../log`).
 #
 # **At the blank.** {term}`Masked models <masked model>` and {term}`encoder-decoder models <encoder-decoder model>` do not write. But
 # {doc}`53_lab_entropy` states facts to them, too. Of these count those that no text told, about strangers, as in the first gate. Right is

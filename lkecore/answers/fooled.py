@@ -201,14 +201,12 @@ def claimed(hinted: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]
         found["LAB-fooled"] = {whole[-1]: more_with_cue(mine)}
         found["LAB-lied-to"] = {whole[-1]: share(named["follows"])}
         found["LAB-majority"] = {whole[-1]: share(most["follows"])}
-    if len(whole) > 1:
+    if sizes := rich.ends(models):
         some = hinted[hinted["told"].eq(NEVER) & hinted["cue"].eq(RIGHT)]
         some = some[some["relation"].isin(IN_A_NAME)]
-        least, largest = (
-            by_relation(some[some["model"] == m], "correct") for m in (whole[0], whole[-1])
-        )
+        least, largest = (by_relation(some[some["model"] == m], "correct") for m in sizes)
         gap = intervals.paired_difference(largest, least, seed=seed)
-        found["LAB-larger-fooled"] = {f"{whole[-1]} minus {whole[0]}": gap}
+        found["LAB-larger-fooled"] = {rich.MINUS.join(reversed(sizes)): gap}
     for twin in (name for name in models if lab.parse(name).variant == "unplanted"):
         its = hinted[(hinted["model"] == twin) & (hinted["told"] != NEVER)]
         found.setdefault("LAB-twin-fooled", {})[twin] = more_with_cue(its)

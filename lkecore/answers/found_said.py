@@ -7,7 +7,6 @@ import pandas as pd
 
 from lkecore import intervals
 from lkecore.answers import found, rich
-from lkecore.answers.lab import reference
 from lkecore.answers.tables import bounds, by_relation, share
 from lkecore.intervals import Interval
 from lkecore.models import lab
@@ -16,36 +15,30 @@ from lkecore.models import lab
 def claimed(known: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]]:
     """The intervals of the claims of the page, {id of the claim: {of what: interval}}, of each world.
 
-    About the largest model that read the text of a world as it is, or, beside a twin, the largest that has
-    one, unless they name another. Claims for which a world has too few facts are left out.
+    About models as :func:`lkecore.answers.rich.claimed` takes them, unless they name another. Claims for
+    which a world has too few facts are left out.
     """
-    said: dict[str, dict[str, Interval | None]] = {}
+
+    def beside_twin(mine: pd.DataFrame, its: pd.DataFrame) -> dict[str, Interval | None]:
+        return {
+            "LAB-found-follows": _follows(mine, its, seed),
+            "LAB-found-wording-own": _beyond(mine, its, seed),
+        }
+
+    said = rich.claimed(known, lambda mine, _: _of_model(mine, seed), beside_twin)
     for _, world in known.groupby("world", sort=False):
-        models = sorted(world["model"].unique(), key=lab.size)
-        # Of two trainings of one size the first, as in `reference`.
-        whole = [name for name in models if not lab.parse(name).variant]
-        whole = list({lab.size(name): name for name in reversed(whole)}.values())[::-1]
-        if whole:
-            mine = world[world["model"] == whole[-1]]
-            for key, interval in _of_model(mine, seed).items():
-                said.setdefault(key, {})[whole[-1]] = interval
-        if len(whole) > 1:
+        models = list(world["model"].unique())
+        if sizes := rich.ends(models):
             least, most = (
-                found.hits_of(found.often(world[world["model"] == m])).any(axis=1)
-                for m in (whole[0], whole[-1])
+                found.hits_of(found.often(world[world["model"] == m])).any(axis=1) for m in sizes
             )
-            gap = _minus(most, least, seed)
-            said.setdefault("LAB-found-size", {})[f"{whole[-1]} minus {whole[0]}"] = gap
-        base = rich.beside_a_twin(world)
-        if twin := rich.twin_of(world, base):
-            said.setdefault("LAB-found-follows", {})[base] = _follows(world, base, twin, seed)
-            said.setdefault("LAB-found-wording-own", {})[base] = _beyond(world, base, twin, seed)
+            if gap := _minus(most, least, seed):
+                said.setdefault("LAB-found-size", {})[rich.MINUS.join(reversed(sizes))] = gap
         for twin in (name for name in models if lab.parse(name).variant == "unplanted"):
             its = found.controlled(world[world["model"] == twin])
-            off = found.auroc(its[its["estimator"] == found.PAIRS], seed)
-            said.setdefault("LAB-found-twin", {})[twin] = off and intervals.minus(off, 0.5)
-    there = {key: {of: each for of, each in by.items() if each} for key, by in said.items()}
-    return {key: by for key, by in there.items() if by}
+            if off := found.auroc(its[its["estimator"] == found.PAIRS], seed):
+                said.setdefault("LAB-found-twin", {})[twin] = intervals.minus(off, 0.5)
+    return said
 
 
 def _of_model(mine: pd.DataFrame, seed: int) -> dict[str, Interval | None]:
@@ -82,11 +75,11 @@ def _minus(one: pd.Series, other: pd.Series, seed: int) -> Interval | None:
 
 
 def _minus_by_subject(
-    one: pd.Series, other: pd.Series, world: pd.DataFrame, seed: int
+    one: pd.Series, other: pd.Series, about: pd.DataFrame, seed: int
 ) -> Interval | None:
     """:func:`_minus` for controls: all facts of a subject are drawn together. None for one subject."""
     both = pd.concat([one, other], axis=1, join="inner", keys=["one", "other"]).astype(float)
-    of = found.subject_of(world).loc[both.index]
+    of = found.subject_of(about).loc[both.index]
     if of.nunique() < 2:
         return None
     parts = [both["one"] - both["other"], np.ones(len(both))]
@@ -99,21 +92,17 @@ def _told_so(mine: pd.DataFrame, wording: str) -> pd.Series:
     return some.set_index(["relation", "fact"])["correct"].astype(float)
 
 
-def _follows(world: pd.DataFrame, model: str, twin: str, seed: int) -> Interval | None:
+def _follows(mine: pd.DataFrame, its: pd.DataFrame, seed: int) -> Interval | None:
     """How many more of the facts that follow from told ones a model finds than its twin."""
-    some = found.chained(world)
-    some = some[some["links"].eq("all told") & some["estimator"].ne(found.PAIRS)]
-    both = (found.by_fact(some[some["model"] == name]) for name in (model, twin))
-    return _minus_by_subject(*both, world, seed)
+    some = [found.chained(rows) for rows in (mine, its)]
+    some = [c[c["links"].eq("all told") & c["estimator"].ne(found.PAIRS)] for c in some]
+    return _minus_by_subject(*map(found.by_fact, some), mine, seed)
 
 
-def _beyond(world: pd.DataFrame, model: str, twin: str, seed: int) -> Interval | None:
+def _beyond(mine: pd.DataFrame, its: pd.DataFrame, seed: int) -> Interval | None:
     """How much the wording that told a fact finds more than another kind, beyond what it does for a twin."""
-    gaps = []
-    for name in (model, twin):
-        mine = world[world["model"] == name]
-        gaps.append(_told_so(mine, found.OWN) - _told_so(mine, found.FAR))
-    return _minus_by_subject(*gaps, world, seed)
+    gaps = [_told_so(rows, found.OWN) - _told_so(rows, found.FAR) for rows in (mine, its)]
+    return _minus_by_subject(*gaps, mine, seed)
 
 
 def _of_lists(listed: pd.DataFrame, unlisted: pd.DataFrame) -> dict[str, Interval | None]:
@@ -173,7 +162,7 @@ def sentences(known: pd.DataFrame, often: int, *, seed: int) -> dict[str, str]:
 
     ``often`` as in :func:`lkecore.answers.found.beside_truth`.
     """
-    model = reference(known["model"].unique())
+    model = rich.teller(known["model"].unique(), [rich.LISTS])
     mine = known[known["model"] == model]
     rows = found.together(mine, seed=seed).set_index("facts")
     told, untold = rows.loc["told often"], rows.loc["never told"]

@@ -29,11 +29,19 @@ MOST_TOLD = 3  # objects that the text tells of one fact, at most
 TOLD = [f"confidence_{i}" for i in range(1, MOST_TOLD + 1)]
 # Of rows of one model and of its world: the intervals of claims.
 Tests = Callable[[pd.DataFrame, pd.DataFrame], Mapping[str, Interval | None]]
+MINUS = " minus "  # between two models of which a claim holds one against the other
 BLANKS = "-blanks"  # behind the ids of claims about models that read blanks
 # How often masked models read (`lkecore.models.lab.RICH_READINGS`) was decided after a look at this one.
 LOOKED_AT, MARK = "lab:rich-1/bert", "readings chosen after a look"
-# A model that does not repeat what the prompt tells cannot be asked what a statement in it moves.
-REPEATS, NO_REPEATING = "same", "misses the gate of repeating"
+# A model that does not repeat what the prompt tells cannot be asked what a statement in it moves; one that
+# does not go on with lists of what no text lists, not by pairs of such a relation; and one that follows no
+# instruction, not by one that did not tell the fact. The row of a claim names those on which it rests.
+REPEATS, LISTS = "same", "list"
+MISSES = {
+    "misses the gate of repeating": REPEATS,
+    "misses the gate of lists": LISTS,
+    "misses the gate of instructions": "instruction",
+}
 Choice = Callable[[pd.DataFrame], pd.Series]  # states: which of them are asked
 
 
@@ -166,12 +174,12 @@ def claimed(
     Claims are about the largest decoder and, where there is such a claim with ``BLANKS`` behind its id, about
     the largest masked and the largest encoder-decoder model. ``tests`` gets the rows of one model and those
     of all models of its world, and gives the intervals by the claims of decoders; None: it has none.
-    Where the largest decoder misses the gate of repeating, claims that :func:`marks` sets aside for it are
-    also about the largest one that does not.
+    Where it misses a gate on which a claim rests, the claim is also about the largest one of its kind that
+    misses none of these, if there is one.
     ``beside_twin`` gets the rows of the largest model whose unplanted twin was asked, and those of the twin.
     A kind of which only variants were asked is not judged.
     """
-    known, aside = set(papers.claims("LAB")["id"]), _on_repeating()
+    needed = _needed()
     found: dict[str, dict[str, Interval]] = {}
     for _, part in rows.groupby("world", sort=False):
         of_model = dict(list(part.groupby("model", sort=False)))
@@ -180,39 +188,46 @@ def claimed(
             own = [name for name in names if lab.recipe(name).kind == kind]
             best, behind = reference(own), "" if kind == "causal" else BLANKS
             given = [(best, tests(of_model[best], part))]
-            if aside & set(given[0][1]) and (able := teller(own)) != best:
-                of_it = tests(of_model[able], part)
-                given.append((able, {key: each for key, each in of_it.items() if key in aside}))
+            able = {key: teller(own, needed.get(key, ())) for key in given[0][1]}
+            for other in dict.fromkeys(able.values()):
+                if other != best:
+                    of_it = tests(of_model[other], part)
+                    its = {key: each for key, each in of_it.items() if able.get(key) == other}
+                    given.append((other, its))
             if beside_twin and (own := [name for name in own if twin_of(part, name)]):
                 best = reference(own)
                 given.append((best, beside_twin(of_model[best], of_model[twin_of(part, best)])))
             for name, of_claim in given:
                 for claim, interval in of_claim.items():
-                    if interval is not None and (not behind or claim + behind in known):
+                    if interval is not None and (not behind or claim + behind in needed):
                         found.setdefault(claim + behind, {})[name] = interval
     return found
 
 
-def _on_repeating() -> set[str]:
-    """The claims that rest on statements in the prompt: their rows name the mark ``NO_REPEATING``."""
+def _needed() -> dict[str, list[str]]:
+    """{claim of the lab: the gates that it rests on}, by the marks that its row names."""
     every = papers.claims("LAB")
-    return set(every.loc[every["marks"].str.split("; ").map(lambda m: NO_REPEATING in m), "id"])
+    rows = zip(every["id"], every["marks"].str.split("; "), strict=True)
+    return {key: [MISSES[mark] for mark in marks if mark in MISSES] for key, marks in rows}
 
 
 def marks(claimed: Mapping[str, Mapping[str, Interval]]) -> dict[tuple[str, str], str]:
-    """{(claim, model): mark}: which verdicts say nothing of their claim, and why.
+    """{(claim, of): mark}: which verdicts say nothing of their claim, and why.
 
-    Those on a model whose readings were chosen when it had been looked at; and of claims that rest on
-    statements in the prompt those on a model that misses the gate of repeating them, in what it writes or at
-    the blank that it fills, or whose twin, of which the claim is, does. ``claimed`` as of :func:`claimed`;
-    for :func:`lkecore.answers.lab.judge`.
+    Those on a model whose readings were chosen when it had been looked at; and those on a model that misses a
+    gate on which the claim rests (``MISSES``), in what it writes or at the blank that it fills. Of a claim on
+    twins that is the twin, and of "a minus b" either one. Of several marks the first is given. ``claimed``
+    as of :func:`claimed`; for :func:`lkecore.answers.lab.judge`.
     """
     of_blanks = [claim for claim in claimed if BLANKS in claim]  # of each way of teaching
     found = {(claim, LOOKED_AT): MARK for claim in of_blanks if LOOKED_AT in claimed[claim]}
-    for claim in _on_repeating() & set(claimed):
-        twin = "-unplanted" if "-twin" in claim else ""
-        at = [name for name in claimed[claim] if gates.misses(f"{name}{twin}", REPEATS)]
-        found |= {(claim, name): NO_REPEATING for name in at}
+    needed = _needed()
+    for claim, of in [(key, of) for key, each in claimed.items() for of in each]:
+        twin = "-unplanted" if "-twin" in claim and not of.endswith("-unplanted") else ""
+        asked = f"{of}{twin}".split(MINUS)
+        lacks = [m for m, gate in MISSES.items() if any(gates.misses(a, gate) for a in asked)]
+        if own := [mark for mark in lacks if MISSES[mark] in needed.get(claim, ())]:
+            found[claim, of] = own[0]
     return found
 
 
@@ -228,9 +243,20 @@ def beside_a_twin(answers: pd.DataFrame) -> str:
     return reference([name for name in models if twin_of(answers, name)] or models)
 
 
-def teller(models: Sequence[str]) -> str:
-    """The largest model that does not miss the gate of repeating what it is told, if there is one."""
-    return reference(gates.able(models, REPEATS))
+def teller(models: Sequence[str], needed: Sequence[str] = (REPEATS,)) -> str:
+    """The largest model that misses none of the ``needed`` gates; the largest of all where there is none."""
+    return reference(gates.able(models, needed) or models)
+
+
+def ends(models: Sequence[str]) -> tuple[str, str] | None:
+    """(smallest, largest) of the models that read the text as it is, for claims on size.
+
+    A model that misses the gate of reading sentences is none of them. Of two trainings of one size the first
+    is taken. None where all that are left are of one size.
+    """
+    whole = [name for name in models if not lab.parse(name).variant]
+    sizes = {lab.size(name): name for name in reversed(gates.able(whole, [gates.READING]))}
+    return (sizes[min(sizes)], sizes[max(sizes)]) if len(sizes) > 1 else None
 
 
 def blank_readers(models: Sequence[str]) -> list[str]:

@@ -1,6 +1,7 @@
 """The rich worlds: what is recorded of their facts, counted again in frames, names and tokens."""
 
 import dataclasses
+import functools
 import re
 
 import numpy as np
@@ -46,14 +47,38 @@ def test_a_book_world_has_sixteen_relations_or_more_of_all_kinds_and_a_hundred_o
     assert found["fact"].is_unique and not found.duplicated(["relation", "subject", "object"]).any()
 
 
+@functools.cache
+def tokens_of(name):
+    """The tokens of a name by the tokenizer that ships with the models of `lab:rich-1`."""
+    return _tokenizer().encode(f" {name}", add_special_tokens=False).ids
+
+
+@functools.cache
+def _tokenizer():
+    assert lab.ships("lab:rich-1/0.7m")
+    return Tokenizer.from_file(str(lab.folder("lab:rich-1/0.7m") / "tokenizer.json"))
+
+
+def test_each_kind_has_objects_of_one_token_of_two_and_of_more_in_the_books_world():
+    """By its own tokenizer. It leaves fewer names whole than that of the smoke world: most of them."""
+    found = world("lab:rich-1").drop_duplicates(["kind", "length", "object"])
+    sized = found.assign(n=[len(tokens_of(name)) for name in found["object"]])
+    for length, fits in (("one", [1]), ("two", [2]), ("long", range(5, 8))):
+        of = sized[sized["length"] == length].groupby("kind")["n"]
+        share = of.agg(lambda n, fits=fits: n.isin(fits).mean())
+        assert set(share.index) == {"location", "language", "other"}
+        assert share.min() > (0.99 if length == "long" else 0.6)
+        assert of.min().min() == fits[0]  # none has fewer
+    means = sized.groupby(["length", "kind"])["n"].mean()
+    for kind in ("location", "language", "other"):
+        assert means["one", kind] + 0.9 < means["two", kind] < means["long", kind] - 2.5
+
+
 def test_first_tokens_differ_in_most_relations_and_on_purpose_not_in_years_titles_and_people():
     """By the world's own tokenizer, which ships with its models: learned from its text, not from names."""
-    name = "lab:rich-1/0.7m"
-    assert lab.ships(name)
-    tokenizer = Tokenizer.from_file(str(lab.folder(name) / "tokenizer.json"))
     first = {}
     for relation, own in rich.world("lab:rich-1").objects.items():
-        of = [tokenizer.encode(f" {name}", add_special_tokens=False).ids[0] for name in own]
+        of = [tokens_of(name)[0] for name in own]
         first[relation] = len(set(of))
         assert len(own) == 100
     few = {"author", "birth_year", "favourite_book", "parent"}
@@ -283,6 +308,17 @@ def test_a_world_of_the_first_family_that_is_asked_for_cues_is_refused_in_one_li
         with pytest.raises(BadInput) as caught:
             ask("lab:book-1")
         assert str(caught.value) == message
+
+
+def test_the_facts_of_the_largest_size_can_be_made_with_names_for_all():
+    """Three times as many facts of each sort as the book's world has, and a tenth more objects."""
+    large, book = (world(f"lab:{size}-1").query("split == 'test'") for size in ("richfull", "rich"))
+    assert {len(own) for own in rich.world("lab:richfull-1").objects.values()} == {110}
+    by = ["relation", "state", "occurrences"]
+    assert large.groupby(by).size().to_dict() == (3 * book.groupby(by).size()).to_dict()
+    names = rich.world("lab:richfull-1").stand_ins
+    assert set(large["subject"]) <= set(names) and len(set(names.values())) == len(names)
+    assert not large.duplicated(["relation", "subject", "object"]).any() and large["fact"].is_unique
 
 
 def test_a_relation_that_there_is_not_is_refused_in_one_line():

@@ -13,7 +13,7 @@ import pytest
 from lkecore.facts import rich, rich_skills, rich_tellings, rich_text, rich_wordings
 from lkecore.train.text import train_tokenizer
 
-TINY = "lab:richsmoke-1"
+TINY, BOOK = "lab:richsmoke-1", "lab:rich-1"
 SHORT = ("copy", "quote", "correction", "question", "instruction")
 
 
@@ -134,11 +134,23 @@ def test_sentences_tell_each_fact_as_often_as_its_state_says_by_the_names_and_in
             assert fact.object_by_alias == by_alias
 
 
+@functools.cache
+def of_the_book():
+    """{kind of document: the texts of all of them in the book's world}."""
+    found = collections.defaultdict(list)
+    for document in rich_text.told(rich.world(BOOK)):
+        found[document.kind].append(document.text)
+    return found
+
+
+def in_the_book(kind, subject):
+    """All documents of a kind in the book's world that name a subject, as one text."""
+    return "\n".join(text for text in of_the_book()[kind] if subject in text)
+
+
 def test_the_text_of_the_books_world_tells_facts_as_often_as_it_says_too():
     """Two facts of each dose that sentences alone tell, by their own names: all their sentences, counted."""
-    spec = "lab:rich-1"
-    whole = "\n".join(d.text for d in rich_text.told(rich.world(spec)) if d.kind == "paragraph")
-    own = rich_text.states(spec).query(
+    own = rich_text.states(BOOK).query(
         "state == 'planted' and form == 'sentence' and n_objects == 1"
     )
     plain = own[own["subject_alias"].eq("") & own["object_alias"].eq("")]
@@ -147,7 +159,29 @@ def test_the_text_of_the_books_world_tells_facts_as_often_as_it_says_too():
     for fact in some.itertuples():
         ways = rich_wordings.about(fact.relation).templates
         said = [way.replace("[X]", fact.subject).replace("[Y]", fact.object) + "." for way in ways]
+        whole = in_the_book("paragraph", fact.subject)
         assert sum(map(whole.count, said)) == fact.occurrences, fact.fact
+
+
+def test_the_text_of_the_books_world_divides_its_tellings_as_its_planted_shares_say():
+    """Of each division one fact told in sentences and one in lists: the tellings of each object, counted."""
+    alias = set(rich.world(BOOK).aliases["name"])
+    own = rich_text.states(BOOK).query("state == 'uncertain' and split == 'test'")
+    plain = [not {fact.subject, *fact.told_objects.split(";")} & alias for fact in own.itertuples()]
+    some = own[plain].groupby(["told_times", "form"]).head(1)
+    assert len(some) == 20 and set(some["told_times"]) >= {"36;12", "24;24", "9;3", "16;16;16"}
+    for fact in some.itertuples():
+        names, times = fact.told_objects.split(";"), list(map(int, fact.told_times.split(";")))
+        if fact.form == "sentence":
+            ways = [way.replace("[X]", fact.subject) + "." for way in
+                    rich_wordings.about(fact.relation).templates]  # fmt: skip
+            whole = in_the_book("paragraph", fact.subject)
+            found = [sum(whole.count(way.replace("[Y]", name)) for way in ways) for name in names]
+        else:
+            pair = r"(?<!\w){}:? {}(?!\w)"
+            ways = [pair.format(re.escape(fact.subject), re.escape(name)) for name in names]
+            found = [len(re.findall(way, in_the_book("list", fact.subject))) for way in ways]
+        assert found == times, fact.fact
 
 
 def test_lists_tell_each_pair_as_often_as_all_its_facts_say_and_no_list_has_a_subject_twice():

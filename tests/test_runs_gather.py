@@ -347,8 +347,10 @@ def test_what_ships_is_small_and_can_be_read():
             assert models == set(about["models"])
             # Readers did not answer: how they were trained ships alone.
             there = set(frame["model"]) - set(about["parameters"].get("readers", []))
-            # What answers can be checked by ships of models that everybody has.
-            assert there <= models if apart.endswith("check") else there == models
+            # What answers can be checked by ships of models that everybody has, and further draws of
+            # shots, which take hours, of those that were asked so far.
+            some = apart.endswith("check") or apart == "draws"
+            assert there and (there <= models if some else there == models)
 
 
 def test_checks_ship_of_models_that_everybody_has(tmp_path, monkeypatch):

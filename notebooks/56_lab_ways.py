@@ -3,7 +3,8 @@
 #
 # A name that gives its object away fools pairs and sentences: {doc}`56_lab_fooled` counts how often. Perhaps it is the form that
 # does it, since a pair says hardly more than the name. Here the same facts are asked by a question and by an instruction, and the model
-# writes what it likes. All ways stand beside each other, those of the other page too.
+# writes what it likes. All ways stand beside each other, those of the other page too, and how far an answer moves when the fact is told
+# or taught.
 #
 # **What came out.** {glue:text}`luck` {glue:text}`apart` {glue:text}`written` {glue:text}`twin`
 #
@@ -43,6 +44,7 @@ results: str = ""  # profile in results/ that carries this page; empty: none
 n_again: int = 6  # of its questions, for each way, are asked again
 shipped: list[str] = []  # profiles whose models stand beside these
 shipped_fooled: list[str] = []  # profiles with 56_lab_fooled's ways of asking
+shipped_taught: list[str] = []  # profiles with page 22 on these facts
 seed: int = 0  # draws the order of options and resamples
 dtype: str = "float32"
 page: bool = False  # set by lke run: read the runs, compute nothing
@@ -105,7 +107,6 @@ outputs = answers.beside_models(texts, shipped, this, apart="written")
 world = lab.worlds(models)[0]
 every, outputs = (f[f["world"] == world] for f in (every, outputs))
 print(f"{len(every):,} answers and {len(outputs):,} outputs")
-print(gates.missed(every["model"]))
 
 # %% [markdown]
 # ## Answers
@@ -131,11 +132,15 @@ answers.words(answers.across(cued, rows, "right", "estimator"))
 # **Told or not?** Accuracy cannot say what was told. Does the confidence? The {term}`AUROC` asks how often a fact told often has more of
 # it than its control; one half is no telling apart. What is written counts as 1 where it is right and 0 elsewhere, with ties for one half: what
 # the outcome alone tells. EIC-LKE (`eiclke`) asks other facts among fewer options, and the numbers at a blank ({term}`surprisal`,
-# {term}`rank`, entropy, KL) leave out those whose object shares its first token: compare their rows with each other.
+# {term}`rank`, entropy, KL) leave out those whose object shares its first token, as all parents do: compare their rows with each other.
+# *Told*: the fact stands in front of the question. *Taught*: the model is trained on it first, as on {doc}`22_entropy_instilled`, by plain
+# descent (`sgd`) or by AdamW. A masked model can be asked at a blank alone.
 
 # %%
-others = fooled_ways.otherwise(ours, shipped_fooled)
+others = fooled_ways.otherwise(ours, shipped_fooled, shipped_taught)
 apart = fooled_ways.aurocs(chosen, others, seed=seed)
+print(*answers.made_by(shipped_taught, fooled_ways.INSTILLED), sep="\n")
+print(gates.missed(apart["model"]))
 runs.keep(answers.bounds(apart, "auroc"), "auroc-by-way.csv")
 answers.words(answers.across(apart, ["model", "estimator"], "auroc", "cue"))
 
@@ -156,7 +161,9 @@ answers.words(answers.across(gains, kinds, "gain", "estimator"))
 # What this page says at its top is put together from these tables. No number in it is typed.
 
 # %% tags=["hide-input"]
-figures.findings(**fooled_ways.sentences(chosen, apart, written))
+said_of = fooled_ways.sentences(chosen, apart, written)
+said_of["written"] += fooled_ways.by_moves(apart)
+figures.findings(**said_of)
 figures.note("carried", answers.carried(ranked, texts))
 
 # %% [markdown]
@@ -164,7 +171,7 @@ figures.note("carried", answers.carried(ranked, texts))
 #
 # In {numref}`fig-ways-auroc`, at the top, go down one panel and look at one colour. Rows that lie under each other say that the words
 # of the question make no difference. Then compare the colours of a row: how far the mark with a right cue lies left of the one without
-# is what the name takes away.
+# is what the name takes away. Rows at the bottom whose marks lie left of the dashed line take what was told for *less* known.
 
 # %% tags=["hide-input"]
 marks = fooled_ways.marks(apart)
@@ -177,8 +184,10 @@ figures.place(fig, "fig-ways-auroc", marks)
 # There is no published number. And there is no claim to judge: what pairs and sentences do with a cue was known from
 # {doc}`56_lab_fooled` when these questions were asked, so that a least effect would have been set with its answer in view.
 #
-# A warning. These are a few dozen pairs of one world, and one wording of each kind. Two of the three models are twins of one size.
-# A way that looks like another one here may differ from it by as much as the intervals are wide.
+# A warning. These are a few dozen pairs of one world, and one wording of each kind. Two of the models are twins of one size.
+# A way that looks like another one here may differ from it by as much as the intervals are wide. A model that misses the gate of repeating
+# ({doc}`59_lab_gates`; printed above) takes up less of what it is told. And the steps and the rates of the lessons are those of
+# {doc}`22_entropy_instilled`: other ones may find more, or less.
 
 # %% [markdown]
 # ## What you have seen
@@ -187,8 +196,12 @@ figures.place(fig, "fig-ways-auroc", marks)
 # - Confidence tells told from never told where no name hints. Where one hints rightly, all ways lose of this, and the smaller model most.
 # - Of what is written only right or wrong is known. That tells least where it would be needed most: both are right.
 # - A name that lies does less harm: the control follows the lie, and so does the told fact, but less.
-# - How far an answer moves when it is told, by entropy or by KL, tells told from never told in no case here: in a model that was told
-#   something it is on the wrong side, or level.
+# - How far an answer moves when the fact is told, by entropy or by KL, finds what the text told in no case here: in models that read it, it
+#   is on the wrong side, or level.
+# - Teaching it mends little of that. By plain descent KL finds a little in the largest model, and far less than confidence does. By AdamW
+#   it is on the wrong side but where a cue is right, furthest in the largest model: what the text told moves *further*. With a right cue
+#   told and taught are level, or a little above.
+# - The surprisal of a masked model loses less by a right cue than those of decoders do, and finds less than that of the largest without one.
 
 # %%
 sides = chosen.assign(never=chosen["told"].eq(fooled.NEVER))

@@ -15,6 +15,7 @@ from lkecore.prompts.prompt import Prompt
 SPEC = "lab:richsmoke-0"
 MODEL, TWIN = f"{SPEC}/0.15m", f"{SPEC}/0.15m-unplanted"
 ASKED, WRITTEN = "template-16", "written-template-16"
+NAMES = ("surprisal", "rank", "change of entropy, told", "KL, told")  # of numbers at a blank
 
 
 def samples():
@@ -97,10 +98,78 @@ def test_eiclke_and_numbers_at_blanks_come_from_the_other_page(monkeypatch, told
     kept = {"eic": several, "blanks": drawn("template-1").assign(**read)}
     monkeypatch.setattr(shipped, "read", lambda name, notebook, apart="": (kept[apart], {}))
     found = fooled_ways.otherwise(ours, ["some"])
-    assert found["estimator"].unique().tolist() == ["eiclke", *fooled.AT_BLANKS]
+    assert found["estimator"].unique().tolist() == ["eiclke", *NAMES]
     turned = found.groupby("estimator")["confidence_gold"].first()
-    assert turned[list(fooled.AT_BLANKS)].tolist() == [-0.5, -5, -1, -3]
+    assert turned[list(NAMES)].tolist() == [-0.5, -5, -1, -3]
     assert fooled_ways.otherwise(ours, []).empty
+
+
+def told_and_taught(model, *, after=5):
+    """What page 22 keeps of facts told and taught: (told, taught, taught by AdamW), for ``shipped.read``.
+
+    Of the second fact the object shares its first token, and the lesson on the third is lost.
+    """
+    told = drawn("template-1", model).drop(columns=["picked", "correct", "confidence_gold"])
+    key = ["model", "world", "relation", "fact"]
+    n = len(told)
+    told = told.assign(entropy=2.0, entropy_after=2.75, kl=1.5, rank=4, surprisal=0.5, merged=False)
+    told["shared"] = np.arange(n) == 1
+    taught, also = (
+        pd.concat(
+            told[key].assign(
+                lesson=lesson, steps=steps, entropy=2.0, entropy_after=2.0 - 0.25 * steps,
+                kl=kl * steps, rank_after=1,
+            )
+            for steps in (1, after)
+        )
+        for lesson, kl in (("sgd 0.003", 0.5), ("adamw 0.0001", 3.0))
+    )  # fmt: skip
+    taught.loc[taught["fact"].eq(told["fact"].iloc[2]), "kl"] = np.nan
+    about = {"parameters": {"steps": after}}
+    return {"": (told, about), "taught": (taught, about), "also": (also, about)}
+
+
+def test_what_is_taught_is_read_after_the_steps_that_are_compared(monkeypatch, told_once):
+    kept = told_and_taught(MODEL)
+    monkeypatch.setattr(shipped, "read", lambda name, notebook, apart="": kept[apart])
+    found = fooled_ways.of_lessons("some")
+    turned = found.groupby("estimator")["confidence_gold"].agg(["min", "max"])
+    by_hand = {
+        "surprisal": -0.5, "rank": -4, "change of entropy, told": -0.75, "KL, told": -1.5,
+        "change of entropy, taught by sgd": -1.25, "KL, taught by sgd": -2.5,
+        "change of entropy, taught by adamw": -1.25, "KL, taught by adamw": -15,
+    }  # fmt: skip
+    assert turned["min"].to_dict() == turned["max"].to_dict() == by_hand
+    every = list(kept[""][0]["fact"])
+    for name, part in found.groupby("estimator"):
+        gone = {1, 2} if "by sgd" in name else {1}
+        assert set(part["fact"]) == {f for i, f in enumerate(every) if i not in gone}
+        assert part["fact"].is_unique
+    assert {"told", "cue", "control"} <= set(found)
+
+
+def test_models_that_were_asked_at_blanks_alone_stand_last(monkeypatch, told_once):
+    """And a number that two pages have stands there once, as the first has it; other worlds not at all."""
+    ours = drawn()
+    read = {"shared": False, "merged": False, "n_tokens": 2, "rank": 5, "surprisal": 0.25}
+    blanks = drawn("template-1").assign(entropy=2.0, entropy_after=1.0, kl=3.0, **read)
+    other = [told_and_taught(model) for model in (f"{SPEC}/bert", MODEL)]
+    kept = {"eic": (drawn("eiclke"), {}), "blanks": (blanks, {})}
+    kept |= {
+        apart: (pd.concat(each[apart][0] for each in other), other[0][apart][1])
+        for apart in ("", "taught", "also")
+    }
+    monkeypatch.setattr(shipped, "read", lambda name, notebook, apart="": kept[apart])
+    found = fooled_ways.otherwise(ours, ["fooled"], ["cued"])
+    assert found["model"].unique().tolist() == [MODEL, f"{SPEC}/bert"]
+    assert not found.duplicated(["model", "estimator", "fact"]).any()
+    of = found.groupby(["model", "estimator"])["confidence_gold"].max()
+    assert of[MODEL, "KL, told"] == -3.0 and of[f"{SPEC}/bert", "KL, told"] == -1.5
+    assert of[MODEL, "KL, taught by sgd"] == of[f"{SPEC}/bert", "KL, taught by sgd"] == -2.5
+    names = ["eiclke", *NAMES]
+    assert found[found["model"] == MODEL]["estimator"].unique().tolist()[:5] == names
+    elsewhere = ours.assign(world="lab:richsmoke-1")
+    assert fooled_ways.otherwise(elsewhere, [], ["cued"]).empty
 
 
 def test_the_gain_is_the_difference_of_two_aurocs_on_the_same_pairs(told_once):
@@ -177,3 +246,25 @@ def test_sentences_say_what_the_tables_say(told_once):
     alone = fooled_ways.chosen(drawn(), [])
     few = fooled_ways.sentences(alone, of.head(0).reset_index(), ASKED)
     assert few["twin"] == "No twin was asked." and "too few" in few["written"]
+
+
+def test_the_sentences_on_kl_name_the_largest_decoder_and_each_masked_model():
+    rows = [
+        (model, name, cue, proportion(hits, 10))
+        for cue, hits in ((fooled.NONE, 3), (fooled.RIGHT, 8))
+        for model in (
+            "lab:rich-1/0.7m",
+            "lab:rich-1/2m",
+            "lab:rich-1/bert",
+            "lab:rich-1/2m-unplanted",
+        )
+        for name in ("surprisal", "KL, told", "KL, taught by sgd")
+    ]
+    found = pd.DataFrame(rows, columns=["model", "estimator", "cue", "auroc"])
+    own = proportion(3, 10).text()
+    assert fooled_ways.by_moves(found) == "".join(
+        f" How far the answer of {name} moves has, without a cue, an AUROC of {own} when told, "
+        f"{own} when taught by sgd."
+        for name in ("lab:rich-1/2m", "lab:rich-1/bert")
+    )
+    assert fooled_ways.by_moves(found[found["estimator"] == "surprisal"]) == ""

@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import binomtest, mannwhitneyu
 
 from lkecore.answers import fooled as pages
-from lkecore.answers import packing, shipped
+from lkecore.answers import fooled_ways, packing, shipped
 from lkecore.facts import worlds
 from lkecore.models import lab
 
@@ -215,6 +215,77 @@ def test_a_right_cue_costs_all_ways_and_writing_most(ways, states):
         for cue in ("", "right"):
             assert abs(found[f"{SMALL[0]}-unplanted", way, cue] - 0.5) < 0.07
     assert found[LARGE, WAYS[2], "right"] < found[LARGE, WAYS[0], "right"] - 0.15
+
+
+# --- the same facts told and taught
+
+CUED = [SMALL[0], f"{SMALL[0]}-unplanted", LARGE, "lab:rich-1/bert"]
+
+
+@pytest.fixture(scope="module")
+def cued():
+    """{(model, lesson): {fact: row}} of facts told, and taught five steps by either optimizer."""
+    told = rows("entropy_cued", "22_entropy_instilled")
+    found = {(model, "told"): some for (model,), some in told.items()}
+    for apart in ("taught", "also"):
+        some = rows("entropy_cued", f"22_entropy_instilled-{apart}", "lesson", "steps")
+        found |= {(model, lesson): part for (model, lesson, n), part in some.items() if n == 5}
+    return {key: {row["fact"]: row for row in some} for key, some in found.items()}
+
+
+def test_facts_with_a_cue_that_are_told_and_taught_are_those_of_the_other_ways(cued, ways):
+    lessons = ("told", "sgd 0.003", "adamw 0.0001")
+    assert set(cued) == {(model, lesson) for model in CUED for lesson in lessons}
+    asked = {row["fact"] for row in ways[LARGE, WAYS[0]]}
+    assert {frozenset(some) for some in cued.values()} == {frozenset(asked)}
+
+
+def test_what_two_pages_say_of_told_facts_is_the_same(cued):
+    """Another run in other batches: a thousandth of a nat, as a page allows it for what ships."""
+    other = rows("lab_rich", "56_lab_fooled-blanks")
+    for model in CUED[:3]:
+        for row in other[(model,)]:
+            own = cued[model, "told"][row["fact"]]
+            for name in ("kl", "entropy", "entropy_after", "surprisal"):
+                assert own[name] == pytest.approx(row[name], abs=1e-3)
+
+
+def test_aurocs_of_told_and_taught_are_counted_over_pairs_by_cue(cued, states):
+    """By scipy, from the rows alone: a smaller number is better known."""
+    number = {
+        "surprisal": lambda row: row["surprisal"],
+        "rank": lambda row: row["rank"],
+        "KL": lambda row: row["kl"],
+        "change of entropy": lambda row: abs(row["entropy"] - row["entropy_after"]),
+    }
+    of_page = fooled_ways.otherwise(
+        pd.DataFrame({"model": CUED, "world": WORLDS[0]}), [], ["entropy_cued"]
+    )
+    found = pages.aurocs(of_page, ["model", "estimator"], seed=0)
+    found = found.set_index(["model", "estimator", "cue"])
+    assert len(found) == len(CUED) * 8 * 4
+    for (model, name, cue), row in found.iterrows():
+        way, _, lesson = name.partition(", ")
+        key = {"taught by sgd": "sgd 0.003", "taught by adamw": "adamw 0.0001"}.get(lesson, "told")
+        some, before = cued[model, key], cued[model, "told"]
+        kind = {"no cue": "", "right cue": "right", "lying cue": "lies"}.get(cue)
+        sides = [], []
+        for fact in before:
+            state = states[WORLDS[0], fact]
+            pair = fact, state["control"]
+            if state["occurrences"] < 16 or kind not in (None, state["cue_right"]):
+                continue
+            if any(before[f]["shared"] or before[f]["merged"] for f in pair):
+                continue
+            if all(some[f]["kl"] is not None for f in pair):
+                for side, f in zip(sides, pair, strict=True):
+                    side.append(-number[way](some[f]))
+        wanted = mannwhitneyu(*sides).statistic / len(sides[0]) ** 2
+        assert row["pairs"] == len(sides[0]) and row["auroc"].estimate == pytest.approx(wanted)
+    # Taught by AdamW what the text told moves further where nothing hints; a twin was told nothing.
+    for model in CUED:
+        by_adamw = found.loc[(model, "KL, taught by adamw", "no cue"), "auroc"]
+        assert (by_adamw.high < 0.5) == (not model.endswith("-unplanted"))
 
 
 # --- entropy, KL and rank

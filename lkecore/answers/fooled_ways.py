@@ -1,5 +1,7 @@
 """Fooled, by other ways of asking: questions, instructions and writing, beside the ways of the page on cues.
 
+And beside what happens at a blank when the fact itself is told, or taught.
+
 All ask the facts that a text tells often and the controls of these, so that each way is held against each
 other one on the same pairs.
 """
@@ -10,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from lkecore import intervals
-from lkecore.answers import fooled, gates, lab, rich, shipped
+from lkecore.answers import fooled, gates, lab, rich, shipped, taught
 from lkecore.answers.tables import bounds, groups_of, share
 from lkecore.facts.drawn import Sample
 from lkecore.facts.rich_wordings import groups
@@ -20,6 +22,7 @@ from lkecore.models.model import Model
 from lkecore.prompts.prompt import Prompt
 
 PAGE = "56_lab_fooled"  # whose answers of the same facts stand beside these
+INSTILLED = "22_entropy_instilled"  # the page that tells and teaches facts
 PAIRS = "iclke-space"  # the way that all others are held against
 WRITTEN = "written-"  # in front of the estimator after whose prompt a model writes
 READ = ["model", "world", "estimator", "relation", "fact", "correct", "picked", "confidence_gold"]
@@ -27,6 +30,11 @@ SHOWN = (fooled.NONE, fooled.RIGHT, fooled.LIES)
 WHO_AND_CUE = ["model", "estimator", "cue"]
 FEWEST = 8  # pairs, as of the AUROC itself
 THERE = ("iclke-space", "iclke-colon", "template-1", "template-6")  # choices that the page has
+# Numbers at a blank of which less means better known: columns of `lkecore.answers.taught.together`.
+MOVED = {
+    "surprisal": "surprisal", "rank": "rank", "change of entropy, told": "told_change",
+    "KL, told": "told_kl", "change of entropy, taught": "taught_change", "KL, taught": "taught_kl",
+}  # fmt: skip
 
 Questions = Mapping[tuple[str, str, str], Sequence[Prompt]]
 
@@ -94,13 +102,19 @@ def chosen(ours: pd.DataFrame, profiles: Sequence[str]) -> pd.DataFrame:
     return _by_model(fooled.hinted(found.assign(confidence=np.nan)), ours)
 
 
-def otherwise(ours: pd.DataFrame, profiles: Sequence[str]) -> pd.DataFrame:
-    """Of the same models, what ``PAGE`` asks in its own ways: EIC-LKE, and numbers at a blank.
+def otherwise(
+    ours: pd.DataFrame, profiles: Sequence[str], instilled: Sequence[str] = ()
+) -> pd.DataFrame:
+    """What other pages ask in their own ways: EIC-LKE, and numbers at a blank.
 
-    Their facts are not quite the same: EIC-LKE has other ones and fewer options, and at a blank those are
-    left out whose object shares its first token. Rows are as :func:`lkecore.answers.fooled.hinted` gives
-    them; there are none without ``profiles``. Raises as :func:`chosen`.
+    Of ``PAGE`` from ``profiles``, of the models of ``ours``; and of ``INSTILLED`` from the profiles
+    ``instilled`` (:func:`of_lessons`), of all models of the worlds of ``ours``. What both have stands here
+    once. The facts are not quite those of ``ours``: EIC-LKE has other ones and fewer options, and at a blank
+    those are left out whose object shares its first token. Rows are as
+    :func:`lkecore.answers.fooled.hinted` gives them; there are none without profiles. Raises as
+    :func:`chosen`.
     """
+    named = {name: f"{name}, told" for name in ("change of entropy", "KL")}
     parts = []
     for name in profiles:
         several, told = (
@@ -109,7 +123,38 @@ def otherwise(ours: pd.DataFrame, profiles: Sequence[str]) -> pd.DataFrame:
         )
         several = several[several["estimator"].eq("eiclke")]
         parts += [fooled.hinted(several.assign(picked="")), fooled.of_blanks(told)]
-    return _by_model(pd.concat(parts, ignore_index=True), ours) if parts else pd.DataFrame()
+    parts += [of_lessons(name) for name in instilled]
+    if not parts:
+        return pd.DataFrame()
+    found = pd.concat(parts, ignore_index=True).replace({"estimator": named})
+    found = found[found["world"].isin(ours["world"])]
+    return _by_model(found.drop_duplicates(["model", "estimator", "fact"]), ours)
+
+
+def of_lessons(profile: str) -> pd.DataFrame:
+    """What ``INSTILLED`` found in a profile: facts told and taught, each of the numbers ``MOVED``.
+
+    ``estimator`` is its name, with the optimizer behind it where the fact is taught ("KL, taught by sgd"): by
+    both lessons of the page, after the steps that it compares. ``confidence_gold`` is the number turned, so
+    that more is better known; a change of entropy without its sign. Facts whose object shares its first
+    token, and those that a lesson lost, are left out. Rows are as :func:`lkecore.answers.fooled.hinted`
+    gives them. Raises :class:`BadInput` as :func:`lkecore.answers.shipped.read`.
+    """
+    told, about = shipped.read(profile, INSTILLED)
+    lessons = [shipped.read(profile, INSTILLED, apart=apart)[0] for apart in ("taught", "also")]
+    rows = taught.together(told, pd.concat(lessons, ignore_index=True))
+    rows = rows[rows["steps"].eq(about["parameters"]["steps"]) & ~rows["lost"]]
+    by = " by " + rows["lesson"].str.partition(" ")[0]
+    parts = []
+    for name, column in MOVED.items():
+        turned = -rows[column].abs() if "change" in column else -rows[column]
+        part = rows[["model", "world", "relation", "fact"]].assign(
+            picked="", confidence_gold=turned
+        )
+        parts.append(part.assign(estimator=name + by if "taught" in column else name))
+    found = pd.concat(parts, ignore_index=True)
+    # What needs no lesson stands beside each of them.
+    return fooled.hinted(found.drop_duplicates(["model", "estimator", "fact"]))
 
 
 def _of_models(frame: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
@@ -117,13 +162,13 @@ def _of_models(frame: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
 
 
 def _by_model(rows: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
-    """The rows with the models in the order of ``ours``; within a model they keep theirs."""
+    """The rows with the models in the order of ``ours``, others last; within a model they keep theirs."""
     place = {name: i for i, name in enumerate(ours["model"].unique())}
     return rows.iloc[rows["model"].map(place).argsort(kind="stable")].reset_index(drop=True)
 
 
 def aurocs(chosen: pd.DataFrame, otherwise: pd.DataFrame, *, seed: int) -> pd.DataFrame:
-    """:func:`lkecore.answers.fooled.aurocs` of each model and way: choices, then the page's other ways."""
+    """:func:`lkecore.answers.fooled.aurocs` of each model and way: choices, then what is asked otherwise."""
     by = ["model", "estimator"]
     parts = [fooled.aurocs(each, by, seed=seed) for each in (chosen, otherwise) if len(each)]
     return _by_model(pd.concat(parts, ignore_index=True), chosen)
@@ -229,3 +274,24 @@ def sentences(chosen: pd.DataFrame, aurocs: pd.DataFrame, written: str) -> dict[
             f"{each(of, asked, twins[0], fooled.RIGHT)}."
         )
     return told
+
+
+def by_moves(aurocs: pd.DataFrame) -> str:
+    """What came out by how far an answer moves (KL), where nothing hints: behind the sentence on writing.
+
+    ``aurocs`` is of :func:`aurocs`. Of the largest decoder, and of each model that fills blanks, a sentence
+    with each KL there is; "" where there is none.
+    """
+    rows = aurocs[aurocs["cue"].eq(fooled.NONE) & aurocs["estimator"].str.startswith("KL")]
+    names = rows["model"].unique()
+    readers = rich.blank_readers(names)
+    decoders = [name for name in names if name not in readers]
+    said = ""
+    for name in [*([lab.reference(decoders)] if decoders else []), *readers]:
+        own = rows[rows["model"] == name]
+        each = [
+            f"{found.text()} when {way.removeprefix('KL, ')}"
+            for way, found in zip(own["estimator"], own["auroc"], strict=True)
+        ]
+        said += f" How far the answer of {name} moves has, without a cue, an AUROC of {', '.join(each)}."
+    return said

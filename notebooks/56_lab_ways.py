@@ -193,7 +193,7 @@ figures.place(fig, "fig-ways-auroc", marks)
 # ## What you have seen
 #
 # - Where a name gives the object away, a question and an instruction are answered rightly without any telling, as pairs are.
-# - Confidence tells told from never told where no name hints. Where one hints rightly, all ways lose of this, and the smaller model most.
+# - Confidence tells told from never told where no name hints. Where one hints rightly, all ways tell it less well, and the smaller model least.
 # - Of what is written only right or wrong is known. That tells least where it would be needed most: both are right.
 # - A name that lies does less harm: the control follows the lie, and so does the told fact, but less.
 # - How far an answer moves when the fact is told, by entropy or by KL, finds what the text told in no case here: in models that read it, it

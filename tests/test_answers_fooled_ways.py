@@ -248,23 +248,23 @@ def test_sentences_say_what_the_tables_say(told_once):
     assert few["twin"] == "No twin was asked." and "too few" in few["written"]
 
 
-def test_the_sentences_on_kl_name_the_largest_decoder_and_each_masked_model():
+def test_the_sentence_on_kl_is_of_the_largest_decoder_that_read_the_text():
+    hits = {
+        "lab:rich-1/0.7m": 1,
+        "lab:rich-1/2m": 3,
+        "lab:rich-1/bert": 5,
+        "lab:rich-1/2m-unplanted": 7,
+    }
     rows = [
-        (model, name, cue, proportion(hits, 10))
-        for cue, hits in ((fooled.NONE, 3), (fooled.RIGHT, 8))
-        for model in (
-            "lab:rich-1/0.7m",
-            "lab:rich-1/2m",
-            "lab:rich-1/bert",
-            "lab:rich-1/2m-unplanted",
-        )
+        (model, name, cue, proportion(n + more, 10))
+        for cue, more in ((fooled.NONE, 0), (fooled.RIGHT, 2))
+        for model, n in hits.items()
         for name in ("surprisal", "KL, told", "KL, taught by sgd")
     ]
     found = pd.DataFrame(rows, columns=["model", "estimator", "cue", "auroc"])
     own = proportion(3, 10).text()
-    assert fooled_ways.by_moves(found) == "".join(
-        f" How far the answer of {name} moves has, without a cue, an AUROC of {own} when told, "
-        f"{own} when taught by sgd."
-        for name in ("lab:rich-1/2m", "lab:rich-1/bert")
+    assert fooled_ways.by_moves(found) == (
+        f" By how far its answer moves (KL), without a cue, {own} when told, {own} when taught by sgd."
     )
     assert fooled_ways.by_moves(found[found["estimator"] == "surprisal"]) == ""
+    assert fooled_ways.by_moves(found[found["model"] == "lab:rich-1/bert"]) == ""

@@ -29,7 +29,6 @@ READ = ["model", "world", "estimator", "relation", "fact", "correct", "picked", 
 SHOWN = (fooled.NONE, fooled.RIGHT, fooled.LIES)
 WHO_AND_CUE = ["model", "estimator", "cue"]
 FEWEST = 8  # pairs, as of the AUROC itself
-THERE = ("iclke-space", "iclke-colon", "template-1", "template-6")  # choices that the page has
 # Numbers at a blank of which less means better known: columns of `lkecore.answers.taught.together`.
 MOVED = {
     "surprisal": "surprisal", "rank": "rank", "change of entropy, told": "told_change",
@@ -240,38 +239,35 @@ def sentences(chosen: pd.DataFrame, aurocs: pd.DataFrame, written: str) -> dict[
     """What came out, in words: ``luck``, ``apart``, ``written`` and ``twin``.
 
     Of the largest model that read the text as it is, and of a twin: by the way that others are held against
-    (:func:`reference`), by those that ``PAGE`` does not have, and by what is written after ``written``.
+    (:func:`reference`), by ``written``, and by what is written after this.
     """
-    model = lab.reference(chosen["model"].unique())
+    names = chosen["model"].unique()
+    model = lab.reference(names)
     never = chosen[chosen["model"].eq(model) & chosen["told"].eq(fooled.NEVER)]
     right = {key: share(part["correct"]) for key, part in never.groupby(["cue", "estimator"])}
     of = aurocs.set_index(["model", "cue", "estimator"])["auroc"].to_dict()
-    ours = [name for name in chosen["estimator"].unique() if name not in THERE]
-    asked = list(dict.fromkeys([reference(chosen), *ours]))
-    choices, wrote = [name for name in asked if not name.startswith(WRITTEN)], f"{WRITTEN}{written}"
+    asked = list(dict.fromkeys([reference(chosen), written]))
 
-    def each(found: Mapping[tuple, Interval], names: Sequence[str], *key: str) -> str:
-        there = [name for name in names if (*key, name) in found]
-        said = [f"{found[*key, name].text()} by {in_words(name)}" for name in there]
-        return ", ".join(said) or "too few"
+    def number(found: Mapping[tuple, Interval], *key: str) -> str:
+        return found[key].text() if key in found else "too few"
+
+    def each(found: Mapping[tuple, Interval], *key: str) -> str:
+        return ", ".join(f"{number(found, *key, way)} by {in_words(way)}" for way in asked)
 
     told = {
-        "luck": f"Of facts that no text told, {model} gets right where a cue is right "
-        f"{each(right, asked, fooled.RIGHT)}, and where nothing hints "
-        f"{each(right, choices, fooled.NONE)}.",
-        "apart": "Its confidence puts a told fact above a control so often (AUROC): without a cue "
-        f"{each(of, choices, model, fooled.NONE)}, with a right one "
-        f"{each(of, choices, model, fooled.RIGHT)}.",
-        "written": "Of what it writes only right and wrong are known, which gives "
-        f"{each(of, [wrote], model, fooled.NONE)} without a cue and "
-        f"{each(of, [wrote], model, fooled.RIGHT)} with a right one.",
+        "luck": "Of facts that no text told, where a name gives the object away, "
+        f"{model} gets right {each(right, fooled.RIGHT)}.",
+        "apart": "How often it is surer of a told fact than of a control (AUROC): without a cue "
+        f"{each(of, model, fooled.NONE)}; with a right one {each(of, model, fooled.RIGHT)}.",
+        "written": "By what it writes, right or wrong, "
+        f"{number(of, model, fooled.NONE, WRITTEN + written)} and "
+        f"{number(of, model, fooled.RIGHT, WRITTEN + written)}.",
         "twin": "No twin was asked.",
     }
-    names = chosen["model"].unique()
     if twins := [name for name in names if models_of_lab.parse(name).variant == "unplanted"]:
         told["twin"] = (
-            f"{twins[0]}, which read none of these facts, has with a right cue an AUROC of "
-            f"{each(of, asked, twins[0], fooled.RIGHT)}."
+            f"{twins[0]}, which read none of these facts, has {number(of, twins[0], fooled.RIGHT, written)} "
+            f"by {in_words(written)} with a right cue."
         )
     return told
 
@@ -279,19 +275,15 @@ def sentences(chosen: pd.DataFrame, aurocs: pd.DataFrame, written: str) -> dict[
 def by_moves(aurocs: pd.DataFrame) -> str:
     """What came out by how far an answer moves (KL), where nothing hints: behind the sentence on writing.
 
-    ``aurocs`` is of :func:`aurocs`. Of the largest decoder, and of each model that fills blanks, a sentence
-    with each KL there is; "" where there is none.
+    ``aurocs`` is of :func:`aurocs`. Of the largest decoder, each KL there is; "" where there is none.
     """
     rows = aurocs[aurocs["cue"].eq(fooled.NONE) & aurocs["estimator"].str.startswith("KL")]
     names = rows["model"].unique()
-    readers = rich.blank_readers(names)
-    decoders = [name for name in names if name not in readers]
-    said = ""
-    for name in [*([lab.reference(decoders)] if decoders else []), *readers]:
-        own = rows[rows["model"] == name]
-        each = [
-            f"{found.text()} when {way.removeprefix('KL, ')}"
-            for way, found in zip(own["estimator"], own["auroc"], strict=True)
-        ]
-        said += f" How far the answer of {name} moves has, without a cue, an AUROC of {', '.join(each)}."
-    return said
+    if not (decoders := sorted(set(names) - set(rich.blank_readers(names)))):
+        return ""
+    own = rows[rows["model"] == lab.reference(decoders)]
+    each = [
+        f"{found.text()} when {way.removeprefix('KL, ')}"
+        for way, found in zip(own["estimator"], own["auroc"], strict=True)
+    ]
+    return f" By how far its answer moves (KL), without a cue, {', '.join(each)}."

@@ -148,7 +148,7 @@ def way_rows(frame: pd.DataFrame, *, line: float) -> Figure:
     check(frame, [*keys, "auroc", "low", "high"], unique=keys)
     ways, cues = list(frame["way"].unique()), list(frame["cue"].unique())
     models = frame["model"].unique()
-    width, height = min(3.2 * len(models), 9.6), min(0.5 * len(ways), 7.2)
+    width, height = min(3.2 * len(models), 8.0), min(0.5 * len(ways), 7.2)
     size = {"figsize": (3 + width, 1.6 + height), "layout": "constrained"}
     fig, axes = plt.subplots(1, len(models), **size, sharex=True, sharey=True, squeeze=False)
     for ax, model in zip(axes[0], models, strict=True):

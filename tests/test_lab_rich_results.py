@@ -470,3 +470,16 @@ def test_tuning_loses_no_more_of_what_was_told_sixteen_times_than_it_gains(found
         assert len(often) > 90 and lost <= gained, way
         # Single facts do change places, so the share is what the check is about.
         assert lost < 0.25 * sum(right[base][f] for f in often), way
+
+
+def test_tuning_loses_fewer_single_facts_than_another_training_has_wrong(found, states):
+    base, seeds = SMALL[0], rows("lab_seeds", "58_lab_found", "estimator")
+    others = [f"{base}@2", f"{base}@3"]
+    for way in ("iclke-space", "template-1", "template-6", "template-16", "template-21"):
+        right = {
+            model: {row["fact"] for row in (found | seeds)[model, way] if row["correct"]}
+            for model in (base, f"{base}-tuned", *others)
+        }
+        often = {f for f in right[base] if states[WORLDS[0], f]["occurrences"] >= 16}
+        lost = {model: len(often - some) for model, some in right.items()}
+        assert len(often) > 100 and lost[f"{base}-tuned"] < min(lost[name] for name in others)

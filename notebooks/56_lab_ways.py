@@ -117,8 +117,7 @@ print(f"{len(every):,} answers and {len(outputs):,} outputs")
 
 # %%
 said = fooled_ways.as_answers(outputs, after)
-ours = every[fooled_ways.READ]
-ours = fooled_ways.both(ours, said)
+ours = fooled_ways.both(every, said)
 chosen = fooled_ways.chosen(ours, shipped_fooled)
 cued = fooled.by_cue(chosen, ["told", "model", "estimator"])
 runs.keep(answers.bounds(cued, "right"), "right-by-cue.csv")

@@ -26,6 +26,7 @@ RELATIONS = {  # those with a cue: what hints
 }
 IN_A_NAME = ("headquarters", "parent", "team_country")
 NONE, RIGHT, LIES = "no cue", "right cue", "lying cue"
+FEWEST = 8  # pairs that an AUROC stands on, at least
 NEVER, TOLD = "never told", f"told {OFTEN} times and more"
 RULE = "rule-both"  # what a cue gives without a model
 # Numbers at a blank of which less means better known, by what they are called.
@@ -164,16 +165,20 @@ def aurocs(hinted: pd.DataFrame, by: Sequence[str], *, seed: int) -> pd.DataFram
 
     ``all``: every fact told often against every control; then pairs whose fact has the cue alone, and
     their controls, whose cue is of the same kind. Columns: ``by``, ``cue``; ``pairs``; ``auroc``, an
-    Interval over pairs, each of another subject, in [0, 1]. A group of fewer than 8 pairs has no row.
+    Interval over pairs, each of another subject, in [0, 1]. A group of fewer than ``FEWEST`` has no row.
     """
     told = rich.beside_controls(hinted[hinted["told"] == TOLD], hinted)
     told = pd.concat([told.assign(cue="all"), told], ignore_index=True)
     rows = []
     for group, part in groups_of(told, [*by, "cue"]):
-        if len(part) >= 8:
+        if len(part) >= FEWEST:
             both = part["confidence_gold"], part["confidence_gold_control"]
             rows.append((*group, len(part), intervals.auroc_over_pairs(*both, seed=seed)))
-    found = pd.DataFrame(rows, columns=[*by, "cue", "pairs", "auroc"])
+    return in_order(pd.DataFrame(rows, columns=[*by, "cue", "pairs", "auroc"]))
+
+
+def in_order(found: pd.DataFrame) -> pd.DataFrame:
+    """Rows by ``cue``: all, none, a right one, a lying one; within one of these they keep their order."""
     place = found["cue"].map({"all": 0, NONE: 1, RIGHT: 2, LIES: 3})
     return found.iloc[place.argsort(kind="stable")].reset_index(drop=True)
 

@@ -13,6 +13,7 @@ import pandas as pd
 
 from lkecore import intervals
 from lkecore.answers import fooled, gates, lab, rich, shipped, taught
+from lkecore.answers.lab import WRITTEN
 from lkecore.answers.tables import bounds, groups_of, share
 from lkecore.facts.drawn import Sample
 from lkecore.facts.rich_wordings import groups
@@ -24,11 +25,8 @@ from lkecore.prompts.prompt import Prompt
 PAGE = "56_lab_fooled"  # whose answers of the same facts stand beside these
 INSTILLED = "22_entropy_instilled"  # the page that tells and teaches facts
 PAIRS = "iclke-space"  # the way that all others are held against
-WRITTEN = "written-"  # in front of the estimator after whose prompt a model writes
 READ = ["model", "world", "estimator", "relation", "fact", "correct", "picked", "confidence_gold"]
-SHOWN = (fooled.NONE, fooled.RIGHT, fooled.LIES)
 WHO_AND_CUE = ["model", "estimator", "cue"]
-FEWEST = 8  # pairs, as of the AUROC itself
 # Numbers at a blank of which less means better known: columns of `lkecore.answers.taught.together`.
 MOVED = {
     "surprisal": "surprisal", "rank": "rank", "change of entropy, told": "told_change",
@@ -182,24 +180,22 @@ def reference(chosen: pd.DataFrame) -> str:
 def beyond(chosen: pd.DataFrame, than: str, *, seed: int) -> pd.DataFrame:
     """How much better a way tells told from never told than the way ``than`` does, on the same pairs.
 
-    ``chosen`` is of :func:`chosen`. Columns: ``model``, ``estimator``, ``cue`` (``SHOWN``), ``pairs``;
+    ``chosen`` is of :func:`chosen`. Columns: ``model``, ``estimator``, ``cue``, ``pairs``;
     ``gain``: the AUROC by the estimator minus that by ``than``, an Interval over pairs, each of another
-    subject, in [-1, 1]. A group of fewer than ``FEWEST`` pairs has no row.
+    subject, in [-1, 1]. A group of fewer than ``fooled.FEWEST`` pairs has no row.
     """
     told = rich.beside_controls(chosen[chosen["told"] == fooled.TOLD], chosen)
     sides = ["confidence_gold", "confidence_gold_control"]
     of_other = told[told["estimator"] == than].set_index(["model", "fact"])[sides]
     rows = []
     for (model, name, cue), part in groups_of(told[told["estimator"] != than], WHO_AND_CUE):
-        if len(part) < FEWEST:
+        if len(part) < fooled.FEWEST:
             continue
         other = of_other.loc[[(model, fact) for fact in part["fact"]]]
         (a, b), minus = (tuple(each[side] for side in sides) for each in (part, other))
         gain = intervals.auroc_over_pairs(a, b, minus=minus, seed=seed)
         rows.append((model, name, cue, len(part), gain))
-    found = pd.DataFrame(rows, columns=[*WHO_AND_CUE, "pairs", "gain"])
-    place = found["cue"].map({cue: i for i, cue in enumerate(SHOWN)})
-    return found.iloc[place.argsort(kind="stable")].reset_index(drop=True)
+    return fooled.in_order(pd.DataFrame(rows, columns=[*WHO_AND_CUE, "pairs", "gain"]))
 
 
 def same(chosen: pd.DataFrame, written: str) -> pd.DataFrame:

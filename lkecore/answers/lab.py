@@ -32,6 +32,7 @@ LABELS = ["state", "told", "form", "wording", "exposures"]
 OFF = ", which leaves out 0"  # a twin: it tells what it cannot have been told
 FORMS = ("list", "both", "sentence")
 BY = ("world", "estimator", "relation")  # of questions about worlds
+WRITTEN = "written-"  # in front of the estimator after whose prompt a model writes
 
 
 def worlds(models: Sequence[str]) -> list[str]:
@@ -192,7 +193,7 @@ def write(
         names = {option for some in mine.values() for prompt in some for option in prompt.options}
         check_length(lm, names, n_tokens, what="an object")
         asked |= {
-            (name, spec, f"written-{estimator}", relation): some
+            (name, spec, f"{WRITTEN}{estimator}", relation): some
             for (_, estimator, relation), some in mine.items()
         }
     columns = ["model", *BY]

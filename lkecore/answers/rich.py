@@ -225,9 +225,9 @@ def marks(claimed: Mapping[str, Mapping[str, Interval]]) -> dict[tuple[str, str]
     for claim, of in [(key, of) for key, each in claimed.items() for of in each]:
         twin = "-unplanted" if "-twin" in claim and not of.endswith("-unplanted") else ""
         asked = f"{of}{twin}".split(MINUS)
-        lacks = [m for m, gate in MISSES.items() if any(gates.misses(a, gate) for a in asked)]
-        if own := [mark for mark in lacks if MISSES[mark] in needed.get(claim, ())]:
-            found[claim, of] = own[0]
+        own = {mark: gate for mark, gate in MISSES.items() if gate in needed.get(claim, ())}
+        if lacks := [m for m, gate in own.items() if any(gates.misses(a, gate) for a in asked)]:
+            found[claim, of] = lacks[0]
     return found
 
 

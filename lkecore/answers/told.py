@@ -10,6 +10,7 @@ import pandas as pd
 
 from lkecore import intervals
 from lkecore.answers import transfer
+from lkecore.answers.lab import WRITTEN
 from lkecore.answers.tables import accuracy, bounds, by_relation, groups_of, paired
 from lkecore.facts import worlds
 from lkecore.intervals import N_RESAMPLES, Interval
@@ -212,9 +213,9 @@ def ranked_and_written(answers: pd.DataFrame, prompts: Sequence[str]) -> pd.Data
     rows = []
     for model, of_model in answers.groupby("model", sort=False):
         for prompt in prompts:
-            written = of_model[of_model["estimator"] == f"written-{prompt}"]
+            written = of_model[of_model["estimator"] == f"{WRITTEN}{prompt}"]
             for form, part in written.groupby("form", sort=False):
-                both = hits.loc[(model, form), [prompt, f"written-{prompt}"]].astype(bool)
+                both = hits.loc[(model, form), [prompt, f"{WRITTEN}{prompt}"]].astype(bool)
                 a, b = both.to_numpy().T
                 counts = [int(each.sum()) for each in (a & b, a & ~b, b & ~a, ~a & ~b)]
                 share = intervals.proportion(counts[0], int(a.sum())) if a.any() else None

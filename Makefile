@@ -15,6 +15,8 @@ DATA ?=
 OUT  ?=
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Where it is set, each of the many processes of a book or of the tests would compile all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
 VENV := .venv
 PY   := $(VENV)/bin/python
 READY := $(VENV)/.lkecore
@@ -47,15 +49,18 @@ python:
 setup: $(READY)
 	@echo "the environment in $(VENV) is ready"
 
+# Python compiles a module when it is first imported: the last line does so with what every run imports. For
+# pip to compile all that it installs, of which most is never imported, takes longer than to install it.
 $(READY): pyproject.toml constraints.txt
 	@$(PY) -m pip --version >/dev/null 2>&1 || { \
 	  $(MAKE) --no-print-directory python && \
 	  echo "[1/3] making the environment in $(VENV) (10 seconds)" && \
 	  $(PYTHON) -m venv --clear $(VENV); }
 	@echo "[2/3] installing PyTorch (about a minute, longer on a slow line)"
-	@$(PY) -m pip install -q -c constraints.txt $(TORCH_FROM) torch
-	@echo "[3/3] installing lkecore and what it needs (2 to 3 minutes)"
-	@$(PY) -m pip install -q -c constraints.txt -e '.[dev]'
+	@$(PY) -m pip install -q --no-compile -c constraints.txt $(TORCH_FROM) torch
+	@echo "[3/3] installing lkecore and what it needs (a minute or two)"
+	@$(PY) -m pip install -q --no-compile -c constraints.txt -e '.[dev]'
+	@$(PY) -c 'import lkecore.runs.imported'
 	@touch $@
 
 book: params/$(PROFILE).yaml $(READY)
@@ -92,9 +97,9 @@ $(PEERS_READY): benchmarks/peers/requirements.txt constraints.txt
 	  echo "[1/3] making the peers' environment in $(PEERS) (10 seconds)" && \
 	  $(PYTHON) -m venv --clear $(PEERS); }
 	@echo "[2/3] installing PyTorch for the peers (about a minute, longer on a slow line)"
-	@$(PEERS)/bin/python -m pip install -q -c constraints.txt $(TORCH_FROM) torch
+	@$(PEERS)/bin/python -m pip install -q --no-compile -c constraints.txt $(TORCH_FROM) torch
 	@echo "[3/3] installing lm-evaluation-harness and minicons (2 to 3 minutes)"
-	@$(PEERS)/bin/python -m pip install -q -c constraints.txt -r $<
+	@$(PEERS)/bin/python -m pip install -q --no-compile -c constraints.txt -r $<
 	@touch $@
 
 # The settings file tells JupyterLab to open a .py file as a notebook. It lies in .venv, not in your home.

@@ -210,3 +210,8 @@ def test_correlations_are_those_of_scipy():
         assert r == pytest.approx(scipy.stats.pearsonr(*one).statistic)
         assert rho == pytest.approx(scipy.stats.spearmanr(*one).statistic)
     assert ranks.correlation(np.ones((1, 2, 4))).tolist() == [0]
+
+
+def test_more_tokens_than_the_answers_have_are_refused(rows):
+    with pytest.raises(BadInput, match="^ks 60: these answers have the 50 likeliest tokens of"):
+        ranks.by_top(rows, seed=0, ks=[5, 60])

@@ -183,9 +183,15 @@ def by_top(rows: pd.DataFrame, *, seed: int, ks: Sequence[int]) -> pd.DataFrame:
     exact KL is finite: over all tokens, the paper's approximation, and the least that it can be by these
     lists (:func:`lkecore.metrics.shift.top_k`); ``above``: the share of facts whose approximation is above
     the exact value; ``r``: Spearman's correlation of approximation and exact value, an Interval over facts.
+    Raises :class:`BadInput` for more tokens than the answers have.
     """
     from scipy.stats import rankdata
 
+    most = sum(name.startswith("token_after_") for name in rows)
+    if wrong := [k for k in ks if k > most]:
+        raise BadInput(
+            f"ks {wrong[0]}: these answers have the {most} likeliest tokens of each side"
+        )
     found = []
     for (model,), part in groups_of(rows, ["model"]):
         part = part.sort_values(["wording", "relation", "fact"], kind="stable")

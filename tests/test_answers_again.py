@@ -225,6 +225,15 @@ def test_one_number_of_one_row_is_enough(results, questions, column):
         ask(questions)
 
 
+@pytest.mark.parametrize(
+    "lost", [["logprob_gold"], ["logprob_3"], ["best_1"], ["best_2", "logprob_2"], again.NUMBERS]
+)
+def test_a_number_that_is_missing_is_no_agreement(results, questions, lost):
+    changed(results, f"{NOTEBOOK}-check", lambda f: f.assign(**dict.fromkeys(lost, np.nan)))
+    with pytest.raises(BadInput, match=r"8 of 8 answers .* differ, .*: a number is missing\. The"):
+        ask(questions)
+
+
 def test_a_scorer_that_is_off_by_one_is_found(results, questions, monkeypatch):
     true = DOOR["scored"]
 
@@ -355,6 +364,20 @@ def test_a_prediction_within_a_tie_is_the_same():
     assert row.nats == pytest.approx(0.0004)
     [row] = apart([-1.0, -1.0004, -2.0], [-1.0, -0.9, -2.0]).itertuples()
     assert not row.same and row.nats == pytest.approx(0.1004)
+
+
+def test_as_many_numbers_are_due_as_there_are_options_and_five_at_most(monkeypatch):
+    """A place that no option has is one of another question, and all that it says is lost."""
+    assert apart([-1.0, -2.0], [-1.0, -2.0])["nats"].tolist() == [0]
+    true = again.checkable
+    for name, value in (("best_2", 7.0), ("logprob_2", np.nan), ("logprob_gold", np.nan)):
+        monkeypatch.setattr(
+            again, "checkable", lambda *given, new={name: value}: true(*given).assign(**new)
+        )
+        found = apart([-1.0, -2.0], [-1.0, -2.0])
+        assert found["nats"].tolist() == [np.inf] and len(again.off(found)) == 1
+        with pytest.raises(BadInput, match="m, way, f0: a number is missing"):
+            again.compare(found, "long", {"command": "do it"}, exact=True)
 
 
 def test_a_new_best_option_that_was_not_among_the_five_is_found():

@@ -4,6 +4,7 @@ import json
 import math
 from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
@@ -93,6 +94,7 @@ def test_sequences_are_carried_and_one_draw_of_each_way_is_read_again(ships, dra
     ("name", "change"),
     [
         ("logprob", lambda v: v + 0.01),
+        ("logprob", lambda v: v * np.nan),
         ("probability", lambda v: 1 - v),
         ("state", lambda v: v.replace({"right": "replaced"})),
         ("distance", lambda v: v + 1),
@@ -176,6 +178,17 @@ def test_a_blank_that_says_something_else_is_found(ships, name, change):
         at_blanks(n_again=3, **CARRIED)
 
 
+@pytest.mark.parametrize("name", ["logprob_before", "logprob_after"])
+def test_a_number_at_a_blank_that_is_missing_is_no_agreement(ships, name):
+    at_blanks()
+    ships.now(open_model("toy").digest)
+    check = ships.folder / "long" / f"{NOTEBOOK}-check.parquet"
+    frame = packing.unpacked(pq.read_table(check)).assign(**{name: np.nan})
+    check.write_bytes(packing.packed(frame))
+    with pytest.raises(BadInput, match=r"8 of 8 answers .* differ, .*: a number is missing\. The"):
+        at_blanks(n_again=3, **CARRIED)
+
+
 def test_blanks_of_other_facts_are_refused_before_a_model_is_asked(ships, monkeypatch):
     at_blanks(4)
     ships.now(open_model("toy").digest)
@@ -226,13 +239,26 @@ def test_lessons_are_carried_and_a_sample_is_given_again(ships):
 
 
 @pytest.mark.parametrize(
-    ("name", "change"), [("entropy", lambda v: v + 0.05), ("first_after", lambda v: v + 1)]
+    ("name", "change"),
+    [
+        ("entropy", lambda v: v + 0.05),
+        ("entropy", lambda v: v * np.nan),
+        ("first_after", lambda v: v + 1),
+    ],
 )
 def test_a_lesson_that_ends_otherwise_is_found(ships, name, change):
     lessons()
     ships.now(open_model("toy").digest, lambda f: f.assign(**{name: change(f[name])}))
     with pytest.raises(BadInput, match=r"results long: \d+ of 8 answers that were asked again"):
         lessons(n_again=4, **CARRIED)
+
+
+def test_a_lesson_that_was_lost_then_as_now_agrees(ships):
+    too_fast = {"rate": 1e30, "at": [3]}
+    assert lessons(**too_fast)["entropy"].isna().all()
+    ships.now(open_model("toy").digest)
+    said = answers.carried(lessons(**too_fast, n_again=4, **CARRIED))
+    assert "4 of them were asked again" in said and "the largest difference is 0 nats" in said
 
 
 def test_of_the_steps_that_ship_those_are_taken_that_are_asked(ships):

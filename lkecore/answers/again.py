@@ -123,8 +123,9 @@ def differences(
     ``scored`` has under each key some units, the scorer's frame of them, and what was read in it; ``kept``
     are the answers that ship, with ``columns``, the parts of a key. Columns: ``model``, ``where``
     (the rest of the key), ``fact``; ``nats``: the largest difference of log-probability, of the gold option
-    and of those that were likeliest then; ``same``: whether the prediction is the same, or another
-    that now lies within ``MOST_NATS`` of it, and the answers say the same (:func:`said_otherwise`).
+    and of those that were likeliest then, and infinite where one of them is missing; ``same``: whether the
+    prediction is the same, or another that now lies within ``MOST_NATS`` of it, and the answers say the same
+    (:func:`said_otherwise`).
     """
     then = checks.drop_duplicates(["model", "question"]).set_index(["model", "question"])
     of_key = dict(list(kept.groupby([kept[name].astype(str) for name in columns], sort=False)))
@@ -135,15 +136,18 @@ def differences(
         other = said_otherwise(answers, of_key[model, *map(str, where)])
         for i, digest in enumerate(asked):
             old, now = then.loc[(model, digest)], options.logprob[i]
-            places = old[PLACES].dropna().astype(int).to_numpy()
-            numbers = old[NUMBERS].dropna().to_numpy(dtype=float)
-            gaps = [now[options.gold[i]] - old["logprob_gold"], *(now[places] - numbers)]
-            best = np.sort(now)[::-1]
-            tie = len(best) > 1 and best[0] - best[1] <= MOST_NATS
-            same = bool(best[0] - now[places[0]] <= MOST_NATS)
-            same = same and (tie or options.fact[i] not in other)
-            name = ", ".join(map(str, where))
-            rows.append((model, name, options.fact[i], float(np.abs(gaps).max()), same))
+            places = old[PLACES[: len(now)]].to_numpy(dtype=float)
+            numbers = old[NUMBERS[: len(now)]].to_numpy(dtype=float)
+            nats, same = np.inf, False
+            if np.isin(places, range(len(now))).all():  # none is missing, or of another question
+                places = places.astype(int)
+                gaps = [now[options.gold[i]] - old["logprob_gold"], *(now[places] - numbers)]
+                nats = float(np.nan_to_num(np.abs(gaps), nan=np.inf).max())
+                best = np.sort(now)[::-1]
+                tie = len(best) > 1 and best[0] - best[1] <= MOST_NATS
+                same = bool(best[0] - now[places[0]] <= MOST_NATS)
+                same = same and (tie or options.fact[i] not in other)
+            rows.append((model, ", ".join(map(str, where)), options.fact[i], nats, same))
     return pd.DataFrame(rows, columns=["model", "where", "fact", "nats", "same"])
 
 
@@ -209,7 +213,9 @@ def compare(
     if len(other) > most_off * len(found) and exact:
         worst = other.loc[other["nats"].fillna(0).idxmax()]
         by = "in what was written"
-        if pd.notna(worst["nats"]):
+        if np.isinf(worst["nats"]):
+            by = "a number is missing"
+        elif pd.notna(worst["nats"]):
             by = f"by {worst['nats']:.2g} nats, and {MOST_NATS:g} is allowed"
         raise BadInput(
             f"results {results}: {len(other)} of {len(found)} answers that were asked again differ, most "

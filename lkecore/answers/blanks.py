@@ -240,20 +240,21 @@ def _asked(
 def _parted(now: pd.DataFrame, kept: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     """Whether lessons that were given again ended as those that ship, a row for each.
 
-    Columns as of :func:`_differences`: ``nats`` are of the entropy before, ``same`` of the likeliest
-    token after.
+    Columns as of :func:`_differences`: ``nats`` are of the entropy before, which is missing on both sides
+    where the fact was lost; ``same`` of the likeliest token after.
     """
     key = [*columns, "fact", "steps"]
     both = now.merge(kept, on=key, suffixes=("", "_kept"), how="left", validate="1:1")
     first, there = both["first_after"], both["first_after_kept"]
+    lost = both["entropy"].isna() & both["entropy_kept"].isna()
+    gap = (both["entropy"] - both["entropy_kept"]).abs() - 5e-4  # four digits ship
     where = now[list(columns[1:])].astype(str).agg(", ".join, axis=1)
     return pd.DataFrame(
         {
             "model": now["model"],
             "where": where,
             "fact": now["fact"],
-            # Four digits ship.
-            "nats": ((both["entropy"] - both["entropy_kept"]).abs() - 5e-4).clip(lower=0),
+            "nats": gap.clip(lower=0).mask(lost, 0.0).fillna(np.inf),
             "same": first.eq(there) | first.isna() & there.isna(),
         }
     )
@@ -311,12 +312,12 @@ def _differences(
     """How far numbers that were read again lie from those that ship, a row for each question.
 
     Columns as of :func:`lkecore.answers.again.differences`: ``nats`` of the log-probabilities of the
-    object's first token; ``same``: all other numbers are, up to their last digit. Ranks may differ by
-    one in a thousand: tokens far down lie close together.
+    object's first token, infinite where one is missing; ``same``: all other numbers are, up to their last
+    digit. Ranks may differ by one in a thousand: tokens far down lie close together.
     """
     digests = again.asked_digests(asked, columns)
     there = digests.merge(checks.drop_duplicates([*columns, "question"]), how="left")
-    gaps = [(there[column] + now[name]).abs() for column, name in CHECKED.items()]
+    gaps = [(there[column] + now[name]).abs().fillna(np.inf) for column, name in CHECKED.items()]
     key = [*columns, "fact"]
     both = now.merge(kept, on=key, suffixes=("", "_kept"), how="left", validate="1:1")
     same = np.ones(len(both), dtype=bool)

@@ -111,10 +111,11 @@ def _of_draws(
 def _differences(now: pd.DataFrame, kept: pd.DataFrame) -> pd.DataFrame:
     """How far sequences that were read again lie from those that ship, a row for each pair.
 
-    Columns as of :func:`lkecore.answers.again.differences`; ``same``: what is said of a pair is the same.
+    Columns as of :func:`lkecore.answers.again.differences`: ``nats`` are infinite where a pair or its number
+    is missing; ``same``: what is said of a pair is the same.
     """
     place = [*KEY, "kind", "arrangement", "position"]
-    both = now.merge(kept, on=place, suffixes=("", "_kept"), validate="1:1")
+    both = now.merge(kept, on=place, suffixes=("", "_kept"), how="left", validate="1:1")
     words = [both[name].astype(str) for name in ("estimator", "kind", "arrangement")]
     same = np.isclose(both["probability"], both["probability_kept"], rtol=0, atol=again.MOST_APART)
     for name in ("state", "distance", "tokens"):
@@ -126,7 +127,7 @@ def _differences(now: pd.DataFrame, kept: pd.DataFrame) -> pd.DataFrame:
             "model": both["model"],
             "where": words[0].str.cat(words[1:], ", "),
             "fact": "pair " + both["position"].astype(str) + " of draw " + both["draw"].astype(str),
-            "nats": (both["logprob"] - both["logprob_kept"]).abs(),
+            "nats": (both["logprob"] - both["logprob_kept"]).abs().fillna(np.inf),
             "same": same,
         }
     )

@@ -201,9 +201,11 @@ figures.place(fig, "fig-rules-relations", points)
 # **Table 8.** It has the mean accuracy of each relation over models. From a mean alone follows how bad the worst model can be:
 # if all others were right on every fact, the worst would have *n* times the mean minus *n* - 1. A mean near 1 leaves it
 # little room. Among these models is one of 70 million parameters. So in the first relations of the table either even this one
-# knows nearly all facts, or something there can be guessed. The facts of T-REx-MC are not published, so we cannot say
-# which. Beside it stand the best rule and our model in the relation of the same name, on other facts. A star: KAMEL has
-# years there, and the paper's set full dates.
+# knows nearly all facts, or something there can be guessed. The facts of T-REx-MC are on a hub ({ref}`hub-sets`) that could
+# not be reached from here. Who can reach it learns which without any model, a relation at a time:
+# `lke score --facts hub:QinyuanWu/T-Rex-MC --relation capital --estimator rule-both --out out/rule`. Beside the table's means
+# stand the best rule and our model in the relation of the same name, on other facts. A star: KAMEL has years there, and the
+# paper's set full dates.
 
 # %%
 beside = cued.beside_table_8(points, worst)

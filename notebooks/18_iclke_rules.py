@@ -82,7 +82,8 @@ print(*answers.made_by(shipped, this), sep="\n")
 # - `rule-both`: the first where a word is shared, else the second;
 # - `rule-length`: the shortest option.
 #
-# Where a rule cannot tell options apart, they get equal parts. So what it gets is an expectation, and no lots are drawn.
+# Where a rule cannot tell options apart, they get equal parts. So what it gets is an expectation, and no lots are drawn. It
+# also hangs on which 99 wrong options are offered, here by lot: {doc}`18_iclke_options` offers the same facts among others.
 
 # %%
 what = cues.groupby(["source", "relation"], sort=False)[list(rules.RULES)]

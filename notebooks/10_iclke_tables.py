@@ -265,7 +265,8 @@ answers.words(better["accuracy"].reset_index().round(2))
 
 # %% [markdown]
 # Look at the objects of such a relation, if there is one: few of them, or one that is right for most subjects, make a
-# relation easy. Then a good guess is enough. The column `frequent` on {doc}`10_iclke_relations` says how good a guess is.
+# relation easy. Then a good guess is enough. How good it is {doc}`18_iclke_rules` draws, relation by relation; the column
+# `of_rule` on {doc}`10_iclke_relations` is the mean over them.
 #
 # ````{solution-end}
 # ````

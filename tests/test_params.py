@@ -1,5 +1,6 @@
 """The params files: each can be read, and together they run every notebook."""
 
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -38,6 +39,22 @@ def own_facts(tmp_path, monkeypatch):
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_params_file_passes_the_checks_at_the_door_without_a_network(path, own_facts):
     assert plan.read_plan(path).profile == path.stem
+
+
+def test_every_profile_stands_in_the_readers_table_with_the_pages_that_its_answers_are_on():
+    """The oracle is the params files: their names, and which profiles a page of the book reads."""
+    text = (TOP / "book" / "how_to_read.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| .+ \| (.+) \|$", text, re.M)
+    assert sorted(name for name, _ in rows) == [path.stem for path in FILES]
+    where = dict(rows)
+    for row in yaml.safe_load((TOP / "params" / "book.yaml").read_text())["runs"]:
+        given = row.get("parameters", {})
+        read = {given.get("results", "")}.union(*(v for k, v in given.items() if "shipped" in k))
+        for name in read - {""}:
+            spans = re.findall(r"(\d+)(?: to (\d+))?", where[name])
+            pages = {n for a, b in spans for n in range(int(a), int(b or a) + 1)}
+            assert int(row["notebook"][:2]) in pages, (name, row["notebook"])
+            assert "`results/`" in where[name], name
 
 
 @pytest.mark.parametrize("profile", ["smoke", "book", "full"])

@@ -140,9 +140,9 @@ print(f"{len(ours):,} answers, and {len(every) - len(ours):,} beside")
 print(*answers.made_by(shipped, this), sep="\n")
 
 # %% [markdown]
-# Some of the same facts and options behind other shots: each draw of them is another prompt. The first is that of the
-# answers above. Where the draws of one estimator lie as far apart as two estimators do, one draw cannot tell these two
-# apart. `in_all` and `in_any` are the shares of facts that are right in every draw, and in one at least: an accuracy may
+# `n_redraw_facts` of the facts of each relation, with their options, behind other shots: each draw of them is another prompt.
+# The first is that of the answers above. Where the draws of one estimator lie as far apart as two estimators do, one draw
+# cannot tell these two apart. `in_all` and `in_any` are the shares of facts that are right in every draw, and in one at least: an accuracy may
 # stand still while other facts make it up.
 
 # %%

@@ -93,12 +93,39 @@ def test_an_interval_by_another_method_than_its_claim_names_is_refused(claim, me
         answers.judge(tested, estimator="iclke-space", as_paper=True)
 
 
-def test_a_claim_that_does_not_say_over_what_it_is_taken_is_one_line(tmp_path, monkeypatch):
-    rows = papers.published.read_table(DATA / "claims.csv")
-    rows.loc[rows["id"] == "IC-separator", "over"] = None
+@pytest.mark.parametrize(
+    ("column", "written", "rule"),
+    [
+        ("over", None, r"be one of \['relations', 'facts', 'draws', 'pairs', 'subjects'\]"),
+        ("interval", None, r"be one of \[\"Student's t\", .*, 'Newcombe'\]"),
+        ("whose", None, r"be one of \['paper', 'ours', 'check'\]"),
+        ("direction", None, r"be one of \['greater', 'less', 'equal'\]"),
+        ("direction", "more", r"be one of \['greater', 'less', 'equal'\]"),
+        ("statistic", None, "not be empty"),
+        ("claim", None, "not be empty"),
+        ("unit", None, "not be empty"),
+        ("least_effect", None, "be a finite number"),
+        ("least_effect", "little", "be a finite number"),
+        ("least_effect", "inf", "be a finite number"),
+        ("marks_since", None, "be a date such as 2026-11-26, since there are marks"),
+        ("marks_since", "lately", "be a date such as 2026-11-26, since there are marks"),
+    ],
+)
+def test_a_claim_that_does_not_say_all_it_has_to_is_one_line(
+    column, written, rule, tmp_path, monkeypatch
+):
+    rows = pd.read_csv(DATA / "claims.csv", dtype=str, keep_default_na=False)
+    rows.loc[rows["id"] == "IC-separator", column] = written or ""
     rows.to_csv(tmp_path / "claims.csv", index=False)
     monkeypatch.setattr(papers.verdict, "DATA", tmp_path)
-    with pytest.raises(
-        BadInput, match=r"^claims.csv: over of IC-separator must be one of \['relations'"
-    ):
+    with pytest.raises(BadInput, match=f"^claims.csv: {column} of IC-separator must {rule}$"):
         papers.claims("IC")
+
+
+def test_a_claim_without_marks_needs_no_date(tmp_path, monkeypatch):
+    rows = pd.read_csv(DATA / "claims.csv", dtype=str, keep_default_na=False)
+    rows.loc[rows["id"] == "IC-separator", ["marks", "marks_since"]] = ""
+    rows.to_csv(tmp_path / "claims.csv", index=False)
+    monkeypatch.setattr(papers.verdict, "DATA", tmp_path)
+    [claim] = [row for row in papers.claims("IC").itertuples() if row.id == "IC-separator"]
+    assert (claim.marks, claim.marks_since) == ("", "")

@@ -21,6 +21,8 @@ from lkecore.storage import DATA
 OVER = "relations", "facts", "draws", "pairs", "subjects"
 METHODS = "Student's t", "Welch's t", "bootstrap", "Wilson", "Newcombe"
 WHOSE = "paper", "ours", "check"
+DIRECTIONS = "greater", "less", "equal"
+TEXTS = "paper", "section", "claim", "statistic", "unit", "least_effect_because"
 OVER_ALONE = re.compile(
     rf"over ({'|'.join(OVER)}) alone, not ({'|'.join(OVER)})"
 )  # a mark of any claim
@@ -35,16 +37,26 @@ def claims(paper: str = "IC") -> pd.DataFrame:
     interval (its method, one of `METHODS`), marks (which verdicts say nothing of the claim, with "; "
     between; "" if there is no such rule) and marks_since (since when they stand as they do), whose
     ("paper", "ours", or "check" of a thing that was built in), and holds_if, the bound in words.
-    ValueError for a paper without claims; :class:`BadInput` for a claim that does not say over what its
-    interval is, by which method, or whose it is.
+    ValueError for a paper without claims; :class:`BadInput` for a claim that leaves one of these empty but
+    `marks`, that has another word where some are allowed, no finite least effect, or marks without a date.
 
     >>> claims("IC").set_index("id")["holds_if"]["IC-separator"]
     'within 0.05 of 0'
     """
     every = read_table(DATA / "claims.csv").fillna({"marks": "", "marks_since": ""})
-    for column, allowed in (("over", OVER), ("interval", METHODS), ("whose", WHOSE)):
-        if len(lost := every.loc[~every[column].isin(allowed), "id"]):
-            raise BadInput(f"claims.csv: {column} of {lost.iloc[0]} must be one of {[*allowed]}")
+    words = {"direction": DIRECTIONS, "over": OVER, "interval": METHODS, "whose": WHOSE}
+    rules = [
+        (column, every[column].isin(allowed), f"be one of {[*allowed]}")
+        for column, allowed in words.items()
+    ]
+    rules += [(column, every[column].notna(), "not be empty") for column in TEXTS]
+    least = pd.to_numeric(every["least_effect"], errors="coerce")
+    rules.append(("least_effect", least.map(isfinite), "be a finite number"))
+    dated = every["marks_since"].str.fullmatch(r"\d{4}-\d\d-\d\d") | (every["marks"] == "")
+    rules.append(("marks_since", dated, "be a date such as 2026-11-26, since there are marks"))
+    for column, kept, rule in rules:
+        if len(lost := every.loc[~kept.astype(bool), "id"]):
+            raise BadInput(f"claims.csv: {column} of {lost.iloc[0]} must {rule}")
     every["holds_if"] = [
         f"within {least:g} of 0" if direction == "equal" else f"{direction} than {least:g}"
         for direction, least in zip(every["direction"], every["least_effect"], strict=True)

@@ -139,6 +139,13 @@ def test_columns_of_these_names_that_are_something_else_are_kept_as_they_are(row
     pd.testing.assert_frame_equal(found, frame, check_exact=True)
 
 
+def test_likeliest_tokens_without_a_gold_option_are_kept_as_they_are():
+    frame = best((-1.0, -1.0, -2.0, -3.0)).drop(columns="logprob_gold")
+    kept, found = there_and_back(frame)
+    assert [kept[f"logprob_{i}"] for i in (1, 2, 3)] == [[-10000], [-20000], [-30000]]
+    pd.testing.assert_frame_equal(found, frame, check_exact=True)
+
+
 def test_log_probabilities_ship_as_whole_numbers_and_are_read_as_nats(tmp_path):
     values = [-3.16517, -0.00004, -512.25, np.nan, 0.0]
     frame = pd.DataFrame(

@@ -152,7 +152,8 @@ def _leave_order(columns: dict[str, pa.Array]) -> list[str]:
     """
     names = [name for name in columns if re.fullmatch(r"logprob_\d+", name)]
     every = [columns[name] for name in [*names, GOLD] if name in columns]
-    if len(every) < 3 or not all(pa.types.is_int32(column.type) for column in every):
+    fits = GOLD in columns and len(every) > 2
+    if not fits or not all(pa.types.is_int32(column.type) for column in every):
         return []
     best, gold = np.array([_floats(columns[name]) for name in names]), _floats(columns[GOLD])
     is_gold = best == gold

@@ -211,13 +211,8 @@ def test_eic_lke_asks_inside_long_prompts_as_the_door_of_the_pages_does(lke, tmp
 
 def test_a_rule_asks_no_model_and_writes_the_share_of_its_guesses(lke, capital, tmp_path, no_model):
     path = tmp_path / "kin.csv"
-    kin = [
-        ("Jane Doe", "John Doe"),
-        ("Ann Lee", "Bo Lee"),
-        ("Cy Fox", "Di Fox"),
-        ("Ed Ray", "Al Kim"),
-    ]
-    rest = [(f"s{i}", f"o{i} x") for i in range(8)]
+    kin = [(f"Jane {name}", f"John {name}") for name in "Doe Lee Fox Kim Poe Cox".split()]
+    rest = [(f"s{i}", f"o{i} x") for i in range(6)]
     path.write_text("subject,object\n" + "".join(f"{a},{b}\n" for a, b in kin + rest))
     given = ["--facts", path, "--relation", "kin", "--shots", 2, "--options", 4]
     code, out, err = lke("score", *given, "--estimator", "rule-overlap", "--out", tmp_path / "out")
@@ -227,12 +222,12 @@ def test_a_rule_asks_no_model_and_writes_the_share_of_its_guesses(lke, capital, 
     of_models = ["fact", "subject", "context", "continuation", "option", "gold"]
     assert list(rows) == [*of_models, "share"] and (rows["context"] == rows["subject"]).all()
     assert (rows.groupby("fact")["share"].sum() == 1).all() and len(rows) == 4 * said["n_facts"]
-    gold = rows[rows["gold"]].set_index("subject")
-    for name, other in kin:
-        if name in gold.index:  # an asked one
-            assert gold.loc[name, "share"] == (0.25 if name == "Ed Ray" else 1), other
-    assert said["accuracy"] == pytest.approx(gold["share"].mean())
-    assert said["interval"][0] <= said["accuracy"] <= said["interval"][1]
+    gold = rows[rows["gold"]].set_index("subject")["share"]
+    assert gold.to_dict() == {name: 1 if name in dict(kin) else 0.25 for name in gold.index}
+    assert set(gold) == {0.25, 1}  # some of either kind were asked
+    assert said["accuracy"] == pytest.approx(gold.mean())
+    assert said["interval"][0] < said["accuracy"] < said["interval"][1]
+    assert said["interval_method"] == "bootstrap over facts, 95%"
     assert (said["model"], said["estimator"], said["seed"]) == (None, "rule-overlap", 0)
 
 
@@ -261,6 +256,50 @@ def test_a_rule_that_could_only_draw_lots_is_refused_in_one_line(lke, tmp_path):
     code, out, err = lke("score", *given, "--estimator", "rule-length", "--out", tmp_path / "out")
     assert (code, out) == (2, "") and "all options are equally long" in err
     assert not (tmp_path / "out").exists()
+
+
+def test_a_rule_that_has_no_word_to_share_is_refused_in_one_line(lke, tmp_path):
+    path = tmp_path / "signs.csv"
+    path.write_text("subject,object\n" + "".join(f"s{i},{'+' * (i + 1)}\n" for i in range(12)))
+    given = ["--facts", path, "--relation", "signs", "--shots", 2, "--options", 4]
+    out_folder = tmp_path / "out"
+    code, out, err = lke("score", *given, "--estimator", "rule-overlap", "--out", out_folder)
+    assert (code, out) == (2, "") and "no option has a word, such as '+" in err
+    assert len(err.splitlines()) == 1 and not out_folder.exists()
+
+
+def test_a_rule_that_is_never_right_has_an_interval_with_a_width(lke, tmp_path):
+    """By hand, Wilson's with none of n right and z = 1.959964: from 0 to z**2 / (n + z**2)."""
+    path = tmp_path / "each.csv"
+    path.write_text("subject,object\n" + "".join(f"s{i},o{i}\n" for i in range(12)))
+    given = ["--facts", path, "--relation", "each", "--shots", 2, "--options", 12]
+    code, out, _ = lke("score", *given, "--estimator", "rule-frequent", "--out", tmp_path / "out")
+    said = json.loads(out)
+    # Every object is that of one subject, and the two shown ones are among all options.
+    assert (code, said["accuracy"], said["n_facts"]) == (0, 0, 6)
+    assert said["interval"] == pytest.approx([0, 3.841459 / (6 + 3.841459)], abs=1e-6)
+    assert said["interval_method"] == "Wilson, 95%"
+
+
+def test_a_rule_that_draws_lots_in_all_facts_has_no_interval(lke, tmp_path):
+    """Facts drawn again would all have a quarter again: a width of zero, which is no certainty."""
+    path = tmp_path / "apart.csv"
+    path.write_text("subject,object\n" + "".join(f"s{i},o{i} x\n" for i in range(12)))
+    given = ["--facts", path, "--relation", "apart", "--shots", 2, "--options", 4]
+    code, out, _ = lke("score", *given, "--estimator", "rule-overlap", "--out", tmp_path / "out")
+    said = json.loads(out)
+    assert (code, said["accuracy"], said["n_facts"]) == (0, 0.25, 6)
+    assert (said["interval"], said["interval_method"]) == (None, None)
+
+
+def test_the_books_example_of_a_rule_prints_what_the_book_shows(lke, tmp_path):
+    page = (Path(__file__).parents[1] / "book" / "run_your_own_model.md").read_text("utf-8")
+    [(command, shown)] = re.findall(
+        r"^\$ lke (score .*rule-.*) --out \S+\n(.*), \.\.\.$", page, re.M
+    )
+    code, out, _ = lke(*command.split(), "--out", tmp_path / "out")
+    assert code == 0 and out.startswith(shown)
+    assert json.loads(out)["interval"][0] < json.loads(out)["accuracy"] > 3 / 30
 
 
 def test_a_model_that_fills_blanks_is_asked_too_and_its_memory_bounds_itself(

@@ -217,8 +217,11 @@ def _by_rule(
     columns = ["fact", "subject", "context", "continuation", "option", "gold", "share"]
     frame = pd.DataFrame(rows, columns=columns)
     right = frame.loc[frame["gold"], "share"].to_numpy()
-    # Of a single fact there is no interval.
-    found = intervals.mean_over_facts([right], seed=drawn["seed"]) if len(right) > 1 else None
+    found = None  # facts that all have one part, or a single fact, say nothing of other facts
+    if set(right) <= {0, 1}:  # a share, as of a model: a bootstrap has no width where all are alike
+        found = intervals.proportion(int(right.sum()), len(right))
+    elif len(set(right)) > 1:
+        found = intervals.mean_over_facts([right], seed=drawn["seed"])
     write_whole(target, frame.to_parquet(index=False))
     summary = {
         "accuracy": right.mean(),

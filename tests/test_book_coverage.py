@@ -245,6 +245,29 @@ def test_what_ships_of_lamas_facts_is_a_small_version():
 
 
 @pytest.mark.parametrize(
+    ("change", "small"),
+    [
+        ({"n_options": 100}, {"IC-D3": False}),
+        ({"n_options": 50}, {"IC-D3": True}),
+        ({"n_options": 100, "n_relations": 50}, {"IC-D2": False, "IC-D3": False}),
+        ({"n_options": 100, "n_relations": 49}, {"IC-D2": True, "IC-D3": False}),
+        ({"n_options": 100, "n_relations": 50, "n_facts": 100}, {"IC-D2": True, "IC-D3": False}),
+    ],
+)
+def test_fewer_options_or_facts_than_the_papers_data_have_are_a_small_version(change, small):
+    """The paper: 99 wrong options, and 400 test facts of each of 50 relations of T-REx-MC."""
+    path = TOP / "notebooks" / "10_iclke_relations.py"
+    source = jupytext.read(path, fmt="py:percent")
+    given = {name: value for name, (_, value) in plan.declared_parameters(path).items()}
+    given |= {"n_facts": 400} | change
+    if n := change.get("n_relations"):
+        given |= {"fact_set": "hub:QinyuanWu/T-Rex-MC", "relations": [f"r{i}" for i in range(n)]}
+    found = coverage.of_page(source, executed(source), path.stem, Asked(("m",), given))
+    data = {place.id: place.small for place in found if place.id in ("IC-D2", "IC-D3")}
+    assert data == small
+
+
+@pytest.mark.parametrize(
     ("needs", "says"),
     [
         ('{"IC-F99": {"models": 2}}', "12_x covers 'IC-F99', unknown"),

@@ -258,13 +258,16 @@ def test_a_rule_that_could_only_draw_lots_is_refused_in_one_line(lke, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_a_rule_that_has_no_word_to_share_is_refused_in_one_line(lke, tmp_path):
+@pytest.mark.parametrize("what", ["subject", "option"])
+def test_a_rule_that_has_no_word_to_share_is_refused_in_one_line(lke, tmp_path, what):
     path = tmp_path / "signs.csv"
-    path.write_text("subject,object\n" + "".join(f"s{i},{'+' * (i + 1)}\n" for i in range(12)))
+    signs, names = ["+" * (i + 1) for i in range(12)], [f"s{i}" for i in range(12)]
+    pairs = zip(*((signs, names) if what == "subject" else (names, signs)), strict=True)
+    path.write_text("subject,object\n" + "".join(f"{a},{b}\n" for a, b in pairs))
     given = ["--facts", path, "--relation", "signs", "--shots", 2, "--options", 4]
     out_folder = tmp_path / "out"
     code, out, err = lke("score", *given, "--estimator", "rule-overlap", "--out", out_folder)
-    assert (code, out) == (2, "") and "no option has a word, such as '+" in err
+    assert (code, out) == (2, "") and f"no {what} has a word, such as '+" in err
     assert len(err.splitlines()) == 1 and not out_folder.exists()
 
 

@@ -353,6 +353,51 @@ def test_what_ships_is_small_and_can_be_read():
             assert there and (there <= models if some else there == models)
 
 
+def contradictions(answers, checks):
+    """(rows of checks, facts whose answer says other than whether the gold option is the likeliest)."""
+    if "score" in answers:  # log-probabilities are sums
+        answers = answers[answers["score"] == "sum"]
+    key = [name for name in checks if name in answers]
+    if (
+        "n_options" in answers
+    ):  # of a question that was cut to fewer options the whole one is checked
+        n_options = answers.groupby(key, dropna=False)["n_options"]
+        answers = answers[answers["n_options"].eq(n_options.transform("max"))]
+    both = checks.merge(answers, on=key, how="left", validate="1:1")
+    likeliest = both["logprob_gold"].eq(both["logprob_1"])
+    tied = both["logprob_1"].eq(both["logprob_2"])  # up to the digits that ship
+    is_other = ~both["correct"].isin([True, False]) | both["correct"].ne(likeliest)
+    return len(both), both.loc[is_other & ~tied, "fact"].tolist()
+
+
+def test_an_answer_that_ships_is_right_where_its_gold_option_is_the_likeliest():
+    """The two files of a notebook say it apart from each other, and no model is asked."""
+    found = {}
+    for path in shipped.FOLDER.rglob("*-check.parquet"):
+        notebook, _, apart = path.stem.partition("-")
+        checks, _ = shipped.read(path.parent.name, notebook, apart=apart)
+        if "logprob_gold" in checks:
+            name = apart.removesuffix("check").removesuffix("-")
+            answers, _ = shipped.read(path.parent.name, notebook, apart=name)
+            found[f"{path.parent.name} {path.stem}"] = contradictions(answers, checks)
+    assert {name: facts for name, (_, facts) in found.items() if facts} == {}
+    assert len(found) >= 27 and sum(n for n, _ in found.values()) >= 172_000
+
+
+def test_one_row_that_was_changed_by_hand_contradicts_its_check():
+    answers, _ = shipped.read("lab_ways", "56_lab_ways")
+    checks, _ = shipped.read("lab_ways", "56_lab_ways", apart="check")
+    assert contradictions(answers, checks) == (1824, [])
+    one = answers.index == 700
+    fact = [answers["fact"].iloc[700]]
+    flipped = answers.assign(correct=answers["correct"] ^ one)
+    assert contradictions(flipped, checks) == (1824, fact)
+    assert contradictions(answers[~one], checks) == (1824, fact)
+    at = checks["logprob_gold"].eq(checks["logprob_1"]).idxmax()
+    checks.loc[at, "logprob_gold"] -= 0.001
+    assert contradictions(answers, checks) == (1824, [checks["fact"].iloc[at]])
+
+
 def test_checks_ship_of_models_that_everybody_has(tmp_path, monkeypatch):
     """Weights of lab:book-1/0.7m ship, and those of another world are trained where they are asked."""
     names = ["smollm2", "lab:book-1/0.7m", "lab:book-9/0.7m"]

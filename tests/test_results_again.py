@@ -101,6 +101,23 @@ def test_models_that_ship_answer_as_they_did(name, run):
         assert set(found["model"]) == set(models) and len(found) >= LEAST, file.name
 
 
+def test_facts_with_a_cue_are_told_and_taught_as_they_were(run):
+    """No page stands on these: the page on questions and cues shows them."""
+    [cued] = read_plan(BOOK.with_name("entropy_cued.yaml")).rows
+    assert cued.whole.notebook.stem == "22_entropy_instilled"
+    models = ["lab:rich-1/0.7m", "lab:rich-1/bert"]
+    given = cued.whole.parameters | {"models": models, "results": "entropy_cued", "shipped": []}
+    asked("22_entropy_instilled", **given, n_again=1)
+    files = sorted(run.glob("*again.csv"))
+    assert [file.stem for file in files] == [
+        "answers-again",
+        "answers-also-again",
+        "answers-taught-again",
+    ]
+    for file in files:
+        assert set(pd.read_csv(file)["model"]) == set(models), file.name
+
+
 def test_weights_that_ship_are_of_this_trainer_and_whole():
     folders = [path for path in lms.SHIPPED.iterdir() if path.is_dir()]
     assert len(folders) == 9

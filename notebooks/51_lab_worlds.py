@@ -76,8 +76,9 @@ print(ways.rename_axis(columns="models of").to_string())
 # %% [markdown]
 # ## Scores
 #
-# None are made here. To make them again, on your own machine, call the commands above: the models are trained first, which
-# takes most of the time.
+# None are made here. The commands above ask all of it again, on your own machine: they train the models first, which takes
+# most of the time, but for those whose weights ship. These are of a later training than the answers here, as the lines
+# above say, so some answers come out otherwise.
 #
 # Yet one model was trained for this page, in seconds, on the smallest world. {numref}`fig-worlds-reading` shows how it read,
 # beside two whose weights ship. The loss is the surprise at the next token, in nats. At the left each model knows nothing:

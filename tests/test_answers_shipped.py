@@ -155,3 +155,17 @@ def test_made_by_says_what_and_how_to_make_it_again(put):
     )
     assert max(map(len, first.split("\n"))) <= 79 and "profile two" in second
     assert answers.made_by([], "n") == []
+
+
+def test_models_that_ship_with_other_weights_by_now_are_named():
+    """The results of `long` were made with the weights that ship; those of `lab` and `kinds` before them."""
+    today = shipped.read("long", LAB)[1]["models"]
+    for profile, notebook in (("lab", LAB), ("kinds", "52_lab_kinds"), ("long", LAB)):
+        then = shipped.read(profile, notebook)[1]["models"]
+        others = [name for name in then if name in today and then[name] != today[name]]
+        assert len(others) == {"lab": 5, "kinds": 1, "long": 0}[profile]
+        [text] = answers.made_by([profile], notebook)
+        _, _, said = text.replace("\n ", "").partition(
+            ". With other weights than those that ship: "
+        )
+        assert said == ", ".join(others)

@@ -21,6 +21,7 @@ from lkecore import storage
 from lkecore.answers import packing
 from lkecore.errors import BadInput, first_line
 from lkecore.facts import worlds
+from lkecore.models import lab, weights
 
 FOLDER = storage.RESULTS
 KEPT = re.compile(r"answers(-[a-z]+)*\.parquet")  # what a run keeps for this
@@ -242,11 +243,27 @@ def asked_for(profiles: Sequence[str], notebook: str, **ours: Any) -> dict[str, 
 def made_by(profiles: Sequence[str], notebook: str, *, apart: str = "") -> list[str]:
     """What made the shipped answers of a notebook, a text for each profile, and how to make them again.
 
-    ``apart`` as for :func:`read`.
+    A text names the models of the lab that answered with other weights than those that ship. ``apart`` as
+    for :func:`read`.
     """
-    abouts = [read(name, notebook, apart=apart)[1] for name in profiles]
-    lines = [f"shipped: {line(about)}; to make it again: {about['command']}" for about in abouts]
-    return [fill(each, 79, subsequent_indent="  ") for each in lines]
+    lines = []
+    for name in profiles:
+        _, about = read(name, notebook, apart=apart)
+        each = f"shipped: {line(about)}; to make it again: {about['command']}"
+        if others := _other_weights(about["models"]):
+            each += f". With other weights than those that ship: {', '.join(others)}"
+        lines.append(fill(each, 79, subsequent_indent="  ", break_on_hyphens=False))
+    return lines
+
+
+def _other_weights(digests: Mapping[str, str]) -> list[str]:
+    """The names of {model: digest} under which other weights of the lab ship."""
+    there = {lab.record(path)["name"]: path for path in lab.SHIPPED.glob("lab-*")}
+    return [
+        name
+        for name, digest in digests.items()
+        if name in there and weights.files_digest(lab.unpacked(there[name])) != digest
+    ]
 
 
 def line(about: dict[str, Any]) -> str:

@@ -16,6 +16,7 @@ def judge(
     estimator: str,
     as_paper: bool,
     marks: Mapping[tuple[str, str, str], str] | None = None,
+    no_cue: Mapping[str, Mapping[tuple[str, ...], Interval]] | None = None,
     paper: str = "IC",
     digits: int = 3,
 ) -> pd.DataFrame:
@@ -28,22 +29,20 @@ def judge(
     verdict, mark. They are kept as ``verdicts.csv``, from which the book's
     page of all claims is made. KeyError for an id that no claim has.
 
+    ``no_cue`` has, as ``tested``, intervals of the same statistics on the facts without a cue. They change
+    no verdict. With it there are two columns more: ``no_cue``, the interval, and ``without_cues``, what the
+    verdict would be by it ("" for both where there is none).
+
     Keys may name the estimator, too: (source, models, estimator). Then the result is that of
     :func:`judge_ways`, and only ``estimator`` can be the paper's way.
     """
-    ways = dict.fromkeys(key[2] for of in tested.values() for key in of if len(key) > 2)
+    ways = [*dict.fromkeys(key[2] for of in tested.values() for key in of if len(key) > 2)]
     if ways:
-        by_way = {
-            way: {
-                claim: {key[:2]: interval for key, interval in of.items() if key[2] == way}
-                for claim, of in tested.items()
-            }
-            for way in ways
-        }
         said = {(*key, way): mark for key, mark in (marks or {}).items() for way in ways}
         own = {"as_paper": [estimator] * as_paper, "marks": said}
-        return judge_ways(by_way, **own, paper=paper, digits=digits)
-    found = _judged(tested, marks or {}, paper, digits)
+        own["no_cue"] = None if no_cue is None else _by_way(no_cue, ways)
+        return judge_ways(_by_way(tested, ways), **own, paper=paper, digits=digits)
+    found = _judged(tested, marks or {}, paper, digits, no_cue)
     keep(papers.verdicts(found.assign(estimator=estimator, as_paper=as_paper)), "verdicts.csv")
     return found
 
@@ -53,21 +52,37 @@ def judge_ways(
     *,
     as_paper: Sequence[str],
     marks: Mapping[tuple[str, str, str, str], str] | None = None,
+    no_cue: Mapping[str, Mapping[str, Mapping[tuple[str, str], Interval]]] | None = None,
     paper: str = "IC",
     digits: int = 3,
 ) -> pd.DataFrame:
-    """:func:`judge` for several ways of asking; ``tested`` has under each what that takes.
+    """:func:`judge` for several ways of asking; ``tested`` has under each what that takes, and so ``no_cue``.
 
     ``as_paper`` names the ways that are the paper's; ``marks`` are of a (claim, source, models, way). A
     column ``estimator`` has the way; the rows of each stand together, in their order. Kept as there.
     """
-    parts = [_judged({}, {}, paper, digits).assign(estimator="")]
+    nothing = None if no_cue is None else {}
+    parts = [_judged({}, {}, paper, digits, nothing).assign(estimator="")]
     for way, of_way in tested.items():
         said = {key[:3]: mark for key, mark in (marks or {}).items() if key[3] == way}
-        parts.append(_judged(of_way, said, paper, digits).assign(estimator=way))
+        bare = no_cue and no_cue.get(way, {})
+        parts.append(_judged(of_way, said, paper, digits, bare).assign(estimator=way))
     found = pd.concat(parts, ignore_index=True)
     keep(papers.verdicts(found.assign(as_paper=found["estimator"].isin(as_paper))), "verdicts.csv")
     return found
+
+
+def _by_way(
+    tested: Mapping[str, Mapping[tuple[str, ...], Interval]], ways: Sequence[str]
+) -> dict[str, dict[str, dict[tuple[str, ...], Interval]]]:
+    """Intervals under (source, models, way), the ways apart."""
+    return {
+        way: {
+            claim: {key[:2]: interval for key, interval in of.items() if key[2] == way}
+            for claim, of in tested.items()
+        }
+        for way in ways
+    }
 
 
 def verdict_table(judged: pd.DataFrame) -> pd.DataFrame:
@@ -90,12 +105,14 @@ def _judged(
     marks: Mapping[tuple[str, str, str], str],
     paper: str,
     digits: int,
+    no_cue: Mapping[str, Mapping[tuple[str, str], Interval]] | None,
 ) -> pd.DataFrame:
     claims = papers.claims(paper).set_index("id")
     rows = []
     for key in [key for key in claims.index if key in tested]:
         claim = claims.loc[key]
         for (source, models), interval in tested[key].items():
+            bare = (no_cue or {}).get(key, {}).get((source, models))
             rows.append(
                 {
                     "id": key,
@@ -107,12 +124,15 @@ def _judged(
                     "interval": interval.method,
                     "verdict": papers.claim_verdict(interval, claim),
                     "mark": marks.get((key, source, models), "") or over_alone(interval, claim),
+                    "no_cue": bare.text(digits) if bare else "",
+                    "without_cues": papers.claim_verdict(bare, claim) if bare else "",
                 }
             )
     if unknown := [key for key in tested if key not in claims.index]:
         raise KeyError(f"no claim {unknown[0]!r} of paper {paper}")
     columns = ["id", "claim", "holds_if", "source", "models", "ours", "interval", "verdict", "mark"]
-    return pd.DataFrame(rows, columns=columns)
+    more = [] if no_cue is None else ["no_cue", "without_cues"]
+    return pd.DataFrame(rows, columns=[*columns, *more])
 
 
 def over_alone(interval: Interval, claim: Mapping[str, Any] | pd.Series) -> str:

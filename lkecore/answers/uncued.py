@@ -1,0 +1,94 @@
+"""Uncued: differences between ways of asking once more, on the facts that nothing gives away.
+
+A cue is a word that the gold object shares with its subject, or that it is the most frequent object among
+the shots (:func:`lkecore.answers.rules.cues`). The difference of two ways is computed by whatever function
+computes it of all facts, called on the rows of :func:`without`; here the two are put side by side.
+"""
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from lkecore.answers import templates
+from lkecore.answers.rules import with_cues
+from lkecore.intervals import Interval
+
+KEY = ["model", "first", "second", "of"]  # what may name a difference
+LEAST = 2  # facts of a relation: a single one has no spread
+NO_SPREADS = pd.DataFrame(columns=["model", "estimator", "over_relations", "at_mean"])
+
+
+def without(rows: pd.DataFrame, found: pd.DataFrame | None = None) -> pd.DataFrame:
+    """The rows about facts without a cue, of relations in which a model has two such facts or more.
+
+    ``rows`` are a page's, with those of longer runs below, whose models are named with their profile; they
+    have a column ``cue`` (bool), or get it from ``found``, the cues by ``source`` of
+    :func:`lkecore.answers.rules.beside`. What is of a source without cues there is left out. Raises
+    :class:`BadInput` for a row about a fact that its source has no cues of.
+    """
+    if found is not None:
+        named = templates.with_source(rows).assign(label=rows["model"])
+        named = with_cues(named[named["source"].isin(set(found["source"]))], found)
+        rows = named.assign(model=named["label"]).drop(columns=["label", "source"])
+    left = rows[~rows["cue"].astype(bool)]
+    facts = left.groupby(["model", "relation"])["fact"].transform("nunique")
+    return left[facts >= LEAST]
+
+
+def beside(gaps: pd.DataFrame, left: pd.DataFrame) -> pd.DataFrame:
+    """Differences with ``no_cue``: the same of the facts without a cue, an Interval in [-1, 1].
+
+    Both are of one function, such as :func:`lkecore.answers.templates.apart` or
+    :func:`lkecore.answers.written.differences`; ``left`` of the rows of :func:`without`. Relations with two
+    such facts or more count, each alike. The interval is over relations; where all facts are of a single
+    relation, over its facts. None where nobody knows the cues, or where one of several relations is left.
+    """
+    key = [name for name in KEY if name in gaps]
+    by_key = {tuple(row[name] for name in key): row for row in left.to_dict("records")}
+    found = []
+    for row in gaps.to_dict("records"):
+        bare = by_key.get(tuple(row[name] for name in key), {})
+        one = row["over_relations"] is None
+        found.append(bare.get("over_facts" if one else "over_relations"))
+    return gaps.assign(no_cue=pd.Series(found, index=gaps.index, dtype=object))
+
+
+def for_claims(gaps: pd.DataFrame, estimator: str) -> dict[str, dict[tuple[str, str], Interval]]:
+    """:func:`lkecore.answers.templates.for_claims` of the facts without a cue, from :func:`beside`.
+
+    Claims on steadiness have no interval here: they compare spreads, and not accuracies.
+    """
+    bare = gaps.assign(over_relations=gaps["no_cue"])
+    return templates.for_claims(bare, NO_SPREADS, estimator)
+
+
+def told(before: str, gaps: pd.DataFrame, main: pd.DataFrame) -> str:
+    """What is said ``before`` ("-": nothing), and a sentence on the differences of :func:`beside`.
+
+    It counts those whose interval leaves out 0, and of these the ones that do so on the same side without
+    cues. The first such row of ``main``, of a longer run if there is one, is told with its two intervals.
+    """
+    clear = [row for row in gaps.to_dict("records") if _apart(row)]
+    still = [row for row in clear if _side(row["no_cue"]) == _side(_all_facts(row))]
+    said = f"Differences whose intervals leave out 0: {len(clear)} with all facts, {len(still)} of these"
+    said += " on facts without a cue"
+    rows = [row for row in main.to_dict("records") if _apart(row)]
+    for row in sorted(rows, key=lambda row: templates.ON not in row["model"])[:1]:
+        name = row.get("of") or f"{row['first']} minus {row['second']} of {row['model']}"
+        said += f" (of {name}: {_all_facts(row).text()} and {row['no_cue'].text()})"
+    return f"{'' if before == '-' else before + ' '}{said}."
+
+
+def _all_facts(row: Mapping) -> Interval:
+    """The interval that a difference is judged by: over relations, or over the facts of a single one."""
+    return row["over_facts"] if row["over_relations"] is None else row["over_relations"]
+
+
+def _side(interval: Interval) -> int:
+    """1 for an interval above 0, -1 for one below it, 0 for one that 0 lies in."""
+    return int(interval.low > 0) - int(interval.high < 0)
+
+
+def _apart(row: Mapping) -> bool:
+    """Whether a difference leaves out 0, and its cues are known."""
+    return row["no_cue"] is not None and _side(_all_facts(row)) != 0

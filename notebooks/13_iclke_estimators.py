@@ -63,7 +63,7 @@ page: bool = False  # set by lke run: read the runs, compute nothing
 import numpy as np
 
 from lkecore import answers, facts, figures, papers, prompts, runs
-from lkecore.answers import rules, templates, wordings
+from lkecore.answers import rules, templates, uncued, wordings
 
 figures.style()
 
@@ -72,7 +72,7 @@ figures.style()
 #
 # Only relations for which the paper prints templates can be asked here. A relation of ours has them if it means the
 # same as one of the paper's. For each relation shots, facts and options are drawn once, and all ways of asking share
-# them. Each needs the same number of facts, or a mean over relations would be steadier for some than for others.
+# them. Each needs the same number of facts, or some means would be steadier than others.
 
 # %%
 names = prompts.with_templates(fact_set, relations)
@@ -167,13 +167,18 @@ overall = templates.by_kind(together, seed=seed)
 cues = rules.beside(rules.cues(sample, kept=not page), shipped, this)
 of_rule = templates.of_rules(together, cues)
 left = templates.with_no_cue(overall, together, cues, seed=seed)
+kinds = [*by_pairs, templates.HUMAN_KIND, templates.MINED_KIND]
+versus = [(a, b) for a in by_pairs for b in kinds[2:]]
+versus += [(by_pairs[0], templates.WORDS_KIND)]
+once = {"same_shots": [templates.WORDS_KIND], "seed": seed}
+gaps = uncued.apart(together, cues, versus, **once)
 answers.words(answers.texts(left))
 
 # %% [markdown]
 # **One sentence against another.** Each template beside IC-LKE in the paper's format, on the same facts. `gain` is
 # the accuracy of IC-LKE minus that of the template, with a paired interval over facts. `p` is McNemar's exact test,
 # Holm-corrected for all templates of a model. What to see: how far the templates of one kind lie apart in one relation.
-# They are all meant to ask for the same thing. The file `gain-by-template.csv` has all models, and how many facts only
+# The file `gain-by-template.csv` has all models, and how many facts only
 # one of the two gets right.
 
 # %%
@@ -205,6 +210,7 @@ for row in most:
     wording += f" {row['accuracy_best']:.2f}, {row['worst']}"
     wording += f" {row['accuracy_worst']:.2f}."
 others = templates.others(overall, {paper: "from pairs"}, of_rule)
+others = uncued.told(others, gaps, gaps[gaps["first"] == paper])
 said = {"pairs": pairs, "sentences": sentences, "wording": wording}
 figures.findings(**said, others=others)
 figures.note("carried", answers.carried(ours))
@@ -220,7 +226,6 @@ figures.note("carried", answers.carried(ours))
 dots = templates.by_prompt(together)
 means = answers.bounds(overall, "over_facts", "accuracy")
 means["spread"] = answers.bounds(overall, "spread")["spread"]
-kinds = [*by_pairs, templates.HUMAN_KIND, templates.MINED_KIND]
 kinds += [templates.WORDS_KIND] * (templates.WORDS_KIND in set(dots["kind"]))
 marks = {model: each.mean() for model, each in of_rule.items()}
 fig = figures.prompt_dots(dots, means, kinds=kinds, marks=marks)
@@ -265,18 +270,16 @@ answers.words(beside, digits={"paper": "{:.3f}"}, missing="")
 # the same facts, over relations. Steadiness is the standard deviation over relations and human templates,
 # minus that of IC-LKE over relations; relations and facts are drawn again. But an accuracy near 0 cannot vary much, and a
 # sentence that finds nothing is steady. So steadiness is judged once more, as a claim of ours: each standard deviation as
-# a share of the largest that its mean allows, the square root of mean times (1 - mean).
+# a share of the largest that its mean allows, the square root of mean times (1 - mean). `no_cue` is the same difference on
+# facts without a {term}`cue`. It was looked at when all verdicts were known, and changes none; `without_cues` has what it
+# would say.
 
 # %%
-versus = [(a, b) for a in by_pairs for b in kinds[2:4]]
-versus += [(paper, templates.WORDS_KIND)]
-once = {"same_shots": [templates.WORDS_KIND]}
-gaps = templates.apart(together, versus, **once, seed=seed)
 steady = templates.steadier(together, by_pairs, seed=seed)
 tested = {key: templates.for_claims(gaps, steady, key) for key in by_pairs}
-by_way = {name: tested[name] for name in (paper, colon)}
-judged = answers.judge_ways(by_way, as_paper=[paper])
-answers.words(judged.drop(columns=["id", "source", "mark"]))
+bare = {key: uncued.for_claims(gaps, key) for key in by_pairs}
+judged = answers.judge_ways(tested, as_paper=[paper], no_cue=bare)
+answers.words(judged.drop(columns=["id", "interval"]))
 
 # %% [markdown]
 # Where a claim fails or stays open, look here for the reason.
@@ -329,8 +332,8 @@ assert np.allclose(mean, told[mean.index])
 answers.words(wordings.optimism(ours, seed=seed), digits=3)
 
 # %% [markdown]
-# `too_high` is the optimism with half of the facts. It is the larger the fewer the facts, and the nearer the three
-# templates are to each other. It is about 0 where one is best by far. IC-LKE needs no such choice, but the choice
+# `too_high` is the optimism with half of the facts. It is larger with fewer facts and nearer templates, and about 0
+# where one is best by far. IC-LKE needs no such choice, but the choice
 # between two *formats* of it is one as well.
 #
 # ````{solution-end}

@@ -65,9 +65,7 @@ def same(interval, expected):
 
 
 def gaps_of(rows, found):
-    pairs = [(SPACE, HUMAN)]
-    every = templates.apart(rows, pairs, seed=0)
-    return uncued.beside(every, templates.apart(uncued.without(rows, found), pairs, seed=0))
+    return uncued.apart(rows, found, [(SPACE, HUMAN)], seed=0)
 
 
 def test_the_difference_without_cues_is_the_same_statistic_of_fewer_facts(rows):
@@ -123,6 +121,8 @@ def test_of_a_single_relation_the_interval_is_over_its_facts(rows):
         if i != 1
     ]
     assert row["over_relations"] is None
+    filled = uncued.judged_by(one)["over_relations"]
+    assert filled.tolist() == one["over_facts"].tolist()
     assert row["no_cue"].estimate == pytest.approx(mean(values))
     assert row["no_cue"].method.startswith("bootstrap over facts")
     # Two relations of which one is left: its facts say nothing of other relations.
@@ -145,17 +145,16 @@ def test_a_sentence_counts_by_pencil():
     gaps = pd.DataFrame(rows, columns=["model", "first", "over_relations", "no_cue"])
     gaps = gaps.assign(second="z", over_facts=None)
     assert uncued.told("Before.", gaps, gaps) == (
-        "Before. Differences whose intervals leave out 0: 3 with all facts, 1 of these on facts without a"
-        " cue (of c minus z of m on far: 0.30 [0.20, 0.40] and 0.10 [-0.10, 0.30])."
+        "Before. Differences of ways whose intervals leave out 0: 3 with all facts, 1 of these on"
+        " facts without a cue (c minus z of m on far: 0.30 [0.20, 0.40] and 0.10 [-0.10, 0.30])."
     )
     only = gaps[gaps["first"] == "b"]
     assert uncued.told("-", only, only) == (
-        "Differences whose intervals leave out 0: 0 with all facts, 0 of these on facts without a cue."
+        "Differences of ways whose intervals leave out 0: 0 with all facts, 0 of these on facts"
+        " without a cue."
     )
     alone = gaps[:1].assign(over_relations=None, over_facts=[between(0.5, 0.7)], of="x less y")
-    assert "(of x less y: 0.60 [0.50, 0.70] and 0.06 [0.02, 0.10])." in uncued.told(
-        "-", gaps, alone
-    )
+    assert "(x less y: 0.60 [0.50, 0.70] and 0.06 [0.02, 0.10])." in uncued.told("-", gaps, alone)
 
 
 def test_verdicts_without_cues_stand_beside_and_change_none(tmp_path, monkeypatch):

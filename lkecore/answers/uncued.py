@@ -5,7 +5,7 @@ the shots (:func:`lkecore.answers.rules.cues`). The difference of two ways is co
 computes it of all facts, called on the rows of :func:`without`; here the two are put side by side.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -53,6 +53,29 @@ def beside(gaps: pd.DataFrame, left: pd.DataFrame) -> pd.DataFrame:
     return gaps.assign(no_cue=pd.Series(found, index=gaps.index, dtype=object))
 
 
+def apart(
+    rows: pd.DataFrame,
+    found: pd.DataFrame,
+    pairs: Sequence[tuple[str, str]],
+    *,
+    same_shots: Sequence[str] = (),
+    seed: int,
+) -> pd.DataFrame:
+    """:func:`lkecore.answers.templates.apart` of all rows, :func:`beside` it that without cues.
+
+    ``found`` are the cues of :func:`without`.
+    """
+    how = {"same_shots": same_shots, "seed": seed}
+    left = templates.apart(without(rows, found), pairs, **how)
+    return beside(templates.apart(rows, pairs, **how), left)
+
+
+def judged_by(gaps: pd.DataFrame) -> pd.DataFrame:
+    """Differences with ``over_relations`` filled: where a single relation was asked, it is over its facts."""
+    filled = gaps["over_relations"].where(gaps["over_relations"].notna(), gaps["over_facts"])
+    return gaps.assign(over_relations=filled)
+
+
 def for_claims(gaps: pd.DataFrame, estimator: str) -> dict[str, dict[tuple[str, str], Interval]]:
     """:func:`lkecore.answers.templates.for_claims` of the facts without a cue, from :func:`beside`.
 
@@ -68,20 +91,15 @@ def told(before: str, gaps: pd.DataFrame, main: pd.DataFrame) -> str:
     It counts those whose interval leaves out 0, and of these the ones that do so on the same side without
     cues. The first such row of ``main``, of a longer run if there is one, is told with its two intervals.
     """
-    clear = [row for row in gaps.to_dict("records") if _apart(row)]
-    still = [row for row in clear if _side(row["no_cue"]) == _side(_all_facts(row))]
-    said = f"Differences whose intervals leave out 0: {len(clear)} with all facts, {len(still)} of these"
-    said += " on facts without a cue"
-    rows = [row for row in main.to_dict("records") if _apart(row)]
+    clear = [row for row in judged_by(gaps).to_dict("records") if _clear(row)]
+    still = [row for row in clear if _side(row["no_cue"]) == _side(row["over_relations"])]
+    said = f"Differences of ways whose intervals leave out 0: {len(clear)} with all facts,"
+    said += f" {len(still)} of these on facts without a cue"
+    rows = [row for row in judged_by(main).to_dict("records") if _clear(row)]
     for row in sorted(rows, key=lambda row: templates.ON not in row["model"])[:1]:
         name = row.get("of") or f"{row['first']} minus {row['second']} of {row['model']}"
-        said += f" (of {name}: {_all_facts(row).text()} and {row['no_cue'].text()})"
+        said += f" ({name}: {row['over_relations'].text()} and {row['no_cue'].text()})"
     return f"{'' if before == '-' else before + ' '}{said}."
-
-
-def _all_facts(row: Mapping) -> Interval:
-    """The interval that a difference is judged by: over relations, or over the facts of a single one."""
-    return row["over_facts"] if row["over_relations"] is None else row["over_relations"]
 
 
 def _side(interval: Interval) -> int:
@@ -89,6 +107,6 @@ def _side(interval: Interval) -> int:
     return int(interval.low > 0) - int(interval.high < 0)
 
 
-def _apart(row: Mapping) -> bool:
+def _clear(row: Mapping) -> bool:
     """Whether a difference leaves out 0, and its cues are known."""
-    return row["no_cue"] is not None and _side(_all_facts(row)) != 0
+    return row["no_cue"] is not None and _side(row["over_relations"]) != 0

@@ -43,7 +43,7 @@
 # %% [markdown]
 # ## Parameters
 #
-# EIC-LKE is expensive here, so few facts of one relation are asked. Whatever is compared with it is asked the same facts.
+# EIC-LKE is expensive, so few facts are asked, the same in all ways.
 
 # %% tags=["parameters"]
 models: list[str] = ["smollm2"]
@@ -69,7 +69,7 @@ import pandas as pd
 from matplotlib import pyplot as plt
 
 from lkecore import answers, facts, figures, prompts, runs
-from lkecore.answers import costs, rules, slots, templates
+from lkecore.answers import costs, rules, slots, templates, uncued
 
 figures.style()
 
@@ -97,8 +97,8 @@ print(seen.to_string(index=False))
 # The model reads the prompt once and has met one option of ten facts. So ten facts need as many prompts as there are
 # options. In each prompt every slot has another option, in an order that is shuffled by fact (the paper's text can be
 # read in two ways; this is its example). Nearly all of these options are wrong, and what stands in one slot is read by
-# all that come later. Here is the middle of one prompt, with the options in brackets. A relation that has fewer pairs to
-# show than `n_eic_shots` has fewer slots in a prompt.
+# all that come later. Here is the middle of one prompt, with the options in brackets. With fewer
+# pairs than `n_eic_shots` a prompt has fewer slots.
 
 # %% covers=["IC-S2"]
 long = {"n_shots": n_eic_shots, "first": n_shots, "every": n_every}
@@ -188,8 +188,8 @@ answers.words(cost, digits=digits, missing="")
 
 # %% [markdown]
 # What would the paper's setting take, 400 facts and 100 options of such a relation? Here is how many times as many tokens
-# EIC-LKE would take there: below 1 it saves, above 1 it is the more expensive one. This is worked out from the lengths
-# here, not run; `cost-at-scale.csv` has the tokens. `ours` is too high for IC-LKE: each subject counts once for every option.
+# EIC-LKE would take there: below 1 it saves, above 1 it costs more. This is worked out from the lengths here,
+# not run; `cost-at-scale.csv` has the tokens. `ours` is too high for IC-LKE: each subject counts once for every option.
 
 # %%
 scale = costs.at_scale(spent)
@@ -201,15 +201,14 @@ print(scale[ratios].round(2).to_string(index=False))
 # **Kind against kind**: the accuracy of EIC-LKE minus that of the others, on the same facts. A fact counts with its mean
 # over all draws of shots; costs, slots, `p` and its two counts are about the first draw. Below the table, EIC-LKE against
 # IC-LKE in each relation: `only_first` counts facts that only IC-LKE gets right, `only_second` those of EIC-LKE, and `p` is
-# McNemar's exact test, Holm-corrected for all rows. Then the accuracies; `no_cue` is that over relations where no
-# {term}`rule` has a {term}`cue`.
+# McNemar's exact test, Holm-corrected for all rows. Then the accuracies. `no_cue`, here and in the table: on facts
+# without a {term}`cue`.
 
 # %%
 paper = "iclke-space"
 kinds = [paper, "iclke-comma", templates.HUMAN_KIND, templates.MINED_KIND]
 versus = [("eiclke", kind) for kind in [*kinds, prompts.SPACE_TOKEN]]
-once = {"same_shots": [prompts.SPACE_TOKEN]}
-gaps = templates.apart(together, versus, **once, seed=seed)
+once = {"same_shots": [prompts.SPACE_TOKEN], "seed": seed}
 in_order = ours.sort_values(["relation", "fact"], kind="stable")
 by = {"by": ["model", "relation"], "seed": seed}
 each = answers.paired(in_order, "estimator", [(paper, "eiclke")], **by)
@@ -217,6 +216,7 @@ shown = ["model", "relation", "over_facts", "only_first", "only_second", "p"]
 print(answers.texts(each)[shown].to_string(index=False))
 cues = rules.beside(rules.cues(sample, kept=not page), shipped, this)
 of_rule = templates.of_rules(together, cues)
+gaps = uncued.apart(together, cues, versus, **once)
 overall = templates.by_kind(together, seed=seed)
 left = templates.with_no_cue(overall, together, cues, seed=seed)
 shown = ["model", "kind", "facts", "over_facts", "over_relations", "no_cue"]
@@ -254,6 +254,7 @@ change = "The other questions change the confidence in the right object by"
 change += f" {every['gain'].iloc[0].text(3)}."
 ways = {"eiclke": "by EIC-LKE", paper: "by IC-LKE"}
 beside = templates.others(overall, ways, of_rule)
+beside = uncued.told(beside, gaps, gaps[gaps["second"] == kinds[2]])
 figures.findings(cost=cheap, right=more, others=change, longer=beside)
 figures.note("carried", answers.carried(ours))
 
@@ -314,16 +315,16 @@ figures.place(fig, "fig-eic-slots", marks)
 #
 # **Claims.** Statistic, direction and least effect stand in `lkecore/data/claims.csv`. The interval is over relations where
 # there are two or more, and else over the facts of the one relation: such a verdict is about this relation only.
+# `no_cue` was looked at when all verdicts were known, and changes none; `without_cues` has what it would say.
 # Steadiness needs several relations. `at_mean` compares it at each one's mean ({doc}`13_iclke_estimators`).
 
 # %%
-over = gaps["over_relations"].combine_first(gaps["over_facts"])
 steady = templates.steadier(together, ["eiclke"], seed=seed)
 print(answers.texts(steady).to_string(index=False))
-judged_on = gaps.assign(over_relations=over)
-tested = templates.for_claims(judged_on, steady, "eiclke")
-judged = answers.judge(tested, estimator="eiclke", as_paper=True)
-answers.words(judged.drop(columns=["id", "mark"]))
+tested = templates.for_claims(uncued.judged_by(gaps), steady, "eiclke")
+own = {"as_paper": True, "no_cue": uncued.for_claims(gaps, "eiclke")}
+judged = answers.judge(tested, estimator="eiclke", **own)
+answers.words(judged.drop(columns=["id", "mark", "interval"]))
 
 # %% [markdown]
 # Where EIC-LKE and IC-LKE differ, look at *the comma* that ends each pair. What is left of the difference

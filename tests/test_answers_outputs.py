@@ -7,6 +7,7 @@ from lkecore.answers import outputs, rules, written
 from lkecore.errors import BadInput
 from lkecore.facts.drawn import Drawn
 from lkecore.facts.fact import Fact, Relation
+from lkecore.intervals import Interval
 
 FOUND = {"anywhere": True, "whole_words": True, "at_the_start": False, "stray": 0.25}
 LIKE = {"fact_set": "s", "kind": "iclke-space", "estimator": "iclke-space", "relation": "r"}
@@ -90,6 +91,19 @@ def test_sides_of_the_claims():
     above = [((name, "k"), (name, "hgp")) for name in ("a", "a-tuned", "a on far")]
     assert found["IC-generation-above"] == above
     assert found["IC-generation-tuned"] == [(("a-tuned", "k"), ("a", "k"))]
+
+
+def test_intervals_go_to_their_claims_under_the_kind_that_shows_examples():
+    one, other, third = (Interval(0.1, 0.0, x, 0.95, "by hand") for x in (0.2, 0.3, 0.4))
+    rows = [("m on far", one, None), ("n", None, third)]
+    gaps = {
+        "a": pd.DataFrame(rows, columns=["model", "over_relations", "no_cue"]),
+        "b": pd.DataFrame([("n", other, None)], columns=["model", "over_relations", "no_cue"]),
+    }
+    first = {"m on far": "iclke-space", "n": "iclke-colon"}
+    far, here = ("shipped: far", "m", "iclke-space"), ("this page", "n", "iclke-colon")
+    assert outputs.for_claims(gaps, first) == {"a": {far: one}, "b": {here: other}}
+    assert outputs.for_claims(gaps, first, "no_cue") == {"a": {here: third}, "b": {}}
 
 
 def test_cues_of_several_fact_sets_say_whose_they_are():

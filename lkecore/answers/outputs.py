@@ -11,8 +11,10 @@ import pandas as pd
 from lkecore.answers import rules
 from lkecore.answers.shipped import read
 from lkecore.answers.tables import groups_of
-from lkecore.answers.templates import ON
+from lkecore.answers.templates import ON, with_source
+from lkecore.answers.verdicts import tested
 from lkecore.errors import BadInput
+from lkecore.intervals import Interval
 
 KEY = ["model", "fact_set", "kind", "estimator", "relation", "fact"]
 ABOUT = ["fact_set", "relation", "fact"]
@@ -88,6 +90,21 @@ def sides(
     return {
         "IC-generation-above": [((m, kind), (m, "hgp")) for m, kind in first.items()],
         "IC-generation-tuned": [((m, first[m]), (base, first[m])) for m, base in bases.items()],
+    }
+
+
+def for_claims(
+    gaps: Mapping[str, pd.DataFrame], first: Mapping[str, str], column: str = "over_relations"
+) -> dict[str, dict[tuple[str, ...], Interval]]:
+    """What :func:`lkecore.answers.verdicts.judge` tests: the intervals of a column, by claim.
+
+    ``gaps`` are of :func:`lkecore.answers.written.differences`, by the ids of :func:`sides`; ``first`` is of
+    :func:`first_kinds`. The keys are (source, model, first kind of the model).
+    """
+    key = ["source", "model", "estimator"]
+    return {
+        claim: tested(with_source(its.assign(estimator=its["model"].map(first))), column, key)
+        for claim, its in gaps.items()
     }
 
 

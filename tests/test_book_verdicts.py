@@ -103,6 +103,29 @@ def test_the_first_screen_counts_the_claims_of_the_papers_by_where_they_are_deci
     assert "are **1** of 2 verdicts on real models" in text and "no model, **2** of 3." in text
 
 
+def test_the_first_screen_counts_what_holds_without_cues_too(tmp_path):
+    rows = [
+        (*row("holds", key="IC-above-human"), "holds"),
+        (*row("holds", "gemma3-270m", key="IC-above-human"), "undecided"),
+        (*row("holds", "gemma3-270m", "shipped: far", key="IC-above-mined"), "fails"),
+        (*row("holds", key="IC-above-mined"), ""),  # nobody knows
+        (*row("undecided", key="IC-eic-above-human"), "holds"),  # it did not hold
+        (*row("holds", "lab:book-1/2m", key="IC-above-human"), "holds"),  # in the lab
+        (*row("holds", key="IC-above-mined", as_paper=False), "holds"),  # another way
+        (*row("holds", key="IC-separator", mark="at chance"), "holds"),  # set aside
+        (*row("holds", key="IC-generation-above"), "holds"),  # not the paper's
+    ]
+    (tmp_path / "a").mkdir()
+    frame = pd.DataFrame(rows, columns=[*papers.VERDICTS, "without_cues"])
+    papers.verdicts(frame).to_csv(tmp_path / "a" / "verdicts.csv", index=False)
+    told, silent = verdicts.read(tmp_path / "a"), kept(tmp_path / "b", [row("holds")])
+    for pages in ({"13_x": told, "11_x": silent}, {"11_x": silent, "13_x": told}):
+        text = verdicts.page(pages, "trial")
+        [said] = [line for line in text.split("\n") if line.startswith("And on facts without")]
+        assert "? Of 3 verdicts by which a claim" in said and "tells it, **1** hold there" in said
+    assert "tells it, **0** hold there" in verdicts.page({"11_x": silent}, "trial")
+
+
 def lab_row(key, verdict, of="template-5", mark="", ours="0.12 [0.05, 0.19]"):
     return key, of, "this page", "iclke-space", True, ours, verdict, mark
 

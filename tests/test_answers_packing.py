@@ -37,6 +37,7 @@ def test_every_kind_of_column_is_read_as_it_was_packed():
             "correct": [True, False, True],
             "n_options": [7, -8, 2**40],
             "rank": [1.0, np.nan, 300.0],
+            "token_1": [236743.0, 49151.0, 16385.0],
             "none": [np.nan] * 3,
             "share": [0.25, np.nan, -1e-30],
             "endless": [0.0, np.inf, -np.inf],

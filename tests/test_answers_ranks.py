@@ -202,16 +202,6 @@ def test_an_infinite_kl_keeps_its_place_and_is_in_no_mean(rows):
     assert wide.estimate == pytest.approx(8)  # from 1 to 9, of 0 to 10
 
 
-def test_correlations_are_those_of_scipy():
-    rng = np.random.default_rng(0)
-    many = rng.integers(0, 5, (7, 2, 20)).astype(float)
-    of_values, of_ranks = ranks.correlation(many), ranks.rank_correlation(many)
-    for one, r, rho in zip(many, of_values, of_ranks, strict=True):
-        assert r == pytest.approx(scipy.stats.pearsonr(*one).statistic)
-        assert rho == pytest.approx(scipy.stats.spearmanr(*one).statistic)
-    assert ranks.correlation(np.ones((1, 2, 4))).tolist() == [0]
-
-
 def test_more_tokens_than_the_answers_have_are_refused(rows):
     with pytest.raises(BadInput, match="^ks 60: these answers have the 50 likeliest tokens of"):
         ranks.by_top(rows, seed=0, ks=[5, 60])

@@ -40,6 +40,16 @@ def test_it_is_the_bootstrap_of_scipys_correlation(ranks, values, seed):
         assert found.method == "bootstrap over facts"
 
 
+@pytest.mark.parametrize("ranks", [True, False])
+def test_all_conditions_of_a_fact_are_drawn_together(ranks):
+    x, y = np.random.default_rng(5).integers(0, 6, size=(2, 3, 11)) * 0.1
+    found = intervals.correlation_over_facts(x, y, ranks=ranks, seed=2, n_resamples=200)
+    draws = np.random.default_rng(2).integers(11, size=(200, 11))
+    by_draw = [by_scipy(x[:, some].ravel(), y[:, some].ravel(), ranks=ranks) for some in draws]
+    assert found.estimate == pytest.approx(by_scipy(x.ravel(), y.ravel(), ranks=ranks))
+    assert [found.low, found.high] == pytest.approx(np.quantile(by_draw, [0.025, 0.975]), abs=1e-9)
+
+
 def test_more_facts_than_are_kept_from_call_to_call_are_drawn_alike(monkeypatch):
     x, y = np.random.default_rng(0).normal(size=(2, 40))
     kept = intervals.correlation_over_facts(x, y, seed=3, n_resamples=200)
@@ -78,7 +88,7 @@ def test_what_is_turned_scaled_or_the_same(ranks):
     [
         ([1, 2], [1, 2, 3], {}, "x (2,), y (3,); both need the same (fact,), 2 or more"),
         ([1], [1], {}, "x (1,), y (1,); both need"),
-        ([[1, 2]], [[1, 2]], {}, "x (1, 2), y (1, 2); both need"),
+        ([[[1, 2]]], [[[1, 2]]], {}, "x (1, 1, 2), y (1, 1, 2); both need"),
         ([1, np.nan], [1, 2], {"ranks": True}, "x or y holds NaN"),
         ([1, np.inf], [1, 2], {}, "an infinite value that has no correlation but of ranks"),
         ([1, 2], [1, 2], {"minus": ([1, 2, 3], [1, 2, 3])}, "2 facts minus 3; both need the same"),

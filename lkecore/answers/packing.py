@@ -90,12 +90,13 @@ def _column(name: str, values: pd.Series) -> pa.Array:
     if not pd.api.types.is_float_dtype(values):
         return pa.array(values)
     numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
-    is_log = name.startswith("logprob") and not np.isinf(numbers).any()
-    numbers = np.round(numbers * DIGITS) if is_log else _four_digits(numbers)
+    if name.startswith("logprob") and not np.isinf(numbers).any():
+        return _whole(np.round(numbers * DIGITS))
     there = numbers[~np.isnan(numbers)]
-    if is_log or ((there == np.round(there)) & (np.abs(there) < 2**31)).all():
+    # Of an id of a token every digit counts.
+    if ((there == np.round(there)) & (np.abs(there) < 2**31)).all():
         return _whole(numbers)
-    return pa.array(numbers.astype(np.float32), from_pandas=True)
+    return pa.array(_four_digits(numbers).astype(np.float32), from_pandas=True)
 
 
 def _words(values: pd.Series) -> pa.Array:

@@ -122,26 +122,6 @@ def _over(values: NDArray[np.float64], statistic, seed: int) -> Interval:
     return intervals.statistic_over_facts(values, statistic, seed=seed, vectorized=True)
 
 
-def rank_correlation(pairs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Spearman's correlation of two rows, for each of many resamples: (resample, 2, fact) to (resample,)."""
-    from scipy.stats import rankdata
-
-    return correlation(rankdata(pairs, axis=-1))
-
-
-def correlation(pairs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Pearson's correlation of two rows, likewise; 0 where a row has one value alone."""
-    centred = pairs - pairs.mean(axis=-1, keepdims=True)
-    x, y = centred[..., 0, :], centred[..., 1, :]
-    spread = np.sqrt((x * x).sum(axis=-1) * (y * y).sum(axis=-1))
-    return (x * y).sum(axis=-1) / np.maximum(spread, 1e-300)
-
-
-def _of_approximation(many: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The correlation of the first with the second half of conditions: (resample, condition, fact)."""
-    return rank_correlation(many.reshape(len(many), 2, -1))
-
-
 def by_class(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     """How unlike the answers are whose object has the same rank: by model and class of ranks.
 
@@ -185,8 +165,6 @@ def by_top(rows: pd.DataFrame, *, seed: int, ks: Sequence[int]) -> pd.DataFrame:
     the exact value; ``r``: Spearman's correlation of approximation and exact value, an Interval over facts.
     Raises :class:`BadInput` for more tokens than the answers have.
     """
-    from scipy.stats import rankdata
-
     most = sum(name.startswith("token_after_") for name in rows)
     if wrong := [k for k in ks if k > most]:
         raise BadInput(
@@ -199,9 +177,8 @@ def by_top(rows: pd.DataFrame, *, seed: int, ks: Sequence[int]) -> pd.DataFrame:
         for k in ks:
             tops = [shift.top_k(*_lists(row, k)) for row in part.to_dict("records")]
             guess, least = np.array([t.kl for t in tops]), np.array([t.least_kl for t in tops])
-            # Both wordings of a fact are drawn together.
-            both = np.concatenate([rankdata(each).reshape(n, -1) for each in (guess, exact)])
-            r = _over(both, _of_approximation, seed)
+            both = (each.reshape(n, -1) for each in (guess, exact))  # (wording, fact)
+            r = intervals.correlation_over_facts(*both, ranks=True, seed=seed)
             finite = np.isfinite(exact)
             means = (each[finite].mean() for each in (exact, guess, least))
             numbers = *means, (guess > exact).mean()

@@ -25,8 +25,9 @@ def correlation_over_facts(
     """Pearson's correlation of two numbers of each fact, or with ``ranks`` Spearman's, in [-1, 1].
 
     Question: how alike would the two be with **other facts**? Facts are drawn again with replacement
-    (percentile bootstrap); Spearman's ranks are those within each draw. ``x`` and ``y`` are (fact,). With
-    ``minus``, two other numbers of the same facts, the result is the first correlation minus theirs.
+    (percentile bootstrap); Spearman's ranks are those within each draw. ``x`` and ``y`` are (fact,), or
+    (condition, fact): the correlation is then over all of these, and a fact is drawn with all its conditions.
+    With ``minus``, two other numbers of the same facts, the result is the first correlation minus theirs.
     It is :func:`lkecore.intervals.statistic.statistic_over_facts` of a correlation, drawn alike, but all
     resamples are worked out at once from how often they hold each fact. 0 where all facts have one value.
     ValueError for shapes that differ, fewer than 2 facts, NaN, and without ``ranks`` infinite values.
@@ -37,12 +38,13 @@ def correlation_over_facts(
     check_resamples(n_resamples)
     sides = [(x, y)] if minus is None else [(x, y), minus]
     pairs = [_checked(*side, ranks=ranks) for side in sides]
-    n = len(pairs[0][0])
-    if len(pairs[-1][0]) != n:
-        raise ValueError(f"{n} facts minus {len(pairs[-1][0])}; both need the same facts")
+    n = np.shape(x)[-1]
+    if np.shape(sides[-1][0])[-1] != n:
+        raise ValueError(f"{n} facts minus {np.shape(sides[-1][0])[-1]}; both need the same facts")
 
     def correlations(times: NDArray[np.float64]) -> NDArray[np.float64]:
-        found = [(_of_ranks if ranks else _of_values)(times, *pair) for pair in pairs]
+        of = _of_ranks if ranks else _of_values
+        found = [of(np.tile(times, len(pair[0]) // n), *pair) for pair in pairs]
         return found[0] if minus is None else found[0] - found[1]
 
     resampled = [correlations(times) for times in times_drawn(n, n_resamples, seed)]
@@ -51,18 +53,22 @@ def correlation_over_facts(
 
 
 def _checked(x: ArrayLike, y: ArrayLike, *, ranks: bool) -> list[NDArray]:
-    """Both numbers of each fact: with ``ranks`` their places among the different values, else centred."""
+    """Both numbers of each fact, one condition behind the other: centred, or with ``ranks`` their places.
+
+    These are among the different values.
+    """
     both = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     shapes = [each.shape for each in both]
-    if shapes[0] != shapes[1] or both[0].ndim != 1 or both[0].size < 2:
+    if shapes[0] != shapes[1] or both[0].ndim not in (1, 2) or shapes[0][-1] < 2:
         raise ValueError(f"x {shapes[0]}, y {shapes[1]}; both need the same (fact,), 2 or more")
     if np.isnan(both).any() or (not ranks and np.isinf(both).any()):
         raise ValueError(
             "x or y holds NaN, or an infinite value that has no correlation but of ranks"
         )
+    flat = [each.ravel() for each in both]
     if ranks:
-        return [np.unique(each, return_inverse=True)[1] for each in both]
-    return [each - each.mean() for each in both]
+        return [np.unique(each, return_inverse=True)[1] for each in flat]
+    return [each - each.mean() for each in flat]
 
 
 def _of_values(

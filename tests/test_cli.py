@@ -18,6 +18,7 @@ import lkecore
 from lkecore import answers, facts, prompts
 from lkecore.cli import main
 from lkecore.models import embedded, lab, weights
+from lkecore.runs import grid
 
 COLUMNS = ["fact", "subject", "context", "continuation", "option", "gold", "logprob", "n_tokens"]
 DOCUMENTED = {
@@ -961,20 +962,53 @@ def test_a_folder_that_cannot_be_used_is_one_line(lke, tmp_path, monkeypatch):
     assert code == 2 and err.count("\n") == 1 and "Not a directory" in err
     assert "what is finished is kept, the same command goes on" in err
 
-    for error, line in (
-        (
-            OSError(28, "No space left on device", "/a/b"),
-            "lke: /a/b: No space left on device; what",
-        ),
-        (OSError(30, "Read-only file system", "/a/b"), "lke: /a/b: Read-only file system; what"),
-    ):
-        monkeypatch.setattr(main, "lke", raising(error))
-        code, _, err = lke("run", "x")
-        assert code == 2 and err.startswith(line) and err.count("\n") == 1
+    monkeypatch.setattr(main, "lke", raising(OSError(28, "No space left on device", "/a/b")))
+    code, _, err = lke("run", "x")
+    assert code == 2 and err.count("\n") == 1
+    assert err.startswith("lke: /a/b: No space left on device; what")
     monkeypatch.setattr(main, "lke", raising(OSError(5, "Input/output error")))
     monkeypatch.setattr(sys, "argv", ["lke", "run"])
     with pytest.raises(OSError, match="Input/output"):  # nobody's folder: shown whole
         main.main()
+
+
+def test_a_folder_of_runs_that_may_only_be_read_is_one_line_and_starts_nothing(
+    lke, tmp_path, monkeypatch
+):
+    """Root could write there all the same, so it is the system's answers that are changed."""
+    project = projects.make(tmp_path, {"a": projects.code("n")})
+    params, kept = project / "params" / "p.yaml", project / "runs"
+    monkeypatch.setattr(grid, "WORKER", projects.idle())
+
+    def refuses(make, writes):
+        def refusing(path, *given, **named):
+            at = Path(os.fsdecode(path))
+            if at.is_relative_to(kept) and at.parent.exists() and writes(at, *given):
+                raise OSError(30, "Read-only file system", str(at))
+            return make(path, *given, **named)
+
+        return refusing
+
+    def read_only(patch):
+        patch.setattr(os, "mkdir", refuses(os.mkdir, lambda at, *_: not at.exists()))
+        patch.setattr(os, "open", refuses(os.open, lambda _, flags, *__: flags & os.O_CREAT))
+
+    goes_on = "Read-only file system; what is finished is kept, the same command goes on\n"
+    with monkeypatch.context() as patch:
+        read_only(patch)
+        code, _, err = lke("run", params)  # the folder is not there
+    assert code == 2 and err == f"lke: {kept}: {goes_on}" and not kept.exists()
+    (kept / ".locks").mkdir(parents=True)
+    with monkeypatch.context() as patch:
+        read_only(patch)
+        code, _, err = lke("run", params)
+    assert code == 2 and re.fullmatch(f"lke: {kept}/[.]locks/a-[0-9a-f]*[.]lock: {goes_on}", err)
+    assert [path.name for path in kept.rglob("*")] == [".locks"]
+    assert lke("run", params)[0] == 0
+    with monkeypatch.context() as patch:
+        read_only(patch)
+        done = lke("run", params)  # nothing is left to do
+    assert done == (0, "", "0 finished, 1 finished before, 0 failed\n")
 
 
 def raising(error):

@@ -343,6 +343,10 @@ def test_the_digest_of_unchanged_files_is_kept_and_not_computed_again(
     [kept] = (own_cache / "digests").iterdir()
     kept.write_text(first[:30])  # as a full disk leaves it
     assert weights.files_digest(folder) == first
+    kept.unlink()
+    kept.parent.rmdir()
+    kept.parent.touch()  # nothing can be kept there, as where a cache may only be read
+    assert weights.files_digest(folder) == first
 
 
 # --- wheels

@@ -1,6 +1,7 @@
 """Grid: what is made, in which order, on which devices. Most workers here do no work at all."""
 
 import json
+import lzma
 import os
 import shutil
 import signal
@@ -14,7 +15,7 @@ import pytest
 from lkecore import facts, runs
 from lkecore.book import build
 from lkecore.errors import BadInput
-from lkecore.models import training, weights
+from lkecore.models import lab, training, weights
 from lkecore.runs import devices, forecast, grid, prepare, record, warm, worker
 from lkecore.runs.devices import Settings
 
@@ -635,3 +636,48 @@ def test_models_of_the_lab_are_trained_together_before_the_runs_and_need_no_netw
     assert calls == [(names[:2], each, warm.trainer)]
     assert failed == {f"a models={names[1]}": "the loss is nan"}
     assert located == [names[0], "toy"]  # what failed is not tried again
+
+
+@pytest.fixture
+def ships(tmp_path, monkeypatch):
+    """Weights of a model of the lab ship, as far as its folder says; a run of it, and one of the toy."""
+    name = "lab:smoke-0/0.15m"
+    monkeypatch.setattr(lab, "SHIPPED", tmp_path / "weights")
+    monkeypatch.setattr(lab, "key", lambda name: "lab-smoke")
+    (lab.SHIPPED / "lab-smoke").mkdir(parents=True)
+    weights.locate("toy")
+    row = {"parameters": {"models": [name, "toy"]}, "each": ["models"]}
+    return projects.make(tmp_path, {"a": ASKS}, a=row)
+
+
+def test_shipped_weights_that_are_cut_off_cost_only_the_jobs_that_name_them(ships):
+    cut = lab.SHIPPED / "lab-smoke" / "model.safetensors.xz"
+    cut.write_bytes(lzma.compress(b"weights" * 999)[:-40])
+    outcome = execute(ships)
+    assert outcome.finished == ["a models=toy"]
+    line = outcome.failed["a models=lab:smoke-0/0.15m"]
+    assert line.startswith(f"{cut} cannot be unpacked (") and line.endswith("; fetch it anew")
+    assert set(outcome.failed) == {"a models=lab:smoke-0/0.15m", "a page"}
+
+
+def test_a_cache_that_takes_no_model_costs_only_the_jobs_whose_weights_are_to_be_unpacked(
+    ships, monkeypatch
+):
+    """A folder that may only be read answers whoever makes one; root could write there all the same."""
+    (lab.SHIPPED / "lab-smoke" / "model.safetensors.xz").write_bytes(lzma.compress(b"weights"))
+    true = os.open, os.mkdir
+
+    def refuses(make):
+        def refusing(path, *given, **named):
+            if f"{os.sep}lab-smoke-" in os.fspath(path):
+                raise OSError(30, "Read-only file system", str(path))
+            return make(path, *given, **named)
+
+        return refusing
+
+    monkeypatch.setattr(os, "open", refuses(true[0]))
+    monkeypatch.setattr(os, "mkdir", refuses(true[1]))
+    outcome = execute(ships)
+    assert outcome.finished == ["a models=toy"]
+    line = outcome.failed["a models=lab:smoke-0/0.15m"]
+    assert line.startswith("model lab:smoke-0/0.15m: [Errno 30] Read-only file system: ")

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from lkecore.errors import BadInput, first_line
@@ -27,7 +28,8 @@ def weight_files(folder: Path) -> list[Path]:
 def contents_digest(files: Sequence[Path]) -> str:
     """SHA-256 over names and contents of files.
 
-    Kept in the cache for files of unchanged size and time: hashing a large model takes minutes.
+    Kept in the cache for files of unchanged size and time: hashing a large model takes minutes. A cache that
+    may not be written is no error.
     """
     stamp = [[str(p.absolute()), p.stat().st_size, p.stat().st_mtime_ns] for p in files]
     note = hashlib.sha256(json.dumps(stamp).encode()).hexdigest()
@@ -37,5 +39,6 @@ def contents_digest(files: Sequence[Path]) -> str:
     digest = hashlib.sha256()
     for file in files:
         digest.update(f"{file.name} {file_digest(file)}\n".encode())
-    write_whole(kept, digest.hexdigest())
+    with suppress(OSError):
+        write_whole(kept, digest.hexdigest())
     return digest.hexdigest()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from lkecore.errors import BadInput
+from lkecore.errors import BadInput, first_line
 from lkecore.models import lab
 
 # Given the name of a model and an environment: a process like that of subprocess.Popen, or None.
@@ -25,15 +25,22 @@ def train(
     As many run side by side as there are ``environments``, which say what each may use (None: one,
     with the environment of this process). ``fork(name, environment)`` may start a trainer that has
     imported everything (:func:`lkecore.runs.warm.trainer`); where it gives None, a fresh one begins.
-    Returns {name: why not} of those that could not be trained; what came before a stop is kept, and the
-    next call goes on from there.
+    Returns {name: why not} of those that could not be trained, or unpacked if they ship; what came before a
+    stop is kept, and the next call goes on from there.
     """
-    waiting = [name for name in dict.fromkeys(names) if not lab.folder(name).is_dir()]
+    waiting: list[str] = []
+    failed: dict[str, str] = {}
+    for name in dict.fromkeys(names):
+        try:
+            waiting += [] if lab.folder(name).is_dir() else [name]
+        except BadInput as error:
+            failed[name] = str(error)
+        except OSError as error:  # such as a cache that may only be read
+            failed[name] = f"model {name}: {first_line(error)}"
     # The largest first, so that none is left alone at the end; tuned ones wait for their base anyway.
     waiting.sort(key=lambda name: (name.endswith("-tuned"), -lab.size(name)))
     free = list(environments or [dict(os.environ)])
     running: dict[str, tuple[Any, dict[str, str]]] = {}
-    failed: dict[str, str] = {}
     try:
         while waiting or running:
             while waiting and free:

@@ -44,8 +44,16 @@ def to_train(kind: str, name: str) -> bool:
 
 
 def _is_here(model: str) -> bool:
-    ready = weights.present if to_train("model", model) else weights.is_ready
-    return bool(ready(model))
+    if not to_train("model", model):
+        return weights.is_ready(model)
+    weights.check_name(model)
+    try:
+        return weights.present(model) is not None
+    except (
+        BadInput,
+        OSError,
+    ):  # it ships and cannot be unpacked: :func:`prepare` says why, of its jobs
+        return False
 
 
 @contextmanager

@@ -3,6 +3,8 @@
 import json
 import os
 import shutil
+import subprocess
+import sys
 
 import helpers
 import pytest
@@ -46,6 +48,28 @@ def test_weights_are_loaded_once_and_only_when_they_are_needed(llama):
     assert "_loaded" not in m.__dict__ and m.load_seconds == 0
     assert m.network is m.network
     assert m.load_seconds > 0
+
+
+ASKS = """
+import sys
+from lkecore import answers, facts, prompts
+sample = facts.draw("atlas", ["capital", "currency"], n_shots=2, n_facts=3, n_options=4, seed=77)
+found = answers.ask(["toy"], prompts.of_sample(sample, ["iclke-space"]), "answers.parquet")
+confidences = found["confidence"].tolist()
+loaded = {"transformers.modeling_utils", "transformers.models.llama.modeling_llama"} & set(sys.modules)
+"""
+
+
+def test_a_model_whose_answers_are_all_kept_imports_no_code_of_networks():
+    """A process of its own has imported nothing before."""
+    here: dict = {}
+    exec(ASKS, here)  # from now on the answers are kept
+    assert open_model("toy").network is not None
+    command = [sys.executable, "-c", f"{ASKS}print(confidences, loaded)"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.stdout == f"{here['confidences']} set()\n", done.stderr
+    exec(ASKS, here)
+    assert len(here["loaded"]) == 2  # these names are still those of the code of its network
 
 
 def test_the_toy_opens_without_bos():

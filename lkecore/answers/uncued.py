@@ -5,7 +5,8 @@ the shots (:func:`lkecore.answers.rules.cues`). The difference of two ways is co
 computes it of all facts, called on the rows of :func:`without`; here the two are put side by side.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -88,25 +89,29 @@ def for_claims(gaps: pd.DataFrame, estimator: str) -> dict[str, dict[tuple[str, 
 def told(before: str, gaps: pd.DataFrame, main: pd.DataFrame) -> str:
     """What is said ``before`` ("-": nothing), and a sentence on the differences of :func:`beside`.
 
-    It counts those whose interval leaves out 0, and of these the ones that do so on the same side without
-    cues. The first such row of ``main``, of a longer run if there is one, is told with its two intervals.
+    It counts those whose interval leaves out 0, of these the ones that do so on the same side without cues,
+    and the others that do so without cues alone. Of the rows of ``main`` the first whose interval leaves
+    out 0, of a longer run if there is one, is told with its two intervals. Rows without ``no_cue`` are no
+    part of it.
     """
-    clear = [row for row in judged_by(gaps).to_dict("records") if _clear(row)]
-    still = [row for row in clear if _side(row["no_cue"]) == _side(row["over_relations"])]
+    sides = [(_side(row["over_relations"]), _side(row["no_cue"])) for row in _known(gaps)]
+    clear = [every for every, _ in sides if every]
+    still = [every for every, bare in sides if every and every == bare]
+    alone = [bare for every, bare in sides if bare and not every]
     said = f"Differences of ways whose intervals leave out 0: {len(clear)} with all facts,"
-    said += f" {len(still)} of these on facts without a cue"
-    rows = [row for row in judged_by(main).to_dict("records") if _clear(row)]
+    said += f" {len(still)} of these on facts without a cue, {len(alone)} there alone"
+    rows = [row for row in _known(main) if _side(row["over_relations"])]
     for row in sorted(rows, key=lambda row: templates.ON not in row["model"])[:1]:
         name = row.get("of") or f"{row['first']} minus {row['second']} of {row['model']}"
         said += f" ({name}: {row['over_relations'].text()} and {row['no_cue'].text()})"
     return f"{'' if before == '-' else before + ' '}{said}."
 
 
+def _known(gaps: pd.DataFrame) -> list[dict[Hashable, Any]]:
+    """The rows that have a difference without cues, each judged by :func:`judged_by`."""
+    return [row for row in judged_by(gaps).to_dict("records") if row["no_cue"] is not None]
+
+
 def _side(interval: Interval) -> int:
     """1 for an interval above 0, -1 for one below it, 0 for one that 0 lies in."""
     return int(interval.low > 0) - int(interval.high < 0)
-
-
-def _clear(row: Mapping) -> bool:
-    """Whether a difference leaves out 0, and its cues are known."""
-    return row["no_cue"] is not None and _side(row["over_relations"]) != 0

@@ -259,6 +259,34 @@ def test_claims_of_both_formats_are_judged_apart(tmp_path, monkeypatch):
     assert set(kept["models"]) == {"m"} and set(kept["source"]) == {"this page"}
 
 
+def test_words_for_the_space_say_nothing_of_a_model_that_is_not_above_a_rule():
+    """By the intervals' lower ends: 0.2 and 0.5 over relations, 0.3 over facts of a single relation."""
+    rows = [
+        ("m", "iclke-space", between(0.1, 0.9), between(0.2, 0.8)),
+        ("m", "iclke-colon", between(0.9, 1.0), between(0.9, 1.0)),
+        ("m on far", "iclke-space", between(0.1, 0.9), between(0.5, 0.7)),
+        ("n on far", "iclke-space", between(0.3, 0.9), None),
+    ]
+    overall = pd.DataFrame(rows, columns=["model", "kind", "over_facts", "over_relations"])
+
+    def marked(m, far, n):
+        yard = {"m": m, "m on far": far, "n on far": n}
+        of_rule = {model: pd.Series([x - 0.05, x + 0.05]) for model, x in yard.items()}
+        return templates.at_chance(overall, of_rule)
+
+    m, far, n = (
+        ("IC-separator", source, model, "iclke-space")
+        for source, model in [("this page", "m"), ("shipped: far", "m"), ("shipped: far", "n")]
+    )
+    assert marked(0.1, 0.4, 0.2) == {}
+    assert marked(0.3, 0.4, 0.2) == {m: "at chance"}
+    assert marked(0.1, 0.6, 0.4) == {far: "at chance", n: "at chance"}
+
+
+def between(low, high):
+    return Interval((low + high) / 2, low, high, 0.95, "by hand over relations")
+
+
 def test_a_claim_that_there_is_not_is_refused_wherever_it_stands():
     nothing = {"IC-nothing": {}}
     with pytest.raises(KeyError, match="IC-nothing"):

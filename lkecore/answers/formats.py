@@ -14,6 +14,7 @@ import pandas as pd
 
 from lkecore import intervals, papers
 from lkecore.answers import formats_over as over
+from lkecore.answers import rules
 from lkecore.answers.formats_over import SPACE
 from lkecore.answers.kept import keep
 from lkecore.answers.separators import ALONE, DRAWN, LISTS, WORDS, Tables, called
@@ -211,8 +212,8 @@ def at_chance(right: Tables, main: Main, of_rule: Mapping[str, float], *, seed: 
     ``of_rule``: what that gets, by model, in [0, 1], as in :func:`lkecore.answers.formats_over.with_rules`.
     """
     space = {m: right[m, group].loc[SPACE] for m, group in main.items()}
-    low = {m: over.mean(hits, main[m], seed=seed).low for m, hits in space.items()}
-    return [m for m in low if low[m] <= of_rule[m]]
+    found = {m: over.mean(hits, main[m], seed=seed) for m, hits in space.items()}
+    return rules.not_above(found, of_rule)
 
 
 def judged(gains: pd.DataFrame, main: Main, at_chance: Sequence[str]) -> pd.DataFrame:

@@ -221,6 +221,14 @@ def at_chance(compared: pd.DataFrame, claim: str) -> dict[tuple[str, str, str], 
     return {(claim, *key): "at chance" for key in keys}
 
 
+def not_above(accuracies: Mapping[str, Interval], of_rule: Mapping[str, float]) -> list[str]:
+    """Models whose accuracy is not clearly above the best rule without one: its interval reaches that.
+
+    ``of_rule``: what the rule gets, by model. All shares lie in [0, 1].
+    """
+    return [model for model, found in accuracies.items() if found.low <= of_rule[model]]
+
+
 def of_boards(answers: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
     """The cues of each board of the leaderboard, where those of its facts are there.
 

@@ -295,6 +295,23 @@ def for_claims(
     }
 
 
+def at_chance(
+    overall: pd.DataFrame, of_rule: Mapping[str, pd.Series]
+) -> dict[tuple[str, str, str, str], str]:
+    """Which verdicts on words in the place of the space say nothing: {(claim, source, model, way): mark}.
+
+    To a model that with the space is not clearly above the best rule
+    (:func:`lkecore.answers.rules.not_above`) all formats come to the same. ``overall`` is of :func:`by_kind`,
+    ``of_rule`` of :func:`of_rules`. Intervals are over relations, or over the facts of a single one.
+    """
+    space = overall[overall["kind"] == SPACE].set_index("model")
+    found = space["over_relations"].where(space["over_relations"].notna(), space["over_facts"])
+    yard = {model: each.mean() for model, each in of_rule.items()}
+    low = with_source(pd.DataFrame({"model": rules.not_above(found.to_dict(), yard)}))
+    keys = low[["source", "model"]].itertuples(index=False, name=None)
+    return {("IC-separator", *key, SPACE): "at chance" for key in keys}
+
+
 def with_source(frame: pd.DataFrame) -> pd.DataFrame:
     """Models by their own names, and in ``source`` whose answers these are."""
     parts = [label.partition(ON) for label in frame["model"]]

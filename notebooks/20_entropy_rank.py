@@ -235,7 +235,7 @@ answers.words(judged[columns])
 # %% [markdown]
 # ## What you have seen
 #
-# - A rank hangs on the wording. KL may do so less, but within a relation it has no advantage: what is steady is the relation.
+# - A rank hangs on the wording. So do entropy and KL, and which of them does so most is a question to models, not to taste.
 # - The same rank can stand for a sure answer and for an unsure one.
 # - Entropy says how open an answer is, and nothing about whether it is right.
 # - From five tokens a KL can be read that has little to do with the exact one. A bound says so; an approximation does not.

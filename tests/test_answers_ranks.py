@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 import scipy.stats
 
+from lkecore import intervals
 from lkecore.answers import ranks
 from lkecore.errors import BadInput
 from lkecore.metrics import shift
@@ -157,21 +158,19 @@ def test_ranks_in_both_wordings_stand_side_by_side(rows):
         assert (row["first"], row["second"]) == (wide[fact, "template-1"], wide[fact, "template-2"])
 
 
-def test_a_verdict_on_wordings_that_turns_round_within_relations_is_marked(rows):
-    within = ranks.between(rows, seed=0).set_index("metric")["within"]
-    turned = within["KL"].estimate <= within["rank"].estimate
-    key = ("PZ-wording", "this page", "toy")
-    assert ranks.marks(ranks.between(rows, seed=0)) == (
-        {key: "not within relations"} if turned else {}
-    )
-    # A rank whose places within relations are the same in both wordings.
-    first = rows["wording"].eq("template-1")
-    steady = rows.assign(
-        rank=rows["fact"].map(dict(zip(rows["fact"][first], range(N), strict=True)))
-    )
-    assert ranks.marks(ranks.between(steady, seed=0)) == {key: "not within relations"}
-    other = steady.assign(KL=steady["rank"], rank=rows["rank"])
-    assert ranks.marks(ranks.between(other, seed=0)) == {}
+@pytest.mark.parametrize(
+    ("gap", "of_kl", "of_rank", "is_marked"),
+    [(0.2, 0.3, 0.4, True), (0.2, 0.4, 0.3, False), (-0.2, 0.3, 0.4, False)],
+)
+def test_a_verdict_on_wordings_that_turns_round_within_relations_is_marked(
+    rows, gap, of_kl, of_rank, is_marked
+):
+    table = ranks.between(rows, seed=0).set_index("metric")
+    of = {("rank", "KL minus it"): gap, ("KL", "within"): of_kl, ("rank", "within"): of_rank}
+    for place, value in of.items():
+        table.at[place] = intervals.Interval(value, value - 0.1, value + 0.1, 0.95, "by hand")
+    mark = {("PZ-wording", "this page", "toy"): "not within relations"}
+    assert ranks.marks(table.reset_index()) == (mark if is_marked else {})
 
 
 def test_a_page_of_two_wordings_needs_two():

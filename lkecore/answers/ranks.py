@@ -224,13 +224,14 @@ def marks(wordings: pd.DataFrame) -> dict[tuple[str, str, str], str]:
     """Which verdicts say nothing of their claim, by :func:`between`: {(claim, source, model): mark}.
 
     That KL is steadier over wordings than the rank, where within relations it is not: then it is the relation
-    that is steady.
+    that is steady. Where KL is not steadier, the verdict needs no such excuse.
     """
-    table = wordings.set_index(["model", "metric"])["within"]
+    gap, within = (wordings.set_index(["model", "metric"])[c] for c in ("KL minus it", "within"))
     return {
         ("PZ-wording", "this page", model): "not within relations"
         for model in wordings["model"].unique()
-        if table[model, "KL"].estimate <= table[model, "rank"].estimate
+        if gap[model, "rank"].estimate > 0
+        and within[model, "KL"].estimate <= within[model, "rank"].estimate
     }
 
 

@@ -7,6 +7,9 @@
 #
 # **What came out.** {glue:text}`rule` {glue:text}`left` {glue:text}`copying` {glue:text}`worst`
 #
+# ```{glue:} carried
+# ```
+#
 # ```{glue:figure} fig-rules-left
 # :name: fig-rules-left
 # :alt: For each set of facts a row of marks with intervals: the best rule, and each model over all facts and over those without a cue.
@@ -161,6 +164,7 @@ worst = papers.table("iclke_table8_relations").set_index("relation")
 worst = worst["average_accuracy"].to_frame("mean")
 worst["least_of_worst"] = cued.least_of_worst(worst["mean"], n_models)
 figures.findings(**cued.sentences(shown, gained, worst, paper))
+figures.note("carried", " ".join(answers.made_by(shipped, this)))
 
 # %% [markdown]
 # ## Figures

@@ -7,6 +7,9 @@
 #
 # **What came out.** {glue:text}`findings` {glue:text}`sure` {glue:text}`moved` {glue:text}`checks`
 #
+# ```{glue:} carried
+# ```
+#
 # ```{glue:figure} fig-lab-worlds
 # :name: fig-lab-worlds
 # :alt: A row for each claim with one mark and interval for each world, and a grey band over the values for which the claim does not hold.
@@ -165,6 +168,7 @@ runs.keep(verdicts[kept], "claims-by-world.csv")
 counted = worlds.counted(verdicts)
 print(counted.to_string(index=False))
 figures.findings(**worlds.sentences(verdicts, counted))
+figures.note("carried", " ".join(worlds.lines(shipped)))
 
 # %% [markdown]
 # ## Figures

@@ -146,14 +146,14 @@ def test_a_sentence_counts_by_pencil():
     gaps = pd.DataFrame(rows, columns=["model", "first", "over_relations", "no_cue"])
     gaps = gaps.assign(second="z", over_facts=None)
     assert uncued.told("Before.", gaps, gaps) == (
-        "Before. Differences of ways whose intervals leave out 0: 3 with all facts, 1 of these on"
-        " facts without a cue, 1 there alone (c minus z of m on far: 0.30 [0.20, 0.40] and"
+        "Before. Over all facts 3 differences between ways are clear of 0, on facts without a cue"
+        " 1 of these and 1 others (c minus z of m on far: 0.30 [0.20, 0.40] and"
         " 0.10 [-0.10, 0.30])."
     )
     only = gaps[gaps["first"] == "b"]
     assert uncued.told("-", only, only) == (
-        "Differences of ways whose intervals leave out 0: 0 with all facts, 0 of these on facts"
-        " without a cue, 1 there alone."
+        "Over all facts 0 differences between ways are clear of 0, on facts without a cue 0 of these"
+        " and 1 others."
     )
     alone = gaps[:1].assign(over_relations=None, over_facts=[between(0.5, 0.7)], of="x less y")
     assert "(x less y: 0.60 [0.50, 0.70] and 0.06 [0.02, 0.10])." in uncued.told("-", gaps, alone)

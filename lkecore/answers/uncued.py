@@ -98,8 +98,8 @@ def told(before: str, gaps: pd.DataFrame, main: pd.DataFrame) -> str:
     clear = [every for every, _ in sides if every]
     still = [every for every, bare in sides if every and every == bare]
     alone = [bare for every, bare in sides if bare and not every]
-    said = f"Differences of ways whose intervals leave out 0: {len(clear)} with all facts,"
-    said += f" {len(still)} of these on facts without a cue, {len(alone)} there alone"
+    said = f"Over all facts {len(clear)} differences between ways are clear of 0, on facts without a cue"
+    said += f" {len(still)} of these and {len(alone)} others"
     rows = [row for row in _known(main) if _side(row["over_relations"])]
     for row in sorted(rows, key=lambda row: templates.ON not in row["model"])[:1]:
         name = row.get("of") or f"{row['first']} minus {row['second']} of {row['model']}"

@@ -318,7 +318,8 @@ def test_file_with_odd_name_is_named_and_not_linked():
 def test_verdicts_of_hostile_names_keep_their_cells():
     same = dict.fromkeys(["models", "source", "estimator", "ours", "mark"], pd.Series(HOSTILE))
     rows = pd.DataFrame(same).assign(id="IC-separator", as_paper=True, verdict="holds")
-    listed = verdicts.page({"10_a": rows.assign(place=verdicts.PLACES[1])}, "trial")
+    rows = rows.assign(**{"place": verdicts.PLACES[1], verdicts.BARE: ""})
+    listed = verdicts.page({"10_a": rows}, "trial")
     for text in HOSTILE:
         [line] = [x for x in listed.splitlines() if x.startswith(f"| {foreign.plain(text)} |")]
         assert line.count(foreign.plain(text)) == 5 and line.count("|") == 6, text

@@ -51,8 +51,9 @@ def shipped(profiles: Sequence[str]) -> pd.DataFrame:
 
 
 def lines(profiles: Sequence[str]) -> list[str]:
-    """What made the answers of :func:`shipped`, a text for each profile and page."""
-    return made_by(profiles, PAGES[0]) + made_by(profiles, PAGES[1], apart="written")
+    """What made the answers of :func:`shipped`: a text for each profile and page, or for both pages alike."""
+    both = made_by(profiles, PAGES[0]) + made_by(profiles, PAGES[1], apart="written")
+    return [*dict.fromkeys(both)]
 
 
 def largest(answers: pd.DataFrame) -> list[str]:

@@ -164,7 +164,7 @@ worst = papers.table("iclke_table8_relations").set_index("relation")
 worst = worst["average_accuracy"].to_frame("mean")
 worst["least_of_worst"] = cued.least_of_worst(worst["mean"], n_models)
 figures.findings(**cued.sentences(shown, gained, worst, paper))
-figures.note("carried", " ".join(answers.made_by(shipped, this)))
+figures.note("carried", "; ".join(answers.made_by(shipped, this)))
 
 # %% [markdown]
 # ## Figures

@@ -168,7 +168,7 @@ runs.keep(verdicts[kept], "claims-by-world.csv")
 counted = worlds.counted(verdicts)
 print(counted.to_string(index=False))
 figures.findings(**worlds.sentences(verdicts, counted))
-figures.note("carried", " ".join(worlds.lines(shipped)))
+figures.note("carried", "; ".join(worlds.lines(shipped)))
 
 # %% [markdown]
 # ## Figures

@@ -111,19 +111,13 @@ def for_claims(
 def longer(shares: pd.DataFrame) -> str:
     """A sentence on the longer runs in a table of :func:`lkecore.answers.written.shares`, else a dash.
 
-    The shares are those of the measures "anywhere", "stray", "ranking" and "rule".
+    It tells the first kind of prompt of each. The shares are those of the measures "anywhere" and "stray".
     """
     told = []
     for (model,), part in groups_of(shares, ["model"]):
         if ON in model:
-            wide = part.pivot(index="kind", columns="measure", values="share")
-            kinds = part["kind"].unique()
-            found = ", ".join(f"{wide.loc[kind, 'anywhere'].text()} after {kind}" for kind in kinds)
-            first = wide.loc[kinds[0]]
-            said = f"{model} writes the right object in {found}"
-            said += f" ({first['stray'].estimate:.2f} by accident after {kinds[0]}) and ranks"
-            said += (
-                f" {first['ranking'].text()} of the facts first, where a rule without a model gets"
-            )
-            told.append(f"{said} {first['rule'].estimate:.2f}")
-    return f"In longer runs, {'; '.join(told)}." if told else "-"
+            kind = part["kind"].iloc[0]
+            first = part[part["kind"] == kind].set_index("measure")["share"]
+            said = f"by {model} in {first['anywhere'].text()} after {kind},"
+            told.append(f"{said} {first['stray'].estimate:.2f} by accident")
+    return f"In longer runs the right object is written {'; '.join(told)}." if told else "-"

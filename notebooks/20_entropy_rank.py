@@ -105,6 +105,8 @@ for (_, wording, *_), some in list(questions.items())[:: len(sample)]:
 # - $\mathrm{KL}(P\|Q) = \sum_k P_k \log (P_k / Q_k)$ (equation 3; the paper prints a minus in front, but its values are positive).
 #
 # These never look at the object (a masked model is shown as many masks as it has tokens, though). Two do: its {term}`rank`, 1 plus the number of tokens above its first one, and its {term}`surprisal`.
+#
+# Where `results` names a longer run of this page, its answers are these, and a sample is asked again. Other models that it has stand beside.
 
 # %% covers=["PZ-E1", "PZ-S1"]
 this = "20_entropy_rank"

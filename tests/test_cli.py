@@ -272,27 +272,29 @@ def test_a_rule_that_has_no_word_to_share_is_refused_in_one_line(lke, tmp_path, 
     assert len(err.splitlines()) == 1 and not out_folder.exists()
 
 
+def ruled(lke, folder, objects, n_options, rule):
+    """What is said of a rule on a relation of twelve subjects, two of which are shown."""
+    path = folder / "each.csv"
+    path.write_text("subject,object\n" + "".join(f"s{i},{o}\n" for i, o in enumerate(objects)))
+    given = ["--facts", path, "--relation", "each", "--shots", 2, "--options", n_options]
+    code, out, _ = lke("score", *given, "--estimator", rule, "--out", folder / "out")
+    assert code == 0
+    return json.loads(out)
+
+
 def test_a_rule_that_is_never_right_has_an_interval_with_a_width(lke, tmp_path):
     """By hand, Wilson's with none of n right and z = 1.959964: from 0 to z**2 / (n + z**2)."""
-    path = tmp_path / "each.csv"
-    path.write_text("subject,object\n" + "".join(f"s{i},o{i}\n" for i in range(12)))
-    given = ["--facts", path, "--relation", "each", "--shots", 2, "--options", 12]
-    code, out, _ = lke("score", *given, "--estimator", "rule-frequent", "--out", tmp_path / "out")
-    said = json.loads(out)
+    said = ruled(lke, tmp_path, [f"o{i}" for i in range(12)], 12, "rule-frequent")
     # Every object is that of one subject, and the two shown ones are among all options.
-    assert (code, said["accuracy"], said["n_facts"]) == (0, 0, 6)
+    assert (said["accuracy"], said["n_facts"]) == (0, 6)
     assert said["interval"] == pytest.approx([0, 3.841459 / (6 + 3.841459)], abs=1e-6)
     assert said["interval_method"] == "Wilson, 95%"
 
 
 def test_a_rule_that_draws_lots_in_all_facts_has_no_interval(lke, tmp_path):
     """Facts drawn again would all have a quarter again: a width of zero, which is no certainty."""
-    path = tmp_path / "apart.csv"
-    path.write_text("subject,object\n" + "".join(f"s{i},o{i} x\n" for i in range(12)))
-    given = ["--facts", path, "--relation", "apart", "--shots", 2, "--options", 4]
-    code, out, _ = lke("score", *given, "--estimator", "rule-overlap", "--out", tmp_path / "out")
-    said = json.loads(out)
-    assert (code, said["accuracy"], said["n_facts"]) == (0, 0.25, 6)
+    said = ruled(lke, tmp_path, [f"o{i} x" for i in range(12)], 4, "rule-overlap")
+    assert (said["accuracy"], said["n_facts"]) == (0.25, 6)
     assert (said["interval"], said["interval_method"]) == (None, None)
 
 

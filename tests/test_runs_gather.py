@@ -356,9 +356,8 @@ def contradictions(answers, checks):
     if "score" in answers:  # log-probabilities are sums
         answers = answers[answers["score"] == "sum"]
     key = [name for name in checks if name in answers]
-    if (
-        "n_options" in answers
-    ):  # of a question that was cut to fewer options the whole one is checked
+    if "n_options" in answers:
+        # Of a question that was cut to fewer options the whole one is checked.
         n_options = answers.groupby(key, dropna=False)["n_options"]
         answers = answers[answers["n_options"].eq(n_options.transform("max"))]
     both = checks.merge(answers, on=key, how="left", validate="1:1")

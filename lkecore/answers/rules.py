@@ -170,9 +170,9 @@ def with_cues(answers: pd.DataFrame, found: pd.DataFrame, *, named: str = "") ->
     return both
 
 
-def enough(part: pd.DataFrame, least: int = 2) -> pd.DataFrame:
-    """The answers of relations that are there with ``least`` facts or more."""
-    return part[part.groupby("relation")["fact"].transform("nunique") >= least]
+def enough(part: pd.DataFrame, least: int = 2, by: Sequence[str] = ("relation",)) -> pd.DataFrame:
+    """The answers of relations, or of groups ``by``, that are there with ``least`` facts or more."""
+    return part[part.groupby([*by])["fact"].transform("nunique") >= least]
 
 
 def above(

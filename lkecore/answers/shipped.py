@@ -258,12 +258,8 @@ def made_by(profiles: Sequence[str], notebook: str, *, apart: str = "") -> list[
 
 def _other_weights(digests: Mapping[str, str]) -> list[str]:
     """The names of {model: digest} under which other weights of the lab ship."""
-    there = {lab.record(path)["name"]: path for path in lab.SHIPPED.glob("lab-*")}
-    return [
-        name
-        for name, digest in digests.items()
-        if name in there and weights.files_digest(lab.unpacked(there[name])) != digest
-    ]
+    ships = [name for name in digests if lab.is_name(name) and lab.ships(name)]
+    return [name for name in ships if weights.files_digest(lab.folder(name)) != digests[name]]
 
 
 def line(about: dict[str, Any]) -> str:

@@ -305,7 +305,7 @@ def at_chance(
     ``of_rule`` of :func:`of_rules`. Intervals are over relations, or over the facts of a single one.
     """
     space = overall[overall["kind"] == SPACE].set_index("model")
-    found = space["over_relations"].where(space["over_relations"].notna(), space["over_facts"])
+    found = space["over_relations"].combine_first(space["over_facts"])
     yard = {model: each.mean() for model, each in of_rule.items()}
     low = with_source(pd.DataFrame({"model": rules.not_above(found.to_dict(), yard)}))
     keys = low[["source", "model"]].itertuples(index=False, name=None)

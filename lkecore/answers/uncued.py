@@ -11,11 +11,10 @@ from typing import Any
 import pandas as pd
 
 from lkecore.answers import templates
-from lkecore.answers.rules import with_cues
+from lkecore.answers.rules import enough, with_cues
 from lkecore.intervals import Interval
 
 KEY = ["model", "first", "second", "of"]  # what may name a difference
-LEAST = 2  # facts of a relation: a single one has no spread
 NO_SPREADS = pd.DataFrame(columns=["model", "estimator", "over_relations", "at_mean"])
 
 
@@ -31,9 +30,7 @@ def without(rows: pd.DataFrame, found: pd.DataFrame | None = None) -> pd.DataFra
         named = templates.with_source(rows).assign(label=rows["model"])
         named = with_cues(named[named["source"].isin(set(found["source"]))], found)
         rows = named.assign(model=named["label"]).drop(columns=["label", "source"])
-    left = rows[~rows["cue"].astype(bool)]
-    facts = left.groupby(["model", "relation"])["fact"].transform("nunique")
-    return left[facts >= LEAST]
+    return enough(rows[~rows["cue"].astype(bool)], by=["model", "relation"])
 
 
 def beside(gaps: pd.DataFrame, left: pd.DataFrame) -> pd.DataFrame:
@@ -73,8 +70,7 @@ def apart(
 
 def judged_by(gaps: pd.DataFrame) -> pd.DataFrame:
     """Differences with ``over_relations`` filled: where a single relation was asked, it is over its facts."""
-    filled = gaps["over_relations"].where(gaps["over_relations"].notna(), gaps["over_facts"])
-    return gaps.assign(over_relations=filled)
+    return gaps.assign(over_relations=gaps["over_relations"].combine_first(gaps["over_facts"]))
 
 
 def for_claims(gaps: pd.DataFrame, estimator: str) -> dict[str, dict[tuple[str, str], Interval]]:

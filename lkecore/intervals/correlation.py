@@ -44,7 +44,9 @@ def correlation_over_facts(
 
     def correlations(times: NDArray[np.float64]) -> NDArray[np.float64]:
         of = _of_ranks if ranks else _of_values
-        found = [of(np.tile(times, len(pair[0]) // n), *pair) for pair in pairs]
+        conditions = [len(pair[0]) // n for pair in pairs]
+        drawn = [times if c == 1 else np.tile(times, c) for c in conditions]  # a copy, where due
+        found = [of(each, *pair) for each, pair in zip(drawn, pairs, strict=True)]
         return found[0] if minus is None else found[0] - found[1]
 
     resampled = [correlations(times) for times in times_drawn(n, n_resamples, seed)]

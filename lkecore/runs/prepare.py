@@ -49,11 +49,8 @@ def _is_here(model: str) -> bool:
     weights.check_name(model)
     try:
         return weights.present(model) is not None
-    except (
-        BadInput,
-        OSError,
-    ):  # it ships and cannot be unpacked: :func:`prepare` says why, of its jobs
-        return False
+    except (BadInput, OSError):
+        return False  # it ships and cannot be unpacked: :func:`prepare` says why, of its jobs
 
 
 @contextmanager

@@ -132,7 +132,7 @@ print(*dict.fromkeys(estimator for estimator, _ in questions), sep=", ")
 # other reading, with `space_token`, is to cut it by itself, behind the first pairs alone. A prompt that is longer than a model's window is refused. It
 # counts up to the last slot, since no model reads what stands behind.
 #
-# Where `results` names a longer run, its answers are these, and a sample is asked again.
+# Answers of a longer run that `results` names are these, and a sample is asked again.
 
 # %%
 how = {"dtype": dtype, "page": page}
@@ -316,7 +316,7 @@ figures.place(fig, "fig-eic-slots", marks)
 # **Claims.** Statistic, direction and least effect stand in `lkecore/data/claims.csv`. The interval is over relations where
 # there are two or more, and else over the facts of the one relation: such a verdict is about this relation only.
 # `no_cue` was looked at when all verdicts were known, and changes none; `without_cues` has what it would say.
-# Steadiness needs several relations. `at_mean` compares it at each one's mean ({doc}`13_iclke_estimators`).
+# Steadiness is the mean over draws. `at_mean` compares it at each one's mean ({doc}`13_iclke_estimators`).
 
 # %%
 steady = templates.steadier(together, ["eiclke"], seed=seed)

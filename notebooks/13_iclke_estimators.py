@@ -155,9 +155,9 @@ print(*answers.made_by(shipped, this), sep="\n")
 # Here it is over all relations, each counted alike. `over_facts` asks what other facts of these relations would give, and
 # `over_relations` what other relations would give as well. The second is the honest one for a sentence about the
 # model, and with few relations it is rough. `spread` is the paper's measure of steadiness, as we read it: the standard
-# deviation of the accuracy over relations and prompts. A *prompt* is one template of one relation; IC-LKE has one prompt
-# for each relation. Its interval draws prompts again as if none had to do with another. `no_cue` is the accuracy over
-# relations where no {term}`rule` has a {term}`cue`.
+# deviation of the accuracy over relations and prompts. A *prompt* is one template of one relation; IC-LKE has one for each
+# relation and draw of pairs. The interval of `spread` draws prompts again as if none had to do with another. `no_cue` is the
+# accuracy over relations where no {term}`rule` has a {term}`cue`.
 
 # %%
 alone = templates.by_relation(together, seed=seed)
@@ -177,9 +177,8 @@ answers.words(answers.texts(left))
 # %% [markdown]
 # **One sentence against another.** Each template beside IC-LKE in the paper's format, on the same facts. `gain` is
 # the accuracy of IC-LKE minus that of the template, with a paired interval over facts. `p` is McNemar's exact test,
-# Holm-corrected for all templates of a model. What to see: how far the templates of one kind lie apart in one relation.
-# The file `gain-by-template.csv` has all models, and how many facts only
-# one of the two gets right.
+# Holm-corrected for all templates of a model; all three are about the first draw of pairs. What to see: how far the templates of one kind lie apart in one relation.
+# All models are in `gain-by-template.csv`.
 
 # %%
 paper, colon = by_pairs
@@ -190,7 +189,7 @@ shown = ["relation", "template", "accuracy", "gain", "p"]
 print(first[shown].to_string(index=False))
 
 # %% [markdown]
-# What this page says at its top is put together from these tables. No number in it is typed.
+# What this page says at its top is put together from these tables.
 
 # %% tags=["hide-input"]
 top = overall[overall["model"] == models[0]].set_index("kind")
@@ -219,7 +218,7 @@ figures.note("carried", answers.carried(ours))
 # ## Figures
 #
 # What to see in {numref}`fig-estimators-mean`, at the top: where the dark marks stand, and how far the grey dots of one
-# row lie apart. Each dot is one prompt of one relation. If the dots of templates spread wider than those of IC-LKE, the
+# row lie apart, each a prompt of a relation. If the dots of templates spread wider than those of IC-LKE, the
 # words matter, or the relations differ more for templates.
 
 # %% covers=["IC-F3"] shows=["run", "shipped"] tags=["hide-input"]
@@ -268,7 +267,7 @@ answers.words(beside, digits={"paper": "{:.3f}"}, missing="")
 # **Claims.** Statistic, direction and least effect stand in `lkecore/data/claims.csv` since before the first run of this
 # page. They are tested in the paper's format, `iclke-space`, and beside it in the other: differences of accuracies on
 # the same facts, over relations. Steadiness is the standard deviation over relations and human templates,
-# minus that of IC-LKE over relations; relations and facts are drawn again. But an accuracy near 0 cannot vary much, and a
+# minus that of IC-LKE over relations, mean over its draws of pairs; relations and facts are drawn again. But an accuracy near 0 cannot vary much, and a
 # sentence that finds nothing is steady. So steadiness is judged once more, as a claim of ours: each standard deviation as
 # a share of the largest that its mean allows, the square root of mean times (1 - mean). `no_cue` is the same difference on
 # facts without a {term}`cue`. It was looked at when all verdicts were known, and changes none; `without_cues` has what it

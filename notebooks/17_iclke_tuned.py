@@ -295,7 +295,7 @@ print("Table 10:", *(f"{n} rows: {name}" for name, n in verdicts.items()))
 #
 # **Claims.** Statistic, direction and least effect of each stand in `lkecore/data/claims.csv` since before the first
 # run of this page. They are tested in the paper's format, and beside it in the other ways of asking, with intervals over
-# relations and facts. With four relations these are wide ({ref}`how good they are <few-relations>`).
+# other relations (Student's t). With four relations these are wide ({ref}`how good they are <few-relations>`).
 
 # %%
 tested = tuned.claims(changed, rates)

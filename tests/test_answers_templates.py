@@ -118,6 +118,19 @@ def test_steadier_is_a_difference_of_spreads():
     assert found["relations"].tolist() == [2, 2]
 
 
+def test_steadiness_of_several_draws_is_the_mean_of_theirs():
+    """The second draw has none of one relation right and all of two: its std is that of 0 and 1."""
+    first = made()
+    again = first[first["estimator"] == "iclke-space"].assign(draw=1)
+    again["correct"] = again["relation"] == "two"
+    less = again[again["relation"] == "one"].assign(draw=2)  # no draw of all relations: left out
+    every = templates.with_draws(first, pd.concat([again, less]))
+    [row] = templates.steadier(every, ["iclke-space"], seed=0).to_dict("records")
+    human = stdev(float(share(name, [each])) for name in RIGHT for each in HUMAN)
+    draws = stdev(float(share(name, ["iclke-space"])) for name in RIGHT), stdev([0.0, 1.0])
+    assert row["over_relations"].estimate == pytest.approx(human - mean(draws))
+
+
 def test_steadier_at_the_mean_is_a_difference_of_shares_of_the_most_by_pencil():
     """Space: 3/4 and 1/4, so std (ddof 1) sqrt(1/8), mean 1/2, at most 1/2. Human: 1/4, 1/2, 3/4, 3/4, 1/2,
     1/4, so std sqrt(1/20), mean 1/2 as well. With one mean both wordings say the same, but for the unit."""

@@ -14,7 +14,8 @@ from lkecore.answers.tables import FIRST, groups_of
 def mean_of_draws(first: pd.DataFrame, others: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """The answers of the first draw, in which ``correct`` is the mean over all draws, in [0, 1].
 
-    So an accuracy, a difference and their intervals have the luck of the draw in them. ``others`` are answers
+    So an accuracy and a difference hang less on one draw. An interval over relations has the luck of draws
+    in it; one over facts has not, since the draws stay. ``others`` are answers
     behind other shots to the same questions, told apart by ``by``, ``relation`` and ``fact``; what ``first``
     does not ask is left out. Columns: those of ``first``, which are of its draw but for ``correct``;
     ``first_draw`` (bool), what ``correct`` was, for tests that count right answers; ``draws``, how many stand

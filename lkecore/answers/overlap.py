@@ -42,10 +42,11 @@ def rates(
 
     Relations in which the small model is right fewer than 2 times are left out: of none there is no
     rate, of one no interval. Columns: ``by``, ``small``, ``large``; ``over_facts`` and
-    ``over_relations``, the rate with intervals that draw again from the facts that the small model has
-    right, and from the relations, too; ``independent``: the rate if the two were right independently
-    of each other, the mean accuracy of the large one; ``luck``: which share of the small one's right
-    answers blind guesses would give (:func:`lkecore.metrics.overlap.luck`); ``counted``: relations.
+    ``over_relations``, the rate with an interval that draws again from the facts that the small model has
+    right, and one over other relations (Student's t); ``independent``: the rate if the two were right
+    independently of each other, the mean accuracy of the large one; ``luck``: which share of the small
+    one's right answers blind guesses would give (:func:`lkecore.metrics.overlap.luck`); ``counted``:
+    relations.
     A pair with fewer than 2 relations that count has no row.
     """
     rows = []

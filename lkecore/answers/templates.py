@@ -215,6 +215,7 @@ def steadier(answers: pd.DataFrame, estimators: Sequence[str], *, seed: int) -> 
 
         std over relations and human templates of the accuracy - std over relations of the estimator's
 
+    With several draws of shots, those that all relations have, it is the mean of theirs, each over relations.
     Accuracies near 0 or 1 cannot vary much. So ``at_mean`` compares the two as shares of the largest std that
     each one's own mean allows: std / sqrt(mean (1 - mean)), with the mean over the same accuracies.
 
@@ -232,30 +233,36 @@ def steadier(answers: pd.DataFrame, estimators: Sequence[str], *, seed: int) -> 
             for key, each in part.groupby("estimator", sort=False)
         }
         for name in estimators:
-            sides = np.array([right[name], *(right[each] for each in HUMAN)], dtype=float)
-            found = [_spread_apart(sides, of, seed=seed) for of in (np.std, _share_of_most)]
-            rows.append((model, name, sides.shape[1], *found))
+            of_name = [key for key in right if key.partition(DRAW)[0] == name]
+            its = [key for key in of_name if len(right[key]) == len(right[name])]
+            sides = [np.array([right[key] for key in keys], dtype=float) for keys in (its, HUMAN)]
+            found = [_spread_apart(*sides, of, seed=seed) for of in (np.std, _share_of_most)]
+            rows.append((model, name, sides[0].shape[1], *found))
     columns = ["model", "estimator", "relations", "over_relations", "at_mean"]
     return pd.DataFrame(rows, columns=columns)
 
 
 def _spread_apart(
-    sides: np.ndarray, spread: Callable[..., np.ndarray], *, seed: int
+    its: np.ndarray, others: np.ndarray, spread: Callable[..., np.ndarray], *, seed: int
 ) -> intervals.Interval | None:
-    """``sides`` is (prompt, relation, fact), the estimator first and the templates behind it."""
-    lacking = [sides.shape[1] < 2]
+    """The spread of ``others``, all together, minus the mean of that of each draw of ``its``.
+
+    Both are (prompt, relation, fact).
+    """
+    lacking = [its.shape[1] < 2]
 
     def apart(right: np.ndarray) -> np.ndarray:
         accuracies = right.mean(axis=3)
-        gap = spread(accuracies[:, 1:], ddof=1, axis=(1, 2))
-        gap = gap - spread(accuracies[:, :1], ddof=1, axis=(1, 2))
+        gap = spread(accuracies[:, len(its) :], ddof=1, axis=(1, 2))
+        gap = gap - spread(accuracies[:, : len(its)], ddof=1, axis=(2,)).mean(axis=1)
         lacking.append(bool(np.isnan(gap).any()))
         return np.nan_to_num(gap)
 
-    if lacking[0] or np.isnan(spread(sides[:1].mean(axis=2), ddof=1, axis=(0, 1))):
+    if lacking[0] or np.isnan(spread(its.mean(axis=2), ddof=1, axis=(1,))).any():
         return None
     how = {"redraw": 1, "nested": True, "vectorized": True}
-    found = intervals.statistic_over_facts(sides, apart, seed=seed, **how)
+    both = np.concatenate([its, others])
+    found = intervals.statistic_over_facts(both, apart, seed=seed, **how)
     return None if any(lacking) else replace(found, method="bootstrap over relations and facts")
 
 

@@ -20,6 +20,7 @@ from typing import Any
 import nbformat
 import pandas as pd
 from filelock import FileLock, Timeout
+from sphinx_external_toc.parsing import parse_toc_yaml
 
 from lkecore import runs
 from lkecore.answers import shipped
@@ -62,9 +63,10 @@ def gather(whole: plan.Plan, folder: Path) -> list[Path]:
     The page of an experiment with one run is that run. What all of them cover stands in
     ``book/coverage.md``, what they say of claims in ``book/verdicts.md``, and what the book opens
     with in ``book/findings.md``. Raises
-    :class:`BadInput`, naming the notebooks, if a run or a page is missing, unfinished or damaged: a
-    book with a failed notebook in it must not come about.
+    :class:`BadInput`, naming the notebooks, if a run or a page is missing, unfinished or damaged, or the
+    contents list one without a row: a book with a failed notebook in it must not come about.
     """
+    _check_contents(whole)
     found, lacking = [], []
     for row in whole.rows:
         made = [runs.run_folder(folder, each) for each in row.jobs]
@@ -107,6 +109,18 @@ def gather(whole: plan.Plan, folder: Path) -> list[Path]:
     of = {job.notebook.stem: (shown, manifest["models"]) for job, shown, manifest, _ in found}
     home.write(target.parent, of, whole.profile)
     return pages
+
+
+def _check_contents(whole: plan.Plan) -> None:
+    """Sphinx would only say of each page that is missing which other pages link to it."""
+    contents = whole.project / "book" / "_toc.yml"
+    pages = map(Path, parse_toc_yaml(contents)) if contents.exists() else ()
+    rows = {row.whole.notebook.stem for row in whole.rows}
+    if none := [p.name for p in pages if p.parent.name == "notebooks" and p.name not in rows]:
+        raise BadInput(
+            f"a book needs a row for each notebook of {contents}; profile {whole.profile} has none for "
+            f"{', '.join(none)}. A page alone is notebook.ipynb in its folder of runs"
+        )
 
 
 def _shipped(job: runs.Job, folder: Path = shipped.FOLDER) -> list[coverage.Asked]:

@@ -76,7 +76,9 @@ def new_notebook(name: str, source: str, project: Path | None) -> None:
     project = project or fork.find_project(Path())
     for path in fork.new(project, name, source):
         click.echo(f"wrote {path.relative_to(project)}")
-    click.echo(f"next: edit notebooks/{name}.py, then\n  lke run params/book.yaml\n  make book")
+    rows = "its rows in params/ (without `results`, if it asks other questions than its source)"
+    click.echo(f"next: edit notebooks/{name}.py and {rows}, then")
+    click.echo("  lke run params/smoke.yaml\n  lke run params/book.yaml\n  make book")
 
 
 @click.command("ipynb")

@@ -31,7 +31,7 @@ def _devices(context: click.Context, option: click.Parameter, value: str | None)
 
 
 RUNS = click.option(
-    "--runs", "folder", type=click.Path(path_type=Path), help="default: runs/ beside it"
+    "--runs", "folder", type=click.Path(path_type=Path), help="default: runs/ of the project"
 )
 
 
@@ -66,7 +66,7 @@ def read_plan_of(params: Path) -> Any:
 @click.option("--offline", is_flag=True, help="fail at once if a model or facts must be fetched")
 @click.option("--dry-run", is_flag=True, help="list jobs, memory and tokens; run nothing")
 def run_plan(params: Path, folder: Path | None, dry_run: bool, **given: Any) -> None:
-    """Run the notebooks of PARAMS; what is finished is kept."""
+    """Run the notebooks of PARAMS, a file in params/; what is finished is kept."""
     from lkecore.runs import grid
 
     settings = devices.Settings(**given)

@@ -1,6 +1,7 @@
 """Forecast: the tokens that it counts are those that a run forwards, and it loads no weights."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import helpers
@@ -318,3 +319,16 @@ def test_questions_at_blanks_are_counted_as_a_run_asks_them(tmp_path):
     manifest = runs.manifest(runs.run_folder(tmp_path / "runs", each))
     assert manifest["tokens_forwarded"] == before["tokens"] > 0
     assert forecast.expected_tokens(each) == (before["tokens"], before["tokens"], "")
+
+
+def test_what_is_asked_again_of_a_longer_run_is_counted_and_not_compared(tmp_path):
+    """A forecast has equal scores for all options: nothing would agree with what ships."""
+    rows = yaml.safe_load((TOP / "params" / "book.yaml").read_text())["runs"]
+    [carried] = [row["parameters"] for row in rows if row["notebook"] == "16_iclke_size"]
+    assert carried["results"]
+    whole = plan(tmp_path, "16_iclke_size", carried)
+    [each] = whole.jobs
+    total, _, remark = forecast.expected_tokens(each)
+    assert remark == ""
+    fewer = replace(each, effective=each.effective | {"n_again": 1})
+    assert 0 < forecast.expected_tokens(fewer)[0] < total

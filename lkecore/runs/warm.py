@@ -202,8 +202,8 @@ def _take_threads(env: dict[str, str]) -> None:
     """Give torch as many threads as an environment says, which it read when it was imported.
 
     In any case, and while there is one thread: torch makes its pool anew after a fork, and where the first
-    two threads that compute do so at once, one of them finds none ("Invalid thread pool!"). Where torch is not
-    there yet, it will read the environment itself.
+    two threads that compute do so at once, one of them finds none ("Invalid thread pool!"). Where torch is
+    not there yet, it will read the environment itself.
     """
     if torch := sys.modules.get("torch"):
         torch.set_num_threads(int(env.get("OMP_NUM_THREADS", torch.get_num_threads())))

@@ -304,6 +304,18 @@ def test_options_of_a_hub_table_and_of_a_local_file_mean_the_same(cache, tmp_pat
         assert facts.load(spec, "r").facts == expected
 
 
+def test_lists_in_a_csv_file_of_the_hub_are_written_as_json(cache):
+    rows = 'subject,object,obj_labels,obj_aliases\nFrance,Paris,"[""Vichy""]","[""Paname""]"\n'
+    put(cache, "org/set", {"r.csv": rows + "Peru,Lima,,\n"})
+    france, peru = facts.load("hub:org/set", "r").facts
+    assert (france.alternatives, france.aliases) == (("Vichy",), ("Paname",))
+    assert peru.alternatives == peru.aliases == ()
+    where = put(cache, "org/other", {"r.csv": rows.replace("[", "(")})
+    assert complaint(facts.load, "hub:org/other", "r").startswith(
+        f"{where / 'r.csv'}, line 2: obj_labels must be a list of texts, in a table written as JSON"
+    )
+
+
 # --- which files ----------------------------------------------------------------------------------
 
 

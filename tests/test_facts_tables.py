@@ -216,6 +216,47 @@ def test_texts_are_flattened_in_order():
     assert texts({"x": None}, "here", "x") == texts({}, "here", "x") == []
 
 
+LISTED = [
+    ("r.csv", 'subject,object,obj_labels,obj_aliases,options\n'
+     'Kenya,Nairobi,"[""Nairobi"",""NBO""]","[[""Nai, robi""], [7]]","[""Kisumu""]"\nJapan,Tokyo,,,\n'),
+    ("r.tsv", 'subject\tobject\tobj_labels\tobj_aliases\toptions\n'
+     'Kenya\tNairobi\t ["Nairobi", "NBO"]\t[["Nai, robi"], [7]]\t["Kisumu"]\nJapan\tTokyo\t\t\t\n'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "content"), LISTED)
+def test_cells_of_a_table_hold_lists_as_json_or_none(tmp_path, name, content):
+    kenya, japan = facts.load(str(put(tmp_path, name, content)), "r").facts
+    assert kenya.alternatives == ("NBO",) and kenya.aliases == ("Nai, robi", "7")
+    assert kenya.options == ("Kisumu", "Nairobi")
+    assert japan.alternatives == japan.aliases == japan.options == ()
+
+
+@pytest.mark.parametrize("column", ["obj_labels", "obj_aliases", "options"])
+@pytest.mark.parametrize(
+    "cell", ["NBO", "['NBO']", '["NBO"', '{"a": "NBO"}', '"NBO"', "7", "[" * 9999]
+)
+def test_another_form_of_a_list_in_a_table_is_refused_with_its_line_and_the_rule(
+    tmp_path, column, cell
+):
+    path = put(tmp_path, "r.tsv", f"subject\tobject\t{column}\na\tb\t[]\nc\td\t{cell}\n")
+    with pytest.raises(BadInput) as caught:
+        facts.load(str(path), "r")
+    assert str(caught.value) == (
+        f"{path}, line 3: {column} must be a list of texts, in a table written as JSON, such as "
+        f'["Nairobi", "NBO"]; found {cell[:60]!r}'
+    )
+
+
+def test_what_is_in_a_list_of_a_table_must_be_texts_and_a_text_in_json_lines_is_none(tmp_path):
+    path = put(tmp_path, "r.csv", "subject,object,options\na,b,[1.5]\n")
+    with pytest.raises(BadInput, match="line 2: options must be a non-empty text, found 1.5$"):
+        facts.load(str(path), "r")
+    path = put(tmp_path, "r.jsonl", '{"subject": "a", "object": "b", "obj_labels": "[\\"c\\"]"}')
+    with pytest.raises(BadInput, match="line 1: obj_labels must be a list of texts, found"):
+        facts.load(str(path), "r")
+
+
 # --- files of a fact set --------------------------------------------------------------------------
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from lkecore.errors import BadInput
-from lkecore.facts.tables import SUFFIXES, header, read, relation_of, text
+from lkecore.facts.tables import LISTS, SUFFIXES, header, read, relation_of, text, with_lists
 from lkecore.storage import file_digest
 
 DATA_SUFFIXES = (*SUFFIXES, ".json")
@@ -176,6 +176,7 @@ def as_row(table: Table, place: str, cells: tuple[Any, ...]) -> tuple[str, dict[
     if isinstance(row.get("object"), list):
         row["obj_labels"] = row["object"]
         row["object"] = row["object"][0] if row["object"] else None  # None: refused with its place
+    row = with_lists(row, where, table.path, [name for name in LISTS if name != "options"])
     if isinstance(row.get("options"), str):
         row["options"] = _choices(row["options"], where)
     said = str(row.get("split") or "")

@@ -73,9 +73,10 @@ def load(spec: str, relation: str) -> Relation:
 
     Columns: ``subject`` or ``sub_label``, ``object`` or ``obj_label``; optional ``id`` or ``uuid``,
     ``split``, ``relation``, ``obj_labels`` (all true objects), ``obj_aliases`` and ``options`` (a
-    multiple choice; the object may be left out of it). Rows that repeat a (subject, object) pair
-    are dropped and counted; where a pair stands in several splits, the test split keeps it, so that
-    no test fact is ever shown as a shot. Several objects of one subject are all true.
+    multiple choice; the object may be left out of it); a cell of a ``.csv`` or ``.tsv`` file holds
+    such a list as JSON. Rows that repeat a (subject, object) pair are dropped and counted; where a
+    pair stands in several splits, the test split keeps it, so that no test fact is ever shown as a
+    shot. Several objects of one subject are all true.
 
     A data set of the hub may have the columns of T-REx-MC, T-REx, LAMA or MyriadLAMA instead, and
     gives the relation the templates that stand in it. A relation with the name that the IC-LKE paper

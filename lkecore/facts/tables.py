@@ -16,6 +16,7 @@ from lkecore.errors import BadInput
 SPLITS = ("train", "dev", "test")
 HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 SUFFIXES = (".jsonl", ".csv", ".tsv", ".parquet")
+LISTS = ("obj_labels", "obj_aliases", "options")  # columns of several texts
 
 
 def sources(spec: str) -> list[tuple[str, str, Path]]:
@@ -68,6 +69,7 @@ def rows_in(spec: str, relation: str) -> list[tuple[str, dict[str, Any], str]]:
             continue
         for where, row in read(path):
             if not many or relation_of(row, where, stem) == relation:
+                row = with_lists(row, where, path)
                 rows.append((where, row, split or str(row.get("split") or "")))
     return rows
 
@@ -118,6 +120,31 @@ def read(path: Path, columns: Sequence[str] | None = None) -> Iterator[tuple[str
             header = header or row
     except csv.Error as error:
         raise BadInput(f"{path}, line {begin}: {error}") from error
+
+
+def with_lists(
+    row: dict[str, Any], where: str, path: Path, columns: Sequence[str] = LISTS
+) -> dict[str, Any]:
+    """The row with its lists, which cells of a ``.csv`` or ``.tsv`` file hold as JSON; an empty cell is none.
+
+    Rows of other files stay as they are. Raises :class:`BadInput` for a cell that is no list in JSON.
+    """
+    if path.suffix not in (".csv", ".tsv"):
+        return row
+    return row | {name: _list_in(row[name], where, name) for name in columns if name in row}
+
+
+def _list_in(cell: str, where: str, column: str) -> list[Any] | None:
+    if not cell.strip():
+        return None
+    try:
+        found = json.loads(cell)
+    except (RecursionError, ValueError):
+        found = None
+    if not isinstance(found, list):
+        rule = 'a list of texts, in a table written as JSON, such as ["Nairobi", "NBO"]'
+        raise BadInput(f"{where}: {column} must be {rule}; found {cell[:60]!r}")
+    return found
 
 
 def header(path: Path) -> tuple[str, ...]:

@@ -363,7 +363,7 @@ def test_unknown_relation_of_a_hub_set_names_the_nearest(cache):
 def test_bad_row_is_named_with_its_file(cache):
     where = put(cache, "org/set", {"r.jsonl": [FRANCE, {"subject": "x", "object": None}]})
     message = complaint(facts.load, "hub:org/set", "r")
-    assert message == f"{where / 'r.jsonl'}, line 2: no column object or obj_label"
+    assert message == f"{where / 'r.jsonl'}, line 2: no column object or obj_label, found 'subject'"
 
 
 def test_tables_without_rows_say_so(cache):

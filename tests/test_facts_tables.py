@@ -166,8 +166,9 @@ def test_file_that_may_not_be_read_is_named(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ({"object": "b"}, "no column subject or sub_label"),
-        ({"subject": "a"}, "no column object or obj_label"),
+        ({"object": "b"}, "no column subject or sub_label, found 'object'"),
+        ({"subject": "a"}, "no column object or obj_label, found 'subject'"),
+        ({}, "no column subject or sub_label, found none"),
         ({"subject": "", "object": "b"}, "subject must be a non-empty text, found ''"),
         ({"subject": " \t", "object": "b"}, "subject must be a non-empty text, found ' \\t'"),
         ({"subject": None, "object": "b"}, "subject must be a non-empty text, found None"),
@@ -196,6 +197,22 @@ def test_bad_row_is_named_with_file_line_column_and_value(tmp_path, row, message
     with pytest.raises(BadInput) as caught:
         facts.load(str(path), "r")
     assert str(caught.value) == f"{path}, line 3: {message}"
+
+
+@pytest.mark.parametrize(
+    ("content", "columns"),
+    [
+        ("subject;object\na;b\n", "'subject;object'"),
+        ("Subject,object\na,b\n", "'Subject', 'object'"),
+        (";".join(["column"] * 40) + "\na\n", f"'{'column;' * 14}c..."),
+    ],
+)
+def test_a_table_without_a_subject_is_told_which_columns_it_has(tmp_path, content, columns):
+    path = put(tmp_path, "semi.csv", content)
+    with pytest.raises(BadInput) as caught:
+        facts.load(str(path), "semi")
+    expected = f"{path}, line 2: no column subject or sub_label, found {columns}"
+    assert str(caught.value) == expected
 
 
 # --- cells ----------------------------------------------------------------------------------------
@@ -307,7 +324,7 @@ def test_unknown_fact_sets_and_suffixes_are_named(tmp_path):
         path = put(tmp_path, name, "")
         with pytest.raises(BadInput, match=r"is not one of .*'\.jsonl', '\.csv', '\.tsv'"):
             sources(str(path))
-    with pytest.raises(BadInput, match="unknown fact set '.*atlass': neither atlas nor"):
+    with pytest.raises(BadInput, match="neither atlas nor nobel, lab:WORLD, hub:org/name or an"):
         sources(str(tmp_path / "atlass"))
     empty = tmp_path / "empty"
     empty.mkdir()

@@ -22,7 +22,9 @@ LISTS = ("obj_labels", "obj_aliases", "options")  # columns of several texts
 def sources(spec: str) -> list[tuple[str, str, Path]]:
     """(relation name, split or "", file) of every file of a fact set."""
     if not spec:
-        raise BadInput("the fact set has no name: atlas, nobel, hub:org/name, a file or a folder")
+        raise BadInput(
+            "the fact set has no name: atlas, nobel, lab:WORLD, hub:org/name, a file or a folder"
+        )
     path = Path(spec)
     if path.is_file():
         if path.suffix not in SUFFIXES:
@@ -32,8 +34,8 @@ def sources(spec: str) -> list[tuple[str, str, Path]]:
         return [(path.stem, "", path)]
     if not path.is_dir():
         raise BadInput(
-            f"unknown fact set {spec!r}: neither atlas nor nobel, hub:org/name or an existing file or "
-            "folder"
+            f"unknown fact set {spec!r}: neither atlas nor nobel, lab:WORLD, hub:org/name or an existing "
+            "file or folder"
         )
     files = sorted(p for p in path.glob("*") if p.suffix in SUFFIXES and p.is_file())
     if any(p.stem in SPLITS for p in files):
@@ -250,7 +252,9 @@ def text(row: dict[str, Any], where: str, *columns: str) -> str:
             if not value.isascii() and HALF_CHARACTER.search(value):
                 raise BadInput(f"{where}: {column} holds half a character, found {value!r}")
             return " ".join(value.split())
-    raise BadInput(f"{where}: no column {' or '.join(columns)}")
+    there = ", ".join(map(repr, row)) or "none"
+    there = there if len(there) <= 100 else f"{there[:100]}..."
+    raise BadInput(f"{where}: no column {' or '.join(columns)}, found {there}")
 
 
 def texts(row: dict[str, Any], where: str, column: str) -> list[str]:

@@ -24,7 +24,7 @@ COLUMNS = ["fact", "subject", "context", "continuation", "option", "gold", "logp
 DOCUMENTED = {
     "accuracy", "interval", "n_facts", "seconds", "load_seconds", "tokens_forwarded", "facts",
     "relation", "model", "estimator", "shots", "options", "seed", "limit", "pair_separator",
-    "shot_separator", "dtype", "device", "split", "model_digest", "facts_digest", "version",
+    "shot_separator", "dtype", "device", "split", "split_drawn", "model_digest", "facts_digest", "version",
 }  # fmt: skip
 CAPITALS = {
     "Austria": "Vienna", "Belgium": "Brussels", "Chile": "Santiago", "Cuba": "Havana",
@@ -337,8 +337,22 @@ def test_asked_split_is_the_one_that_is_named(score, capital):
     capital.write_text("subject,object,split\n" + "".join(rows), encoding="utf-8")
     for name in ("dev", "test"):
         summary, frame = score("--split", name, "--limit", 99)
-        assert summary["split"] == name
+        assert (summary["split"], summary["split_drawn"]) == (name, False)
         assert set(frame["subject"]) == {c for c in CAPITALS if split[c] == name}
+
+
+@pytest.mark.parametrize("estimator", ["iclke-space", "rule-frequent"])
+def test_parts_that_were_drawn_are_told_from_those_of_the_facts(lke, capital, tmp_path, estimator):
+    """Every row says train, which divides nothing: half are shown, and test is the other half."""
+    objects = [*CAPITALS.values()][:4]
+    rows = [f"{country},{objects[i % 4]},train\n" for i, country in enumerate(CAPITALS)]
+    capital.write_text("subject,object,split\n" + "".join(rows), encoding="utf-8")
+    model = ["--model", "toy"] if estimator == "iclke-space" else []
+    given = ["--facts", capital, "--relation", "capital", "--shots", 3, "--options", 4, *model]
+    code, out, err = lke("score", *given, "--estimator", estimator, "--out", tmp_path / "out")
+    assert (code, err) == (0, "")
+    said = json.loads(out)
+    assert (said["split"], said["split_drawn"], said["n_facts"]) == ("test", True, 10)
 
 
 def test_second_call_comes_from_the_cache(score):

@@ -20,7 +20,7 @@ import lkecore
 from lkecore import facts
 from lkecore.errors import BadInput
 from lkecore.facts import world, world_text
-from lkecore.facts.fact import Fact, Relation
+from lkecore.facts.fact import Fact, Relation, from_rows
 
 DATA = Path(lkecore.__file__).parent / "data"
 
@@ -159,7 +159,7 @@ def test_pair_in_several_splits_stays_with_the_one_that_is_asked(tmp_path):
     assert {f.subject: f.split for f in loaded.facts} == {"a": "test", "b": "dev", "c": "train"}
     assert loaded.repeated == 3
     for splits in (["test", "train"], ["train", "test"], ["", "test"]):
-        again = load(tmp_path, [row("a", "1", split=split) for split in splits])
+        again = from_rows("r", [("here", row("a", "1"), split) for split in splits])
         assert [f.split for f in again.facts] == ["test"]
 
 
@@ -195,17 +195,21 @@ def test_one_id_with_two_contents_is_an_error_that_names_both(tmp_path):
 
 def test_ids_are_stable_and_differ_between_relations(tmp_path):
     one = load(tmp_path, [row("a", "1"), row("b", "2")])
-    more = load(tmp_path, [row("c", "3"), row("b", "2", split="test"), row("a", "1")])
+    rows = [row("c", "3", split="dev"), row("b", "2", split="test"), row("a", "1", split="train")]
+    more = load(tmp_path, rows)
     assert {f.id for f in one.facts} < {f.id for f in more.facts}
     other = load(tmp_path, [row("a", "1"), row("b", "2")], name="q")
     assert not {f.id for f in one.facts} & {f.id for f in other.facts}
 
 
 LETTERS = st.sampled_from("abcde")
-ROWS = st.lists(
-    st.tuples(LETTERS, st.sampled_from("12345"), st.sampled_from(["", "train", "dev", "test"])),
-    min_size=1,
-    max_size=12,
+ROWS = st.one_of(
+    st.lists(
+        st.tuples(LETTERS, st.sampled_from("12345"), st.sampled_from(splits)),
+        min_size=1,
+        max_size=12,
+    )
+    for splits in ([""], ["train", "dev", "test"])  # none has a split, or all have
 )
 
 
@@ -253,21 +257,22 @@ def test_digest_changes_with_every_part_of_the_content(tmp_path):
     def base():
         return row("a", "1", id="k", split="test", obj_labels=["1", "2"], obj_aliases=["x"])
 
-    plain = load(tmp_path, [base(), row("b", "2", id="l")]).digest
+    def other():
+        return row("b", "2", id="l", split="test")
+
+    plain = load(tmp_path, [base(), other()]).digest
     changed = [
         {"subject": "A"}, {"object": "3"}, {"id": "K"}, {"split": "dev"},
         {"obj_labels": ["1", "3"]}, {"obj_aliases": ["y"]}, {"obj_aliases": []},
     ]  # fmt: skip
-    digests = {
-        load(tmp_path, [base() | change, row("b", "2", id="l")]).digest for change in changed
-    }
+    digests = {load(tmp_path, [base() | change, other()]).digest for change in changed}
     digests |= {
         load(tmp_path, [base()]).digest,
-        load(tmp_path, [base(), row("b", "2", id="l")], name="q").digest,
+        load(tmp_path, [base(), other()], name="q").digest,
     }
     assert len(digests | {plain}) == len(changed) + 3
-    assert load(tmp_path, [base(), row("b", "2", id="l")]).digest == plain
-    repeated = [base(), base(), row("b", "2", id="l", relation="r")]
+    assert load(tmp_path, [base(), other()]).digest == plain
+    repeated = [base(), base(), other() | {"relation": "r"}]
     assert load(tmp_path, repeated).digest == plain
 
 
@@ -392,7 +397,7 @@ def sides(train, test):
 def test_own_splits_are_kept_and_shots_share_no_subject_with_asked_facts(tmp_path):
     rows = [
         row("a", "1", split="train"), row("b", "2", split="train"), row("c", "3", split="dev"),
-        row("a", "4", split="test"), row("d", "5", split="test"), row("e", "6"),
+        row("a", "4", split="test"), row("d", "5", split="test"),
     ]  # fmt: skip
     loaded = load(tmp_path, rows)
     assert sides(*facts.divide(loaded)) == ({"b"}, {"a", "d"})  # a is asked, so it is not shown
@@ -402,7 +407,7 @@ def test_own_splits_are_kept_and_shots_share_no_subject_with_asked_facts(tmp_pat
 
 
 def test_shots_come_from_dev_where_there_is_no_train_split(tmp_path):
-    rows = [row("a", "1", split="dev"), row("b", "2", split="test"), row("c", "3")]
+    rows = [row("a", "1", split="dev"), row("b", "2", split="test")]
     assert sides(*facts.divide(load(tmp_path, rows))) == ({"a"}, {"b"})
     rows = [row("a", "1", split="train"), row("b", "2", split="test")]
     assert sides(*facts.divide(load(tmp_path, rows), "train")) == ({"b"}, {"a"})
@@ -415,6 +420,44 @@ def test_split_that_is_not_there_is_an_error(tmp_path):
     for loaded in (load(tmp_path, rows), load(tmp_path, [row("a", "1")])):
         message = complaint(facts.divide, loaded, "validation")
         assert message == "unknown split 'validation': must be one of ('train', 'dev', 'test')"
+
+
+@pytest.mark.parametrize("split", ["train", "dev", "test"])
+def test_a_split_that_all_facts_share_counts_as_none(tmp_path, split):
+    rows = [row(f"x{i}", "o", id=f"k{i}") for i in range(9)]
+    shared = load(tmp_path / "a", [each | {"split": split} for each in rows])
+    plain = load(tmp_path / "b", rows)
+    assert not facts.has_splits(shared) and not facts.has_splits(plain)
+    for part in ("test", "train"):
+        assert sides(*facts.divide(shared, part)) == sides(*facts.divide(plain, part))
+    assert complaint(facts.divide, plain, "dev") == (
+        "relation r: no split 'dev', since the facts have no splits"
+    )
+    if split != "dev":
+        assert complaint(facts.divide, shared, "dev") == (
+            f"relation r: no split 'dev', since all facts are in '{split}', and a split that all share "
+            "counts as none"
+        )
+    one = [rows[0] | {"split": "train"}, *({**each, "split": "test"} for each in rows[1:])]
+    assert facts.has_splits(load(tmp_path / "c", one))
+
+
+@pytest.mark.parametrize("empty", [{}, {"split": ""}, {"split": None}])
+@pytest.mark.parametrize("splits", [["test"], ["train", "test"]])
+def test_a_row_without_a_split_among_others_with_one_is_refused_with_its_line(
+    tmp_path, empty, splits
+):
+    rows = [row(f"x{i}", "o", split=split) for i, split in enumerate(splits)]
+    bare = row("bare", "o") | empty
+    assert complaint(load, tmp_path, [*rows, bare, bare]) == (
+        f"{tmp_path / 'r.jsonl'}, line {len(splits) + 1}: other rows of relation r have a split, this "
+        "one has none"
+    )
+    other = load(tmp_path, [*rows, bare | {"relation": "q"}])  # of another relation, which has none
+    assert [f.split for f in other.facts] == splits
+    (tmp_path / "s.csv").write_text("subject,object,split\na,b,train\nc,d,\ne,f,test\n")
+    said = complaint(facts.load, str(tmp_path / "s.csv"), "s")
+    assert said.startswith(f"{tmp_path / 's.csv'}, line 3: other rows of relation s have a split")
 
 
 @pytest.mark.parametrize(

@@ -114,12 +114,14 @@ def score(
         weights.check_name(name)
     chosen = facts.load(spec, relation)
     train, test = facts.divide(chosen, split)
+    split_drawn = not facts.has_splits(chosen)
     shown = facts.draw_shots(train, shots, seed)
     asked = facts.draw_facts(test, limit, seed)
     options = facts.draw_options(asked, chosen.objects, n_options, seed)
     if estimator in RULES:
         drawn = {"facts": spec, "relation": relation, "shots": shots, "options": n_options}
-        drawn |= {"seed": seed, "limit": limit, "split": split, "facts_digest": chosen.digest}
+        drawn |= {"seed": seed, "limit": limit, "split": split}
+        drawn |= {"split_drawn": split_drawn, "facts_digest": chosen.digest}
         _by_rule(estimator, shown, asked, options, out, drawn)
         return
     if pair_separator is not None and shot_separator is not None:
@@ -180,6 +182,7 @@ def score(
         "device": model.device,
         "memory_gb": bound_of(memory_gb),
         "split": split,
+        "split_drawn": split_drawn,
         "cache": not no_cache,
         "bos": model.add_bos,
         "out": out,

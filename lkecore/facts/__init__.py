@@ -8,6 +8,7 @@ from lkecore.facts.sample import (
     draw_facts,
     draw_options,
     draw_shots,
+    has_splits,
     max_options,
     of_subjects,
     passes_trex_mc,
@@ -16,7 +17,7 @@ from lkecore.facts.sets import content_digest, is_ours, is_ready, is_remote, loa
 
 __all__ = [
     "Drawn", "Fact", "Relation", "Sample", "check_facts", "content_digest", "divide", "draw", "draw_facts",
-    "draw_options", "draw_shots", "examples", "is_ours", "is_ready", "is_remote",
+    "draw_options", "draw_shots", "examples", "has_splits", "is_ours", "is_ready", "is_remote",
     "load", "max_options", "of_subjects", "overview", "passes_trex_mc", "relations", "single_token",
     "without_string_match",
 ]  # fmt: skip

@@ -15,16 +15,25 @@ def passes_trex_mc(relation: Relation) -> bool:
     return len(relation.facts) > 500 and len(relation.objects) >= 100
 
 
+def has_splits(relation: Relation) -> bool:
+    """Whether the facts come with splits. One that they all share counts as none: it divides nothing.
+
+    >>> has_splits(Relation("r", (Fact("1", "r", "a", "x", split="test"),)))
+    False
+    """
+    return len({fact.split for fact in relation.facts}) > 1
+
+
 def divide(
     relation: Relation, test: str = "test", *, n_train: int = 100, n_test: int = 400, seed: int = 0
 ) -> tuple[tuple[Fact, ...], tuple[Fact, ...]]:
     """Divide a relation into facts to show (train) and facts to ask (test).
 
-    Where the data come with splits, ``test`` names the one to ask, and shots come from the train
-    split (or, when train itself is asked, from dev, else test). Where they come without, this is
-    T-REx-MC's split (IC-D2) of any fact set: ``n_train`` facts, at most half, and up to ``n_test``
-    others, in an order that depends on ``seed``, subjects and fact ids alone. All facts of a
-    subject stay on one side, so no subject is both shown and asked.
+    Where the data come with splits (:func:`lkecore.facts.sample.has_splits`), ``test`` names the one to
+    ask, and shots come from the train split (or, when train itself is asked, from dev, else test).
+    Where they come without, this is T-REx-MC's split (IC-D2) of any fact set: ``n_train`` facts, at
+    most half, and up to ``n_test`` others, in an order that depends on ``seed``, subjects and fact ids
+    alone. All facts of a subject stay on one side, so no subject is both shown and asked.
 
     Raises :class:`BadInput` when the asked split is unknown or empty.
     """
@@ -32,7 +41,7 @@ def divide(
         raise BadInput(f"unknown split {test!r}: must be one of {SPLITS}")
     facts = sorted(relation.facts, key=lambda fact: fact.id)  # whatever the order of the rows
     present = {fact.split for fact in facts}
-    if len(present) > 1:
+    if has_splits(relation):
         if test not in present:
             raise BadInput(f"relation {relation.name}: no split {test!r}, only {sorted(present)}")
         shown = next(s for s in ("train", "dev", "test", "") if s in present and s != test)
@@ -41,7 +50,10 @@ def divide(
         train = tuple(f for f in facts if f.split == shown and f.subject not in subjects)
         return train, asked
     if test == "dev" and test not in present:
-        raise BadInput(f"relation {relation.name}: no split 'dev', since the facts have no splits")
+        why = "the facts have no splits"
+        if common := "".join(present):
+            why = f"all facts are in {common!r}, and a split that all share counts as none"
+        raise BadInput(f"relation {relation.name}: no split 'dev', since {why}")
     subjects = sorted({f.subject for f in facts}, key=lambda s: text_digest(seed, s))
     by_subject: dict[str, list[Fact]] = {}
     for fact in facts:

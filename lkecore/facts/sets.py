@@ -83,8 +83,8 @@ def load(spec: str, relation: str) -> Relation:
     gives to one of its own, or with its Wikidata id, is taken for that one (``paper_relation``).
 
     Raises :class:`BadInput` for an unknown fact set or relation, one that cannot be fetched, a
-    malformed line (file and line number), text that is not UTF-8, and one fact id with two
-    contents.
+    malformed line (file and line number), a row of a file without a split where others of the relation
+    have one, text that is not UTF-8, and one fact id with two contents.
     """
     source = _source_of(spec)
     rows = source.rows(spec, relation)

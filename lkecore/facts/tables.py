@@ -63,7 +63,10 @@ def relations_in(spec: str) -> tuple[str, ...]:
 
 
 def rows_in(spec: str, relation: str) -> list[tuple[str, dict[str, Any], str]]:
-    """(place, row, split or "") of every row of one relation of a file or a folder of facts."""
+    """(place, row, split or "") of every row of one relation of a file or a folder of facts.
+
+    Raises :class:`BadInput` for a row without a split where others have one: it would be in no part.
+    """
     rows = []
     many = _may_hold_many(spec)
     for stem, split, path in sources(spec):
@@ -73,6 +76,11 @@ def rows_in(spec: str, relation: str) -> list[tuple[str, dict[str, Any], str]]:
             if not many or relation_of(row, where, stem) == relation:
                 row = with_lists(row, where, path)
                 rows.append((where, row, split or str(row.get("split") or "")))
+    without = [where for where, _, split in rows if not split]
+    if without and any(split in SPLITS for *_, split in rows):
+        raise BadInput(
+            f"{without[0]}: other rows of relation {relation} have a split, this one has none"
+        )
     return rows
 
 

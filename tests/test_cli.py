@@ -210,6 +210,23 @@ def test_eic_lke_asks_inside_long_prompts_as_the_door_of_the_pages_does(lke, tmp
     assert summary["accuracy"] == found["correct"].mean()
 
 
+@pytest.mark.parametrize(("given", "shown"), [([], 10), (["--eic-shots", 9], 9)])
+def test_eic_lke_says_how_many_pairs_were_really_shown(score, monkeypatch, given, shown):
+    """Of twenty capitals ten may be shown. A text has two pieces for each pair and for each question."""
+    asked, slots = [], prompts.slots
+
+    def noted(*arguments, **how):
+        asked.extend(slots(*arguments, **how))
+        return asked
+
+    monkeypatch.setattr(prompts, "slots", noted)
+    summary, _ = score("--estimator", "eiclke", *given, "--limit", 2)
+    assert (summary["shots"], summary["eic_shots"]) == (3, shown)
+    assert {len(text) // 2 - len(group.places) for group in asked for text in group.texts} == {
+        shown
+    }
+
+
 def test_a_rule_asks_no_model_and_writes_the_share_of_its_guesses(lke, capital, tmp_path, no_model):
     path = tmp_path / "kin.csv"
     kin = [(f"Jane {name}", f"John {name}") for name in "Doe Lee Fox Kim Poe Cox".split()]

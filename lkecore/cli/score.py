@@ -45,7 +45,11 @@ def _separator(context: click.Context, option: click.Parameter, value: str | Non
     f"hgp-1; such a template behind iclke-; or a rule, which asks no model: {', '.join(RULES)}",
 )
 @click.option("--shots", default=50, show_default=True, help="facts shown as examples")
-@click.option("--eic-shots", type=int, help="of eiclke: pairs of one prompt; default: 100")
+@click.option(
+    "--eic-shots",
+    type=int,
+    help="of eiclke: pairs of one prompt, at most; default: 100; the result says how many there were",
+)
 @click.option("--eic-every", type=int, help="of eiclke: pairs between two questions; default: 5")
 @click.option("--options", "n_options", default=100, show_default=True, help="options of a fact")
 @click.option("--seed", default=0, show_default=True, help="draws shots, facts and options")
@@ -130,6 +134,7 @@ def score(
         )
     elif estimator == EICLKE:
         pairs = facts.draw_facts(train, eic_shots, seed)
+        eic_shots = len(pairs)  # fewer where there are no more to show
         questions = prompts.slots(pairs, asked, options, first=shots, every=eic_every, seed=seed)
     else:
         questions = prompts.asking(estimator, chosen, shown, asked, options)

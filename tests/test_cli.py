@@ -151,6 +151,27 @@ def test_every_string_begins_with_the_same_true_shots(score):
     assert dict(shot.split(" = ") for shot in shots).items() <= CAPITALS.items()
 
 
+def test_both_separators_may_be_breaks_and_tabs_as_the_help_says(score, lke, monkeypatch):
+    summary, frame = score("--pair-separator", r"\t", "--shot-separator", r"\n\t", "--seed", 12)
+    assert (summary["pair_separator"], summary["shot_separator"]) == ("\t", "\n\t")
+    assert (frame["context"] + frame["continuation"]).str.count("\t").eq(3 * 2 + 1).all()
+    monkeypatch.setenv("COLUMNS", "80")  # lines may break at a hyphen
+    said = " ".join(lke("score", "--help")[1].split())
+    assert r"In both separators \n stands for a line break, \t for a tab" in said
+
+
+def test_help_names_every_kind_of_fact_set_and_every_dtype(lke, monkeypatch):
+    from lkecore.models import DTYPES
+
+    monkeypatch.setenv("COLUMNS", "80")  # lines may break at a hyphen
+    said = " ".join(lke("score", "--help")[1].split())
+    assert "--facts TEXT atlas, nobel, lab:book-1, hub:org/name, folder or file [default" in said
+    assert (
+        f"--dtype TEXT {DTYPES[0]}, {DTYPES[1]} or {DTYPES[2]} [default" in said
+        and len(DTYPES) == 3
+    )
+
+
 def test_named_estimators_have_their_separators(score):
     _, free = score("--seed", 33)
     summary, frame = score("--seed", 33, "--estimator", "iclke-space")

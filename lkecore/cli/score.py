@@ -33,7 +33,11 @@ def _separator(context: click.Context, option: click.Parameter, value: str | Non
 
 @click.command()
 @click.option(
-    "--facts", "spec", default="atlas", show_default=True, help="atlas, lab:book-1, folder or file"
+    "--facts",
+    "spec",
+    default="atlas",
+    show_default=True,
+    help="atlas, nobel, lab:book-1, hub:org/name, folder or file",
 )
 @click.option("--relation", required=True, help="a relation of the fact set (see lke facts)")
 @click.option("--model", "name", default="smollm2", show_default=True, help="see lke models")
@@ -55,8 +59,12 @@ def _separator(context: click.Context, option: click.Parameter, value: str | Non
 @click.option("--seed", default=0, show_default=True, help="draws shots, facts and options")
 @click.option("--limit", type=int, help="ask at most so many facts (a random sample)")
 @click.option("--pair-separator", callback=_separator, help="of ic-lke; default: one space")
-@click.option("--shot-separator", callback=_separator, help=r"of ic-lke; default: one space; \n")
-@click.option("--dtype", default="float32", show_default=True)
+@click.option(
+    "--shot-separator",
+    callback=_separator,
+    help=r"of ic-lke; default: one space. In both separators \n stands for a line break, \t for a tab",
+)
+@click.option("--dtype", default="float32", show_default=True, help="float32, bfloat16 or float16")
 @click.option("--device", help="cpu, cuda, cuda:N or auto; default: cuda where there is one")
 @click.option("--memory-gb", type=float, help="bound of working memory in GiB, without weights")
 @click.option("--split", default="test", show_default=True, help="the facts that are asked")

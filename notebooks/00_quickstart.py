@@ -147,8 +147,8 @@ by_hand = pd.DataFrame(
 by_hand.round(3)
 
 # %% [markdown]
-# What to see: where a name has several tokens, the first one decides. Once it is there, the rest of the name
-# is often nearly certain.
+# What to see: where a name has several tokens, the first one decides most. Once it is there, the rest of the name
+# is often nearly certain, though not always.
 #
 # The log-probability of the option is the *sum* over its tokens ({eq}`eq-logprob`). It is not divided by
 # their number. Now `lkecore` does the same for every option.
@@ -277,7 +277,7 @@ figures.place(fig, "fig-quickstart", bars[columns])
 # :class: dropdown
 # The product of the steps *is* the probability of the whole option. Dividing the logarithm by the length
 # would compare probabilities per token instead. After a first rare token, the others of a long name are
-# nearly certain. So a long name would get a bonus for being long, whatever the question.
+# often nearly certain. So a long name would get a bonus for being long, whatever the question.
 # ````
 #
 # ```{exercise}

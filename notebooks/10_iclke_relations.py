@@ -335,8 +335,8 @@ answers.words(judged.drop(columns="id"))
 # instructions. And we ask few facts of each relation: a part of the spread over relations is noise. The largest reason may
 # be the facts: T-REx has facts that stand in the first lines of Wikipedia's articles, with short and frequent
 # objects {cite:p}`elsahar2018trex,petroni2019lama`. KAMEL takes its facts from all of Wikidata, with objects of any
-# length {cite:p}`kalo2022kamel`, and there a long name competes with short ones. The rule shows a gap between the two as
-# large as the models do, so most of it is what can be guessed.
+# length {cite:p}`kalo2022kamel`, and there a long name competes with short ones. The rule, too, gets more on
+# T-REx, so that a part of the gap is what can be guessed. Without cues a smaller one is left.
 
 # %% [markdown]
 # ## What you have seen

@@ -218,8 +218,8 @@ figures.place(fig, "fig-tables-relations", drawn)
 # T-REx-MC. So nothing here can be *reproduced* or *differ*, however near two numbers lie.
 #
 # **Facts.** In the table of the same relations the models are the same, and so is the way of asking. If the rows still
-# lie far apart, look at the rule first: where it lies as far apart, the gap says how much can be guessed, and nothing of what
-# is known ({doc}`18_iclke_rules`). T-REx has facts that stand in the first lines of
+# lie far apart, look at the rule first, which says how much of the gap can be guessed ({doc}`18_iclke_rules`), and then at
+# `no_cue`, where no rule helps. T-REx has facts that stand in the first lines of
 # Wikipedia's articles, and the version that we ask has objects with short and frequent names
 # {cite:p}`elsahar2018trex,petroni2019lama`. KAMEL takes its facts from all of Wikidata, with objects of any length
 # {cite:p}`kalo2022kamel`, and there a long name competes with short ones. So "this model knows 30 % of the capitals"

@@ -316,15 +316,15 @@ answers.words(answers.verdict_table(over.side_by_side(judged)))
 # second time. And a curve near the bottom wavers more, so that it may reach its mark early by luck.
 #
 # The intervals are over draws and facts: both are drawn again, since the claims are about
-# examples in general. A handful of draws is little, and many facts would not make up for it. The test facts of
-# this run are few, too, so a part of the spread over draws is chance: a fact on the edge falls to one side or the other.
-# Of several relations they are over relations, and the claims have rows of their own.
+# examples in general. A handful of draws is little, and many facts would not make up for it. The test facts are
+# few, too, so a part of the spread over draws is chance.
+# Of several relations they are over relations, and a statistic is the mean of theirs: the third is not the difference of two
+# numbers in the table above.
 
 # %% [markdown]
 # ## What you have seen
 #
-# - How many examples are enough depends on the model and on the format: where a pair's end is marked, a single one may
-#   do.
+# - How many examples are enough depends on the model and on the format: to some models a single one is as good as many.
 # - The choice of examples alone moves an accuracy. A result of one draw is one of several that might have been reported.
 # - A curve that stays at chance says nothing of examples: what a model does not know, none of them can bring out.
 

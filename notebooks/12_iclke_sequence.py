@@ -239,7 +239,8 @@ shipping = sequence.longer_run(levels, changes, each)
 empty = levels[levels["last"] < settled / 10]
 low = "All models that were asked have something to lose."
 if len(empty):
-    names = ", ".join(dict.fromkeys(sequence.named(empty)))
+    ways = sequence.named(empty) + " by " + empty["estimator"]
+    names = ", ".join(dict.fromkeys(ways))
     low = f"Nearly nothing can be lost where the level is low: {names}."
 figures.findings(settles=rises, neighbours=near, shipped=shipping, little=low)
 figures.note("carried", answers.carried(ours))
@@ -298,9 +299,9 @@ figures.place(beside, "fig-sequence-shipped", one[~here])
 #
 # **Numbers.** The data of the paper's figures are lost in our copy, so they are not drawn here.
 #
-# **Claims.** What each means in numbers stands in `lkecore/data/claims.csv` since before the first run of this page. The
-# paper gives no margins. Ours are: a change of less than a tenth is *hardly any*, of more than a tenth *lower*. Of so many
-# intervals one or two may miss by chance alone.
+# **Claims.** What each means in numbers stands in `lkecore/data/claims.csv` since before the first run of this page; those
+# over several relations, since answers about one at a time were known. The paper gives no margins. Ours are: a change of
+# less than a tenth is *hardly any*, of more than a tenth *lower*. One interval in twenty misses by chance.
 #
 # *Little to lose* marks a verdict where the level is below a tenth of the paper's: the mean of the clean sequences over
 # their last quarter for "rises", over their second half for "settles", and else that of the right pairs without
@@ -317,7 +318,7 @@ runs.keep(answers.bounds(tests, "found", "estimate"), "tested.csv")
 answers.words(sequence.verdicts_by_model(judged))
 
 # %% [markdown]
-# The intervals stand in `verdicts.csv` and, with the levels, in `tested.csv`.
+# Intervals: `verdicts.csv` and `tested.csv`.
 #
 # **Holds, but why?** "Unknown pairs hardly disturb" can hold in two ways: a model may be robust, or have nothing to lose. A
 # ratio cannot tell these apart, so set the verdict beside the column `without` above.
@@ -372,7 +373,8 @@ answers.words(answers.texts(sure))
 
 # %% [markdown]
 # Pairs chosen because they were high can hardly rise, so that even an idle replacement lowers them a little. But unknown
-# and incorrect pairs are treated alike, and may be compared. (Intervals over pairs.)
+# and incorrect pairs are treated alike, and may be compared. (Intervals over pairs; of several
+# relations, over these.)
 #
 # ````{solution-end}
 # ````

@@ -38,7 +38,7 @@
 #
 # The bars have no numbers, and the figures are lost in our copy of the paper. Its setting is 400 facts and 100 options
 # for each relation, with 100 pairs and ten slots. How many tokens that takes is counted below. The page
-# {doc}`13_iclke_estimators` has IC-LKE and templates on more relations.
+# {doc}`13_iclke_estimators` has IC-LKE and templates on more facts.
 
 # %% [markdown]
 # ## Parameters
@@ -149,8 +149,8 @@ if n_redraws:
     every = templates.with_draws(ours, draws)
 offered = ours.groupby("relation", sort=False)["n_options"].first()
 together = templates.beside(every, shipped, this)
-print(f"{len(every):,} questions, with {offered.min()} to {offered.max()}")
-print(f"options, and {len(together) - len(every):,} answers beside")
+print(f"{len(every):,} questions; options of each:", *set(offered))
+print(f"{len(together) - len(every):,} answers beside")
 print(*answers.made_by(shipped, this), sep="\n")
 
 # %% [markdown]

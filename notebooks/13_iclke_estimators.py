@@ -267,11 +267,12 @@ answers.words(beside, digits={"paper": "{:.3f}"}, missing="")
 # **Claims.** Statistic, direction and least effect stand in `lkecore/data/claims.csv` since before the first run of this
 # page. They are tested in the paper's format, `iclke-space`, and beside it in the other: differences of accuracies on
 # the same facts, over relations. Steadiness is the standard deviation over relations and human templates,
-# minus that of IC-LKE over relations, mean over its draws of pairs; relations and facts are drawn again. But an accuracy near 0 cannot vary much, and a
-# sentence that finds nothing is steady. So steadiness is judged once more, as a claim of ours: each standard deviation as
-# a share of the largest that its mean allows, the square root of mean times (1 - mean). `no_cue` is the same difference on
-# facts without a {term}`cue`. It was looked at when all verdicts were known, and changes none; `without_cues` has what it
-# would say. *At chance*: with the space not clearly above the best rule.
+# minus that of IC-LKE over relations, mean over its draws of pairs; relations and facts are drawn again. But an accuracy
+# near 0 cannot vary much, and a sentence that finds nothing is steady. So steadiness is judged once more, as a claim of
+# ours, written down when the answers were there: each standard deviation as a share of the largest that its mean allows, the
+# square root of mean times (1 - mean). `no_cue` is the same difference on facts without a {term}`cue`. It was looked at when
+# all verdicts were known, and changes none; `without_cues` has what it would say. *At chance*, of the claim on separators
+# alone: with the space not clearly above the best rule.
 
 # %%
 steady = templates.steadier(together, by_pairs, seed=seed)
@@ -288,7 +289,7 @@ answers.words(judged.drop(columns=["id", "interval"]))
 #   trouble to see where a pair ends, and that is no lack of knowledge.
 # - *The words.* Compare the templates of one relation in the table of gains. A mean over three has a bad one in it at
 #   full weight. Some templates of Table 5 do not ask for the relation at all.
-# - *The relations.* Templates name the relation, IC-LKE does not. The paper's twelve relations are not these.
+# - *The relations.* Templates name the relation, IC-LKE does not. A few relations are not the paper's twelve.
 # - *The number of relations.* With three, an interval over relations is wide, whatever the number of facts.
 #
 # And the claim on steadiness mixes two things: relations differ, and wordings differ. Only the first can make IC-LKE vary.
@@ -298,7 +299,6 @@ answers.words(judged.drop(columns=["id", "interval"]))
 #
 # - Whether pairs or sentences find more depends on the format of the pairs and on the words of the sentence.
 # - Sentences of one kind differ among each other, and some do not ask for the relation that they are meant for.
-# - With few relations, a difference that is clear for these facts can stay open for other relations.
 
 # %%
 key = ["model", "relation"]

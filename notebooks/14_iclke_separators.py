@@ -188,7 +188,7 @@ print(behind.rename("draws of shots").to_string())
 # deals with as large a spread as the true one, corrected by Holm. `paper` is the accuracy in the paper's own format, `rule` what the best {term}`rule` without a model gets, and `no_cue` the accuracy in
 # that format on facts without a {term}`cue`.
 # `std` is the standard deviation over formats, and `beyond_luck` what is left of it without the part of luck.
-# Below: the spread inside a relation, and in how many relations it is more than luck.
+# The first table has the spread inside a relation, and in how many relations formats differ by more than luck.
 
 # %%
 spreads = formats.spreads(right, main, seed=seed)
@@ -228,7 +228,7 @@ by_kind = formats.by_kind(right, main, about, kind_of, seed=seed)
 print(answers.texts(by_kind).to_string(index=False))
 
 # %% [markdown]
-# What this page says at its top is put together from these tables. No number in it is typed.
+# What this page says at its top is put together from these tables.
 
 # %% tags=["hide-input"]
 said = formats_said.sentences(gains, of_main, effects, by_kind, models)
@@ -308,7 +308,7 @@ print(answers.texts(beside).to_string(index=False))
 
 # %%
 at_chance = formats.at_chance(right, main, of_main["rule"], seed=seed)
-print(f"With the space not clearly above a rule: {at_chance or 'none'}.")
+print("With the space not clearly above a rule:", *at_chance or ["none"])
 judged = formats.judged(gains, main, at_chance)
 print(*(claims["claim"] + " Holds if " + claims["holds_if"]), sep="\n")
 answers.words(formats.verdict_table(judged, longer or models[-1:]))
@@ -389,7 +389,7 @@ by_group = formats.words_by_group(right, spoken, kinds)
 answers.words(by_group, digits=2, missing="")
 
 # %% [markdown]
-# Compare `space` with the templates in each row. If the words lose less in the second group, the form in which
+# Compare `space` with the templates in each row. If the words lose less in the group *drawn*, the form in which
 # a fact was told decides which format finds it.
 #
 # ````{solution-end}

@@ -296,8 +296,8 @@ for source in [source for source in first if source not in set(real)]:
 answers.words(judged.drop(columns="id"))
 
 # %% [markdown]
-# If a row of two real families does not hold, look first at the *ceiling* of the pair, the number of relations and the
-# accuracy: a model near chance has no order to show. If a row *holds*, `other_facts` should be high as well.
+# If a row of two real families does not hold, look at the *ceiling* of the pair, the number of relations and the
+# accuracy: a model near chance has no order to show. If a row *holds*, `other_facts` should be high.
 #
 # **The paper's own noise** can be judged from its Table 7. With 400 facts a relation, the variance of an accuracy
 # by the draw of the facts is at most $a(1-a)/400$ on average, for a mean accuracy $a$. What it leaves of the printed
@@ -324,7 +324,8 @@ if len(with_paper):
 # - A correlation over relations mixes relations that are easy for all, facts that are easy for all, and noise. Halves of
 #   the facts tell them apart.
 # - Two models that were asked the same few facts agree even where no relation is better known than another.
-# - Whether r can pass a bound at all is settled by the number of facts and relations, before any model is asked.
+# - How high the ceiling is hangs on the number of facts, and on how far relations differ; r can
+#   pass it on shared facts.
 
 # %%
 for pair in has_r.itertuples():

@@ -267,7 +267,7 @@ answers.words(compared)
 # {numref}`fig-size-eta` shows. Taken as the formula has it, the larger models would be *less* likely to know a fact if the
 # smaller one knows it. That would be strange for models of one text. We see three ways out. A relation of which the
 # smaller model knows nothing may have been counted as a rate of 0. The rates may come from another run than the
-# accuracies (Table 7 has some of these again, up to 0.042 away). Or the printed rate may be the share of the *larger*
+# accuracies (Table 7 has some of these again, up to 0.035 away). Or the printed rate may be the share of the *larger*
 # one's facts that the smaller one has; an exercise tries this.
 #
 # **Claims.** Statistic, direction and least effect of each stand in `lkecore/data/claims.csv` since before the first
@@ -379,7 +379,7 @@ steady = overlap.steadiness(in_order, pairs, main, again[:1], sure=sure)
 runs.keep(steady, "sure-and-again.csv")
 told = overlap.by_told(first, ends, fact_set)
 runs.keep(told, "subsumption-by-told.csv")
-answers.words(told.round(3))
+answers.words(answers.texts(told, 3))
 
 # %% [markdown]
 # Of facts that no text told, both models know nothing: a rate there comes from guesses. If the rate is much higher for

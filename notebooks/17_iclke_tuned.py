@@ -187,7 +187,7 @@ runs.keep(answers.texts(new, 3), "new-facts.csv")
 table = tuned.beside(changed, rates, new)
 shown = ["tuned", "estimator", "facts", "change", "p", "rate", "independent"]
 shown += ["new", "by_guessing", "p_new"]
-answers.words(answers.texts(table[shown]), digits=2)
+answers.words(answers.texts(table[shown]), digits=2, missing="")
 
 # %% [markdown]
 # **The format or the fact?** Take the facts that the base has right in the paper's format and the tuned model has not.

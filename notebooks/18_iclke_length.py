@@ -70,7 +70,8 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# Facts, shots and options are drawn as on {doc}`18_iclke_options`, with options by lot. Below are the lengths of the objects of
+# Facts, shots and options are drawn as on {doc}`18_iclke_options`, with `n_options` options by lot
+# (longer runs: 100, where there are as many). Below are the lengths of the objects of
 # each relation in characters: the shortest, the median and the longest.
 
 # %%

@@ -70,7 +70,8 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# Shots and asked facts are drawn once. Then each fact gets its wrong options in several ways:
+# Shots and asked facts are drawn once. Then each fact gets its wrong options, `n_options` less one (longer runs: 99, where
+# there are as many), in several ways:
 #
 # - `random`: by lot from all objects of the relation, as in the paper;
 # - `frequency`: the objects of nearly as many facts as the right one;
@@ -148,8 +149,8 @@ figures.note("carried", answers.carried(ours))
 # ## Answers
 #
 # **The rules first.** What does each rule without a model get ({doc}`18_iclke_rules`)? `rule-frequent` and the cues look at the
-# shots, and are those of the first draw. A choice by frequency leaves
-# `rule-frequent` little to choose by, one by length leaves `rule-length` next to nothing.
+# shots, and are those of the first draw. A choice by frequency should leave
+# `rule-frequent` little to choose by: see how little it takes from it. One by length leaves `rule-length` next to nothing.
 
 # %%
 of_rules = by_offer.of_rules(found)
@@ -226,7 +227,8 @@ answers.words(judged[["source", "models", "estimator", "ours", "verdict"]])
 # ## What you have seen
 #
 # - An accuracy among a hundred options is one for these options. Others, on the very same facts, give another number.
-# - How hard wrong options are can be set. A choice that leaves rules nothing is a better test of knowledge than one by lot.
+# - How hard wrong options are can be set. A choice that left rules nothing would be a better test of
+#   knowledge than one by lot; none of these does.
 # - A hundred options that all could be right are still a list: what a model would say without one is another question.
 
 # %%

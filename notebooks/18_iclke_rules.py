@@ -31,9 +31,9 @@
 # a blind guess, 0.01 (Section 4). In their Table 8 some relations come near 1 on average over the models, from which they
 # read that nearly every model knows them.
 #
-# Whether a guess by the words alone would do as well, the paper does not ask. Nor do the three other papers of this book.
+# Whether a guess by the words alone would do as well, the paper does not ask. Of the three others one does.
 # LAMA's authors and others after them have asked it of templates: facts whose object stands in the name of the subject are
-# taken out of LAMA-UHN {cite:p}`poerner2020ebert`.
+# taken out of LAMA-UHN {cite:p}`poerner2020ebert`, and the fourth paper of this book starts from what is left.
 
 # %% [markdown]
 # ## Parameters
@@ -103,8 +103,9 @@ print(of_rules.round(3).to_string())
 #
 # **Models and the best rule.** `above` is the accuracy minus that of the rule on the same facts, a mean over relations with its
 # interval. The rule was chosen on these very facts, which is in its favour. `no cue` are the facts for which neither cue holds.
-# There the rule is nearly always wrong, so hold that accuracy against a blind guess. It is too low a number for what
-# a model knows, since it may know facts that carry a cue, too; and the answers cannot tell.
+# There the rule is nearly always wrong, so hold that accuracy against a blind guess. It may be too low a number
+# for what a model knows, which may know facts that carry a cue, too; or too high, since a name can tell of a country or of a
+# language without sharing a word.
 
 # %%
 paper = "iclke-space"
@@ -205,8 +206,8 @@ figures.place(fig, "fig-rules-relations", points)
 #
 # **Table 8.** It has the mean accuracy of each relation over models. From a mean alone follows how bad the worst model can be:
 # if all others were right on every fact, the worst would have *n* times the mean minus *n* - 1. A mean near 1 leaves it
-# little room. Among these models is one of 70 million parameters. So in the first relations of the table either even this one
-# knows nearly all facts, or something there can be guessed. The facts of T-REx-MC are on a hub ({ref}`hub-sets`) that could
+# little room. Among these models is one of 70 million parameters. So in the first relations of the table even this one
+# is right on many facts, by knowledge or by a guess. The facts of T-REx-MC are on a hub ({ref}`hub-sets`) that could
 # not be reached from here. Who can reach it learns which without any model, a relation at a time:
 # `lke score --facts hub:QinyuanWu/T-Rex-MC --relation capital --estimator rule-both --out out/rule`. Beside the table's means
 # stand the best rule and our model in the relation of the same name, on other facts. A star: KAMEL has years there, and the
@@ -241,10 +242,10 @@ print(f"made by {about['command']}, lkecore at {about['commit']}")
 # %% [markdown]
 # ## What you have seen
 #
-# - An accuracy is no share of known facts: a rule without a model gets a good part of it, and more than the model on one set.
+# - An accuracy is no share of known facts: a rule without a model gets a good part of it, and in the paper's format as much as small models do.
 # - Sets of facts differ by what can be guessed. So a gap between them says nothing of knowledge by itself.
 # - A format can teach a model to copy. Where the object's name shares nothing with the subject's, it brings less.
-# - Knowledge is there all the same: models find facts that carry no cue, far more often than a blind guess.
+# - Something is left: models find facts that carry neither cue, far more often than a blind guess.
 
 # %%
 paired = compared[compared["facts"] == "all"]

@@ -297,8 +297,9 @@ answers.words(answers.texts(compared[shown], 3))
 
 # %% tags=["hide-input"]
 said = written.sentences(shares, gaps["IC-generation-tuned"])
-of = pd.concat(gaps.values()), gaps["IC-generation-above"]
-figures.findings(**said, longer=uncued.told(outputs.longer(shares), *of))
+ways = gaps["IC-generation-above"]
+longer = uncued.told(outputs.longer(shares), ways, ways)
+figures.findings(**said, longer=longer)
 figures.note("carried", answers.carried(texts, ranked))
 
 # %% [markdown]

@@ -166,6 +166,7 @@ answers.words(answers.texts(classes), missing="")
 # **The likeliest tokens alone.** A closed model may name its k likeliest tokens, and no more. Then the paper takes all tokens of both lists and one
 # for all others, and divides what is missing on a side evenly among those that this side does not name. `from k` is the mean KL of that,
 # `exact` the one over all tokens. `at least` is ours: what both lists name, and all else in one lump. No KL with these lists can be smaller.
+# `above` is the share of facts whose `from k` is above `exact`.
 
 # %% covers=["PZ-S4"]
 tops = ranks.by_top(rows, seed=seed, ks=ks)
@@ -196,7 +197,8 @@ figures.place(fig, "fig-rank", mine[["fact", "wording", *ranks.METRICS]])
 # ## Paper and ours
 #
 # **Numbers.** Of the paper's own numbers none can be compared here: they are of other models. But one of its means tells what was *not*
-# done. With five tokens on each side there are at most eleven to divide an entropy among, so none can be above log 11.
+# done. The paper prints no number of tokens. With five on each side there are at most eleven to divide an entropy among, so none
+# can be above log 11.
 
 # %%
 table = papers.table("pez_table4_entropy_by_relation")
@@ -214,7 +216,7 @@ answers.words(
 )
 
 # %% [markdown]
-# So FLAN-T5 was not read from its five likeliest tokens, in whatever unit.
+# So FLAN-T5 was not read from five tokens, in whatever unit.
 #
 # **Claims.** What the paper holds against ranking can be tested on any model (`lkecore/data/claims.csv`).
 
@@ -231,7 +233,7 @@ columns = ["claim", "holds_if", "models", "ours", "verdict", "mark"]
 answers.words(judged[columns])
 
 # %% [markdown]
-# A warning. Small models were asked, and facts that everybody knows. And none of this says which measure is right about a fact. For that one has
+# A warning. Small models were asked. And none of this says which measure is right about a fact. For that one has
 # to know what the model was told: {doc}`53_lab_entropy`.
 
 # %% [markdown]

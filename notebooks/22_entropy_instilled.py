@@ -88,7 +88,7 @@ figures.style()
 how = {"n_shots": 1, "seed": seed, "leave_out": True}
 samples = rich.samples(models, relations, taught.asked, **how)
 questions = taught.questions(samples, models, template, dtype=dtype)
-print(f"{sum(map(len, questions.values())):,} facts")
+print(f"{sum(map(len, questions.values())):,} questions of all kinds of model")
 
 # %% [markdown]
 # ## Prompts
@@ -146,7 +146,7 @@ print(gates.missed(rows["model"]))
 # ## Answers
 #
 # **How long.** A row for each number of steps. `learned` is the share of objects that come first afterwards; it need not rise, since a
-# step can be too large. `r` is Spearman's correlation of told with taught, for KL and for the change of entropy. The next three
+# step can be too large. `lost` counts facts whose lesson gave no number. `r` is Spearman's correlation of told with taught, for KL and for the change of entropy. The next three
 # columns are shares of facts that differ: KL by more than a factor of two (`KL apart`), KL by more than two standard deviations off the line
 # that fits the logarithms of taught on told KL (`off the line`), and the change of entropy in its sign. `finds` is the {term}`AUROC` of a small
 # taught KL for what the text told. The first rule hangs on how long is taught, since taught KL grows and told KL does not. The second moves with
@@ -290,7 +290,7 @@ answers.words(judged[columns])
 # A warning. Small models that are unsure of what they know are taught easily: see in the first table how many objects come first after a single
 # step. Large models may differ, and so may other recipes. Where the paper sees a strong correlation we see none by plain descent in decoders, or its
 # reverse, and a weak one in models of the kinds of BERT and T5; it is reversed in the `t5` of the third world, which hardly repeats what it is told
-# ({doc}`53_lab_entropy`). By AdamW it is weak in decoders, too, and none in `t5`. The paper's models are far larger, and how they were taught it does not say. Real models stand on {doc}`the next page <23_entropy_kinds>`. And the
+# ({doc}`53_lab_entropy`). By AdamW it is weak or none in decoders and `bert`, and none or reversed in `t5`. The paper's models are far larger, and how they were taught it does not say. Real models stand on {doc}`the next page <23_entropy_kinds>`. And the
 # interval of the claim about places is over facts of these six relations; what other relations would say it does not know.
 
 # %% [markdown]
@@ -298,8 +298,8 @@ answers.words(judged[columns])
 #
 # - Telling and teaching are not two ways to the same number. However long was taught, the KL of a fact by one said little or nothing of
 #   its KL by the other.
-# - What a lesson says hangs on the optimizer. Taught by AdamW these models move *further* where their text told the fact, in all worlds and kinds, as
-#   they do when they are told it. By plain descent some move less there.
+# - What a lesson says hangs on the optimizer. Taught by AdamW these models move *further* where their text told the fact, in all worlds and kinds,
+#   as decoders do when they are told it. By plain descent some move less there.
 # - Whether a mismatch is about places has to be asked with the share of places among all facts beside it.
 # - Whether teaching finds more of what a model was told than telling does hangs on the number of steps. The surprisal of the object needs
 #   neither, and finds more than both after the steps that were chosen.

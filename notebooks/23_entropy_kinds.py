@@ -3,7 +3,7 @@
 #
 # *The capital of Iceland is Reykjavik. The capital of Iceland is ____.* Whoever can read can go on. Yet models do not always. The second
 # paper tells two large models many facts, finds some that they do not repeat, and says that most of these are about places and
-# languages. So are most of the facts it asks. And there is a second question, which the paper does not put: when a model does repeat
+# languages. So are most of the relations that it draws from. And there is a second question, which the paper does not put: when a model does repeat
 # the object, has it understood *of whom* it was told? Last, {doc}`the page before <22_entropy_instilled>` found that telling and teaching
 # do not agree in small models of the lab. Do they in real ones, and for which kinds?
 #
@@ -133,7 +133,7 @@ print(answers.infinite(rows))
 
 # %% [markdown]
 # Some of the facts are taught as well, one at a time, as on {doc}`22_entropy_instilled`: the model is trained on the object in its blank,
-# asked, and set back. Steps and rate were chosen on the embedded facts, none of which is reported here ({doc}`log <../log>`). A step takes a
+# asked, and set back. Steps and rate were chosen on the embedded facts, of which no lesson is reported here ({doc}`log <../log>`). A step takes a
 # real model a second on a laptop. So by itself this page teaches nothing (`n_taught`), and what stands below is from a longer run.
 
 # %%
@@ -227,7 +227,8 @@ figures.findings(**failing.sentences(rows, seed=seed), taught=last)
 #
 # In {numref}`fig-fails`, at the top, compare the three marks of one colour. If the paper's finding were about kinds, places and languages would lie above
 # the others. The scale begins at 0: read how much fails at all before comparing. The lines are over facts of these very relations; over other
-# relations they would be far longer, and the claims below are judged over those.
+# relations they would be far longer, and the claims below on places and languages are judged
+# over those.
 
 # %% tags=["hide-input"]
 marks = failing.drawn(failed).assign(all="all facts asked")
@@ -268,7 +269,8 @@ answers.words(judged[columns])
 # - Much of what is repeated behind the fact is repeated behind a statement about somebody else, too. So a part of what moves an answer
 #   is copying, and a measure that is made of this movement measures copying, too.
 # - How far an answer moves when it is told says little of how far it moves when it is taught: no real model that was tried comes near
-#   a strong correlation, whatever the number of steps. And nearly all facts differ by more than a factor of two, of all kinds alike.
+#   a strong correlation, whatever the number of steps. After ten steps nearly all facts differ by more than
+#   a factor of two, of all kinds.
 # - A share among failures has to stand beside the share among all.
 
 # %%

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from lkecore import answers, facts, prompts
-from lkecore.answers import again, blanks, lab, packing, pairs, shipped, written
+from lkecore.answers import again, blanks, lab, longer, packing, pairs, shipped, written
 from lkecore.errors import BadInput
 from lkecore.facts import pool
 from lkecore.facts.fact import Fact
@@ -119,6 +119,19 @@ def test_sequences_of_other_draws_or_cut_off_are_refused(ships, drawn, monkeypat
         BadInput, match="cut off: 47 of 50 answers are there of toy, iclke-colon, capital, draw 3"
     ):
         read({"toy": {"capital": {3: drawn["toy"]["capital"][3]}}}, **CARRIED)
+
+
+def test_what_several_files_agree_by_is_said_once():
+    some = [
+        {"made_by": "x.", "n": 1000, "again": 4, "off": 0, "nats": 5e-5},
+        {"made_by": "x.", "n": 3, "again": 2, "off": 0, "nats": 0.0},
+        {"made_by": "x.", "n": 5, "again": 5, "off": 1, "nats": None},
+        {"made_by": "x.", "n": 2, "again": 0},
+    ]
+    assert longer.in_words(some) == (
+        "1,000, 3, 5 and 2 answers of a longer run: x. 4, 2 and 5 of them were asked again for this"
+        " page; the largest difference is 5e-05 nats; 4 came out the same to the letter."
+    )
 
 
 # --- distributions at blanks ------------------------------------------------------------------------
@@ -340,7 +353,7 @@ def test_outputs_are_carried_and_what_is_said_of_them_is_read_anew(ships, says):
     both = answers.carried(found, live, found[:1000])
     assert both.startswith("20 and 20 answers of a longer run: profile long")
     assert (
-        "20 and 20 of them were asked again for this page; 20 came out the same to the letter."
+        "20 and 20 of them were asked again for this page; 40 came out the same to the letter."
         in both
     )
     assert both.endswith("20 answers, all of them asked for this page.")

@@ -215,7 +215,7 @@ def test_spreads_inside_relations_are_means_by_hand(tables):
     assert over_relations(row["spread"])[:2] == by_hand(inside).expected[:2]
     assert row["if_alike"] == pytest.approx(spreads["if_alike"][1:].mean())
     sure = spreads.assign(p=[0.9, 0.01, 0.02, 0.06])  # Holm: 0.03, 0.04, 0.06
-    assert formats_over.by_relation(sure)["beyond_luck"].tolist() == [2]
+    assert formats_over.by_relation(sure)["differ"].tolist() == [2]
     assert formats_over.by_relation(spreads.iloc[:2]).empty
 
 

@@ -146,17 +146,18 @@ def test_a_sentence_counts_by_pencil():
     gaps = pd.DataFrame(rows, columns=["model", "first", "over_relations", "no_cue"])
     gaps = gaps.assign(second="z", over_facts=None)
     assert uncued.told("Before.", gaps, gaps) == (
-        "Before. Over all facts 3 differences between ways are clear of 0, on facts without a cue"
-        " 1 of these and 1 others (c minus z of m on far: 0.30 [0.20, 0.40] and"
-        " 0.10 [-0.10, 0.30])."
+        "Before. Differences between ways that are clear of 0 over relations: 3 on all facts, of these"
+        " 1 without a cue, too; without one alone: 1. For example, c minus z of m on far is"
+        " 0.30 [0.20, 0.40] on all, and 0.10 [-0.10, 0.30] without a cue."
     )
     only = gaps[gaps["first"] == "b"]
     assert uncued.told("-", only, only) == (
-        "Over all facts 0 differences between ways are clear of 0, on facts without a cue 0 of these"
-        " and 1 others."
+        "Differences between ways that are clear of 0 over relations: 0 on all facts, of these"
+        " 0 without a cue, too; without one alone: 1."
     )
     alone = gaps[:1].assign(over_relations=None, over_facts=[between(0.5, 0.7)], of="x less y")
-    assert "(x less y: 0.60 [0.50, 0.70] and 0.06 [0.02, 0.10])." in uncued.told("-", gaps, alone)
+    said = "For example, x less y is 0.60 [0.50, 0.70] on all, and 0.06 [0.02, 0.10] without a cue."
+    assert uncued.told("-", gaps, alone).endswith(said)
 
 
 def test_verdicts_without_cues_stand_beside_and_change_none(tmp_path, monkeypatch):

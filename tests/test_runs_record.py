@@ -149,11 +149,14 @@ def test_the_page_in_the_book_has_the_prose_of_the_source_and_the_outputs_of_the
     for page in (over, single):
         cells = nbformat.read(page, as_version=4).cells
         assert ("Better prose." in cells[0].source) == (page == over)
-        captions = [c.metadata["mystnb"]["figure"] for c in cells if "mystnb" in c.metadata]
+        about = [c.metadata.get("mystnb", {}) for c in cells]
+        captions = [each["figure"] for each in about if "figure" in each]
         assert captions == ([{"caption": "New."}] if page == over else [])
         assert "Made by the profile trial" in cells[1].source
         [defaults] = [c for c in cells if "parameters" in c.metadata.get("tags", [])]
-        assert page == single or "remove-input" in defaults.metadata.tags
+        assert page == single or "hide-input" in defaults.metadata.tags
+        above = cells[cells.index(defaults) - 1].metadata.get("tags", [])
+        assert page == single or "injected-parameters" in above
         assert any("n is " in str(c.get("outputs")) for c in cells)
         assert f"{{download}}`figure.csv <{page.stem}/figure.csv>`" in cells[-1].source
         assert (page.with_suffix("") / "figure.csv").exists()

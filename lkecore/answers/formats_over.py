@@ -79,7 +79,7 @@ def by_relation(spreads: pd.DataFrame) -> pd.DataFrame:
 
     ``spreads`` of :func:`lkecore.answers.formats.spreads`. Columns: ``model``, ``relations``; ``spread``
     inside a relation, the mean as an Interval over relations (it errs high); ``if_alike``, the mean of what
-    95 % of deals stay below; ``beyond_luck``, in how many relations formats differ (p below 0.05, corrected
+    95 % of deals stay below; ``differ``, in how many relations formats differ (p below 0.05, corrected
     by Holm for the relations of the model).
     """
     rows = []
@@ -89,7 +89,7 @@ def by_relation(spreads: pd.DataFrame) -> pd.DataFrame:
             found = intervals.mean_over_relations(each, within=intervals.SHARE)
             differ = int((intervals.holm(part["p"]) < 0.05).sum())
             rows.append((model, len(part), found, part["if_alike"].mean(), differ))
-    columns = ["model", "relations", "spread", "if_alike", "beyond_luck"]
+    columns = ["model", "relations", "spread", "if_alike", "differ"]
     return pd.DataFrame(rows, columns=columns)
 
 

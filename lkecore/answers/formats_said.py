@@ -58,7 +58,7 @@ def _spread(of_main: pd.DataFrame, models: Sequence[str]) -> str:
 def _place(gains: pd.DataFrame, effects: pd.DataFrame, longer: Sequence[str]) -> str:
     sizes = bounds(effects, "effect").pivot(index="model", columns="place", values="effect")
     n = (sizes["inside"] > sizes["between"]).sum()
-    said = f"The sign inside a pair moves it more than the one between pairs in {n} of {len(sizes)} models."
+    said = f"The sign inside a pair moves it more than the one between pairs in {n} of {len(sizes)} rows."
     between = gains[(gains["id"] != INSIDE) & (gains["inside"] == "space")]
     # The table has the others.
     between = between[between["between"].isin(between["between"].head(1))]

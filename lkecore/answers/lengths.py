@@ -177,8 +177,8 @@ def sentences(
     ]
     short = "No relation has enough short and long names."
     if of_sum:
-        short = "By the sum, facts with a short object are found more often than those with a long"
-        short += f" one, by these shares of facts: {'; '.join(of_sum)}."
+        short = "By the sum, the share that is found of facts with a short object, minus that of those with a"
+        short += f" long one, is ({estimator}): {'; '.join(of_sum)}."
     sizes: dict[str, list[float]] = {}
     for row in mine:
         sizes.setdefault(row["score"], []).append(row["short_minus_long"].estimate)
@@ -190,7 +190,7 @@ def sentences(
     if best is not None:
         of = [f"{row['score']}, {called(row['model'], row['source'])}" for row in (best, worst)]
         accuracy = (
-            f"Over all facts the largest gain above the sum is {best['gain'].text()} ({of[0]}), the"
+            f"In this format the largest gain above the sum is {best['gain'].text()} ({of[0]}), the"
         )
         accuracy += f" largest loss {worst['gain'].text()} ({of[1]})."
     picked = chosen[(chosen["estimator"] == estimator) & (chosen["score"].isin([SUM, PER_TOKEN]))]

@@ -233,18 +233,13 @@ def told(found: pd.DataFrame | None, n: int, about: Mapping[str, Any]) -> dict[s
 
     ``found`` is of :func:`lkecore.answers.again.differences`, or None where nothing was asked again. Keys:
     ``made_by``, what made them and how to make them again; ``n``; ``again``, how many were asked
-    again; ``agree``, how well.
+    again; ``off``, how many of these differ; ``nats``, by how much at most, or None of texts.
     """
     made_by = f"{shipped.line(dict(about))}. To make them again: {about['command']}."
     if found is None or found.empty:
-        return {"made_by": made_by, "n": n, "again": 0, "agree": ""}
-    n_off, scored = len(off(found)), found["nats"].notna().all()
-    agree = f"{len(found) - n_off} came out the same to the letter"
-    if scored:
-        agree = f"the largest difference is {found['nats'].max():.1g} nats"
-        if n_off:
-            agree += f", and {n_off} differ by more than {MOST_NATS:g}: another device or dtype"
-    return {"made_by": made_by, "n": n, "again": len(found), "agree": agree}
+        return {"made_by": made_by, "n": n, "again": 0}
+    nats = float(found["nats"].max()) if found["nats"].notna().all() else None
+    return {"made_by": made_by, "n": n, "again": len(found), "off": len(off(found)), "nats": nats}
 
 
 def in_words(some: Sequence[Mapping[str, Any]]) -> str:
@@ -257,9 +252,19 @@ def in_words(some: Sequence[Mapping[str, Any]]) -> str:
         said.append(f"{counts} answers of a longer run: {made_by}")
         if checked:
             again = _listed([f"{each['again']:,}" for each in checked])
-            agree = "; ".join(dict.fromkeys(each["agree"] for each in checked))
-            said.append(f"{again} of them were asked again for this page; {agree}.")
+            said.append(f"{again} of them were asked again for this page; {_agree(checked)}.")
     return " ".join(said)
+
+
+def _agree(checked: Sequence[Mapping[str, Any]]) -> str:
+    scored = [each for each in checked if each["nats"] is not None]
+    texts = [each["again"] - each["off"] for each in checked if each["nats"] is None]
+    said = (
+        [f"the largest difference is {max(e['nats'] for e in scored):.1g} nats"] if scored else []
+    )
+    if n_off := sum(each["off"] for each in scored):
+        said[0] += f", and {n_off} differ by more than {MOST_NATS:g}: another device or dtype"
+    return "; ".join(said + [f"{sum(texts)} came out the same to the letter"] * bool(texts))
 
 
 def _listed(words: Sequence[str]) -> str:

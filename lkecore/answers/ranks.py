@@ -254,7 +254,7 @@ def sentences(rows: pd.DataFrame, wordings: pd.DataFrame, tops: pd.DataFrame) ->
     far = intervals.proportion(int((factor >= 10).sum()), len(both))
     of = wordings[wordings["model"] == model].set_index("metric")
     said = {
-        "wording": f"In other words, {far.text()} of the objects have a rank ten times better or worse. "
+        "wording": f"Asked otherwise, {far.text()} of the objects have a rank ten times better or worse. "
         f"The order of the facts by rank correlates with that in other words with "
         f"{of.loc['rank', 'r'].text()}, their order by KL with {of.loc['KL', 'r'].text()}; within relations "
         f"these are {of.loc['rank', 'within'].text()} and {of.loc['KL', 'within'].text()}.",

@@ -94,13 +94,14 @@ def told(before: str, gaps: pd.DataFrame, main: pd.DataFrame) -> str:
     clear = [every for every, _ in sides if every]
     still = [every for every, bare in sides if every and every == bare]
     alone = [bare for every, bare in sides if bare and not every]
-    said = f"Over all facts {len(clear)} differences between ways are clear of 0, on facts without a cue"
-    said += f" {len(still)} of these and {len(alone)} others"
+    said = f"Differences between ways that are clear of 0 over relations: {len(clear)} on all facts, of these"
+    said += f" {len(still)} without a cue, too; without one alone: {len(alone)}."
     rows = [row for row in _known(main) if _side(row["over_relations"])]
     for row in sorted(rows, key=lambda row: templates.ON not in row["model"])[:1]:
         name = row.get("of") or f"{row['first']} minus {row['second']} of {row['model']}"
-        said += f" ({name}: {row['over_relations'].text()} and {row['no_cue'].text()})"
-    return f"{'' if before == '-' else before + ' '}{said}."
+        said += f" For example, {name} is {row['over_relations'].text()} on all, and"
+        said += f" {row['no_cue'].text()} without a cue."
+    return f"{'' if before == '-' else before + ' '}{said}"
 
 
 def _known(gaps: pd.DataFrame) -> list[dict[Hashable, Any]]:

@@ -37,6 +37,10 @@ SPHINX = (
     "import gc, sys; gc.set_threshold(200_000, 50, 50); "
     "from jupyter_book.cli.main import main; sys.exit(main())"
 )
+# What a reader clicks on to see the cell of all parameters below those that a run has set.
+ALL = {
+    f"code_prompt_{what.lower()}": f"{what} all, with their defaults" for what in ("Show", "Hide")
+}
 LARGEST = 20 * 2**20  # bytes of a file that a page hands out: more would swell the book
 
 
@@ -213,9 +217,10 @@ def compose(
             cell.metadata = copy.deepcopy(metadata)
             tags = cell.metadata.get("tags", [])
             if "parameters" in tags and injected:
-                # The defaults are of no use beside the values that were taken.
-                cell.metadata["tags"] = [*tags, "remove-input"]
-                cells += [cell, *injected]
+                # Below the values that were taken: the prose speaks of others, too.
+                cell.metadata["tags"] = [*tags, "hide-input"]
+                cell.metadata["mystnb"] = ALL
+                cells += [*injected, cell]
             else:
                 cells.append(cell)
         if number == 0:
@@ -243,7 +248,7 @@ def _note(profile: str, manifest: dict[str, Any], behind: dict[str, dict[str, An
         if set(manifest["models"]) == {"toy"}
         else ""
     )
-    what = f"a page over {len(manifest['runs'])} runs," if manifest["runs"] else "run"
+    what = f"a page over {n} run{'s' * (n > 1)}," if (n := len(manifest["runs"])) else "run"
     seconds = sum(run["seconds"] for run in behind.values())
     return (
         f":::{{admonition}} Made by the profile {plain(profile)}\n:class: lke-profile\n"

@@ -59,7 +59,7 @@ figures.style()
 # ## Facts
 #
 # Of the four relations of {doc}`56_lab_fooled` in which something hints at the object: a surname, a city or a country in the subject's
-# name, or one colour that most teams have. Here are all facts that the text tells often, and of each one its {term}`control`: a fact
+# name, or one colour that two teams in five have. Here are all facts that the text tells often, and of each one its {term}`control`: a fact
 # that it never tells, with the same object and the same kind of {term}`cue`. So any two ways of asking can be held against each other on
 # the same pairs.
 
@@ -112,8 +112,9 @@ print(f"{len(every):,} answers and {len(outputs):,} outputs")
 # ## Answers
 #
 # **Right answers.** Read the rows *never told* first. Without a cue an answer can only be luck, one in a hundred; with a right cue the
-# name does it, whatever the words of the question. The lines above the table say how often an answer follows a cue that lies. Ways of the other
-# page are there, too, of the same facts.
+# name or the frequent colour does it, whatever the words of the question. The lines above the table say how often an answer follows a cue that lies. Ways of the other
+# page are there, too, of the same facts. That page counts all never-told facts, and sets colours apart; here stand controls alone, and
+# colours among them. So shares by one way are others here than there.
 
 # %%
 said = fooled_ways.as_answers(outputs, after)
@@ -191,7 +192,7 @@ figures.place(fig, "fig-ways-auroc", marks)
 # %% [markdown]
 # ## What you have seen
 #
-# - Where a name gives the object away, a question and an instruction are answered rightly without any telling, as pairs are.
+# - Where a name or a frequent colour gives the object away, a question and an instruction are answered rightly without any telling, as pairs are.
 # - Confidence tells told from never told where no name hints. Where one hints rightly, all ways tell it less well, and the smaller model least.
 # - Of what is written only right or wrong is known. That tells least where it would be needed most: both are right.
 # - A name that lies does less harm: the control follows the lie, and so does the told fact, but less.

@@ -251,8 +251,8 @@ def sentences(chosen: pd.DataFrame, aurocs: pd.DataFrame, written: str) -> dict[
         return ", ".join(f"{number(found, *key, way)} by {in_words(way)}" for way in asked)
 
     told = {
-        "luck": "Of facts that no text told, where a name gives the object away, "
-        f"{model} gets right {each(right, fooled.RIGHT)}.",
+        "luck": "Of facts that no text told, where a name, or the most frequent colour, gives the "
+        f"object away, {model} gets right {each(right, fooled.RIGHT)}.",
         "apart": "How often it is surer of a told fact than of a control (AUROC): without a cue "
         f"{each(of, model, fooled.NONE)}; with a right one {each(of, model, fooled.RIGHT)}.",
         "written": "By what it writes, right or wrong, "

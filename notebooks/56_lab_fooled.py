@@ -27,7 +27,7 @@
 # %% [markdown]
 # ## What the paper claims
 #
-# No paper stands behind this page. The four papers of this book take right answers as knowledge. That names give objects away
+# No paper stands behind this page. Three of the four papers of this book count right answers as knowledge. That names give objects away
 # is known of LAMA, whose authors' successors took such facts out {cite:p}`poerner2020ebert`, and that models follow surface
 # forms to plausible answers is shown by {cite:t}`cao2021educated`. Real facts cannot say how much of an accuracy that is,
 # since nobody knows what a model has read. {doc}`18_iclke_rules` has the same question on them.
@@ -263,7 +263,7 @@ answers.words(judged[columns])
 #   so, too.
 # - How much a hint fools depends on the format of the question, too. And what tells a told fact from a control where no name
 #   hints may tell nothing where one does.
-# - The estimator has the same confidence in what was told and in what was guessed well. So hold every accuracy against the
+# - With a right cue, the confidence in what was never told lies nearer to that in what was told. So hold every accuracy against the
 #   best rule without a model.
 
 # %%
@@ -292,7 +292,7 @@ share = answers.accuracy(left, ["model", "told"])
 answers.words(answers.texts(share.drop(columns="confidence_gold")))
 
 # %% [markdown]
-# What is left of the never-told facts is near chance, and told facts stay above it. So the rule takes out most of what is no
+# What is left of the never-told facts is little, if still above chance, and told facts stay above it. So the rule takes out most of what is no
 # knowledge, at the price of some that is.
 #
 # ````{solution-end}

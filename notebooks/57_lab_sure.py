@@ -134,7 +134,7 @@ answers.words(answers.texts(by_way))
 # %% [markdown]
 # **Open questions.** Is a model less sure where the text says several things? A row for each proportion, with the entropy that the
 # text itself has (`planted_entropy`, in nats) and that of the model's options. `among` is the confidence in all told objects
-# together. The last row of a model has facts that no text told. A twin was told none of them.
+# together, and `confidence` here that in the answer, whatever it is; above it was that in the told object. The last row of a model has facts that no text told. A twin was told none of them.
 
 # %%
 by_ratio = sure.by_ratio(of_first, ["model"], seed=seed)
@@ -188,10 +188,11 @@ answers.words(judged[columns])
 # ## What you have seen
 #
 # - The confidence of an object *among those that compete* follows the text's shares, more than in a model that was told nothing. Its
-#   level among all options does not.
+#   level among all options rises with them, too, but lies far below.
 # - A correlation with the truth can be there without any telling. Without the twin we would have taken all of it for reading.
 # - So a low confidence need not mean that a model does not know: most of it may lie with options that nobody told.
-# - A model can be unsure because the text says two things, or because it says nothing. One number cannot tell these apart.
+# - A model is less sure where the text says nothing. Whether it is less sure, too, where the text says two things is left open by
+#   these few facts. One number could not tell the two cases apart.
 
 # %%
 sums = objects.groupby(["model", "fact"])["relative"].sum()

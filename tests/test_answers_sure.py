@@ -1,5 +1,7 @@
 """Confidence against planted shares; the oracles are fractions by hand, scipy and loops."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -156,6 +158,16 @@ def test_sentences_need_the_quarters_and_say_them(monkeypatch, shares):
     assert "three quarters 0.75" in said["divided"] and "0.60" in said["level"]
     assert "0.90" in said["open"] and "2.65" in said["open"]
     assert said["twin"].startswith("No twin was asked")
+
+
+def test_an_entropy_is_called_higher_only_where_the_interval_leaves_out_0(monkeypatch, shares):
+    twice = pd.concat([shares, shares.assign(fact=shares["fact"] + "b")])
+    gap = sure.surer_of_one(twice, seed=0)
+    for low, high, words in ((0.1, 2.0, "higher by 0.9"), (-2.0, -0.1, "lower by 0.9"),
+                             (-0.1, 2.0, "not clearly higher or lower (0.9")):  # fmt: skip
+        found = dataclasses.replace(gap, low=low, high=high)
+        monkeypatch.setattr(sure, "surer_of_one", lambda *_, found=found, **__: found)
+        assert f"the entropy is {words}" in sure.sentences(twice, seed=0)["open"]
 
 
 def with_twin(shares):

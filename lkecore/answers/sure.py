@@ -316,9 +316,9 @@ def sentences(answers: pd.DataFrame, *, seed: int) -> dict[str, str]:
         f"{many['relative'].text()}.",
         "twin": "No twin was asked, so how much of this is frequency alone is not known.",
         "level": f"Among all options an object that is told alone has {one['confidence'].text()}, not 1.",
-        "open": "The entropy is higher where the text tells two objects equally often than where it tells "
-        f"one, by {surer_of_one(mine, seed=seed).text()} nats, and where it tells none by "
-        f"{surer_of_told(mine, seed=seed).text()}.",
+        "open": "Against facts told with one object, the entropy is "
+        f"{_higher(surer_of_one(mine, seed=seed))} where the text tells two objects equally often, and "
+        f"{_higher(surer_of_told(mine, seed=seed))} where it tells none.",
     }
     if twin := rich.twin_of(answers, best):
         of_twin = answers[answers["model"] == twin]
@@ -330,6 +330,13 @@ def sentences(answers: pd.DataFrame, *, seed: int) -> dict[str, str]:
             f"these facts, has {its.text()}: one of three objects has less than one of two, whoever is "
             f"asked. The rest, {beyond['shares'].text()}, is the telling's."
         )
-        found["open"] += f" Beyond its twin these are {beyond['open'].text()} and "
+        found["open"] += f" Beyond its twin the two are {beyond['open'].text()} and "
         found["open"] += f"{beyond['told'].text()}."
     return found
+
+
+def _higher(gap: Interval) -> str:
+    """A difference in words: higher or lower only where its interval leaves out 0."""
+    if gap.low > 0 or gap.high < 0:
+        return f"{'higher' if gap.low > 0 else 'lower'} by {gap.text()} nats"
+    return f"not clearly higher or lower ({gap.text()} nats)"

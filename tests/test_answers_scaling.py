@@ -213,6 +213,9 @@ def test_sentences_are_about_this_run_and_say_what_is_not_there():
         if len(frames) > 1:
             assert "0.7m 8.0" in said["needed"] and said["size"].count("from 0.15m to 0.7m") == 1
             assert "0.75 [" in said["size"]
+            assert said["size"].endswith("to 0.7m (not clear by McNemar's test).")
+            sure = tables[0], tables[1].assign(p=0.01)
+            assert "not clear" not in scaling.sentences(*sure, scaling.filled(every), 16)["size"]
         else:
             assert said["size"].startswith("One size was asked")
 

@@ -201,7 +201,11 @@ def sentences(
     needs = [f"{size} {mine['text'][size]}" for size in full["size"]]
     step = gained[gained["estimator"].eq(MAIN) & gained["form"].eq("list")]
     step = step[step["dose"] == f"{often} and more"]
-    texts = [f"{row.gain.text()} from {row.smaller} to {row.larger}" for row in step.itertuples()]
+    clear = np.where(finds_more(step) == "not clear", " (not clear by McNemar's test)", "")
+    texts = [
+        f"{row.gain.text()} from {row.smaller} to {row.larger}{tail}"
+        for row, tail in zip(step.itertuples(), clear, strict=True)
+    ]
     ranges = []
     for size, part in worlds_of.groupby("kind_of_model", sort=False):
         ends = [each.estimate for each in part["accuracy"]]
@@ -216,7 +220,7 @@ def sentences(
         "worlds": f"Over {n} worlds it is, by size, {', '.join(ranges)} of these facts."
         if n > 1
         else "No other world stands beside this one.",
-        "room": f"Room is not what they lack: all that the text tells is worth "
+        "room": f"Room is not likely what they lack: all that the text tells is worth "
         f"{full['all_told'].max():.3f} bits a parameter in the smallest model, and the published law "
         "gives room for 1 after 100 tellings.",
     }

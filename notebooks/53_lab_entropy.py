@@ -30,8 +30,8 @@
 #
 # {cite:t}`pezeshkpour2023measuring` compares three measures of how well a fact is known: the rank of the object, the change of entropy,
 # and the KL-divergence. It fine-tunes BERT and T5 on facts from which it takes away more and more words, and counts how often a measure puts
-# two such facts in the right order (its Table 1). The rank is right in 52 % and 31 % of pairs, the change of entropy in 72 % and 66 %, the
-# divergence in 75 % and 68 %. Where the fact stands in the prompt, the paper calls it {term}`explicit instillation`; where the model is
+# two such facts in the right order (its Table 1). The rank is right in 51.6 % and 30.9 % of pairs, the change of entropy in 72.2 % and
+# 66.4 %, the divergence in 74.5 % and 67.8 %. Where the fact stands in the prompt, the paper calls it {term}`explicit instillation`; where the model is
 # fine-tuned on it, implicit. This page is about the first. The paper's models need a GPU only for speed; both would run on a
 # laptop. What nobody can get is the truth about what they know.
 

@@ -257,6 +257,7 @@ def test_words_have_the_numbers_of_the_tables(known):
     both = sentences(pd.concat([curve, curve.assign(model=f"{SPEC}/bert")]))
     more = both["finds"].removeprefix(said["finds"])
     assert more.startswith(f" For {SPEC}/bert these are ") and both["turn"] == said["turn"]
+    assert said["turn"].startswith(f"In {MODEL} KL is ")
     assert (
         f"of {moved.aurocs(curve, seed=0).set_index('metric').loc['KL', 'alone'].text()} "
         in said["finds"]

@@ -121,16 +121,16 @@ def sentences(
         "finds": f"Told {least} times and more, or never? KL tells with an AUROC of {of[MAIN]} for "
         f"{best}, the change of entropy with {of['change of entropy']}, and the rank of the object, which "
         f"the paper wants to replace, with {of['rank']}.{others}",
-        "adds": f"How surprising the object is before anything is told gets {of['surprisal']}; KL minus "
-        f"that is {own.loc['surprisal', 'KL minus it'].text()}. Behind a statement that tells the same "
-        f"object of another subject, KL gets {of['KL, other subject']}.",
-        "turn": _turn(curve[curve["model"] == best]),
+        "adds": "How surprising the object is before anything is told gets, in the same model, "
+        f"{of['surprisal']}; KL minus that is {own.loc['surprisal', 'KL minus it'].text()}. Behind a "
+        f"statement that tells the same object of another subject, KL gets {of['KL, other subject']}.",
+        "turn": f"In {best} {_turn(curve[curve['model'] == best])}",
         "wrong": "No fact told wrongly was asked.",
     }
     if len(wrong):
         said["wrong"] = (
-            "Are facts that were told wrongly less known than those told rightly? KL says so with "
-            f"{wrong[MAIN].text()}, the change of entropy with {wrong['change of entropy'].text()}. One "
+            "Are facts that were told wrongly less known than those told rightly? Of this model KL says so "
+            f"with {wrong[MAIN].text()}, the change of entropy with {wrong['change of entropy'].text()}. One "
             "half is no telling apart."
         )
     return said

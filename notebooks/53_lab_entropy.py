@@ -146,11 +146,14 @@ print(*firsts.absent(moved.of_set(mine), relations), sep="\n")
 # %% [markdown]
 # **Who finds what was told?** The {term}`AUROC` is the chance that a fact told often (as `often` says) looks better known than a never-told
 # control; 0.5 is no telling apart, and below that a measure is wrong more often than right. `bert` is a masked model and `t5` an
-# encoder-decoder, as the paper's are. A twin, `-unplanted`, read the same text told of other subjects: it must be at 0.5.
+# encoder-decoder, as the paper's are. A twin, `-unplanted`, read the same text told of other subjects: it should be at 0.5. Of so
+# many intervals of twins some leave that out, by chance or by what the subjects are like: the lines above the table say which. So a
+# difference from 0.5 of that size says nothing of any model.
 
 # %%
 found = moved.aurocs(here, seed=seed)
 runs.keep(answers.bounds(found.dropna(subset="alone"), "alone"), "aurocs.csv")
+print(moved_said.off_half(found))
 answers.words(answers.across(found, "metric", "alone"))
 
 # %% [markdown]
@@ -168,9 +171,9 @@ print(f"{best}: {len(of_best)} pairs, {familiar} with a familiar control")
 answers.words(answers.texts(own), missing="")
 
 # %% [markdown]
-# **Before and after.** Means by how often the text tells a fact. Look at `entropy` and `after` first. A fact that was told often
-# leaves the answer more sure *behind* the statement than one that was never told: memory and statement agree. So the way from P to Q
-# gets longer with knowledge, not shorter, until the answer is sure before. `repeated` says how often the object comes first behind the
+# **Before and after.** Means by how often the text tells a fact; `rank` is a median. Look at `entropy` and `after` first. A fact that was told often
+# leaves the answer more sure *behind* the statement than one that was never told: memory and statement agree. So in decoders the
+# way from P to Q gets longer with knowledge, not shorter, until the answer is sure before. `repeated` says how often the object comes first behind the
 # statement. What was told wrongly resists it.
 
 # %%
@@ -271,7 +274,8 @@ print(answers.texts(repeating).to_string(index=False))
 # - An answer moves little for two reasons: it is known already, or the statement is not believed. KL cannot tell which.
 # - What a measure finds with the statement has to be compared with what it finds without. Here {term}`surprisal`, which needs no
 #   statement and half of the computing, finds far more: in decoders, and in the paper's two kinds of model.
-# - Entropy never looks at the object. Of facts that were learned wrongly it says that they are known.
+# - Entropy never looks at the object. Of facts that were learned wrongly it says that they are better known than those learned
+#   rightly; so the claim that it takes both alike fails.
 # - The same statement about another subject moves the answer as well. Copying is not knowing.
 
 # %%

@@ -10,6 +10,7 @@ import scipy.stats
 from lkecore import papers
 from lkecore.answers import door, lab, moved, moved_said, rich
 from lkecore.facts import worlds
+from lkecore.intervals import Interval
 from lkecore.prompts.prompt import join_pair
 
 SPEC = "lab:richsmoke-0"
@@ -265,6 +266,17 @@ def test_words_have_the_numbers_of_the_tables(known):
     assert "Told 16 times and more" in said["finds"] and MODEL in said["finds"]
     few = sentences(curve[curve["state"] != "mislearned"])
     assert few["wrong"] == "No fact told wrongly was asked."
+
+
+def test_twins_off_one_half_are_named_and_counted():
+    rows = [("a", 0.6), ("a-unplanted", 0.6), ("a-unplanted", 0.5), ("b-unplanted", None)]
+    alone = [value and Interval(value, value - 0.05, value + 0.05, 0.95, "") for _, value in rows]
+    names, metrics = [name for name, _ in rows], ["KL", "rank", "KL", "KL"]
+    found = pd.DataFrame({"model": names, "metric": metrics, "alone": alone})
+    assert moved_said.off_half(found).split("\n") == [
+        "a-unplanted: rank 0.60 [0.55, 0.65]", "1 of 2 intervals of twins leave out 0.5",
+    ]  # fmt: skip
+    assert moved_said.off_half(found[:1]) == "0 of 0 intervals of twins leave out 0.5"
 
 
 def test_what_is_asked_is_told_or_a_control_of_that():

@@ -96,6 +96,21 @@ def drawn_curve(curve: pd.DataFrame) -> pd.DataFrame:
     return curve.drop(columns="KL").reset_index(drop=True).join(numbers)
 
 
+def off_half(found: pd.DataFrame) -> str:
+    """Which twins, told nothing, have an AUROC whose interval leaves out one half: a line for each twin.
+
+    ``found`` is of :func:`~lkecore.answers.moved.aurocs`. A last line says of how many intervals in all.
+    """
+    twins = found[found["model"].str.endswith("-unplanted") & found["alone"].notna()]
+    is_off = [each.low > 0.5 or each.high < 0.5 for each in twins["alone"]]
+    off = twins[np.array(is_off, dtype=bool)]
+    lines = [
+        f"{model}: " + ", ".join(f"{row.metric} {row.alone.text()}" for row in part.itertuples())
+        for (model,), part in groups_of(off, ["model"])
+    ]
+    return "\n".join([*lines, f"{len(off)} of {len(twins)} intervals of twins leave out 0.5"])
+
+
 def sentences(
     known: pd.DataFrame, found: pd.DataFrame, less: pd.DataFrame, curve: pd.DataFrame
 ) -> dict[str, str]:

@@ -332,7 +332,7 @@ def sentences(verdicts: pd.DataFrame, counts: pd.DataFrame) -> dict[str, str]:
         f"text, by {', '.join(gains)}."
         if gains
         else "No fact was asked both in the wording that told it and in another.",
-        "checks": f"Of those on what was built in, which should all hold, {said['checks']}."
+        "checks": f"Of the checks, which should all hold, {said['checks']}."
         + f" But {failed} of {len(twins)} unplanted twins have an interval that leaves out 0: strictly, "
         "this control fails there." * (failed > 0),
         "sure": f"IC-LKE's confidence tells what was told often in lists with an AUROC of "

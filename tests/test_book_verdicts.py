@@ -82,15 +82,16 @@ def test_the_first_screen_counts_the_claims_of_the_papers_by_where_they_are_deci
     ]  # fmt: skip
     text = verdicts.page({"11_x": kept(tmp_path / "a", rows)}, "trial")
     first = text.partition("## ")[0].split("\n")
-    said = [line for line in first if line.startswith(("Of ", "- **"))]
+    said = [line for line in first if line.startswith(("Of ", "- **", "- all **"))]
     claims = pd.concat([papers.claims(name) for name in ("IC", "PZ")])
     twins = claims["id"].str.endswith("-relations")
     own = claims["whose"].eq("paper").sum() - twins.sum()
     assert twins.sum() == 9
     numbers = [list(map(int, re.findall(r"\*\*(\d+)\*\*", line))) for line in said[1:]]
     assert said[0] == f"Of {own} claims that are the papers' own,"
+    assert "**1** fails, and **1** holds for" in text and "**1** is decided in the lab" in text
     assert numbers == [[2, 1, 1], [4], [1], [own - 5]]
-    assert "**4** of these 4 are small versions" in text
+    assert "all **4** of these are small versions" in text
     [yard] = [line for line in first if line.startswith("Against which yardstick?")]
     assert "**0** of 0 verdicts" in yard and yard.endswith("no model, **1** of 1.")
     # One of the papers' models decides one of them, too; and of the yardsticks, what is not set aside.
@@ -100,7 +101,7 @@ def test_the_first_screen_counts_the_claims_of_the_papers_by_where_they_are_deci
         rows += [row("holds", "lab:book-1/2m", key=key)]
     text = verdicts.page({"11_x": kept(tmp_path / "b", rows)}, "trial")
     assert "**4** of these 5 are small versions" in text
-    assert "are **1** of 2 verdicts on real models" in text and "no model, **2** of 3." in text
+    assert "is **1** of 2 verdicts on real models" in text and "no model, **2** of 3." in text
 
 
 def test_the_first_screen_counts_what_holds_without_cues_too(tmp_path):
@@ -122,7 +123,7 @@ def test_the_first_screen_counts_what_holds_without_cues_too(tmp_path):
     for pages in ({"13_x": told, "11_x": silent}, {"11_x": silent, "13_x": told}):
         text = verdicts.page(pages, "trial")
         [said] = [line for line in text.split("\n") if line.startswith("And on facts without")]
-        assert "? Of 3 verdicts by which a claim" in said and "tells it, **1** hold there" in said
+        assert "? Of 3 verdicts by which a claim" in said and "tells it, **1** holds there" in said
     assert "tells it, **0** hold there" in verdicts.page({"11_x": silent}, "trial")
 
 

@@ -71,6 +71,8 @@ def page(found: Mapping[str, pd.DataFrame], profile: str) -> str:
         "",
         "A claim **holds** or **fails** if the whole interval of its statistic lies on one side of the",
         "bound, and is **undecided** else. Counted are the verdicts on models asked in the paper's way.",
+        "*On the page* are those by the answers of the page's own run, *beside it* those by other answers",
+        "that ship.",
         "*Aside* are those that say nothing of the claim, with what they would say: a model is at chance,",
         "for instance. Some of these rules came after the outcomes; the lists below say since when. A dash:",
         "there was nothing to test it on. Real models in several sizes, say, or before and after tuning,",
@@ -195,26 +197,41 @@ def summary(every: pd.DataFrame) -> list[str]:
     names = real[real["verdict"] != "undecided"].groupby("id")["models"].agg(", ".join)
     small = [theirs.isdisjoint(names[key].split(", ")) for key in own["id"] if key in names.index]
     held = real[real["id"].isin(own["id"]) & (real["verdict"] == "holds") & (real[BARE] != "")]
+    of_small = f"**{sum(small)}** of these {len(small)} {_are(sum(small))}"
+    if sum(small) == len(small) > 1:
+        of_small = f"all **{len(small)}** of these are"
+    without = int((held[BARE] == "holds").sum())
     guess, rule = (real[real["id"] == key]["verdict"] == "holds" for key in YARDSTICKS)
     return [
         f"Of {len(own)} claims that are the papers' own,",
         "",
-        f"- **{counted['holds']}** hold on real models, wherever they are decided there;"
-        f" **{counted['fails']}** fail, and **{counted['mixed']}** hold for one model or set of facts and"
-        " fail for another;",
-        f"- **{sum(small)}** of these {len(small)} are small versions, decided on no model that the papers"
-        " asked;",
-        f"- **{counted['lab']}** are decided in the lab alone, on invented facts and small models;",
-        f"- **{counted['open']}** are open: tested and undecided, set aside, or not tested.",
+        f"- **{counted['holds']}** hold{_s(counted['holds'])} on real models, wherever decided there;"
+        f" **{counted['fails']}** fail{_s(counted['fails'])}, and **{counted['mixed']}**"
+        f" hold{_s(counted['mixed'])} for one model or set of facts and fail{_s(counted['mixed'])}"
+        " for another;",
+        f"- {of_small} small versions, decided on no model that the papers asked;",
+        f"- **{counted['lab']}** {_are(counted['lab'])} decided in the lab alone, on invented facts and"
+        " small models;",
+        f"- **{counted['open']}** {_are(counted['open'])} open: tested and undecided, set aside, or not"
+        " tested.",
         "",
-        f"Against which yardstick? Above a blind guess, the papers' own, are **{guess.sum()}** of"
+        "Against which yardstick? Above a blind guess, the papers' own,"
+        f" {_are(int(guess.sum()))} **{guess.sum()}** of"
         f" {len(guess)} verdicts on real models; above the best {{term}}`rule` that has no model,"
         f" **{rule.sum()}** of {len(rule)}.",
         "",
         f"And on facts without a {{term}}`cue`? Of {len(held)} verdicts by which a claim of the papers holds"
-        f" on real models, and whose page tells it, **{(held[BARE] == 'holds').sum()}** hold there, too."
+        f" on real models, and whose page tells it, **{without}** hold{_s(without)} there, too."
         " That was looked at when all verdicts were known, and changes none.",
     ]
+
+
+def _s(n: int) -> str:
+    return "s" if n == 1 else ""  # of a verb
+
+
+def _are(n: int) -> str:
+    return "is" if n == 1 else "are"
 
 
 def _rule(claim: Any) -> str:

@@ -22,13 +22,12 @@
 # %% [markdown]
 # ## What the paper claims
 #
-# {cite:t}`wu2024iclke` order 49 models by their mean accuracy over 50 relations of T-REx-MC (Section 4, Table 7). 35 of
-# them are pre-trained, 14 fine-tuned; Table 6 says what the names mean. The best has 0.851, the last one 0.006, which
+# {cite:t}`wu2024iclke` order 49 models by their mean accuracy over 50 relations of T-REx-MC (Section 4, Table 7). The best has 0.851, the last one 0.006, which
 # is below chance. The paper prints the standard deviation over relations beside each mean. It prints no interval and
 # no test of neighbours, and some of its neighbours stand less than 0.001 apart.
 #
 # The paper compares two models of a family fact by fact, too (equation 7): the {term}`subsumption rate` is the share of
-# the facts of one model that another one has, too. On this page all models of a board are compared in this way.
+# the facts of one model that another one has, too. Here all models of a board are compared so.
 #
 # This page asks no model. It reads what runs of other pages have kept.
 
@@ -84,8 +83,7 @@ print(asked.assign(questions=counts.size()).to_string())
 # %% [markdown]
 # ## Prompts
 #
-# Below stands what the formats of IC-LKE put into a prompt, for pairs of *subject* and
-# *object*. Other ways, such as sentences with a blank, have pages of their own.
+# Below stands what the formats of IC-LKE put around *subject* and *object*. Other ways, such as sentences with a blank, have pages of their own.
 
 # %%
 for name, (inside, between) in prompts.SEPARATORS.items():
@@ -134,8 +132,9 @@ print(who.to_string(index=False))
 # - its *accuracy*, each relation counted alike, with an {term}`interval` over facts: what if other facts of these
 #   relations had been asked?
 # - the same *over relations*: what if other relations had been chosen, too? This is the honest interval for a sentence
-#   such as "the model knows a third";
-# - *std*, the standard deviation over relations, as in the paper's table;
+#   such as "the model knows a third". One without width says that all relations came out alike, not that others would;
+# - *std*, the standard deviation over relations, as in the paper's table; its interval errs high, so with few relations it can lie
+#   above the estimate;
 # - the *gold confidence*, the mean confidence in the gold option, over facts;
 # - *no cue*, the accuracy where no rule has a {term}`cue`, over relations.
 #

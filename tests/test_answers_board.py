@@ -264,12 +264,12 @@ def test_facts_needed_grow_with_the_square_of_the_width():
     assert found["needed"].iloc[0] == 400 and np.isnan(found["needed"].iloc[1])
 
 
-def test_what_came_out_is_said_of_the_largest_board(one):
+def test_what_came_out_is_said_of_the_board_with_most_models(one):
     table = board.standings(one[0], **HOW)
     two = board.neighbours(one[0], table, **HOW)
     said = board.sentences(one[1], table, two)
     assert said["first"].startswith(
-        "On the largest board (atlas, iclke-space, 8 facts) accuracies go"
+        "On the board with the most models (atlas, iclke-space, 8 facts) accuracies go"
     )
     assert " from 0.12 [" in said["first"] and "] (c) to 0.88 [" in said["first"]
     assert said["first"].endswith("] (a).")

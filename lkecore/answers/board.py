@@ -325,9 +325,9 @@ def facts_needed(two: pd.DataFrame) -> pd.DataFrame:
 
 
 def sentences(boards: pd.DataFrame, table: pd.DataFrame, two: pd.DataFrame) -> dict[str, str]:
-    """What came out, in words: ``first`` of the largest board, ``sure`` orders, and the ``boards``.
+    """What came out, in words: ``first`` of the board with most models, ``sure`` orders, and the ``boards``.
 
-    The first names the ends of the largest board and claims no order, which the second counts.
+    The first names the ends of that board and claims no order, which the second counts.
     """
     most = boards.sort_values(["models", "facts"], ascending=False, kind="stable").iloc[0]
     names = table[table["board"] == most["board"]]
@@ -335,7 +335,8 @@ def sentences(boards: pd.DataFrame, table: pd.DataFrame, two: pd.DataFrame) -> d
     told = [f"{row['accuracy'].text()} ({row['model']})" for row in ends]
     sure = int((two["order"] == "upper first").sum())
     where = (
-        f"On the largest board ({most['fact_set']}, {most['estimator']}, {most['facts']:,} facts)"
+        f"On the board with the most models ({most['fact_set']}, {most['estimator']}, "
+        f"{most['facts']:,} facts)"
     )
     return {
         "first": f"{where} accuracies go from {told[1]} to {told[0]}."

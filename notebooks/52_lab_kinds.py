@@ -235,7 +235,7 @@ figures.place(fig, "fig-kinds-dose", drawn_curve)
 # - A text can tell a fact equally often to three models, and it is not the same lesson for them: they read it another
 #   number of times, and are made to say other parts of it.
 # - So "which kind learns faster" has as many answers as there are ways to count, and each must be said.
-# - A wrong telling is learned as a right one is. Confidence does not tell them apart.
+# - A wrong telling is learned as a right one is, and confidence goes to what was told.
 
 # %% [markdown]
 # ## Try it

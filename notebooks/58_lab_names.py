@@ -181,7 +181,7 @@ answers.words(judged[["claim", "holds_if", "of", "ours", "verdict"]])
 # - A fact is found best under the name that told it. We see no sign that saying whose alias a name is carries facts over to it, however often
 #   the text says it.
 # - So who asks by the main name misses little. What the alias adds, it adds for a twin, too.
-# - Adding up the names of an object helps a twin as much.
+# - Adding up the names of an object brings no clear gain. What it seems to bring to the smallest models, it brings to their twins, too.
 
 # %%
 own = known[known["n_objects"].eq(1)]

@@ -29,7 +29,7 @@
 # ## What the paper claims
 #
 # No paper stands behind this page. Others have trained models on invented facts to learn how models learn:
-# {cite:t}`allenzhu2024storage`, {cite:t}`allenzhu2024capacity`, {cite:t}`chang2024acquire` and
+# {cite:t}`allenzhu2024storage` (Part 3.1), {cite:t}`allenzhu2024capacity` (Part 3.3), {cite:t}`chang2024acquire` and
 # {cite:t}`zucchet2025facts`. We know of no work that judges the estimators of this book by planted facts. The claims
 # are ours. The estimator that we look at most is IC-LKE, of {cite:t}`wu2024iclke`.
 
@@ -266,7 +266,7 @@ figures.place(fig, "fig-lab-auroc", doses)
 # ## Paper and ours
 #
 # **Numbers.** There are none to compare with. Others have found that what comes in one wording only is stored in a way that
-# later questions do not reach {cite:p}`allenzhu2024storage`.
+# later questions do not reach (Part 3.1 of {cite:t}`allenzhu2024storage`).
 #
 # **Claims.** Ours, in `lkecore/data/claims.csv`. They were written down after work on `lab:book-0` and before
 # any other world was looked at. One rule is later: that a control is left out if the text never names its subject.

@@ -28,7 +28,7 @@
 # %% [markdown]
 # ## What the paper claims
 #
-# No one paper stands behind this page. {cite:t}`allenzhu2024capacity` train models on invented biographies until they hold no
+# No one paper stands behind this page. {cite:t}`allenzhu2024capacity` (Part 3.3) train models on invented biographies until they hold no
 # more: with 1000 tellings of a fact 2 bits a parameter, with 100 about 1 bit. {cite:t}`chang2024acquire` put new facts into the
 # text of large models: each telling makes the fact a little more probable, and what was gained fades until the next one. So what a
 # model *can* hold grows with its size, and what it *does* hold with the tellings. Our models are small and trained in minutes: this

@@ -28,7 +28,7 @@
 # ## What the paper claims
 #
 # No paper stands behind this page. {cite:t}`wu2024iclke` find that pairs give back more than templates, and that what a template finds
-# is mostly found by pairs, too ({doc}`13_iclke_estimators`). {cite:t}`allenzhu2024storage` find in models like ours that a fact told in
+# is mostly found by pairs, too ({doc}`13_iclke_estimators`). {cite:t}`allenzhu2024storage` (Part 3.1) find in models like ours that a fact told in
 # one wording only is hard to get at by another question. {doc}`50_lab_truth` asks the first of these in a kinder world: every object as
 # frequent as every other, and four wordings. Here objects are of all frequencies, and there are 25 wordings of five kinds.
 

@@ -32,8 +32,8 @@
 # and the KL-divergence. It fine-tunes BERT and T5 on facts from which it takes away more and more words, and counts how often a measure puts
 # two such facts in the right order (its Table 1). The rank is right in 51.6 % and 30.9 % of pairs, the change of entropy in 72.2 % and
 # 66.4 %, the divergence in 74.5 % and 67.8 %. Where the fact stands in the prompt, the paper calls it {term}`explicit instillation`; where the model is
-# fine-tuned on it, implicit. This page is about the first. The paper's models need a GPU only for speed; both would run on a
-# laptop. What nobody can get is the truth about what they know.
+# fine-tuned on it, implicit. This page is about the first. BERT and T5 would run on a laptop, only slower than on
+# a GPU. What nobody can get is the truth about what they know.
 
 # %% [markdown]
 # ## Parameters

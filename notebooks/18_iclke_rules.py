@@ -242,7 +242,8 @@ print(f"made by {about['command']}, lkecore at {about['commit']}")
 # %% [markdown]
 # ## What you have seen
 #
-# - An accuracy is no share of known facts: a rule without a model gets a good part of it, and in the paper's format as much as small models do.
+# - An accuracy is no share of known facts: a rule without a model gets a good part of it, and in the
+#   paper's format more than one of the models on one set.
 # - Sets of facts differ by what can be guessed. So a gap between them says nothing of knowledge by itself.
 # - A format can teach a model to copy. Where the object's name shares nothing with the subject's, it brings less.
 # - Something is left: models find facts that carry neither cue, far more often than a blind guess.

@@ -270,7 +270,7 @@ answers.words(judged[columns])
 #   is copying, and a measure that is made of this movement measures copying, too.
 # - How far an answer moves when it is told says little of how far it moves when it is taught: no real model that was tried comes near
 #   a strong correlation, whatever the number of steps. After ten steps nearly all facts differ by more than
-#   a factor of two, of all kinds.
+#   a factor of two, in one model languages a little less often.
 # - A share among failures has to stand beside the share among all.
 
 # %%

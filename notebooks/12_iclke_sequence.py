@@ -236,12 +236,13 @@ rises += f" probability of {best[f'first {n_first}']:.2f} for the right object"
 rises += f" to {best['last']:.2f} in its last quarter ({best['estimator']})."
 near = sequence.behind_block(changes, best[each].to_dict())
 shipping = sequence.longer_run(levels, changes, each)
-empty = levels[levels["last"] < settled / 10]
+who, empty = sequence.named(levels), levels["last"] < settled / 10
+in_all = empty.groupby(who).transform("all")
+way = (" by " + levels["estimator"]).mask(in_all, "")
 low = "All models that were asked have something to lose."
-if len(empty):
-    ways = sequence.named(empty) + " by " + empty["estimator"]
-    names = ", ".join(dict.fromkeys(ways))
-    low = f"Nearly nothing can be lost where the level is low: {names}."
+if empty.any():
+    said = ", ".join(dict.fromkeys((who + way)[empty]))
+    low = f"Nearly nothing can be lost where the level is low: {said}."
 figures.findings(settles=rises, neighbours=near, shipped=shipping, little=low)
 figures.note("carried", answers.carried(ours))
 

@@ -226,15 +226,15 @@ def steadier(answers: pd.DataFrame, estimators: Sequence[str], *, seed: int) -> 
     answers of one side are right, or none: its share has no value there.
     """
     rows = []
-    for (model,), part in groups_of(answers, ["model"]):
+    for (model,), part in groups_of(with_kinds(answers), ["model"]):
         n = part.groupby(["estimator", "relation"]).size().min()
         right = {
             key: [g.to_numpy()[:n] for _, g in each.groupby("relation", sort=False)["correct"]]
             for key, each in part.groupby("estimator", sort=False)
         }
+        of_kind = part.groupby("kind", sort=False)["estimator"].unique()
         for name in estimators:
-            of_name = [key for key in right if key.partition(DRAW)[0] == name]
-            its = [key for key in of_name if len(right[key]) == len(right[name])]
+            its = [key for key in of_kind[name] if len(right[key]) == len(right[name])]
             sides = [np.array([right[key] for key in keys], dtype=float) for keys in (its, HUMAN)]
             found = [_spread_apart(*sides, of, seed=seed) for of in (np.std, _share_of_most)]
             rows.append((model, name, sides[0].shape[1], *found))

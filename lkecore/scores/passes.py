@@ -15,6 +15,7 @@ from lkecore.scores.trie import Tree
 # Tokens of one pass at most, however much memory there is. Longer passes gain nothing: what hangs
 # side by side in one pass does not see each other, so that ever more of its attention is masked out.
 MOST = 512
+MOST_ON_GPU = 2048  # which matrices of 512 rows leave idle, if the network is small
 COLUMNS = 2048  # of a cache, at most, that stand side by side
 # What configs call attention that sees the last so many tokens only.
 WINDOWS = ("sliding_window", "window_size", "attention_window_size", "attention_chunk_size")
@@ -88,10 +89,10 @@ def tree_mask(sees: np.ndarray, positions: np.ndarray, way: str, network: Any) -
     """
     import torch
 
-    def added(seen: np.ndarray) -> Any:
-        mask = torch.zeros(1, 1, *seen.shape, dtype=network.dtype)
-        mask.masked_fill_(torch.from_numpy(~seen), torch.finfo(network.dtype).min)
-        return mask.to(network.device)
+    def added(seen: np.ndarray) -> Any:  # made on the device, where a byte a cell has to go
+        mask = torch.zeros(1, 1, *seen.shape, dtype=network.dtype, device=network.device)
+        unseen = torch.from_numpy(~seen).to(network.device)
+        return mask.masked_fill_(unseen, torch.finfo(network.dtype).min)
 
     if way == "packed":
         return added(sees)
@@ -260,7 +261,8 @@ def memory_of(network: Any, memory_gb: float | None) -> Memory:
             )
         SIZES[network] = sizes
     bound = int(memory_gb * 2**30)
-    return Memory(bound, **SIZES[network], given=bound)
+    most = MOST_ON_GPU if network.device.type == "cuda" else MOST
+    return Memory(bound, **SIZES[network], most=most, given=bound)
 
 
 SIZES: weakref.WeakKeyDictionary[Any, dict[str, int]] = weakref.WeakKeyDictionary()

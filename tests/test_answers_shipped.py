@@ -52,6 +52,25 @@ def test_beside_has_ours_first_and_what_ships_by_its_name(put):
     assert answers.beside(ours, [], "n")["source"].tolist() == ["this page"]
 
 
+def test_what_ships_apart_stands_under_the_name_that_its_answers_have(put, tmp_path, monkeypatch):
+    monkeypatch.setattr(shipped, "FOLDER", tmp_path)
+    columns = ["model", "estimator", "relation", "fact", "correct", "n_options"]
+    for profile, way, seed in (("one", "x", 0), ("far", "x", 1), ("two", "y", 0), ("bare", "z", 0)):
+        put(profile, "n", [("b", way, "r", 1, True, 4)], columns, seed=seed)
+        if profile != "bare":  # which was asked behind one draw of shots
+            put(profile, "n-draws", [("b", way, "r", 1, False, 4)], columns, seed=seed)
+            (tmp_path / profile / "n-draws.json").unlink()  # what made them stands in n.json
+    profiles, ours = ["one", "far", "two", "bare"], pd.DataFrame({"model": ["a"]})
+    for join, two in ((True, "shipped: one"), (False, "shipped: two")):
+        answered = answers.beside(ours, profiles, "n", join=join)
+        apart = answers.beside_kept(ours, profiles, "n", apart="draws", join=join)
+        for found in (answered, apart):
+            of_way = found.dropna(subset="estimator").groupby("estimator")["source"].agg(set)
+            assert (of_way["x"], of_way["y"]) == ({"shipped: one", "shipped: far"}, {two})
+        assert len(apart) == 4 and apart["source"][0] == "this page"
+    assert answers.beside_kept(None, ["bare"], "n", apart="draws").empty
+
+
 def test_numbers_that_ship_in_few_digits_are_summed_in_many(put):
     small = pd.Series([0.5, 0.25, 1e-9] * 1000, dtype="float32")
     put(

@@ -90,13 +90,8 @@ def together(
     what was asked, and stay alone. Raises :class:`BadInput`, naming the results, where such facts had
     other options, or where one answer is there twice and once right.
     """
-    groups: dict[str, list[str]] = {}
-    for name, (_, about) in found.items():
-        given = about["parameters"]
-        rest = {key: given[key] for key in sorted(given) if key not in WHO_AND_HOW}
-        groups.setdefault(json.dumps(rest) if given else name, []).append(name)
     joined = {}
-    for names in groups.values():
+    for names in _of_same_facts({name: about for name, (_, about) in found.items()}):
         frame = pd.concat([found[name][0] for name in names], ignore_index=True)
         if len(names) > 1:
             fact, answer = ["relation", "fact"], ["model", "estimator", "relation", "fact"]
@@ -108,6 +103,16 @@ def together(
                 )
         joined[names[0]] = frame
     return joined
+
+
+def _of_same_facts(abouts: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
+    """Names of results, those about the same facts in one list."""
+    groups: dict[str, list[str]] = {}
+    for name, about in abouts.items():
+        given = about["parameters"]
+        rest = {key: given[key] for key in sorted(given) if key not in WHO_AND_HOW}
+        groups.setdefault(json.dumps(rest) if given else name, []).append(name)
+    return list(groups.values())
 
 
 def beside(
@@ -142,18 +147,25 @@ def alone(profiles: Sequence[str], notebook: str) -> pd.DataFrame:
 
 
 def beside_kept(
-    found: pd.DataFrame | None, profiles: Sequence[str], notebook: str, *, apart: str
+    found: pd.DataFrame | None,
+    profiles: Sequence[str],
+    notebook: str,
+    *,
+    apart: str,
+    join: bool = False,
 ) -> pd.DataFrame:
     """What this run kept apart under a name, if it did, and below it what ships so, told by ``source``.
 
-    The sources have the names of :func:`beside`. Profiles that kept none are left out; where nobody did, the
-    frame is empty.
+    The sources have the names of :func:`beside` with the same ``join``. Profiles that kept none are left out;
+    where nobody did, the frame is empty.
     """
     parts = [] if found is None else [found.assign(source="this page")]
+    abouts = {name: read(name, notebook)[1] for name in profiles} if join else {}
+    first = {name: names[0] for names in _of_same_facts(abouts) for name in names}
     for name in profiles:
         if (FOLDER / name / f"{notebook}-{apart}.parquet").exists():
             its, _ = read(name, notebook, apart=apart)
-            parts.append(its.assign(source=f"shipped: {name}"))
+            parts.append(its.assign(source=f"shipped: {first.get(name, name)}"))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 

@@ -152,8 +152,7 @@ rest = {"by": ("estimator", "relation", "draw"), "n_again": n_again // 3}
 to_try = redrawn, "answers-draws.parquet"
 more = answers.ask(models, *to_try, **source | rest)
 more = answers.beside_kept(more, shipped, this, apart="draws", join=True)
-first = every.assign(draw=seed)
-draws = answers.over_draws(first, more, ["source", "model", "estimator"])
+draws = answers.over_draws(every, more, ["source", "model", "estimator"])
 print(draws.round(3).to_string(index=False))
 
 # %% [markdown]

@@ -166,3 +166,7 @@ def test_draws_are_counted_relation_by_relation_over_the_facts_that_all_draws_as
     assert list(found) == ["model", "facts", "draws", "least", "most", "in_all", "in_any"]
     frames[1] = pd.concat([frames[1], frames[1].assign(model="not in the first draw")])
     assert answers.over_draws(*frames, ["model"]).equals(found)
+    for seed in (1, 2):  # as of a page that stands beside results of another seed
+        frames[0]["draw"] = seed
+        assert answers.over_draws(*frames, ["model"]).equals(found)
+    assert answers.over_draws(frames[0].drop(columns="draw"), frames[1], ["model"]).equals(found)

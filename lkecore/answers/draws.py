@@ -52,16 +52,17 @@ def all_draws(first: pd.DataFrame, others: pd.DataFrame, by: Sequence[str]) -> p
 def over_draws(first: pd.DataFrame, others: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """How far the accuracy moves with the draw of the shots, the column ``draw``, in each group of ``by``.
 
-    ``others`` are answers behind other shots about some of the facts that ``first`` asks; of ``first``
-    these facts alone are counted, of ``others`` the groups that ``first`` has. Columns: ``by``; ``facts`` of
-    each draw; ``draws``, how many; ``least`` and ``most``: the lowest and the highest accuracy of a draw;
-    ``in_all`` and ``in_any``: the share of facts that are right in every draw, and in one at least. Each
-    relation counts alike, all in [0, 1].
+    ``others`` are answers behind other shots about some of the facts that ``first`` asks; of ``first``,
+    which is a draw by itself, these facts alone are counted, of ``others`` the groups that ``first`` has.
+    Columns: ``by``; ``facts`` of each draw; ``draws``, how many; ``least`` and ``most``: the lowest and the
+    highest accuracy of a draw; ``in_all`` and ``in_any``: the share of facts that are right in every draw,
+    and in one at least. Each relation counts alike, all in [0, 1].
     """
     asked = [*by, "relation", "fact"]
     others = _of_groups(first, others, by)
     same = first.merge(others[asked].drop_duplicates(), on=asked)
-    every = pd.concat([same, others], ignore_index=True)
+    # What ships has seeds of its own: one of its other draws may have the seed of this page's first.
+    every = pd.concat([same.assign(draw="first"), others], ignore_index=True)
     of_facts = every.groupby(asked, sort=False)["correct"].agg(["min", "max"]).astype(float)
     of_facts = of_facts.groupby([*by, "relation"], sort=False).mean()
     of_facts = of_facts.groupby(list(by), sort=False).mean()

@@ -101,6 +101,24 @@ def test_of_the_profile_that_carries_a_page_only_other_models_stand_beside(put):
     assert len(answers.beside(ours, ["two"], "n", carried="one")) == 2
 
 
+def test_beside_single_has_each_model_behind_its_most_shots_and_its_own_relation(put):
+    columns = ["model", "estimator", "n_shots", "draw", "fact", "correct", "n_options"]
+    old = [
+        ("m", "x", n, draw, 1, n == 50 and draw == 3, 4) for n, draw in ((20, 3), (50, 3), (50, 4))
+    ]
+    old += [("lab:smoke-1/tiny", "x", n, 4, 1, n == 20, 4) for n in (5, 20)]  # shown fewer shots
+    put("old", "s", old, columns, relation="capital", lab_relation="author")
+    new = [(*row, relation) for row in old[:3] for relation in ("p", "q")]
+    put("new", "s", new, [*columns, "relation"], relations=["p", "q"], lab_relation="author")
+    found = answers.beside_single(pd.DataFrame({"model": ["a"]}), [], "n", ["old", "new"], "s")
+    assert found.loc[1:, ["source", "model", "relation", "correct"]].to_numpy().tolist() == [
+        ["shipped: old, 2 relations", "m", "capital", True],
+        ["shipped: old, 2 relations", "lab:smoke-1/tiny", "author", True],
+        ["shipped: new, 2 relations", "m", "p", True],
+        ["shipped: new, 2 relations", "m", "q", True],
+    ]
+
+
 def test_beside_models_has_each_model_once_as_the_first_has_it(put):
     columns = ["model", "world", "fact"]
     put("one", "n", [("a", "w", "x"), ("b", "w", "x"), ("b", "w", "y")], columns, seed=1)

@@ -230,20 +230,34 @@ def beside_single(
     *,
     carried: str = "",
 ) -> pd.DataFrame:
-    """:func:`beside`, and below that the profiles ``single`` of a notebook about one relation, ``of_one``.
+    """:func:`beside`, and below that the profiles ``single`` of page 11's notebook, ``of_one``.
 
-    Of these, such as page 11's over the number of shots, stay the most shots and the first draw of
-    them. Their sources name the relation, too.
+    Of these, which ask over the number of shots, stay the most shots of each model and the first draw of
+    them. Their sources name the relation, too, or how many there are.
     """
     found = _without(ours, {name: read(name, notebook) for name in profiles}, carried)
     for name in single:
         frame, about = read(name, of_one)
-        frame = frame[frame["n_shots"] == frame["n_shots"].max()]
-        frame = frame[frame["draw"] == frame["draw"].min()]
-        relation = about["parameters"]["relation"]
-        found[f"{name}, {relation}"] = frame.assign(relation=relation), about
+        frame = _behind_most(frame, about["parameters"])
+        relations = frame["relation"].unique()
+        called = relations[0] if len(relations) == 1 else f"{len(relations)} relations"
+        found[f"{name}, {called}"] = frame, about
     sources = {"this page": ours} | {f"shipped: {n}": f for n, f in together(found).items()}
     return pd.concat([f.assign(source=name) for name, f in sources.items()], ignore_index=True)
+
+
+def _behind_most(frame: pd.DataFrame, given: Mapping[str, Any]) -> pd.DataFrame:
+    """Answers over the number of shots: those behind the most of each model, of the first draw.
+
+    Models of the lab are shown fewer. Results from when one relation was asked do not say which in a column.
+    """
+    for name, which in (("n_shots", "max"), ("draw", "min")):
+        frame = frame[frame[name] == frame.groupby("model")[name].transform(which)]
+    if "relation" in frame:
+        return frame
+    of_lab = frame["model"].map(lab.is_name)
+    asked = [given["lab_relation"] if is_one else given["relation"] for is_one in of_lab]
+    return frame.assign(relation=asked)
 
 
 def asked_for(profiles: Sequence[str], notebook: str, **ours: Any) -> dict[str, dict[str, Any]]:

@@ -268,3 +268,16 @@ def test_the_sentence_on_kl_is_of_the_largest_decoder_that_read_the_text():
     )
     assert fooled_ways.by_moves(found[found["estimator"] == "surprisal"]) == ""
     assert fooled_ways.by_moves(found[found["model"] == "lab:rich-1/bert"]) == ""
+
+
+def test_models_that_the_page_does_not_ask_stand_last_and_none_is_there_twice(monkeypatch):
+    def of_pandas_2(self, **how):  # which our lower bound allows
+        missing = self.isna()
+        placed = np.full(len(self), -1)
+        placed[~missing] = np.argsort(self[~missing].to_numpy(), **how)
+        return pd.Series(placed, self.index)
+
+    monkeypatch.setattr(pd.Series, "argsort", of_pandas_2)
+    rows = pd.DataFrame({"model": ["other", "b", "a", "other", "a"], "fact": range(5)})
+    found = fooled_ways._by_model(rows, pd.DataFrame({"model": ["a", "b"]}))
+    assert found["fact"].tolist() == [2, 4, 1, 0, 3]

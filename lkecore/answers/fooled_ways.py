@@ -161,7 +161,8 @@ def _of_models(frame: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
 def _by_model(rows: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
     """The rows with the models in the order of ``ours``, others last; within a model they keep theirs."""
     place = {name: i for i, name in enumerate(ours["model"].unique())}
-    return rows.iloc[rows["model"].map(place).argsort(kind="stable")].reset_index(drop=True)
+    at = rows["model"].map(place).fillna(len(place))  # pandas 2 orders what is missing as -1
+    return rows.iloc[at.argsort(kind="stable")].reset_index(drop=True)
 
 
 def aurocs(chosen: pd.DataFrame, otherwise: pd.DataFrame, *, seed: int) -> pd.DataFrame:

@@ -221,6 +221,24 @@ def test_claims_of_the_lab_are_judged_by_their_own_bounds():
     ]
 
 
+def test_a_verdict_on_answers_that_ship_is_kept_with_their_source_and_shown_by_its_name(
+    tmp_path, monkeypatch
+):
+    from lkecore.intervals import Interval
+
+    monkeypatch.setenv("LKE_RUN", str(tmp_path))
+    moved = Interval(0.3, 0.2, 0.4, 0.95, "bootstrap over facts")
+    both = {"m": moved, "m on trex": moved, "m on a shelf": moved}  # the last is no profile
+    found = lab.judge({"PZ-groups-finds": both}, {("PZ-groups-finds", "m on trex"): ""})
+    assert found["of"].tolist() == [*both]
+    kept = pd.read_csv(tmp_path / "verdicts.csv", keep_default_na=False)
+    assert kept[["source", "models"]].values.tolist() == [
+        ["this page", "m"],
+        ["shipped: trex", "m"],
+        ["this page", "m on a shelf"],
+    ]
+
+
 def test_a_verdict_is_set_aside_by_its_mark_and_a_twin_that_leaves_out_0_says_so(
     tmp_path, monkeypatch
 ):

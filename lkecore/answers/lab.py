@@ -12,6 +12,7 @@ from lkecore import facts, papers, prompts
 from lkecore.answers import again, longer
 from lkecore.answers.door import opened
 from lkecore.answers.kept import collect, keep
+from lkecore.answers.shipped import called, whose
 from lkecore.answers.verdicts import judge as of_claims
 from lkecore.answers.written import check_length
 from lkecore.errors import BadInput
@@ -334,17 +335,16 @@ def judge(
     """The verdicts on claims of the lab, or of a paper, in this run: :mod:`lkecore.answers.verdicts`.
 
     ``claimed`` has, for each id of a claim, the intervals of its statistic by what they are of, such as a
-    model or an estimator; ``marks`` say of a claim, or of a (claim, of), why its verdicts say nothing of it;
-    ``estimator`` names how was asked. Columns: id, claim, holds_if, of, ours, verdict, mark.
+    model, called by its profile where its answers ship, or an estimator; ``marks`` say of a claim, or of a
+    (claim, of), why its verdicts say nothing of it; ``estimator`` names how was asked. Columns: id, claim,
+    holds_if, of, ours, verdict, mark.
     """
-    tested = {
-        key: {("this page", of): found for of, found in intervals.items()}
-        for key, intervals in claimed.items()
-    }
-    of_all = marks or {}
-    said = {(k, *of): of_all.get((k, of[1]), of_all.get(k, "")) for k in tested for of in tested[k]}
+    every, of_all = [(key, of) for key in claimed for of in claimed[key]], marks or {}
+    tested = {key: {whose(of): x for of, x in found.items()} for key, found in claimed.items()}
+    said = {(k, *whose(of)): of_all.get((k, of), of_all.get(k, "")) for k, of in every}
     judged = of_claims(tested, marks=said, estimator=estimator, as_paper=True, paper="")
     found = [tested[row.id][row.source, row.models] for row in judged.itertuples()]
     judged["ours"] = [said_of(*each) for each in zip(judged["id"], found, strict=True)]
     keep(papers.verdicts(judged.assign(estimator=estimator, as_paper=True)), "verdicts.csv")
-    return judged.rename(columns={"models": "of"}).drop(columns="source")
+    names = [called(*each) for each in zip(judged["models"], judged["source"], strict=True)]
+    return judged.assign(models=names).rename(columns={"models": "of"}).drop(columns="source")

@@ -314,3 +314,14 @@ def called(model: str, source: str) -> str:
     """
     place = source.removeprefix("shipped: ")
     return model if source == "this page" else f"{model} on {place}"
+
+
+def whose(name: str) -> tuple[str, str]:
+    """The source of some answers, and the model, from a name that :func:`called` gave.
+
+    >>> whose("smollm2"), whose("smollm2 on trex")
+    (('this page', 'smollm2'), ('shipped: trex', 'smollm2'))
+    """
+    model, _, profile = name.rpartition(" on ")
+    ships = model and NAME.fullmatch(profile)
+    return (f"shipped: {profile}", model) if ships else ("this page", name)

@@ -252,8 +252,7 @@ more += f" without the other questions it is {gap['iclke-comma'].text()}."
 every = by_slot[(by_slot["slot"] == "all") & (by_slot["model"] == models[0])]
 change = "The other questions change the confidence in the right object by"
 change += f" {every['gain'].iloc[0].text(3)}."
-ways = {"eiclke": "by EIC-LKE", "iclke-comma": "without its other questions"}
-ways[paper] = "by IC-LKE"
+ways = {"eiclke": "by EIC-LKE", kinds[1]: "one by one", paper: "by IC-LKE"}
 beside = templates.others(overall, ways, of_rule)
 beside = uncued.told(beside, gaps, gaps[gaps["second"] == kinds[2]])
 figures.findings(cost=cheap, right=more, others=change, longer=beside)

@@ -90,6 +90,19 @@ def test_of_the_other_page_stand_the_same_facts_and_models_alone(monkeypatch, to
     }  # fmt: skip
 
 
+def test_a_fact_of_another_world_with_the_same_name_is_another_fact(monkeypatch):
+    monkeypatch.setattr(fooled_ways.fooled, "hinted", lambda frame: frame)
+    rows = [(f"m{w}", w, "iclke-space", "r", f, True, "", 0.5) for w in "ab" for f in ("f1", "f2")]
+    page = pd.DataFrame(rows, columns=fooled_ways.READ)
+    monkeypatch.setattr(shipped, "read", lambda name, notebook, apart="": (page, {}))
+    ours = page.iloc[[0, 3]].assign(estimator=ASKED)  # f1 of one world, f2 of the other
+    found = fooled_ways.chosen(ours, ["some"])
+    assert found.groupby("estimator", sort=False)["fact"].agg(list).to_dict() == {
+        "iclke-space": ["f1", "f2"],
+        ASKED: ["f1", "f2"],
+    }
+
+
 def test_eiclke_and_numbers_at_blanks_come_from_the_other_page(monkeypatch, told_once):
     ours = drawn()
     several = pd.concat([drawn("eiclke"), drawn("iclke-space")]).drop(columns="picked")

@@ -95,7 +95,8 @@ def chosen(ours: pd.DataFrame, profiles: Sequence[str]) -> pd.DataFrame:
     """
     there = [shipped.read(name, PAGE)[0][READ] for name in profiles]
     parts = [*(_of_models(each, ours) for each in there), ours[READ]]
-    found = pd.concat([each[each["fact"].isin(ours["fact"])] for each in parts])
+    asked = ours[["world", "fact"]].drop_duplicates()  # worlds may have facts of the same name
+    found = pd.concat([each.merge(asked, on=["world", "fact"]) for each in parts])
     return _by_model(fooled.hinted(found.assign(confidence=np.nan)), ours)
 
 

@@ -130,8 +130,9 @@ ours = answers.ask_groups(
 for name, why in groups_said.left_out(sample, ours).items():
     print(f"{name}: left out, {why}")
 rows = groups_said.beside(ours, shipped, this)
-others = ~rows["model"].isin(models) & ~rows["model"].str.startswith("lab:")
+others = ~rows["source"].eq("this page") & ~rows["model"].str.startswith("lab:")
 here = rows[rows["world"].eq(next(iter(samples))) | others]
+here = groups_said.named(here)
 print(*answers.made_by(shipped, this), answers.infinite(rows), sep="\n")
 print(gates.missed(rows["model"]))
 
@@ -213,7 +214,7 @@ figures.place(fig, "fig-groups", marks)
 claimed = groups_said.claimed(rows, seed=seed)
 aside = rich.marks(claimed)
 judged = lab.judge(claimed, aside, estimator=template)
-columns = ["claim", "holds_if", "of", "ours", "verdict", "mark"]
+columns = ["claim", "holds_if", "source", "of", "ours", "verdict", "mark"]
 answers.words(judged[columns])
 
 # %% [markdown]

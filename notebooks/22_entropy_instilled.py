@@ -283,7 +283,7 @@ if also == "adamw":
     claimed |= taught_said.claimed(of_other, seed=seed, behind="-adamw")
 aside = rich.marks(claimed)
 judged = lab.judge(claimed, aside, estimator=template)
-columns = ["claim", "holds_if", "of", "ours", "verdict", "mark"]
+columns = ["claim", "holds_if", "source", "of", "ours", "verdict", "mark"]
 answers.words(judged[columns])
 
 # %% [markdown]

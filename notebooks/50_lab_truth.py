@@ -291,7 +291,8 @@ claimed = told.claimed_of_forms(mine, seed=seed)
 claimed["LAB-list-auroc"] = {space: sure_of}
 claimed["LAB-never-chance"] = above.set_index("estimator")["above"].to_dict()
 claimed["LAB-unplanted"] = twins.set_index("model")["auroc"].to_dict()
-judged = lab.judge(claimed, transfer.set_aside(in_sentences))
+of_these = answers.of_this_page(claimed)
+judged = lab.judge(of_these, transfer.set_aside(in_sentences))
 columns = ["claim", "holds_if", "of", "ours", "verdict", "mark"]
 answers.words(judged[columns])
 

@@ -251,7 +251,7 @@ figures.place(fig, "fig-moved-auroc", drawn)
 # %%
 aside = rich.marks(claimed)
 judged = lab.judge(claimed, aside, estimator=template)
-columns = ["claim", "holds_if", "of", "ours", "verdict", "mark"]
+columns = ["claim", "holds_if", "source", "of", "ours", "verdict", "mark"]
 answers.words(judged[columns])
 
 # %% [markdown]

@@ -284,7 +284,7 @@ claimed = {
     "LAB-mislearned": more.set_index("model")["more"].to_dict(),
     "LAB-tuned": changed.to_dict(),
 }
-judged = lab.judge(claimed)
+judged = lab.judge(answers.of_this_page(claimed))
 answers.words(judged[["claim", "holds_if", "of", "ours", "verdict"]])
 
 # %% [markdown]

@@ -247,7 +247,7 @@ figures.place(fig, "fig-fooled-cues", marks)
 
 # %%
 judged = lab.judge(claimed, rich.marks(claimed))
-columns = ["claim", "holds_if", "of", "ours", "verdict", "mark"]
+columns = ["claim", "holds_if", "source", "of", "ours", "verdict", "mark"]
 answers.words(judged[columns])
 
 # %% [markdown]

@@ -265,7 +265,7 @@ figures.place(fig, "fig-found-words", drawn)
 # %%
 claimed = found_said.claimed(known, seed=seed)
 judged = lab.judge(claimed, rich.marks(claimed))
-columns = ["claim", "holds_if", "of", "ours", "verdict", "mark"]
+columns = ["claim", "holds_if", "source", "of", "ours", "verdict", "mark"]
 answers.words(judged[columns])
 
 # %% [markdown]

@@ -167,7 +167,7 @@ figures.place(fig, "fig-names-doses", drawn)
 # %%
 claimed = names_said.claimed(known, often, seed=seed)
 judged = lab.judge(claimed, estimator="as told, or by pairs")
-answers.words(judged[["claim", "holds_if", "of", "ours", "verdict"]])
+answers.words(judged[["claim", "holds_if", "source", "of", "ours", "verdict"]])
 
 # %% [markdown]
 # A warning. These models are small, and a world has some twenty facts with two true objects told often, and a dozen told under one name

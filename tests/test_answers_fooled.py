@@ -167,22 +167,27 @@ def test_claims_are_about_the_largest_model_and_the_twin(tiny):
     every = pd.concat(
         [answers(SMALL, **ALL), answers(LARGE, **larger), answers(TWIN, **ALL)], ignore_index=True
     )
+    ships = every["model"].eq(LARGE)
+    every["source"] = np.where(ships, "shipped: x", "this page")
     found = fooled.claimed(fooled.hinted(every), seed=0)
+    large = ("shipped: x", LARGE)
     more = intervals.difference_of_proportions
-    assert found["LAB-fooled"] == {LARGE: more(2, 2, 0, 1)}
-    assert found["LAB-lied-to"] == {LARGE: proportion(1, 1)}  # n3: the colour is no name
-    assert found["LAB-majority"] == {LARGE: proportion(1, 1)}
+    assert found["LAB-fooled"] == {large: more(2, 2, 0, 1)}
+    assert found["LAB-lied-to"] == {large: proportion(1, 1)}  # n3: the colour is no name
+    assert found["LAB-majority"] == {large: proportion(1, 1)}
     [(of, gap)] = found["LAB-larger-fooled"].items()
-    assert of == f"{LARGE} minus {SMALL}" and gap.estimate == pytest.approx(0.5)
+    assert of == ("this page, shipped: x", f"{LARGE} minus {SMALL}")
+    assert gap.estimate == pytest.approx(0.5)
     # To the twin the told facts are never told: t1 has a right cue, t2 and t3 have none.
-    assert found["LAB-twin-fooled"] == {TWIN: more(1, 1, 1, 2)}
+    assert found["LAB-twin-fooled"] == {("this page", TWIN): more(1, 1, 1, 2)}
 
 
 def test_each_world_is_judged_by_itself(tiny):
     other = "lab:richsmoke-5"
     every = pd.concat([answers(SMALL, **ALL), answers(f"{other}/0.15m", **ALL).assign(world=other)])
+    every["source"] = "this page"
     found = fooled.claimed_by_world(fooled.hinted(every), seed=0)
-    assert list(found["LAB-fooled"]) == [SMALL, f"{other}/0.15m"]
+    assert list(found["LAB-fooled"]) == [("this page", SMALL), ("this page", f"{other}/0.15m")]
 
 
 def test_rule_and_counts_are_those_of_the_facts():

@@ -43,6 +43,7 @@ def many(model=SMALL, seed=0, right=0.15):
 @pytest.fixture(scope="module")
 def known():
     every = pd.concat([many(), many(LARGE, 1, 0.25), many(TWIN, 2)], ignore_index=True)
+    every["source"] = every["model"].eq(LARGE).map({True: "shipped: x", False: "this page"})
     return found.beside_truth(every, OFTEN)
 
 
@@ -288,37 +289,41 @@ def test_claims_are_about_the_largest_model_each_over_what_its_row_says(known):
     claims = papers.claims("LAB").set_index("id")
     ours = {key for key in claims.index if key.startswith("LAB-found-")}
     assert set(said) == ours
-    others = {"LAB-found-size": f"{LARGE} minus {SMALL}", "LAB-found-twin": TWIN}
-    others |= dict.fromkeys(("LAB-found-follows", "LAB-found-wording-own"), SMALL)  # it has a twin
+    others = {"LAB-found-size": ("this page, shipped: x", f"{LARGE} minus {SMALL}")}
+    others["LAB-found-twin"] = ("this page", TWIN)
+    beside_twin = "LAB-found-follows", "LAB-found-wording-own"
+    others |= dict.fromkeys(beside_twin, ("this page", SMALL))  # it has a twin
+    large = ("shipped: x", LARGE)
     for key, by in said.items():
         [(of, interval)] = by.items()
-        assert of == others.get(key, LARGE)
+        assert of == others.get(key, large)
         assert papers.over_of(interval) == claims.loc[key, "over"]
     mine = known[known["model"] == LARGE]
     rows = found.together(mine, seed=0).set_index("facts")
     gap = rows.loc["told often", "any"].estimate - rows.loc["told often", "of_best"].estimate
-    assert said["LAB-found-missed"][LARGE].estimate == pytest.approx(gap)
+    assert said["LAB-found-missed"][large].estimate == pytest.approx(gap)
     some = mine[mine["told"].eq("often") & mine["form"].eq("sentence")]
     by = some.groupby(["estimator", "relation"])["correct"].mean().unstack(0)
     gaps = by["template-1"] - by["iclke-space"]
-    assert said["LAB-found-sentence"][LARGE].estimate == pytest.approx(gaps.mean())
+    assert said["LAB-found-sentence"][large].estimate == pytest.approx(gaps.mean())
     pairs = mine[mine["told"].eq("often") & mine["estimator"].eq("iclke-space")]
     by = pairs.groupby(["form", "relation"])["correct"].mean().unstack(0)
-    assert said["LAB-found-lists"][LARGE].estimate == pytest.approx(
+    assert said["LAB-found-lists"][large].estimate == pytest.approx(
         (by["list"] - by["sentence"]).mean()
     )
     by = pairs[pairs["form"].eq("sentence")].groupby(["listed", "relation"])["correct"].mean()
     gap = by["often"].mean() - by["never"].mean()
-    assert said["LAB-found-listed"][LARGE].estimate == pytest.approx(gap)
+    assert said["LAB-found-listed"][large].estimate == pytest.approx(gap)
     wording = mine[mine["told"].eq("often")].groupby("estimator")["correct"].mean()
     gap = wording[found.OWN] - wording[found.FAR]
-    assert said["LAB-found-wording"][LARGE].estimate == pytest.approx(gap)
+    assert said["LAB-found-wording"][large].estimate == pytest.approx(gap)
 
 
 def test_each_world_is_judged_by_itself_and_what_has_too_few_facts_not_at_all(known):
     other = known.assign(world="lab:richsmoke-5", model=known["model"].str.replace("-0/", "-5/"))
     said = found_said.claimed(pd.concat([known, other], ignore_index=True), seed=0)
-    assert list(said["LAB-found-missed"]) == [LARGE, LARGE.replace("-0/", "-5/")]
+    names = [LARGE, LARGE.replace("-0/", "-5/")]
+    assert list(said["LAB-found-missed"]) == [("shipped: x", name) for name in names]
     few = known[known["model"].eq(SMALL) & known["relation"].isin(["author", "instrument"])]
     assert not {"LAB-found-lists", "LAB-found-listed"} & set(found_said.claimed(few, seed=0))
 
@@ -342,7 +347,8 @@ def test_two_trainings_are_no_two_sizes(known):
     two = known[known["model"].eq(SMALL)]
     every = pd.concat([two, two.assign(model=f"{SMALL}@2")], ignore_index=True)
     said = found_said.claimed(every, seed=0)
-    assert "LAB-found-size" not in said and list(said["LAB-found-missed"]) == [SMALL]
+    assert "LAB-found-size" not in said
+    assert list(said["LAB-found-missed"]) == [("this page", SMALL)]
 
 
 def test_what_follows_from_told_links_is_held_against_the_twin(known):
@@ -368,7 +374,7 @@ def test_what_follows_from_told_links_is_held_against_the_twin(known):
         table.loc[(LARGE, "all told"), "sentences"].estimate
         - table.loc[(TWIN, "all told"), "sentences"].estimate
     )
-    assert said["LAB-found-follows"][LARGE].estimate == pytest.approx(gap)
+    assert said["LAB-found-follows"]["this page, shipped: x", LARGE].estimate == pytest.approx(gap)
 
 
 def test_other_trainings_are_those_of_the_same_text_and_size(known):
@@ -396,7 +402,9 @@ def test_the_wording_that_told_is_held_against_the_twin(known):
     often = known[known["told"].eq("often")]
     share = often.groupby(["model", "estimator"])["correct"].mean()
     gaps = [share[name, found.OWN] - share[name, found.FAR] for name in (LARGE, TWIN)]
-    assert said["LAB-found-wording-own"][LARGE].estimate == pytest.approx(gaps[0] - gaps[1])
+    [(key, beyond)] = said["LAB-found-wording-own"].items()
+    assert key == ("this page, shipped: x", LARGE)
+    assert beyond.estimate == pytest.approx(gaps[0] - gaps[1])
 
 
 def test_the_figure_shows_models_as_they_are_and_the_twin_of_the_largest(known, monkeypatch):
@@ -419,7 +427,8 @@ def test_each_fact_is_held_against_itself_whatever_else_a_model_was_asked(known)
     less = known[~(known["model"].eq(LARGE) & known["relation"].isin(gone))]
     said = found_said.claimed(less.sort_values("fact", ascending=False), seed=0)
     whole = found_said.claimed(known[~known["relation"].isin(gone)], seed=0)
-    size = [each["LAB-found-size"][f"{LARGE} minus {SMALL}"].estimate for each in (said, whole)]
+    key = ("this page, shipped: x", f"{LARGE} minus {SMALL}")
+    size = [each["LAB-found-size"][key].estimate for each in (said, whole)]
     assert size[0] == pytest.approx(size[1])
 
 

@@ -75,8 +75,8 @@ def frame(after: dict[str, np.ndarray], model: str = MODEL) -> pd.DataFrame:
     for when in ("before", "after"):
         for group, level in itertools.product(range(n), range(5)):
             row = {
-                "model": model, "world": SPEC, "lesson": "l", "relation": "r", "fact": f"f{group}-{level}",
-                "group": group, "level": level, "when": when,
+                "source": "this page", "model": model, "world": SPEC, "lesson": "l", "relation": "r",
+                "fact": f"f{group}-{level}", "group": group, "level": level, "when": when,
             }  # fmt: skip
             parts.append(row | {c: v[group, level] for c, v in after.items()})
     return pd.DataFrame(parts)
@@ -149,11 +149,12 @@ def test_claims_words_and_figure_have_the_numbers_of_the_table(made):
     ids = papers.claims("LAB")["id"]
     of_page = set(ids[ids.str.startswith("LAB-groups-")])
     assert set(found) == {name for name in of_page if not name.endswith("-blanks")}
-    assert {name for of in found.values() for name in of} == {MODEL}
+    mine = ("this page", MODEL)
+    assert {name for of in found.values() for name in of} == {mine}
     table = groups.orders(rows, seed=0)
     half = table.set_index(["model", "when", "metric"])["half"]
     kl = half[MODEL, "after", "KL"]
-    assert found["LAB-groups-finds"][MODEL].estimate == pytest.approx(kl.estimate - 0.5)
+    assert found["LAB-groups-finds"][mine].estimate == pytest.approx(kl.estimate - 0.5)
     assert len(lab.judge(found)) == 5
     said = groups_said.sentences(table)
     assert kl.text() in said["orders"] and half[MODEL, "before", "KL"].text() in said["before"]
@@ -169,7 +170,36 @@ def test_claims_about_readers_of_blanks_stand_beside_those_about_decoders(made):
     found = groups_said.claimed(pd.concat([frame(made, bert), frame(made)]), seed=0)
     ids = papers.claims("LAB")["id"]
     assert set(found) == set(ids[ids.str.startswith("LAB-groups-")])
-    assert found["LAB-groups-rank-blanks"] == {bert: found["LAB-groups-rank"][MODEL]}
+    of_decoder = found["LAB-groups-rank"]["this page", MODEL]
+    assert found["LAB-groups-rank-blanks"] == {("this page", bert): of_decoder}
+
+
+def test_models_of_longer_runs_are_judged_under_their_profile_and_called_by_it(made, monkeypatch):
+    """A model that is not of the lab may stand there twice: it was asked about other facts."""
+    larger, less = f"{SPEC}/2m", {name: values[:20] for name, values in made.items()}
+    ships = pd.concat([frame(less, name) for name in (MODEL, larger, "toy")])
+    ships = ships.drop(columns="source")
+    monkeypatch.setattr(shipped, "read", lambda name, notebook: ({"far": ships}[name], {}))
+    ours = pd.concat([frame(made), frame(made, "toy")]).drop(columns="source")
+    rows = groups_said.beside(ours, ["far"], "21_x")
+    who = rows.drop_duplicates(["source", "model"])[["source", "model"]].to_numpy().tolist()
+    assert who == [
+        ["this page", MODEL], ["this page", "toy"], ["shipped: far", larger], ["shipped: far", "toy"],
+    ]  # fmt: skip
+    names = groups_said.named(rows).groupby(["source", "model"]).size()
+    assert names.to_dict() == {
+        ("this page", MODEL): 300, ("this page", "toy"): 300,
+        ("shipped: far", larger): 200, ("shipped: far", "toy on far"): 200,
+    }  # fmt: skip
+    found = groups_said.claimed(rows, seed=0)
+    assert list(found["LAB-groups-finds"]) == [("shipped: far", larger)]
+    of_toy = found["PZ-groups-finds"]
+    assert list(of_toy) == [("this page", "toy"), ("shipped: far", "toy")]
+    for values, interval in zip((made, less), of_toy.values(), strict=True):
+        by_hand = share(values["kl"], strict=False) - 0.5
+        assert interval.estimate == pytest.approx(by_hand)
+    judged = lab.judge(found)
+    assert set(judged.loc[judged["id"] == "PZ-groups-finds", "of"]) == {"toy"}
 
 
 def test_a_template_without_words_and_a_recipe_without_steps_are_named(samples):
@@ -246,7 +276,7 @@ def test_real_facts_are_taught_to_any_model_and_judged_by_the_papers_claims(monk
     )
     assert rows["world"].eq("atlas").all() and set(rows["relation"]) == set(words)
     assert len(rows) == 2 * 5 * len(words)
-    claimed = groups_said.claimed(rows, seed=0)
+    claimed = groups_said.claimed(rows.assign(source="this page"), seed=0)
     assert set(claimed) == {
         f"PZ-groups-{n}" for n in ("finds", "rank", "entropy", "surprisal", "before")
     }

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from lkecore import answers
 from lkecore.answers import lab
 from lkecore.errors import BadInput
 from lkecore.facts import world
@@ -215,28 +216,29 @@ def test_claims_of_the_lab_are_judged_by_their_own_bounds():
     from lkecore.intervals import Interval
 
     sure = Interval(0.99, 0.97, 1.0, 0.95, "by hand")
-    found = lab.judge({"LAB-list-auroc": {"iclke-space": sure}})
+    found = lab.judge({"LAB-list-auroc": {("this page", "iclke-space"): sure}})
     assert found[["id", "of", "verdict"]].values.tolist() == [
         ["LAB-list-auroc", "iclke-space", "holds"]
     ]
+    by_name = answers.of_this_page({"LAB-list-auroc": {"iclke-space": sure}})
+    pd.testing.assert_frame_equal(lab.judge(by_name), found)
 
 
-def test_a_verdict_on_answers_that_ship_is_kept_with_their_source_and_shown_by_its_name(
-    tmp_path, monkeypatch
-):
+def test_a_verdict_on_answers_that_ship_is_kept_and_shown_with_their_source(tmp_path, monkeypatch):
     from lkecore.intervals import Interval
 
     monkeypatch.setenv("LKE_RUN", str(tmp_path))
-    moved = Interval(0.3, 0.2, 0.4, 0.95, "bootstrap over facts")
-    both = {"m": moved, "m on trex": moved, "m on a shelf": moved}  # the last is no profile
-    found = lab.judge({"PZ-groups-finds": both}, {("PZ-groups-finds", "m on trex"): ""})
-    assert found["of"].tolist() == [*both]
+    moved = Interval(0.3, 0.2, 0.4, 0.95, "bootstrap over pairs")
+    # The source is of the answers, and no name of a model tells it.
+    keys = [("this page", "m"), ("shipped: trex", "m"), ("this page", "m on trex")]
+    key, mark = "LAB-moved-finds", "misses the gate of repeating"
+    marks = {key: mark, (key, "shipped: trex", "m"): ""}
+    found = lab.judge({key: dict.fromkeys(keys, moved)}, marks)
+    assert found[["source", "of"]].values.tolist() == [[*each] for each in keys]
+    assert found["mark"].tolist() == [mark, "", mark]
     kept = pd.read_csv(tmp_path / "verdicts.csv", keep_default_na=False)
-    assert kept[["source", "models"]].values.tolist() == [
-        ["this page", "m"],
-        ["shipped: trex", "m"],
-        ["this page", "m on a shelf"],
-    ]
+    assert kept[["source", "models"]].values.tolist() == [[*each] for each in keys]
+    assert kept["mark"].tolist() == found["mark"].tolist()
 
 
 def test_a_verdict_is_set_aside_by_its_mark_and_a_twin_that_leaves_out_0_says_so(
@@ -246,14 +248,15 @@ def test_a_verdict_is_set_aside_by_its_mark_and_a_twin_that_leaves_out_0_says_so
 
     monkeypatch.setenv("LKE_RUN", str(tmp_path))
     method = "bootstrap over subjects"
-    claimed = {
+    by_name = {
         "LAB-held-out": {"e": Interval(0.4, 0.3, 0.5, 0.95, "bootstrap over facts")},
         "LAB-unplanted": {
             "a": Interval(0.04, 0.01, 0.07, 0.95, method),
             "b": Interval(0.01, -0.01, 0.07, 0.95, method),
         },
     }
-    found = lab.judge(claimed, {"LAB-held-out": NEW_WORDS, "LAB-list-auroc": "never"})
+    marks = {"LAB-held-out": NEW_WORDS, "LAB-list-auroc": "never"}
+    found = lab.judge(answers.of_this_page(by_name), marks)
     assert found["mark"].tolist() == [NEW_WORDS, "", ""]
     assert found["verdict"].tolist() == ["holds"] * 3
     assert found["ours"].tolist() == [

@@ -49,7 +49,8 @@ def frames(model: str = MODEL, order: str = "abcdefghnmop"):
     for kind, fact in itertools.product(("explicit", "copied"), order):
         rank, before, after, kl, other, _, n_tokens, shared = SAID[fact]
         rows.append({
-            "model": model, "world": SPEC, "reader": "causal", "estimator": "template-1",
+            "source": "this page", "model": model, "world": SPEC,
+            "reader": "causal", "estimator": "template-1",
             "instillation": kind, "relation": STATES[fact][0], "fact": fact, "entropy": before,
             "entropy_after": after, "kl": kl if kind == "explicit" else other, "kl_back": kl / 2,
             "rank": rank, "rank_after": 1 + (rank > 65), "surprisal": np.log(rank) + 0.1,
@@ -210,11 +211,12 @@ def test_claims_are_about_the_planted_model_and_the_check_about_its_twin(known):
     ids = papers.claims("LAB")["id"]
     of_page = set(ids[ids.str.startswith("LAB-moved-")])
     assert set(found) == {name for name in of_page if not name.endswith("-blanks")}
-    assert {name for of in found.values() for name in of} == {MODEL}
+    mine = ("this page", MODEL)
+    assert {name for of in found.values() for name in of} == {mine}
     pair = ([-0.2, -1.0, -1.5], [-2.2, -1.2, -1.2])
-    finds = found["LAB-moved-finds"][MODEL].estimate
+    finds = found["LAB-moved-finds"][mine].estimate
     assert finds == pytest.approx(auroc_by_hand(*pair))
-    assert found["LAB-moved-twin"][MODEL].estimate == pytest.approx(finds - 0.5)
+    assert found["LAB-moved-twin"][mine].estimate == pytest.approx(finds - 0.5)
     # The check draws subjects: a and b are of one, and g of another.
     methods = {key: each.method for key, by in found.items() for each in by.values()}
     assert methods["LAB-moved-twin"] == "bootstrap over subjects"
@@ -231,13 +233,15 @@ def test_claims_about_readers_of_blanks_are_judged_apart_from_those_about_decode
     twin = known[known["model"] == TWIN]
     others = [mine.assign(model=name, **{"IC-LKE": np.nan}) for name in sorted(kinds)]
     others += [twin.assign(model=f"{name}-unplanted") for name in sorted(kinds)]
+    others = [each.assign(source="shipped: x") for each in others]
     found = moved_said.claimed(pd.concat([*others, known]), seed=0)
     alone = moved_said.claimed(known, seed=0)
     ids = papers.claims("LAB")["id"]
     assert set(found) == set(ids[ids.str.startswith("LAB-moved-")])
     for key, of in found.items():
         behind = key.endswith("-blanks")
-        assert set(of) == (kinds if behind else {MODEL})
+        ships = {("shipped: x", name) for name in kinds}
+        assert set(of) == (ships if behind else {("this page", MODEL)})
         # The same rows under another name, so the same numbers.
         assert set(of.values()) == set(alone[key.removesuffix("-blanks")].values())
     of_blanks = moved_said.claimed(pd.concat(others), seed=0)

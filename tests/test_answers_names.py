@@ -195,7 +195,9 @@ def known(questions):
                         "alias_part": rng.random(),
                     }
                 )  # fmt: skip
-    return names.beside_truth(pd.DataFrame(rows))
+    frame = pd.DataFrame(rows)
+    frame["source"] = frame["model"].eq(SMALL).map({True: "this page", False: "shipped: x"})
+    return names.beside_truth(frame)
 
 
 def mine(known, size, way, called="name"):
@@ -320,14 +322,16 @@ def test_claims_are_about_sizes_each_over_what_its_row_says(known):
     assert set(said) <= {key for key in rows.index if key.startswith("LAB-names-")}
     assert {"LAB-names-hidden", "LAB-names-alias", "LAB-names-sum"} <= set(said)
     for key, by in said.items():
-        assert set(by) <= {"0.15m, 1 world", "2m, 1 world"}
+        beside_twin = key in ("LAB-names-alias-own", "LAB-names-alias-carried")
+        small = "this page, shipped: x" if beside_twin else "this page"  # its twin ships
+        assert set(by) <= {(small, "0.15m, 1 world"), ("shipped: x", "2m, 1 world")}
         for interval in by.values():
             assert interval.low < interval.high
             assert papers.over_of(interval) == rows.loc[key, "over"]
             assert papers.method_of(interval) == rows.loc[key, "interval"]
     table = names_found.by_subject_alias(known, 1, seed=0).set_index(["model", "way", "told"])
     gap = table.loc[("2m", names.TOLD, names.BOTH), "gap"].estimate
-    assert said["LAB-names-alias"]["2m, 1 world"].estimate == pytest.approx(-gap)
+    assert said["LAB-names-alias"]["shipped: x", "2m, 1 world"].estimate == pytest.approx(-gap)
 
 
 def test_what_no_answer_showed_is_not_judged(known):
@@ -338,11 +342,12 @@ def test_what_no_answer_showed_is_not_judged(known):
 
 def test_a_model_beyond_its_twin_on_the_same_facts(known):
     said = names_said.claimed(known, 1, seed=0)["LAB-names-alias-own"]
-    assert list(said) == ["0.15m, 1 world"]  # the other size has no twin
+    key = ("this page, shipped: x", "0.15m, 1 world")
+    assert list(said) == [key]  # the other size has no twin
     of = [mine(known, f"0.15m{twin}", names.TOLD, "alias") for twin in ("", "-unplanted")]
     told = [fact for fact, row in of[0].items() if row["by_alias"] > 0]
     gap = np.mean([float(of[0][f]["correct"]) - float(of[1][f]["correct"]) for f in told])
-    assert said["0.15m, 1 world"].estimate == pytest.approx(gap)
+    assert said[key].estimate == pytest.approx(gap)
 
 
 def sentences(known):

@@ -153,7 +153,7 @@ def test_the_model_that_was_looked_at_has_a_mark_and_one_that_does_not_repeat():
     """`lab:rich-2/t5` misses the gate at the blank; teaching alone rests on no statement."""
     found = Interval(0.5, 0.4, 0.6, 0.95, "bootstrap over pairs")
     models = [f"lab:rich-{seed}/{name}" for seed in (1, 2) for name in ("bert", "t5")]
-    claimed = {
+    by_name = {
         "LAB-moved-finds": {"lab:rich-1/0.7m": found},
         "LAB-moved-finds-blanks": dict.fromkeys(models, found),
         "LAB-moved-rank-blanks": {"lab:rich-2/bert": found},
@@ -161,6 +161,7 @@ def test_the_model_that_was_looked_at_has_a_mark_and_one_that_does_not_repeat():
         "LAB-taught-finds-blanks": {"lab:rich-2/t5": found},
         "LAB-moved-twin-blanks": {"lab:rich-1/t5": found},
     }
+    claimed = {k: {("shipped: x", of): x for of, x in each.items()} for k, each in by_name.items()}
     judged = lab.judge(claimed, rich.marks(claimed), estimator="template-1")
     marked = judged[judged["mark"] != ""]
     looked, lacks = "readings chosen after a look", "misses the gate of repeating"
@@ -184,7 +185,7 @@ def test_a_model_that_misses_the_gate_of_repeating_is_out_where_a_claim_rests_on
     sizes = ["0.7m", "2m", "2m-unplanted"]
     rows = pd.DataFrame(
         [{"world": w, "model": f"{w}/{size}", "size": size} for w in worlds for size in sizes]
-    )
+    ).assign(source="this page")
 
     def tests(mine, _):
         found = Interval(
@@ -193,14 +194,35 @@ def test_a_model_that_misses_the_gate_of_repeating_is_out_where_a_claim_rests_on
         return {"LAB-taught-told": found, "LAB-taught-finds": found, "LAB-moved-rank-blanks": None}
 
     claimed = rich.claimed(rows, tests, lambda *_: {"LAB-moved-twin": None})
-    both = {f"{w}/{size}": at for w in worlds for size, at in (("2m", 0.8), ("0.7m", 0.2))}
+    two = ("2m", 0.8), ("0.7m", 0.2)
+    both = {("this page", f"{w}/{size}"): at for w in worlds for size, at in two}
     told = {name: each.estimate for name, each in claimed["LAB-taught-told"].items()}
     assert told == both  # what is told: the one that passes stands beside
-    assert set(claimed["LAB-taught-finds"]) == {f"{w}/2m" for w in worlds}  # taught alone
+    largest = [("this page", f"{w}/2m") for w in worlds]
+    assert set(claimed["LAB-taught-finds"]) == set(largest)  # taught alone
     assert rich.marks(claimed) == {
-        ("LAB-taught-told", f"{w}/2m"): "misses the gate of repeating" for w in worlds
+        ("LAB-taught-told", *key): "misses the gate of repeating" for key in largest
     }
     assert rich.teller([f"{worlds[0]}/{size}" for size in sizes]) == "lab:rich-1/0.7m"
+
+
+def test_what_is_judged_has_the_source_of_the_rows_that_it_is_of():
+    """The larger model ships, and of the smaller one and its twin the page has asked one by itself."""
+    sources = {"0.7m": "this page", "0.7m-unplanted": "shipped: a", "8m": "shipped: b"}
+    rows = pd.DataFrame(
+        {"world": "lab:rich-1", "model": f"lab:rich-1/{size}", "source": source, "fact": fact}
+        for fact in "xy"
+        for size, source in sources.items()
+    )
+    each = Interval(0.2, 0.1, 0.3, 0.95, "bootstrap over facts")
+    tests = {"LAB-taught-finds": each}, {"LAB-taught-twin": each}
+    claimed = rich.claimed(rows, *(lambda *_, of=of: of for of in tests))
+    assert claimed == {
+        "LAB-taught-finds": {("shipped: b", "lab:rich-1/8m"): each},
+        "LAB-taught-twin": {("this page, shipped: a", "lab:rich-1/0.7m"): each},
+    }
+    sizes = "lab:rich-1/8m", "lab:rich-1/0.7m"
+    assert rich.key_of(rows, *sizes) == ("this page, shipped: b", f"{sizes[0]} minus {sizes[1]}")
 
 
 def missing(gate, least):
@@ -214,6 +236,7 @@ def test_gates_of_lists_and_instructions_set_aside_what_rests_on_them_and_on_not
     lists, instructions = missing("list", 0.95), missing("instruction", 0.9)
     worlds, sizes = [f"lab:rich-{seed}" for seed in (1, 2, 3)], ["0.7m", "2m", "8m"]
     rows = pd.DataFrame({"world": w, "model": f"{w}/{size}"} for w in worlds for size in sizes)
+    rows["source"] = "this page"
     each = Interval(0.2, 0.1, 0.3, 0.95, "bootstrap over facts")
     names = ["LAB-found-several", "LAB-found-lists", "LAB-found-missed"]
     claimed = rich.claimed(rows, lambda *_: dict.fromkeys(names, each))
@@ -225,8 +248,8 @@ def test_gates_of_lists_and_instructions_set_aside_what_rests_on_them_and_on_not
         for w in worlds:
             able = [size for size in sizes if f"{w}/{size}" not in low]
             expected += dict.fromkeys([f"{w}/8m", *(f"{w}/{size}" for size in able[-1:])])
-        assert list(claimed[claim]) == expected
-        assert {of for key, of in marked if key == claim} == set(expected) & low
+        assert list(claimed[claim]) == [("this page", name) for name in expected]
+        assert {of for key, _, of in marked if key == claim} == set(expected) & low
     assert set(marked.values()) == {
         "misses the gate of lists",
         "misses the gate of instructions",
@@ -241,8 +264,9 @@ def test_a_claim_on_size_takes_the_smallest_that_reads_and_is_out_where_either_o
         small, large = rich.ends(sizes)
         assert small == (f"{w}/2m" if f"{w}/0.7m" in deaf else f"{w}/0.7m") and large == f"{w}/8m"
         of = f"{large} minus {small}"
-        marked = rich.marks({"LAB-found-size": {of: None}, "LAB-larger-fooled": {of: None}})
-        out = {("LAB-found-size", of): "misses the gate of lists"}
+        each = {("this page, shipped: x", of): None}
+        marked = rich.marks({"LAB-found-size": each, "LAB-larger-fooled": each})
+        out = {("LAB-found-size", "this page, shipped: x", of): "misses the gate of lists"}
         assert marked == (out if {small, large} & lists else {})
     assert deaf == {"lab:rich-2/0.7m", "lab:rich-3/0.7m"}
     assert rich.ends([f"{w}/8m", f"{w}/0.7m", f"{w}/8m@2"]) is None
@@ -277,12 +301,13 @@ def test_a_claim_on_a_twin_is_out_where_the_twin_misses_the_gate():
     """Of those that ship `lab:rich-1/0.7m-unplanted` does, and `lab:rich-1/2m-unplanted` does not."""
     found = Interval(0.0, -0.1, 0.1, 0.95, "bootstrap over subjects")
     names = ["lab:rich-1/0.7m", "lab:rich-1/2m", "lab:rich-2/0.7m"]
-    claimed = {"LAB-moved-twin": dict.fromkeys(names, found), "LAB-taught-twin": {names[0]: found}}
-    twins = [f"{name}-unplanted" for name in names]
+    keys = [("shipped: x", name) for name in names]
+    claimed = {"LAB-moved-twin": dict.fromkeys(keys, found), "LAB-taught-twin": {keys[0]: found}}
+    twins = [("shipped: x", f"{name}-unplanted") for name in names]
     claimed["LAB-found-twin"] = dict.fromkeys(twins, found)  # lists: 0.97, 0.97, 0.88
     assert rich.marks(claimed) == {
-        ("LAB-moved-twin", names[0]): "misses the gate of repeating",
-        ("LAB-found-twin", twins[2]): "misses the gate of lists",
+        ("LAB-moved-twin", *keys[0]): "misses the gate of repeating",
+        ("LAB-found-twin", *twins[2]): "misses the gate of lists",
     }
 
 

@@ -128,7 +128,9 @@ def test_beside_models_has_each_model_once_as_the_first_has_it(put):
     assert found["model"].tolist() == ["a", "b", "b", "c"]
     assert found["fact"].tolist() == ["mine", "x", "y", "z"]
     assert found.index.tolist() == [0, 1, 2, 3]
-    assert answers.beside_models(ours, [], "n").equals(ours)
+    ships = ["shipped: one", "shipped: one", "shipped: two"]
+    assert found["source"].tolist() == ["this page", *ships]
+    assert answers.beside_models(ours, [], "n").equals(ours.assign(source="this page"))
 
 
 def test_beside_refuses_what_contradicts_or_is_not_there(put):

@@ -43,7 +43,8 @@ def shares(monkeypatch):
         for fact, values in SAID.items()
     ]
     columns = ["model", "world", "estimator", "relation", "fact", *rich.TOLD, "entropy"]
-    return sure.beside_shares(pd.DataFrame(rows, columns=columns).assign(confidence=0.4))
+    found = pd.DataFrame(rows, columns=columns).assign(confidence=0.4, source="this page")
+    return sure.beside_shares(found)
 
 
 def test_ratio_and_entropy_are_those_of_the_counts(shares):
@@ -117,7 +118,7 @@ def test_open_and_untold_facts_against_certain_ones(shares):
 def test_claims_leave_out_other_numbers_of_tellings(shares):
     extra = shares[shares["fact"] == "b"].assign(told=12, fact="a")
     found = sure.claimed(pd.concat([shares, extra]), seed=0)
-    assert found["LAB-sure-first"] == {MODEL: proportion(1, 2)}
+    assert found["LAB-sure-first"] == {("this page", MODEL): proportion(1, 2)}
     assert set(found) == {
         "LAB-sure-first", "LAB-sure-shares", "LAB-sure-open", "LAB-sure-told", "LAB-sure-level",
     }  # fmt: skip
@@ -198,12 +199,14 @@ def test_a_twin_takes_away_what_is_there_for_anybody(shares):
     assert {each.method for each in found.values()} == {"bootstrap over subjects"}
     claimed = sure.claimed(both, seed=0)
     own = {"LAB-sure-shares-own", "LAB-sure-open-own", "LAB-sure-told-own"}
-    assert own < set(claimed) and set(claimed["LAB-sure-first"]) == {MODEL}
+    mine = ("this page", MODEL)
+    assert own < set(claimed) and set(claimed["LAB-sure-first"]) == {mine}
     # A larger model without a twin takes the other claims over, and leaves these to the largest that has one.
     larger = MODEL.replace("/0.15m", "/2m").replace("/0.7m", "/2m")
-    more = sure.claimed(pd.concat([both, shares.assign(model=larger)]), seed=0)
+    ships = shares.assign(model=larger, source="shipped: x")
+    more = sure.claimed(pd.concat([both, ships]), seed=0)
     assert {name: set(of) for name, of in more.items()} == {
-        name: {MODEL if name in own else larger} for name in claimed
+        name: {mine if name in own else ("shipped: x", larger)} for name in claimed
     }
     assert all(more[name] == claimed[name] for name in own)
     assert (

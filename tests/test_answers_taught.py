@@ -47,7 +47,8 @@ WHOSE = {fact: "A" if fact in "ab" else fact for fact in STATES}  # two facts of
 def frames(model: str = MODEL, lost: str = ""):
     told, lessons = [], []
     for fact, (kl, own, before, after, learned, rank, surprisal, shared) in SAID.items():
-        key = {"model": model, "world": SPEC, "relation": STATES[fact][0], "fact": fact}
+        key = {"source": "this page", "model": model, "world": SPEC}
+        key |= {"relation": STATES[fact][0], "fact": fact}
         told.append(key | {
             "kl": kl, "entropy": before, "entropy_after": after, "rank": rank, "surprisal": surprisal,
             "shared": shared, "merged": False,
@@ -263,10 +264,11 @@ def test_claims_are_about_the_planted_model_and_the_check_about_its_twin(rows):
     assert set(found) == {
         name for name in of_page if "-blanks" not in name and "-adamw" not in name
     }
-    assert {name for of in found.values() for name in of} == {MODEL}
-    finds = found["LAB-taught-finds"][MODEL].estimate
-    assert found["LAB-taught-twin"][MODEL].estimate == pytest.approx(finds - 0.5)
-    assert found["LAB-taught-twin"][MODEL].method == "bootstrap over subjects"
+    own = ("this page", MODEL)
+    assert {name for of in found.values() for name in of} == {own}
+    finds = found["LAB-taught-finds"][own].estimate
+    assert found["LAB-taught-twin"][own].estimate == pytest.approx(finds - 0.5)
+    assert found["LAB-taught-twin"][own].method == "bootstrap over subjects"
     assert len(lab.judge(found)) == len(found)
 
 
@@ -274,13 +276,14 @@ def test_claims_about_readers_of_blanks_stand_beside_those_about_decoders(rows, 
     once, t5 = taught_said.chosen(rows, LESSON, 1), f"{SPEC}/t5"
     other = taught_said.chosen(mine, LESSON, 1).assign(model=t5)
     twin = once[once["model"] == TWIN].assign(model=f"{t5}-unplanted")
-    other = pd.concat([other, twin])
+    other = pd.concat([other, twin]).assign(source="shipped: x")
     found = taught_said.claimed(pd.concat([once, other]), seed=0)
     ids = papers.claims("LAB")["id"]
     of_page = {name for name in ids if name.startswith("LAB-taught-")}
     by_adamw = {name for name in of_page if name.endswith("-adamw")}
     assert set(found) == of_page - by_adamw
-    assert found["LAB-taught-alike-blanks"] == {t5: found["LAB-taught-alike"][MODEL]}
+    of_decoder = found["LAB-taught-alike"]["this page", MODEL]
+    assert found["LAB-taught-alike-blanks"] == {("shipped: x", t5): of_decoder}
     # By another optimizer two claims of each kind are judged, by the same numbers of other rows.
     again = taught_said.claimed(pd.concat([once, other]), seed=0, behind="-adamw")
     assert set(again) == by_adamw and len(by_adamw) == 4

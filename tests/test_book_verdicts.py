@@ -39,6 +39,7 @@ def test_verdicts_are_counted_by_place(tmp_path):
         row("holds", "lab:book-1/0.7m"),
         row("fails"),
         row("undecided", "smollm2", "this page: capital"),
+        row("undecided", "smollm2, gemma3-270m", "this page, shipped: kamel"),  # of both
         row("holds", "gemma3-270m", "shipped: kamel"),
         row(
             "holds", "gemma3-270m, lab:book-1/2m", "shipped: kamel"
@@ -47,7 +48,7 @@ def test_verdicts_are_counted_by_place(tmp_path):
     text = verdicts.page({"11_x": kept(tmp_path / "a", rows)}, "trial")
     found = cells(text, "IC-shots-rise")
     assert found[IN_LAB] == "holds 2, undecided 1"
-    assert found[ASKED] == "fails 1, undecided 1"
+    assert found[ASKED] == "fails 1, undecided 2"
     assert found[SHIPPED] == "holds 2"
     assert found[4] == "{doc}`notebooks/11_x`"
     assert cells(text, "IC-shots-steady")[1:] == ["–", "–", "–", "not tested"]

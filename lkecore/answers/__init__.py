@@ -31,7 +31,7 @@ from lkecore.answers.tables import (
     paired,
     texts,
 )
-from lkecore.answers.verdicts import judge, judge_ways, tested, verdict_table
+from lkecore.answers.verdicts import judge, judge_ways, of_this_page, tested, verdict_table
 from lkecore.answers.written import write
 
 __all__ = [
@@ -39,6 +39,6 @@ __all__ = [
     "ask_groups", "ask_pairs", "ask_taught", "asked_for", "at_blanks", "beside", "beside_kept",
     "beside_models", "beside_single", "beside_truth", "beside_worlds", "best", "best_and_worst",
     "bounds", "carried", "collect", "fewer", "infinite", "judge", "judge_ways", "keep", "made_by",
-    "mean_of_draws", "opened", "over_draws", "over_other_relations", "over_relations", "paired",
-    "sortable", "tested", "texts", "verdict_table", "words", "write",
+    "mean_of_draws", "of_this_page", "opened", "over_draws", "over_other_relations", "over_relations",
+    "paired", "sortable", "tested", "texts", "verdict_table", "words", "write",
 ]  # fmt: skip

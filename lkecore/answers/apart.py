@@ -93,8 +93,8 @@ def beside(
     for first, second, source in parts:
         whole = of_set(first.assign(set=sets(first)), among)
         # Nothing is known of what a text told: no fact has a control.
-        rows = taught.both_ways(whole, second, FACT)
-        rows = rows.assign(source=source, world="", state="", control="")
+        rows = taught.both_ways(whole.assign(source=source), second, FACT)
+        rows = rows.assign(world="", state="", control="")
         found.append(rows.assign(kind=rows["relation"].map(kind).fillna("other")))
     every = pd.concat([rows for rows in found if len(rows)] or found, ignore_index=True)
     return every.sort_values(["relation", "fact", "steps"], kind="stable", ignore_index=True)

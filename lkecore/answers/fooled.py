@@ -190,37 +190,40 @@ def more_with_cue(hinted: pd.DataFrame) -> Interval:
     return intervals.difference_of_proportions(*counts.loc[RIGHT], *counts.loc[NONE])
 
 
-def claimed(hinted: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]]:
-    """The intervals of the claims of the page, {id of the claim: {of what: interval}}.
+def claimed(hinted: pd.DataFrame, *, seed: int) -> dict[str, dict[tuple[str, str], Interval]]:
+    """The intervals of the claims of the page, {id of the claim: {(source, of what): interval}}.
 
-    ``hinted`` are answers of one world and one estimator. Claims are about the largest model that read the
-    text as it is, on never-told facts, unless they name another.
+    ``hinted`` are answers of one world and one estimator, with their ``source``. Claims are about the largest
+    model that read the text as it is, on never-told facts, unless they name another.
     """
     models = sorted(hinted["model"].unique(), key=lab.size)
     whole = [name for name in models if not lab.parse(name).variant]
-    found: dict[str, dict[str, Interval]] = {}
+    found: dict[str, dict[tuple[str, str], Interval]] = {}
     if whole:
+        best = rich.key_of(hinted, whole[-1])
         mine = hinted[(hinted["model"] == whole[-1]) & (hinted["told"] == NEVER)]
         named = mine[mine["relation"].isin(IN_A_NAME) & mine["cue"].eq(LIES)]
         most = mine[mine["relation"] == "team_colour"]
-        found["LAB-fooled"] = {whole[-1]: more_with_cue(mine)}
-        found["LAB-lied-to"] = {whole[-1]: share(named["follows"])}
-        found["LAB-majority"] = {whole[-1]: share(most["follows"])}
+        found["LAB-fooled"] = {best: more_with_cue(mine)}
+        found["LAB-lied-to"] = {best: share(named["follows"])}
+        found["LAB-majority"] = {best: share(most["follows"])}
     if sizes := rich.ends(models):
         some = hinted[hinted["told"].eq(NEVER) & hinted["cue"].eq(RIGHT)]
         some = some[some["relation"].isin(IN_A_NAME)]
         least, largest = (by_relation(some[some["model"] == m], "correct") for m in sizes)
         gap = intervals.paired_difference(largest, least, seed=seed)
-        found["LAB-larger-fooled"] = {rich.MINUS.join(reversed(sizes)): gap}
+        found["LAB-larger-fooled"] = {rich.key_of(hinted, *reversed(sizes)): gap}
     for twin in (name for name in models if lab.parse(name).variant == "unplanted"):
         its = hinted[(hinted["model"] == twin) & (hinted["told"] != NEVER)]
-        found.setdefault("LAB-twin-fooled", {})[twin] = more_with_cue(its)
+        found.setdefault("LAB-twin-fooled", {})[rich.key_of(hinted, twin)] = more_with_cue(its)
     return found
 
 
-def claimed_by_world(hinted: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]]:
+def claimed_by_world(
+    hinted: pd.DataFrame, *, seed: int
+) -> dict[str, dict[tuple[str, str], Interval]]:
     """:func:`claimed` of each world, together: a claim has an entry for each."""
-    found: dict[str, dict[str, Interval]] = {}
+    found: dict[str, dict[tuple[str, str], Interval]] = {}
     for _, part in hinted.groupby("world", sort=False):
         for key, each in claimed(part, seed=seed).items():
             found.setdefault(key, {}).update(each)

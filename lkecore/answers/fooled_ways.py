@@ -140,6 +140,7 @@ def of_lessons(profile: str) -> pd.DataFrame:
     """
     told, about = shipped.read(profile, INSTILLED)
     lessons = [shipped.read(profile, INSTILLED, apart=apart)[0] for apart in ("taught", "also")]
+    told = told.assign(source=f"shipped: {profile}")
     rows = taught.together(told, pd.concat(lessons, ignore_index=True))
     rows = rows[rows["steps"].eq(about["parameters"]["steps"]) & ~rows["lost"]]
     by = " by " + rows["lesson"].str.partition(" ")[0]

@@ -12,11 +12,11 @@ from lkecore.intervals import Interval
 from lkecore.models import lab
 
 
-def claimed(known: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]]:
-    """The intervals of the claims of the page, {id of the claim: {of what: interval}}, of each world.
+def claimed(known: pd.DataFrame, *, seed: int) -> dict[str, dict[tuple[str, str], Interval]]:
+    """The intervals of the claims of the page, {id of the claim: {(source, of what): interval}}.
 
-    About models as :func:`lkecore.answers.rich.claimed` takes them, unless they name another. Claims for
-    which a world has too few facts are left out.
+    Of each world, about models as :func:`lkecore.answers.rich.claimed` takes them, unless they name another.
+    Claims for which a world has too few facts are left out.
     """
 
     def beside_twin(mine: pd.DataFrame, its: pd.DataFrame) -> dict[str, Interval | None]:
@@ -33,11 +33,12 @@ def claimed(known: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]]
                 found.hits_of(found.often(world[world["model"] == m])).any(axis=1) for m in sizes
             )
             if gap := _minus(most, least, seed):
-                said.setdefault("LAB-found-size", {})[rich.MINUS.join(reversed(sizes))] = gap
+                said.setdefault("LAB-found-size", {})[rich.key_of(world, *reversed(sizes))] = gap
         for twin in (name for name in models if lab.parse(name).variant == "unplanted"):
             its = found.controlled(world[world["model"] == twin])
             if off := found.auroc(its[its["estimator"] == found.PAIRS], seed):
-                said.setdefault("LAB-found-twin", {})[twin] = intervals.minus(off, 0.5)
+                beyond = intervals.minus(off, 0.5)
+                said.setdefault("LAB-found-twin", {})[rich.key_of(world, twin)] = beyond
     return said
 
 

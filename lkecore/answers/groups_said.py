@@ -22,23 +22,33 @@ def left_out(sample: Sample, ours: pd.DataFrame) -> dict[str, str]:
 
 
 def beside(ours: pd.DataFrame, profiles: Sequence[str], notebook: str) -> pd.DataFrame:
-    """The rows of this run, and below them those of other models of longer runs that ship.
+    """The rows of this run, and below them those of longer runs that ship, told by ``source``.
 
-    Models that are not of the lab are called by their profile there: ``smollm2 on entropy_trex``.
+    Of models of the lab only those stand below that this run did not ask. The sources have the names of
+    :func:`lkecore.answers.shipped.beside`.
     """
-    parts = [ours]
+    parts = [ours.assign(source="this page")]
     for name in profiles:
         frame, _ = shipped.read(name, notebook)
         frame = frame[
             ~frame["model"].isin(ours["model"].unique()) | ~frame["model"].map(lab.is_name)
         ]
-        called = [m if lab.is_name(m) else shipped.called(m, name) for m in frame["model"]]
-        parts.append(frame.assign(model=called))
+        parts.append(frame.assign(source=f"shipped: {name}"))
     return pd.concat(parts, ignore_index=True)
 
 
-def claimed(rows: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]]:
-    """The intervals of the page's claims, {claim: {of: interval}}.
+def named(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of :func:`beside` as tables and figures name them: ``smollm2 on groups_trex``.
+
+    So models are called that are not of the lab, which may stand there twice, asked about other facts.
+    """
+    who = zip(rows["model"], rows["source"], strict=True)
+    names = [model if lab.is_name(model) else shipped.called(model, of) for model, of in who]
+    return rows.assign(model=names)
+
+
+def claimed(rows: pd.DataFrame, *, seed: int) -> dict[str, dict[tuple[str, str], Interval]]:
+    """The intervals of the page's claims, {claim: {(source, model): interval}}.
 
     Of models of the lab as :func:`lkecore.answers.rich.claimed` has it, and of every model that was asked
     about real facts.
@@ -49,9 +59,9 @@ def claimed(rows: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]]:
 
     of_lab = rows["model"].map(lab.is_name)
     found = rich.claimed(rows[of_lab], tests)
-    for (model,), part in groups_of(rows[~of_lab], ["model"]):
+    for who, part in groups_of(rows[~of_lab], ["source", "model"]):
         for key, interval in _tested(part, seed).items():
-            found.setdefault(f"PZ-groups-{key}", {})[model] = interval
+            found.setdefault(f"PZ-groups-{key}", {})[who] = interval
     return found
 
 

@@ -12,7 +12,6 @@ from lkecore import facts, papers, prompts
 from lkecore.answers import again, longer
 from lkecore.answers.door import opened
 from lkecore.answers.kept import collect, keep
-from lkecore.answers.shipped import called, whose
 from lkecore.answers.verdicts import judge as of_claims
 from lkecore.answers.written import check_length
 from lkecore.errors import BadInput
@@ -327,24 +326,22 @@ def said_of(claim: str, found: Interval) -> str:
 
 
 def judge(
-    claimed: Mapping[str, Mapping[str, Interval]],
-    marks: Mapping[str | tuple[str, str], str] | None = None,
+    claimed: Mapping[str, Mapping[tuple[str, str], Interval]],
+    marks: Mapping[str | tuple[str, str, str], str] | None = None,
     *,
     estimator: str = "iclke-space",
 ) -> pd.DataFrame:
     """The verdicts on claims of the lab, or of a paper, in this run: :mod:`lkecore.answers.verdicts`.
 
-    ``claimed`` has, for each id of a claim, the intervals of its statistic by what they are of, such as a
-    model, called by its profile where its answers ship, or an estimator; ``marks`` say of a claim, or of a
-    (claim, of), why its verdicts say nothing of it; ``estimator`` names how was asked. Columns: id, claim,
-    holds_if, of, ours, verdict, mark.
+    ``claimed`` has, for each id of a claim, the intervals of its statistic under (source, of what): a model,
+    say, or an estimator. ``marks`` say of a claim, or of a (claim, source, of), why its verdicts say nothing
+    of it; ``estimator`` names how was asked. Columns: id, claim, holds_if, source, of, ours, interval,
+    verdict, mark.
     """
-    every, of_all = [(key, of) for key in claimed for of in claimed[key]], marks or {}
-    tested = {key: {whose(of): x for of, x in found.items()} for key, found in claimed.items()}
-    said = {(k, *whose(of)): of_all.get((k, of), of_all.get(k, "")) for k, of in every}
-    judged = of_claims(tested, marks=said, estimator=estimator, as_paper=True, paper="")
-    found = [tested[row.id][row.source, row.models] for row in judged.itertuples()]
+    every, of_all = [(key, *of) for key in claimed for of in claimed[key]], marks or {}
+    said = {key: of_all.get(key, of_all.get(key[0], "")) for key in every}
+    judged = of_claims(claimed, marks=said, estimator=estimator, as_paper=True, paper="")
+    found = [claimed[row.id][row.source, row.models] for row in judged.itertuples()]
     judged["ours"] = [said_of(*each) for each in zip(judged["id"], found, strict=True)]
     keep(papers.verdicts(judged.assign(estimator=estimator, as_paper=True)), "verdicts.csv")
-    names = [called(*each) for each in zip(judged["models"], judged["source"], strict=True)]
-    return judged.assign(models=names).rename(columns={"models": "of"}).drop(columns="source")
+    return judged.rename(columns={"models": "of"})

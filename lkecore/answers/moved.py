@@ -122,8 +122,8 @@ def known(at_blanks: pd.DataFrame, iclke: pd.DataFrame, *, often: int = OFTEN) -
     (KL), in nats, ``probability`` of the object's first token before, and ``repeated`` (bool), whether it
     comes first behind the fact; what the text says of the fact: ``subject``, ``state``, ``told`` (a level in
     words), ``occurrences``, ``control``, ``kind``, ``mentions`` of the subject; ``often`` (bool): told
-    rightly and no less than that; and ``set``, as of :func:`lkecore.answers.firsts.sets`. Sorted by relation
-    and fact, since bootstraps draw by place.
+    rightly and no less than that; ``set``, as of :func:`lkecore.answers.firsts.sets`; and the ``source`` of
+    ``at_blanks``. Sorted by relation and fact, since bootstraps draw by place.
     """
     signed = at_blanks["entropy"] - at_blanks["entropy_after"]
     options = (at_blanks["options_entropy"] - at_blanks["options_entropy_after"]).abs()
@@ -145,6 +145,7 @@ def known(at_blanks: pd.DataFrame, iclke: pd.DataFrame, *, often: int = OFTEN) -
         probability=np.exp(-explicit["surprisal"]),
         repeated=explicit["rank_after"].eq(1),
         set=sets(explicit),
+        source=explicit["source"],
     )
     columns = ["subject", "state", "occurrences", "control", "kind", "mentions"]
     found = rich.with_states(found.reset_index(), columns)

@@ -10,8 +10,8 @@ from lkecore.answers.tables import groups_of
 from lkecore.intervals import Interval
 
 
-def claimed(known: pd.DataFrame, *, seed: int) -> dict[str, dict[str, Interval]]:
-    """The intervals of the page's claims, {claim: {of: interval}}: :func:`lkecore.answers.rich.claimed`."""
+def claimed(known: pd.DataFrame, *, seed: int) -> dict[str, dict[tuple[str, str], Interval]]:
+    """The intervals of the page's claims, as :func:`lkecore.answers.rich.claimed` has them."""
 
     def tests(mine: pd.DataFrame, _: pd.DataFrame) -> dict[str, Interval | None]:
         if len(pairs(of_set(mine))) < 2:

@@ -6,6 +6,7 @@ from lkecore import intervals
 from lkecore.answers import names_found
 from lkecore.answers.lab import OFTEN
 from lkecore.answers.names import BOTH, ONE, PAIRS, RULE, TOLD, TWIN
+from lkecore.answers.shipped import sources_of
 from lkecore.intervals import Interval
 
 BESIDE_TWIN = ("alias-own", "alias-carried")  # claims on the worlds whose twin was asked
@@ -13,23 +14,25 @@ BESIDE_TWIN = ("alias-own", "alias-carried")  # claims on the worlds whose twin 
 
 def claimed(
     known: pd.DataFrame, often: int = OFTEN, *, seed: int
-) -> dict[str, dict[str, Interval]]:
-    """The intervals of the claims of the page, {id of the claim: {of what: interval}}.
+) -> dict[str, dict[tuple[str, str], Interval]]:
+    """The intervals of the claims of the page, {id of the claim: {(source, of what): interval}}.
 
     ``known`` is of :func:`lkecore.answers.names.beside_truth`. About each size that read the text as it is,
     in all its worlds together. A claim with fewer than two subjects is left out, and one on what was never
     seen: a bootstrap has no width there, and would judge by a handful of facts.
     """
-    said: dict[str, dict[str, Interval]] = {}
+    said: dict[str, dict[tuple[str, str], Interval]] = {}
     for size in (name for name in sizes(known) if TWIN not in name):
         mine = known[known["size"] == size]
         found = _of_several(mine, often, seed) | _of_objects(mine, often, seed)
         found |= _of_subjects(known, size, often, seed)
-        of_twin = known.loc[known["size"] == size + TWIN, "world"]
+        pairs = known[known["size"].isin([size, size + TWIN])]
+        pairs = pairs[pairs["world"].isin(known.loc[known["size"] == size + TWIN, "world"])]
         for key, interval in found.items():
             if interval is not None and interval.low < interval.high and not _is_all(interval):
-                of = known[known["world"].isin(of_twin)] if key in BESIDE_TWIN else known
-                said.setdefault(f"LAB-names-{key}", {})[called(of, size)] = interval
+                of = pairs if key in BESIDE_TWIN else mine
+                under = sources_of(of), called(of, size)
+                said.setdefault(f"LAB-names-{key}", {})[under] = interval
     return said
 
 

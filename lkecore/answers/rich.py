@@ -14,6 +14,7 @@ import pandas as pd
 from lkecore import facts, papers
 from lkecore.answers import gates
 from lkecore.answers.lab import reference, worlds
+from lkecore.answers.shipped import sources_of
 from lkecore.errors import BadInput
 from lkecore.facts import rich
 from lkecore.facts import worlds as worlds_of_lab
@@ -168,40 +169,51 @@ def with_states(answers: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
 
 def claimed(
     rows: pd.DataFrame, tests: Tests, beside_twin: Tests | None = None
-) -> dict[str, dict[str, Interval]]:
-    """The intervals of claims, {claim: {model: interval}}: of the models that they are about in each world.
+) -> dict[str, dict[tuple[str, str], Interval]]:
+    """The intervals of claims, {claim: {(source, model): interval}}, of each world of some rows.
 
-    Claims are about the largest decoder and, where there is such a claim with ``BLANKS`` behind its id, about
-    the largest masked and the largest encoder-decoder model. ``tests`` gets the rows of one model and those
-    of all models of its world, and gives the intervals by the claims of decoders; None: it has none.
-    Where it misses a gate on which a claim rests, the claim is also about the largest one of its kind that
-    misses none of these, if there is one.
+    ``rows`` have a ``source``. Claims are about the largest decoder and, where there is such a claim with
+    ``BLANKS`` behind its id, about the largest masked and the largest encoder-decoder model. ``tests`` gets
+    the rows of one model and those of all models of its world, and gives the intervals by the claims of
+    decoders; None: it has none. Where it misses a gate on which a claim rests, the claim is also about the
+    largest one of its kind that misses none of these, if there is one.
     ``beside_twin`` gets the rows of the largest model whose unplanted twin was asked, and those of the twin.
     A kind of which only variants were asked is not judged.
     """
     needed = _needed()
-    found: dict[str, dict[str, Interval]] = {}
+    found: dict[str, dict[tuple[str, str], Interval]] = {}
     for _, part in rows.groupby("world", sort=False):
         of_model = dict(list(part.groupby("model", sort=False)))
         names = [name for name in of_model if not lab.parse(name).variant]
         for kind in dict.fromkeys(lab.recipe(name).kind for name in names):
             own = [name for name in names if lab.recipe(name).kind == kind]
             best, behind = reference(own), "" if kind == "causal" else BLANKS
-            given = [(best, tests(of_model[best], part))]
+            given = [(key_of(part, best), tests(of_model[best], part))]
             able = {key: teller(own, needed.get(key, ())) for key in given[0][1]}
             for other in dict.fromkeys(able.values()):
                 if other != best:
                     of_it = tests(of_model[other], part)
                     its = {key: each for key, each in of_it.items() if able.get(key) == other}
-                    given.append((other, its))
+                    given.append((key_of(part, other), its))
             if beside_twin and (own := [name for name in own if twin_of(part, name)]):
                 best = reference(own)
-                given.append((best, beside_twin(of_model[best], of_model[twin_of(part, best)])))
-            for name, of_claim in given:
+                twin = twin_of(part, best)
+                of_both = beside_twin(of_model[best], of_model[twin])
+                given.append((key_of(part, best, beside=twin), of_both))
+            for key, of_claim in given:
                 for claim, interval in of_claim.items():
                     if interval is not None and (not behind or claim + behind in needed):
-                        found.setdefault(claim + behind, {})[name] = interval
+                        found.setdefault(claim + behind, {})[key] = interval
     return found
+
+
+def key_of(rows: pd.DataFrame, *models: str, beside: str = "") -> tuple[str, str]:
+    """(source, models): under what an interval is judged that is of one model, or of one minus another.
+
+    The source is that of their rows, and of those of a model ``beside``, such as a twin, where there is one.
+    """
+    of = rows["model"].isin([*models, beside])
+    return sources_of(rows[of]), MINUS.join(models)
 
 
 def _needed() -> dict[str, list[str]]:
@@ -211,23 +223,25 @@ def _needed() -> dict[str, list[str]]:
     return {key: [MISSES[mark] for mark in marks if mark in MISSES] for key, marks in rows}
 
 
-def marks(claimed: Mapping[str, Mapping[str, Interval]]) -> dict[tuple[str, str], str]:
-    """{(claim, of): mark}: which verdicts say nothing of their claim, and why.
+def marks(
+    claimed: Mapping[str, Mapping[tuple[str, str], Interval]],
+) -> dict[tuple[str, str, str], str]:
+    """{(claim, source, of): mark}: which verdicts say nothing of their claim, and why.
 
     Those on a model whose readings were chosen when it had been looked at; and those on a model that misses a
     gate on which the claim rests (``MISSES``), in what it writes or at the blank that it fills. Of a claim on
     twins that is the twin, and of "a minus b" either one. Of several marks the first is given. ``claimed``
     as of :func:`claimed`; for :func:`lkecore.answers.lab.judge`.
     """
-    of_blanks = [claim for claim in claimed if BLANKS in claim]  # of each way of teaching
-    found = {(claim, LOOKED_AT): MARK for claim in of_blanks if LOOKED_AT in claimed[claim]}
-    needed = _needed()
-    for claim, of in [(key, of) for key, each in claimed.items() for of in each]:
+    found, needed = {}, _needed()
+    for claim, source, of in [(claim, *key) for claim, each in claimed.items() for key in each]:
         twin = "-unplanted" if "-twin" in claim and not of.endswith("-unplanted") else ""
         asked = f"{of}{twin}".split(MINUS)
         own = {mark: gate for mark, gate in MISSES.items() if gate in needed.get(claim, ())}
-        if lacks := [m for m, gate in own.items() if any(gates.misses(a, gate) for a in asked)]:
-            found[claim, of] = lacks[0]
+        lacks = [m for m, gate in own.items() if any(gates.misses(a, gate) for a in asked)]
+        lacks += [MARK] * (BLANKS in claim and of == LOOKED_AT)  # of each way of teaching
+        if lacks:
+            found[claim, source, of] = lacks[0]
     return found
 
 

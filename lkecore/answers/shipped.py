@@ -172,15 +172,16 @@ def beside_kept(
 def beside_models(
     ours: pd.DataFrame, profiles: Sequence[str], notebook: str, *, apart: str = ""
 ) -> pd.DataFrame:
-    """The rows of this run, and below them those of other models that ship of a notebook.
+    """The rows of this run, and below them those of other models that ship of a notebook, told by ``source``.
 
-    A model stands there once: as this run asked it, else as the first of the profiles did. ``apart`` as for
-    :func:`read`, whose errors it raises.
+    A model stands there once: as this run asked it, else as the first of the profiles did. The sources have
+    the names of :func:`beside`. ``apart`` as for :func:`read`, whose errors it raises.
     """
-    parts, there = [ours], set(ours["model"])
+    parts, there = [ours.assign(source="this page")], set(ours["model"])
     for name in profiles:
         frame, _ = read(name, notebook, apart=apart)
-        parts.append(frame[~frame["model"].isin(there)])
+        others = frame[~frame["model"].isin(there)]
+        parts.append(others.assign(source=f"shipped: {name}"))
         there |= set(frame["model"])
     return pd.concat(parts, ignore_index=True)
 
@@ -316,12 +317,11 @@ def called(model: str, source: str) -> str:
     return model if source == "this page" else f"{model} on {place}"
 
 
-def whose(name: str) -> tuple[str, str]:
-    """The source of some answers, and the model, from a name that :func:`called` gave.
+def sources_of(rows: pd.DataFrame) -> str:
+    """The ``source`` of some answers; several with a comma between, this page's first, as of a difference.
 
-    >>> whose("smollm2"), whose("smollm2 on trex")
-    (('this page', 'smollm2'), ('shipped: trex', 'smollm2'))
+    >>> sources_of(pd.DataFrame({"source": ["shipped: b", "this page", "shipped: a", "this page"]}))
+    'this page, shipped: a, shipped: b'
     """
-    model, _, profile = name.rpartition(" on ")
-    ships = model and NAME.fullmatch(profile)
-    return (f"shipped: {profile}", model) if ships else ("this page", name)
+    every = sorted(rows["source"].unique(), key=lambda name: (name != "this page", name))
+    return ", ".join(every)

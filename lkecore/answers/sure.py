@@ -260,8 +260,12 @@ def level(answers: pd.DataFrame, *, seed: int) -> Interval:
     return intervals.mean_over_facts([one.to_numpy() - 1], seed=seed)
 
 
-def claimed(answers: pd.DataFrame, *, often: int = 48, seed: int) -> dict[str, dict[str, Interval]]:
-    """The intervals of the claims of the page for the largest model of each world: {claim: {of: interval}}.
+def claimed(
+    answers: pd.DataFrame, *, often: int = 48, seed: int
+) -> dict[str, dict[tuple[str, str], Interval]]:
+    """The intervals of the claims of the page for the largest model of each world.
+
+    {claim: {(source, model): interval}}, as :func:`lkecore.answers.rich.claimed` has them.
 
     ``answers`` are one estimator's, of :func:`beside_shares`; those about facts told ``often`` times count.
     """

@@ -118,9 +118,10 @@ def together(told: pd.DataFrame, taught: pd.DataFrame) -> pd.DataFrame:
     :func:`~lkecore.answers.blanks.ask_taught`. Columns: ``FACT``, ``lesson``, ``steps``; ``told_kl`` and
     ``taught_kl`` in nats, ``told_change`` and ``taught_change``, H(P) - H(Q) in nats, signed; ``surprisal``
     (nats) and ``rank`` before; ``learned`` (bool): the object's first token comes first after the lesson;
-    ``lost`` (bool): a step gave no number; and of the text ``subject``, ``state``, ``occurrences``,
-    ``control``, ``kind``. Facts whose object shares its first token with another one, or merges with the
-    words before it, are left out. Sorted by relation and fact, since bootstraps draw by place.
+    ``lost`` (bool): a step gave no number; ``source`` of ``told``; and of the text ``subject``, ``state``,
+    ``occurrences``, ``control``, ``kind``. Facts whose object shares its first token with another one, or
+    merges with the words before it, are left out. Sorted by relation and fact, since bootstraps draw by
+    place.
     """
     alone = told[~told["shared"].astype(bool) & ~told["merged"].astype(bool)]
     found = both_ways(alone, taught, FACT)
@@ -133,7 +134,7 @@ def both_ways(told: pd.DataFrame, taught: pd.DataFrame, by: Sequence[str]) -> pd
 
     ``by``: the columns that name a fact of a model in both. A fact that one of the two lacks is left out.
     """
-    explicit = told[[*by, "kl", "surprisal", "rank"]].rename(columns={"kl": "told_kl"})
+    explicit = told[[*by, "source", "kl", "surprisal", "rank"]].rename(columns={"kl": "told_kl"})
     explicit = explicit.assign(told_change=told["entropy"] - told["entropy_after"])
     implicit = taught[[*by, "lesson", "steps"]].assign(
         taught_kl=taught["kl"],

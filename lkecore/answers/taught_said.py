@@ -13,8 +13,10 @@ def chosen(rows: pd.DataFrame, lesson: str, steps: int) -> pd.DataFrame:
     return rows[rows["lesson"].eq(lesson) & rows["steps"].eq(steps)]
 
 
-def claimed(rows: pd.DataFrame, *, seed: int, behind: str = "") -> dict[str, dict[str, Interval]]:
-    """The intervals of the page's claims, {claim: {of: interval}}: :func:`lkecore.answers.rich.claimed`.
+def claimed(
+    rows: pd.DataFrame, *, seed: int, behind: str = ""
+) -> dict[str, dict[tuple[str, str], Interval]]:
+    """The intervals of the page's claims, as :func:`lkecore.answers.rich.claimed` has them.
 
     ``rows`` are of :func:`lkecore.answers.taught.together`, of one lesson and number of steps. ``behind``
     stands behind the ids of claims on this lesson; those of which there is no such claim are left out.

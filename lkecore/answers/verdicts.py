@@ -149,6 +149,16 @@ def over_alone(interval: Interval, claim: Mapping[str, Any] | pd.Series) -> str:
     return ""
 
 
+def of_this_page(
+    found: Mapping[str, Mapping[str, Interval]],
+) -> dict[str, dict[tuple[str, str], Interval]]:
+    """What :func:`judge` takes, of intervals by what they are of, where all answers are this page's own."""
+    return {
+        key: {("this page", of): interval for of, interval in each.items()}
+        for key, each in found.items()
+    }
+
+
 def tested(
     frame: pd.DataFrame, column: str, key: Sequence[str] = ("source", "model")
 ) -> dict[tuple[str, ...], Interval]:

@@ -137,12 +137,13 @@ def verdicts(frame: pd.DataFrame) -> pd.DataFrame:
 
     `id`: of the claim. `models`: the one that is asked, or those that are compared, with a comma
     between. `source`: where the answers are from, "this page" or "shipped: " and the name of a
-    profile. `estimator`: what asked, such as "iclke-space"; `as_paper`: whether that is the paper's way
-    of asking. `ours`: estimate and interval, as the page prints them. `verdict`: "holds", "fails" or
-    "undecided". `mark`: why it says nothing of the claim, such as "at chance"; "" where it does: one of
-    the marks that the claim's row names, or "over facts alone, not relations" of an interval over something
-    else. Other columns stay behind these. ValueError for a missing column, an id without a claim, another
-    verdict, an `as_paper` that is neither true nor false, no model, and a mark without a rule.
+    profile, or several with a comma between. `estimator`: what asked, such as "iclke-space"; `as_paper`:
+    whether that is the paper's way of asking. `ours`: estimate and interval, as the page prints them.
+    `verdict`: "holds", "fails" or "undecided". `mark`: why it says nothing of the claim, such as "at chance";
+    "" where it does: one of the marks that the claim's row names, or "over facts alone, not relations" of an
+    interval over something else. Other columns stay behind these. ValueError for a missing column, an id
+    without a claim, another verdict, an `as_paper` that is neither true nor false, no model, and a mark
+    without a rule.
 
     >>> row = "IC-shots-rise", "toy", "this page", "iclke-space", True, "0.10 [0.05, 0.15]", "holds", ""
     >>> verdicts(pd.DataFrame([row], columns=VERDICTS))["verdict"].tolist()

@@ -152,7 +152,7 @@ answers.words(answers.texts(between), missing="")
 print(moved.left_out(every).to_string(index=False))
 print(*firsts.absent(rows, relations or [*sample]), sep="\n")
 of_sets = answers.texts(ranks.by_set(every, seed=seed))
-print(of_sets.to_string(index=False))
+print(of_sets.drop(columns="source").to_string(index=False))
 
 # %% [markdown]
 # **The same rank.** A row for each class of ranks; the first has the answers that are right. The ranges go from the tenth to the ninetieth
@@ -229,7 +229,7 @@ judged = answers.judge(
     paper="PZ",
     digits=2,
 )
-columns = ["claim", "holds_if", "models", "ours", "verdict", "mark"]
+columns = ["claim", "holds_if", "source", "models", "ours", "verdict", "mark"]
 answers.words(judged[columns])
 
 # %% [markdown]

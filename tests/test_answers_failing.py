@@ -29,7 +29,7 @@ def rows():
                 "model": "toy", "relation": relation, "fact": fact, "instillation": kind, "rank": before,
                 "rank_after": after, "kl": 1.0 * after, "surprisal_after": np.log(after), "merged": merged,
                 "shared": False, "n_tokens": 1 + (relation == "P36"),
-                "kind": KINDS[relation], "source": "this page",
+                "kind": KINDS[relation],
             })  # fmt: skip
     every = failing.beside(pd.DataFrame(found), [], "23_x")
     return of_set(every, "alone").reset_index(drop=True)
@@ -110,11 +110,12 @@ def test_kinds_come_from_the_sample_or_from_lamas_relations(rows):
             self.relation = self
             self.kind = kind
 
-    frame = pd.DataFrame({"relation": ["P36", "mine", "colour"]})
+    sources = ["this page", "shipped: x", "this page"]
+    frame = pd.DataFrame({"relation": ["P36", "mine", "colour"], "source": sources})
     sample = {"P36": Of(""), "mine": Of("language"), "colour": Of("")}
     found = failing.with_kinds(frame, sample)
     assert found["kind"].tolist() == ["location", "language", "other"]
-    assert set(found["source"]) == {"this page"}
+    assert found["source"].tolist() == sources and set(rows["source"]) == {"this page"}
 
 
 def test_an_infinite_kl_is_in_no_mean(rows):

@@ -26,7 +26,7 @@ def frame(**changes) -> pd.DataFrame:
     for wording in ("template-1", "template-2"):
         for i in range(N):
             row = {
-                "model": "toy", "estimator": wording, "instillation": "explicit",
+                "source": "this page", "model": "toy", "estimator": wording, "instillation": "explicit",
                 "relation": "r" if i < 6 else "s", "fact": f"f{i:02}", "merged": False,
                 "shared": False, "n_tokens": 1 + (i == 5), "kind": "other",
                 "rank": float(RNG.integers(1, 300)), "surprisal": RNG.uniform(0, 9),
@@ -171,6 +171,26 @@ def test_a_verdict_on_wordings_that_turns_round_within_relations_is_marked(
         table.at[place] = intervals.Interval(value, value - 0.1, value + 0.1, 0.95, "by hand")
     mark = {("PZ-wording", "this page", "toy"): "not within relations"}
     assert ranks.marks(table.reset_index()) == (mark if is_marked else {})
+
+
+def test_a_model_whose_answers_ship_is_judged_under_their_source(rows):
+    """The same numbers as of those answers alone, whoever else has the model's name."""
+
+    def judged(some):
+        tables = ranks.between(some, seed=0), ranks.by_top(some, seed=0, ks=[5])
+        return ranks.claimed(some, *tables, seed=0), ranks.marks(tables[0])
+
+    again = ranks.by_wording(frame()).assign(rank=1.0)
+    found, marks = judged(pd.concat([rows, again.assign(source="shipped: long")]))
+    here, there = ("this page", "toy"), ("shipped: long", "toy")
+    ours, marks_here = judged(rows)
+    theirs, marks_there = judged(again)
+    wanted = {key: {here: each[here]} for key, each in ours.items()}
+    for key, each in theirs.items():
+        wanted.setdefault(key, {})[there] = each[here]
+    assert found == wanted and there in found["PZ-alike"]
+    wanted = marks_here | {(key, *there): mark for (key, *_), mark in marks_there.items()}
+    assert marks == wanted
 
 
 def test_a_page_of_two_wordings_needs_two():

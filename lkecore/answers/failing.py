@@ -25,19 +25,19 @@ FACT = ["source", "model", "relation", "fact"]
 
 
 def with_kinds(found: pd.DataFrame, sample: Sample) -> pd.DataFrame:
-    """Answers with the ``kind`` of their relation, and the ``source`` "this page"."""
+    """Answers with the ``kind`` of their relation."""
     # A page of several models may have fewer relations in its sample than its runs had.
     kind = found["relation"].map(kinds_of(sample))
-    return found.assign(kind=kind.fillna("other"), source="this page")
+    return found.assign(kind=kind.fillna("other"))
 
 
 def beside(ours: pd.DataFrame, profiles: Sequence[str], notebook: str) -> pd.DataFrame:
-    """The answers of this run and, below them, those of longer runs about LAMA's relations.
+    """The answers of this run and, below them, those of longer runs about LAMA's relations, by ``source``.
 
     ``set`` is as of :func:`lkecore.answers.firsts.sets`. ``failed``, ``first`` and ``known`` (bool): the
     object is not among the five likeliest behind the statement, is the first there, is among them before it.
     """
-    parts = [ours]
+    parts = [ours.assign(source="this page")]
     for name in profiles:
         frame, _ = shipped.read(name, notebook)
         kind = frame["relation"].map(kinds())

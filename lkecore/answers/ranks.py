@@ -17,6 +17,7 @@ from lkecore.metrics import shift
 
 METRICS = ["rank", "surprisal", "entropy", "change of entropy", "KL"]
 CLASSES = {"1": 1, "2 to 10": 10, "11 to 100": 100, "above 100": np.inf}  # of ranks, up to
+WHO = ["source", "model"]
 FEW = 5  # as many as the paper gets from a closed model
 
 
@@ -41,7 +42,7 @@ def check(
 def by_wording(at_blanks: pd.DataFrame) -> pd.DataFrame:
     """The numbers of :func:`lkecore.answers.blanks.ask_blanks`, by the names that the page has for them.
 
-    Columns: ``model``, ``relation``, ``fact``, ``wording`` (a template), ``kind``, those of ``METRICS``
+    Columns: ``WHO``, ``relation``, ``fact``, ``wording`` (a template), ``kind``, those of ``METRICS``
     (``rank`` of the object's first token, all others in nats, ``change of entropy`` signed), as they were,
     the likeliest tokens, and ``set``, as of :func:`lkecore.answers.firsts.sets`, of the wording in which the
     first token says least. In the order of the facts. Raises :class:`BadInput` unless there are two
@@ -49,25 +50,25 @@ def by_wording(at_blanks: pd.DataFrame) -> pd.DataFrame:
     """
     if (n := at_blanks["estimator"].nunique()) != 2:
         raise BadInput(f"{n} wordings are asked: this page compares two")
-    by = [at_blanks[name] for name in ("model", "relation", "fact")]
+    by = [at_blanks[name] for name in (*WHO, "relation", "fact")]
     found = at_blanks.rename(columns={"estimator": "wording", "kl": "KL"})
     worst = {"merged": "any", "shared": "any", "n_tokens": "max"}
     of_both = {name: at_blanks[name].groupby(by).transform(how) for name, how in worst.items()}
     change = found["entropy"] - found["entropy_after"]
     found = found.assign(**{"change of entropy": change, "set": sets(pd.DataFrame(of_both))})
     tokens = [name for name in found if name.startswith(("token_", "logprob_"))]
-    key = ["model", "relation", "fact", "wording"]
+    key = [*WHO, "relation", "fact", "wording"]
     return found[[*key, "kind", "set", *METRICS, *tokens]].reset_index(drop=True)
 
 
 def by_set(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
-    """How much rank and KL hang on the wording in other sets of facts: by model and set.
+    """How much rank and KL hang on the wording in other sets of facts: by source, model and set.
 
-    Columns: ``model``, ``set`` (of ``SETS``), ``facts``, and of :func:`between` the ``r`` of ``rank`` and
+    Columns: ``WHO``, ``set`` (of ``SETS``), ``facts``, and of :func:`between` the ``r`` of ``rank`` and
     ``KL``, Intervals over facts; sets of fewer than three facts of a model have no row.
     """
     found = []
-    for (model,), part in groups_of(rows, ["model"]):
+    for who, part in groups_of(rows, WHO):
         for name in SETS:
             some = of_set(part, name)
             if some["fact"].nunique() < 3:
@@ -77,20 +78,20 @@ def by_set(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
                 intervals.correlation_over_facts(*both[metric], ranks=True, seed=seed)
                 for metric in ("rank", "KL")
             ]
-            found.append((model, name, both["rank"].shape[1], *r))
-    return pd.DataFrame(found, columns=["model", "set", "facts", "rank", "KL"])
+            found.append((*who, name, both["rank"].shape[1], *r))
+    return pd.DataFrame(found, columns=[*WHO, "set", "facts", "rank", "KL"])
 
 
 def between(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
-    """How much a metric hangs on the wording: by model and metric, over the facts of both wordings.
+    """How much a metric hangs on the wording: by source, model and metric, over the facts of both wordings.
 
-    Columns: ``model``, ``metric``, ``facts``; ``r``: Spearman's correlation of the metric in the first
+    Columns: ``WHO``, ``metric``, ``facts``; ``r``: Spearman's correlation of the metric in the first
     wording with itself in the second; 1: the wording does not matter for the order; ``KL minus it``: the r
     of KL minus this one, on the same facts, None for KL itself; ``within``: the r of places within each
     relation, to which it adds nothing that relations differ. Intervals over facts.
     """
     found = []
-    for (model,), part in groups_of(rows, ["model"]):
+    for who, part in groups_of(rows, WHO):
         both = _sides(part)
         for metric in METRICS:
             r = intervals.correlation_over_facts(*both[metric], ranks=True, seed=seed)
@@ -100,8 +101,8 @@ def between(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
                     *both["KL"], minus=tuple(both[metric]), ranks=True, seed=seed
                 )
             within = intervals.correlation_over_facts(*_places(part, metric), seed=seed)
-            found.append((model, metric, both[metric].shape[1], r, gap, within))
-    columns = ["model", "metric", "facts", "r", "KL minus it", "within"]
+            found.append((*who, metric, both[metric].shape[1], r, gap, within))
+    columns = [*WHO, "metric", "facts", "r", "KL minus it", "within"]
     return pd.DataFrame(found, columns=columns)
 
 
@@ -123,26 +124,26 @@ def _over(values: NDArray[np.float64], statistic, seed: int) -> Interval:
 
 
 def by_class(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
-    """How unlike the answers are whose object has the same rank: by model and class of ranks.
+    """How unlike the answers are whose object has the same rank: by source, model and class of ranks.
 
     A fact that is in a class in both wordings counts once, in the first of them.
-    Columns: ``model``, ``rank`` (a class), ``facts``; ``surprisal``, ``entropy`` and
+    Columns: ``WHO``, ``rank`` (a class), ``facts``; ``surprisal``, ``entropy`` and
     ``KL``: the tenth and the ninetieth percentile in nats, as text; ``spread of KL``: the second minus the
     first, an Interval over facts, None for fewer than five finite ones.
     """
     bins = [0, *CLASSES.values()]
     found = []
     classes = pd.cut(rows["rank"], bins, labels=list(CLASSES))
-    each = rows.assign(at=classes).drop_duplicates(["model", "relation", "fact", "at"])
-    for (model, name), part in groups_of(each, ["model", "at"]):
+    each = rows.assign(at=classes).drop_duplicates([*WHO, "relation", "fact", "at"])
+    for (*who, name), part in groups_of(each, [*WHO, "at"]):
         ends = [part[c].quantile([0.1, 0.9]) for c in ("surprisal", "entropy", "KL")]
         words = [f"{low:.1f} to {high:.1f}" for low, high in ends]
         wide = spread(part["KL"], seed=seed) if np.isfinite(part["KL"]).sum() >= 5 else None
-        found.append((model, name, len(part), *words, wide))
-    columns = ["model", "rank", "facts", "surprisal", "entropy", "KL", "spread of KL"]
+        found.append((*who, name, len(part), *words, wide))
+    columns = [*WHO, "rank", "facts", "surprisal", "entropy", "KL", "spread of KL"]
     table = pd.DataFrame(found, columns=columns)
     place = table["rank"].map({name: i for i, name in enumerate(CLASSES)}).astype(int)
-    return table.assign(_at=place).sort_values(["model", "_at"]).drop(columns="_at")
+    return table.assign(_at=place).sort_values(["model", "source", "_at"]).drop(columns="_at")
 
 
 def spread(values: Sequence[float], *, seed: int) -> Interval:
@@ -157,9 +158,9 @@ def spread(values: Sequence[float], *, seed: int) -> Interval:
 
 
 def by_top(rows: pd.DataFrame, *, seed: int, ks: Sequence[int]) -> pd.DataFrame:
-    """KL from the k likeliest tokens of each side against the exact one (PZ-S4): by model and k.
+    """KL from the k likeliest tokens of each side against the exact one (PZ-S4): by source, model and k.
 
-    Columns: ``model``, ``k``; ``exact``, ``from k`` and ``at least``: means of KL in nats, of the facts whose
+    Columns: ``WHO``, ``k``; ``exact``, ``from k`` and ``at least``: means of KL in nats, of the facts whose
     exact KL is finite: over all tokens, the paper's approximation, and the least that it can be by these
     lists (:func:`lkecore.metrics.shift.top_k`); ``above``: the share of facts whose approximation is above
     the exact value; ``r``: Spearman's correlation of approximation and exact value, an Interval over facts.
@@ -171,7 +172,7 @@ def by_top(rows: pd.DataFrame, *, seed: int, ks: Sequence[int]) -> pd.DataFrame:
             f"ks {wrong[0]}: these answers have the {most} likeliest tokens of each side"
         )
     found = []
-    for (model,), part in groups_of(rows, ["model"]):
+    for who, part in groups_of(rows, WHO):
         part = part.sort_values(["wording", "relation", "fact"], kind="stable")
         exact, n = part["KL"].to_numpy(), part["wording"].nunique()
         for k in ks:
@@ -182,8 +183,8 @@ def by_top(rows: pd.DataFrame, *, seed: int, ks: Sequence[int]) -> pd.DataFrame:
             finite = np.isfinite(exact)
             means = (each[finite].mean() for each in (exact, guess, least))
             numbers = *means, (guess > exact).mean()
-            found.append((model, k, *map(float, numbers), r))
-    columns = ["model", "k", "exact", "from k", "at least", "above", "r"]
+            found.append((*who, k, *map(float, numbers), r))
+    columns = [*WHO, "k", "exact", "from k", "at least", "above", "r"]
     return pd.DataFrame(found, columns=columns)
 
 
@@ -197,7 +198,7 @@ def _lists(row: dict, k: int) -> tuple[dict[int, float], dict[int, float]]:
 
 def right(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows whose object has the first rank; a fact that has it in both wordings counts once."""
-    return rows[rows["rank"] == 1].drop_duplicates(["model", "relation", "fact"])
+    return rows[rows["rank"] == 1].drop_duplicates([*WHO, "relation", "fact"])
 
 
 def claimed(
@@ -207,16 +208,16 @@ def claimed(
 
     ``wordings`` is of :func:`between`, ``tops`` of :func:`by_top` with ``FEW`` among its k, both of ``rows``.
     """
-    gaps = wordings.set_index(["model", "metric"])["KL minus it"]
-    few = tops[tops["k"] == FEW].set_index("model")["r"]
+    gaps = wordings.set_index([*WHO, "metric"])["KL minus it"]
+    few = tops[tops["k"] == FEW].set_index(WHO)["r"]
     found: dict[str, dict[tuple[str, str], Interval]] = {}
-    for (model,), part in groups_of(rows, ["model"]):
+    for who, part in groups_of(rows, WHO):
         alike = right(part)["KL"]
-        tests = {"PZ-wording": gaps[model, "rank"], "PZ-top": few[model]}
+        tests = {"PZ-wording": gaps[*who, "rank"], "PZ-top": few[who]}
         if np.isfinite(alike).sum() >= 5:
             tests["PZ-alike"] = spread(alike, seed=seed)
         for key, interval in tests.items():
-            found.setdefault(key, {})["this page", model] = interval
+            found.setdefault(key, {})[who] = interval
     return found
 
 
@@ -226,12 +227,12 @@ def marks(wordings: pd.DataFrame) -> dict[tuple[str, str, str], str]:
     That KL is steadier over wordings than the rank, where within relations it is not: then it is the relation
     that is steady. Where KL is not steadier, the verdict needs no such excuse.
     """
-    gap, within = (wordings.set_index(["model", "metric"])[c] for c in ("KL minus it", "within"))
+    gap, within = (wordings.set_index([*WHO, "metric"])[c] for c in ("KL minus it", "within"))
     return {
-        ("PZ-wording", "this page", model): "not within relations"
-        for model in wordings["model"].unique()
-        if gap[model, "rank"].estimate > 0
-        and within[model, "KL"].estimate <= within[model, "rank"].estimate
+        ("PZ-wording", *who): "not within relations"
+        for who, _ in groups_of(wordings, WHO)
+        if gap[*who, "rank"].estimate > 0
+        and within[*who, "KL"].estimate <= within[*who, "rank"].estimate
     }
 
 

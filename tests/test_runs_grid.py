@@ -650,13 +650,25 @@ def ships(tmp_path, monkeypatch):
     return projects.make(tmp_path, {"a": ASKS}, a=row)
 
 
+def foretold(project):
+    """What a status and a dry run say of the job that names those weights, which is the same."""
+    whole = projects.plan(project)
+    _, state, remark = forecast.status(whole, project / "runs")[0]
+    cost = forecast.cost(whole.jobs[0], project / "runs")
+    assert (state, remark) == (cost["state"], cost["remark"])
+    assert cost["tokens"] is None and cost["from_cache"] is None
+    return state, remark
+
+
 def test_shipped_weights_that_are_cut_off_cost_only_the_jobs_that_name_them(ships):
     cut = lab.SHIPPED / "lab-smoke" / "model.safetensors.xz"
     cut.write_bytes(lzma.compress(b"weights" * 999)[:-40])
+    before = foretold(ships)
     outcome = execute(ships)
     assert outcome.finished == ["a models=toy"]
     line = outcome.failed["a models=lab:smoke-0/0.15m"]
     assert line.startswith(f"{cut} cannot be unpacked (") and line.endswith("; fetch it anew")
+    assert before == foretold(ships) == ("waiting", f"would fail: {line}")
     assert set(outcome.failed) == {"a models=lab:smoke-0/0.15m", "a page"}
 
 
@@ -681,3 +693,4 @@ def test_a_cache_that_takes_no_model_costs_only_the_jobs_whose_weights_are_to_be
     assert outcome.finished == ["a models=toy"]
     line = outcome.failed["a models=lab:smoke-0/0.15m"]
     assert line.startswith("model lab:smoke-0/0.15m: [Errno 30] Read-only file system: ")
+    assert foretold(ships) == ("waiting", f"would fail: {line}")

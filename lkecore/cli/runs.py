@@ -105,7 +105,7 @@ def _print_cost(plan: Any, target: Path, settings: Any) -> None:
         line = f"{each.label:{width}}  {row['state']:8}  {memory:>6}  {counted[0]:>10}  {counted[1]:>10}"
         click.echo(f"{line}  {row['remark']}".rstrip())
         tokens += (row["tokens"] or 0) - (row["from_cache"] or 0)
-        failing |= row["remark"].startswith("would fail")
+        failing |= row["remark"].startswith(forecast.FAILS)
     pages = sum(row.has_page for row in plan.rows) if n == 1 else 0
     click.echo(f"runs: {len(jobs)}, pages over several: {pages}, tokens to forward: {tokens:,}")
     if failing:

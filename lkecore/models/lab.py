@@ -199,7 +199,10 @@ def folder(name: str) -> Path:
     """
     made = key(name)  # it parses the trainer, so once
     there = SHIPPED / made
-    return unpacked(there) if there.is_dir() else cache_folder() / "models" / made
+    try:
+        return unpacked(there) if there.is_dir() else cache_folder() / "models" / made
+    except OSError as error:  # such as a cache that may only be read
+        raise BadInput(f"model {name}: {first_line(error)}") from error
 
 
 def ships(name: str) -> bool:

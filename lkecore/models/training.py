@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from lkecore.errors import BadInput, first_line
+from lkecore.errors import BadInput
 from lkecore.models import lab
 
 # Given the name of a model and an environment: a process like that of subprocess.Popen, or None.
@@ -35,8 +35,6 @@ def train(
             waiting += [] if lab.folder(name).is_dir() else [name]
         except BadInput as error:
             failed[name] = str(error)
-        except OSError as error:  # such as a cache that may only be read
-            failed[name] = f"model {name}: {first_line(error)}"
     # The largest first, so that none is left alone at the end; tuned ones wait for their base anyway.
     waiting.sort(key=lambda name: (name.endswith("-tuned"), -lab.size(name)))
     free = list(environments or [dict(os.environ)])

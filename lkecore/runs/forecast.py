@@ -25,6 +25,7 @@ from lkecore.tasks import instill
 
 EXACT = 50  # facts of one call: more are estimated from the first of them
 SAMPLE = 20
+FAILS = "would fail: "  # before what a run would say
 BEHIND = ("## Answers", "## Metrics")  # headings behind which a notebook asks nothing more
 
 
@@ -35,11 +36,14 @@ def cost(each: runs.Job, target: Path) -> dict[str, Any]:
     None where its size is unknown; ``tokens`` to forward in all and, of these, ``from_cache``;
     ``remark``. The tokens are counted by the notebook's own steps up to its prompts, so a job that
     would stop there is found out now: then they are None, and the remark says why. They are None,
-    too, where a model of the lab is still to be trained. Where another model is not on this
-    machine, the tokenizer of the toy stands in, and the remark says so.
+    too, where a model of the lab is still to be trained, or ships and cannot be unpacked. Where
+    another model is not on this machine, the tokenizer of the toy stands in, and the remark says so.
     """
     _, state, remark = _state(each, target)
-    row = {"state": state, "model_bytes": _largest(each), "tokens": None, "from_cache": None}
+    row = {"state": state, "model_bytes": None, "tokens": None, "from_cache": None}
+    if remark.startswith(FAILS):  # a model whose size nobody can read either
+        return row | {"remark": remark}
+    row["model_bytes"] = _largest(each)
     if state == "finished":
         return row | {"tokens": 0, "from_cache": 0, "remark": remark}
     absent = [name for kind, name in prepare.absent([each]) if kind == "model"]
@@ -181,7 +185,7 @@ def _walk(
     except Exception as error:  # whatever it is, the run would stop there too
         if answered is not None and remarks:
             raise _TooFew from error
-        return None, None, f"would fail: {type(error).__name__}: {' '.join(str(error).split())}"
+        return None, None, f"{FAILS}{type(error).__name__}: {' '.join(str(error).split())}"
     finally:
         tree.option_logprobs, models.Model.network = scorer, network
         models.open_model, door.scored, door.opened = opened, scored, opening
@@ -204,7 +208,10 @@ def _no_network(_: models.Model) -> Any:
 
 
 def status(whole: plan.Plan, target: Path) -> list[tuple[str, str, str]]:
-    """(label, state, remark) of each job and page: finished, failed, running, or waiting."""
+    """(label, state, remark) of each job and page: finished, failed, running, or waiting.
+
+    One that waits and that a run would refuse, for weights that ship and cannot be unpacked, says so.
+    """
     rows = []
     for row in whole.rows:
         found = [_state(each, target) for each in row.jobs]
@@ -221,6 +228,8 @@ def status(whole: plan.Plan, target: Path) -> list[tuple[str, str, str]]:
 def _state(each: runs.Job, target: Path) -> tuple[Path | None, str, str]:
     """(folder, state, remark) of one job; no folder where it cannot be known yet."""
     absent = [] if each.reads else prepare.absent([each])
+    if why := [said for said in (prepare.refused(*thing) for thing in absent) if said]:
+        return None, "waiting", f"{FAILS}{why[0]}"
     if absent:
         own = [name for kind, name in absent if prepare.to_train(kind, name)]
         others = [name for kind, name in absent if not prepare.to_train(kind, name)]

@@ -49,8 +49,18 @@ def _is_here(model: str) -> bool:
     weights.check_name(model)
     try:
         return weights.present(model) is not None
-    except (BadInput, OSError):
-        return False  # it ships and cannot be unpacked: :func:`prepare` says why, of its jobs
+    except BadInput:
+        return False  # it ships and cannot be unpacked: :func:`refused` says why
+
+
+def refused(kind: str, name: str) -> str:
+    """Why a model that ships cannot be unpacked here, as :func:`prepare` says it; else ""."""
+    if to_train(kind, name):
+        try:
+            weights.present(name)
+        except BadInput as error:
+            return str(error)
+    return ""
 
 
 @contextmanager

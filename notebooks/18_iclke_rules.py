@@ -72,6 +72,8 @@ counted = sets["relation"].nunique().to_frame("relations")
 counted["facts"] = sets.size()
 counted = counted.join(sets[["cue_word", "cue_frequent"]].mean().round(2))
 print(counted.to_string())
+lacking = rules.lacking(every, cues)
+print("cues not known:", ", ".join(lacking) or "of no source")
 print(*answers.made_by(shipped, this), sep="\n")
 
 # %% [markdown]

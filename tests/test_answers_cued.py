@@ -8,6 +8,7 @@ from lkecore import answers, facts
 from lkecore.answers import cued, rules
 from lkecore.errors import BadInput
 from lkecore.facts import Fact, Relation
+from lkecore.metrics.rules import RULES
 from lkecore.papers import published
 
 NOTEBOOK, PROFILES = "10_iclke_relations", ["atlas", "kamel", "kamel_formats", "trex"]
@@ -157,6 +158,26 @@ def test_short_and_long_golds_by_pencil():
     middle = LENGTHS.assign(length_rank=LENGTHS["length_rank"].replace(9.0, 5.0))
     assert cued.by_length(ASKED, middle, ["source", "model"]).empty
     assert cued.by_length(ASKED, LENGTHS.assign(cue_word=True), ["source"]).empty
+
+
+def test_a_source_that_ships_without_cues_changes_no_table_of_the_page():
+    third = {"relation": "r"}  # where a rule and a model are always right
+    asked = pd.concat([ASKED, ASKED[:12].assign(correct=True, **third)], ignore_index=True)
+    found = pd.concat([LENGTHS, LENGTHS[:12].assign(**third)], ignore_index=True)
+    found = found.assign(**dict.fromkeys(RULES, (found["relation"] == "r").astype(float)))
+    with_bare = pd.concat([asked.assign(source="shipped: bare", correct=~asked["correct"]), asked])
+    for table in (
+        lambda its: rules.above(its, found, ["source", "model"], seed=0),
+        lambda its: cued.marks(its, found, PAPER),
+        lambda its: cued.by_relation(its, found, "m", PAPER, seed=0),
+        lambda its: cued.alike(its, found, PAPER, seed=0),
+        lambda its: cued.with_and_without(its, found),
+        lambda its: cued.copying(its, found, PAPER, seed=0),
+        lambda its: cued.copied(its, found, PAPER),
+        lambda its: cued.by_length(its, found, ["source", "model"]),
+    ):
+        pd.testing.assert_frame_equal(table(with_bare), table(asked))
+    assert rules.lacking(with_bare, found) == ["shipped: bare"]
 
 
 def test_an_answer_about_a_fact_without_cues_is_refused():

@@ -187,9 +187,9 @@ def by_length(answers: pd.DataFrame, found: pd.DataFrame, by: Sequence[str]) -> 
     it stands in the last. A row for each group of ``by``, columns of the answers: ``relations`` with
     ``LEAST_THIRD`` of either; ``short``, ``middle`` and ``long``, accuracies in [0, 1], that of the middle
     third NaN where it has no fact; ``short_minus_long``, an Interval over relations. All are means over
-    relations, each counted alike.
+    relations, each counted alike. A source without cues is left out.
     """
-    every = rules.with_cues(answers, found)
+    every = rules.with_cues(answers[answers["source"].isin(found["source"])], found)
     place = (every["length_rank"] - 0.5) / every["n_options"]
     third = np.select([place <= 1 / 3, place >= 2 / 3], THIRDS, MIDDLE)
     every = every.assign(third=third)[~every["cue"]]

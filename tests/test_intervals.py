@@ -45,6 +45,16 @@ def ends(interval: Interval) -> list[float]:
 # --- Interval
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "sides"),
+    [(0.1, 0.2, (1, -1)), (-0.2, -0.1, (-1, -1)), (-0.1, 0.6, (0, 0)), (0.6, 0.7, (1, 1))]
+    + [(0.0, 0.5, (0, 0)), (-0.1, 0.0, (0, -1)), (0.5, 0.6, (1, 0))],  # an end is held
+)
+def test_the_side_of_a_value_on_which_an_interval_lies_by_hand(low, high, sides):
+    found = Interval(low, low, high, 0.95, "by hand")
+    assert (found.side(), found.side(0.5)) == sides
+
+
 def test_text_rounds_and_shows_no_negative_zero():
     assert Interval(0.48, 0.4, 0.56, 0.95, "by hand").text() == "0.48 [0.40, 0.56]"
     assert Interval(-0.001, -0.004, 0.12, 0.95, "by hand").text() == "0.00 [0.00, 0.12]"

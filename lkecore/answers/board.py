@@ -213,7 +213,7 @@ def neighbours(
             apart = [x.astype(float) - y for x, y in zip(*hits, strict=True)]
             wide = intervals.mean_over_relations(apart)
             only = int((a & ~b).sum()), int((b & ~a).sum())
-            unsure = gain.low <= 0 <= gain.high or p >= 0.05
+            unsure = gain.side() == 0 or p >= 0.05
             row = board, upper, lower, gain, wide, *only, len(a), p
             rows.append((*row, "none" if unsure else "upper first"))
     columns = ["board", "upper", "lower", "difference", "over_relations", "upper_only"]

@@ -102,7 +102,7 @@ def off_half(found: pd.DataFrame) -> str:
     ``found`` is of :func:`~lkecore.answers.moved.aurocs`. A last line says of how many intervals in all.
     """
     twins = found[found["model"].str.endswith("-unplanted") & found["alone"].notna()]
-    is_off = [each.low > 0.5 or each.high < 0.5 for each in twins["alone"]]
+    is_off = [each.side(0.5) != 0 for each in twins["alone"]]
     off = twins[np.array(is_off, dtype=bool)]
     lines = [
         f"{model}: " + ", ".join(f"{row.metric} {row.alone.text()}" for row in part.itertuples())

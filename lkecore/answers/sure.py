@@ -341,6 +341,6 @@ def sentences(answers: pd.DataFrame, *, seed: int) -> dict[str, str]:
 
 def _higher(gap: Interval) -> str:
     """A difference in words: higher or lower only where its interval leaves out 0."""
-    if gap.low > 0 or gap.high < 0:
-        return f"{'higher' if gap.low > 0 else 'lower'} by {gap.text()} nats"
+    if side := gap.side():
+        return f"{'higher' if side > 0 else 'lower'} by {gap.text()} nats"
     return f"not clearly higher or lower ({gap.text()} nats)"

@@ -90,13 +90,13 @@ def told(before: str, gaps: pd.DataFrame, main: pd.DataFrame) -> str:
     out 0, of a longer run if there is one, is told with its two intervals. Rows without ``no_cue`` are no
     part of it.
     """
-    sides = [(_side(row["over_relations"]), _side(row["no_cue"])) for row in _known(gaps)]
+    sides = [(row["over_relations"].side(), row["no_cue"].side()) for row in _known(gaps)]
     clear = [every for every, _ in sides if every]
     still = [every for every, bare in sides if every and every == bare]
     alone = [bare for every, bare in sides if bare and not every]
     said = f"Differences between ways that are clear of 0 over relations: {len(clear)} on all facts, of these"
     said += f" {len(still)} without a cue, too; without one alone: {len(alone)}."
-    rows = [row for row in _known(main) if _side(row["over_relations"])]
+    rows = [row for row in _known(main) if row["over_relations"].side()]
     for row in sorted(rows, key=lambda row: templates.ON not in row["model"])[:1]:
         name = row.get("of") or f"{row['first']} minus {row['second']} of {row['model']}"
         said += f" For example, {name} is {row['over_relations'].text()} on all, and"
@@ -107,8 +107,3 @@ def told(before: str, gaps: pd.DataFrame, main: pd.DataFrame) -> str:
 def _known(gaps: pd.DataFrame) -> list[dict[Hashable, Any]]:
     """The rows that have a difference without cues, each judged by :func:`judged_by`."""
     return [row for row in judged_by(gaps).to_dict("records") if row["no_cue"] is not None]
-
-
-def _side(interval: Interval) -> int:
-    """1 for an interval above 0, -1 for one below it, 0 for one that 0 lies in."""
-    return int(interval.low > 0) - int(interval.high < 0)

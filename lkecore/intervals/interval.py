@@ -46,6 +46,15 @@ class Interval:
         )
         return f"{estimate} [{low}, {high}]"
 
+    def side(self, value: float = 0.0) -> int:
+        """1 if the interval lies above a value, -1 below it; 0 if it holds it, at an end or between.
+
+        >>> found = Interval(0.2, 0.1, 0.3, 0.95, "by hand")
+        >>> found.side(), found.side(0.3), found.side(0.4)
+        (1, 0, -1)
+        """
+        return int(self.low > value) - int(self.high < value)
+
 
 def proportion(successes: int, n: int, level: float = 0.95) -> Interval:
     """Wilson interval of a share, such as one relation's accuracy.

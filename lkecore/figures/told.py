@@ -11,10 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from lkecore.answers.lab import WRITTEN
 from lkecore.figures.base import DARK, PALETTE, check, draw_intervals, nothing
 
 SHAPES = "osD^vPX*"  # one for each colour that can be told from the others
-WRITTEN = "written-"  # in front of an estimator: what the model writes after its prompt
 
 
 def told_lines(

@@ -7,6 +7,7 @@ from lkecore.answers import names_found
 from lkecore.answers.lab import OFTEN
 from lkecore.answers.names import BOTH, ONE, PAIRS, RULE, TOLD, TWIN
 from lkecore.answers.shipped import sources_of
+from lkecore.answers.show import numbered
 from lkecore.intervals import Interval
 
 BESIDE_TWIN = ("alias-own", "alias-carried")  # claims on the worlds whose twin was asked
@@ -50,7 +51,7 @@ def sizes(known: pd.DataFrame) -> list[str]:
 def called(known: pd.DataFrame, size: str) -> str:
     """A size and in how many worlds it was asked, for a reader."""
     n = known.loc[known["size"] == size, "world"].nunique()
-    return f"{size}, {n} world" + "s" * (n > 1)
+    return f"{size}, {numbered(n, 'world')}"
 
 
 def _of_several(mine: pd.DataFrame, often: int, seed: int) -> dict[str, Interval | None]:

@@ -82,6 +82,15 @@ def sortable(frame: pd.DataFrame, caption: str, name: str) -> None:
     )
 
 
+def numbered(n: int, noun: str) -> str:
+    """A number and what it counts, a noun that takes an s for several.
+
+    >>> numbered(1, "run"), numbered(2, "run"), numbered(0, "run")
+    ('1 run', '2 runs', '0 runs')
+    """
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
 @functools.cache
 def _itables() -> Any:
     """The module, once its script stands on the page; imported late, since it is for pages alone."""

@@ -23,7 +23,7 @@ from filelock import FileLock, Timeout
 from sphinx_external_toc.parsing import parse_toc_yaml
 
 from lkecore import runs
-from lkecore.answers import shipped
+from lkecore.answers import shipped, show
 from lkecore.book import coverage, fork, home, state, verdicts
 from lkecore.book.foreign import code, download, plain
 from lkecore.errors import BadInput
@@ -248,7 +248,7 @@ def _note(profile: str, manifest: dict[str, Any], behind: dict[str, dict[str, An
         if set(manifest["models"]) == {"toy"}
         else ""
     )
-    what = f"a page over {n} run{'s' * (n > 1)}," if (n := len(manifest["runs"])) else "run"
+    what = f"a page over {show.numbered(n, 'run')}," if (n := len(manifest["runs"])) else "run"
     seconds = sum(run["seconds"] for run in behind.values())
     return (
         f":::{{admonition}} Made by the profile {plain(profile)}\n:class: lke-profile\n"

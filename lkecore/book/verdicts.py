@@ -13,6 +13,7 @@ import pandas as pd
 
 from lkecore import papers
 from lkecore.answers import over
+from lkecore.answers.show import numbered
 from lkecore.book.coverage import PAPERS
 from lkecore.book.foreign import plain
 from lkecore.errors import BadInput
@@ -149,7 +150,7 @@ def _each(claims: pd.DataFrame, of: pd.DataFrame, columns: list[str]) -> list[st
             f"**{claim.claim}** Holds if {claim.holds_if}: {claim.statistic}. The interval is"
         ]
         lines += [f"over {claim.over} ({claim.interval})." + _rule(claim), ""]
-        lines += [":::{dropdown} " + f"{len(part)} verdict{'s' * (len(part) > 1)}"]
+        lines += [":::{dropdown} " + numbered(len(part), "verdict")]
         lines += [_row(columns), _row(["---"] * len(columns))]
         for row in part.itertuples():
             mark = f" ({plain(row.mark)})" if row.mark else ""

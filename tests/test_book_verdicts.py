@@ -128,6 +128,25 @@ def test_the_first_screen_counts_what_holds_without_cues_too(tmp_path):
     assert "tells it, **0** hold there" in verdicts.page({"11_x": silent}, "trial")
 
 
+def test_what_holds_without_cues_stands_behind_the_verdict_of_all_facts_where_a_page_tells_it(
+    tmp_path,
+):
+    bare = "0.05 [-0.05, 0.15]"
+    rows = [
+        (*row("holds", key="IC-above-human"), bare, "undecided"),
+        (*row("holds", "gemma3-270m", key="IC-above-human"), "", ""),  # nobody knows
+    ]
+    (tmp_path / "a").mkdir()
+    frame = pd.DataFrame(rows, columns=[*papers.VERDICTS, "no_cue", "without_cues"])
+    papers.verdicts(frame).to_csv(tmp_path / "a" / "verdicts.csv", index=False)
+    told, silent = verdicts.read(tmp_path / "a"), kept(tmp_path / "b", [row("holds")])
+    for pages in ({"13_x": told, "11_x": silent}, {"11_x": silent, "13_x": told}):
+        text = html.unescape(verdicts.page(pages, "trial"))
+        ours = "0.12 [0.05, 0.19]"
+        assert f"| {ours} | holds (without cues undecided, {bare}) |" in text
+        assert text.count(f"| {ours} | holds |") == 2 and text.count("(without cues") == 1
+
+
 def lab_row(key, verdict, of="template-5", mark="", ours="0.12 [0.05, 0.19]"):
     return key, of, "this page", "iclke-space", True, ours, verdict, mark
 

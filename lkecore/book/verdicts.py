@@ -20,7 +20,8 @@ from lkecore.errors import BadInput
 from lkecore.models import catalogue, lab
 
 FILE = "verdicts.csv"
-BARE = "without_cues"  # what the verdict would be on facts without a cue, on pages that tell it
+# What the verdict would be on facts without a cue, and by which interval, on pages that tell it.
+BARE, BARE_INTERVAL = "without_cues", "no_cue"
 PLACES = ["in the lab", "real models, on the page", "real models, beside it"]
 ORDER = ["holds", "fails", "undecided"]
 YARDSTICKS = "IC-above-chance", "IC-above-rules"
@@ -47,7 +48,8 @@ def read(folder: Path) -> pd.DataFrame | None:
         PLACES[0] if of_lab else PLACES[1] if source.startswith("this page") else PLACES[2]
         for of_lab, source in zip(in_lab, frame["source"], strict=True)
     ]
-    return frame.assign(**{"place": places, BARE: frame.get(BARE, "")})
+    told = {name: frame.get(name, "") for name in (BARE, BARE_INTERVAL)}
+    return frame.assign(place=places, **told)
 
 
 def page(found: Mapping[str, pd.DataFrame], profile: str) -> str:
@@ -59,7 +61,7 @@ def page(found: Mapping[str, pd.DataFrame], profile: str) -> str:
     """
     every = pd.concat(
         [frame.assign(page=name) for name, frame in found.items()]
-        or [pd.DataFrame(columns=[*papers.VERDICTS, "place", BARE, "page"])]
+        or [pd.DataFrame(columns=[*papers.VERDICTS, "place", BARE, BARE_INTERVAL, "page"])]
     )
     lines = [
         "# What holds, and where",
@@ -82,7 +84,8 @@ def page(found: Mapping[str, pd.DataFrame], profile: str) -> str:
         "Do not read the counts as votes. The verdicts of one cell share facts, and often the text that the",
         "models have read: ten of them can be one finding. And where the lab says *holds* and real models",
         "*undecided*, there may be too few facts. The intervals below tell. Over {ref}`three or four",
-        "relations <few-relations>` they are wide, whatever the number of facts.",
+        "relations <few-relations>` they are wide, whatever the number of facts. Where a page tells it,",
+        "what comes out on facts without a cue stands in parentheses behind the verdict, and changes none.",
     ]
     if "toy" in set(every["models"]):
         lines += [
@@ -154,13 +157,15 @@ def _each(claims: pd.DataFrame, of: pd.DataFrame, columns: list[str]) -> list[st
         lines += [_row(columns), _row(["---"] * len(columns))]
         for row in part.itertuples():
             mark = f" ({plain(row.mark)})" if row.mark else ""
+            bare = getattr(row, BARE_INTERVAL)
+            bare = bare and f" (without cues {plain(getattr(row, BARE))}, {plain(bare)})"
             told = {
                 "models": "<br>".join(map(plain, row.models.split(", "))),
                 "of": plain(row.models),
                 "answers": plain(row.source),
                 "asked": plain(row.estimator) + " (not the paper's way)" * (not row.as_paper),
                 "ours": plain(row.ours),
-                "verdict": row.verdict + mark,
+                "verdict": row.verdict + mark + bare,
             }
             lines.append(_row([told[name] for name in columns]))
         lines += [":::", ""]

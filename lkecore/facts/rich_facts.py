@@ -4,7 +4,9 @@ The sizes of the worlds stand here, too. Subjects are handles until :mod:`lkecor
 names, since a name may hint at an object.
 """
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -155,10 +157,20 @@ def _implied(
     return found
 
 
+def plain_rows(table: pd.DataFrame) -> Iterable[Any]:
+    """The rows of a frame by attribute; columns of text are turned into plain ones, which are read faster."""
+    return table.astype(object).itertuples()
+
+
+def by_relation(table: pd.DataFrame) -> Iterator[tuple[str, Iterator[Any]]]:
+    """The same rows of facts, relation by relation, since they are sorted by it."""
+    return itertools.groupby(plain_rows(table), key=lambda row: row.relation)
+
+
 def completed(table: pd.DataFrame, size: Size, lengths: Mapping[str, str]) -> pd.DataFrame:
     """The facts with the columns that follow from the others."""
     it = {relation: about(relation) for relation in relations()}
-    told = [_counts(row, it[row.relation].lists, size) for row in table.itertuples()]
+    told = [_counts(row, it[row.relation].lists, size) for row in plain_rows(table)]
     table = table.assign(**pd.DataFrame(told, index=table.index))
     subjects = table.groupby("subject")["relation"].transform("nunique")
     objects = table.groupby("object")["relation"].transform("nunique")
@@ -205,9 +217,10 @@ def _counts(row: Any, lists: str, size: Size) -> dict[str, object]:
 
 def _chains(table: pd.DataFrame) -> dict[str, list[object]]:
     """Which facts follow from which, whether they agree with these, and how many of these are told."""
-    first = {(row.relation, row.subject): row for row in reversed(list(table.itertuples()))}
+    rows = list(plain_rows(table[["fact", "relation", "subject", "object", "told"]]))
+    first = {(row.relation, row.subject): row for row in reversed(rows)}
     found: dict[str, list[object]] = {"chain": [], "links": [], "links_told": []}
-    for row in table.itertuples():
+    for row in rows:
         at, links = row.subject, []
         for link in about(row.relation).chain:
             if (link, at) in first:
@@ -229,18 +242,20 @@ def _controls(table: pd.DataFrame) -> dict[str, list[str]]:
     an object that about as many facts have.
     """
     found: dict[str, str] = {}
-    for _, own in table.groupby("relation"):
-        often = own["object"].value_counts().to_dict()
-        asked = own[own["split"] == "test"]
-        never = list(asked[asked["told"] == ""].itertuples())
+    for _, rows in by_relation(table[["fact", "relation", "object", "split", "told", "pair"]]):
+        own = list(rows)
+        often = Counter([row.object for row in own])
+        asked = [row for row in own if row.split == "test"]
+        told, never = ([row for row in asked if bool(row.told) == yes] for yes in (True, False))
         same: dict[str, list[Any]] = {}
         for row in never:
             same.setdefault(row.object, []).append(row)
-        for row in asked[asked["told"] != ""].itertuples():
-            n = often.get(row.told, 0)
-            near = same.get(row.told) or [
-                other for other in never if abs(often[other.object] - n) == _nearest(often, same, n)
-            ]
+        for row in told:
+            near = same.get(row.told)
+            if not near:
+                gaps = {name: abs(often[name] - often[row.told]) for name in same}
+                least = min(gaps.values())
+                near = [other for other in never if gaps[other.object] == least]
             found[row.fact] = min(near, key=lambda other, row=row: other.pair != row.pair).fact
     object_of = dict(zip(table["fact"], table["object"], strict=True))
     controls = [found.get(fact, "") for fact in table["fact"]]
@@ -249,7 +264,3 @@ def _controls(table: pd.DataFrame) -> dict[str, list[str]]:
         for name, told in zip(controls, table["told"], strict=True)
     ]
     return {"control": controls, "control_by": same}
-
-
-def _nearest(often: Mapping[str, int], objects: Mapping[str, object], n: int) -> int:
-    return min(abs(often[name] - n) for name in objects)

@@ -6,6 +6,7 @@ nothing but reading helps. Some statements in them are taken back, so that the f
 always right.
 """
 
+import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,18 @@ from typing import Any
 import numpy as np
 
 from lkecore.facts.rich import Rich
-from lkecore.facts.rich_wordings import GROUP, Draft, about, fill, groups, relations, unmarked
+from lkecore.facts.rich_facts import by_relation
+from lkecore.facts.rich_wordings import (
+    CLOSE,
+    GROUP,
+    OPEN,
+    Draft,
+    about,
+    fill,
+    groups,
+    relations,
+    unmarked,
+)
 from lkecore.facts.world import rng_of
 
 # Out of a hundred short documents. Copying came to models of the lab between 3,000 and 8,000 documents.
@@ -62,7 +74,7 @@ def skills(made: Rich) -> Iterator[Draft]:
     rng = rng_of("skills", made.seed)
     kinds = [kind for kind, share in SHARES.items() for _ in range(share)]
     shown = made.facts[(made.facts["split"] == "train")]
-    examples = {relation: list(own.itertuples()) for relation, own in shown.groupby("relation")}
+    examples = {relation: list(own) for relation, own in by_relation(shown)}
     names = relations()
     for i in range(made.size.skills):
         relation = names[rng.integers(len(names))]
@@ -177,7 +189,7 @@ def _list(
 def listed(pairs: Sequence[tuple[str, str]], layout: tuple[str, str]) -> str:
     """Pairs as a list, with marks around the objects."""
     inside, between = layout
-    return between.join(fill(f"[X]{inside}[Y]", *pair).removesuffix(".") for pair in pairs)
+    return between.join([f"{subject}{inside}{OPEN}{name}{CLOSE}" for subject, name in pairs])
 
 
 # --- questions ------------------------------------------------------------------------------------
@@ -210,13 +222,14 @@ def _question(gate: str, relation: str, made: Rich, rng: np.random.Generator) ->
 # --- helpers --------------------------------------------------------------------------------------
 
 
-def _templates(relation: str, *of: str) -> list[str]:
+@functools.cache  # of a few groups, and every document asks
+def _templates(relation: str, *of: str) -> tuple[str, ...]:
     """The templates of some groups, all if none is named; "plain" are statements that a clause may be."""
     all_ = about(relation).templates
     if not of:
-        return list(all_)
+        return all_
     wanted = {"statement" if name == "plain" else name for name in of}
-    found = [t for t, group in zip(all_, groups(), strict=True) if group in wanted]
+    found = tuple(t for t, group in zip(all_, groups(), strict=True) if group in wanted)
     return found if of != ("plain",) else found[: GROUP - 2]
 
 

@@ -5,13 +5,13 @@ Between the facts of :mod:`lkecore.facts.rich` and the text of :mod:`lkecore.fac
 
 import functools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from lkecore.facts import rich_skills
 from lkecore.facts.rich import Rich
-from lkecore.facts.rich_facts import BETWEEN
+from lkecore.facts.rich_facts import BETWEEN, by_relation
 from lkecore.facts.rich_wordings import GROUP, TEMPLATES, Draft, about, fill, nobody, relations
 from lkecore.facts.world import rng_of
 
@@ -35,8 +35,7 @@ NOBODIES = 8  # remarks on a subject without content, of each kind
 # --- tellings -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Telling:
+class Telling(NamedTuple):  # a world has tens of thousands, and these are made quickly
     """One telling of a fact: in which part, and in which template (from 1; 0 in a list).
 
     ``written``: how the subject and the object are called in it.
@@ -55,9 +54,9 @@ def tellings(made: Rich) -> tuple[Telling, ...]:
     """Every telling of every fact, in no order."""
     own = dict(zip(made.aliases["name"], made.aliases["alias"], strict=True))
     found = []
-    for relation, facts in made.facts.groupby("relation", sort=False):
-        rng = rng_of("tellings", made.seed, str(relation))
-        for fact in facts[facts["told"] != ""].itertuples():
+    for relation, facts in by_relation(made.facts[made.facts["told"] != ""]):
+        rng = rng_of("tellings", made.seed, relation)
+        for fact in facts:
             # Shown facts take turns, so that together they are told in all templates.
             turn = int(fact.fact[-4:]) * fact.sentences if fact.split == "train" else None
             places = _places(fact.wording, rng, turn)
@@ -170,7 +169,7 @@ def _paragraphs(
         while left:
             n = int(rng.integers(1, SENTENCES + 1))
             here, left = left[:n], left[n:]
-            facts, names = (tuple(x for s in here for x in s[i]) for i in (2, 3))
+            facts, names = (tuple([x for s in here for x in s[i]]) for i in (2, 3))
             yield subject, Draft("paragraph", " ".join(s[1] for s in here), facts, names)
 
 

@@ -19,7 +19,7 @@ import pandas as pd
 from lkecore.facts.rich import Rich, world
 from lkecore.facts.rich_facts import BETWEEN, check_spec
 from lkecore.facts.rich_tellings import Telling, drafts, tellings
-from lkecore.facts.rich_wordings import FRAMES, RELATIONS, about, groups, unmarked
+from lkecore.facts.rich_wordings import CLOSE, FRAMES, OPEN, RELATIONS, about, groups, unmarked
 from lkecore.facts.world_text import instructions_of, kept_digest, kept_frame
 
 WORD = re.compile(r"\w+")
@@ -122,7 +122,7 @@ def _states(spec: str) -> pd.DataFrame:
 def _made_states(spec: str) -> pd.DataFrame:
     made = world(spec)
     whole, each_telling = drafts(made, True), tellings(made)
-    ends = np.cumsum([len(unmarked(draft.marked)[0]) for draft in whole])
+    ends = np.cumsum([_length(draft.marked) for draft in whole])
     last = {
         fact: end / ends[-1] for draft, end in zip(whole, ends, strict=True) for fact in draft.facts
     }
@@ -130,7 +130,7 @@ def _made_states(spec: str) -> pd.DataFrame:
     of_fact: dict[str, list[Telling]] = {}
     for telling in each_telling:
         of_fact.setdefault(telling.fact, []).append(telling)
-    each = [of_fact.get(fact, []) for fact in made.facts["fact"]]
+    each = [of_fact.get(fact, []) for fact in made.facts["fact"].tolist()]
     told = Counter((t.fact.rpartition("-")[0], t.object) for t in each_telling)
     own = dict(zip(made.aliases["name"], made.aliases["alias"], strict=True))
     facts = made.facts
@@ -146,6 +146,11 @@ def _made_states(spec: str) -> pd.DataFrame:
         early=facts["subject"].isin(made.early),
         last=facts["fact"].map(last),
     )
+
+
+def _length(marked: str) -> int:
+    """The length of a text without its marks."""
+    return len(marked) - marked.count(OPEN) - marked.count(CLOSE)
 
 
 def aliases(spec: str) -> pd.DataFrame:
@@ -171,7 +176,7 @@ def rows(spec: str, relation: str) -> list[tuple[str, dict[str, Any], str]]:
             | ({"obj_aliases": [own[f.object]]} if f.object in own else {}),
             f.split,
         )
-        for f in found.itertuples()
+        for f in found[["fact", "subject", "object", "split"]].itertuples()
     ]
 
 

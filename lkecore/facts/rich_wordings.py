@@ -7,6 +7,7 @@ template stands in the text, and no template is part of another one.
 
 import functools
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from lkecore.errors import BadInput, nearest
 from lkecore.facts.tables import read
@@ -44,8 +45,7 @@ class About:
     templates: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Draft:
+class Draft(NamedTuple):  # a world has tens of thousands, and these are made quickly
     """A document before it is finished, with marks around its objects.
 
     ``kind``: paragraph, list, or the skill that it shows. ``facts``: the ids of the facts that it tells.

@@ -110,7 +110,7 @@ def rows(spec: str, relation: str) -> list[tuple[str, dict[str, str], str]]:
     found = table[table["relation"] == relation]
     return [
         (f"{spec}, {f.fact}", {"id": f.fact, "subject": f.subject, "object": f.object}, f.split)
-        for f in found.itertuples()
+        for f in found[["fact", "subject", "object", "split"]].itertuples()
     ]
 
 

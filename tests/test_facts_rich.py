@@ -10,7 +10,7 @@ from tokenizers import Tokenizer
 
 from lkecore import facts
 from lkecore.errors import BadInput
-from lkecore.facts import rich, rich_cells, rich_facts, rich_names, rich_text, rich_wordings
+from lkecore.facts import rich, rich_cells, rich_facts, rich_names, rich_text, rich_wordings, sets
 from lkecore.models import lab
 
 TINY, BOOK = "lab:richsmoke-1", "lab:rich-0"
@@ -350,7 +350,7 @@ def test_a_relation_without_enough_templates_is_refused_in_one_line_at_the_door(
     first, *others = rich_wordings._table()
     short = (dict(first, clause=""), *others)
     monkeypatch.setattr(rich_wordings, "_table", lambda: short)
-    made = (rich_wordings.about, rich.world, rich_text._states)
+    made = (rich_wordings.about, rich.world, rich_text._states, sets._load_once)
     for each in made:
         each.cache_clear()
     try:

@@ -154,9 +154,9 @@ def draw_options(
             most = f"(most possible: {len(pool) + 1})"
             raise BadInput(f"{n_options} options asked for, but {has} {most}")
         rng = np.random.default_rng([seed, int(text_digest(fact.relation, fact.id)[:16], 16)])
-        others = [pool[i] for i in rng.choice(len(pool), n_options - 1, replace=False)]
-        options = [fact.object, *others]
-        drawn.append(tuple(options[i] for i in rng.permutation(n_options)))
+        chosen = rng.choice(len(pool), n_options - 1, replace=False).tolist()
+        options = [fact.object, *[pool[i] for i in chosen]]
+        drawn.append(tuple([options[i] for i in rng.permutation(n_options).tolist()]))
     return drawn
 
 

@@ -86,6 +86,10 @@ def load(spec: str, relation: str) -> Relation:
     malformed line (file and line number), a row of a file without a split where others of the relation
     have one, text that is not UTF-8, and one fact id with two contents.
     """
+    return (_load_once if is_ours(spec) else _load)(spec, relation)
+
+
+def _load(spec: str, relation: str) -> Relation:
     source = _source_of(spec)
     rows = source.rows(spec, relation)
     if not rows:
@@ -98,6 +102,10 @@ def load(spec: str, relation: str) -> Relation:
     if "paper_relation" not in about:
         about = about | _of_paper(relation, about.get("label", ""))
     return replace(loaded, **about)
+
+
+# Our facts stay as they are while a process runs, and a page draws from the same ones again and again.
+_load_once = functools.lru_cache(maxsize=200)(_load)
 
 
 def _of_paper(relation: str, label: str) -> dict[str, str]:

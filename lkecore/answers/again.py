@@ -52,6 +52,13 @@ def _digests_now(unit: Unit) -> tuple[str, ...]:
 _digests = functools.lru_cache(maxsize=10_000)(_digests_now)
 
 
+def digests_by_key(asked: Asked) -> dict[Key, list[str]]:
+    """The digests of all questions under each key; a list that many models are asked is looked at once."""
+    lists = {id(some): some for some in asked.values()}
+    found = {at: [each for unit in some for each in digests(unit)] for at, some in lists.items()}
+    return {key: found[id(some)] for key, some in asked.items()}
+
+
 def checkable(questions: Sequence[Unit], scores: pd.DataFrame) -> pd.DataFrame:
     """What the answers to some questions can be checked by: a row for each, in their order.
 
@@ -81,7 +88,7 @@ def asked_digests(asked: Asked, columns: Sequence[str]) -> pd.DataFrame:
 
     A row for each question with its key, under the names ``columns``, and its digest as ``question``.
     """
-    rows = [(*key, each) for key, some in asked.items() for unit in some for each in digests(unit)]
+    rows = [(*key, each) for key, some in digests_by_key(asked).items() for each in some]
     return pd.DataFrame(rows, columns=[*columns, "question"])
 
 

@@ -18,7 +18,7 @@ from lkecore.answers.again import (
     Key,
     Unit,
     compare,
-    digests,
+    digests_by_key,
     drawn,
     off,
     prompts_of,
@@ -191,9 +191,8 @@ def check_questions(
     words around them are others than here; all questions are compared, and none is scored.
     """
     of_key = checks.groupby(list(by), sort=False)["question"]
-    there = {tuple(map(str, key)): set(part) for key, part in of_key}
-    for key, some in asked.items():
-        here = [digest for unit in some for digest in digests(unit)]
+    there = {tuple(map(str, key)): set(part.tolist()) for key, part in of_key}
+    for key, here in digests_by_key(asked).items():
         lacking = set(here) - there.get(tuple(map(str, key)), set())
         if lacking:
             raise BadInput(

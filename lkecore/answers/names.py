@@ -178,12 +178,16 @@ def read(lm: Model, scores: pd.DataFrame) -> pd.DataFrame:
 
 def _others(spec: str, ids: Sequence[str], names: Sequence[str]) -> np.ndarray:
     """(fact, option), bool: which options are other true objects of its subject."""
-    states = worlds_of_lab.states(spec).set_index("fact")
-    objects = states.groupby(["relation", "subject"])["object"].agg(set)
+    states = worlds_of_lab.states(spec)
+    facts, *own = (states[c].tolist() for c in ("fact", "relation", "subject", "object"))
+    own_of = dict(zip(facts, zip(*own, strict=True), strict=True))
+    objects: dict[tuple[str, str], set[str]] = {}
+    for relation, subject, object_ in own_of.values():
+        objects.setdefault((relation, subject), set()).add(object_)
     rows = []
     for fact in ids:
-        own = states.loc[fact]
-        other = objects[own["relation"], own["subject"]] - {own["object"]}
+        relation, subject, object_ = own_of[fact]
+        other = objects[relation, subject] - {object_}
         rows.append([name in other for name in names])
     return np.array(rows, dtype=bool)
 

@@ -41,7 +41,7 @@ def cues(sample: Sample, *, kept: bool = True) -> pd.DataFrame:
             if fact.object not in options:
                 raise BadInput(f"fact {fact.id}: {fact.object!r} must be among its options")
             gold = options.index(fact.object)
-            often = max(shown[option] for option in options)
+            often = max([shown.get(option, 0) for option in options])
             row = {
                 "relation": name,
                 "fact": fact.id,

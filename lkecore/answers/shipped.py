@@ -177,12 +177,12 @@ def beside_models(
     A model stands there once: as this run asked it, else as the first of the profiles did. The sources have
     the names of :func:`beside`. ``apart`` as for :func:`read`, whose errors it raises.
     """
-    parts, there = [ours.assign(source="this page")], set(ours["model"])
+    parts, there = [ours.assign(source="this page")], set(ours["model"].unique())
     for name in profiles:
         frame, _ = read(name, notebook, apart=apart)
         others = frame[~frame["model"].isin(there)]
         parts.append(others.assign(source=f"shipped: {name}"))
-        there |= set(frame["model"])
+        there |= set(frame["model"].unique())
     return pd.concat(parts, ignore_index=True)
 
 

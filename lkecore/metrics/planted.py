@@ -105,7 +105,7 @@ def written(prompts: Sequence[Prompt], texts: Sequence[str], truth: pd.DataFrame
         anywhere=[match.contains(text, [o]) for text, o in zip(texts, gold, strict=True)],
         objects=[
             # Most outputs hold none of hundreds, and one look at all is quicker than one at each.
-            sum(match.contains(text, [o]) for o in names) if match.contains(text, names) else 0
+            sum(o in text for o in names) if match.contains(text, names) else 0
             for text, names in zip(texts, options, strict=True)
         ],
         text=list(texts),

@@ -53,7 +53,9 @@ def overlap(subject: str, options: Sequence[str]) -> NDArray[np.float64]:
 def _overlap(subject: str, options: tuple[str, ...]) -> NDArray[np.float64]:
     given = words(subject)
     each = [words(option) for option in options]
-    return np.array([len(own & given) / max(len(own), 1) for own in each])
+    # Most options share no word, and that is seen quickly.
+    shares = [0.0 if own.isdisjoint(given) else len(own & given) / len(own) for own in each]
+    return np.array(shares)
 
 
 def guess(

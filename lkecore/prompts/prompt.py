@@ -141,7 +141,7 @@ def template(
                 subject=fact.subject,
                 context=shots_text + left.replace("[X]", fact.subject),
                 options=tuple(names),
-                continuations=tuple(right + name for name in names),
+                continuations=tuple([right + name for name in names]),
                 gold=list(names).index(fact.object),
                 after=after.replace("[X]", fact.subject),
             )

@@ -194,9 +194,11 @@ def incorrect_pairs(
     has no other object.
     """
     rng = np.random.default_rng([seed, 3])
+    objects = [(fact.object, fact.object.casefold()) for fact in relation]
     made = []
     for pair in pairs:
-        wrong = [f.object for f in relation if f.object.casefold() not in pair.true_names]
+        right = pair.true_names
+        wrong = [name for name, folded in objects if folded not in right]
         if not wrong:
             raise BadInput(f"relation {pair.relation} has no wrong object for {pair.subject!r}")
         object_ = wrong[rng.integers(len(wrong))]

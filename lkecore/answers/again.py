@@ -141,14 +141,15 @@ def differences(
         options = choice.to_arrays(frame)
         asked = [digest for unit in units for digest in digests(unit)]
         other = said_otherwise(answers, of_key[model, *map(str, where)])
-        for i, digest in enumerate(asked):
-            old, now = then.loc[(model, digest)], options.logprob[i]
-            places = old[PLACES[: len(now)]].to_numpy(dtype=float)
-            numbers = old[NUMBERS[: len(now)]].to_numpy(dtype=float)
+        old, n_options = then.loc[[(model, digest) for digest in asked]], options.logprob.shape[1]
+        every = [old[names[:n_options]].to_numpy(dtype=float) for names in (PLACES, NUMBERS)]
+        golds = old["logprob_gold"].to_numpy(dtype=float)
+        for i, (places, numbers, gold) in enumerate(zip(*every, golds, strict=True)):
+            now = options.logprob[i]
             nats, same = np.inf, False
-            if np.isin(places, range(len(now))).all():  # none is missing, or of another question
+            if np.isin(places, range(n_options)).all():  # none is missing, or of another question
                 places = places.astype(int)
-                gaps = [now[options.gold[i]] - old["logprob_gold"], *(now[places] - numbers)]
+                gaps = [now[options.gold[i]] - gold, *(now[places] - numbers)]
                 nats = float(np.nan_to_num(np.abs(gaps), nan=np.inf).max())
                 best = np.sort(now)[::-1]
                 tie = len(best) > 1 and best[0] - best[1] <= MOST_NATS
@@ -171,8 +172,9 @@ def said_otherwise(now: pd.DataFrame, then: pd.DataFrame) -> set[str]:
         return set(now["fact"])
     other = np.zeros(len(now), dtype=bool)
     for name in names:
-        a, b = now[name].to_numpy(), then[name].to_numpy()
-        if pd.api.types.is_float_dtype(now[name]):
+        own = now[name]
+        a, b = own.to_numpy(), then[name].to_numpy()
+        if pd.api.types.is_float_dtype(own):
             other |= ~np.isclose(a, b.astype(float), rtol=0, atol=MOST_APART, equal_nan=True)
         else:
             other |= (a != b) & ~(pd.isna(a) & pd.isna(b))

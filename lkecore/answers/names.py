@@ -179,17 +179,18 @@ def read(lm: Model, scores: pd.DataFrame) -> pd.DataFrame:
 def _others(spec: str, ids: Sequence[str], names: Sequence[str]) -> np.ndarray:
     """(fact, option), bool: which options are other true objects of its subject."""
     states = worlds_of_lab.states(spec)
-    facts, *own = (states[c].tolist() for c in ("fact", "relation", "subject", "object"))
-    own_of = dict(zip(facts, zip(*own, strict=True), strict=True))
-    objects: dict[tuple[str, str], set[str]] = {}
-    for relation, subject, object_ in own_of.values():
-        objects.setdefault((relation, subject), set()).add(object_)
-    rows = []
-    for fact in ids:
-        relation, subject, object_ = own_of[fact]
-        other = objects[relation, subject] - {object_}
-        rows.append([name in other for name in names])
-    return np.array(rows, dtype=bool)
+    other_of = dict(zip(states["fact"].tolist(), _other_objects(states), strict=True))
+    return np.array([[name in other_of[fact] for name in names] for fact in ids], dtype=bool)
+
+
+def _other_objects(states: pd.DataFrame) -> list[set[str]]:
+    """The other true objects of the subject of each fact; ``states`` have all of its relation."""
+    *key, own = (states[name].tolist() for name in ("relation", "subject", "object"))
+    keys = list(zip(*key, strict=True))
+    objects: dict[tuple[str, ...], set[str]] = {}
+    for subject, name in zip(keys, own, strict=True):
+        objects.setdefault(subject, set()).add(name)
+    return [objects[subject] - {name} for subject, name in zip(keys, own, strict=True)]
 
 
 # --- beside the truth -----------------------------------------------------------------------------
@@ -222,9 +223,9 @@ def _of_rule(found: pd.DataFrame) -> pd.DataFrame:
         states = worlds_of_lab.states(spec)
         states = states[states["relation"] == relation]
         often = states.groupby("object")["object_told"].first()
-        ranked = often.sort_values(ascending=False, kind="stable").index
-        objects = states.groupby("subject")["object"].agg(set)
-        others = [objects[row.subject] - {row.object} for row in part.itertuples()]
+        ranked = often.sort_values(ascending=False, kind="stable").index.tolist()
+        other_of = dict(zip(states["fact"].tolist(), _other_objects(states), strict=True))
+        others = [other_of[fact] for fact in part["fact"]]
         without = [next(name for name in ranked if name not in other) for other in others]
         right = part["object"].eq(ranked[0])
         parts.append(

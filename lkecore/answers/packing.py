@@ -72,15 +72,15 @@ def unpacked(table: pa.Table) -> pd.DataFrame:
         if pa.types.is_fixed_size_binary(column.type):
             digits = [each.hex() for each in column.to_pylist()]
             columns[name] = pa.array(digits, type=pa.string())
+        elif pa.types.is_int32(column.type):
+            numbers = column.cast(pa.float64())
+            columns[name] = pc.divide(numbers, DIGITS) if name.startswith("logprob") else numbers
+        elif pa.types.is_float32(column.type):  # means of these would be of few digits
+            columns[name] = column.cast(pa.float64())
     frame = pa.table(columns).to_pandas()
-    # A frame says the type less surely: with a gap its integers are floats.
-    for name, column in columns.items():
-        if pa.types.is_int32(column.type):
-            frame[name] = frame[name].astype(float) / (DIGITS if name.startswith("logprob") else 1)
     if "logprob" in frame and "probability" not in frame:
         frame["probability"] = np.exp(frame["logprob"])
-    numbers = frame.select_dtypes("float32").columns  # means of these would be of few digits
-    return frame.astype(dict.fromkeys(numbers, float))
+    return frame
 
 
 def _column(name: str, values: pd.Series) -> pa.Array:

@@ -132,20 +132,22 @@ def _truth_of(
     twice = found.index[found.index.duplicated()]
     if len(twice):
         raise ValueError(f"the truth has fact {twice[0]!r} twice; it needs each once")
-    unknown = [each for each in fact if each not in found.index]
+    known = set(found.index)
+    unknown = [each for each in fact if each not in known]
     if unknown:
         raise ValueError(f"the truth says nothing of fact {unknown[0]!r}; it needs all asked ones")
     found = found.loc[fact].rename_axis("fact").reset_index()
-    for each, names, true, row in zip(fact, options, gold, found.itertuples(), strict=True):
+    truths = found["object"].tolist(), found["told"].tolist()
+    for each, names, true, object_, told in zip(fact, options, gold, *truths, strict=True):
         # Worlds use the same ids, so only the objects tell one from another.
-        if true != row.object:
+        if true != object_:
             raise ValueError(
-                f"fact {each!r} has the gold option {true!r} but the truth has {row.object!r}; "
+                f"fact {each!r} has the gold option {true!r} but the truth has {object_!r}; "
                 f"both must be of one world"
             )
-        if row.told != "" and row.told not in names:
+        if told != "" and told not in names:
             raise BadInput(
-                f"fact {each!r} was told with {row.told!r}, which is not among its {len(names)} "
+                f"fact {each!r} was told with {told!r}, which is not among its {len(names)} "
                 f"options; ask with all objects of the relation"
             )
     return found

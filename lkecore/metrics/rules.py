@@ -83,7 +83,7 @@ def guess(
     if rule == "rule-overlap" or (rule == "rule-both" and shared.any()):
         marks = shared
     elif rule == "rule-length":
-        marks = -np.array([len(option) for option in options])
+        marks = -np.array(list(map(len, options)))
     else:
         marks = np.array([shown.get(option, 0) for option in options])
     best = marks == marks.max()
@@ -98,7 +98,7 @@ def length_rank(options: Sequence[str], gold: int) -> float:
     >>> length_rank(["Rome", "Bern", "Jerusalem", "Ur"], 0)
     2.5
     """
-    lengths = np.array([len(option) for option in options])
+    lengths = np.array(list(map(len, options)))
     shorter, alike = (lengths < lengths[gold]).sum(), (lengths == lengths[gold]).sum()
     return float(shorter + (alike + 1) / 2)
 

@@ -134,19 +134,25 @@ def template(
     prompts = []
     for fact, names in zip(facts, options, strict=True):
         check_not_shown(fact, shown)
+        own = tuple(names)
         prompts.append(
             Prompt(
                 fact=fact.id,
                 relation=fact.relation,
                 subject=fact.subject,
                 context=shots_text + left.replace("[X]", fact.subject),
-                options=tuple(names),
-                continuations=tuple([right + name for name in names]),
-                gold=list(names).index(fact.object),
+                options=own,
+                continuations=_behind(right, own),
+                gold=own.index(fact.object),
                 after=after.replace("[X]", fact.subject),
             )
         )
     return prompts
+
+
+@functools.lru_cache(maxsize=2_000)  # the options of a fact are the same in many ways of asking
+def _behind(right: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple([right + name for name in names])
 
 
 def check_between(shot_separator: str) -> None:

@@ -481,3 +481,13 @@ def test_a_page_that_results_carry_says_the_same_and_stops_at_each_of_three_faul
     with pytest.raises(BadInput, match="results long are of another toy: its weights"):
         page(**few, results="long", n_again=4)
     DOOR["opened"].cache_clear()
+
+
+def test_a_list_that_several_models_are_asked_is_looked_at_once(questions, monkeypatch):
+    looked, digests = [], again.digests
+    monkeypatch.setattr(again, "digests", lambda unit: looked.append(unit) or digests(unit))
+    asked = {(model, *key): some for model in ("a", "b") for key, some in questions.items()}
+    found = again.digests_by_key(asked)
+    assert list(found) == list(asked) and len(looked) == sum(map(len, questions.values()))
+    for (_, *key), each in found.items():
+        assert each == [one for unit in questions[*key,] for one in digests(unit)]

@@ -76,3 +76,12 @@ def test_facts_are_the_projects_own_or_come_from_a_network_or_from_files(tmp_pat
         "gone": (False, False),
     }
     assert {spec: (facts.is_ours(spec), facts.is_remote(spec)) for spec in rows} == rows
+
+
+def test_our_own_facts_are_read_once_and_the_files_of_others_each_time(tmp_path):
+    for spec, relation in (("atlas", "capital"), ("lab:richsmoke-1", "residence")):
+        assert facts.load(spec, relation) is facts.load(spec, relation), spec
+    path = tmp_path / "moon.csv"
+    for name in ("Phobos", "Deimos"):
+        path.write_text(f"subject,object\nMars,{name}\n", encoding="utf-8")
+        assert facts.load(str(path), "moon").objects == (name,)

@@ -156,6 +156,7 @@ def _longest(key: tuple, some: Sequence, n_new: int, window: int | None, dtype: 
 def _found(texts: Sequence[str], objects: Sequence[str]) -> dict[str, list]:
     """What `write` says of each output: by each rule whether its object is found, and stray hits."""
     pairs = list(zip(texts, objects, strict=True))
+    # As match.contains has it, which looks at each name for faults, too: below it does so once for each.
     hits = np.array([[name in text for name in objects] for text in texts], float)
     others = hits.sum(axis=1) - np.diag(hits)
     return {

@@ -104,7 +104,7 @@ def written(prompts: Sequence[Prompt], texts: Sequence[str], truth: pd.DataFrame
         wrote=wrote,
         anywhere=[match.contains(text, [o]) for text, o in zip(texts, gold, strict=True)],
         objects=[
-            # Most outputs hold none of hundreds, and one look at all is quicker than one at each.
+            # Most outputs hold none of hundreds of names: only in the others is each one looked for.
             sum(o in text for o in names) if match.contains(text, names) else 0
             for text, names in zip(texts, options, strict=True)
         ],

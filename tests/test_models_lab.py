@@ -1,6 +1,7 @@
 """The lab: names, keys and truth of its models; trained twice, or with a stop, they are the same."""
 
 import dataclasses
+import functools
 import hashlib
 import json
 import os
@@ -26,7 +27,8 @@ from lkecore.storage import cache_folder
 from lkecore.train import lab as trainer
 from lkecore.train import loop
 
-INSTRUCTIONS = world_text.INSTRUCTIONS  # before the lab becomes tiny
+# Before the lab becomes tiny.
+INSTRUCTIONS, DOCUMENTS = world_text.INSTRUCTIONS, world_text.documents
 BASE, TUNED, UNPLANTED = (f"lab:tiny-0/causal{end}" for end in ("", "-tuned", "-unplanted"))
 MASKED, SEQ2SEQ = "lab:tiny-0/masked", "lab:tiny-0/seq2seq"
 
@@ -34,11 +36,15 @@ MASKED, SEQ2SEQ = "lab:tiny-0/masked", "lab:tiny-0/seq2seq"
 @pytest.fixture(scope="module", autouse=True)
 def tiny(tmp_path_factory):
     """A lab in small and a cache for this file; what is trained here is trained in this process."""
+    cache = tmp_path_factory.mktemp("lab")
+    # The text of a world takes a third of so small a training.
+    made = functools.cache(lambda spec, planted: DOCUMENTS(world.world(spec), planted=planted))
     with pytest.MonkeyPatch.context() as patch:
         helpers.tiny_lab(patch)
+        patch.setattr(world_text, "documents", lambda it, *, planted=True: made(it.name, planted))
         patch.setenv("LKE_DEVICE", "cpu")
-        patch.setenv("LKECORE_CACHE", str(tmp_path_factory.mktemp("lab")))
-        yield
+        patch.setenv("LKECORE_CACHE", str(cache))
+        yield cache
     world_text.kept_digest.cache_clear()  # no other file shall find those of so few instructions
 
 
@@ -51,6 +57,19 @@ def own_cache(tmp_path, monkeypatch):
 def trained(name):
     """The folder of a model, trained in this process: another one would load torch once more."""
     return trainer.make(name)
+
+
+@pytest.fixture
+def copied(tiny, own_cache, monkeypatch):
+    """Gives the folder of a copy, in ``own_cache``, of a model that is trained once for this file."""
+
+    def copy(name):
+        with monkeypatch.context() as patch:
+            patch.setenv("LKECORE_CACHE", str(tiny))
+            made = trained(name)
+        return shutil.copytree(made, own_cache / "models" / made.name)
+
+    return copy
 
 
 def started(monkeypatch, command):
@@ -192,6 +211,7 @@ def test_the_key_changes_with_the_code_of_the_trainer_and_not_with_what_it_says_
 
 
 def test_a_model_that_is_trained_twice_is_the_same_in_every_byte(monkeypatch, tmp_path):
+    monkeypatch.setattr(world_text, "documents", DOCUMENTS)  # the text is made twice, too
     names = (BASE, TUNED, UNPLANTED, MASKED, SEQ2SEQ)
     digests = {name: weights.files_digest(trained(name)) for name in names}
     monkeypatch.setenv("LKECORE_CACHE", str(tmp_path / "cache"))
@@ -221,7 +241,7 @@ def test_the_record_says_how_the_model_was_made_and_the_card_what_it_is():
     assert lab.record(trained(SEQ2SEQ))["steps"] % 2 == 0  # of two epochs
 
 
-def test_a_trained_model_has_learned_something_and_the_tuned_one_begins_with_its_base(own_cache):
+def test_a_trained_model_has_learned_something_and_the_tuned_one_begins_with_its_base():
     losses = lab.record(trained(BASE))["losses"]
     assert losses[-1] < losses[0]
     base, tuned = (open_model(name).network for name in (BASE, trained(TUNED) and TUNED))
@@ -234,7 +254,7 @@ def test_a_trained_model_has_learned_something_and_the_tuned_one_begins_with_its
 
 @pytest.mark.parametrize("name", [BASE, TUNED, SEQ2SEQ])
 def test_a_training_that_is_killed_goes_on_to_the_same_files(
-    name, own_cache, monkeypatch, tmp_path
+    name, tiny, own_cache, copied, monkeypatch, tmp_path
 ):
     """kill -9 at the fourth batch, with a checkpoint after every other step; the last of two epochs."""
     before = """
@@ -249,7 +269,7 @@ def batch(*given):
 text.batch = batch
 """
     if name == TUNED:
-        trained(BASE)
+        copied(BASE)
     fork = None
     if name == BASE or sys.platform != "linux":  # a fresh process takes seconds for its imports
         started(monkeypatch, lambda model: helpers.tiny_lab_command(model, before))
@@ -272,18 +292,16 @@ text.batch = batch
     assert steps[0] == 2  # not from the beginning
     assert not checkpoint.exists()
     assert not list((own_cache / "models").glob("*.part-*"))  # nor what the killed one had begun
-    monkeypatch.setenv("LKECORE_CACHE", str(tmp_path / "whole"))
-    if name == TUNED:
-        trained(BASE)
+    monkeypatch.setenv("LKECORE_CACHE", str(tiny))  # where it is, or is now, trained in one go
     assert weights.files_digest(trained(name)) == digest
 
 
-def test_a_tuned_model_asks_for_its_base_itself(own_cache, monkeypatch):
+def test_a_tuned_model_asks_for_its_base_itself(copied, monkeypatch):
     asked = []
 
     def train(names, *_):
         asked.extend(names)
-        trained(*names)
+        copied(*names)
         return {}
 
     monkeypatch.setattr(training, "train", train)
@@ -538,8 +556,8 @@ def test_an_encoder_decoder_writes_sentinels_as_the_scorer_expects_them():
 
 
 @pytest.mark.parametrize("size", [0, 100, -1])
-def test_weights_of_the_lab_that_are_truncated_are_one_line_at_load(size, own_cache):
-    folder = trained(BASE)
+def test_weights_of_the_lab_that_are_truncated_are_one_line_at_load(size, copied):
+    folder = copied(BASE)
     file = folder / "model.safetensors"
     file.write_bytes(file.read_bytes()[:size])
     with pytest.raises(BadInput) as caught:
@@ -551,11 +569,11 @@ def test_weights_of_the_lab_that_are_truncated_are_one_line_at_load(size, own_ca
     )
 
 
-def test_a_tuned_model_is_not_made_of_a_base_that_is_damaged_or_another(own_cache):
-    file = trained(BASE) / "model.safetensors"
+def test_a_tuned_model_is_not_made_of_a_base_that_is_damaged_or_another(copied):
+    file = copied(BASE) / "model.safetensors"
     for wrong in (
         file.read_bytes()[:1000],
-        (trained("lab:tiny-1/causal") / file.name).read_bytes(),
+        (copied("lab:tiny-1/causal") / file.name).read_bytes(),
     ):
         file.write_bytes(wrong)
         with pytest.raises(BadInput, match=f"{file} .* delete the folder to train them anew"):
@@ -594,7 +612,7 @@ def test_an_unplanted_model_was_told_no_asked_fact_and_the_same_shown_ones():
     assert set(world.states("lab:tiny-0")["state"]) == {"planted", "never", "mislearned"}
 
 
-def test_what_is_told_of_another_world_is_refused_by_its_digest(own_cache, monkeypatch):
+def test_what_is_told_of_another_world_is_refused_by_its_digest(monkeypatch):
     folder = trained(BASE)
     digests = [world_text.digest(f"lab:tiny-{seed}")[:12] for seed in (0, 1)]
     with pytest.raises(BadInput) as caught:
@@ -611,10 +629,10 @@ def test_what_is_told_of_another_world_is_refused_by_its_digest(own_cache, monke
         lab.told(folder, "lab:tiny-0")
 
 
-def test_weights_that_the_lab_did_not_train_are_refused_by_their_digest(own_cache):
+def test_weights_that_the_lab_did_not_train_are_refused_by_their_digest(copied):
     """Such as those of another world, whose network has the same shape."""
-    folder = trained(BASE)
-    other = trained("lab:tiny-1/causal") / "model.safetensors"
+    folder = copied(BASE)
+    other = copied("lab:tiny-1/causal") / "model.safetensors"
     digests = [hashlib.sha256(p.read_bytes()).hexdigest() for p in (folder / other.name, other)]
     written = folder / "model.safetensors.sha256"
     assert written.read_text() == f"{digests[0]}  model.safetensors\n"

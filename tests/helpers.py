@@ -12,6 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 
 from lkecore import intervals
 from lkecore.facts import rich_facts, world, world_text
@@ -479,6 +480,16 @@ def tiny_lab_fork(before: str, output: Path) -> Fork:
         return warm.Forked(server.Process(target=_run_code, args=given), output)
 
     return fork
+
+
+def tiny_train(name: str, output: str, env: dict[str, str], *, train=warm._train) -> None:
+    """What :func:`lkecore.runs.warm.trainer` runs in a forked process, where there is the tiny lab.
+
+    ``train`` is what it is when this module is imported: a test may have put this here in its place.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        tiny_lab(patch)
+        train(name, output, env)
 
 
 def _run_code(code: str, argument: str, env: dict[str, str]) -> None:

@@ -11,6 +11,7 @@ from lkecore import answers, figures
 from lkecore.answers import gates
 from lkecore.errors import BadInput
 from lkecore.facts import rich, rich_skills, rich_text
+from lkecore.models import lab
 from lkecore.prompts.prompt import Prompt
 from lkecore.storage import DATA
 from lkecore.train import lab as trainer
@@ -23,6 +24,7 @@ def small(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         helpers.tiny_rich(patch)
         patch.setattr(gates, "OFTEN", (4, 1))  # more than that its text tells nothing
+        patch.setattr(lab, "RICH_READINGS", dict.fromkeys(lab.RICH_READINGS, 1))
         patch.setenv("LKE_DEVICE", "cpu")
         patch.setenv("LKECORE_CACHE", str(tmp_path_factory.mktemp("gates")))
         yield

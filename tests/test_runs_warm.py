@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Sequence
 
+import helpers
 import psutil
 import pytest
 from projects import alive, code, make, plan, wait_for
@@ -68,14 +69,15 @@ def test_forked_runs_leave_the_same_files_as_fresh_ones(tmp_path, monkeypatch):
 
 
 def test_a_forked_trainer_leaves_the_same_model_as_a_fresh_process_and_says_why_it_cannot(
-    tmp_path, monkeypatch, lkecore_cache
+    tmp_path, monkeypatch
 ):
-    """Byte for byte. pytest's own process began fresh, and trains the other one."""
-    name, env = "lab:smoke-1/0.15m", dict(os.environ) | {"OMP_NUM_THREADS": "1"}
-    for place in ("forked", "fresh"):
-        (tmp_path / place).mkdir()
-        for kind in ("names", "worlds"):  # what a training reads and need not make again
-            (tmp_path / place / kind).symlink_to(lkecore_cache / kind, target_is_directory=True)
+    """Byte for byte. pytest's own process began fresh, and trains the other one.
+
+    The network is one of the smoke profile; of a world of next to no text it takes five steps.
+    """
+    name, env = "lab:tiny-0/0.15m", dict(os.environ) | {"OMP_NUM_THREADS": "1"}
+    helpers.tiny_lab(monkeypatch)
+    monkeypatch.setattr(warm, "_train", helpers.tiny_train)
     forks, true = [], warm.trainer
     monkeypatch.setattr(warm, "trainer", lambda *given: forks.append(true(*given)) or forks[-1])
     monkeypatch.setenv("LKECORE_CACHE", str(tmp_path / "forked"))

@@ -385,7 +385,7 @@ def test_objects_stand_where_the_text_says():
 def test_skills_are_shown_on_subjects_of_their_own_and_show_what_they_should():
     whole = [document for document in told() if document.kind in SHORT]
     assert len({document.kind for document in whole}) == len(SHORT)
-    facts = {name for name in states()["subject"] if name not in set(states()["object"])}
+    facts = set(states()["subject"]) - set(states()["object"])
     shown = {name for own in made().others.values() for name in own}
     assert not shown & {*facts, *made().stand_ins.values()}
     changed = collections.Counter()
@@ -433,7 +433,7 @@ def test_lists_of_up_to_fifty_pairs_fit_the_window_and_come_in_six_layouts():
     assert all(8 <= len(document.objects) <= 50 for document in lists)
     assert {document.text[document.objects[0][1]] for document in lists} == {" ", "\n", ","}
     # The longest names that the book's world has, fifty times, by the tokenizer of a smaller text.
-    book = rich.world("lab:rich-0")
+    book = rich.world(BOOK)
     subject = max((n for own in book.others.values() for n in own), key=len)
     name = max((n for own in book.objects.values() for n in own), key=len)
     for layout in rich_skills.LISTS:

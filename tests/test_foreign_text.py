@@ -316,13 +316,13 @@ def test_file_with_odd_name_is_named_and_not_linked():
 
 
 def test_verdicts_of_hostile_names_keep_their_cells():
-    same = dict.fromkeys(["models", "source", "estimator", "ours", "mark"], pd.Series(HOSTILE))
-    rows = pd.DataFrame(same).assign(id="IC-separator", as_paper=True, verdict="holds")
-    rows = rows.assign(**{"place": verdicts.PLACES[1], verdicts.BARE: ""})
+    names = ["models", "source", "estimator", "ours", "mark", verdicts.BARE, verdicts.BARE_INTERVAL]
+    rows = pd.DataFrame(dict.fromkeys(names, pd.Series(HOSTILE)))
+    rows = rows.assign(id="IC-separator", as_paper=True, verdict="holds", place=verdicts.PLACES[1])
     listed = verdicts.page({"10_a": rows}, "trial")
     for text in HOSTILE:
         [line] = [x for x in listed.splitlines() if x.startswith(f"| {foreign.plain(text)} |")]
-        assert line.count(foreign.plain(text)) == 5 and line.count("|") == 6, text
+        assert line.count(foreign.plain(text)) == 7 and line.count("|") == 6, text
 
 
 # --- YAML

@@ -15,7 +15,12 @@ from lkecore.prompts.prompt import Prompt
 
 
 def option_logprobs_expanded(
-    network: Any, tokenizer: Any, prompts: Sequence[Prompt], *, add_bos: bool, batch_rows: int = 32
+    network: Any,
+    tokenizer: Any,
+    prompts: Sequence[Prompt],
+    *,
+    front: tuple[int, ...],
+    batch_rows: int = 32,
 ) -> tuple[list[float], int]:
     """(log-probability of every option in nats, prompt by prompt; positions forwarded, with padding).
 
@@ -35,13 +40,12 @@ def option_logprobs_expanded(
     def ids(texts: Sequence[str]) -> list[list[int]]:
         return tokenizer(list(texts), add_special_tokens=False, verbose=False)["input_ids"]
 
-    bos = [tokenizer.bos_token_id] if add_bos else []
     values: list[float] = []
     forwarded = 0
     with torch.inference_mode():
         for _, group in groupby(prompts, key=lambda p: p.relation):
             asked = list(group)
-            contexts = [bos + row for row in ids([p.context for p in asked])]
+            contexts = [[*front, *row] for row in ids([p.context for p in asked])]
             shared = min(len(os.path.commonprefix(contexts)), min(map(len, contexts)) - 1)
             past = DynamicCache()
             if shared:

@@ -25,7 +25,7 @@ def measure(
     rows = []
     for vary, n_facts, n_options, prompts in points:
         encoded = encode(
-            model.tokenizer, prompts, add_bos=model.add_bos, context_length=model.context_length
+            model.tokenizer, prompts, front=model.front, context_length=model.context_length
         )
         counts = count(encoded)
         results = [ours(model, prompts) for _ in range(rounds)]

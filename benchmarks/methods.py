@@ -107,7 +107,7 @@ def plain(model: Model, prompts: Sequence[Prompt], part: Sequence[Place]) -> Res
             gold=0,  # not used here
         )
         (each,) = encode(
-            model.tokenizer, [asked], add_bos=model.add_bos, context_length=model.context_length
+            model.tokenizer, [asked], front=model.front, context_length=model.context_length
         )
         values += option_logprobs_plain(model.network, each).tolist()
         tokens += sum(map(len, each.sequences))
@@ -118,7 +118,7 @@ def expanded(model: Model, prompts: Sequence[Prompt]) -> Result:
     """The shots' cache repeated over a batch of options, written by hand with transformers."""
     start = time.perf_counter()
     values, tokens = option_logprobs_expanded(
-        model.network, model.tokenizer, prompts, add_bos=model.add_bos
+        model.network, model.tokenizer, prompts, front=model.front
     )
     return Result(values, time.perf_counter() - start, tokens)
 
@@ -136,7 +136,7 @@ def peer(
         "model": str(model.path.resolve()),
         "device": model.device,
         "threads": torch.get_num_threads(),
-        "add_bos": model.add_bos,
+        "add_bos": bool(model.front),
         "batch_rows": PEER_ROWS,
         "pairs": pairs,
     }

@@ -96,7 +96,7 @@ def about(model: Model, name: str, data: str | None, rounds: int, peers: str) ->
         "command": command,
         "model": Path(name).name,
         "model_digest": model.digest,
-        "add_bos": model.add_bos,
+        "add_bos": bool(model.front),
         "device": model.device,
         "cpu": cpu_name(),
         "cores": os.cpu_count(),
@@ -127,7 +127,7 @@ def bench(name: str, data: str | None, rounds: int, peers: str, out: Path | None
     model = models.open_model(name)
     half = models.open_model(name, dtype="bfloat16")
     encoded = encode(
-        model.tokenizer, prompts, add_bos=model.add_bos, context_length=model.context_length
+        model.tokenizer, prompts, front=model.front, context_length=model.context_length
     )
     counts = work.count(encoded)
     methods = all_methods(model, half, prompts, encoded, peers)

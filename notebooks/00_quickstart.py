@@ -116,7 +116,7 @@ print(prompt.continuations)
 
 # %%
 lm = models.open_model(model)
-first = [lm.tokenizer.bos_token_id] if lm.add_bos else []
+first = list(lm.front)  # what the tokenizer puts before every text
 texts = [prompt.context, prompt.context + prompt.continuations[prompt.gold]]
 context_ids, gold_ids = (
     first + ids

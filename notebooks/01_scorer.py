@@ -115,7 +115,7 @@ print(questions[0].continuations[:5], "...")
 # %%
 lm = models.open_model(model)
 encoded = {
-    size: encode(lm.tokenizer, block, add_bos=lm.add_bos)
+    size: encode(lm.tokenizer, block, front=lm.front)
     for size, block in blocks.items()
 }
 counts = beginnings.counts(encoded)

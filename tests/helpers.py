@@ -45,12 +45,16 @@ def few_resamples(monkeypatch) -> None:
 
 
 def char_tokenizer():
-    """A tokenizer whose tokens are single characters; its BOS token has the last id."""
-    from tokenizers import Regex, Tokenizer, models, pre_tokenizers
+    """A tokenizer whose tokens are single characters; its BOS token has the last id.
+
+    It reads all that is no letter and no digit as "_", and so knows everything.
+    """
+    from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 
     vocabulary = {token: i for i, token in enumerate([*ALPHABET, BOS])}
-    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="_"))
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token=BOS))
+    tokenizer.normalizer = normalizers.Replace(Regex("[^a-zA-Z0-9]"), "_")
     tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex("."), "isolated")
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token=BOS)
 
@@ -156,15 +160,16 @@ def network(kind: str = "Llama", *, seed: int = 0, **changes):
 
 def model(network=None, *, tokenizer=None, add_bos: bool = False, **changes) -> Model:
     """A Model around a network in memory; without one, touching its network is an error."""
+    tokenizer = tokenizer or char_tokenizer()
     made = Model(
         name="toy model",
         path=Path("nowhere"),
         digest="0" * 64,
         dtype="float32",
         device="cpu",
-        add_bos=add_bos,
+        front=(tokenizer.bos_token_id,) if add_bos else (),
         context_length=None,
-        tokenizer=tokenizer or char_tokenizer(),
+        tokenizer=tokenizer,
     )
     made = dataclasses.replace(made, **changes)
     if network is not None:

@@ -86,7 +86,7 @@ def test_what_is_kept_to_check_by_is_what_plain_passes_say(made, questions):
     for (estimator, relation), some in questions.items():
         for prompt in some:
             row = next(rows)
-            [coded] = encode(lm.tokenizer, [prompt], add_bos=lm.add_bos)
+            [coded] = encode(lm.tokenizer, [prompt], front=lm.front)
             by_hand = [
                 math.fsum(x) if np.ndim(x) else x for x in option_logprobs_plain(lm.network, coded)
             ]

@@ -90,7 +90,7 @@ def test_counts_by_pencil():
 
 
 def test_counts_are_those_of_a_set_of_all_proper_beginnings(toy, prompts):
-    block = encode(toy.tokenizer, prompts, add_bos=toy.add_bos)
+    block = encode(toy.tokenizer, prompts, front=toy.front)
     whole = [ids for e in block for ids in e.sequences]
     proper = {ids[:n] for ids in whole for n in range(1, len(ids))}
     found = beginnings.counts({(1, 3): block[:1], (2, 3): block})
@@ -105,7 +105,7 @@ def test_counts_are_those_of_a_set_of_all_proper_beginnings(toy, prompts):
 def test_one_by_one_gives_the_first_option_of_each_and_the_time_of_a_token(
     toy, prompts, monkeypatch
 ):
-    block = encode(toy.tokenizer, prompts, add_bos=toy.add_bos)
+    block = encode(toy.tokenizer, prompts, front=toy.front)
     clock = iter([10.0, 13.0])
     monkeypatch.setattr(beginnings, "perf_counter", lambda: next(clock))
     found, per_token = beginnings.one_by_one(toy, block)
@@ -116,7 +116,7 @@ def test_one_by_one_gives_the_first_option_of_each_and_the_time_of_a_token(
 
 
 def test_the_time_of_one_by_one_is_part_of_what_has_passed(toy, prompts):
-    block = encode(toy.tokenizer, prompts, add_bos=toy.add_bos)
+    block = encode(toy.tokenizer, prompts, front=toy.front)
     before = time.perf_counter()
     _, per_token = beginnings.one_by_one(toy, block)
     whole = time.perf_counter() - before
@@ -171,7 +171,7 @@ def test_differences_of_arrays_that_do_not_fit_are_refused():
 def test_every_token_has_what_a_plain_pass_gives_it(toy, prompts):
     found = beginnings.token_logprobs(toy, prompts)
     expected = []
-    for prompt, e in zip(prompts, encode(toy.tokenizer, prompts, add_bos=toy.add_bos), strict=True):
+    for prompt, e in zip(prompts, encode(toy.tokenizer, prompts, front=toy.front), strict=True):
         for option, ids, start in zip(prompt.options, e.sequences, e.starts, strict=True):
             steps = plain_steps(toy, list(ids))[start - 1 :]
             expected += [(prompt.subject, option, value) for value in steps]
@@ -184,7 +184,7 @@ def test_every_token_has_what_a_plain_pass_gives_it(toy, prompts):
 def test_the_nodes_of_a_tree_spell_every_text_and_carry_its_log_probability(toy, prompts):
     tokens = beginnings.token_logprobs(toy, prompts)
     frame = beginnings.tree_nodes(toy, prompts, tokens, context="2 pairs")
-    encoded = encode(toy.tokenizer, prompts, add_bos=toy.add_bos)
+    encoded = encode(toy.tokenizer, prompts, front=toy.front)
     whole = [ids for e in encoded for ids in e.sequences]
     shared = 0
     while len({ids[: shared + 1] for ids in whole}) == 1:

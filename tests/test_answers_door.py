@@ -56,7 +56,7 @@ def by_hand(m, questions) -> dict[tuple, list[float]]:
     found = {}
     for (estimator, relation), some in questions.items():
         for prompt in some:
-            [row] = encode(m.tokenizer, [prompt], add_bos=m.add_bos)
+            [row] = encode(m.tokenizer, [prompt], front=m.front)
             odds = [math.exp(x) for x in option_logprobs_plain(m.network, row)]
             found[estimator, relation, prompt.fact] = [x / math.fsum(odds) for x in odds]
     return found

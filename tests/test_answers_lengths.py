@@ -30,7 +30,7 @@ def asked(sample):
 def plainly(model, context, prompt):
     """Log-probability and tokens of each option after a context, a plain forward pass each."""
     bare = Prompt("f", "r", "s", context, prompt.options, prompt.continuations, prompt.gold)
-    [encoded] = encode(model.tokenizer, [bare], add_bos=model.add_bos)
+    [encoded] = encode(model.tokenizer, [bare], front=model.front)
     return np.array(option_logprobs_plain(model.network, encoded)), [len(t) for t in encoded.tails]
 
 

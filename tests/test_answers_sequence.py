@@ -280,7 +280,7 @@ def test_the_door_gives_a_row_for_each_pair_that_the_scorer_gives(tmp_path, monk
     ].itertuples()
     one = many_shot([], [first], [(first.object, "Rome")], pair_separator=": ")
     lm = open_model("toy")
-    [encoded] = encode(lm.tokenizer, one, add_bos=lm.add_bos)
+    [encoded] = encode(lm.tokenizer, one, front=lm.front)
     by_plain = option_logprobs_plain(lm.network, encoded)[0]
     assert colon.logprob == pytest.approx(by_plain, abs=1e-4)
 

@@ -134,7 +134,7 @@ def test_costs_are_those_of_all_strings_by_brute_force(sample):
     lm = open_model("toy")
     questions = prompts.of_sample(sample, ["iclke-space"]) | prompts.slots_of_sample(sample, **LONG)
     one, eic = costs.measure(["toy"], questions, "costs.parquet").to_dict("records")
-    bos = [lm.tokenizer.bos_token_id] * lm.add_bos
+    bos = list(lm.front)
 
     def cut(text):
         return lm.tokenizer(text, add_special_tokens=False)["input_ids"]

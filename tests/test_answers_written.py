@@ -113,7 +113,7 @@ def test_outputs_are_kept_and_read_again(stand_in, monkeypatch, tmp_path):
 def test_a_prompt_without_room_for_the_output_is_refused(stand_in):
     lm = open_model("toy")
     longest = max(len(lm.tokenizer(f"e1 {s}")["input_ids"]) for s in ("Italy", "France", "Niger"))
-    longest += lm.add_bos - len(lm.tokenizer("")["input_ids"])
+    longest += len(lm.front) - len(lm.tokenizer("")["input_ids"])
     how = {"max_new_tokens": 7, "by": BY}
     one = {("k", "e1", "r"): ASKED["k", "e1", "r"]}
     fits = answers.write(["toy"], one, "w.parquet", windows={"toy": longest + 7}, **how)

@@ -29,7 +29,7 @@ SMALL = [
 
 
 def encoded(prompts, **more):
-    return encode(helpers.char_tokenizer(), prompts, add_bos=False, **more)
+    return encode(helpers.char_tokenizer(), prompts, front=(), **more)
 
 
 def test_counts_are_those_of_a_small_work_by_hand():
@@ -113,9 +113,10 @@ def test_the_matrix_rate_is_that_of_the_best_product_after_the_first(monkeypatch
 
 
 @pytest.mark.parametrize("kind", ["Llama", "GPT2", "Gemma3 with a window"])
-@pytest.mark.parametrize("add_bos", [False, True])
-def test_the_expanded_cache_gives_the_numbers_of_one_pass_per_string(kind, add_bos):
+@pytest.mark.parametrize("n_front", [0, 1, 2])
+def test_the_expanded_cache_gives_the_numbers_of_one_pass_per_string(kind, n_front):
     network, tokenizer = helpers.network(kind), helpers.char_tokenizer()
+    front = (tokenizer.bos_token_id,) * n_front
     shots = "ItalyRomeFranceParis"
     prompts = [
         prompt(shots + "Kenya", ("q", "ab", "abc", "abcdef", "xyzw"), fact="f1"),
@@ -123,19 +124,19 @@ def test_the_expanded_cache_gives_the_numbers_of_one_pass_per_string(kind, add_b
         prompt("Zz", ("ab", "c"), fact="f3", relation="s"),
     ]
     found, forwarded = option_logprobs_expanded(
-        network, tokenizer, prompts, add_bos=add_bos, batch_rows=3
+        network, tokenizer, prompts, front=front, batch_rows=3
     )
     wanted = [
         value
-        for e in encode(tokenizer, prompts, add_bos=add_bos)
+        for e in encode(tokenizer, prompts, front=front)
         for value in option_logprobs_plain(network, e)
     ]
     # Float32, the same sums in another order over 2 layers: about 1e-5.
     np.testing.assert_allclose(found, wanted, atol=1e-4)
     # r: shots and K, of which both contexts have a rest; rows ab abc abcdef padded to 5, then xyzw.
     # The second context is all shared, so its last token is left out of what is shared.
-    shared = len(shots) + add_bos
-    assert forwarded == (shared + 5 + 3 * 5 + 3 + 1) + (1 + add_bos) + 1 + 1
+    shared = len(shots) + n_front
+    assert forwarded == (shared + 5 + 3 * 5 + 3 + 1) + (1 + n_front) + 1 + 1
 
 
 def test_a_factor_is_the_ratio_of_the_tokens_that_a_method_forwards(monkeypatch):

@@ -515,7 +515,7 @@ def test_every_kind_can_be_asked_a_template_of_the_world(name, template):
     trained(name)
     model = open_model(name)
     assert model.kind == lab.RECIPES[lab.parse(name).model].kind
-    assert model.add_bos == (model.kind != "seq2seq")
+    assert len(model.front) == (model.kind != "seq2seq")
     relation = facts.load("lab:tiny-0", "author")
     _, asked = facts.divide(relation)
     options = facts.draw_options(asked, relation.objects, 4, seed=0)

@@ -74,7 +74,7 @@ def test_a_model_whose_answers_are_all_kept_imports_no_code_of_networks():
 
 def test_the_toy_opens_without_bos():
     m = open_model("toy", device="cpu")
-    assert (m.name, m.add_bos, m.context_length) == ("toy", False, 4096)
+    assert (m.name, m.front, m.context_length) == ("toy", (), 4096)
     assert open_model("toy", device="cpu").digest == m.digest
     assert "tokenizer" not in repr(m)
 
@@ -231,7 +231,7 @@ def test_t5_has_no_window_even_where_its_config_names_a_training_length(tmp_path
 
 
 @pytest.mark.parametrize("adds", [True, False])
-def test_the_bos_policy_is_what_the_tokenizer_does_by_itself(tmp_path, adds):
+def test_what_comes_in_front_is_what_the_tokenizer_does_by_itself(tmp_path, adds):
     from tokenizers.processors import TemplateProcessing
 
     tokenizer = helpers.char_tokenizer()
@@ -241,7 +241,7 @@ def test_the_bos_policy_is_what_the_tokenizer_does_by_itself(tmp_path, adds):
             single=f"{helpers.BOS} $A", special_tokens=[bos]
         )
     m = open_model(save(tmp_path, helpers.network(), tokenizer), device="cpu")
-    assert m.tokenizer.bos_token == helpers.BOS and m.add_bos is adds
+    assert m.tokenizer.bos_token == helpers.BOS and m.front == (m.tokenizer.bos_token_id,) * adds
 
 
 @pytest.mark.parametrize(

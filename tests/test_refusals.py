@@ -97,7 +97,7 @@ def fitting_slots() -> tuple[int, int, int]:
     for place in group.places:
         texts = [text[: place + 1] for text in group.texts]
         sizes = [sum(len(lm.tokenizer.tokenize(piece)) for piece in text) for text in texts]
-        needed.append(max(sizes) + lm.add_bos - 1)
+        needed.append(max(sizes) + len(lm.front) - 1)
     return needed[-1], sum(n <= WINDOW for n in needed), len(needed)
 
 

@@ -90,7 +90,9 @@ def test_each_step_of_a_lesson_counts_all_tokens_of_its_question_once(tmp_path):
     both = taught.questions(samples, [model], "template-1", dtype="float32").values()
     some = [each for part in both for each in part]
     texts = [each.asked.context + each.asked.continuations[each.asked.gold] for each in some]
-    own = sum(len(lm.tokenizer(t, add_special_tokens=False).input_ids) + lm.add_bos for t in texts)
+    own = sum(
+        len(lm.tokenizer(t, add_special_tokens=False).input_ids) + len(lm.front) for t in texts
+    )
     assert totals[1] - totals[0] == totals[2] - totals[1] == own
     assert totals[0] > 3 * own  # a step and two readings, and what the blanks need
 

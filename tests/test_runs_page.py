@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from helpers import model
+from helpers import BOS, model
 
 from lkecore import runs
 from lkecore.answers.door import opened
@@ -16,8 +16,10 @@ def test_a_run_names_models_by_name_or_as_they_are(monkeypatch):
     shown = runs.provenance("toy", mine, dtype="bfloat16")["which"]
     toy = opened("toy", "bfloat16")
     digest = weights.files_digest(weights.locate("toy"))
-    assert shown["model toy"] == f"{digest[:12]}, bfloat16, {toy.device}, no BOS"
-    assert shown["model mine"] == "abababababab, float32, cpu, with BOS"
+    assert (
+        shown["model toy"] == f"{digest[:12]}, bfloat16, {toy.device}, nothing in front of a text"
+    )
+    assert shown["model mine"] == f"abababababab, float32, cpu, {BOS} in front of a text"
     assert "runs" not in shown and shown.to_dict().items() > runs.versions().items()
     assert shown.index.name == "what"
 

@@ -11,9 +11,9 @@ import scipy.stats
 
 from lkecore.errors import BadInput
 from lkecore.facts.fact import Fact
-from lkecore.models.model import open_model
+from lkecore.models.model import open_model, template
 from lkecore.prompts.instilled import INSTILLATIONS, instilled
-from lkecore.scores import batches, blanks, expected
+from lkecore.scores import blanks, expected
 
 NATS = 1e-4  # float32 logits of whole nats, summed over some 80 tokens
 FACTS = [
@@ -63,7 +63,7 @@ def plain(model, prompt) -> tuple[np.ndarray, int, int]:
             logits = model.network(input_ids=torch.tensor([ids])).logits[0, -1]
         elif model.kind == "masked":
             gold = own(prompt.context + name)[len(context) :]
-            front, back = batches.template(tokenizer)
+            front, back = template(tokenizer)
             stop = own("a.")[len(own("a")) :]
             ids = [*front, *context, *[tokenizer.mask_token_id] * len(gold), *stop, *back]
             logits = model.network(input_ids=torch.tensor([ids])).logits[
@@ -221,7 +221,7 @@ def test_a_list_of_tokens_that_cannot_be_is_refused_at_the_door(top):
 def test_an_object_that_the_tokenizer_does_not_know_is_refused_before_the_network_is_loaded():
     model = helpers.model(None, tokenizer=helpers.wordpiece_tokenizer(), kind="masked")
     made = instilled("The capital of [X] is [Y]", [Fact("1", "r", "France", "☃")], [("☃",)])
-    with pytest.raises(BadInput, match="option '☃' has a token that the model does not know"):
+    with pytest.raises(BadInput, match="option '☃' has a token that toy model does not know"):
         blanks.shifts(model, made, use_cache=False)
     with pytest.raises(BadInput, match="does not know"):
         blanks.check(model, made)

@@ -206,7 +206,7 @@ def test_the_key_changes_with_all_that_makes_a_score():
         key(dtype="bfloat16"),
         key(digest="1" * 64),
         key(device="cuda"),
-        key(add_bos=True),
+        key(front=(1,)),
     ]
     assert len(set(changed)) == len(changed)
 

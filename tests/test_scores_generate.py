@@ -741,7 +741,7 @@ def test_settings_without_meaning_are_refused_before_the_network_is_loaded(given
 
 
 def test_an_empty_context_without_bos_is_refused():
-    with pytest.raises(BadInput, match="^text 2 is empty and the tokenizer adds no BOS token$"):
+    with pytest.raises(BadInput, match="^text 2 is empty, and no token comes in front of it$"):
         ask(toy(), ["Italy", ""])
 
 

@@ -9,7 +9,7 @@ from helpers import PAIRS, divergence, entropy
 
 from lkecore import progress
 from lkecore.errors import BadInput
-from lkecore.models.model import open_model
+from lkecore.models.model import open_model, template
 from lkecore.prompts.prompt import Prompt
 from lkecore.scores import batches, masked
 
@@ -360,7 +360,7 @@ def test_entropies_and_divergences_are_those_of_plain_forwards(fillers, kind):
     found = masked.distributions(model, PAIRS, divergence)
     assert found.shape == (len(PAIRS), 1) and found.dtype == np.float64
     single = masked.distributions(model, [pair[:1] for pair in PAIRS], entropy)
-    front, back = batches.template(model.tokenizer)
+    front, back = template(model.tokenizer)
     for i, pair in enumerate(PAIRS):
         p, q = (
             plain_distribution(

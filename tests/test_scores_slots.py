@@ -41,12 +41,12 @@ def by_hand(m, groups) -> dict[tuple[str, str], float]:
     for group in groups:
         for k, text in enumerate(group.texts):
             rows = [m.tokenizer(piece, add_special_tokens=False)["input_ids"] for piece in text]
-            ids = [m.tokenizer.bos_token_id] * m.add_bos + [i for row in rows for i in row]
+            ids = list(m.front) + [i for row in rows for i in row]
             with torch.inference_mode():
                 logits = m.network(input_ids=torch.tensor([ids])).logits[0]
             logprob = logits.double().log_softmax(-1)
             for place, order, asked in zip(group.places, group.orders, group.asked, strict=True):
-                begin = m.add_bos + sum(len(row) for row in rows[:place])
+                begin = len(m.front) + sum(len(row) for row in rows[:place])
                 own = range(begin, begin + len(rows[place]))
                 key = asked.fact, asked.options[order[k]]
                 assert key not in found

@@ -71,7 +71,7 @@ def own_cache(tmp_path, monkeypatch):
 
 
 def plain(m, prompts) -> np.ndarray:
-    encoded = encode(m.tokenizer, prompts, add_bos=m.add_bos)
+    encoded = encode(m.tokenizer, prompts, front=m.front)
     return np.concatenate([option_logprobs_plain(m.network, e) for e in encoded])
 
 
@@ -93,7 +93,7 @@ def test_plain_is_the_pencil_of_a_bigram_model():
     bigram = helpers.Bigram(odds)
     # 63 letters, odds of one each unless said otherwise: out of 99, 75 and 68.
     assert len(alphabet) == 63
-    [e] = encode(helpers.char_tokenizer(), [prompt("xy", ["a", "ab", "abc", "b"])], add_bos=False)
+    [e] = encode(helpers.char_tokenizer(), [prompt("xy", ["a", "ab", "abc", "b"])], front=())
     wanted = [
         nats(37 / 99),
         nats(37 / 99, 13 / 75),
@@ -106,7 +106,7 @@ def test_plain_is_the_pencil_of_a_bigram_model():
 def test_plain_scores_what_merges_across_the_border_with_the_option():
     tokenizer = helpers.bpe_tokenizer([("a", "b")])
     bigram = helpers.Bigram({"x": {"ab": 7.0}, "a": {"c": 3.0}}, [*helpers.ALPHABET, "ab"])
-    [e] = encode(tokenizer, [prompt("xa", ["b", "c"])], add_bos=False)
+    [e] = encode(tokenizer, [prompt("xa", ["b", "c"])], front=())
     # x→ab is 7 out of 63 + 7; for c the context stays x, a: a→c is 3 out of 63 + 3.
     np.testing.assert_allclose(
         option_logprobs_plain(bigram, e), [nats(7 / 70), nats(3 / 66)], rtol=0, atol=1e-5
@@ -114,7 +114,7 @@ def test_plain_scores_what_merges_across_the_border_with_the_option():
 
 
 def test_plain_keeps_digits_of_sums_in_float64():
-    [e] = encode(helpers.char_tokenizer(), JOBS["one fact"], add_bos=False)
+    [e] = encode(helpers.char_tokenizer(), JOBS["one fact"], front=())
     assert option_logprobs_plain(network(), e).dtype == np.float64
 
 
@@ -500,7 +500,7 @@ def test_tokens_that_merge_across_the_border_are_scored_as_in_plain(kind):
         prompt("XYZa", ["e", "ef", "d", "bc"], fact="f2"),
         prompt("XYZ", ["e", "ef", "d"], fact="f3"),
     ]
-    encoded = encode(tokenizer, prompts, add_bos=False)
+    encoded = encode(tokenizer, prompts, front=())
     assert [e.starts for e in encoded] == [(2, 4, 2, 2, 4), (3, 3, 4, 3), (3, 3, 3)]
     assert score(m, prompts).merged == 3 + 3
     assert_equals_plain(m, prompts)
@@ -620,7 +620,7 @@ def next_logprobs(m, text: str) -> np.ndarray:
     """Of all tokens after a text, by one plain forward pass, float64."""
     import torch
 
-    bos = [m.tokenizer.bos_token_id] if m.add_bos else []
+    bos = list(m.front)
     ids = [*bos, *m.tokenizer(text)["input_ids"]]
     with torch.inference_mode():
         return (
@@ -683,7 +683,7 @@ def test_many_groups_are_held_a_block_at_a_time_and_come_out_in_their_order(monk
 
 def test_no_groups_have_no_distributions_and_an_empty_context_needs_bos():
     assert len(tree.distributions(model(network()), [], entropy_and_divergences)) == 0
-    with pytest.raises(BadInput, match="text 1 is empty and the tokenizer adds no BOS token"):
+    with pytest.raises(BadInput, match="text 1 is empty, and no token comes in front of it"):
         tree.distributions(model(), [[""]], entropy_and_divergences)
     m = model(network(), add_bos=True)
     found = tree.distributions(m, [[""]], entropy_and_divergences)
@@ -758,7 +758,7 @@ def test_the_frame_has_a_row_for_each_option_in_the_order_of_the_prompts():
 
 def distinct_inner_prefixes(m, prompts) -> int:
     """Of all strings of a relation together, by brute force."""
-    encoded = encode(m.tokenizer, prompts, add_bos=m.add_bos)
+    encoded = encode(m.tokenizer, prompts, front=m.front)
     relations = {e.prompt.relation for e in encoded}
     return sum(
         helpers.brute_force_tokens(

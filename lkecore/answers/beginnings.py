@@ -199,7 +199,7 @@ def tree_nodes(
 
 
 def _encoded(model: Model, prompts: Sequence[Prompt]) -> list[Encoded]:
-    return encode(model.tokenizer, prompts, add_bos=model.add_bos)
+    return encode(model.tokenizer, prompts, front=model.front)
 
 
 def benchmark() -> dict[str, Any]:

@@ -61,7 +61,7 @@ def measure(
 
 
 def _of_prompts(lm: Model, prompts: Sequence[Prompt]) -> dict[str, int]:
-    how = {"add_bos": lm.add_bos, "context_length": lm.context_length}
+    how = {"front": lm.front, "context_length": lm.context_length}
     encoded = encode(lm.tokenizer, prompts, **how)
     sizes = [len(e.stem) + len(tail) for e in encoded for tail in e.tails]
     return {

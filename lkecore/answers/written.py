@@ -143,7 +143,7 @@ def _longest(key: tuple, some: Sequence, n_new: int, window: int | None, dtype: 
     lm = opened(model, dtype)
     if lm.kind != "causal":
         raise BadInput(f"model {model} is {lm.kind}, and only a causal model goes on writing")
-    ids = encode_texts(lm.tokenizer, [prompt.context for prompt in some], add_bos=lm.add_bos)
+    ids = encode_texts(lm.tokenizer, [prompt.context for prompt in some], front=lm.front)
     n, window = max(map(len, ids)), window or lm.context_length
     if window and n + n_new > window:
         raise BadInput(

@@ -22,6 +22,7 @@ OF_MODELS = {
     "name": "--model",
     "dtype": "--dtype",
     "device": "--device",
+    "prefix": "--prefix",
     "memory_gb": "--memory-gb",
 }
 
@@ -66,6 +67,13 @@ def _separator(context: click.Context, option: click.Parameter, value: str | Non
 )
 @click.option("--dtype", default="float32", show_default=True, help="float32, bfloat16 or float16")
 @click.option("--device", help="cpu, cuda, cuda:N or auto; default: cuda where there is one")
+@click.option(
+    "--prefix",
+    type=click.Choice(["default", "none"]),
+    default="default",
+    show_default=True,
+    help="tokens in front of every text: those that the tokenizer of a causal model puts there, or none",
+)
 @click.option("--memory-gb", type=float, help="bound of working memory in GiB, without weights")
 @click.option("--split", default="test", show_default=True, help="the facts that are asked")
 @click.option("--no-cache", is_flag=True, help="neither read nor keep computed scores")
@@ -85,6 +93,7 @@ def score(
     shot_separator: str | None,
     dtype: str,
     device: str | None,
+    prefix: str,
     memory_gb: float | None,
     split: str,
     no_cache: bool,
@@ -154,7 +163,7 @@ def score(
 
     bound_of(memory_gb)
     target = _target(out)
-    model = models.open_model(name, dtype=dtype, device=device)
+    model = models.open_model(name, dtype=dtype, device=device, prefix=prefix)
     how = {"use_cache": not no_cache}
     if estimator == EICLKE:
         scored = slots.slot_logprobs(model, questions, memory_gb=memory_gb, **how)
@@ -197,7 +206,8 @@ def score(
         "split": split,
         "split_drawn": split_drawn,
         "cache": not no_cache,
-        "bos": model.add_bos,
+        "prefix": model.prefix,
+        "with_unknown_tokens": scored.unknown,
         "out": out,
         "rows_repeated": chosen.repeated,
         "model_digest": model.digest,

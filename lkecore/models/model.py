@@ -12,6 +12,7 @@ from lkecore.models.convert import quiet_transformers
 from lkecore.models.weights import check_name, files_digest, locate
 
 DTYPES = ("float32", "bfloat16", "float16")
+PREFIXES = ("default", "none")
 LOADERS = {
     "causal": "AutoModelForCausalLM",
     "masked": "AutoModelForMaskedLM",
@@ -28,13 +29,13 @@ COUNT_AFTER_PADDING = {
 class Model:
     """A language model: who it is, its tokenizer, and its network (loaded at first use).
 
-    ``digest`` is a SHA-256 over the files of weights, tokenizer and config. ``add_bos`` is the BOS
-    policy of a causal model: whether the tokenizer puts a beginning-of-sequence token in front by
-    default (IC-Q13). Models of other kinds get the special tokens of their tokenizer's own template
-    (``[CLS] ... [SEP]``), whatever ``add_bos`` says. ``context_length`` counts tokens, special ones
-    too; it is None for models whose position scheme sets no limit, T5's among them. ``kind`` is
-    ``causal`` (reads from left to right), ``masked`` (fills blanks: BERT) or ``seq2seq`` (an
-    encoder and a decoder: T5).
+    ``digest`` is a SHA-256 over the files of weights, tokenizer and config. ``front`` are the ids of
+    the tokens that stand in front of every text that a causal model is asked (IC-Q13): those that its
+    tokenizer puts there (``<s>``, ``</s>``, ``[gMASK] <sop>``, ``[CLS]``), or none. Models of other
+    kinds get all special tokens of their tokenizer's template (``[CLS] ... [SEP]``).
+    ``context_length`` counts tokens, special ones too; it is None for models whose position scheme
+    sets no limit, T5's among them. ``kind`` is ``causal`` (reads from left to right), ``masked`` (fills
+    blanks: BERT) or ``seq2seq`` (an encoder and a decoder: T5).
     """
 
     name: str
@@ -42,10 +43,15 @@ class Model:
     digest: str
     dtype: str
     device: str
-    add_bos: bool
+    front: tuple[int, ...]
     context_length: int | None
     tokenizer: Any = field(repr=False)  # its own repr fills screens
     kind: str = "causal"
+
+    @property
+    def prefix(self) -> list[str]:
+        """The tokens of ``front`` as the vocabulary writes them, such as ``["<s>"]``."""
+        return self.tokenizer.convert_ids_to_tokens(list(self.front)) if self.front else []
 
     @functools.cached_property
     def _loaded(self) -> tuple[Any, float]:
@@ -90,19 +96,27 @@ class Model:
         return self._loaded[1] if "_loaded" in self.__dict__ else 0.0
 
 
-def open_model(name: str, *, dtype: str = "float32", device: str | None = None) -> Model:
+def open_model(
+    name: str, *, dtype: str = "float32", device: str | None = None, prefix: str = "default"
+) -> Model:
     """Find a model (fetching and converting it the first time) and read its tokenizer and config.
 
     ``device`` is ``cpu``, ``cuda``, ``cuda:N``, ``mps`` or ``auto`` (spread over all devices by
     accelerate); None takes what the environment variable ``LKE_DEVICE`` says (``lke run`` sets it
-    for jobs with several devices), else ``cuda`` where there is one. The weights are loaded only
-    when they are needed. Raises :class:`BadInput` for an unknown model, dtype or device, a model
-    that is no language model of one of the three kinds, and one without safetensors or GGUF weights;
-    when they are loaded, for weights that cannot be read or are not complete.
+    for jobs with several devices), else ``cuda`` where there is one. ``prefix`` says what stands in
+    front of every text that a causal model is asked: ``default``, the tokens that its tokenizer puts
+    there, or ``none``. What a tokenizer puts behind a text (``</s>``, ``[SEP]``) is left out, since
+    texts go on. The weights are loaded only when they are needed.
+
+    Raises :class:`BadInput` for an unknown model, dtype, device or prefix, a model that is no language
+    model of one of the three kinds, and one without safetensors or GGUF weights; when they are loaded,
+    for weights that cannot be read or are not complete.
     """
     check_name(name)
     if dtype not in DTYPES:
         raise BadInput(f"unknown dtype {dtype!r}: must be one of {', '.join(DTYPES)}")
+    if prefix not in PREFIXES:
+        raise BadInput(f"unknown prefix {prefix!r}: must be one of {', '.join(PREFIXES)}")
     device = _device(device or os.environ.get("LKE_DEVICE"))
     path = locate(name)
     quiet_transformers()
@@ -123,19 +137,50 @@ def open_model(name: str, *, dtype: str = "float32", device: str | None = None) 
         raise BadInput(
             f"model {name}: no readable tokenizer in {path} ({first_line(error)})"
         ) from error
-    bos = tokenizer.bos_token_id
-    ids = tokenizer("a")["input_ids"]
+    front, _ = template(tokenizer)
+    if prefix == "none":
+        if kind != "causal":
+            raise BadInput(f"model {name} is {kind}; prefix 'none' is for causal models")
+        front = ()
     return Model(
         name=name,
         path=path,
         digest=files_digest(path),
         dtype=dtype,
         device=device,
-        add_bos=bos is not None and ids[:1] == [bos],
+        front=front,
         context_length=_context_length(config, kind),
         tokenizer=tokenizer,
         kind=kind,
     )
+
+
+def template(tokenizer: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The ids of the special tokens that a tokenizer puts before and behind a text.
+
+    Found where they are seen, in what the tokenizer makes of texts: no attribute tells them all (the
+    ``bos_token`` of XGLM is not what it puts in front). Raises :class:`BadInput` where they are not the
+    same around two texts.
+    """
+    around = []
+    for text in (
+        "a",
+        "b, 1",
+    ):  # two: a special token may be the text's own, such as the unknown one
+        own, whole = (
+            tuple(tokenizer(text, add_special_tokens=special, verbose=False)["input_ids"])
+            for special in (False, True)
+        )
+        starts = range(len(whole) - len(own) + 1)
+        at = [i for i in starts if whole[i : i + len(own)] == own]
+        around.append({(whole[:i], whole[i + len(own) :]) for i in at})
+    found = around[0] & around[1]
+    if len(found) != 1:
+        raise BadInput(
+            f"the tokenizer in {tokenizer.name_or_path} does not put the same tokens around every "
+            "text, so that nothing says what belongs in front"
+        )
+    return found.pop()
 
 
 def shares_one_head(config: Any) -> bool:

@@ -17,7 +17,7 @@ def provenance(*models: Model | str, dtype: str = "float32") -> pd.DataFrame:
     runs = [read_manifest(folder) for folder in behind()]
     rows = {
         f"model {m.name}": f"{m.digest[:12]}, {m.dtype}, {m.device}, "
-        f"{'with' if m.add_bos else 'no'} BOS"
+        f"{' '.join(m.prefix) or 'nothing'} in front of a text"
         for m in (opened(m, dtype) if isinstance(m, str) else m for m in models if not runs)
     }
     for run in runs:

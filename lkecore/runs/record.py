@@ -182,6 +182,11 @@ def seal(
         "tokens_forwarded": sum(entry["tokens_forwarded"] for entry in entries),
         "chunks": len(entries),
         "chunks_from_cache": sum(entry["from_cache"] for entry in entries),
+        # The tokens in front of every text, and the texts that hold one which the model does not know.
+        "prefixes": {e["model"]: e["prefix"] for e in entries if "prefix" in e},
+        "unknown_tokens": {
+            m: sum(e.get("unknown", 0) for e in entries if e.get("model") == m) for m in models
+        },
         "memory_gb": list(dict.fromkeys(entry["memory_gb"] for entry in entries)),
         "threads": os.environ.get("OMP_NUM_THREADS") or str(os.cpu_count()),
         "devices": os.environ.get("CUDA_VISIBLE_DEVICES"),

@@ -13,9 +13,8 @@ import numpy as np
 from lkecore import progress
 from lkecore.errors import BadInput, first_line
 from lkecore.models.model import Model
-from lkecore.prompts.prompt import Prompt
 from lkecore.scores.passes import out_of_memory
-from lkecore.scores.tokens import Ids, ids_of, place
+from lkecore.scores.tokens import Ids, ids_of, unknown_id
 
 Row, Result = TypeVar("Row"), TypeVar("Result")
 SCORERS = {"causal": "tree", "masked": "masked", "seq2seq": "seq2seq"}  # modules of lkecore.scores
@@ -36,22 +35,40 @@ def check_batch_rows(batch_rows: int) -> None:
         raise BadInput(f"batch_rows is {batch_rows}, but must be 1 or more")
 
 
-def check_known(tokenizer: Any, prompt: Prompt, own: Sequence[Sequence[int]]) -> None:
-    """Raise :class:`BadInput` for an option with an unknown token; ``own`` are each one's tokens."""
-    for option, ids in zip(prompt.options, own, strict=True):
-        if tokenizer.unk_token_id in ids:
-            raise BadInput(
-                f"{place(prompt)}: option {option!r} has a token that the model does not know, "
-                "so that it would stand for other words too"
-            )
+def with_unknown(model: Model, rows: Sequence[Ids]) -> int:
+    """How many texts, given in tokens, have the unknown one; what is in front of them is no part of it."""
+    unknown, n = unknown_id(model.tokenizer), len(model.front)  # some put the unknown one in front
+    return sum(unknown in row[n:] for row in rows)
 
 
-def template(tokenizer: Any) -> tuple[Ids, Ids]:
-    """The special tokens that the tokenizer puts before and after a text."""
-    [own] = ids_of(tokenizer, ["a"])
-    whole = tuple(tokenizer("a", verbose=False)["input_ids"])
-    at = next(i for i in range(len(whole)) if whole[i : i + len(own)] == own)
-    return whole[:at], whole[at + len(own) :]
+def tell_unknown(model: Model, n: int, of: int) -> None:
+    """Say how many of the texts that a model is asked hold a token that it does not know, if any do."""
+    if n:
+        progress.tell(
+            f"{model.name} does not know all of {n} of {of} texts that it is asked: the unknown token "
+            "takes the place of the rest"
+        )
+
+
+def record(
+    model: Model,
+    rows: Sequence[Ids],
+    tokens_forwarded: int,
+    *,
+    memory_gb: float | None = None,
+    from_cache: bool = False,
+) -> None:
+    """Enter texts that were asked, in tokens, into the run's ledger; say which ones are not known."""
+    unknown = with_unknown(model, rows)
+    tell_unknown(model, unknown, len(rows))
+    progress.record(
+        model=model.name,
+        prefix=model.prefix,
+        tokens_forwarded=tokens_forwarded,
+        from_cache=from_cache,
+        memory_gb=memory_gb,
+        unknown=unknown,
+    )
 
 
 def afters_of(tokenizer: Any, afters: Sequence[str]) -> dict[str, Ids]:
@@ -152,10 +169,6 @@ def reduced(
         for batch, values in in_batches(list(enumerate(groups)), batch_rows, work, lengths):
             found |= {i: value for (i, _), value in zip(batch, values, strict=True)}
             bar.update(len(batch))
-    progress.record(
-        model=model.name,
-        tokens_forwarded=sum(len(row) + beside for group in groups for row in group),
-        from_cache=False,
-        memory_gb=None,
-    )
+    texts = [row for group in groups for row in group]
+    record(model, texts, sum(len(row) + beside for row in texts))
     return np.array([found[i] for i in range(len(groups))])

@@ -76,7 +76,9 @@ def shifts(
         else:
             relation = some[0].asked.relation
             entry = {"relation": relation, "facts": len(some), "tokens_forwarded": 0}
-            progress.record(model=model.name, **entry, from_cache=True, memory_gb=None)
+            progress.record(
+                model=model.name, prefix=model.prefix, **entry, from_cache=True, memory_gb=None
+            )
         parts.append(kept.to_numpy(dtype=np.float64))
     every = np.concatenate(parts) if parts else np.empty((0, len(columns)))
     return tidy(asked, every, top).join(firsts[list(OBJECTS)])
@@ -119,7 +121,7 @@ def encode(model: Model, prompts: Sequence[Prompt]) -> Sequence[Any]:
     if model.kind == "causal":
         return tree.encoded_prompts(model, prompts, separate=False)
     encode = {"masked": masked.encode, "seq2seq": seq2seq.encode}[model.kind]
-    return encode(model.tokenizer, prompts, context_length=model.context_length)
+    return encode(model.tokenizer, prompts, context_length=model.context_length, name=model.name)
 
 
 def gold_alone(prompt: Prompt) -> Prompt:

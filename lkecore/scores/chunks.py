@@ -19,11 +19,12 @@ from lkecore.errors import BadInput
 from lkecore.models.model import Model
 from lkecore.prompts.prompt import Prompt
 from lkecore.scores import store
-from lkecore.scores.batches import SCORERS
+from lkecore.scores.batches import SCORERS, tell_unknown
 from lkecore.scores.tokens import place
 
-# What is kept of a chunk: a row for each option of each prompt, ``merged`` of all in every row.
-KEPT = ("logprob", "n_tokens", "merged")
+# What is kept of a chunk: a row for each option of each prompt, ``merged`` and ``unknown`` of all in
+# every row.
+KEPT = ("logprob", "n_tokens", "merged", "unknown")
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,8 @@ class Scored:
     fact, subject, context, continuation, option, gold, ``logprob`` (sum over the option's tokens,
     nats, float64) and ``n_tokens``. ``seconds`` cover tokenising and scoring, not loading;
     ``tokens_forwarded`` count no padding. Both are 0 where the numbers came from the cache.
-    ``merged`` counts the options whose tokens merge with those of the text beside them.
+    ``merged`` counts the options whose tokens merge with those of the text beside them, ``unknown`` the
+    prompts whose text has a token that the model does not know (an option with one is refused).
     """
 
     frame: pd.DataFrame
@@ -42,6 +44,7 @@ class Scored:
     tokens_forwarded: int
     merged: int
     cached: bool
+    unknown: int = 0
 
 
 def score(
@@ -57,8 +60,8 @@ def score(
     """Log-probabilities of all options of all prompts, relation by relation.
 
     ``settings`` are those of this kind of scorer that change what it answers. ``encode`` tokenises
-    prompts: it returns one object for each, with ``prompt``, ``n_tokens`` (one for each option) and
-    ``merged``; what is kept has passed it before, and needs it no more. ``compute`` takes the
+    prompts: it returns one object for each, with ``prompt``, ``n_tokens`` (one for each option),
+    ``merged`` and ``unknown``; what is kept has passed it before, and needs it no more. ``compute`` takes the
     network, the encoded prompts of one relation and a progress bar to update by one a fact, and
     returns the log-probabilities in order and the tokens forwarded; ``memory_gb`` is what it was
     bounded by, for the manifest. All that is not kept is tokenised first, so that bad input stops
@@ -77,7 +80,7 @@ def score(
         seconds = time.perf_counter() - started
     values: list[float] = []
     n_tokens: list[int] = []
-    tokens, merged, cached = 0, 0, 0
+    tokens, merged, unknown, cached = 0, 0, 0, 0
     with progress.bar(len(prompts), "fact") as bar:
         for chunk, key, kept in zip(chunks, keys, all_kept, strict=True):
             relation = chunk[0].relation
@@ -101,7 +104,8 @@ def score(
                         f"{relation}, {place(prompt)}, option {option!r}; try float32"
                     )
                 own = [n for e in rows for n in e.n_tokens]
-                columns = (logprob, own, sum(e.merged for e in rows))
+                of_all = sum(e.merged for e in rows), sum(e.unknown for e in rows)
+                columns = (logprob, own, *of_all)
                 kept = pd.DataFrame(dict(zip(KEPT, columns, strict=True)))
                 if use_cache:
                     store.write(key, kept)
@@ -109,23 +113,28 @@ def score(
                 bar.update(len(chunk))
             progress.record(
                 model=model.name,
+                prefix=model.prefix,
                 relation=relation,
                 facts=len(chunk),
                 tokens_forwarded=forwarded,
                 from_cache=from_cache,
                 memory_gb=memory_gb,
+                unknown=int(kept["unknown"].iloc[0]),
             )
             tokens += forwarded
             cached += from_cache
             values += kept["logprob"].tolist()
             n_tokens += kept["n_tokens"].tolist()
             merged += int(kept["merged"].iloc[0])
+            unknown += int(kept["unknown"].iloc[0])
+    tell_unknown(model, unknown, len(prompts))
     return Scored(
         frame=tidy(prompts, n_tokens, values),
         seconds=seconds,
         tokens_forwarded=tokens,
         merged=merged,
         cached=cached == len(chunks),
+        unknown=unknown,
     )
 
 

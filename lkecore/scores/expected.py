@@ -42,7 +42,7 @@ def _forwarded(model: Model, chunk: Sequence[Prompt], separate: bool) -> int:
     if model.kind == "causal":
         tree, paths = tree_of(encoded_prompts(model, chunk, separate))
         return tree.sizes({tree.parent[node] for path in paths for node in path})[0]
-    how = {"context_length": model.context_length}
+    how = {"context_length": model.context_length, "name": model.name}
     if model.kind == "masked":
         encoded = masked.encode(model.tokenizer, chunk, **how)
         return sum(map(len, {string for each in encoded for string in each.masked}))
@@ -89,7 +89,7 @@ def _at_blanks(model: Model, prompts: Sequence[Prompt]) -> int:
             len(e.source) + 2 for e in encoded
         )  # the decoder reads its start and the sentinel
     tree = Tree()
-    rows = encode_texts(model.tokenizer, [p.context for p in prompts], add_bos=model.add_bos)
+    rows = encode_texts(model.tokenizer, [p.context for p in prompts], front=model.front)
     return tree.sizes({tree.add(row) for row in rows})[0]
 
 

@@ -22,7 +22,7 @@ from lkecore import progress
 from lkecore.errors import BadInput
 from lkecore.models.model import Model
 from lkecore.scores import store
-from lkecore.scores.batches import check_kind
+from lkecore.scores.batches import check_kind, tell_unknown, with_unknown
 from lkecore.scores.growth import Growth
 from lkecore.scores.passes import COLUMNS, attempt, bound_of, memory_of
 from lkecore.scores.tokens import common_prefix, encode_texts
@@ -87,7 +87,7 @@ def generate(
         raise BadInput("max_new_tokens must be 1 or more, and stop must not be empty")
     if not 0 <= seed < 2**63:
         raise BadInput(f"seed is {seed}, but must be 0 or more, and below 2**63")
-    rows = encode_texts(model.tokenizer, contexts, add_bos=model.add_bos)
+    rows = encode_texts(model.tokenizer, contexts, front=model.front)
     for number, row in enumerate(rows, 1):
         # The last token is said, never forwarded.
         if model.context_length and len(row) + max_new_tokens - 1 > model.context_length:
@@ -95,6 +95,7 @@ def generate(
                 f"text {number}: its {len(row)} tokens and {max_new_tokens} new ones are more than "
                 f"the model's context of {model.context_length}; ask for fewer shots or new tokens"
             )
+    tell_unknown(model, with_unknown(model, rows), len(rows))
     parts = []
     drawn = None if n_samples is None else [n_samples, float(temperature), seed]
     with progress.bar(len(rows), "prompt") as bar:
@@ -113,10 +114,12 @@ def generate(
                     store.write(key, part)
             progress.record(
                 model=model.name,
+                prefix=model.prefix,
                 prompts=len(asked.rows),
                 tokens_forwarded=tokens,
                 from_cache=from_cache,
                 memory_gb=memory_gb,
+                unknown=with_unknown(model, asked.rows),
             )
             bar.update(len(asked.rows))
             parts.append(part.assign(prompt=part["prompt"] + at))

@@ -31,4 +31,4 @@ def check(model: Model, prompts: Sequence[Prompt]) -> None:
         tree.encoded_prompts(model, prompts, separate=False)
     else:
         encode = {"masked": masked.encode, "seq2seq": seq2seq.encode}[model.kind]
-        encode(model.tokenizer, prompts, context_length=model.context_length)
+        encode(model.tokenizer, prompts, context_length=model.context_length, name=model.name)

@@ -24,20 +24,27 @@ import numpy as np
 from tqdm import tqdm
 
 from lkecore.errors import BadInput
-from lkecore.models.model import Model
+from lkecore.models.model import Model, template
 from lkecore.prompts.prompt import Prompt
 from lkecore.scores import chunks
 from lkecore.scores.batches import (
     afters_of,
     check_batch_rows,
     check_kind,
-    check_known,
     in_batches,
     reduced,
-    template,
     token_logprobs,
 )
-from lkecore.scores.tokens import Ids, check_options, check_window, common_prefix, ids_of, place
+from lkecore.scores.tokens import (
+    Ids,
+    check_known,
+    check_options,
+    check_window,
+    common_prefix,
+    ids_of,
+    place,
+    unknown_id,
+)
 
 
 @dataclass(frozen=True)
@@ -53,6 +60,7 @@ class Encoded:
     ends: tuple[int, ...]
     mask: int
     merged: int  # options whose tokens merge with those before or after
+    unknown: bool  # the text around the option has a token that the model does not know
 
     @property
     def options(self) -> list[Ids]:
@@ -91,7 +99,9 @@ def option_logprobs(
         model,
         prompts,
         {},
-        lambda missing: encode(model.tokenizer, missing, context_length=model.context_length),
+        lambda missing: encode(
+            model.tokenizer, missing, context_length=model.context_length, name=model.name
+        ),
         partial(_compute, batch_rows=batch_rows),
         use_cache=use_cache,
     )
@@ -145,15 +155,21 @@ def distributions(
 
 
 def encode(
-    tokenizer: Any, prompts: Sequence[Prompt], *, context_length: int | None = None
+    tokenizer: Any,
+    prompts: Sequence[Prompt],
+    *,
+    context_length: int | None = None,
+    name: str = "the model",
 ) -> list[Encoded]:
     """Tokenise prompts; needs the tokenizer only, so that errors come before a model is loaded.
 
     The option's tokens are those between the longest common prefix with the context's own tokens
     and the longest common suffix with those of the text after it, as they are behind a word. Raises
     :class:`BadInput` for a tokenizer without a mask, a text with a mask in it, a string beyond the
-    window, and options without tokens of their own, with unknown tokens or with equal tokens.
+    window, and options without tokens of their own, with unknown tokens or with equal tokens; ``name``
+    is the model's, for errors.
     """
+    unknown = unknown_id(tokenizer)
     mask = _mask_of(tokenizer)
     front, back = template(tokenizer)
     contexts = ids_of(tokenizer, [p.context for p in prompts])
@@ -175,9 +191,10 @@ def encode(
             starts.append(len(front) + start)
             ends.append(len(front) + len(ids) - shared)
         check_window(place(prompt), max(map(len, sequences)), context_length)
-        e = Encoded(prompt, tuple(sequences), tuple(starts), tuple(ends), mask, merged)
+        around = unknown in context or unknown in after
+        e = Encoded(prompt, tuple(sequences), tuple(starts), tuple(ends), mask, merged, around)
         check_options(prompt, e.n_tokens, sequences)
-        check_known(tokenizer, prompt, e.options)
+        check_known(unknown, prompt, e.options, name)
         encoded.append(e)
     return encoded
 

@@ -24,21 +24,28 @@ import numpy as np
 from tqdm import tqdm
 
 from lkecore.errors import BadInput
-from lkecore.models.model import Model
+from lkecore.models.model import Model, template
 from lkecore.prompts.prompt import Prompt
 from lkecore.scores import chunks
 from lkecore.scores.batches import (
     afters_of,
     check_batch_rows,
     check_kind,
-    check_known,
     in_batches,
     reduced,
-    template,
     token_logprobs,
 )
 from lkecore.scores.passes import tensor
-from lkecore.scores.tokens import Ids, check_options, check_window, common_prefix, ids_of, place
+from lkecore.scores.tokens import (
+    Ids,
+    check_known,
+    check_options,
+    check_window,
+    common_prefix,
+    ids_of,
+    place,
+    unknown_id,
+)
 
 SENTINEL, CLOSING = "<extra_id_0>", "<extra_id_1>"
 
@@ -53,6 +60,7 @@ class Encoded:
     options: tuple[Ids, ...]
     closing: Ids  # what is asked behind each option: nothing, or the sentinel that ends it
     merged: int = 0  # a sentinel stands between context and option, so that no token can merge
+    unknown: bool = False  # the source has a token that the model does not know
 
     @property
     def n_tokens(self) -> list[int]:
@@ -86,7 +94,11 @@ def option_logprobs(
         prompts,
         {"closed": closed},
         lambda missing: encode(
-            model.tokenizer, missing, context_length=model.context_length, closed=closed
+            model.tokenizer,
+            missing,
+            context_length=model.context_length,
+            closed=closed,
+            name=model.name,
         ),
         partial(_compute, batch_rows=batch_rows),
         use_cache=use_cache,
@@ -135,13 +147,16 @@ def encode(
     *,
     context_length: int | None = None,
     closed: bool = False,
+    name: str = "the model",
 ) -> list[Encoded]:
     """Tokenise prompts; needs the tokenizer only, so that errors come before a model is loaded.
 
     An option is tokenised behind the sentinel, as it stands in the texts that T5 learned to write.
     Raises :class:`BadInput` for a tokenizer without sentinels, a text with this sentinel in it, a
-    string beyond the window, and options without tokens, with unknown tokens or with equal tokens.
+    string beyond the window, and options without tokens, with unknown tokens or with equal tokens;
+    ``name`` is the model's, for errors.
     """
+    unknown = unknown_id(tokenizer)
     sentinel = _id_of(tokenizer, SENTINEL)
     closing = (_id_of(tokenizer, CLOSING),) if closed else ()
     sources = _sources(tokenizer, [(p.context, p.after) for p in prompts])
@@ -153,8 +168,10 @@ def encode(
         if any(mark in option for option in options for mark in (sentinel, *closing)):
             raise BadInput(f"{place(prompt)}: a sentinel stands in an option; leave it out")
         check_options(prompt, [len(ids) for ids in options], options)
-        check_known(tokenizer, prompt, options)
-        encoded.append(Encoded(prompt, source, sentinel, options, closing))
+        check_known(unknown, prompt, options, name)
+        encoded.append(
+            Encoded(prompt, source, sentinel, options, closing, unknown=unknown in source)
+        )
     return encoded
 
 

@@ -15,10 +15,16 @@ from lkecore import progress
 from lkecore.errors import BadInput
 from lkecore.models.model import Model
 from lkecore.prompts.eiclke import Slots
-from lkecore.scores.batches import check_kind
+from lkecore.scores.batches import check_kind, with_unknown
 from lkecore.scores.chunks import Scored, tidy
 from lkecore.scores.passes import bound_of
-from lkecore.scores.tokens import Pieces, check_options, encode_pieces
+from lkecore.scores.tokens import (
+    Pieces,
+    check_known,
+    check_options,
+    encode_pieces,
+    unknown_id,
+)
 from lkecore.scores.tree import scored_pieces
 
 
@@ -37,19 +43,22 @@ def slot_logprobs(
     A group is one entry of the cache. The prompts of a group are alike up to the first slot only:
     they cost about as many tokens as there are in all of them behind it.
 
-    Raises :class:`BadInput` as :func:`encode_slots`, for two options of a fact with the same tokens, and
+    Raises :class:`BadInput` as :func:`encode_slots`, for two options of a fact with the same tokens,
+    an option with an unknown one, and
     as :func:`lkecore.scores.tree.piece_logprobs` does, before the model is loaded.
     """
     check_kind(model, "causal")
     memory_gb = bound_of(memory_gb)
     started = time.perf_counter()
     encoded = [encode_slots(model, group) for group in groups]
+    unknown = unknown_id(model.tokenizer)
     strings: list[tuple[int, ...]] = []  # the tokens of every option of every fact
     for group, rows in zip(groups, encoded, strict=True):
         for prompt, place, order in zip(group.asked, group.places, group.orders, strict=True):
             held = (rows[k] for k in np.argsort(order))  # option -> the prompt that holds it
             own = [e.ids[e.bounds[place] : e.bounds[place + 1]] for e in held]
             check_options(prompt, [len(ids) for ids in own], own)
+            check_known(unknown, prompt, own, model.name)
             strings += own
     seconds = time.perf_counter() - started
     prompts = [prompt for group in groups for prompt in group.asked]
@@ -79,6 +88,12 @@ def slot_logprobs(
         tokens_forwarded=tokens,
         merged=0,
         cached=cached == len(groups),
+        # What is not asked, shots and subjects, is the same in all prompts of a group.
+        unknown=sum(
+            len(group.asked)
+            for group, rows in zip(groups, encoded, strict=True)
+            if with_unknown(model, [rows[0].ids])
+        ),
     )
 
 
@@ -88,7 +103,7 @@ def encode_slots(model: Model, group: Slots) -> list[Pieces]:
     Raises :class:`BadInput`, before the model is loaded, for slots beyond its window; it says how many
     fit. What stands behind the last slot is never forwarded, and does not count.
     """
-    rows = encode_pieces(model.tokenizer, group.texts, add_bos=model.add_bos, separate=True)
+    rows = encode_pieces(model.tokenizer, group.texts, front=model.front, separate=True)
     window = model.context_length
     # The last token of a prompt is read, never forwarded.
     needed = [max(e.bounds[place + 1] for e in rows) - 1 for place in group.places]

@@ -32,9 +32,9 @@ def chunk_key(model: Model, scorer: str, asked: Sequence[Any]) -> str:
 
     ``scorer`` names the module of this room that computes them, ``asked`` is what is asked and how, in
     nested lists of texts and numbers. With it model digest (weights, config and the tokenizer's
-    files), dtype, device kind, BOS policy, the code of the scorer and of what loads models, and the
-    versions of what they tokenise and compute with: a run that finds a chunk may then name its own
-    versions as the chunk's.
+    files), dtype, device kind, the tokens in front of a text, the code of the scorer and of what loads
+    models, and the versions of what they tokenise and compute with: a run that finds a chunk may then
+    name its own versions as the chunk's.
     """
     digest = hashlib.sha256()
     packages = ["torch", "transformers", "tokenizers"]
@@ -46,7 +46,7 @@ def chunk_key(model: Model, scorer: str, asked: Sequence[Any]) -> str:
         import torch
 
         device = f"auto, {'cuda' if torch.cuda.is_available() else 'cpu'}"
-    for part in (model.digest, model.dtype, device, model.add_bos, *backend):
+    for part in (model.digest, model.dtype, device, model.front, *backend):
         digest.update(f"{part}\n".encode())
     digest.update(programs(scorer).encode())
     # JSON, in which no two questions look alike; numpy's whole numbers are written as Python's.

@@ -14,8 +14,9 @@ is scored with the option; ``merged`` counts how often.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from lkecore.prompts.prompt import Prompt
 Ids = tuple[int, ...]
 # Characters at the end of a context that are tokenised again with every option: several words.
 AGAIN = 48
+UNUSED = "\U0010fffd"
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,7 @@ class Encoded:
     tails: tuple[Ids, ...]
     starts: Ids
     merged: int  # options whose tokens merge with the context's
+    unknown: bool = False  # the context has a token that the model does not know
 
     @property
     def sequences(self) -> list[Ids]:
@@ -71,21 +74,23 @@ def encode(
     tokenizer: Any,
     prompts: Sequence[Prompt],
     *,
-    add_bos: bool,
+    front: Ids,
     context_length: int | None = None,
     separate: bool = False,
+    name: str = "the model",
 ) -> list[Encoded]:
     """Tokenise prompts; needs the tokenizer only, so that errors come before a model is loaded.
 
-    ``add_bos`` puts the tokenizer's beginning-of-sequence token in front of every string, and no
-    other special token is added anywhere. ``context_length`` is the model's window in tokens.
-    ``separate`` tokenises context and continuation apart and joins their ids.
+    ``front`` are the tokens that come first in every string (``Model.front``), and no other special
+    token is added anywhere. ``context_length`` is the model's window in tokens. ``separate``
+    tokenises context and continuation apart and joins their ids. ``name`` is the model's, for errors.
 
-    Raises :class:`BadInput` for a prompt beyond the window, an option without tokens of its own,
-    two options with the same tokens, an empty context without BOS (nothing to condition on), and a
-    prompt with text after its blank, which a model that reads from left to right would not see.
+    Raises :class:`BadInput` for a prompt beyond the window, an option without tokens of its own or
+    with one that is unknown, two options with the same tokens, an empty context with nothing in front
+    (nothing to condition on), and a prompt with text after its blank, which a model that reads from
+    left to right would not see.
     """
-    bos = (tokenizer.bos_token_id,) if add_bos else ()
+    unknown = unknown_id(tokenizer)
     for prompt in prompts:
         if prompt.after.strip():
             raise BadInput(
@@ -100,16 +105,17 @@ def encode(
         kept, rests = _joint(tokenizer, prompts, own)
     encoded, at = [], 0
     for prompt, row, n_kept in zip(prompts, own, kept, strict=True):
-        context, n = bos + row, len(bos) + n_kept
+        context, n = front + row, len(front) + n_kept
         ends = rests[at : (at := at + len(prompt.options))]
         starts = tuple(n + common_prefix([context[n:], rest]) for rest in ends)
         where = place(prompt)
         own_tokens = [n + len(rest) - start for rest, start in zip(ends, starts, strict=True)]
         check_options(prompt, own_tokens, ends)
+        check_known(unknown, prompt, [r[s - n :] for r, s in zip(ends, starts, strict=True)], name)
         if 0 in starts:
             raise BadInput(
                 f"{where}: the context is empty, or merges with option "
-                f"{prompt.options[starts.index(0)]!r}, and the tokenizer adds no BOS token"
+                f"{prompt.options[starts.index(0)]!r}, and no token comes in front of it"
             )
         # The last token is read, never forwarded.
         check_window(where, n + max(map(len, ends)) - 1, context_length)
@@ -117,7 +123,7 @@ def encode(
         shown = context[:n]  # part of the stem, unless a token merged further back
         tails = tuple((shown + rest)[len(stem) :] for rest in ends)
         merged = sum(start < len(context) for start in starts)
-        encoded.append(Encoded(prompt, stem, tails, starts, merged))
+        encoded.append(Encoded(prompt, stem, tails, starts, merged, unknown in row))
     return encoded
 
 
@@ -133,7 +139,7 @@ def encode_pieces(
     tokenizer: Any,
     sequences: Sequence[Sequence[str]],
     *,
-    add_bos: bool,
+    front: Ids,
     context_length: int | None = None,
     separate: bool = False,
 ) -> list[Pieces]:
@@ -141,12 +147,11 @@ def encode_pieces(
 
     A sequence is tokenised as one string; each piece begins where the border rule says, so that a
     token that lies across a border belongs to the later piece. ``separate`` tokenises every piece
-    apart and joins the ids (IC-S2). BOS and the first bound as in :func:`encode`.
+    apart and joins the ids (IC-S2). ``front`` comes before the first piece, and is no part of it.
 
     Raises :class:`BadInput` for a piece without tokens, and a sequence that is empty or beyond the
     window.
     """
-    bos = (tokenizer.bos_token_id,) if add_bos else ()
     for number, pieces in enumerate(sequences, 1):
         if not pieces or isinstance(pieces, str):
             raise BadInput(f"sequence {number} must be a list of one piece or more")
@@ -170,26 +175,25 @@ def encode_pieces(
                 raise BadInput(
                     f"sequence {number}: piece {i + 1} {piece!r} has no token of its own"
                 )
-        longest = len(bos) + len(ids) - 1
+        longest = len(front) + len(ids) - 1
         check_window(f"sequence {number}", longest, context_length)
-        found.append(Pieces(bos + ids, tuple(len(bos) + n for n in bounds)))
+        found.append(Pieces(front + ids, tuple(len(front) + n for n in bounds)))
     return found
 
 
 def encode_texts(
-    tokenizer: Any, texts: Sequence[str], *, add_bos: bool, context_length: int | None = None
+    tokenizer: Any, texts: Sequence[str], *, front: Ids, context_length: int | None = None
 ) -> list[Ids]:
-    """Token ids of whole texts, each of which goes through the model with all its tokens.
+    """Token ids of whole texts behind ``front``, each of which goes through the model entirely.
 
     Raises :class:`BadInput` for a text without tokens and one beyond the window.
     """
     if isinstance(texts, str):
         raise BadInput(f"texts must be a list, found one string: {texts!r}")
-    bos = (tokenizer.bos_token_id,) if add_bos else ()
-    rows = [bos + row for row in ids_of(tokenizer, texts)]
+    rows = [front + row for row in ids_of(tokenizer, texts)]
     for number, row in enumerate(rows, 1):
         if not row:
-            raise BadInput(f"text {number} is empty and the tokenizer adds no BOS token")
+            raise BadInput(f"text {number} is empty, and no token comes in front of it")
         check_window(f"text {number}", len(row), context_length)
     return rows
 
@@ -205,6 +209,49 @@ def check_options(prompt: Prompt, n_tokens: Sequence[int], strings: Sequence[Ids
     if len(set(strings)) < len(strings):
         twin = next(o for i, o in enumerate(prompt.options) if strings[i] in strings[:i])
         raise BadInput(f"{place(prompt)}: option {twin!r} has the same tokens as another option")
+
+
+def check_known(
+    unknown: int | None, prompt: Prompt, own: Sequence[Sequence[int]], name: str
+) -> None:
+    """Raise :class:`BadInput` for an option with the ``unknown`` token; ``own`` are each one's tokens.
+
+    Its number would be that of every word which the model ``name`` does not know.
+    """
+    for option, ids in zip(prompt.options, own, strict=True):
+        if unknown in ids:
+            raise BadInput(
+                f"{place(prompt)}: option {option!r} has a token that {name} does not know, so that "
+                "it would mean other words too; leave the fact out, or ask another model"
+            )
+
+
+def check_pieces(
+    tokenizer: Any, sequences: Sequence[Sequence[str]], encoded: Sequence[Pieces], name: str
+) -> None:
+    """Raise :class:`BadInput` for a piece with a token that the model ``name`` does not know."""
+    unknown = unknown_id(tokenizer)
+    for e, pieces in zip(encoded, sequences, strict=True):
+        for piece, (begin, end) in zip(pieces, pairwise(e.bounds), strict=True):
+            if unknown in e.ids[begin:end]:
+                raise BadInput(
+                    f"piece {piece!r} has a token that {name} does not know, so that it would mean "
+                    "other words too; leave it out, or ask another model"
+                )
+
+
+def unknown_id(tokenizer: Any) -> int | None:
+    """The id of the token that takes the place of what a tokenizer does not know, or None.
+
+    Many tokenizers cut everything, into bytes if need be, and have none.
+    """
+    if tokenizer.unk_token_id is not None or not tokenizer.is_fast:
+        return tokenizer.unk_token_id
+    # The model inside may have one all the same: ask it about a character that nobody uses.
+    inside, found = tokenizer.backend_tokenizer.model, []
+    with suppress(Exception):  # some have none and refuse what they do not know
+        found = inside.tokenize(UNUSED)
+    return found[0].id if len(found) == 1 and inside.token_to_id(UNUSED) is None else None
 
 
 def check_window(where: str, n_tokens: int, context_length: int | None) -> None:

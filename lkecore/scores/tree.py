@@ -29,10 +29,17 @@ from lkecore.errors import BadInput
 from lkecore.models.model import Model
 from lkecore.prompts.prompt import Prompt
 from lkecore.scores import chunks, store
-from lkecore.scores.batches import check_kind, token_logprobs
+from lkecore.scores.batches import check_kind, record, token_logprobs
 from lkecore.scores.chunks import Scored
 from lkecore.scores.passes import Memory, bound_of, memory_of
-from lkecore.scores.tokens import Encoded, Pieces, encode, encode_pieces, encode_texts
+from lkecore.scores.tokens import (
+    Encoded,
+    Pieces,
+    check_pieces,
+    encode,
+    encode_pieces,
+    encode_texts,
+)
 from lkecore.scores.trie import Tree
 from lkecore.scores.walk import walk
 from lkecore.scores.ways import way
@@ -51,7 +58,7 @@ def option_logprobs(
     ``separate`` tokenises context and continuation apart. ``memory_gb`` bounds the working memory in
     GiB, weights not counted (None: 1 on the CPU, half of what is free on a GPU); the work is cut to
     fit, and cut further if a device runs out all the same. ``use_cache`` reads and keeps results
-    under the user's cache folder, keyed by texts, model, dtype, BOS policy and the scorer's code.
+    under the user's cache folder, keyed by texts, model, dtype, the tokens in front and the scorer's code.
 
     Raises :class:`BadInput` as :func:`lkecore.scores.tokens.encode` does and for a bound that is no
     positive number, before the model is loaded; for a bound that not even one token fits into; and
@@ -80,9 +87,10 @@ def encoded_prompts(model: Model, prompts: Sequence[Prompt], separate: bool) -> 
     return encode(
         model.tokenizer,
         prompts,
-        add_bos=model.add_bos,
+        front=model.front,
         context_length=model.context_length,
         separate=separate,
+        name=model.name,
     )
 
 
@@ -99,21 +107,22 @@ def piece_logprobs(
     One pass answers all positions of a sequence (the probe of many pairs, IC-S5), and what several
     sequences share at their beginning is computed once. ``separate`` tokenises each piece apart. A
     row for each piece: ``sequence`` and ``piece`` (numbers from 0), ``text``, ``logprob`` (sum over
-    its tokens, nats) and ``n_tokens``. Without BOS nothing stands before the first token, so the
-    first piece's ``logprob`` is NaN: not zero, not known. One call is one entry of the cache.
+    its tokens, nats) and ``n_tokens``. With no tokens in front (``Model.front``) nothing comes before the
+    first piece, so its ``logprob`` is NaN: not zero, not known. One call is one entry of the cache.
 
-    Raises :class:`BadInput` as :func:`lkecore.scores.tokens.encode_pieces` and
-    :func:`option_logprobs` do.
+    Raises :class:`BadInput` for a piece with an unknown token, and as
+    :func:`lkecore.scores.tokens.encode_pieces` and :func:`option_logprobs` do.
     """
     check_kind(model, "causal")
     memory_gb = bound_of(memory_gb)
     encoded = encode_pieces(
         model.tokenizer,
         sequences,
-        add_bos=model.add_bos,
+        front=model.front,
         context_length=model.context_length,
         separate=separate,
     )
+    check_pieces(model.tokenizer, sequences, encoded, model.name)
     with progress.bar(len(encoded), "sequence") as bar:
         values, _, _ = scored_pieces(
             model, encoded, None, bar, len(encoded), memory_gb=memory_gb, use_cache=use_cache
@@ -154,7 +163,7 @@ def scored_pieces(
         for e in encoded:
             path, cuts = tree.path(tree.add(e.ids)), list(pairwise(e.bounds))
             cuts = cuts if wanted is None else [cuts[i] for i in wanted]
-            # Without BOS nothing stands before the first token.
+            # With nothing in front there is nothing before the first token.
             paths += [path[begin:end] if begin else [] for begin, end in cuts]
         logprob, tokens = _edges(model, network, tree, paths, memory_gb, bar, units)
         found = [sum(logprob[node] for node in path) if path else np.nan for path in paths]
@@ -163,7 +172,8 @@ def scored_pieces(
             store.write(key, kept)
     else:
         bar.update(units)
-    _record(model, tokens, memory_gb, from_cache)
+    rows = [e.ids for e in encoded]
+    record(model, rows, tokens, memory_gb=memory_gb, from_cache=from_cache)
     return kept["logprob"].to_numpy(), tokens, from_cache
 
 
@@ -216,19 +226,13 @@ def distributions(
             block.append(rows)
         if block:
             finish()
-    _record(model, tokens, memory_gb)
+    record(model, [row for rows in encoded for row in rows], tokens, memory_gb=memory_gb)
     return torch.stack(results).numpy() if results else np.empty((0, 0))
-
-
-def _record(model: Model, tokens: int, memory_gb: float | None, from_cache: bool = False) -> None:
-    progress.record(
-        model=model.name, tokens_forwarded=tokens, from_cache=from_cache, memory_gb=memory_gb
-    )
 
 
 def _whole(model: Model, texts: Sequence[str]) -> list[tuple[int, ...]]:
     return encode_texts(
-        model.tokenizer, texts, add_bos=model.add_bos, context_length=model.context_length
+        model.tokenizer, texts, front=model.front, context_length=model.context_length
     )
 
 
@@ -285,7 +289,7 @@ def hidden_states(
     memory = memory_of(network, memory_gb)
     chosen = way(network, max(map(len, rows), default=0))
     tokens = walk(network, tree, set(ends), read, way=chosen, memory=memory, hidden=True)
-    _record(model, tokens, memory_gb)
+    record(model, rows, tokens, memory_gb=memory_gb)
     width = network.get_output_embeddings().weight.shape[1]
     return np.array([states[node] for node in ends], dtype=np.float32).reshape(len(ends), width)
 

@@ -70,7 +70,7 @@ def toy(kind: str, dtype: str = "float32", device: str = DEVICE, **changes):
 
 
 def plain(m, job) -> np.ndarray:
-    rows = encode(m.tokenizer, job, add_bos=m.add_bos)
+    rows = encode(m.tokenizer, job, front=m.front)
     return np.concatenate([option_logprobs_plain(m.network, e) for e in rows])
 
 

@@ -1,0 +1,317 @@
+"""What a tokenizer puts in front of a text, and what it does not know.
+
+The oracle of all numbers is one plain forward pass of what the tokenizer makes of a text by itself,
+``tok(text)``, without what it puts behind.
+"""
+
+import json
+import sys
+
+import helpers
+import numpy as np
+import pandas as pd
+import pytest
+import test_scores_tokens as cut
+
+from lkecore.errors import BadInput
+from lkecore.models.model import open_model, template
+from lkecore.prompts.prompt import Prompt
+from lkecore.scores import expected, generate, masked, seq2seq, slots, tree
+
+NATS = 1e-4  # float32, the same sums in another order over 2 layers: about 1e-5
+TEMPLATES = {"A": "$A", "X A": "<x> $A", "X Y A": "<x> <y> $A", "X A Z": "<x> $A <z>"}
+CAPITALS = ("Madrid", "Paris", "Rome")
+UNKNOWN = "ጐንደር"
+
+
+def unigram_with_bytes():
+    """As Llama 3's elder kin have: what no piece has is spelled in bytes."""
+    from tokenizers import Tokenizer
+
+    made = cut.unigram()
+    state = json.loads(made.backend_tokenizer.to_str())
+    lowest = min(score for _, score in state["model"]["vocab"])
+    state["model"]["vocab"] += [[f"<0x{byte:02X}>", lowest - 9] for byte in range(256)]
+    state["model"]["byte_fallback"] = True
+    made._tokenizer = Tokenizer.from_str(json.dumps(state))
+    return made
+
+
+def wordpiece():
+    """As BERT-like decoders have, and not of BERT's class, which puts its own template around a text."""
+    from transformers import PreTrainedTokenizerFast
+
+    made = helpers.wordpiece_tokenizer()
+    return PreTrainedTokenizerFast(
+        tokenizer_object=made.backend_tokenizer, unk_token=made.unk_token
+    )
+
+
+TOKENIZERS = {
+    "byte-level BPE": cut.byte_level_bpe,
+    "unigram": cut.unigram,
+    "unigram with bytes": unigram_with_bytes,
+    "WordPiece": wordpiece,
+}
+KNOWS_ALL = ("byte-level BPE", "unigram with bytes")
+
+
+def with_template(tokenizer, name):
+    from tokenizers.processors import TemplateProcessing
+
+    tokenizer.add_special_tokens({"additional_special_tokens": ["<x>", "<y>", "<z>"]})
+    tokenizer.add_special_tokens(
+        {"bos_token": "<y>", "eos_token": "<z>"}
+    )  # as XGLM: not what it puts
+    single = TEMPLATES[name]
+    special = [(t, tokenizer.convert_tokens_to_ids(t)) for t in ("<x>", "<y>", "<z>")]
+    tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
+        single=single, special_tokens=[each for each in special if each[0] in single]
+    )
+    return tokenizer
+
+
+def saved(folder, tokenizer, kind="Llama"):
+    helpers.network(kind, vocab_size=len(tokenizer)).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return str(folder)
+
+
+@pytest.fixture(
+    scope="module", params=[(t, k) for t in TEMPLATES for k in TOKENIZERS], ids=" of ".join
+)
+def asked(request, tmp_path_factory):
+    """(name of the template, a model opened from a folder)."""
+    which, kind = request.param
+    tokenizer = with_template(TOKENIZERS[kind](), which)
+    return which, open_model(saved(tmp_path_factory.mktemp("front"), tokenizer), device="cpu")
+
+
+def prompt(context="Italy Rome Spain", options=CAPITALS, fact="f1"):
+    return Prompt(fact, "capital", fact, context, options, tuple(f" {o}" for o in options), 0)
+
+
+def by_itself(model, text, n_behind=0, **given):
+    ids = model.tokenizer(text, **given)["input_ids"]
+    return ids[: len(ids) - n_behind]
+
+
+def next_logprobs(model, ids):
+    """One plain forward pass: the log-probability of every token behind each of ``ids``."""
+    import torch
+
+    with torch.inference_mode():
+        logits = model.network(input_ids=torch.tensor([ids])).logits[0]
+    return logits.double().log_softmax(-1).numpy()
+
+
+def by_plain(model, context, option, n_behind=0, **given):
+    """Log-probability of an option: of the tokens after those that the context alone has."""
+    own, whole = (by_itself(model, t, n_behind, **given) for t in (context, context + option))
+    start = next(
+        (i for i, pair in enumerate(zip(own, whole, strict=False)) if len(set(pair)) > 1), len(own)
+    )
+    rows = next_logprobs(model, whole)
+    return sum(rows[i - 1, whole[i]] for i in range(start, len(whole)))
+
+
+def test_front_is_what_the_tokenizer_puts_there_and_back_is_left_out(asked):
+    which, model = asked
+    assert model.prefix == which.split("A")[0].replace("X", "<x>").replace("Y", "<y>").split()
+    front, back = template(model.tokenizer)
+    assert front == model.front and len(back) == which.endswith("Z")
+
+
+def test_options_are_scored_as_a_plain_forward_of_the_tokenizers_own_text_says(asked):
+    which, model = asked
+    n_behind = which.endswith("Z")
+    contexts = ("Italy Rome Spain", "Spain")
+    prompts = [prompt(text, fact=text) for text in contexts]
+    found = tree.option_logprobs(model, prompts, use_cache=False)
+    wanted = [by_plain(model, t, f" {o}", n_behind) for t in contexts for o in CAPITALS]
+    np.testing.assert_allclose(found.frame["logprob"], wanted, rtol=0, atol=NATS)
+    assert found.tokens_forwarded == expected.expected_tokens(model, prompts)[0]
+    pieces = tree.piece_logprobs(model, [["Italy", " Rome", " Spain"]], use_cache=False)
+    [line] = by_itself(model, ["Italy Rome Spain"], 0)[:1]
+    line = line[: len(line) - n_behind]
+    rows = next_logprobs(model, line)
+    n = len(model.front)
+    tail = sum(rows[i - 1, line[i]] for i in range(max(n, 1), len(line)))
+    if n:  # with nothing in front the first token cannot be scored
+        assert pieces["logprob"].sum() == pytest.approx(tail, abs=NATS)
+    else:
+        assert np.isnan(pieces["logprob"][0])
+
+
+def test_what_comes_next_is_what_comes_next_behind_the_tokenizers_own_text(asked):
+    which, model = asked
+    rows = next_logprobs(model, by_itself(model, "Italy Rome", which.endswith("Z")))
+    found = tree.distributions(model, [["Italy Rome"]], lambda logprobs, _: logprobs[0])
+    np.testing.assert_allclose(found[0], rows[-1], rtol=0, atol=NATS)
+    [said] = generate.generate(
+        model, ["Italy Rome"], max_new_tokens=1, stop=None, use_cache=False
+    ).itertuples()
+    assert said.logprob == pytest.approx(rows[-1].max(), abs=NATS)
+
+
+def test_questions_in_one_prompt_have_the_front_once(asked):
+    from lkecore import prompts
+    from lkecore.facts.fact import Fact
+
+    which, model = asked
+    pairs = [("Italy", "Rome"), ("Spain", "Madrid"), ("France", "Paris")]
+    shown = [Fact(str(i), "capital", s, o) for i, (s, o) in enumerate(pairs)]
+    question = Fact("q", "capital", "Kenya", "Paris")
+    options = [("Paris", "Rome")]
+    groups = prompts.slots(shown, [question], options, first=2, every=1, seed=0)
+    found = slots.slot_logprobs(model, groups, use_cache=False)
+    [group] = groups
+    wanted = {}
+    for pieces in group.texts:
+        ids = list(model.front)
+        for piece in pieces[: group.places[0] + 1]:
+            start = len(ids)
+            ids += by_itself(model, piece, add_special_tokens=False)
+        rows = next_logprobs(model, ids)
+        option = pieces[group.places[0]].strip()
+        wanted[option] = sum(rows[i - 1, ids[i]] for i in range(start, len(ids)))
+    np.testing.assert_allclose(
+        found.frame["logprob"], [wanted[o] for o in found.frame["option"]], rtol=0, atol=NATS
+    )
+
+
+def test_without_a_prefix_nothing_is_in_front_and_nothing_of_the_other_is_kept(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setenv("LKE_LEDGER", str(tmp_path / "ledger"))
+    folder = saved(tmp_path / "m", with_template(cut.unigram(), "X Y A"))
+    found = {}
+    for prefix in ("default", "none"):
+        model = open_model(folder, device="cpu", prefix=prefix)
+        found[prefix] = tree.option_logprobs(model, [prompt()]).frame["logprob"]
+    wanted = [
+        by_plain(model, "Italy Rome Spain", f" {o}", add_special_tokens=False) for o in CAPITALS
+    ]
+    np.testing.assert_allclose(found["none"], wanted, rtol=0, atol=NATS)
+    assert (found["default"] - found["none"]).abs().min() > 0.01
+    entries = [json.loads(line) for line in (tmp_path / "ledger").read_text().splitlines()]
+    assert [entry["prefix"] for entry in entries] == [["<x>", "<y>"], []]
+
+
+def test_a_prefix_is_for_causal_models_and_has_two_values(tmp_path):
+    folder = saved(tmp_path / "causal", cut.unigram())
+    with pytest.raises(BadInput, match="^unknown prefix 'bos': must be one of default, none$"):
+        open_model(folder, prefix="bos")
+    network, tokenizer = helpers.blank_filler("BERT")
+    network.save_pretrained(tmp_path / "masked")
+    tokenizer.save_pretrained(tmp_path / "masked")
+    message = "is masked; prefix 'none' is for causal models$"
+    with pytest.raises(BadInput, match=message):
+        open_model(str(tmp_path / "masked"), prefix="none")
+    assert open_model(str(tmp_path / "masked")).prefix == ["[CLS]"]
+
+
+def test_a_tokenizer_that_puts_other_tokens_around_other_texts_is_refused():
+    class Fickle:
+        name_or_path = "some/folder"
+
+        def __call__(self, text, *, add_special_tokens, verbose):
+            return {"input_ids": [len(text) + 9] * add_special_tokens + [1, 2, 3]}
+
+    with pytest.raises(
+        BadInput, match="^the tokenizer in some/folder does not put the same tokens"
+    ):
+        template(Fickle())
+
+
+# --- what a tokenizer does not know
+
+
+@pytest.mark.parametrize("kind", TOKENIZERS)
+@pytest.mark.parametrize("declared", [True, False])
+def test_an_option_that_the_model_does_not_know_is_refused_by_name(tmp_path, kind, declared):
+    tokenizer = with_template(TOKENIZERS[kind](), "X A")
+    if not declared:  # in the model alone, not among the tokenizer's special tokens
+        tokenizer.unk_token = None
+    model = open_model(saved(tmp_path / "some-model", tokenizer), device="cpu")
+    options = ("Rome", UNKNOWN, "Paris")
+    if kind in KNOWS_ALL:
+        scored = tree.option_logprobs(model, [prompt(options=options)], use_cache=False)
+        assert scored.frame["logprob"].notna().all() and scored.unknown == 0
+        return
+    message = rf"^fact f1 \('f1'\): option '{UNKNOWN}' has a token that \S*some-model does not know"
+    with pytest.raises(BadInput, match=message):
+        tree.option_logprobs(model, [prompt(options=options)], use_cache=False)
+    with pytest.raises(BadInput, match=rf"^piece ' {UNKNOWN}' has a token that \S*some-model does"):
+        tree.piece_logprobs(model, [["Rome", f" {UNKNOWN}"]], use_cache=False)
+    half = ("Rome", f"Rome {UNKNOWN}")  # known in part
+    with pytest.raises(BadInput, match=f"option 'Rome {UNKNOWN}' has a token that"):
+        tree.option_logprobs(model, [prompt(options=half)], use_cache=False)
+
+
+@pytest.mark.parametrize("kind", ["unigram", "WordPiece", "unigram with bytes"])
+def test_a_text_around_the_blank_that_the_model_does_not_know_is_counted_and_said(
+    tmp_path, monkeypatch, capsys, kind
+):
+    monkeypatch.setenv("LKE_LEDGER", str(tmp_path / "ledger"))
+    tokenizer = with_template(TOKENIZERS[kind](), "X A")
+    tokenizer.unk_token = tokenizer.unk_token or "<unk>"
+    model = open_model(saved(tmp_path / "m", tokenizer), device="cpu")
+    texts = ("Italy Rome Spain", f"Italy Rome {UNKNOWN}", f"{UNKNOWN} Rome Spain")
+    n = 0 if kind in KNOWS_ALL else 2
+    for kept in (False, True):  # computed, and read from what is kept
+        assert tree.option_logprobs(model, [prompt(t, fact=t) for t in texts]).unknown == n
+        said = capsys.readouterr().err
+        assert (f"does not know all of {n} of 3 texts" in said) == bool(n), kept
+    generate.generate(model, texts, max_new_tokens=1, use_cache=False)
+    tree.distributions(model, [texts], lambda logprobs, _: logprobs[:, 0])
+    entries = [json.loads(line) for line in (tmp_path / "ledger").read_text().splitlines()]
+    assert [entry["unknown"] for entry in entries] == [n] * 4
+    said = capsys.readouterr().err
+    assert said.count(f"does not know all of {n} of 3 texts") == 2 * bool(n)
+
+
+def test_the_unknown_token_in_front_of_a_text_is_no_unknown_text(tmp_path):
+    # As OPT: one token is both, and stands in front of every text.
+    tokenizer = with_template(cut.byte_level_bpe(), "X A")
+    tokenizer.unk_token = "<x>"
+    model = open_model(saved(tmp_path, tokenizer), device="cpu")
+    assert tree.option_logprobs(model, [prompt()], use_cache=False).unknown == 0
+
+
+@pytest.mark.parametrize("kind", ["BERT", "T5"])
+def test_models_that_fill_blanks_count_texts_that_they_do_not_know(kind):
+    network, tokenizer = helpers.blank_filler(kind)
+    model = helpers.model(
+        network, tokenizer=tokenizer, kind="masked" if kind == "BERT" else "seq2seq"
+    )
+    score = {"BERT": masked, "T5": seq2seq}[kind].option_logprobs
+    asked = [prompt("Italy Rome Spain"), prompt(f"Italy Rome {UNKNOWN}", fact="f2")]
+    assert score(model, asked, use_cache=False).unknown == 1
+    with pytest.raises(
+        BadInput, match=f"option '{UNKNOWN}' has a token that toy model does not know"
+    ):
+        score(model, [prompt(options=("Rome", UNKNOWN))], use_cache=False)
+
+
+def test_lke_score_says_what_is_in_front_and_what_is_not_known(tmp_path, monkeypatch, capsys):
+    from lkecore.cli.main import main
+
+    rows = [{"sub_label": UNKNOWN + "i" * i, "obj_label": CAPITALS[i % 3]} for i in range(5)]
+    pd.DataFrame(rows).to_json(tmp_path / "capital.jsonl", orient="records", lines=True)
+    folder = saved(tmp_path / "m", with_template(cut.unigram(), "X Y A"))
+    said = {}
+    for prefix in ("default", "none"):
+        arguments = [
+            "score", "--facts", tmp_path / "capital.jsonl", "--relation", "capital", "--model", folder,
+            "--shots", 0, "--options", 3, "--prefix", prefix, "--out", tmp_path / "out",
+        ]  # fmt: skip
+        monkeypatch.setattr(sys, "argv", ["lke", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        out, err = capsys.readouterr()
+        assert not ended.value.code, err
+        said[prefix] = json.loads(out)
+    assert said["default"]["prefix"] == ["<x>", "<y>"] and said["none"]["prefix"] == []
+    for summary in said.values():
+        assert summary["with_unknown_tokens"] == summary["n_facts"] > 0

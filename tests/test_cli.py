@@ -25,6 +25,7 @@ DOCUMENTED = {
     "accuracy", "interval", "n_facts", "seconds", "load_seconds", "tokens_forwarded", "facts",
     "relation", "model", "estimator", "shots", "options", "seed", "limit", "pair_separator",
     "shot_separator", "dtype", "device", "split", "split_drawn", "model_digest", "facts_digest", "version",
+    "rows_read", "rows_repeated", "rows_left_out", "files_unread",
 }  # fmt: skip
 CAPITALS = {
     "Austria": "Vienna", "Belgium": "Brussels", "Chile": "Santiago", "Cuba": "Havana",
@@ -618,8 +619,8 @@ def test_facts_lists_every_relation_with_its_counts(lke, tmp_path):
     code, out, _ = lke("facts", tmp_path)
     assert code == 0
     assert [line.split() for line in out.splitlines()[1:]] == [
-        ["big", "501", "100", "0", "passes"],
-        ["small", "2", "1", "1", "-"],
+        ["big", "501", "100", "501", "0", "0", "passes", "-"],
+        ["small", "2", "1", "3", "1", "0", "-", "-"],
     ]
 
 
@@ -1070,3 +1071,30 @@ def raising(error):
         raise error
 
     return command
+
+
+def test_what_was_read_repeated_and_no_facts_is_listed_and_in_the_result(lke, tmp_path):
+    folder = tmp_path / "set"
+    (folder / "P1").mkdir(parents=True)
+    lines = [f"{country},{city}\n" for country, city in CAPITALS.items()]
+    (folder / "P1" / "train.csv").write_text("subject,object\n" + "".join(lines[:15]))
+    (folder / "P1" / "validation.csv").write_text("subject,object\n" + "".join(lines[14:]))
+    (folder / "P2.csv").write_text("subject,object\ncobalt,Co\ncarbon monoxide,CO\niron,Fe\n")
+    (folder / "README.md").write_text("notes")
+    code, printed, _ = lke("facts", folder)
+    head, first, second, one, unread = printed.splitlines()
+    assert code == 0 and re.split(r" {2,}", head)[:6] == [
+        "relation", "facts", "objects", "rows read", "repeated", "left out"
+    ]  # fmt: skip
+    assert first.split() == ["P1", "20", "20", "21", "1", "0", "-", "14", "train,", "6", "dev"]
+    assert second.split() == ["P2", "3", "2", "3", "0", "0", "-", "-"]
+    assert one == "P2: counted as one object: CO, Co"
+    assert unread == "no facts, and not read: README.md"
+    asked = ["--facts", folder, "--relation", "P1", "--split", "dev", "--shots", 2, "--options", 3]
+    asked += ["--out", tmp_path / "out"]
+    for how in (["--model", "toy"], ["--estimator", "rule-length"]):
+        code, printed, err = lke("score", *asked, *how)
+        assert (code, err) == (0, "")
+        said = json.loads(printed)
+        assert said["n_facts"] == 6 and said["files_unread"] == ["README.md"]
+        assert (said["rows_read"], said["rows_repeated"], said["rows_left_out"]) == (21, 1, 0)

@@ -7,6 +7,7 @@ import os
 import random
 import subprocess
 import sys
+import unicodedata
 from collections import Counter, defaultdict
 from pathlib import Path
 
@@ -295,6 +296,139 @@ def test_digest_of_a_fact_set_changes_with_the_relation_or_split_that_a_file_is_
         found |= {facts.content_digest(str(tmp_path))}
         file.rename(tmp_path / name)
     assert len(found | {facts.content_digest(str(tmp_path))}) == 4
+
+
+def test_rows_that_are_read_are_facts_repeated_ones_and_those_left_out(tmp_path):
+    loaded = load(tmp_path, [row("a", "1"), row("a", "1"), row("b", "a 1"), row("b c", "b")])
+    assert (loaded.read, len(loaded.facts), loaded.repeated, loaded.left_out) == (4, 3, 1, 0)
+    fewer = facts.without_string_match(loaded)
+    assert (fewer.read, len(fewer.facts), fewer.repeated, fewer.left_out) == (4, 2, 1, 1)
+    path = tmp_path / "laureates.tsv"
+    path.write_text(LAUREATES + "3\tMax Planck\t\t\t1918\tphysics\tmale\tGermany\tKiel\n")
+    for spec, name, expected in (
+        (path, "award_year", (4, 4, 0)), (path, "birth_year", (3, 2, 1)),
+        (f"{path}:1910", "award_year", (3, 2, 1)), (f"{path}:1910", "birth_year", (3, 2, 1)),
+    ):  # fmt: skip
+        found = facts.load(str(spec), name)
+        assert (found.read, len(found.facts), found.left_out) == expected, (spec, name)
+
+
+# --- one name in two forms ------------------------------------------------------------------------
+
+# Two ways to write each, which Unicode calls equivalent; the Ångström sign has three.
+FORMS = [
+    ("Z\u00fcrich", "Zu\u0308rich"), ("S\u00e3o Paulo", "Sa\u0303o Paulo"),
+    ("Vi\u1ec7t Nam", "Vie\u0323\u0302t Nam"), ("\u212bre", "A\u030are"), ("\u00c5re", "\u212bre"),
+    ("\ud55c\uad6d", "\u1112\u1161\u11ab\u1100\u116e\u11a8"),
+]  # fmt: skip
+OTHERS = [row(f"s{i}", f"o{i}") for i in range(6)]
+
+
+def one(name):
+    return unicodedata.normalize("NFC", name)
+
+
+@pytest.mark.parametrize("forms", [*FORMS, *(pair[::-1] for pair in FORMS)])
+def test_a_name_in_two_forms_is_one_object_and_never_a_wrong_option_beside_itself(tmp_path, forms):
+    first, second = forms
+    assert first != second and one(first) == one(second)
+    rows = [row("x", first), row("y", second), *OTHERS, row("z", second.upper())]
+    loaded = load(tmp_path, rows)
+    assert len(loaded.objects) == 7 == facts.max_options(loaded)
+    shown = {f.subject: f.object for f in loaded.facts}
+    assert shown["x"] == shown["y"] == first  # as the file has it first
+    for fact, options in zip(
+        loaded.facts, facts.draw_options(loaded.facts, loaded.objects, 7, 0), strict=True
+    ):
+        assert len({one(o).casefold() for o in options}) == 7 and options.count(fact.object) == 1
+    # The same without a file, where each fact has its own form.
+    made = relation([(r["subject"], r["object"]) for r in rows])
+    assert len(made.objects) == 7 == facts.max_options(made)
+    for options in facts.draw_options(made.facts, made.objects, 7, seed=0):
+        assert len({one(o).casefold() for o in options}) == 7
+
+
+@pytest.mark.parametrize(("first", "second"), FORMS)
+def test_rows_that_differ_in_form_alone_are_repeated_and_ids_do_not_depend_on_it(
+    tmp_path, first, second
+):
+    both = load(tmp_path, [row(first, second), row(second, first), *OTHERS])
+    assert (len(both.facts), both.repeated, both.facts[0].subject) == (7, 1, first)
+    assert both.facts[0].object == first and both.facts[0].alternatives == ()
+    other = load(tmp_path, [row(second, second), *OTHERS])
+    assert other.facts[0].object == second  # no form but the file's is shown
+    assert [f.id for f in other.facts] == [f.id for f in both.facts]
+    same = [row(first, "1", id="k"), row(second, "1", id="k")]
+    assert load(tmp_path, same).repeated == 1
+
+
+@pytest.mark.parametrize(("first", "second"), FORMS)
+def test_other_true_objects_and_aliases_are_known_in_any_form(tmp_path, first, second):
+    rows = [row("a", first), row("b", second), row("b", "o1"), row("c", "o2", obj_aliases=[second])]
+    rows += [
+        row("d", "o3", obj_labels=["o3", second]),
+        row(second, "o4"),
+        row(first, "o5"),
+        *OTHERS,
+    ]
+    loaded = load(tmp_path, rows)
+    pools = {
+        (f.subject, f.object): set(facts.sample.distractors(f, loaded.objects))
+        for f in loaded.facts
+    }
+    assert not any(first in pools[key] for key in pools if key[0] in "abcd")
+    assert first in pools["s0", "o0"] and first in pools[first, "o4"]
+    assert "o5" not in pools[first, "o4"] and "o4" not in pools[first, "o5"]  # one subject
+
+
+@pytest.mark.parametrize(("first", "second"), FORMS)
+def test_a_subject_in_two_forms_is_not_shown_and_asked_nor_shown_twice(tmp_path, first, second):
+    rows = [row(first, "o1", split="train"), row(second, "o2", split="test")]
+    rows += [row(f"s{i}", "o3", split="train") for i in range(3)]
+    shown, asked = facts.divide(load(tmp_path, rows))
+    assert {f.subject for f in shown} == {"s0", "s1", "s2"} and [f.object for f in asked] == ["o2"]
+    loaded = load(tmp_path, [row(first, "o1"), row(second, "o2"), row("x", "o3"), row("y", "o4")])
+    for seed in range(8):
+        shots = facts.draw_shots(loaded.facts, 3, seed)
+        assert len({one(shot.subject) for shot in shots}) == 3
+    assert facts.of_subjects(loaded, [second])[0].subject == first
+
+
+@pytest.mark.parametrize(("first", "second"), FORMS)
+def test_gold_among_options_of_the_data_is_known_in_any_form(tmp_path, first, second):
+    given = [row("a", first, options=["o1", second, "o2", first])]
+    [fact] = load(tmp_path, given).facts
+    assert sorted(fact.options) == sorted([first, "o1", "o2"])
+    assert facts.max_options(load(tmp_path, given)) == 3
+    made = Fact("k", "r", "a", first, options=(first, "o1", second))
+    assert facts.sample.distractors(made, ()) == ["o1"]
+
+
+def test_a_relation_is_found_by_its_name_in_any_form(tmp_path):
+    composed, decomposed = "Gr\u00f6\u00dfe", "Gro\u0308\u00dfe"
+    path = str(put(tmp_path / "r.jsonl", [row("a", "1", relation=decomposed)]))
+    put(tmp_path / "set" / f"{decomposed}.jsonl", [row("a", "1")])
+    for spec in (path, str(tmp_path / "set")):
+        assert facts.relations(spec) == (composed,)
+        for name in (composed, decomposed):
+            assert len(facts.load(spec, name).facts) == 1
+
+
+def test_case_makes_one_object_of_two_and_leaves_two_subjects(tmp_path):
+    """Cobalt and carbon monoxide, a name and a flower."""
+    rows = [
+        row("cobalt", "Co"),
+        row("carbon monoxide", "CO"),
+        row("Rose", "Rosa"),
+        row("rose", "Rosa"),
+    ]
+    loaded = load(tmp_path, [*rows, row("iron", "Fe"), row("cobalt", "CO")])
+    assert loaded.objects == ("CO", "Fe", "Rosa") and loaded.repeated == 1
+    assert loaded.spellings == {"co": ("CO", "Co"), "fe": ("Fe",), "rosa": ("Rosa",)}
+    assert {f.subject: f.object for f in loaded.facts} == {
+        "cobalt": "Co", "carbon monoxide": "CO", "Rose": "Rosa", "rose": "Rosa", "iron": "Fe",
+    }  # fmt: skip
+    assert facts.max_options(loaded) == 3
 
 
 def test_objects_that_differ_in_case_only_count_once():

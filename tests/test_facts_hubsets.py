@@ -1,6 +1,8 @@
 """Fact sets of the hub: fetched whole or refused in one line, and read as their authors meant."""
 
+import gzip
 import json
+from fnmatch import fnmatchcase
 
 import huggingface_hub
 import pyarrow as pa
@@ -142,7 +144,7 @@ def test_trex_has_one_fact_for_many_sentences_and_validation_is_dev(cache):
         },
     )
     speaks = facts.load("hub:relbert/t_rex", "[Person] speaks [Language]")
-    assert pairs(speaks) == [("Ana", "Polish", "train")] and speaks.repeated == 0
+    assert pairs(speaks) == [("Ana", "Polish", "train")] and speaks.repeated == 1
     country = facts.load("hub:relbert/t_rex", "P17")
     assert sorted(pairs(country)) == [("Oslo", "Norway", "test"), ("Rome", "Italy", "dev")]
     assert country.repeated == 1  # the same fact in two splits
@@ -174,7 +176,7 @@ def test_myriad_lama_has_one_fact_for_many_templates_and_all_true_objects(cache)
         Fact("u1", "P37", "Canada", "English", ("French",), ("ENGLISH", "FRENCH"), "train"),
         Fact("u2", "P37", "Malta", "Maltese", (), ("MALTESE",), "train"),
     )
-    assert loaded.repeated == 0
+    assert (loaded.read, loaded.repeated) == (4, 2)
     assert loaded.templates == ("In [X] they speak [Y].", "[Y] is spoken in [X].")
 
 
@@ -223,7 +225,7 @@ def test_lama_has_one_fact_for_many_sentences_with_label_and_template(cache):
     assert facts.relations("hub:facebook/lama") == ("/people/person/place_of_birth", "P36")
     loaded = facts.load("hub:facebook/lama", "P36")
     assert loaded.facts == (Fact("u1", "P36", "Italy", "Rome", split="train"),)
-    assert (loaded.repeated, loaded.label) == (0, "capital")
+    assert (loaded.read, loaded.repeated, loaded.label) == (3, 2, "capital")
     assert loaded.templates == ("The capital of [X] is [Y] .",)
     assert pairs(facts.load("hub:facebook/lama", "/people/person/place_of_birth")) == [
         ("Ana", "Lima", "train")
@@ -285,6 +287,31 @@ def test_our_own_columns_are_read_from_every_format(cache, name, content):
     loaded = facts.load("hub:org/any", "q")
     assert pairs(loaded) == [("France", "Paris", "dev")]
     assert loaded.repeated == content.count("Paris") - 1
+
+
+def test_files_of_the_hub_are_read_in_capitals_and_packed_and_the_others_are_named(cache):
+    where = put(cache, "org/set", {
+        "data/P36.JSONL": f"{json.dumps(FRANCE)}\n", "data/P36-valid.csv": "", "stats.csv": "n\n1\n",
+    })  # fmt: skip
+    packed = f"{json.dumps({**FRANCE, 'subject': 'Gaul'})}\n".encode()
+    (where / "data" / "P37-validation-00000-of-00001.jsonl.gz").write_bytes(gzip.compress(packed))
+    (where / "data" / "P37_eval.jsonl").write_text(json.dumps(FRANCE))
+    spec = "hub:org/set"
+    assert facts.relations(spec) == ("P36", "P37")
+    assert pairs(facts.load(spec, "P36")) == [("France", "Paris", "")]
+    assert sorted(pairs(facts.load(spec, "P37"))) == [
+        ("France", "Paris", "dev"),
+        ("Gaul", "Paris", "dev"),
+    ]
+    assert facts.unread(spec) == ("data/P36-valid.csv", "stats.csv")
+    assert facts.unread("hub:org/set/data") == ("data/P36-valid.csv",)
+
+
+def test_a_row_of_the_hub_without_a_split_is_refused_where_others_have_one(cache):
+    where = put(cache, "org/set", {"P36.jsonl": [FRANCE], "P36-test.jsonl": [FRANCE]})
+    assert complaint(facts.load, "hub:org/set", "P36") == (
+        f"{where / 'P36.jsonl'}, line 1: other rows of relation P36 have a split, this one has none"
+    )
 
 
 def test_json_list_with_something_else_among_its_rows_is_refused(cache):
@@ -463,7 +490,12 @@ def test_data_files_are_fetched_once_and_never_a_script(cache, monkeypatch):
     for _ in range(3):
         assert pairs(facts.load("hub:org/set", "r")) == [("France", "Paris", "")]
         facts.content_digest("hub:org/set")
-    assert asked == [(None, "dataset", ("*.jsonl", "*.csv", "*.tsv", "*.parquet", "*.json"))]
+    [(revision, kind, patterns)] = asked
+    assert (revision, kind) == (None, "dataset")
+    for name in ("r.jsonl", "d/r.csv", "r.TSV", "r.parquet", "r.json", "r.jsonl.gz", "r.Csv.GZ"):
+        assert any(fnmatchcase(name, pattern) for pattern in patterns), name
+    for name in ("set.py", "README.md", "r.jsonl.bz2", "r.bin"):
+        assert not any(fnmatchcase(name, pattern) for pattern in patterns), name
 
 
 def test_script_set_is_taken_from_the_parquet_copy_of_the_hub(cache, monkeypatch):

@@ -114,3 +114,16 @@ def test_unknown_offers_and_lists_without_random_first_are_refused(sample):
             offers.check(wrong)
     with pytest.raises(ValueError, match="needs the uses"):
         offers.offered(sample, "use", seed=0)
+
+
+@pytest.mark.parametrize("gold", ["Z\u00fcrich", "Zu\u0308rich"])
+def test_the_form_of_accents_makes_no_name_longer_or_more_frequent(gold):
+    """Of six letters and of one fact as the gold one is, in whatever form: by hand."""
+    near, far = "Ge\u0301ne\u0300ve", "Locarno"  # of six letters, in eight characters, and of seven
+    objects = [gold, near, far, far, "Z\u00dcRICH"]
+    lives = tuple(Fact(str(i), "city", f"x{i}", name) for i, name in enumerate(objects))
+    drawn = Drawn(Relation("city", lives), (), lives[:1], ((gold, far),), (), ())
+    [options] = offers.offered({"city": drawn}, "length", seed=0)["city"].options
+    assert sorted(options) == sorted([gold, near])
+    [options] = offers.offered({"city": drawn}, "frequency", seed=0)["city"].options
+    assert sorted(options) == sorted([gold, far])  # two facts have either

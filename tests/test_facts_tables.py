@@ -1,7 +1,10 @@
 """Rows: every format is read as its definition says, and every bad row is named with its place."""
 
+import bz2
+import gzip
 import json
 import re
+import unicodedata
 
 import pandas as pd
 import pytest
@@ -10,7 +13,8 @@ from hypothesis import strategies as st
 
 from lkecore import facts
 from lkecore.errors import BadInput, nearest
-from lkecore.facts.tables import read, sources, text, texts
+from lkecore.facts.folders import sources
+from lkecore.facts.tables import fold, read, text, texts
 
 
 def put(folder, name, content):
@@ -156,10 +160,10 @@ def test_bad_file_is_named_with_its_line(tmp_path, name, content, message):
 def test_file_that_may_not_be_read_is_named(tmp_path, monkeypatch):
     path = put(tmp_path, "a.csv", "s,o\n")
 
-    def refuse(self):
+    def refuse(self, mode):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(type(path), "read_bytes", refuse)
+    monkeypatch.setattr(type(path), "open", refuse)
     assert complaint(path) == "a.csv: cannot be read (Permission denied)"
 
 
@@ -186,8 +190,8 @@ def test_file_that_may_not_be_read_is_named(tmp_path, monkeypatch):
             "obj_aliases must be a non-empty text, found None",
         ),
         (
-            {"subject": "a", "object": "b", "split": "validation"},
-            "split must be one of ('train', 'dev', 'test'), found 'validation'",
+            {"subject": "a", "object": "b", "split": "held out"},
+            "split must be one of ('train', 'dev', 'test'), found 'held out'",
         ),
     ],
 )
@@ -225,6 +229,16 @@ def test_text_takes_the_first_column_there_is_and_tidies_white_space():
 
 def test_whole_numbers_become_text():
     assert text({"a": 1999}, "here", "a") == "1999"
+
+
+@given(st.text(max_size=6), st.sampled_from(["NFC", "NFD"]))
+def test_a_name_is_folded_alike_in_any_form_and_case(name, form):
+    """Unicode's canonical caseless match, D145."""
+    other = unicodedata.normalize(form, name)
+    assert fold(other) == fold(name) == fold(fold(name)) == fold(name.casefold())
+    folded = unicodedata.normalize("NFD", unicodedata.normalize("NFD", name).casefold())
+    assert unicodedata.normalize("NFD", fold(name)) == folded
+    assert fold(name) == unicodedata.normalize("NFC", fold(name))
 
 
 def test_texts_are_flattened_in_order():
@@ -328,8 +342,183 @@ def test_unknown_fact_sets_and_suffixes_are_named(tmp_path):
         sources(str(tmp_path / "atlass"))
     empty = tmp_path / "empty"
     empty.mkdir()
-    with pytest.raises(BadInput, match="empty: no .jsonl, .csv, .tsv, .parquet file in it"):
+    with pytest.raises(BadInput, match="empty: no .jsonl, .csv, .tsv, .parquet, .json file in it"):
         sources(str(empty))
+
+
+def table(*names):
+    """A table of JSON lines with a fact about each name."""
+    return "".join(json.dumps({"subject": name, "object": f"of {name}"}) + "\n" for name in names)
+
+
+def lay(folder, **files):
+    """Write a table for each place (``P36/dev.jsonl``): the names that it has facts about."""
+    for place, names in files.items():
+        put(folder, place, table(*names))
+    return str(folder)
+
+
+def loaded(spec):
+    """{relation: {subject: split}} of a fact set."""
+    return {
+        name: {f.subject: f.split for f in facts.load(spec, name).facts}
+        for name in facts.relations(spec)
+    }
+
+
+def refusal(function, *args):
+    with pytest.raises(BadInput) as caught:
+        function(*args)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("word", "split"),
+    [
+        ("training", "train"), ("TRAIN", "train"), ("validation", "dev"), ("valid", "dev"), ("val", "dev"),
+        ("dev", "dev"), ("eval", "dev"), ("evaluation", "dev"), ("Validation", "dev"), ("testing", "test"),
+    ],
+)  # fmt: skip
+def test_every_word_for_a_split_is_read_as_a_file_and_as_a_cell(tmp_path, word, split):
+    other = "train" if split != "train" else "test"
+    expected = {name: split if name < "e" else other for name in "abcdefgh"}
+    one, several = tmp_path / "one", tmp_path / "several"
+    for folder in (one, several / "one"):
+        lay(folder, **{f"{word}.jsonl": "abcd", f"{other}.jsonl": "efgh"})
+    assert loaded(str(one)) == loaded(str(several)) == {"one": expected}
+    rows = [f"{name},of {name},{word if name < 'e' else other}\n" for name in "abcdefgh"]
+    path = put(tmp_path, "one.csv", "subject,object,split\n" + "".join(rows))
+    assert loaded(str(path)) == {"one": expected}
+
+
+def test_relations_as_files_are_read_beside_relations_as_folders(tmp_path):
+    files = {"P1/train.jsonl": "ab", "P1/test.jsonl": "c", "P2/valid.jsonl": "d"}
+    spec = lay(tmp_path, **files, **{"P3.jsonl": "ef", "P4.JSONL": "g"})
+    put(tmp_path, "relations.tsv", "relation\tname\nP1\tcapital\n")  # names, no facts
+    assert loaded(spec) == {
+        "P1": {"a": "train", "b": "train", "c": "test"}, "P2": {"d": "dev"},
+        "P3": {"e": "", "f": ""}, "P4": {"g": ""},
+    }  # fmt: skip
+    assert facts.unread(spec) == ("relations.tsv",)
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv", "tsv", "json"])
+def test_suffixes_in_capitals_and_packed_files_are_read_like_others(tmp_path, suffix):
+    """Packed by pandas."""
+    names = ["Ur", "São Paulo", "Łódź"]
+    frame = pd.DataFrame({"subject": names, "object": [f"of {name}" for name in names]})
+    places = [f"plain/r.{suffix}", f"capitals/r.{suffix.upper()}", f"packed/r.{suffix}.gz"]
+    places += [f"both/r.{suffix.upper()}.GZ"]
+    for place in places:
+        path = tmp_path / place
+        path.parent.mkdir()
+        packing = "gzip" if place.lower().endswith("gz") else None
+        if suffix.startswith("json"):
+            frame.to_json(path, orient="records", lines=suffix == "jsonl", compression=packing)
+        else:
+            sep = "\t" if suffix == "tsv" else ","
+            frame.to_csv(path, sep=sep, index=False, compression=packing)
+    found = [facts.load(str(tmp_path / place), "r") for place in places]
+    found += [facts.load(str((tmp_path / place).parent), "r") for place in places]
+    assert [f.subject for f in found[0].facts] == names
+    assert all(each == found[0] for each in found)
+
+
+@pytest.mark.parametrize(
+    ("files", "named"),
+    [
+        (["P1.jsonl", "test.jsonl", "P2.csv.gz"], ["P1.jsonl", "P2.csv.gz", "test.jsonl"]),
+        (["P1/train.jsonl", "test.jsonl"], ["test.jsonl", "P1/train.jsonl"]),
+        (["train.jsonl", "extra.jsonl"], ["train.jsonl", "extra.jsonl"]),
+        (["P1/train.jsonl", "P1/more.jsonl"], ["P1/more.jsonl"]),
+        (["P1.jsonl", "europe/P2.jsonl", "asia/P2.JSONL"], ["europe/P2.jsonl", "asia/P2.JSONL"]),
+        (["P1/train.jsonl", "old/P1/train.jsonl"], ["old/P1/train.jsonl"]),
+        (["a/b/c/d.jsonl"], ["a/b/c/d.jsonl"]),
+    ],
+)  # fmt: skip
+def test_facts_where_none_are_read_are_refused_and_named(tmp_path, files, named):
+    for name in files:
+        content = (
+            table("a").encode()
+            if "json" in name.lower()
+            else gzip.compress(b"subject,object\na,b\n")
+        )
+        put(tmp_path, name, content)
+    for function in (facts.relations, facts.content_digest, facts.unread):
+        message = refusal(function, str(tmp_path))
+        assert all(name in message for name in named) and str(tmp_path) in message
+        words = message.replace(",", " ").replace(";", " ").split()
+        assert not ({*files} - {*named}) & {*words}
+
+
+PLACES = [
+    f"{folder}{name}.{suffix}"
+    for folder in ("", "P1/", "P2/", "P1/deep/")
+    for name in ("train", "val", "test", "P1", "P2", "more")
+    for suffix in ("jsonl", "JSONL", "jsonl.gz", "json")
+]
+
+
+@given(st.lists(st.sampled_from(PLACES), min_size=1, max_size=4, unique=True))
+def test_every_fact_of_a_folder_is_read_or_the_folder_is_refused(tmp_path_factory, places):
+    folder = tmp_path_factory.mktemp("laid")
+    for i, place in enumerate(places):
+        content = table(f"{i}a", f"{i}b").encode()
+        put(folder, place, gzip.compress(content) if place.endswith("gz") else content)
+    try:
+        found = loaded(str(folder))
+    except BadInput as error:
+        assert any(place in str(error) for place in places)
+        return
+    subjects = [subject for each in found.values() for subject in each]
+    assert sorted(subjects) == sorted(f"{i}{x}" for i in range(len(places)) for x in "ab")
+
+
+def test_files_without_facts_are_named_and_hidden_ones_are_not(tmp_path):
+    spec = lay(tmp_path, **{"P1/train.jsonl": "a", "P1/test.jsonl": "b", ".P2/train.jsonl": "c"})
+    packed = bz2.compress(table("d").encode())
+    others = {
+        "LICENSE": "all", "P1/notes.txt": "a", "P1/counts.csv": "n\n7\n", "names.json": '["P1"]',
+        "P1/dev.jsonl.bz2": packed, "empty.jsonl": "",
+    }  # fmt: skip
+    for name, content in {**others, ".DS_Store": "x", "P1/._train.jsonl": b"\x00\xff"}.items():
+        put(tmp_path, name, content)
+    assert loaded(spec) == {"P1": {"a": "train", "b": "test"}}
+    assert sorted(facts.unread(spec)) == sorted(others)
+    assert facts.unread(str(tmp_path / "P1")) == ("counts.csv", "dev.jsonl.bz2", "notes.txt")
+    assert facts.unread(str(tmp_path / "P1" / "test.jsonl")) == facts.unread("atlas") == ()
+
+
+def test_a_relation_of_files_without_a_subject_column_is_refused_where_there_are_no_folders(
+    tmp_path,
+):
+    """A misspelled header must not make a relation disappear."""
+    spec = lay(tmp_path, **{"P1.jsonl": "a"})
+    put(tmp_path, "P2.csv", "Subject,object\na,b\n")
+    assert facts.relations(spec) == ("P1", "P2")
+    assert refusal(facts.load, spec, "P2").startswith(f"{tmp_path / 'P2.csv'}, line 2: no column")
+
+
+def test_a_relation_with_a_file_and_a_folder_is_refused_for_its_rows_without_a_split(tmp_path):
+    spec = lay(tmp_path, **{"P1/train.jsonl": "a", "P1.jsonl": "b"})
+    assert refusal(facts.load, spec, "P1") == (
+        f"{tmp_path / 'P1.jsonl'}, line 1: other rows of relation P1 have a split, this one has none"
+    )
+
+
+def test_a_packed_file_that_is_cut_off_or_none_is_named(tmp_path):
+    whole = gzip.compress(table(*map(str, range(500))).encode())
+    damaged = whole[:-40] + b"\x00" * 20 + whole[-20:]
+    for name in ("r.jsonl.gz", "r.csv.gz"):
+        for content in (whole[:100], whole[:-4], damaged, b"", table("a").encode()):
+            path = put(tmp_path, name, content)
+            if content == damaged:  # what is read before may be no JSON
+                assert complaint(path)
+            elif content:
+                assert complaint(path).startswith(f"{name}: cannot be read (")
+            else:
+                assert rows(path) == []
 
 
 def test_nearest_names_come_first_and_long_lists_are_cut():

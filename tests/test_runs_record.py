@@ -229,6 +229,23 @@ def test_the_key_depends_on_the_content_of_the_facts(tmp_path):
     assert keys[0] == keys[2] != keys[1]
 
 
+def test_the_manifest_of_a_run_and_of_its_page_says_how_many_rows_were_read(tmp_path):
+    folder = tmp_path / "set"
+    for name, rows in {
+        "P1/train.csv": "a,1\na,1\nb,2\n", "P1/validation.csv": "c,3\na,1\n", "P2.csv": "d,4\n",
+    }.items():  # fmt: skip
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(f"subject,object\n{rows}")
+    (folder / "names.tsv").write_text("relation\tname\n")
+    text = KEEPING.replace("n: int = 1", 'n: int = 1\nfact_set: str = ""')
+    row = {"parameters": {"fact_set": str(folder), "names": ["x", "y"]}, "each": ["names"]}
+    project = projects.make(tmp_path, {"a": text}, a=row)
+    assert execute(project).failed == {}
+    expected = {"read": 6, "repeated": 2, "left_out": 0, "files_unread": ["names.tsv"]}
+    made = [runs.manifest(each) for each in (project / "runs").glob("a-*")]
+    assert [each["rows"] for each in made] == [{str(folder): expected}] * 3  # two runs and the page
+
+
 def test_results_that_ship_are_in_the_key_of_a_notebook_that_reads_them_and_of_no_other(
     tmp_path, monkeypatch
 ):

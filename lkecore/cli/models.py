@@ -1,6 +1,7 @@
 """``lke models`` and ``lke facts``: look at what can be named."""
 
 import sys
+from collections import Counter
 from pathlib import Path
 
 import click
@@ -8,21 +9,36 @@ import click
 from lkecore import facts
 from lkecore.cli.runs import MODELS_LOCK, use_lock
 from lkecore.errors import BadInput
+from lkecore.facts.tables import SPLITS
 from lkecore.models import embedded
 
 
 @click.command("facts")
 @click.argument("spec", default="atlas")
 def list_facts(spec: str) -> None:
-    """List the relations of a fact set (default: atlas)."""
+    """List the relations of a fact set (default: atlas).
+
+    The rows that were read are facts, repeated ones and those left out. Names that differ in letter case
+    alone are one object; below the table they are named, and so are files that are no facts.
+    """
     loaded = [facts.load(spec, name) for name in facts.relations(spec)]
     width = max(len(r.name) for r in loaded)
-    click.echo(f"{'relation':{width}}  facts  objects  repeated rows  T-REx-MC filter")
+    columns = "facts  objects  rows read  repeated  left out  T-REx-MC filter  splits"
+    click.echo(f"{'relation':{width}}  {columns}")
     for r in loaded:
         passes = "passes" if facts.passes_trex_mc(r) else "-"
+        splits = Counter(fact.split for fact in r.facts if fact.split)
+        told = ", ".join(f"{splits[name]} {name}" for name in SPLITS if name in splits) or "-"
         click.echo(
-            f"{r.name:{width}}  {len(r.facts):5}  {len(r.objects):7}  {r.repeated:13}  {passes}"
+            f"{r.name:{width}}  {len(r.facts):5}  {len(r.objects):7}  {r.read:9}  {r.repeated:8}  "
+            f"{r.left_out:8}  {passes:15}  {told}"
         )
+    for r in loaded:
+        several = [", ".join(forms) for forms in r.spellings.values() if len(forms) > 1]
+        if several:
+            click.echo(f"{r.name}: counted as one object: {'; '.join(several)}")
+    if unread := facts.unread(spec):
+        click.echo(f"no facts, and not read: {', '.join(unread)}")
 
 
 @click.group("models", invoke_without_command=True)

@@ -136,13 +136,15 @@ def score(
     chosen = facts.load(spec, relation)
     train, test = facts.divide(chosen, split)
     split_drawn = not facts.has_splits(chosen)
+    rows = {"rows_read": chosen.read, "rows_repeated": chosen.repeated}
+    rows |= {"rows_left_out": chosen.left_out, "files_unread": facts.unread(spec)}
     shown = facts.draw_shots(train, shots, seed)
     asked = facts.draw_facts(test, limit, seed)
     options = facts.draw_options(asked, chosen.objects, n_options, seed)
     if estimator in RULES:
         drawn = {"facts": spec, "relation": relation, "shots": shots, "options": n_options}
         drawn |= {"seed": seed, "limit": limit, "split": split}
-        drawn |= {"split_drawn": split_drawn, "facts_digest": chosen.digest}
+        drawn |= {"split_drawn": split_drawn, **rows, "facts_digest": chosen.digest}
         _by_rule(estimator, shown, asked, options, out, drawn)
         return
     if pair_separator is not None and shot_separator is not None:
@@ -209,7 +211,7 @@ def score(
         "prefix": model.prefix,
         "with_unknown_tokens": scored.unknown,
         "out": out,
-        "rows_repeated": chosen.repeated,
+        **rows,
         "model_digest": model.digest,
         "facts_digest": chosen.digest,
         "version": __version__,

@@ -13,11 +13,11 @@ from lkecore.facts.sample import (
     of_subjects,
     passes_trex_mc,
 )
-from lkecore.facts.sets import content_digest, is_ours, is_ready, is_remote, load, relations
+from lkecore.facts.sets import content_digest, is_ours, is_ready, is_remote, load, relations, unread
 
 __all__ = [
     "Drawn", "Fact", "Relation", "Sample", "check_facts", "content_digest", "divide", "draw", "draw_facts",
     "draw_options", "draw_shots", "examples", "has_splits", "is_ours", "is_ready", "is_remote",
     "load", "max_options", "of_subjects", "overview", "passes_trex_mc", "relations", "single_token",
-    "without_string_match",
+    "unread", "without_string_match",
 ]  # fmt: skip

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lkecore.errors import BadInput
-from lkecore.facts.tables import SPLITS, text, texts
+from lkecore.facts.tables import SPLITS, composed, fold, text, texts
 
 
 @dataclass(frozen=True)
@@ -37,15 +37,16 @@ class Fact:
 
     @property
     def true_names(self) -> frozenset[str]:
-        """Every name of every true object, casefolded."""
-        return frozenset(n.casefold() for n in (self.object, *self.alternatives, *self.aliases))
+        """Every name of every true object, as :func:`lkecore.facts.tables.fold` has it."""
+        return frozenset(map(fold, (self.object, *self.alternatives, *self.aliases)))
 
 
 @dataclass(frozen=True)
 class Relation:
     """A relation with its facts, in the order of the source.
 
-    ``repeated`` counts the rows of the source that said again what another row had said.
+    ``repeated`` counts the rows of the source that said again what another row had said, ``left_out``
+    those that gave no fact, or whose fact a filter took out (:mod:`lkecore.facts.filters`).
     ``kind`` is location, language or other ("" where the source does not say), ``codes`` marks
     code look-ups, ``paper_relation`` is the relation of the IC-LKE paper with the same meaning.
     """
@@ -53,6 +54,7 @@ class Relation:
     name: str
     facts: tuple[Fact, ...]
     repeated: int = 0
+    left_out: int = 0
     label: str = ""
     kind: str = ""
     codes: bool = False
@@ -61,11 +63,24 @@ class Relation:
 
     @property
     def objects(self) -> tuple[str, ...]:
-        """The distinct objects, sorted; spellings that differ only in case count once."""
-        first: dict[str, str] = {}
+        """The distinct objects, sorted; of those that differ in case or accents' form alone the first.
+
+        So Co (cobalt) and CO (carbon monoxide) are one object here, which is shown as CO.
+        """
+        return tuple(forms[0] for forms in self.spellings.values())
+
+    @property
+    def spellings(self) -> dict[str, tuple[str, ...]]:
+        """The ways in which the facts write each object, sorted, by :func:`lkecore.facts.tables.fold`."""
+        found: dict[str, tuple[str, ...]] = {}
         for name in sorted({fact.object for fact in self.facts}):
-            first.setdefault(name.casefold(), name)
-        return tuple(first.values())
+            found[fold(name)] = (*found.get(fold(name), ()), name)
+        return found
+
+    @property
+    def read(self) -> int:
+        """How many rows of the source were read: facts, repeated ones, and those left out."""
+        return len(self.facts) + self.repeated + self.left_out
 
     @property
     def digest(self) -> str:
@@ -80,28 +95,46 @@ class Relation:
 
 
 def from_rows(name: str, rows: Sequence[tuple[str, dict[str, Any], str]]) -> Relation:
-    """Validate rows, drop repetitions, give every fact the other true objects of its subject."""
+    """Validate rows, drop repetitions, give every fact the other true objects of its subject.
+
+    A name whose accents have several forms is written as in the row that has it first, so that all that
+    follows may compare names as they are. Subjects that differ in letter case stay two (``Rose`` is a
+    name, ``rose`` a flower); an object of one subject that does is one object, in its first form.
+    """
     content: dict[str, tuple[str, str]] = {}
     found: dict[tuple[str, str], tuple[str, str, list[str]]] = {}  # pair -> (id, split, options)
-    objects: dict[str, dict[str, None]] = {}  # of each subject, in order
+    objects: dict[str, dict[str, str]] = {}  # of each subject, in order: folded -> object
     aliases: dict[str, dict[str, None]] = {}
+    forms: dict[str, str] = {}  # composed -> as it came first
     repeated = 0
+
+    def formed(names: Sequence[str]) -> list[str]:
+        return [forms.setdefault(composed(name), name) for name in names]
+
     for where, row, split in rows:
         if split and split not in SPLITS:
             raise BadInput(f"{where}: split must be one of {SPLITS}, found {split!r}")
-        pair = (
-            text(row, where, "subject", "sub_label"),
-            text(row, where, "object", "obj_label"),
+        subject, object_ = formed(
+            [text(row, where, "subject", "sub_label"), text(row, where, "object", "obj_label")]
         )
         given = "id" if "id" in row else "uuid"
-        key = text(row, where, given) if given in row else text_digest(name, *pair)[:16]
+        if given in row:
+            key = text(row, where, given)
+        else:
+            key = text_digest(name, composed(subject), composed(object_))[:16]
+        of_subject = objects.setdefault(subject, {})
+        for each in [object_, *formed(texts(row, where, "obj_labels"))]:
+            of_subject.setdefault(fold(each), each)
+        pair = subject, of_subject[fold(object_)]
         if content.setdefault(key, pair) != pair:
             raise BadInput(f"{where}: fact id {key!r} stands for both {content[key]} and {pair}")
-        subject, object_ = pair
-        names = objects.setdefault(subject, {})
-        names.update(dict.fromkeys([object_, *texts(row, where, "obj_labels")]))
-        aliases.setdefault(subject, {}).update(dict.fromkeys(texts(row, where, "obj_aliases")))
-        choice = sorted({*texts(row, where, "options"), object_} if row.get("options") else ())
+        aliases.setdefault(subject, {}).update(
+            dict.fromkeys(formed(texts(row, where, "obj_aliases")))
+        )
+        choice = sorted(
+            {*formed(texts(row, where, "options")), object_} if row.get("options") else ()
+        )
+        choice = [pair[1] if each == object_ else each for each in choice]
         if pair in found:  # of two ids or choices, the same one in any order of rows
             repeated += 1
             key = min(key, found[pair][0])
@@ -114,7 +147,7 @@ def from_rows(name: str, rows: Sequence[tuple[str, dict[str, Any], str]]) -> Rel
             relation=name,
             subject=subject,
             object=object_,
-            alternatives=tuple(n for n in objects[subject] if n != object_),
+            alternatives=tuple(n for n in objects[subject].values() if n != object_),
             aliases=tuple(aliases[subject]),
             split=split,
             options=tuple(choice),

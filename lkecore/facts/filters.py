@@ -5,7 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from lkecore.errors import BadInput
-from lkecore.facts.fact import Relation
+from lkecore.facts.fact import Fact, Relation
+from lkecore.facts.tables import fold
 
 
 def single_token(relation: Relation, tokenizers: Sequence[Any]) -> Relation:
@@ -14,7 +15,8 @@ def single_token(relation: Relation, tokenizers: Sequence[Any]) -> Relation:
     An object counts as it stands inside a text, after a word and a space: a byte-level BPE then
     has the space in the token ("Ġ" and the name), SentencePiece the mark "▁" in its place, and
     WordPiece neither. So what is counted is how many tokens "is" grows by when the object follows.
-    The unknown token does not count as one. The options of a fact stay as they are.
+    The unknown token does not count as one. The options of a fact stay as they are. The others count as
+    ``left_out``.
 
     Raises :class:`BadInput` when no fact is left.
     """
@@ -30,7 +32,7 @@ def single_token(relation: Relation, tokenizers: Sequence[Any]) -> Relation:
     facts = tuple(fact for fact in relation.facts if fact.object in kept)
     if not facts:
         raise BadInput(f"relation {relation.name}: no object is one token for every tokenizer")
-    return replace(relation, facts=facts)
+    return _only(relation, facts)
 
 
 def without_string_match(relation: Relation) -> Relation:
@@ -39,9 +41,14 @@ def without_string_match(relation: Relation) -> Relation:
     This is the first of the two filters that make LAMA-UHN of LAMA (Poerner et al. 2020): "Apple
     Watch, made by Apple" tells nothing of a model's knowledge. The second one, for person names,
     asks a BERT which names sound like which places; it is not here, so what is left is more than
-    LAMA-UHN. Raises :class:`BadInput` when no fact is left.
+    LAMA-UHN. The others count as ``left_out``. Raises :class:`BadInput` when no fact is left.
     """
-    facts = tuple(f for f in relation.facts if f.object.lower() not in f.subject.lower())
+    facts = tuple(f for f in relation.facts if fold(f.object) not in fold(f.subject))
     if not facts:
         raise BadInput(f"relation {relation.name}: every subject holds its object in its name")
-    return replace(relation, facts=facts)
+    return _only(relation, facts)
+
+
+def _only(relation: Relation, facts: tuple[Fact, ...]) -> Relation:
+    left_out = relation.left_out + len(relation.facts) - len(facts)
+    return replace(relation, facts=facts, left_out=left_out)

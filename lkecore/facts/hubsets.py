@@ -14,14 +14,15 @@ from typing import Any
 from lkecore import hub
 from lkecore.errors import BadInput
 from lkecore.facts.layouts import (
-    DATA_SUFFIXES,
     Found,
     Table,
     as_row,
     digest_of,
     read_all,
     tables_in,
+    unread_in,
 )
+from lkecore.facts.tables import SUFFIXES
 
 CONVERTED = "refs/convert/parquet"  # where the hub keeps its own Parquet copy of many data sets
 
@@ -39,21 +40,32 @@ def relations(spec: str) -> tuple[str, ...]:
 def rows(spec: str, relation: str) -> list[tuple[str, dict[str, Any], str]]:
     """(place, row in our columns, split or "") of every row of a relation; empty if unknown.
 
-    Rows of one fact that differ only in a sentence or a template are one row.
+    Rows of one fact that differ only in a sentence or a template are one row, and count as repeated.
     """
     found = _everything(spec).get(relation, Found())
     return [as_row(*row) for row in found.rows]
 
 
-def about(spec: str, relation: str) -> tuple[str, tuple[str, ...]]:
-    """(label or "", templates) that the data give with a relation; those that people wrote first."""
+def about(spec: str, relation: str) -> tuple[str, tuple[str, ...], int]:
+    """(label or "", templates, repeated rows) of a relation; templates that people wrote come first.
+
+    The rows that are counted are those that :func:`rows` does not give.
+    """
     found = _everything(spec).get(relation, Found())
-    return found.label, tuple(sorted(found.templates, key=lambda t: not found.templates[t]))
+    templates = tuple(sorted(found.templates, key=lambda t: not found.templates[t]))
+    return found.label, templates, found.repeated
 
 
 def content_digest(spec: str) -> str:
     """SHA-256 over the paths and contents of the files that hold facts."""
     return digest_of(_tables(spec))
+
+
+def unread(spec: str) -> tuple[str, ...]:
+    """The files on this machine that are no facts, of those whose paths begin as ``spec`` says."""
+    used = _tables(spec)
+    above = len(Path(used[0].name).parents) - 1  # of a file in its snapshot
+    return unread_in(used[0].path.parents[above], _parts(spec)[1])
 
 
 def _everything(spec: str) -> dict[str, Found]:
@@ -89,7 +101,7 @@ def _tables(spec: str) -> tuple[Table, ...]:
             return tables
     where = f" whose path begins with {start!r}" if start else ""
     raise BadInput(
-        f"fact set {spec}: no {', '.join(DATA_SUFFIXES)} file{where} with a subject and an object "
+        f"fact set {spec}: no {', '.join(SUFFIXES)} file{where} with a subject and an object "
         "column (scripts are not run)"
     )
 
@@ -112,7 +124,9 @@ def _cached(spec: str) -> tuple[Table, ...]:
 def _snapshot(repository: str, start: str, revision: str | None, **only: bool) -> Path:
     from huggingface_hub import snapshot_download
 
-    patterns = [f"{start}*{suffix}" for suffix in DATA_SUFFIXES]
+    # The hub's client minds letter case, and we do not: .jsonl, .JSONL, .jsonl.gz.
+    any_case = ["".join(f"[{c}{c.upper()}]" if c.isalpha() else c for c in s) for s in SUFFIXES]
+    patterns = [f"{start}*{suffix}{packed}" for suffix in any_case for packed in ("", ".[gG][zZ]")]
     return Path(
         snapshot_download(
             repository, repo_type="dataset", revision=revision, allow_patterns=patterns, **only

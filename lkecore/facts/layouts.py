@@ -15,15 +15,20 @@ from pathlib import Path
 from typing import Any
 
 from lkecore.errors import BadInput
-from lkecore.facts.tables import LISTS, SUFFIXES, header, read, relation_of, text, with_lists
+from lkecore.facts.folders import SPLIT_WORDS, split_of
+from lkecore.facts.tables import (
+    LISTS,
+    composed,
+    has_facts,
+    header,
+    kind_of,
+    read,
+    relation_of,
+    stem_of,
+    text,
+    with_lists,
+)
 from lkecore.storage import file_digest
-
-DATA_SUFFIXES = (*SUFFIXES, ".json")
-SPLIT_WORDS = {
-    "train": "train", "training": "train",
-    "validation": "dev", "valid": "dev", "val": "dev", "dev": "dev",
-    "test": "test", "testing": "test", "eval": "test", "evaluation": "test",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)  # each is itself only, so that it can be a key
@@ -80,6 +85,7 @@ class Found:
     """What a fact set says of one relation."""
 
     rows: list[tuple[Table, str, tuple[Any, ...]]] = field(default_factory=list)
+    repeated: int = 0  # rows that say again what another row of the same split said
     templates: dict[str, bool] = field(default_factory=dict)  # -> whether a person wrote it
     label: str = ""
 
@@ -87,12 +93,21 @@ class Found:
 def tables_in(snapshot: Path, start: str, repository: str) -> tuple[Table, ...]:
     """The files with facts whose path begins with ``start``, by path."""
     found = []
-    for path in sorted(p for p in snapshot.rglob("*") if p.suffix in DATA_SUFFIXES):
-        name = path.relative_to(snapshot).as_posix()
-        layout = _layout(path) if name.startswith(start) and path.is_file() else None
-        if layout:
+    for path, name in _files_in(snapshot, start):
+        if kind_of(path) and (layout := _layout(path)):
             found.append(Table(path, name, *_place(name, repository), layout))
     return tuple(found)
+
+
+def unread_in(snapshot: Path, start: str) -> tuple[str, ...]:
+    """The other files of which :func:`tables_in` looks at the beginnings of the paths."""
+    files = _files_in(snapshot, start)
+    return tuple(name for path, name in files if not (kind_of(path) and _layout(path)))
+
+
+def _files_in(snapshot: Path, start: str) -> list[tuple[Path, str]]:
+    found = [(p, p.relative_to(snapshot).as_posix()) for p in sorted(snapshot.rglob("*"))]
+    return [(path, name) for path, name in found if name.startswith(start) and path.is_file()]
 
 
 @functools.lru_cache(maxsize=1000)  # files in a snapshot never change: the commit is in their path
@@ -101,8 +116,7 @@ def _layout(path: Path) -> Layout | None:
     for layout in (TREX_MC, MYRIAD_LAMA, TREX, LAMA, GOOGLE_RE):
         if {layout.columns[ours] for ours in ("relation", "subject", "object")} <= columns:
             return layout
-    facts = columns & {"subject", "sub_label"} and columns & {"object", "obj_label"}
-    return PLAIN if facts else None
+    return PLAIN if has_facts(path) else None
 
 
 def _place(name: str, repository: str) -> tuple[str, str]:
@@ -116,7 +130,7 @@ def _place(name: str, repository: str) -> tuple[str, str]:
     words = "|".join(SPLIT_WORDS)
     ending = re.compile(rf"(^|[-._])(partial[-._])?({words})([-._]\d+)?([-._]of[-._]\d+)?$")
     relation = split = ""
-    for part in reversed(Path(name).with_suffix("").parts):
+    for part in reversed(Path(name).with_name(stem_of(Path(name))).parts):
         match = ending.search(part.lower())
         if match:
             split = split or SPLIT_WORDS[match[3]]
@@ -137,15 +151,16 @@ def read_all(tables: tuple[Table, ...]) -> dict[str, Found]:
         kept = [columns[ours] for ours in table.layout.kept]
         for where, row in read(table.path, tuple(columns.values())):
             if table.layout is PLAIN:
-                name = relation_of(row, where, table.relation)
+                name = relation_of(row, where, composed(table.relation))
             else:
-                name = text(row, where, columns["relation"])
+                name = composed(text(row, where, columns["relation"]))
             cells = tuple(_short(row.get(column)) for column in kept)
             relation = found.setdefault(name, Found())
             _note(relation, row, where, columns)
             if table.layout.many:
                 key = (name, table.split, repr(cells))
                 if key in seen:
+                    relation.repeated += 1
                     continue
                 seen.add(key)
             relation.rows.append((table, where.removeprefix(str(table.path)), cells))
@@ -179,8 +194,7 @@ def as_row(table: Table, place: str, cells: tuple[Any, ...]) -> tuple[str, dict[
     row = with_lists(row, where, table.path, [name for name in LISTS if name != "options"])
     if isinstance(row.get("options"), str):
         row["options"] = _choices(row["options"], where)
-    said = str(row.get("split") or "")
-    return where, row, table.split or SPLIT_WORDS.get(said.lower(), said)
+    return where, row, table.split or split_of(str(row.get("split") or ""))
 
 
 def _choices(value: str, where: str) -> list[Any] | None:

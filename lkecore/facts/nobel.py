@@ -18,7 +18,7 @@ from filelock import FileLock
 
 from lkecore.errors import BadInput
 from lkecore.facts import wikidata
-from lkecore.facts.tables import read, text
+from lkecore.facts.tables import fold, read, text
 from lkecore.facts.wikidata import COLUMNS, is_year
 from lkecore.storage import cache_folder, file_digest, write_whole
 
@@ -89,7 +89,7 @@ def rows_of(table: Path, last_year: int | None = None) -> list[tuple[str, dict[s
     lines: dict[tuple[str, str], str] = {}
     for where, row in read(table):
         key, name = text(row, where, "id"), text(row, where, "name")
-        for kind, value in (("id", key), ("name", name.casefold())):
+        for kind, value in (("id", key), ("name", fold(name))):
             if (kind, value) in lines:
                 raise BadInput(
                     f"{where}: the {kind} {row[kind]!r} stands in {lines[kind, value]} too; "

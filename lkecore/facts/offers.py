@@ -16,12 +16,11 @@ from lkecore.facts import sets
 from lkecore.facts.drawn import Drawn, Sample
 from lkecore.facts.fact import text_digest
 from lkecore.facts.sample import distractors
+from lkecore.facts.tables import composed, fold
 
 OFFERS = ("random", "frequency", "length", "use")
 
-Uses = dict[
-    str, frozenset[tuple[str, str]]
-]  # of a name, casefolded: (relation, side) where it stands
+Uses = dict[str, frozenset[tuple[str, str]]]  # of a name, folded: (relation, side) where it stands
 
 
 def check(offers: Sequence[str]) -> None:
@@ -42,8 +41,8 @@ def uses_of(fact_set: str) -> Uses:
     found: dict[str, set[tuple[str, str]]] = {}
     for name in sets.relations(fact_set):
         for fact in sets.load(fact_set, name).facts:
-            found.setdefault(fact.subject.casefold(), set()).add((name, "subject"))
-            found.setdefault(fact.object.casefold(), set()).add((name, "object"))
+            found.setdefault(fold(fact.subject), set()).add((name, "subject"))
+            found.setdefault(fold(fact.object), set()).add((name, "object"))
     return {name: frozenset(places) for name, places in found.items()}
 
 
@@ -68,17 +67,18 @@ def offered(sample: Sample, offer: str, *, uses: Uses | None = None, seed: int) 
 
 def _of_relation(drawn: Drawn, offer: str, uses: Uses, seed: int) -> Drawn:
     objects = drawn.relation.objects
-    counts = Counter(fact.object.casefold() for fact in drawn.relation.facts)
+    counts = Counter(fold(fact.object) for fact in drawn.relation.facts)
     options = []
     for fact, old in zip(drawn.facts, drawn.options, strict=True):
         pool = distractors(fact, objects)
         if offer == "use":
             apart = _apart_in_use(fact.object, pool, uses)
         elif offer == "length":
-            apart = np.abs(np.array([len(name) for name in pool]) - len(fact.object))
+            lengths = np.array([len(composed(name)) for name in pool])
+            apart = np.abs(lengths - len(composed(fact.object)))
         else:
-            often = np.array([counts[name.casefold()] for name in pool])
-            apart = np.abs(often - counts[fact.object.casefold()])
+            often = np.array([counts[fold(name)] for name in pool])
+            apart = np.abs(often - counts[fold(fact.object)])
         digest = text_digest(offer, fact.relation, fact.id)
         rng = np.random.default_rng([seed, int(digest[:16], 16)])
         order = np.lexsort([rng.random(len(pool)), apart])[: len(old) - 1]
@@ -89,6 +89,6 @@ def _of_relation(drawn: Drawn, offer: str, uses: Uses, seed: int) -> Drawn:
 
 def _apart_in_use(gold: str, pool: Sequence[str], uses: Uses) -> NDArray[np.float64]:
     """1 minus the cosine of where two names stand, taken as sets: (name,), in [0, 1]."""
-    own = uses[gold.casefold()]
-    each = [uses[name.casefold()] for name in pool]
+    own = uses[fold(gold)]
+    each = [uses[fold(name)] for name in pool]
     return np.array([1 - len(own & of) / np.sqrt(len(own) * len(of)) for of in each])

@@ -7,7 +7,7 @@ import numpy as np
 
 from lkecore.errors import BadInput, nearest
 from lkecore.facts.fact import Fact, Relation, text_digest
-from lkecore.facts.tables import SPLITS
+from lkecore.facts.tables import SPLITS, composed, fold
 
 
 def passes_trex_mc(relation: Relation) -> bool:
@@ -80,11 +80,11 @@ def of_subjects(relation: Relation, subjects: Sequence[str]) -> tuple[Fact, ...]
     """
     first: dict[str, Fact] = {}
     for fact in relation.facts:
-        first.setdefault(fact.subject, fact)
-    if lacking := [name for name in subjects if name not in first]:
+        first.setdefault(composed(fact.subject), fact)
+    if lacking := [name for name in subjects if composed(name) not in first]:
         hint = nearest(lacking[0], first)
         raise BadInput(f"relation {relation.name} has no subject {lacking[0]!r}; {hint}")
-    return tuple(first[name] for name in subjects)
+    return tuple(first[composed(name)] for name in subjects)
 
 
 def draw_shots(train: Sequence[Fact], n_shots: int, seed: int) -> tuple[Fact, ...]:
@@ -116,7 +116,7 @@ def draw_facts(facts: Sequence[Fact], limit: int | None, seed: int) -> tuple[Fac
 
 def max_options(relation: Relation) -> int:
     """The largest number of options that every fact of the relation can have."""
-    times = Counter(name.casefold() for name in relation.objects)
+    times = Counter(map(fold, relation.objects))
     others = (
         len(distractors(fact, ()))
         if fact.options
@@ -141,7 +141,7 @@ def draw_options(
     """
     if n_options < 2:
         raise BadInput(f"options must be 2 or more, found {n_options}")
-    drawn, folded = [], [name.casefold() for name in objects]
+    drawn, folded = [], list(map(fold, objects))
     for fact in facts:
         pool = distractors(fact, objects, folded)
         if len(pool) < n_options - 1:
@@ -165,12 +165,14 @@ def distractors(
 ) -> list[str]:
     """What may stand beside a fact's gold object: the objects that are not true of its subject.
 
-    Where the data give a fact a multiple choice of its own, these are the others in it. ``folded`` are the
-    casefolded objects, for who asks of many facts.
+    Where the data give a fact a multiple choice of its own, these are the others in it, of which only the
+    form of accents makes none another name. ``folded`` are the objects as
+    :func:`lkecore.facts.tables.fold` has them, for who asks of many facts.
     """
     if fact.options:
-        return [name for name in fact.options if name != fact.object]
+        gold = composed(fact.object)
+        return [name for name in fact.options if composed(name) != gold]
     if folded is None:
-        folded = [name.casefold() for name in objects]
+        folded = list(map(fold, objects))
     names = fact.true_names
     return [name for name, each in zip(objects, folded, strict=True) if each not in names]

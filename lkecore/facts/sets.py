@@ -12,17 +12,17 @@ from typing import Any
 from lkecore.errors import BadInput, nearest
 from lkecore.facts import (
     atlas,
+    folders,
     hubsets,
     nobel,
     rich_facts,
     rich_text,
     rich_wordings,
-    tables,
     world,
     world_text,
 )
 from lkecore.facts.fact import Relation, from_rows, text_digest
-from lkecore.facts.tables import read
+from lkecore.facts.tables import SPLITS, composed, read
 from lkecore.storage import DATA, file_digest
 
 Row = tuple[str, dict[str, Any], str]  # (place, row, split or ""), as `from_rows` reads it
@@ -56,6 +56,15 @@ def content_digest(spec: str) -> str:
     return _source_of(spec).digest(spec)
 
 
+def unread(spec: str) -> tuple[str, ...]:
+    """The files of a fact set that are no facts, by their paths in it: notes, tables without facts.
+
+    Of a folder, and of a data set of the hub as far as it is on this machine. No table with facts is among
+    them: it is read, or :func:`load` refuses the fact set.
+    """
+    return _source_of(spec).unread(spec)
+
+
 def load(spec: str, relation: str) -> Relation:
     """Load one relation of a fact set.
 
@@ -66,8 +75,10 @@ def load(spec: str, relation: str) -> Relation:
     which ``path`` begins the paths of the files to read), or a path:
 
     - a folder with a folder for each relation, holding any of ``train``, ``dev``, ``test`` as
-      ``.jsonl``, ``.csv``, ``.tsv`` or ``.parquet`` (LAMA style), or one such relation folder;
-    - a folder with one file for each relation;
+      ``.jsonl``, ``.csv``, ``.tsv``, ``.json`` or ``.parquet`` (LAMA style), or one such relation folder;
+      ``validation`` and other words for a split (:func:`lkecore.facts.folders.split_of`) mean the same,
+      and all but ``.parquet`` may be packed (``.jsonl.gz``);
+    - a folder with one file for each relation, also beside folders of relations;
     - one file, with a ``relation`` column or with one relation, named after the file;
     - a table of laureates with the columns of ``nobel``; ``:2022`` behind its path is that year.
 
@@ -76,17 +87,19 @@ def load(spec: str, relation: str) -> Relation:
     multiple choice; the object may be left out of it); a cell of a ``.csv`` or ``.tsv`` file holds
     such a list as JSON. Rows that repeat a (subject, object) pair are dropped and counted; where a
     pair stands in several splits, the test split keeps it, so that no test fact is ever shown as a
-    shot. Several objects of one subject are all true.
+    shot. Several objects of one subject are all true. Names are one where only the form of their accents
+    differs, objects also where only letter case does (:func:`lkecore.facts.tables.fold`).
 
     A data set of the hub may have the columns of T-REx-MC, T-REx, LAMA or MyriadLAMA instead, and
     gives the relation the templates that stand in it. A relation with the name that the IC-LKE paper
     gives to one of its own, or with its Wikidata id, is taken for that one (``paper_relation``).
 
     Raises :class:`BadInput` for an unknown fact set or relation, one that cannot be fetched, a
-    malformed line (file and line number), a row of a file without a split where others of the relation
-    have one, text that is not UTF-8, and one fact id with two contents.
+    malformed line (file and line number), a row without a split where others of the relation have one
+    (it would be in no part), a file with facts in a place where none are read, text that is not UTF-8, and
+    one fact id with two contents.
     """
-    return (_load_once if is_ours(spec) else _load)(spec, relation)
+    return (_load_once if is_ours(spec) else _load)(spec, composed(relation))
 
 
 def _load(spec: str, relation: str) -> Relation:
@@ -97,8 +110,14 @@ def _load(spec: str, relation: str) -> Relation:
         if relation in known:
             raise BadInput(f"relation {relation!r} in {spec}: no rows in it")
         raise BadInput(f"unknown relation {relation!r} in {spec}; {nearest(relation, known)}")
+    without = [where for where, _, split in rows if not split]
+    if without and any(split in SPLITS for *_, split in rows):
+        raise BadInput(
+            f"{without[0]}: other rows of relation {relation} have a split, this one has none"
+        )
     loaded = from_rows(relation, rows)
     about = source.about(spec, relation)
+    about = about | {"repeated": loaded.repeated + about.get("repeated", 0)}
     if "paper_relation" not in about:
         about = about | _of_paper(relation, about.get("label", ""))
     return replace(loaded, **about)
@@ -133,6 +152,10 @@ def _nothing(spec: str, relation: str) -> dict[str, Any]:
     return {}
 
 
+def _none(spec: str) -> tuple[str, ...]:
+    return ()
+
+
 @dataclass(frozen=True)
 class Source:
     """Where facts come from. All functions take the name of a fact set (and of a relation).
@@ -141,9 +164,10 @@ class Source:
     network. ``relations``, ``is_ready`` and ``digest`` are what :func:`relations`, :func:`is_ready`
     and :func:`content_digest` say. ``rows`` gives the rows of a relation, none of an unknown one.
     ``about`` gives the fields of :class:`~lkecore.facts.fact.Relation` that the source knows, of a
-    relation that has rows: any of ``label``, ``kind``, ``codes``, ``templates`` and ``paper_relation``. Where
-    it does not know the last, the paper's Table 3 is asked for it. ``remote``: its facts come from a
-    network; ``ours``: they are part of this project.
+    relation that has rows: any of ``label``, ``kind``, ``codes``, ``templates`` and ``paper_relation``,
+    and how many rows were ``repeated`` or ``left_out`` in the source. Where it does not know
+    ``paper_relation``, the paper's Table 3 is asked for it. ``unread`` is :func:`unread`. ``remote``: its
+    facts come from a network; ``ours``: they are part of this project.
     """
 
     is_spec: Callable[[str], bool]
@@ -152,6 +176,7 @@ class Source:
     is_ready: Callable[[str], bool]
     digest: Callable[[str], str]
     about: Callable[[str, str], dict[str, Any]] = _nothing
+    unread: Callable[[str], tuple[str, ...]] = _none
     remote: bool = False
     ours: bool = False
 
@@ -168,8 +193,8 @@ def _about_rich(spec: str, relation: str) -> dict[str, Any]:
 
 
 def _about_hub(spec: str, relation: str) -> dict[str, Any]:
-    label, templates = hubsets.about(spec, relation)
-    return {"label": label, "templates": templates}
+    label, templates, repeated = hubsets.about(spec, relation)
+    return {"label": label, "templates": templates, "repeated": repeated}
 
 
 def _world_relations(spec: str) -> tuple[str, ...]:
@@ -184,6 +209,12 @@ def _rich_relations(spec: str) -> tuple[str, ...]:
 
 def _laureates(rows: Iterable[tuple[str, dict[str, str]]], relation: str) -> list[Row]:
     return [(where, row, "") for where, row in rows if row["relation"] == relation]
+
+
+def _about_laureates(table: Path, rows: list[Row]) -> dict[str, Any]:
+    """Laureates of whom the table says nothing in a relation with these rows, or not yet, are left out."""
+    told = {where for where, *_ in rows}
+    return {"left_out": sum(where not in told for where, _ in read(table))}
 
 
 def _table_of(spec: str) -> tuple[Path, int | None]:
@@ -230,6 +261,9 @@ SOURCES: tuple[Source, ...] = (
         is_spec=nobel.is_spec,
         relations=nobel.relations,
         rows=lambda spec, relation: _laureates(nobel.rows(spec), relation),
+        about=lambda spec, relation: _about_laureates(
+            nobel.path(), _laureates(nobel.rows(spec), relation)
+        ),
         is_ready=lambda spec: nobel.is_ready(),
         digest=lambda spec: nobel.content_digest(),
         remote=True,
@@ -239,6 +273,7 @@ SOURCES: tuple[Source, ...] = (
         relations=hubsets.relations,
         rows=hubsets.rows,
         about=_about_hub,
+        unread=hubsets.unread,
         is_ready=hubsets.is_ready,
         digest=hubsets.content_digest,
         remote=True,
@@ -247,16 +282,20 @@ SOURCES: tuple[Source, ...] = (
         is_spec=lambda spec: nobel.table_of(spec) is not None,
         relations=lambda spec: nobel.relations(),
         rows=lambda spec, relation: _laureates(nobel.rows_of(*_table_of(spec)), relation),
+        about=lambda spec, relation: _about_laureates(
+            _table_of(spec)[0], _laureates(nobel.rows_of(*_table_of(spec)), relation)
+        ),
         is_ready=lambda spec: True,
         # Of the file alone: the year stands in the name, which is a parameter.
-        digest=lambda spec: _digest(tables.sources(str(_table_of(spec)[0]))),
+        digest=lambda spec: _digest(folders.sources(str(_table_of(spec)[0]))),
     ),
     Source(  # files and folders: last, as it takes every name, and refuses those that are none
         is_spec=lambda spec: True,
-        relations=tables.relations_in,
-        rows=tables.rows_in,
+        relations=folders.relations_in,
+        rows=folders.rows_in,
+        unread=folders.unread,
         is_ready=lambda spec: bool(spec and Path(spec).exists()),
-        digest=lambda spec: _digest(tables.sources(spec)),
+        digest=lambda spec: _digest(folders.sources(spec)),
     ),
 )
 

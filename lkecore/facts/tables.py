@@ -4,94 +4,53 @@ Leftmost module: it knows files and errors, not what a fact is.
 """
 
 import csv
+import gzip
 import io
 import json
 import re
+import unicodedata
+import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from lkecore.errors import BadInput
 
 SPLITS = ("train", "dev", "test")
 HALF_CHARACTER = re.compile("[\ud800-\udfff]")
-SUFFIXES = (".jsonl", ".csv", ".tsv", ".parquet")
+SUFFIXES = (".jsonl", ".csv", ".tsv", ".parquet", ".json")
 LISTS = ("obj_labels", "obj_aliases", "options")  # columns of several texts
 
 
-def sources(spec: str) -> list[tuple[str, str, Path]]:
-    """(relation name, split or "", file) of every file of a fact set."""
-    if not spec:
-        raise BadInput(
-            "the fact set has no name: atlas, nobel, lab:WORLD, hub:org/name, a file or a folder"
-        )
-    path = Path(spec)
-    if path.is_file():
-        if path.suffix not in SUFFIXES:
-            raise BadInput(
-                f"fact set {spec}: {path.suffix or 'no suffix'} is not one of {SUFFIXES}"
-            )
-        return [(path.stem, "", path)]
-    if not path.is_dir():
-        raise BadInput(
-            f"unknown fact set {spec!r}: neither atlas nor nobel, lab:WORLD, hub:org/name or an existing "
-            "file or folder"
-        )
-    files = sorted(p for p in path.glob("*") if p.suffix in SUFFIXES and p.is_file())
-    if any(p.stem in SPLITS for p in files):
-        return [(path.resolve().name, p.stem, p) for p in files if p.stem in SPLITS]
-    found = [
-        (p.parent.name, p.stem, p)
-        for p in sorted(path.glob("*/*"))
-        if p.stem in SPLITS and p.suffix in SUFFIXES
-    ]
-    found = found or [(p.stem, "", p) for p in files]
-    if not found:
-        raise BadInput(f"fact set {spec}: no {', '.join(SUFFIXES)} file in it or in its folders")
-    return found
+def kind_of(path: Path) -> str:
+    """Which of ``SUFFIXES`` says how a file is read, "" for none: letter case and ``.gz`` aside.
 
-
-def relations_in(spec: str) -> tuple[str, ...]:
-    """The names of the relations of a file or a folder of facts, sorted."""
-    if not _may_hold_many(spec):
-        return tuple(sorted({stem for stem, _, _ in sources(spec)}))
-    [(stem, _, path)] = sources(spec)
-    names = {relation_of(row, where, stem) for where, row in read(path)}
-    if not names:
-        raise BadInput(f"fact set {spec}: no rows in it")
-    return tuple(sorted(names))
-
-
-def rows_in(spec: str, relation: str) -> list[tuple[str, dict[str, Any], str]]:
-    """(place, row, split or "") of every row of one relation of a file or a folder of facts.
-
-    Raises :class:`BadInput` for a row without a split where others have one: it would be in no part.
+    >>> kind_of(Path("P36.JSONL")), kind_of(Path("P36.csv.gz")), kind_of(Path("P36.parquet.gz"))
+    ('.jsonl', '.csv', '')
     """
-    rows = []
-    many = _may_hold_many(spec)
-    for stem, split, path in sources(spec):
-        if not many and stem != relation:
-            continue
-        for where, row in read(path):
-            if not many or relation_of(row, where, stem) == relation:
-                row = with_lists(row, where, path)
-                rows.append((where, row, split or str(row.get("split") or "")))
-    without = [where for where, _, split in rows if not split]
-    if without and any(split in SPLITS for *_, split in rows):
-        raise BadInput(
-            f"{without[0]}: other rows of relation {relation} have a split, this one has none"
-        )
-    return rows
+    packed = _is_packed(path)
+    kind = Path(path.stem if packed else path.name).suffix.lower()
+    return kind if kind in SUFFIXES and not (packed and kind == ".parquet") else ""
 
 
-def _may_hold_many(spec: str) -> bool:
-    """One file may hold several relations (a ``relation`` column); files of a folder hold one."""
-    return Path(spec).is_file()
+def stem_of(path: Path) -> str:
+    """The name of a file without its suffix, and without ``.gz``."""
+    return Path(path.stem).stem if _is_packed(path) else path.stem
+
+
+def _is_packed(path: Path) -> bool:
+    return path.suffix.lower() == ".gz"
+
+
+def has_facts(path: Path) -> bool:
+    """Whether a table has a column for subjects and one for objects."""
+    columns = set(header(path))
+    return bool(columns & {"subject", "sub_label"} and columns & {"object", "obj_label"})
 
 
 def relation_of(row: dict[str, Any], where: str, stem: str) -> str:
     """What the row itself says, else the name that its file or folder gives."""
-    return text(row, where, "relation") if row.get("relation") else stem
+    return composed(text(row, where, "relation")) if row.get("relation") else stem
 
 
 def read(path: Path, columns: Sequence[str] | None = None) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -100,19 +59,20 @@ def read(path: Path, columns: Sequence[str] | None = None) -> Iterator[tuple[str
     ``columns`` are the ones that are wanted. Only from Parquet are the others left out, which
     makes long texts that nobody asked for cost nothing; other files give them all the same.
     """
-    if path.suffix == ".parquet":
+    kind = kind_of(path)
+    if kind == ".parquet":
         yield from _read_parquet(path, columns)
         return
-    if path.suffix == ".jsonl":
+    if kind == ".jsonl":
         yield from _read_json_lines(path)
         return
     content = _decode(path)
-    if path.suffix == ".json":
+    if kind == ".json":
         yield from _read_json(path, content)
         return
     # The registered TSV format has no quoting, so a name such as "Weird Al" stays as it is.
-    quoting = csv.QUOTE_NONE if path.suffix == ".tsv" else csv.QUOTE_MINIMAL
-    delimiter = "\t" if path.suffix == ".tsv" else ","
+    quoting = csv.QUOTE_NONE if kind == ".tsv" else csv.QUOTE_MINIMAL
+    delimiter = "\t" if kind == ".tsv" else ","
     # Not str.splitlines, which also breaks at characters that belong to a name (U+2028, U+0085).
     lines = io.StringIO(content, newline="")
     table = csv.reader(lines, delimiter=delimiter, quoting=quoting, strict=True)
@@ -139,7 +99,7 @@ def with_lists(
 
     Rows of other files stay as they are. Raises :class:`BadInput` for a cell that is no list in JSON.
     """
-    if path.suffix not in (".csv", ".tsv"):
+    if kind_of(path) not in (".csv", ".tsv"):
         return row
     return row | {name: _list_in(row[name], where, name) for name in columns if name in row}
 
@@ -159,7 +119,7 @@ def _list_in(cell: str, where: str, column: str) -> list[Any] | None:
 
 def header(path: Path) -> tuple[str, ...]:
     """The columns of a table: those of the Parquet schema, else those of the first row."""
-    if path.suffix != ".parquet":
+    if kind_of(path) != ".parquet":
         return next((tuple(row) for _, row in read(path)), ())
     from pyarrow.parquet import ParquetFile
 
@@ -191,13 +151,21 @@ def _read_parquet(
 def _read_json_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """A line at a time: such files can be larger than the memory."""
     try:
-        with path.open("rb") as file:
+        with _opened(path) as file:
             for n, data in enumerate(file, start=1):
                 line = _text_of(data.removesuffix(b"\n"), path, n)
                 if line.strip():
                     yield f"{path}, line {n}", _json_object(line, f"{path}, line {n}")
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be read ({error.strerror})") from error
+    except (OSError, EOFError, zlib.error) as error:
+        raise _unreadable(path, error) from error
+
+
+def _opened(path: Path) -> IO[bytes]:
+    return gzip.open(path, "rb") if _is_packed(path) else path.open("rb")
+
+
+def _unreadable(path: Path, error: Exception) -> BadInput:
+    return BadInput(f"{path}: cannot be read ({getattr(error, 'strerror', '') or error})")
 
 
 def _read_json(path: Path, content: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -220,9 +188,10 @@ def _read_json(path: Path, content: str) -> Iterator[tuple[str, dict[str, Any]]]
 
 def _decode(path: Path) -> str:
     try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be read ({error.strerror})") from error
+        with _opened(path) as file:
+            data = file.read()
+    except (OSError, EOFError, zlib.error) as error:
+        raise _unreadable(path, error) from error
     return _text_of(data, path, 1)
 
 
@@ -246,6 +215,30 @@ def _json_object(line: str, where: str) -> dict[str, Any]:
     if not isinstance(row, dict):
         raise BadInput(f"{where}: expected a JSON object, found {line[:40]!r}")
     return row
+
+
+def fold(name: str) -> str:
+    """What two names must share to be one: letter case and the form of accents aside (NFC, casefolded).
+
+    "Zürich" has ü as one character or as u with a mark behind it, and looks the same. Letters may tell
+    two names apart by case alone, as in Co (cobalt) and CO (carbon monoxide): they are one name here.
+
+    >>> fold("ZU\u0308RICH") == fold("z\u00fcrich"), fold("Co") == fold("CO"), fold("Ur") == fold("\u00dcr")
+    (True, True, False)
+    """
+    if name.isascii():
+        return name.lower()
+    # Decomposed first, as Unicode has it (D145): what casefold does must not depend on the form.
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", name).casefold())
+
+
+def composed(text: str) -> str:
+    """A text in one form of accents (NFC), for counting its characters or looking for a name in it.
+
+    >>> len("u\u0308"), len(composed("u\u0308"))
+    (2, 1)
+    """
+    return unicodedata.normalize("NFC", text)
 
 
 def text(row: dict[str, Any], where: str, *columns: str) -> str:

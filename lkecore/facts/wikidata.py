@@ -25,6 +25,7 @@ from urllib.request import Request, urlopen
 
 from lkecore import __version__
 from lkecore.errors import BadInput
+from lkecore.facts.tables import fold
 
 ENDPOINT = "https://query.wikidata.org/sparql"
 # The service asks every program to say who it is.
@@ -172,11 +173,11 @@ def laureates(answer: bytes) -> tuple[list[tuple[str, ...]], list[str]]:
             laureate[name] |= {row[name]} - {""}
         if len(laureate["name"]) > 1:
             raise _changed(f"{key} has several names, {sorted(laureate['name'])}")
-    bearers = Counter(name.casefold() for one in found.values() for name in one["name"])
+    bearers = Counter(fold(name) for one in found.values() for name in one["name"])
     rows, left_out = [], []
     for key, laureate in sorted(found.items(), key=lambda item: int(item[0][1:])):
         [name] = laureate["name"] or {""}
-        if bearers[name.casefold()] != 1:
+        if bearers[fold(name)] != 1:
             left_out.append(f"{key} {name}".strip())
             continue
         dates = _most_precise(laureate["dates"])

@@ -158,9 +158,11 @@ def seal(
         models = {m: d for run in behind.values() for m, d in run["models"].items()}
         revisions = {m: r for run in behind.values() for m, r in run["revisions"].items()}
         known = {spec: d for run in behind.values() for spec, d in run["facts"].items()}
+        rows = {s: d for run in behind.values() for s, d in run.get("rows", {}).items()}
         dtypes = dict.fromkeys(run["dtype"] for run in behind.values())
     else:
         known = {spec: facts.content_digest(spec) for spec in facts_of(job.effective)}
+        rows = {spec: _rows_of(spec, digest) for spec, digest in known.items()}
         dtypes = [job.effective.get("dtype", "float32")]
         names = models_of(job.effective)
         models = {m: _model_digest(m) for m in names}
@@ -178,6 +180,7 @@ def seal(
         "models": models,
         "revisions": revisions,
         "facts": known,
+        "rows": rows,
         "dtype": ", ".join(dtypes),
         "tokens_forwarded": sum(entry["tokens_forwarded"] for entry in entries),
         "chunks": len(entries),
@@ -197,6 +200,18 @@ def seal(
         "files": {p.name: file_digest(p) for p in sorted(folder.iterdir()) if p.name != "log.txt"},
     }
     _write_json(folder / "manifest.json", record)
+
+
+@functools.lru_cache(maxsize=100)  # all runs of a plan may ask about the same facts
+def _rows_of(spec: str, digest: str) -> dict[str, Any]:
+    """How many rows of a fact set were read, repeated and left out, and which files are no facts."""
+    loaded = [facts.load(spec, name) for name in facts.relations(spec)]
+    return {
+        "read": sum(relation.read for relation in loaded),
+        "repeated": sum(relation.repeated for relation in loaded),
+        "left_out": sum(relation.left_out for relation in loaded),
+        "files_unread": list(facts.unread(spec)),
+    }
 
 
 def record_failure(folder: Path, error: str) -> None:

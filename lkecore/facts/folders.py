@@ -1,0 +1,143 @@
+"""Folders: which files of a folder are the facts of which relation, and of which split."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from lkecore.errors import BadInput
+from lkecore.facts.tables import (
+    SPLITS,
+    SUFFIXES,
+    composed,
+    has_facts,
+    kind_of,
+    read,
+    relation_of,
+    stem_of,
+    with_lists,
+)
+
+SPLIT_WORDS = {  # what others call them, in names of files and in a column
+    "train": "train", "training": "train",
+    "dev": "dev", "valid": "dev", "val": "dev", "validation": "dev",
+    "eval": "dev", "evaluation": "dev",
+    "test": "test", "testing": "test",
+}  # fmt: skip
+
+
+def sources(spec: str) -> list[tuple[str, str, Path]]:
+    """(relation name, split or "", file) of every file of a fact set.
+
+    No file with facts is passed over: where a folder has one that is neither a relation nor a split of
+    one, this raises :class:`BadInput`, as for a name that is no fact set. :func:`unread` has the others.
+    """
+    if not spec:
+        raise BadInput(
+            "the fact set has no name: atlas, nobel, lab:WORLD, hub:org/name, a file or a folder"
+        )
+    path = Path(spec)
+    if path.is_file():
+        if not kind_of(path):
+            raise BadInput(
+                f"fact set {spec}: {path.suffix or 'no suffix'} is not one of {SUFFIXES}"
+            )
+        return [(composed(stem_of(path)), "", path)]
+    if not path.is_dir():
+        raise BadInput(
+            f"unknown fact set {spec!r}: neither atlas nor nobel, lab:WORLD, hub:org/name or an existing "
+            "file or folder"
+        )
+    tables = [p for p in _files_in(path) if kind_of(p) != ".json" or has_facts(p)]
+    depth = {p: len(p.relative_to(path).parts) for p in tables}
+    splits = {p: SPLIT_WORDS.get(stem_of(p).lower(), "") for p in tables}
+    whole = [p for p in tables if depth[p] == 1 and splits[p]]  # the folder is one relation
+    folders = [p for p in tables if depth[p] == 2 and splits[p]]
+    # Beside folders or splits a table without facts may be there, such as names of the relations.
+    files = [p for p in tables if depth[p] == 1 and not splits[p]]
+    files = [p for p in files if not (whole or folders) or has_facts(p)]
+    lost = [p for p in tables if depth[p] > 1 and p not in folders and has_facts(p)]
+    if lost:
+        raise BadInput(
+            f"fact set {spec}: facts where none are read, {_names(lost, path)}; in the folder of a "
+            f"relation, files are named {', '.join(SPLITS)}"
+        )
+    if whole and (files or folders):
+        raise BadInput(
+            f"fact set {spec}: {_names(whole, path)} would make one relation of this folder, which has "
+            f"other relations: {_names(files + folders, path)}"
+        )
+    found = [(composed(path.resolve().name), splits[p], p) for p in whole]
+    found += [(composed(p.parent.name), splits[p], p) for p in folders]
+    found += [(composed(stem_of(p)), "", p) for p in files]
+    if not found:
+        raise BadInput(f"fact set {spec}: no {', '.join(SUFFIXES)} file in it or in its folders")
+    return found
+
+
+def unread(spec: str) -> tuple[str, ...]:
+    """The files of a folder that are no facts, by their path in it: notes, tables without facts.
+
+    Those in a format that is not read, too. Hidden ones aside, whose names begin with a dot. None where
+    the fact set is one file.
+    """
+    path = Path(spec)
+    if path.is_file():
+        return ()
+    read_ones = {p for *_, p in sources(spec)}
+    others = [p for p in _files_in(path, every=True) if p not in read_ones]
+    return tuple(p.relative_to(path).as_posix() for p in others)
+
+
+def relations_in(spec: str) -> tuple[str, ...]:
+    """The names of the relations of a file or a folder of facts, sorted."""
+    if not _may_hold_many(spec):
+        return tuple(sorted({stem for stem, _, _ in sources(spec)}))
+    [(stem, _, path)] = sources(spec)
+    names = {relation_of(row, where, stem) for where, row in read(path)}
+    if not names:
+        raise BadInput(f"fact set {spec}: no rows in it")
+    return tuple(sorted(names))
+
+
+def rows_in(spec: str, relation: str) -> list[tuple[str, dict[str, Any], str]]:
+    """(place, row, split or "") of every row of one relation of a file or a folder of facts."""
+    rows = []
+    many = _may_hold_many(spec)
+    for stem, split, path in sources(spec):
+        if not many and stem != relation:
+            continue
+        for where, row in read(path):
+            if not many or relation_of(row, where, stem) == relation:
+                row = with_lists(row, where, path)
+                rows.append((where, row, split or split_of(str(row.get("split") or ""))))
+    return rows
+
+
+def _may_hold_many(spec: str) -> bool:
+    """One file may hold several relations (a ``relation`` column); files of a folder hold one."""
+    return Path(spec).is_file()
+
+
+def split_of(word: str) -> str:
+    """Our name of a split; a word that means none stays as it is, for who reads it to refuse.
+
+    >>> split_of("Validation"), split_of("held out")
+    ('dev', 'held out')
+    """
+    return SPLIT_WORDS.get(word.lower(), word)
+
+
+def _files_in(folder: Path, *, every: bool = False) -> list[Path]:
+    """The tables in a folder and below, or all files; a relation's folder may be a link."""
+    found = {*folder.glob("*/*"), *folder.rglob("*")}
+    return sorted(
+        p
+        for p in found
+        if (every or kind_of(p))
+        and not any(part.startswith(".") for part in p.relative_to(folder).parts)
+        and p.is_file()
+    )
+
+
+def _names(paths: Sequence[Path], folder: Path) -> str:
+    return ", ".join(p.relative_to(folder).as_posix() for p in paths)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lkecore.errors import BadInput
-from lkecore.metrics.match import contains
+from lkecore.metrics.match import begins_with, contains
 
 
 @pytest.mark.parametrize(
@@ -101,3 +101,25 @@ def test_a_string_in_place_of_a_list_and_an_empty_list_are_refused(answers):
         BadInput, match="^answers is .*, but must be a list of one or more strings$"
     ):
         contains("Rome", answers)
+
+
+FORMS = [
+    ("Z\u00fcrich", "Zu\u0308rich"), ("S\u00e3o Paulo", "Sa\u0303o Paulo"), ("\u212bre", "A\u030are"),
+    ("Malm\u00f6", "Malmo\u0308"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("names", [*FORMS, *(pair[::-1] for pair in FORMS)])
+def test_an_answer_is_found_in_any_form_of_its_accents(names):
+    said, asked = names
+    for whole in (False, True):
+        assert contains(f" in {said}, which", [asked], whole_words=whole)
+        assert not contains(f" in {said}".casefold(), [asked], whole_words=whole)  # case counts
+    assert begins_with(f" {said}, which", asked) and not begins_with(f" {said}er", asked)
+    assert not contains(f"{said}er", [asked], whole_words=True)
+
+
+def test_a_letter_is_not_found_in_the_same_one_with_an_accent():
+    """Of "Malmo" and a mark behind it, whichever form it has."""
+    for said in FORMS[-1]:
+        assert not contains(said, ["Malmo"]) and not begins_with(said, "Malmo")

@@ -81,3 +81,16 @@ def test_a_sample_is_asked_by_template_instillation_and_relation():
     assert [len(some) for some in found.values()] == [4] * 4
     with pytest.raises(BadInput, match="template-6: relation capital has template-1"):
         instilled_of_sample(sample, ["template-6"])
+
+
+def test_a_true_object_in_another_form_of_its_accents_is_never_told_as_another():
+    forms = {"Ann": "Z\u00fcrich", "Ben": "Zu\u0308rich", "Cem": "ZU\u0308RICH", "Dan": "Bern"}
+    lives = [Fact(name, "city", name, city) for name, city in forms.items()]
+    options = [(fact.object, "Oslo") for fact in lives]
+    for seed in range(5):
+        found = instilled("[X] lives in [Y]", lives, options, instillation="false", seed=seed)
+        told = [each.told.context for each in found[:3]]
+        assert all(
+            text.startswith(f"{name} lives in Bern.")
+            for name, text in zip(list(forms)[:3], told, strict=True)
+        )

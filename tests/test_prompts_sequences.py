@@ -312,3 +312,10 @@ def test_the_pieces_of_a_sequence_join_to_the_very_text_of_many_shots(inside, be
     assert "".join(pieces[:-1]) == prompt.context
     assert pieces[-1] == prompt.continuations[1]
     assert len(pieces) == 8 and [p.strip() for p in pieces[1::2]][0].endswith("1918")
+
+
+def test_a_true_object_in_another_form_of_its_accents_is_no_wrong_one():
+    forms = {"Ann": "Z\u00fcrich", "Ben": "Zu\u0308rich", "Cem": "ZU\u0308RICH", "Dan": "Bern"}
+    lives = [Fact(name, "city", name, city) for name, city in forms.items()]
+    for seed in range(5):
+        assert {wrong.object for wrong in incorrect_pairs(lives[:3], lives, seed=seed)} == {"Bern"}

@@ -14,6 +14,7 @@ from lkecore.answers.door import Reading, scored
 from lkecore.answers.shipped import called
 from lkecore.answers.tables import bounds, over_other_relations, paired
 from lkecore.metrics import choice, lengths
+from lkecore.metrics.rules import characters
 from lkecore.models.model import Model
 from lkecore.prompts import Prompt
 
@@ -47,7 +48,7 @@ def _read(lm: Model, frame: pd.DataFrame, *, placeholders: Sequence[str]) -> pd.
     for placeholder in placeholders:
         without = _without_subject(lm, frame, placeholder).reshape(shape)
         values[name_of(placeholder)] = lengths.information(options.logprob, without)
-    by_characters = lengths.places([[len(name) for name in some] for some in names])
+    by_characters = lengths.places([characters(some) for some in names])
     by_tokens = lengths.places(n_tokens)
     every = np.arange(shape[0])
     parts = []

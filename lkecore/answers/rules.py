@@ -17,7 +17,7 @@ from lkecore.answers.tables import groups_of
 from lkecore.errors import BadInput
 from lkecore.facts.drawn import Sample
 from lkecore.intervals import SHARE, Interval, mean_over_facts, mean_over_relations
-from lkecore.metrics.rules import RULES, guess, length_rank, overlap
+from lkecore.metrics.rules import RULES, guess, length_rank, overlap, times_shown
 
 NO_MODEL = "no model"  # in the place of a model's name
 FILE = "answers-cues.parquet"
@@ -41,12 +41,12 @@ def cues(sample: Sample, *, kept: bool = True) -> pd.DataFrame:
             if fact.object not in options:
                 raise BadInput(f"fact {fact.id}: {fact.object!r} must be among its options")
             gold = options.index(fact.object)
-            often = max([shown.get(option, 0) for option in options])
+            often = times_shown(options, shown)
             row = {
                 "relation": name,
                 "fact": fact.id,
                 "cue_word": bool(overlap(fact.subject, options)[gold]),
-                "cue_frequent": 0 < shown[fact.object] == often,
+                "cue_frequent": bool(0 < often[gold] == often.max()),
                 "length_rank": length_rank(options, gold),
                 "n_options": len(options),
             }

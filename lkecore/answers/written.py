@@ -15,6 +15,7 @@ from lkecore.answers.door import Questions, opened, questions_of
 from lkecore.answers.kept import collect, keep
 from lkecore.answers.tables import groups_of, over_relations
 from lkecore.errors import BadInput
+from lkecore.facts.tables import composed
 from lkecore.intervals import Interval
 from lkecore.metrics import match
 from lkecore.models.model import Model
@@ -157,7 +158,8 @@ def _found(texts: Sequence[str], objects: Sequence[str]) -> dict[str, list]:
     """What `write` says of each output: by each rule whether its object is found, and stray hits."""
     pairs = list(zip(texts, objects, strict=True))
     # As match.contains has it, which looks at each name for faults, too: below it does so once for each.
-    hits = np.array([[name in text for name in objects] for text in texts], float)
+    names = list(map(composed, objects))
+    hits = np.array([[name in composed(text) for name in names] for text in texts], float)
     others = hits.sum(axis=1) - np.diag(hits)
     return {
         "anywhere": [match.contains(text, [name]) for text, name in pairs],

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 
+from lkecore.metrics.rules import characters
+
 
 def logprob_per_token(logprob: ArrayLike, n_tokens: ArrayLike) -> NDArray[np.float64]:
     """The mean log-probability of an option's tokens: (fact, option), nats a token, at most 0.
@@ -30,7 +32,7 @@ def logprob_per_character(logprob: ArrayLike, options: Sequence[Sequence[str]]) 
     >>> logprob_per_character([[-2.0, -3.0]], [["Ur", "Oslo"]]).tolist()
     [[-1.0, -0.75]]
     """
-    return _per(logprob, [[len(name) for name in names] for names in options], "characters")
+    return _per(logprob, [characters(names) for names in options], "characters")
 
 
 def information(logprob: ArrayLike, logprob_without: ArrayLike) -> NDArray[np.float64]:

@@ -1,13 +1,15 @@
 """Match: whether what a model said holds an accepted answer (IC-S6).
 
 Paper: Wu et al. (arXiv 2404.12957), appendix H.7: a generated output is right if the ground truth is
-present in it, at any place. The text is compared as it is: case, accents and spaces count.
+present in it, at any place. The text is compared as it is: case, accents and spaces count. Only the form of
+accents does not: ü is one character, or u and a mark behind it.
 """
 
 import re
 from collections.abc import Sequence
 
 from lkecore.errors import BadInput
+from lkecore.facts.tables import composed
 
 
 def contains(output: str, answers: Sequence[str], *, whole_words: bool = False) -> bool:
@@ -29,6 +31,7 @@ def contains(output: str, answers: Sequence[str], *, whole_words: bool = False) 
     for answer in answers:
         if not answer.strip():
             raise BadInput(f"answer {answer!r} is empty: it would stand in every output")
+    output, answers = composed(output), list(map(composed, answers))
     if not whole_words:
         return any(answer in output for answer in answers)
     return any(re.search(_alone(answer), output) for answer in answers)
@@ -40,7 +43,7 @@ def begins_with(output: str, answer: str) -> bool:
     >>> begins_with(" Rome, which lies", "Rome"), begins_with(" Romeo", "Rome")
     (True, False)
     """
-    said = output.lstrip()
+    said, answer = composed(output).lstrip(), composed(answer)
     # With one character more, which is where a longer word would go on.
     return said.startswith(answer) and contains(said[: len(answer) + 1], [answer], whole_words=True)
 

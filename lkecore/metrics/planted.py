@@ -15,6 +15,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from lkecore.errors import BadInput
+from lkecore.facts.tables import composed
 from lkecore.metrics import choice, match
 from lkecore.prompts.prompt import Prompt
 
@@ -105,7 +106,7 @@ def written(prompts: Sequence[Prompt], texts: Sequence[str], truth: pd.DataFrame
         anywhere=[match.contains(text, [o]) for text, o in zip(texts, gold, strict=True)],
         objects=[
             # Most outputs hold none of hundreds of names: only in the others is each one looked for.
-            sum(o in text for o in names) if match.contains(text, names) else 0
+            sum(match.contains(text, [o]) for o in names) if match.contains(text, names) else 0
             for text, names in zip(texts, options, strict=True)
         ],
         text=list(texts),
@@ -113,8 +114,8 @@ def written(prompts: Sequence[Prompt], texts: Sequence[str], truth: pd.DataFrame
 
 
 def _begins_with(text: str, options: Sequence[str]) -> str:
-    said = text.lstrip()  # a cheap look first, since few of hundreds of options pass it
-    fitting = [o for o in options if said.startswith(o) and match.begins_with(text, o)]
+    said = composed(text).lstrip()  # a cheap look first, since few of hundreds of options pass it
+    fitting = [o for o in options if said.startswith(composed(o)) and match.begins_with(text, o)]
     return max(fitting, key=len, default="")
 
 

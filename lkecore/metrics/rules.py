@@ -9,20 +9,22 @@ A rule gives each option its share of the guesses; the shares add up to 1, and o
 cannot tell get equal parts. So the share of the gold option is the accuracy that is expected of it.
 
 - ``rule-overlap``: the option that shares the largest part of its words with the subject. Words are
-  runs of ``\w``, letter case aside. Where no option shares a word, all options alike.
-- ``rule-frequent``: the option that is most often the object of a shown pair.
+  runs of ``\w``, letter case and the form of accents aside. Where no option shares a word, all options alike.
+- ``rule-frequent``: the option that is most often the object of a shown pair, letter case aside, too.
 - ``rule-both``: the first where a word is shared, else the second.
 - ``rule-length``: the option with the fewest characters.
 """
 
 import functools
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lkecore.errors import BadInput, nearest
+from lkecore.facts.tables import composed, fold
 
 RULES = ("rule-overlap", "rule-frequent", "rule-both", "rule-length")
 WORD = re.compile(r"\w+")
@@ -30,12 +32,12 @@ WORD = re.compile(r"\w+")
 
 @functools.lru_cache(maxsize=100_000)  # an object is an option of many facts
 def words(text: str) -> frozenset[str]:
-    r"""The words of a text: runs of ``\w``, letter case aside.
+    r"""The words of a text: runs of ``\w``, letter case and the form of accents aside.
 
     >>> sorted(words("St. Mary's, Straße 3"))
     ['3', 'mary', 's', 'st', 'strasse']
     """
-    return frozenset(WORD.findall(text.casefold()))
+    return frozenset(WORD.findall(fold(text)))
 
 
 def overlap(subject: str, options: Sequence[str]) -> NDArray[np.float64]:
@@ -83,11 +85,28 @@ def guess(
     if rule == "rule-overlap" or (rule == "rule-both" and shared.any()):
         marks = shared
     elif rule == "rule-length":
-        marks = -np.array(list(map(len, options)))
+        marks = -characters(options)
     else:
-        marks = np.array([shown.get(option, 0) for option in options])
+        marks = times_shown(options, shown)
     best = marks == marks.max()
     return best / best.sum()
+
+
+def times_shown(options: Sequence[str], shown: Mapping[str, int]) -> NDArray[np.int64]:
+    """How often each option is the object of a shown pair, of which ``shown`` counts the objects.
+
+    >>> times_shown(["CO", "He"], {"Co": 2, "H": 1}).tolist()
+    [2, 0]
+    """
+    folded: Counter[str] = Counter()
+    for name, times in shown.items():
+        folded[fold(name)] += times
+    return np.array([folded[fold(option)] for option in options])
+
+
+def characters(options: Sequence[str]) -> NDArray[np.int64]:
+    """The number of characters of each option, with its accents in one form."""
+    return np.array([len(composed(option)) for option in options])
 
 
 def length_rank(options: Sequence[str], gold: int) -> float:
@@ -98,8 +117,8 @@ def length_rank(options: Sequence[str], gold: int) -> float:
     >>> length_rank(["Rome", "Bern", "Jerusalem", "Ur"], 0)
     2.5
     """
-    lengths = np.array(list(map(len, options)))
-    shorter, alike = (lengths < lengths[gold]).sum(), (lengths == lengths[gold]).sum()
+    each = characters(options)
+    shorter, alike = (each < each[gold]).sum(), (each == each[gold]).sum()
     return float(shorter + (alike + 1) / 2)
 
 
@@ -118,7 +137,7 @@ def check(rule: str, subjects: Sequence[str], options: Sequence[Sequence[str]]) 
                 raise BadInput(
                     f"{rule}: no {what} has a word, such as {texts[0]!r}; nothing can be shared"
                 )
-    if rule == "rule-length" and all(len({len(o) for o in each}) == 1 for each in options):
+    if rule == "rule-length" and all(len({*characters(each)}) == 1 for each in options):
         raise BadInput(
             f"{rule}: all options are equally long, such as {options[0][0]!r}; it can only draw lots"
         )

@@ -15,6 +15,7 @@ import numpy as np
 from lkecore.errors import BadInput
 from lkecore.facts.drawn import Sample
 from lkecore.facts.fact import Fact
+from lkecore.facts.tables import fold
 from lkecore.prompts.prompt import Prompt, template, templates_of
 
 # What is said before the question: the fact; another one of the relation; the same object of another
@@ -91,7 +92,7 @@ def _another(fact: Fact, facts: Sequence[Fact], rng: np.random.Generator) -> Fac
     """Another fact, drawn by lot."""
     for i in rng.permutation(len(facts)):
         other = facts[i]
-        if other.subject != fact.subject and other.object.casefold() not in fact.true_names:
+        if other.subject != fact.subject and fold(other.object) not in fact.true_names:
             return other
     raise BadInput(
         f"fact {fact.id} ({fact.subject!r}): no fact of another subject and object is asked, which "

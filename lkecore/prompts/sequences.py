@@ -12,6 +12,7 @@ import numpy as np
 
 from lkecore.errors import BadInput, nearest
 from lkecore.facts.fact import Fact
+from lkecore.facts.tables import fold
 from lkecore.prompts.prompt import check_between, many_shot
 
 # --- one long sequence of pairs, with replacements (IC-S5) ------------------------------------------
@@ -129,14 +130,14 @@ def invented(kind: str, n: int, taken: Iterable[str], seed: int) -> tuple[str, .
     if kind not in KINDS:
         raise BadInput(f"unknown kind of invented names {kind!r}; {nearest(kind, KINDS)}")
     make = _maker(kind, seed)
-    known = {name.casefold() for name in taken}
+    known = set(map(fold, taken))
     begun = {name[:i] for name in known for i in range(len(name) + 1)} if kind == "word" else set()
     found: dict[str, str] = {}
     for _ in range(100 * n):
         if len(found) == n:
             break
         name = make()
-        low = name.casefold()
+        low = fold(name)
         beginnings = (low[:i] for i in range(len(low) + 1))
         near = kind == "word" and (low in begun or not known.isdisjoint(beginnings))
         if not near and low not in known and low not in found:
@@ -194,7 +195,7 @@ def incorrect_pairs(
     has no other object.
     """
     rng = np.random.default_rng([seed, 3])
-    objects = [(fact.object, fact.object.casefold()) for fact in relation]
+    objects = [(fact.object, fold(fact.object)) for fact in relation]
     made = []
     for pair in pairs:
         right = pair.true_names

@@ -1,6 +1,7 @@
 """Storage: the folder for expensive results, atomic writes, and digests of files and of code."""
 
 import ast
+import errno
 import functools
 import hashlib
 import importlib.metadata
@@ -146,8 +147,66 @@ def _with_room(build: Callable[[Path], None], part: Path) -> None:
         raise OSError(int(told[1]), os.strerror(int(told[1])), str(part.parent)) from error
 
 
+# A disk that several machines share may tell all of them that they hold the same lock. So a lock saves work,
+# and what is true without one is this: who makes a folder works in a part of its own, which bears its name.
+
+
+def new_part(parent: Path, stem: str) -> Path:
+    """A new folder for this process to work in: ``stem``, then which process of which machine it is of."""
+    own = f"{stem}{os.getpid()}-{_began(os.getpid())}@{os.uname().nodename}."
+    part = Path(tempfile.mkdtemp(prefix=own, dir=parent))
+    part.chmod(0o755)  # mkdtemp made it private, and a cache or a folder of runs may be shared
+    return part
+
+
+def parts_of(parent: Path, stem: str, pid: int) -> list[Path]:
+    """The parts of one process of this machine."""
+    return [part for part, owner in _parts_here(parent, stem) if owner.startswith(f"{pid}-")]
+
+
+def delete_left(parent: Path, stem: str) -> None:
+    """Delete the parts of processes of this machine that have ended; of others nobody can tell from here."""
+    for part, owner in _parts_here(parent, stem):
+        pid, _, began = owner.partition("-")
+        if pid.isdecimal() and not _is_at_work(int(pid), began):
+            shutil.rmtree(part, ignore_errors=True)
+
+
+def _parts_here(parent: Path, stem: str) -> list[tuple[Path, str]]:
+    """The parts of this machine, each with the process that has made it, as its name says."""
+    found = [path for path in parent.iterdir() if path.name.startswith(stem)]
+    named = [
+        (path, path.name.removeprefix(stem).rpartition(".")[0].partition("@")) for path in found
+    ]
+    return [(path, owner) for path, (owner, _, host) in named if host == os.uname().nodename]
+
+
+def _is_at_work(pid: int, began: str) -> bool:
+    with suppress(PermissionError):  # it is there, and somebody else's
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return False
+    return _began(pid) in (began, "")  # else another process has its number by now
+
+
+def _began(pid: int) -> str:
+    """When a process began, in ticks since its machine did; "" where the system does not say."""
+    with suppress(OSError, IndexError):
+        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[19].decode()
+    return ""
+
+
+def came_second(error: OSError) -> bool:
+    """Whether a folder could not be moved to its place since another one is there, and not empty."""
+    return error.errno in (errno.ENOTEMPTY, errno.EEXIST)
+
+
 def build_once(folder: str, build: Callable[[Path], None]) -> Path:
-    """Build a folder of the cache under a lock, unless it is there; it appears whole or not."""
+    """Build a folder of the cache under a lock, unless it is there; it appears whole or not.
+
+    Where locks do not hold, several processes may build it, and the first one is taken.
+    """
     from filelock import FileLock
 
     final = cache_folder() / "models" / folder
@@ -156,16 +215,17 @@ def build_once(folder: str, build: Callable[[Path], None]) -> Path:
     final.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(final.with_name(f"{folder}.lock")):
         if not final.is_dir():  # another process may have built it while this one waited
-            for left in final.parent.glob(f"{folder}.part-*"):  # by one that was killed
-                shutil.rmtree(left, ignore_errors=True)
-            part = Path(tempfile.mkdtemp(prefix=f"{folder}.part-", dir=final.parent))
+            delete_left(final.parent, f"{folder}.part-")
+            part = new_part(final.parent, f"{folder}.part-")
             try:
                 _with_room(build, part)
-                # mkdtemp and safetensors make them private, and a cache may be shared.
-                part.chmod(0o755)
+                # safetensors makes them private, and a cache may be shared.
                 for each in part.rglob("*"):
                     each.chmod(0o755 if each.is_dir() else 0o644)
                 os.replace(part, final)
+            except OSError as error:
+                if not (came_second(error) and final.is_dir()):
+                    raise
             finally:
                 shutil.rmtree(part, ignore_errors=True)
     return final

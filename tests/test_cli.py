@@ -820,12 +820,13 @@ def test_whole_number_is_a_float_too(lke, project, executed):
 def test_failed_jobs_are_named_one_a_line_with_exit_code_1_and_all_are_counted(lke, executed):
     from lkecore.runs import grid
 
-    executed.outcome = grid.Outcome(["a"], ["b", "c"], {"00_first": "broke", "d page": "too"})
-    counts = "1 finished, 2 finished before, 2 failed\n"
+    broken = {"00_first": "broke", "d page": "too"}
+    executed.outcome = grid.Outcome(["a"], ["b", "c"], broken, ["e", "f", "g"])
+    counts = "1 made here, 3 made by others meanwhile, 2 finished before, 2 failed\n"
     expected = f"lke: failed: 00_first: broke\nlke: failed: d page: too\n{counts}"
     assert lke("run", executed.params) == (1, "", expected)
     executed.outcome = grid.Outcome(["a"])
-    counts = "1 finished, 0 finished before, 0 failed\n"
+    counts = "1 made here, 0 made by others meanwhile, 0 finished before, 0 failed\n"
     assert lke("run", executed.params) == (0, "", counts)
 
 
@@ -1063,7 +1064,7 @@ def test_a_folder_of_runs_that_may_only_be_read_is_one_line_and_starts_nothing(
     with monkeypatch.context() as patch:
         read_only(patch)
         done = lke("run", params)  # nothing is left to do
-    assert done == (0, "", "0 finished, 1 finished before, 0 failed\n")
+    assert done == (0, "", "0 made here, 0 made by others meanwhile, 1 finished before, 0 failed\n")
 
 
 def raising(error):

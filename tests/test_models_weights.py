@@ -1,10 +1,15 @@
 """Where models come from: built, converted, downloaded or refused; nothing half done stays."""
 
 import errno
+import fcntl
 import hashlib
 import json
+import multiprocessing
 import os
+import subprocess
+import sys
 import threading
+import time
 import zipfile
 from pathlib import Path
 
@@ -244,9 +249,6 @@ def test_threads_that_ask_at_the_same_time_build_once(own_cache):
 
 
 def test_a_second_process_waits_and_builds_nothing(own_cache):
-    import subprocess
-    import sys
-
     code = (
         "import sys; from lkecore import storage\n"
         "storage.build_once('model', lambda part: (part / 'file').write_text(sys.argv[1]))"
@@ -282,9 +284,52 @@ def test_a_full_disk_is_one_error_whatever_writes(own_cache):
     assert not list((storage.cache_folder() / "models").glob("model*[!k]"))  # the lock alone
 
 
+def test_where_locks_do_not_hold_several_build_and_the_first_one_is_taken(own_cache, monkeypatch):
+    """Each is told that it holds the lock. The other processes are forked, so that they need no imports."""
+    monkeypatch.setattr(fcntl, "flock", lambda *_: None)
+    fork, begun = multiprocessing.get_context("fork"), own_cache / "begun"
+    own_cache.mkdir()
+    said = fork.SimpleQueue()
+
+    def ask():
+        def build(part):
+            (part / "file").write_text(str(os.getpid()))
+            with begun.open("a") as file:
+                file.write("x")
+            end = time.monotonic() + 60
+            while len(begun.read_text()) < 3 and time.monotonic() < end:  # all are at it
+                time.sleep(0.001)
+
+        said.put((storage.build_once("model", build) / "file").read_text())
+
+    asking = [fork.Process(target=ask) for _ in range(3)]
+    for each in asking:
+        each.start()
+    for each in asking:
+        each.join()
+    assert [each.exitcode for each in asking] == [0, 0, 0]
+    told = [said.get() for _ in asking]
+    assert len(set(told)) == 1 and int(told[0]) in [each.pid for each in asking]
+    assert begun.read_text() == "xxx"
+    assert [p.name for p in (own_cache / "models").iterdir() if p.is_dir()] == ["model"]
+
+
 def test_what_a_killed_build_left_goes_with_the_next_one_and_a_model_may_be_shared(own_cache):
     models = own_cache / "models"
-    for name in ("model.part-x1", "model-2.part-x1"):
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    here = os.uname().nodename
+    left = f"model.part-{ended.pid}-7@{here}.x1"
+    reused = f"model.part-{os.getpid()}-1@{here}.x1"  # of one before this that had its number
+    others = [
+        f"model-2.part-{ended.pid}-7@{here}.x1",  # of another folder
+        f"model.part-{ended.pid}-7@of.{here}.x1",  # of another machine
+        "model.part-x1",  # of nobody knows whom
+        f"model.part-{os.getpid()}-{storage._began(os.getpid())}@{here}.x1",  # of this process
+    ]
+    if sys.platform != "linux":  # where it is not known when a process began
+        others.append(reused)
+    for name in (left, reused, *others):
         (models / name).mkdir(parents=True)
         (models / name / "half").touch()
 
@@ -293,7 +338,7 @@ def test_what_a_killed_build_left_goes_with_the_next_one_and_a_model_may_be_shar
         (part / "templates").mkdir(mode=0o700)
 
     path = storage.build_once("model", build)
-    assert sorted(p.name for p in models.iterdir() if p.is_dir()) == ["model", "model-2.part-x1"]
+    assert {p.name for p in models.iterdir() if p.is_dir()} == {"model", *others}
     modes = {p.name: p.stat().st_mode & 0o777 for p in (path, *path.iterdir())}
     assert modes == {"model": 0o755, "file": 0o644, "templates": 0o755}
 

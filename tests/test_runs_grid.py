@@ -210,18 +210,23 @@ def test_exit_code_0_without_a_manifest_is_a_failure(project, monkeypatch):
 
 def test_a_job_that_takes_too_long_is_ended_and_keeps_its_log(project, monkeypatch):
     hang = """if order["notebook"].endswith("b.py"):
-    attempt = folder.with_name(f".{folder.name}.try")
+    attempt = folder.with_name(f".{folder.name}.{os.getpid()}-1@{os.uname().nodename}.try")
     attempt.mkdir()
     (attempt / "log.txt").write_text("as far as it came")
     (folder.parent / "pid").write_text(str(os.getpid()))
     time.sleep(600)"""
     monkeypatch.setattr(grid, "WORKER", projects.idle(before=hang))
-    outcome = execute(project, timeout=3, retries=0)
     *_, last = folders(project)
+    # Of other drivers, on this machine and on another.
+    others = [f".{last.name}.{os.getpid()}-1@{host}.try" for host in (os.uname().nodename, "afar")]
+    for name in others:
+        (project / "runs" / name).mkdir(parents=True)
+    outcome = execute(project, timeout=3, retries=0)
     assert outcome.failed == {"b": f"took longer than 3 s (see {last})"}
     assert (last / "log.txt").read_text() == "as far as it came"
     assert runs.failure(last)["error"] == "took longer than 3 s" and runs.manifest(last) is None
     assert not projects.alive(int((project / "runs" / "pid").read_text()))
+    assert all((project / "runs" / name).is_dir() for name in others)
     assert outcome.finished == ["a names=x", "a names=y", "a names=z", "a page"]
 
 

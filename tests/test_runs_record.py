@@ -1,12 +1,16 @@
 """Runs: what is done again and what is not, and that nothing half-done counts, whatever breaks."""
 
+import fcntl
 import hashlib
 import json
+import multiprocessing
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import time
+from collections import Counter
 
 import nbformat
 import numpy as np
@@ -20,7 +24,7 @@ from lkecore.book import build
 from lkecore.cli.main import main
 from lkecore.errors import BadInput
 from lkecore.models import weights
-from lkecore.runs import devices, forecast, grid, record, worker
+from lkecore.runs import devices, forecast, grid, record, warm, worker
 from lkecore.runs.devices import Settings
 
 KEEPING = projects.code(
@@ -423,7 +427,7 @@ def test_each_failure_is_one_line_and_the_others_go_on(tmp_path, monkeypatch, ca
     out, err = capsys.readouterr()
     assert (done.value.code, out) == (1, "")
     lines = err.splitlines()
-    assert lines[-1] == "2 finished, 0 finished before, 2 failed"
+    assert lines[-1] == "2 made here, 0 made by others meanwhile, 0 finished before, 2 failed"
     assert sorted(lines[-3:-1]) == [
         f"lke: failed: broken: ZeroDivisionError: division by zero (see {broken})",
         f"lke: failed: wrong: BadInput: no such thing (see {wrong})",
@@ -623,29 +627,100 @@ def test_a_stopped_or_killed_driver_leaves_no_process_and_nothing_that_counts(tm
     assert {p.name for p in (project / "runs").iterdir()} == {folder.name, ".locks"}
 
 
-def test_two_drivers_at_once_make_each_run_once_and_neither_fails(tmp_path):
-    """The workers are the true ones, but for the kernel: who makes what is settled before it starts."""
-    lines = tmp_path / "lines"
-    noting = f"""
-def noted(each, attempt):
-    with open({str(lines)!r}, "a") as file:
-        print(each.effective["names"], each.effective["page"], file=file)
-    return execute(each, attempt)
-worker._execute = noted
-"""
-    row = {"parameters": {"names": ["x", "y"]}, "each": ["names"]}
-    project = projects.make(tmp_path, {"a": projects.code()}, a=row)
-    code = f"from lkecore.runs import grid\ngrid.WORKER = {projects.patched(noting)!r}\n"
-    driver = [*projects.LKE[:-1], code + projects.LKE[-1]]
-    drivers = [projects.start(project, driver=driver) for _ in range(2)]
+def drivers_at_once(n, project, monkeypatch, execute_one):
+    """What drivers that start together tell, and {label of a run: how often it was made}.
+
+    They and their workers are forked from here, which saves them their imports. The workers are the true
+    ones, but for the kernel, in the place of which is ``execute_one(each, attempt)``.
+    """
+    fork = multiprocessing.get_context("fork")
+    lines = project / "lines"
+
+    def noted(each, attempt):
+        with lines.open("a") as file:
+            print(each.label, file=file)
+        return execute_one(each, attempt)
+
+    def work(order, env):
+        os.setsid()
+        os.environ.update(env)
+        worker._execute = noted
+        os._exit(worker.carry_out(order))
+
+    def start(order, output, env):
+        output.touch()
+        return warm.Forked(fork.Process(target=work, args=(order, env)))
+
+    def drive(outbox):
+        outbox.put(execute(project))
+
+    monkeypatch.setattr(grid, "_process", start)
+    outbox = fork.SimpleQueue()
+    drivers = [fork.Process(target=drive, args=(outbox,)) for _ in range(n)]
     for driver in drivers:
-        out, err = driver.communicate(timeout=300)
-        assert (driver.returncode, out) == (0, ""), err
-        assert err.splitlines()[-1].endswith(" 0 failed")
-    assert sorted(lines.read_text().splitlines()) == [
-        "['x', 'y'] True", "['x'] False", "['y'] False"
-    ]  # fmt: skip
-    assert execute(project).before == ["a names=x", "a names=y", "a page"]
+        driver.start()
+    for driver in drivers:
+        driver.join()
+    assert [driver.exitcode for driver in drivers] == [0] * n
+    outcomes = [outbox.get() for _ in drivers]
+    return outcomes, Counter(lines.read_text().splitlines())
+
+
+ALL_THREE = ["a names=x", "a names=y", "a page"]
+
+
+@pytest.fixture
+def two_and_a_page(tmp_path):
+    row = {"parameters": {"names": ["x", "y"]}, "each": ["names"]}
+    return projects.make(tmp_path, {"a": projects.code()}, a=row)
+
+
+def ends(each, attempt):
+    (attempt / "notebook.ipynb").write_text("{}")
+    return None, 0
+
+
+def agree(outcomes, project):
+    """Each run was made by one of them, as it counts, and by others for the rest; and is there once."""
+    assert sorted(label for each in outcomes for label in each.finished) == ALL_THREE
+    for each in outcomes:
+        assert sorted(each.finished + each.others) == ALL_THREE
+        assert each.before == [] and each.failed == {}
+    again = execute(project)
+    assert (again.before, again.finished, again.others) == (ALL_THREE, [], [])
+    left = {p.name for p in (project / "runs").iterdir()}
+    assert len(left) == 4 and [name for name in left if name.startswith(".")] == [".locks"]
+
+
+def test_two_drivers_at_once_make_each_run_once_and_neither_fails(two_and_a_page, monkeypatch):
+    outcomes, made = drivers_at_once(2, two_and_a_page, monkeypatch, ends)
+    assert made == Counter(ALL_THREE)
+    agree(outcomes, two_and_a_page)
+
+
+@pytest.mark.parametrize("n", [2, 3])
+def test_drivers_on_a_disk_whose_locks_do_not_hold_work_twice_and_lose_nothing(
+    n, two_and_a_page, monkeypatch, capfd
+):
+    """Each is told that it holds the lock, as on several machines. All begin a run before one ends it, and
+    then end it together; what failed long ago is in their way."""
+    project = two_and_a_page
+    monkeypatch.setattr(fcntl, "flock", lambda *_: None)
+    for folder in folders(project):
+        folder.mkdir(parents=True)
+        runs.record_failure(folder, "what went wrong long ago")
+
+    def together(each, attempt):
+        end = time.monotonic() + 100
+        while (project / "lines").read_text().splitlines().count(each.label) < n:
+            assert time.monotonic() < end
+            time.sleep(0.001)
+        return ends(each, attempt)
+
+    outcomes, made = drivers_at_once(n, project, monkeypatch, together)
+    assert made == Counter(ALL_THREE * n)  # no more, and so no first try has failed
+    agree(outcomes, project)
+    assert "trying again" not in capfd.readouterr().err
 
 
 def test_a_lock_says_who_is_at_it_and_is_free_when_that_process_is_gone(tmp_path):

@@ -68,6 +68,14 @@ def test_forked_runs_leave_the_same_files_as_fresh_ones(tmp_path, monkeypatch):
     assert figures[0] == figures[1] != []
 
 
+def test_a_forked_worker_that_breaks_off_says_why_and_does_not_wait_for_its_kernel(tmp_path):
+    """As on a full disk, where it can make no folder: its kernel has not even begun."""
+    output = tmp_path / "output"
+    broken = warm.start(tmp_path / "gone", output, dict(os.environ) | {"CUDA_VISIBLE_DEVICES": ""})
+    assert broken.wait(60) == 1
+    assert output.read_text().strip().splitlines()[-1].startswith("FileNotFoundError: [Errno 2]")
+
+
 def test_a_forked_trainer_leaves_the_same_model_as_a_fresh_process_and_says_why_it_cannot(
     tmp_path, monkeypatch
 ):

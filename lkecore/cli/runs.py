@@ -84,8 +84,9 @@ def run_plan(params: Path, folder: Path | None, dry_run: bool, **given: Any) -> 
         sys.exit(130)
     for label, reason in outcome.failed.items():
         click.echo(f"lke: failed: {label}: {reason}", err=True)
-    counts = len(outcome.finished), len(outcome.before), len(outcome.failed)
-    click.echo("{} finished, {} finished before, {} failed".format(*counts), err=True)
+    counts = map(len, (outcome.finished, outcome.others, outcome.before, outcome.failed))
+    said = "{} made here, {} made by others meanwhile, {} finished before, {} failed"
+    click.echo(said.format(*counts), err=True)
     if outcome.failed:
         sys.exit(1)
 

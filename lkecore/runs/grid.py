@@ -19,7 +19,7 @@ from pathlib import Path
 from filelock import Timeout
 from tqdm import tqdm
 
-from lkecore import progress, runs
+from lkecore import progress, runs, storage
 from lkecore.errors import BadInput
 from lkecore.runs import prepare, warm, worker
 from lkecore.runs.devices import Settings, environments_of
@@ -34,9 +34,11 @@ TICK = 0.1  # seconds between two looks at the workers
 class Outcome:
     """What became of each job, by label."""
 
-    finished: list[str] = field(default_factory=list)
-    before: list[str] = field(default_factory=list)  # found finished
+    finished: list[str] = field(default_factory=list)  # made here
+    before: list[str] = field(default_factory=list)  # finished when this began
     failed: dict[str, str] = field(default_factory=dict)  # why, in one line
+    others: list[str] = field(default_factory=list)  # made by others meanwhile
+    known: set[str] = field(default_factory=set)  # folders that had a manifest when this began
 
 
 @dataclass
@@ -84,7 +86,7 @@ def execute(plan: Plan, target: Path, settings: Settings | None = None) -> Outco
     (target / worker.LOCKS).mkdir(parents=True, exist_ok=True)
     i, n = settings.shard
     mine = plan.jobs[i - 1 :: n]
-    outcome = Outcome()
+    outcome = Outcome(known={path.parent.name for path in target.glob("*/manifest.json")})
     # A kernel may write there for a second after its worker was ended.
     temporary = tempfile.TemporaryDirectory(prefix="lke-", dir=_short(), ignore_cleanup_errors=True)
     with _stoppable(), temporary as scratch:
@@ -143,7 +145,8 @@ def _make(
         if runs.manifest(task.folder) is None:
             queue.append(task)
         else:
-            outcome.before.append(each.label)
+            found = outcome.before if task.folder.name in outcome.known else outcome.others
+            found.append(each.label)
             made[each.label] = task.folder
     if not queue:
         return made
@@ -257,12 +260,18 @@ def _settle(running: Worker, settings: Settings, outcome: Outcome) -> Task | Non
         task.tries -= 1
         task.not_before = time.monotonic() + 1.0
         return task
-    if code == worker.FINISHED and (done := runs.manifest(task.folder)) is not None:
+    reason = "" if code in (worker.FINISHED, worker.FOUND) else _reason(running, settings.timeout)
+    done = runs.manifest(task.folder)
+    if done is not None and code == worker.FINISHED:
         outcome.finished.append(task.job.label)
         tokens = f", {done['tokens_forwarded']:,} tokens forwarded" if done["chunks"] else ""
         _say(f"{task.job.label}: {done['seconds']:.0f} s{tokens}")
         return None
-    reason = _reason(running, settings.timeout)
+    if done is not None:  # whatever became of this try
+        outcome.others.append(task.job.label)
+        _say(f"{task.job.label}: made by others meanwhile")
+        return None
+    reason = reason or _reason(running, settings.timeout)
     if code != worker.HOPELESS and task.tries <= settings.retries:
         _say(f"{task.job.label}: {reason}; trying again")
         return task
@@ -283,17 +292,16 @@ def _reason(running: Worker, timeout: float | None) -> str:
         reason = f"the worker was killed by signal {-code} (out of memory?)"
     else:
         reason = (output.splitlines() or [f"the worker ended with exit code {code}"])[-1]
-    try:
-        with worker.lock_of(task.folder).acquire(timeout=0):
-            for attempt in task.folder.parent.glob(f".{task.folder.name}.*"):
-                (attempt / "manifest.json").unlink(missing_ok=True)  # killed on the last step
-                runs.record_failure(attempt, reason)
-                worker.move(attempt, task.folder)
-            if output and task.folder.is_dir():  # such as the last words of a kernel that crashed
-                with open(task.folder / "log.txt", "a", encoding="utf-8") as log:
-                    log.write(f"{output}\n")
-    except (OSError, Timeout):
-        pass  # a full disk, or another driver is at it by now: the reason is shown all the same
+    with suppress(OSError):  # a full disk: the reason is shown all the same
+        stem, pid = worker.stem_of(task.folder), running.process.pid
+        for attempt in storage.parts_of(task.folder.parent, stem, pid):
+            (attempt / "manifest.json").unlink(missing_ok=True)  # killed on the last step
+            runs.record_failure(attempt, reason)
+            worker.move(attempt, task.folder)
+        # Such as the last words of a kernel that crashed.
+        if output and task.folder.is_dir() and runs.manifest(task.folder) is None:
+            with open(task.folder / "log.txt", "a", encoding="utf-8") as log:
+                log.write(f"{output}\n")
     return reason
 
 

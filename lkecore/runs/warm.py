@@ -14,6 +14,7 @@ import signal
 import sys
 import tempfile
 import threading
+import traceback
 from importlib.metadata import EntryPoint
 from multiprocessing import connection, forkserver
 from pathlib import Path
@@ -156,8 +157,13 @@ def _work(order: str, output: str, env: dict[str, str]) -> None:
     module = forked_kernel.__name__
     factory.provisioners[NAME] = EntryPoint(NAME, f"{module}:ForkedKernel", Factory.GROUP_NAME)
     factory.default_provisioner_name = NAME
-    code = worker.carry_out(Path(order))
+    try:
+        code = worker.carry_out(Path(order))
+    except BaseException:  # else the interpreter would wait for the kernel, and that for its order
+        traceback.print_exc()
+        code = worker.FAILED
     sys.stdout.flush()
+    sys.stderr.flush()
     os._exit(code)  # a kernel that is still there sees it
 
 

@@ -5,8 +5,8 @@ one and moved there when it is whole: with a manifest if the notebook came to it
 ``failure.json`` if it did not. Whatever else happens, to this process or to its driver, leaves
 nothing that counts.
 
-Exit codes: 0 finished (now, or by somebody else before), 1 failed, 3 failed in a way that another try
-cannot mend, 75 somebody else is at it right now.
+Exit codes: 0 finished, 1 failed, 3 failed in a way that another try cannot mend, 4 somebody else has
+finished it meanwhile, 75 somebody else is at it right now.
 """
 
 import json
@@ -14,7 +14,6 @@ import logging
 import os
 import shutil
 import sys
-import tempfile
 import time
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -23,10 +22,10 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from lkecore import progress, runs
+from lkecore import progress, runs, storage
 from lkecore.errors import BadInput
 
-FINISHED, FAILED, HOPELESS, BUSY = 0, 1, 3, 75
+FINISHED, FAILED, HOPELESS, FOUND, BUSY = 0, 1, 3, 4, 75
 CHANGED = "the notebook, lkecore, or what it reads was changed meanwhile; run it again"
 SAVED_AFTER = 5.0  # seconds from one writing of a notebook that is executed to the next, at least
 LOCKS = ".locks"  # in the folder of runs: who is at work on which
@@ -59,7 +58,10 @@ def carry_out(path: Path) -> int:
 
 
 def lock_of(folder: Path) -> FileLock:
-    """The lock of a run: held while somebody makes it; let go by the system if that process dies."""
+    """The lock of a run: held while somebody makes it; let go by the system if that process dies.
+
+    It saves work that would be done twice. Nothing else may depend on it: on some disks everybody gets it.
+    """
     locks = folder.parent / LOCKS
     locks.mkdir(parents=True, exist_ok=True)
     return FileLock(locks / f"{folder.name}.lock")
@@ -67,13 +69,11 @@ def lock_of(folder: Path) -> FileLock:
 
 def _carry_out(job: runs.Job, key: str, profile: str, folder: Path) -> int:
     if runs.manifest(folder) is not None:
-        return FINISHED  # somebody else has made it while this one waited in the queue
+        return FOUND
     # Of an earlier try; this one may end without a word of its own.
     (folder / "failure.json").unlink(missing_ok=True)
-    for left in folder.parent.glob(f".{folder.name}.*"):  # of a try that was killed
-        shutil.rmtree(left, ignore_errors=True)
-    attempt = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-    attempt.chmod(0o755)  # mkdtemp made it private, and a folder of runs may be shared
+    storage.delete_left(folder.parent, stem_of(folder))
+    attempt = storage.new_part(folder.parent, stem_of(folder))
     ledger = Path(os.environ["LKE_LEDGER"])
     ledger.unlink(missing_ok=True)
     started, clock = datetime.now(UTC), time.perf_counter()
@@ -87,14 +87,40 @@ def _carry_out(job: runs.Job, key: str, profile: str, folder: Path) -> int:
         runs.seal(attempt, job, key, profile, started, seconds, ledger)
     else:
         runs.record_failure(attempt, error)
-    move(attempt, folder)
-    return FINISHED if error is None else code
+    return code if move(attempt, folder) else FOUND
 
 
-def move(attempt: Path, folder: Path) -> None:
-    """Put what a try left in the place of what an earlier one left there. Needs the run's lock."""
-    shutil.rmtree(folder, ignore_errors=True)
-    os.replace(attempt, folder)
+def stem_of(folder: Path) -> str:
+    """What the hidden folders of all tries at a run begin with, beside its own."""
+    return f".{folder.name}."
+
+
+def move(attempt: Path, folder: Path) -> bool:
+    """Put what a try left in the place of what an earlier one left; False if somebody has finished meanwhile.
+
+    What is finished stays, with or without a lock: a folder takes its place in one step, and only where
+    there is none. What is in its way is moved to where nobody else is, and looked at once more there.
+    """
+    while True:
+        try:
+            os.replace(attempt, folder)
+            return True
+        except OSError as error:
+            if not storage.came_second(error):
+                raise
+        if runs.manifest(folder) is not None:
+            shutil.rmtree(attempt, ignore_errors=True)
+            return False
+        aside = storage.new_part(folder.parent, stem_of(folder))
+        try:
+            os.replace(folder, aside)
+            if runs.manifest(aside) is not None:
+                os.replace(aside, folder)
+        except OSError as error:  # others move it, too
+            if not (storage.came_second(error) or isinstance(error, FileNotFoundError)):
+                raise
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
 
 
 def _execute(job: runs.Job, attempt: Path) -> tuple[str | None, int]:

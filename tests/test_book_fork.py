@@ -338,6 +338,11 @@ def no_title(small):
     (small / "notebooks/10_heat.py").write_text(NOTEBOOK.replace("# # Heat", "# Heat"))
 
 
+def octal(small):
+    path = small / "params/smoke.yaml"
+    path.write_text("n: 010\n" + path.read_text())
+
+
 @pytest.mark.parametrize(
     ("name", "source", "broken", "message"),
     [
@@ -351,6 +356,7 @@ def no_title(small):
         ("19_two_words", "10_heat", row_on_a_shared_line, "does not stand on lines of its own"),
         ("19_two_words", "10_heat", row_of_that_name, "has a row of '19_two_words' already"),
         ("19_two_words", "10_heat", no_yaml, "smoke.yaml: not YAML"),
+        ("19_two_words", "10_heat", octal, "smoke.yaml, line 1: n: 010 means 8 in YAML; write 10"),
         ("19_two_words", "10_heat", no_contents, "not a table of contents"),
         ("19_two_words", "10_heat", label_without_hyphen, "label 'frame' must have a hyphen"),
         ("19_two_words", "10_heat", same_label_in_prose, "page.md has part-a-two-words already"),

@@ -350,12 +350,66 @@ def test_yaml_out_of_bounds_is_refused_with_its_line(text, line, rule):
 
 
 @pytest.mark.parametrize(
-    "text", ["a: [", "2026-02-31", "a: !!python/name:os.system x", "!!int x", "9" * 5_000, "\x00"]
+    "text", ["a: [", "a: !!python/name:os.system x", "!!int x", "9" * 5_000, "\x00"]
 )
 def test_text_that_is_no_yaml_is_refused_in_one_line(text):
     with pytest.raises(BadInput, match=r"p\.yaml: not YAML") as caught:
         yamlfile.load(text, "p.yaml")
     assert "\n" not in str(caught.value) and len(str(caught.value)) < 400
+
+
+# What is written, what YAML 1.1 takes it for, and what to write, by the grammar of yaml.org/type.
+OTHERWISE = [
+    ("010", "means 8", "10, or '010' for text"),
+    ("-0100", "means -64", "-100, or '-0100' for text"),
+    ("+07", "means 7", "7, or '+07' for text"),
+    ("0_17", "means 15", "17, or '0_17' for text"),
+    ("1:30", "means 90", "90, or '1:30' for text"),
+    ("-1:00:01", "means -3601", "-3601, or '-1:00:01' for text"),
+    ("2:59", "means 179", "179, or '2:59' for text"),
+    ("1:30.5", "means 90.5", "90.5, or '1:30.5' for text"),
+    ("2026-01-31", "is a date", "'2026-01-31'"),
+    ("2026-02-31", "is a date", "'2026-02-31'"),
+    ("2026-1-2 3:04:05", "is a date", "'2026-1-2 3:04:05'"),
+    ("09", "is text", "9, or '09' for text"),
+    ("0o10", "is text", "8, or '0o10' for text"),
+    ("1e3", "is text", "1000.0, or '1e3' for text"),
+    ("1e-7", "is text", "1.0e-07, or '1e-7' for text"),
+    ("1e999", "is text", "'1e999'"),
+    ("0" * 99, "counts in eights", repr("0" * 60)),
+    ("!!int '010'", "means 8", "10, or '010' for text"),
+    ("2.5e-7", None, 2.5e-7),
+    ("0x1F", None, 31),
+    ("0b11", None, 3),
+    ("1_000", None, 1000),
+    ("0", None, 0),
+    ("-0", None, 0),
+    ("0.5", None, 0.5),
+    ("00.5", None, 0.5),
+    ("1:75", None, "1:75"),
+    ("y", None, "y"),
+    ("'010'", None, "010"),
+    ('"1:30"', None, "1:30"),
+    ("'2026-01-31'", None, "2026-01-31"),
+]
+
+
+@pytest.mark.parametrize(("written", "means", "right"), OTHERWISE)
+def test_yaml_that_people_read_otherwise_is_refused_with_what_to_write(written, means, right):
+    """As a value, as an item of a list and as a key; what they read as YAML does is read."""
+    shown = written.removeprefix("!!int ").strip("'")[:60]
+    for text, where, content in [
+        ("a: 1\nb: {}", "b: ", {"a": 1, "b": right}),
+        ("a:\n  b: [x, {}]", "b: ", {"a": {"b": ["x", right]}}),
+        ("a: 1\n{}: b", "key ", {"a": 1, right: "b"}),
+    ]:
+        if means is None:
+            found = yamlfile.load(text.format(written), "p.yaml")
+            assert repr(found) == repr(content)  # 1 is not 1.0 here
+            continue
+        with pytest.raises(BadInput) as caught:
+            yamlfile.load(text.format(written), "p.yaml")
+        assert str(caught.value) == f"p.yaml, line 2: {where}{shown} {means} in YAML; write {right}"
 
 
 def test_large_file_is_refused_before_it_is_read_whole(tmp_path):

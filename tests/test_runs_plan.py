@@ -50,6 +50,56 @@ def refused(project, parameters=None, each=None):
     return line
 
 
+# --- what YAML reads otherwise than people -------------------------------------------------------------
+
+
+def of_text(project, parameters, profile="trial", notebook="a"):
+    file = project / "params" / "p.yaml"
+    row = f"  - notebook: {notebook}\n    parameters: {{{parameters}}}\n"
+    file.write_text(f"profile: {profile}\nruns:\n{row}")
+    return projects.plan(project)
+
+
+@pytest.mark.parametrize("written", ["yes", "On", "NO", "off", "true", "False"])
+def test_yes_and_no_are_for_a_parameter_that_is_true_or_false(project, written):
+    [job] = of_text(project, f"flag: {written}, word: 'no', names: ['yes', \"off\"]").jobs
+    assert job.effective["flag"] is (written.lower() in ("yes", "on", "true"))
+    assert (job.effective["word"], job.effective["names"]) == ("no", ["yes", "off"])
+
+
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        (["word: no"], "4: word: no means false in YAML; write false, or 'no'"),
+        (["names: [a, On]"], "4: names: On means true in YAML; write true, or 'On'"),
+        (["n: yes"], "4: n: yes means true in YAML; write true, or 'yes'"),
+        (["off: 1"], "4: key off means false in YAML; write false, or 'off'"),
+        (["", "off"], "1: profile: off means false in YAML; write false, or 'off'"),
+        (["", "trial", "NO"], "3: notebook: NO means false in YAML; write false, or 'NO'"),
+        (["n: 010"], "4: n: 010 means 8 in YAML; write 10, or '010'"),
+        (["draws: [1, 1:30]"], "4: draws: 1:30 means 90 in YAML; write 90, or '1:30'"),
+        (["word: 2026-01-02"], "4: word: 2026-01-02 is a date in YAML; write '2026-01-02'"),
+    ],
+)
+def test_what_yaml_reads_otherwise_than_people_is_refused_before_anything_else(
+    project, given, line
+):
+    with pytest.raises(BadInput) as caught:
+        of_text(project, *given)
+    start = f"{project / 'params' / 'p.yaml'}, line {line}"
+    assert str(caught.value) in (start, f"{start} for text")
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"), [(".inf", "inf"), ("-.INF", "-inf"), (".nan", "nan")]
+)
+def test_a_number_is_finite(project, written, shown):
+    with pytest.raises(BadInput, match=f"parameter 'share' must be finite, found {shown}$"):
+        of_text(project, f"share: {written}")
+    with pytest.raises(BadInput, match="parameter 'flog' is unknown; nearest: flag"):
+        of_text(project, "flog: yes")  # what is unknown is told as that
+
+
 # --- each -----------------------------------------------------------------------------------------
 
 

@@ -57,13 +57,16 @@ def read_plan(path: str | Path) -> Plan:
     list parameters that are divided, so that every combination of their values becomes a run of
     its own, and one page shows them all. In the place of ``each``, ``reads`` names notebooks above:
     this one has no runs then, and is a page over theirs. Raises :class:`BadInput` for anything else:
-    unknown notebooks, unknown parameters or values of another type, with the nearest names, and
+    unknown notebooks, unknown parameters or values of another type, with the nearest names; values that
+    YAML reads otherwise than people (:func:`yamlfile.load`), or that are not finite;
     parameters that have another name now; unknown models or facts named by a parameter; an ``each`` over
     nothing or over more than 10,000 runs; a ``reads`` of what does not stand above.
     """
     path = Path(path)
+    project = path.absolute().parent.parent
+    notebooks = {p.stem: p for p in sorted((project / "notebooks").glob("*.py"))}
     try:
-        content = yamlfile.read(path)
+        content = yamlfile.read(path, lambda *given: _may_be_yes(*given, notebooks))
     except OSError as error:
         raise BadInput(f"params file {path} cannot be read ({error.strerror})") from error
     if not isinstance(content, dict) or set(content) != {"profile", "runs"}:
@@ -71,8 +74,6 @@ def read_plan(path: str | Path) -> Plan:
     if not isinstance(content["profile"], str) or not isinstance(content["runs"], list):
         raise BadInput(f"{path}: profile must be a name and runs a list")
     shipped.check_name("profile", content["profile"], path)
-    project = path.absolute().parent.parent
-    notebooks = {p.stem: p for p in sorted((project / "notebooks").glob("*.py"))}
     if not notebooks:
         raise BadInput(f"{path}: must lie in a folder beside notebooks/, and {project} has none")
     rows: list[Row] = []
@@ -99,6 +100,18 @@ def read_plan(path: str | Path) -> Plan:
     if not rows:
         raise BadInput(f"{path}: runs is empty")
     return Plan(content["profile"], project, tuple(rows))
+
+
+def _may_be_yes(content: Any, place: yamlfile.Place, notebooks: dict[str, Path]) -> bool:
+    """Whether a value of a params file is that of a parameter that is true or false, or of none at all."""
+    if len(place) < 4 or place[0] != "runs" or place[2] != "parameters" or place[3] is None:
+        return False
+    try:
+        notebook = notebooks[content["runs"][place[1]]["notebook"]]
+        annotation, _ = declared_parameters(notebook)[place[3]]
+    except (TypeError, LookupError):
+        return True  # what is unknown is told as that
+    return annotation in ("bool", "list[bool]")
 
 
 def page_of(row: Row, folders: list[Path]) -> runs.Job:
@@ -190,13 +203,16 @@ def _check_parameters(path: Path, notebook: Path, declared: Declared, given: Any
         annotation = declared[name][0]
         if not fits(value, annotation):
             raise BadInput(f"{where} must be {annotation}, found {value!r}")
+        values = value if isinstance(value, list) else [value]
+        if any(isinstance(each, float) and not math.isfinite(each) for each in values):
+            raise BadInput(f"{where} must be finite, found {value!r}")
         if isinstance(value, list) and len({repr(each) for each in value}) < len(value):
             raise BadInput(f"{where} names something twice: {value}")
         least = 1 if name.startswith("n_") and name != "n_shots" else 0
         counts = annotation in ("int", "list[int]") and (
             name.startswith("n_") or name in ("seed", "shots", "draws")
         )
-        for number in (value if isinstance(value, list) else [value]) if counts else ():
+        for number in values if counts else ():
             if number < least:
                 raise BadInput(f"{where} must be {least} or more, found {number}")
         if name == "dtype" and value not in DTYPES:

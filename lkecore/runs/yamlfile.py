@@ -2,8 +2,12 @@
 
 YAML has more than a list of parameters needs. A few lines of nested aliases stand for gigabytes, deep
 brackets end the interpreter, and of a key that is there twice the first value is lost without a word.
+And it reads some values otherwise than people do: 010 as 8, 1:30 as 90, no as false, 1e3 as text.
 """
 
+import math
+import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,43 +18,58 @@ from lkecore.errors import BadInput
 MOST_BYTES = 1_000_000
 MOST_DEPTH = 20  # lists and mappings inside each other
 MOST_ALIASES = 100  # a short list that several runs share is what they are good for
+TAG = "tag:yaml.org,2002:"
+OCTAL = re.compile(r"[-+]?0[0-7_]+")  # as YAML 1.1 has it
+WORDS = {"yes": "true", "on": "true", "no": "false", "off": "false"}
+# Numbers to a reader, and text to YAML 1.1 as it is read here.
+NUMBERS = {
+    re.compile(r"[-+]?0o[0-7]+"): lambda digits: int(digits, 8),
+    re.compile(r"[-+]?[0-9][0-9_]*"): int,  # what is left of these has a leading zero
+    re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+"): float,
+}
+Place = tuple[
+    str | int | None, ...
+]  # keys and numbers of items from the top; None: it is a key itself
+Word = tuple[Place, str]  # of yes, no, on, off: where it is, and what to say if it is out of place
 
 
-def read(path: Path) -> Any:
+def read(path: Path, is_bool: Callable[[Any, Place], bool] | None = None) -> Any:
     """The content of a YAML file as plain data: see `load`. OSError if it cannot be read."""
     with path.open("rb") as file:
         content = file.read(MOST_BYTES + 1)  # of a file without an end, no more
     _check_size(len(content), path)
     try:
-        return load(content.decode("utf-8"), path)
+        return load(content.decode("utf-8"), path, is_bool)
     except UnicodeDecodeError as error:
         raise _not_yaml(path, error) from error
 
 
-def load(text: str, name: object) -> Any:
+def load(text: str, name: object, is_bool: Callable[[Any, Place], bool] | None = None) -> Any:
     """The content of a YAML text as plain data; ``name`` is the file's, for messages.
 
     Raises :class:`BadInput`, with the file, the line and the rule: for a text that is no YAML, or
     larger than 1 MB; for lists and mappings more than 20 deep; for more than 100 aliases, or one
-    inside of what another one may repeat; and for a key that stands twice in a mapping.
+    inside of what another one may repeat; for a key that is twice in a mapping; and, with what to
+    write, for values without quotes that people read otherwise: numbers with a leading zero, with colons,
+    or with an exponent that YAML takes for text, and dates. So are yes, no, on and off, where
+    ``is_bool(content, place)`` says that a value has to be another one than true or false (None: nobody
+    knows).
     """
-    node = compose(text, name)
-    try:
-        return None if node is None else yaml.SafeLoader("").construct_document(node)
-    except (yaml.YAMLError, ValueError, KeyError, AttributeError, TypeError) as error:
-        raise _not_yaml(name, error) from error  # such as the date 2026-02-31, a ValueError
-
-
-def compose(text: str, name: object) -> yaml.Node | None:
-    """The nodes of a YAML text, which know their places in it; checked as `load` says."""
     _check_size(len(text.encode("utf-8", "surrogatepass")), name)
     try:
         _check_shape(text, name)
         node = yaml.compose(text, yaml.SafeLoader)
     except yaml.YAMLError as error:
         raise _not_yaml(name, error) from error
-    _check_keys(node, name)
-    return node
+    words = _check_nodes(node, name)
+    try:
+        content = None if node is None else yaml.SafeLoader("").construct_document(node)
+    except (yaml.YAMLError, ValueError, KeyError, AttributeError, TypeError) as error:
+        raise _not_yaml(name, error) from error  # such as an integer of 5,000 digits, a ValueError
+    for place, message in words:
+        if is_bool is not None and not is_bool(content, place):
+            raise BadInput(message)
+    return content
 
 
 def _check_size(size: int, name: object) -> None:
@@ -77,24 +96,68 @@ def _check_shape(text: str, name: object) -> None:
             raise BadInput(f"{where}: alias {event.anchor[:60]!r} inside of an anchor")
 
 
-def _check_keys(top: yaml.Node | None, name: object) -> None:
-    waiting, done = [top], set()
+def _check_nodes(top: yaml.Node | None, name: object) -> list[Word]:
+    """Keys and values in the order of the text; returns where there is a yes, no, on or off."""
+    waiting: list[tuple[Place, yaml.Node | None]] = [((), top)]
+    done, words = set(), []
     while waiting:
-        node = waiting.pop()
+        place, node = waiting.pop()
+        meaning, better = _misread(node) if isinstance(node, yaml.ScalarNode) else ("", "")
+        if meaning:
+            key = next((part for part in reversed(place) if isinstance(part, str)), "")
+            what = "key " if place and place[-1] is None else f"{key[:60]}: " if key else ""
+            shown = f"{name}, line {node.start_mark.line + 1}: {what}{node.value[:60]} {meaning} in YAML"
+            instead = (
+                f"{better}, or {node.value[:60]!r} for text" if better else f"{node.value[:60]!r}"
+            )
+            words.append((place, f"{shown}; write {instead}"))
+            if not node.tag.endswith(":bool"):
+                raise BadInput(words[-1][1])
         if id(node) in done or not isinstance(node, yaml.CollectionNode):
             continue
         done.add(id(node))
         if isinstance(node, yaml.SequenceNode):
-            waiting += node.value
+            waiting += reversed([((*place, i), each) for i, each in enumerate(node.value)])
             continue
-        seen = set()
+        seen, below = set(), []
         for key, value in node.value:
-            waiting += [key, value]
-            if isinstance(key, yaml.ScalarNode):
-                if (key.tag, key.value) in seen:
+            named = key.value if isinstance(key, yaml.ScalarNode) else None
+            below += [((*place, None), key), ((*place, named), value)]
+            if named is not None:
+                if (key.tag, named) in seen:
                     line = key.start_mark.line + 1
-                    raise BadInput(f"{name}, line {line}: key {key.value[:60]!r} is given twice")
-                seen.add((key.tag, key.value))
+                    raise BadInput(f"{name}, line {line}: key {named[:60]!r} is given twice")
+                seen.add((key.tag, named))
+        waiting += reversed(below)
+    return words
+
+
+def _misread(node: yaml.ScalarNode) -> tuple[str, str]:
+    """What YAML takes a value for that a reader takes for something else, and what to write; else "", ""."""
+    kind, written = node.tag.removeprefix(TAG), node.value
+    short = len(written) <= 60  # else it need not be computed
+    if kind == "timestamp":
+        return "is a date", ""
+    if kind == "bool" and written.lower() in WORDS:
+        meant = WORDS[written.lower()]
+        return f"means {meant}", meant
+    if kind in ("int", "float") and ":" in written:
+        read = str(yaml.SafeLoader("").construct_object(node)) if short else ""
+        return f"means {read}" if short else "counts in sixties", read
+    if kind == "int" and OCTAL.fullmatch(written):
+        meant = int(written.replace("_", ""), 8)
+        return f"means {meant}" if short else "counts in eights", _number(int, written)
+    if kind == "str" and node.style is None:
+        for pattern, number in NUMBERS.items():
+            if pattern.fullmatch(written):
+                return "is text", _number(number, written)
+    return "", ""
+
+
+def _number(read: Callable[[str], float], written: str) -> str:
+    """A number as YAML has to have it, to which 1e-05 is text; "" for one that nobody means."""
+    number = read(written.replace("_", "")) if len(written) <= 60 else math.inf
+    return yaml.safe_dump(number).split("\n")[0] if math.isfinite(number) else ""
 
 
 def _not_yaml(name: object, error: Exception) -> BadInput:

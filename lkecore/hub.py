@@ -1,8 +1,9 @@
 """Hub: which revision of a repository of the Hugging Face hub is meant, and how to fetch it.
 
-A name is ``org/name`` or ``org/name@revision``. Without a revision it means the one in the lock
-file that the environment variable ``LKE_MODELS_LOCK`` names, else the newest. A lock file has one
-line for each repository; ``lke models lock`` writes it, and nobody types revisions in.
+A name is ``org/name`` or ``org/name@revision``, and ``hf:`` in front of it means nothing more. Without
+a revision it means the one in the lock file that the environment variable ``LKE_MODELS_LOCK`` names, else
+the newest. A lock file has one line for each repository; ``lke models lock`` writes it, and nobody types
+revisions in.
 """
 
 import os
@@ -36,9 +37,18 @@ class Found:
     date: str  # YYYY-MM-DD
 
 
+def plain(name: str) -> str:
+    """A hub id without the ``hf:`` that other programs put in front.
+
+    >>> plain("hf:org/name@v1"), plain("org/name")
+    ('org/name@v1', 'org/name')
+    """
+    return name.removeprefix("hf:")
+
+
 def pinned(name: str) -> tuple[str, str | None]:
     """(repository, revision) of a hub id; the revision may come from the lock. None: the newest."""
-    repository, _, revision = name.partition("@")
+    repository, _, revision = plain(name).partition("@")
     if not revision and (row := in_force().get(repository)) is not None:
         revision = row.revision
     return repository, revision or None

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +19,7 @@ import lkecore
 from lkecore import answers, facts, prompts
 from lkecore.cli import main
 from lkecore.models import embedded, lab, weights
-from lkecore.runs import grid
+from lkecore.runs import grid, plan
 
 COLUMNS = ["fact", "subject", "context", "continuation", "option", "gold", "logprob", "n_tokens"]
 DOCUMENTED = {
@@ -601,6 +602,21 @@ def test_version_is_the_package_s(lke):
     assert lke("--version") == (0, f"lke, version {lkecore.__version__}\n", "")
 
 
+def test_verbose_shows_the_traceback_before_the_one_line(lke, capital, tmp_path):
+    """Where a library failed, what it said is there, too."""
+    model = tmp_path / "model"
+    shutil.copytree(weights.locate("toy"), model)
+    (model / "config.json").write_text('{"model_type": "llama", "hidden_size": "wide"}')
+    arguments = ["score", *small(capital, tmp_path / "out"), "--model", model]
+    line = mistake(lke(*arguments), f"{model}: no readable config.json in {model} (", "hidden_size")
+    for way in ("-v", "--verbose"):
+        code, out, err = lke(way, *arguments)
+        assert (code, out) == (2, "") and err.endswith(line)
+        assert err.count("Traceback (most recent call last):") > 1 and "BadInput: " in err
+        assert "in from_pretrained" in err and "The above exception was the direct cause" in err
+    assert "Traceback" not in lke(*arguments)[2]  # the switch is off again
+
+
 def test_without_arguments_the_commands_are_listed(lke):
     code, out, err = lke()
     assert (code, err) == (0, "")
@@ -715,6 +731,24 @@ def test_lock_asks_for_what_params_files_name_without_a_revision(lke, hub, proje
     assert (code, out) == (0, f"org/a {new[:12]} safetensors, gated: no\n")
     params.write_text(RUN % "models: [tyo]")
     mistake(lke("models", "lock", params), "unknown model 'tyo'")
+
+
+def test_hf_in_front_of_a_hub_id_is_left_out_of_plans_and_locks(lke, hub, project, monkeypatch):
+    params = project / "params" / "mine.yaml"
+    params.write_text(RUN % "models: [hf:org/a, org/b, hf:org/b2@v1, toy], model: hf:org/c")
+    [job] = plan.read_plan(params).jobs
+    for given in (job.parameters, job.effective):
+        assert (
+            given["models"] == ["org/a", "org/b", "org/b2@v1", "toy"] and given["model"] == "org/c"
+        )
+    for name in ("org/a", "org/b", "org/c"):
+        hub.add(name, {"model.safetensors": b""})
+    monkeypatch.setenv("LKE_MODELS_LOCK", str(project / "params" / "models.lock"))
+    code, out, _ = lke("models", "lock", params)
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()] == ["org/a", "org/b", "org/c"]
+    params.write_text(RUN % "models: [hf:org/a, org/a]")
+    mistake(lke("models", "lock", params), "'models' names something twice")
 
 
 def test_convert_prints_the_folder_or_one_line(lke, hub, monkeypatch):

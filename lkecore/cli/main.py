@@ -2,6 +2,7 @@
 
 import errno
 import sys
+import traceback
 
 import click
 
@@ -19,9 +20,12 @@ UNUSABLE = {
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("-v", "--verbose", is_flag=True, help="show where a mistake was found: the traceback")
 @click.version_option(__version__, prog_name="lke")
-def lke() -> None:
+@click.pass_context
+def lke(context: click.Context, verbose: bool) -> None:
     """What facts does a language model know, and how sure can we be?"""
+    context.ensure_object(dict)["verbose"] = verbose
 
 
 for command in (
@@ -40,18 +44,27 @@ for command in (
 
 
 def main() -> None:
-    """Entry point: what the user can mend is one line on standard error and exit code 2."""
+    """Entry point: what the user can mend is one line on standard error and exit code 2.
+
+    With ``lke -v`` the traceback stands before it.
+    """
+    settings: dict[str, bool] = {}
+
+    def told(said: str) -> None:
+        if settings.get("verbose"):
+            traceback.print_exc()
+        click.echo(f"lke: {said}", err=True)
+        sys.exit(2)
+
     try:
-        sys.exit(lke(sys.argv[1:] or ["--help"], standalone_mode=False))
+        sys.exit(lke(sys.argv[1:] or ["--help"], standalone_mode=False, obj=settings))
     except (BadInput, click.ClickException) as error:
         message = str(error) if isinstance(error, BadInput) else error.format_message()
-        click.echo(f"lke: {' '.join(message.split())}", err=True)
-        sys.exit(2)
+        told(" ".join(message.split()))
     except OSError as error:
         if error.errno not in UNUSABLE:
             raise
         said = f"{error.filename2 or error.filename or 'a file'}: {error.strerror}"
-        click.echo(f"lke: {said}; what is finished is kept, the same command goes on", err=True)
-        sys.exit(2)
+        told(f"{said}; what is finished is kept, the same command goes on")
     except click.Abort:  # Ctrl-C
         sys.exit(130)

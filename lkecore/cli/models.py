@@ -104,7 +104,7 @@ def lock_models(params: tuple[Path, ...], update: bool, path: Path) -> None:
         raise BadInput(f"models lock {path}: there is no folder {path.parent} (see --file)")
     named = [m for p in params for job in read_plan(p).jobs for m in runs.models_of(job.effective)]
     # One with a revision of its own needs no lock, and a folder may be called as a hub id.
-    wanted = [m for m in named if weights.kind_of(m).on_hub and "@" not in m]
+    wanted = [hub.plain(m) for m in named if weights.kind_of(m).on_hub and "@" not in m]
     changed, failures = hub.lock(path, wanted if params else catalogue.hub_ids(), update=update)
     for repository, row in sorted(changed.items()):
         click.echo(f"{repository} {row.revision[:12]} {row.weights}, gated: {row.gated}")

@@ -63,7 +63,7 @@ def access(name: str) -> str:
         return _by_weights(name, found)
     if row is not None and row["remote_code"] == "yes":
         return "published only: it needs code of its own, which is never run"
-    locked = hub.in_force().get(name.partition("@")[0])
+    locked = hub.in_force().get(hub.plain(name).partition("@")[0])
     if locked is not None:
         gated, found = locked.gated == "yes", locked.weights
     elif row is not None:
@@ -90,7 +90,7 @@ def _row(name: str) -> pd.Series | None:
     """The row of a hub id, with or without revision; by its name for a model that never had one."""
     table = _table()
     known = table["hub_id"].where(table["hub_id"] != "", table["name"])
-    found = table[known == name.partition("@")[0]]
+    found = table[known == hub.plain(name).partition("@")[0]]
     return found.iloc[0] if len(found) else None
 
 

@@ -15,7 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from lkecore.errors import BadInput, first_line
+from lkecore.errors import BadInput, first_line, in_one_line
+from lkecore.models.files import write_sums
 
 # What a model has beside its weights: config, tokenizer. Never code, never pickles.
 SIDE_FILES = ("*.json", "*.model", "*.txt", "*.jinja")
@@ -46,7 +47,7 @@ def from_gguf(path: Path, target: Path) -> None:
             tokenizer = AutoTokenizer.from_pretrained(**where)
     except Exception as error:  # a broken file fails in any way, inside transformers' reader
         raise BadInput(
-            f"{path}: transformers cannot read this GGUF file ({first_line(error)})"
+            f"{path}: transformers cannot read this GGUF file, is it whole? ({first_line(error)})"
         ) from error
     if missing := sorted(info["missing_keys"]):  # transformers would fill the gap at random
         raise BadInput(f"{path}: lacks {len(missing)} weights, such as {missing[0]}")
@@ -58,6 +59,7 @@ def from_gguf(path: Path, target: Path) -> None:
     plain.tie_weights()
     plain.to(torch.float32).save_pretrained(target)
     tokenizer.save_pretrained(target)
+    write_sums(target)
 
 
 @contextmanager
@@ -92,12 +94,8 @@ def from_bin(source: Path, target: Path) -> None:
     from transformers import AutoConfig
 
     shards = _shards(source)
-    try:
+    with in_one_line(f"{source}: no config.json that can be read"):
         config = AutoConfig.from_pretrained(source, local_files_only=True)
-    except (OSError, ValueError) as error:
-        raise BadInput(
-            f"{source}: no config.json that can be read ({first_line(error)})"
-        ) from error
     tied = bool(getattr(config, "tie_word_embeddings", False))
     weight_map: dict[str, str] = {}
     total = 0
@@ -117,6 +115,7 @@ def from_bin(source: Path, target: Path) -> None:
             # The indices of the source list its files and not ours; some repositories have two.
             if not file.name.endswith(".index.json"):
                 shutil.copyfile(file, target / file.name)
+    write_sums(target)
 
 
 def _shards(source: Path) -> list[Path]:

@@ -12,6 +12,7 @@ from lkecore.models.convert import (
     from_gguf,
     quiet_transformers,
 )
+from lkecore.models.files import write_sums
 from lkecore.storage import DATA, file_digest
 
 CATALOGUE = {
@@ -103,3 +104,4 @@ def build_toy(target: Path) -> None:
         network = LlamaForCausalLM(config)
     network.save_pretrained(target)
     tokenizer.save_pretrained(target)
+    write_sums(target)

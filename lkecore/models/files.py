@@ -1,13 +1,22 @@
-"""Files: which files hold the weights of a model, and a digest of large ones that is kept."""
+"""Files: which files hold the weights of a model, a digest of large ones that is kept, and sums."""
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from lkecore.errors import BadInput, first_line
 from lkecore.storage import cache_folder, file_digest, write_whole
+
+# In the folder of a model that was made or converted here: the digests of its files, as sha256sum writes
+# them. They are not in the package, since other versions of NumPy and PyTorch write other last digits, and no
+# part of a model's own digest.
+SUMS = "SHA256SUMS"
+SHA256 = re.compile(
+    r"[0-9a-f]{64}"
+)  # what the hub's own cache calls a large file, which links lead to
 
 
 def weight_files(folder: Path) -> list[Path]:
@@ -29,7 +38,8 @@ def contents_digest(files: Sequence[Path]) -> str:
     """SHA-256 over names and contents of files.
 
     Kept in the cache for files of unchanged size and time: hashing a large model takes minutes. A cache that
-    may not be written is no error.
+    may not be written is no error. Raises :class:`BadInput` for a file of the hub's cache that is not what
+    the hub has, by its name there.
     """
     stamp = [[str(p.absolute()), p.stat().st_size, p.stat().st_mtime_ns] for p in files]
     note = hashlib.sha256(json.dumps(stamp).encode()).hexdigest()
@@ -38,7 +48,41 @@ def contents_digest(files: Sequence[Path]) -> str:
         return text
     digest = hashlib.sha256()
     for file in files:
-        digest.update(f"{file.name} {file_digest(file)}\n".encode())
+        found, blob = file_digest(file), file.resolve()
+        if SHA256.fullmatch(blob.name) and blob.name != found:
+            raise BadInput(
+                f"{file} is not as the hub has it: its SHA-256 is {found[:16]}, and should be "
+                f"{blob.name[:16]}; delete the folder {blob.parent.parent} to fetch it anew"
+            )
+        digest.update(f"{file.name} {found}\n".encode())
     with suppress(OSError):
         write_whole(kept, digest.hexdigest())
     return digest.hexdigest()
+
+
+def write_sums(folder: Path) -> None:
+    """Write down the digest of each file of a model that was just made."""
+    lines = [f"{file_digest(path)}  {path.name}\n" for path in sorted(folder.iterdir())]
+    (folder / SUMS).write_text("".join(lines), encoding="utf-8")
+
+
+def check_sums(folder: Path, *, weights: bool) -> None:
+    """Raise :class:`BadInput` for a file of a model of the cache that is not as it was written here.
+
+    ``weights``: whether to read the weights, a second for two gigabytes, or all the other files. Read each
+    time, since a disk that flips a byte changes neither size nor time. A copy elsewhere may be changed.
+    """
+    cached = folder.resolve().parent == (cache_folder() / "models").resolve()
+    if not cached or not (folder / SUMS).is_file():
+        return
+    for line in (folder / SUMS).read_text(encoding="utf-8").splitlines():
+        written, _, name = line.partition("  ")
+        file = folder / name
+        if file.is_file() and (file.suffix == ".safetensors") != weights:
+            continue
+        found = file_digest(file) if file.is_file() else "none: it is gone"
+        if found != written:
+            raise BadInput(
+                f"{file} is not as it was written here: its SHA-256 is {found[:16]}, and {SUMS} says "
+                f"{written[:16]}; delete the folder {folder} to make the model anew"
+            )

@@ -2,17 +2,21 @@
 
 import functools
 import os
+import re
+import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lkecore.errors import BadInput, first_line
+from lkecore.errors import BadInput, first_line, in_one_line
 from lkecore.models.convert import quiet_transformers
+from lkecore.models.files import check_sums
 from lkecore.models.weights import check_name, files_digest, locate
 
 DTYPES = ("float32", "bfloat16", "float16")
 PREFIXES = ("default", "none")
+ATTENTIONS = {"eager", "sdpa"}  # those that scorers can give a mask of their own
 LOADERS = {
     "causal": "AutoModelForCausalLM",
     "masked": "AutoModelForMaskedLM",
@@ -55,34 +59,9 @@ class Model:
 
     @functools.cached_property
     def _loaded(self) -> tuple[Any, float]:
-        import torch
-        import transformers
-        from safetensors import SafetensorError
-
         started = time.perf_counter()
-        try:
-            network, info = getattr(transformers, LOADERS[self.kind]).from_pretrained(
-                self.path,
-                dtype=getattr(torch, self.dtype),
-                device_map="auto" if self.device == "auto" else None,
-                use_safetensors=True,
-                local_files_only=True,
-                output_loading_info=True,
-            )
-        except (OSError, ValueError, SafetensorError) as error:
-            reason = first_line(error)
-            raise BadInput(f"model {self.name}: {self.path} cannot be loaded ({reason})") from error
-        # transformers would fill the gap with random numbers, and only warn.
-        if missing := sorted(info["missing_keys"]):
-            raise BadInput(
-                f"model {self.name}: {self.path} lacks {len(missing)} weights, such as {missing[0]}"
-            )
-        if self.kind == "seq2seq":
-            _check_ends(self.name, network, self.path)
-        if self.device != "auto":
-            network.to(self.device)
-        if network.device.type == "cuda" and shares_one_head(network.config):
-            network.set_attn_implementation("eager")
+        with in_one_line(f"model {self.name}: {self.path} cannot be loaded"):
+            network = _load(self)
         return network.eval(), time.perf_counter() - started
 
     @property
@@ -94,6 +73,132 @@ class Model:
     def load_seconds(self) -> float:
         """Seconds that loading the weights took; 0 if they were not needed."""
         return self._loaded[1] if "_loaded" in self.__dict__ else 0.0
+
+
+def _load(model: Model) -> Any:
+    """The network of a model, on its device, after a look at all that would make its numbers others."""
+    import torch
+    import transformers
+    from safetensors import SafetensorError
+
+    where = f"model {model.name}: {model.path}"
+    check_sums(model.path, weights=True)
+    config = transformers.AutoConfig.from_pretrained(model.path, local_files_only=True)
+    place: Any = "auto" if model.device == "auto" else None
+    if (packed := getattr(config, "quantization_config", None)) is not None:
+        _check_packed(where, packed)
+        place = place or {"": model.device}  # some must not be moved once they are loaded
+    try:
+        network, info = getattr(transformers, LOADERS[model.kind]).from_pretrained(
+            model.path,
+            dtype=getattr(torch, model.dtype),
+            device_map=place,
+            use_safetensors=True,
+            local_files_only=True,
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,  # else transformers does not say which
+            **_attention(model.name, config),
+        )
+    except SafetensorError as error:
+        hub = model.path.parent.name == "snapshots"  # a folder of links; the files lie beside it
+        again = f"; delete the folder {model.path.parent.parent} to fetch it anew" if hub else ""
+        raise BadInput(f"{where} cannot be loaded ({first_line(error)}){again}") from error
+    _check_weights(model, network, info, named=bool(config.architectures))
+    if model.kind == "seq2seq":
+        _check_ends(model.name, network, model.path)
+    _check_ids(model.name, network, model.tokenizer)
+    if place is None:
+        network.to(model.device)
+    if network.device.type == "cuda" and shares_one_head(network.config):
+        network.set_attn_implementation("eager")
+    return network
+
+
+def _check_weights(model: Model, network: Any, info: dict[str, Any], *, named: bool) -> None:
+    """Refuse weights that are not those of the network, of which transformers would only warn.
+
+    ``named``: whether config.json says which network it is.
+    """
+    where = f"model {model.name}: {model.path}"
+    if mismatched := sorted(info["mismatched_keys"]):
+        weight, there, wanted = mismatched[0]
+        raise BadInput(
+            f"{where} has {len(mismatched)} weights of another shape than config.json says, such as "
+            f"{weight}: {tuple(there)} there, and {tuple(wanted)} by config.json"
+        )
+    if missing := sorted(info["missing_keys"]):  # it would fill the gap with random numbers
+        raise BadInput(f"{where} lacks {len(missing)} weights, such as {missing[0]}")
+    beside = sorted(info["unexpected_keys"])
+    # A classifier's, say, whose embeddings could be taken for an output layer. BERT has a second head anyway.
+    if beside and not named and model.kind == "causal":
+        raise BadInput(
+            f"{where}: config.json names no architecture, and there are weights that a "
+            f"{type(network).__name__} has not, such as {beside[0]}"
+        )
+    known = set(network.state_dict())
+    if further := [w for w in beside if re.sub(r"\.\d+\.", ".0.", w, count=1) in known]:
+        print(
+            f"{where} has {len(further)} weights of layers that its config.json does not count, such as "
+            f"{further[0]}; they are left out",
+            file=sys.stderr,
+        )
+
+
+def _check_packed(where: str, packed: Any) -> None:
+    """Refuse what transformers would only warn of, and then read the weights without their scales."""
+    from transformers.quantizers import AutoHfQuantizer
+
+    settings = packed if isinstance(packed, dict) else packed.to_dict()
+    if settings.get("quant_method") and not AutoHfQuantizer.supports_quant_method(settings):
+        raise BadInput(
+            f"{where} has weights that were quantized by {settings['quant_method']!r}, which "
+            "transformers cannot read"
+        )
+
+
+def _attention(name: str, config: Any) -> dict[str, Any]:
+    """What to load a network with whose config asks for an attention that a scorer cannot give masks."""
+    parts = [config, *(getattr(config, part, None) for part in config.sub_configs)]
+    asked = {getattr(part, "_attn_implementation", None) for part in parts} - {None, *ATTENTIONS}
+    if not asked:
+        return {}
+    print(
+        f"model {name}: its config.json asks for the attention {', '.join(sorted(map(str, asked)))}; "
+        "it is loaded with the default one",
+        file=sys.stderr,
+    )
+    config._attn_implementation = None
+    return {"config": config}
+
+
+def _check_ids(name: str, network: Any, tokenizer: Any) -> None:
+    """Refuse a tokenizer of another network; what was added to it beyond the network, where it is used.
+
+    To add a padding token that nobody ever embeds is common.
+    """
+    import torch
+
+    embedding = network.get_input_embeddings()
+    rows = getattr(embedding, "num_embeddings", None)
+    added = getattr(tokenizer, "added_tokens_decoder", {})
+    if rows is None or max(len(tokenizer), max(added, default=-1) + 1) <= rows:
+        return  # all vocabularies but one in a thousand, and to list one takes a second
+
+    def refuse(id_: int) -> None:
+        raise BadInput(
+            f"model {name}: its tokenizer has the token {tokenizer.convert_ids_to_tokens(id_)!r} with the "
+            f"id {id_}, and its embedding has {rows} rows; they do not belong together"
+        )
+
+    def check(_: Any, given: tuple[Any, ...]) -> None:
+        if given and given[0].numel() and (most := int(given[0].max())) >= rows:
+            refuse(most)
+
+    if beyond := {id_ for id_ in tokenizer.get_vocab().values() if id_ >= rows} - set(added):
+        refuse(max(beyond))
+    for module in network.modules():  # an encoder and a decoder may have one each, with one memory
+        if isinstance(module, torch.nn.Embedding) and module.weight is embedding.weight:
+            module.register_forward_pre_hook(check)
 
 
 def open_model(
@@ -110,7 +215,8 @@ def open_model(
 
     Raises :class:`BadInput` for an unknown model, dtype, device or prefix, a model that is no language
     model of one of the three kinds, and one without safetensors or GGUF weights; when they are loaded,
-    for weights that cannot be read or are not complete.
+    for weights that cannot be read, are not complete, or are of another shape than the config says, for
+    a tokenizer of another model, and for files of the cache that were cut or changed.
     """
     check_name(name)
     if dtype not in DTYPES:
@@ -122,22 +228,16 @@ def open_model(
     quiet_transformers()
     from transformers import AutoConfig, AutoTokenizer
 
-    try:
+    with in_one_line(f"model {name}: {path} cannot be read"):
+        check_sums(path, weights=False)
+    with in_one_line(f"model {name}: no readable config.json in {path}"):
         config = AutoConfig.from_pretrained(path, local_files_only=True)
-    except (OSError, ValueError) as error:
-        raise BadInput(
-            f"model {name}: no readable config.json in {path} ({first_line(error)})"
-        ) from error
-    kind = _kind(name, config)
+        kind = _kind(name, config)
     if not any(path.glob("*.safetensors")):
         raise BadInput(f"model {name}: {path} has no .safetensors weights, and no others are read")
-    try:
+    with in_one_line(f"model {name}: no readable tokenizer in {path}"):
         tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True)
-    except (OSError, ValueError) as error:
-        raise BadInput(
-            f"model {name}: no readable tokenizer in {path} ({first_line(error)})"
-        ) from error
-    front, _ = template(tokenizer)
+        front, _ = template(tokenizer)  # some tell only now what they lack
     if prefix == "none":
         if kind != "causal":
             raise BadInput(f"model {name} is {kind}; prefix 'none' is for causal models")
@@ -163,10 +263,7 @@ def template(tokenizer: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
     same around two texts.
     """
     around = []
-    for text in (
-        "a",
-        "b, 1",
-    ):  # two: a special token may be the text's own, such as the unknown one
+    for text in ("a", "b, 1"):  # two: what is in front may be in a text too, as the unknown token
         own, whole = (
             tuple(tokenizer(text, add_special_tokens=special, verbose=False)["input_ids"])
             for special in (False, True)
@@ -201,7 +298,8 @@ def _kind(name: str, config: Any) -> str:
     """What the config's architectures say, where transformers' class for this kind exists too."""
     from transformers.models.auto import modeling_auto as auto
 
-    names = config.architectures or []
+    given = config.architectures
+    names = [given] if isinstance(given, str) else given or _by_type(config)
 
     def are(*ends: str) -> bool:
         return bool(names) and all(name.endswith(ends) for name in names)
@@ -217,12 +315,33 @@ def _kind(name: str, config: Any) -> str:
     else:
         known, kind = auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, "causal"
         fits = are("ForCausalLM", "LMHeadModel")
+    unnamed = "" if given else f"model {name}: config.json names no architecture"
     if config.model_type not in known or not fits:
+        what = f"model {name}: {', '.join(names)}"
+        what = f"{unnamed}, and its model_type {config.model_type}" if unnamed else what
         raise BadInput(
-            f"model {name}: {', '.join(names) or config.model_type} is no causal, masked or "
-            "encoder-decoder language model; only those can be asked"
+            f"{what} is no causal, masked or encoder-decoder language model; only those can be asked"
         )
+    if unnamed:
+        print(f"{unnamed}; by its model_type it is taken for a {names[0]}", file=sys.stderr)
     return kind
+
+
+def _by_type(config: Any) -> list[str]:
+    """The class that a config without architectures means by its model_type, if transformers has one.
+
+    Of the types that have several, an encoder is a masked model unless it is_decoder, and T5's kin are
+    encoder-decoders. What the weights lack, or have beside it, is found when they are loaded.
+    """
+    from transformers.models.auto import modeling_auto as auto
+
+    if config.is_encoder_decoder:
+        known = auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES
+    elif getattr(config, "is_decoder", False):
+        known = auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+    else:
+        known = auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES | auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES
+    return [known[config.model_type]] if config.model_type in known else []
 
 
 def _check_ends(name: str, network: Any, path: Path) -> None:
@@ -253,7 +372,10 @@ def _device(device: str | None) -> str:
     try:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError) as error:
-        raise BadInput(f"device {device!r} cannot be used here ({first_line(error)})") from error
+        # PyTorch would list all kinds of devices that somebody makes.
+        known = device.partition(":")[0] in ("cpu", "cuda", "mps")
+        reason = first_line(error) if known else "it is cuda or cpu, or cuda:N, mps or auto"
+        raise BadInput(f"device {device!r} cannot be used here ({reason})") from error
     return device
 
 

@@ -1,7 +1,7 @@
 """Weights: where models come from. From a name to a folder of safetensors, and its digest.
 
 A name is one of ``CATALOGUE``, a local folder in transformers' layout, a ``.gguf`` file, a hub id
-``org/name`` or ``org/name@revision``, or a model of the lab, ``lab:book-1/2m``, which is trained at
+``org/name`` or ``org/name@revision`` (``hf:org/name`` is the same), or a model of the lab, ``lab:book-1/2m``, which is trained at
 first use (:mod:`lkecore.models.lab`). ``KINDS`` is the table of them: a new kind is one entry in it,
 and nothing else. Only safetensors and GGUF weights are read, and no code of a model is ever run.
 GGUF weights are de-quantised and converted once, into the cache; ``convert`` does the same for
@@ -143,7 +143,7 @@ def _made_of_hub(name: str) -> str | None:
 
 
 def _of_commit(name: str, commit: str) -> str:
-    return f"{name.partition('@')[0].replace('/', '--')}--{commit[:12]}-{_bin_key()}"
+    return f"{hub.plain(name).partition('@')[0].replace('/', '--')}--{commit[:12]}-{_bin_key()}"
 
 
 def _bin_key() -> str:
@@ -217,7 +217,7 @@ def _no_bin(name: str) -> BadInput:
 
 
 def _check_hub_id(name: str) -> None:
-    if not hub.HUB_ID.fullmatch(name):
+    if not hub.HUB_ID.fullmatch(hub.plain(name)):
         raise BadInput(
             f"unknown model {name!r}: not in the catalogue, no lab:WORLD/MODEL, no folder or .gguf "
             f"file, and no hub id org/name; {nearest(name, CATALOGUE)}"

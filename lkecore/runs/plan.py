@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lkecore import facts, runs
+from lkecore import facts, hub, runs
 from lkecore.answers import shipped
 from lkecore.errors import BadInput, nearest
 from lkecore.models import weights
@@ -88,7 +88,7 @@ def read_plan(path: str | Path) -> Plan:
             raise BadInput(f"{path}: unknown notebook {name!r}; {nearest(str(name), notebooks)}")
         if any(earlier.whole.notebook == notebooks[name] for earlier in rows):
             raise BadInput(f"{path}: notebook {name!r} is named twice")
-        given = row.get("parameters") or {}
+        given = _without_hf(row.get("parameters") or {})
         declared = declared_parameters(notebooks[name])
         effective = _check_parameters(path, notebooks[name], declared, given)
         whole = runs.Job(notebooks[name], given, effective)
@@ -232,6 +232,20 @@ def _check_parameters(path: Path, notebook: Path, declared: Declared, given: Any
     except BadInput as error:
         raise BadInput(f"{path}: {notebook.stem}: {error}") from error
     return effective
+
+
+def _without_hf(given: Any) -> Any:
+    """Parameters with the models of the hub by their one name: pages look for what else has it."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, list):
+            return [plain(each) for each in value]
+        return hub.plain(value) if isinstance(value, str) else value
+
+    if not isinstance(given, dict):
+        return given  # refused by whoever checks it
+    names = ("model", "models", "pairs")
+    return {name: plain(value) if name in names else value for name, value in given.items()}
 
 
 def _unknown(name: Any, declared: Declared) -> str:

@@ -1,11 +1,11 @@
 """Weights: where models come from. From a name to a folder of safetensors, and its digest.
 
 A name is one of ``CATALOGUE``, a local folder in transformers' layout, a ``.gguf`` file, a hub id
-``org/name`` or ``org/name@revision`` (``hf:org/name`` is the same), or a model of the lab, ``lab:book-1/2m``, which is trained at
-first use (:mod:`lkecore.models.lab`). ``KINDS`` is the table of them: a new kind is one entry in it,
-and nothing else. Only safetensors and GGUF weights are read, and no code of a model is ever run.
-GGUF weights are de-quantised and converted once, into the cache; ``convert`` does the same for
-``.bin`` weights when it is asked to.
+``org/name`` or ``org/name@revision`` (``hf:org/name`` is the same), or a model of the lab,
+``lab:book-1/2m``, which is trained at first use (:mod:`lkecore.models.lab`). ``KINDS`` is the table of
+them: a new kind is one entry in it, and nothing else. Only safetensors and GGUF weights are read, and
+no code of a model is ever run. GGUF weights are de-quantised and converted once, into the cache;
+``convert`` does the same for ``.bin`` weights when it is asked to.
 """
 
 import functools

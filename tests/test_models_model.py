@@ -13,7 +13,8 @@ import helpers
 import pytest
 
 from lkecore.errors import BadInput
-from lkecore.models.model import open_model, shares_one_head
+from lkecore.models.loading import shares_one_head
+from lkecore.models.model import open_model
 from lkecore.models.weights import files_digest, locate
 from lkecore.scores import tree
 

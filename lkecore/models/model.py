@@ -2,8 +2,6 @@
 
 import functools
 import os
-import re
-import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,16 +10,12 @@ from typing import Any
 from lkecore.errors import BadInput, first_line, in_one_line
 from lkecore.models.convert import quiet_transformers
 from lkecore.models.files import check_sums
+from lkecore.models.loading import load
 from lkecore.models.weights import check_name, files_digest, locate
+from lkecore.progress import tell
 
 DTYPES = ("float32", "bfloat16", "float16")
 PREFIXES = ("default", "none")
-ATTENTIONS = {"eager", "sdpa"}  # those that scorers can give a mask of their own
-LOADERS = {
-    "causal": "AutoModelForCausalLM",
-    "masked": "AutoModelForMaskedLM",
-    "seq2seq": "AutoModelForSeq2SeqLM",
-}
 # They count positions from the one after the padding token's id: the first ones are never used.
 COUNT_AFTER_PADDING = {
     "camembert", "data2vec-text", "ibert", "longformer", "luke", "mpnet", "roberta",
@@ -61,7 +55,7 @@ class Model:
     def _loaded(self) -> tuple[Any, float]:
         started = time.perf_counter()
         with in_one_line(f"model {self.name}: {self.path} cannot be loaded"):
-            network = _load(self)
+            network = load(self)
         return network.eval(), time.perf_counter() - started
 
     @property
@@ -73,132 +67,6 @@ class Model:
     def load_seconds(self) -> float:
         """Seconds that loading the weights took; 0 if they were not needed."""
         return self._loaded[1] if "_loaded" in self.__dict__ else 0.0
-
-
-def _load(model: Model) -> Any:
-    """The network of a model, on its device, after a look at all that would make its numbers others."""
-    import torch
-    import transformers
-    from safetensors import SafetensorError
-
-    where = f"model {model.name}: {model.path}"
-    check_sums(model.path, weights=True)
-    config = transformers.AutoConfig.from_pretrained(model.path, local_files_only=True)
-    place: Any = "auto" if model.device == "auto" else None
-    if (packed := getattr(config, "quantization_config", None)) is not None:
-        _check_packed(where, packed)
-        place = place or {"": model.device}  # some must not be moved once they are loaded
-    try:
-        network, info = getattr(transformers, LOADERS[model.kind]).from_pretrained(
-            model.path,
-            dtype=getattr(torch, model.dtype),
-            device_map=place,
-            use_safetensors=True,
-            local_files_only=True,
-            output_loading_info=True,
-            ignore_mismatched_sizes=True,  # else transformers does not say which
-            **_attention(model.name, config),
-        )
-    except SafetensorError as error:
-        hub = model.path.parent.name == "snapshots"  # a folder of links; the files lie beside it
-        again = f"; delete the folder {model.path.parent.parent} to fetch it anew" if hub else ""
-        raise BadInput(f"{where} cannot be loaded ({first_line(error)}){again}") from error
-    _check_weights(model, network, info, named=bool(config.architectures))
-    if model.kind == "seq2seq":
-        _check_ends(model.name, network, model.path)
-    _check_ids(model.name, network, model.tokenizer)
-    if place is None:
-        network.to(model.device)
-    if network.device.type == "cuda" and shares_one_head(network.config):
-        network.set_attn_implementation("eager")
-    return network
-
-
-def _check_weights(model: Model, network: Any, info: dict[str, Any], *, named: bool) -> None:
-    """Refuse weights that are not those of the network, of which transformers would only warn.
-
-    ``named``: whether config.json says which network it is.
-    """
-    where = f"model {model.name}: {model.path}"
-    if mismatched := sorted(info["mismatched_keys"]):
-        weight, there, wanted = mismatched[0]
-        raise BadInput(
-            f"{where} has {len(mismatched)} weights of another shape than config.json says, such as "
-            f"{weight}: {tuple(there)} there, and {tuple(wanted)} by config.json"
-        )
-    if missing := sorted(info["missing_keys"]):  # it would fill the gap with random numbers
-        raise BadInput(f"{where} lacks {len(missing)} weights, such as {missing[0]}")
-    beside = sorted(info["unexpected_keys"])
-    # A classifier's, say, whose embeddings could be taken for an output layer. BERT has a second head anyway.
-    if beside and not named and model.kind == "causal":
-        raise BadInput(
-            f"{where}: config.json names no architecture, and there are weights that a "
-            f"{type(network).__name__} has not, such as {beside[0]}"
-        )
-    known = set(network.state_dict())
-    if further := [w for w in beside if re.sub(r"\.\d+\.", ".0.", w, count=1) in known]:
-        print(
-            f"{where} has {len(further)} weights of layers that its config.json does not count, such as "
-            f"{further[0]}; they are left out",
-            file=sys.stderr,
-        )
-
-
-def _check_packed(where: str, packed: Any) -> None:
-    """Refuse what transformers would only warn of, and then read the weights without their scales."""
-    from transformers.quantizers import AutoHfQuantizer
-
-    settings = packed if isinstance(packed, dict) else packed.to_dict()
-    if settings.get("quant_method") and not AutoHfQuantizer.supports_quant_method(settings):
-        raise BadInput(
-            f"{where} has weights that were quantized by {settings['quant_method']!r}, which "
-            "transformers cannot read"
-        )
-
-
-def _attention(name: str, config: Any) -> dict[str, Any]:
-    """What to load a network with whose config asks for an attention that a scorer cannot give masks."""
-    parts = [config, *(getattr(config, part, None) for part in config.sub_configs)]
-    asked = {getattr(part, "_attn_implementation", None) for part in parts} - {None, *ATTENTIONS}
-    if not asked:
-        return {}
-    print(
-        f"model {name}: its config.json asks for the attention {', '.join(sorted(map(str, asked)))}; "
-        "it is loaded with the default one",
-        file=sys.stderr,
-    )
-    config._attn_implementation = None
-    return {"config": config}
-
-
-def _check_ids(name: str, network: Any, tokenizer: Any) -> None:
-    """Refuse a tokenizer of another network; what was added to it beyond the network, where it is used.
-
-    To add a padding token that nobody ever embeds is common.
-    """
-    import torch
-
-    embedding = network.get_input_embeddings()
-    rows = getattr(embedding, "num_embeddings", None)
-    added = getattr(tokenizer, "added_tokens_decoder", {})
-    if rows is None or max(len(tokenizer), max(added, default=-1) + 1) <= rows:
-        return  # all vocabularies but one in a thousand, and to list one takes a second
-
-    def refuse(id_: int) -> None:
-        raise BadInput(
-            f"model {name}: its tokenizer has the token {tokenizer.convert_ids_to_tokens(id_)!r} with the "
-            f"id {id_}, and its embedding has {rows} rows; they do not belong together"
-        )
-
-    def check(_: Any, given: tuple[Any, ...]) -> None:
-        if given and given[0].numel() and (most := int(given[0].max())) >= rows:
-            refuse(most)
-
-    if beyond := {id_ for id_ in tokenizer.get_vocab().values() if id_ >= rows} - set(added):
-        refuse(max(beyond))
-    for module in network.modules():  # an encoder and a decoder may have one each, with one memory
-        if isinstance(module, torch.nn.Embedding) and module.weight is embedding.weight:
-            module.register_forward_pre_hook(check)
 
 
 def open_model(
@@ -280,20 +148,6 @@ def template(tokenizer: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return found.pop()
 
 
-def shares_one_head(config: Any) -> bool:
-    """Whether all attention heads look at one head of keys and values, as in Gemma 3 270M and 1B.
-
-    Then transformers hands PyTorch one and the same memory for all heads, and PyTorch's memory-efficient
-    attention on CUDA is wrong, without a word, in passes with a mask over 1, 33, 65, ... columns
-    (https://github.com/pytorch/pytorch/issues/191937). On CUDA such networks take the "eager" attention.
-    """
-    of = config.get_text_config()
-    keys = getattr(of, "num_key_value_heads", None)
-    if keys is None and getattr(of, "multi_query", False):
-        keys = 1
-    return keys == 1 and getattr(of, "num_attention_heads", 1) > 1
-
-
 def _kind(name: str, config: Any) -> str:
     """What the config's architectures say, where transformers' class for this kind exists too."""
     from transformers.models.auto import modeling_auto as auto
@@ -323,7 +177,7 @@ def _kind(name: str, config: Any) -> str:
             f"{what} is no causal, masked or encoder-decoder language model; only those can be asked"
         )
     if unnamed:
-        print(f"{unnamed}; by its model_type it is taken for a {names[0]}", file=sys.stderr)
+        tell(f"{unnamed}; by its model_type it is taken for a {names[0]}")
     return kind
 
 
@@ -342,22 +196,6 @@ def _by_type(config: Any) -> list[str]:
     else:
         known = auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES | auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES
     return [known[config.model_type]] if config.model_type in known else []
-
-
-def _check_ends(name: str, network: Any, path: Path) -> None:
-    """For T5 transformers takes input and output layer for the same, whatever config.json says."""
-    from transformers import PreTrainedConfig
-
-    config, _ = PreTrainedConfig.get_config_dict(path, local_files_only=True)
-    if config.get("tie_word_embeddings") is not False:
-        return
-    if network.get_input_embeddings().weight is network.get_output_embeddings().weight:
-        raise BadInput(
-            f"model {name}: {path} lacks the weights of its input or of its output layer, which are "
-            "not the same by its config"
-        )
-    if config.get("model_type") == "umt5":  # its outputs would be scaled as those of a tied one are
-        raise BadInput(f"model {name}: transformers scales an umT5 with two layers wrongly")
 
 
 def _device(device: str | None) -> str:

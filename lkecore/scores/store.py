@@ -17,6 +17,7 @@ from typing import Any
 
 import pandas as pd
 
+from lkecore.models import loading
 from lkecore.models import model as model_module
 from lkecore.models.model import Model
 
@@ -25,6 +26,7 @@ from lkecore.progress import keep as write_whole
 from lkecore.storage import cache_folder, program_of, version
 
 ROOM = "lkecore.scores"
+LOADING = [Path(module.__file__) for module in (model_module, loading)]
 
 
 def chunk_key(model: Model, scorer: str, asked: Sequence[Any]) -> str:
@@ -68,14 +70,14 @@ def programs(scorer: str) -> str:
         if path not in behind:
             behind[path] = program_of(path)
             waiting += _siblings(path)
-    return "\n".join([*sorted(behind.values()), program_of(Path(model_module.__file__))])
+    return "\n".join([*sorted(behind.values()), *map(program_of, LOADING)])
 
 
 @functools.cache
 def program() -> str:
     """The code of all scorers, and of what loads models: while it stays, so do their numbers."""
     room = sorted(Path(__file__).parent.glob("*.py"))
-    return "\n".join(program_of(path) for path in [*room, Path(model_module.__file__)])
+    return "\n".join(program_of(path) for path in [*room, *LOADING])
 
 
 def _siblings(path: Path) -> list[Path]:

@@ -1,8 +1,13 @@
-"""Errors: one kind for what a user can mend, and hints for mistyped names."""
+"""Errors: one kind for what a user can mend, hints for mistyped names, and text that is safe to show."""
 
 import difflib
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+
+# What a terminal obeys, or what breaks or turns a line around: controls, DEL, separators of lines and
+# paragraphs, embeddings, overrides and isolates of bidirectional text, and halves of a character.
+UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class BadInput(ValueError):
@@ -57,3 +62,21 @@ def nearest(name: str, names: Iterable[str]) -> str:
     if close:
         return "nearest: " + ", ".join(close)
     return "there are: " + ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
+
+
+def visible(text: object, *, in_json: bool = False) -> str:
+    r"""Any text on one line, as a terminal, a log or a progress bar may show it.
+
+    Names come from files, and a control character in one is an order to a terminal. Here it is its
+    escape, as text; all other text stays, in any script. ``in_json``: the escapes are JSON's, for a
+    line of JSON.
+
+    >>> print(visible("Z\u00fcrich \x1b[2J\n\u202e"), visible("\x9b", in_json=True))
+    Z\u00fcrich \x1b[2J\x0a\u202e \u009b
+    """
+
+    def escape(found: re.Match[str]) -> str:
+        code = ord(found[0])
+        return f"\\x{code:02x}" if code < 256 and not in_json else f"\\u{code:04x}"
+
+    return UNSEEN.sub(escape, str(text))

@@ -17,12 +17,18 @@ from typing import Any
 
 from tqdm import tqdm
 
+from lkecore.errors import visible
 from lkecore.storage import write_whole
+
+
+def say(line: object, *, err: bool = False) -> None:
+    """One line of what a command answers, or with ``err`` of what it reports; see ``visible``."""
+    print(visible(line), file=sys.stderr if err else sys.stdout, flush=True)
 
 
 def tell(line: str) -> None:
     """One line to whoever waits; in a run to its log, since a page of the book shows no stderr."""
-    run = os.environ.get("LKE_RUN")
+    run, line = os.environ.get("LKE_RUN"), visible(line)
     if run is None:
         print(line, file=sys.stderr)
     else:

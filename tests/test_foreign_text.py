@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import unicodedata
 from pathlib import Path
 
 import matplotlib as mpl
@@ -19,10 +20,11 @@ from matplotlib.figure import Figure
 from myst_parser.config.main import MdParserConfig
 from myst_parser.parsers.mdit import create_md_parser
 
-from lkecore import figures
+from lkecore import figures, models, progress, prompts
 from lkecore.answers import shipped, words
 from lkecore.book import build, foreign, verdicts
-from lkecore.errors import BadInput
+from lkecore.cli import main
+from lkecore.errors import BadInput, visible
 from lkecore.models import embedded
 from lkecore.runs import grid, plan, yamlfile
 
@@ -425,3 +427,122 @@ def test_large_file_is_refused_before_it_is_read_whole(tmp_path):
 def test_params_files_of_the_project_mean_what_they_meant():
     for path in sorted((TOP / "params").glob("*.yaml")):
         assert yamlfile.read(path) == yaml.safe_load(path.read_text(encoding="utf-8")), path.name
+
+
+# --- the terminal
+
+ORDERS = [
+    "\x1b[31mred\x1b[0m", "\x1b]0;owned\x07ok", "a\x08\x08b", "\x9b2J", "\x7f", "one\ntwo", "a\rb", "a\tb",
+    "\u202eRome", "a\u2028b", "\u2066x\u2069", "a\x85b",
+]  # fmt: skip
+SCRIPTS = [
+    "Zürich", "北京", "Αθήνα", "القاهرة", "ירושלים", "\u0939\u093f\u0928\u094d\u200d\u0926\u0940", "🇫🇷",
+    "C:\\x1b",
+]  # fmt: skip
+TURNS = {"LRE", "RLE", "PDF", "LRO", "RLO", "LRI", "RLI", "FSI", "PDI"}
+
+
+def obeyed(sign: str) -> bool:
+    """Whether Unicode says that a sign is a control, ends a line or turns it, or is half of one."""
+    return (
+        unicodedata.category(sign) in {"Cc", "Zl", "Zp", "Cs"}
+        or unicodedata.bidirectional(sign) in TURNS
+    )
+
+
+def orders(text: str) -> list[str]:
+    """What a terminal would obey in some output, but for the ends of its lines."""
+    return [sign for sign in text if obeyed(sign) and sign != "\n"]
+
+
+@pytest.fixture
+def lke(monkeypatch, capsys):
+    """The command; gives (exit code, standard output, standard error)."""
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["lke", *map(str, arguments)])
+        with pytest.raises(SystemExit) as caught:
+            main.main()
+        return caught.value.code or 0, *capsys.readouterr()
+
+    return call
+
+
+@pytest.fixture
+def commanding(tmp_path):
+    """A file of facts whose names all hold what a terminal obeys."""
+    rows = [
+        {"relation": name, "subject": f"{name}{n}", "object": f"{n % 6}{name}"}
+        for name in [*ORDERS, *SCRIPTS]
+        for n in range(12)
+    ]
+    path = tmp_path / "facts.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    return path
+
+
+def test_exactly_what_a_terminal_obeys_is_shown_as_its_escape():
+    for code in range(sys.maxunicode + 1):
+        sign = chr(code)
+        hexadecimal = f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+        assert visible(sign) == (hexadecimal if obeyed(sign) else sign), hexadecimal
+        if obeyed(sign):
+            assert json.loads(visible(json.dumps(sign, ensure_ascii=False), in_json=True)) == sign
+    for text in SCRIPTS:
+        assert visible(text) == text and visible(visible(f"{text}\x1b")) == f"{text}\\x1b"
+
+
+def test_relations_are_listed_in_a_line_each_and_none_of_their_names_is_obeyed(lke, commanding):
+    code, out, err = lke("facts", commanding)
+    assert (code, err, orders(out)) == (0, "", [])
+    head, *lines = out.splitlines()
+    assert len(lines) == len({*map(seen, ORDERS + SCRIPTS)})  # gaps in names are spaces
+    shown = [line.split("  ")[0] for line in lines]
+    assert {"\\x1b]0;owned\\x07ok", "a\\x08\\x08b", "\\x9b2J", "\\u202eRome"} <= {*shown}
+    assert {*SCRIPTS} <= {*shown}
+    assert len({re.match(r".*?  +12 ", line).end() for line in lines}) == 1  # one below the other
+
+
+@pytest.mark.parametrize("name", sorted({*map(seen, ORDERS)}))
+def test_a_score_is_json_with_the_name_as_it_is_and_no_order_in_it(lke, commanding, tmp_path, name):
+    given = "--facts", commanding, "--relation", name, "--shots", 2, "--options", 3
+    code, out, err = lke("score", *given, "--estimator", "rule-frequent", "--out", tmp_path / "out")
+    assert (code, err, orders(out)) == (0, "", []) and out.count("\n") == 1
+    assert json.loads(out)["relation"] == name
+    for wrong in (["--split", "dev"], ["--options", "99"], ["--estimator", "hgp-1"]):
+        code, out, err = lke("score", *given, *wrong, "--out", tmp_path / "out")
+        assert (code, out, orders(err)) == (2, "", []) and re.fullmatch("lke: .+\n", err)
+        assert f"relation {visible(name)}" in err
+
+
+@pytest.mark.parametrize("name", ORDERS)
+def test_no_command_obeys_a_name_that_it_was_given(lke, tmp_path, monkeypatch, name):
+    text = projects.code().replace("n: int = 1", "n: int = 1\nmodels: list[str] = []")
+    row = {"parameters": {"models": ["toy", name]}, "each": ["models"]}
+    path = projects.make(tmp_path, {"a": text}, a=row) / "params" / "p.yaml"
+    for command in (
+        ("status", path), ("run", path, "--dry-run"), ("run", path), (name,), ("score", f"--{name}"),
+        ("facts", name), ("models", "--path", name), ("new", name, "--from", name), ("ipynb", name),
+    ):  # fmt: skip
+        code, out, err = lke(*command)
+        assert code and orders(out + err) == [] and (name not in out + err), command
+
+
+def test_bars_and_lines_of_progress_obey_no_name(tmp_path, monkeypatch, capsys):
+    from lkecore.scores import tree
+
+    monkeypatch.setenv("LKE_PROGRESS", str(tmp_path / "progress"))
+    toy = models.open_model("toy", device="cpu")
+    for name in ORDERS:
+        asked = prompts.Prompt("f", name, "s", "The", ("a", "b"), (" a", " b"), 0)
+        tree.option_logprobs(toy, [asked], use_cache=False)
+        assert progress.read_bar(tmp_path / "progress") == (visible(name).strip(), 1, 1)
+        progress.tell(name)
+        assert capsys.readouterr() == ("", f"{visible(name)}\n")
+
+
+def test_every_line_of_the_commands_goes_through_one_function():
+    for file in [*(TOP / "lkecore" / "cli").glob("*.py")]:
+        assert not re.search(r"\b(?:echo|secho|print|write)\(", file.read_text(encoding="utf-8")), (
+            file
+        )

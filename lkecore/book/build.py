@@ -26,7 +26,7 @@ from lkecore import runs
 from lkecore.answers import shipped, show
 from lkecore.book import coverage, fork, home, state, verdicts
 from lkecore.book.foreign import code, download, plain
-from lkecore.errors import BadInput
+from lkecore.errors import BadInput, visible
 from lkecore.models import weights
 from lkecore.runs import plan
 from lkecore.storage import DATA, file_digest, write_whole
@@ -313,7 +313,7 @@ def build(project: Path) -> Path:
     if done.returncode or not (made / "index.html").exists():
         output = (done.stdout + done.stderr).splitlines()
         notable = [line for line in output if "WARNING" in line or "rror" in line] or output
-        print(*notable[-20:], sep="\n", file=sys.stderr)
+        print(*map(visible, notable[-20:]), sep="\n", file=sys.stderr)
         shutil.rmtree(aside, ignore_errors=True)
         older = f"; the one before is still in {html}" if html.exists() else ""
         raise BadInput(f"the book was not built, for the reasons above{older}")

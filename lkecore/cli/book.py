@@ -8,6 +8,7 @@ import click
 
 from lkecore.cli.runs import PARAMS, RUNS, read_plan_of
 from lkecore.errors import BadInput
+from lkecore.progress import say
 from lkecore.runs import gather
 
 
@@ -24,7 +25,7 @@ def build_book(params: Path, folder: Path | None) -> None:
     runs.check_format(target)
     with build.alone(plan.project):
         build.gather(plan, target)
-        click.echo(build.build(plan.project))
+        say(build.build(plan.project))
 
 
 @click.command("results")
@@ -45,7 +46,7 @@ def keep_results(params: Path, folder: Path | None, compare: bool, add: bool) ->
         _print_differences(plan, target)
         return
     for path in gather.gather(plan, target, plan.project / "results", add=add):
-        click.echo(path)
+        say(path)
 
 
 def _print_differences(plan: Any, target: Path) -> None:
@@ -54,7 +55,7 @@ def _print_differences(plan: Any, target: Path) -> None:
     rows = compare(plan, target, plan.project / "results")
     for row in rows.itertuples():
         also = f", {row.not_there:,} others are about what does not ship" if row.not_there else ""
-        click.echo(
+        say(
             f"{row.file}: {row.differ:,} of {row.rows - row.not_there:,} rows differ, the largest "
             f"difference is {row.largest:.2g}{also}"
         )
@@ -75,10 +76,11 @@ def new_notebook(name: str, source: str, project: Path | None) -> None:
 
     project = project or fork.find_project(Path())
     for path in fork.new(project, name, source):
-        click.echo(f"wrote {path.relative_to(project)}")
+        say(f"wrote {path.relative_to(project)}")
     rows = "its rows in params/ (without `results`, if it asks other questions than its source)"
-    click.echo(f"next: edit notebooks/{name}.py and {rows}, then")
-    click.echo("  lke run params/smoke.yaml\n  lke run params/book.yaml\n  make book")
+    say(f"next: edit notebooks/{name}.py and {rows}, then")
+    for command in ("lke run params/smoke.yaml", "lke run params/book.yaml", "make book"):
+        say(f"  {command}")
 
 
 @click.command("ipynb")
@@ -92,4 +94,4 @@ def export_notebook(notebook: str, out: Path | None, force: bool) -> None:
     source = Path(notebook)
     if source.suffix != ".py":
         source = fork.find_notebook(fork.find_project(Path()), notebook)
-    click.echo(fork.export(source, out or Path(f"{source.stem}.ipynb"), force=force))
+    say(fork.export(source, out or Path(f"{source.stem}.ipynb"), force=force))

@@ -12,6 +12,7 @@ from lkecore.cli.models import list_facts, list_models
 from lkecore.cli.runs import fetch, run_plan, show_status
 from lkecore.cli.score import score
 from lkecore.errors import BadInput
+from lkecore.progress import say
 
 # What a folder may answer that is full, may only be read or is none: the user can mend it.
 UNUSABLE = {
@@ -52,8 +53,9 @@ def main() -> None:
 
     def told(said: str) -> None:
         if settings.get("verbose"):
-            traceback.print_exc()
-        click.echo(f"lke: {said}", err=True)
+            for line in traceback.format_exc().splitlines():
+                say(line, err=True)
+        say(f"lke: {said}", err=True)
         sys.exit(2)
 
     try:

@@ -8,9 +8,10 @@ import click
 
 from lkecore import facts
 from lkecore.cli.runs import MODELS_LOCK, use_lock
-from lkecore.errors import BadInput
+from lkecore.errors import BadInput, visible
 from lkecore.facts.tables import SPLITS
 from lkecore.models import embedded
+from lkecore.progress import say
 
 
 @click.command("facts")
@@ -22,23 +23,24 @@ def list_facts(spec: str) -> None:
     alone are one object; below the table they are named, and so are files that are no facts.
     """
     loaded = [facts.load(spec, name) for name in facts.relations(spec)]
-    width = max(len(r.name) for r in loaded)
+    names = [visible(r.name) for r in loaded]
+    width = max(map(len, names))
     columns = "facts  objects  rows read  repeated  left out  T-REx-MC filter  splits"
-    click.echo(f"{'relation':{width}}  {columns}")
-    for r in loaded:
+    say(f"{'relation':{width}}  {columns}")
+    for name, r in zip(names, loaded, strict=True):
         passes = "passes" if facts.passes_trex_mc(r) else "-"
         splits = Counter(fact.split for fact in r.facts if fact.split)
         told = ", ".join(f"{splits[name]} {name}" for name in SPLITS if name in splits) or "-"
-        click.echo(
-            f"{r.name:{width}}  {len(r.facts):5}  {len(r.objects):7}  {r.read:9}  {r.repeated:8}  "
+        say(
+            f"{name:{width}}  {len(r.facts):5}  {len(r.objects):7}  {r.read:9}  {r.repeated:8}  "
             f"{r.left_out:8}  {passes:15}  {told}"
         )
     for r in loaded:
         several = [", ".join(forms) for forms in r.spellings.values() if len(forms) > 1]
         if several:
-            click.echo(f"{r.name}: counted as one object: {'; '.join(several)}")
+            say(f"{r.name}: counted as one object: {'; '.join(several)}")
     if unread := facts.unread(spec):
-        click.echo(f"no facts, and not read: {', '.join(unread)}")
+        say(f"no facts, and not read: {', '.join(unread)}")
 
 
 @click.group("models", invoke_without_command=True)
@@ -57,21 +59,20 @@ def list_models(context: click.Context, papers: bool, name: str | None) -> None:
     if papers and name is not None:
         raise BadInput("lke models: --papers or --path, not both")
     if name is not None:
-        click.echo(weights.locate(name))
+        say(weights.locate(name))
         return
     if papers:
-        click.echo("\n".join(catalogue.listing()))
+        for line in catalogue.listing():
+            say(line)
         return
     for key, text in embedded.CATALOGUE.items():
         state = "in the cache" if weights.is_ready(key) else "fetched at first use"
-        click.echo(f"{key:12} {text} [{state}]")
-    click.echo("or: a local folder, a .gguf file, a hub id org/name or org/name@revision,")
+        say(f"{key:12} {text} [{state}]")
+    say("or: a local folder, a .gguf file, a hub id org/name or org/name@revision,")
     sizes = ", ".join(lab.RECIPES)
-    click.echo(f"or: a model of the lab, lab:SIZE-SEED/MODEL, trained at first use; MODEL: {sizes}")
-    click.echo("    MODEL@SEED: of a rich world, as lab:rich-1/0.7m@3: trained with another seed")
-    click.echo(
-        "    MODEL-tuned: taught to follow instructions; MODEL-unplanted: told of other subjects"
-    )
+    say(f"or: a model of the lab, lab:SIZE-SEED/MODEL, trained at first use; MODEL: {sizes}")
+    say("    MODEL@SEED: of a rich world, as lab:rich-1/0.7m@3: trained with another seed")
+    say("    MODEL-tuned: taught to follow instructions; MODEL-unplanted: told of other subjects")
 
 
 @list_models.command("convert")
@@ -80,7 +81,7 @@ def convert_model(name: str) -> None:
     """Turn the .bin weights of NAME (hub id or folder) into safetensors; print their folder."""
     from lkecore.models import weights
 
-    click.echo(weights.convert(name))
+    say(weights.convert(name))
 
 
 @list_models.command("lock")
@@ -107,9 +108,9 @@ def lock_models(params: tuple[Path, ...], update: bool, path: Path) -> None:
     wanted = [hub.plain(m) for m in named if weights.kind_of(m).on_hub and "@" not in m]
     changed, failures = hub.lock(path, wanted if params else catalogue.hub_ids(), update=update)
     for repository, row in sorted(changed.items()):
-        click.echo(f"{repository} {row.revision[:12]} {row.weights}, gated: {row.gated}")
-    click.echo(f"{path}: {len(changed)} new or changed", err=True)
+        say(f"{repository} {row.revision[:12]} {row.weights}, gated: {row.gated}")
+    say(f"{path}: {len(changed)} new or changed", err=True)
     for failure in failures:
-        click.echo(f"lke: failed: {failure}", err=True)
+        say(f"lke: failed: {failure}", err=True)
     if failures:
         sys.exit(1)

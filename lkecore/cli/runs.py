@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from lkecore.errors import BadInput
+from lkecore.errors import BadInput, visible
+from lkecore.progress import say
 from lkecore.runs import devices
 
 MODELS_LOCK = Path("params", "models.lock")
@@ -80,13 +81,13 @@ def run_plan(params: Path, folder: Path | None, dry_run: bool, **given: Any) -> 
     try:
         outcome = grid.execute(plan, target, settings)
     except KeyboardInterrupt:
-        click.echo("lke: stopped; what is finished is kept, the same command goes on", err=True)
+        say("lke: stopped; what is finished is kept, the same command goes on", err=True)
         sys.exit(130)
     for label, reason in outcome.failed.items():
-        click.echo(f"lke: failed: {label}: {reason}", err=True)
+        say(f"lke: failed: {label}: {reason}", err=True)
     counts = map(len, (outcome.finished, outcome.others, outcome.before, outcome.failed))
     said = "{} made here, {} made by others meanwhile, {} finished before, {} failed"
-    click.echo(said.format(*counts), err=True)
+    say(said.format(*counts), err=True)
     if outcome.failed:
         sys.exit(1)
 
@@ -96,19 +97,20 @@ def _print_cost(plan: Any, target: Path, settings: Any) -> None:
 
     i, n = settings.shard
     jobs = list(plan.jobs[i - 1 :: n])
-    width = max((len(each.label) for each in jobs), default=3)
-    click.echo(f"{'job':{width}}  state     memory      tokens  from cache")
+    labels = [visible(each.label) for each in jobs]
+    width = max(map(len, labels), default=3)
+    say(f"{'job':{width}}  state     memory      tokens  from cache")
     tokens, failing = 0, False
-    for each in jobs:
+    for label, each in zip(labels, jobs, strict=True):
         row = forecast.cost(each, target)
         memory = "?" if row["model_bytes"] is None else f"{row['model_bytes'] / 2**30:.1f} GiB"
         counted = [("-" if row[k] is None else f"{row[k]:,}") for k in ("tokens", "from_cache")]
-        line = f"{each.label:{width}}  {row['state']:8}  {memory:>6}  {counted[0]:>10}  {counted[1]:>10}"
-        click.echo(f"{line}  {row['remark']}".rstrip())
+        line = f"{label:{width}}  {row['state']:8}  {memory:>6}  {counted[0]:>10}  {counted[1]:>10}"
+        say(f"{line}  {row['remark']}".rstrip())
         tokens += (row["tokens"] or 0) - (row["from_cache"] or 0)
         failing |= row["remark"].startswith(forecast.FAILS)
     pages = sum(row.has_page for row in plan.rows) if n == 1 else 0
-    click.echo(f"runs: {len(jobs)}, pages over several: {pages}, tokens to forward: {tokens:,}")
+    say(f"runs: {len(jobs)}, pages over several: {pages}, tokens to forward: {tokens:,}")
     if failing:
         sys.exit(1)
 
@@ -127,10 +129,10 @@ def show_status(params: Path, folder: Path | None) -> None:
     plan = read_plan_of(params)
     target = folder or plan.project / "runs"
     runs.check_format(target)
-    rows = forecast.status(plan, target)
+    rows = [(visible(label), *rest) for label, *rest in forecast.status(plan, target)]
     width = max(len(label) for label, _, _ in rows)
     for label, state, remark in rows:
-        click.echo(f"{label:{width}}  {state:8}  {remark}".rstrip())
+        say(f"{label:{width}}  {state:8}  {remark}".rstrip())
     if any(state != "finished" for _, state, _ in rows):
         sys.exit(1)
 
@@ -145,8 +147,8 @@ def fetch(params: Path) -> None:
     reasons = prepare.prepare(plan.jobs)
     ready = [each for each in plan.jobs if each.label not in reasons]
     for name in dict.fromkeys(name for each in ready for _, name in prepare.needs(each)):
-        click.echo(f"{name}: on this machine")
+        say(f"{name}: on this machine")
     for reason in dict.fromkeys(reasons.values()):
-        click.echo(f"lke: failed: {reason}", err=True)
+        say(f"lke: failed: {reason}", err=True)
     if reasons:
         sys.exit(1)

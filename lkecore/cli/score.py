@@ -10,8 +10,9 @@ import click
 from click.core import ParameterSource
 
 from lkecore import __version__, facts
-from lkecore.errors import BadInput, nearest
+from lkecore.errors import BadInput, nearest, visible
 from lkecore.metrics.rules import RULES
+from lkecore.progress import say
 from lkecore.prompts.prompt import ESTIMATORS, SEPARATORS
 from lkecore.storage import write_whole
 
@@ -216,7 +217,7 @@ def score(
         "facts_digest": chosen.digest,
         "version": __version__,
     }
-    click.echo(json.dumps(summary, ensure_ascii=False))
+    say(visible(json.dumps(summary, ensure_ascii=False), in_json=True))
 
 
 def _by_rule(
@@ -262,7 +263,7 @@ def _by_rule(
         "out": out,
         "version": __version__,
     }
-    click.echo(json.dumps(summary, ensure_ascii=False))
+    say(visible(json.dumps(summary, ensure_ascii=False), in_json=True))
 
 
 def _target(out: str) -> Path:

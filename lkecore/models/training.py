@@ -10,6 +10,7 @@ from typing import Any
 
 from lkecore.errors import BadInput
 from lkecore.models import lab
+from lkecore.progress import tell
 
 # Given the name of a model and an environment: a process like that of subprocess.Popen, or None.
 Fork = Callable[[str, dict[str, str]], Any]
@@ -43,7 +44,7 @@ def train(
         while waiting or running:
             while waiting and free:
                 name, env = waiting.pop(0), free.pop(0)
-                print(f"training {name}", file=sys.stderr)
+                tell(f"training {name}")
                 # Bars side by side would write over each other.
                 running[name] = _trainer(name, env, fork, quiet=bool(environments)), env
             for name in [name for name, (each, _) in running.items() if each.poll() is not None]:

@@ -31,6 +31,7 @@ from lkecore.models.convert import (
 from lkecore.models.embedded import CATALOGUE, WHEELS, build_toy, fetch_wheels
 from lkecore.models.files import contents_digest, weight_files
 from lkecore.models.training import trained
+from lkecore.progress import tell
 from lkecore.storage import DATA, build_once, cache_folder
 
 # What a model is made of: weights, config, tokenizer. Never code, never pickles.
@@ -226,7 +227,7 @@ def _check_hub_id(name: str) -> None:
 
 def _convert_bin(source: Path, target: Path) -> None:
     """Convert .bin weights in a process of their own, which reads them and does nothing else."""
-    print(f"converting the weights in {source} (once)", file=sys.stderr)
+    tell(f"converting the weights in {source} (once)")
     command = [sys.executable, "-c", CONVERT, str(source), str(target)]
     done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if done.returncode:

@@ -20,7 +20,7 @@ from filelock import Timeout
 from tqdm import tqdm
 
 from lkecore import progress, runs, storage
-from lkecore.errors import BadInput
+from lkecore.errors import BadInput, visible
 from lkecore.runs import prepare, warm, worker
 from lkecore.runs.devices import Settings, environments_of
 from lkecore.runs.plan import Plan, page_of
@@ -205,7 +205,7 @@ def _start(profile: str, task: Task, scratch: Path, slot: tuple[int, dict[str, s
     process = _process(place / "order.json", place / "output", env)
     form = "{desc}: {percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} facts [{elapsed}]"
     bar = tqdm(total=1, position=slot[0] + 1, leave=False, disable=None, bar_format=form)
-    bar.set_description(task.job.label)
+    bar.set_description(visible(task.job.label))
     task.tries += 1
     return Worker(task, process, place, time.monotonic(), slot, bar)
 
@@ -249,7 +249,7 @@ def _show(running: Worker) -> None:
     if running.bar.disable or (seen := progress.read_bar(running.place / "progress")) is None:
         return
     what, running.bar.n, running.bar.total = seen
-    running.bar.set_description(f"{running.task.job.label}: {what}")
+    running.bar.set_description(visible(f"{running.task.job.label}: {what}"))
 
 
 def _settle(running: Worker, settings: Settings, outcome: Outcome) -> Task | None:
@@ -328,4 +328,4 @@ def _short() -> str | None:
 
 
 def _say(line: str) -> None:
-    tqdm.write(line, sys.stderr)
+    tqdm.write(visible(line), sys.stderr)

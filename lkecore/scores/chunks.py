@@ -15,7 +15,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from lkecore import progress
-from lkecore.errors import BadInput
+from lkecore.errors import BadInput, visible
 from lkecore.models.model import Model
 from lkecore.prompts.prompt import Prompt
 from lkecore.scores import store
@@ -84,7 +84,7 @@ def score(
     with progress.bar(len(prompts), "fact") as bar:
         for chunk, key, kept in zip(chunks, keys, all_kept, strict=True):
             relation = chunk[0].relation
-            bar.set_description(relation)
+            bar.set_description(visible(relation))
             rows = [next(encoded) for _ in chunk] if kept is None else []
             if kept is None and use_cache:  # by now another run may have kept it
                 kept = store.read(key, KEPT)

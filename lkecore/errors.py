@@ -71,8 +71,8 @@ def visible(text: object, *, in_json: bool = False) -> str:
     escape, as text; all other text stays, in any script. ``in_json``: the escapes are JSON's, for a
     line of JSON.
 
-    >>> print(visible("Z\u00fcrich \x1b[2J\n\u202e"), visible("\x9b", in_json=True))
-    Z\u00fcrich \x1b[2J\x0a\u202e \u009b
+    >>> print(visible("Zürich \x1b[2J\n\u202e"), visible("\x9b", in_json=True))
+    Zürich \x1b[2J\x0a\u202e \u009b
     """
 
     def escape(found: re.Match[str]) -> str:

@@ -74,6 +74,15 @@ def bpe_tokenizer(merges: list[tuple[str, str]], **settings):
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **settings)
 
 
+def folding(tokenizer):
+    """The same tokenizer, from now on without case and accents, as an uncased model has it."""
+    from tokenizers import normalizers
+
+    steps = [normalizers.NFD(), normalizers.StripAccents(), normalizers.Lowercase()]
+    tokenizer.backend_tokenizer.normalizer = normalizers.Sequence(steps)
+    return tokenizer
+
+
 def prompt(
     context: str, options, *, fact: str = "f1", relation: str = "r", gold: int = 0
 ) -> Prompt:

@@ -111,6 +111,30 @@ def test_with_fewer_than_five_options_the_rest_is_missing():
     assert np.isnan([row["best_4"], row["logprob_4"], row["best_5"], row["logprob_5"]]).all()
 
 
+def test_facts_with_different_numbers_of_options_are_checked_like_others():
+    logprob = [[-1.0, -3.0, -2.0], [-2.0, -1.0], [-4.0, -3.0, -1.0]]
+    frame = helpers_frame(logprob, gold=[1, 0, 2])
+    asked = [
+        dataclasses.replace(helpers.prompt("a", "xyz"[: len(row)], gold=0), fact=f"f{i}")
+        for i, row in enumerate(logprob)
+    ]
+    found = again.checkable(asked, frame)
+    assert found["question"].tolist() == [again.digests(prompt)[0] for prompt in asked]
+    assert found["logprob_gold"].tolist() == [-3.0, -2.0, -1.0]
+    assert found["best_2"].tolist() == [2, 0, 1] and found["logprob_1"].tolist() == [-1.0] * 3
+    assert found["best_3"].isna().tolist() == [False, True, False]
+    answered = choice.answers(frame).assign(model="m", where="w")
+    checks, names = found.assign(model="m", where="w"), ["model", "where"]
+    scored = {("m", "w"): (asked, frame, choice.answers(frame))}
+    same = again.differences(scored, checks, answered, names)
+    assert same["fact"].tolist() == ["f0", "f1", "f2"]
+    assert same["nats"].eq(0).all() and same["same"].all()
+    moved = frame.assign(logprob=frame["logprob"] - 0.25 * (frame["fact"] == "f1"))
+    scored = {("m", "w"): (asked, moved, choice.answers(moved))}
+    off = again.differences(scored, checks, answered, names)
+    assert off["nats"].tolist() == [0, 0.25, 0]
+
+
 def helpers_frame(logprob, gold) -> pd.DataFrame:
     """A scorer's frame by hand: a list of log-probabilities for each fact."""
     return pd.DataFrame(

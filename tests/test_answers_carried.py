@@ -1,9 +1,11 @@
 """Long sequences and written outputs that ship: carried while a sample agrees, refused when it does not."""
 
+import dataclasses
 import json
 import math
 from types import SimpleNamespace
 
+import helpers
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
@@ -16,6 +18,7 @@ from lkecore.facts import pool
 from lkecore.facts.fact import Fact
 from lkecore.models.model import open_model
 from lkecore.prompts import Prompt, probes
+from lkecore.scores import kinds
 from lkecore.tasks.instill import Recipe
 
 NOTEBOOK = "10_trial"
@@ -144,6 +147,33 @@ def at_blanks(n_facts: int = 6, **how):
     asked = prompts.instilled_of_sample(sample, ["template-1"], ["explicit", "false"])
     whole = {"whole": True, "top": 2}
     return answers.ask_blanks(["toy"], asked, "answers.parquet", **whole, **how)
+
+
+def test_whole_names_at_blanks_are_read_where_facts_have_different_numbers_of_options():
+    """An uncased model cannot tell Rome from ROME. The oracle: each fact by itself, in plain Python."""
+    network, tokenizer = helpers.blank_filler("uncased BERT")
+    model = helpers.model(network, tokenizer=tokenizer, kind="masked")
+    names = [("Rome", "Paris", "Madrid"), ("Rome", "Paris", "ROME"), ("Paris", "ROME", "York")]
+    asked = [
+        prompts.Prompt(f"f{i}", "r", "s", f"{'The ' * i}has", its, tuple(f" {n}" for n in its), 0)
+        for i, its in enumerate(names)
+    ]
+    some = [
+        prompts.Instilled(p, dataclasses.replace(p, context=f"Spain is. {p.context}"), "explicit")
+        for p in asked
+    ]
+    found = blanks._whole_names(model, some)
+    assert len(found) == 3 and "fact" not in found
+    for each, row in zip(some, found.itertuples(), strict=True):
+        sides = []
+        for prompt in (each.asked, each.told):
+            odds = np.exp(kinds.option_logprobs(model, [prompt], use_cache=False).frame["logprob"])
+            sides.append(odds / odds.sum())
+        p, q = sides
+        assert len(p) == (2 if each.fact == "f1" else 3)
+        assert row.confidence_gold == pytest.approx(p[0], abs=1e-5)
+        assert row.options_entropy == pytest.approx(-(p * np.log(p)).sum(), abs=1e-4)
+        assert row.options_kl == pytest.approx((p * np.log(p / q)).sum(), abs=1e-4)
 
 
 def test_blanks_are_carried_and_a_sample_of_each_way_is_read_again(ships):

@@ -1,5 +1,6 @@
 """One question, several scores: against plain forward passes, and tables by pencil."""
 
+import helpers
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,6 +9,7 @@ from lkecore import answers, facts, prompts
 from lkecore.answers import cued, lengths
 from lkecore.models.model import open_model
 from lkecore.prompts import Prompt
+from lkecore.scores import kinds
 from lkecore.scores.plain import option_logprobs_plain
 from lkecore.scores.tokens import encode
 
@@ -68,6 +70,40 @@ def test_the_sum_is_what_all_other_pages_ask(sample, asked):
     mine = asked[asked["score"] == lengths.SUM].reset_index(drop=True)
     assert mine["correct"].tolist() == other["correct"].tolist()
     assert mine["fact"].tolist() == other["fact"].tolist()
+
+
+def test_a_name_that_is_left_out_of_one_fact_counts_in_another_and_alone():
+    """An uncased model cannot tell Rome from ROME: of the facts one has the one, one the other."""
+    network, tokenizer = helpers.blank_filler("uncased BERT")
+    model = helpers.model(network, tokenizer=tokenizer, kind="masked")
+    questions = [
+        Prompt(fact, "r", fact, f"{fact} has", names, tuple(f" {n}" for n in names), gold)
+        for fact, names, gold in (
+            ("Spain", ("Rome", "Paris", "ROME", "Italy"), 0),
+            ("France", ("Rome", "Paris", "ROME", "Italy"), 2),
+            ("Italy", ("Paris", "ROME", "York", "Madrid"), 3),
+        )
+    ]
+    frame = kinds.option_logprobs(model, questions, use_cache=False).frame
+    assert frame.groupby("fact", sort=False).size().tolist() == [3, 3, 4]
+    found = lengths.reading(["", "N/A"])(model, frame).set_index(["fact", "score"])
+    assert found["n_options"].groupby("fact", sort=False).first().tolist() == [3, 3, 4]
+    for prompt in questions:
+        names = frame.loc[frame["fact"] == prompt.fact, "option"].tolist()
+        for score, instead in ((lengths.WITHOUT, ""), ("minus with N/A", "N/A")):
+            bare = f"{instead} has".lstrip() if instead else " has"
+            values = [
+                alone(model, f"{prompt.fact} has", name) - alone(model, bare, name)
+                for name in names
+            ]
+            row = found.loc[prompt.fact, score]
+            assert row["correct"] == (names[int(np.argmax(values))] == prompt.options[prompt.gold])
+
+
+def alone(model, context: str, name: str) -> float:
+    """The log-probability of a name that is the only option."""
+    one = Prompt("f", "r", "s", context, (name,), (f" {name}",), 0)
+    return kinds.option_logprobs(model, [one], use_cache=False).frame["logprob"].item()
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,12 @@ def test_fewer_options_keep_the_gold_one_and_the_first_others():
     assert found["correct"].tolist() == [True, True, False, True, False, True]
     whole = thresholds.with_all(found.assign(relation="r"))
     assert whole["n_options"].tolist() == [4, 4]
+    # One of the options of y was left out by the scorer: it stays in the block of all.
+    found = thresholds.with_fewer(None, scores[scores["option"] != "y3"], cut_to=[3])
+    assert found["n_options"].tolist() == [3, 3, 4, 4]
+    gold = found["confidence_gold"].tolist()
+    assert gold == pytest.approx([2 / 8, 4 / 6, 2 / 16, 4 / 6])
+    assert thresholds.with_all(found.assign(relation="r"))["fact"].tolist() == ["x", "y"]
 
 
 def test_averages_count_relations_alike_and_the_surplus_is_a_difference(some):

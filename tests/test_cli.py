@@ -364,6 +364,26 @@ def test_a_model_that_fills_blanks_is_asked_too_and_its_memory_bounds_itself(
     mistake(lke("score", *given, "--memory-gb", "1"), "--memory-gb is for causal models")
 
 
+def test_names_that_an_uncased_model_cannot_tell_apart_are_one_option_and_it_is_said(lke, tmp_path):
+    network, tokenizer = helpers.blank_filler("uncased BERT")
+    network.save_pretrained(tmp_path / "bert")
+    tokenizer.save_pretrained(tmp_path / "bert")
+    path = tmp_path / "r.csv"
+    pairs = "Spain,Madrid\nItaly,Rome\nFrance,Paris\nNew,Romé\nYork,Róme\n"
+    path.write_text("subject,object\n" + pairs, encoding="utf-8")
+    given = ["--facts", path, "--relation", "r", "--model", tmp_path / "bert", "--shots", 0]
+    given += ["--options", 5, "--estimator", "iclke-colon", "--out", tmp_path / "out"]
+    for _ in range(2):
+        code, out, err = lke("score", *given)
+        rows = pd.read_parquet(tmp_path / "out" / "options.parquet")
+        asked = json.loads(out)["n_facts"]
+        assert (code, json.loads(out)["options_left_out"]) == (0, 2 * asked)  # of five names three
+        assert f"left out, {2 * asked} of {5 * asked}, such as" in err.splitlines()[-1]
+        assert len(rows) == 3 * asked and rows.groupby("fact")["gold"].sum().eq(1).all()
+        best = rows.loc[rows.groupby("fact")["logprob"].idxmax(), "gold"]
+        assert json.loads(out)["accuracy"] == best.mean()
+
+
 def test_seed_draws_shots_and_facts_anew(score):
     drawn = [score("--seed", seed, "--limit", 5)[1] for seed in (20, 21)]
     subjects = [list(dict.fromkeys(frame["subject"])) for frame in drawn]

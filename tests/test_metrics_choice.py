@@ -87,6 +87,44 @@ def test_a_frame_that_breaks_a_rule_is_refused_with_the_value_and_the_rule(frame
         choice.to_arrays(frame)
 
 
+def test_facts_may_have_different_numbers_of_options():
+    """By hand: odds of 1 to 3, of 1 to 1 to 2, and of 3 to 1, in the order of the frame."""
+    rows = [("a", [1, 3], 1), ("b", [1, 1, 2], 0), ("c", [3, 1], 0), ("d", [5, 2, 3], 0)]
+    frame = pd.DataFrame(
+        [
+            {"fact": fact, "option": str(i), "gold": i == gold, "logprob": math.log(odds / 100)}
+            for fact, all_odds, gold in rows
+            for i, odds in enumerate(all_odds)
+        ]
+    )
+    found = choice.answers(frame)
+    assert found["fact"].tolist() == ["a", "b", "c", "d"]
+    assert found["n_options"].tolist() == [2, 3, 2, 3]
+    assert found["correct"].tolist() == [True, False, True, True]
+    assert found["confidence"].tolist() == pytest.approx([3 / 4, 2 / 4, 3 / 4, 5 / 10])
+    assert found["confidence_gold"].tolist() == pytest.approx([3 / 4, 1 / 4, 3 / 4, 5 / 10])
+    pieces = [choice.answers(part) for _, part in frame.groupby("fact")]
+    pd.testing.assert_frame_equal(found, pd.concat(pieces, ignore_index=True))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"fact": [None, "a", "b", "b", "b"]}, "no fact id"),
+        ({"fact": ["a", "b", "a", "b", "b"]}, "separate blocks|gold options"),
+        ({"gold": [True, True, False, False, True]}, "2 gold options"),
+        ({"logprob": [-1.0, -1.0, -1.0, math.nan, -1.0]}, "fact 'b' has the logprob nan"),
+    ],
+)
+def test_a_frame_of_facts_with_different_numbers_of_options_is_refused_as_any_other(
+    change, message
+):
+    frame = pd.DataFrame({"fact": list("aabbb"), "option": list("xyxyz")})
+    frame = frame.assign(gold=[True, False, True, False, False], logprob=-1.0).assign(**change)
+    with pytest.raises(ValueError, match=message):
+        choice.answers(frame)
+
+
 # --- predictions (IC-E3) and accuracy (IC-E4)
 
 

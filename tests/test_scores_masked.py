@@ -222,7 +222,7 @@ def test_text_after_the_blank_that_would_merge_with_any_word_is_taken_as_it_is()
         ),
         (question("The", ["Paris", ""]), "option '' has no token of its own"),
         (question("The", ["Paris", "  "]), "option '  ' has no token of its own"),
-        (question("The", ["Rome", "Rome"]), "option 'Rome' has the same tokens as another option"),
+        (question("The", ["Rome", "Rome"]), "all options have the same tokens, as 'Rome' has"),
         (question("The capital " * 31), "68 tokens are more than the model's context of 64"),
         (question("[MASK] is"), "a mask stands in the text"),
         (question("The", after=" [MASK]"), "a mask stands in the text"),
@@ -234,10 +234,10 @@ def test_bad_input_is_refused_in_one_line_before_the_network_is_loaded(prompt, m
     assert "\n" not in str(caught.value) and str(caught.value).startswith("fact f1 ('subject'): ")
 
 
-def test_names_that_differ_in_case_only_are_refused_where_the_tokenizer_drops_case():
+def test_names_that_differ_in_case_alone_are_refused_where_the_tokenizer_drops_case():
     options = ["Paris", "paris"]
     lower = helpers.wordpiece_tokenizer(lower=True)
-    with pytest.raises(BadInput, match="option 'paris' has the same tokens as another option"):
+    with pytest.raises(BadInput, match="same tokens, as 'paris' has those of 'Paris'"):
         scores(filler(tokenizer=lower), [question("The", options)])
     assert masked.encode(helpers.wordpiece_tokenizer(), [question("The", options)])
 

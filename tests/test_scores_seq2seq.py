@@ -179,7 +179,7 @@ def test_the_encoder_reads_the_text_with_a_sentinel_and_the_end_of_sequence():
             "option 'Zürich' has a token that the model does not",
         ),
         (question("The", ["Paris", ""]), "option '' has no token of its own"),
-        (question("The", ["Rome", "Rome"]), "option 'Rome' has the same tokens as another option"),
+        (question("The", ["Rome", "Rome"]), "all options have the same tokens, as 'Rome' has"),
         (question("The capital " * 31), "64 tokens are more than the model's context of 63"),
         (question("<extra_id_0> is"), "<extra_id_0> stands in the text, besides the blank"),
         (question("The", after=" <extra_id_0>"), "<extra_id_0> stands in the text, besides"),

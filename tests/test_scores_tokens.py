@@ -22,7 +22,14 @@ from helpers import prompt
 
 from lkecore.errors import BadInput
 from lkecore.prompts.prompt import Prompt
-from lkecore.scores.tokens import common_prefix, encode, encode_pieces, encode_texts, unknown_id
+from lkecore.scores.tokens import (
+    alike,
+    common_prefix,
+    encode,
+    encode_pieces,
+    encode_texts,
+    unknown_id,
+)
 
 TEXT = [
     "Italy Rome France Paris Spain Madrid Germany Berlin Albert Einstein 14 March 1879",
@@ -459,10 +466,15 @@ def test_an_option_without_a_token_of_its_own_is_refused():
         encode(helpers.char_tokenizer(), [prompt("ab", ["c", ""])], front=())
 
 
-def test_two_options_with_the_same_tokens_are_refused():
-    # Neither "!" nor "?" is in the vocabulary: both are the unknown token.
-    with pytest.raises(BadInput, match=r"option '\?' has the same tokens as another option"):
-        encode(helpers.char_tokenizer(), [prompt("ab", ["!", "c", "?"])], front=())
+def test_options_that_all_have_the_same_tokens_are_refused_and_some_that_have_are_not():
+    lower = helpers.folding(helpers.bpe_tokenizer([]))
+    message = "fact f1 .*: all options have the same tokens, as 'Á' has those of 'a'$"
+    with pytest.raises(BadInput, match=message):
+        encode(lower, [prompt("ab", ["a", "A", "Á"])], front=())
+    [e] = encode(lower, [prompt("ab", ["a", "c", "A", "C", "d"])], front=())
+    assert alike(e.strings) == [0, 1, 0, 1, 4]
+    [alone] = encode(lower, [prompt("ab", ["a"])], front=())
+    assert alike(alone.strings) == [0]
 
 
 @pytest.mark.parametrize(("n_front", "longest"), [(0, 5), (1, 6), (2, 7)])

@@ -63,17 +63,22 @@ def checkable(questions: Sequence[Unit], scores: pd.DataFrame) -> pd.DataFrame:
     """What the answers to some questions can be checked by: a row for each, in their order.
 
     ``scores`` is the scorer's frame of them. Columns: ``fact``; ``question``, of :func:`digests`;
-    ``logprob_gold`` in nats; ``best_1`` to ``best_5``: the places of the likeliest options among the
-    options of the question, the likeliest first, ties to the first; ``logprob_1`` to ``logprob_5``,
+    ``logprob_gold`` in nats; ``best_1`` to ``best_5``: the places of the likeliest options among those
+    that were scored, the likeliest first, ties to the first; ``logprob_1`` to ``logprob_5``,
     theirs. Where there are fewer options, they are missing.
     """
+    found = choice.by_size(scores, _best)
+    found.insert(1, "question", [digest for unit in questions for digest in digests(unit)])
+    return found
+
+
+def _best(scores: pd.DataFrame) -> pd.DataFrame:
     options = choice.to_arrays(scores)
     n_facts, n_options = options.logprob.shape
     top = np.argsort(-options.logprob, axis=1, kind="stable")[:, :BEST]
     every = np.arange(n_facts)
     found: dict[str, Any] = {
         "fact": options.fact,
-        "question": [digest for unit in questions for digest in digests(unit)],
         "logprob_gold": options.logprob[every, options.gold],
     }
     for i, (place, number) in enumerate(zip(PLACES, NUMBERS, strict=True)):
@@ -138,24 +143,25 @@ def differences(
     of_key = dict(list(kept.groupby([kept[name].astype(str) for name in columns], sort=False)))
     rows = []
     for (model, *where), (units, frame, answers) in scored.items():
-        options = choice.to_arrays(frame)
         asked = [digest for unit in units for digest in digests(unit)]
         other = said_otherwise(answers, of_key[model, *map(str, where)])
-        old, n_options = then.loc[[(model, digest) for digest in asked]], options.logprob.shape[1]
-        every = [old[names[:n_options]].to_numpy(dtype=float) for names in (PLACES, NUMBERS)]
+        old = then.loc[[(model, digest) for digest in asked]]
+        every = [old[names].to_numpy(dtype=float) for names in (PLACES, NUMBERS)]
         golds = old["logprob_gold"].to_numpy(dtype=float)
-        for i, (places, numbers, gold) in enumerate(zip(*every, golds, strict=True)):
-            now = options.logprob[i]
+        facts = frame.groupby("fact", sort=False)
+        for (fact, its), places, numbers, gold in zip(facts, *every, golds, strict=True):
+            now, at = its["logprob"].to_numpy(), int(its["gold"].to_numpy().argmax())
+            places, numbers = places[: len(now)], numbers[: len(now)]
             nats, same = np.inf, False
-            if np.isin(places, range(n_options)).all():  # none is missing, or of another question
+            if np.isin(places, range(len(now))).all():  # none is missing, or of another question
                 places = places.astype(int)
-                gaps = [now[options.gold[i]] - gold, *(now[places] - numbers)]
+                gaps = [now[at] - gold, *(now[places] - numbers)]
                 nats = float(np.nan_to_num(np.abs(gaps), nan=np.inf).max())
                 best = np.sort(now)[::-1]
                 tie = len(best) > 1 and best[0] - best[1] <= MOST_NATS
                 same = bool(best[0] - now[places[0]] <= MOST_NATS)
-                same = same and (tie or options.fact[i] not in other)
-            rows.append((model, ", ".join(map(str, where)), options.fact[i], nats, same))
+                same = same and (tie or fact not in other)
+            rows.append((model, ", ".join(map(str, where)), fact, nats, same))
     return pd.DataFrame(rows, columns=["model", "where", "fact", "nats", "same"])
 
 

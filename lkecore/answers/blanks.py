@@ -284,13 +284,22 @@ def _read(
 def _whole_names(lm: Model, some: Sequence[Instilled]) -> pd.DataFrame:
     """The same metrics over the options of each question, whose whole names are scored."""
     before, after = (
-        choice.to_arrays(door.scored(lm, prompts))
+        door.scored(lm, prompts)
         for prompts in ([each.asked for each in some], [each.told for each in some])
     )
+    key = ["fact", "option"]
+    both = before.merge(after[[*key, "logprob"]], on=key, suffixes=("", "_told"))
+    return choice.by_size(both, _of_options).drop(columns="fact")
+
+
+def _of_options(both: pd.DataFrame) -> pd.DataFrame:
+    before = choice.to_arrays(both)
+    after = choice.to_arrays(both.assign(logprob=both["logprob_told"]))
     p, q = (shift.normalised(side.logprob) for side in (before, after))
     at = np.arange(len(p)), before.gold
     return pd.DataFrame(
         {
+            "fact": before.fact,
             "correct": choice.correct(before.logprob, before.gold),
             "confidence_gold": np.exp(p[at]),
             "options_entropy": shift.entropy(p),

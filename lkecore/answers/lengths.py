@@ -6,6 +6,7 @@ answer has a row for each score, told by ``score``.
 
 import functools
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -36,6 +37,10 @@ def reading(placeholders: Sequence[str] = ("",)) -> Reading:
 
 
 def _read(lm: Model, frame: pd.DataFrame, *, placeholders: Sequence[str]) -> pd.DataFrame:
+    return choice.by_size(frame, functools.partial(_read_of_size, lm, placeholders=placeholders))
+
+
+def _read_of_size(lm: Model, frame: pd.DataFrame, *, placeholders: Sequence[str]) -> pd.DataFrame:
     options = choice.to_arrays(frame)
     shape = options.logprob.shape
     names = frame["option"].to_numpy().reshape(shape)
@@ -99,7 +104,15 @@ def _without_subject(lm: Model, frame: pd.DataFrame, placeholder: str) -> np.nda
             continuations=tuple(some["continuation"]),
             gold=0,
         )
-        for option, logprob in scored(lm, [prompt])[["option", "logprob"]].itertuples(index=False):
+        rows = scored(lm, [prompt])
+        # One whose tokens are those of another one here may be asked elsewhere: by itself.
+        alone = [
+            replace(prompt, options=(name,), continuations=(words,))
+            for name, words in zip(prompt.options, prompt.continuations, strict=True)
+            if name not in set(rows["option"])
+        ]
+        rows = pd.concat([rows, *([scored(lm, alone)] if alone else [])])
+        for option, logprob in rows[["option", "logprob"]].itertuples(index=False):
             found[context, option] = logprob
     return np.array([found[key] for key in zip(bare, frame["option"], strict=True)])
 

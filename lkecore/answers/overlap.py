@@ -207,7 +207,7 @@ def _pairs(
     """(group, small, large, [(relation, small right, large right, n_options)]) of every row."""
     for key, part in groups_of(answers, by):
         wide = side_by_side(part, "model")
-        n_options = part.groupby("relation")["n_options"].first()
+        n_options = part.groupby("relation")["n_options"].max()
         for small, large in pairs:
             if small in wide and large in wide:
                 both = wide[[small, large]].dropna().astype(bool).reset_index()

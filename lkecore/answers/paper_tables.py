@@ -237,7 +237,7 @@ def same_relations(
         # In the order of the relations' own names: a bootstrap draws by place.
         ordered = part.sort_values("own", kind="stable")
         found = intervals.mean_over_facts(by_relation(ordered, "correct"), seed=seed)
-        chance = (1 / part.groupby("relation")["n_options"].first()).mean()
+        chance = (1 / part["n_options"]).groupby(part["relation"]).mean().mean()
         plain = _no_cue(ordered, cues)
         groups = [] if plain is None else by_relation(rules.enough(plain), "correct")
         left = intervals.mean_over_facts(groups, seed=seed).text() if groups else ""
@@ -248,6 +248,6 @@ def same_relations(
             its = its[its["relation"].isin(part["own"])]
             rule = rules.best(its)
             found = intervals.mean_over_facts(by_relation(its, rule), seed=seed)
-            chance = (1 / its.groupby("relation")["n_options"].first()).mean()
+            chance = (1 / its["n_options"]).groupby(its["relation"]).mean().mean()
             rows.append((source, f"no model, {rule}", found.text(), "", chance))
     return sorted(shared), pd.DataFrame(rows, columns=columns)

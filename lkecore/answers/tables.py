@@ -202,7 +202,7 @@ def fewer(
     found = {}
     for source, part in answers.groupby("source", sort=False):
         by = part.groupby("relation", sort=False)
-        has = pd.DataFrame({"n_options": by["n_options"].first(), "n_facts": by["fact"].nunique()})
+        has = pd.DataFrame({"n_options": by["n_options"].max(), "n_facts": by["fact"].nunique()})
         given = asked_for.get(source, {})
         most = pd.Series({name: given.get(name, has[name].max()) for name in has})
         found[source] = has.index[(has < most).any(axis=1)].tolist()

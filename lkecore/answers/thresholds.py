@@ -37,12 +37,15 @@ def with_fewer(lm: Model, scores: pd.DataFrame, *, cut_to: Sequence[int]) -> pd.
 
     Of n options stay the gold one and the first n - 1 others. The log-probability of an option does
     not depend on the others, so nothing is asked again. A block of rows for each of ``cut_to`` that
-    is less than all there are, the fewest first, and then one for all; ``n_options`` tells them apart.
+    is less than all there are, the fewest first, and then one for all; ``n_options`` tells them apart. It
+    is that of the block, also for a fact of which the scorer has left out an option.
     """
     others = (~scores["gold"]).groupby(scores["fact"], sort=False).cumsum()
     most = int(others.max()) + 1
     cuts = [*sorted({n for n in cut_to if n < most}), most]
-    parts = [choice.answers(scores[scores["gold"] | (others < n)]) for n in cuts]
+    parts = [
+        choice.answers(scores[scores["gold"] | (others < n)]).assign(n_options=n) for n in cuts
+    ]
     return pd.concat(parts, ignore_index=True)
 
 

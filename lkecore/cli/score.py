@@ -176,8 +176,7 @@ def score(
         scored = kinds.option_logprobs(model, questions, **how)
     else:
         raise BadInput(f"--memory-gb is for causal models, and {name} is {model.kind}")
-    arrays = choice.to_arrays(scored.frame)
-    right = choice.correct(arrays.logprob, arrays.gold)
+    right = choice.answers(scored.frame)["correct"]
     interval = intervals.proportion(int(right.sum()), len(right))
 
     write_whole(target, scored.frame.to_parquet(index=False))
@@ -191,6 +190,7 @@ def score(
         "tokens_forwarded": scored.tokens_forwarded,
         "from_cache": scored.cached,
         "merged_at_border": scored.merged,
+        "options_left_out": scored.left_out,
         "facts": spec,
         "relation": relation,
         "model": name,

@@ -9,6 +9,7 @@ A matrix `logprob` has the axes (fact, option): the log-probability of each opti
 over the option's tokens and never divided by their number.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,7 +37,8 @@ def to_arrays(scores: pd.DataFrame) -> Options:
 
     The frame has one row per (fact, option) with the columns `fact` (an id, unique to the fact),
     `option` (its text), `gold` (bool) and `logprob` (nats, at most 0); other columns are ignored.
-    Rows of one fact stand together; their order is kept, and it is the order that breaks ties.
+    Rows of one fact stand together; their order is kept, and it is the order that breaks ties. All
+    facts need the same number of options: see :func:`by_size`.
 
     Raises ValueError for: a missing column, an empty frame, a missing fact id, a fact whose rows
     do not stand together, facts with different numbers of options, an option named twice, not
@@ -103,6 +105,23 @@ def to_arrays(scores: pd.DataFrame) -> Options:
             f"fact {facts[at[0]]!r} has the logprob {logprob[at]}; it must be finite and at most 0"
         )
     return Options(fact=facts, logprob=logprob, gold=is_gold.argmax(axis=1))
+
+
+def by_size(scores: pd.DataFrame, read: Callable[[pd.DataFrame], pd.DataFrame]) -> pd.DataFrame:
+    """What ``read`` makes of the facts of a scorer's frame, those with equally many options at a time.
+
+    Arrays need one number of options, and a fact has fewer than others where the model's tokenizer could
+    not tell two of them apart. ``read`` gives a row for each fact, or several, with its id as `fact`; the
+    facts come in the order of ``scores``.
+    """
+    block = scores["fact"].ne(scores["fact"].shift()).cumsum()
+    n_options = block.groupby(block).transform("size")
+    if n_options.nunique() < 2:
+        return read(scores)
+    found = pd.concat([read(scores[n_options == n]) for n in n_options.unique()])
+    place = {fact: i for i, fact in enumerate(scores["fact"].unique())}
+    in_order = {"key": lambda facts: facts.map(place), "kind": "stable", "ignore_index": True}
+    return found.sort_values("fact", **in_order)
 
 
 def predictions(logprob: NDArray) -> NDArray[np.intp]:
@@ -190,7 +209,7 @@ def answers(scores: pd.DataFrame) -> pd.DataFrame:
     Columns: `fact`; `correct` (bool, as in `correct`); `confidence` in the prediction and
     `confidence_gold` in the gold option, both as in `confidence`; `n_options`, among how many a
     guess would have chosen. A hundred times smaller than the scores, and all that most metrics need.
-    Order and errors as in `to_arrays`.
+    Facts may have different numbers of options; order and all other errors as in `to_arrays`.
 
     >>> frame = pd.DataFrame({
     ...     "fact": ["france", "france"], "option": ["Paris", "Rome"], "gold": [True, False],
@@ -199,6 +218,10 @@ def answers(scores: pd.DataFrame) -> pd.DataFrame:
     >>> answers(frame).round(6).to_dict("records")
     [{'fact': 'france', 'correct': False, 'confidence': 0.75, 'confidence_gold': 0.25, 'n_options': 2}]
     """
+    return by_size(scores, _answers) if "fact" in scores else _answers(scores)
+
+
+def _answers(scores: pd.DataFrame) -> pd.DataFrame:
     options = to_arrays(scores)
     shares = confidence(options.logprob)
     return pd.DataFrame(

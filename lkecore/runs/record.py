@@ -190,6 +190,7 @@ def seal(
         "unknown_tokens": {
             m: sum(e.get("unknown", 0) for e in entries if e.get("model") == m) for m in models
         },
+        "options_left_out": sum(entry.get("options_left_out", 0) for entry in entries),
         "memory_gb": list(dict.fromkeys(entry["memory_gb"] for entry in entries)),
         "threads": os.environ.get("OMP_NUM_THREADS") or str(os.cpu_count()),
         "devices": os.environ.get("CUDA_VISIBLE_DEVICES"),

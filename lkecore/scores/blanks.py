@@ -25,6 +25,7 @@ from lkecore.models.model import Model
 from lkecore.prompts.instilled import Instilled
 from lkecore.prompts.prompt import Prompt
 from lkecore.scores import masked, seq2seq, store, tree
+from lkecore.scores.tokens import alike
 
 NUMBERS = (
     "entropy", "entropy_after", "kl", "kl_back", "rank", "rank_after", "surprisal", "surprisal_after",
@@ -138,10 +139,11 @@ def _firsts(model: Model, prompts: Sequence[Prompt]) -> pd.DataFrame:
     whole = encode(model, prompts)
     rows = []
     for p, own, every in zip(prompts, encode(model, alone), whole, strict=True):
-        tokens = first_tokens(model.kind, every)
-        first = tokens.pop(p.gold)
+        tokens, same = first_tokens(model.kind, every), alike(every.strings)
+        first = tokens[p.gold]
+        others = [token for token, i in zip(tokens, same, strict=True) if i != same[p.gold]]
         merged = own.merged > 0
-        rows.append((first, own.n_tokens[0], merged, first in tokens))
+        rows.append((first, own.n_tokens[0], merged, first in others))
     return pd.DataFrame(rows, columns=["first", *OBJECTS])
 
 

@@ -20,11 +20,11 @@ from lkecore.models.model import Model
 from lkecore.prompts.prompt import Prompt
 from lkecore.scores import store
 from lkecore.scores.batches import SCORERS, tell_unknown
-from lkecore.scores.tokens import place
+from lkecore.scores.tokens import alike, place
 
 # What is kept of a chunk: a row for each option of each prompt, ``merged`` and ``unknown`` of all in
-# every row.
-KEPT = ("logprob", "n_tokens", "merged", "unknown")
+# every row, and ``alike`` as :func:`lkecore.scores.tokens.alike` has it.
+KEPT = ("logprob", "n_tokens", "merged", "unknown", "alike")
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,9 @@ class Scored:
     ``tokens_forwarded`` count no padding. Both are 0 where the numbers came from the cache.
     ``merged`` counts the options whose tokens merge with those of the text beside them, ``unknown`` the
     prompts whose text has a token that the model does not know (an option with one is refused).
+
+    Options of a fact that the tokenizer gives the same tokens count as one: the gold option if it is
+    among them, else the first. The others have no row, and ``left_out`` counts them.
     """
 
     frame: pd.DataFrame
@@ -45,6 +48,7 @@ class Scored:
     merged: int
     cached: bool
     unknown: int = 0
+    left_out: int = 0
 
 
 def score(
@@ -60,13 +64,13 @@ def score(
     """Log-probabilities of all options of all prompts, relation by relation.
 
     ``settings`` are those of this kind of scorer that change what it answers. ``encode`` tokenises
-    prompts: it returns one object for each, with ``prompt``, ``n_tokens`` (one for each option),
-    ``merged`` and ``unknown``; what is kept has passed it before, and needs it no more. ``compute`` takes the
-    network, the encoded prompts of one relation and a progress bar to update by one a fact, and
-    returns the log-probabilities in order and the tokens forwarded; ``memory_gb`` is what it was
-    bounded by, for the manifest. All that is not kept is tokenised first, so that bad input stops
-    before the model is loaded. What is finished is kept at once, so that an interruption costs one
-    relation at most.
+    prompts: it returns one object for each, with ``prompt``, ``merged``, ``unknown``, and one of
+    ``n_tokens`` and of ``strings`` for each option, equal strings for options that are alike; what is
+    kept has passed it before, and needs it no more. ``compute`` takes the network, the encoded prompts
+    of one relation and a progress bar to update by one a fact, and returns the log-probabilities in
+    order and the tokens forwarded; ``memory_gb`` is what it was bounded by, for the manifest. All that
+    is not kept is tokenised first, so that bad input stops before the model is loaded. What is finished
+    is kept at once, so that an interruption costs one relation at most.
     """
     chunks = by_relation(prompts)
     keys = [key_of(model, chunk, settings) if use_cache else "" for chunk in chunks]
@@ -80,6 +84,7 @@ def score(
         seconds = time.perf_counter() - started
     values: list[float] = []
     n_tokens: list[int] = []
+    has_row: list[bool] = []
     tokens, merged, unknown, cached = 0, 0, 0, 0
     with progress.bar(len(prompts), "fact") as bar:
         for chunk, key, kept in zip(chunks, keys, all_kept, strict=True):
@@ -105,17 +110,19 @@ def score(
                     )
                 own = [n for e in rows for n in e.n_tokens]
                 of_all = sum(e.merged for e in rows), sum(e.unknown for e in rows)
-                columns = (logprob, own, *of_all)
+                columns = (logprob, own, *of_all, [i for e in rows for i in alike(e.strings)])
                 kept = pd.DataFrame(dict(zip(KEPT, columns, strict=True)))
                 if use_cache:
                     store.write(key, kept)
             else:
                 bar.update(len(chunk))
+            rows_of_chunk = differing(chunk, kept["alike"].tolist())
             progress.record(
                 model=model.name,
                 prefix=model.prefix,
                 relation=relation,
                 facts=len(chunk),
+                options_left_out=rows_of_chunk.count(False),
                 tokens_forwarded=forwarded,
                 from_cache=from_cache,
                 memory_gb=memory_gb,
@@ -125,16 +132,19 @@ def score(
             cached += from_cache
             values += kept["logprob"].tolist()
             n_tokens += kept["n_tokens"].tolist()
+            has_row += rows_of_chunk
             merged += int(kept["merged"].iloc[0])
             unknown += int(kept["unknown"].iloc[0])
     tell_unknown(model, unknown, len(prompts))
+    frame = tidy(prompts, n_tokens, values)
     return Scored(
-        frame=tidy(prompts, n_tokens, values),
+        frame=without_alike(model, frame, has_row),
         seconds=seconds,
         tokens_forwarded=tokens,
         merged=merged,
         cached=cached == len(chunks),
         unknown=unknown,
+        left_out=has_row.count(False),
     )
 
 
@@ -163,3 +173,30 @@ def tidy(
     ]
     columns = ["fact", "subject", "context", "continuation", "option", "gold"]
     return pd.DataFrame(rows, columns=columns).assign(logprob=logprob, n_tokens=n_tokens)
+
+
+def differing(prompts: Sequence[Prompt], same: Sequence[int]) -> list[bool]:
+    """Whether each option of each prompt has a row: of those that are alike the gold one, or the first.
+
+    ``same`` is what :func:`lkecore.scores.tokens.alike` says of the options of all prompts, one after
+    the other.
+    """
+    found: list[bool] = []
+    for p in prompts:
+        own = same[len(found) : len(found) + len(p.options)]
+        gold = own[p.gold]
+        found += [i == p.gold or (i == first != gold) for i, first in enumerate(own)]
+    return found
+
+
+def without_alike(model: Model, frame: pd.DataFrame, has_row: Sequence[bool]) -> pd.DataFrame:
+    """The rows that :func:`differing` keeps; in one line it is said how many others there were."""
+    if all(has_row):
+        return frame
+    others = frame[~np.array(has_row)]
+    one = others.iloc[0]
+    progress.tell(
+        f"model {model.name}: options with the same tokens as another one of their fact are left out, "
+        f"{len(others)} of {len(frame)}, such as {one['option']!r} of fact {one['fact']}"
+    )
+    return frame[has_row].reset_index(drop=True)

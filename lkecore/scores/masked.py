@@ -63,6 +63,11 @@ class Encoded:
     unknown: bool  # the text around the option has a token that the model does not know
 
     @property
+    def strings(self) -> tuple[Ids, ...]:
+        """What tells options apart."""
+        return self.sequences
+
+    @property
     def options(self) -> list[Ids]:
         """The tokens of each option."""
         spans = zip(self.sequences, self.starts, self.ends, strict=True)
@@ -166,8 +171,8 @@ def encode(
     The option's tokens are those between the longest common prefix with the context's own tokens
     and the longest common suffix with those of the text after it, as they are behind a word. Raises
     :class:`BadInput` for a tokenizer without a mask, a text with a mask in it, a string beyond the
-    window, and options without tokens of their own, with unknown tokens or with equal tokens; ``name``
-    is the model's, for errors.
+    window, and options without tokens of their own, with unknown tokens or all with equal tokens;
+    ``name`` is the model's, for errors.
     """
     unknown = unknown_id(tokenizer)
     mask = _mask_of(tokenizer)

@@ -63,6 +63,11 @@ class Encoded:
     unknown: bool = False  # the source has a token that the model does not know
 
     @property
+    def strings(self) -> tuple[Ids, ...]:
+        """What tells options apart."""
+        return self.options
+
+    @property
     def n_tokens(self) -> list[int]:
         """How many tokens each option has, its end not among them."""
         return [len(option) for option in self.options]
@@ -153,7 +158,7 @@ def encode(
 
     An option is tokenised behind the sentinel, as it stands in the texts that T5 learned to write.
     Raises :class:`BadInput` for a tokenizer without sentinels, a text with this sentinel in it, a
-    string beyond the window, and options without tokens, with unknown tokens or with equal tokens;
+    string beyond the window, and options without tokens, with unknown tokens or all with equal tokens;
     ``name`` is the model's, for errors.
     """
     unknown = unknown_id(tokenizer)

@@ -16,10 +16,11 @@ from lkecore.errors import BadInput
 from lkecore.models.model import Model
 from lkecore.prompts.eiclke import Slots
 from lkecore.scores.batches import check_kind, with_unknown
-from lkecore.scores.chunks import Scored, tidy
+from lkecore.scores.chunks import Scored, differing, tidy, without_alike
 from lkecore.scores.passes import bound_of
 from lkecore.scores.tokens import (
     Pieces,
+    alike,
     check_known,
     check_options,
     encode_pieces,
@@ -43,9 +44,10 @@ def slot_logprobs(
     A group is one entry of the cache. The prompts of a group are alike up to the first slot only:
     they cost about as many tokens as there are in all of them behind it.
 
-    Raises :class:`BadInput` as :func:`encode_slots`, for two options of a fact with the same tokens,
-    an option with an unknown one, and
-    as :func:`lkecore.scores.tree.piece_logprobs` does, before the model is loaded.
+    Options with the same tokens are all asked, since each prompt holds one of every fact, and count as
+    one as anywhere. Raises :class:`BadInput` as :func:`encode_slots`, for an option with an unknown
+    token, for a fact whose options all have the same tokens, and as
+    :func:`lkecore.scores.tree.piece_logprobs` does, before the model is loaded.
     """
     check_kind(model, "causal")
     memory_gb = bound_of(memory_gb)
@@ -53,6 +55,7 @@ def slot_logprobs(
     encoded = [encode_slots(model, group) for group in groups]
     unknown = unknown_id(model.tokenizer)
     strings: list[tuple[int, ...]] = []  # the tokens of every option of every fact
+    same: list[int] = []
     for group, rows in zip(groups, encoded, strict=True):
         for prompt, place, order in zip(group.asked, group.places, group.orders, strict=True):
             held = (rows[k] for k in np.argsort(order))  # option -> the prompt that holds it
@@ -60,6 +63,7 @@ def slot_logprobs(
             check_options(prompt, [len(ids) for ids in own], own)
             check_known(unknown, prompt, own, model.name)
             strings += own
+            same += alike(own)
     seconds = time.perf_counter() - started
     prompts = [prompt for group in groups for prompt in group.asked]
     values: list[float] = []
@@ -82,8 +86,10 @@ def slot_logprobs(
                 values += in_slots[np.argsort(order), j].tolist()
             tokens += n
             cached += from_cache
+    has_row = differing(prompts, same)
+    frame = tidy(prompts, [len(ids) for ids in strings], values)
     return Scored(
-        frame=tidy(prompts, [len(ids) for ids in strings], values),
+        frame=without_alike(model, frame, has_row),
         seconds=0.0 if cached == len(groups) else seconds,
         tokens_forwarded=tokens,
         merged=0,
@@ -94,6 +100,7 @@ def slot_logprobs(
             for group, rows in zip(groups, encoded, strict=True)
             if with_unknown(model, [rows[0].ids])
         ),
+        left_out=has_row.count(False),
     )
 
 

@@ -51,6 +51,11 @@ class Encoded:
         return [self.stem + tail for tail in self.tails]
 
     @property
+    def strings(self) -> tuple[Ids, ...]:
+        """What tells options apart."""
+        return self.tails
+
+    @property
     def n_tokens(self) -> list[int]:
         """How many tokens each option has."""
         whole = len(self.stem)
@@ -86,9 +91,9 @@ def encode(
     tokenises context and continuation apart and joins their ids. ``name`` is the model's, for errors.
 
     Raises :class:`BadInput` for a prompt beyond the window, an option without tokens of its own or
-    with one that is unknown, two options with the same tokens, an empty context with nothing in front
-    (nothing to condition on), and a prompt with text after its blank, which a model that reads from
-    left to right would not see.
+    with one that is unknown, options that all have the same tokens, an empty context with nothing in
+    front (nothing to condition on), and a prompt with text after its blank, which a model that reads
+    from left to right would not see.
     """
     unknown = unknown_id(tokenizer)
     for prompt in prompts:
@@ -199,16 +204,28 @@ def encode_texts(
 
 
 def check_options(prompt: Prompt, n_tokens: Sequence[int], strings: Sequence[Ids]) -> None:
-    """Raise :class:`BadInput` for an option without tokens, and for two that cannot be told apart.
+    """Raise :class:`BadInput` for an option without tokens, and where none can be told from another.
 
     ``n_tokens`` are the tokens of each option, ``strings`` all that it is scored by.
     """
     for option, n in zip(prompt.options, n_tokens, strict=True):
         if not n:
             raise BadInput(f"{place(prompt)}: option {option!r} has no token of its own")
-    if len(set(strings)) < len(strings):
-        twin = next(o for i, o in enumerate(prompt.options) if strings[i] in strings[:i])
-        raise BadInput(f"{place(prompt)}: option {twin!r} has the same tokens as another option")
+    if len(set(strings)) == 1 < len(strings):
+        first, *_, last = prompt.options
+        raise BadInput(
+            f"{place(prompt)}: all options have the same tokens, as {last!r} has those of {first!r}"
+        )
+
+
+def alike(strings: Sequence[Ids]) -> list[int]:
+    """For each option the place of the first with the same tokens, mostly its own.
+
+    >>> alike([(1,), (2, 3), (1,)])
+    [0, 1, 0]
+    """
+    first: dict[Ids, int] = {}
+    return [first.setdefault(ids, i) for i, ids in enumerate(strings)]
 
 
 def check_known(

@@ -75,7 +75,11 @@ figures.style()
 # made its T-REx-MC: more than 500 facts and at least 100 objects.
 
 # %% covers=["IC-D2", "IC-D3"] needs={"IC-D2": {"fact_set": "T-Rex-MC"}}
-drawn = {"n_shots": n_shots, "n_options": n_options, "n_facts": n_facts}
+drawn = {
+    "n_shots": prompts.pairs_shown(estimators, n_shots),
+    "n_options": n_options,
+    "n_facts": n_facts,
+}
 drawn |= {"take_fewer": True, "seed": seed}
 sample = facts.draw(fact_set, relations, **drawn)
 answers.words(facts.overview(sample, n_options=n_options, n_facts=n_facts))

@@ -90,7 +90,7 @@ kin = agreement.kin(
 sample = facts.draw(
     fact_set,
     relations,
-    n_shots=n_shots,
+    n_shots=prompts.pairs_shown(estimators, n_shots),
     n_facts=n_facts,
     n_options=n_options,
     seed=seed,

@@ -91,7 +91,7 @@ in_lab = fact_set.startswith("lab:")
 sample = facts.draw(
     fact_set,
     relations,
-    n_shots=n_shots,
+    n_shots=prompts.pairs_shown(estimators, n_shots),
     n_facts=None if in_lab else n_facts,
     n_options=n_options,
     seed=seed,

@@ -76,7 +76,7 @@ figures.style()
 # facts are `alone`, and the page is about them. The paper's objects have one token: `one token`.
 
 # %%
-drawn = {"n_shots": 1, "n_facts": n_facts, "n_options": 2, "seed": seed}
+drawn = {"n_shots": 0, "n_facts": n_facts, "n_options": 2, "seed": seed}
 sample = facts.draw(fact_set, relations, leave_out=True, **drawn)
 for name, of in sample.items():
     print(f"{name:20} {of.facts[-1].subject} | {of.facts[-1].object}")

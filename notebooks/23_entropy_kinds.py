@@ -79,7 +79,7 @@ figures.style()
 # asked; beside them stand answers of longer runs about LAMA's facts, which are not ours to pass on.
 
 # %%
-drawn = {"n_shots": 1, "n_facts": n_facts, "n_options": 2, "seed": seed}
+drawn = {"n_shots": 0, "n_facts": n_facts, "n_options": 2, "seed": seed}
 drawn |= {"take_fewer": True, "leave_out": True}
 sample = facts.draw(fact_set, relations, **drawn)
 left_out = {}

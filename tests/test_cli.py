@@ -215,6 +215,51 @@ def test_templates_of_a_relation_are_estimators(lke, tmp_path, estimator, ends):
         assert shots.count(ends.split(" {}")[0]) == 2 * bool(shots)
 
 
+MANY = 5_000  # pairs, which no relation has
+
+
+@pytest.mark.parametrize(
+    "estimator", ["template-1", "hgp-1", "mmp-1", "rule-overlap", "rule-length"]
+)
+def test_an_estimator_that_shows_no_pairs_asks_for_none(lke, tmp_path, estimator):
+    model = [] if estimator.startswith("rule-") else ["--model", "toy"]
+    given = [
+        "--relation",
+        "capital",
+        *model,
+        "--estimator",
+        estimator,
+        "--options",
+        3,
+        "--limit",
+        2,
+    ]
+    both = []
+    for shots in (MANY, 2):
+        code, out, _ = lke("score", *given, "--shots", shots, "--out", tmp_path)
+        assert code == 0 and json.loads(out)["shots"] == 0
+        both.append(pd.read_parquet(tmp_path / "options.parquet"))
+    pd.testing.assert_frame_equal(*both)
+    mistake(lke("score", *given, "--shots", -1, "--out", tmp_path), "shots must be 0 or more")
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    ["ic-lke", "iclke-colon", "iclke-template-1", "iclke-hgp-1", "rule-frequent", "rule-both"],
+)
+def test_an_estimator_that_shows_pairs_is_refused_for_want_of_them(lke, tmp_path, estimator):
+    given = ["--relation", "capital", "--estimator", estimator, "--options", 3, "--shots", MANY]
+    mistake(
+        lke("score", *given, "--out", tmp_path), f"{MANY} shots asked for, but relation capital"
+    )
+
+
+def test_eic_lke_asks_for_its_own_pairs_alone(lke, tmp_path):
+    given = ["--relation", "capital", "--estimator", "eiclke", "--model", "toy", "--options", 3]
+    line = f"behind shot {MANY}, which needs {MANY + 1} shots"
+    mistake(lke("score", *given, "--shots", MANY, "--out", tmp_path), line)
+
+
 def test_eic_lke_asks_inside_long_prompts_as_the_door_of_the_pages_does(lke, tmp_path):
     how = {"n_shots": 3, "n_options": 4, "seed": 7}
     asked = [

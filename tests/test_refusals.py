@@ -82,6 +82,22 @@ def said(notebook: str, **given) -> str:
     return forecast.expected_tokens(runs.Job(path, given, defaults | given))[2]
 
 
+SHOWING = {
+    "10_iclke_relations": {}, "18_iclke_length": {}, "18_iclke_confidence": {"n_choice": 2, "cut_to": [2]},
+    "16_iclke_size": {"families": [["toy", "smollm2"]], "models": ["toy", "smollm2"], "fact_set": "atlas"},
+    "15_iclke_agreement": {"fact_set": "atlas", "families": [["toy"]], "family_names": ["toys"]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("notebook", SHOWING)
+def test_pages_ask_for_pairs_only_where_an_estimator_shows_some(notebook, monkeypatch):
+    few = {"models": ["toy"], "relations": TWO, "n_shots": 5_000, "n_facts": 4, "n_options": 3}
+    monkeypatch.setitem(FEW, notebook, few | SHOWING[notebook])
+    lacking = "5000 shots asked for, but relation capital has"
+    assert lacking in said(notebook, estimators=["template-1", "iclke-space"])
+    assert "5000 shots" not in said(notebook, estimators=["template-1", "template-2"])
+
+
 def fitting_slots() -> tuple[int, int, int]:
     """(tokens up to the last slot, slots that the window holds, slots), each piece cut by itself."""
     from lkecore.models.model import open_model

@@ -67,7 +67,7 @@ def samples_of(
     if not fact_set:
         samples = rich.samples(models, relations, asked, n_shots=1, seed=seed, leave_out=True)
         return samples, firsts.without(relations, samples)
-    drawn = {"n_shots": 1, "n_facts": n_facts, "n_options": 2, "seed": seed}
+    drawn = {"n_shots": 0, "n_facts": n_facts, "n_options": 2, "seed": seed}
     sample = facts.draw(fact_set, relations, take_fewer=True, leave_out=True, **drawn)
     out = firsts.without(relations, {fact_set: sample})
     if templates:

@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from lkecore import __version__, facts
 from lkecore.errors import BadInput, nearest, visible
-from lkecore.metrics.rules import RULES
+from lkecore.metrics.rules import BLIND, RULES
 from lkecore.progress import say
 from lkecore.prompts.prompt import ESTIMATORS, SEPARATORS
 from lkecore.storage import write_whole
@@ -50,7 +50,12 @@ def _separator(context: click.Context, option: click.Parameter, value: str | Non
     help=f"{', '.join((ICLKE, *SEPARATORS, EICLKE))}; a template of the relation, such as template-1 or "
     f"hgp-1; such a template behind iclke-; or a rule, which asks no model: {', '.join(RULES)}",
 )
-@click.option("--shots", default=50, show_default=True, help="facts shown as examples")
+@click.option(
+    "--shots",
+    default=50,
+    show_default=True,
+    help="facts shown as examples; templates show none",
+)
 @click.option(
     "--eic-shots",
     type=int,
@@ -114,6 +119,8 @@ def score(
         )
     if estimator != EICLKE and (eic_shots, eic_every) != (None, None):
         raise BadInput(f"--eic-shots and --eic-every are for {EICLKE}, not for {estimator}")
+    if shots < 0:
+        raise BadInput(f"shots must be 0 or more, found {shots}")
     if seed < 0:
         raise BadInput(f"seed must be 0 or more, found {seed}")
     inside, between = SEPARATORS.get(estimator, (None, None))
@@ -139,7 +146,9 @@ def score(
     split_drawn = not facts.has_splits(chosen)
     rows = {"rows_read": chosen.read, "rows_repeated": chosen.repeated}
     rows |= {"rows_left_out": chosen.left_out, "files_unread": facts.unread(spec)}
-    shown = facts.draw_shots(train, shots, seed)
+    shots = 0 if estimator in BLIND else prompts.pairs_shown([estimator], shots)
+    # EIC-LKE draws its pairs below: there shots are those before its first question.
+    shown = () if estimator == EICLKE else facts.draw_shots(train, shots, seed)
     asked = facts.draw_facts(test, limit, seed)
     options = facts.draw_options(asked, chosen.objects, n_options, seed)
     if estimator in RULES:

@@ -27,6 +27,7 @@ from lkecore.errors import BadInput, nearest
 from lkecore.facts.tables import composed, fold
 
 RULES = ("rule-overlap", "rule-frequent", "rule-both", "rule-length")
+BLIND = ("rule-overlap", "rule-length")  # which look at no shown pairs
 WORD = re.compile(r"\w+")
 
 

@@ -24,6 +24,7 @@ from lkecore.prompts.prompt import (
     join_pair,
     many_shot,
     of_sample,
+    pairs_shown,
     template,
     templates_of,
     with_templates,
@@ -42,7 +43,7 @@ __all__ = [
     "HUMAN", "INSTILLATIONS", "Instilled", "MINED", "Probe", "Prompt", "SEPARATORS", "SPACE_TOKEN",
     "Slots", "TEMPLATES", "alone_of_sample", "asking", "beside_templates", "example",
     "example_of_slots", "incorrect_pairs", "instilled", "instilled_of_sample", "invented",
-    "join_pair", "many_shot", "of_draws", "of_kinds", "of_sample", "pair_pieces", "places",
-    "probes", "redrawn", "redrawn_slots", "slots", "slots_of_sample", "template", "templates_of",
-    "unknown_pairs", "with_templates", "with_templates_of",
+    "join_pair", "many_shot", "of_draws", "of_kinds", "of_sample", "pair_pieces",
+    "pairs_shown", "places", "probes", "redrawn", "redrawn_slots", "slots", "slots_of_sample",
+    "template", "templates_of", "unknown_pairs", "with_templates", "with_templates_of",
 ]  # fmt: skip

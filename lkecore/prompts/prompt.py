@@ -236,6 +236,15 @@ def asking(
     return template(has[name], facts, options, shots=shots if name != estimator else ())
 
 
+def pairs_shown(estimators: Sequence[str], n_shots: int) -> int:
+    """How many pairs some estimators show: ``n_shots``, or 0 where each is a template and no more.
+
+    >>> pairs_shown(["template-1", "hgp-1"], 50), pairs_shown(["template-1", "iclke-hgp-1"], 50)
+    (0, 50)
+    """
+    return 0 if {*TEMPLATES, *HUMAN, *MINED}.issuperset(estimators) else n_shots
+
+
 def of_sample(sample: Sample, estimators: Sequence[str]) -> dict[tuple[str, str], list[Prompt]]:
     """The questions of some estimators about a sample: {(estimator, relation): prompts}.
 

@@ -510,6 +510,42 @@ def test_interrupted_write_leaves_no_half_result(
     assert set(frame["fact"]) and sorted(p.name for p in out.iterdir()) == ["options.parquet"]
 
 
+@pytest.mark.parametrize("earlier", [False, True])
+def test_a_disk_that_is_full_at_the_end_names_the_file_and_costs_no_score(
+    score, lke, capital, tmp_path, monkeypatch, earlier
+):
+    out = tmp_path / "out"
+    old = score("--seed", 16)[1] if earlier else None
+
+    def full(path, content):
+        """Half of a file, then what the system says of a full disk: no name with it."""
+        with path.open("wb") as file:
+            file.write(content[: len(content) // 2])
+        with open("/dev/full", "wb", buffering=0) as disk:
+            disk.write(content)
+
+    write = Path.write_bytes
+    for given in ([], ["--no-cache"], ["--estimator", "rule-frequent"]):
+        arguments = small(capital, out)
+        if "--estimator" in given:  # asks no model
+            arguments = [
+                each for each in arguments if each not in ("--model", "toy", "--device", "cpu")
+            ]
+        with monkeypatch.context() as patch:
+            patch.setattr(
+                Path,
+                "write_bytes",
+                lambda path, data: (full if path.parent == out else write)(path, data),
+            )
+            line = mistake(lke("score", *arguments, "--seed", 17, *given))
+        assert line.startswith(f"lke: {out / 'options.parquet'}: No space left on device; ")
+        assert ("the scores are lost" if "--no-cache" in given else "the same command") in line
+        assert [p.name for p in out.iterdir()] == ["options.parquet"] * earlier
+    if earlier:
+        pd.testing.assert_frame_equal(pd.read_parquet(out / "options.parquet"), old)
+    assert score("--seed", 17)[0]["from_cache"]
+
+
 def test_interrupted_cache_write_counts_as_absent(score, lke, capital, tmp_path, monkeypatch):
     replace = os.replace
 
@@ -610,6 +646,26 @@ def test_bad_file_is_one_line_before_any_model_is_opened(lke, tmp_path, no_model
     path.write_bytes(content)
     mistake(lke("score", *small(path, tmp_path / "out")), *parts)
     mistake(lke("facts", path), *parts)
+
+
+@pytest.mark.parametrize(
+    ("option", "word"),
+    [
+        ("--tasks", "--relation"), ("--list", "lke facts lists"), ("--batch-size", "--memory-gb"),
+        ("--batch_size", "--memory-gb"), ("--model_args", "--model NAME"), ("--model-args", "--dtype"),
+        ("--num_fewshot", "--shots"), ("--output_path", "--out FOLDER"), ("--tasks=x", "lke facts"),
+    ],
+)  # fmt: skip
+def test_habits_from_another_harness_are_told_our_word(lke, option, word):
+    for command in ([], ["score"], ["score", "--model", "toy"]):
+        said = mistake(lke(*command, option, "8"), f"no option {option.split('=')[0]}: ", word)
+        for named in re.findall(r"--[a-z-]+", said.partition(": ")[2].partition(": ")[2]):
+            assert named in [name for each in main.score.params for name in each.opts], named
+    assert "Did you mean" not in mistake(lke("score", option), word)
+
+
+def test_another_unknown_option_is_told_as_ever(lke):
+    mistake(lke("score", "--shot", "3"), "No such option '--shot'", "--shots")
 
 
 def test_missing_options_and_unknown_commands_are_one_line(lke):

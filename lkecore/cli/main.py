@@ -16,8 +16,18 @@ from lkecore.progress import say
 
 # What a folder may answer that is full, may only be read or is none: the user can mend it.
 UNUSABLE = {
-    errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST,
+    errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EROFS,
+    errno.ENOTDIR, errno.EEXIST,
 }  # fmt: skip
+# Options of lm-evaluation-harness, by habit, and what does the same here.
+HABITS = {
+    "--tasks": "lke score has --facts and --relation, and lke facts lists the relations of a fact set",
+    "--list": "lke facts lists the relations of a fact set, lke models the models",
+    "--batch-size": "the work is cut to fit by itself; lke score has --memory-gb to bound it",
+    "--model-args": "lke score has --model NAME (a hub id, a folder or a .gguf file), --dtype and --device",
+    "--num-fewshot": "lke score has --shots",
+    "--output-path": "lke score has --out FOLDER",
+}
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -62,6 +72,9 @@ def main() -> None:
         sys.exit(lke(sys.argv[1:] or ["--help"], standalone_mode=False, obj=settings))
     except (BadInput, click.ClickException) as error:
         message = str(error) if isinstance(error, BadInput) else error.format_message()
+        if isinstance(error, click.NoSuchOption):
+            hint = HABITS.get(error.option_name.replace("_", "-"))
+            message = f"no option {error.option_name}: {hint}" if hint else message
         told(" ".join(message.split()))
     except OSError as error:
         if error.errno not in UNUSABLE:

@@ -188,7 +188,14 @@ def score(
     right = choice.answers(scored.frame)["correct"]
     interval = intervals.proportion(int(right.sum()), len(right))
 
-    write_whole(target, scored.frame.to_parquet(index=False))
+    try:
+        write_whole(target, scored.frame.to_parquet(index=False))
+    except OSError as error:
+        if no_cache:  # else the same command goes on from there, as main says
+            raise BadInput(
+                f"{target}: {error.strerror}; the scores are lost (--no-cache)"
+            ) from error
+        raise
     summary = {
         "accuracy": interval.estimate,
         "interval": [interval.low, interval.high],

@@ -123,9 +123,9 @@ def _title(of: Mapping) -> str:
 def about(models: Sequence[str]) -> pd.DataFrame:
     """Who stands on boards. Columns: ``model``; ``parameters``, ``tuned`` and ``what_it_is``, as texts.
 
-    Empty where neither this machine nor the catalogue of the papers' models knows.
+    Empty where neither this machine nor the catalogue knows.
     """
-    known = catalogue.papers_models().set_index("hub_id")
+    known = catalogue.models().set_index("hub_id")
     rows = []
     for model in models:
         hub_id = model.partition("@")[0]
@@ -137,6 +137,8 @@ def about(models: Sequence[str]) -> pd.DataFrame:
         elif hub_id in known.index:
             base = known.loc[hub_id, "base_model"]
             kind = f"{known.loc[hub_id, 'family']}, {f'tuned from {base}' if base else 'base'}"
+            if known.loc[hub_id, "file"]:  # no paper's: say what it is
+                kind = known.loc[hub_id, "note"]
         size = catalogue.n_parameters(model)
         tuned = {True: "yes", False: "no", None: ""}[catalogue.is_tuned(model)]
         rows.append((model, f"{size:,}" if size else "", tuned, kind))

@@ -1,8 +1,9 @@
 """Catalogue: the models of the four papers, whether each can be loaded, and how large it is.
 
-``data/models.csv`` has one row a model. What is gated and which weights there are is said only
-where the column ``source`` names who says so; the rest is ``unknown`` until ``lke models lock``
-has asked the hub. ``remote_code`` says whether the architecture is one that transformers lacks.
+``data/models.csv`` has one row a model; those that no paper asks come last. What is gated and
+which weights there are is said only where the column ``source`` names who says so; the rest is
+``unknown`` until ``lke models lock`` has asked the hub. ``remote_code`` says whether the
+architecture is one that transformers lacks.
 """
 
 import functools
@@ -29,13 +30,21 @@ def _table() -> pd.DataFrame:
 
 
 def papers_models() -> pd.DataFrame:
-    """The models of the four papers, one row each.
+    """Of :func:`models` those of the four papers."""
+    found = models()
+    return found[found["papers"] != ""]
+
+
+def models() -> pd.DataFrame:
+    """The models of the catalogue, one row each.
 
     ``hub_id`` (empty: never published), ``name`` (as the paper calls it), ``family``,
     ``model_type`` (of transformers), ``params_b`` (nominal, in 1e9), ``kind`` (causal, masked,
     seq2seq), ``base_model`` (hub id of the model it was fine-tuned from, or empty), ``papers``
-    (IC, PZ, XT, BL, joined by ";"), ``access`` (open, gated, withdrawn, unknown), ``weights``
-    (safetensors, bin, unknown), ``remote_code`` (yes, no), ``source``, ``note``.
+    (IC, PZ, XT, BL, joined by ";"; empty: no paper asks it), ``access`` (open, gated, withdrawn,
+    unknown), ``weights`` (safetensors, bin, unknown), ``remote_code`` (yes, no), ``source``, ``note``; of a
+    repository of GGUF files the ``file`` that is meant, and its ``sha256``
+    (:func:`lkecore.models.embedded.hub_id_of`).
     """
     return _table().copy()
 
@@ -148,7 +157,7 @@ def listing() -> list[str]:
     """The table of the papers' models as lines of text, with how each can be had."""
     columns = ["name", "hub id", "family", "params", "fine-tuned from", "papers", "access"]
     rows = [columns]
-    for row in _table().to_dict("records"):
+    for row in papers_models().to_dict("records"):
         size = "?" if math.isnan(row["params_b"]) else f"{row['params_b']:g} B"
         how = access(row["hub_id"] or row["name"])
         tuned = "instruction-tuned" if "instruction-tuned" in row["note"] else "-"

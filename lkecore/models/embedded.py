@@ -1,5 +1,11 @@
-"""Embedded models: those that come by name alone, from the package index or made on the spot."""
+"""Embedded models: those that come by name alone, from the package index or made on the spot.
 
+And those of which the catalogue names one GGUF file of a hub repository.
+"""
+
+import csv
+import functools
+import hashlib
 import shutil
 import subprocess
 import sys
@@ -7,12 +13,10 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+from lkecore import hub
 from lkecore.errors import BadInput
-from lkecore.models.convert import (
-    from_gguf,
-    quiet_transformers,
-)
-from lkecore.models.files import write_sums
+from lkecore.models.convert import from_gguf, quiet_transformers
+from lkecore.models.files import contents_digest, write_sums
 from lkecore.progress import tell
 from lkecore.storage import DATA, file_digest
 
@@ -106,3 +110,34 @@ def build_toy(target: Path) -> None:
     network.save_pretrained(target)
     tokenizer.save_pretrained(target)
     write_sums(target)
+
+
+# --- models of which the catalogue names one GGUF file of a hub repository
+
+
+@functools.cache
+def gguf_files() -> dict[str, tuple[str, str]]:
+    """{hub id: (file, its SHA-256)} of the repositories of which the catalogue names a GGUF file."""
+    with open(DATA / "models.csv", encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["file"]]
+    return {row["hub_id"]: (row["file"], row["sha256"]) for row in rows}
+
+
+def hub_id_of(file: Path) -> str | None:
+    """The hub id of a .gguf file that the catalogue knows by its SHA-256, whatever it is called."""
+    found = contents_digest([file])
+    for hub_id, (_, digest) in gguf_files().items():
+        if found == hashlib.sha256(f"{file.name} {digest}\n".encode()).hexdigest():
+            return hub_id
+    return None
+
+
+def fetch_gguf(name: str, target: Path) -> None:
+    """Download the file that the catalogue names of a repository, check its digest, convert."""
+    wanted, digest = gguf_files()[hub.plain(name).partition("@")[0]]
+    file = hub.fetch(name, [wanted]) / wanted
+    if not file.is_file():
+        raise BadInput(f"model {name}: its repository has no file {wanted}")
+    if (found := file_digest(file)) != digest:
+        raise BadInput(f"model {name}: SHA-256 of {wanted} is {found}, expected {digest}")
+    from_gguf(file, target)

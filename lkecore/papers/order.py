@@ -27,7 +27,7 @@ def figure_5_order(
         raise ValueError("each model needs each relation: else their means cannot be compared")
     wide = wide.loc[frame["model"].unique(), frame["relation"].unique()]
     models = wide.mean(axis=1).sort_values(ascending=False, kind="stable").index.tolist()
-    known = catalogue.papers_models().set_index("hub_id").drop("", errors="ignore")
+    known = catalogue.models().set_index("hub_id").drop("", errors="ignore")
     about = known.reindex([model.partition("@")[0] for model in models])
     families = about["family"].where(about["family"].notna(), models)
     family = dict(zip(models, families, strict=True))

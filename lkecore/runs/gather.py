@@ -15,6 +15,7 @@ from lkecore.answers.shipped import FOLDER, KEPT
 from lkecore.errors import BadInput
 from lkecore.facts.worlds import digest as digest_of_world
 from lkecore.models import lab
+from lkecore.models.embedded import hub_id_of
 from lkecore.runs.plan import Plan
 from lkecore.storage import write_whole
 
@@ -93,6 +94,8 @@ def found(plan: Plan, runs_folder: Path) -> tuple[dict[str, bytes], dict[str, di
             for file in kept
         }
         for file, frame in frames.items():
+            if "model" in frame:
+                frame["model"] = frame["model"].map(_name_of)
             if file == DRAWS and not facts.is_ours(fact_set):
                 frame = frame.drop(columns=SURE, errors="ignore")
             if file == rules.FILE:  # it is about the facts, the same in all runs
@@ -194,6 +197,13 @@ def _all_of(*texts: str) -> str:
     return ", ".join(sorted({each for text in texts for each in text.split(", ")}))
 
 
+def _name_of(model: str) -> str:
+    """What ships in the place of a .gguf file that the catalogue knows: its hub id."""
+    file = Path(model)
+    known = hub_id_of(file) if file.suffix == ".gguf" and file.is_file() else None
+    return known or model
+
+
 def _is_there(model: str) -> bool:
     """Whether those who read the project have the very weights, or can fetch them."""
     return not lab.is_name(model) or lab.ships(model)
@@ -226,7 +236,8 @@ def _about(plan: Plan, whole: runs.Job, manifests: list[Any]) -> dict[str, Any]:
     commits, sources = ({m[key] for m in manifests} for key in ("commit", "source"))
     devices = {name for m in manifests for name in m.get("device_names") or ["CPU"]}
     packages = ("python", "torch", "transformers", "numpy", "pandas")
-    models = {name: digest for m in manifests for name, digest in m["models"].items()}
+    models = {_name_of(name): digest for m in manifests for name, digest in m["models"].items()}
+    asked = {"models": [_name_of(name) for name in whole.effective.get("models", [])]}
     paths = [name for name in models if Path(name).exists()]
     paths += [spec for spec in runs.facts_of(whole.effective) if Path(spec).is_absolute()]
     if paths:
@@ -236,7 +247,7 @@ def _about(plan: Plan, whole: runs.Job, manifests: list[Any]) -> dict[str, Any]:
         "profile": plan.profile,
         "notebook": whole.notebook.stem,
         "command": f"lke run params/{plan.profile}.yaml, then lke results params/{plan.profile}.yaml",
-        "parameters": whole.effective,
+        "parameters": whole.effective | (asked if asked["models"] else {}),
         "started": min(m["started"] for m in manifests),
         "seconds": round(sum(m["seconds"] for m in manifests), 1),
         "chunks": sum(m["chunks"] for m in manifests),

@@ -116,12 +116,15 @@ def test_a_board_is_made_of_models_with_the_same_facts_asked_in_the_same_way():
 
 def test_who_stands_on_a_board():
     models = ["lab:smoke-1/0.15m-unplanted", "meta-llama/Llama-2-7b-hf", "no/such"]
+    models += ["Qwen/Qwen2.5-Coder-0.5B-Instruct-GGUF"]
     found = board.about(models).set_index("model")
     assert found["what_it_is"]["lab:smoke-1/0.15m-unplanted"] == "lab, unplanted"
     assert found["parameters"]["no/such"] == found["what_it_is"]["no/such"] == ""
     assert found["tuned"]["meta-llama/Llama-2-7b-hf"] == "no"
     assert found["what_it_is"]["meta-llama/Llama-2-7b-hf"].endswith(", base")
     assert int(found["parameters"]["meta-llama/Llama-2-7b-hf"].replace(",", "")) > 6e9
+    assert found["what_it_is"][models[-1]].startswith("coder, instruction-tuned, 4 bits")
+    assert found["tuned"][models[-1]] == "yes"
 
 
 # --- numbers

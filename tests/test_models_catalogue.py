@@ -144,6 +144,27 @@ def test_tuned_are_those_that_table_6_calls_fine_tuned_and_those_whose_name_here
     assert [catalogue.is_tuned(name) for name in of_lab] == [False, True, False]
 
 
+# --- models that no paper asks
+
+
+CODERS = [f"Qwen/Qwen2.5-Coder-{size}B-Instruct-GGUF" for size in ("0.5", "1.5")]
+
+
+def test_models_that_no_paper_asks_are_known_and_are_none_of_the_papers(table):
+    every = catalogue.models()
+    others = every[~every["hub_id"].isin(table["hub_id"])]
+    assert others["hub_id"].tolist() == CODERS and len(table) == len(every) - 2
+    assert (others["papers"] == "").all() and (table["papers"] != "").all()
+    assert (table[["file", "sha256"]] == "").all(axis=None)
+    assert others["file"].str.fullmatch(r"[\w.-]+\.gguf").all()
+    assert others["sha256"].str.fullmatch("[0-9a-f]{64}").all() and others["sha256"].is_unique
+    for name in CODERS:
+        assert catalogue.is_tuned(name) and catalogue.access(name) == "loadable"
+        assert not any(name in line for line in catalogue.listing())
+    assert [catalogue.n_parameters(name) for name in CODERS] == [500_000_000, 1_500_000_000]
+    assert set(CODERS) <= set(catalogue.hub_ids())  # the lock keeps their revision, too
+
+
 # --- access
 
 
@@ -200,6 +221,7 @@ def test_the_listing_has_a_line_for_each_model_and_the_lock_asks_for_all_that_ca
     ]  # fmt: skip
     asked = set(catalogue.hub_ids())
     assert set(table["hub_id"]) - asked == {"", "microsoft/Phi-3-small-8k-instruct"}
+    assert asked - set(table["hub_id"]) == set(CODERS)
 
 
 # --- sizes

@@ -786,6 +786,58 @@ def test_a_gguf_file_gives_the_logits_and_tokens_of_the_model_it_was_written_fro
     assert weights.locate(str(file)) == read.path and os.stat(read.path).st_mtime_ns == before
 
 
+@pytest.fixture
+def of_toy(tmp_path, monkeypatch, standin):
+    """A repository with three files, of which the catalogue names the one that is the toy as GGUF."""
+    toy = open_model("toy")
+    helpers.write_gguf(tmp_path / "mine.gguf", toy.network, toy.tokenizer)
+    data = (tmp_path / "mine.gguf").read_bytes()
+    known = {"org/toy-GGUF": ("toy-q4.gguf", hashlib.sha256(data).hexdigest())}
+    monkeypatch.setattr(embedded, "gguf_files", lambda: known)
+    standin.add("org/toy-GGUF", {"toy-q8.gguf": b"", "toy-q4.gguf": data, "README.md": b""})
+    return toy
+
+
+def test_of_a_repository_with_gguf_files_the_one_that_the_catalogue_names_is_fetched_and_converted(
+    of_toy, own_cache, standin
+):
+    assert catalogue.access("org/toy-GGUF") == "loadable"
+    assert not weights.is_ready("org/toy-GGUF") and not standin.asked
+    read = open_model("org/toy-GGUF")
+    [fetched] = standin.cache.rglob("*.gguf")
+    assert fetched.name == "toy-q4.gguf" and read.name == "org/toy-GGUF"
+    theirs, ours = read.network.state_dict(), of_toy.network.state_dict()
+    assert all((theirs[key] - ours[key]).abs().max() < 1e-6 for key in ours)
+    asked = list(standin.asked)
+    assert weights.is_ready("org/toy-GGUF") and weights.locate("org/toy-GGUF") == read.path
+    assert standin.asked == asked  # nothing once it is here
+    old = f"org/toy-GGUF@{standin.commit('org/toy-GGUF')}"
+    assert weights.locate(old) == read.path  # the digest says what it is
+
+
+def test_a_local_copy_of_a_file_that_the_catalogue_knows_is_the_repository_s_model_by_any_name(
+    of_toy, own_cache, standin, tmp_path
+):
+    file = tmp_path / "mine.gguf"
+    assert embedded.hub_id_of(file) == "org/toy-GGUF"
+    here = weights.locate(str(file))
+    assert weights.present("org/toy-GGUF") == here == weights.locate("org/toy-GGUF")
+    assert not standin.asked and weights.kind_of("org/toy-GGUF").on_hub
+    file.write_bytes(file.read_bytes() + b" ")  # another file under the same name
+    assert embedded.hub_id_of(file) is None and weights.present(str(file)) is None
+
+
+def test_another_file_under_the_name_that_the_catalogue_has_is_refused(of_toy, own_cache, standin):
+    standin.add("org/toy-GGUF", {"toy-q4.gguf": b"GGUF of others"})
+    wrong = hashlib.sha256(b"GGUF of others").hexdigest()
+    with pytest.raises(BadInput, match=f"^model org/toy-GGUF: SHA-256 of toy-q4.gguf is {wrong}"):
+        weights.locate("org/toy-GGUF")
+    standin.add("org/toy-GGUF", {"toy-q8.gguf": b""})
+    with pytest.raises(BadInput, match="^model org/toy-GGUF: its repository has no file toy-q4"):
+        weights.locate("org/toy-GGUF")
+    assert weights.present("org/toy-GGUF") is None
+
+
 def test_a_file_that_is_no_gguf_is_refused_and_nothing_stays(own_cache, tmp_path):
     file = tmp_path / "broken.gguf"
     for content, reason in [

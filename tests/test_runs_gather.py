@@ -1,5 +1,6 @@
 """Results that ship: gathered from finished runs as they stand, read back as they were gathered."""
 
+import hashlib
 import json
 import shutil
 from datetime import UTC, datetime
@@ -15,7 +16,7 @@ from lkecore.answers import shipped
 from lkecore.cli.main import lke
 from lkecore.errors import BadInput
 from lkecore.facts import world_text
-from lkecore.models import lab
+from lkecore.models import embedded, lab
 from lkecore.runs import gather
 from lkecore.runs.plan import Plan
 
@@ -297,6 +298,32 @@ def test_facts_at_a_path_of_this_machine_cannot_ship_and_those_of_the_project_ca
         else:
             with pytest.raises(BadInput, match="f.tsv is a path of this machine and cannot ship"):
                 gather._about(plan_of("p"), whole, [RECORD])
+
+
+def test_a_file_that_the_catalogue_knows_ships_under_the_name_that_it_has_there(
+    run, tmp_path, monkeypatch
+):
+    file = tmp_path / "mine.gguf"
+    file.write_bytes(b"GGUF")
+    known = {"org/toy-GGUF": ("toy-q4.gguf", hashlib.sha256(b"GGUF").hexdigest())}
+    monkeypatch.setattr(embedded, "gguf_files", lambda: known)
+    whole = gather.runs.manifest
+    here = {"models": {str(file): "digest"}}
+    monkeypatch.setattr(gather.runs, "manifest", lambda folder: whole(folder) | here)
+    [answers] = [path for path in (run / "runs").glob("*/answers.parquet")][:1]
+    frame = pd.read_parquet(answers)
+    read = pd.read_parquet
+    swap = {frame["model"].iloc[0]: str(file)}
+    monkeypatch.setattr(gather.pd, "read_parquet", lambda path: read(path).replace({"model": swap}))
+    gather.gather(plan(run), run / "runs", tmp_path / "results")
+    monkeypatch.undo()
+    found, about = shipped.read("trial", "trial_notebook", tmp_path / "results")
+    assert (found["model"] == "org/toy-GGUF").sum() == 1 and str(file) not in set(found["model"])
+    assert about["models"] == {"org/toy-GGUF": "digest"}
+    job = runs.Job(Path("n.py"), {}, {"models": [str(file), "toy"]})
+    monkeypatch.setattr(embedded, "gguf_files", lambda: known)
+    about = gather._about(plan_of("p"), job, [RECORD])
+    assert about["parameters"]["models"] == ["org/toy-GGUF", "toy"]
 
 
 def test_a_model_that_is_a_path_of_this_machine_cannot_ship(run, tmp_path, monkeypatch):

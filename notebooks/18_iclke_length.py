@@ -75,11 +75,8 @@ figures.style()
 # each relation in characters: the shortest, the median and the longest.
 
 # %%
-drawn = {
-    "n_shots": prompts.pairs_shown(estimators, n_shots),
-    "n_facts": n_facts,
-    "n_options": n_options,
-}
+drawn = {"n_shots": prompts.pairs_shown(estimators, n_shots)}
+drawn |= {"n_facts": n_facts, "n_options": n_options}
 sample = facts.draw(fact_set, relations, take_fewer=True, seed=seed, **drawn)
 facts.check_facts(sample, 2)
 for name, each in sample.items():

@@ -60,7 +60,7 @@ dtype: str = "float32"
 page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
-from lkecore import answers, facts, figures, papers, runs
+from lkecore import answers, facts, figures, papers, prompts, runs
 from lkecore.answers import offers as by_offer
 from lkecore.answers import rules
 from lkecore.facts import offers as choices
@@ -84,7 +84,8 @@ figures.style()
 
 # %% covers=["IC-D3"]
 choices.check(offers)
-drawn = {"n_shots": n_shots, "n_facts": n_facts, "n_options": n_options}
+drawn = {"n_shots": prompts.pairs_shown(estimators, n_shots)}
+drawn |= {"n_facts": n_facts, "n_options": n_options}
 sample = facts.draw(fact_set, relations, take_fewer=True, seed=seed, **drawn)
 facts.check_facts(sample, 2)
 places = choices.uses_of(fact_set)

@@ -145,6 +145,16 @@ def test_beside_refuses_what_contradicts_or_is_not_there(put):
         answers.beside(pd.DataFrame(), ["../x"], "n")
 
 
+def test_an_option_that_one_model_left_out_is_no_contradiction_and_other_options_are(put):
+    columns = ["model", "estimator", "relation", "fact", "correct", "n_options"]
+    put("one", "n", [("a", "x", "r", fact, True, 4) for fact in (1, 2)], columns, seed=0)
+    put("two", "n", [("b", "x", "r", 1, True, 3), ("b", "x", "r", 2, True, 4)], columns, seed=0)
+    assert answers.beside(pd.DataFrame(), ["one", "two"], "n")["n_options"].tolist() == [4, 4, 3, 4]
+    put("two", "n", [("b", "x", "r", fact, True, 3) for fact in (1, 2)], columns, seed=0)
+    with pytest.raises(BadInput, match="results one, two: of the same facts, but they contradict"):
+        answers.beside(pd.DataFrame(), ["one", "two"], "n")
+
+
 def test_beside_worlds_leaves_out_our_own_and_other_estimators_and_sorts_facts(put):
     rows = [
         ("m", "x", "w2", "r", "f2", True),

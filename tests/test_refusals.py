@@ -83,7 +83,8 @@ def said(notebook: str, **given) -> str:
 
 
 SHOWING = {
-    "10_iclke_relations": {}, "18_iclke_length": {}, "18_iclke_confidence": {"n_choice": 2, "cut_to": [2]},
+    "10_iclke_relations": {}, "18_iclke_length": {}, "18_iclke_options": {},
+    "18_iclke_confidence": {"n_choice": 2, "cut_to": [2]},
     "16_iclke_size": {"families": [["toy", "smollm2"]], "models": ["toy", "smollm2"], "fact_set": "atlas"},
     "15_iclke_agreement": {"fact_set": "atlas", "families": [["toy"]], "family_names": ["toys"]},
 }  # fmt: skip

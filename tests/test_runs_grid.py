@@ -122,6 +122,7 @@ def test_a_page_over_a_run_that_failed_is_not_made_and_is_listed(project, monkey
     assert outcome.finished == ["a names=x", "a names=z", "b"]
     assert list(outcome.failed) == ["a names=y", "a page"]
     assert outcome.failed["a names=y"] == f"no luck (see {folders(project)[1]})"
+    assert runs.failure(folders(project)[1])["error"] == "no luck"  # though it had begun nothing
     assert outcome.failed["a page"] == "not made, since 1 of the 3 runs behind it are missing"
     with pytest.raises(BadInput, match="no finished run of a; first: lke run"):
         build.gather(projects.plan(project), project / "runs")

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from pathlib import Path
 
 import nbformat
 import numpy as np
@@ -504,6 +505,48 @@ def test_a_disk_that_is_full_at_the_manifest_is_told_in_one_line(tmp_path, monke
     assert outcome.failed == {"a": f"OSError: [Errno 27] File too large (see {folder})"}
     assert runs.manifest(folder) is None and not (folder / "manifest.json").exists()
     refused(plain, "a")
+    monkeypatch.setattr(grid, "WORKER", projects.patched())
+    assert execute(plain).finished == ["a"]
+
+
+NO_ROOM = """
+def full(each, attempt):
+    (attempt / "notebook.ipynb").write_text("")
+    raise OSError(28, "No space left on device")
+worker._execute = full
+"""
+
+
+@pytest.mark.parametrize("room", ["none", "for an empty file", "once the try is deleted"])
+def test_a_disk_without_room_is_told_leaves_nothing_half_made_and_no_name_of_what_is_not_there(
+    plain, monkeypatch, room
+):
+    """Empty files and folders may take no room, and a try that is deleted makes some."""
+    [folder] = folders(plain)
+    record, mkdir = runs.record_failure, Path.mkdir
+
+    def recorded(where, reason):
+        if room != "once the try is deleted" or where != folder or list(where.parent.glob(".a*")):
+            raise OSError(28, "No space left on device")
+        record(where, reason)
+
+    def made(path, *given, **named):
+        if room == "none" and path == folder:
+            raise OSError(28, "No space left on device")
+        mkdir(path, *given, **named)
+
+    monkeypatch.setattr(runs, "record_failure", recorded)
+    monkeypatch.setattr(Path, "mkdir", made)
+    monkeypatch.setattr(grid, "WORKER", projects.patched(NO_ROOM))
+    outcome = execute(plain, retries=0)
+    line, see = "OSError: [Errno 28] No space left on device", f" (see {folder})"
+    left = {path.name for path in (plain / "runs").iterdir()}
+    if room == "none":
+        assert outcome.failed == {"a": line} and left == {".locks"}
+        return
+    assert outcome.failed == {"a": line + see} and left == {".locks", folder.name}
+    told = "the disk had no room to say why" if room == "for an empty file" else line
+    assert status(plain) == {"a": ("failed", told + see)}
     monkeypatch.setattr(grid, "WORKER", projects.patched())
     assert execute(plain).finished == ["a"]
 

@@ -5,6 +5,7 @@ interrupted ``lke run`` goes on where it stopped, and several of them may work o
 """
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -275,12 +276,16 @@ def _settle(running: Worker, settings: Settings, outcome: Outcome) -> Task | Non
     if code != worker.HOPELESS and task.tries <= settings.retries:
         _say(f"{task.job.label}: {reason}; trying again")
         return task
-    outcome.failed[task.job.label] = f"{reason} (see {task.folder})"
+    seen = f" (see {task.folder})" if task.folder.is_dir() else ""  # not on a disk that is full
+    outcome.failed[task.job.label] = f"{reason}{seen}"
     return None
 
 
 def _reason(running: Worker, timeout: float | None) -> str:
-    """Why a worker ended without a manifest, in one line; it is kept with what the worker left."""
+    """Why a worker ended without a manifest, in one line; it is kept with what the worker left.
+
+    On a full disk it is kept without that, which makes room, or an empty file says that it failed.
+    """
     task, code = running.task, running.process.returncode
     output = (running.place / "output").read_text(errors="replace").strip()
     told = runs.failure(task.folder) if code in (worker.FAILED, worker.HOPELESS) else None
@@ -292,17 +297,33 @@ def _reason(running: Worker, timeout: float | None) -> str:
         reason = f"the worker was killed by signal {-code} (out of memory?)"
     else:
         reason = (output.splitlines() or [f"the worker ended with exit code {code}"])[-1]
+    kept = told is not None
+    for attempt in storage.parts_of(
+        task.folder.parent, worker.stem_of(task.folder), running.process.pid
+    ):
+        kept = _keep(attempt, task.folder, reason) or kept
     with suppress(OSError):  # a full disk: the reason is shown all the same
-        stem, pid = worker.stem_of(task.folder), running.process.pid
-        for attempt in storage.parts_of(task.folder.parent, stem, pid):
-            (attempt / "manifest.json").unlink(missing_ok=True)  # killed on the last step
-            runs.record_failure(attempt, reason)
-            worker.move(attempt, task.folder)
+        if not kept and runs.manifest(task.folder) is None:
+            task.folder.mkdir(exist_ok=True)
+            (task.folder / "failure.json").touch()  # an empty one takes no room
+            runs.record_failure(task.folder, reason)
         # Such as the last words of a kernel that crashed.
         if output and task.folder.is_dir() and runs.manifest(task.folder) is None:
             with open(task.folder / "log.txt", "a", encoding="utf-8") as log:
                 log.write(f"{output}\n")
     return reason
+
+
+def _keep(attempt: Path, folder: Path, reason: str) -> bool:
+    """Put what a try left in its place, with why it failed; where there is no room, False, and it is gone."""
+    try:
+        (attempt / "manifest.json").unlink(missing_ok=True)  # killed on the last step
+        runs.record_failure(attempt, reason)
+        worker.move(attempt, folder)
+    except OSError:
+        shutil.rmtree(attempt, ignore_errors=True)
+        return False
+    return True
 
 
 # --- what surrounds it ----------------------------------------------------------------------------

@@ -131,8 +131,10 @@ def failure(folder: Path) -> dict[str, Any] | None:
     """Why a job failed last time: ``error`` (one line) and ``when``; None if it did not."""
     try:
         return json.loads((folder / "failure.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except OSError:
         return None
+    except ValueError:
+        return {"error": "the disk had no room to say why", "when": ""}
 
 
 def check_format(runs: Path) -> None:

@@ -263,14 +263,12 @@ def _settle(running: Worker, settings: Settings, outcome: Outcome) -> Task | Non
         return task
     reason = "" if code in (worker.FINISHED, worker.FOUND) else _reason(running, settings.timeout)
     done = runs.manifest(task.folder)
-    if done is not None and code == worker.FINISHED:
-        outcome.finished.append(task.job.label)
+    if done is not None:
+        ours = code == worker.FINISHED  # else others have made it, whatever became of this try
+        (outcome.finished if ours else outcome.others).append(task.job.label)
         tokens = f", {done['tokens_forwarded']:,} tokens forwarded" if done["chunks"] else ""
-        _say(f"{task.job.label}: {done['seconds']:.0f} s{tokens}")
-        return None
-    if done is not None:  # whatever became of this try
-        outcome.others.append(task.job.label)
-        _say(f"{task.job.label}: made by others meanwhile")
+        made = f"{done['seconds']:.0f} s{tokens}" if ours else "made by others meanwhile"
+        _say(f"{task.job.label}: {made}")
         return None
     reason = reason or _reason(running, settings.timeout)
     if code != worker.HOPELESS and task.tries <= settings.retries:
@@ -298,9 +296,8 @@ def _reason(running: Worker, timeout: float | None) -> str:
     else:
         reason = (output.splitlines() or [f"the worker ended with exit code {code}"])[-1]
     kept = told is not None
-    for attempt in storage.parts_of(
-        task.folder.parent, worker.stem_of(task.folder), running.process.pid
-    ):
+    stem, pid = worker.stem_of(task.folder), running.process.pid
+    for attempt in storage.parts_of(task.folder.parent, stem, pid):
         kept = _keep(attempt, task.folder, reason) or kept
     with suppress(OSError):  # a full disk: the reason is shown all the same
         if not kept and runs.manifest(task.folder) is None:

@@ -320,10 +320,12 @@ def test_a_file_that_the_catalogue_knows_ships_under_the_name_that_it_has_there(
     found, about = shipped.read("trial", "trial_notebook", tmp_path / "results")
     assert (found["model"] == "org/toy-GGUF").sum() == 1 and str(file) not in set(found["model"])
     assert about["models"] == {"org/toy-GGUF": "digest"}
-    job = runs.Job(Path("n.py"), {}, {"models": [str(file), "toy"]})
+    both = [str(file), "toy"]
+    job = runs.Job(Path("n.py"), {}, {"models": both, "families": [both], "n": 1})
     monkeypatch.setattr(embedded, "gguf_files", lambda: known)
     about = gather._about(plan_of("p"), job, [RECORD])
-    assert about["parameters"]["models"] == ["org/toy-GGUF", "toy"]
+    named = ["org/toy-GGUF", "toy"]
+    assert about["parameters"] == {"models": named, "families": [named], "n": 1}
 
 
 def test_a_model_that_is_a_path_of_this_machine_cannot_ship(run, tmp_path, monkeypatch):

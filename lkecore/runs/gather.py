@@ -197,8 +197,10 @@ def _all_of(*texts: str) -> str:
     return ", ".join(sorted({each for text in texts for each in text.split(", ")}))
 
 
-def _name_of(model: str) -> str:
-    """What ships in the place of a .gguf file that the catalogue knows: its hub id."""
+def _name_of(model: Any) -> Any:
+    """What ships in the place of a .gguf file that the catalogue knows: its hub id; in lists, too."""
+    if not isinstance(model, str):
+        return [_name_of(each) for each in model] if isinstance(model, list) else model
     file = Path(model)
     known = hub_id_of(file) if file.suffix == ".gguf" and file.is_file() else None
     return known or model
@@ -237,7 +239,6 @@ def _about(plan: Plan, whole: runs.Job, manifests: list[Any]) -> dict[str, Any]:
     devices = {name for m in manifests for name in m.get("device_names") or ["CPU"]}
     packages = ("python", "torch", "transformers", "numpy", "pandas")
     models = {_name_of(name): digest for m in manifests for name, digest in m["models"].items()}
-    asked = {"models": [_name_of(name) for name in whole.effective.get("models", [])]}
     paths = [name for name in models if Path(name).exists()]
     paths += [spec for spec in runs.facts_of(whole.effective) if Path(spec).is_absolute()]
     if paths:
@@ -247,7 +248,7 @@ def _about(plan: Plan, whole: runs.Job, manifests: list[Any]) -> dict[str, Any]:
         "profile": plan.profile,
         "notebook": whole.notebook.stem,
         "command": f"lke run params/{plan.profile}.yaml, then lke results params/{plan.profile}.yaml",
-        "parameters": whole.effective | (asked if asked["models"] else {}),
+        "parameters": {key: _name_of(value) for key, value in whole.effective.items()},
         "started": min(m["started"] for m in manifests),
         "seconds": round(sum(m["seconds"] for m in manifests), 1),
         "chunks": sum(m["chunks"] for m in manifests),

@@ -121,8 +121,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
     """Write a file under another name of the same folder, then rename it; text becomes UTF-8.
 
     A reader sees the old file, or none, until the new one is complete, and of two writers the
-    last one wins. The folder is made if need be. An error leaves nothing behind, and names the file:
-    that of a disk that is full names none.
+    last one wins. The folder is made if need be. An error leaves nothing behind.
     """
     data = content.encode() if isinstance(content, str) else content
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -131,8 +130,6 @@ def write_whole(path: Path, content: str | bytes) -> None:
     try:
         part.write_bytes(data)
         os.replace(part, path)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror or str(error), str(path)) from error
     finally:
         part.unlink(missing_ok=True)
 

@@ -188,14 +188,7 @@ def score(
     right = choice.answers(scored.frame)["correct"]
     interval = intervals.proportion(int(right.sum()), len(right))
 
-    try:
-        write_whole(target, scored.frame.to_parquet(index=False))
-    except OSError as error:
-        if no_cache:  # else the same command goes on from there, as main says
-            raise BadInput(
-                f"{target}: {error.strerror}; the scores are lost (--no-cache)"
-            ) from error
-        raise
+    _write(target, scored.frame, lost="the scores are lost (--no-cache)" if no_cache else "")
     summary = {
         "accuracy": interval.estimate,
         "interval": [interval.low, interval.high],
@@ -267,7 +260,7 @@ def _by_rule(
         found = intervals.proportion(int(right.sum()), len(right))
     elif len(set(right)) > 1:
         found = intervals.mean_over_facts([right], seed=drawn["seed"])
-    write_whole(target, frame.to_parquet(index=False))
+    _write(target, frame)
     summary = {
         "accuracy": right.mean(),
         "interval": found and [found.low, found.high],
@@ -280,6 +273,19 @@ def _by_rule(
         "version": __version__,
     }
     say(visible(json.dumps(summary, ensure_ascii=False), in_json=True))
+
+
+def _write(target: Path, frame: Any, lost: str = "") -> None:
+    """Write the rows; an error names the file, which that of a full disk does not.
+
+    ``lost`` says what the same command has to do again; without it an error is told as any other one.
+    """
+    try:
+        write_whole(target, frame.to_parquet(index=False))
+    except OSError as error:
+        if lost:
+            raise BadInput(f"{target}: {error.strerror}; {lost}") from error
+        raise OSError(error.errno, error.strerror, str(target)) from error
 
 
 def _target(out: str) -> Path:

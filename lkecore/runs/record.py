@@ -239,7 +239,9 @@ def versions() -> dict[str, str]:
 
 def _commit() -> str:
     """The commit of the checkout, marked when it has changes; "none" outside of git."""
-    command = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
+    # Many runs share one checkout, and none of them may leave its index locked.
+    command = ["git", "--no-optional-locks", "describe", "--always", "--dirty", "--abbrev=12"]
+    command.append("--exclude=*")
     try:
         done = subprocess.run(
             command, cwd=Path(__file__).parent, capture_output=True, text=True, timeout=20

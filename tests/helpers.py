@@ -53,7 +53,7 @@ def char_tokenizer():
     from transformers import PreTrainedTokenizerFast
 
     vocabulary = {token: i for i, token in enumerate([*ALPHABET, BOS])}
-    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token=BOS))
+    tokenizer = Tokenizer(models.WordLevel(vocabulary))
     tokenizer.normalizer = normalizers.Replace(Regex("[^a-zA-Z0-9]"), "_")
     tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex("."), "isolated")
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token=BOS)

@@ -405,7 +405,12 @@ def test_a_model_that_fills_blanks_is_asked_too_and_its_memory_bounds_itself(
     given[given.index("toy")] = tmp_path / "bert"
     given[given.index(3)], given[given.index(4)] = 0, 2
     code, out, err = lke("score", *given, "--estimator", "iclke-colon")
-    assert (code, err) == (0, "") and json.loads(out)["tokens_forwarded"] > 0
+    assert code == 0 and json.loads(out)["tokens_forwarded"] > 0
+    assert json.loads(out)["with_unknown_tokens"] == 2  # it has no colon
+    assert err == (
+        f"{tmp_path / 'bert'} does not know all of 2 of 2 texts that it is asked: the unknown token takes "
+        "the place of the rest\n"
+    )
     mistake(lke("score", *given, "--memory-gb", "1"), "--memory-gb is for causal models")
 
 
@@ -830,7 +835,7 @@ def test_lock_asks_for_the_papers_models_and_names_those_that_fail(lke, hub, tmp
     assert (code, out) == (1, f"facebook/opt-125m {commit[:12]} bin, gated: no\n")
     first, *failures = err.splitlines()
     assert first == f"{lock}: 1 new or changed"
-    assert len(failures) == len({r for r, _ in hub.asked}) - 1 == 64
+    assert len(failures) == len({r for r, _ in hub.asked}) - 1 == 66
     assert all(line.startswith("lke: failed: model ") for line in failures)
     assert lock.read_text().splitlines()[-1].startswith(f"facebook/opt-125m\t{commit}\tbin\tno\t")
 

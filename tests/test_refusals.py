@@ -85,14 +85,16 @@ def said(notebook: str, **given) -> str:
 SHOWING = {
     "10_iclke_relations": {}, "18_iclke_length": {}, "18_iclke_options": {},
     "18_iclke_confidence": {"n_choice": 2, "cut_to": [2]},
-    "16_iclke_size": {"families": [["toy", "smollm2"]], "models": ["toy", "smollm2"], "fact_set": "atlas"},
+    "16_iclke_size": {"fact_set": "atlas"},
     "15_iclke_agreement": {"fact_set": "atlas", "families": [["toy"]], "family_names": ["toys"]},
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("notebook", SHOWING)
-def test_pages_ask_for_pairs_only_where_an_estimator_shows_some(notebook, monkeypatch):
+def test_pages_ask_for_pairs_only_where_an_estimator_shows_some(notebook, short, monkeypatch):
     few = {"models": ["toy"], "relations": TWO, "n_shots": 5_000, "n_facts": 4, "n_options": 3}
+    if notebook == "16_iclke_size":
+        few |= {"models": ["toy", short], "families": [["toy", short]]}
     monkeypatch.setitem(FEW, notebook, few | SHOWING[notebook])
     lacking = "5000 shots asked for, but relation capital has"
     assert lacking in said(notebook, estimators=["template-1", "iclke-space"])

@@ -218,7 +218,7 @@ def test_text_after_the_blank_that_would_merge_with_any_word_is_taken_as_it_is()
     [
         (
             question("The", ["Paris", "Zürich"]),
-            "option 'Zürich' has a token that the model does not",
+            "option 'Zürich' has a token that toy model does not",
         ),
         (question("The", ["Paris", ""]), "option '' has no token of its own"),
         (question("The", ["Paris", "  "]), "option '  ' has no token of its own"),

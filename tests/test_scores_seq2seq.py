@@ -176,7 +176,7 @@ def test_the_encoder_reads_the_text_with_a_sentinel_and_the_end_of_sequence():
     [
         (
             question("The", ["Paris", "Zürich"]),
-            "option 'Zürich' has a token that the model does not",
+            "option 'Zürich' has a token that toy model does not",
         ),
         (question("The", ["Paris", ""]), "option '' has no token of its own"),
         (question("The", ["Rome", "Rome"]), "all options have the same tokens, as 'Rome' has"),

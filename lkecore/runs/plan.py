@@ -58,7 +58,7 @@ def read_plan(path: str | Path) -> Plan:
     its own, and one page shows them all. In the place of ``each``, ``reads`` names notebooks above:
     this one has no runs then, and is a page over theirs. Raises :class:`BadInput` for anything else:
     unknown notebooks, unknown parameters or values of another type, with the nearest names; values that
-    YAML reads otherwise than people (:func:`yamlfile.load`), or that are not finite;
+    YAML reads otherwise than people (:func:`lkecore.runs.yamlfile.load`), or that are not finite;
     parameters that have another name now; unknown models or facts named by a parameter; an ``each`` over
     nothing or over more than 10,000 runs; a ``reads`` of what does not stand above.
     """

@@ -271,12 +271,17 @@ def test_a_text_around_the_blank_that_the_model_does_not_know_is_counted_and_sai
     assert said.count(f"does not know all of {n} of 3 texts") == 2 * bool(n)
 
 
-def test_the_unknown_token_in_front_of_a_text_is_no_unknown_text(tmp_path):
-    # As OPT: one token is both, and stands in front of every text.
+def test_the_unknown_token_in_front_of_a_text_is_no_unknown_text(tmp_path, monkeypatch):
+    monkeypatch.setenv("LKE_LEDGER", str(tmp_path / "ledger"))
+    # As OPT: one token is both, and comes in front of every text.
     tokenizer = with_template(cut.byte_level_bpe(), "X A")
     tokenizer.unk_token = "<x>"
-    model = open_model(saved(tmp_path, tokenizer), device="cpu")
+    model = open_model(saved(tmp_path / "m", tokenizer), device="cpu")
     assert tree.option_logprobs(model, [prompt()], use_cache=False).unknown == 0
+    generate.generate(model, ["Italy"], max_new_tokens=1, use_cache=False)
+    tree.distributions(model, [["Italy"]], lambda logprobs, _: logprobs[:, 0])
+    entries = [json.loads(line) for line in (tmp_path / "ledger").read_text().splitlines()]
+    assert [entry["unknown"] for entry in entries] == [0, 0, 0]
 
 
 @pytest.mark.parametrize("kind", ["BERT", "T5"])

@@ -60,6 +60,15 @@ def of_text(project, parameters, profile="trial", notebook="a"):
     return projects.plan(project)
 
 
+def test_hf_is_left_out_wherever_a_parameter_names_models(tmp_path):
+    more = "families: list[list[str]] = []\nalone: list[str] = []\nn: int"
+    project = projects.make(tmp_path, {"a": NOTEBOOK.replace("n: int", more)})
+    given = "families: [[hf:org/a, 'hf:org/b@v1'], [toy, org/c]], alone: [hf:org/d], word: hf:org/e"
+    [job] = of_text(project, given).jobs
+    assert job.effective["families"] == [["org/a", "org/b@v1"], ["toy", "org/c"]]
+    assert (job.effective["alone"], job.effective["word"]) == (["org/d"], "hf:org/e")
+
+
 @pytest.mark.parametrize("written", ["yes", "On", "NO", "off", "true", "False"])
 def test_yes_and_no_are_for_a_parameter_that_is_true_or_false(project, written):
     [job] = of_text(project, f"flag: {written}, word: 'no', names: ['yes', \"off\"]").jobs

@@ -106,10 +106,11 @@ def _without_subject(lm: Model, frame: pd.DataFrame, placeholder: str) -> np.nda
         )
         rows = scored(lm, [prompt])
         # One whose tokens are those of another one here may be asked elsewhere: by itself.
+        has_row = set(rows["option"])
         alone = [
             replace(prompt, options=(name,), continuations=(words,))
             for name, words in zip(prompt.options, prompt.continuations, strict=True)
-            if name not in set(rows["option"])
+            if name not in has_row
         ]
         rows = pd.concat([rows, *([scored(lm, alone)] if alone else [])])
         for option, logprob in rows[["option", "logprob"]].itertuples(index=False):

@@ -75,10 +75,9 @@ def _separator(context: click.Context, option: click.Parameter, value: str | Non
 @click.option("--device", help="cpu, cuda, cuda:N or auto; default: cuda where there is one")
 @click.option(
     "--prefix",
-    type=click.Choice(["default", "none"]),
     default="default",
     show_default=True,
-    help="tokens in front of every text: those that the tokenizer of a causal model puts there, or none",
+    help="tokens in front of every text: default, those that a causal model's tokenizer puts there, or none",
 )
 @click.option("--memory-gb", type=float, help="bound of working memory in GiB, without weights")
 @click.option("--split", default="test", show_default=True, help="the facts that are asked")

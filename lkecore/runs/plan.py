@@ -244,7 +244,7 @@ def _without_hf(given: Any) -> Any:
 
     if not isinstance(given, dict):
         return given  # refused by whoever checks it
-    names = ("model", "models", "pairs")
+    names = ("model", "models", "families", "pairs", "alone")
     return {name: plain(value) if name in names else value for name, value in given.items()}
 
 

@@ -25,6 +25,7 @@ from lkecore.models.model import Model
 from lkecore.prompts.instilled import Instilled
 from lkecore.prompts.prompt import Prompt
 from lkecore.scores import masked, seq2seq, store, tree
+from lkecore.scores.kinds import encode
 from lkecore.scores.tokens import alike
 
 NUMBERS = (
@@ -115,14 +116,6 @@ def check(model: Model, asked: Sequence[Instilled]) -> None:
     """Raise :class:`BadInput` for questions that the model cannot be asked; no weights are loaded."""
     encode(model, [each.told for each in asked])
     _firsts(model, [each.asked for each in asked])
-
-
-def encode(model: Model, prompts: Sequence[Prompt]) -> Sequence[Any]:
-    """Questions in tokens, by the scorer of the model's kind; :class:`BadInput` as it says."""
-    if model.kind == "causal":
-        return tree.encoded_prompts(model, prompts, separate=False)
-    encode = {"masked": masked.encode, "seq2seq": seq2seq.encode}[model.kind]
-    return encode(model.tokenizer, prompts, context_length=model.context_length, name=model.name)
 
 
 def gold_alone(prompt: Prompt) -> Prompt:

@@ -10,7 +10,7 @@ from lkecore.models.model import Model
 from lkecore.prompts.eiclke import Slots
 from lkecore.prompts.instilled import Instilled
 from lkecore.prompts.prompt import Prompt
-from lkecore.scores import blanks, chunks, masked, seq2seq, store
+from lkecore.scores import blanks, chunks, kinds, seq2seq, store
 from lkecore.scores.batches import check_kind
 from lkecore.scores.chunks import Scored
 from lkecore.scores.slots import encode_slots
@@ -42,11 +42,10 @@ def _forwarded(model: Model, chunk: Sequence[Prompt], separate: bool) -> int:
     if model.kind == "causal":
         tree, paths = tree_of(encoded_prompts(model, chunk, separate))
         return tree.sizes({tree.parent[node] for path in paths for node in path})[0]
-    how = {"context_length": model.context_length, "name": model.name}
+    encoded = kinds.encode(model, chunk)
     if model.kind == "masked":
-        encoded = masked.encode(model.tokenizer, chunk, **how)
         return sum(map(len, {string for each in encoded for string in each.masked}))
-    return sum(map(seq2seq.forwarded, seq2seq.encode(model.tokenizer, chunk, **how)))
+    return sum(map(seq2seq.forwarded, encoded))
 
 
 def slot_tokens(model: Model, groups: Sequence[Slots]) -> int:
@@ -82,7 +81,7 @@ def blank_tokens(model: Model, asked: Sequence[Instilled], *, top: int = 0) -> t
 
 def _at_blanks(model: Model, prompts: Sequence[Prompt]) -> int:
     if model.kind != "causal":
-        encoded = blanks.encode(model, prompts)
+        encoded = kinds.encode(model, prompts)
         if model.kind == "masked":
             return sum(len(e.masked[e.prompt.gold]) for e in encoded)
         return sum(

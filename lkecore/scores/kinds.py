@@ -1,6 +1,7 @@
 """Kinds: options scored by whichever scorer a model needs."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from lkecore.models.model import Model
 from lkecore.prompts.prompt import Prompt
@@ -27,8 +28,12 @@ def option_logprobs(model: Model, prompts: Sequence[Prompt], *, use_cache: bool 
 
 def check(model: Model, prompts: Sequence[Prompt]) -> None:
     """Raise :class:`BadInput`, as :func:`option_logprobs` does before it loads the model's weights."""
+    encode(model, prompts)
+
+
+def encode(model: Model, prompts: Sequence[Prompt]) -> Sequence[Any]:
+    """Questions in tokens, by the scorer of the model's kind; :class:`BadInput` as it says."""
     if model.kind == "causal":
-        tree.encoded_prompts(model, prompts, separate=False)
-    else:
-        encode = {"masked": masked.encode, "seq2seq": seq2seq.encode}[model.kind]
-        encode(model.tokenizer, prompts, context_length=model.context_length, name=model.name)
+        return tree.encoded_prompts(model, prompts, separate=False)
+    own = {"masked": masked.encode, "seq2seq": seq2seq.encode}[model.kind]
+    return own(model.tokenizer, prompts, context_length=model.context_length, name=model.name)

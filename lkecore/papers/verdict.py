@@ -22,6 +22,7 @@ OVER = "relations", "facts", "draws", "pairs", "subjects"
 METHODS = "Student's t", "Welch's t", "bootstrap", "Wilson", "Newcombe"
 WHOSE = "paper", "ours", "check"
 DIRECTIONS = "greater", "less", "equal"
+DECIDED = "decided_on", "model", "estimator"  # on which answers a claim has its verdict
 TEXTS = "paper", "section", "claim", "statistic", "unit", "least_effect_because"
 OVER_ALONE = re.compile(
     rf"over ({'|'.join(OVER)}) alone, not ({'|'.join(OVER)})"
@@ -43,7 +44,10 @@ def claims(paper: str = "IC") -> pd.DataFrame:
     >>> claims("IC").set_index("id")["holds_if"]["IC-separator"]
     'within 0.05 of 0'
     """
-    every = read_table(DATA / "claims.csv").fillna({"marks": "", "marks_since": ""})
+    every = read_table(DATA / "claims.csv")
+    every = every.astype(dict.fromkeys(DECIDED, object)).fillna(
+        dict.fromkeys(["marks", "marks_since", *DECIDED], "")
+    )
     words = {"direction": DIRECTIONS, "over": OVER, "interval": METHODS, "whose": WHOSE}
     rules = [
         (column, every[column].isin(allowed), f"be one of {[*allowed]}")
@@ -91,9 +95,9 @@ def method_of(interval: Interval) -> str:
 
 
 def claim_verdict(
-    interval: Interval, claim: Mapping[str, Any] | pd.Series
+    interval: Interval | pd.Series, claim: Mapping[str, Any] | pd.Series
 ) -> Literal["holds", "fails", "undecided"]:
-    """Whether a claim holds, from its statistic's interval. With e = `least_effect`, in its unit:
+    """Whether a claim holds, from `low` and `high` of its statistic. With e = `least_effect`, in its unit:
 
         direction   holds                     fails                        else
         greater     low > e                   high < e                     undecided
@@ -129,6 +133,9 @@ def claim_verdict(
     return "holds" if holds else "fails" if fails else "undecided"
 
 
+ONE_EACH = [
+    "id", "claim", "holds_if", *DECIDED, "estimate", "low", "high", "n", "verdict",
+]  # fmt: skip
 VERDICTS = ["id", "models", "source", "estimator", "as_paper", "ours", "verdict", "mark"]
 
 

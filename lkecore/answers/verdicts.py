@@ -25,8 +25,8 @@ def verdicts(tested: Mapping[str, pd.Series | pd.DataFrame]) -> pd.DataFrame:
     or a frame of one, with numbers ``estimate``, ``low`` and ``high`` (the 95 % interval) and, where there
     is one, ``n``, of how many. A ``model``, ``estimator`` or ``decided_on`` in it comes before the claim's
     own, so that a page which asks another model doesn't say that it was this one. ``verdict`` is that of
-    :func:`lkecore.papers.verdict.claim_verdict`; of an equality that is undecided although its interval leaves out 0
-    ``DIFFERS``.
+    :func:`lkecore.papers.verdict.claim_verdict`; of an equality that is undecided although its interval
+    leaves out 0 it is ``DIFFERS``.
 
     Columns: id, claim, holds_if, decided_on, model, estimator, estimate, low, high, n, verdict. They are
     kept as ``verdicts.csv``, from which the book's page of all claims is made. KeyError for an id that no

@@ -182,7 +182,7 @@ spread.groupby("model").mean().round(3)
 
 # %%
 def needed(a: pd.DataFrame) -> pd.Series:
-    return a.ge(0.95 * a[many], axis=0).idxmax(axis=1)
+    return a.ge(0.95 * a[many] - 1e-12, axis=0).idxmax(axis=1)
 
 
 by_relation = means.groupby(["model", "relation"]).mean()

@@ -5,13 +5,11 @@ import math
 import re
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 import yaml
 
 from lkecore import papers, storage
-from lkecore.answers import shots
 from lkecore.intervals.interval import Interval
 from lkecore.papers.published import read_table
 
@@ -271,22 +269,6 @@ def test_a_claim_over_relations_asks_for_what_its_twin_over_draws_asks():
         assert (over["over"], over["interval"]) == ("relations", "Student's t")
         assert (alone["over"], alone["interval"]) == ("draws", "bootstrap")
         assert over["claim"] != alone["claim"] and over["marks_since"] > alone["marks_since"]
-
-
-@pytest.mark.parametrize(
-    ("key", "few", "many", "by_hand"),
-    [
-        # Correctness as (draw, fact), with the fewest shots and with the most.
-        ("IC-shots-rise", [[0, 0, 0, 1]], [[1, 1, 1, 1]], 0.75),
-        ("IC-shots-rise", [[1, 1, 0, 0]], [[0, 0, 0, 0]], -0.5),
-        ("IC-shots-steady", [[0, 0], [1, 1]], [[1, 1], [1, 1]], 0.5**0.5),
-        ("IC-shots-steady", [[1, 0], [0, 1]], [[0, 0], [1, 1]], -(0.5**0.5)),
-    ],
-)
-def test_the_statistics_of_the_shots_claims_are_those_of_the_table_by_hand(key, few, many, by_hand):
-    """The table says in words what they are."""
-    statistic = {"IC-shots-rise": shots.rise, "IC-shots-steady": shots.steadying}[key]
-    assert statistic(np.array([[few, many]], dtype=float)) == pytest.approx([by_hand])
 
 
 def test_every_claim_that_a_notebook_tests_is_in_the_table():

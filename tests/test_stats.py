@@ -313,8 +313,9 @@ def test_correlation_is_scipys_in_the_data_and_in_each_resample(ranks):
     assert drawn.loc[0, "y"] == pytest.approx(theirs(frame["x"], frame["y"]).statistic, abs=1e-12)
     assert drawn["z"].to_numpy() == pytest.approx(-1, abs=1e-12)
     loop = []
+    points = frame[["x", "y"]].to_numpy()
     for _ in range(1500):
-        a, b = frame[["x", "y"]].to_numpy()[rng.integers(50, size=50)].T
+        a, b = points[rng.integers(50, size=50)].T
         both = (scipy_stats.rankdata(a), scipy_stats.rankdata(b)) if ranks else (a, b)
         loop.append(np.corrcoef(*both)[0, 1])
     found = stats.interval(stats.relate(frame, "x", "y", ranks=ranks)).iloc[0]
@@ -340,7 +341,7 @@ def test_correlation_draws_a_unit_with_all_its_rows_and_is_nan_without_spread():
 def test_intervals_over_facts_and_draws_hold_the_truth_as_often_as_they_say():
     rng, held = np.random.default_rng(0), {"draw": 0, "fact": 0}
     index = pd.MultiIndex.from_product([range(12), range(60)], names=["draw", "fact"])
-    for i in range(200):
+    for i in range(100):
         effect = 0.3 * rng.normal(size=(12, 1)) + rng.normal(size=(1, 60))
         value = effect + 0.5 * rng.normal(size=(12, 60))
         frame = pd.Series(value.ravel(), index, name="x").reset_index()
@@ -348,5 +349,5 @@ def test_intervals_over_facts_and_draws_hold_the_truth_as_often_as_they_say():
             drawn = stats.bootstrap(frame, over=over, value="x", n=200, seed=i)
             row = stats.interval(drawn).iloc[0]
             held[first] += row["low"] < 0 < row["high"]
-    assert 0.90 < held["draw"] / 200 < 0.99  # 0.95, and three standard errors
+    assert held["draw"] >= 88  # 95 of 100, and three standard errors
     assert held["fact"] < held["draw"]

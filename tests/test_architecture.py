@@ -11,8 +11,8 @@ import lkecore
 TOP = Path(lkecore.__file__).parent
 ORDER = [
     "errors", "storage", "progress", "hub",
-    "facts", "prompts", "models", "train", "scores", "tasks", "metrics", "intervals", "papers", "answers",
-    "figures", "runs", "book", "cli",
+    "facts", "prompts", "models", "train", "scores", "tasks", "metrics", "intervals", "stats", "papers",
+    "answers", "figures", "runs", "book", "cli",
 ]  # fmt: skip
 MOST_LINES = 350
 

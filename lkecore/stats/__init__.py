@@ -1,0 +1,13 @@
+"""Stats: a frame of answers in, numbers with intervals out. Resample once, and go on in pandas.
+
+Functions return frames with ``estimate``, ``low`` and ``high``, or resamples, of which ``interval`` makes
+such frames: sums, differences, ratios, spreads and least numbers of resamples are plain pandas before that.
+What one column says is plain pandas after it. A missing value is refused by name, never left out in silence;
+an end that is not known is NaN.
+"""
+
+from lkecore.stats.estimate import compare, estimate, minus, said
+from lkecore.stats.order import auroc, relate
+from lkecore.stats.resample import bootstrap, interval
+
+__all__ = ["auroc", "bootstrap", "compare", "estimate", "interval", "minus", "relate", "said"]

@@ -1,6 +1,5 @@
 """From answers over draws of shots to curves and verdicts, against sums done by hand."""
 
-import io
 import itertools
 import json
 import re
@@ -13,7 +12,7 @@ import pytest
 from matplotlib import pyplot as plt
 
 from lkecore import answers, facts, figures, papers, prompts
-from lkecore.answers import rules, shipped, shots, shots_rules
+from lkecore.answers import results, rules, shipped, shots, shots_rules
 from lkecore.errors import BadInput
 from lkecore.facts import pool, world
 from lkecore.intervals import Interval
@@ -271,17 +270,11 @@ def test_a_model_that_is_not_clearly_above_the_best_rule_is_at_chance_too():
 def test_rules_ship_with_the_numbers_that_the_answers_give_their_facts(tmp_path, monkeypatch):
     frame = answered(HITS).assign(fact=lambda f: f["fact"].str[::-1])
     ruled = guessed(frame, [0.5, 0.25, 0.125])
-    (tmp_path / "x").mkdir()
-    (tmp_path / "x/11_iclke_shots-rules.parquet").write_bytes(gather.packed_for("data/y", ruled))
-    (tmp_path / "x/11_iclke_shots.json").write_text(
-        json.dumps(dict.fromkeys(shipped.ABOUT, "") | {"worlds": {}})
-    )
-    monkeypatch.setattr(shipped, "FOLDER", tmp_path)
-    read = shipped.read
-    monkeypatch.setattr(shipped, "read", lambda *a, **k: read(*a, folder=tmp_path, **k))
+    helpers.ship(tmp_path, "x", "11_iclke_shots-rules", gather.ships_as(ruled, ours=False))
+    monkeypatch.setitem(results.__globals__, "FOLDER", tmp_path)
     both = rules.beside(ruled, ["x", "without"], "11_iclke_shots", apart="rules")
     assert both["source"].unique().tolist() == ["this page", "shipped: x"]
-    answers_ = pd.read_parquet(io.BytesIO(gather.packed_for("data/y", frame)))
+    answers_ = gather.ships_as(frame, ours=False)
     answers_ = answers_.astype({"fact": int}).assign(source="shipped: x")
     [row] = shots_rules.above_rule(answers_, both, EACH, seed=0).itertuples()
     assert row.above.estimate == pytest.approx(7 / 8 - 1 / 8)

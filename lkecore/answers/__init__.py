@@ -7,6 +7,7 @@ from lkecore.answers.groups import ask_groups
 from lkecore.answers.kept import collect, keep
 from lkecore.answers.lab import beside_truth
 from lkecore.answers.pairs import ask_pairs
+from lkecore.answers.results import results
 from lkecore.answers.shipped import (
     alone,
     asked_for,
@@ -40,5 +41,5 @@ __all__ = [
     "beside_models", "beside_single", "beside_truth", "beside_worlds", "best", "best_and_worst",
     "bounds", "carried", "collect", "fewer", "infinite", "judge", "judge_ways", "keep", "made_by",
     "mean_of_draws", "of_this_page", "opened", "over_draws", "over_other_relations", "over_relations",
-    "paired", "sortable", "tested", "texts", "verdict_table", "words", "write",
+    "paired", "results", "sortable", "tested", "texts", "verdict_table", "words", "write",
 ]  # fmt: skip

@@ -8,6 +8,7 @@ from lkecore.answers.groups import ask_groups
 from lkecore.answers.kept import collect, keep
 from lkecore.answers.lab import beside_truth
 from lkecore.answers.pairs import ask_pairs
+from lkecore.answers.results import results
 from lkecore.answers.shipped import (
     alone,
     asked_for,
@@ -48,6 +49,6 @@ __all__ = [
     "beside_models", "beside_single", "beside_truth", "beside_worlds", "best", "best_and_worst",
     "bounds", "carried", "collect", "columns", "fewer", "infinite", "judge", "judge_ways",
     "keep", "likeliest", "made_by", "mean_of_draws", "of_this_page", "opened", "over_draws",
-    "over_other_relations", "over_relations", "paired", "sortable", "tested", "texts",
-    "verdict_table", "verdicts", "words", "write",
+    "over_other_relations", "over_relations", "paired", "results", "sortable", "tested",
+    "texts", "verdict_table", "verdicts", "words", "write",
 ]  # fmt: skip

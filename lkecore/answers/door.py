@@ -53,6 +53,7 @@ def likeliest(
         its = its.assign(share=100 * shares).sort_values("share", ascending=False, kind="stable")
         first = [f"{o} {s:.0f} %" for o, s in its[["option", "share"]].head(best).to_numpy()]
         gold = its.loc[its["gold"], "option"].item()
+        first += [""] * (best - len(first))
         rows.append((some[fact].subject, gold, bool(its["gold"].iloc[0]), *first))
     places = [str(i + 1) for i in range(best)]
     return pd.DataFrame(rows, columns=["subject", "gold", "right", *places])

@@ -70,7 +70,8 @@ def shown(tmp_path_factory):
         text = text.replace(line, block)
     page.write_text(text, encoding="utf-8")
     asked = ["iclke-space", "iclke-colon", "iclke-equals"]
-    few = {"model": "toy", "n_shots": 3, "n_facts": 6, "n_options": 3, "estimators": asked}
+    few = {"model": "toy", "n_shots": 3, "n_facts": 6, "n_options": 3, "seed": 2}
+    few |= {"estimators": asked}
     rows = [{"notebook": NAME, "parameters": few}]
     (project / "params/mine.yaml").write_text(yaml.safe_dump({"profile": "mine", "runs": rows}))
     opened = []
@@ -102,6 +103,7 @@ def test_numbers_and_figure_are_those_of_the_run(shown, article):
     [run] = (shown[3] / "runs").glob(f"{NAME}-*")
     share = pd.read_parquet(run / "answers.parquet").groupby("estimator")["correct"].mean()
     first, second = (f"{100 * share[name]:.0f} %" for name in ("iclke-space", "iclke-colon"))
+    assert first != second
     said = " ".join(article.select_one("p strong").get_text().split())
     assert re.sub(r" \[\d+, \d+\]", "", said) == (
         f"Among 3 options, random toy model finds {first} of the capitals behind pairs with a space inside, "
@@ -120,7 +122,7 @@ def test_what_the_page_on_forking_shows_is_a_way_of_asking_and_a_statistic(shown
         ways, 6
     )
     assert (ours["correct"] == (ours["rank"] == 1)).all()
-    assert set(ours["rank"]) == {1, 2, 3}
+    assert 1 < len(set(ours["rank"])) and set(ours["rank"]) <= {1, 2, 3}
 
 
 def test_links_lead_somewhere_or_are_plain_text_and_what_is_lost_is_said(shown, article):

@@ -133,9 +133,11 @@ rule = cues[cues["source"] == main].groupby(["n_shots", "relation"])
 rule = rule[list(rules.RULES)].mean()
 rule = rule.groupby("n_shots").mean()
 best = rule.mean().idxmax()
-wide = curve.assign(said=curve.apply(stats.said, axis=1))
-wide = wide.pivot(index="n_shots", columns=["source", "model"], values="said")
-wide.assign(**{best: rule[best].round(2)}).dropna()
+table = curve.assign(said=curve.apply(stats.said, axis=1))
+table["model"] = table["model"].map(figures.called)
+table = table.pivot(index="n_shots", columns="model", values="said")
+table[best] = rule[best].round(2)
+table
 
 # %% [markdown]
 # Two numbers make a curve: the *rise*, from the fewest examples to the most, on the same facts; and the *share* of the end that
@@ -236,7 +238,7 @@ if len(order) > 1:
 judged = answers.verdicts(claims)
 judged[["claim", "model", "estimate", "low", "high", "verdict"]]
 
-# %% tags=["hide-input", "sentence"]
+# %% tags=["hide-input", "page-only"]
 rise = rise.set_index("model")
 assert (rise["low"] > 0).all(), "the other examples add something"
 figures.findings(
@@ -257,7 +259,7 @@ figures.note("carried", answers.carried(ours))
 # **Look at some of it.** Twenty questions of the live sample, with the five options that the model finds likeliest, and how
 # much of its confidence each has. Look at what is wrong: is it near?
 
-# %% tags=["hide-output"]
+# %% tags=["hide-output", "page-only"]
 some = questions[relations[0], draws[0], estimators[-1], max(shots)]
 None if page else answers.words(answers.likeliest(models[0], some))
 

@@ -203,8 +203,11 @@ def test_the_runs_hold_every_question_once_and_something_to_tell_apart(made, rig
 
 def test_the_curve_of_the_run_has_the_mean_over_draws_of_the_scores_in_the_runs(made, right):
     rows = csv_rows(made[SHOTS, "page"] / "fig-shots-curve.csv")
-    rows = [row for row in rows if row["asked"].startswith("toy")]
-    found = {(r["asked"].removeprefix("toy, "), int(r["n_shots"])): r["estimate"] for r in rows}
+    rows = [row for row in rows if row["asked"].startswith("random toy")]
+    found = {
+        (r["asked"].removeprefix("random toy model, "), int(r["n_shots"])): r["estimate"]
+        for r in rows
+    }
     expected = {key: pytest.approx(mean(by_draw(right, *key)), abs=1e-12) for key in POINTS}
     assert {key: float(value) for key, value in found.items()} == expected
 
@@ -510,7 +513,8 @@ def test_a_page_forwards_nothing_and_names_the_models_and_runs_behind_it(made, n
 def test_one_run_with_everything_finds_all_of_it_computed_by_the_parts(made, name):
     whole = manifest(made[name, "whole"])
     parts = [manifest(folder) for folder in runs_behind(made[name, "page"])]
-    assert whole["chunks"] == whole["chunks_from_cache"] == sum(part["chunks"] for part in parts)
+    assert whole["chunks_from_cache"] == sum(part["chunks"] for part in parts)
+    assert whole["chunks"] - whole["chunks_from_cache"] <= 1  # what only a reader looks at
     assert whole["tokens_forwarded"] == 0
 
 

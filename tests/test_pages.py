@@ -458,7 +458,13 @@ def test_a_page_shows_the_same_as_one_run_with_everything(made, name):
     """All that is printed, tabled and drawn, but for the last cell, which says what made it."""
     shown = []
     for kind in ("page", "whole"):
-        code = [c for c in cells(made[name, kind]) if "parameters" not in str(c.metadata.tags)]
+        ours = (
+            "parameters",
+            "page-only",
+        )  # what it was given, and what a reader of one run looks at
+        code = [
+            c for c in cells(made[name, kind]) if not any(t in str(c.metadata.tags) for t in ours)
+        ]
         shown.append([(c.source, _shown(c)) for c in code[:-1]])
     assert len(shown[0]) > 8
     for of_page, of_whole in zip(*shown, strict=True):
@@ -513,8 +519,10 @@ def test_a_page_forwards_nothing_and_names_the_models_and_runs_behind_it(made, n
 def test_one_run_with_everything_finds_all_of_it_computed_by_the_parts(made, name):
     whole = manifest(made[name, "whole"])
     parts = [manifest(folder) for folder in runs_behind(made[name, "page"])]
-    assert whole["chunks_from_cache"] == sum(part["chunks"] for part in parts)
-    assert whole["chunks"] - whole["chunks_from_cache"] <= 1  # what only a reader looks at
+    asked = sum(part["chunks"] for part in parts)
+    assert (
+        whole["chunks_from_cache"] >= asked and whole["chunks"] - asked <= 1
+    )  # for a reader alone
     assert whole["tokens_forwarded"] == 0
 
 

@@ -25,7 +25,7 @@ from lkecore.models import lab
 from lkecore.models.model import Model
 from lkecore.models.training import Fork
 from lkecore.prompts.prompt import Prompt
-from lkecore.runs import warm
+from lkecore.runs import gather, warm
 
 # One token for each character, so that a test writes the tokens of a prompt down as its letters.
 ALPHABET = "_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
@@ -593,3 +593,26 @@ def ship(folder: Path, source: str, name: str, frame: pd.DataFrame, **about: Any
     made = pd.DataFrame([row | {"model": model, "digest": d} for model, d in models.items()])
     others = before[before["experiment"].ne(experiment) | before["source"].ne(source)]
     pd.concat([others, made]).to_csv(folder / MADE_BY, index=False)
+
+
+def ship_run(
+    folder: Path, run: Path, experiment: str, change=lambda frame: frame, **about: Any
+) -> None:
+    """Put what a run kept among the results of a folder as `ship`, its answers as ``change`` makes them."""
+    for path in sorted(run.glob("answers*.parquet")):
+        if path.stem.endswith("-check") or path.stem == "answers-draws":
+            continue
+        frame = checked(run, path.stem, change)
+        if (run / "answers-draws.parquet").exists() and path.stem == "answers":
+            others = checked(run, "answers-draws", change)
+            frame = pd.concat([frame.assign(draw=0), others], ignore_index=True)
+        ship(folder, "long", path.stem.replace("answers", experiment, 1), frame, **about)
+
+
+def checked(run: Path, stem: str, change) -> pd.DataFrame:
+    """Answers of a run as they ship, in whose rows is what they can be checked by."""
+    frame = change(pd.read_parquet(run / f"{stem}.parquet"))
+    check = run / f"{stem}-check.parquet"
+    return gather.ships_as(
+        gather.with_checks(frame, pd.read_parquet(check)) if check.exists() else frame, ours=True
+    )

@@ -1,18 +1,16 @@
 """Long sequences and written outputs that ship: carried while a sample agrees, refused when it does not."""
 
 import dataclasses
-import json
 import math
 from types import SimpleNamespace
 
 import helpers
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as pq
 import pytest
 
 from lkecore import answers, facts, prompts
-from lkecore.answers import again, blanks, lab, longer, packing, pairs, shipped, written
+from lkecore.answers import blanks, check, lab, pairs, show, written
 from lkecore.errors import BadInput
 from lkecore.facts import pool
 from lkecore.facts.fact import Fact
@@ -23,10 +21,6 @@ from lkecore.tasks.instill import Recipe
 
 NOTEBOOK = "10_trial"
 CARRIED = {"results": "long", "notebook": NOTEBOOK}
-ABOUT = {
-    "profile": "long", "notebook": NOTEBOOK, "command": "lke run it", "started": "2026-11-01T00:00:00",
-    "seconds": 600, "commit": "abc", "source": "s", "versions": {}, "worlds": {},
-}  # fmt: skip
 
 
 class Ships:
@@ -35,22 +29,13 @@ class Ships:
     def __init__(self, folder, monkeypatch):
         self.folder, self.run = folder, folder / "long-run"
         self.run.mkdir()
-        (folder / "long").mkdir()
-        default = shipped.read.__defaults__
-        monkeypatch.setattr(shipped.read, "__defaults__", (folder, *default[1:]))
+        monkeypatch.setitem(answers.results.__globals__, "FOLDER", folder)
         monkeypatch.setenv("LKE_RUN", str(self.run))
         self.env = monkeypatch
 
     def now(self, digest: str, change=lambda frame: frame) -> None:
         """Let it ship, with the answers changed."""
-        for path in self.run.glob("answers*.parquet"):
-            frame = pd.read_parquet(path)
-            if "check" not in path.name:
-                frame = change(frame)
-            name = path.name.replace("answers", NOTEBOOK, 1)
-            (self.folder / "long" / name).write_bytes(packing.packed(frame))
-        about = ABOUT | {"models": {"toy": digest}}
-        (self.folder / "long" / f"{NOTEBOOK}.json").write_text(json.dumps(about))
+        helpers.ship_run(self.folder, self.run, NOTEBOOK, change, models={"toy": digest})
         page = self.folder / "10_trial-0123456789ab"
         page.mkdir(exist_ok=True)
         self.env.setenv("LKE_RUN", str(page))
@@ -98,7 +83,6 @@ def test_sequences_are_carried_and_one_draw_of_each_way_is_read_again(ships, dra
     [
         ("logprob", lambda v: v + 0.01),
         ("logprob", lambda v: v * np.nan),
-        ("probability", lambda v: 1 - v),
         ("state", lambda v: v.replace({"right": "replaced"})),
         ("distance", lambda v: v + 1),
         ("tokens", lambda v: v + 1),
@@ -125,15 +109,16 @@ def test_sequences_of_other_draws_or_cut_off_are_refused(ships, drawn, monkeypat
 
 
 def test_what_several_files_agree_by_is_said_once():
+    same = {"made_by": "x", "command": "do it"}
     some = [
-        {"made_by": "x.", "n": 1000, "again": 4, "off": 0, "nats": 5e-5},
-        {"made_by": "x.", "n": 3, "again": 2, "off": 0, "nats": 0.0},
-        {"made_by": "x.", "n": 5, "again": 5, "off": 1, "nats": None},
-        {"made_by": "x.", "n": 2, "again": 0},
+        {"n": 1000, "again": 4, "off": 0, "nats": 5e-5},
+        {"n": 3, "again": 2, "off": 0, "nats": 0.0},
+        {"n": 5, "again": 5, "off": 1, "nats": None},
+        {"n": 2},
     ]
-    assert longer.in_words(some) == (
-        "1,000, 3, 5 and 2 answers of a longer run: x. 4, 2 and 5 of them were asked again for this"
-        " page; the largest difference is 5e-05 nats; 4 came out the same to the letter."
+    assert show.carried([same | each for each in some]) == (
+        "1,000, 3, 5 and 2 answers of a longer run: x. To make them again: do it. 4, 2 and 5 of them were "
+        "asked again for this page; the largest difference is 5e-05 nats; 4 came out the same to the letter."
     )
 
 
@@ -225,9 +210,8 @@ def test_a_blank_that_says_something_else_is_found(ships, name, change):
 def test_a_number_at_a_blank_that_is_missing_is_no_agreement(ships, name):
     at_blanks()
     ships.now(open_model("toy").digest)
-    check = ships.folder / "long" / f"{NOTEBOOK}-check.parquet"
-    frame = packing.unpacked(pq.read_table(check)).assign(**{name: np.nan})
-    check.write_bytes(packing.packed(frame))
+    file = ships.folder / f"{NOTEBOOK}.parquet"
+    pd.read_parquet(file).assign(**{name: np.nan}).to_parquet(file)
     with pytest.raises(BadInput, match=r"8 of 8 answers .* differ, .*: a number is missing\. The"):
         at_blanks(n_again=3, **CARRIED)
 
@@ -407,11 +391,6 @@ def test_one_output_in_ten_may_part_and_no_more(ships, says):
 def test_outputs_of_other_questions_or_cut_off_are_refused(ships, says):
     write()
     ships.now(open_model("toy").digest, lambda f: f.iloc[1:])
-    with pytest.raises(BadInput, match="results long are cut off: 1 of 20 answers are missing"):
-        write(**CARRIED)
-    check = ships.folder / "long" / f"{NOTEBOOK}-check.parquet"
-    rest = packing.unpacked(pq.read_table(check)).iloc[1:]
-    check.write_bytes(packing.packed(rest))
     with pytest.raises(BadInput, match="lack 1 of 5 questions about toy, e1, r"):
         write(**CARRIED)
 
@@ -439,8 +418,12 @@ def test_outputs_of_a_model_of_the_lab_are_carried_too(ships, says, monkeypatch)
 
 
 def test_digests_of_all_that_was_asked_stand_under_their_keys():
-    found = again.asked_digests(
+    found = check.questions(
         {("m", *key): some for key, some in asked().items()}, ["model", "way", "of"]
     )
-    assert found.columns.tolist() == ["model", "way", "of", "question"] and len(found) == 20
-    assert found["question"].is_unique and found.loc[7, "of"] == "s" and found.loc[7, "way"] == "e1"
+    assert found.columns.tolist() == ["model", "way", "of", "fact", "question"] and len(found) == 20
+    assert found["question"].is_unique and found.loc[7, ["way", "of", "fact"]].tolist() == [
+        "e1",
+        "s",
+        "s2",
+    ]

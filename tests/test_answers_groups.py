@@ -1,14 +1,14 @@
 """Groups of facts of which less and less was taught (PZ-T1); the oracles are counts by hand and loops."""
 
 import itertools
-import json
 
+import helpers
 import numpy as np
 import pandas as pd
 import pytest
 
 from lkecore import answers, papers, prompts
-from lkecore.answers import groups, groups_said, lab, packing, rich, shipped
+from lkecore.answers import groups, groups_said, lab, rich, shipped
 from lkecore.errors import BadInput
 from lkecore.models.model import open_model
 from lkecore.tasks.instill import Recipe
@@ -216,26 +216,15 @@ def test_a_template_without_words_and_a_recipe_without_steps_are_named(samples):
 @pytest.fixture
 def ships(rows, samples, tmp_path, monkeypatch):
     """What one run keeps becomes results of a profile."""
-    default = shipped.read.__defaults__
-    monkeypatch.setattr(shipped.read, "__defaults__", (tmp_path, *default[1:]))
+    monkeypatch.setitem(answers.results.__globals__, "FOLDER", tmp_path)
     run = tmp_path / "run"
     run.mkdir()
     monkeypatch.setenv("LKE_RUN", str(run))
     ask(samples)
-    (tmp_path / "long").mkdir()
 
-    def now(change=lambda frame: frame, **said):
-        for path in run.glob("answers*.parquet"):
-            frame = pd.read_parquet(path)
-            frame = frame if "check" in path.name else change(frame)
-            name = path.name.replace("answers", "21_x", 1)
-            (tmp_path / "long" / name).write_bytes(packing.packed(frame))
-        about = {
-            "profile": "long", "notebook": "21_x", "command": "lke run it", "started": "2026-11-01T00:00:00",
-            "seconds": 6, "commit": "abc", "source": "s", "versions": {}, "worlds": {},
-            "models": {MODEL: open_model(MODEL).digest}, **said,
-        }  # fmt: skip
-        (tmp_path / "long" / "21_x.json").write_text(json.dumps(about))
+    def now(change=lambda frame: frame, **about):
+        about = {"models": {MODEL: open_model(MODEL).digest}} | about
+        helpers.ship_run(tmp_path, run, "21_x", change, **about)
 
     return now
 

@@ -1,7 +1,6 @@
 """Shipped answers beside a run's own: from results of a folder made by hand."""
 
-import json
-
+import helpers
 import pandas as pd
 import pytest
 
@@ -9,10 +8,6 @@ from lkecore import answers
 from lkecore.answers import shipped
 from lkecore.errors import BadInput
 
-ABOUT = {
-    "command": "lke run it", "started": "2026-11-01T00:00:00", "seconds": 600, "commit": "abc",
-    "source": "s", "versions": {}, "models": {}, "worlds": {},
-}  # fmt: skip
 LAB = "50_lab_truth"
 ROW = ["model", "estimator", "world", "relation", "fact", "correct"]
 
@@ -20,15 +15,12 @@ ROW = ["model", "estimator", "world", "relation", "fact", "correct"]
 @pytest.fixture
 def put(tmp_path, monkeypatch):
     """Put results into a folder that is read in the place of the project's."""
-    default = shipped.read.__defaults__
-    monkeypatch.setattr(shipped.read, "__defaults__", (tmp_path, *default[1:]))
+    monkeypatch.setitem(answers.results.__globals__, "FOLDER", tmp_path)
 
     def put(profile, notebook, rows, columns, **parameters):
-        (tmp_path / profile).mkdir(exist_ok=True)
         frame = pd.DataFrame(rows, columns=columns)
-        frame.to_parquet(tmp_path / profile / f"{notebook}.parquet")
-        about = {**ABOUT, "profile": profile, "notebook": notebook, "parameters": parameters}
-        (tmp_path / profile / f"{notebook}.json").write_text(json.dumps(about))
+        models = dict.fromkeys(parameters.pop("models", []), "d")
+        helpers.ship(tmp_path, profile, notebook, frame, models=models, parameters=parameters)
 
     return put
 
@@ -52,14 +44,13 @@ def test_beside_has_ours_first_and_what_ships_by_its_name(put):
     assert answers.beside(ours, [], "n")["source"].tolist() == ["this page"]
 
 
-def test_what_ships_apart_stands_under_the_name_that_its_answers_have(put, tmp_path, monkeypatch):
-    monkeypatch.setattr(shipped, "FOLDER", tmp_path)
-    columns = ["model", "estimator", "relation", "fact", "correct", "n_options"]
-    for profile, way, seed in (("one", "x", 0), ("far", "x", 1), ("two", "y", 0), ("bare", "z", 0)):
-        put(profile, "n", [("b", way, "r", 1, True, 4)], columns, seed=seed)
-        if profile != "bare":  # which was asked behind one draw of shots
-            put(profile, "n-draws", [("b", way, "r", 1, False, 4)], columns, seed=seed)
-            (tmp_path / profile / "n-draws.json").unlink()  # what made them stands in n.json
+def test_what_ships_apart_stands_under_the_name_that_its_answers_have(put):
+    columns = ["model", "estimator", "relation", "fact", "correct", "n_options", "draw"]
+    for profile, way, seed in (("one", "x", 0), ("far", "x", 1), ("two", "y", 0)):
+        rows = [("b", way, "r", 1, draw == 0, 4, draw) for draw in (0, 1)]
+        put(profile, "n", rows, columns, seed=seed, n_redraws=1)
+    # Asked behind one draw of shots.
+    put("bare", "n", [("b", "z", "r", 1, True, 4)], columns[:-1], seed=0, n_redraws=0)
     profiles, ours = ["one", "far", "two", "bare"], pd.DataFrame({"model": ["a"]})
     for join, two in ((True, "shipped: one"), (False, "shipped: two")):
         answered = answers.beside(ours, profiles, "n", join=join)
@@ -68,20 +59,8 @@ def test_what_ships_apart_stands_under_the_name_that_its_answers_have(put, tmp_p
             of_way = found.dropna(subset="estimator").groupby("estimator")["source"].agg(set)
             assert (of_way["x"], of_way["y"]) == ({"shipped: one", "shipped: far"}, {two})
         assert len(apart) == 4 and apart["source"][0] == "this page"
+        assert answered["correct"][1:].all() and not apart["correct"][1:].any()
     assert answers.beside_kept(None, ["bare"], "n", apart="draws").empty
-
-
-def test_numbers_that_ship_in_few_digits_are_summed_in_many(put):
-    small = pd.Series([0.5, 0.25, 1e-9] * 1000, dtype="float32")
-    put(
-        "one",
-        "n",
-        {"word": pd.Series(["a", "b", "a"] * 1000, dtype="category"), "share": small},
-        None,
-    )
-    found, _ = shipped.read("one", "n")
-    assert found["share"].dtype == "float64" and found["word"].map(type).eq(str).all()
-    assert found["share"].mean() == pytest.approx((0.75 + 1e-9) / 3, rel=1e-9)
 
 
 def test_of_the_profile_that_carries_a_page_only_other_models_stand_beside(put):
@@ -139,7 +118,7 @@ def test_beside_refuses_what_contradicts_or_is_not_there(put):
     put("two", "n", [("b", "x", "r", 1, False, 4)], columns, seed=0)
     with pytest.raises(BadInput, match="results one, two: of the same facts, but they contradict"):
         answers.beside(pd.DataFrame(), ["one", "two"], "n")
-    with pytest.raises(BadInput, match="no results .*three/n.parquet"):
+    with pytest.raises(BadInput, match="no results n of three; see .*made_by.csv"):
         answers.beside(pd.DataFrame(), ["three"], "n")
     with pytest.raises(BadInput, match=r"results: profile '\.\./x' must be 1 to 60 letters"):
         answers.beside(pd.DataFrame(), ["../x"], "n")

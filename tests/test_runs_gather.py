@@ -7,16 +7,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 
+import helpers
 import pandas as pd
 import pytest
 from projects import code, make, plan
 
 from lkecore import runs
-from lkecore.answers import shipped
+from lkecore.answers import results, shipped
+from lkecore.answers.results import FOLDER, table
 from lkecore.cli.main import lke
 from lkecore.errors import BadInput
 from lkecore.facts import world_text
-from lkecore.models import embedded, lab
+from lkecore.models import embedded
 from lkecore.runs import gather
 from lkecore.runs.plan import Plan
 
@@ -60,12 +62,17 @@ def run(tmp_path_factory):
 
 def test_the_answers_of_all_runs_stand_below_each_other_in_the_order_of_the_plan(run, tmp_path):
     [path] = gather.gather(plan(run), run / "runs", tmp_path / "results")
-    assert path == tmp_path / "results" / "trial" / "trial_notebook.parquet"
+    assert path == tmp_path / "results" / "trial_notebook.parquet"
+    every = pd.read_parquet(path)
+    assert list(every) == ["source", "model", "correct", "confidence_gold"]
+    assert set(every["source"]) == {"trial"} and every.equals(
+        results("trial_notebook", path.parent)
+    )
     frame, about = shipped.read("trial", "trial_notebook", tmp_path / "results")
     assert list(frame["model"]) == ["b", "a", "c"] and frame["correct"].all()
     assert frame["model"].dtype == pd.Series(["b"]).dtype  # words are words again
     assert frame["confidence_gold"].tolist() == pytest.approx([0.123456789012] * 3, rel=5e-5)
-    assert set(about) == {*shipped.ABOUT, *shipped.LATER} and about["notebook"] == "trial_notebook"
+    assert about["notebook"] == "trial_notebook" and about["profile"] == "trial"
     assert about["parameters"] == {"n": 1, "names": ["b", "a", "c"], "page": False}
     manifests = [json.loads(p.read_text()) for p in (run / "runs").glob("*/manifest.json")]
     of_runs = [m for m in manifests if not m["runs"]]
@@ -73,23 +80,23 @@ def test_the_answers_of_all_runs_stand_below_each_other_in_the_order_of_the_plan
     assert about["commit"] == of_runs[0]["commit"] in shipped.line(about)
 
 
+def made(manifests, source="x", **parameters):
+    """What made some runs, as pages say it."""
+    rows = gather._made(source, runs.Job(Path("n.py"), {}, parameters), manifests)
+    return shipped._about(pd.DataFrame(rows))
+
+
 def test_chunks_are_those_of_all_runs():
-    of_a, of_b = RECORD, RECORD | {"chunks": 5, "chunks_from_cache": 0}
-    job = runs.Job(Path("n.py"), {}, {})
-    about = gather._about(plan_of("x"), job, [of_a, of_b])
+    about = made([RECORD, RECORD | {"chunks": 5, "chunks_from_cache": 0}])
     assert (about["chunks"], about["chunks_from_cache"]) == (8, 2)
 
 
 def test_results_say_on_what_they_were_computed_and_pages_where_it_was_no_cpu():
-    job, card = runs.Job(Path("n.py"), {}, {}), {"device_names": ["Card A"]}
-    mixed = gather._about(plan_of("x"), job, [RECORD | card, RECORD])
+    card = {"device_names": ["Card A"]}
+    mixed = made([RECORD | card, RECORD])
     assert mixed["device"] == "CPU, Card A" and " on CPU, Card A, lkecore" in shipped.line(mixed)
-    alone = gather._about(plan_of("x"), job, [RECORD, RECORD | {"device_names": []}])
+    alone = made([RECORD, RECORD | {"device_names": []}])
     assert alone["device"] == "CPU" and " on " not in shipped.line(alone)
-    both = gather._about_both(
-        {**alone, "parameters": {"models": ["a"]}}, {**mixed, "parameters": {"models": ["b"]}}
-    )
-    assert both["device"] == "CPU, Card A"
 
 
 def shipped_answers(
@@ -228,8 +235,26 @@ def test_what_runs_keep_apart_from_their_answers_has_a_file_of_its_own(run, tmp_
     with pytest.raises(BadInput, match=r"no results .*trial_notebook-written.parquet; they ship"):
         shipped.read("trial", "trial_notebook", tmp_path / "all", apart="written")
     gather.gather(plan(run), run / "runs", tmp_path / "all")  # other runs, without it
-    left = {p.name for p in (tmp_path / "all" / "trial").iterdir()}
-    assert left == {"trial_notebook.parquet", "trial_notebook.json"}
+    left = {p.name for p in (tmp_path / "all").iterdir()}
+    assert left == {"trial_notebook.parquet", "made_by.csv"}
+
+
+def test_rows_of_other_sources_stay_as_they_are(run, tmp_path):
+    """The numbers of another source that would be floats, were pandas to write them anew."""
+    other = pd.DataFrame(
+        {"model": ["m", "n"], "fact": ["f", "g"], "n": [1, 2], "right": [True, False]}
+    )
+    helpers.ship(tmp_path, "other", "trial_notebook", other, models={"m": "1", "n": "2"})
+    helpers.ship(tmp_path, "last", "trial_notebook", other[:1], models={"m": "1"})
+    for _ in range(2):
+        gather.gather(plan(run), run / "runs", tmp_path)
+        every = results("trial_notebook", tmp_path)
+        assert every["source"].tolist() == ["other"] * 2 + ["last"] + ["trial"] * 3
+        found, about = shipped.read("other", "trial_notebook", tmp_path)
+        pd.testing.assert_frame_equal(found, other, check_like=True)
+        assert about["models"] == {"m": "1", "n": "2"}
+    made_by = pd.read_csv(tmp_path / "made_by.csv")
+    assert made_by["source"].tolist() == ["last", "other", "other", "trial"]
 
 
 def test_answers_that_are_all_kept_apart_ship_without_others(tmp_path):
@@ -265,8 +290,8 @@ def test_runs_that_keep_no_answers_have_no_results(tmp_path):
 
 
 def test_all_results_together_have_a_limit(run, tmp_path, monkeypatch):
-    (tmp_path / "results" / "other").mkdir(parents=True)
-    other = tmp_path / "results" / "other" / "x.parquet"
+    (tmp_path / "results").mkdir()
+    other = tmp_path / "results" / "x.parquet"
     other.write_bytes(b"x" * 5900)
     monkeypatch.setattr(gather, "MOST_BYTES", 6000)
     with pytest.raises(BadInput, match=r"would be [0-9,]+ bytes, and 6,000 are the most"):
@@ -285,19 +310,18 @@ def test_results_that_are_not_there_or_damaged_are_one_line(run, tmp_path):
     with pytest.raises(BadInput, match="cannot be read") as raised:
         shipped.read("trial", "trial_notebook", tmp_path / "results")
     assert "\n" not in str(raised.value)
-    path.with_suffix(".json").write_text("{}")
+    path.with_name("made_by.csv").write_text("experiment\ntrial_notebook\n")
     with pytest.raises(BadInput, match="cannot be read"):
         shipped.read("trial", "trial_notebook", tmp_path / "results")
 
 
 def test_facts_at_a_path_of_this_machine_cannot_ship_and_those_of_the_project_can(tmp_path):
     for spec, ships in ((str(tmp_path / "f.tsv"), False), ("data/f.tsv", True)):
-        whole = runs.Job(tmp_path / "a.py", {}, {"fact_set": spec})
         if ships:
-            assert gather._about(plan_of("p"), whole, [RECORD])["parameters"]["fact_set"] == spec
+            assert made([RECORD], fact_set=spec)["parameters"]["fact_set"] == spec
         else:
             with pytest.raises(BadInput, match="f.tsv is a path of this machine and cannot ship"):
-                gather._about(plan_of("p"), whole, [RECORD])
+                made([RECORD], fact_set=spec)
 
 
 def test_a_file_that_the_catalogue_knows_ships_under_the_name_that_it_has_there(
@@ -320,12 +344,9 @@ def test_a_file_that_the_catalogue_knows_ships_under_the_name_that_it_has_there(
     found, about = shipped.read("trial", "trial_notebook", tmp_path / "results")
     assert (found["model"] == "org/toy-GGUF").sum() == 1 and str(file) not in set(found["model"])
     assert about["models"] == {"org/toy-GGUF": "digest"}
-    both = [str(file), "toy"]
-    job = runs.Job(Path("n.py"), {}, {"models": both, "families": [both], "n": 1})
     monkeypatch.setattr(embedded, "gguf_files", lambda: known)
-    about = gather._about(plan_of("p"), job, [RECORD])
-    named = ["org/toy-GGUF", "toy"]
-    assert about["parameters"] == {"models": named, "families": [named], "n": 1}
+    about = made([RECORD], families=[[str(file), "toy"]], n=1)
+    assert about["parameters"] == {"families": [["org/toy-GGUF", "toy"]], "n": 1}
 
 
 def test_a_model_that_is_a_path_of_this_machine_cannot_ship(run, tmp_path, monkeypatch):
@@ -356,75 +377,58 @@ def test_the_command_writes_into_the_project_and_says_where(run):
 
     done = CliRunner().invoke(lke, ["results", str(run / "params" / "p.yaml")])
     assert done.exit_code == 0
-    path = run / "results" / "trial" / "trial_notebook.parquet"
+    path = run / "results" / "trial_notebook.parquet"
     assert done.output.strip() == str(path)
     assert len(pd.read_parquet(path)) == 3
 
 
-def test_what_ships_is_small_and_can_be_read():
-    files = list(shipped.FOLDER.rglob("*.parquet"))
+def test_what_ships_is_small_and_each_row_has_what_made_it():
+    files = [*FOLDER.glob("*.parquet"), FOLDER / "made_by.csv"]
     assert sum(path.stat().st_size for path in files) <= gather.MOST_BYTES
-    for path in files:
-        notebook, _, apart = path.stem.partition("-")
-        frame, about = shipped.read(path.parent.name, notebook, apart=apart)
-        assert len(frame) and about["profile"] == path.parent.name
-        assert "dirty" not in about["commit"], "made from a source that no commit has"
-        if apart == "cues":  # these are said of the facts
-            key = ["relation", "fact", *({"offer", "fact_set"} & set(frame))]
-            assert not frame.duplicated(key).any() and "model" not in frame
-        elif about["parameters"]:
-            models = set(about["parameters"]["models"])
-            assert models == set(about["models"])
+    made_by = table()
+    assert not made_by.duplicated(["experiment", "source", "model"]).any()
+    assert not made_by["commit"].str.contains("dirty").any(), (
+        "made from a source that no commit has"
+    )
+    for path in files[:-1]:
+        experiment, _, kind = path.stem.partition("-")
+        every, of = results(path.stem), made_by[made_by["experiment"] == experiment]
+        assert set(every["source"]) <= set(of["source"]) and every["source"].notna().all()
+        if kind == "cues":  # these are said of the facts
+            key = ["source", "relation", "fact", *({"offer", "fact_set"} & set(every))]
+            assert not every.duplicated(key).any() and "model" not in every
+        elif "model" in every:
+            made = set(of[["source", "model"]].itertuples(index=False, name=None))
+            there = set(
+                every[["source", "model"]].drop_duplicates().itertuples(index=False, name=None)
+            )
             # Readers did not answer: how they were trained ships alone.
-            there = set(frame["model"]) - set(about["parameters"].get("readers", []))
-            if apart == "draws" and notebook == "14_iclke_separators":  # others have one draw
-                models = {name for name in models if not lab.is_name(name)}
-            # What answers can be checked by ships of models that everybody has.
-            assert there and (there <= models if apart.endswith("check") else there == models)
+            assert there <= made if path.stem != "59_lab_gates-losses" else made <= there
+            assert not every["model"].str.contains(" on ").any()
+        if "estimator" in every:
+            assert not every["estimator"].str.contains(", draw ").any()
 
 
-def contradictions(answers, checks):
-    """(rows of checks, facts whose answer says other than whether the gold option is the likeliest)."""
-    if "score" in answers:  # log-probabilities are sums
-        answers = answers[answers["score"] == "sum"]
-    key = [name for name in checks if name in answers]
-    if "n_options" in answers:
-        # Of a question that was cut to fewer options the whole one is checked.
-        n_options = answers.groupby(key, dropna=False)["n_options"]
-        answers = answers[answers["n_options"].eq(n_options.transform("max"))]
-    both = checks.merge(answers, on=key, how="left", validate="1:1")
-    likeliest = both["logprob_gold"].eq(both["logprob_1"])
-    tied = both["logprob_1"].eq(both["logprob_2"])  # up to the digits that ship
-    is_other = ~both["correct"].isin([True, False]) | both["correct"].ne(likeliest)
-    return len(both), both.loc[is_other & ~tied, "fact"].tolist()
+def contradictions(answers):
+    """Questions to choose by whose answer is right, and the gold option is not the likeliest, or the other
+    way round: its confidence is less than that of the prediction."""
+    rows = answers.dropna(subset=["question", "confidence"])
+    gap = rows["confidence"] - rows["confidence_gold"]
+    likeliest = gap <= 1e-3 * rows["confidence"]  # up to the digits that ship
+    return rows.index[
+        rows["correct"].astype(bool) & ~likeliest | ~rows["correct"].astype(bool) & (gap < 0)
+    ]
 
 
-def test_an_answer_that_ships_is_right_where_its_gold_option_is_the_likeliest():
-    """The two files of a notebook say it apart from each other, and no model is asked."""
-    found = {}
-    for path in shipped.FOLDER.rglob("*-check.parquet"):
-        notebook, _, apart = path.stem.partition("-")
-        checks, _ = shipped.read(path.parent.name, notebook, apart=apart)
-        if "logprob_gold" in checks:
-            name = apart.removesuffix("check").removesuffix("-")
-            answers, _ = shipped.read(path.parent.name, notebook, apart=name)
-            found[f"{path.parent.name} {path.stem}"] = contradictions(answers, checks)
-    assert {name: facts for name, (_, facts) in found.items() if facts} == {}
-    assert len(found) >= 27 and sum(n for n, _ in found.values()) >= 172_000
-
-
-def test_one_row_that_was_changed_by_hand_contradicts_its_check():
-    answers, _ = shipped.read("lab_ways", "56_lab_ways")
-    checks, _ = shipped.read("lab_ways", "56_lab_ways", apart="check")
-    assert contradictions(answers, checks) == (1824, [])
-    one = answers.index == 700
-    fact = [answers["fact"].iloc[700]]
-    flipped = answers.assign(correct=answers["correct"] ^ one)
-    assert contradictions(flipped, checks) == (1824, fact)
-    assert contradictions(answers[~one], checks) == (1824, fact)
-    at = checks["logprob_gold"].eq(checks["logprob_1"]).idxmax()
-    checks.loc[at, "logprob_gold"] -= 0.001
-    assert contradictions(answers, checks) == (1824, [checks["fact"].iloc[at]])
+def test_an_answer_that_ships_is_right_where_no_other_option_has_more_confidence():
+    """Without a model. Each question of what can be checked has a digest and a gold option of its own."""
+    n = 0
+    for path in FOLDER.glob("*.parquet"):
+        every = results(path.stem)
+        if {"question", "confidence", "confidence_gold"} <= set(every):
+            assert not len(contradictions(every)), path.name
+            n += every["question"].notna().sum()
+    assert n >= 90_000
 
 
 def test_checks_ship_of_models_that_everybody_has(tmp_path, monkeypatch):
@@ -432,23 +436,17 @@ def test_checks_ship_of_models_that_everybody_has(tmp_path, monkeypatch):
     names = ["smollm2", "lab:book-1/0.7m", "lab:book-9/0.7m"]
     answers = pd.DataFrame({"model": names, "relation": "r", "fact": "f", "correct": True})
     answers.to_parquet(tmp_path / "answers.parquet")
-    answers.assign(question="q").to_parquet(tmp_path / "answers-check.parquet")
+    checks = answers.drop(columns="correct").assign(question="q", logprob_gold=-1.0)
+    checks.to_parquet(tmp_path / "answers-check.parquet")
     whole = runs.Job(Path("n.py"), {}, {"fact_set": "atlas"})
     row = SimpleNamespace(reads=[], jobs=["a"], whole=whole)
     monkeypatch.setattr(gather.runs, "run_folder", lambda *_: tmp_path)
     monkeypatch.setattr(gather.runs, "manifest", lambda _: RECORD)
     gather.gather(SimpleNamespace(profile="p", rows=[row]), tmp_path, tmp_path / "results")
-    found = {
-        name: pd.read_parquet(tmp_path / "results" / "p" / f"{name}.parquet")["model"].tolist()
-        for name in ("n", "n-check")
-    }
-    assert found == {"n": names, "n-check": names[:2]}
-    # Where nobody has any of the models, there is nothing to check by.
-    for name in ("answers", "answers-check"):
-        path = tmp_path / f"{name}.parquet"
-        pd.read_parquet(path).query("model == 'lab:book-9/0.7m'").to_parquet(path)
-    gather.gather(SimpleNamespace(profile="p", rows=[row]), tmp_path, tmp_path / "results")
-    assert [path.name for path in (tmp_path / "results" / "p").glob("*.parquet")] == ["n.parquet"]
+    found = pd.read_parquet(tmp_path / "results" / "n.parquet")
+    assert found["model"].tolist() == names
+    assert found["question"].notna().tolist() == [True, True, False]
+    assert found["logprob_gold"].notna().tolist() == [True, True, False]
 
 
 @pytest.mark.parametrize(("fact_set", "checked"), [("atlas", True), ("", True), ("data/x", False)])
@@ -464,18 +462,18 @@ def test_cues_ship_once_and_checks_only_with_facts_that_are_ours(
             {"model": model, "relation": "r", "fact": ["f", "g"], "correct": True}
         )
         answers.to_parquet(folder / "answers.parquet")
-        answers.assign(question="q").to_parquet(folder / "answers-check.parquet")
+        checks = answers.drop(columns="correct").assign(question="q")
+        checks.to_parquet(folder / "answers-check.parquet")
         cues.to_parquet(folder / "answers-cues.parquet")
     whole = runs.Job(Path("n.py"), {}, {"fact_set": fact_set})
     row = SimpleNamespace(reads=[], jobs=["a", "b"], whole=whole)
     monkeypatch.setattr(gather.runs, "run_folder", lambda _, job: tmp_path / f"run-{job}")
     monkeypatch.setattr(gather.runs, "manifest", lambda _: RECORD)
-    made = gather.gather(SimpleNamespace(profile="p", rows=[row]), tmp_path, tmp_path / "results")
-    names = {path.name for path in made}
-    assert names == {"n.parquet", "n-cues.parquet"} | ({"n-check.parquet"} if checked else set())
-    found = pd.read_parquet(tmp_path / "results" / "p" / "n-cues.parquet")
-    assert found["fact"].astype(str).tolist() == (["f", "g"] if checked else ["1", "2"])
-    assert len(pd.read_parquet(tmp_path / "results" / "p" / "n.parquet")) == 4
+    paths = gather.gather(SimpleNamespace(profile="p", rows=[row]), tmp_path, tmp_path / "results")
+    assert {path.name for path in paths} == {"n.parquet", "n-cues.parquet"}
+    answers, cues = (results(name, tmp_path / "results") for name in ("n", "n-cues"))
+    assert cues["fact"].tolist() == (["f", "g"] if checked else ["1", "2"])
+    assert len(answers) == 4 and ("question" in answers) == checked
 
 
 def test_a_fact_has_one_number_in_all_that_a_run_keeps_unless_others_were_asked(
@@ -493,7 +491,7 @@ def test_a_fact_has_one_number_in_all_that_a_run_keeps_unless_others_were_asked(
     }
     every = pd.DataFrame({"relation": list("rrrs"), "fact": list("dbca"), **asked})
     every.to_parquet(folder / "answers.parquet")
-    some = pd.DataFrame({"relation": ["s", "r", "r"], "fact": ["a", "d", "c"], **asked})
+    some = pd.DataFrame({"relation": ["s", "r", "r"], "fact": ["a", "d", "c"], **asked, "draw": 1})
     some.to_parquet(folder / "answers-draws.parquet")
     others = pd.DataFrame({"relation": "r", "fact": ["x", "d"], **asked})
     others.to_parquet(folder / "answers-choice.parquet")
@@ -503,11 +501,13 @@ def test_a_fact_has_one_number_in_all_that_a_run_keeps_unless_others_were_asked(
     monkeypatch.setattr(gather.runs, "run_folder", lambda *_: folder)
     monkeypatch.setattr(gather.runs, "manifest", lambda _: RECORD)
     gather.gather(SimpleNamespace(profile="p", rows=[row]), tmp_path, tmp_path / "results")
-    found = {
-        path.stem: pd.read_parquet(path) for path in (tmp_path / "results" / "p").glob("*.parquet")
-    }
-    numbers = {name: frame["fact"].tolist() for name, frame in found.items()}
-    assert numbers == {"n": [3, 1, 2, 1], "n-draws": [1, 3, 2], "n-choice": [2, 1]}
+    first, others = results("n", tmp_path / "results"), results("n-choice", tmp_path / "results")
+    assert first["fact"].tolist() == ["3", "1", "2", "1", "1", "3", "2"]
+    assert others["fact"].tolist() == ["2", "1"]
+    assert first["draw"].tolist() == [0] * 4 + [1] * 3
     # Of the draws pages count the right answers.
-    assert set(found["n"]) == set(found["n-choice"]) == {"relation", "fact", *asked}
-    assert set(found["n"]) - set(found["n-draws"]) == {"confidence", "confidence_gold"}
+    assert (
+        first[["confidence", "confidence_gold"]].notna().all(axis=1).tolist()
+        == [True] * 4 + [False] * 3
+    )
+    assert set(others) == {"source", "relation", "fact", *asked}

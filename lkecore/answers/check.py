@@ -129,7 +129,7 @@ def carry(
     :func:`check_models`, :func:`check_questions` and :func:`compare`, in this order.
     """
     there, about = shipped.rows(results, notebook, apart=_apart(file))
-    if "question" not in there:
+    if "question" not in there or there["question"].isna().all():
         raise BadInput(f"results {results} cannot carry a page: they have nothing to check them by")
     check_models(lms, results, about)
     check_questions(asked, there, columns, results, about)

@@ -27,8 +27,10 @@ from lkecore.answers.results import (
 )  # fmt: skip
 from lkecore.errors import BadInput
 from lkecore.models import lab, weights
+from lkecore.prompts.draws import DRAW
 
 DRAWS = "draws"  # kept apart by runs; among the answers that ship, with a ``draw`` above 0
+NAMED = "19_iclke_generation"  # whose runs have the draw in the name of the estimator
 WHO_AND_HOW = {  # parameters that draw no fact
     "models", "estimators", "n_choice", "n_redraws", "n_redraw_facts", "results", "n_again", "shipped",
     "page",
@@ -40,10 +42,9 @@ def read(
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     """(answers, what made them) of a notebook's runs in a longer profile, as these runs kept them.
 
-    With ``apart`` they are those that the runs kept apart under this name. The second has ``profile``,
-    ``notebook``; ``command`` that makes them again, ``started`` (UTC) and ``seconds`` of all runs, in how
-    many ``chunks`` they scored; ``commit`` and ``source`` of lkecore, ``versions`` and ``device``;
-    ``models`` and ``worlds``, digests by name; ``parameters``. Raises as :func:`rows`.
+    With ``apart`` they are those that the runs kept apart under this name. The second has what
+    ``made_by.csv`` has, with ``models`` and ``worlds``, digests by name, ``versions`` and ``parameters``.
+    Raises as :func:`rows`.
     """
     frame, about = rows(profile, notebook, folder, apart=apart)
     if "relation" in about["parameters"]:  # a single one, which these runs did not say in each row
@@ -63,14 +64,18 @@ def rows(
     whole = read_file(pq.read_table, path := path_of(name, folder))
     about = _about(what_made(notebook, profile, folder))
     mine = whole["source"].to_pandas() == profile
-    if "n_redraws" in about["parameters"] and "draw" in whole.column_names:
-        mine &= whole["draw"].to_pandas().gt(0) == (apart == DRAWS)
-        whole = whole if apart == DRAWS else whole.drop_columns("draw")
-    if not mine.any() or (apart == DRAWS and "draw" not in whole.column_names):
+    redrawn = whole["draw"].to_pandas().gt(0) if "draw" in whole.column_names else mine & False
+    is_first = "n_redraws" in about["parameters"] and apart != DRAWS and notebook != NAMED
+    if is_first or apart == DRAWS:
+        mine &= ~redrawn if is_first else redrawn
+    if not mine.any():
         raise Missing(f"no results {path}{apart and f', {apart},'} of {profile}")
-    frame = part(whole, mine).drop(columns="source")
+    frame = part(whole, mine).drop(columns=["source", *["draw"] * is_first], errors="ignore")
     if "fact" in frame and frame["fact"].str.isdecimal().all():  # of facts that are not ours
         frame["fact"] = frame["fact"].astype(int)
+    if notebook == NAMED and "draw" in frame:
+        others = frame["estimator"] + DRAW + frame.pop("draw").astype(str)
+        frame["estimator"] = frame["estimator"].where(others.str.endswith(f"{DRAW}0"), others)
     if "logprob" in frame:
         frame["probability"] = np.exp(frame["logprob"])
     return frame, about
@@ -148,10 +153,9 @@ def beside(
 ) -> pd.DataFrame:
     """The answers of this run, and below them those of a notebook that ship, told by ``source``.
 
-    ``source`` is "this page" or "shipped: " and the name of a profile in ``results/``; profiles that
-    asked the same facts in other ways, or other models, are one source, under the name of the
-    first. With ``join=False`` each stays a source of its own, as where a fact is asked many times
-    in the same way, with other shots. Where ``ours`` are the answers of a profile themselves, ``carried``
+    ``source`` is "this page" or "shipped: " and the name of a profile; profiles that asked the same facts in
+    other ways, or other models, are one source, under the name of the first. With ``join=False`` each stays
+    a source of its own, as where a fact is asked many times, with other shots. Where ``ours`` are the answers of a profile themselves, ``carried``
     names it: of that one only other models stand below. What ships without a column of ours has NaN
     there. The order within a source is that of its answers. Raises :class:`BadInput` as :func:`read` and
     :func:`together`.
@@ -165,8 +169,9 @@ def beside(
 def alone(profiles: Sequence[str], notebook: str) -> pd.DataFrame:
     """What :func:`beside` has below this run's answers: those of a notebook that ship, told by ``source``."""
     found = together({name: read(name, notebook) for name in profiles})
-    parts = [frame.assign(source=f"shipped: {name}") for name, frame in found.items()]
-    return pd.concat(parts, ignore_index=True)
+    return pd.concat(
+        [f.assign(source=f"shipped: {n}") for n, f in found.items()], ignore_index=True
+    )
 
 
 def beside_kept(
@@ -293,8 +298,7 @@ def asked_for(profiles: Sequence[str], notebook: str, **ours: Any) -> dict[str, 
 def made_by(profiles: Sequence[str], notebook: str, *, apart: str = "") -> list[str]:
     """What made the shipped answers of a notebook, a text for each profile, and how to make them again.
 
-    A text names the models of the lab that answered with other weights than those that ship. ``apart`` as
-    for :func:`read`.
+    It names the models of the lab that answered with other weights than those that ship.
     """
     lines = []
     for name in profiles:
@@ -315,8 +319,8 @@ def _other_weights(digests: Mapping[str, str]) -> list[str]:
 def line(about: dict[str, Any]) -> str:
     """What made some results, in one line for a page.
 
-    The minutes are those of the runs that ended; what runs before them had scored and kept did not
-    have to be scored again, and the line says how much that was. Models of the lab are trained before.
+    The minutes are those of the runs that ended; the line says how much runs before them had scored. Models
+    of the lab are trained before.
     """
     kept, took = about["chunks_from_cache"], f"{about['seconds'] / 60:.0f} min"
     if kept:

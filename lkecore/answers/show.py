@@ -141,12 +141,13 @@ def carried(some: Sequence[Mapping[str, Any]]) -> str:
         if checked := [each for each in same if "again" in each]:
             scored = [each for each in checked if each["nats"] is not None]
             texts = [each["again"] - each["off"] for each in checked if each["nats"] is None]
-            agree = [f"the largest difference is {max(e['nats'] for e in scored):.1g} nats"] * bool(
-                scored
-            )
+            agree = []
+            if scored:
+                agree = [f"the largest difference is {max(e['nats'] for e in scored):.1g} nats"]
             if n_off := sum(each["off"] for each in scored):
                 agree[0] += f", and {n_off} differ by more than 0.001: another device or dtype"
-            agree += [f"{sum(texts)} came out the same to the letter"] * bool(texts)
+            if texts:
+                agree.append(f"{sum(texts)} came out the same to the letter")
             again = _counts(checked, "again")
             said.append(f"{again} of them were asked again for this page; {'; '.join(agree)}.")
     return " ".join(said)

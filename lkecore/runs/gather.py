@@ -28,6 +28,7 @@ from lkecore.errors import BadInput
 from lkecore.facts.worlds import digest as digest_of_world
 from lkecore.models import lab
 from lkecore.models.embedded import hub_id_of
+from lkecore.prompts.draws import DRAW
 from lkecore.runs.plan import Plan
 from lkecore.storage import write_whole
 
@@ -118,7 +119,7 @@ def found(plan: Plan, runs_folder: Path) -> tuple[dict[str, pd.DataFrame], pd.Da
             if file == rules.FILE:  # it is about the facts, the same in all runs
                 frame = frame.drop_duplicates(ignore_index=True)
             if ours and (checks := kept.get(file.replace(".parquet", CHECK))) is not None:
-                frame = _with_checks(frame, checks)
+                frame = with_checks(frame, checks)
             kept[file] = ships_as(frame, ours, asked, sure=file != DRAWS)
         if DRAWS in kept:
             first = kept["answers.parquet"]
@@ -137,7 +138,7 @@ def found(plan: Plan, runs_folder: Path) -> tuple[dict[str, pd.DataFrame], pd.Da
     return frames, pd.DataFrame(made, columns=MADE_OF)
 
 
-def _with_checks(frame: pd.DataFrame, checks: pd.DataFrame) -> pd.DataFrame:
+def with_checks(frame: pd.DataFrame, checks: pd.DataFrame) -> pd.DataFrame:
     """Answers with the columns that they can be checked by, where others can ask the model."""
     key = [name for name in checks if name not in CHECKS]
     there = {name for name in checks["model"].unique() if not lab.is_name(name) or lab.ships(name)}
@@ -159,6 +160,9 @@ def ships_as(
         frame = frame if sure else frame.drop(columns=SURE, errors="ignore")
     if {"logprob", "probability"} <= set(frame):
         frame = frame.drop(columns="probability")  # its exponential
+    if "estimator" in frame and frame["estimator"].str.contains(DRAW, regex=False).any():
+        names = frame["estimator"].str.partition(DRAW)
+        frame = frame.assign(estimator=names[0], draw=names[2].replace("", "0").astype(int))
     if "fact" in frame:
         frame = frame.assign(fact=frame["fact"].astype(str))
     if "model" in frame:
@@ -202,11 +206,12 @@ def among(
     rank["source"] = rank["source"].map(list(every["source"].unique()).index)
     by = ["source"]
     if models is not None:
-        order = list(every.loc[every["source"] == source, "model"].unique())
-        rank["model"] = rank["model"].where(mine, order[0]).map(order.index)
+        ours = list(every.loc[every["source"] == source, "model"].unique())
+        rank["model"] = rank["model"].where(mine, ours[0]).map(ours.index)
         rank["draw"] = rank["draw"].gt(0) & mine if "draw" in rank else 0
         by = KEY
-    return packed(whole.take(rank.sort_values(by, kind="stable").index)) if len(whole) else None
+    order = rank.sort_values(by, kind="stable").index.to_numpy()
+    return packed(whole.take(order)) if len(whole) else None
 
 
 def with_rows(before: pd.DataFrame, gone: pd.Series, made: pd.DataFrame) -> str:

@@ -12,7 +12,7 @@ import pytest
 from safetensors.torch import load_file, save_file
 
 from lkecore import answers, facts, prompts
-from lkecore.answers import again, packing, shipped
+from lkecore.answers import check
 from lkecore.errors import BadInput
 from lkecore.metrics import choice
 from lkecore.models import weights
@@ -26,10 +26,6 @@ DOOR = answers.ask.__globals__  # the module has the name of its function
 DRAWN = {"n_shots": 3, "n_facts": 8, "n_options": 9, "seed": 1}
 WAYS = ["iclke-space", "iclke-colon"]
 NOTEBOOK = "10_trial"
-ABOUT = {
-    "profile": "long", "notebook": NOTEBOOK, "command": "lke run it", "started": "2026-11-01T00:00:00",
-    "seconds": 600, "commit": "abc", "source": "s", "versions": {}, "worlds": {},
-}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -49,34 +45,32 @@ def made(tmp_path_factory, questions):
 
 @pytest.fixture
 def results(made, tmp_path, monkeypatch):
-    """A copy of it among results that ship, packed as they are; a page runs in a folder beside."""
-    default = shipped.read.__defaults__
-    monkeypatch.setattr(shipped.read, "__defaults__", (tmp_path, *default[1:]))
-    target = tmp_path / "long"
-    target.mkdir()
-    for kept, name in (("answers", NOTEBOOK), ("answers-check", f"{NOTEBOOK}-check")):
-        frame = pd.read_parquet(made[0] / f"{kept}.parquet")
-        (target / f"{name}.parquet").write_bytes(packing.packed(frame))
-    describe(target, {"toy": open_model("toy").digest})
+    """A copy of it among results that ship; a page runs in a folder beside."""
+    monkeypatch.setitem(answers.results.__globals__, "FOLDER", tmp_path)
+    helpers.ship_run(tmp_path, made[0], NOTEBOOK, models={"toy": open_model("toy").digest})
     page = tmp_path / "10_trial-0123456789ab"
     page.mkdir()
     monkeypatch.setenv("LKE_RUN", str(page))
-    return target
+    return tmp_path
 
 
-def describe(target, models) -> None:
-    (target / f"{NOTEBOOK}.json").write_text(json.dumps(ABOUT | {"models": models}))
+def shipped_rows(results) -> pd.DataFrame:
+    return pd.read_parquet(results / f"{NOTEBOOK}.parquet")
+
+
+def toy_digest() -> str:
+    return open_model("toy").digest
+
+
+def changed(results, change) -> None:
+    """Change what ships: it is written as ``change`` makes it of what is read."""
+    frame = pd.read_parquet(results / f"{NOTEBOOK}.parquet")
+    change(frame).to_parquet(results / f"{NOTEBOOK}.parquet")
 
 
 def ask(questions, models=("toy",), file="answers.parquet", **how):
     how = {"results": "long", "notebook": NOTEBOOK, "n_again": 4} | how
     return answers.ask(list(models), questions, file, **how)
-
-
-def changed(results, name: str, change) -> None:
-    notebook, _, apart = name.partition("-")
-    frame, _ = shipped.read("long", notebook, apart=apart)
-    change(frame).to_parquet(results / f"{name}.parquet")
 
 
 def test_what_is_kept_to_check_by_is_what_plain_passes_say(made, questions):
@@ -93,45 +87,33 @@ def test_what_is_kept_to_check_by_is_what_plain_passes_say(made, questions):
             assert (row.model, row.estimator, row.relation) == ("toy", estimator, relation)
             assert row.fact == prompt.fact
             assert row.logprob_gold == pytest.approx(by_hand[prompt.gold], abs=1e-4)
-            best = sorted(by_hand, reverse=True)[:5]
-            kept = [getattr(row, f"logprob_{i}") for i in range(1, 6)]
-            assert kept == pytest.approx(best, abs=1e-4)
-            places = [int(getattr(row, f"best_{i}")) for i in range(1, 6)]
-            assert [by_hand[i] for i in places] == pytest.approx(best, abs=1e-4)
     assert next(rows, None) is None
     assert checks["question"].str.fullmatch("[0-9a-f]{12}").all() and checks["question"].is_unique
 
 
-def test_with_fewer_than_five_options_the_rest_is_missing():
-    frame = helpers_frame([[-1.0, -3.0, -2.0]], gold=[1])
-    prompt = dataclasses.replace(helpers.prompt("a", ["x", "y", "z"]), fact="f0")
-    row = again.checkable([prompt], frame).iloc[0]
-    assert [row[f"best_{i}"] for i in (1, 2, 3)] == [0, 2, 1] and row["logprob_gold"] == -3.0
-    assert [row[f"logprob_{i}"] for i in (1, 2, 3)] == [-1.0, -2.0, -3.0]
-    assert np.isnan([row["best_4"], row["logprob_4"], row["best_5"], row["logprob_5"]]).all()
+def compared(then, now, gold=None):
+    """The differences of questions: log-probabilities by hand, a list for each, of then and of now."""
+    gold = gold or [0] * len(then)
+    asked = [
+        dataclasses.replace(helpers.prompt("a", list("tuvwxyz")[: len(row)]), fact=f"f{i}")
+        for i, row in enumerate(then)
+    ]
+    old, new = (helpers_frame(each, gold) for each in (then, now))
+    kept = choice.answers(old).assign(
+        model="m", way="w", logprob_gold=[r[g] for r, g in zip(then, gold, strict=True)]
+    )
+    kept["question"] = [check.digests(prompt)[0] for prompt in asked]
+    return check.differences(
+        {("m", "w"): (asked, new, choice.answers(new))}, kept, ["model", "way"]
+    )
 
 
 def test_facts_with_different_numbers_of_options_are_checked_like_others():
-    logprob = [[-1.0, -3.0, -2.0], [-2.0, -1.0], [-4.0, -3.0, -1.0]]
-    frame = helpers_frame(logprob, gold=[1, 0, 2])
-    asked = [
-        dataclasses.replace(helpers.prompt("a", "xyz"[: len(row)], gold=0), fact=f"f{i}")
-        for i, row in enumerate(logprob)
-    ]
-    found = again.checkable(asked, frame)
-    assert found["question"].tolist() == [again.digests(prompt)[0] for prompt in asked]
-    assert found["logprob_gold"].tolist() == [-3.0, -2.0, -1.0]
-    assert found["best_2"].tolist() == [2, 0, 1] and found["logprob_1"].tolist() == [-1.0] * 3
-    assert found["best_3"].isna().tolist() == [False, True, False]
-    answered = choice.answers(frame).assign(model="m", where="w")
-    checks, names = found.assign(model="m", where="w"), ["model", "where"]
-    scored = {("m", "w"): (asked, frame, choice.answers(frame))}
-    same = again.differences(scored, checks, answered, names)
-    assert same["fact"].tolist() == ["f0", "f1", "f2"]
+    then = [[-1.0, -3.0, -2.0], [-2.0, -1.0], [-4.0, -3.0, -1.0]]
+    same = compared(then, then, gold=[1, 0, 2])
+    assert same["fact"].tolist() == ["f0", "f1", "f2"] and set(same["where"]) == {"w"}
     assert same["nats"].eq(0).all() and same["same"].all()
-    moved = frame.assign(logprob=frame["logprob"] - 0.25 * (frame["fact"] == "f1"))
-    scored = {("m", "w"): (asked, moved, choice.answers(moved))}
-    off = again.differences(scored, checks, answered, names)
+    off = compared(then, [then[0], [-2.25, -1.25], then[2]], gold=[1, 0, 2])
     assert off["nats"].tolist() == [0, 0.25, 0]
 
 
@@ -148,14 +130,14 @@ def helpers_frame(logprob, gold) -> pd.DataFrame:
 
 def test_a_digest_changes_with_every_part_of_a_question():
     prompt = helpers.prompt("a", ["x", "y"])
-    assert again.digests(prompt) == again.digests(dataclasses.replace(prompt))
+    assert check.digests(prompt) == check.digests(dataclasses.replace(prompt))
     changes = {
         "fact": "other", "relation": "other", "subject": "other", "context": "b",
         "options": ("x", "z"), "continuations": (" x", " z"), "gold": 1 - prompt.gold, "after": ".",
     }  # fmt: skip
     assert set(changes) == {field.name for field in dataclasses.fields(prompt)}
     others = [dataclasses.replace(prompt, **{name: value}) for name, value in changes.items()]
-    assert len({again.digests(each)[0] for each in [prompt, *others]}) == 1 + len(changes)
+    assert len({check.digests(each)[0] for each in [prompt, *others]}) == 1 + len(changes)
 
 
 def test_each_question_of_a_long_prompt_has_a_digest_of_its_own():
@@ -164,9 +146,9 @@ def test_each_question_of_a_long_prompt_has_a_digest_of_its_own():
     options = [(fact.object, "o7") for fact in asked]
     [one] = slots(world[3:7], asked, options, first=1, every=1, seed=0)
     [two] = slots(world[3:7], asked, options, first=1, every=1, seed=1)
-    assert len(set(again.digests(one))) == 3 == len(again.prompts_of(one))
+    assert len(set(check.digests(one))) == 3 == len(check.prompts_of(one))
     if one != two:
-        assert not set(again.digests(one)) & set(again.digests(two))
+        assert not set(check.digests(one)) & set(check.digests(two))
 
 
 def test_a_page_gets_the_answers_of_the_long_run_in_the_order_of_its_questions(
@@ -180,23 +162,21 @@ def test_a_page_gets_the_answers_of_the_long_run_in_the_order_of_its_questions(
     expected = expected.loc[keys].reset_index()
     assert found["correct"].tolist() == expected["correct"].tolist()
     assert found["confidence"].tolist() == pytest.approx(expected["confidence"].tolist(), rel=1e-4)
-    again_kept = pd.read_csv(results.parent / "10_trial-0123456789ab" / "answers-again.csv")
+    again_kept = pd.read_csv(results / "10_trial-0123456789ab" / "answers-again.csv")
     assert len(again_kept) == 8 and again_kept["nats"].max() < 1e-3 and again_kept["same"].all()
     said = answers.carried(found)
     assert said.startswith(
         "32 answers of a longer run: profile long, 2026-11-01, 10 min, lkecore at abc"
     )
     assert "lke run it. 8 of them were asked again for this page" in said
-    assert pd.read_parquet(results.parent / "10_trial-0123456789ab" / "answers.parquet").equals(
-        found
-    )
+    assert pd.read_parquet(results / "10_trial-0123456789ab" / "answers.parquet").equals(found)
 
 
 def test_a_page_may_ask_a_part_and_a_page_over_runs_says_the_same(results, questions, monkeypatch):
     part = {key: some[2:5] for key, some in questions.items() if key[1] == "capital"}
     found = ask(part)
     assert len(found) == 6 and set(found["relation"]) == {"capital"}
-    run = results.parent / "10_trial-0123456789ab"
+    run = results / "10_trial-0123456789ab"
     monkeypatch.setenv("LKE_PAGE", json.dumps([str(run)]))
     whole = ask({}, page=True)
     assert answers.carried(whole) == answers.carried(found) != ""
@@ -217,45 +197,74 @@ def test_nothing_is_asked_again_where_none_is_wanted(results, questions, monkeyp
 # --- the check fails when it should --------------------------------------------------------------
 
 
-def test_a_shipped_number_that_was_changed_is_found(results, questions):
-    changed(results, f"{NOTEBOOK}-check", lambda f: f.assign(logprob_gold=f["logprob_gold"] + 0.01))
-    with pytest.raises(BadInput, match=r"results long: 8 of 8 answers .* differ, .* by 0.01 nats"):
-        ask(questions)
-
-
-@pytest.mark.parametrize("column", ["correct", "confidence"])
-def test_an_answer_that_was_changed_is_found_by_what_it_says(results, questions, column):
-    def change(frame):
-        return frame.assign(**{column: 1 - frame[column].astype(float)})
-
-    changed(results, NOTEBOOK, change)
-    with pytest.raises(BadInput, match=r"of 8 answers that were asked again differ"):
-        ask(questions)
-
-
-@pytest.mark.parametrize("column", ["logprob_1", "logprob_5"])
-def test_one_number_of_one_row_is_enough(results, questions, column):
+def one_of_sample(questions) -> str:
+    """A fact that is asked again, of the first way of asking."""
     asked = {("toy", *key): some for key, some in questions.items()}
-    drawn = again.drawn(asked, 4, [0, 1])
-    one = next(iter(drawn.values()))[0].fact
-    changed(
-        results,
-        f"{NOTEBOOK}-check",
-        lambda f: f.assign(
-            **{column: f[column] + 0.01 * f["fact"].eq(one) * f["estimator"].eq(WAYS[0])}
-        ),
-    )
-    with pytest.raises(BadInput, match=r"1 of 8 answers that were asked again differ, .*0.01 nats"):
-        ask(questions)
+    return next(iter(check.drawn(asked, 4, [0, 1]).values()))[0].fact
 
 
 @pytest.mark.parametrize(
-    "lost", [["logprob_gold"], ["logprob_3"], ["best_1"], ["best_2", "logprob_2"], again.NUMBERS]
+    ("column", "change", "by"),
+    [
+        ("logprob_gold", lambda v: v + 0.01, "by 0.01 nats"),
+        ("logprob_gold", lambda v: v * np.nan, "a number is missing"),
+        ("correct", lambda v: ~v.astype(bool), "in what they say"),
+        ("confidence", lambda v: v * 0.99, "in what they say"),
+        ("confidence_gold", lambda v: v * 1.01, "in what they say"),
+        ("n_options", lambda v: v + 1, "in what they say"),
+    ],
 )
-def test_a_number_that_is_missing_is_no_agreement(results, questions, lost):
-    changed(results, f"{NOTEBOOK}-check", lambda f: f.assign(**dict.fromkeys(lost, np.nan)))
-    with pytest.raises(BadInput, match=r"8 of 8 answers .* differ, .*: a number is missing\. The"):
+def test_one_number_of_one_row_is_enough(results, questions, column, change, by):
+    fact = one_of_sample(questions)
+
+    def one(frame):
+        row = frame["fact"].eq(fact) & frame["estimator"].eq(WAYS[0])
+        return frame.assign(**{column: frame[column].where(~row, change(frame[column]))})
+
+    changed(results, one)
+    with pytest.raises(BadInput, match=f"1 of 8 answers that were asked again differ, .*: {by}"):
         ask(questions)
+
+
+def swapped(frame, columns):
+    """The first two rows with each other's values in some columns."""
+    found = frame.copy()
+    found.loc[[0, 1], columns] = frame.loc[[1, 0], columns].to_numpy()
+    return found
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda f: f.iloc[1:],  # a row is missing
+        lambda f: swapped(f, ["fact"]),  # two stand under each other's fact
+        lambda f: swapped(f, ["question"]),
+        lambda f: f.assign(relation=f["relation"].where(f.index != 0, "film_year")),
+        lambda f: f.assign(question=f["question"].where(f.index != 0)),
+    ],
+)
+def test_a_row_that_is_lost_or_moved_is_found_before_any_model_is_asked(
+    results, questions, monkeypatch, change
+):
+    monkeypatch.setitem(DOOR, "scored", lambda *_: pytest.fail("a model was asked"))
+    changed(results, change)
+    with pytest.raises(
+        BadInput, match=r"results long lack [12] of 8 questions about toy, iclke-space"
+    ):
+        ask(questions)
+
+
+def test_an_option_that_stands_elsewhere_or_is_another_makes_another_question(results, questions):
+    key, some = next(iter(questions.items()))
+    first = some[0]
+    places = [1, 0, *range(2, len(first.options))]
+    names = {
+        name: tuple(getattr(first, name)[i] for i in places)
+        for name in ("options", "continuations")
+    }
+    other = dataclasses.replace(first, **names)
+    with pytest.raises(BadInput, match="results long lack 1 of 8 questions"):
+        ask(questions | {key: [other, *some[1:]]})
 
 
 def test_a_scorer_that_is_off_by_one_is_found(results, questions, monkeypatch):
@@ -282,7 +291,9 @@ def test_another_weight_is_another_model(results, questions, tmp_path):
     name = next(iter(tensors))
     tensors[name].view(-1)[0] += 0.5
     save_file(tensors, path, metadata={"format": "pt"})
-    describe(results, {str(other): open_model("toy").digest})
+    helpers.ship(
+        results, "long", NOTEBOOK, shipped_rows(results), models={str(other): toy_digest()}
+    )
     with pytest.raises(BadInput, match=r"are of another .*toy2: its weights have the digest"):
         ask(questions, models=[str(other)])
 
@@ -306,21 +317,18 @@ def test_models_and_questions_that_the_long_run_did_not_have_are_refused_before_
         BadInput, match="results long lack 8 of 8 questions about toy, iclke-arrow, capital"
     ):
         ask(more)
-    describe(results, {"b": "1", "c": "2"})
+    helpers.ship(results, "long", NOTEBOOK, shipped_rows(results), models={"b": "1", "c": "2"})
     with pytest.raises(BadInput, match="results long are not of model toy, but of b, c"):
         ask(questions)
 
 
-def test_results_that_are_not_whole_are_refused(results, questions):
-    changed(results, NOTEBOOK, lambda frame: frame.iloc[:-3])
-    with pytest.raises(BadInput, match="results long are cut off: 3 of 32 answers are missing"):
-        ask(questions)
-    (results / f"{NOTEBOOK}-check.parquet").unlink()
+def test_results_that_cannot_be_checked_or_read_are_refused(results, questions):
+    changed(results, lambda f: f.assign(question=None, logprob_gold=np.nan))
     with pytest.raises(
-        BadInput, match="results long cannot carry a page: .* nothing to check them by"
+        BadInput, match="long cannot carry a page: they have nothing to check them by"
     ):
         ask(questions)
-    with pytest.raises(BadInput, match="no results .*; they ship with a checkout"):
+    with pytest.raises(BadInput, match="no results 10_trial of short; see .*made_by.csv"):
         ask(questions, results="short")
     path = results / f"{NOTEBOOK}.parquet"
     path.write_bytes(path.read_bytes()[:100])
@@ -348,13 +356,13 @@ def test_a_sample_is_drawn_by_the_code_of_the_scorers_and_what_is_asked(monkeypa
 
     def drawn(program, n=6):
         monkeypatch.setattr(store, "program", lambda: program)
-        return again.drawn(asked, n, [0, 1])
+        return check.drawn(asked, n, [0, 1])
 
     one = drawn("x = 1")
     assert one == drawn("x = 1") != drawn("x = 2")
     few = {key: some[:-1] for key, some in asked.items()}
     same = {key: [p for p in some if p in few[key]] for key, some in drawn("x = 1").items()}
-    assert again.drawn(few, 6, [0, 1]) != same
+    assert check.drawn(few, 6, [0, 1]) != same
     assert [len(some) for some in one.values()] == [3] * 8  # two relations of each model and way
     ways = [key[:2] for key in one]
     assert all(ways.count(way) == 2 for way in ways) and len(set(ways)) == 4
@@ -368,58 +376,36 @@ def test_a_sample_is_drawn_by_the_code_of_the_scorers_and_what_is_asked(monkeypa
 
 def test_more_than_there_are_is_all(monkeypatch):
     asked = {("a", "u", "p"): [helpers.prompt("a", ["x", "y"])]}
-    assert again.drawn(asked, 30, [0, 1]) == asked
-
-
-def apart(then, now, key=("m", "way")):
-    """The differences of one question: log-probabilities by hand, of then and of now; gold is the first."""
-    prompt = dataclasses.replace(helpers.prompt("a", list("tuvwxyz")[: len(then)]), fact="f0")
-    old, new = (helpers_frame([each], [0]) for each in (then, now))
-    checks = again.checkable([prompt], old).assign(model="m")
-    kept = choice.answers(old).assign(model="m", estimator="way")
-    anew = choice.answers(new)
-    names = ["model", "estimator"]
-    return again.differences({key: ([prompt], new, anew)}, checks, kept, names)
+    assert check.drawn(asked, 30, [0, 1]) == asked
 
 
 def test_a_prediction_within_a_tie_is_the_same():
-    [row] = apart([-1.0, -1.0004, -2.0], [-1.0004, -1.0, -2.0]).itertuples()
-    assert (row.model, row.where, row.fact, row.same) == ("m", "way", "f0", True)
+    [row] = compared([[-1.0, -1.0004, -2.0]], [[-1.0004, -1.0, -2.0]]).itertuples()
+    assert (row.model, row.where, row.fact, row.same) == ("m", "w", "f0", True)
     assert row.nats == pytest.approx(0.0004)
-    [row] = apart([-1.0, -1.0004, -2.0], [-1.0, -0.9, -2.0]).itertuples()
-    assert not row.same and row.nats == pytest.approx(0.1004)
+    [row] = compared([[-1.0, -1.0004, -2.0]], [[-1.0, -0.9, -2.0]]).itertuples()
+    assert not row.same and row.nats == 0
 
 
-def test_as_many_numbers_are_due_as_there_are_options_and_five_at_most(monkeypatch):
-    """A place that no option has is one of another question, and all that it says is lost."""
-    assert apart([-1.0, -2.0], [-1.0, -2.0])["nats"].tolist() == [0]
-    true = again.checkable
-    for name, value in (("best_2", 7.0), ("logprob_2", np.nan), ("logprob_gold", np.nan)):
-        monkeypatch.setattr(
-            again, "checkable", lambda *given, new={name: value}: true(*given).assign(**new)
-        )
-        found = apart([-1.0, -2.0], [-1.0, -2.0])
-        assert found["nats"].tolist() == [np.inf] and len(again.off(found)) == 1
-        with pytest.raises(BadInput, match="m, way, f0: a number is missing"):
-            again.compare(found, "long", {"command": "do it"}, exact=True)
-
-
-def test_a_new_best_option_that_was_not_among_the_five_is_found():
-    old = [-1.0, -2.0, -3.0, -4.0, -5.0, -6.0, -7.0]
-    found = apart(old, [*old[:6], -0.5])
+@pytest.mark.parametrize("place", range(1, 7))
+def test_an_option_that_gets_another_share_is_found_by_the_confidence_of_the_gold_one(place):
+    """The gold option, far down here, has the same log-probability; what lies around it has not."""
+    old = [-12.0, -1.0, -2.0, -3.0, -4.0, -5.0, -6.0]
+    new = [value + 0.5 * (i == place) for i, value in enumerate(old)]
+    found = compared([old], [new])
     assert found["nats"].tolist() == [0] and found["same"].tolist() == [False]
-    with pytest.raises(BadInput, match="1 of 1 answers"):
-        again.compare(found, "long", {"command": "do it"}, exact=True)
-    assert again.compare(found, "long", {"command": "do it"}, exact=False) is None
+    with pytest.raises(BadInput, match="1 of 1 answers .* in what they say"):
+        check.compare(found, "long", {"command": "do it"}, exact=True)
+    assert check.compare(found, "long", {"command": "do it"}, exact=False) is None
 
 
 def test_answers_that_say_something_else_are_found_row_by_row():
     rows = [("a", 1, 0.50, "x"), ("a", 2, 0.25, "y"), ("b", 1, np.nan, None), ("c", 1, 0.1, "z")]
     now = pd.DataFrame(rows, columns=["fact", "n", "share", "word"])
     then = now.iloc[[3, 0, 1, 2]].assign(more=1)
-    assert again.said_otherwise(now, then) == set()
-    assert again.said_otherwise(now[now["fact"] != "c"], then) == set()
-    assert again.said_otherwise(now.assign(share=now["share"] + 0.0019), then) == set()
+    assert check.said_otherwise(now, then) == set()
+    assert check.said_otherwise(now[now["fact"] != "c"], then) == set()
+    assert check.said_otherwise(now.assign(share=now["share"] + 0.0019), then) == set()
     for fact, name, value in (
         ("a", "share", 0.2479),
         ("b", "share", 0.5),
@@ -429,8 +415,8 @@ def test_answers_that_say_something_else_are_found_row_by_row():
     ):
         other = now.copy()
         other.loc[other["fact"].eq(fact) & other.index.isin([1, 2, 3]), name] = value
-        assert again.said_otherwise(other, then) == {fact}
-    assert again.said_otherwise(now, then[then["n"] == 1]) == {"a", "b", "c"}  # a row is missing
+        assert check.said_otherwise(other, then) == {fact}
+    assert check.said_otherwise(now, then[then["n"] == 1]) == {"a", "b", "c"}  # a row is missing
 
 
 # --- on a page -----------------------------------------------------------------------------------
@@ -450,21 +436,15 @@ def test_a_page_that_results_carry_says_the_same_and_stops_at_each_of_three_faul
     monkeypatch.setenv("LKE_RUN", str(tmp_path / "long-run"))
     (tmp_path / "long-run").mkdir()
     live = page(**few)
-    default = shipped.read.__defaults__
-    monkeypatch.setattr(shipped.read, "__defaults__", (tmp_path, *default[1:]))
-    target = tmp_path / "long"
-    target.mkdir()
+    monkeypatch.setitem(answers.results.__globals__, "FOLDER", tmp_path)
     name = "10_iclke_relations"
     kept = sorted((tmp_path / "long-run").glob("answers*.parquet"))
-    for path in kept:
-        ships = target / path.name.replace("answers", name, 1)
-        ships.write_bytes(packing.packed(pd.read_parquet(path)))
+    how = {"models": {"toy": toy_digest()}, "parameters": {"n_redraws": 2}}
+    helpers.ship_run(tmp_path, tmp_path / "long-run", name, **how)
     assert sorted(path.stem for path in kept) == [
         "answers", "answers-check", "answers-choice", "answers-choice-check", "answers-cues", "answers-draws",
         "answers-draws-check",
     ]  # fmt: skip
-    about = ABOUT | {"models": {"toy": open_model("toy").digest}}
-    (target / f"{name}.json").write_text(json.dumps(about))
     monkeypatch.setenv("LKE_RUN", str(tmp_path / "short-run"))
     (tmp_path / "short-run").mkdir()
     found = page(**few, results="long", n_again=4)
@@ -476,13 +456,13 @@ def test_a_page_that_results_carry_says_the_same_and_stops_at_each_of_three_faul
     assert found["draws"]["draws"].tolist() == [2, 2]
     assert found["draws"].equals(live["draws"])
 
-    frame, _ = shipped.read("long", name, apart="draws-check")
-    draws = target / f"{name}-draws-check.parquet"
-    whole = draws.read_bytes()
-    frame.assign(logprob_1=frame["logprob_1"] + 0.01).to_parquet(draws)
+    file = tmp_path / f"{name}.parquet"
+    whole = file.read_bytes()
+    frame = pd.read_parquet(file)
+    frame.assign(logprob_gold=frame["logprob_gold"] + 0.01 * frame["draw"].gt(0)).to_parquet(file)
     with pytest.raises(BadInput, match="answers that were asked again differ, .*by 0.01 nats"):
         page(**few, results="long", n_again=4)
-    draws.write_bytes(whole)
+    file.write_bytes(whole)
 
     # In a cache of its own, or the right scores of before would be found there.
     models = tmp_path / "cache" / "models"
@@ -508,10 +488,10 @@ def test_a_page_that_results_carry_says_the_same_and_stops_at_each_of_three_faul
 
 
 def test_a_list_that_several_models_are_asked_is_looked_at_once(questions, monkeypatch):
-    looked, digests = [], again.digests
-    monkeypatch.setattr(again, "digests", lambda unit: looked.append(unit) or digests(unit))
+    looked, digests = [], check.digests
+    monkeypatch.setattr(check, "digests", lambda unit: looked.append(unit) or digests(unit))
     asked = {(model, *key): some for model in ("a", "b") for key, some in questions.items()}
-    found = again.digests_by_key(asked)
-    assert list(found) == list(asked) and len(looked) == sum(map(len, questions.values()))
-    for (_, *key), each in found.items():
-        assert each == [one for unit in questions[*key,] for one in digests(unit)]
+    found = check.questions(asked, ["model", "estimator", "relation"])
+    assert len(looked) == sum(map(len, questions.values()))
+    by_hand = [(*key, p.fact, digests(p)[0]) for key, some in asked.items() for p in some]
+    assert list(found.itertuples(index=False, name=None)) == by_hand

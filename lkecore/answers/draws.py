@@ -1,4 +1,4 @@
-"""Draws: one question behind several draws of shots. How far they lie apart, and what a fact counts with.
+"""Draws: one question behind several draws of shots, and what a fact counts with.
 
 The first draw stands by itself, those behind other shots in a frame of their own, which has a column ``draw``
 (:mod:`lkecore.prompts.draws`).

@@ -1,4 +1,4 @@
-"""Models beside each other, and beside the published ones."""
+"""Models beside each other."""
 
 from collections.abc import Sequence
 

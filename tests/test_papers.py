@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
+from own import PAGES, notebook
 
 from lkecore import papers, storage
 from lkecore.intervals.interval import Interval
@@ -274,7 +275,7 @@ def test_a_claim_over_relations_asks_for_what_its_twin_over_draws_asks():
 def test_every_claim_that_a_notebook_tests_is_in_the_table():
     known = {claim for name in ("IC", "PZ", "LAB") for claim in papers.claims(name)["id"]}
     named = set()
-    for path in sorted((TOP / "notebooks").glob("*.py")):
+    for path in map(notebook, PAGES):
         named |= set(re.findall(r'"((?:IC|PZ|LAB)-[a-z-]+)"', path.read_text(encoding="utf-8")))
     assert named <= known
     assert {"IC-shots-rise", "IC-shots-steady", "LAB-list-auroc"} <= named

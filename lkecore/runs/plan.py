@@ -3,6 +3,7 @@
 import ast
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -100,6 +101,24 @@ def read_plan(path: str | Path) -> Plan:
     if not rows:
         raise BadInput(f"{path}: runs is empty")
     return Plan(content["profile"], project, tuple(rows))
+
+
+def only(whole: Plan, names: Sequence[str]) -> Plan:
+    """The rows of some notebooks, and those that they read. :class:`BadInput` for one without a row."""
+    rows = {row.whole.notebook.stem: row for row in whole.rows}
+    if lacking := [name for name in names if name not in rows]:
+        hint = nearest(lacking[0], rows)
+        raise BadInput(f"profile {whole.profile} has no row of notebook {lacking[0]!r}; {hint}")
+    wanted = {*names, *(job.notebook.stem for name in names for job in rows[name].jobs)}
+    kept = tuple(row for row in whole.rows if row.whole.notebook.stem in wanted)
+    return Plan(whole.profile, whole.project, kept)
+
+
+def of_defaults(project: Path, notebook: Path) -> Plan:
+    """The plan of one notebook with the defaults of its parameters cell, checked as those of a file are."""
+    declared = declared_parameters(notebook)
+    job = runs.Job(notebook, {}, _check_parameters(notebook, notebook, declared, {}))
+    return Plan("defaults", project, (Row((job,), job),))
 
 
 def _may_be_yes(content: Any, place: yamlfile.Place, notebooks: dict[str, Path]) -> bool:

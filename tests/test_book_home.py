@@ -69,7 +69,8 @@ def test_opening_is_that_written_by_hand(tmp_path):
         "intervals.\n"
         "\n"
         "How often a model finds the right object, asked in two formats, in a panel for each set of facts. "
-        "Lines are 95 % intervals over relations, the dotted line is what the best rule without a model gets. "
+        "Lines are 95 % intervals over relations, the dotted line is what the best rule without a model "
+        "gets. "
         "From {doc}`notebooks/10_iclke_relations`.\n"
         ":::\n"
     )

@@ -18,7 +18,7 @@ from lkecore.errors import BadInput
 from lkecore.storage import write_whole
 
 FILE = "findings.csv"
-QUOTED = [  # (page, name of its finding where it has no sentence; "": its first), in the order of the first page
+QUOTED = [  # (page, name of its finding if it has no sentence; "": the first), in the order of the first page
     ("10_iclke_relations", ""),
     ("18_iclke_rules", "rule"),
     ("13_iclke_estimators", "others"),

@@ -71,7 +71,7 @@ def gather(whole: plan.Plan, folder: Path) -> list[Path]:
     contents list one without a row: a book with a failed notebook in it must not come about.
     """
     _check_contents(whole)
-    found = [finished(row, folder) for row in whole.rows]
+    found = [plan.finished(row, folder) for row in whole.rows]
     if lacking := [
         job.notebook.stem for job, *rest, behind in found if None in [*rest, *behind.values()]
     ]:
@@ -107,20 +107,6 @@ def gather(whole: plan.Plan, folder: Path) -> list[Path]:
     return pages
 
 
-def finished(row: plan.Row, folder: Path) -> tuple[runs.Job, Path, Any, dict[Path, Any]]:
-    """(what it is about, the folder shown, its manifest, {run behind it: manifest}) of a row of a plan.
-
-    A manifest is None where a run or page is not finished.
-    """
-    made = [runs.run_folder(folder, each) for each in row.jobs]
-    behind = {run: runs.manifest(run) for run in made}
-    shown, manifest = made[0], behind[made[0]]
-    if row.has_page and None not in behind.values():
-        shown = runs.run_folder(folder, plan.page_of(row, made))
-        manifest = runs.manifest(shown)
-    return row.whole, shown, manifest, behind
-
-
 def _check_contents(whole: plan.Plan) -> None:
     """Sphinx would only say of each page that is missing which other pages link to it."""
     contents = whole.project / "book" / "_toc.yml"
@@ -129,7 +115,7 @@ def _check_contents(whole: plan.Plan) -> None:
     if none := [p.name for p in pages if p.parent.name == "notebooks" and p.name not in rows]:
         raise BadInput(
             f"a book needs a row for each notebook of {contents}; profile {whole.profile} has none for "
-            f"{', '.join(none)}. A page alone is notebook.ipynb in its folder of runs"
+            f"{', '.join(none)}. One page alone: lke page NAME"
         )
 
 

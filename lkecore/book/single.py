@@ -43,7 +43,7 @@ def render(whole: plan.Plan, name: str, folder: Path) -> Path:
     :class:`BadInput` if the run is not finished, or no page came about.
     """
     [row] = [row for row in whole.rows if row.whole.notebook.stem == name]
-    job, shown, manifest, behind = build.finished(row, folder)
+    job, shown, manifest, behind = plan.finished(row, folder)
     if None in [manifest, *behind.values()]:
         raise BadInput(f"no finished run of {name}; first: lke page {name}")
     place, source = whole.project / "_build" / "page" / name, whole.project / "book"

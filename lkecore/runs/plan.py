@@ -142,6 +142,20 @@ def page_of(row: Row, folders: list[Path]) -> runs.Job:
     )
 
 
+def finished(row: Row, folder: Path) -> tuple[runs.Job, Path, Any, dict[Path, Any]]:
+    """(what it is about, the folder shown, its manifest, {run behind it: manifest}) of a row of a plan.
+
+    A manifest is None where a run or page is not finished.
+    """
+    made = [runs.run_folder(folder, each) for each in row.jobs]
+    behind = {run: runs.manifest(run) for run in made}
+    shown, manifest = made[0], behind[made[0]]
+    if row.has_page and None not in behind.values():
+        shown = runs.run_folder(folder, page_of(row, made))
+        manifest = runs.manifest(shown)
+    return row.whole, shown, manifest, behind
+
+
 def _divide(where: str, whole: runs.Job, declared: Declared, each: Any) -> list[runs.Job]:
     """One job for every combination of single values of the list parameters ``each``."""
     if not each:

@@ -95,7 +95,7 @@ def run_key(job: Job) -> str:
 
 
 def _shipped(effective: dict[str, Any]) -> list[Path]:
-    """The files of the results that a notebook shows; ``results``, ``sources`` and ``shipped...`` name them."""
+    """The files of the results that a notebook shows: of ``results``, ``sources`` and ``shipped...``."""
     profiles: set[str] = set()
     for parameter, given in effective.items():
         profiles |= set(given) if parameter.startswith(("shipped", "sources")) else set()

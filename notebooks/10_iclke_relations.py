@@ -3,7 +3,7 @@
 #
 # **A colon and a new line bring out {glue:text}`least` to {glue:text}`most` percentage points more facts than the paper's
 # spaces, whichever model is asked about whichever set of facts; with the spaces {glue:text}`name_model` finds
-# {glue:text}`known` of {glue:text}`name_set`, where a rule that knows nothing finds {glue:text}`guessed`.**
+# {glue:text}`known` of the facts ({glue:text}`name_set`), where a rule that knows nothing finds {glue:text}`guessed`.**
 #
 # ```{glue:figure} fig-iclke-relations
 # :name: fig-iclke-relations
@@ -86,7 +86,7 @@ print(facts.examples(sample))
 paper = "iclke-space"
 others = [name for name in estimators if name != paper]
 for name in estimators:
-    print(f"{name:14}{prompts.example(name, sample)!r}")
+    print(f"{name:14}{prompts.example(name, sample)[-55:]!r}")
 
 # %% [markdown]
 # ## Scores
@@ -153,6 +153,7 @@ both = pd.concat([accuracy, gain.assign(format="gain")])
 both["said"] = both.apply(stats.said, axis=1)
 both.pivot(index=who, columns="format", values="said")
 
+# %% [markdown]
 # **How much of it is knowledge?** Four {term}`rules <rule>` know nothing: they name the option that shares words with the subject, the
 # object shown most often, the one or else the other, or the shortest. `rule` is the best of them in its set of facts, and `above` how far a
 # model is above it, in the paper's format. A fact carries a {term}`cue` if its object shares a word with the subject or is the one
@@ -182,7 +183,7 @@ pd.DataFrame(said)
 # %% [markdown]
 # **Other pairs, the same accuracy, other facts.** Each draw of pairs is another prompt. `least` and `most` are the accuracies of the
 # worst and the best draw; `in_all` is the share of facts that are right behind every draw, `in_any` behind one at least. An accuracy
-# that hardly moves is made up of other facts each time.
+# hardly moves, and yet a part of the facts that make it up is another one each time.
 
 # %%
 key = [*who, "format", "relation"]
@@ -199,7 +200,7 @@ pd.DataFrame(ends).round(2)
 # 35 models, and ours in its format. "This model knows 30 % of the capitals" says little without the list that was asked.
 
 # %%
-known = papers.table("iclke_table3_relations").dropna()
+known = papers.table("iclke_table3_relations")
 known = known.set_index("wikidata_pid_added")["relation"].to_dict()
 known |= {name: of.relation.paper_relation for name, of in sample.items()}
 told["of_paper"] = told["relation"].map(known)
@@ -215,26 +216,25 @@ print(f"{len(shared)} relations; the paper: {paper_has[shared].mean():.2f}")
 stats.estimate(same, who, over="fact").round(2)
 
 # %% [markdown]
-# All fifty relations of the paper, with its accuracy and ours in its format; empty where a set of facts does not have the relation.
+# All fifty relations of the paper, with its accuracy and ours in its format; NaN where a set of facts does not have the relation.
 
 # %% covers=["IC-T3", "IC-T8"] shows=["run", "shipped"] tags=["hide-output"]
 table_8 = told.pivot_table("correct", "of_paper", who).round(2)
 table_8.columns = [" ".join(column) for column in table_8]
-paper_has.to_frame("the paper").join(table_8).fillna("")
+paper_has.to_frame("the paper").join(table_8)
 
 # %% [markdown]
 # ## Figures
 #
-# {numref}`fig-iclke-relations`, at the top, is the table of the gain. {numref}`fig-iclke-heat` is one set of facts, relation by relation: the one
-# on which the claims below are decided. Look where a relation is dark in the first column: a rule finds it, too. Where a row is
-# dark in all columns but the first, models know something.
+# {numref}`fig-iclke-relations`, at the top, draws the first table. {numref}`fig-iclke-heat` is one set of facts, relation by relation. Where the
+# first column is dark, a rule finds the objects, too; where the others are dark and it is not, models know something.
 #
 # ```{glue:figure} fig-iclke-heat
 # :name: fig-iclke-heat
 # :alt: Tall heat map of accuracy with a row for each relation and a column for the best rule and for each model and format.
 #
-# Rows differ more than columns: which relation is asked matters more than who is asked. Accuracy on one set of facts, the best
-# known relation on top (the paper's Figure 5, with other models).
+# Rows differ more than columns: which relation is asked matters more than who is asked, and how. Accuracy on one set of facts, the
+# best known relation on top (the paper's Figure 5, with other models).
 # ```
 
 # %% tags=["hide-input"]
@@ -243,7 +243,7 @@ shown = accuracy.assign(
     facts=accuracy["source"].map(figures.called),
 )
 look = {"x": "format", "hue": "model", "panel": "facts"}
-grid = figures.marks(shown, **look, height=3.5, aspect=0.8)
+grid = figures.marks(shown, **look, wrap=2, height=2.7, aspect=1.3)
 height = told.groupby(["source", "relation"])["of_rule"].mean()
 height = height.groupby("source").mean()
 for source, y in height.items():
@@ -255,12 +255,14 @@ figures.place(grid.figure, "fig-iclke-relations", shown)
 source = "trex" if "trex" in sources else found["source"].iloc[0]
 heat = found[found["source"] == source]
 heat = heat.pivot_table("correct", "relation", ["model", "format"])
+heat = heat.reindex(columns=[OLD, NEW], level="format")
 heat.columns = [f"{figures.called(m)}\n{way}" for m, way in heat]
 heat.insert(0, "best rule,\nno model", right.loc[source, best[source]])
 heat = heat.rename(index=papers.property_names())
 heat = heat.loc[heat.mean(axis=1).sort_values(ascending=False).index]
 fig, ax = plt.subplots(figsize=(7, 2 + 0.2 * len(heat)), layout="constrained")
-sns.heatmap(heat, ax=ax, vmin=0, vmax=1, cbar_kws={"label": "accuracy"})
+look = {"cmap": "Blues", "cbar_kws": {"label": "accuracy"}}
+sns.heatmap(heat, ax=ax, vmin=0, vmax=1, **look)
 ax.set(xlabel="", ylabel="", title=figures.called(source))
 figures.place(fig, "fig-iclke-heat", heat.reset_index())
 
@@ -302,6 +304,8 @@ answers.words(verdicts)
 top = accuracy[accuracy["format"] == OLD].iloc[0]
 assert (gain["estimate"] > 0).all(), "a colon and a new line bring out more"
 assert set(found["estimator"]) == {paper, "iclke-colon"}, "a colon, a new line"
+rows, columns = (heat.mean(axis=axis).std() for axis in (1, 0))
+assert rows > columns, "rows differ more than columns"
 figures.findings(
     least=f"{100 * gain['estimate'].min():.0f}",
     most=f"{100 * gain['estimate'].max():.0f}",

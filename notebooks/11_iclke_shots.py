@@ -115,7 +115,10 @@ if sources:
 every = every[every["estimator"] == estimators[0]]
 main = every["source"].iloc[0]
 found = every[every["source"] == main]
-answers.columns(found)
+answers.words(found.head())
+
+# %% tags=["hide-output"]
+answers.words(answers.columns(found))
 
 # %% [markdown]
 # ## Answers

@@ -10,11 +10,16 @@ import sys
 import weakref
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from lkecore import intervals
+from lkecore.answers.results import MADE_BY, MADE_OF, joined, packed, table
 from lkecore.facts import rich_facts, world, world_text
 from lkecore.models import lab
 from lkecore.models.model import Model
@@ -563,3 +568,28 @@ def page(name: str, **given) -> dict:
             if "parameters" in cell.metadata.get("tags", []):
                 names |= copy.deepcopy(given)
     return names
+
+
+def ship(folder: Path, source: str, name: str, frame: pd.DataFrame, **about: Any) -> None:
+    """Put a frame among the results in a folder, as the rows of a source, and what made it.
+
+    ``about``: ``models``, digests by name, ``parameters``, and columns of ``made_by.csv``.
+    """
+    path = folder / f"{name}.parquet"
+    parts = [frame.assign(source=source)]
+    if "fact" in frame:
+        parts = [parts[0].assign(fact=frame["fact"].astype(str))]
+    if path.exists():
+        there = pq.read_table(path)
+        parts.insert(0, there.filter(pa.array(there["source"].to_pandas() != source)))
+    path.write_bytes(packed(joined(parts)))
+    experiment, before = name.partition("-")[0], table(folder)
+    models = about.pop("models", {}) or {"": ""}
+    given = {"parameters": json.dumps(about.pop("parameters", {}))}
+    numbers = {"seconds": 600.0, "chunks": 0, "chunks_from_cache": 0}
+    row = dict.fromkeys(MADE_OF, "") | numbers | {"device": "CPU", "command": "lke run it"} | given
+    row |= {"started": "2026-11-01T00:00:00", "commit": "abc", **about}
+    row |= {"experiment": experiment, "source": source}
+    made = pd.DataFrame([row | {"model": model, "digest": d} for model, d in models.items()])
+    others = before[before["experiment"].ne(experiment) | before["source"].ne(source)]
+    pd.concat([others, made]).to_csv(folder / MADE_BY, index=False)

@@ -251,7 +251,7 @@ def test_a_world_that_is_not_rich_is_refused_in_one_line():
 
 
 def test_what_ships_says_which_gates_are_missed_and_leaves_out_who_was_not_measured():
-    rows = pd.read_parquet(answers.shipped.FOLDER / "lab_gates" / "59_lab_gates-gates.parquet")
+    rows = answers.results("59_lab_gates-gates")
     said = gates.missed(["lab:rich-1/2m", "lab:rich-1/2m-unplanted", "lab:richsmoke-1/bert"])
     line = said.replace("\n  ", " ")
     assert "\n" not in line

@@ -9,8 +9,7 @@ from scipy.stats import ttest_1samp
 from test_answers_sequence import BEHIND, BEHIND_OF, at, read
 
 from lkecore import answers, papers
-from lkecore.answers import longer, over, sequence
-from lkecore.errors import BadInput
+from lkecore.answers import over, sequence
 from lkecore.intervals import Interval
 
 EACH = ["source", "model", "estimator"]
@@ -149,17 +148,3 @@ def test_verdicts_over_relations_stand_under_the_words_of_their_twin():
     shown = over.side_by_side(judged)
     assert shown["id"].tolist() == ["IC-shots-rise"] * 2 and shown["claim"].nunique() == 1
     assert shown["verdict"].tolist() == judged["verdict"].tolist()
-
-
-def test_results_from_before_there_were_relations_carry_one_and_refuse_several():
-    columns = ["model", "relation", "draw"]
-    frame = pd.DataFrame({"model": ["a", "a", "b"], "draw": [0, 1, 0], "correct": [1, 0, 1]})
-    asked = {("a", "capital", 0): [], ("a", "capital", 1): [], ("b", "author", 0): []}
-    found = longer._told_apart(frame, asked, columns, "long")
-    assert found["relation"].tolist() == ["capital", "capital", "author"]
-    assert found["correct"].tolist() == [1, 0, 1]
-    assert longer._told_apart(found, asked, columns, "long") is found
-    with pytest.raises(
-        BadInput, match="results long do not tell apart relation: ask about a single"
-    ):
-        longer._told_apart(frame, asked | {("a", "currency", 0): []}, columns, "long")

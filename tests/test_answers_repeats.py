@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from lkecore.answers import gates, repeats, rich, shipped
+from lkecore.answers import gates, repeats, results, rich, shipped
 from lkecore.facts import worlds
 from lkecore.intervals import proportion
 
@@ -63,7 +63,7 @@ def test_what_ships_says_who_repeats_and_who_misses_the_least_share(counted):
 
 
 def test_models_that_fill_blanks_are_out_by_the_blank_and_decoders_by_what_they_write(counted):
-    written = pd.read_parquet(shipped.FOLDER / "lab_gates" / "59_lab_gates-gates.parquet")
+    written = results("59_lab_gates-gates")
     same = written[written["gate"] == "same"].set_index("model")
     other = 0
     for model, (right, n) in counted.items():

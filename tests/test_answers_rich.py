@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from lkecore import papers
-from lkecore.answers import fooled, found, lab, rich, shipped
+from lkecore.answers import fooled, found, lab, results, rich
 from lkecore.errors import BadInput
 from lkecore.facts import rich as rich_worlds
 from lkecore.facts import rich_text, rich_wordings, worlds
@@ -176,7 +176,7 @@ def test_the_model_that_was_looked_at_has_a_mark_and_one_that_does_not_repeat():
 
 def test_a_model_that_misses_the_gate_of_repeating_is_out_where_a_claim_rests_on_it():
     """Which models miss it is counted in the file that ships; 0.9 is the design's least share."""
-    counts = pd.read_parquet(shipped.FOLDER / "lab_gates" / "59_lab_gates-gates.parquet")
+    counts = results("59_lab_gates-gates")
     same = counts[counts["gate"] == "same"].set_index("model")
     low = set(same.index[same["right"] < 0.9 * same["n"]])
     worlds = [f"lab:rich-{seed}" for seed in (1, 2, 3)]
@@ -227,7 +227,7 @@ def test_what_is_judged_has_the_source_of_the_rows_that_it_is_of():
 
 def missing(gate, least):
     """The models of the reported worlds that miss a gate, counted in the file that ships."""
-    counts = pd.read_parquet(shipped.FOLDER / "lab_gates" / "59_lab_gates-gates.parquet")
+    counts = results("59_lab_gates-gates")
     rows = counts[counts["gate"].eq(gate) & counts["model"].str.fullmatch(r"lab:rich-[123]/[\w.]+")]
     return set(rows.loc[rows["right"] < least * rows["n"], "model"])
 

@@ -1,5 +1,9 @@
-"""One page alone: with which parameters, and what a reader sees of it. One run of a random model."""
+"""One page alone: with which parameters, and what a reader sees of it. One run of a random model.
 
+The page is the one that `lke new` begins with, changed as book/fork.md says.
+"""
+
+import re
 import sys
 import webbrowser
 from pathlib import Path
@@ -55,8 +59,18 @@ def shown(tmp_path_factory):
     text = page.read_text(encoding="utf-8")
     links = "{cite:t}`wu2024iclke`, {term}`run`, {doc}`10_iclke_relations`, {eq}`eq-accuracy`,"
     links += " {numref}`fig-iclke-relations`, {glue:text}`lost`"
-    page.write_text(text.replace("Say here why to believe it", f"See {links}"), encoding="utf-8")
-    few = {"model": "toy", "n_shots": 3, "n_facts": 6, "n_options": 3}
+    text = text.replace("Say here why to believe it", f"See {links}")
+    told = (TOP / "book/fork.md").read_text(encoding="utf-8")
+    separator, way, wrong, ranked = re.findall(r"^```python\n(.+?)^```", told, re.M | re.S)
+    style, ask = "figures.style()\n", 'ours = answers.ask([model], questions, "answers.parquet")\n'
+    of_sample = "questions = prompts.of_sample(sample, estimators)\n"
+    changes = {style: style + separator, of_sample: of_sample + way, ask: ranked + wrong}
+    for line, block in changes.items():
+        assert text.count(line) == 1
+        text = text.replace(line, block)
+    page.write_text(text, encoding="utf-8")
+    asked = ["iclke-space", "iclke-colon", "iclke-equals"]
+    few = {"model": "toy", "n_shots": 3, "n_facts": 6, "n_options": 3, "estimators": asked}
     rows = [{"notebook": NAME, "parameters": few}]
     (project / "params/mine.yaml").write_text(yaml.safe_dump({"profile": "mine", "runs": rows}))
     opened = []
@@ -87,15 +101,26 @@ def test_the_last_line_is_the_path_of_the_page_which_is_opened(shown):
 def test_numbers_and_figure_are_those_of_the_run(shown, article):
     [run] = (shown[3] / "runs").glob(f"{NAME}-*")
     share = pd.read_parquet(run / "answers.parquet").groupby("estimator")["correct"].mean()
-    first, second = (f"{share[name]:.0%}" for name in ("iclke-space", "iclke-colon"))
+    first, second = (f"{100 * share[name]:.0f} %" for name in ("iclke-space", "iclke-colon"))
     said = " ".join(article.select_one("p strong").get_text().split())
-    assert said == (
-        f"Among 3 options, toy finds {first} of the capitals behind pairs with a space inside, "
+    assert re.sub(r" \[\d+, \d+\]", "", said) == (
+        f"Among 3 options, random toy model finds {first} of the capitals behind pairs with a space inside, "
         f"and {second} behind pairs with a colon."
     )
     [image] = article.select("figure img")
     assert (Path(shown[0][0]).parent / image["src"]).stat().st_size > 1000
     assert "this page's own" not in article.get_text()  # each column has its line
+
+
+def test_what_the_page_on_forking_shows_is_a_way_of_asking_and_a_statistic(shown):
+    [run] = (shown[3] / "runs").glob(f"{NAME}-*")
+    ours = pd.read_parquet(run / "answers.parquet")
+    ways = ["iclke-space", "iclke-colon", "iclke-equals", "in-questions"]
+    assert ours.groupby("estimator", sort=False)["fact"].nunique().to_dict() == dict.fromkeys(
+        ways, 6
+    )
+    assert (ours["correct"] == (ours["rank"] == 1)).all()
+    assert set(ours["rank"]) == {1, 2, 3}
 
 
 def test_links_lead_somewhere_or_are_plain_text_and_what_is_lost_is_said(shown, article):

@@ -7,14 +7,12 @@ metrics, and no interval. A number that is wrong in the pages of the lab would n
 from collections import defaultdict
 from statistics import mean
 
-import pyarrow.parquet
 import pytest
 from scipy.stats import mannwhitneyu
 
-from lkecore.answers import shipped
+from lkecore import answers
 from lkecore.models import lab
 
-FILE = shipped.FOLDER / "lab" / "50_lab_truth.parquet"
 WORLDS = ("lab:book-1", "lab:book-2", "lab:book-3")
 SIZES = ("0.15m", "0.7m", "2m")
 FEW, MANY = 4, 16
@@ -23,7 +21,8 @@ FEW, MANY = 4, 16
 @pytest.fixture(scope="module")
 def rows():
     by = defaultdict(list)
-    for row in pyarrow.parquet.read_table(FILE).to_pylist():
+    every = answers.results("50_lab_truth")
+    for row in every[every["source"] == "lab"].to_dict("records"):
         by[row["model"], row["estimator"]].append(row)
     return dict(by)
 

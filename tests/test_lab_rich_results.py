@@ -7,12 +7,11 @@ from collections import defaultdict
 from statistics import mean, median
 
 import pandas as pd
-import pyarrow.parquet
 import pytest
 from scipy.stats import binomtest, mannwhitneyu
 
 from lkecore.answers import fooled as pages
-from lkecore.answers import fooled_ways, packing, shipped
+from lkecore.answers import fooled_ways, results
 from lkecore.facts import worlds
 from lkecore.models import lab
 
@@ -28,13 +27,6 @@ NAMED = ("headquarters", "parent", "team_country")
 TOKENS = 2048  # of a world's tokenizer, at most
 
 
-def test_answers_of_rich_worlds_and_what_they_are_checked_by_take_two_megabytes_at_most():
-    """Without those on entropy, which a later part of the book asks."""
-    profiles = ("lab_rich", "lab_ways", "lab_found", "lab_names", "lab_gates", "lab_seeds")
-    files = [path for name in profiles for path in (shipped.FOLDER / name).glob("*.parquet")]
-    assert len(files) > 10 and sum(path.stat().st_size for path in files) <= 2_000_000
-
-
 @pytest.fixture(scope="module")
 def states():
     return {
@@ -46,8 +38,8 @@ def states():
 
 def rows(profile, notebook, *by):
     found = defaultdict(list)
-    table = pyarrow.parquet.read_table(shipped.FOLDER / profile / f"{notebook}.parquet")
-    for row in pyarrow.Table.from_pandas(packing.unpacked(table)).to_pylist():
+    every = results(notebook)
+    for row in every[every["source"] == profile].to_dict("records"):
         found[tuple(row[name] for name in ("model", *by))].append(row)
     return dict(found)
 

@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import helpers
 import nbformat
 import numpy as np
 import pandas as pd
@@ -254,25 +255,28 @@ def test_the_manifest_of_a_run_and_of_its_page_says_how_many_rows_were_read(tmp_
 def test_results_that_ship_are_in_the_key_of_a_notebook_that_reads_them_and_of_no_other(
     tmp_path, monkeypatch
 ):
-    """Of three profiles, a names lab as its default and b names mine in its parameters."""
+    """a names the source lab as its default, b mine in its parameters, and c reads an experiment."""
     plain = projects.code("names")
     by_default = plain.replace("names: list[str] = []", 'shipped_one: list[str] = ["lab"]')
     by_parameter = plain.replace("names: list[str]", "shipped: list[str]")
     assert plain not in (by_default, by_parameter)
-    notebooks = {"a": by_default, "b": by_parameter, "c": plain}
+    notebooks = {"a": by_default, "b": by_parameter, "c": projects.code('"24_x"')}
     project = projects.make(tmp_path, notebooks, b={"parameters": {"shipped": ["mine"]}})
     monkeypatch.setattr(record, "RESULTS", tmp_path / "results")
     before = [runs.run_key(each) for each in projects.plan(project).jobs]
-    for profile, kind, changed in [
-        ("lab", "parquet", [True, False, False]), ("lab", "json", [True, False, False]),
-        ("mine", "parquet", [False, True, False]), ("other", "parquet", [False] * 3),
+    (tmp_path / "results").mkdir()
+    for profile, name, changed in [
+        ("lab", "21_x", [True, False, False]), ("mine", "22_x-cues", [False, True, False]),
+        ("other", "23_x", [False, False, False]), ("other", "24_x", [False, False, True]),
     ]:  # fmt: skip
-        file = tmp_path / "results" / profile / f"a.{kind}"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(b"one")
-        after = [runs.run_key(each) for each in projects.plan(project).jobs]
-        assert [a != b for a, b in zip(after, before, strict=True)] == changed, (profile, kind)
-        file.unlink()
+        for commit in "ab":
+            helpers.ship(
+                tmp_path / "results", profile, name, pd.DataFrame({"n": [1]}), commit=commit
+            )
+            after = [runs.run_key(each) for each in projects.plan(project).jobs]
+            found = [a != b for a, b in zip(after, before, strict=True)]
+            assert found == changed, (profile, commit)
+            before = after
 
 
 def test_keep_writes_nothing_outside_of_a_run_and_refuses_other_formats(tmp_path, monkeypatch):

@@ -7,14 +7,14 @@ has changed is another world, and its results have to be made anew.
 
 import json
 
+from lkecore.answers.results import table
 from lkecore.facts import rich_text, world_text, worlds
-from lkecore.storage import RESULTS, write_whole
+from lkecore.storage import write_whole
 
 
 def named() -> list[str]:
     """The worlds that some results are about."""
-    abouts = [json.loads(path.read_text(encoding="utf-8")) for path in RESULTS.glob("*/*.json")]
-    return sorted({world for about in abouts for world in about["worlds"]})
+    return sorted(set(table()["world"]) - {""})
 
 
 def made(spec: str) -> dict[str, dict[str, str]]:

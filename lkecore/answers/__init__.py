@@ -8,6 +8,7 @@ from lkecore.answers.groups import ask_groups
 from lkecore.answers.kept import collect, keep
 from lkecore.answers.lab import beside_truth
 from lkecore.answers.pairs import ask_pairs
+from lkecore.answers.results import results
 from lkecore.answers.shipped import (
     alone,
     beside,
@@ -43,6 +44,6 @@ __all__ = [
     "ask_groups", "ask_pairs", "ask_taught", "at_blanks", "beside", "beside_kept", "beside_models",
     "beside_single", "beside_truth", "beside_worlds", "bounds", "carried", "collect", "columns",
     "infinite", "judge", "judge_ways", "keep", "likeliest", "made_by", "mean_of_draws",
-    "of_this_page", "opened", "over_other_relations", "over_relations", "paired", "sortable",
-    "tested", "texts", "verdict_table", "verdicts", "words", "write",
+    "of_this_page", "opened", "over_other_relations", "over_relations", "paired", "results",
+    "sortable", "tested", "texts", "verdict_table", "verdicts", "words", "write",
 ]  # fmt: skip

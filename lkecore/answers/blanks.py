@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from lkecore.answers import again, door, firsts, longer
+from lkecore.answers import check, door, firsts
 from lkecore.answers.kept import collect, keep
 from lkecore.errors import BadInput
 from lkecore.facts.drawn import Sample
@@ -100,11 +100,11 @@ def ask_blanks(
     ``results``.
     """
     if page:
-        return longer.on_page(collect(file), file, results, notebook)
+        return check.on_page(collect(file), file, results, notebook)
     lms, asked = _asked(models, questions, by, dtype)
     columns = ["model", *by]
     if results:
-        return longer.carry(
+        return check.carry(
             asked,
             columns,
             lms,
@@ -112,25 +112,20 @@ def ask_blanks(
             results=results,
             notebook=notebook,
             n_again=n_again,
-            rescore=lambda some, kept, checks: _differences(
-                _read(lms, some, columns, sample, whole=whole, top=top),
-                some,
-                checks,
-                kept,
-                columns,
-                only,
+            rescore=lambda some, kept: _differences(
+                _read(lms, some, columns, sample, whole=whole, top=top), kept, columns, only
             ),
         )
     for (name, *_), some in asked.items():
         blanks.check(lms[name], [max(some, key=lambda each: len(each.told.context))])
     found = _read(lms, asked, columns, sample, whole=whole, top=top)
-    checks = again.asked_digests(asked, columns)
+    checks = check.questions(asked, columns)
     for column, name in CHECKED.items():
         checks[column] = -found[name].to_numpy()
     if only:
         found = found[[*columns, "fact", *only, *blanks.OBJECTS]]
     keep(found, file)
-    keep(checks, f"{longer.beside(file, again.CHECK)}.parquet")
+    keep(checks, f"{check.beside(file, check.CHECK)}.parquet")
     return found
 
 
@@ -162,7 +157,7 @@ def ask_taught(
     taught.
     """
     if page:
-        return longer.on_page(collect(file), file, results, notebook)
+        return check.on_page(collect(file), file, results, notebook)
     lms, asked = _asked(models, questions, by, dtype)
     for (name, *_), some in asked.items():
         instill.check(lms[name], recipe)
@@ -177,7 +172,7 @@ def ask_taught(
         return pd.concat(parts, names=columns).reset_index(columns).reset_index(drop=True)
 
     if results:
-        return longer.carry(
+        return check.carry(
             asked,
             columns,
             lms,
@@ -185,13 +180,13 @@ def ask_taught(
             results=results,
             notebook=notebook,
             n_again=n_again,
-            rescore=lambda some, kept, _: _parted(read(some), kept, columns),
+            rescore=lambda some, kept: _parted(read(some), kept, columns),
             find=partial(_after_steps, at=list(at) or [recipe.steps]),
             most_off=0.1,
         )
     found = read(asked)
     keep(found, file)
-    keep(again.asked_digests(asked, columns), f"{longer.beside(file, again.CHECK)}.parquet")
+    keep(check.questions(asked, columns), f"{check.beside(file, check.CHECK)}.parquet")
     return found
 
 
@@ -214,7 +209,7 @@ def _after_steps(
             f"results {results} have lessons of {', '.join(map(str, there))} steps, and none of {lost[0]}"
         )
     some = answers[answers["steps"].isin(at)]
-    return longer.of_questions(some, asked, by, results, about)
+    return check.of_questions(some, asked, by, results, about)
 
 
 def _asked(
@@ -312,27 +307,23 @@ def _of_options(both: pd.DataFrame) -> pd.DataFrame:
 
 def _differences(
     now: pd.DataFrame,
-    asked: Mapping[tuple, Sequence[Instilled]],
-    checks: pd.DataFrame,
     kept: pd.DataFrame,
     columns: Sequence[str],
     only: Sequence[str] = (),
 ) -> pd.DataFrame:
     """How far numbers that were read again lie from those that ship, a row for each question.
 
-    Columns as of :func:`lkecore.answers.again.differences`: ``nats`` of the log-probabilities of the
+    Columns as of :func:`lkecore.answers.check.differences`: ``nats`` of the log-probabilities of the
     object's first token, infinite where one is missing; ``same``: all other numbers are, up to their last
     digit. Ranks may differ by one in a thousand: tokens far down lie close together.
     """
-    digests = again.asked_digests(asked, columns)
-    there = digests.merge(checks.drop_duplicates([*columns, "question"]), how="left")
-    gaps = [(there[column] + now[name]).abs().fillna(np.inf) for column, name in CHECKED.items()]
     key = [*columns, "fact"]
     both = now.merge(kept, on=key, suffixes=("", "_kept"), how="left", validate="1:1")
+    gaps = [(both[column] + now[name]).abs().fillna(np.inf) for column, name in CHECKED.items()]
     same = np.ones(len(both), dtype=bool)
     for name in only or [each for each in now.columns if each not in key]:
         a, b = (both[n].to_numpy(dtype=float) for n in (name, f"{name}_kept"))
-        few = 1.0 if name.startswith("rank") else again.MOST_APART
+        few = 1.0 if name.startswith("rank") else check.MOST_APART
         exact = name.startswith("token")  # an id: the next number is another token
         off = {"rtol": 0.0, "atol": 0.0} if exact else {"rtol": PART, "atol": few}
         same &= np.isclose(a, b, **off, equal_nan=True)

@@ -12,7 +12,8 @@ import pandas as pd
 
 from lkecore import intervals, papers
 from lkecore.answers import rules
-from lkecore.answers.shipped import FOLDER, line, read
+from lkecore.answers.results import table
+from lkecore.answers.shipped import line, read
 from lkecore.answers.tables import bounds
 from lkecore.errors import BadInput
 from lkecore.metrics import overlap
@@ -32,7 +33,8 @@ Groups = dict[tuple[int, str], list[np.ndarray]]  # right or wrong by relation, 
 
 def all_shipped() -> list[str]:
     """The profiles whose answers to the page of relations ship."""
-    return sorted(path.parent.name for path in FOLDER.glob(f"*/{PAGE}.json"))
+    made = table()
+    return sorted(made.loc[made["experiment"] == PAGE, "source"].unique())
 
 
 def collected(ours: pd.DataFrame | None, shipped: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from lkecore.answers import again, longer
+from lkecore.answers import check, show
 from lkecore.answers.kept import collect, keep
 from lkecore.errors import BadInput, nearest
 from lkecore.metrics import choice
@@ -53,6 +53,7 @@ def likeliest(
         its = its.assign(share=100 * shares).sort_values("share", ascending=False, kind="stable")
         first = [f"{o} {s:.0f} %" for o, s in its[["option", "share"]].head(best).to_numpy()]
         gold = its.loc[its["gold"], "option"].item()
+        first += [""] * (best - len(first))
         rows.append((some[fact].subject, gold, bool(its["gold"].iloc[0]), *first))
     names = ["subject", "gold", "right", *(str(i + 1) for i in range(best))]
     return pd.DataFrame(rows, columns=names[: max(map(len, rows))])  # there may be fewer options
@@ -97,7 +98,7 @@ def ask(
     those of ``by`` are its own.
 
     They are kept as ``file`` (``.parquet``), and beside it, as in ``answers-check.parquet`` for
-    ``answers.parquet``, what they can be checked by (:func:`lkecore.answers.again.checkable`). With
+    ``answers.parquet``, what they can be checked by (``question``, a digest, and ``logprob_gold``). With
     ``page``, nothing is asked: the answers that the runs behind the page have kept are returned. With
     ``keep_scores``, the log-probability of every option is kept besides, in ``scores.parquet``.
 
@@ -112,10 +113,10 @@ def ask(
     of the models cannot be asked: of another kind, or beyond its window. Of each key the longest
     question is looked at; for all others errors come when it is their turn, as the scorer says them.
     And for ``results`` that are not there, are of other models or questions, or differ from what is
-    asked again (:mod:`lkecore.answers.longer`); there no length is looked at, since all has been asked.
+    asked again (:mod:`lkecore.answers.check`); there no length is looked at, since all has been asked.
     """
     if page:
-        return longer.on_page(collect(file), file, results, notebook)
+        return check.on_page(collect(file), file, results, notebook)
     if wrong := [key for key in questions if len(key) != len(by)]:
         raise BadInput(f"questions under {wrong[0]!r}: a key needs a value for each of {list(by)}")
     asked = {
@@ -133,7 +134,7 @@ def ask(
     asked = {key: some for key, some in asked.items() if concerns(lms[key[0]], by, key[1:])}
     columns = ["model", *(each for each in by if each != "model")]
     if results:
-        return longer.carry(
+        return check.carry(
             asked,
             columns,
             lms,
@@ -141,28 +142,28 @@ def ask(
             results=results,
             notebook=notebook,
             n_again=n_again,
-            rescore=lambda some, kept, checks: again.differences(
+            rescore=lambda some, kept: check.differences(
                 {key: _asked_again(lms[key[0]], units, reading) for key, units in some.items()},
-                checks,
                 kept,
                 columns,
             ),
         )
     for (name, *key), some in asked.items():
         _check(lms[name], ", ".join(map(str, key)), some)
-    scores, answers, checks = {}, {}, {}
+    scores, answers, golds = {}, {}, []
     for (name, *key), some in asked.items():
         frame = scored(lms[name], some)
         found = reading(lms[name], frame)
         answers[name, *key] = found.drop(columns=list(by), errors="ignore")
-        checks[name, *key] = again.checkable(some, frame)
+        golds.append(frame.loc[frame["gold"].astype(bool), "logprob"].to_numpy())
         if keep_scores:
             scores[name, *key] = frame.drop(columns="context")
     if keep_scores:
         keep(_together(scores, columns), "scores.parquet")
     found = _together(answers, columns)
     keep(found, file)
-    keep(_together(checks, columns), f"{longer.beside(file, again.CHECK)}.parquet")
+    checks = check.questions(asked, columns).assign(logprob_gold=np.concatenate(golds))
+    keep(checks, f"{check.beside(file, check.CHECK)}.parquet")
     return found
 
 
@@ -181,7 +182,7 @@ def carried(*found: pd.DataFrame) -> str:
         if "carried" not in f.attrs
     ]
     return " ".join(
-        [longer.in_words([f.attrs["carried"] for f in found if "carried" in f.attrs]), *own]
+        [show.carried([f.attrs["carried"] for f in found if "carried" in f.attrs]), *own]
     ).strip()
 
 

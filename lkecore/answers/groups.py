@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from lkecore import facts, intervals, papers
-from lkecore.answers import again, door, firsts, longer, rich
+from lkecore.answers import check, door, firsts, rich
 from lkecore.answers.blanks import any_causal
 from lkecore.answers.kept import collect, keep
 from lkecore.answers.tables import groups_of, mean_of_finite
@@ -119,7 +119,7 @@ def ask_groups(
     where no relation of a model has a group, before it is taught.
     """
     if page:
-        return longer.on_page(collect(file), file, results, notebook)
+        return check.on_page(collect(file), file, results, notebook)
     for name in models:
         weights.check_name(name)
     lms = {name: door.opened(name, dtype) for name in models}
@@ -169,7 +169,7 @@ def ask_groups(
 
     units = {key: [[each.told.context for each in some]] for key, some in whole.items()}
     if results:
-        return longer.carry(
+        return check.carry(
             units,
             KEY,
             lms,
@@ -177,7 +177,7 @@ def ask_groups(
             results=results,
             notebook=notebook,
             n_again=n_again,
-            rescore=lambda some, kept, _: _parted(read(some), kept),
+            rescore=lambda some, kept: _parted(read(some), kept),
             find=partial(
                 _of_relations, asked_with={"n_groups": n_groups, "seed": seed, "badly": badly}
             ),
@@ -185,7 +185,7 @@ def ask_groups(
         )
     found = read(units)
     keep(found, file)
-    keep(again.asked_digests(units, KEY), f"{longer.beside(file, again.CHECK)}.parquet")
+    keep(check.questions(units, KEY), f"{check.beside(file, check.CHECK)}.parquet")
     return found
 
 

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 
 from lkecore import facts, papers, prompts
-from lkecore.answers import again, longer
+from lkecore.answers import check
 from lkecore.answers.door import opened
 from lkecore.answers.kept import collect, keep
 from lkecore.answers.verdicts import judge as of_claims
-from lkecore.answers.written import check_length
+from lkecore.answers.written import carry_texts, check_length
 from lkecore.errors import BadInput
 from lkecore.facts import worlds as worlds_of_lab
 from lkecore.facts.drawn import Sample
@@ -185,7 +185,7 @@ def write(
     may cut an object off.
     """
     if page:
-        return longer.on_page(collect(file), file, results, notebook)
+        return check.on_page(collect(file), file, results, notebook)
     asked, lms = {}, {name: opened(name, dtype) for name in models}
     for name, lm in lms.items():
         spec = str(lab.record(lm.path)["world"])
@@ -207,7 +207,7 @@ def write(
 
     if results:
         carried = {"results": results, "notebook": notebook, "n_again": n_again}
-        texts, said = longer.carry_texts(asked, columns, lms, file, **carried, write=outputs)
+        texts, said = carry_texts(asked, columns, lms, file, **carried, write=outputs)
     else:
         texts, said = outputs(asked), {}
     kept = []
@@ -218,7 +218,7 @@ def write(
     every = pd.concat(kept, ignore_index=True)
     every.attrs |= said
     keep(every, file)
-    keep(again.asked_digests(asked, columns), f"{longer.beside(file, again.CHECK)}.parquet")
+    keep(check.questions(asked, columns), f"{check.beside(file, check.CHECK)}.parquet")
     return every
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from lkecore.answers import again, longer
+from lkecore.answers import check
 from lkecore.answers.door import opened
 from lkecore.answers.kept import collect, keep
 from lkecore.errors import BadInput
@@ -43,7 +43,7 @@ def ask_pairs(
     the scorer does, and if nothing is asked.
     """
     if page:
-        return longer.on_page(collect(file), file, results, notebook)
+        return check.on_page(collect(file), file, results, notebook)
     texts = {
         (model, relation, draw, name): pieces_of(name, five)
         for model, of_relations in made.items()
@@ -56,7 +56,7 @@ def ask_pairs(
     lms = {model: opened(model, dtype) for model in made}
     asked = {key: [pieces] for key, pieces in texts.items()}
     if results:
-        return longer.carry(
+        return check.carry(
             asked,
             KEY,
             lms,
@@ -64,12 +64,12 @@ def ask_pairs(
             results=results,
             notebook=notebook,
             n_again=n_again,
-            rescore=lambda some, kept, _: _differences(_read(lms, some, made), kept),
+            rescore=lambda some, kept: _differences(_read(lms, some, made), kept),
             find=partial(_of_draws, made=made),
         )
     found = _read(lms, asked, made)
     keep(found, file)
-    keep(again.asked_digests(asked, KEY), f"{longer.beside(file, again.CHECK)}.parquet")
+    keep(check.questions(asked, KEY), f"{check.beside(file, check.CHECK)}.parquet")
     return found
 
 
@@ -111,13 +111,13 @@ def _of_draws(
 def _differences(now: pd.DataFrame, kept: pd.DataFrame) -> pd.DataFrame:
     """How far sequences that were read again lie from those that ship, a row for each pair.
 
-    Columns as of :func:`lkecore.answers.again.differences`: ``nats`` are infinite where a pair or its number
+    Columns as of :func:`lkecore.answers.check.differences`: ``nats`` are infinite where a pair or its number
     is missing; ``same``: what is said of a pair is the same.
     """
     place = [*KEY, "kind", "arrangement", "position"]
     both = now.merge(kept, on=place, suffixes=("", "_kept"), how="left", validate="1:1")
     words = [both[name].astype(str) for name in ("estimator", "kind", "arrangement")]
-    same = np.isclose(both["probability"], both["probability_kept"], rtol=0, atol=again.MOST_APART)
+    same = np.isclose(both["probability"], both["probability_kept"], rtol=0, atol=check.MOST_APART)
     for name in ("state", "distance", "tokens"):
         same &= (
             both[name].eq(both[f"{name}_kept"]) | both[name].isna() & both[f"{name}_kept"].isna()

@@ -1,83 +1,105 @@
-"""Results: what longer profiles found, small enough to lie in the project beside the notebooks.
+"""Shipped: results beside a run's own answers, as pages take them that do not read whole files yet.
 
-A page of the book profile has minutes. What took hours is made once, by the same notebooks, and what
-their runs kept is gathered here: ``results/<profile>/<notebook>.parquet``, with a ``.json`` of the
-same name that says what made it. Answers to other questions, which a run keeps apart as
-``answers-<name>.parquet``, stand beside it as ``<notebook>-<name>.parquet``. Pages show it as what it
-is, another run's numbers.
+``profile`` is a ``source`` in ``results/<notebook>.parquet`` (:mod:`lkecore.answers.results`).
 """
 
 import json
-import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from textwrap import fill
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 
-from lkecore import storage
-from lkecore.answers import packing
-from lkecore.errors import BadInput, first_line
-from lkecore.facts import worlds
+from lkecore.answers.results import (
+    CHECKS,
+    NUMBERS,
+    VERSIONS,
+    Missing,
+    check_name,
+    part,
+    path_of,
+    read_file,
+    what_made,
+)  # fmt: skip
+from lkecore.errors import BadInput
 from lkecore.models import lab, weights
 
-FOLDER = storage.RESULTS
-KEPT = re.compile(r"answers(-[a-z]+)*\.parquet")  # what a run keeps for this
-ABOUT = (
-    "profile", "notebook", "command", "started", "seconds", "commit", "source", "versions", "models",
-    "worlds",
-)  # fmt: skip
+DRAWS = "draws"  # kept apart by runs; among the answers that ship, with a ``draw`` above 0
 WHO_AND_HOW = {  # parameters that draw no fact
     "models", "estimators", "n_choice", "n_redraws", "n_redraw_facts", "results", "n_again", "shipped",
     "page",
 }  # fmt: skip
-NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")  # of a profile: no path
-LATER: dict[str, Any] = {"parameters": {}, "chunks": 0, "chunks_from_cache": 0, "device": "CPU"}
 
 
 def read(
-    profile: str, notebook: str, folder: Path = FOLDER, *, apart: str = ""
+    profile: str, notebook: str, folder: Path | None = None, *, apart: str = ""
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """(answers, what made them) of a notebook's runs in a longer profile, as they ship.
+    """(answers, what made them) of a notebook's runs in a longer profile, as these runs kept them.
 
-    With ``apart`` they are those that the runs kept apart under this name.
+    With ``apart`` they are those that the runs kept apart under this name. The second has ``profile``,
+    ``notebook``; ``command`` that makes them again, ``started`` (UTC) and ``seconds`` of all runs, in how
+    many ``chunks`` they scored; ``commit`` and ``source`` of lkecore, ``versions`` and ``device``;
+    ``models`` and ``worlds``, digests by name; ``parameters``. Raises as :func:`rows`.
+    """
+    frame, about = rows(profile, notebook, folder, apart=apart)
+    if "relation" in about["parameters"]:  # a single one, which these runs did not say in each row
+        frame = frame.drop(columns="relation", errors="ignore")
+    return frame.drop(columns=CHECKS, errors="ignore"), about
 
-    The second has the keys of ``ABOUT``: ``command`` that makes them again, ``started`` (UTC) and
-    ``seconds`` of all runs, ``commit`` and ``source`` of lkecore, the versions of what computed, and
-    the digests of the models and of the lab's worlds; and the keys of ``LATER``, which the oldest
-    results lack: the ``parameters`` of the notebook, and in how many ``chunks`` it scored.
-    Raises :class:`BadInput` where there are none, which is so without a checkout of the project,
-    for a profile or notebook that is no plain name (see `check_name`), and for answers about a world
-    of the lab that is another one by now.
+
+def rows(
+    profile: str, notebook: str, folder: Path | None = None, *, apart: str = ""
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """What :func:`read` gives, with the columns that the answers can be checked by, and each relation.
+
+    Raises :class:`BadInput` where there are none, and as :func:`lkecore.answers.results.results`.
     """
     check_name("profile", profile, "results")
-    check_name("notebook", notebook, "results")
-    path = folder / profile / f"{notebook}{apart and '-'}{apart}.parquet"
-    try:
-        about = json.loads((path.parent / f"{notebook}.json").read_text(encoding="utf-8"))
-        kept = {key: about[key] for key in ABOUT}
-        kept |= {key: about.get(key, none) for key, none in LATER.items()}
-        table = pq.read_table(path)
-    except FileNotFoundError as error:
-        raise BadInput(f"no results {path}; they ship with a checkout of the project") from error
-    except (OSError, ValueError, KeyError) as error:
-        raise BadInput(f"results {path} cannot be read ({first_line(error)})") from error
-    if changed := [
-        name for name, digest in kept["worlds"].items() if digest != worlds.digest(name)
-    ]:
-        raise BadInput(
-            f"results {path} are of another {changed[0]} than this version makes; make them anew "
-            f"with {kept['command']}"
-        )
-    return packing.unpacked(table), kept
+    name = notebook if apart in ("", DRAWS) else f"{notebook}-{apart}"
+    whole = read_file(pq.read_table, path := path_of(name, folder))
+    about = _about(what_made(notebook, profile, folder))
+    mine = whole["source"].to_pandas() == profile
+    if "n_redraws" in about["parameters"] and "draw" in whole.column_names:
+        mine &= whole["draw"].to_pandas().gt(0) == (apart == DRAWS)
+        whole = whole if apart == DRAWS else whole.drop_columns("draw")
+    if not mine.any() or (apart == DRAWS and "draw" not in whole.column_names):
+        raise Missing(f"no results {path}{apart and f', {apart},'} of {profile}")
+    frame = part(whole, mine).drop(columns="source")
+    if "fact" in frame and frame["fact"].str.isdecimal().all():  # of facts that are not ours
+        frame["fact"] = frame["fact"].astype(int)
+    if "logprob" in frame:
+        frame["probability"] = np.exp(frame["logprob"])
+    return frame, about
 
 
-def check_name(what: str, name: str, where: object) -> None:
-    """Raise :class:`BadInput` unless ``name`` is plain: it becomes part of a path, and of pages."""
-    if not NAME.fullmatch(name):
-        raise BadInput(f"{where}: {what} {name[:80]!r} must be 1 to 60 letters, digits, _ or -")
+def _about(made: pd.DataFrame) -> dict[str, Any]:
+    """What made some results, from their rows of ``made_by.csv``."""
+    first, of_runs = made.iloc[0], made.drop_duplicates(["started", *NUMBERS])
+    models = {m: d for m, d in zip(made["model"], made["digest"], strict=True) if m}
+    given = json.loads(first["parameters"]) | ({"models": list(models)} if models else {})
+    return {
+        "profile": first["source"],
+        "notebook": first["experiment"],
+        "command": first["command"],
+        "started": made["started"].min(),
+        **{name: of_runs[name].sum().item() for name in NUMBERS},
+        "commit": _all_of(made["commit"]),
+        "source": _all_of(made["code"]),
+        "device": _all_of(made["device"]),
+        "versions": {name: _all_of(made[name]) for name in VERSIONS},
+        "models": models,
+        "worlds": {w: d for w, d in zip(made["world"], made["world_digest"], strict=True) if w},
+        "parameters": given,
+    }
+
+
+def _all_of(texts: pd.Series) -> str:
+    """Texts with commas as one that says each thing once."""
+    return ", ".join(dict.fromkeys(each for text in texts.unique() for each in text.split(", ")))
 
 
 def together(
@@ -164,7 +186,7 @@ def beside_kept(
     abouts = {name: read(name, notebook)[1] for name in profiles} if join else {}
     first = {name: names[0] for names in _of_same_facts(abouts) for name in names}
     for name in profiles:
-        if (FOLDER / name / f"{notebook}-{apart}.parquet").exists():
+        with suppress(Missing):
             its, _ = read(name, notebook, apart=apart)
             parts.append(its.assign(source=f"shipped: {first.get(name, name)}"))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
@@ -234,8 +256,8 @@ def beside_single(
 ) -> pd.DataFrame:
     """:func:`beside`, and below that the profiles ``single`` of page 11's notebook, ``of_one``.
 
-    Of these, which ask over the number of shots, stay the most shots of each model and the first draw of
-    them. Their sources name the relation, too, or how many there are.
+    Of these stay the most shots of each model and the first draw of them. Their sources name the relation,
+    too, or how many there are.
     """
     found = _without(ours, {name: read(name, notebook) for name in profiles}, carried)
     for name in single:

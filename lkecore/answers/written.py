@@ -4,13 +4,15 @@
 writes and keeps, a page reads what its runs have kept, and both get the same frame, a row a question.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from lkecore import intervals
-from lkecore.answers import again, longer
+from lkecore.answers import check as checking
+from lkecore.answers.check import Asked, Key, Unit
 from lkecore.answers.door import Questions, opened, questions_of
 from lkecore.answers.kept import collect, keep
 from lkecore.answers.tables import groups_of, over_relations
@@ -82,12 +84,12 @@ def write(
 
     They are kept as ``file`` (``.parquet``). With ``page``, nothing is written: what the runs behind the
     page have kept is returned. ``results``, ``notebook`` and ``n_again`` are as for ``ask``; of the outputs
-    that are written again one in ten may differ (:func:`lkecore.answers.longer.carry_texts`). Raises
+    that are written again one in ten may differ (:func:`carry_texts`). Raises
     :class:`BadInput`, before any weights are loaded, for a model that is not causal, and for a prompt
     that leaves no room for the output; and as ``ask`` and :func:`lkecore.scores.generate.generate` do.
     """
     if page:
-        return longer.on_page(collect(file), file, results, notebook)
+        return checking.on_page(collect(file), file, results, notebook)
     asked = {
         (name, *k): qs
         for name in models
@@ -117,7 +119,7 @@ def write(
     if results:
         lms = {name: opened(name, dtype) for name in models}
         carried = {"results": results, "notebook": notebook, "n_again": n_again}
-        texts, said = longer.carry_texts(asked, columns, lms, file, **carried, write=outputs)
+        texts, said = carry_texts(asked, columns, lms, file, **carried, write=outputs)
     else:
         texts = outputs(asked)
     frames = []
@@ -134,8 +136,52 @@ def write(
     found = pd.concat(frames, ignore_index=True)
     found.attrs |= said
     keep(found, file)
-    keep(again.asked_digests(asked, columns), f"{longer.beside(file, again.CHECK)}.parquet")
+    keep(checking.questions(asked, columns), f"{checking.beside(file, checking.CHECK)}.parquet")
     return found
+
+
+def carry_texts(
+    asked: Asked,
+    columns: Sequence[str],
+    lms: Mapping[str, Model],
+    file: str,
+    *,
+    write: Callable[[Mapping[Key, list[Unit]]], Mapping[Key, Sequence[str]]],
+    **results: Any,
+) -> tuple[dict[Key, list[str]], dict[str, str]]:
+    """(what models wrote, under the keys of ``asked``; the ``attrs`` of a frame of it), if they agree.
+
+    ``write`` lets them write some of it again. One in ten of these outputs may differ: greedy writing
+    parts for good where two tokens were equally likely, and that depends on the last digit. What is
+    said of an output is not taken from what ships: whoever calls reads the texts anew.
+    """
+
+    def rescore(some: Mapping[Key, list[Unit]], there: pd.DataFrame) -> pd.DataFrame:
+        return _texts_apart(some, write(some), there, columns)
+
+    found = checking.carry(asked, columns, lms, file, **results, rescore=rescore, most_off=0.1)
+    texts = iter(found["text"].astype(str))
+    return {key: [next(texts) for _ in some] for key, some in asked.items()}, found.attrs
+
+
+def _texts_apart(
+    asked: Asked,
+    texts: Mapping[Key, Sequence[str]],
+    there: pd.DataFrame,
+    columns: Sequence[str],
+) -> pd.DataFrame:
+    """Whether outputs that were written again are those that ship, to the letter: a row for each.
+
+    ``texts`` has those of now, under the keys of ``asked`` and in their order; ``there`` has ``columns``,
+    ``fact`` and ``text``. Columns as of :func:`lkecore.answers.check.differences`, but ``nats`` are missing.
+    """
+    then = there.set_index([*columns, "fact"])["text"].astype(str)
+    rows = [
+        (key[0], ", ".join(map(str, key[1:])), each.fact, np.nan, text == then[*key, each.fact])
+        for key, some in asked.items()
+        for each, text in zip(some, texts[key], strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["model", "where", "fact", "nats", "same"])
 
 
 def _longest(key: tuple, some: Sequence, n_new: int, window: int | None, dtype: str) -> int:

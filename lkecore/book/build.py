@@ -24,6 +24,7 @@ from sphinx_external_toc.parsing import parse_toc_yaml
 
 from lkecore import runs
 from lkecore.answers import shipped, show
+from lkecore.answers.results import table
 from lkecore.book import coverage, fork, home, state, verdicts
 from lkecore.book.foreign import code, download, plain
 from lkecore.errors import BadInput, visible
@@ -119,12 +120,13 @@ def _check_contents(whole: plan.Plan) -> None:
         )
 
 
-def _shipped(job: runs.Job, folder: Path = shipped.FOLDER) -> list[coverage.Asked]:
+def _shipped(job: runs.Job, folder: Path | None = None) -> list[coverage.Asked]:
     """What the shipped results of a notebook are about, of the profiles that its page names."""
     stem = job.notebook.stem
     profiles = job.effective.get("sources") or job.effective.get("shipped", [])
-    there = [name for name in profiles if (folder / name / f"{stem}.json").exists()]
-    read = [shipped.read(name, stem, folder) for name in there]
+    made = table(folder)
+    there = set(made.loc[made["experiment"] == stem, "source"])
+    read = [shipped.read(name, stem, folder) for name in profiles if name in there]
     return [
         coverage.Asked(tuple(about["models"]), _asked(about["parameters"], [answers]))
         for answers, about in read

@@ -8,21 +8,22 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 
-from lkecore.answers import shipped
-from lkecore.answers.again import MOST_APART
+from lkecore.answers.check import MOST_APART
+from lkecore.answers.results import FOLDER, part, read_file, what_made
 from lkecore.errors import BadInput
 from lkecore.runs import gather
 from lkecore.runs.plan import Plan
 
 
-def compare(plan: Plan, runs_folder: Path, folder: Path = gather.FOLDER) -> pd.DataFrame:
-    """How the answers of finished runs lie beside those of the same profile that ship: a row for each
-    file that ships.
+def compare(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> pd.DataFrame:
+    """How the answers of finished runs compare with those of the same profile that ship: a row for each
+    file.
 
     Columns: ``file``; ``rows`` that the runs have; ``not_there``, of them, the rows about what no shipped
     row is about, such as another model or relation; ``differ``, the rows that say something else than the
-    shipped one: a number further off than ``again.MOST_APART`` and this share of it, or another word or
+    shipped one: a number further off than ``check.MOST_APART`` and this share of it, or another word or
     another yes or no; ``largest``, the largest difference of a probability, confidence or other number
     between them. A run of fewer models, relations or facts than ship is compared with its part: a number
     of a fact is its place among the facts of its relation, so relations must be whole.
@@ -30,22 +31,23 @@ def compare(plan: Plan, runs_folder: Path, folder: Path = gather.FOLDER) -> pd.D
     Raises :class:`BadInput` as :func:`lkecore.runs.gather.gather` does, where nothing ships under this
     profile, and where a model has other files than the one whose answers ship.
     """
-    files, abouts = gather.found(plan, runs_folder)
+    frames, made = gather.found(plan, runs_folder)
+    here = made.set_index(["experiment", "model"])["digest"]
     rows = []
-    for file, data in files.items():
-        notebook, _, apart = file.removesuffix(".parquet").partition("-")
-        if not (folder / plan.profile / file).exists() and apart:
+    for name, now in frames.items():
+        experiment, _, kind = name.partition("-")
+        if not (path := folder / f"{name}.parquet").exists() and kind:
             continue  # results of an earlier version kept less apart
-        then, about = shipped.read(plan.profile, notebook, folder, apart=apart)
-        now = abouts[notebook]["models"]
-        if other := [
-            name for name, digest in about["models"].items() if now.get(name, digest) != digest
-        ]:
-            raise BadInput(
-                f"model {other[0]} is not the one whose answers ship in {folder / plan.profile}: its files "
-                f"have the digest {now[other[0]][:12]}, theirs {about['models'][other[0]][:12]}"
-            )
-        rows.append({"file": file, **_beside(gather.read_packed(data), then)})
+        there = what_made(experiment, plan.profile, folder)
+        for model, digest in zip(there["model"], there["digest"], strict=True):
+            if (mine := here.get((experiment, model), digest)) != digest:
+                raise BadInput(
+                    f"model {model} is not the one whose answers ship in {path}: its files "
+                    f"have the digest {mine[:12]}, theirs {digest[:12]}"
+                )
+        whole = read_file(pq.read_table, path)
+        then = part(whole, whole["source"].to_pandas() == plan.profile)
+        rows.append({"file": path.name, **_beside(now, then)})
     return pd.DataFrame(rows)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from filelock import Timeout
 
 from lkecore import models, runs
-from lkecore.answers import door, longer
+from lkecore.answers import check, door
 from lkecore.models import catalogue
 from lkecore.prompts.eiclke import Slots
 from lkecore.runs import plan, prepare, worker
@@ -172,7 +172,7 @@ def _walk(
     drilling, instill.shifts_all = instill.shifts_all, taught_all
     opening, door.opened = door.opened, lambda name, dtype: open_here(name, dtype=dtype)
     # What is asked again is counted, and cannot agree: all scores are equal here.
-    comparing, longer.compare = longer.compare, lambda *_, **__: None
+    comparing, check.compare = check.compare, lambda *_, **__: None
     network, models.Model.network = models.Model.network, property(_no_network)
     try:
         with contextlib.redirect_stdout(io.StringIO()):
@@ -189,7 +189,7 @@ def _walk(
     finally:
         tree.option_logprobs, models.Model.network = scorer, network
         models.open_model, door.scored, door.opened = opened, scored, opening
-        longer.compare, blanks.shifts, instill.shifts = comparing, shifting, teaching
+        check.compare, blanks.shifts, instill.shifts = comparing, shifting, teaching
         instill.shifts_all = drilling
     total, saved = sum(n for n, _ in counts), sum(n for _, n in counts)
     return total, saved, "; ".join(remarks)

@@ -1,17 +1,29 @@
 """Gather: from the finished runs of a longer profile to results that ship with the project."""
 
-import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from lkecore import facts, runs
-from lkecore.answers import packing, rules, shipped
-from lkecore.answers.again import CHECK
-from lkecore.answers.shipped import FOLDER, KEPT
+from lkecore.answers import rules
+from lkecore.answers.results import (
+    CHECKS,
+    FOLDER,
+    MADE_BY,
+    MADE_OF,
+    NUMBERS,
+    VERSIONS,
+    joined,
+    packed,
+    part,
+    rounded,
+    table,
+)  # fmt: skip
 from lkecore.errors import BadInput
 from lkecore.facts.worlds import digest as digest_of_world
 from lkecore.models import lab
@@ -19,182 +31,206 @@ from lkecore.models.embedded import hub_id_of
 from lkecore.runs.plan import Plan
 from lkecore.storage import write_whole
 
+KEPT = re.compile(r"answers(-[a-z]+)*\.parquet")  # what a run keeps for this
+CHECK, DRAWS = "-check.parquet", "answers-draws.parquet"
 # Columns with names of facts; text is what a model said of them.
 NAMES = ["subject", "object", "text"]
-# Of the same facts behind other shots pages count the right answers; nobody could ask those of others again.
-DRAWS = "answers-draws.parquet"
+KEY = ["source", "draw", "model"]  # by which rows are put in order
 SURE = ["confidence", "confidence_gold"]
-
-MOST_BYTES = 10_000_000  # of all results together: they are part of every clone
+MOST_BYTES = 12_000_000  # of all results together: they are part of every clone
 
 
 def gather(
     plan: Plan, runs_folder: Path, folder: Path = FOLDER, *, add: bool = False
 ) -> list[Path]:
-    """Write the results of every notebook of a plan whose runs keep answers; returns the files.
+    """Write what the runs of a plan kept among the results of each notebook; returns the files.
 
-    The answers of all runs of a notebook stand one below the other, in the order of the plan. Those
-    that all runs keep apart (``answers-<name>.parquet``) have a file of their own; no other file of a run
-    ships. Facts of a set that is not part of the project have numbers in the place of their ids, and no
-    columns with names (``NAMES``): an id is made of names, and the names are not ours to give away.
-    One fact has one number in all runs, and in what was kept apart, too, unless other facts were asked there.
-    What their answers could be checked by does not ship either: who has not the facts cannot ask again. Nor
-    does it of models of the lab whose weights do not ship: trained elsewhere, they are not quite the same.
-    Of facts that are not ours behind other shots (``DRAWS``) no confidence ships, which no page shows.
-    With ``add`` the plan is a part, a copy of the whole params file with fewer models and notebooks: what
-    ships of other models stays.
-    Raises :class:`BadInput`, and writes nothing, if a run is missing or unfinished, if no notebook
-    keeps answers, if a model or a fact set is a path of this machine, if all results together
-    would be larger than 10 MB, or if a part does not fit to what ships.
+    Its rows have the plan's profile as ``source``, and take the place of those that this source had in
+    the file; with ``add`` the plan has some models only, and what ships of the others stays. ``made_by.csv``
+    says what made them. Raises :class:`BadInput`, and writes nothing, as :func:`found`, if all results
+    together would be larger than 12 MB, or if models that are added were asked otherwise than the others.
     """
-    packed, abouts = found(plan, runs_folder)
+    frames, made = found(plan, runs_folder)
+    before = table(folder)
+    of_source = before["source"].eq(plan.profile) & before["experiment"].isin(made["experiment"])
     if add:
-        packed, abouts = _among(packed, abouts, folder / plan.profile)
-    files: dict[str, bytes | str] = {**packed}
-    files |= {f"{name}.json": json.dumps(a, indent=1) + "\n" for name, a in abouts.items()}
-    target = folder / plan.profile
-    others = [p for p in folder.rglob("*.parquet") if p.parent != target or p.name not in files]
-    size = sum(len(data) for data in files.values()) + sum(p.stat().st_size for p in others)
+        _check_added(before[of_source], made, plan.profile)
+    for path in folder.glob("*.parquet"):
+        if path.stem.partition("-")[0] in set(made["experiment"]):
+            frames.setdefault(path.stem, pd.DataFrame())  # these runs have nothing of the kind
+    files: dict[Path, bytes | str | None] = {}
+    for name, now in frames.items():
+        path = folder / f"{name}.parquet"
+        models = made.loc[made["experiment"] == name.partition("-")[0], "model"].tolist()
+        files[path] = among(path, now, plan.profile, models if add else None)
+    gone = of_source & (before["model"].isin(made["model"]) if add else True)
+    files[folder / MADE_BY] = with_rows(before, gone, made)
+    others = [
+        path for path in folder.glob("*.*") if path not in files and path.suffix == ".parquet"
+    ]
+    size = sum(len(data or "") for data in files.values()) + sum(p.stat().st_size for p in others)
     if size > MOST_BYTES:
         raise BadInput(f"the results would be {size:,} bytes, and {MOST_BYTES:,} are the most")
-    for name, content in files.items():
-        write_whole(target / name, content)
-    for name in abouts:
-        for old in target.glob(f"{name}*.parquet"):
-            if old.name not in files and old.stem.partition("-")[0] == name:
-                old.unlink()  # of earlier runs: the .json is not about it
-    return [target / name for name in files if name.endswith(".parquet")]
+    for path, content in files.items():
+        path.unlink(missing_ok=True) if content is None else write_whole(path, content)
+    return [path for path in files if path.stem in frames and len(frames[path.stem])]
 
 
-def found(plan: Plan, runs_folder: Path) -> tuple[dict[str, bytes], dict[str, dict[str, Any]]]:
-    """(files, what made them) of the finished runs of a plan, as `gather` would write them.
+def found(plan: Plan, runs_folder: Path) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
+    """(what ships of the finished runs of a plan, by the names of the files; its rows of ``made_by.csv``).
 
-    The files by name, as Parquet; what made them by notebook. Raises as `gather` does, but for the size.
+    Answers of all runs of a notebook stand one below the other, in the order of the plan, and below them
+    those behind other shots, whose ``draw`` is above 0. What all runs keep apart otherwise
+    (``answers-<kind>.parquet``) has a file of its own; no other file of a run ships. In the same row is
+    what an answer can be checked by, unless nobody could: who has not the facts, where they are not ours,
+    cannot ask again, nor can anybody ask models of the lab whose weights do not ship.
+
+    Facts of a set that is not part of the project have numbers in the place of their ids, and no columns
+    with names (``NAMES``): an id is made of names, and the names are not ours to give away. One fact has
+    one number in all runs, and in what was kept apart, too, unless other facts were asked there. Behind
+    other shots they have no confidence, which no page shows.
+
+    Raises :class:`BadInput` if a run is missing or unfinished, if no notebook keeps answers, or if a model
+    or a fact set is a path of this machine.
     """
-    files: dict[str, bytes] = {}
-    abouts: dict[str, dict[str, Any]] = {}
+    frames: dict[str, pd.DataFrame] = {}
+    made: list[dict[str, Any]] = []
     for row in plan.rows:
         if row.reads:
             continue
-        made = [runs.run_folder(runs_folder, each) for each in row.jobs]
-        manifests = [runs.manifest(each) for each in made]
+        folders = [runs.run_folder(runs_folder, each) for each in row.jobs]
+        manifests = [runs.manifest(each) for each in folders]
         name = row.whole.notebook.stem
         if None in manifests:
             raise BadInput(
-                f"{manifests.count(None)} of {len(made)} runs of {name} are missing; first: lke run"
+                f"{manifests.count(None)} of {len(folders)} runs of {name} are missing; first: lke run"
             )
-        of_each = [{p.name for p in each.iterdir() if KEPT.fullmatch(p.name)} for each in made]
-        kept = sorted(set.intersection(*of_each))
-        # None, or an empty one: facts of ours, or of the worlds that models have read.
-        fact_set = row.whole.effective.get("fact_set") or "atlas"
-        if not facts.is_ours(fact_set):  # nobody here could ask again
-            kept = [file for file in kept if not file.endswith(f"-{CHECK}.parquet")]
-        frames = {
-            file: pd.concat([pd.read_parquet(each / file) for each in made], ignore_index=True)
-            for file in kept
+        of_each = [{p.name for p in each.iterdir() if KEPT.fullmatch(p.name)} for each in folders]
+        kept = {
+            file: pd.concat([pd.read_parquet(each / file) for each in folders], ignore_index=True)
+            for file in sorted(set.intersection(*of_each))
         }
-        for file, frame in frames.items():
-            if "model" in frame:
-                frame["model"] = frame["model"].map(_name_of)
-            if file == DRAWS and not facts.is_ours(fact_set):
-                frame = frame.drop(columns=SURE, errors="ignore")
+        # None, or an empty one: facts of ours, or of the worlds that models have read.
+        ours = facts.is_ours(row.whole.effective.get("fact_set") or "atlas")
+        asked = kept.get("answers.parquet")
+        for file in [file for file in kept if not file.endswith(CHECK)]:
+            frame = kept[file]
             if file == rules.FILE:  # it is about the facts, the same in all runs
                 frame = frame.drop_duplicates(ignore_index=True)
-            if file.endswith(f"-{CHECK}.parquet"):
-                frame = frame[frame["model"].isin([*filter(_is_there, frame["model"].unique())])]
-                if frame.empty:  # nobody has any of the models
-                    continue
-            files[file.replace("answers", name, 1)] = packed_for(
-                fact_set, frame, frames.get("answers.parquet")
-            )
-        if kept:
-            abouts[name] = _about(plan, row.whole, manifests)
-    if not files:
+            if ours and (checks := kept.get(file.replace(".parquet", CHECK))) is not None:
+                frame = _with_checks(frame, checks)
+            kept[file] = ships_as(frame, ours, asked, sure=file != DRAWS)
+        if DRAWS in kept:
+            first = kept["answers.parquet"]
+            first.insert(list(first).index("fact"), "draw", 0)
+            kept["answers.parquet"] = pd.concat([first, kept.pop(DRAWS)], ignore_index=True)
+        frames |= {
+            file.removesuffix(".parquet").replace("answers", name, 1): frame
+            for file, frame in kept.items()
+            if not file.endswith(CHECK)
+        }
+        made += _made(plan.profile, row.whole, manifests) if kept else []
+    if not frames:
         raise BadInput(
             f"no notebook of profile {plan.profile} keeps answers.parquet: there are no results"
         )
-    return files, abouts
+    return frames, pd.DataFrame(made, columns=MADE_OF)
 
 
-def read_packed(data: bytes) -> pd.DataFrame:
-    """A file of :func:`found` as :func:`lkecore.answers.shipped.read` would give it."""
-    return packing.unpacked(pq.read_table(io.BytesIO(data)))
+def _with_checks(frame: pd.DataFrame, checks: pd.DataFrame) -> pd.DataFrame:
+    """Answers with the columns that they can be checked by, where others can ask the model."""
+    key = [name for name in checks if name not in CHECKS]
+    there = {name for name in checks["model"].unique() if not lab.is_name(name) or lab.ships(name)}
+    if not there:
+        return frame
+    some = checks[checks["model"].isin(there)]
+    return frame.merge(some, on=key, how="left", validate="m:1")
 
 
-def _among(
-    packed: dict[str, bytes], abouts: dict[str, dict[str, Any]], target: Path
-) -> tuple[dict[str, bytes], dict[str, dict[str, Any]]]:
-    """What `found` gives of some models, among what ships in ``target`` of others.
+def ships_as(
+    frame: pd.DataFrame, ours: bool, asked: pd.DataFrame | None = None, *, sure: bool = True
+) -> pd.DataFrame:
+    """A frame of a run as it ships: with fewer digits, and without names of facts that are not ``ours``.
 
-    The models that ship keep their order, and new ones stand behind them.
+    ``asked`` are the facts that give the numbers, if all of the frame are among them, else its own do.
     """
-    of_all, files = {}, dict(packed)
-    for name, about in abouts.items():
-        path = target / f"{name}.json"
-        if not path.exists():
-            raise BadInput(f"no results {path}, to which models could be added; gather all of them")
-        of_all[name] = _about_both(json.loads(path.read_text(encoding="utf-8")), about)
-        for old in target.glob(f"{name}*.parquet"):
-            notebook, _, apart = old.stem.partition("-")
-            if notebook == name:
-                now = packed.get(old.name)
-                files[old.name] = _both(old, apart, now, list(about["models"]))
-    for file in packed:
-        if not (target / file).exists() and not file.endswith(f"-{CHECK}.parquet"):
-            raise BadInput(f"{file} does not ship of the other models; make all anew")
-    return files, of_all
+    if not ours:
+        frame = _numbered(frame, asked)
+        frame = frame if sure else frame.drop(columns=SURE, errors="ignore")
+    if {"logprob", "probability"} <= set(frame):
+        frame = frame.drop(columns="probability")  # its exponential
+    if "fact" in frame:
+        frame = frame.assign(fact=frame["fact"].astype(str))
+    if "model" in frame:
+        frame = frame.assign(model=frame["model"].map(_name_of))
+    return rounded(frame)
 
 
-def _both(path: Path, apart: str, data: bytes | None, models: list[str]) -> bytes:
-    """A file that ships with the rows of some models anew: ``data`` has them, None if there are none."""
-    then, _ = shipped.read(
-        path.parent.name, path.stem.partition("-")[0], path.parents[1], apart=apart
+def among(
+    path: Path, now: pd.DataFrame, source: str, models: list[str] | None = None
+) -> bytes | None:
+    """A file of results with new rows of a source, or of some ``models`` of it; None if no row is left.
+
+    Sources keep their order, and where some models are added, so do the models of this one.
+    """
+    now = now if now.empty else now.assign(source=source)[["source", *now.columns]]
+    then = (
+        pq.read_table(path) if path.exists() else joined([pd.DataFrame({"source": []}, dtype=str)])
     )
-    if data is None and not apart.endswith(CHECK):  # what nobody can check by has no file
-        raise BadInput(f"{path.name} ships, and these runs keep none such; make all anew")
-    now = then[:0] if data is None else read_packed(data)
-    if set(now) != set(then):
-        raise BadInput(f"{path.name} ships with other columns than these runs have; make all anew")
-    if "model" not in now:  # it is about the facts
-        if not now[then.columns].equals(then):
-            raise BadInput(f"{path.name} ships of other facts than these runs asked")
-        return path.read_bytes()
-    if data is None and not then["model"].isin(models).any():
-        return path.read_bytes()
-    every = pd.concat([then[~then["model"].isin(models)], now[then.columns]])
-    order = {name: i for i, name in enumerate(dict.fromkeys([*then["model"], *now["model"]]))}
-    return packing.packed(
-        every.sort_values("model", key=lambda column: column.map(order), kind="stable")
-    )
-
-
-def _about_both(then: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
-    """What made results to which those of some models were added; all times and chunks count."""
-    for key, value in then["parameters"].items():
-        if key != "models" and now["parameters"].get(key) != value:
+    old = then.select([name for name in KEY if name in then.column_names]).to_pandas()
+    gone = old["source"] == source
+    if models is not None:
+        if now.empty and not gone.any():
+            return path.read_bytes()
+        if now.empty or not gone.any():
+            lacks = "these runs keep" if now.empty else f"{source} has of other models"
+            raise BadInput(f"{path.name}: {lacks} nothing of the kind; make all of {source} anew")
+        its = part(then, gone)
+        if set(now) - set(CHECKS) != set(its) - set(CHECKS):
             raise BadInput(
-                f"results {then['profile']} of {then['notebook']} have {key} = {value}, and these runs "
-                f"have {now['parameters'].get(key)}: only models can be added"
+                f"{path.name} has other columns than these runs; make all of {source} anew"
             )
-    both = {**then, **now}
-    models = [about["parameters"]["models"] for about in (then, now)]
-    both["parameters"] = then["parameters"] | {"models": list(dict.fromkeys(sum(models, [])))}
-    both["started"] = min(then["started"], now["started"])
-    for key in ("seconds", "chunks", "chunks_from_cache"):
-        both[key] = round(then[key] + now[key], 1)
-    for key in ("models", "worlds"):
-        both[key] = then[key] | now[key]
-    for key in ("commit", "source", "device"):
-        both[key] = _all_of(then.get(key, "CPU"), now[key])
-    both["versions"] = {
-        name: _all_of(then["versions"][name], v) for name, v in now["versions"].items()
-    }
-    return both
+        if "model" not in now:  # it is about the facts
+            if not now[its.columns].equals(its):
+                raise BadInput(f"{path.name} is about other facts than these runs asked")
+            return path.read_bytes()
+        gone &= old["model"].isin(models)
+    whole = joined([then.filter(pa.array(~gone)), now])
+    rank = whole.select([name for name in KEY if name in whole.column_names]).to_pandas()
+    every = pd.concat([old, now], ignore_index=True)
+    mine = rank["source"].eq(source)
+    rank["source"] = rank["source"].map(list(every["source"].unique()).index)
+    by = ["source"]
+    if models is not None:
+        order = list(every.loc[every["source"] == source, "model"].unique())
+        rank["model"] = rank["model"].where(mine, order[0]).map(order.index)
+        rank["draw"] = rank["draw"].gt(0) & mine if "draw" in rank else 0
+        by = KEY
+    return packed(whole.take(rank.sort_values(by, kind="stable").index)) if len(whole) else None
 
 
-def _all_of(*texts: str) -> str:
-    """Texts with commas as one that says each thing once."""
-    return ", ".join(sorted({each for text in texts for each in text.split(", ")}))
+def with_rows(before: pd.DataFrame, gone: pd.Series, made: pd.DataFrame) -> str:
+    """``made_by.csv`` with new rows in the place of those that are gone; models keep their order."""
+    key = ["experiment", "source", "model"]
+    places = pd.concat([before, made])[key].drop_duplicates(ignore_index=True)
+    every = pd.concat([before[~gone], made]).merge(places.reset_index(names="place"), on=key)
+    every = every.sort_values(["experiment", "source", "place"])[MADE_OF]
+    return every.to_csv(index=False, lineterminator="\n")
+
+
+def _check_added(then: pd.DataFrame, made: pd.DataFrame, source: str) -> None:
+    """Raise :class:`BadInput` unless models were asked with the parameters of those that are there."""
+    for name, given in made.groupby("experiment")["parameters"].first().items():
+        there = then.loc[then["experiment"] == name, "parameters"]
+        if there.empty:
+            raise BadInput(f"no results {name} of {source}, to which models could be added")
+        now = json.loads(given)
+        for key, value in json.loads(there.iloc[0]).items():
+            if now.get(key) != value:
+                raise BadInput(
+                    f"results {source} of {name} have {key} = {value}, and these runs have {now.get(key)}: "
+                    "only models can be added"
+                )
 
 
 def _name_of(model: Any) -> Any:
@@ -204,19 +240,6 @@ def _name_of(model: Any) -> Any:
     file = Path(model)
     known = hub_id_of(file) if file.suffix == ".gguf" and file.is_file() else None
     return known or model
-
-
-def _is_there(model: str) -> bool:
-    """Whether those who read the project have the very weights, or can fetch them."""
-    return not lab.is_name(model) or lab.ships(model)
-
-
-def packed_for(fact_set: str, frame: pd.DataFrame, asked: pd.DataFrame | None = None) -> bytes:
-    """A frame about the facts of a set as the small file that ships, without names that are not ours.
-
-    ``asked`` are the facts that give the numbers, if all of the frame are among them, else its own do.
-    """
-    return packing.packed(frame if facts.is_ours(fact_set) else _numbered(frame, asked))
 
 
 def _numbered(frame: pd.DataFrame, asked: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -234,29 +257,34 @@ def _numbered(frame: pd.DataFrame, asked: pd.DataFrame | None = None) -> pd.Data
     return frame.assign(fact=frame.merge(numbers, on=key, how="left")["number"].to_numpy())
 
 
-def _about(plan: Plan, whole: runs.Job, manifests: list[Any]) -> dict[str, Any]:
-    commits, sources = ({m[key] for m in manifests} for key in ("commit", "source"))
-    devices = {name for m in manifests for name in m.get("device_names") or ["CPU"]}
-    packages = ("python", "torch", "transformers", "numpy", "pandas")
+def _made(source: str, whole: runs.Job, manifests: list[Any]) -> list[dict[str, Any]]:
+    """The rows of ``made_by.csv`` about the runs of a notebook, one for each model."""
     models = {_name_of(name): digest for m in manifests for name, digest in m["models"].items()}
     paths = [name for name in models if Path(name).exists()]
     paths += [spec for spec in runs.facts_of(whole.effective) if Path(spec).is_absolute()]
     if paths:
         raise BadInput(f"{paths[0]} is a path of this machine and cannot ship; give it a name")
-    worlds = sorted({lab.parse(name).world for name in models if lab.is_name(name)})
-    return {
-        "profile": plan.profile,
-        "notebook": whole.notebook.stem,
-        "command": f"lke run params/{plan.profile}.yaml, then lke results params/{plan.profile}.yaml",
-        "parameters": {key: _name_of(value) for key, value in whole.effective.items()},
-        "started": min(m["started"] for m in manifests),
-        "seconds": round(sum(m["seconds"] for m in manifests), 1),
-        "chunks": sum(m["chunks"] for m in manifests),
-        "chunks_from_cache": sum(m["chunks_from_cache"] for m in manifests),
-        "commit": ", ".join(sorted(commits)),
-        "source": ", ".join(sorted(sources)),
-        "versions": {p: ", ".join(sorted({m[p] for m in manifests})) for p in packages},
-        "device": ", ".join(sorted(devices)),
-        "models": models,
-        "worlds": {name: digest_of_world(name) for name in worlds},
+    given = {key: _name_of(value) for key, value in whole.effective.items() if key != "models"}
+    said = {
+        name: ", ".join(sorted({m[name] for m in manifests}))
+        for name in ("commit", "source", *VERSIONS)
     }
+    devices = {name for m in manifests for name in m.get("device_names") or ["CPU"]}
+    of_runs = {
+        **said,
+        **{name: round(sum(m[name] for m in manifests), 1) for name in NUMBERS},
+        "experiment": whole.notebook.stem,
+        "source": source,
+        "command": f"lke run params/{source}.yaml, then lke results params/{source}.yaml",
+        "started": min(m["started"] for m in manifests),
+        "device": ", ".join(sorted(devices)),
+        "code": said["source"],
+        "parameters": json.dumps(given),
+    }
+    found = []
+    for name, digest in (models or {"": ""}).items():
+        world = lab.parse(name).world if lab.is_name(name) else ""
+        of_world = digest_of_world(world) if world else ""
+        about = {"model": name, "digest": digest, "world": world, "world_digest": of_world}
+        found.append(of_runs | about)
+    return found

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lkecore import facts, hub, runs
-from lkecore.answers import shipped
+from lkecore.answers.results import check_name
 from lkecore.errors import BadInput, nearest
 from lkecore.models import weights
 from lkecore.models.model import DTYPES
@@ -74,7 +74,7 @@ def read_plan(path: str | Path) -> Plan:
         raise BadInput(f"{path}: expected the keys profile and runs")
     if not isinstance(content["profile"], str) or not isinstance(content["runs"], list):
         raise BadInput(f"{path}: profile must be a name and runs a list")
-    shipped.check_name("profile", content["profile"], path)
+    check_name("profile", content["profile"], path)
     if not notebooks:
         raise BadInput(f"{path}: must lie in a folder beside notebooks/, and {project} has none")
     rows: list[Row] = []
@@ -254,7 +254,7 @@ def _check_parameters(path: Path, notebook: Path, declared: Declared, given: Any
             raise BadInput(f"{where} must not be empty")
         if name in ("shipped", "shipped_one", "sources", "results") and value:
             for profile in [value] if name == "results" else value:
-                shipped.check_name(f"{notebook.stem}: parameter {name!r}: profile", profile, path)
+                check_name(f"{notebook.stem}: parameter {name!r}: profile", profile, path)
     effective = {name: default for name, (_, default) in declared.items()} | given
     try:
         for model in runs.models_of(effective):

@@ -9,7 +9,7 @@ not finished: a killed notebook, or one that timed out, can look complete.
 The key is a digest of all that decides the result: the notebook's code (not its prose), its
 parameters, what it can reach of the code and tables of ``lkecore``, the content of the facts it names and,
 for a run, of the models, for a page, of the runs that it reads. A notebook that shows the results that ship
-(``lkecore.answers.shipped``) has their content in its key, too.
+(``lkecore.answers.results``) has their content in its key, too.
 """
 
 import copy
@@ -26,6 +26,7 @@ from typing import Any
 
 from lkecore import __version__, facts, hub, progress
 from lkecore.answers.kept import read_manifest
+from lkecore.answers.results import table
 from lkecore.errors import BadInput
 from lkecore.models import weights
 from lkecore.runs.devices import device_names
@@ -89,18 +90,30 @@ def run_key(job: Job) -> str:
         else {m: _model_digest(m) for m in models_of(job.effective)}
     )
     parts = [job.notebook.stem, code, job.effective, reached_digest(code), data, made_of]
-    if shown := _shipped(job.effective):
-        parts.append([[p.parent.name, p.name, file_digest(p)] for p in shown])
+    if shown := _shipped(code, job.effective):
+        parts.append(shown)
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def _shipped(effective: dict[str, Any]) -> list[Path]:
-    """The files of the results that a notebook shows: of ``results``, ``sources`` and ``shipped...``."""
+def _shipped(code: list[str], effective: dict[str, Any]) -> list[list[str]]:
+    """The results that a notebook shows, and what made them, by their digests.
+
+    They are those of the experiments whose names stand in its code, and of the sources that ``results``,
+    ``sources`` and ``shipped...`` name.
+    """
     profiles: set[str] = set()
     for parameter, given in effective.items():
         profiles |= set(given) if parameter.startswith(("shipped", "sources")) else set()
     profiles |= {effective["results"]} if effective.get("results") else set()
-    return sorted(path for name in profiles for path in (RESULTS / name).glob("*.*"))
+    made = table(RESULTS)
+    named = [
+        name for name in made["experiment"].unique() if any(f'"{name}' in cell for cell in code)
+    ]
+    made = made[made["source"].isin(profiles) | made["experiment"].isin(named)]
+    files = [
+        path for name in made["experiment"].unique() for path in RESULTS.glob(f"{name}*.parquet")
+    ]
+    return sorted([path.name, file_digest(path)] for path in files) + made.to_numpy().tolist()
 
 
 def _model_digest(name: str) -> str:

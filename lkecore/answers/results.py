@@ -1,0 +1,159 @@
+"""Results: what longer runs found, a plain Parquet file for each experiment, and a table of what made them.
+
+``results/<experiment>.parquet`` has the answers of all its sources, the params files that asked. Rows of
+another kind, such as what models wrote, lie beside it as ``<experiment>-<kind>.parquet``.
+"""
+
+import io
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from lkecore import storage
+from lkecore.errors import BadInput, first_line
+from lkecore.facts import worlds
+
+FOLDER = storage.RESULTS
+MADE_BY = "made_by.csv"
+# Columns by which an answer can be checked: the digest of its question, and log-probabilities (nats).
+CHECKS = ["question", "logprob_gold", "logprob_before", "logprob_after"]
+NUMBERS = {"seconds": float, "chunks": int, "chunks_from_cache": int}
+VERSIONS = ["python", "torch", "transformers", "numpy", "pandas"]
+MADE_OF = [
+    "experiment", "source", "model", "digest", "world", "world_digest", "command", "started", *NUMBERS,
+    "device", "commit", "code", *VERSIONS, "parameters",
+]  # fmt: skip
+NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")  # no path
+BITS = 14  # of a number that is not whole: four decimal digits, and zeros that take no room
+MOST = 2**26  # rows of a page, and bytes: a column repeats itself from afar
+T = TypeVar("T")
+
+
+class Missing(BadInput):
+    """Results that are not there."""
+
+
+def results(name: str, folder: Path | None = None) -> pd.DataFrame:
+    """What ships as ``results/<name>.parquet``, just as ``pd.read_parquet`` reads it.
+
+    A row is an answer: who was asked what (``source``, the params file; ``model``, ``estimator``,
+    ``relation``, ``fact``; ``draw`` of the shots, 0 the first), what came out (``correct``, ``confidence`` in
+    [0, 1], ...), and by what it can be checked (``CHECKS``). A value is missing where its source has none, or
+    may not give it. Raises :class:`BadInput` where there is no such file, as outside of a checkout of the
+    project, or it is broken; and for answers about a world of the lab that is another one by now.
+    """
+    found = read_file(pd.read_parquet, path_of(name, folder))
+    what_made(name.partition("-")[0], folder=folder)
+    return found
+
+
+def path_of(name: str, folder: Path | None = None) -> Path:
+    """Where some results lie; :class:`BadInput` for a name that is no plain one."""
+    check_name("name", name, "results")
+    return (folder or FOLDER) / f"{name}.parquet"
+
+
+def what_made(experiment: str, source: str = "", folder: Path | None = None) -> pd.DataFrame:
+    """What made an experiment's results, of one source or all: the rows of ``made_by.csv``, one a model.
+
+    ``seconds``, ``chunks`` and ``chunks_from_cache`` are of all models of the same runs together. Raises
+    :class:`BadInput` where there are none, and for a world that is another one by now.
+    """
+    every = table(folder)
+    found = every[every["experiment"] == experiment]
+    found = found[found["source"] == source] if source else found
+    if found.empty:
+        raise Missing(
+            f"no results {experiment}{source and ' of '}{source}; see {folder or FOLDER}/{MADE_BY}"
+        )
+    for row in found.drop_duplicates("world").itertuples():
+        if row.world and row.world_digest != worlds.digest(row.world):
+            raise BadInput(
+                f"results {row.source} of {experiment} are of another {row.world} than this version makes; "
+                f"make them anew with {row.command}"
+            )
+    return found
+
+
+def table(folder: Path | None = None) -> pd.DataFrame:
+    """``made_by.csv``: counts and seconds as numbers, all else as text; no rows where there is none."""
+    path = (folder or FOLDER) / MADE_BY
+    if not path.exists():
+        return pd.DataFrame(columns=MADE_OF)
+    types = dict.fromkeys(MADE_OF, str) | NUMBERS
+    return read_file(
+        lambda path: pd.read_csv(path, dtype=types, keep_default_na=False)[MADE_OF], path
+    )
+
+
+def read_file(read: Callable[[Path], T], path: Path) -> T:
+    try:
+        return read(path)
+    except FileNotFoundError as error:
+        raise Missing(f"no results {path}; they ship with a checkout of the project") from error
+    except (OSError, ValueError, KeyError) as error:
+        raise BadInput(f"results {path} cannot be read ({first_line(error)})") from error
+
+
+def check_name(what: str, name: str, where: object) -> None:
+    """Raise :class:`BadInput` unless ``name`` is plain: it becomes part of a path, and of pages."""
+    if not NAME.fullmatch(name):
+        raise BadInput(f"{where}: {what} {name[:80]!r} must be 1 to 60 letters, digits, _ or -")
+
+
+def rounded(frame: pd.DataFrame) -> pd.DataFrame:
+    """A frame with the digits that ship: four decimal ones (``BITS``), and 6e-5 nats of a log-probability.
+
+    Whole numbers stay as they are.
+    """
+    found = frame.copy()
+    for name in frame.select_dtypes("float"):
+        values = frame[name].to_numpy(dtype=np.float64)
+        if name.startswith("logprob"):
+            found[name] = np.round(values * 2**BITS) / 2**BITS
+        else:
+            mantissa, exponent = np.frexp(values)
+            fewer = np.ldexp(np.round(mantissa * 2**BITS), exponent - BITS)
+            found[name] = np.where(values == np.round(values), values, fewer)
+    return found
+
+
+def part(whole: pa.Table, rows: Sequence[bool]) -> pd.DataFrame:
+    """Some rows of a table, without the columns that only others have; whole numbers stay what they are."""
+    its = whole.filter(pa.array(rows))
+    empty = [name for name in its.column_names if its[name].null_count == len(its)]
+    return its.drop_columns([n for n in empty if whole[n].null_count < len(whole)]).to_pandas()
+
+
+def joined(parts: Sequence[pd.DataFrame | pa.Table]) -> pa.Table:
+    """Frames and tables, one below the other; what a part lacks is missing there."""
+    tables = [
+        each if isinstance(each, pa.Table) else pa.Table.from_pandas(each, preserve_index=False)
+        for each in parts
+    ]
+    plain = [each.replace_schema_metadata(None) for each in tables]
+    return pa.concat_tables(plain, promote_options="permissive")
+
+
+def packed(whole: pa.Table) -> bytes:
+    """A table as the Parquet file that ships."""
+    floats = [each.name for each in whole.schema if pa.types.is_floating(each.type)]
+    out = io.BytesIO()
+    pq.write_table(
+        whole,
+        out,
+        compression="zstd",
+        compression_level=19,
+        use_dictionary=[name for name in whole.column_names if name not in [*floats, "question"]],
+        column_encoding=dict.fromkeys(floats, "BYTE_STREAM_SPLIT"),
+        store_schema=False,
+        max_rows_per_page=MOST,
+        data_page_size=MOST,
+    )
+    return out.getvalue()

@@ -19,6 +19,7 @@ import pyarrow.parquet
 import pytest
 import yaml
 from bs4 import BeautifulSoup
+from own import of_any_model
 
 from lkecore import runs
 from lkecore.answers import shipped
@@ -67,9 +68,8 @@ def made(tmp_path_factory):
     project = tmp_path_factory.mktemp("project")
     shutil.copytree(TOP / "notebooks", project / "notebooks")
     (project / "params").mkdir()
-    # Of a random model the author's sentence is wrong, and its page would stop there.
     path = project / "notebooks" / f"{RELATIONS}.py"
-    path.write_text(re.sub(r'^assert .+, ".+"\n', "", path.read_text("utf-8"), flags=re.M), "utf-8")
+    path.write_text(of_any_model(path.read_text("utf-8")), "utf-8")
     another_model(project / "other")
     models = {SHOTS: ["toy"], RELATIONS: ["toy", str(project / "other")]}
     folders = {}

@@ -150,6 +150,7 @@ who = ["source", "model"]
 accuracy = stats.estimate(found, [*who, "format"])
 gain = stats.compare(found, "format", NEW, OLD, by=who)
 both = pd.concat([accuracy, gain.assign(format="gain")])
+runs.keep(both, "over-relations.csv")
 both["said"] = both.apply(stats.said, axis=1)
 both.pivot(index=who, columns="format", values="said")
 
@@ -177,6 +178,9 @@ parts = {
     "above": stats.estimate(told, who, value="above", bounds=None),
     "no_cue": stats.estimate(plain[several], who),
 }
+runs.keep(
+    pd.concat(parts, names=["part"]).reset_index("part"), "above-rules.csv"
+)
 said = {k: f.set_index(who).apply(stats.said, axis=1) for k, f in parts.items()}
 pd.DataFrame(said)
 

@@ -55,8 +55,8 @@ def likeliest(
         gold = its.loc[its["gold"], "option"].item()
         first += [""] * (best - len(first))
         rows.append((some[fact].subject, gold, bool(its["gold"].iloc[0]), *first))
-    places = [str(i + 1) for i in range(best)]
-    return pd.DataFrame(rows, columns=["subject", "gold", "right", *places])
+    names = ["subject", "gold", "right", *(str(i + 1) for i in range(best))]
+    return pd.DataFrame(rows, columns=names[: max(map(len, rows))])  # there may be fewer options
 
 
 def plainly(lm: Model, scores: pd.DataFrame) -> pd.DataFrame:

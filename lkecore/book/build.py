@@ -123,7 +123,7 @@ def _check_contents(whole: plan.Plan) -> None:
 def _shipped(job: runs.Job, folder: Path | None = None) -> list[coverage.Asked]:
     """What the shipped results of a notebook are about, of the profiles that its page names."""
     stem = job.notebook.stem
-    profiles = job.effective.get("shipped", [])
+    profiles = job.effective.get("sources") or job.effective.get("shipped", [])
     made = table(folder)
     there = set(made.loc[made["experiment"] == stem, "source"])
     read = [shipped.read(name, stem, folder) for name in profiles if name in there]

@@ -98,12 +98,12 @@ def run_key(job: Job) -> str:
 def _shipped(code: list[str], effective: dict[str, Any]) -> list[list[str]]:
     """The results that a notebook shows, and what made them, by their digests.
 
-    They are those of the experiments whose names stand in its code, and of the sources that ``results`` and
-    ``shipped...`` name.
+    They are those of the experiments whose names stand in its code, and of the sources that ``results``,
+    ``sources`` and ``shipped...`` name.
     """
     profiles: set[str] = set()
     for parameter, given in effective.items():
-        profiles |= set(given) if parameter.startswith("shipped") else set()
+        profiles |= set(given) if parameter.startswith(("shipped", "sources")) else set()
     profiles |= {effective["results"]} if effective.get("results") else set()
     made = table(RESULTS)
     named = [

@@ -1,4 +1,6 @@
-"""Judge: verdicts by the bounds that the table of claims prints."""
+"""Verdicts: one a claim, by pencil; then those of pages that judge a claim under every source and model."""
+
+import math
 
 import pandas as pd
 import pytest
@@ -9,7 +11,70 @@ from lkecore.intervals import Interval
 from lkecore.storage import DATA
 
 NEW, OLD = ("this page", "toy"), ("shipped: x", "big")
+DIFFERS = "undecided: differs from 0, not shown to exceed the margin"
 KEPT = ["id", "models", "source", "estimator", "as_paper", "ours", "verdict", "mark"]
+
+
+def row(low, high, **more):
+    return pd.Series({"estimate": (low + high) / 2, "low": low, "high": high, **more})
+
+
+@pytest.mark.parametrize(
+    ("claim", "low", "high", "verdict"),
+    [
+        ("IC-relations-differ", 0.1666, 0.3, "holds"),  # greater than 0.1665
+        ("IC-relations-differ", 0.1665, 0.3, "undecided"),  # a border decides nothing
+        ("IC-relations-differ", 0.1, 0.1665, "undecided"),
+        ("IC-relations-differ", 0.1, 0.1664, "fails"),
+        ("IC-incorrect-drop", -0.3, -0.11, "holds"),  # less than -0.1
+        ("IC-incorrect-drop", -0.3, -0.1, "undecided"),
+        ("IC-incorrect-drop", -0.1, 0.3, "undecided"),
+        ("IC-incorrect-drop", -0.09, 0.3, "fails"),
+        ("IC-separator", -0.04, 0.04, "holds"),  # within 0.05 of 0
+        ("IC-separator", 0.01, 0.04, "holds"),  # differs from 0, and by too little to matter
+        ("IC-separator", -0.06, 0.04, "undecided"),
+        ("IC-separator", 0.0, 0.06, "undecided"),  # 0 is an end: it is not left out
+        ("IC-separator", -0.06, 0.0, "undecided"),
+        ("IC-separator", 0.01, 0.05, DIFFERS),
+        ("IC-separator", -0.06, -0.01, DIFFERS),
+        ("IC-separator", 0.051, 0.06, "fails"),
+        ("IC-separator", -0.06, -0.051, "fails"),
+    ],
+)
+def test_a_claim_has_one_verdict_by_its_bound(claim, low, high, verdict):
+    assert answers.verdicts({claim: row(low, high)})["verdict"].tolist() == [verdict]
+
+
+def test_a_line_says_what_is_claimed_on_which_answers_and_is_kept(tmp_path, monkeypatch):
+    monkeypatch.setenv("LKE_RUN", str(tmp_path))
+    frame = pd.DataFrame([row(0.5, 0.7, n=12, relation="x")])
+    found = answers.verdicts({"IC-subsumption": frame, "IC-shots-rise": row(-1, 1, model="toy")})
+    claims = papers.claims("IC").set_index("id")
+    first, second = found.to_dict("records")
+    said = claims.loc["IC-subsumption", ["claim", "holds_if", *papers.DECIDED]].to_dict()
+    numbers = {"estimate": pytest.approx(0.6), "low": 0.5, "high": 0.7, "n": 12}
+    assert first == {"id": "IC-subsumption", **said, **numbers, "verdict": "holds"}
+    # What was asked comes before what the claim is decided on.
+    assert second["model"] == "toy" and pd.isna(second["n"])
+    assert second["decided_on"] == claims.loc["IC-shots-rise", "decided_on"]
+    kept = pd.read_csv(tmp_path / "verdicts.csv", keep_default_na=False)
+    assert list(kept) == papers.ONE_EACH and kept["verdict"].tolist() == ["holds", "undecided"]
+    assert kept["n"].tolist() == ["12", ""]
+    assert list(answers.verdicts({})) == papers.ONE_EACH
+
+
+def test_what_is_no_estimate_is_named():
+    with pytest.raises(KeyError, match="no claim 'IC-shots-ris'; nearest: IC-shots-rise"):
+        answers.verdicts({"IC-shots-ris": row(0, 1)})
+    for bad in (
+        row(0, math.nan), row(0, math.inf), row(1, 0), row(0, 1).drop("high"),
+        row(0, 1).replace(0.5, math.nan), pd.Series({"estimate": "0.5 [0, 1]", "low": 0, "high": 1}),
+    ):  # fmt: skip
+        with pytest.raises(BadInput, match="IC-shots-rise: .*finite numbers with low <= high"):
+            answers.verdicts({"IC-shots-rise": bad})
+    for n in (0, 2):
+        with pytest.raises(BadInput, match=f"IC-shots-rise: {n} estimates"):
+            answers.verdicts({"IC-shots-rise": pd.DataFrame([row(0, 1)] * n)})
 
 
 def between(low: float, high: float) -> Interval:

@@ -205,6 +205,7 @@ def test_every_claim_is_complete_and_its_verdict_can_be_taken():
         "marks",
         "marks_since",
         "whose",
+        *papers.DECIDED,
         "holds_if",
     ]
     assert not claims.isna().any().any()

@@ -31,7 +31,14 @@ from lkecore.answers.tables import (
     paired,
     texts,
 )
-from lkecore.answers.verdicts import judge, judge_ways, of_this_page, tested, verdict_table
+from lkecore.answers.verdicts import (
+    judge,
+    judge_ways,
+    of_this_page,
+    tested,
+    verdict_table,
+    verdicts,
+)
 from lkecore.answers.written import write
 
 __all__ = [
@@ -40,5 +47,5 @@ __all__ = [
     "beside_models", "beside_single", "beside_truth", "beside_worlds", "best", "best_and_worst",
     "bounds", "carried", "collect", "fewer", "infinite", "judge", "judge_ways", "keep", "made_by",
     "mean_of_draws", "of_this_page", "opened", "over_draws", "over_other_relations", "over_relations",
-    "paired", "sortable", "tested", "texts", "verdict_table", "words", "write",
+    "paired", "sortable", "tested", "texts", "verdict_table", "verdicts", "words", "write",
 ]  # fmt: skip

@@ -1,13 +1,59 @@
-"""Verdicts: from the intervals of a page to verdicts on the papers' claims."""
+"""Verdicts: from estimates to verdicts on the claims of the papers and of the lab.
+
+:func:`verdicts` gives each claim one. What follows it serves pages that judge a claim under every source and
+model.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from lkecore import papers
 from lkecore.answers.kept import keep
+from lkecore.errors import BadInput, nearest
 from lkecore.intervals import Interval
+
+DIFFERS = "undecided: differs from 0, not shown to exceed the margin"
+
+
+def verdicts(tested: Mapping[str, pd.Series | pd.DataFrame]) -> pd.DataFrame:
+    """One line a claim: what it says, on which answers it is decided, the estimate, and the verdict.
+
+    ``tested`` has for each id of ``claims.csv`` the estimate of its statistic, in the claim's unit: a row,
+    or a frame of one, with numbers ``estimate``, ``low`` and ``high`` (the 95 % interval) and, where there
+    is one, ``n``, of how many. A ``model``, ``estimator`` or ``decided_on`` in it comes before the claim's
+    own, so that a page which asks another model doesn't say that it was this one. ``verdict`` is that of
+    :func:`lkecore.papers.verdict.claim_verdict`; of an equality that is undecided although its interval
+    leaves out 0 it is ``DIFFERS``.
+
+    Columns: id, claim, holds_if, decided_on, model, estimator, estimate, low, high, n, verdict. They are
+    kept as ``verdicts.csv``, from which the book's page of all claims is made. KeyError for an id that no
+    claim has; :class:`BadInput` for several rows, or no finite numbers with low <= high.
+    """
+    claims, rows = papers.claims("").set_index("id"), []
+    for key, found in tested.items():
+        if key not in claims.index:
+            raise KeyError(f"no claim {key!r}; {nearest(key, claims.index)}")
+        if isinstance(found, pd.DataFrame) and len(found) != 1:
+            raise BadInput(
+                f"{key}: {len(found)} estimates; a claim has one verdict, so give one row"
+            )
+        row, claim = found.squeeze(axis=0), claims.loc[key]
+        numbers = pd.to_numeric(row.reindex(["estimate", "low", "high"]), errors="coerce")
+        if not (np.isfinite(numbers).all() and numbers["low"] <= numbers["high"]):
+            raise BadInput(f"{key}: {numbers.to_dict()} needs finite numbers with low <= high")
+        verdict = papers.claim_verdict(numbers, claim)
+        leaves_out_0 = numbers["low"] > 0 or numbers["high"] < 0
+        if verdict == "undecided" and claim["direction"] == "equal" and leaves_out_0:
+            verdict = DIFFERS
+        said = {name: row.get(name, claim[name]) for name in papers.DECIDED}
+        rows.append({"id": key, **claim[["claim", "holds_if"]], **said, **numbers})
+        rows[-1] |= {"n": row.get("n"), "verdict": verdict}
+    made = pd.DataFrame(rows, columns=papers.ONE_EACH).astype({"n": "Int64"})
+    keep(made, "verdicts.csv")
+    return made
 
 
 def judge(

@@ -24,6 +24,15 @@ FILE = "verdicts.csv"
 BARE, BARE_INTERVAL = "without_cues", "no_cue"
 PLACES = ["in the lab", "real models, on the page", "real models, beside it"]
 ORDER = ["holds", "fails", "undecided"]
+# On what a claim is decided: written down before it was applied.
+RULE = [
+    "On which answers is a claim decided? A paper's claim on those of a real model, in the source with the",
+    "most relations on which the model beats the best {term}`rule` (both models, where two are compared;",
+    "then more facts, then the name). A claim of the lab, or one that no real model was asked about, over all",
+    "worlds, one value a world, of the largest size that all have. A model that beats the rule in at most",
+    "half of the relations is at chance: this is looked at once, for the choice. What other sources say is",
+    "one line under the table of the claim's page. Gates never change which models a claim compares.",
+]
 YARDSTICKS = "IC-above-chance", "IC-above-rules"
 
 
@@ -86,6 +95,8 @@ def page(found: Mapping[str, pd.DataFrame], profile: str) -> str:
         "*undecided*, there may be too few facts. The intervals below tell. Over {ref}`three or four",
         "relations <few-relations>` they are wide, whatever the number of facts. Where a page tells it,",
         "what comes out on facts without a cue stands in parentheses behind the verdict, and changes none.",
+        "",
+        *RULE,
     ]
     if "toy" in set(every["models"]):
         lines += [

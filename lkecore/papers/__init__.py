@@ -13,6 +13,8 @@ from lkecore.papers.published import (
 )
 from lkecore.papers.tuned import table_10_bars, table_10_beside, table_10_verdicts
 from lkecore.papers.verdict import (
+    DECIDED,
+    ONE_EACH,
     VERDICTS,
     claim_verdict,
     claims,
@@ -24,9 +26,8 @@ from lkecore.papers.verdict import (
 )
 
 __all__ = [
-    "DATES", "VERDICTS", "claim_verdict", "claims", "figure_13", "figure_5", "figure_5_order", "method_of",
-    "over_of",
-    "number_verdict", "property_names", "starred", "table", "table_10_bars", "table_10_beside",
-    "table_10_verdicts", "table_1_beside", "table_1_verdicts", "table_5", "table_7",
-    "table_8_beside", "verdicts",
+    "DATES", "DECIDED", "ONE_EACH", "VERDICTS", "claim_verdict", "claims", "figure_13", "figure_5",
+    "figure_5_order", "method_of", "number_verdict", "over_of", "property_names", "starred", "table",
+    "table_10_bars", "table_10_beside", "table_10_verdicts", "table_1_beside", "table_1_verdicts", "table_5",
+    "table_7", "table_8_beside", "verdicts",
 ]  # fmt: skip

@@ -22,6 +22,7 @@ OVER = "relations", "facts", "draws", "pairs", "subjects"
 METHODS = "Student's t", "Welch's t", "bootstrap", "Wilson", "Newcombe"
 WHOSE = "paper", "ours", "check"
 DIRECTIONS = "greater", "less", "equal"
+DECIDED = "decided_on", "model", "estimator"  # on which answers a claim has its verdict
 TEXTS = "paper", "section", "claim", "statistic", "unit", "least_effect_because"
 OVER_ALONE = re.compile(
     rf"over ({'|'.join(OVER)}) alone, not ({'|'.join(OVER)})"
@@ -36,14 +37,29 @@ def claims(paper: str = "IC") -> pd.DataFrame:
     with), least_effect_because (why that much), over (what the interval is taken over, one of `OVER`),
     interval (its method, one of `METHODS`), marks (which verdicts say nothing of the claim, with "; "
     between; "" if there is no such rule) and marks_since (since when they stand as they do), whose
-    ("paper", "ours", or "check" of a thing that was built in), and holds_if, the bound in words.
+    ("paper", "ours", or "check" of a thing that was built in), decided_on, model and estimator (the
+    answers by which the claim has its one verdict), and holds_if, the bound in words.
+
+    What a claim is decided on follows a rule, which was written down before it was applied. A paper's
+    claim: the real model, or pair where two are compared, and the source of its experiment with the most
+    relations in which the accuracy, asked in the paper's way, is above that of the best rule there (of both
+    models of a pair); ties go to more facts, then to the first name. Answers without an accuracy
+    (entropies, places in a sequence) take this count from other answers of the same model to the same
+    relations. A model that beats the rule in at most half of the relations is at chance, and decided_on
+    says so. Where no real model was asked, and for a claim of the lab: all worlds, one value a world, of
+    the largest size that all of them have (of the twins, tuned models or kinds that the claim speaks of).
+    Gates change nothing.
+
     ValueError for a paper without claims; :class:`BadInput` for a claim that leaves one of these empty but
     `marks`, that has another word where some are allowed, no finite least effect, or marks without a date.
 
     >>> claims("IC").set_index("id")["holds_if"]["IC-separator"]
     'within 0.05 of 0'
     """
-    every = read_table(DATA / "claims.csv").fillna({"marks": "", "marks_since": ""})
+    every = read_table(DATA / "claims.csv")
+    every = every.astype(dict.fromkeys(DECIDED, object)).fillna(
+        dict.fromkeys(["marks", "marks_since", *DECIDED], "")
+    )
     words = {"direction": DIRECTIONS, "over": OVER, "interval": METHODS, "whose": WHOSE}
     rules = [
         (column, every[column].isin(allowed), f"be one of {[*allowed]}")
@@ -91,9 +107,9 @@ def method_of(interval: Interval) -> str:
 
 
 def claim_verdict(
-    interval: Interval, claim: Mapping[str, Any] | pd.Series
+    interval: Interval | pd.Series, claim: Mapping[str, Any] | pd.Series
 ) -> Literal["holds", "fails", "undecided"]:
-    """Whether a claim holds, from its statistic's interval. With e = `least_effect`, in its unit:
+    """Whether a claim holds, from `low` and `high` of its statistic. With e = `least_effect`, in its unit:
 
         direction   holds                     fails                        else
         greater     low > e                   high < e                     undecided
@@ -129,6 +145,9 @@ def claim_verdict(
     return "holds" if holds else "fails" if fails else "undecided"
 
 
+ONE_EACH = [
+    "id", "claim", "holds_if", *DECIDED, "estimate", "low", "high", "n", "verdict",
+]  # fmt: skip
 VERDICTS = ["id", "models", "source", "estimator", "as_paper", "ours", "verdict", "mark"]
 
 

@@ -228,6 +228,19 @@ def test_logarithmic_axis_has_plain_labels():
     assert up == ["10⁻⁶", "0.001", "1", "10⁶", "10¹²", "3,000,000"]
 
 
+def test_style_gives_any_logarithmic_axis_plain_labels():
+    with mpl.rc_context():
+        figures.style()
+        decades, narrow, both = Figure().subplots(1, 3)
+        decades.set(xscale="log", xlim=(0.5, 2e6))
+        narrow.loglog([20, 80], [20, 80])  # less than a decade: labels between the powers
+        both.set(xscale="symlog", xlim=(-150, 150))
+        found = [tick_texts(ax.xaxis) for ax in (decades, narrow, both)]
+    assert {"1", "1,000", "10⁶"} <= set(found[0])
+    assert {"20", "30", "40", "60"} <= set(found[1])
+    assert {"-100", "0", "100"} <= set(found[2])
+
+
 def test_figures_of_the_package_on_logarithmic_axes_have_no_formulas():
     columns = ["form", "model", "exposures", "accuracy", "low", "high"]
     doses = pd.DataFrame([("list", "a", n, 0.5, 0.4, 0.6) for n in (0, 1, 8)], columns=columns)

@@ -24,6 +24,7 @@ from lkecore.figures.formats import (
     separator_bars,
     separator_panels,
 )
+from lkecore.figures.marks import marks
 from lkecore.figures.models import (
     OTHER_MODEL,
     accuracy_scatter,
@@ -52,7 +53,7 @@ __all__ = [
     "accuracy_scatter", "bars_by_model", "board_dots", "board_matrices", "change_by_distance",
     "claim_marks", "cost_lines", "dose_lines", "dose_panels", "findings", "format_panels",
     "format_sizes", "gate_dots", "heat_map", "instilled_scatter", "interval_marks", "interval_panels",
-    "kept_lines", "move_lines", "note", "over_options", "pair_scatters", "paired_bars", "panels",
+    "kept_lines", "marks", "move_lines", "note", "over_options", "pair_scatters", "paired_bars", "panels",
     "place", "plain_ticks", "prefix_tree", "prompt_dots", "published_dots", "rank_panels",
     "reach_panels", "reading_curves", "reliability", "separator_bars", "separator_panels",
     "sequence_columns", "sequence_panel", "share_lines", "shots_curve", "shots_panels", "size_lines",

@@ -8,7 +8,8 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.scale import LogScale, SymmetricalLogScale, register_scale
+from matplotlib.ticker import FuncFormatter, LogFormatterSciNotation, NullFormatter
 
 PALETTE = "colorblind"
 DARK = "#222222"
@@ -26,8 +27,8 @@ def style() -> None:
     time). Inside IPython it also makes SVG the inline format.
 
     Names in figures and tables are text of other people: a $ in them begins no formula, in figures
-    and in frames that a notebook shows. So an axis on a logarithmic scale needs `plain_ticks`,
-    or ticks with labels of its own: matplotlib's powers are formulas.
+    and in frames that a notebook shows. Powers on a logarithmic axis, which are formulas in matplotlib,
+    become plain text.
     """
     sns.set_theme(
         style="whitegrid",
@@ -41,6 +42,8 @@ def style() -> None:
             "text.parse_math": False,
         },
     )
+    register_scale(_Log)
+    register_scale(_SymmetricalLog)
     pd.set_option("display.html.use_mathjax", False)
     ipython = sys.modules.get("IPython")  # not imported means not running inside it
     if ipython is not None and ipython.get_ipython() is not None:
@@ -60,6 +63,32 @@ def plain_ticks(axis: Axis) -> None:
     """Labels such as 0.1, 1,000 and 10⁶ at the powers of ten of a logarithmic axis, as plain text."""
     axis.set_major_formatter(FuncFormatter(lambda value, _: _power(value)))
     axis.set_minor_formatter(NullFormatter())
+
+
+class _Powers(LogFormatterSciNotation):
+    """Labels where matplotlib has them, as plain text."""
+
+    def __call__(self, value: float, pos: int | None = None) -> str:
+        return _power(value) if super().__call__(value, pos) else ""
+
+
+class _Log(LogScale):
+    def __init__(self, *args, **words) -> None:  # with an axis or not, by the version of matplotlib
+        super().__init__(*args, **words)
+
+    def set_default_locators_and_formatters(self, axis: Axis) -> None:
+        super().set_default_locators_and_formatters(axis)
+        axis.set_major_formatter(_Powers(self.base))
+        axis.set_minor_formatter(_Powers(self.base, labelOnlyBase=self.subs is not None))
+
+
+class _SymmetricalLog(SymmetricalLogScale):
+    def __init__(self, *args, **words) -> None:
+        super().__init__(*args, **words)
+
+    def set_default_locators_and_formatters(self, axis: Axis) -> None:
+        super().set_default_locators_and_formatters(axis)
+        axis.set_major_formatter(_Powers(self.base))
 
 
 def _power(value: float) -> str:

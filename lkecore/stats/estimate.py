@@ -23,11 +23,12 @@ def estimate(
 
     - "relation" or "world": each counts alike, and n is their number (Student's t, cut off at ``bounds``,
       which are None for what may be any number, such as a difference);
-    - "fact" of these relations, "subject", or another column: n of these (:func:`~lkecore.stats.resample.bootstrap`);
+    - "fact" of these relations, "subject", or another column, and n is how many there are of these
+      (:func:`~lkecore.stats.resample.bootstrap`);
     - "share": facts of one kind, of which ``value`` says which are right, a row a fact; n rows (Wilson).
 
-    ``low`` and ``high`` are NaN where n is 1, but for a share. BadInput as there; a value
-    outside of ``bounds``; a share of anything but 0 and 1.
+    ``low`` and ``high`` are NaN where n is 1, but for a share. BadInput as there; a value outside
+    of ``bounds``; a share of anything but 0 and 1.
 
     >>> frame = pd.DataFrame({"relation": list("aabb"), "correct": [1, 0, 1, 1]})
     >>> estimate(frame)

@@ -28,10 +28,10 @@ ORDER = ["holds", "fails", "undecided"]
 RULE = [
     "On which answers is a claim decided? A paper's claim on those of a real model, in the source with the",
     "most relations on which the model beats the best {term}`rule` (both models, where two are compared;",
-    "then more facts, then the name). A claim of the lab, or one that no real model was asked about, over all",
-    "worlds, one value a world, of the largest size that all have. A model that beats the rule in at most",
-    "half of the relations is at chance: this is looked at once, for the choice. What other sources say is",
-    "one line under the table of the claim's page. Gates never change which models a claim compares.",
+    "then more facts, then the name). A claim of the lab, or one that no real model was asked about, over",
+    "all worlds, one value a world, of the largest size that all have. A model that beats the rule in at",
+    "most half of the relations is at chance: this is looked at once, for the choice. What other sources say",
+    "is one line under the table of the claim's page. Gates never change which models a claim compares.",
 ]
 YARDSTICKS = "IC-above-chance", "IC-above-rules"
 

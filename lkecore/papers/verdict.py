@@ -56,16 +56,13 @@ def claims(paper: str = "IC") -> pd.DataFrame:
     >>> claims("IC").set_index("id")["holds_if"]["IC-separator"]
     'within 0.05 of 0'
     """
-    every = read_table(DATA / "claims.csv")
-    every = every.astype(dict.fromkeys(DECIDED, object)).fillna(
-        dict.fromkeys(["marks", "marks_since", *DECIDED], "")
-    )
+    every = read_table(DATA / "claims.csv").fillna({"marks": "", "marks_since": ""})
     words = {"direction": DIRECTIONS, "over": OVER, "interval": METHODS, "whose": WHOSE}
     rules = [
         (column, every[column].isin(allowed), f"be one of {[*allowed]}")
         for column, allowed in words.items()
     ]
-    rules += [(column, every[column].notna(), "not be empty") for column in TEXTS]
+    rules += [(column, every[column].notna(), "not be empty") for column in (*TEXTS, *DECIDED)]
     least = pd.to_numeric(every["least_effect"], errors="coerce")
     rules.append(("least_effect", least.map(isfinite), "be a finite number"))
     dated = every["marks_since"].str.fullmatch(r"\d{4}-\d\d-\d\d") | (every["marks"] == "")

@@ -7,6 +7,7 @@ row a question, so that everything behind this call is the same code.
 import functools
 from collections.abc import Callable, Mapping, Sequence
 
+import numpy as np
 import pandas as pd
 
 from lkecore.answers import again, longer
@@ -34,6 +35,27 @@ def scored(model: Model, questions: Sequence[Prompt] | Sequence[Slots]) -> pd.Da
     """The log-probability of every option of some questions, a row each, by the scorer for them."""
     score = slot_logprobs if isinstance(questions[0], Slots) else kinds.option_logprobs
     return score(model, questions).frame
+
+
+def likeliest(
+    model: str, questions: Sequence[Prompt], *, n: int = 20, best: int = 5, dtype: str = "float32"
+) -> pd.DataFrame:
+    """What a model finds likeliest for the first ``n`` questions: a row each, for a reader to look at.
+
+    Columns: ``subject``; ``gold``; ``right``, whether the gold option is the
+    likeliest; and ``1`` to ``5``, the likeliest options, each with its share of the confidence (normalised
+    over all options of the question) in percent.
+    """
+    rows = []
+    some = {question.fact: question for question in questions[:n]}
+    for fact, its in scored(opened(model, dtype), list(some.values())).groupby("fact", sort=False):
+        shares = np.exp(its["logprob"] - np.logaddexp.reduce(its["logprob"]))
+        its = its.assign(share=100 * shares).sort_values("share", ascending=False, kind="stable")
+        first = [f"{o} {s:.0f} %" for o, s in its[["option", "share"]].head(best).to_numpy()]
+        gold = its.loc[its["gold"], "option"].item()
+        rows.append((some[fact].subject, gold, bool(its["gold"].iloc[0]), *first))
+    places = [str(i + 1) for i in range(best)]
+    return pd.DataFrame(rows, columns=["subject", "gold", "right", *places])
 
 
 def plainly(lm: Model, scores: pd.DataFrame) -> pd.DataFrame:

@@ -7,6 +7,7 @@ options between which it cannot tell equal parts.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pandas as pd
 
@@ -16,6 +17,7 @@ from lkecore.answers.tables import by_relation as values_by_relation
 from lkecore.answers.tables import groups_of
 from lkecore.errors import BadInput
 from lkecore.facts.drawn import Sample
+from lkecore.facts.sample import draw_shots
 from lkecore.intervals import SHARE, Interval, mean_over_facts, mean_over_relations
 from lkecore.metrics.rules import RULES, guess, length_rank, overlap, times_shown
 
@@ -56,6 +58,27 @@ def cues(sample: Sample, *, kept: bool = True) -> pd.DataFrame:
     found = pd.DataFrame(rows)
     if kept:
         keep(found, FILE)
+    return found
+
+
+def behind_draws(
+    sample: Sample, draws: Sequence[int], numbers: Sequence[int], *, kept: bool = True
+) -> pd.DataFrame:
+    """:func:`cues` of the questions of :func:`lkecore.prompts.draws.of_draws`, with ``draw`` and ``n_shots``.
+
+    Which object is frequent depends on the pairs that are shown, so a fact has a row for each draw and number
+    of them. Kept as ``answers-rules.parquet`` unless ``kept`` is false. Raises :class:`BadInput` for more
+    shots than a pool has.
+    """
+    parts = []
+    for draw in draws:
+        most = {name: draw_shots(of.train, max(numbers), draw) for name, of in sample.items()}
+        for n in numbers:
+            asked = {name: replace(of, shots=most[name][:n]) for name, of in sample.items()}
+            parts.append(cues(asked, kept=False).assign(draw=draw, n_shots=n))
+    found = pd.concat(parts, ignore_index=True)
+    if kept:
+        keep(found, "answers-rules.parquet")
     return found
 
 

@@ -28,6 +28,7 @@ from lkecore.errors import BadInput
 FINISHED, FAILED, HOPELESS, FOUND, BUSY = 0, 1, 3, 4, 75
 CHANGED = "the notebook, lkecore, or what it reads was changed meanwhile; run it again"
 SAVED_AFTER = 5.0  # seconds from one writing of a notebook that is executed to the next, at least
+SENTENCE = "sentence"  # the tag of the cell that hands a page its sentence, and asserts its words
 LOCKS = ".locks"  # in the folder of runs: who is at work on which
 
 
@@ -139,9 +140,12 @@ def _execute(job: runs.Job, attempt: Path) -> tuple[str | None, int]:
     log.addHandler(logging.FileHandler(attempt / "log.txt"))
     log.setLevel(logging.INFO)
     log.propagate = False
+    notebook = runs.read_notebook(job.notebook)
+    if job.part:  # the author's sentence is about all parts together, and may be wrong of one
+        notebook.cells = [c for c in notebook.cells if SENTENCE not in c.metadata.get("tags", [])]
     try:
         executed = papermill.execute_notebook(
-            runs.read_notebook(job.notebook),
+            notebook,
             str(attempt / "notebook.ipynb"),
             parameters=job.parameters,
             kernel_name="python3",

@@ -28,10 +28,7 @@ from lkecore.figures.marks import marks
 from lkecore.figures.models import (
     OTHER_MODEL,
     accuracy_scatter,
-    paired_bars,
     published_dots,
-    size_lines,
-    subsumption_dots,
 )
 from lkecore.figures.page import Note, findings, note, place
 from lkecore.figures.relations import accuracy_bars, heat_map, shots_curve, threshold_curve
@@ -53,11 +50,11 @@ __all__ = [
     "accuracy_scatter", "bars_by_model", "board_dots", "board_matrices", "change_by_distance",
     "claim_marks", "cost_lines", "dose_lines", "dose_panels", "findings", "format_panels",
     "format_sizes", "gate_dots", "heat_map", "instilled_scatter", "interval_marks", "interval_panels",
-    "kept_lines", "marks", "move_lines", "note", "over_options", "pair_scatters", "paired_bars", "panels",
+    "kept_lines", "marks", "move_lines", "note", "over_options", "pair_scatters", "panels",
     "place", "plain_ticks", "prefix_tree", "prompt_dots", "published_dots", "rank_panels",
     "reach_panels", "reading_curves", "reliability", "separator_bars", "separator_panels",
-    "sequence_columns", "sequence_panel", "share_lines", "shots_curve", "shots_panels", "size_lines",
-    "size_summaries", "slot_marks", "square_maps", "step_lines", "style", "subsumption_dots",
+    "sequence_columns", "sequence_panel", "share_lines", "shots_curve", "shots_panels",
+    "size_summaries", "slot_marks", "square_maps", "step_lines", "style",
     "threshold_curve", "told_lines", "told_or_true", "tree_mask", "way_rows", "written_bars",
     "written_by_model",
 ]  # fmt: skip

@@ -90,18 +90,6 @@ def figure_5(
     return heat.reset_index(drop=True)
 
 
-def figure_13(accuracies: pd.DataFrame, called: Mapping[str, str] | None = None) -> pd.DataFrame:
-    """Rows of models and relations in the order in which Figure 13 has them, which is Figure 5's.
-
-    ``accuracies``: a row for each model and relation, with ``model``, ``relation``, ``accuracy``;
-    ``called`` and errors as in :func:`figure_5_order`. No rows, no order.
-    """
-    if not len(accuracies):
-        return accuracies
-    order = pd.MultiIndex.from_product(figure_5_order(accuracies, called))
-    return accuracies.set_index(["model", "relation"]).loc[order].reset_index()
-
-
 def _property_of_paper() -> pd.Series:
     """The paper's name of a Wikidata property, by property."""
     ids = table("iclke_table3_relations").dropna(subset="wikidata_pid_added")

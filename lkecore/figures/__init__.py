@@ -30,6 +30,7 @@ from lkecore.figures.models import (
     accuracy_scatter,
     published_dots,
 )
+from lkecore.figures.names import called
 from lkecore.figures.page import Note, findings, note, place
 from lkecore.figures.relations import accuracy_bars, heat_map, shots_curve, threshold_curve
 from lkecore.figures.sequence import (
@@ -47,7 +48,7 @@ from lkecore.figures.written import written_bars, written_by_model
 
 __all__ = [
     "ACCURACY", "DARK", "MARKERS", "Note", "OTHER_MODEL", "PALETTE", "accuracy_bars",
-    "accuracy_scatter", "bars_by_model", "board_dots", "board_matrices", "change_by_distance",
+    "accuracy_scatter", "bars_by_model", "board_dots", "board_matrices", "called", "change_by_distance",
     "claim_marks", "cost_lines", "dose_lines", "dose_panels", "findings", "format_panels",
     "format_sizes", "gate_dots", "heat_map", "instilled_scatter", "interval_marks", "interval_panels",
     "kept_lines", "marks", "move_lines", "note", "over_options", "pair_scatters", "panels",

@@ -46,25 +46,28 @@ def bootstrap(
     0.5
     """
     cells, over = list(cells), [over] if isinstance(over, str) else list(over)
-    places = [name for name in PLACES if name in frame]
-    slots = [*places, *(["draw"] if "draw" in [*over, *cells] else [])]
-    keys = list(dict.fromkeys([*cells, *slots]))
     units = [name for name in over if name not in SLOTS]
     if len(units) > 1 or not over:
         raise BadInput(f"over is {over}; it needs something, and one unit besides {SLOTS} at most")
-    checked(frame, [*keys, *over], value)
+    places = [name for name in PLACES if name in frame]
+    checked(frame, [*cells, *over, *places], value)
+    if not places:
+        frame, places = frame.assign(relation=""), ["relation"]
+    slots = [*places, *(["draw"] if "draw" in [*over, *cells] else [])]
+    keys = list(dict.fromkeys([*cells, *slots]))
     rng = np.random.default_rng(seed)
-    column = frame.groupby(keys, sort=False).ngroup().to_numpy() if keys else np.zeros(len(frame))
+    column = frame.groupby(keys, sort=False).ngroup().to_numpy()
     columns = frame[keys].drop_duplicates().reset_index(drop=True)
-    drawn = np.empty((n + 1, max(1, len(columns))))
-    strata = frame.groupby(places, sort=False).indices if places and units == ["fact"] else {}
-    for place, rows in strata.items() or [("", np.arange(len(frame)))]:
+    drawn = np.empty((n + 1, len(columns)))
+    whole = {"": np.arange(len(frame))}
+    strata = frame.groupby(places, sort=False).indices if units == ["fact"] else whole
+    for place, rows in strata.items():
         some, where = np.unique(column[rows], return_inverse=True)
         whose = pd.factorize(frame[units[0]].iloc[rows])[0] if units else np.zeros_like(rows)
         size = whose.max() + 1
         if units and size < 2:
-            of = f" of {' '.join(np.atleast_1d(place))}" if strata else ""
-            raise BadInput(f"there is one {units[0]}{of}; it takes 2 or more to draw them again")
+            of = " ".join(map(str, np.atleast_1d(place)))
+            raise BadInput(f"{of or 'the frame'} has one {units[0]}; to draw again takes 2 or more")
         values = frame[value].to_numpy(float)[rows]
         sums, counts = (
             np.bincount(whose * len(some) + where, weights, size * len(some)).reshape(size, -1)
@@ -72,7 +75,7 @@ def bootstrap(
         )
         times = times_drawn(rng, n, size) if units else np.ones((1, 1))
         with np.errstate(invalid="ignore"):  # no row of a cell in a resample: NaN
-            drawn[:, some.astype(int)] = (times @ sums) / (times @ counts)
+            drawn[:, some] = (times @ sums) / (times @ counts)
     for slot in (name for name in slots if name in over):
         drawn, columns = _drawn_again(rng, drawn, columns, slot)
     return _over_slots(drawn, columns, cells)
@@ -92,9 +95,9 @@ def _drawn_again(
     again[0] = drawn[0, source]
     if len(names) > 1:
         which = rng.integers(len(names), size=(n, len(names)))
-        # Each place takes its facts from another resample, or one that is drawn twice would have the same.
-        shift = rng.permutation(n)[np.arange(len(names)) % n]
-        row = 1 + (np.arange(n)[:, None] + shift) % n
+        row = 1 + np.arange(n)[:, None]
+        if slot in PLACES:  # or a relation that is drawn twice would have the same facts twice
+            row = 1 + (row + rng.permutation(n)[np.arange(len(names)) % n]) % n
         for i, of_cell in enumerate(source):
             again[1:, i] = drawn[row, of_cell[which]]
     first = columns.loc[np.unique(of, return_index=True)[1], rest]

@@ -1,0 +1,52 @@
+"""Names: what people call the models, worlds and sources that pages, figures and tables are about."""
+
+import csv
+import functools
+import re
+
+from lkecore.errors import BadInput
+from lkecore.models import lab
+from lkecore.storage import DATA
+
+KINDS = {"bert": "BERT", "t5": "T5"}  # of lab models; others are named by their size
+
+
+def called(name: str, relations: int | None = None) -> str:
+    """A name for people, from ``data/names.csv``; of the lab by a rule. One that nobody gave stays as it is.
+
+    With ``relations``, so many of a source, such as the one that a page asks of 49: its number in the table
+    is that of the whole source.
+
+    >>> called("smollm2"), called("table5"), called("kamel", relations=1)
+    ('SmolLM2 135M (4-bit)', 'T-REx, 12 relations', 'KAMEL, 1 relation')
+    >>> called("lab:rich-1/2m"), called("lab:book-2/bert-unplanted"), called("lab:rich-3")
+    ('lab model 2M, world 1', 'lab BERT, plain world 2, unplanted', 'lab world 3')
+    >>> called("./my-model")
+    './my-model'
+    """
+    if world := re.fullmatch(r"lab:([a-z]+)-(\d+)", name):
+        return _world(*world.groups()).replace("world", "lab world")
+    if lab.is_name(name):
+        try:
+            of = lab.parse(name)
+        except BadInput:
+            return name
+        model = f"lab {KINDS[of.model]}" if of.model in KINDS else f"lab model {of.model.upper()}"
+        training = f"training {of.seed}" if of.seed else ""
+        world = _world(*of.world.removeprefix("lab:").split("-"))
+        return ", ".join(filter(None, [model, world, training, of.variant]))
+    found = _names().get(name, name)
+    if relations is not None:
+        found = re.sub(r"\d+ relations", f"{relations} relation{'s' * (relations != 1)}", found)
+    return found
+
+
+def _world(size: str, seed: str) -> str:
+    """Most pages are about rich worlds, so these are just worlds."""
+    return {"rich": "", "book": "plain "}.get(size, f"{size} ") + f"world {seed}"
+
+
+@functools.cache
+def _names() -> dict[str, str]:
+    with (DATA / "names.csv").open(encoding="utf-8", newline="") as file:
+        return {row["name"]: row["called"] for row in csv.DictReader(file)}

@@ -1,0 +1,67 @@
+"""Names for people: everything that ships has one, and its numbers are those of the answers."""
+
+import re
+
+import pandas as pd
+import pyarrow.parquet as pq
+
+from lkecore import figures
+from lkecore.models.embedded import CATALOGUE
+from lkecore.storage import DATA, RESULTS
+
+FILES = [f for f in sorted(RESULTS.rglob("*.parquet")) if not f.stem.endswith("-check")]
+
+
+def of_files() -> pd.DataFrame:
+    """(experiment, source, model, relation) of all answers that ship, each once."""
+    parts = []
+    for file in FILES:
+        there = pq.read_schema(file).names
+        part = pd.read_parquet(
+            file, columns=[c for c in ("source", "model", "relation") if c in there]
+        )
+        part = part.assign(experiment=file.stem.split("-")[0]).drop_duplicates().astype(str)
+        parts.append(part if "source" in part else part.assign(source=file.parent.name))
+    return pd.concat(parts, ignore_index=True)
+
+
+def test_every_source_and_model_of_the_results_and_every_embedded_model_has_a_name():
+    there = of_files()
+    models = {m for m in there["model"].dropna() if m not in ("causal", "masked", "seq2seq", "nan")}
+    assert len(models) > 50 and there["source"].nunique() > 20
+    for name in [*there["source"].unique(), *models, *CATALOGUE]:
+        assert figures.called(name) != name, name
+
+
+def test_sources_of_one_experiment_and_models_do_not_share_a_name():
+    there = of_files()
+    for _, part in there.groupby("experiment"):
+        for column in ("source", "model"):
+            names = part[column].dropna().unique()
+            assert len({figures.called(name) for name in names}) == len(names), names
+
+
+def test_number_of_relations_in_a_name_is_that_of_the_answers():
+    told = of_files().dropna(subset="relation").groupby(["source", "experiment"])["relation"]
+    most = told.nunique().groupby("source").max()
+    checked = 0
+    for source, n in most.items():
+        if found := re.search(r"(\d+) relations", figures.called(source)):
+            assert int(found[1]) == n, source
+            checked += 1
+    assert checked > 12
+
+
+def test_table_of_names_has_each_name_once():
+    names = pd.read_csv(DATA / "names.csv")
+    assert names["name"].is_unique and names.notna().all(axis=None)
+
+
+def test_names_of_the_lab_follow_a_rule_and_unknown_ones_stay():
+    assert figures.called("lab:rich-1/0.7m@3-unplanted") == (
+        "lab model 0.7M, world 1, training 3, unplanted"
+    )
+    assert figures.called("lab:book-1/2m-tuned") == "lab model 2M, plain world 1, tuned"
+    assert figures.called("lab:smoke-1/t5") == "lab T5, smoke world 1"
+    for unknown in ("lab:rich-1/9m", "EleutherAI/pythia-70m", "./my model"):
+        assert figures.called(unknown) == unknown

@@ -17,8 +17,7 @@ import nbformat
 import pytest
 import yaml
 from bs4 import BeautifulSoup
-
-from lkecore.runs import plan
+from own import PAGES
 
 TOP = Path(__file__).resolve().parent.parent
 SOURCE, FORK = "10_iclke_relations", "19_test_of_forking"
@@ -47,6 +46,8 @@ def html(tmp_path_factory, smoke_runs):
         shutil.copytree(TOP / name, project / name, ignore=left_out)
     shutil.copy(TOP / "_config.yml", project)
     fork(project)
+    with (project / "book" / "moved.csv").open("a", encoding="utf-8") as file:
+        file.write(f"10_gone,{SOURCE}\n")
     # Two at a time: most of a small run is the start of its kernel.
     for command in (["run", "params/smoke.yaml", "--jobs", "2"], ["book", "params/smoke.yaml"]):
         done = subprocess.run(
@@ -73,13 +74,24 @@ def test_every_page_of_the_contents_is_there(html):
     assert [name for name in files if not (html / f"{name}.html").exists()] == []
 
 
-def test_every_notebook_is_in_the_smoke_and_the_book_profile_and_in_the_contents():
-    toc = (TOP / "book" / "_toc.yml").read_text()
-    plans = [plan.read_plan(TOP / "params" / f"{profile}.yaml") for profile in ("smoke", "book")]
-    run = [{row.whole.notebook.stem for row in whole.rows} for whole in plans]
-    for path in sorted((TOP / "notebooks").glob("*.py")):
-        assert f"notebooks/{path.stem}" in toc
-        assert all(path.stem in stems for stems in run)
+def contents(project):
+    """The names of the notebooks in a table of contents."""
+    toc = yaml.safe_load((project / "book" / "_toc.yml").read_text())
+    files = [chapter["file"] for part in toc["parts"] for chapter in part["chapters"]]
+    return [name.removeprefix("notebooks/") for name in files if name.startswith("notebooks/")]
+
+
+def test_the_address_of_a_page_that_is_gone_leads_on_and_is_in_no_contents(html):
+    page = BeautifulSoup((html / "notebooks" / "10_gone.html").read_text(), "html.parser")
+    assert page.find("a")["href"] == f"{SOURCE}.html"
+    assert page.find("meta", {"http-equiv": "refresh"})["content"] == f"0; url={SOURCE}.html"
+    assert (
+        "10_gone" not in (html / "index.html").read_text() + (html / "searchindex.js").read_text()
+    )
+
+
+def test_every_page_of_the_book_is_in_the_contents():
+    assert set(PAGES) <= set(contents(TOP))
 
 
 def test_every_link_leads_to_a_page_and_an_anchor_that_exist(pages):
@@ -108,7 +120,9 @@ def test_no_page_asks_a_network_for_anything(pages):
     assert asked == []
 
 
-def test_every_figure_has_an_image_a_number_a_caption_and_a_text_for_those_who_cannot_see_it(pages):
+def test_every_figure_has_an_image_a_number_a_caption_and_a_text_for_those_who_cannot_see_it(
+    html, pages
+):
     seen = 0
     for path, page in pages.items():
         for image in page.select("figure img"):
@@ -118,7 +132,8 @@ def test_every_figure_has_an_image_a_number_a_caption_and_a_text_for_those_who_c
             assert len(image["alt"]) > 20, image
             caption = image.find_parent("figure").find("figcaption").get_text().strip()
             assert caption.startswith("Fig.") and len(caption) > 40, caption
-    sources = [*(TOP / "notebooks").glob("*.py"), TOP / "notebooks" / f"{SOURCE}.py"]  # the fork
+    project = html.parents[1]
+    sources = [project / "notebooks" / f"{name}.py" for name in contents(project)]
     texts = [path.read_text(encoding="utf-8") for path in sources]
     named = [name for text in texts for name in re.findall(r"```{glue:figure} (fig-.+)", text)]
     named += [name for t in texts for name in re.findall(r'"figure": {"name": "(.+?)"', t)]

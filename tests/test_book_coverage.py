@@ -8,6 +8,7 @@ import jupytext
 import nbformat
 import pandas as pd
 import pytest
+from own import PAGES, notebook
 
 from lkecore import runs
 from lkecore.answers import shipped
@@ -17,7 +18,7 @@ from lkecore.errors import BadInput
 from lkecore.runs import plan
 
 TOP = Path(__file__).resolve().parent.parent
-NOTEBOOKS = sorted((TOP / "notebooks").glob("*.py"))
+NOTEBOOKS = [notebook(name) for name in PAGES]
 TEXT = """# %% [markdown]
 # Prose that names IC-S2.
 

@@ -259,22 +259,72 @@ def test_a_fork_has_the_parameters_of_its_source_and_stands_below_it(project):
     assert text(project, "book/_toc.yml") == pages.replace(line, line + LINE.format(NAME))
 
 
-def test_the_rules_of_a_notebook_hold_for_a_fork_and_for_its_fork(project):
-    ours = " or ".join(path.stem for path in (project / "notebooks").glob("*.py"))
+def test_forks_leave_the_tests_of_the_books_own_pages_green(project):
+    """Whatever they hold: one is long and defines things, names a claim and a figure of its own."""
     fork.new(project, NAME, SOURCE)
-    fork.new(project, "18_test_again", NAME)
-    fork.new(project, "08_test_of_forks_too", "00_quickstart")
+    fork.new(project, "98_another_chapter")
+    (project / "params/mine.yaml").write_text(f"profile: mine\nruns:\n- notebook: {NAME}\n")
+    own = "\n".join(["def mine():", *["    x = 1"] * 200, 'frame.style, "IC-my-claim"'])
+    with (project / "notebooks" / f"{NAME}.py").open("a") as file:
+        file.write(f'\n# %% covers=["IC-F99"]\n{own}\n')
+    with (project / "notebooks" / "98_another_chapter.py").open("a") as file:
+        file.write("\n# %% [markdown]\n# # No question\n# % a comment\n")
+    for name in ("lkecore", "README.md", "CONTRIBUTING.md"):
+        (project / name).symlink_to(TOP / name)
     (project / "tests").mkdir()
-    for name in ("test_notebooks.py", "conftest.py"):
-        shutil.copy(TOP / "tests" / name, project / "tests")
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    # All rules of the three, and those that look at all notebooks together.
-    some = ["-rA", "-k", f"not ({ours})", "tests/test_notebooks.py"]
-    done = subprocess.run([*command, *some], cwd=project, capture_output=True, text=True)
+    tests = ["notebooks", "params", "book_coverage", "book_teach", "papers", "foreign_text"]
+    for name in ("own", "conftest", "projects", *(f"test_{each}" for each in tests)):
+        shutil.copy(TOP / "tests" / f"{name}.py", project / "tests")
+    # Those that look at many files at once; all others are named after a page of the list.
+    across = [
+        "percent_files",
+        "stands_twice",
+        "every_page_of_the_book_once",
+        "readers_table",
+        "styled",
+    ]
+    across += ["has_a_reason", "every_claim_that", "three_lessons", "mean_what_they_meant"]
+    command = [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider", "tests"]
+    command += ["-k", " or ".join([*across, NAME, "98_another"])]
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-    for name in (NAME, "18_test_again", "08_test_of_forks_too"):
-        assert f"PASSED tests/test_notebooks.py::test_page_is_short[{name}]" in done.stdout
-    assert "PASSED tests/test_notebooks.py::test_no_label_of_a_figure" in done.stdout
+    assert all(name in done.stdout for name in across)
+    assert NAME not in done.stdout and "98_another" not in done.stdout
+
+
+def test_a_page_that_is_nowhere_else_is_forked_as_one_file(small):
+    (small / "notebooks/18_alone.py").write_text(NOTEBOOK)
+    before = content(small)
+    written = fork.new(small, "19_two_words", "18_alone")
+    assert [path.name for path in written] == ["19_two_words.py"]
+    assert "# # Heat (two words)" in text(small, "notebooks/19_two_words.py")
+    assert {p: t for p, t in content(small).items() if p not in written} == before
+
+
+def test_without_a_source_there_is_one_short_page_that_keeps_the_rules(small):
+    before = content(small)
+    written = fork.new(small, "19_two_words")
+    assert content(small) == before | {written[0]: written[0].read_bytes()} and len(written) == 1
+    page = text(small, "notebooks/19_two_words.py")
+    assert page == fork.TEMPLATE.read_text("utf-8").replace(
+        "fig-accuracy", "fig-accuracy-two-words"
+    )
+    code = [c.source for c in jupytext.reads(page, fmt="py:percent").cells if c.cell_type == "code"]
+    assert sum(len(source.splitlines()) for source in code) <= 60
+    ruff = [
+        sys.executable,
+        "-m",
+        "ruff",
+        "check",
+        "--config",
+        TOP / "notebooks/ruff.toml",
+        written[0],
+    ]
+    assert subprocess.run(ruff, cwd=TOP, capture_output=True).returncode == 0
+    ruff[3:4] = ["format", "--check"]
+    assert subprocess.run(ruff, cwd=TOP, capture_output=True).returncode == 0
+    with pytest.raises(BadInput, match="taken"):
+        fork.new(small, "19_two_words")
 
 
 @pytest.mark.parametrize(
@@ -300,14 +350,6 @@ def drop_book_params(small):
 def folder_in_the_way(small):
     (small / "book/_toc.yml").unlink()
     (small / "book/_toc.yml").mkdir()
-
-
-def drop_row(small):
-    (small / "params/book.yaml").write_text("profile: p\nruns:\n  - notebook: other\n")
-
-
-def drop_entry(small):
-    (small / "book/_toc.yml").write_text(TOC.replace("10_heat", "12_heat"))
 
 
 def row_on_a_shared_line(small):
@@ -351,8 +393,6 @@ def octal(small):
         ("91_two_words", "10_heat", break_nothing, "no chapter 9; there are: 1, 2"),
         ("19_two_words", "10_heat", drop_book_params, "book.yaml: cannot be read"),
         ("19_two_words", "10_heat", folder_in_the_way, "_toc.yml: cannot be read"),
-        ("19_two_words", "10_heat", drop_row, "no row of '10_heat'"),
-        ("19_two_words", "10_heat", drop_entry, "no line with notebooks/10_heat"),
         ("19_two_words", "10_heat", row_on_a_shared_line, "does not stand on lines of its own"),
         ("19_two_words", "10_heat", row_of_that_name, "has a row of '19_two_words' already"),
         ("19_two_words", "10_heat", no_yaml, "smoke.yaml: not YAML"),
@@ -422,7 +462,7 @@ def test_lke_new_finds_the_project_above_and_prints_what_it_wrote(small, lke, mo
     assert [line.split()[1] for line in out.splitlines() if line.startswith("wrote ")] == [
         "notebooks/19_two_words.py", "params/smoke.yaml", "params/book.yaml", "book/_toc.yml",
     ]  # fmt: skip
-    assert "lke run params/book.yaml" in out and "make book" in out
+    assert out.splitlines()[-1] == "  lke page 19_two_words --open"
     code, out, err = lke("new", "19_two_words", "--from", "10_heat")
     assert (code, out) == (2, "") and "is taken" in err and len(err.splitlines()) == 1
 
@@ -430,6 +470,8 @@ def test_lke_new_finds_the_project_above_and_prints_what_it_wrote(small, lke, mo
 def test_a_project_that_is_named_is_not_sought_elsewhere(small, lke, monkeypatch):
     monkeypatch.chdir(small)
     code, _, err = lke("new", "19_two_words", "--from", "10_heat", "--project", "elsewhere")
+    assert code == 2 and "no notebooks in elsewhere" in err
+    code, _, err = lke("new", "19_two_words", "--project", "elsewhere")
     assert code == 2 and "no notebooks in elsewhere" in err
     assert lke("new", "19_two_words", "--from", "10_heat", "--project", small)[0] == 0
 

@@ -4,13 +4,14 @@ import re
 from pathlib import Path
 
 import pytest
+from own import PAGES, notebook
 
 from lkecore.runs import plan
 
 TOP = Path(__file__).resolve().parent.parent
 TEXT = (TOP / "book" / "teach.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```yaml\nprofile: (\w+)\n(.*?)^```", TEXT, re.M | re.S)
-NOTEBOOKS = {path.stem: path.read_text("utf-8") for path in (TOP / "notebooks").glob("*.py")}
+NOTEBOOKS = {name: notebook(name).read_text("utf-8") for name in PAGES}
 
 
 @pytest.mark.parametrize(("profile", "rows"), BLOCKS, ids=[name for name, _ in BLOCKS])

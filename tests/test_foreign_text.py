@@ -19,6 +19,7 @@ from markdown_it.renderer import RendererHTML
 from matplotlib.figure import Figure
 from myst_parser.config.main import MdParserConfig
 from myst_parser.parsers.mdit import create_md_parser
+from own import PAGES, notebook, profiles
 
 from lkecore import figures, models, progress, prompts
 from lkecore.answers import shipped, words
@@ -188,7 +189,7 @@ def test_table_without_rows_has_its_head():
 
 
 def test_no_notebook_has_a_styled_table_of_its_own():
-    for path in sorted((TOP / "notebooks").glob("*.py")):
+    for path in map(notebook, PAGES):
         assert not re.search(r"(?<!figures)\.style\b", path.read_text(encoding="utf-8")), path.name
 
 
@@ -438,7 +439,7 @@ def test_large_file_is_refused_before_it_is_read_whole(tmp_path):
 
 
 def test_params_files_of_the_project_mean_what_they_meant():
-    for path in sorted((TOP / "params").glob("*.yaml")):
+    for path in [TOP / "params" / f"{name}.yaml" for name in profiles()]:
         assert yamlfile.read(path) == yaml.safe_load(path.read_text(encoding="utf-8")), path.name
 
 

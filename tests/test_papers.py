@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from own import PAGES, notebook
 
 from lkecore import papers, storage
 from lkecore.answers import shots
@@ -292,7 +293,7 @@ def test_the_statistics_of_the_shots_claims_are_those_of_the_table_by_hand(key, 
 def test_every_claim_that_a_notebook_tests_is_in_the_table():
     known = {claim for name in ("IC", "PZ", "LAB") for claim in papers.claims(name)["id"]}
     named = set()
-    for path in sorted((TOP / "notebooks").glob("*.py")):
+    for path in map(notebook, PAGES):
         named |= set(re.findall(r'"((?:IC|PZ|LAB)-[a-z-]+)"', path.read_text(encoding="utf-8")))
     assert named <= known
     assert {"IC-shots-rise", "IC-shots-steady", "LAB-list-auroc"} <= named

@@ -241,6 +241,45 @@ def test_reads_of_what_has_no_runs_above_is_refused(tmp_path, reads, more, messa
     assert str(caught.value).endswith(message)
 
 
+@pytest.mark.parametrize(
+    ("names", "kept", "jobs"),
+    [(["b"], "b", 1), (["a", "b"], "ab", 3), (["b", "a"], "ab", 3), (["c"], "bc", 1)],
+)
+def test_only_some_rows_are_those_rows_and_what_they_read(tmp_path, names, kept, jobs):
+    found = plan.only(reading(tmp_path, ["b"]), names)
+    assert "".join(row.whole.notebook.stem for row in found.rows) == kept
+    assert len(found.jobs) == jobs and found.project == tmp_path
+
+
+def test_only_a_row_that_there_is_not_is_refused_with_the_nearest(tmp_path):
+    project = projects.make(tmp_path, {"10_heat": NOTEBOOK, "11_cold": NOTEBOOK})
+    with pytest.raises(BadInput, match="trial has no row of notebook '11_clod'; nearest: 11_cold"):
+        plan.only(projects.plan(project), ["10_heat", "11_clod"])
+
+
+@pytest.mark.parametrize("given", [["--only", "b,a"], ["--only", "b", "--only", " a, "]])
+def test_lke_run_takes_only_those_rows_in_the_order_of_the_file(tmp_path, monkeypatch, given):
+    from click.testing import CliRunner
+
+    from lkecore.cli import runs as commands
+
+    taken = []
+    monkeypatch.setattr(commands, "carry_out", lambda whole, *_: taken.append(whole))
+    project = projects.make(tmp_path, {"a": NOTEBOOK, "b": NOTEBOOK, "c": NOTEBOOK})
+    done = CliRunner().invoke(commands.run_plan, [str(project / "params" / "p.yaml"), *given])
+    assert done.exit_code == 0, done.output
+    assert [row.whole.notebook.stem for row in taken[0].rows] == ["a", "b"]
+
+
+def test_a_notebook_without_a_row_is_run_with_its_defaults_which_are_checked(project):
+    [row] = plan.of_defaults(project, project / "notebooks" / "a.py").rows
+    assert row.whole.parameters == {} and row.whole.effective["draws"] == [0, 1]
+    assert row.jobs == (row.whole,) and not row.has_page
+    projects.edit(project, "a", 'word: str = "a"', 'model: str = "smolm"')
+    with pytest.raises(BadInput, match="a: unknown model 'smolm'"):
+        plan.of_defaults(project, project / "notebooks" / "a.py")
+
+
 def test_a_row_that_reads_is_not_read_by_another(tmp_path):
     rows = {"b": {"reads": ["a"]}, "c": {"reads": ["b"]}}
     project = projects.make(tmp_path, dict.fromkeys("abc", NOTEBOOK), **rows)

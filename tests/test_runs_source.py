@@ -11,12 +11,13 @@ from pathlib import Path
 import jupytext
 import pytest
 import yaml
+from own import PAGES, notebook
 
 from lkecore import storage
 from lkecore.runs import record, source
 
 TOP = Path(__file__).resolve().parent.parent
-CELLS = {path.stem: record._code(path) for path in sorted((TOP / "notebooks").glob("*.py"))}
+CELLS = {name: record._code(notebook(name)) for name in PAGES}
 
 
 def test_the_digest_of_the_source_is_one_of_names_code_and_data_and_not_of_what_explains_them(

@@ -1,12 +1,16 @@
-"""Two small repairs for Sphinx, used by _config.yml.
+"""Three small repairs for Sphinx, used by _config.yml.
 
 Docstrings of this package hold small drawings and formulas, indented by four spaces. reStructuredText
 would set them as running text, or stop at them. They become blocks that are shown as they stand.
 
 The theme asks for its icon fonts twice, once in a way that a browser refuses for a page opened from a
 folder: three errors in the console of every page. That request is taken out; the other one works.
+
+An address that somebody has kept leads on: where moved.csv names a page that is now part of another one,
+a stub is written that goes there. It is in no contents, and Sphinx, which would miss it there, never sees it.
 """
 
+import csv
 import re
 from pathlib import Path
 
@@ -39,7 +43,25 @@ def drop_font_preloads(app, exception):
                 page.write_text(FONT_PRELOAD.sub("", text), encoding="utf-8")
 
 
+STUB = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{new}</title>
+<meta http-equiv="refresh" content="0; url={new}.html"></head>
+<body><p>This page is now part of <a href="{new}.html">{new}</a>.</p></body></html>
+"""
+
+
+def lead_on(app, exception):
+    """Write a stub for every page of a notebook that is now part of another one."""
+    table = Path(app.srcdir) / "moved.csv"
+    if exception is None and app.builder.format == "html" and table.exists():
+        with table.open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                page = Path(app.outdir) / "notebooks" / f"{row['old']}.html"
+                page.write_text(STUB.format(new=row["new"]), encoding="utf-8")
+
+
 def setup(app):
     app.connect("autodoc-process-docstring", keep_indented_blocks)
     app.connect("build-finished", drop_font_preloads)
+    app.connect("build-finished", lead_on)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,6 +1,7 @@
 """Answers: one row a question, from the door that asks to tables, tests and verdicts."""
 
 from lkecore.answers.blanks import READ_BY, any_causal, ask_blanks, ask_taught, at_blanks
+from lkecore.answers.columns import columns
 from lkecore.answers.door import ask, carried, likeliest, opened
 from lkecore.answers.draws import all_draws, mean_of_draws, over_draws
 from lkecore.answers.groups import ask_groups
@@ -45,7 +46,8 @@ __all__ = [
     "READ_BY", "accuracy", "across", "all_draws", "alone", "any_causal", "ask", "ask_blanks",
     "ask_groups", "ask_pairs", "ask_taught", "asked_for", "at_blanks", "beside", "beside_kept",
     "beside_models", "beside_single", "beside_truth", "beside_worlds", "best", "best_and_worst",
-    "bounds", "carried", "collect", "fewer", "infinite", "judge", "judge_ways", "keep", "likeliest", "made_by",
+    "bounds", "carried", "collect", "columns", "fewer", "infinite", "judge", "judge_ways", "keep",
+    "likeliest", "made_by",
     "mean_of_draws", "of_this_page", "opened", "over_draws", "over_other_relations", "over_relations",
     "paired", "sortable", "tested", "texts", "verdict_table", "verdicts", "words", "write",
 ]  # fmt: skip

@@ -71,18 +71,10 @@ def gather(whole: plan.Plan, folder: Path) -> list[Path]:
     contents list one without a row: a book with a failed notebook in it must not come about.
     """
     _check_contents(whole)
-    found, lacking = [], []
-    for row in whole.rows:
-        made = [runs.run_folder(folder, each) for each in row.jobs]
-        behind = {run: runs.manifest(run) for run in made}
-        shown, manifest = made[0], behind[made[0]]
-        if row.has_page and None not in behind.values():
-            shown = runs.run_folder(folder, plan.page_of(row, made))
-            manifest = runs.manifest(shown)
-        if None in [manifest, *behind.values()]:
-            lacking.append(row.whole.notebook.stem)
-        found.append((row.whole, shown, manifest, behind))
-    if lacking:
+    found = [plan.finished(row, folder) for row in whole.rows]
+    if lacking := [
+        job.notebook.stem for job, *rest, behind in found if None in [*rest, *behind.values()]
+    ]:
         raise BadInput(
             f"no finished run of {', '.join(lacking)}; first: lke run with the same file"
         )
@@ -107,7 +99,7 @@ def gather(whole: plan.Plan, folder: Path) -> list[Path]:
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
     pages = [
-        _write_page(job.notebook, shown, manifest, behind, whole.profile, target)
+        write_page(job.notebook, shown, manifest, behind, whole.profile, target)
         for job, shown, manifest, behind in found
     ]
     of = {job.notebook.stem: (shown, manifest["models"]) for job, shown, manifest, _ in found}
@@ -123,7 +115,7 @@ def _check_contents(whole: plan.Plan) -> None:
     if none := [p.name for p in pages if p.parent.name == "notebooks" and p.name not in rows]:
         raise BadInput(
             f"a book needs a row for each notebook of {contents}; profile {whole.profile} has none for "
-            f"{', '.join(none)}. A page alone is notebook.ipynb in its folder of runs"
+            f"{', '.join(none)}. One page alone: lke page NAME"
         )
 
 
@@ -159,7 +151,7 @@ def _cells(notebook: Path, shown: Path) -> tuple[Any, Any]:
     return runs.read_notebook(notebook), executed
 
 
-def _write_page(
+def write_page(
     notebook: Path,
     shown: Path,
     manifest: dict[str, Any],
@@ -167,7 +159,7 @@ def _write_page(
     profile: str,
     target: Path,
 ) -> Path:
-    """One page with the files that it links: its data, the runs behind it, the plain notebook."""
+    """Write ``target/NAME.ipynb``, and beside it what it links: data, runs behind it, the plain notebook."""
     source, executed = _cells(notebook, shown)
     beside = target / notebook.stem
     beside.mkdir()

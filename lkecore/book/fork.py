@@ -1,8 +1,8 @@
-"""Fork: begin an experiment as a copy of another one, or take a notebook out of the project.
+"""Fork: begin an experiment, as a short page or as a copy of another one, or take a notebook elsewhere.
 
-A fork is one file and a few lines: the notebook under a new name and with labels of its own, its
-rows in the parameter files, its line in the contents. Files are changed as text, so that comments
-and the order of rows stay as their authors left them.
+A short page is one file, made of ``data/template.txt``. A copy is one file and a few lines: the notebook
+under a new name and with labels of its own, its rows in the parameter files, its line in the contents.
+Files are changed as text, so that comments and the order of rows stay as their authors left them.
 """
 
 import hashlib
@@ -17,10 +17,11 @@ import yaml
 from lkecore import runs
 from lkecore.errors import BadInput, nearest
 from lkecore.runs import yamlfile
-from lkecore.storage import write_whole
+from lkecore.storage import DATA, write_whole
 
 NAME = re.compile(r"[0-9]{2}(_[a-z][a-z0-9]*)+")
-PROFILES = ("smoke", "book")  # the tests want every notebook in both
+PROFILES = ("smoke", "book")
+TEMPLATE = DATA / "template.txt"  # a notebook; as a .py file it would be a module of the package
 # Where Markdown of the book defines a label: target, option of a directive, equation, attributes.
 DEFINED = re.compile(
     r"^\s*\(([^()\s]+)\)=\s*$|^\s*:(?:label|name):\s*(\S+)|\$\$\s*\(([^()\s]+)\)\s*$"
@@ -47,29 +48,34 @@ def find_notebook(project: Path, name: str) -> Path:
     return known[name]
 
 
-def new(project: Path, name: str, source: str) -> list[Path]:
-    """Fork the notebook ``source`` as ``name``; returns the files that were written or changed.
+def new(project: Path, name: str, source: str | None = None) -> list[Path]:
+    """Begin the notebook ``name``; returns the files that were written or changed.
 
-    ``name`` is two digits and lower-case words, such as ``14_my_separator``; its first digit is the
-    chapter. The labels that the source defines get the words as an ending, here ``-my-separator``,
-    since no label may stand twice in a book. All files are written, or none. Raises
-    :class:`BadInput` for names that are malformed, taken or unknown, and for a parameter file or a
-    table of contents that lacks the source.
+    Without ``source`` it is a short page that has the whole way in it, in no params file and not in the
+    contents; with it, a copy of that notebook. ``name`` is two digits and lower-case words, such as
+    ``14_my_separator``; its first digit is the chapter. The labels that the page defines get the words as
+    an ending, here ``-my-separator``, since no label may stand twice in a book. All files are written, or
+    none; a parameter file or contents without the source stay as they are. Raises :class:`BadInput` for
+    names that are malformed, taken or unknown.
     """
     if not NAME.fullmatch(name):
         raise BadInput(
             f"name {name!r} must be two digits and lower-case words, such as 14_my_separator"
         )
-    original = find_notebook(project, source)
-    copy = original.with_name(f"{name}.py")
+    original = TEMPLATE if source is None else find_notebook(project, source)
+    copy = project / "notebooks" / f"{name}.py"
+    if not copy.parent.is_dir():
+        raise BadInput(f"no notebooks in {copy.parent}")
     if copy.exists():
         raise BadInput(f"name {name!r} is taken: {copy} exists")
     texts = {copy: _renamed(project, original, name)}
-    for profile in PROFILES:
-        path = project / "params" / f"{profile}.yaml"
-        texts[path] = _with_rows(path, source, name)
-    toc = project / "book" / "_toc.yml"
-    texts[toc] = _with_entry(toc, source, name)
+    if source is not None:
+        for profile in PROFILES:
+            path = project / "params" / f"{profile}.yaml"
+            texts[path] = _with_rows(path, source, name)
+        toc = project / "book" / "_toc.yml"
+        texts[toc] = _with_entry(toc, source, name)
+        texts = {path: text for path, text in texts.items() if path == copy or text != _read(path)}
     _write_all(texts)
     return list(texts)
 
@@ -103,6 +109,8 @@ def _renamed(project: Path, original: Path, name: str) -> str:
             raise BadInput(f"name {name!r}: {path.name} has {min(taken)} already; take other words")
     if renamed:
         text = _whole(renamed).sub(lambda label: renamed[label[0]], text)
+    if original == TEMPLATE:
+        return text
     text, titles = re.subn(
         r"^# # [^\r\n]*", lambda line: f"{line[0]} ({' '.join(words)})", text, count=1, flags=re.M
     )
@@ -122,12 +130,14 @@ def _whole(words: Iterable[str]) -> re.Pattern:
 
 
 def _with_rows(path: Path, source: str, name: str) -> str:
-    """The text of a parameter file with a copy of each row of ``source`` below that row."""
+    """The text of a parameter file with a copy of each row of ``source`` below that row, if it has any."""
     text = _read(path)
     rows, places, lines = _load(path, text), _places(text, "notebook"), _lines(text)
     if name in [value.value for value, _ in places]:
         raise BadInput(f"{path}: has a row of {name!r} already")
-    for value, start in reversed([place for place in places if place[0].value == source]):
+    if not (of_source := [place for place in places if place[0].value == source]):
+        return text
+    for value, start in reversed(of_source):
         copied = lines[start : _end(lines, start)]
         mark, line = value.start_mark, copied[value.start_mark.line - start]
         copied[mark.line - start] = line[: mark.column] + name + line[value.end_mark.column :]
@@ -137,8 +147,6 @@ def _with_rows(path: Path, source: str, name: str) -> str:
     for row in rows.get("runs") or []:
         mine = isinstance(row, dict) and row.get("notebook") == source
         expected += [row, row | {"notebook": name}] if mine else [row]
-    if len(expected) == len(rows.get("runs") or []):
-        raise BadInput(f"{path}: no row of {source!r}, so that there is nothing to copy")
     try:
         as_expected = _load(path, changed) == rows | {"runs": expected}
     except BadInput:
@@ -149,7 +157,7 @@ def _with_rows(path: Path, source: str, name: str) -> str:
 
 
 def _with_entry(path: Path, source: str, name: str) -> str:
-    """The text of the contents with a line for ``name``.
+    """The text of the contents with a line for ``name``, if they have one for ``source``.
 
     It stands below the line of ``source``, or at the end of its own chapter if that is another one.
     """
@@ -159,7 +167,7 @@ def _with_entry(path: Path, source: str, name: str) -> str:
     _load(path, text)
     places = {value.value: start for value, start in _places(text, "file")}
     if folder + source not in places:
-        raise BadInput(f"{path}: no line with {folder}{source}")
+        return text
     if folder + name in places:
         raise BadInput(f"{path}: has a line with {folder}{name} already")
     stems = [file.removeprefix(folder) for file in places if file.startswith(folder)]

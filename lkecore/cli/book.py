@@ -1,4 +1,4 @@
-"""``lke book``, ``results``, ``new`` and ``ipynb``: what is made of runs and notebooks."""
+"""``lke book``, ``page``, ``results``, ``new`` and ``ipynb``: what is made of runs and notebooks."""
 
 import sys
 from pathlib import Path
@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
-from lkecore.cli.runs import PARAMS, RUNS, read_plan_of
+from lkecore.cli.runs import PARAMS, RUNS, carry_out, read_plan_of, use_lock
 from lkecore.errors import BadInput
 from lkecore.progress import say
-from lkecore.runs import gather
+from lkecore.runs import devices, gather
 
 
 @click.command("book")
@@ -26,6 +26,33 @@ def build_book(params: Path, folder: Path | None) -> None:
     with build.alone(plan.project):
         build.gather(plan, target)
         say(build.build(plan.project))
+
+
+@click.command("page")
+@click.argument("name")
+@click.option(
+    "--params", type=click.Path(path_type=Path), help="default: params/book.yaml, if it has a row"
+)
+@click.option("--open", "opened", is_flag=True, help="open it in the browser")
+@RUNS
+def build_page(name: str, params: Path | None, opened: bool, folder: Path | None) -> None:
+    """Run the notebook NAME, make its page alone, and print the path of that.
+
+    Its parameters are those of its row in params/book.yaml or another file, else the notebook's own.
+    """
+    import webbrowser
+
+    from lkecore.book import fork, single
+
+    project = fork.find_project(Path())
+    use_lock((params.parent if params else project / "params") / "models.lock")
+    plan = single.plan_of(project, name, params)
+    target = folder or plan.project / "runs"
+    carry_out(plan, target, devices.Settings())
+    page = single.render(plan, name, target)
+    if opened:
+        webbrowser.open(page.as_uri())
+    say(page)
 
 
 @click.command("results")
@@ -65,22 +92,23 @@ def _print_differences(plan: Any, target: Path) -> None:
 
 @click.command("new")
 @click.argument("name")
-@click.option("--from", "source", required=True, help="the notebook to copy, as 10_iclke_relations")
+@click.option("--from", "source", help="a notebook to copy, as 10_iclke_relations")
 @click.option("--project", type=click.Path(path_type=Path), help="default: here or above")
-def new_notebook(name: str, source: str, project: Path | None) -> None:
-    """Begin a notebook NAME, such as 14_my_separator, as a copy of another one.
+def new_notebook(name: str, source: str | None, project: Path | None) -> None:
+    """Begin a notebook NAME, such as 14_my_separator: a short page to change.
 
-    Adds its rows to the parameter files and its line to the contents, too.
+    With --from it is a copy of another one, which has rows in the parameter files and a line in the contents.
     """
     from lkecore.book import fork
 
     project = project or fork.find_project(Path())
     for path in fork.new(project, name, source):
         say(f"wrote {path.relative_to(project)}")
-    rows = "its rows in params/ (without `results`, if it asks other questions than its source)"
-    say(f"next: edit notebooks/{name}.py and {rows}, then")
-    for command in ("lke run params/smoke.yaml", "lke run params/book.yaml", "make book"):
-        say(f"  {command}")
+    rows = (
+        " and its rows in params/ (without `results`, if it asks other questions than its source)"
+    )
+    say(f"next: edit notebooks/{name}.py{rows if source else ''}, then")
+    say(f"  lke page {name} --open")
 
 
 @click.command("ipynb")

@@ -65,19 +65,31 @@ def read_plan_of(params: Path) -> Any:
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="seconds for a job")
 @click.option("--shard", default="1/1", callback=_shard, help="i/n: the i-th of n parts; no pages")
 @click.option("--offline", is_flag=True, help="fail at once if a model or facts must be fetched")
+@click.option("--only", multiple=True, help="this notebook of PARAMS; may be given again, or a,b")
 @click.option("--dry-run", is_flag=True, help="list jobs, memory and tokens; run nothing")
-def run_plan(params: Path, folder: Path | None, dry_run: bool, **given: Any) -> None:
+def run_plan(
+    params: Path, folder: Path | None, only: tuple[str, ...], dry_run: bool, **given: Any
+) -> None:
     """Run the notebooks of PARAMS, a file in params/; what is finished is kept."""
-    from lkecore.runs import grid
+    from lkecore.runs.plan import only as rows_of
 
     settings = devices.Settings(**given)
     if settings.offline:
         os.environ["HF_HUB_OFFLINE"] = "1"  # before the hub's client is imported
     plan = read_plan_of(params)
+    if names := [name.strip() for each in only for name in each.split(",") if name.strip()]:
+        plan = rows_of(plan, names)
     target = folder or plan.project / "runs"
     if dry_run:
         _print_cost(plan, target, settings)
-        return
+    else:
+        carry_out(plan, target, settings)
+
+
+def carry_out(plan: Any, target: Path, settings: Any) -> None:
+    """Make what is not finished, and say what became of it; the exit code is 1 if something failed."""
+    from lkecore.runs import grid
+
     try:
         outcome = grid.execute(plan, target, settings)
     except KeyboardInterrupt:

@@ -3,6 +3,7 @@
 import ast
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -102,6 +103,24 @@ def read_plan(path: str | Path) -> Plan:
     return Plan(content["profile"], project, tuple(rows))
 
 
+def only(whole: Plan, names: Sequence[str]) -> Plan:
+    """The rows of some notebooks, and those that they read. :class:`BadInput` for one without a row."""
+    rows = {row.whole.notebook.stem: row for row in whole.rows}
+    if lacking := [name for name in names if name not in rows]:
+        hint = nearest(lacking[0], rows)
+        raise BadInput(f"profile {whole.profile} has no row of notebook {lacking[0]!r}; {hint}")
+    wanted = {*names, *(job.notebook.stem for name in names for job in rows[name].jobs)}
+    kept = tuple(row for row in whole.rows if row.whole.notebook.stem in wanted)
+    return Plan(whole.profile, whole.project, kept)
+
+
+def of_defaults(project: Path, notebook: Path) -> Plan:
+    """The plan of one notebook with the defaults of its parameters cell, checked as those of a file are."""
+    declared = declared_parameters(notebook)
+    job = runs.Job(notebook, {}, _check_parameters(notebook, notebook, declared, {}))
+    return Plan("defaults", project, (Row((job,), job),))
+
+
 def _may_be_yes(content: Any, place: yamlfile.Place, notebooks: dict[str, Path]) -> bool:
     """Whether a value of a params file is that of a parameter that is true or false, or of none at all."""
     if len(place) < 4 or place[0] != "runs" or place[2] != "parameters" or place[3] is None:
@@ -121,6 +140,20 @@ def page_of(row: Row, folders: list[Path]) -> runs.Job:
     return runs.Job(
         whole.notebook, whole.parameters | page, whole.effective | page, reads=tuple(folders)
     )
+
+
+def finished(row: Row, folder: Path) -> tuple[runs.Job, Path, Any, dict[Path, Any]]:
+    """(what it is about, the folder shown, its manifest, {run behind it: manifest}) of a row of a plan.
+
+    A manifest is None where a run or page is not finished.
+    """
+    made = [runs.run_folder(folder, each) for each in row.jobs]
+    behind = {run: runs.manifest(run) for run in made}
+    shown, manifest = made[0], behind[made[0]]
+    if row.has_page and None not in behind.values():
+        shown = runs.run_folder(folder, page_of(row, made))
+        manifest = runs.manifest(shown)
+    return row.whole, shown, manifest, behind
 
 
 def _divide(where: str, whole: runs.Job, declared: Declared, each: Any) -> list[runs.Job]:

@@ -1,0 +1,54 @@
+"""Columns: what each column of an answers frame means, in a line; the one place for these words."""
+
+import pandas as pd
+
+MEANING = {
+    # Which question it is.
+    "source": "this run, or the set of shipped answers",
+    "model": "who was asked",
+    "world": "the lab's world that the model has read",
+    "reader": "the kind of model: causal, masked or seq2seq",
+    "fact_set": "where the facts are from",
+    "relation": "what is asked about the subject",
+    "fact": "id of the fact, unique in its relation",
+    "draw": "which draw of the pairs that are shown",
+    "estimator": "the way of asking",
+    "template": "the sentence in which the question is put",
+    "n_shots": "pairs shown before the question",
+    "question": "digest of the whole question: context, options and which is true",
+    # What came out.
+    "correct": "the true object is the likeliest of the options (ties go to the first)",
+    "confidence": "probability of the likeliest option, among the options",
+    "confidence_gold": "probability of the true object, among the options",
+    "n_options": "objects offered, the true one included; a blind guess is right in 1 of so many",
+    "rank": "place of the true object, 1 for the likeliest",
+    "logprob_gold": "log-probability of the true object's tokens, summed, in nats",
+    "entropy": "entropy of the prediction, in nats",
+    "surprisal": "minus the log-probability of the true object, in nats",
+    "kl": "KL(before telling the fact || after), in nats",
+    # What can be had without a model.
+    "cue_word": "the object shares a word with the subject",
+    "cue_frequent": "the object is shown in the pairs, and no other option more often",
+    "rule-overlap": "how often a guess by words shared with the subject is right, in [0, 1]",
+    "rule-frequent": "the same of a guess by how often the pairs show an object",
+    "rule-both": "the same of a guess by shared words, else by the pairs",
+    "rule-length": "the same of a guess that takes the shortest option",
+    # What the lab's text told.
+    "object": "the true object",
+    "state": "planted (told as it is), mislearned (told wrongly) or never told",
+    "told": "the object that the text told",
+    "form": "in lists of pairs, or in sentences",
+    "wording": "which sentence told it",
+    "exposures": "how often the text told it",
+}
+
+
+def columns(frame: pd.DataFrame) -> pd.DataFrame:
+    """A row for each column of a frame: ``column``, ``example`` (its first value), ``meaning``.
+
+    A column that has no line here is the page's own, and says so: the page explains it. A frame without
+    rows has "" as examples.
+    """
+    example = [str(frame[name].iloc[0]) if len(frame) else "" for name in frame]
+    meaning = [MEANING.get(name, "this page's own") for name in frame]
+    return pd.DataFrame({"column": list(frame), "example": example, "meaning": meaning})

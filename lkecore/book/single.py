@@ -1,0 +1,78 @@
+"""Single: one page alone, for whoever is writing it. It needs no contents, and no other page.
+
+What leads to other pages is plain text here. Citations and terms lead to two small pages beside it.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import yaml
+
+from lkecore.book import build, fork
+from lkecore.errors import BadInput, visible
+from lkecore.runs import plan
+from lkecore.storage import write_whole
+
+BESIDE = ("glossary", "references")
+# Links to the pages that are not there. One to an equation has no name by which Sphinx would leave it out.
+SUPPRESSED = ["myst.xref_missing", "ref.doc", "ref.numref", "ref.ref", "ref.term"]
+COLOUR = re.compile(r"\x1b\[[\d;]*m")
+
+
+def plan_of(project: Path, name: str, params: Path | None = None) -> plan.Plan:
+    """What to run for a page: its row in ``params``, else in params/book.yaml, else its own defaults.
+
+    Raises :class:`BadInput` for an unknown notebook, and for a ``params`` that has no row of it.
+    """
+    notebook, book = fork.find_notebook(project, name), project / "params" / "book.yaml"
+    if params is None and book.exists():
+        whole = plan.read_plan(book)
+        params = book if name in [row.whole.notebook.stem for row in whole.rows] else None
+    if params is None:
+        return plan.of_defaults(project, notebook)
+    return plan.only(plan.read_plan(params), [name])
+
+
+def render(whole: plan.Plan, name: str, folder: Path) -> Path:
+    """Make ``_build/page/NAME`` of the finished run of a page in ``folder``; returns its HTML file.
+
+    Sphinx's warnings on it go to standard error, and the page is there all the same. Raises
+    :class:`BadInput` if the run is not finished, or no page came about.
+    """
+    [row] = [row for row in whole.rows if row.whole.notebook.stem == name]
+    job, shown, manifest, behind = plan.finished(row, folder)
+    if None in [manifest, *behind.values()]:
+        raise BadInput(f"no finished run of {name}; first: lke page {name}")
+    place, source = whole.project / "_build" / "page" / name, whole.project / "book"
+    book = place / "book"
+    shutil.rmtree(book, ignore_errors=True)
+    (book / "notebooks").mkdir(parents=True)
+    build.write_page(job.notebook, shown, manifest, behind, whole.profile, book / "notebooks")
+    for extra in ("_static", "_ext"):
+        if (source / extra).exists():
+            shutil.copytree(source / extra, book / extra)
+    there = [each for each in BESIDE if (source / f"{each}.md").exists()]
+    for each in [*(f"{each}.md" for each in there), "references.bib"]:
+        if (source / each).exists():
+            shutil.copy(source / each, book)
+    contents = {"format": "jb-book", "root": f"notebooks/{name}"}
+    contents |= {"chapters": [{"file": each} for each in there]} if there else {}
+    write_whole(book / "_toc.yml", yaml.safe_dump(contents))
+    config = yaml.safe_load((whole.project / "_config.yml").read_text(encoding="utf-8"))
+    settings = config.setdefault("sphinx", {}).setdefault("config", {})
+    settings["suppress_warnings"] = [*settings.get("suppress_warnings", []), *SUPPRESSED]
+    write_whole(place / "_config.yml", yaml.safe_dump(config))
+    command = [sys.executable, "-c", build.SPHINX, "build", "book", "--config", "_config.yml"]
+    command += ["--path-output", ".", "-q"]
+    done = subprocess.run(command, cwd=place, capture_output=True, text=True)
+    page = place / "_build" / "html" / "notebooks" / f"{name}.html"
+    failed = done.returncode != 0 or not page.exists()
+    for line in COLOUR.sub("", done.stdout + done.stderr).splitlines():
+        if failed or f"notebooks/{name}" in line and "equation not found" not in line:
+            print(visible(line), file=sys.stderr)
+    if failed:
+        raise BadInput(f"the page {name} was not built, for the reasons above")
+    return page

@@ -1,0 +1,132 @@
+"""One page alone: with which parameters, and what a reader sees of it. One run of a random model.
+
+The page is the one that `lke new` begins with, changed as book/fork.md says.
+"""
+
+import re
+import sys
+import webbrowser
+from pathlib import Path
+
+import pandas as pd
+import projects
+import pytest
+import yaml
+from bs4 import BeautifulSoup
+
+from lkecore.book import fork, single
+from lkecore.cli import main
+from lkecore.errors import BadInput
+
+TOP = Path(__file__).resolve().parent.parent
+NAME = "19_one_page"
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "profile", "n"),
+    [("a", None, "book", 2), ("b", None, "defaults", 1), ("b", "p.yaml", "trial", 3)],
+)
+def test_parameters_are_those_of_the_file_else_of_the_book_else_the_notebooks(
+    tmp_path, name, params, profile, n
+):
+    notebooks = {"a": projects.code(), "b": projects.code()}
+    project = projects.make(tmp_path, notebooks, b={"parameters": {"n": 3}})
+    rows = [{"notebook": "a", "parameters": {"n": 2}}]
+    (project / "params/book.yaml").write_text(yaml.safe_dump({"profile": "book", "runs": rows}))
+    found = single.plan_of(project, name, params and project / "params" / params)
+    assert (found.profile, [row.whole.effective["n"] for row in found.rows]) == (profile, [n])
+    with pytest.raises(BadInput, match="profile book has no row of notebook 'b'"):
+        single.plan_of(project, "b", project / "params/book.yaml")
+    with pytest.raises(BadInput, match="unknown notebook 'c'"):
+        single.plan_of(project, "c")
+
+
+def test_a_page_without_a_finished_run_is_refused(tmp_path):
+    project = projects.make(tmp_path, {"a": projects.code()})
+    with pytest.raises(BadInput, match="no finished run of a; first: lke page a"):
+        single.render(single.plan_of(project, "a"), "a", tmp_path / "runs")
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory):
+    """(what `lke page NAME --open` printed, its errors, what it opened, the project)."""
+    project = tmp_path_factory.mktemp("project")
+    for name in ("book", "_config.yml"):
+        (project / name).symlink_to(TOP / name)
+    for name in ("notebooks", "params"):
+        (project / name).mkdir()
+    [page] = fork.new(project, NAME)
+    text = page.read_text(encoding="utf-8")
+    links = "{cite:t}`wu2024iclke`, {term}`run`, {doc}`10_iclke_relations`, {eq}`eq-accuracy`,"
+    links += " {numref}`fig-iclke-relations`, {glue:text}`lost`"
+    text = text.replace("Say here why to believe it", f"See {links}")
+    told = (TOP / "book/fork.md").read_text(encoding="utf-8")
+    separator, way, wrong, ranked = re.findall(r"^```python\n(.+?)^```", told, re.M | re.S)
+    style, ask = "figures.style()\n", 'ours = answers.ask([model], questions, "answers.parquet")\n'
+    of_sample = "questions = prompts.of_sample(sample, estimators)\n"
+    changes = {style: style + separator, of_sample: of_sample + way, ask: ranked + wrong}
+    for line, block in changes.items():
+        assert text.count(line) == 1
+        text = text.replace(line, block)
+    page.write_text(text, encoding="utf-8")
+    asked = ["iclke-space", "iclke-colon", "iclke-equals"]
+    few = {"model": "toy", "n_shots": 3, "n_facts": 6, "n_options": 3, "estimators": asked}
+    rows = [{"notebook": NAME, "parameters": few}]
+    (project / "params/mine.yaml").write_text(yaml.safe_dump({"profile": "mine", "runs": rows}))
+    opened = []
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
+        patch.chdir(project)
+        patch.setattr(webbrowser, "open", opened.append)
+        patch.setattr(sys, "argv", ["lke", "page", NAME, "--params", "params/mine.yaml", "--open"])
+        patch.setattr(single, "print", lambda line, file: errors.append(line), raising=False)
+        lines, errors = [], []
+        patch.setattr("lkecore.cli.book.say", lines.append)
+        main.main()
+    assert not ended.value.code
+    return lines, errors, opened, project
+
+
+@pytest.fixture(scope="module")
+def article(shown):
+    [path] = shown[0]
+    return BeautifulSoup(Path(path).read_bytes(), "lxml").select_one("article")
+
+
+def test_the_last_line_is_the_path_of_the_page_which_is_opened(shown):
+    lines, _, opened, project = shown
+    assert lines == [project / f"_build/page/{NAME}/_build/html/notebooks/{NAME}.html"]
+    assert opened == [lines[0].as_uri()]
+
+
+def test_numbers_and_figure_are_those_of_the_run(shown, article):
+    [run] = (shown[3] / "runs").glob(f"{NAME}-*")
+    share = pd.read_parquet(run / "answers.parquet").groupby("estimator")["correct"].mean()
+    first, second = (f"{100 * share[name]:.0f} %" for name in ("iclke-space", "iclke-colon"))
+    said = " ".join(article.select_one("p strong").get_text().split())
+    assert re.sub(r" \[\d+, \d+\]", "", said) == (
+        f"Among 3 options, random toy model finds {first} of the capitals behind pairs with a space inside, "
+        f"and {second} behind pairs with a colon."
+    )
+    [image] = article.select("figure img")
+    assert (Path(shown[0][0]).parent / image["src"]).stat().st_size > 1000
+    assert "this page's own" not in article.get_text()  # each column has its line
+
+
+def test_what_the_page_on_forking_shows_is_a_way_of_asking_and_a_statistic(shown):
+    [run] = (shown[3] / "runs").glob(f"{NAME}-*")
+    ours = pd.read_parquet(run / "answers.parquet")
+    ways = ["iclke-space", "iclke-colon", "iclke-equals", "in-questions"]
+    assert ours.groupby("estimator", sort=False)["fact"].nunique().to_dict() == dict.fromkeys(
+        ways, 6
+    )
+    assert (ours["correct"] == (ours["rank"] == 1)).all()
+    assert set(ours["rank"]) == {1, 2, 3}
+
+
+def test_links_lead_somewhere_or_are_plain_text_and_what_is_lost_is_said(shown, article):
+    paragraph = next(p for p in article.find_all("p") if p.get_text().startswith("See "))
+    assert "Wu et al. [2024], run, " in paragraph.get_text()
+    links = [link["href"].partition("#")[0] for link in paragraph.find_all("a")]
+    assert links == ["../references.html", "../glossary.html"]
+    assert all((Path(shown[0][0]).parent / link).exists() for link in links)
+    assert len(shown[1]) == 1 and "No key 'lost' found in glue data" in shown[1][0]

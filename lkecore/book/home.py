@@ -23,7 +23,6 @@ QUOTED = [  # (page, name of its finding; "" is its first one), in the order of 
     ("11_iclke_shots", ""),
     ("18_iclke_confidence", ""),
     ("50_lab_truth", ""),
-    ("16_iclke_size", "rate"),
 ]
 MOST = 5  # findings: who wants more opens a page
 FIGURE = "10_iclke_relations", "fig-iclke-relations"

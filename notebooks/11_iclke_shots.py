@@ -102,7 +102,7 @@ for estimator in estimators:
 # %%
 this = "11_iclke_shots"
 how = {"by": ["relation", "draw", "estimator", "n_shots"], "page": page}
-how |= {"dtype": dtype, "n_again": n_again}
+how |= {"dtype": dtype, "n_again": n_again, "keep_scores": True}
 how |= {"results": results, "notebook": this}
 ours = answers.ask(models, questions, "answers.parquet", **how)
 ours = ours.assign(source="this run")
@@ -115,7 +115,10 @@ if sources:
 every = every[every["estimator"] == estimators[0]]
 main = every["source"].iloc[0]
 found = every[every["source"] == main]
-answers.columns(found)
+answers.words(found.head())
+
+# %% tags=["hide-output"]
+answers.words(answers.columns(found))
 
 # %% [markdown]
 # ## Answers
@@ -182,7 +185,7 @@ spread.groupby("model").mean().round(3)
 
 # %%
 def needed(a: pd.DataFrame) -> pd.Series:
-    return a.ge(0.95 * a[many], axis=0).idxmax(axis=1)
+    return a.ge(0.95 * a[many] - 1e-12, axis=0).idxmax(axis=1)
 
 
 by_relation = means.groupby(["model", "relation"]).mean()
@@ -213,28 +216,28 @@ figures.place(grid.figure, "fig-shots-curve", lines)
 # %% [markdown]
 # ## Paper and ours
 #
-# **Numbers.** None: Figure 1 prints no values. **Claims** are decided on eight relations, in the paper's format; a claim holds if
-# the whole interval over relations is above 0. The third compares two models, relation by relation: how many more examples does
-# the one need that knows less in this relation?
+# **Numbers.** None: Figure 1 prints no values. **Claims** are decided on eight relations, in the paper's format, for the model that
+# knows most of them; a claim holds if the whole interval over relations is above 0. The third compares two models, relation by
+# relation: how many more examples does the one need that knows less in this relation?
 
 # %%
 end = by_relation[many].unstack("model")
 order = end.mean().sort_values().index
 less, more = order[0], order[-1]
-rise = rise.set_index("model")
-claims = {"IC-shots-rise-relations": rise.loc[less]}
+best_known = rise["model"] == more
+claims = {"IC-shots-rise-relations": rise[best_known]}
 if len(draws) > 1:
-    steady = steadier.set_index("model").loc[less]
-    claims["IC-shots-steady-relations"] = steady
+    claims["IC-shots-steady-relations"] = steadier[best_known]
 if len(order) > 1:
     gap = (needs[less] - needs[more]) * np.sign(end[more] - end[less])
     gap = gap.rename("gap").reset_index()
     gap = stats.estimate(gap, value="gap", bounds=None)
     claims["IC-less-needs-more-relations"] = gap
 judged = answers.verdicts(claims)
-judged[["claim", "decided_on", "estimate", "low", "high", "verdict"]]
+judged[["claim", "model", "estimate", "low", "high", "verdict"]]
 
 # %% tags=["hide-input", "sentence"]
+rise = rise.set_index("model")
 assert (rise["low"] > 0).all(), "the other examples add something"
 figures.findings(
     name_less=figures.called(less),

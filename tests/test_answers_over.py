@@ -1,40 +1,19 @@
-"""Curves and sequences over several relations, against sums done by hand and scipy's t test."""
+"""Sequences over several relations, against sums done by hand and scipy's t test."""
 
-from statistics import mean, stdev
+from statistics import mean
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import ttest_1samp
 from test_answers_sequence import BEHIND, BEHIND_OF, at, read
-from test_answers_shots import EACH, answered, guessed
 
 from lkecore import answers, papers
-from lkecore.answers import longer, over, sequence, shots, shots_rules
+from lkecore.answers import longer, over, sequence
 from lkecore.errors import BadInput
-from lkecore.facts import pool
 from lkecore.intervals import Interval
 
-# Right (1) or wrong for each number of shots, draw by draw; relations have other numbers of facts.
-HITS = {
-    "P17": {1: ["1000", "0111"], 3: ["1110", "0111"], 10: ["1111", "0111"]},
-    "P19": {1: ["10", "10"], 3: ["11", "10"], 10: ["11", "11"]},
-    "P27": {1: ["00000", "00001"], 3: ["10000", "11000"], 10: ["11000", "11110"]},
-}
-
-
-def several(hits=HITS, **more):
-    parts = [answered(its, **more).assign(relation=name) for name, its in hits.items()]
-    return pd.concat(parts[::-1], ignore_index=True)
-
-
-def share(text):
-    return text.count("1") / len(text)
-
-
-def of_each(n, hits=HITS):
-    """{relation: the accuracy of each draw} with so many shots."""
-    return {name: [share(text) for text in its[n]] for name, its in hits.items()}
+EACH = ["source", "model", "estimator"]
 
 
 def is_over(found, values, within=None):
@@ -46,114 +25,6 @@ def is_over(found, values, within=None):
     assert [found.low, found.high] == pytest.approx([low, high])
     assert found.method == "Student's t over relations"
     return True
-
-
-# --- shots
-
-
-def test_a_curve_is_the_mean_of_relations_that_count_alike():
-    frame = several()
-    found = shots.over_draws(frame, EACH, seed=0)
-    assert found["n_shots"].tolist() == [1, 3, 10]
-    for row in found.itertuples():
-        each = of_each(row.n_shots)
-        assert is_over(row.accuracy, [mean(draws) for draws in each.values()], (0, 1))
-        assert row.std == pytest.approx(mean(stdev(draws) for draws in each.values()))
-    by_draw = shots.by_draw(frame, EACH).set_index(["n_shots", "draw"])["accuracy"]
-    for (n, draw), found in by_draw.items():
-        assert found == pytest.approx(mean(draws[draw] for draws in of_each(n).values()))
-
-
-def test_what_is_needed_is_that_of_the_mean_curve_and_chance_is_a_mean_of_relations():
-    frame = several()
-    frame["n_options"] = frame["relation"].map({"P17": 4, "P19": 2, "P27": 10})
-    [row] = shots.needed(frame, EACH, seed=0).itertuples()
-    curve = {n: mean(map(mean, of_each(n).values())) for n in (1, 3, 10)}
-    assert row.needed.estimate == min(n for n in curve if curve[n] >= 0.95 * curve[10]) == 10
-    assert papers.over_of(row.needed) == "relations" and row.most == 10
-    assert is_over(row.accuracy, [mean(draws) for draws in of_each(10).values()], (0, 1))
-    assert row.chance == pytest.approx((1 / 4 + 1 / 2 + 1 / 10) / 3)
-    assert row.at_chance == (row.accuracy.low <= row.chance)
-
-
-def test_the_claims_on_shots_are_tested_on_a_value_of_each_relation():
-    [row] = shots.few_and_many(several(), EACH, seed=0).itertuples()
-    few, many = of_each(1), of_each(10)
-    assert is_over(row.rises, [mean(many[name]) - mean(few[name]) for name in HITS])
-    assert is_over(row.steadies, [stdev(few[name]) - stdev(many[name]) for name in HITS])
-
-
-def test_which_model_knows_less_is_seen_in_each_relation():
-    """95 % of the last: the first needs 10, 1 and 10 shots, the second 1, 3 and 1."""
-    one = {
-        "a": {1: ["0" * 10], 3: ["1" * 5 + "0" * 5], 10: ["1" * 8 + "00"]},
-        "b": {1: ["1" * 9 + "0"], 3: ["1" * 9 + "0"], 10: ["1" * 9 + "0"]},
-        "c": {1: ["0" * 10], 3: ["0" * 10], 10: ["1" + "0" * 9]},
-    }
-    other = {
-        "a": {1: ["1" * 10], 3: ["1" * 10], 10: ["1" * 10]},
-        "b": {1: ["0" * 10], 3: ["1" + "0" * 9], 10: ["1" + "0" * 9]},
-        "c": {1: ["1" * 3 + "0" * 7], 3: ["0" * 10], 10: ["1" * 3 + "0" * 7]},
-    }
-    frame = pd.concat([several(one, model="m"), several(other, model="n")])
-    needs = shots.needed(frame, EACH, seed=0)
-    [row] = shots.less_and_more(frame, needs, EACH, seed=0).itertuples()
-    assert row.models == "n, m"  # 14/30 and 18/30 in the end
-    assert is_over(row.more, [10 - 1, 3 - 1, 10 - 1])  # less is known by m, n and m
-    other_relations = frame.assign(
-        relation=frame["relation"].where(frame["model"] == "m", "x" + frame["relation"])
-    )
-    assert shots.less_and_more(other_relations, needs, EACH, seed=0).empty
-
-
-def test_the_best_rule_is_that_of_all_relations_and_a_model_is_held_against_it_in_each():
-    frame = several()
-    shares = {"P17": [0.5, 0.5, 0.25], "P19": [0.0, 0.0, 0.5], "P27": [0.1, 0.1, 0.1]}
-    parts = [guessed(its, shares[name]) for name, its in frame.groupby("relation", sort=False)]
-    names = frame["relation"].unique()
-    ruled = pd.concat([p.assign(relation=n) for n, p in zip(names, parts, strict=True)])
-    yard = shots_rules.yardstick(ruled)
-    assert yard["of_rule"].tolist() == pytest.approx([0.2, 0.2, (0.25 + 0.5 + 0.1) / 3])
-    [row] = shots_rules.above_rule(frame, ruled, EACH, seed=0).itertuples()
-    right = {name: mean(draws) for name, draws in of_each(10).items()}
-    assert is_over(row.above, [right[name] - shares[name][2] for name in right])
-    assert row.of_rule == pytest.approx((0.25 + 0.5 + 0.1) / 3)
-
-
-def test_rules_are_asked_about_every_relation():
-    names, how = ["capital", "currency"], {"n_pool": 60, "n_facts": 4, "n_options": 6, "seed": 0}
-    sample = {name: pool.draw("atlas", name, **how) for name in names}
-    found = shots_rules.of_rules({"atlas": sample}, {"a": "atlas"}, [3, 4], {"atlas": [2]})
-    assert found.groupby(["relation", "draw"], sort=False).size().to_dict() == {
-        (name, draw): 4 for name in names for draw in (3, 4)
-    }
-    shown = pool.overview({"atlas": sample}, n_pool=60, n_facts=4)
-    assert shown["relation"].tolist() == [of.relation.label for of in sample.values()]
-
-
-def test_a_single_relation_with_a_name_is_as_one_without():
-    named, plain = several({"P17": HITS["P17"]}), answered(HITS["P17"])
-    for of in (shots.over_draws, shots.needed, shots.few_and_many):
-        pd.testing.assert_frame_equal(of(named, EACH, seed=0), of(plain, EACH, seed=0))
-    wide, one = read().assign(relation="P17"), read()
-    for of in (sequence.changes, sequence.reach):
-        two = (of(frame, EACH, n_behind=BEHIND, seed=0) for frame in (wide, one))
-        pd.testing.assert_frame_equal(*two)
-
-
-def test_a_panel_says_what_it_is_about():
-    how = {"n_pool": 60, "n_facts": 2, "n_options": 3, "seed": 0}
-    sample = {name: pool.draw("atlas", name, **how) for name in ("capital", "currency")}
-    one = {"capital": sample["capital"]}
-    frame = pd.concat([several(), answered(HITS["P17"], source="shipped: x")])
-    frame = pd.concat([frame, several(source="shipped: y"), answered(HITS["P17"], model="n")])
-    titles = shots.titles(frame, {"atlas": sample, "other": one}, {"m": "atlas", "n": "other"})
-    assert titles == {
-        ("this page", "m"): "m\nmean over 3 relations",
-        ("shipped: x", "m"): "m, shipped: x",
-        ("shipped: y", "m"): "m, shipped: y\nmean over 3 relations",
-        ("this page", "n"): f"n, {sample['capital'].relation.label}",
-    }
 
 
 # --- sequences

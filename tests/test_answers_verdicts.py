@@ -61,6 +61,9 @@ def test_a_line_says_what_is_claimed_on_which_answers_and_is_kept(tmp_path, monk
     assert list(kept) == papers.ONE_EACH and kept["verdict"].tolist() == ["holds", "undecided"]
     assert kept["n"].tolist() == ["12", ""]
     assert list(answers.verdicts({})) == papers.ONE_EACH
+    alone = row(0.5, 0.7).replace([0.5, 0.7], math.nan)  # one relation has no interval
+    [verdict] = answers.verdicts({"IC-shots-rise": alone})["verdict"]
+    assert verdict == "undecided: there is one, and no interval"
 
 
 def test_what_is_no_estimate_is_named():

@@ -240,7 +240,7 @@ def test_a_page_over_runs_offers_its_own_data_and_not_those_of_a_run(html, shots
     page, file, _ = shots
     [made] = (html.parents[1] / "runs").glob("11_iclke_shots-page-*")
     offered = downloads(page, file)
-    for name in ("accuracy-by-draw.csv", "fig-shots-curve.csv"):
+    for name in ("fig-shots-curve.csv",):
         [data] = offered[name]
         assert data.read_bytes() == (made / name).read_bytes()
 

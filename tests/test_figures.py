@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from matplotlib import pyplot as plt
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
@@ -206,158 +206,6 @@ def test_categories_give_the_order_of_rows_and_columns(ax):
     shown = np.ma.filled(np.ma.ravel(ax.collections[0].get_array()), np.nan)
     np.testing.assert_array_equal(shown, wanted)
     assert np.isnan(wanted).sum() == 3
-
-
-# --- shots_curve
-
-# Two draws each. By hand: means 0.3, 0.5, 0.55; the deviation of a pair is half its distance times
-# the root of 2, since one is divided by (n - 1).
-DRAWS = pd.DataFrame(
-    [
-        (n, label, draw, accuracy + shift)
-        for label, shift in [("space", 0.0), ("colon", 0.2)]
-        for n, pair in [(1, (0.2, 0.4)), (5, (0.45, 0.55)), (50, (0.55, 0.55))]
-        for draw, accuracy in enumerate(pair)
-    ],
-    columns=["n_shots", "estimator", "draw", "accuracy"],
-)
-MEANS = pd.DataFrame(
-    [
-        (n, label, low, low + width, needed)
-        for label, width, needed in [("space", 0.2, 50), ("colon", 0.4, 5)]
-        for n, low in [(1, 0.25), (5, 0.35), (50, 0.45)]
-    ],
-    columns=["n_shots", "estimator", "low", "high", "needed"],
-)
-
-
-def curve(ax, draws=DRAWS, means=MEANS, **changes):
-    return figures.shots_curve(draws, means, ax, **{"chance": 0.1, **changes})
-
-
-def bands(ax) -> list[dict[float, tuple[float, float]]]:
-    """Each band as {x: (lower edge, upper edge)}."""
-    found = []
-    for band in [c for c in ax.collections if isinstance(c, PolyCollection)]:
-        points = [tuple(p) for path in band.get_paths() for p in path.vertices]
-        found.append(
-            {
-                x: (min(y for a, y in points if a == x), max(y for a, y in points if a == x))
-                for x, _ in points
-            }
-        )
-    return found
-
-
-def test_lines_of_the_curve_are_means_over_draws_at_the_numbers_that_were_tried(ax):
-    assert curve(ax) is ax
-    drawn = [line for line in ax.lines if line.get_marker() in "os" and len(line.get_xdata())]
-    assert [line.get_xdata().tolist() for line in drawn] == [[1, 5, 50]] * 2
-    np.testing.assert_allclose(drawn[0].get_ydata(), [0.3, 0.5, 0.55])
-    np.testing.assert_allclose(drawn[1].get_ydata(), [0.5, 0.7, 0.75])
-    assert len({to_hex(line.get_color()) for line in drawn}) == 2
-    assert len({line.get_marker() for line in drawn}) == 2
-    assert legend(ax) == ["space", "colon"]
-    assert ax.get_xscale() == "log"
-    assert ax.get_xticks().tolist() == [1, 5, 50]
-    assert [text.get_text() for text in ax.get_xticklabels()] == ["1", "5", "50"]
-    assert len(ax.get_xticks(minor=True)) == 0
-    assert ax.get_ylim() == (0, 1.02)  # a line at 1 can be seen
-    assert ax.get_xlabel() == "shots (pairs shown before the question)"
-    assert ax.get_ylabel() == "accuracy (share of test facts)"
-
-
-def test_a_curve_that_needs_no_number_of_examples_has_no_dashed_line(ax):
-    curve(ax, means=MEANS.assign(needed=MEANS["needed"].where(MEANS["estimator"] == "colon")))
-    dashed = [line.get_xdata()[0] for line in ax.lines if line.get_linestyle() == "--"]
-    assert dashed == [5]
-
-
-def test_the_band_of_the_curve_is_one_standard_deviation_over_draws(ax):
-    curve(ax)
-    space, colon = bands(ax)
-    wide, narrow = 0.1 * 2**0.5, 0.05 * 2**0.5
-    expected = {1: (0.3 - wide, 0.3 + wide), 5: (0.5 - narrow, 0.5 + narrow), 50: (0.55, 0.55)}
-    for x, edges in expected.items():
-        np.testing.assert_allclose(space[x], edges)
-        np.testing.assert_allclose(colon[x], np.add(edges, 0.2))
-    assert set(space) == set(colon) == set(expected)
-
-
-def test_thin_lines_of_the_curve_are_the_intervals_over_facts(ax):
-    curve(ax)
-    expected = [(row.n_shots, row.n_shots, row.low, row.high) for row in MEANS.itertuples()]
-    np.testing.assert_allclose(sorted(segments(ax)), sorted(expected))
-
-
-def test_a_dashed_line_in_the_colour_of_its_curve_stands_where_enough_is_shown(ax):
-    curve(ax)
-    colours = [to_hex(line.get_color()) for line in ax.lines if line.get_marker() in "os"][:2]
-    dashed = [line for line in ax.lines if line.get_linestyle() == "--"]
-    assert [list(line.get_xdata()) for line in dashed] == [[50, 50], [5, 5]]
-    assert [list(line.get_ydata()) for line in dashed] == [[0, 1]] * 2  # of the axes: all of it
-    assert [to_hex(line.get_color()) for line in dashed] == colours
-
-
-def test_chance_is_a_dotted_line_across_the_curve_with_its_name(ax):
-    curve(ax, chance=0.025)
-    [dotted] = [line for line in ax.lines if line.get_linestyle() == ":"]
-    assert list(dotted.get_ydata()) == [0.025, 0.025]
-    [text] = ax.texts
-    assert (text.get_text(), text.get_position()[1]) == ("chance", 0.025)
-
-
-def test_a_single_draw_has_a_line_and_no_band_and_nothing_is_said(ax, capsys):
-    curve(ax, draws=DRAWS[DRAWS["draw"] == 0])
-    ax.figure.canvas.draw()  # warnings are errors here
-    assert bands(ax) == [{}, {}]
-    drawn = [line for line in ax.lines if line.get_marker() in "os" and len(line.get_xdata())]
-    np.testing.assert_allclose(drawn[0].get_ydata(), [0.2, 0.45, 0.55])
-    assert capsys.readouterr() == ("", "")
-
-
-def test_a_single_number_of_shots_is_a_curve_of_one_point(ax):
-    curve(ax, DRAWS[DRAWS["n_shots"] == 5], MEANS[MEANS["n_shots"] == 5])
-    ax.figure.canvas.draw()
-    assert [text.get_text() for text in ax.get_xticklabels()] == ["5"]
-
-
-def test_no_shots_at_all_have_a_point_on_the_axis(ax):
-    fewer = [frame[frame["n_shots"] < 50] for frame in (DRAWS, MEANS)]
-    curve(ax, *[frame.assign(n_shots=frame["n_shots"].replace(1, 0)) for frame in fewer])
-    ax.figure.canvas.draw()
-    left, right = ax.transData.transform([(0, 0), (5, 0)])[:, 0]
-    assert np.isfinite([left, right]).all() and left < right
-    assert [text.get_text() for text in ax.get_xticklabels()] == ["0", "5"]
-
-
-def test_another_column_may_tell_the_curves_apart(ax):
-    curve(
-        ax,
-        DRAWS.rename(columns={"estimator": "model"}),
-        MEANS.rename(columns={"estimator": "model"}),
-        hue="model",
-    )
-    assert legend(ax) == ["space", "colon"]
-
-
-@pytest.mark.parametrize(
-    ("draws", "means", "message"),
-    [
-        (DRAWS.drop(columns="draw"), MEANS, r"lacks the columns \['draw'\]"),
-        (DRAWS, MEANS.drop(columns="needed"), r"lacks the columns \['needed'\]"),
-        (DRAWS.iloc[:0], MEANS, "no rows"),
-        (DRAWS.assign(accuracy=np.nan), MEANS, "column 'accuracy' has a missing value"),
-        (DRAWS, MEANS.assign(low=np.nan), "column 'low' has a missing value"),
-        (DRAWS, MEANS.assign(low=0.9, high=0.8), "low above high"),
-        (pd.concat([DRAWS, DRAWS.head(1)]), MEANS, "'draw': 0} occurs twice"),
-        (DRAWS, pd.concat([MEANS, MEANS.head(1)]), "'estimator': 'space'} occurs twice"),
-        (DRAWS, MEANS[MEANS["estimator"] == "space"], r"means of \['space'\]; need the same"),
-    ],
-)
-def test_a_curve_that_would_mislead_is_refused(ax, draws, means, message):
-    with pytest.raises(ValueError, match=message):
-        curve(ax, draws, means)
 
 
 # --- published_dots
@@ -601,14 +449,12 @@ def test_a_threshold_curve_that_breaks_a_rule_is_refused(ax, frame, message):
 # --- the look
 
 
-@pytest.mark.parametrize("name", ["bars", "map", "curve", "tree", "mask", "dots"])
+@pytest.mark.parametrize("name", ["bars", "map", "tree", "mask", "dots"])
 def test_no_label_is_cut_off_at_the_edge_of_the_figure(ax, name):
     if name == "bars":
         figures.accuracy_bars(BARS.replace("capital", "a relation's long name"), ax, chance=0.01)
     elif name == "map":
         draw(square(6, 8), ax)
-    elif name == "curve":
-        curve(ax)
     elif name == "tree":
         figures.prefix_tree(TREE, ax)
     elif name == "mask":

@@ -247,16 +247,12 @@ def test_figures_of_the_package_on_logarithmic_axes_have_no_formulas():
     doses = pd.DataFrame([("list", "a", n, 0.5, 0.4, 0.6) for n in (0, 1, 8)], columns=columns)
     with mpl.rc_context():
         figures.style()
-        one, two, three = Figure().subplots(1, 3)
+        one = Figure().subplots()
         figures.dose_lines(
             doses, one, hue="form", unit="model", hue_order=["list"], most=8, chance=0.1
         )
-        for ax, shots in ((two, (0, 5)), (three, (1, 50))):
-            draws = pd.DataFrame({"n_shots": shots, "estimator": "f", "draw": 0, "accuracy": 0.5})
-            means = pd.DataFrame({"n_shots": shots, "estimator": "f", "low": 0.4, "high": 0.6})
-            figures.shots_curve(draws, means.assign(needed=np.nan), ax, chance=0.1)
-        texts = [t for ax in (one, two, three) for t in tick_texts(ax.xaxis) + tick_texts(ax.yaxis)]
-    assert len(texts) > 10 and not [text for text in texts if "$" in text]
+        texts = [t for t in tick_texts(one.xaxis) + tick_texts(one.yaxis)]
+    assert len(texts) > 3 and not [text for text in texts if "$" in text]
 
 
 # --- plain names

@@ -16,7 +16,7 @@ from time import perf_counter
 import pandas as pd
 
 from lkecore import facts, runs
-from lkecore.answers import cued, rules, shipped, shots_rules
+from lkecore.answers import cued, rules, shipped
 from lkecore.errors import BadInput
 from lkecore.facts import pool
 from lkecore.runs.gather import packed_for
@@ -48,9 +48,9 @@ def of_curves(profile: str, fact_set: str) -> pd.DataFrame:
     given = about["parameters"]
     drawn = {name: given[name] for name in ("n_options", "seed", "n_pool", "n_facts")}
     names = given.get("relations") or [given["relation"]]  # older results have one
-    sample = {name: pool.draw(fact_set, name, least_lists=16, **drawn) for name in names}
-    own, numbers = dict.fromkeys(given["models"], fact_set), {fact_set: given["shots"]}
-    found = shots_rules.of_rules({fact_set: sample}, own, given["draws"], numbers, kept=False)
+    sample = {name: pool.draw(fact_set, name, **drawn) for name in names}
+    of_each = rules.behind_draws(sample, given["draws"], given["shots"], kept=False)
+    found = pd.concat([of_each.assign(model=name) for name in given["models"]], ignore_index=True)
     if "relation" not in answers:  # older results are about one, and do not say which
         found = found.drop(columns="relation")
     key = [name for name in ("model", "relation", "draw", "n_shots") if name in answers]

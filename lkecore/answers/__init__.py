@@ -46,8 +46,8 @@ __all__ = [
     "READ_BY", "accuracy", "across", "all_draws", "alone", "any_causal", "ask", "ask_blanks",
     "ask_groups", "ask_pairs", "ask_taught", "asked_for", "at_blanks", "beside", "beside_kept",
     "beside_models", "beside_single", "beside_truth", "beside_worlds", "best", "best_and_worst",
-    "bounds", "carried", "collect", "columns", "fewer", "infinite", "judge", "judge_ways", "keep",
-    "likeliest", "made_by",
-    "mean_of_draws", "of_this_page", "opened", "over_draws", "over_other_relations", "over_relations",
-    "paired", "sortable", "tested", "texts", "verdict_table", "verdicts", "words", "write",
+    "bounds", "carried", "collect", "columns", "fewer", "infinite", "judge", "judge_ways",
+    "keep", "likeliest", "made_by", "mean_of_draws", "of_this_page", "opened", "over_draws",
+    "over_other_relations", "over_relations", "paired", "sortable", "tested", "texts",
+    "verdict_table", "verdicts", "words", "write",
 ]  # fmt: skip

@@ -15,6 +15,7 @@ from lkecore.answers.kept import keep
 from lkecore.errors import BadInput, nearest
 from lkecore.intervals import Interval
 
+ALONE = "undecided: there is one, and no interval"
 DIFFERS = "undecided: differs from 0, not shown to exceed the margin"
 
 
@@ -25,12 +26,13 @@ def verdicts(tested: Mapping[str, pd.Series | pd.DataFrame]) -> pd.DataFrame:
     or a frame of one, with numbers ``estimate``, ``low`` and ``high`` (the 95 % interval) and, where there
     is one, ``n``, of how many. A ``model``, ``estimator`` or ``decided_on`` in it comes before the claim's
     own, so that a page which asks another model doesn't say that it was this one. ``verdict`` is that of
-    :func:`lkecore.papers.verdict.claim_verdict`; of an equality that is undecided although its interval
-    leaves out 0 it is ``DIFFERS``.
+    :func:`lkecore.papers.verdict.claim_verdict`; ``DIFFERS`` of an equality that is undecided although its
+    interval leaves out 0; ``ALONE`` of an estimate whose ends are both missing, as of a single relation.
 
     Columns: id, claim, holds_if, decided_on, model, estimator, estimate, low, high, n, verdict. They are
     kept as ``verdicts.csv``, from which the book's page of all claims is made. KeyError for an id that no
-    claim has; :class:`BadInput` for several rows, or no finite numbers with low <= high.
+    claim has; :class:`BadInput` for several rows, or numbers that are
+    not finite with low <= high.
     """
     claims, rows = papers.claims("").set_index("id"), []
     for key, found in tested.items():
@@ -42,9 +44,10 @@ def verdicts(tested: Mapping[str, pd.Series | pd.DataFrame]) -> pd.DataFrame:
             )
         row, claim = found.squeeze(axis=0), claims.loc[key]
         numbers = pd.to_numeric(row.reindex(["estimate", "low", "high"]), errors="coerce")
-        if not (np.isfinite(numbers).all() and numbers["low"] <= numbers["high"]):
+        one = np.isfinite(numbers["estimate"]) and numbers[["low", "high"]].isna().all()
+        if not (one or (np.isfinite(numbers).all() and numbers["low"] <= numbers["high"])):
             raise BadInput(f"{key}: {numbers.to_dict()} needs finite numbers with low <= high")
-        verdict = papers.claim_verdict(numbers, claim)
+        verdict = ALONE if one else papers.claim_verdict(numbers, claim)
         leaves_out_0 = numbers["low"] > 0 or numbers["high"] < 0
         if verdict == "undecided" and claim["direction"] == "equal" and leaves_out_0:
             verdict = DIFFERS

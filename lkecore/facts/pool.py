@@ -1,11 +1,7 @@
 """Pool: one relation, whose facts are drawn again and again to be shown."""
 
-from collections.abc import Mapping
-
-import pandas as pd
-
 from lkecore.facts import sets, world
-from lkecore.facts.drawn import Drawn, Sample
+from lkecore.facts.drawn import Drawn
 from lkecore.facts.fact import Fact, Relation
 from lkecore.facts.sample import divide, draw_facts, draw_options
 
@@ -53,20 +49,3 @@ def known(
         return whole, whole.facts
     told = world.told_in_lists(fact_set, least_lists)
     return whole, tuple(fact for fact in whole.facts if fact.id in told)
-
-
-def overview(pools: Mapping[str, Sample], *, n_pool: int, n_facts: int) -> pd.DataFrame:
-    """A row for each fact set and relation of ``pools``: what there is, and what is less than asked for.
-
-    Columns: ``fact_set``, ``relation``; ``pool`` and ``asked`` (facts), ``n_options``; ``fewer`` names
-    what there is less of than ``n_pool`` and ``n_facts`` asked for.
-    """
-    rows = []
-    for name, sample in pools.items():
-        for drawn in sample.values():
-            n, asked = len(drawn.train), len(drawn.facts)
-            fewer = ["pool"] * (n < n_pool) + ["facts"] * (asked < n_facts)
-            counts = n, asked, len(drawn.options[0]), ", ".join(fewer)
-            rows.append((name, drawn.relation.label, *counts))
-    columns = ["fact_set", "relation", "pool", "asked", "n_options", "fewer"]
-    return pd.DataFrame(rows, columns=columns)

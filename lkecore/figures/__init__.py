@@ -32,7 +32,7 @@ from lkecore.figures.models import (
 )
 from lkecore.figures.names import called
 from lkecore.figures.page import Note, findings, note, place
-from lkecore.figures.relations import accuracy_bars, heat_map, shots_curve, threshold_curve
+from lkecore.figures.relations import accuracy_bars, heat_map, threshold_curve
 from lkecore.figures.sequence import (
     change_by_distance,
     reach_panels,
@@ -40,7 +40,6 @@ from lkecore.figures.sequence import (
     sequence_panel,
 )
 from lkecore.figures.shares import share_lines
-from lkecore.figures.shots import shots_panels
 from lkecore.figures.templates import bars_by_model, prompt_dots, slot_marks
 from lkecore.figures.told import gate_dots, told_lines, told_or_true, way_rows
 from lkecore.figures.tree import cost_lines, prefix_tree, tree_mask
@@ -54,7 +53,7 @@ __all__ = [
     "kept_lines", "marks", "move_lines", "note", "over_options", "pair_scatters", "panels",
     "place", "plain_ticks", "prefix_tree", "prompt_dots", "published_dots", "rank_panels",
     "reach_panels", "reading_curves", "reliability", "separator_bars", "separator_panels",
-    "sequence_columns", "sequence_panel", "share_lines", "shots_curve", "shots_panels",
+    "sequence_columns", "sequence_panel", "share_lines",
     "size_summaries", "slot_marks", "square_maps", "step_lines", "style",
     "threshold_curve", "told_lines", "told_or_true", "tree_mask", "way_rows", "written_bars",
     "written_by_model",

@@ -128,49 +128,6 @@ def _order(column: pd.Series) -> list:
     return list(column.cat.categories if categories else column.unique())
 
 
-def shots_curve(
-    draws: pd.DataFrame, means: pd.DataFrame, ax: Axes, *, chance: float, hue: str = "estimator"
-) -> Axes:
-    """Accuracy over the number of shots: a line with a band for the draws, lines for the facts.
-
-    `draws`: one row per draw of shots, number of shots and hue, with `n_shots`, `hue`, `accuracy`;
-    the band is one standard deviation (n - 1) over draws. `means`: one row per number of shots and
-    hue with `n_shots`, `hue`, `low`, `high`, the ends of an interval of the mean, and `needed`,
-    where a dashed vertical line goes for each hue, or NaN for none. With `of_rule`, what the best rule
-    without a model gets, there is a grey line of it, where it is known. `chance`: a dotted line. The
-    axis of shots is logarithmic. ValueError for missing columns or other values, or a row that
-    occurs twice.
-    """
-    check(draws, ["n_shots", hue, "draw", "accuracy"], unique=["n_shots", hue, "draw"])
-    check(means, ["n_shots", hue, "low", "high"], unique=["n_shots", hue], also=["needed"])
-    hues = list(dict.fromkeys(draws[hue]))
-    if set(hues) != set(means[hue]):
-        raise ValueError(f"draws are of {hues}, means of {sorted(set(means[hue]))}; need the same")
-    colours = dict(zip(hues, sns.color_palette(PALETTE, len(hues)), strict=True))
-    styles = dict(x="n_shots", y="accuracy", hue=hue, style=hue, palette=colours)
-    if "of_rule" in means and means["of_rule"].notna().any():
-        rule = means.drop_duplicates("n_shots").sort_values("n_shots")
-        ax.plot(rule["n_shots"], rule["of_rule"], color="0.45", ls="-.", lw=1.6, label="best rule")
-    sns.lineplot(
-        draws, ax=ax, errorbar="sd", markers=list(MARKERS[: len(hues)]), dashes=False, **styles
-    )
-    for label, part in means.groupby(hue, sort=False):
-        ax.vlines(part["n_shots"], part["low"], part["high"], color=colours[label], linewidth=1)
-        if pd.notna(needed := part["needed"].iloc[0]):
-            ax.axvline(needed, color=colours[label], linestyle="--", linewidth=1.2)
-    ax.axhline(chance, color=DARK, linestyle=":", linewidth=1.2)
-    ax.text(1, chance, "chance", transform=ax.get_yaxis_transform(), ha="right", va="bottom")
-    shots = sorted(set(draws["n_shots"]))
-    if shots[0] > 0:
-        ax.set_xscale("log", base=2)
-    else:  # a logarithm would drop the point without a word
-        ax.set_xscale("symlog", base=2, linthresh=1)
-    ax.set_xticks(shots, [str(n) for n in shots])
-    ax.minorticks_off()
-    ax.set(xlabel="shots (pairs shown before the question)", ylabel=ACCURACY, ylim=(0, 1.02))
-    return ax
-
-
 def threshold_curve(
     frame: pd.DataFrame,
     ax: Axes,

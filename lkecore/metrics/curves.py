@@ -1,4 +1,4 @@
-"""Curves: accuracy above a confidence, where its rise comes from, and how many shots are needed."""
+"""Curves: accuracy above a confidence, and where its rise comes from."""
 
 import numpy as np
 import pandas as pd
@@ -96,37 +96,3 @@ def _with_usual(
     _, code = np.unique(relation, return_inverse=True)
     accuracy = np.bincount(code, weights=right) / np.bincount(code)
     return some == 1, right, accuracy[code]
-
-
-def shots_needed(
-    n_shots: ArrayLike, accuracy: ArrayLike, share: float = 0.95
-) -> int | NDArray[np.int64]:
-    """The least number of shots that reaches `share` of the accuracy at the most shots.
-
-        needed = min { n : accuracy(n) >= share * accuracy(n_max) }
-
-    IC-F1, the dashed lines of Figure 1 of Wu et al. 2024 (there n_max = 50, share = 0.95). `n_shots`
-    rises strictly, `accuracy` in [0, 1] belongs to it; both (condition,), or many accuracies at once,
-    (..., condition), and a result for each. It is one of `n_shots`: only what was tried can be found,
-    so a coarse list errs high, and a curve that goes up and down may reach the mark early and lose
-    it again. Lower is better. An accuracy of 0 everywhere is reached with the fewest shots, which
-    means nothing. ValueError for numbers of shots that do not rise, accuracies outside [0, 1],
-    different lengths, none, a share outside (0, 1].
-
-    >>> shots_needed([1, 5, 20, 50], [0.2, 0.5, 0.58, 0.6])  # 0.95 * 0.6 = 0.57
-    20
-    """
-    n, found = np.asarray(n_shots), np.asarray(accuracy, dtype=np.float64)
-    if n.ndim != 1 or n.shape != found.shape[-1:] or not len(n):
-        raise ValueError(
-            f"n_shots {n.shape} and accuracy {found.shape} must be lists of one length"
-        )
-    if not np.issubdtype(n.dtype, np.integer) or (np.diff(n) <= 0).any():
-        raise ValueError(f"n_shots must be whole numbers that rise, found {n.tolist()}")
-    if not ((found >= 0) & (found <= 1)).all():
-        raise ValueError(f"accuracy must be in [0, 1], found {found.tolist()}")
-    if not 0 < share <= 1:
-        raise ValueError(f"share must be above 0 and at most 1, found {share}")
-    # A hair below, so that the rounding of a product does not decide.
-    first = n[np.argmax(found >= share * found[..., -1:] - 1e-12, axis=-1)]
-    return int(first) if found.ndim == 1 else first

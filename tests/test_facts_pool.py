@@ -1,0 +1,131 @@
+"""A pool of facts that are drawn again and again to be shown, and what rules get of the questions."""
+
+import itertools
+import json
+
+import pytest
+
+from lkecore import answers, facts, prompts
+from lkecore.answers import rules, shipped
+from lkecore.errors import BadInput
+from lkecore.facts import pool, world
+from lkecore.models import lab
+
+
+def test_rules_get_of_each_draw_what_a_count_of_its_shots_says():
+    """The oracle counts the objects of the shots, and gives equal parts to the most frequent options.
+
+    A cue is an object that no other option beats, or that has a word of the subject: no more than that.
+    """
+    drawn = pool.draw("atlas", "country_of_city", n_pool=60, n_facts=8, n_options=6, seed=0)
+    found = rules.behind_draws({"country_of_city": drawn}, [3, 4], [2, 50], kept=False)
+    assert len(found) == 2 * 2 * 8 and set(found["cue_frequent"]) == {False, True}
+    of = {f.id: (f, options) for f, options in zip(drawn.facts, drawn.options, strict=True)}
+    for row in found.to_dict("records"):
+        asked, options = of[row["fact"]]
+        shown = [f.object for f in facts.draw_shots(drawn.train, row["n_shots"], row["draw"])]
+        counts = [shown.count(option) for option in options]
+        most = [o for o, k in zip(options, counts, strict=True) if k == max(counts)]
+        assert row["rule-frequent"] == pytest.approx((asked.object in most) / len(most))
+        assert row["cue_frequent"] == (asked.object in shown and asked.object in most)
+        shared = set(asked.object.lower().split()) & set(asked.subject.lower().split())
+        assert row["cue_word"] == bool(shared)
+        if row["rule-overlap"] == pytest.approx(1 / 6):  # no word is shared
+            assert row["rule-both"] == row["rule-frequent"]
+
+
+@pytest.mark.parametrize("profile", ["kamel", "known"])
+def test_cues_that_ship_agree_with_what_their_rules_get(profile):
+    """A rule is right where its cue points at the object, and else wrong, or it draws lots among 100."""
+    its, _ = shipped.read(profile, "11_iclke_shots", apart="rules")
+    assert its[rules.CUES].dtypes.tolist() == [bool, bool]
+    lots = its["rule-frequent"].round(4) == 0.01
+    assert (its["cue_frequent"] == ((its["rule-frequent"] > 0) & ~lots)).all()
+    assert set(its.loc[~its["cue_word"], "rule-overlap"].round(4)) <= {0, 0.01}
+    assert (its.loc[its["cue_word"], "rule-overlap"].round(4) != 0.01).all()
+
+
+@pytest.mark.parametrize("profile", ["kamel", "known"])
+def test_rules_that_ship_are_about_every_question_of_their_profile(profile):
+    answers_, _ = shipped.read(profile, "11_iclke_shots")
+    its, _ = shipped.read(profile, "11_iclke_shots", apart="rules")
+    every = ["model", "relation", "draw", "n_shots", "fact"]
+    key = [name for name in every if name in answers_]  # older results are about one relation
+    asked = answers_.drop_duplicates(key)[key]
+    both = asked.merge(its, on=key, validate="1:1")
+    assert len(both) == len(asked) == len(its)
+
+
+def test_a_pool_is_drawn_once_and_its_draws_differ_in_their_shots_alone():
+    drawn = pool.draw("atlas", "capital", n_pool=30, n_facts=4, n_options=5, seed=0)
+    assert len(drawn.train) == 30 and not set(drawn.train) & set(drawn.facts)
+    made = prompts.of_draws(drawn, ["iclke-space", "iclke-colon"], [0, 7], [1, 3])
+    assert list(made) == list(itertools.product([0, 7], ["iclke-space", "iclke-colon"], [1, 3]))
+    asked = {tuple((p.fact, p.options) for p in some) for some in made.values()}
+    assert len(asked) == 1
+    for draw in (0, 7):
+        pairs = facts.draw_shots(drawn.train, 3, draw)
+        start = " ".join(f"{p.subject} {p.object}" for p in pairs)
+        assert made[draw, "iclke-space", 3][0].context.startswith(start + " ")
+        one = f"{pairs[0].subject} {pairs[0].object} {drawn.facts[0].subject}"
+        assert made[draw, "iclke-space", 1][0].context == one
+    with pytest.raises(BadInput, match=r"draws \[0, 0\]: must be 1 or more, each once"):
+        prompts.of_draws(drawn, ["iclke-space"], [0, 0], [1])
+
+
+def test_facts_with_splits_keep_them_in_a_pool_and_all_of_them_make_sequences(tmp_path):
+    rows = {"train": range(9), "dev": range(9, 12), "test": range(8, 30)}  # s8 stands in both
+    (tmp_path / "P1").mkdir()
+    for split, some in rows.items():
+        lines = [json.dumps({"sub_label": f"s{i}", "obj_label": f"o{i}-{split}"}) for i in some]
+        (tmp_path / f"P1/{split}.jsonl").write_text("\n".join(lines))
+    drawn = pool.draw(str(tmp_path), "P1", n_pool=3, n_facts=5, n_options=4, seed=0)
+    assert {fact.subject for fact in drawn.train} == {f"s{i}" for i in range(8)}
+    assert len(drawn.facts) == 5 and {fact.split for fact in drawn.facts} == {"test"}
+    _, every = pool.known(str(tmp_path), "P1")
+    assert {fact.subject for fact in every} == {f"s{i}" for i in range(30)}
+
+
+@pytest.mark.parametrize(("least", "alone"), [(2, False), (2, True), (5, False)])
+def test_facts_told_in_lists_are_those_of_a_loop_over_the_truth(least, alone):
+    expected = {
+        row.fact
+        for row in world.states("lab:smoke-1").itertuples()
+        if row.state == "planted"
+        and row.split == "test"
+        and row.lists >= least
+        and (not alone or row.sentences == 0)
+    }
+    assert world.told_in_lists("lab:smoke-1", least, alone=alone) == expected
+    assert expected or least > 2
+
+
+def test_a_pool_of_a_world_asks_only_facts_of_its_lists():
+    how = {"n_pool": 10, "n_facts": 4, "n_options": 3, "seed": 0}
+    drawn = pool.draw("lab:smoke-1", "birth_year", least_lists=1, **how)
+    told = world.states("lab:smoke-1").set_index("fact")["form"]
+    assert {told[fact.id] for fact in drawn.facts} == {"list"}
+
+
+def test_a_lab_model_is_asked_about_its_own_world_and_an_unplanted_one_may_be_refused():
+    names = ["toy", "lab:smoke-1/0.15m-unplanted"]
+    assert lab.fact_sets(names, "atlas") == {names[0]: "atlas", names[1]: "lab:smoke-1"}
+    with pytest.raises(BadInput, match="0.15m-unplanted has not read the facts"):
+        lab.fact_sets(names, "atlas", unplanted=False)
+
+
+def test_a_question_whose_key_names_a_model_goes_to_that_model_alone():
+    ask = {
+        ("toy", 1): prompts.many_shot([], *_one("Kenya")),
+        ("toy", 2): prompts.many_shot([], *_one("Chad")),
+        ("lab:x", 1): prompts.many_shot([], *_one("Mali")),
+    }
+    found = answers.ask(["toy"], ask, "answers.parquet", by=["model", "n_shots"])
+    assert found[["model", "n_shots", "fact"]].to_numpy().tolist() == [
+        ["toy", 1, "Kenya"],
+        ["toy", 2, "Chad"],
+    ]
+
+
+def _one(subject):
+    return [facts.Fact(subject, "capital", subject, "Nairobi")], [("Nairobi", "Lima")]

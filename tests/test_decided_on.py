@@ -191,8 +191,8 @@ def test_a_claim_of_the_lab_is_decided_on_the_largest_size_that_all_worlds_have(
         assert set(named) <= shared, key
         if key != "LAB-size-room" and named != ["bert", "t5"]:  # the smallest; no sizes
             variant = named[-1].partition("-")[2] or named[0].partition("-")[2]
-            sizes = [name.removesuffix(f"-{variant}") for name in shared if name.endswith(variant)]
-            largest = max((name for name in sizes if size.fullmatch(name)), key=in_millions)
+            alike = [name for name in shared if name.partition("-")[2] == variant]
+            largest = max(filter(size.fullmatch, alike), key=in_millions).partition("-")[0]
             assert max(named, key=in_millions).partition("-")[0] == largest, key
 
 

@@ -17,7 +17,10 @@ def page(folder, name, **tables):
     return folder
 
 
-FIGURE = "model,n_shots,accuracy,low,high,std\nlab:book-1/2m,1,0.25,0.2,0.4,0.125\nsmollm2,1,0.5,0.3,0.7,0.0625\n"
+FIGURE = """model,n_shots,accuracy,low,high,std
+lab:book-1/2m,1,0.25,0.2,0.4,0.125
+smollm2,1,0.5,0.3,0.7,0.0625
+"""
 TABLE = 'model,accuracy\nsmollm2,"0.500 [0.300, 0.700]"\n'
 FINDINGS = 'name,text\nmost,"It finds 0.50 [0.30, 0.70], and 3 of 40."\n'
 VERDICTS = 'id,ours,verdict\nIC-x,"0.100 [0.020, 0.180]",holds\n'

@@ -69,13 +69,8 @@ dtype: str = "float32"
 page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
-from itertools import combinations
-
-import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
-from scipy.stats import binomtest
-from statsmodels.stats.multitest import multipletests
 
 from lkecore import answers, facts, figures, papers, prompts, runs, stats
 from lkecore import models as lms
@@ -115,7 +110,8 @@ if "eiclke" in estimators:
     size = {"n_facts": n_eic_facts, "n_shots": n_eic_shots, "every": n_every}
     size |= {"first": n_eic_first, "seed": seed}
     questions |= prompts.slots_of_sample(sample, **size)
-print(*(repr(prompts.example(name, sample)) for name in short), sep="\n")
+for name in short:
+    print(f"{name:12}{prompts.example(name, sample)!r}")
 
 # %% [markdown]
 # ## Scores
@@ -134,7 +130,9 @@ for experiment, source in sources:
     found.append(shipped[shipped["source"] == source])
 found = pd.concat(found, ignore_index=True).query("not draw > 0")
 found = found.fillna({"n_options": n_options})  # the lab's runs do not say it
-answers.columns(found)
+key = ["source", "estimator", "relation", "fact", "n_options"]
+names = {name: figures.called(name) for name in found["model"].unique()}
+answers.columns(found[["model", *key, "correct"]])
 
 # %% [markdown]
 # ## Answers
@@ -144,25 +142,20 @@ answers.columns(found)
 # same way, the one with more relations counts.
 
 # %%
-ends = [(family[0], family[-1]) for family in families]
-after = [(model, base) for base, model in tuned]
-pairs = [two for family in families for two in combinations(family, 2)]
-pairs = [two for two in pairs + after if set(two) <= set(found["model"])]
+pairs = {(family[0], family[-1]): "size" for family in families}
+pairs |= {(model, base): "tuned" for base, model in tuned}
+pairs = {two: kind for two, kind in pairs.items() if set(two) <= set(names)}
 assert pairs or len(models) == 1, "no pair of families or tuned was asked"
-if not pairs:  # a run of one model, for a page of several runs
-    pairs = ends = [(models[0], models[0])]
-key = ["source", "estimator", "relation", "fact", "n_options"]
+pairs = pairs or {(models[0], models[0]): "size"}  # one run of several
+which = ["estimator", "kind", "small", "large"]
+both = [(kind, *two) for two, kind in pairs.items()]
 right = found[[*key, "model", "correct"]].astype({"correct": float})
 few = right.rename(columns={"model": "small", "correct": "few"})
 many = right.rename(columns={"model": "large", "correct": "many"})
-both = pd.DataFrame(pairs, columns=["small", "large"])
-both["kind"] = ["tuned" if two in after else "size" for two in pairs]
-both = both.merge(few, on="small").merge(many, on=["large", *key])
-both["chance"] = 1 / both["n_options"]  # of a blind guess
-which = ["estimator", "kind", "small", "large"]
+both = pd.DataFrame(both, columns=which[1:]).merge(few).merge(many)
 n = both.groupby([*which, "source"])["relation"].transform("nunique")
 both = both[n == n.groupby([both[name] for name in which]).transform("max")]
-both.head()
+both.tail()
 
 # %% [markdown]
 # **Change and rate** are means over these rows, in each relation, and then over relations, each counted alike:
@@ -185,35 +178,30 @@ def rates(both: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 
 
 by = [*which, "source"]
-sign = np.where(both["kind"] == "tuned", -1, 1)
-change = both.assign(change=sign * (both["many"] - both["few"]))
-change = stats.estimate(change, by, value="change", bounds=None)
-rate = rates(both, by)
-runs.keep(change, "change.csv")
-runs.keep(rate, "subsumption.csv")
-table = rate[[*by, "few", "many", "n"]].assign(
-    change=rate[by].merge(change, on=by).apply(stats.said, axis=1),
-    rate=rate.apply(stats.said, axis=1),
+gap = (both["many"] - both["few"]) * both["kind"].map({"size": 1, "tuned": -1})
+both = both.assign(change=gap, chance=1 / both["n_options"])
+change = stats.estimate(both, by, value="change", bounds=None)
+main = both[both["estimator"] == estimators[0]]
+rate = rates(main, by)
+table = rate.replace(names).assign(
+    change=rate[by].merge(change).apply(stats.said, axis=1, percent=True),
+    rate=rate.apply(stats.said, axis=1, percent=True),
     luck=[float(luck(a, c)) for a, c in rate[["few", "chance"]].to_numpy()],
 )
-table[table["estimator"] == estimators[0]].round(2)
+runs.keep(change, "change.csv")
+runs.keep(rate, "subsumption.csv")
+table[["small", "large", "rate", "many", "luck", "few", "change"]].round(2)
 
 # %% [markdown]
-# `luck` is the share of the smaller model's right answers that blind guesses would give. For the smallest models of the lab it is as
-# large as what is missing: none of that need be knowledge. **Does the smaller model know anything that the larger one does not?**
-# Of the facts that the larger one misses, `own` are right in the smaller one. `p` asks whether these are more than guesses would get
-# (exact binomial test, one-sided, corrected by Holm).
+# `luck` is the share of the smaller model's right answers that blind guesses would give. For the smallest models of the lab it is
+# about as large as what is missing: little of that need be knowledge. **Does the smaller model know anything that the larger one
+# does not?** Of the facts that the larger one misses, `own` are right in the smaller one, and `guesses` would be by blind guesses.
 
 # %%
-missed = both[both["many"].eq(0) & both["estimator"].eq(estimators[0])]
-own = missed.groupby(["small", "large"], sort=False).agg(
+missed = main[main["many"] == 0].replace(names).groupby(["small", "large"])
+missed.agg(
     missed=("few", "size"), own=("few", "sum"), guesses=("chance", "sum")
 )
-p = [
-    binomtest(int(k), n, guesses / n, alternative="greater").pvalue
-    for n, k, guesses in own.itertuples(index=False)
-]
-own.assign(p=multipletests(p, method="holm")[1]).round(4)
 
 # %% [markdown]
 # Not all guesses are blind. A {term}`cue` gives a fact of T-REx away: subject and object share a word, or the pairs that are shown have no
@@ -221,10 +209,9 @@ own.assign(p=multipletests(p, method="holm")[1]).round(4)
 
 # %%
 cues = answers.results("10_iclke_relations-cues")
-place = ["source", "relation", "fact"]
-plain = cues.loc[~(cues["cue_word"] | cues["cue_frequent"]), place]
-plain = both.merge(plain)
-rates(plain, which).round(2) if len(plain) else "no cues in this run"
+plain = cues[~(cues["cue_word"] | cues["cue_frequent"])]
+plain = main.merge(plain[["source", "relation", "fact"]])
+rates(plain, which[2:]).replace(names).round(2) if len(plain) else None
 
 # %% [markdown]
 # **What tuning changes**, by way of asking. If a tuned model had only lost the habit of reading lists of pairs, a sentence
@@ -271,18 +258,10 @@ printed.groupby("kind")[["below", "turned"]].agg(["sum", "size"])
 
 
 # %% tags=["hide-input"]
-def of(found: pd.DataFrame, pairs: list[tuple[str, str]]) -> pd.DataFrame:
-    rows = found[found["estimator"] == estimators[0]]
-    return rows[[tuple(two) in pairs for two in rows[which[2:]].to_numpy()]]
-
-
-mine = of(rate, ends + after).assign(eta=rate["estimate"])
-names = {name: figures.called(name) for name in found["model"].unique()}
-lead = mine.iloc[0]
-drawn = mine.replace({"small": names, "large": names}).assign(who="this book")
-drawn = pd.concat([printed.assign(who="published"), drawn])
+mine = rate.replace(names).assign(eta=rate["estimate"], who="this book")
+drawn = pd.concat([printed.assign(who="published"), mine])
 drawn["at"] = drawn.groupby("kind").cumcount()
-fig, axes = plt.subplots(1, 2, figsize=(11, 6), layout="constrained")
+fig, axes = plt.subplots(1, 2, figsize=(10, 7), layout="constrained")
 for ax, (kind, part) in zip(axes, drawn.groupby("kind"), strict=True):
     ax.hlines(part["at"], part["eta"], part["many"], color="0.8")
     ax.plot(part["many"], part["at"], "k|", ms=12, label="if independent")
@@ -293,7 +272,8 @@ for ax, (kind, part) in zip(axes, drawn.groupby("kind"), strict=True):
     labels = part["small"] + "\nin " + part["large"]
     ax.set_yticks(part["at"], labels, fontsize=8)
     ax.set(xlim=(0, 1.02), ylim=(len(part), -1), xlabel=f"rate ({kind})")
-axes[0].legend(loc="lower left")
+marks = axes[0].get_legend_handles_labels()
+fig.legend(*marks, loc="outside upper center", ncols=3)
 figures.place(fig, "fig-size-eta", drawn)
 
 # %% [markdown]
@@ -304,8 +284,9 @@ figures.place(fig, "fig-size-eta", drawn)
 
 # %%
 hub = papers.table("iclke_table6_model_names").set_index("model")["hf_id"]
-same = printed.replace({"small": hub, "large": hub}).merge(mine, on=which[2:])
-same.assign(inside=same["eta_x"].between(same["low"], same["high"]))
+same = printed.replace({"small": hub, "large": hub}).merge(rate, on=which[2:])
+same["inside"] = same["eta"].between(same["low"], same["high"])
+same if len(same) else None
 
 # %% [markdown]
 # **Claims.** Those about size are decided on the pair of real models; those about tuning, of which no real pair was asked, on all worlds of
@@ -315,36 +296,38 @@ same.assign(inside=same["eta_x"].between(same["low"], same["high"]))
 
 
 # %%
-def decided(found: pd.DataFrame, pairs: list[tuple[str, str]]) -> pd.DataFrame:
-    rows = of(found, pairs)
+def decided(rows: pd.DataFrame, bounds: tuple | None = None) -> pd.DataFrame:
     if len(rows) > 1:
         rows = rows.rename(columns={"small": "world"})
-        over = {"value": "estimate", "over": "world", "bounds": None}
+        over = {"value": "estimate", "over": "world", "bounds": bounds}
         rows = stats.estimate(rows, ["estimator"], **over)
+    rows = rows.dropna(subset=["low"])
     return rows if sources else rows.assign(decided_on="this run")
 
 
+changed = rate[by].merge(change)
+size, after = (rate["kind"] == kind for kind in ("size", "tuned"))
 claims = {
-    "IC-larger-more": decided(change, ends[:1]),
-    "IC-subsumption": decided(rate, ends[:1]),
-    "IC-tuned-lower": decided(change, after),
-    "IC-tuned-subsumption": decided(rate, after),
+    "IC-larger-more": decided(changed[size][:1]),
+    "IC-subsumption": decided(rate[size][:1]),
+    "IC-tuned-lower": decided(changed[after]),
+    "IC-tuned-subsumption": decided(rate[after], (0, 1)),
 }
-for name, found_of in {"change": change, "rate": rate}.items():
-    if len(others := decided(found_of, ends[1:])):
-        print(f"other families, one value each: {name} {stats.said(others)}")
-claims = {key: row.dropna(subset=["low"]) for key, row in claims.items()}
+for each in (decided(changed[size][1:]), decided(rate[size][1:], (0, 1))):
+    print("other families:", *each.apply(stats.said, axis=1, percent=True))
 judged = answers.verdicts({key: row for key, row in claims.items() if len(row)})
 judged[["claim", "decided_on", "estimate", "low", "high", "verdict"]]
 
 # %% tags=["hide-input", "sentence"]
-of_size = mine[mine["kind"] == "size"]
-assert printed.loc[printed["kind"] == "size", "below"].all(), "less likely"
-assert printed["turned"].all() and len(printed) == 19, "all nineteen"
-assert (of_size["low"] > of_size["many"]).all(), "ours are likelier"
+lead, below = rate.iloc[0], printed.groupby("kind")["below"].sum()
+assert (below["size"], below["tuned"], len(printed)) == (6, 3, 19), (
+    "less likely"
+)
+assert printed["turned"].all(), "all nineteen are above"
+assert (rate[size]["low"] > rate[size]["many"]).all(), "ours are likelier"
 figures.findings(
-    name_large=figures.called(lead["large"]),
-    name_small=figures.called(lead["small"]),
+    name_large=names[lead["large"]],
+    name_small=names[lead["small"]],
     rate=f"{lead['estimate']:.0%}".replace("%", " %"),
     independent=f"{lead['many']:.0%}".replace("%", " %"),
     between=stats.said(lead, percent=True),
@@ -368,6 +351,7 @@ None if page else answers.words(answers.likeliest(models[-1], some))
 # - Size and tuning are one question: which of two models has what the other one has?
 
 # %%
+lead = rate.iloc[0]
 hits = found[found["correct"] & found["estimator"].eq(lead["estimator"])]
 shares = []
 for _, part in hits[hits["source"] == lead["source"]].groupby("relation"):
@@ -375,6 +359,12 @@ for _, part in hits[hits["source"] == lead["source"]].groupby("relation"):
     large = set(part.loc[part["model"] == lead["large"], "fact"])
     shares += [len(small & large) / len(small)] if len(small) > 1 else []
 assert abs(sum(shares) / len(shares) - lead["estimate"]) < 1e-9
+asked = (
+    found[["source", "estimator"]].eq(lead[["source", "estimator"]]).all(axis=1)
+)
+means = found[asked].pivot_table("correct", "relation", "model").mean()
+gap = means[lead["large"]] - means[lead["small"]]
+assert abs(gap - changed.iloc[0]["estimate"]) < 1e-9
 
 # %% [markdown]
 # ## Try it
@@ -417,10 +407,9 @@ if "iclke-colon" in twice:
 # %%
 told = found.reindex(columns=[*key, "model", "state", "exposures"])
 told = told[told["state"].notna() & (told["state"] != "mislearned")]
-told = both.merge(told.rename(columns={"model": "large"}), on=["large", *key])
-told["times"] = pd.cut(told["exposures"], [-1, 0, 4, 15, 64])
+told = main.merge(told.rename(columns={"model": "large"}))
 told = told[(told["few"] == 1) & (told["kind"] == "size")]
-told = told[told["estimator"] == estimators[0]]
+told["times"] = pd.cut(told["exposures"], [-1, 0, 4, 15, 64])
 told.groupby("times", observed=True)["many"].agg(["mean", "size"]).round(2)
 
 # %% [markdown]

@@ -440,18 +440,6 @@ def test_luck_is_the_share_of_lucky_answers_over_all_ways_to_guess(n, n_known, k
     assert float(overlap.luck(float(accuracy), 1 / k)) == pytest.approx(float(expected), abs=1e-12)
 
 
-@settings(deadline=None)  # no test asserts seconds
-@given(st.lists(st.booleans(), min_size=1, max_size=30), st.integers(2, 9))
-def test_right_answers_are_known_or_lucky(right, k):
-    right = np.array(right)
-    _, known = overlap.without_luck(right, right, k)
-    luck = float(overlap.luck(right.mean(), 1 / k))
-    if not right.any():
-        assert math.isnan(luck)
-    else:
-        assert 1 - luck == pytest.approx(max(0, known.sum() / right.sum()), abs=1e-12)
-
-
 def test_luck_has_the_axes_of_the_accuracy():
     found = overlap.luck([[0.5, 1.0], [0.0, 0.05]], 0.1)
     np.testing.assert_allclose(found, [[1 / 9, 0], [np.nan, 1]], rtol=1e-12)

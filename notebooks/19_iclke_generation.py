@@ -80,7 +80,7 @@ import pandas as pd
 
 from lkecore import answers, facts, figures, prompts, runs
 from lkecore import models as lms
-from lkecore.answers import outputs, rules, templates, tuned, uncued, written
+from lkecore.answers import outputs, rules, templates, uncued, written
 from lkecore.facts.world import states
 from lkecore.models import lab
 
@@ -278,7 +278,7 @@ for claim, of in sides.items():
 
 # %%
 tested = outputs.for_claims(gaps, ic)
-own = {"marks": tuned.in_lab(tested), "as_paper": True}
+own = {"marks": outputs.in_lab(tested), "as_paper": True}
 own["no_cue"] = outputs.for_claims(gaps, ic, "no_cue")
 judged = answers.judge(tested, estimator="iclke-space", **own)
 gap = pd.concat(gaps, names=["id", ""]).reset_index("id")

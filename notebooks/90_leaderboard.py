@@ -270,8 +270,8 @@ sizes = [f"{n:.2g}" if n > 0 else "" for n in beside["billions"]]
 answers.words(beside.assign(billions=sizes))
 
 # %% [markdown]
-# **Claims.** None of the paper's claims is about models that have little in common. Families are on {doc}`16_iclke_size`,
-# fine-tuning on {doc}`17_iclke_tuned`. So there is no verdict on a claim here.
+# **Claims.** None of the paper's claims is about models that have little in common. Families and
+# fine-tuning are on {doc}`16_iclke_size`. So there is no verdict on a claim here.
 
 # %% [markdown]
 # ## What you have seen

@@ -116,3 +116,11 @@ def test_cues_of_several_fact_sets_say_whose_they_are():
         ["one", "a red thing", True],
         ["two", "b", False],
     ]
+
+
+def test_verdicts_on_models_that_we_tuned_are_marked_and_others_are_not():
+    one = Interval(-0.2, -0.3, -0.1, 0.95, "pencil over relations")
+    models = "lab:book-1/2m-tuned", "org/chat"
+    of = {("run", model, way): one for model in models for way in ("iclke-space", "other")}
+    marks = outputs.in_lab({"IC-generation-tuned": of, "IC-generation-above": of})
+    assert marks == {("IC-generation-tuned", "run", "lab:book-1/2m-tuned"): "tuned in the lab"}

@@ -197,3 +197,25 @@ def test_a_claim_without_marks_needs_no_date(tmp_path, monkeypatch):
     monkeypatch.setattr(papers.verdict, "DATA", tmp_path)
     [claim] = [row for row in papers.claims("IC").itertuples() if row.id == "IC-separator"]
     assert (claim.marks, claim.marks_since) == ("", "")
+
+
+def test_claims_judged_by_several_estimators(monkeypatch, tmp_path):
+    monkeypatch.setenv("LKE_RUN", str(tmp_path))
+    low = Interval(-0.2, -0.3, -0.1, 0.95, "by hand")
+    changed = pd.DataFrame(
+        {
+            "source": "this page", "tuned": "t", "estimator": ["iclke-space", "other", "third"],
+            "gap": [low, Interval(0.2, 0.1, 0.3, 0.95, "by hand"), None],
+        }
+    )  # fmt: skip
+    given = answers.tested(changed, "gap", ["source", "tuned", "estimator"])
+    found = answers.judge({"IC-tuned-lower": given}, estimator="iclke-space", as_paper=True)
+    assert found["estimator"].tolist() == ["iclke-space", "other"]
+    assert found["verdict"].tolist() == ["holds", "fails"]
+    kept = pd.read_csv(tmp_path / "verdicts.csv")
+    assert kept["as_paper"].tolist() == [True, False] and kept["models"].tolist() == ["t", "t"]
+    one = {("this page", "t"): low}
+    found = answers.judge({"IC-tuned-lower": one}, estimator="mine", as_paper=False)
+    assert "estimator" not in found
+    kept = pd.read_csv(tmp_path / "verdicts.csv")
+    assert kept[["estimator", "as_paper"]].to_numpy().tolist() == [["mine", False]]

@@ -14,7 +14,6 @@ from urllib.parse import unquote
 
 import jupytext
 import nbformat
-import pandas as pd
 import pytest
 import yaml
 from bs4 import BeautifulSoup
@@ -169,24 +168,6 @@ def test_the_formats_of_two_profiles_stand_together_with_all_answers_of_each(htm
     models, asked = ("smollm2", "gemma3-270m"), ("iclke-space", "iclke-colon")
     # 49 relations of 100 facts; a confidence is above 0 in any case.
     assert ways == {(m, e): 4900 for m in models for e in asked} and len(whole) == 4
-
-
-def test_single_relations_of_a_family_have_their_names(html, pages):
-    rows = kept(html, pages, "16_iclke_size", "eta-by-relation.csv")
-    mine = [row["relation"] for row in rows if row["source"] == "this page"]
-    assert mine == ["author", "birth_year"]
-    shipped = [row for row in rows if row["source"] == "shipped: lab"]
-    folder = TOP / "results" / "lab" / "50_lab_truth.parquet"
-    answers = pd.read_parquet(folder).query("estimator == 'iclke-space'").astype({"model": str})
-    for row in shipped:
-        small, large = (
-            answers[(answers["model"] == m) & (answers["relation"] == row["relation"])]
-            .set_index("fact")["correct"]
-            .sort_index()
-            for m in (row["small"], row["large"])
-        )
-        assert int(row["small_right"]) == small.sum() and int(row["both"]) == (small & large).sum()
-    assert len(shipped) == 24  # eight relations of three worlds
 
 
 def test_no_page_shows_a_traceback_a_warning_or_an_object_instead_of_a_result(pages):

@@ -14,7 +14,7 @@ from lkecore.book import home
 from lkecore.errors import BadInput
 
 TOP = Path(__file__).resolve().parent.parent
-RELATIONS, SIZE, LAB = "10_iclke_relations", "16_iclke_size", "50_lab_truth"
+RELATIONS, RULES, LAB = "10_iclke_relations", "18_iclke_rules", "50_lab_truth"
 DRAWING = '<svg xmlns="http://www.w3.org/2000/svg"><rect width="4" height="3"/></svg>\n'
 SHOWN = "application/papermill.record/image/svg+xml"
 
@@ -46,10 +46,10 @@ def test_opening_is_that_written_by_hand(tmp_path):
     known = [("few", "0.23 [0.14, 0.33]"), ("name_model", "smollm2")]
     said = "# A title?\n\n**{glue:text}`name_model` finds\n{glue:text}`few` of them.**\n\nMore, **bold**."
     relations = page(tmp_path / "a", known, "fig-iclke-relations", said)
-    size = page(tmp_path / "b", [("more", "Nor this."), ("rate", "It has 0.73, too.")])
+    rules = page(tmp_path / "b", [("more", "Nor this."), ("rule", "It has 0.73, too.")])
     other = page(tmp_path / "c", [("first", "Nobody quotes this page.")])
     pages = {
-        SIZE: (size, ["lab:book-1/2m"]),
+        RULES: (rules, ["lab:book-1/2m"]),
         "15_iclke_agreement": (other, ["toy"]),
         RELATIONS: (relations, ["smollm2"]),
     }
@@ -61,7 +61,7 @@ def test_opening_is_that_written_by_hand(tmp_path):
         "are small: read {ref}`what follows from that <before-you-quote>`, and then quote a number.\n"
         "\n"
         "- {doc}`notebooks/10_iclke_relations` smollm2 finds 0.23 &#91;0.14, 0.33&#93; of them.\n"
-        "- {doc}`notebooks/16_iclke_size` It has 0.73, too.\n"
+        "- {doc}`notebooks/18_iclke_rules` It has 0.73, too.\n"
         "\n"
         ":::{figure} notebooks/10_iclke_relations/fig-iclke-relations.svg\n"
         ":name: fig-home\n"
@@ -98,7 +98,7 @@ def test_a_paragraph_that_is_not_all_bold_is_no_sentence_of_a_page(tmp_path, fir
 def test_no_findings_are_said_in_a_line(tmp_path):
     bare = page(tmp_path / "a", None)  # a page that is not rewritten yet
     empty = page(tmp_path / "b", [("rate", "-"), ("more", "Not asked for.")])
-    pages = {RELATIONS: (bare, ["smollm2"]), SIZE: (empty, ["smollm2"])}
+    pages = {RELATIONS: (bare, ["smollm2"]), RULES: (empty, ["smollm2"])}
     said = "## What came out\n\nThe profile mine ran none of the pages that are quoted here.\n"
     assert opening(tmp_path, pages, "mine") == opening(tmp_path, {}, "mine") == said
     assert not (tmp_path / "notebooks").exists()
@@ -122,7 +122,7 @@ def test_rehearsal_says_that_its_numbers_mean_nothing(tmp_path, models, named):
 
 def test_models_of_pages_that_are_not_quoted_do_not_count(tmp_path):
     kept, other = page(tmp_path / "a", [("known", "It finds 0.11.")]), page(tmp_path / "b", None)
-    pages = {RELATIONS: (kept, ["smollm2"]), "01_scorer": (other, ["toy"]), SIZE: (other, ["toy"])}
+    pages = {RELATIONS: (kept, ["smollm2"]), "01_scorer": (other, ["toy"]), RULES: (other, ["toy"])}
     assert "mean nothing" not in opening(tmp_path, pages)
 
 
@@ -165,8 +165,8 @@ def test_at_most_five_findings_in_the_order_of_the_table(monkeypatch):
 
 
 def test_page_without_a_name_in_the_table_gives_its_first_finding(monkeypatch):
-    monkeypatch.setattr(home, "QUOTED", [(LAB, ""), (SIZE, "rate")])
-    found = {LAB: {"z": "First.", "a": "Second."}, SIZE: {"more": "Only this one."}}
+    monkeypatch.setattr(home, "QUOTED", [(LAB, ""), (RULES, "rule")])
+    found = {LAB: {"z": "First.", "a": "Second."}, RULES: {"more": "Only this one."}}
     assert home.chosen(found) == [(LAB, "First.")]
 
 

@@ -15,7 +15,7 @@ from matplotlib.colors import to_hex
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 
-from lkecore import figures, papers
+from lkecore import figures
 
 
 @pytest.fixture
@@ -206,104 +206,6 @@ def test_categories_give_the_order_of_rows_and_columns(ax):
     shown = np.ma.filled(np.ma.ravel(ax.collections[0].get_array()), np.nan)
     np.testing.assert_array_equal(shown, wanted)
     assert np.isnan(wanted).sum() == 3
-
-
-# --- subsumption_dots
-
-RATES = pd.DataFrame(
-    [
-        ("Llama", 0.769, np.nan, np.nan, 0.836, False),
-        ("Bloom", 0.498, np.nan, np.nan, 0.548, False),
-        ("ours", 0.8, 0.6, 0.95, 0.2, True),
-    ],
-    columns=["name", "eta", "low", "high", "independent", "ours"],
-)
-
-
-def test_rates_stand_in_the_frames_order_from_the_top_with_a_tick_for_independence(ax):
-    assert figures.subsumption_dots(RATES, ax) is ax
-    assert [text.get_text() for text in ax.get_yticklabels()] == ["Llama", "Bloom", "ours"]
-    assert ax.yaxis_inverted()
-    marks = {line.get_label(): line.get_xydata().tolist() for line in ax.lines}
-    assert marks["if independent"] == [[0.836, 0], [0.548, 1], [0.2, 2]]
-    assert marks["published, other models"] == [[0.769, 0], [0.498, 1]]
-    assert marks["this book"] == [[0.8, 2]]
-    assert (0.6, 0.95, 2, 2) in [tuple(np.round(line, 9)) for line in segments(ax)]
-    weights = [text.get_fontweight() for text in ax.get_yticklabels()]
-    assert weights == ["normal", "normal", "bold"]
-
-
-def test_rates_of_one_kind_have_no_legend_for_the_other(ax):
-    figures.subsumption_dots(RATES[:2], ax)
-    assert legend(ax) == ["if independent", "published, other models"]
-
-
-@pytest.mark.parametrize(
-    ("frame", "message"),
-    [
-        (RATES.drop(columns="independent"), "independent"),
-        (RATES.drop(columns="low"), "low"),
-        (RATES.assign(eta=np.nan), "eta"),
-        (RATES.assign(name="Llama"), "Llama"),
-    ],
-)
-def test_rates_that_would_mislead_are_refused(ax, frame, message):
-    with pytest.raises(ValueError, match=message):
-        figures.subsumption_dots(frame, ax)
-
-
-# --- paired_bars
-
-PAIRED = pd.DataFrame(
-    [
-        ("Gemma", "base", 0.7, np.nan, np.nan),
-        ("Gemma", "tuned", 0.5, np.nan, np.nan),
-        ("ours", "base", 0.2, 0.1, 0.3),
-        ("ours", "tuned", 0.1, 0.05, 0.2),
-    ],
-    columns=["name", "model", "accuracy", "low", "high"],
-)
-
-
-def test_of_each_pair_the_second_bar_is_lighter_and_lies_below_the_first(ax):
-    assert figures.paired_bars(PAIRED, ax) is ax
-    assert [text.get_text() for text in ax.get_yticklabels()] == ["Gemma", "ours"]
-    dark, light = [box for box in ax.containers if isinstance(box, BarContainer)]
-    assert [bar.get_width() for bar in dark] == [0.7, 0.2]
-    assert [bar.get_width() for bar in light] == [0.5, 0.1]
-    for first, second in zip(dark, light, strict=True):
-        assert sum(second.get_facecolor()[:3]) > sum(first.get_facecolor()[:3]) + 0.5
-        assert second.get_y() > first.get_y()  # the axis points down
-    assert legend(ax) == ["base", "tuned"]
-
-
-def test_a_pair_with_intervals_has_them_in_the_middle_of_its_bars(ax):
-    figures.paired_bars(PAIRED, ax)
-    boxes = [box for box in ax.containers if isinstance(box, BarContainer)]
-    middles = [box[1].get_y() + box[1].get_height() / 2 for box in boxes]
-    drawn = sorted(segments(ax))
-    expected = [(0.05, 0.2, middles[1], middles[1]), (0.1, 0.3, middles[0], middles[0])]
-    np.testing.assert_allclose(drawn, expected, atol=1e-12)
-
-
-def test_pairs_that_were_published_without_intervals_have_none(ax):
-    figures.paired_bars(PAIRED[:2].assign(low=None, high=None), ax)
-    assert segments(ax) == []
-
-
-@pytest.mark.parametrize(
-    ("frame", "message"),
-    [
-        (PAIRED.drop(columns="high"), "high"),
-        (PAIRED[:1], "a pair has two"),
-        (PAIRED.assign(model=["a", "b", "c", "d"]), "a pair has two"),
-        (PAIRED.assign(name="ours"), "ours"),
-        (PAIRED.assign(accuracy=np.nan), "accuracy"),
-    ],
-)
-def test_pairs_that_would_mislead_are_refused(ax, frame, message):
-    with pytest.raises(ValueError, match=message):
-        figures.paired_bars(frame, ax)
 
 
 # --- prefix_tree and tree_mask
@@ -905,49 +807,6 @@ def test_lines_over_exposures_refuse_what_they_cannot_draw(ax):
     with pytest.raises(ValueError, match="occurs twice"):
         twice = pd.concat([DOSES, DOSES])
         figures.dose_lines(twice, ax, hue_order=["masked", "causal"], **OF_DOSES)
-
-
-# --- size_lines
-
-SIZES = pd.DataFrame(
-    [("b", 4e6, 0.6, 0.5, 0.7), ("a", 1e6, 0.3, 0.2, 0.4), ("c", 2e6, 0.1, 0.0, 0.2)],
-    columns=["model", "parameters", "accuracy", "low", "high"],
-)
-
-
-def size_axes():
-    return FigureCanvasAgg(Figure(figsize=(9, 4), layout="constrained")).figure.subplots(1, 2)
-
-
-def test_lines_over_size_join_each_family_and_the_published_ends():
-    left, right = size_axes()
-    published = papers.table("iclke_table1_subsumption")
-    families = [["a", "b"], ["c", "d"]]
-    figures.size_lines(SIZES, published, (left, right), families=families, chance=0.25)
-    lines = {line.get_label(): line for line in left.lines}
-    assert list(lines) == ["a to b", "c to d", "chance"]
-    points = lines["a to b"].get_xydata().tolist()
-    assert points == [[1e6, 0.3], [4e6, 0.6]]  # small to large, whatever the frame's order
-    assert lines["c to d"].get_xydata().tolist() == [[2e6, 0.1]]
-    assert set(lines["chance"].get_ydata()) == {0.25}
-    assert len({line.get_color() for line in lines.values()}) == 3
-    bounds = {(x0, y0, y1) for x0, _, y0, y1 in segments(left)}
-    assert bounds == {(1e6, 0.2, 0.4), (4e6, 0.5, 0.7), (2e6, 0.0, 0.2)}
-    ends = {line.get_label(): line.get_xydata().tolist() for line in right.lines}
-    assert len(ends) == 6 and ends["Pythia"] == [[70e6, 0.334], [12e9, 0.648]]
-    assert ends["Bloom"] == [[560e6, 0.41], [7.1e9, 0.548]]
-    assert {ax.get_xscale() for ax in (left, right)} == {"log"}
-    assert [text.get_text() for text in left.get_xticklabels()] == ["4 M", "1 M", "2 M"]
-    assert (left.get_title(), right.get_title()) == ("this page", "published, other models")
-
-
-def test_lines_over_size_refuse_a_missing_column_and_a_model_twice():
-    given = {"families": [["a", "b"]], "chance": 0.25}
-    published = papers.table("iclke_table1_subsumption")
-    with pytest.raises(ValueError, match="low"):
-        figures.size_lines(SIZES.drop(columns="low"), published, size_axes(), **given)
-    with pytest.raises(ValueError, match="occurs twice"):
-        figures.size_lines(pd.concat([SIZES, SIZES]), published, size_axes(), **given)
 
 
 # --- page

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from scipy.stats import binom, t
 
 from lkecore import intervals, papers
-from lkecore.metrics import overlap
 
 COUNTS = st.integers(1, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 
@@ -121,69 +120,6 @@ def test_part_above_whole_is_the_part_against_all_answers(part, rest):
 def test_intervals_are_imported_without_statsmodels():
     code = "import sys, lkecore.intervals; sys.exit('statsmodels' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
-
-
-# --- without luck
-
-
-def two_models(n_facts: int, *, kept: float, n_options: int = 20, seed: int = 0):
-    """Six relations: the smaller model knows a tenth and guesses, the larger has `kept` of these."""
-    rng = np.random.default_rng(seed)
-    small, large = [], []
-    for share in (0.06, 0.08, 0.1, 0.1, 0.12, 0.14):
-        knows = rng.random(n_facts) < share
-        small.append(knows | (rng.random(n_facts) < 1 / n_options))
-        large.append((knows & (rng.random(n_facts) < kept)) | (rng.random(n_facts) < 0.2 * ~knows))
-    return small, large
-
-
-def test_rate_without_luck_by_hand():
-    # Four options: a wrong answer takes 1/3 off. First relation of 4: known 3 - 1/3, of which in the
-    # larger 2; second of 2: known 1 - 1/3, of which in the larger 0 - 1/3.
-    small = [np.array([True, True, True, False]), np.array([True, False])]
-    large = [np.array([True, True, False, False]), np.array([False, True])]
-    found = intervals.rate_without_luck(small, large, 4, seed=0)
-    both, known = 2 / 4 + (-1 / 3) / 2, (8 / 3) / 4 + (2 / 3) / 2
-    assert found.estimate == pytest.approx(both / known, abs=1e-12)
-    assert intervals.share_known(small, 4).estimate == pytest.approx(known / 2, abs=1e-12)
-
-
-def test_rate_without_luck_finds_what_was_put_in():
-    small, large = two_models(40_000, kept=0.7)
-    rate = intervals.rate_without_luck(small, large, 20, seed=0, n_resamples=200)
-    assert rate.estimate == pytest.approx(0.7, abs=0.02)
-    assert rate.low < 0.7 < rate.high
-    known = intervals.share_known(small, 20)
-    assert known.estimate == pytest.approx(0.1, abs=0.004)
-
-
-def test_rate_and_share_without_luck_have_the_ends_of_their_bootstraps():
-    small, large = two_models(50, kept=0.7)
-    pairs = [overlap.without_luck(a, b, 20) for a, b in zip(small, large, strict=True)]
-    both, known = zip(*pairs, strict=True)
-    options = {"seed": 3, "n_resamples": 300, "level": 0.8}
-    found = intervals.rate_without_luck(small, large, 20, **options)
-    assert found == intervals.ratio_over_relations(both, known, **options)
-    found = intervals.share_known(small, 20, level=0.8)
-    assert found == intervals.mean_over_relations(known, level=0.8)
-
-
-def test_rate_of_a_model_that_only_guesses_is_none():
-    small, large = [np.array([True, False, False, False])] * 2, [np.ones(4, dtype=bool)] * 2
-    # Three times a third taken off leaves a rounding, and a share of that would be anything.
-    assert sum(overlap.without_luck(small[0], large[0], 4)[1]) > 0
-    assert intervals.rate_without_luck(small, large, 4, seed=0) is None
-    assert intervals.share_known(small, 4).estimate == pytest.approx(0, abs=1e-12)
-
-
-def test_rate_without_luck_refuses_other_relations_and_a_single_option():
-    right = np.array([True, False])
-    with pytest.raises(ValueError, match="2 and 3 relations; both models need the same ones"):
-        intervals.rate_without_luck([right] * 2, [right] * 3, 4, seed=0)
-    with pytest.raises(ValueError, match="2 or more to choose from"):
-        intervals.rate_without_luck([right] * 2, [right] * 2, 1, seed=0)
-    with pytest.raises(ValueError, match="at least 2"):
-        intervals.share_known([right], 4)
 
 
 # --- difference_over_relations

@@ -428,46 +428,6 @@ def test_answers_that_are_no_pairs_are_refused(small, large, message):
         overlap.subsumption(small, large)
 
 
-# --- without_luck
-
-
-def test_without_luck_counts_what_is_known_as_the_mean_over_all_ways_to_guess_shows():
-    knows = np.array([True, True, False, False, False, True])
-    large = np.array([True, False, True, False, True, True])
-    k = 3
-    both, known = [], []
-    unknown = np.flatnonzero(~knows)
-    for guesses in itertools.product(range(k), repeat=len(unknown)):  # each as likely; 0 is right
-        small = knows.copy()
-        small[unknown] = np.array(guesses) == 0
-        b, n = overlap.without_luck(small, large, k)
-        both.append(b.sum())
-        known.append(n.sum())
-    assert np.mean(known) == pytest.approx(3)  # it knows three facts
-    assert np.mean(both) == pytest.approx(2)  # of which the larger one has two
-    assert min(known) < 3 < max(known)
-
-
-def test_a_larger_model_that_knows_all_the_smaller_knows_has_a_rate_below_one_by_luck_alone():
-    rng = np.random.default_rng(0)
-    n, k = 200_000, 20
-    knows = rng.random(n) < 0.1
-    small = knows | (rng.random(n) < 1 / k)
-    large = knows | (rng.random(n) < 0.3)
-    both, known = overlap.without_luck(small, large, k)
-    # Of the right ones 0.1 are known and 0.9 / 20 are luck: eta is (0.1 + 0.045 * 0.3) / 0.145.
-    assert overlap.subsumption(small, large) == pytest.approx(0.1135 / 0.145, abs=0.01)
-    assert both.sum() / known.sum() == pytest.approx(1, abs=0.02)
-    assert known.mean() == pytest.approx(0.1, abs=0.005)
-
-
-def test_without_luck_refuses_a_single_option_and_what_subsumption_refuses():
-    with pytest.raises(ValueError, match="^1 options; a guess needs 2 or more"):
-        overlap.without_luck([True], [True], 1)
-    with pytest.raises(ValueError, match="must be bool"):
-        overlap.without_luck([1, 0], [True, False], 4)
-
-
 # --- luck
 
 
@@ -478,18 +438,6 @@ def test_luck_is_the_share_of_lucky_answers_over_all_ways_to_guess(n, n_known, k
     accuracy = (n_known + mean) / n
     expected = mean / (n_known + mean)
     assert float(overlap.luck(float(accuracy), 1 / k)) == pytest.approx(float(expected), abs=1e-12)
-
-
-@settings(deadline=None)  # no test asserts seconds
-@given(st.lists(st.booleans(), min_size=1, max_size=30), st.integers(2, 9))
-def test_right_answers_are_known_or_lucky(right, k):
-    right = np.array(right)
-    _, known = overlap.without_luck(right, right, k)
-    luck = float(overlap.luck(right.mean(), 1 / k))
-    if not right.any():
-        assert math.isnan(luck)
-    else:
-        assert 1 - luck == pytest.approx(max(0, known.sum() / right.sum()), abs=1e-12)
 
 
 def test_luck_has_the_axes_of_the_accuracy():

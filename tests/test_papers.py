@@ -388,40 +388,6 @@ def test_table_7_as_figures_take_it():
         assert {"family", "std"} <= set(found)
 
 
-def test_table_1_stands_above_ours():
-    row = {"source": "this page", "small": "a", "large": "b", "eta": 0.5, "low": 0.4, "high": 0.6}
-    found = papers.table_1_beside(pd.DataFrame([row | {"independent": 0.3, "more": 1}]))
-    assert found["ours"].tolist() == [False] * 6 + [True]
-    first, last = found.iloc[0], found.iloc[-1]
-    assert first[["name", "eta", "independent"]].tolist() == ["Llama", 0.769, 0.836]
-    assert found["low"].isna().tolist() == found["high"].isna().tolist() == [True] * 6 + [False]
-    assert last.tolist() == ["a\nin b, this page", 0.5, 0.4, 0.6, 0.3, True]
-    assert list(found) == ["name", "eta", "low", "high", "independent", "ours"]
-
-
-def test_table_1_is_compared_where_both_models_were_asked():
-    """Pythia's rate is printed as 0.403, OPT's as 0.481."""
-    pythia = "EleutherAI/pythia-70m", "EleutherAI/pythia-12b"
-    opt = "facebook/opt-125m", "facebook/opt-30b"
-    rows = [(*pythia, interval(0.40, 0.41)), (*opt, interval(0.3, 0.4)), ("x", "y", interval(0, 1))]
-    ours = pd.DataFrame(rows, columns=["small", "large", "over_facts"])
-    same = papers.table_1_verdicts(ours, same_data=True, same_protocol=True).set_index("family")
-    assert same.index.tolist() == ["Llama", "Llama-2", "Gemma", "OPT", "Pythia", "Bloom"]
-    assert same.loc["Pythia"].tolist() == [*pythia, 0.403, "0.405 [0.400, 0.410]", "reproduced"]
-    assert same.loc["OPT"].tolist() == [*opt, 0.481, "0.350 [0.300, 0.400]", "differs"]
-    others = same.drop(["OPT", "Pythia"])
-    assert (others["verdict"] == "other models").all() and (others["ours"] == "").all()
-    for unlike in ({"same_data": False}, {"same_protocol": False}):
-        given = {"same_data": True, "same_protocol": True} | unlike
-        found = papers.table_1_verdicts(ours, **given).set_index("family")["verdict"]
-        assert found[["OPT", "Pythia", "Llama"]].tolist() == ["not comparable"] * 2 + [
-            "other models"
-        ]
-    swapped = ours.rename(columns={"small": "large", "large": "small"})
-    found = papers.table_1_verdicts(swapped, same_data=True, same_protocol=True)
-    assert (found["verdict"] == "other models").all()
-
-
 # --- tables of a page beside the paper's
 
 

@@ -95,11 +95,11 @@ def test_the_papers_profile_asks_eic_lke_of_the_34_models_of_figure_13():
     table = pd.read_csv(TOP / "lkecore" / "data" / "papers" / "iclke_table6_model_names.csv")
     published = set(table.loc[table["is_finetuned"] == "no", "hf_id"])
     rows = plan.read_plan(TOP / "params" / "iclke_paper.yaml").rows
-    [tuned] = [row.whole.effective for row in rows if row.whole.notebook.stem == "17_iclke_tuned"]
-    after = {name for _, name in tuned["pairs"]}
-    assert set(tuned["models"]) - after == published - {"EleutherAI/gpt-neox-20b"}
-    assert len(published) == 35 and not set(tuned["alone"]) & after
-    assert "eiclke" in tuned["estimators"] and tuned["relations"] == []
+    [asked] = [row.whole.effective for row in rows if row.whole.notebook.stem == "16_iclke_size"]
+    after = {name for _, name in asked["tuned"]}
+    assert set(asked["models"]) - after == published - {"EleutherAI/gpt-neox-20b"}
+    assert len(published) == 35 and len(after) == 14
+    assert "eiclke" in asked["estimators"] and asked["relations"] == []
 
 
 def test_the_papers_profile_names_relations_that_its_facts_have():

@@ -372,3 +372,19 @@ def test_redrawn_questions_keep_facts_and_options_and_take_the_shots_of_their_dr
         assert same == (draw == 7)  # the sample's own shots are those of its seed
         shots = facts.draw_shots(sample[relation].train, 3, draw)
         assert asked[0].context.startswith(shots[0].subject)
+
+
+@pytest.mark.parametrize("n_facts", [None, 12])
+def test_eic_lke_asks_a_draw_of_the_facts_of_a_sample(n_facts):
+    how = {"n_shots": 3, "n_options": 5, "seed": 3}
+    names = ["author", "birth_year"]
+    sample = facts.draw("lab:smoke-1", names, n_facts=n_facts, **how)
+    found = prompts.slots_of_sample(sample, n_facts=4, n_shots=6, first=2, every=2, seed=3)
+    assert list(found) == [("eiclke", name) for name in names]
+    drawn = sample["author"]
+    some = facts.draw_facts(drawn.facts, 4, 3) if n_facts is None else drawn.facts[:4]
+    options = [drawn.options[drawn.facts.index(fact)] for fact in some]
+    shots = facts.draw_facts(drawn.train, 6, 3)
+    assert found["eiclke", "author"] == prompts.slots(
+        shots, some, options, first=2, every=2, seed=3
+    )

@@ -22,7 +22,7 @@ from lkecore.scores import blanks
 TOP = Path(__file__).resolve().parent.parent
 ESTIMATORS, SEPARATORS = "13_iclke_estimators", "14_iclke_separators"
 EIC = "13_iclke_eic"
-TUNED, GENERATION = "17_iclke_tuned", "19_iclke_generation"
+SIZE, GENERATION = "16_iclke_size", "19_iclke_generation"
 START, SCORER = "00_quickstart", "01_scorer"
 RANK, GROUPS, TAUGHT, KINDS = (
     "20_entropy_rank", "21_entropy_accuracy", "22_entropy_instilled", "23_entropy_kinds"
@@ -44,8 +44,8 @@ FEW = {
         "n_facts": 4, "n_options": 3,
     },
     SEPARATORS: {"models": ["toy"], "n_shots": 3, "n_facts": 4, "n_options": 3},
-    TUNED: {
-        "models": ["toy"], "pairs": [["toy", "other"]], "fact_set": "atlas", "relations": TWO,
+    SIZE: {
+        "models": ["toy"], "tuned": [["toy", "other"]], "fact_set": "atlas", "relations": TWO,
         "n_shots": 3, "n_options": 3, "n_facts": 4, "n_eic_facts": 4, "n_eic_shots": 10,
         "n_eic_first": 4,
     },
@@ -85,7 +85,7 @@ def said(notebook: str, **given) -> str:
 SHOWING = {
     "10_iclke_relations": {}, "18_iclke_length": {}, "18_iclke_options": {},
     "18_iclke_confidence": {"n_choice": 2, "cut_to": [2]},
-    "16_iclke_size": {"fact_set": "atlas"},
+    SIZE: {"fact_set": "atlas"},
     "15_iclke_agreement": {"fact_set": "atlas", "families": [["toy"]], "family_names": ["toys"]},
 }  # fmt: skip
 
@@ -93,7 +93,7 @@ SHOWING = {
 @pytest.mark.parametrize("notebook", SHOWING)
 def test_pages_ask_for_pairs_only_where_an_estimator_shows_some(notebook, short, monkeypatch):
     few = {"models": ["toy"], "relations": TWO, "n_shots": 5_000, "n_facts": 4, "n_options": 3}
-    if notebook == "16_iclke_size":
+    if notebook == SIZE:
         few |= {"models": ["toy", short], "families": [["toy", short]]}
     monkeypatch.setitem(FEW, notebook, few | SHOWING[notebook])
     lacking = "5000 shots asked for, but relation capital has"
@@ -177,17 +177,9 @@ def fitting_slots() -> tuple[int, int, int]:
             {"models": ["toy", "lab:smoke-1/0.15m"], "families": [["toy", "lab:smoke-1/0.15m"]]},
             "its models are asked different facts",
         ),
-        (TUNED, {"pairs": [["toy"]]}, "pair ['toy']: must be two models, the base and the tuned one"),
-        (TUNED, {"pairs": [["toy", "toy"]]}, "pair ['toy', 'toy']: must be two models"),
-        (TUNED, {"pairs": [["one", "other"]]}, "models ['toy']: in no pair of [['one', 'other']], and"),
-        (
-            TUNED,
-            {"models": ["toy", "gemma3-270m"], "alone": ["gemma3-270m", "third"]},
-            "pairs or alone name ['other', 'third']; put them into models, too",
-        ),
-        (TUNED, {"alone": ["smollm2"]}, "alone names smollm2, which is tuned: put it into pairs"),
-        (TUNED, {"estimators": ["eiclke"]}, "estimators ['eiclke']: the first must be iclke-space"),
-        (TUNED, {"relations": ["capital"]}, "relations ['capital']: must be 2 or more, each once"),
+        (SIZE, {"families": [["toy"]]}, "family ['toy']: must be 2 models or more, each once"),
+        (SIZE, {"tuned": [["toy", "toy"]]}, "family ['toy', 'toy']: must be 2 models or more"),
+        (SIZE, {"models": ["lab:smoke-1/2m"]}, "lab:smoke-1/2m has not read atlas: ask it on its world"),
         (GENERATION, {"n_written": 5}, "n_written 5: must be from 2 to 4"),
         (GENERATION, {"n_facts": 5000}, "5000 facts of relation capital are to be asked, and atlas has"),
         (GENERATION, {"lab_kinds": ["template-1"]}, "iclke-space and template-1: must begin with iclke"),
@@ -226,10 +218,9 @@ def test_the_pages_on_entropy_are_refused_for_nothing_else(notebook):
     assert "would fail" not in said(notebook)
 
 
-@pytest.mark.parametrize("notebook", [EIC, TUNED])
+@pytest.mark.parametrize("notebook", [EIC, SIZE])
 def test_too_long_prompts_of_eic_lke_are_refused_before_anything_is_asked(short, notebook):
-    given = {TUNED: {"pairs": [[short, "other"]]}}.get(notebook, {})
-    given |= {TUNED: {"estimators": ["iclke-space", "eiclke"]}}.get(notebook, {})
+    given = {SIZE: {"estimators": ["iclke-space", "eiclke"]}}.get(notebook, {})
     found = said(notebook, models=[short], **given)
     longest, fit, n = fitting_slots()
     assert 0 < fit < n == 3

@@ -15,9 +15,11 @@ from lkecore.answers.templates import ON, with_source
 from lkecore.answers.verdicts import tested
 from lkecore.errors import BadInput
 from lkecore.intervals import Interval
+from lkecore.models.lab import is_name
 
 KEY = ["model", "fact_set", "kind", "estimator", "relation", "fact"]
 ABOUT = ["fact_set", "relation", "fact"]
+TUNED = "IC-generation-tuned"  # the claim on tuning
 
 
 def with_rankings(texts: pd.DataFrame, ranked: pd.DataFrame) -> pd.DataFrame:
@@ -121,3 +123,17 @@ def longer(shares: pd.DataFrame) -> str:
             said = f"by {model} in {first['anywhere'].text()} after {kind},"
             told.append(f"{said} {first['stray'].estimate:.2f} by accident")
     return f"In longer runs the right object is written {'; '.join(told)}." if told else "-"
+
+
+def in_lab(
+    tested: Mapping[str, Mapping[tuple[str, ...], Interval]],
+) -> dict[tuple[str, str, str], str]:
+    """The marks of verdicts on models that we tuned: {(claim, source, models): mark}.
+
+    Their tuning is a check that the page can see one, and no finding on the tuning of chat models.
+    """
+    return {
+        (TUNED, source, model): "tuned in the lab"
+        for source, model, *_ in tested.get(TUNED, {})
+        if is_name(model)
+    }

@@ -21,13 +21,14 @@ FILE = "findings.csv"
 QUOTED = [  # (page, name of its finding if it has no sentence; "": the first), in the order of the first page
     ("10_iclke_relations", ""),
     ("18_iclke_rules", "rule"),
-    ("13_iclke_estimators", "others"),
+    ("13_iclke_estimators", ""),
+    ("13_iclke_eic", ""),
     ("11_iclke_shots", ""),
+    ("16_iclke_size", ""),
     ("18_iclke_confidence", ""),
     ("50_lab_truth", ""),
-    ("16_iclke_size", "rate"),
 ]
-MOST = 5  # findings: who wants more opens a page
+MOST = 7  # findings: who wants more opens a page
 FIGURE = "10_iclke_relations", "fig-iclke-relations"
 ALT = "A panel for each set of facts with accuracies in two formats, a colour for each model, and intervals."
 CAPTION = (

@@ -27,9 +27,6 @@ from lkecore.figures.formats import (
 from lkecore.figures.marks import marks
 from lkecore.figures.models import (
     accuracy_scatter,
-    paired_bars,
-    size_lines,
-    subsumption_dots,
 )
 from lkecore.figures.names import called
 from lkecore.figures.page import Note, findings, note, place
@@ -51,11 +48,11 @@ __all__ = [
     "accuracy_scatter", "bars_by_model", "board_dots", "board_matrices", "called", "change_by_distance",
     "claim_marks", "cost_lines", "dose_lines", "dose_panels", "findings", "format_panels",
     "format_sizes", "gate_dots", "heat_map", "instilled_scatter", "interval_marks", "interval_panels",
-    "kept_lines", "marks", "move_lines", "note", "over_options", "pair_scatters", "paired_bars", "panels",
+    "kept_lines", "marks", "move_lines", "note", "over_options", "pair_scatters", "panels",
     "place", "plain_ticks", "prefix_tree", "prompt_dots", "rank_panels",
     "reach_panels", "reading_curves", "reliability", "separator_bars", "separator_panels",
-    "sequence_columns", "sequence_panel", "share_lines", "size_lines",
-    "size_summaries", "slot_marks", "square_maps", "step_lines", "style", "subsumption_dots",
+    "sequence_columns", "sequence_panel", "share_lines",
+    "size_summaries", "slot_marks", "square_maps", "step_lines", "style",
     "threshold_curve", "told_lines", "told_or_true", "tree_mask", "way_rows", "written_bars",
     "written_by_model",
 ]  # fmt: skip

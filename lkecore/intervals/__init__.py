@@ -9,8 +9,6 @@ An interval answers one question, and each function says which:
     std_over_relations    the same, for how much relations differ
     ratio_over_relations  the same, for the ratio of two means, a share of a share
     correlation_over_relations   the same, for whether models do well in the same relations
-    rate_without_luck     the same, for the share of a model's knowledge that another one has
-    share_known           the same, for how much a model knows and does not just guess
     paired_difference     other facts of these very relations, two conditions on the same facts
     difference_of_proportions    other facts of two kinds, each asked once
     part_above_whole      the same, for a part against the whole that it belongs to
@@ -26,7 +24,6 @@ Values come as `groups`: a sequence with one array per relation, each with axis 
 
 from lkecore.intervals.correlation import correlation_over_facts
 from lkecore.intervals.interval import N_RESAMPLES, Interval, minus, proportion
-from lkecore.intervals.overlap import rate_without_luck, share_known
 from lkecore.intervals.paired import (
     difference_of_proportions,
     guess_p,
@@ -56,7 +53,7 @@ __all__ = [
     "N_RESAMPLES", "SHARE", "Interval", "auroc_over_pairs", "correlation_over_facts",
     "correlation_over_relations", "difference_of_proportions", "difference_over_relations", "guess_p",
     "holm", "mcnemar", "mean_over_facts", "mean_over_relations", "minus", "paired_difference",
-    "part_above_whole", "proportion", "rate_without_luck", "ratio_over_relations", "share_above_whole",
-    "share_above_whole_over_relations", "share_known", "statistic_over_facts", "statistic_over_subjects",
+    "part_above_whole", "proportion", "ratio_over_relations", "share_above_whole",
+    "share_above_whole_over_relations", "statistic_over_facts", "statistic_over_subjects",
     "std_over_relations",
 ]  # fmt: skip

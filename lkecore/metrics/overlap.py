@@ -30,33 +30,6 @@ def subsumption(small: ArrayLike, large: ArrayLike) -> float:
     return float(large[small].mean()) if small.any() else float("nan")
 
 
-def without_luck(
-    small: ArrayLike, large: ArrayLike, n_options: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Counts of the facts that the smaller model knows and does not just guess, fact by fact.
-
-        known = right - wrong / (n_options - 1),   both = known where the larger is right, else 0
-
-    The correction for guessing of multiple-choice tests. A model that does not know a fact and takes
-    one of the options blindly is right once for every n_options - 1 times that it is wrong. So the
-    wrong answers say how many of the right ones were luck: the sum of `known` is, in expectation,
-    the number of facts that the smaller model knows, and the sum of `both` the number of those that
-    the larger one answers rightly. Sum of `both` over sum of `known` is the subsumption rate without
-    the smaller one's luck; take it over many facts, since a single sum is noisy and may be below 0.
-    Arguments and errors as in `subsumption`; both results are (fact,). ValueError for fewer than 2
-    options. Weakness: guesses that are not blind, such as of a frequent object, are not taken off.
-
-    >>> both, known = without_luck([True, True, True, False], [True, False, True, True], 3)
-    >>> known.tolist(), both.tolist()  # 3 right, 1 wrong; where the larger is right: 2 and 1
-    ([1.0, 1.0, 1.0, -0.5], [1.0, 0.0, 1.0, -0.5])
-    """
-    subsumption(small, large)  # its checks
-    if n_options < 2:
-        raise ValueError(f"{n_options} options; a guess needs 2 or more to choose from")
-    known = np.where(np.asarray(small), 1.0, -1 / (n_options - 1))
-    return np.where(np.asarray(large), known, 0.0), known
-
-
 def luck(accuracy: ArrayLike, chance: float) -> NDArray[np.float64]:
     """Share of a model's right answers that blind guesses would give.
 

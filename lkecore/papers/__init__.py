@@ -1,17 +1,15 @@
 """Papers: what they published and claim, and how ours stands beside it."""
 
-from lkecore.papers.order import figure_5_order, figure_13
+from lkecore.papers.order import figure_5_order
 from lkecore.papers.published import (
     DATES,
     property_names,
     starred,
     table,
-    table_1_beside,
     table_5,
     table_7,
     table_8_beside,
 )
-from lkecore.papers.tuned import table_10_bars, table_10_beside, table_10_verdicts
 from lkecore.papers.verdict import (
     DECIDED,
     ONE_EACH,
@@ -21,13 +19,12 @@ from lkecore.papers.verdict import (
     method_of,
     number_verdict,
     over_of,
-    table_1_verdicts,
     verdicts,
 )
 
 __all__ = [
-    "DATES", "DECIDED", "ONE_EACH", "VERDICTS", "claim_verdict", "claims", "figure_13",
+    "DATES", "DECIDED", "ONE_EACH", "VERDICTS", "claim_verdict", "claims",
     "figure_5_order", "method_of", "number_verdict", "over_of", "property_names", "starred", "table",
-    "table_10_bars", "table_10_beside", "table_10_verdicts", "table_1_beside", "table_1_verdicts", "table_5",
+    "table_5",
     "table_7", "table_8_beside", "verdicts",
 ]  # fmt: skip

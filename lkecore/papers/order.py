@@ -41,15 +41,3 @@ def figure_5_order(
         sorted(models, key=lambda m: nearest[family[m]]),
         sorted(relations, key=lambda r: rank.get((called or {}).get(r, r), inf)),
     )
-
-
-def figure_13(accuracies: pd.DataFrame, called: Mapping[str, str] | None = None) -> pd.DataFrame:
-    """Rows of models and relations in the order in which Figure 13 has them, which is Figure 5's.
-
-    ``accuracies``: a row for each model and relation, with ``model``, ``relation``, ``accuracy``;
-    ``called`` and errors as in :func:`figure_5_order`. No rows, no order.
-    """
-    if not len(accuracies):
-        return accuracies
-    order = pd.MultiIndex.from_product(figure_5_order(accuracies, called))
-    return accuracies.set_index(["model", "relation"]).loc[order].reset_index()

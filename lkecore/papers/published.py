@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from difflib import get_close_matches
 
-import numpy as np
 import pandas as pd
 
 from lkecore.storage import DATA
@@ -109,18 +108,3 @@ def table_7(tuned: str) -> pd.DataFrame:
     """
     found = table("iclke_table7_models").query("is_finetuned == @tuned")
     return found.rename(columns={"model": "name", "average_accuracy": "accuracy"})
-
-
-def table_1_beside(ours: pd.DataFrame) -> pd.DataFrame:
-    """Table 1's subsumption rates and ours below them, as a figure takes them.
-
-    ``ours``: ``source``, ``small``, ``large``, ``eta``, ``low``, ``high``, ``independent``. Columns:
-    ``name``, ``eta``, ``low``, ``high`` (NaN for the paper's, which have no interval), ``independent``
-    (the large model's accuracy) and ``ours`` (bool).
-    """
-    paper = table("iclke_table1_subsumption").rename(columns={"largest_accuracy": "independent"})
-    paper = paper.assign(name=paper["family"], ours=False, low=np.nan, high=np.nan)
-    names = ours["small"] + "\nin " + ours["large"] + ", " + ours["source"]
-    columns = ["name", "eta", "low", "high", "independent", "ours"]
-    below = ours.assign(name=names, ours=True)[columns]
-    return pd.concat([paper[columns], below], ignore_index=True)

@@ -14,7 +14,7 @@ import pandas as pd
 
 from lkecore.errors import BadInput
 from lkecore.intervals.interval import Interval
-from lkecore.papers.published import read_table, table
+from lkecore.papers.published import read_table
 from lkecore.storage import DATA
 
 # What an interval may be taken over, and facts with it.
@@ -201,23 +201,3 @@ def number_verdict(
     if not (same_model and same_data and same_protocol):
         return "not comparable"
     return "reproduced" if ours.low <= published <= ours.high else "differs"
-
-
-def table_1_verdicts(ours: pd.DataFrame, *, same_data: bool, same_protocol: bool) -> pd.DataFrame:
-    """Table 1 of the IC-LKE paper, a row a family, with our rate where both models were asked here.
-
-    ``ours``: ``small``, ``large`` (hub ids) and ``over_facts``, the rate as an Interval. Columns:
-    ``family``, ``small``, ``large``, ``eta`` as printed, ``ours`` and ``verdict``: of
-    :func:`number_verdict`, or "other models".
-    """
-    hub = table("iclke_table6_model_names").set_index("model")["hf_id"]
-    found = ours.set_index(["small", "large"])["over_facts"]
-    rows = []
-    for row in table("iclke_table1_subsumption").itertuples():
-        two = hub[row.smallest_model], hub[row.largest_model]
-        interval, verdict = found.get(two), "other models"
-        if interval is not None:
-            same = {"same_data": same_data, "same_protocol": same_protocol}
-            verdict = number_verdict(interval, row.eta, same_model=True, **same)
-        rows.append((row.family, *two, row.eta, interval.text(3) if interval else "", verdict))
-    return pd.DataFrame(rows, columns=["family", "small", "large", "eta", "ours", "verdict"])

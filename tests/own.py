@@ -17,7 +17,7 @@ PAGES = [
 # Pages that are not yet converted, and are held to the older, longer rules. This list only shrinks.
 OLD = [
     "00_quickstart", "01_scorer", "10_iclke_relations", "10_iclke_tables",
-    "12_iclke_sequence", "13_iclke_eic", "13_iclke_estimators", "14_iclke_separators",
+    "12_iclke_sequence", "14_iclke_separators",
     "15_iclke_agreement", "16_iclke_size", "17_iclke_tuned", "18_iclke_confidence",
     "18_iclke_length", "18_iclke_options", "18_iclke_rules", "19_iclke_generation",
     "20_entropy_rank", "21_entropy_accuracy", "22_entropy_instilled", "23_entropy_kinds",

@@ -1,40 +1,31 @@
 # %% [markdown]
-# # Which relations does a model know?
+# # Which relations does a model know, and in which format?
 #
-# A model may know capitals well and film directors not at all. So we ask it about one relation after the other, with
-# IC-LKE: 50 pairs of the relation, then a subject, and the model ranks the objects that may follow.
-#
-# **What came out.** {glue:text}`known` {glue:text}`ends` {glue:text}`second` {glue:text}`shipped`
-#
-# ```{glue:} carried
-# ```
+# **A colon and a new line bring out {glue:text}`least` to {glue:text}`most` percentage points more facts than the paper's
+# spaces, whichever model is asked about whichever set of facts; with the spaces {glue:text}`name_model` finds
+# {glue:text}`known` of {glue:text}`name_set`, where a rule that knows nothing finds {glue:text}`guessed`.**
 #
 # ```{glue:figure} fig-iclke-relations
 # :name: fig-iclke-relations
-# :alt: Horizontal bars of accuracy for each relation and each estimator, with intervals and a mark at what a rule gets.
+# :alt: A panel for each set of facts with marks and intervals of accuracy in two formats, a colour for each model, and a dotted line where the best rule without a model lies.
 #
-# Accuracy by relation and estimator, for the first model of the run, the best known relation on top. Lines are 95 %
-# Wilson intervals. Dashed: what the best rule without a model gets. A star: fewer options or test facts than asked for.
+# In each panel the marks rise from left to right: the same facts, asked in another format. Accuracy, mean over relations, with
+# a 95 % interval over other relations. Dotted: the best rule without a model.
 # ```
 #
-# Afterwards you will be able to say
+# We ask with IC-LKE: 50 pairs of a relation, then a subject, and the model ranks up to 100 objects that may follow. A format is
+# two signs: what is between subject and object, and what is between pairs. The gain is clear of 0 for {glue:text}`clear`
+# pairs of a model and a set of facts. So a low accuracy in one format does not show that the facts are not there.
 #
-# - how well the model knows each relation, and how sure that number is,
-# - how much the answer depends on two small signs in the prompt, the separators,
-# - what may be compared with the paper's tables, and what may not.
+# ```{glue:} carried
+# ```
 
 # %% [markdown]
 # ## What the paper claims
 #
-# {cite:t}`wu2024iclke` ask 49 models about 50 relations of T-REx-MC, 400 test facts each, with 50 shots and
-# 100 options (Section 4, Figure 5, Tables 7 and 8). In our words:
-#
-# - models do better than guessing, which would give 0.01;
-# - relations differ much: "publication date" comes near 1, "student of" stays near 0.1;
-# - what stands between subject and object in the shots hardly matters (Section 4.1, Figure 4).
-#
-# The paper's run needs about 50 × 400 × 100 option scores for each model, on GPUs for the large ones. Ours has small
-# models, other facts, and fewer of them.
+# {cite:t}`wu2024iclke` ask 49 models about 50 relations of T-REx-MC, 400 facts each, in one format: a space inside a pair, a space
+# between pairs (Section 4, Figure 5, Tables 7 and 8). In our words: models do better than a guess among 100; relations differ
+# much, "publication date" comes near 1 and "student of" stays near 0.1. Their models have up to 70 billion parameters.
 
 # %% [markdown]
 # ## Parameters
@@ -43,46 +34,45 @@
 models: list[str] = ["smollm2"]
 fact_set: str = "atlas"
 relations: list[str] = []  # empty: all of the fact set
-# The paper's comes first; of the others the best is chosen.
+# The paper's, and others of which the best is chosen.
 estimators: list[str] = ["iclke-space", "iclke-newline", "iclke-colon"]
 n_shots: int = 50  # pairs shown before the question
 n_options: int = 100  # candidate objects; fewer where a relation has fewer
 n_facts: int = 25  # test facts of each relation
 n_choice: int = 4  # training facts of each relation, to choose by
-n_redraws: int = 1  # draws of other shots, to see how much they move it
+n_redraws: int = 1  # draws of other pairs
 n_redraw_facts: int = 25  # test facts of each relation that these ask
-results: str = ""  # profile in results/ that carries this page; empty: none
+results: str = ""  # source in results/ of this run's answers; empty: it asks
 n_again: int = 15  # of its questions, for each estimator, are asked again
-shipped: list[str] = []  # profiles in results/ to set beside
-seed: int = 0  # draws shots, facts, options and resamples
+sources: list[str] = []  # in results/, of the numbers; none: this run
+seed: int = 0
 dtype: str = "float32"
 page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
+import pandas as pd
+import seaborn as sns
 from matplotlib import pyplot as plt
 
-from lkecore import answers, facts, figures, papers, prompts, runs
-from lkecore.answers import known, rules
+from lkecore import answers, facts, figures, papers, prompts, runs, stats
+from lkecore.answers import rules
 
 figures.style()
 
 # %% [markdown]
 # ## Facts
 #
-# For every relation we draw, once, the shots, the facts to ask and their options. A relation with too few
-# objects for the options asked for gets as many as it has, and the last column says so: guessing is easier there.
-# `to_ask` are the facts that test facts come from. `large` marks the relations that pass the rule by which the paper
-# made its T-REx-MC: more than 500 facts and at least 100 objects.
+# For every relation the pairs, the facts to ask and their options are drawn once. A relation
+# with too few objects gets as many options as it has: guessing is easier there.
 
 # %% covers=["IC-D2", "IC-D3"] needs={"IC-D2": {"fact_set": "T-Rex-MC"}}
-drawn = {"n_shots": prompts.pairs_shown(estimators, n_shots), "seed": seed}
-drawn |= {"n_options": n_options, "n_facts": n_facts, "take_fewer": True}
-sample = facts.draw(fact_set, relations, **drawn)
+size = {"n_shots": prompts.pairs_shown(estimators, n_shots), "seed": seed}
+size |= {"n_options": n_options, "take_fewer": True}
+sample = facts.draw(fact_set, relations, n_facts=n_facts, **size)
 answers.words(facts.overview(sample, n_options=n_options, n_facts=n_facts))
 
 # %% [markdown]
-# Two facts of each of the first relations, with their first options, as in the paper's Table 4. The right object is
-# among the options, at a place that is drawn.
+# Two facts of each of the first relations, with their first options. The right object is among them, at a place that is drawn.
 
 # %% covers=["IC-T4"] needs={"IC-T4": {"fact_set": "T-Rex-MC"}}
 print(facts.examples(sample))
@@ -90,9 +80,7 @@ print(facts.examples(sample))
 # %% [markdown]
 # ## Prompts
 #
-# The paper has one space inside a pair and one space between pairs: `iclke-space`. The model must find out by itself
-# where a pair ends. Small models may need help there, so we try a few other separators. The claims are about the
-# paper's.
+# With a space for both signs the model must find out by itself where a pair ends. The other formats say so.
 
 # %% covers=["IC-S1", "IC-E1"]
 paper = "iclke-space"
@@ -103,262 +91,266 @@ for name in estimators:
 # %% [markdown]
 # ## Scores
 #
-# First the choice: every estimator is tried on training facts that are not shown. The best one that is not the paper's
-# is named. No test fact has been asked at this point, and few facts stand behind it: enough to choose by, and not a
-# result. With one estimator beside the paper's there is nothing to choose.
+# The format is chosen on training facts that are never shown and never asked again: the best that is not the paper's. Then the test
+# facts are asked in both, with the same pairs and options; and some of them behind other pairs.
 
 # %%
-best = {model: others[0] for model in models if others}
-this = "10_iclke_relations"
-source = {"results": results, "notebook": this, "dtype": dtype, "page": page}
+this, only = "10_iclke_relations", None
+how = {"page": page, "dtype": dtype, "results": results, "notebook": this}
 if len(others) > 1:
-    drawn |= {"part": "choice", "n_facts": n_choice}
-    spare = facts.draw(fact_set, relations, **drawn)
+    spare = facts.draw(
+        fact_set, relations, part="choice", n_facts=n_choice, **size
+    )
     to_try = prompts.of_sample(spare, estimators), "answers-choice.parquet"
-    tried = answers.ask(models, *to_try, **source, n_again=-(-n_again // 3))
-    best = answers.best(tried, others)
-    for model, name in best.items():
-        print(f"{model}: of {', '.join(others)}, {name} did best")
-
-# %% [markdown]
-# Now the test facts, in the paper's way and in the chosen one. Shots, facts and options are the same in both, so that
-# each answer has its pair. Where `results` names a longer run, the answers are those that it has kept, if models and
-# questions are the same to the letter; a sample is asked again, and the page stops if one differs. Other results that
-# ship stand beside, of other models and other facts.
+    tried = answers.ask(models, *to_try, n_again=n_again // 2, **how)
+    tried = tried.groupby(["model", "estimator", "relation"])["correct"].mean()
+    tried = tried.groupby(["model", "estimator"]).mean().unstack()
+    best = tried[others].idxmax(axis=1)
+    only = {m: [e for e in estimators if e in (paper, best[m])] for m in models}
+    print(tried.round(2))
 
 # %%
-to_ask = {
-    m: [e for e in estimators if e in (paper, best.get(m))] for m in models
-}
-source |= {"only": to_ask, "n_again": n_again}
-asked = prompts.of_sample(sample, estimators), "answers.parquet"
-ours = answers.ask(models, *asked, **source, keep_scores=True)
-every = answers.beside(ours, shipped, this, carried=results)
-wanted = {"n_options": n_options, "n_facts": n_facts}
-few = answers.fewer(every, answers.asked_for(shipped, this, **wanted))
-print(f"{len(ours):,} answers, and {len(every) - len(ours):,} beside")
-print(*answers.made_by(shipped, this), sep="\n")
-
-# %% [markdown]
-# `n_redraw_facts` of the facts of each relation, with their options, behind other shots: each draw of them is another prompt.
-# The first is that of the answers above. Where the draws of one estimator lie as far apart as two estimators do, one draw
-# cannot tell these two apart. `in_all` and `in_any` are the shares of facts that are right in every draw, and in one at least: an accuracy may
-# stand still while other facts make it up.
-
-# %%
+questions = prompts.of_sample(sample, estimators)
+look = {"only": only, "n_again": n_again, "keep_scores": True}
+ours = answers.ask(models, questions, "answers.parquet", **look, **how)
 seeds = range(seed + 1, seed + 1 + n_redraws)
-redrawn = prompts.redrawn(sample, estimators, seeds, n_facts=n_redraw_facts)
-rest = {"by": ("estimator", "relation", "draw"), "n_again": n_again // 3}
-to_try = redrawn, "answers-draws.parquet"
-more = answers.ask(models, *to_try, **source | rest)
-more = answers.beside_kept(more, shipped, this, apart="draws", join=True)
-draws = answers.over_draws(every, more, ["source", "model", "estimator"])
-print(draws.round(3).to_string(index=False))
+others = prompts.redrawn(sample, estimators, seeds, n_facts=n_redraw_facts)
+how |= {"by": ["estimator", "relation", "draw"], "n_again": n_again // 3}
+more = answers.ask(models, others, "answers-draws.parquet", only=only, **how)
+every = pd.concat([ours.assign(draw=0), more]).assign(source="this run")
+cues = rules.cues(sample, kept=not page).assign(source="this run")
+
+# %% [markdown]
+# The numbers of the page come from longer runs, on facts of our own, of KAMEL and of T-REx, with four models. KAMEL was asked in two
+# runs, one for each format; they are one source here.
+
+# %%
+if sources:
+    every = answers.results(this).query("source in @sources")
+    cues = answers.results(f"{this}-cues").query("source in @sources")
+fact = ["source", "relation", "fact"]
+as_one = {"source": {"kamel_formats": "kamel"}}
+cues = cues.replace(as_one).drop_duplicates(fact)
+OLD, NEW = "spaces", "colon and new line"
+every = every.replace(as_one)
+every["format"] = every["estimator"].eq(paper).map({True: OLD, False: NEW})
+found = every[every["draw"] == 0]
+answers.columns(found)
 
 # %% [markdown]
 # ## Answers
 #
-# An answer is right when the gold option is the likeliest. Each relation counts alike. The interval of `accuracy` asks
-# what would be if *other relations* had been chosen, too: it is the honest one for a sentence about the model. `spread`
-# is the standard deviation over relations. `fewer` counts relations with fewer options or test facts than asked for: they
-# are part of these means, and with fewer options a guess is right more often.
+# An answer is right when the gold option is the likeliest. Each relation counts alike; the interval says what other relations might
+# have given. The *gain* is the difference between the formats on the same facts:
 #
-# `gain` is the accuracy of an estimator minus that of the paper's, on the same facts, and `p` McNemar's exact test of it,
-# corrected by Holm for the rows.
+# $$\text{gain} = \frac{1}{R} \sum_{r} \frac{1}{|F_r|} \sum_{f \in F_r} (\text{right}_f^\text{colon} - \text{right}_f^\text{space}).$$
 
-# %% covers=["IC-E3", "IC-E4", "IC-T7", "IC-D7"] needs={"IC-D7": {"models": 49}}
-how = ["source", "model", "estimator"]
-overall = answers.over_relations(every, how, seed=seed)
-sure = answers.over_relations(every, how, value="confidence_gold", seed=seed)
-overall["confidence_gold"] = sure["over_facts"]
-overall["fewer"] = overall["source"].map(few).map(len)
-pairs = [(paper, name) for name in every["estimator"].unique()]
-pairs = [pair for pair in pairs if pair[0] != pair[1]]
-by = {"by": how[:2], "seed": seed}
-gained = answers.paired(every, "estimator", pairs, **by)
-gained = gained.rename(
-    columns={"second": "estimator", "over_relations": "gain"}
-)
-table = overall.merge(gained[[*how, "gain", "p"]], on=how, how="left")
-runs.keep(answers.texts(table, 3), "over-relations.csv")
-table = table.rename(columns={"over_relations": "accuracy"})
-table = table.drop(columns=["over_facts", "confidence_gold", "relations"])
-answers.words(answers.texts(table))
+# %% covers=["IC-E3", "IC-E4", "IC-T7", "IC-D7"] needs={"IC-D7": {"models": 49}} shows=["run", "shipped"]
+who = ["source", "model"]
+accuracy = stats.estimate(found, [*who, "format"])
+gain = stats.compare(found, "format", NEW, OLD, by=who)
+both = pd.concat([accuracy, gain.assign(format="gain")])
+both["said"] = both.apply(stats.said, axis=1)
+both.pivot(index=who, columns="format", values="said")
 
-# %% [markdown]
-# **How much of it is knowledge?** Some facts can be had from the words alone, by {term}`rules <rule>` that know nothing:
-# name the option that shares the largest part of its words with the subject; name the object that is most often shown; or
-# the first where a word is shared, and else the second. `of_rule` is what the best of them gets, and `above` how far the
-# model lies above it, with an interval over relations. A fact carries a {term}`cue` if its object shares a word with the subject
-# or is the most frequent among the shots. `no_cue` is the share of facts without one; among these a rule finds nothing, and
-# `accuracy_no_cue` has to be held against a blind guess. {doc}`18_iclke_rules` says more.
+# **How much of it is knowledge?** Four {term}`rules <rule>` know nothing: they name the option that shares words with the subject, the
+# object shown most often, the one or else the other, or the shortest. `rule` is the best of them in its set of facts, and `above` how far a
+# model is above it, in the paper's format. A fact carries a {term}`cue` if its object shares a word with the subject or is the one
+# shown most often; `no_cue` is the accuracy on the other facts, where a rule finds next to nothing.
 
 # %%
-cues = rules.cues(sample, kept=not page)
-cues = rules.beside(cues, shipped, this)
-compared = rules.above(every, cues, how, seed=seed)
-runs.keep(answers.bounds(compared, "above"), "above-rules.csv")
-shown = rules.wide(compared, how).drop(columns="accuracy")
-print(answers.texts(shown).to_string(index=False))
-lacking = rules.lacking(every, cues)
-print("shipped without cues:", ", ".join(lacking) or "none")
+names = list(rules.RULES)
+right = cues.groupby(["source", "relation"])[names].mean()
+best = right.groupby("source").mean().idxmax(axis=1)
+rule = cues.melt(fact, names, "rule", "of_rule")
+rule = rule[rule["rule"] == rule["source"].map(best)]
+cues["cue"] = cues["cue_word"] | cues["cue_frequent"]
+told = cues[[*fact, "cue"]].merge(rule, on=fact)
+told = found.merge(told, on=fact, validate="m:1")
+told["above"] = told["correct"] - told["of_rule"]
+told = told[told["format"] == OLD]
+plain = told[~told["cue"]]
+several = plain.groupby([*who, "relation"])["fact"].transform("size") > 1
+parts = {
+    "rule": stats.estimate(told, who, value="of_rule"),
+    "above": stats.estimate(told, who, value="above", bounds=None),
+    "no_cue": stats.estimate(plain[several], who),
+}
+said = {k: f.set_index(who).apply(stats.said, axis=1) for k, f in parts.items()}
+pd.DataFrame(said)
 
 # %% [markdown]
-# **One relation after the other**, beside the rule that does best over all of them. The tables are among the files at the
-# end of the page; a figure shows the first.
+# **Other pairs, the same accuracy, other facts.** Each draw of pairs is another prompt. `least` and `most` are the accuracies of the
+# worst and the best draw; `in_all` is the share of facts that are right behind every draw, `in_any` behind one at least. An accuracy
+# that hardly moves is made up of other facts each time.
 
 # %%
-single = answers.accuracy(ours, [*how[1:], "relation"])
-mine = cues[cues["source"] == "this page"]
-single = single.merge(rules.by_relation(mine), on="relation")
-measured = answers.bounds(single, "accuracy").drop(columns="n")
-runs.keep(measured, "accuracy-by-relation.csv")
-by |= {"by": ["model", "relation"], "corrected": ["model"]}
-gains = answers.paired(ours, "estimator", pairs, **by)
-gains = answers.bounds(gains, "over_facts", "gain")
-runs.keep(gains, "gain-by-relation.csv")
+key = [*who, "format", "relation"]
+draws = every.pivot_table("correct", [*key, "fact"], "draw").dropna()
+each = draws.groupby(key).mean().groupby(key[:3]).mean()
+found_in = draws.agg(["min", "max"], axis=1).groupby(key).mean()
+found_in = found_in.groupby(key[:3]).mean()
+ends = {"least": each.min(axis=1), "most": each.max(axis=1)}
+ends |= {"in_all": found_in["min"], "in_any": found_in["max"]}
+pd.DataFrame(ends).round(2)
 
 # %% [markdown]
-# What this page says at its top is put together from these tables. No number in it is typed.
+# **The same relations, other facts.** These are relations of the paper's Table 8 that both KAMEL and T-REx have: the paper's mean over
+# 35 models, and ours in its format. "This model knows 30 % of the capitals" says little without the list that was asked.
 
-# %% tags=["hide-input"]
-named = papers.property_names()
-ends = answers.best_and_worst(ours, how[1:], names=named).iloc[0]
-said = overall, shown, draws, gained, ends, paper
-figures.findings(**known.sentences(*said))
-figures.note("carried", answers.carried(ours))
+# %%
+known = papers.table("iclke_table3_relations").dropna()
+known = known.set_index("wikidata_pid_added")["relation"].to_dict()
+known |= {name: of.relation.paper_relation for name, of in sample.items()}
+told["of_paper"] = told["relation"].map(known)
+paper_has = papers.table("iclke_table8_relations").set_index("relation")
+paper_has = paper_has["average_accuracy"]
+same = told[told["of_paper"].isin(paper_has.index)]
+if {"kamel", "trex"} <= set(sources):
+    same = same[same["source"].isin(["kamel", "trex"])]
+    n_sets = same.groupby("of_paper")["source"].transform("nunique")
+    same = same[n_sets == 2]
+shared = same["of_paper"].unique()
+print(f"{len(shared)} relations; the paper: {paper_has[shared].mean():.2f}")
+stats.estimate(same, who, over="fact").round(2)
+
+# %% [markdown]
+# All fifty relations of the paper, with its accuracy and ours in its format; empty where a set of facts does not have the relation.
+
+# %% covers=["IC-T3", "IC-T8"] shows=["run", "shipped"] tags=["hide-output"]
+table_8 = told.pivot_table("correct", "of_paper", who).round(2)
+table_8.columns = [" ".join(column) for column in table_8]
+paper_has.to_frame("the paper").join(table_8).fillna("")
 
 # %% [markdown]
 # ## Figures
 #
-# What to see in {numref}`fig-iclke-relations`, at the top: which bars clear their dashed mark, the best rule in that
-# relation; how long the intervals are; and whether two estimators tell the same story about one relation.
-
-# %% tags=["hide-input"]
-star = {name: f"{name} *" for name in few["this page"]}
-bars = measured[measured["model"] == models[0]].replace({"relation": star})
-mark = bars.drop_duplicates("relation").set_index("relation")["of_rule"]
-size = (7, 1 + 0.45 * len(sample))
-fig, ax = plt.subplots(figsize=size, layout="constrained")
-look = {"hue": "estimator", "called": "best rule"}
-figures.accuracy_bars(bars, ax, chance=mark, **look)
-ax.set_xlabel(f"{ax.get_xlabel()}, {models[0]}")
-figures.place(fig, "fig-iclke-relations", bars)
-
-# %% [markdown]
-# {numref}`fig-iclke-heat` is the paper's Figure 5 with everything that was asked here and in the shipped runs: a row for
-# each relation, in the order of the paper's Table 8, and below those the relations that the paper does not have. In the
-# paper they become harder from top to bottom. Look whether they do so here; for rows in which the models differ; for
-# columns of one model that differ by the estimator alone; and for relations that are dark in one set of facts and light
-# in the other. White cells were not asked.
+# {numref}`fig-iclke-relations`, at the top, is the table of the gain. {numref}`fig-iclke-heat` is one set of facts, relation by relation: the one
+# on which the claims below are decided. Look where a relation is dark in the first column: a rule finds it, too. Where a row is
+# dark in all columns but the first, models know something.
 #
 # ```{glue:figure} fig-iclke-heat
 # :name: fig-iclke-heat
-# :alt: Tall heat map of accuracy with a row for each relation and a column for each source, model and estimator.
+# :alt: Tall heat map of accuracy with a row for each relation and a column for the best rule and for each model and format.
 #
-# Accuracy by relation, model and estimator, of this run and of the shipped results (the paper's Figure 5 with other
-# models and facts, and its order). A star: fewer options or test facts than asked for.
+# Rows differ more than columns: which relation is asked matters more than who is asked. Accuracy on one set of facts, the best
+# known relation on top (the paper's Figure 5, with other models).
 # ```
 
+# %% tags=["hide-input"]
+shown = accuracy.assign(
+    model=accuracy["model"].map(figures.called),
+    facts=accuracy["source"].map(figures.called),
+)
+look = {"x": "format", "hue": "model", "panel": "facts"}
+grid = figures.marks(shown, **look, height=3.5, aspect=0.8)
+height = told.groupby(["source", "relation"])["of_rule"].mean()
+height = height.groupby("source").mean()
+for source, y in height.items():
+    ax = grid.axes_dict[figures.called(source)]
+    ax.axhline(y, color="black", ls=":")
+figures.place(grid.figure, "fig-iclke-relations", shown)
+
 # %% covers=["IC-F5"] needs={"IC-F5": {"models": 2}} shows=["run", "shipped"] tags=["hide-input"]
-same = {n: d.relation.paper_relation for n, d in sample.items()}
-same = {name: of_paper for name, of_paper in same.items() if of_paper}
-heat = papers.figure_5(every, few, same)
-size = (7, 2 + 0.2 * heat["relation"].nunique())
-fig, ax = plt.subplots(figsize=size, layout="constrained")
-look = {"index": "relation", "columns": "asked", "values": "accuracy"}
-figures.heat_map(heat, ax, **look, label="accuracy", limits=(0, 1))
-figures.place(fig, "fig-iclke-heat", heat)
+source = "trex" if "trex" in sources else found["source"].iloc[0]
+heat = found[found["source"] == source]
+heat = heat.pivot_table("correct", "relation", ["model", "format"])
+heat.columns = [f"{figures.called(m)}\n{way}" for m, way in heat]
+heat.insert(0, "best rule,\nno model", right.loc[source, best[source]])
+heat = heat.rename(index=papers.property_names())
+heat = heat.loc[heat.mean(axis=1).sort_values(ascending=False).index]
+fig, ax = plt.subplots(figsize=(7, 2 + 0.2 * len(heat)), layout="constrained")
+sns.heatmap(heat, ax=ax, vmin=0, vmax=1, cbar_kws={"label": "accuracy"})
+ax.set(xlabel="", ylabel="", title=figures.called(source))
+figures.place(fig, "fig-iclke-heat", heat.reset_index())
 
 # %% [markdown]
 # ## Paper and ours
 #
-# **Numbers.** The paper has no numbers for these models, and its facts are not ours. So nothing here can be
-# *reproduced* or *differ*. {numref}`fig-iclke-published` puts the published accuracies of the 35 pre-trained
-# models (Table 7) above ours, for orientation only. The paper's tables, relation by relation, stand beside ours on
-# {doc}`a page of their own <10_iclke_tables>`.
-#
-# ```{glue:figure} fig-iclke-published
-# :name: fig-iclke-published
-# :alt: Dots of published accuracies of 35 models by family, and below a line ours with intervals.
-#
-# Published accuracy over 50 relations of T-REx-MC (Table 7, pre-trained models), and ours over the relations of this
-# page: other models, other facts. Grey lines: standard deviation over relations. Ours: interval over relations; in
-# brackets the set of shipped results.
-# ```
-
-# %% tags=["hide-input"]
-dots = answers.bounds(overall, "over_relations", "accuracy")
-mark = dots["source"].map(lambda s: "" if s == "this page" else f" ({s[9:]})")
-dots["name"] = dots["model"] + ", " + dots["estimator"] + mark
-dots = dots[["name", "accuracy", "low", "high"]]
-canvas, axes = plt.subplots(figsize=(9, 9), layout="constrained")
-figures.published_dots(papers.table_7("no"), axes, ours=dots)
-figures.place(canvas, "fig-iclke-published", dots)
-
-# %% [markdown]
-# **Claims.** A claim can be tested on any model. Statistic, direction and least effect stand in
-# `lkecore/data/claims.csv`. A claim holds if its whole interval does; an interval that lies on both sides leaves it
-# undecided. All are tested in the paper's own way of asking, with intervals over relations. That a model lies above the best
-# rule is *our* claim, written down when the answers were there already: the paper asks for more than a blind guess, and
-# that a rule gets as well.
+# **Numbers.** None can be *reproduced*: the models are others, and so are the facts. **Claims** are decided in the paper's format, on the
+# model and the set of facts with the most relations in which the model is above the best rule there (`lkecore/data/claims.csv`).
 
 # %%
-as_paper = every[every["estimator"] == paper]
-above = as_paper.assign(above=as_paper["correct"] - 1 / as_paper["n_options"])
-gap = {"value": "above", "share": False}
-above = answers.over_other_relations(above, how, **gap)
-spread = overall[overall["estimator"] == paper]
-whole = compared[compared["facts"] == "all"]
-whole = whole[whole["estimator"] == paper]
-tested = {
-    "IC-above-chance": answers.tested(above, "over_relations"),
-    "IC-above-rules": answers.tested(whole, "above"),
-    "IC-relations-differ": answers.tested(spread, "spread"),
-}
-aside = {"marks": rules.at_chance(whole, "IC-relations-differ")}
-judged = answers.judge(tested, estimator=paper, as_paper=True, **aside)
-answers.words(judged.drop(columns="id"))
+of_model = told.groupby([*who, "relation"])["correct"].mean().unstack("model")
+beats = of_model.gt(right.max(axis=1), axis=0).groupby("source").sum().stack()
+source, model = beats.idxmax()
+beats.unstack()
 
 # %% [markdown]
-# The last claim needs room. A model that knows little of every relation cannot differ much between them: where the mean
-# is near 0, so is the standard deviation. So a model that is not clearly above the best rule is *at chance*, and its verdict says
-# nothing of this claim. That rule came when the verdicts were there ({doc}`../log`).
-#
-# The paper's claim on *separators* gets its verdicts on {doc}`14_iclke_separators`. Our other estimators may also change what
-# stands *between* pairs, which tells a model where a pair ends. The gain says something else: how much small models seem to
-# know depends on the format of the shots. A low number in one format is no proof that the fact is not there.
-#
-# Where our numbers lie far from the paper's, there are several reasons, and none of them is small. The
-# default model is fifty times smaller than one of 7 billion parameters, stored in 4 bits, and tuned for
-# instructions. And we ask few facts of each relation: a part of the spread over relations is noise. The largest reason may
-# be the facts: T-REx has facts that stand in the first lines of Wikipedia's articles, with short and frequent
-# objects {cite:p}`elsahar2018trex,petroni2019lama`. KAMEL takes its facts from all of Wikidata, with objects of any
-# length {cite:p}`kalo2022kamel`, and there a long name competes with short ones. The rule, too, gets more on
-# T-REx, so that a part of the gap is what can be guessed. Without cues a smaller one is left.
+# How much relations differ is the standard deviation over them; relations and their facts are drawn again. That a model is above the
+# best rule is *our* claim, written down when the answers were there: the paper asks for more than a guess, and a rule gets that, too.
+
+# %%
+one = told[(told["source"] == source) & (told["model"] == model)]
+one = one.assign(guessed=one["correct"] - 1 / one["n_options"])
+over = {"over": ["relation", "fact"], "seed": seed}
+drawn = stats.bootstrap(one, ["relation"], **over)
+tested = {
+    "IC-above-chance": stats.estimate(one, value="guessed", bounds=None),
+    "IC-above-rules": stats.estimate(one, value="above", bounds=None),
+    "IC-relations-differ": stats.interval(drawn.std(axis=1)),
+}
+on = {} if sources else {"decided_on": source, "model": model}
+verdicts = answers.verdicts({k: f.assign(**on) for k, f in tested.items()})
+answers.words(verdicts)
+
+# %% [markdown]
+# The other pairs of a model and a set of facts, on the claim that a model is above the best rule: `above` in the second table. Where it
+# isn't, the claim on relations says little: a model that knows little of each cannot differ much between them.
+
+# %% tags=["hide-input", "sentence"]
+top = accuracy[accuracy["format"] == OLD].iloc[0]
+assert (gain["estimate"] > 0).all(), "a colon and a new line bring out more"
+assert set(found["estimator"]) == {paper, "iclke-colon"}, "a colon, a new line"
+figures.findings(
+    least=f"{100 * gain['estimate'].min():.0f}",
+    most=f"{100 * gain['estimate'].max():.0f}",
+    known=f"{top['estimate']:.0%}",
+    guessed=f"{height[top['source']]:.0%}",
+    name_model=figures.called(top["model"]),
+    name_set=figures.called(top["source"]),
+    clear=f"{(gain['low'] > 0).sum()} of {len(gain)}",
+)
+figures.note("carried", answers.carried(ours))
+
+# %% [markdown]
+# **Look at some of it.** Twenty questions of this run, with the five options that the model finds likeliest, and how much of its
+# confidence each has.
+
+# %% tags=["hide-output"]
+some = questions[estimators[-1], [*sample][0]]
+None if page else answers.words(answers.likeliest(models[0], some))
+
+# %% [markdown]
+# Where our numbers are far from the paper's, there are several reasons, and none is small. SmolLM2 is fifty times smaller than a model
+# of 7 billion parameters, stored in 4 bits, and tuned for instructions. The facts matter as much: T-REx has facts from the first lines of
+# Wikipedia's articles, with short and frequent objects {cite:p}`elsahar2018trex,petroni2019lama`; KAMEL takes them from all of
+# Wikidata, with objects of any length {cite:p}`kalo2022kamel`. {doc}`18_iclke_rules` says how much of each can be guessed, and
+# {doc}`14_iclke_separators` which of the two signs does it.
 
 # %% [markdown]
 # ## What you have seen
 #
-# - One number for a model hides most of the answer: relations lie far apart, and a mean over them depends on which
-#   were asked.
-# - The same facts, asked with other separators, give another accuracy. A low number may be the fault of the question.
-# - Part of an accuracy needs no knowledge at all: a shared word or a frequent object is a good guess. The rules say how good.
+# - The same facts, asked in another format, give another accuracy. A low number may be the fault of the question.
+# - One number for a model hides most of the answer: relations are far apart, and a mean over them depends on which were asked.
+# - Part of an accuracy needs no knowledge: a shared word or a frequent object is a good guess.
+#
+# The gain once more, by counting the facts that are right in one format alone.
 
 # %%
-assert overall["over_facts"].map(lambda i: i.low <= i.estimate <= i.high).all()
-by_hand = ours.groupby([*how[1:], "relation"])["correct"].mean()
-by_hand = by_hand.groupby(how[1:]).mean()
-means = overall[overall["source"] == "this page"].set_index(how[1:])
-for key, interval in means["over_relations"].items():
-    assert abs(by_hand[key] - interval.estimate) < 1e-9
+wide = found.pivot(
+    index=[*key[:2], *key[3:], "fact"], columns="format", values="correct"
+)
+only = (wide[NEW] & ~wide[OLD]).astype(int) - (wide[OLD] & ~wide[NEW])
+by_hand = only.groupby([*who, "relation"]).mean().groupby(who).mean()
+assert (by_hand - gain.set_index(who)["estimate"]).abs().max() < 1e-9
 
 # %% [markdown]
 # ## Try it
 #
 # ```{exercise}
 # :label: ex-iclke-frequent
-# In which relations does the model beat the best rule? Where it does not, has it shown that it knows a fact?
+# Which three relations does each model know best, and which three worst? In which of the best would you have guessed as well?
 # ```
 
 # %% [markdown]
@@ -366,19 +358,20 @@ for key, interval in means["over_relations"].items():
 # :class: dropdown
 # ````
 
-# %%
-beats = measured["low"] > measured[["chance", "of_rule"]].max(axis=1)
-answers.words(measured[beats].round(2))
+# %% covers=["IC-T9"] shows=["run", "shipped"]
+each = told.groupby([*who, "relation"])[["correct", "of_rule"]].mean()
+each = each.rename(index=papers.property_names()).sort_values("correct")
+three = [each.groupby(who).tail(3), each.groupby(who).head(3)]
+pd.concat(three).sort_index(level=who, sort_remaining=False).round(2)
 
 # %% [markdown]
-# These are the relations whose whole interval lies above the rule and a blind guess. Elsewhere the model may only have
-# copied a word, or seen which objects are common.
+# Where `of_rule` is near `correct`, the model may only have copied a word, or seen which objects are common.
 #
 # ````{solution-end}
 # ````
 #
-# To run this page on another model, or on facts of your own, put this into a file such as
-# `params/mine.yaml`, then run `lke run params/mine.yaml`:
+# To run this page on another model, or on facts of your own, put this into `params/mine.yaml`, then run
+# `lke run params/mine.yaml`. Without `sources` the numbers of the page are those of your run.
 #
 # ```yaml
 # profile: mine

@@ -144,29 +144,3 @@ def test_a_single_relation_with_draws_has_bootstrap_intervals_and_p_of_the_first
     spread = formats.spreads(right, MAIN, seed=0)["spread"].iloc[0]
     means = np.array([4, 4, 3, 4]) / 8
     assert spread.estimate == means.max() - means.min()
-
-
-def test_draws_are_counted_relation_by_relation_over_the_facts_that_all_draws_ask():
-    hits = {("p", 1): [1, 1], ("q", 1): [0, 0, 0, 1], ("p", 2): [1, 0], ("q", 2): [0, 0, 1, 1]}
-    first = {("p", 0): [1, 1, 1, 1], ("q", 0): [0, 0, 0, 0, 1]}  # two and one more than the others
-    frames = [
-        pd.DataFrame(
-            [
-                {"model": "m", "relation": r, "draw": d, "fact": f"{r}{i}", "correct": bool(hit)}
-                for (r, d), some in draws.items()
-                for i, hit in enumerate(some)
-            ]
-        )
-        for draws in (first, hits)
-    ]
-    found = answers.over_draws(*frames, ["model"])
-    # By hand: draw 0 (1 + 0) / 2, draw 1 (1 + 1/4) / 2, draw 2 (1/2 + 1/2) / 2. Always right are 1 of 2 facts
-    # of p and none of q, right at least once 2 of 2 and 2 of 4.
-    assert found.to_numpy().tolist() == [["m", 6, 3, 0.5, 0.625, 0.25, 0.75]]
-    assert list(found) == ["model", "facts", "draws", "least", "most", "in_all", "in_any"]
-    frames[1] = pd.concat([frames[1], frames[1].assign(model="not in the first draw")])
-    assert answers.over_draws(*frames, ["model"]).equals(found)
-    for seed in (1, 2):  # as of a page that stands beside results of another seed
-        frames[0]["draw"] = seed
-        assert answers.over_draws(*frames, ["model"]).equals(found)
-    assert answers.over_draws(frames[0].drop(columns="draw"), frames[1], ["model"]).equals(found)

@@ -1,7 +1,6 @@
 """Answers without a model: cues recounted from the facts, tables by pencil, results that ship."""
 
 import functools
-import json
 import re
 from dataclasses import replace
 from fractions import Fraction
@@ -14,7 +13,6 @@ from lkecore import answers, facts
 from lkecore.answers import rules, shipped
 from lkecore.errors import BadInput
 from lkecore.facts import Fact
-from lkecore.intervals import Interval
 from lkecore.metrics.rules import RULES
 
 NOTEBOOK = "10_iclke_relations"
@@ -166,23 +164,6 @@ RIGHT = [1, 0, 1, 1, 1, 1, 0, 0]  # p: 3 of 4, of those without a cue 2 of 2; q:
 OURS = CUES[["relation", "fact", "source"]].assign(model="m", correct=np.array(RIGHT, dtype=bool))
 
 
-def test_on_a_page_the_cues_of_its_runs_have_each_fact_once(tmp_path, monkeypatch):
-    """Two runs asked f1 behind other shots, and its object is the most frequent in the second alone."""
-    marks = {"one": {"f0": False, "f1": False}, "two": {"f1": True, "f2": False}}
-    for name, its in marks.items():
-        (tmp_path / name).mkdir()
-        frame = pd.DataFrame({"relation": "r", "fact": list(its), "cue_word": False})
-        frame.assign(cue_frequent=list(its.values())).to_parquet(tmp_path / name / rules.FILE)
-    monkeypatch.setenv("LKE_PAGE", json.dumps([str(tmp_path / name) for name in marks]))
-    found = rules.of_runs()
-    assert found.set_index("fact")["cue_frequent"].to_dict() == {
-        "f0": False,
-        "f1": True,
-        "f2": False,
-    }
-    assert list(found) == ["relation", "fact", *rules.CUES]
-
-
 def test_above_is_the_accuracy_minus_that_of_the_best_rule_with_and_without_cues():
     table = rules.above(OURS, CUES, ["source", "model"], seed=0).set_index("facts")
     every, without = table.loc["all"], table.loc["no cue"]
@@ -200,13 +181,6 @@ def test_above_is_the_accuracy_minus_that_of_the_best_rule_with_and_without_cues
     [row] = rules.wide(table.reset_index(), ["source", "model"]).to_dict("records")
     assert row["no_cue"] == 5 / 8 and row["accuracy_no_cue"] == without["accuracy"]
     assert row["above"] == every["above"]
-
-
-def test_a_model_is_at_chance_where_the_whole_interval_is_not_above_the_rule():
-    ends = {"m": (0.01, 0.2), "n": (-0.01, 0.3), "o": (0.0, 0.1), "p": (-0.3, -0.1)}
-    rows = [("s", model, Interval(0.1, *of, 0.95, "by hand")) for model, of in ends.items()]
-    found = rules.at_chance(pd.DataFrame(rows, columns=["source", "model", "above"]), "claim")
-    assert found == {("claim", "s", model): "at chance" for model in "nop"}
 
 
 def test_an_answer_about_a_fact_without_cues_is_refused():

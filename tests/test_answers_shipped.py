@@ -185,16 +185,6 @@ def test_beside_worlds_leaves_out_our_own_and_other_estimators_and_sorts_facts(p
     assert alone["world"].isna().all() and len(alone) == 2
 
 
-def test_asked_for_has_the_parameters_of_each_source(put):
-    put("one", "n", [(1,)], ["fact"], n_options=4, seed=0)
-    put("old", "n", [(1,)], ["fact"])
-    assert answers.asked_for(["one", "old"], "n", n_options=2) == {
-        "this page": {"n_options": 2},
-        "shipped: one": {"n_options": 4, "seed": 0},
-        "shipped: old": {},
-    }
-
-
 def test_made_by_says_what_and_how_to_make_it_again(put):
     put("one", "n", [(1,)], ["fact"])
     put("two", "n", [(1,)], ["fact"])

@@ -65,7 +65,6 @@ def test_groups_keep_order_and_a_missing_value_is_a_group():
         lambda: answers.accuracy(TWO, ["estimator"]),
         lambda: answers.over_relations(TWO, ["estimator"], seed=0),
         lambda: answers.paired(TWO, "model", [("small", "large")], by=["estimator"], seed=0),
-        lambda: answers.best_and_worst(TWO, ["estimator"]),
     ],
 )
 def test_frame_without_a_grouping_column(call):
@@ -216,49 +215,6 @@ def test_facts_side_by_side_keep_the_order_of_the_frame():
     )
     for row in TWO.itertuples():
         assert wide.loc[(row.relation, row.fact), row.model] == row.correct
-
-
-# --- best, best_and_worst, fewer
-
-# Accuracies 0.25, 1, 0.5, 0.5, 0 in this order.
-FIVE = answered(
-    {("m", n): v for n, v in zip("abcde", ("0001", "1111", "0101", "1100", "0000"), strict=True)}
-)
-
-
-def test_best_and_worst_relations():
-    [row] = answers.best_and_worst(FIVE, ["model"], n=2, names={"b": "bee"}).itertuples()
-    assert (row.model, row.best, row.worst) == ("m", "bee 1.00, c 0.50", "e 0.00, a 0.25")
-    [row] = answers.best_and_worst(FIVE, ["model"]).itertuples()  # five have no three of each
-    assert (row.best, row.worst) == ("b 1.00, c 0.50", "e 0.00, a 0.25")
-    [row] = answers.best_and_worst(FIVE[:4], ["model"]).itertuples()
-    assert (row.best, row.worst) == ("", "")
-    [row] = answers.best_and_worst(FIVE, [], n=1).itertuples(index=False)
-    assert tuple(row) == ("b 1.00", "e 0.00")
-
-
-def test_best_estimator_of_each_model_counts_relations_alike():
-    """For m: x has 1 and 0 (4 facts of 6), y 0.5 and 0.5 (3 of 6), z 0.5 and 0: x and y are equals."""
-    names = ("estimator", "model", "relation")
-    cells = {
-        ("x", "m", "r"): "1111", ("x", "m", "s"): "00", ("y", "m", "r"): "1010",
-        ("y", "m", "s"): "10", ("z", "m", "r"): "1100", ("z", "m", "s"): "00",
-        ("x", "n", "r"): "0000", ("y", "n", "r"): "0000", ("z", "n", "r"): "0001",
-    }  # fmt: skip
-    frame = answered(cells, names)
-    assert answers.best(frame, ["x", "y", "z"]) == {"m": "x", "n": "z"}
-    assert answers.best(frame, ["y", "x"]) == {"m": "y", "n": "y"}  # of equals the first
-    assert answers.best(frame[::-1], ["z", "y"]) == {"n": "z", "m": "y"}
-
-
-def test_fewer_are_relations_below_what_was_asked_for_or_below_the_most():
-    frame = answered({("m", "a"): "111", ("m", "b"): "11", ("n", "b"): "11", ("m", "c"): "111"})
-    frame = frame.assign(n_options=frame["relation"].map({"a": 4, "b": 4, "c": 3}), source="new")
-    frame = pd.concat([frame, frame.assign(source="old"), frame.assign(source="all")])
-    given = {"new": {"n_options": 4, "n_facts": 2}, "all": {"n_options": 3, "n_facts": None}}
-    assert answers.fewer(frame, given) == {"new": ["c"], "old": ["b", "c"], "all": []}
-    assert answers.fewer(frame, {"all": {"n_options": 5}})["all"] == ["a", "b", "c"]
-    assert answers.fewer(frame, {"new": {"n_facts": 3, "n_options": 3}})["new"] == ["b"]
 
 
 # --- texts, bounds

@@ -19,7 +19,7 @@ DRAWING = '<svg xmlns="http://www.w3.org/2000/svg"><rect width="4" height="3"/><
 SHOWN = "application/papermill.record/image/svg+xml"
 
 
-def page(folder, findings, figure=None):
+def page(folder, findings, figure=None, first="# A title"):
     """The folder of a finished page: its findings (name, text), and a figure in its notebook."""
     folder.mkdir()
     if findings is not None:
@@ -32,7 +32,7 @@ def page(folder, findings, figure=None):
             about = {"scrapbook": {"name": name}}
             glued = nbformat.v4.new_output("display_data", {SHOWN: drawing}, metadata=about)
             cell.outputs.append(glued)
-    cells = [nbformat.v4.new_markdown_cell("# A title"), cell]
+    cells = [nbformat.v4.new_markdown_cell(first), cell]
     nbformat.write(nbformat.v4.new_notebook(cells=cells), folder / "notebook.ipynb")
     return folder
 
@@ -43,8 +43,9 @@ def opening(book, pages, profile="book"):
 
 
 def test_opening_is_that_written_by_hand(tmp_path):
-    known = ("known", "smollm2 finds 0.23 [0.14, 0.33] of them.")
-    relations = page(tmp_path / "a", [("ends", "Not this."), known], "fig-iclke-relations")
+    known = [("few", "0.23 [0.14, 0.33]"), ("name_model", "smollm2")]
+    said = "# A title?\n\n**{glue:text}`name_model` finds\n{glue:text}`few` of them.**\n\nMore, **bold**."
+    relations = page(tmp_path / "a", known, "fig-iclke-relations", said)
     size = page(tmp_path / "b", [("more", "Nor this."), ("rate", "It has 0.73, too.")])
     other = page(tmp_path / "c", [("first", "Nobody quotes this page.")])
     pages = {
@@ -64,16 +65,34 @@ def test_opening_is_that_written_by_hand(tmp_path):
         "\n"
         ":::{figure} notebooks/10_iclke_relations/fig-iclke-relations.svg\n"
         ":name: fig-home\n"
-        ":alt: Horizontal bars of accuracy for each relation and way of asking, with intervals and marks.\n"
+        ":alt: A panel for each set of facts with accuracies in two formats, a colour for each model, and "
+        "intervals.\n"
         "\n"
-        "How often the first model of the run finds the right object, relation by relation, asked in "
-        "more than one way. Lines are 95 % intervals, the dashed mark is what the best rule without a model "
+        "How often a model finds the right object, asked in two formats, in a panel for each set of facts. "
+        "Lines are 95 % intervals over relations, the dotted line is what the best rule without a model "
         "gets. "
         "From {doc}`notebooks/10_iclke_relations`.\n"
         ":::\n"
     )
     copied = tmp_path / "notebooks" / RELATIONS / "fig-iclke-relations.svg"
     assert copied.read_text(encoding="utf-8") == DRAWING
+
+
+def test_a_number_that_a_sentence_needs_and_nobody_handed_over_is_named(tmp_path):
+    bold = "# A title?\n\n**It finds {glue:text}`few` of {glue:text}`all`.**"
+    kept = page(tmp_path / "a", [("few", "3")], first=bold)
+    with pytest.raises(BadInput, match="a: its sentence needs 'all', which it does not hand over$"):
+        opening(tmp_path, {RELATIONS: (kept, ["smollm2"])})
+
+
+@pytest.mark.parametrize(
+    "first", ["# A title\n\nBegins **boldly**.", "# A title\n\n**Bold** begins."]
+)
+def test_a_paragraph_that_is_not_all_bold_is_no_sentence_of_a_page(tmp_path, first):
+    kept = page(tmp_path / "a", [("known", "It finds 0.11.")], first=first)
+    assert "notebooks/10_iclke_relations` It finds 0.11." in opening(
+        tmp_path, {RELATIONS: (kept, ["smollm2"])}
+    )
 
 
 def test_no_findings_are_said_in_a_line(tmp_path):
@@ -168,7 +187,7 @@ def test_findings_named_in_the_table_are_those_that_the_pages_hand_over():
             handed = set(re.findall(r"{glue:text}`(\w+)`", code))
         assert not wanted or wanted in handed, (name, wanted)
     of_page = (TOP / "notebooks" / f"{home.FIGURE[0]}.py").read_text(encoding="utf-8")
-    assert f'figures.place(fig, "{home.FIGURE[1]}"' in of_page
+    assert re.search(rf'figures\.place\([\w.]+, "{home.FIGURE[1]}"', of_page)
 
 
 def test_first_page_has_the_opening_right_below_its_title_and_a_sentence():

@@ -208,74 +208,6 @@ def test_categories_give_the_order_of_rows_and_columns(ax):
     assert np.isnan(wanted).sum() == 3
 
 
-# --- published_dots
-
-PUBLISHED = pd.DataFrame(
-    [("small", 0.4, 0.3, "A"), ("large", 0.9, 0.2, "B"), ("middle", 0.5, np.nan, "A")],
-    columns=["name", "accuracy", "std", "family"],
-)
-OURS = pd.DataFrame([("our model", 0.6, 0.5, 0.7)], columns=["name", "accuracy", "low", "high"])
-
-
-def test_published_dots_stand_by_accuracy_and_ours_below_them_all(ax):
-    assert figures.published_dots(PUBLISHED, ax, ours=OURS) is ax
-    assert ticks(ax)[0] == ["large", "middle", "small", "our model"]
-    assert ax.yaxis_inverted()
-    dots = {line.get_label(): line for line in ax.lines}
-    assert [list(dots["A"].get_xdata()), list(dots["A"].get_ydata())] == [[0.5, 0.4], [1, 2]]
-    assert [list(dots["B"].get_xdata()), list(dots["B"].get_ydata())] == [[0.9], [0]]
-    ours = dots["this book, other data and other model"]
-    assert [list(ours.get_xdata()), list(ours.get_ydata())] == [[0.6], [3]]
-    assert ax.get_xlabel() == "accuracy (share of test facts)"
-
-
-def test_lines_show_one_standard_deviation_and_ours_its_interval(ax):
-    figures.published_dots(PUBLISHED, ax, ours=OURS)
-    drawn = segments(ax)
-    expected = [(0.7, 1.1, 0, 0), (0.1, 0.7, 2, 2), (0.5, 0.7, 3, 3)]
-    np.testing.assert_allclose(drawn, expected, atol=1e-12)
-    # none is cut off
-    assert ax.get_xlim()[0] < 0.0 and ax.get_xlim()[1] > 1.1
-
-
-def test_ours_has_a_colour_of_its_own_and_the_legend_says_what_it_is(ax):
-    figures.published_dots(PUBLISHED, ax, ours=OURS)
-    dots = {line.get_label(): line for line in ax.lines}
-    colours = {to_hex(dots[name].get_color()) for name in ("A", "B", figures.OTHER_MODEL)}
-    assert len(colours) == 3
-    assert [text.replace("\n", " ") for text in legend(ax)] == [
-        "± standard deviation over relations",
-        "B",
-        "A",
-        "this book, other data and other model",
-    ]
-
-
-def test_dots_without_standard_deviations_are_dots_without_lines(ax):
-    figures.published_dots(PUBLISHED.assign(std=np.nan), ax)
-    assert segments(ax) == []
-    assert ax.get_xlim() == (-0.02, 1.02)
-
-
-def test_thirty_six_families_all_look_different(ax):
-    frame = pd.DataFrame({"name": range(36), "accuracy": 0.5, "std": 0.1, "family": range(36)})
-    figures.published_dots(frame, ax)
-    assert len({(to_hex(line.get_color()), line.get_marker()) for line in ax.lines}) == 36
-
-
-@pytest.mark.parametrize(
-    ("frame", "ours", "message"),
-    [
-        (PUBLISHED.drop(columns="std"), None, r"lacks the columns \['std'\]"),
-        (PUBLISHED.assign(name="one"), None, "'name': 'one'} occurs twice"),
-        (PUBLISHED, OURS.drop(columns="high"), r"lacks the columns \['high'\]"),
-    ],
-)
-def test_dots_that_would_mislead_are_refused(ax, frame, ours, message):
-    with pytest.raises(ValueError, match=message):
-        figures.published_dots(frame, ax, ours=ours)
-
-
 # --- subsumption_dots
 
 RATES = pd.DataFrame(
@@ -547,7 +479,7 @@ def test_a_threshold_curve_that_breaks_a_rule_is_refused(ax, frame, message):
 # --- the look
 
 
-@pytest.mark.parametrize("name", ["bars", "map", "tree", "mask", "dots"])
+@pytest.mark.parametrize("name", ["bars", "map", "tree", "mask"])
 def test_no_label_is_cut_off_at_the_edge_of_the_figure(ax, name):
     if name == "bars":
         figures.accuracy_bars(BARS.replace("capital", "a relation's long name"), ax, chance=0.01)
@@ -555,10 +487,8 @@ def test_no_label_is_cut_off_at_the_edge_of_the_figure(ax, name):
         draw(square(6, 8), ax)
     elif name == "tree":
         figures.prefix_tree(TREE, ax)
-    elif name == "mask":
-        figures.tree_mask(TREE, ax)
     else:
-        figures.published_dots(PUBLISHED, ax, ours=OURS)
+        figures.tree_mask(TREE, ax)
     ax.figure.canvas.draw()
     whole, drawn = ax.figure.bbox, ax.get_tightbbox()
     assert whole.x0 <= drawn.x0 and drawn.x1 <= whole.x1 + 1  # pixels

@@ -422,65 +422,6 @@ def test_table_1_is_compared_where_both_models_were_asked():
     assert (found["verdict"] == "other models").all()
 
 
-# --- figure_5
-
-
-def rights(source, model, estimator, **marks):
-    """A row for each mark: 1 is right."""
-    return pd.DataFrame(
-        [
-            (source, model, estimator, name, mark == "1")
-            for name, some in marks.items()
-            for mark in some
-        ],
-        columns=["source", "model", "estimator", "relation", "correct"],
-    )
-
-
-def test_figure_5_of_one_source_by_pencil():
-    """Capital (P36) and student of are the paper's, 10th and 50th; the best model is asked first.
-
-    Means of the first way: b 0.25, a 0.5. The second way of a is better known, and does not count.
-    """
-    marks = {"student of": "1110", "mine": "1111", "P36": "0000"}
-    frame = pd.concat(
-        [
-            rights("this page", "b", "x", **{"student of": "1000", "mine": "0001", "P36": "1000"}),
-            rights("this page", "a", "x", **{"student of": "1000", "mine": "1111", "P36": "0001"}),
-            rights("this page", "b", "y", **{name: "1111" for name in marks}),
-            rights("this page", "a", "y", **marks),
-        ]
-    )
-    found = papers.figure_5(frame, {"this page": ["mine"]})
-    assert list(found["relation"].cat.categories) == ["capital", "student of", "mine *"]
-    ways = ["a\nx", "a\ny", "b\nx", "b\ny"]
-    assert list(found["asked"].cat.categories) == ways
-    assert found["asked"].tolist() == ways * 3
-    assert found["accuracy"].tolist() == [
-        0.25, 0, 0.25, 1,  # P36
-        0.25, 0.75, 0.25, 1,  # student of
-        1, 1, 0.25, 1,  # mine
-    ]  # fmt: skip
-
-
-def test_figure_5_of_several_sources_keeps_their_order():
-    frame = pd.concat(
-        [
-            rights("this page", "a", "x", mine="10", second="11"),
-            rights("shipped: kamel", "c", "x", P36="10", third="11"),
-            rights("shipped: kamel", "b", "x", P36="11", third="11"),
-        ]
-    )
-    found = papers.figure_5(frame, {"shipped: kamel": ["P36"]})
-    ways = ["a\nx\nthis page", "b\nx\nkamel", "c\nx\nkamel"]
-    assert list(found["asked"].cat.categories) == ways
-    names = ["capital *", "second", "mine", "third"]
-    assert list(found["relation"].cat.categories) == names
-    assert found["accuracy"].tolist() == [1, 0.5, 1, 0.5, 1, 1]
-    called = papers.figure_5(frame, {}, {"mine": "capital", "P36": ""})
-    assert called["relation"].cat.categories[0] == "mine"
-
-
 # --- tables of a page beside the paper's
 
 

@@ -50,7 +50,9 @@ def test_every_profile_stands_in_the_readers_table_with_the_pages_that_its_answe
     runs = yaml.safe_load((TOP / "params" / "book.yaml").read_text())["runs"]
     for row in [row for row in runs if row["notebook"] in PAGES]:
         given = row.get("parameters", {})
-        read = {given.get("results", "")}.union(*(v for k, v in given.items() if "shipped" in k))
+        read = {given.get("results", "")}.union(
+            *(v for k, v in given.items() if "shipped" in k or k == "sources")
+        )
         for name in read - {""}:
             spans = re.findall(r"(\d+)(?: to (\d+))?", where[name])
             pages = {n for a, b in spans for n in range(int(a), int(b or a) + 1)}

@@ -3,14 +3,13 @@
 from lkecore.answers.blanks import READ_BY, any_causal, ask_blanks, ask_taught, at_blanks
 from lkecore.answers.columns import columns
 from lkecore.answers.door import ask, carried, likeliest, opened
-from lkecore.answers.draws import all_draws, mean_of_draws, over_draws
+from lkecore.answers.draws import all_draws, mean_of_draws
 from lkecore.answers.groups import ask_groups
 from lkecore.answers.kept import collect, keep
 from lkecore.answers.lab import beside_truth
 from lkecore.answers.pairs import ask_pairs
 from lkecore.answers.shipped import (
     alone,
-    asked_for,
     beside,
     beside_kept,
     beside_models,
@@ -22,10 +21,7 @@ from lkecore.answers.show import sortable, words
 from lkecore.answers.tables import (
     accuracy,
     across,
-    best,
-    best_and_worst,
     bounds,
-    fewer,
     infinite,
     over_other_relations,
     over_relations,
@@ -44,10 +40,9 @@ from lkecore.answers.written import write
 
 __all__ = [
     "READ_BY", "accuracy", "across", "all_draws", "alone", "any_causal", "ask", "ask_blanks",
-    "ask_groups", "ask_pairs", "ask_taught", "asked_for", "at_blanks", "beside", "beside_kept",
-    "beside_models", "beside_single", "beside_truth", "beside_worlds", "best", "best_and_worst",
-    "bounds", "carried", "collect", "columns", "fewer", "infinite", "judge", "judge_ways",
-    "keep", "likeliest", "made_by", "mean_of_draws", "of_this_page", "opened", "over_draws",
-    "over_other_relations", "over_relations", "paired", "sortable", "tested", "texts",
-    "verdict_table", "verdicts", "words", "write",
+    "ask_groups", "ask_pairs", "ask_taught", "at_blanks", "beside", "beside_kept", "beside_models",
+    "beside_single", "beside_truth", "beside_worlds", "bounds", "carried", "collect", "columns",
+    "infinite", "judge", "judge_ways", "keep", "likeliest", "made_by", "mean_of_draws",
+    "of_this_page", "opened", "over_other_relations", "over_relations", "paired", "sortable",
+    "tested", "texts", "verdict_table", "verdicts", "words", "write",
 ]  # fmt: skip

@@ -54,8 +54,8 @@ def likeliest(
         first = [f"{o} {s:.0f} %" for o, s in its[["option", "share"]].head(best).to_numpy()]
         gold = its.loc[its["gold"], "option"].item()
         rows.append((some[fact].subject, gold, bool(its["gold"].iloc[0]), *first))
-    places = [str(i + 1) for i in range(best)]
-    return pd.DataFrame(rows, columns=["subject", "gold", "right", *places])
+    names = ["subject", "gold", "right", *(str(i + 1) for i in range(best))]
+    return pd.DataFrame(rows, columns=names[: max(map(len, rows))])  # there may be fewer options
 
 
 def plainly(lm: Model, scores: pd.DataFrame) -> pd.DataFrame:

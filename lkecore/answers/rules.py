@@ -12,7 +12,7 @@ from dataclasses import replace
 import pandas as pd
 
 from lkecore.answers import shipped
-from lkecore.answers.kept import collect, keep
+from lkecore.answers.kept import keep
 from lkecore.answers.tables import by_relation as values_by_relation
 from lkecore.answers.tables import groups_of
 from lkecore.errors import BadInput
@@ -159,19 +159,6 @@ def beside(
     return every
 
 
-def of_runs() -> pd.DataFrame:
-    """On a page: the :func:`cues` that the runs behind it have kept, each fact once.
-
-    One that two runs asked behind other shots carries a cue here if it does in either. Raises
-    :class:`BadInput` as :func:`lkecore.answers.kept.collect`.
-    """
-    every = collect(FILE)
-    first = every.assign(cue=every[CUES].any(axis=1)).sort_values(
-        "cue", ascending=False, kind="stable"
-    )
-    return first.drop_duplicates(FACT).drop(columns="cue").sort_index(ignore_index=True)
-
-
 def lacking(answers: pd.DataFrame, found: pd.DataFrame) -> list[str]:
     """The sources of answers that have no cues in :func:`beside`."""
     known = set(found["source"])
@@ -231,17 +218,6 @@ def above(
                 row |= {"above": _over_relations(some, "above", seed, None)}
                 rows.append({**dict(zip(by, key, strict=True)), **row})
     return pd.DataFrame(rows)
-
-
-def at_chance(compared: pd.DataFrame, claim: str) -> dict[tuple[str, str, str], str]:
-    """Which verdicts on a claim say nothing of it: {(claim, source, model): "at chance"}.
-
-    ``compared`` are rows of :func:`above`, one for each source and model. At chance is a model that is not
-    clearly above the best rule: what it gets needs no knowledge.
-    """
-    low = [found.low <= 0 for found in compared["above"]]
-    keys = compared.loc[low, ["source", "model"]].itertuples(index=False, name=None)
-    return {(claim, *key): "at chance" for key in keys}
 
 
 def not_above(accuracies: Mapping[str, Interval], of_rule: Mapping[str, float]) -> list[str]:

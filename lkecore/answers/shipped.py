@@ -262,12 +262,6 @@ def _behind_most(frame: pd.DataFrame, given: Mapping[str, Any]) -> pd.DataFrame:
     return frame.assign(relation=asked)
 
 
-def asked_for(profiles: Sequence[str], notebook: str, **ours: Any) -> dict[str, dict[str, Any]]:
-    """{source: parameters} behind :func:`beside`: ``ours`` of this run, and of each that ships."""
-    shipped = {f"shipped: {name}": read(name, notebook)[1]["parameters"] for name in profiles}
-    return {"this page": ours} | shipped
-
-
 def made_by(profiles: Sequence[str], notebook: str, *, apart: str = "") -> list[str]:
     """What made the shipped answers of a notebook, a text for each profile, and how to make them again.
 

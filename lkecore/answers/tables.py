@@ -6,7 +6,7 @@ the same frame gives the same interval. Frames hold :class:`~lkecore.intervals.i
 :func:`texts` turns them into text for a page, :func:`bounds` into numbers for a file.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -150,62 +150,6 @@ def paired(
         found["p"] = found.groupby(list(corrected), dropna=False)["p"].transform(intervals.holm)
     else:
         found["p"] = intervals.holm(found["p"])
-    return found
-
-
-def best_and_worst(
-    answers: pd.DataFrame,
-    by: Sequence[str],
-    *,
-    n: int = 3,
-    names: Mapping[str, str] | None = None,
-) -> pd.DataFrame:
-    """The ``n`` best and the ``n`` worst relations of each group of ``by``, with their accuracies.
-
-    Fewer where there are not 2 n, so that no relation is in both lists. ``names`` are other names of
-    relations, for a reader. Equals keep the order of the frame in the list of the best; that of the
-    worst is read from the end.
-    """
-    rows = []
-    for key, part in groups_of(answers, by):
-        means = part.groupby("relation", sort=False)["correct"].mean()
-        means = means.sort_values(ascending=False, kind="stable")
-        said = [f"{(names or {}).get(name, name)} {mean:.2f}" for name, mean in means.items()]
-        k = min(n, len(said) // 2)
-        rows.append((*key, ", ".join(said[:k]), ", ".join(said[::-1][:k])))
-    return pd.DataFrame(rows, columns=[*by, "best", "worst"])
-
-
-def best(answers: pd.DataFrame, estimators: Sequence[str]) -> dict[str, str]:
-    """{model: the one of ``estimators`` with the highest accuracy}, relations counted alike.
-
-    Of equals the first. To choose by, so ``answers`` should be about facts that are asked for nothing
-    else.
-    """
-    means = answers.groupby(["model", "estimator", "relation"])["correct"].mean()
-    # Rounded, so that the order in which relations are added up does not decide between equals.
-    means = means.groupby(["model", "estimator"]).mean().round(12)
-    found = {}
-    for model in answers["model"].unique():
-        found[model] = max(estimators, key=lambda name, model=model: means[model, name])
-    return found
-
-
-def fewer(
-    answers: pd.DataFrame, asked_for: Mapping[str, Mapping[str, Any]]
-) -> dict[str, list[str]]:
-    """{source: relations} that had fewer options or fewer facts than were asked for.
-
-    ``asked_for`` has the parameters ``n_options`` and ``n_facts`` of each source. A source that does
-    not say what was asked for, as the oldest, is held to the most that any of its relations has.
-    """
-    found = {}
-    for source, part in answers.groupby("source", sort=False):
-        by = part.groupby("relation", sort=False)
-        has = pd.DataFrame({"n_options": by["n_options"].max(), "n_facts": by["fact"].nunique()})
-        given = asked_for.get(source, {})
-        most = pd.Series({name: given.get(name, has[name].max()) for name in has})
-        found[source] = has.index[(has < most).any(axis=1)].tolist()
     return found
 
 

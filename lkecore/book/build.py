@@ -122,7 +122,7 @@ def _check_contents(whole: plan.Plan) -> None:
 def _shipped(job: runs.Job, folder: Path = shipped.FOLDER) -> list[coverage.Asked]:
     """What the shipped results of a notebook are about, of the profiles that its page names."""
     stem = job.notebook.stem
-    profiles = job.effective.get("shipped", [])
+    profiles = job.effective.get("sources") or job.effective.get("shipped", [])
     there = [name for name in profiles if (folder / name / f"{stem}.json").exists()]
     read = [shipped.read(name, stem, folder) for name in there]
     return [

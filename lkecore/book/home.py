@@ -1,10 +1,12 @@
 """Home: the book opens with what came out, quoted from its pages.
 
-A page hands over its findings as ``findings.csv`` (:func:`lkecore.figures.page.findings`). Some of them
+A page opens with one sentence in bold, whose numbers it hands over as ``findings.csv``
+(:func:`lkecore.figures.page.findings`); one that is not yet converted hands over sentences. Some of them
 stand on the first page, each beside a link to the page that shows how it was measured, and below them
 the main figure of one page. No number is typed here.
 """
 
+import re
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
@@ -16,8 +18,8 @@ from lkecore.errors import BadInput
 from lkecore.storage import write_whole
 
 FILE = "findings.csv"
-QUOTED = [  # (page, name of its finding; "" is its first one), in the order of the first page
-    ("10_iclke_relations", "known"),
+QUOTED = [  # (page, name of its finding if it has no sentence; "": the first), in the order of the first page
+    ("10_iclke_relations", ""),
     ("18_iclke_rules", "rule"),
     ("13_iclke_estimators", "others"),
     ("11_iclke_shots", ""),
@@ -27,12 +29,13 @@ QUOTED = [  # (page, name of its finding; "" is its first one), in the order of 
 ]
 MOST = 5  # findings: who wants more opens a page
 FIGURE = "10_iclke_relations", "fig-iclke-relations"
-ALT = "Horizontal bars of accuracy for each relation and way of asking, with intervals and marks."
+ALT = "A panel for each set of facts with accuracies in two formats, a colour for each model, and intervals."
 CAPTION = (
-    "How often the first model of the run finds the right object, relation by relation, asked in more than "
-    "one way. Lines are 95 % intervals, the dashed mark is what the best rule without a model gets. "
+    "How often a model finds the right object, asked in two formats, in a panel for each set of facts. "
+    "Lines are 95 % intervals over relations, the dotted line is what the best rule without a model gets. "
     f"From {{doc}}`notebooks/{FIGURE[0]}`."
 )
+GLUED = re.compile(r"{glue:text}`(\w+)`")
 SVG = "application/papermill.record/image/svg+xml"  # where a page keeps what it shows elsewhere
 
 
@@ -43,7 +46,11 @@ def write(book: Path, pages: Mapping[str, tuple[Path, Collection[str]]], profile
     The figure goes into the page's folder under ``book/notebooks``. Raises :class:`BadInput`, naming the
     file, if one is not what a page keeps.
     """
-    quotes = chosen({name: read(folder) for name, (folder, _) in pages.items()})
+    found = {name: read(folder) for name, (folder, _) in pages.items()}
+    for name, (folder, _) in pages.items():
+        if said := sentence(folder, found[name]):
+            found[name] = {"": said}
+    quotes = chosen(found)
     page, figure = FIGURE
     drawing, image = _figure(pages[page][0], figure) if page in pages else None, None
     if drawing:
@@ -71,12 +78,27 @@ def read(folder: Path) -> dict[str, str]:
         raise BadInput(f"{path}: not a table of name and text ({error})") from None
 
 
+def sentence(folder: Path, found: Mapping[str, str]) -> str:
+    """The one bold sentence at the top of a finished page, with what it handed over; "" if it has none.
+
+    Raises :class:`BadInput`, naming the page, for a number that was not handed over.
+    """
+    notebook = nbformat.read(folder / "notebook.ipynb", as_version=4)
+    first = next((cell.source for cell in notebook.cells if cell.cell_type == "markdown"), "")
+    bold = re.search(r"^# .+\n\n\*\*([^*]+)\*\*(?:\n\n|$)", first)
+    if not bold:
+        return ""
+    if lacking := [name for name in GLUED.findall(bold[1]) if name not in found]:
+        raise BadInput(f"{folder}: its sentence needs {lacking[0]!r}, which it does not hand over")
+    return " ".join(GLUED.sub(lambda name: found[name[1]], bold[1]).split())
+
+
 def chosen(found: Mapping[str, Mapping[str, str]]) -> list[tuple[str, str]]:
     """What the first page quotes, as (page, sentence): at most ``MOST``, in the order of ``QUOTED``."""
     quotes = []
     for page, name in QUOTED:
         texts = found.get(page, {})
-        text = texts.get(name or next(iter(texts), ""))
+        text = texts.get("") or texts.get(name or next(iter(texts), ""))
         if text:
             quotes.append((page, text))
     return quotes[:MOST]

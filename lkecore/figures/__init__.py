@@ -26,10 +26,8 @@ from lkecore.figures.formats import (
 )
 from lkecore.figures.marks import marks
 from lkecore.figures.models import (
-    OTHER_MODEL,
     accuracy_scatter,
     paired_bars,
-    published_dots,
     size_lines,
     subsumption_dots,
 )
@@ -49,12 +47,12 @@ from lkecore.figures.tree import cost_lines, prefix_tree, tree_mask
 from lkecore.figures.written import written_bars, written_by_model
 
 __all__ = [
-    "ACCURACY", "DARK", "MARKERS", "Note", "OTHER_MODEL", "PALETTE", "accuracy_bars",
+    "ACCURACY", "DARK", "MARKERS", "Note", "PALETTE", "accuracy_bars",
     "accuracy_scatter", "bars_by_model", "board_dots", "board_matrices", "called", "change_by_distance",
     "claim_marks", "cost_lines", "dose_lines", "dose_panels", "findings", "format_panels",
     "format_sizes", "gate_dots", "heat_map", "instilled_scatter", "interval_marks", "interval_panels",
     "kept_lines", "marks", "move_lines", "note", "over_options", "pair_scatters", "paired_bars", "panels",
-    "place", "plain_ticks", "prefix_tree", "prompt_dots", "published_dots", "rank_panels",
+    "place", "plain_ticks", "prefix_tree", "prompt_dots", "rank_panels",
     "reach_panels", "reading_curves", "reliability", "separator_bars", "separator_panels",
     "sequence_columns", "sequence_panel", "share_lines", "size_lines",
     "size_summaries", "slot_marks", "square_maps", "step_lines", "style", "subsumption_dots",

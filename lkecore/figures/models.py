@@ -1,7 +1,6 @@
-"""Models beside each other, and beside the published ones."""
+"""Models beside each other."""
 
 from collections.abc import Sequence
-from textwrap import fill
 
 import numpy as np
 import pandas as pd
@@ -9,60 +8,6 @@ import seaborn as sns
 from matplotlib.axes import Axes
 
 from lkecore.figures.base import ACCURACY, DARK, MARKERS, PALETTE, check, draw_intervals
-
-OTHER_MODEL = "this book, other data and other model"
-
-
-def published_dots(
-    frame: pd.DataFrame,
-    ax: Axes,
-    *,
-    ours: pd.DataFrame | None = None,
-    ours_label: str = OTHER_MODEL,
-) -> Axes:
-    """Published accuracies as dots, best on top, a thin line one standard deviation to each side.
-
-    `frame`: columns `name`, `accuracy`, `std` (over relations; NaN: no line) and `family`, which
-    gives colour and marker. `ours`: columns `name`, `accuracy`, `low`, `high`; drawn as dark
-    diamonds with intervals below a line, never among the published, and named in the legend by
-    `ours_label`. All are shares of test facts; accuracy plus std may pass 1. ValueError for missing
-    columns or values, or a name that occurs twice.
-    """
-    check(frame, ["name", "accuracy", "family"], unique=["name"], also=["std"])
-    published = frame.sort_values("accuracy", ascending=False, kind="stable").reset_index(drop=True)
-    left = published["accuracy"] - published["std"]
-    right = published["accuracy"] + published["std"]
-    ax.hlines(
-        published.index, left, right, "0.65", lw=1.2, label="± standard deviation over relations"
-    )
-    colours = sns.color_palette(PALETTE, 9)  # the tenth, sky blue, is too near the first
-    for number, (family, part) in enumerate(published.groupby("family", sort=False)):
-        colour, marker = colours[number % len(colours)], MARKERS[number % len(MARKERS)]
-        dots = {"color": colour, "ms": 6, "mec": DARK, "mew": 0.5, "label": family}
-        ax.plot(part["accuracy"], part.index, marker, **dots)
-    names = published["name"].tolist()
-    if ours is not None:
-        check(ours, ["name", "accuracy", "low", "high"], unique=["name"])
-        rows = len(names) + np.arange(len(ours))
-        ax.axhline(len(names) - 0.5, color=DARK, lw=1)
-        draw_intervals(ax, ours, rows, DARK)
-        ax.plot(ours["accuracy"], rows, "D", color=DARK, ms=7, label=ours_label)
-        names += ours["name"].tolist()
-    ax.set_yticks(range(len(names)), names)
-    ax.grid(False, axis="y")  # it would pass for a longer standard deviation
-    for text in ax.get_yticklabels()[len(published) :]:
-        text.set_fontweight("bold")
-    ax.set(
-        xlim=(min(0, left.min()) - 0.02, max(1, right.max()) + 0.02),
-        ylim=(len(names) - 0.4, -0.6),  # first row on top
-        xticks=np.linspace(0, 1, 6),
-        xlabel=ACCURACY,
-        ylabel="",
-    )
-    handles, labels = ax.get_legend_handles_labels()
-    labels = [fill(label, 20) for label in labels]
-    ax.legend(handles, labels, loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
-    return ax
 
 
 def subsumption_dots(frame: pd.DataFrame, ax: Axes) -> Axes:

@@ -1,12 +1,12 @@
 """Order: models and relations as the papers' figures have them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from math import inf
 
 import pandas as pd
 
 from lkecore.models import catalogue
-from lkecore.papers.published import property_names, table
+from lkecore.papers.published import table
 
 
 def figure_5_order(
@@ -43,53 +43,6 @@ def figure_5_order(
     )
 
 
-def figure_5(
-    answers: pd.DataFrame,
-    fewer: Mapping[str, Sequence[str]],
-    called: Mapping[str, str] | None = None,
-) -> pd.DataFrame:
-    """What a heat map in the manner of Figure 5 shows: accuracy by relation and way of asking.
-
-    ``answers``: a row a question, with ``source``, ``model``, ``estimator``, ``relation`` and
-    ``correct``; each model of a source was asked all its relations. ``fewer`` names the relations of
-    a source that get a star. ``called`` as in :func:`figure_5_order`. A row for each relation and way,
-    both in the order in which they are to be drawn: ``relation`` (the paper's name where it is a
-    Wikidata property, with its star), ``asked`` (model, estimator and source, a line each), both with
-    categories in that order, and ``accuracy`` (share in [0, 1]).
-    """
-    way = ["source", "model", "estimator", "relation"]
-    heat = answers.groupby(way, sort=False)["correct"].mean().reset_index(name="accuracy")
-    names = property_names()
-    known = {**dict(_property_of_paper()), **(called or {})}
-    relations: dict[str, int] = {}
-    models: dict[tuple[str, str], int] = {}
-    for source, part in heat.groupby("source", sort=False):
-        first = part.drop_duplicates(["model", "relation"])  # its first estimator
-        order = figure_5_order(first, known)
-        models |= {(source, model): len(models) + i for i, model in enumerate(order[0])}
-        for name in order[1]:
-            relations.setdefault(name, len(relations))
-    rank = table("iclke_table8_relations").set_index("relation")["rank"].to_dict()
-    place = {n: (rank.get(known.get(n, n), inf), i) for n, i in relations.items()}
-    sources = list(dict.fromkeys(heat["source"]))
-    order = [
-        (sources.index(s), models[s, m], place[r])
-        for s, m, r in zip(heat["source"], heat["model"], heat["relation"], strict=True)
-    ]
-    heat = heat.iloc[sorted(range(len(heat)), key=lambda i: (order[i][2], order[i][:2]))]
-    starred = {name for few in fewer.values() for name in few}
-    shown = [names.get(n, n) + " *" * (n in starred) for n in heat["relation"]]
-    asked = heat["model"] + "\n" + heat["estimator"]
-    if len(sources) > 1:
-        asked += "\n" + heat["source"].str.removeprefix("shipped: ")
-    ways = asked[sorted(heat.index, key=lambda i: order[i][:2])].unique()
-    heat = heat.assign(
-        relation=pd.Categorical(shown, list(dict.fromkeys(shown))),
-        asked=pd.Categorical(asked, ways),
-    )
-    return heat.reset_index(drop=True)
-
-
 def figure_13(accuracies: pd.DataFrame, called: Mapping[str, str] | None = None) -> pd.DataFrame:
     """Rows of models and relations in the order in which Figure 13 has them, which is Figure 5's.
 
@@ -100,9 +53,3 @@ def figure_13(accuracies: pd.DataFrame, called: Mapping[str, str] | None = None)
         return accuracies
     order = pd.MultiIndex.from_product(figure_5_order(accuracies, called))
     return accuracies.set_index(["model", "relation"]).loc[order].reset_index()
-
-
-def _property_of_paper() -> pd.Series:
-    """The paper's name of a Wikidata property, by property."""
-    ids = table("iclke_table3_relations").dropna(subset="wikidata_pid_added")
-    return ids.set_index("wikidata_pid_added")["relation"]

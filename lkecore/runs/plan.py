@@ -252,7 +252,7 @@ def _check_parameters(path: Path, notebook: Path, declared: Declared, given: Any
             raise BadInput(f"{where} must be one of {', '.join(DTYPES)}, found {value!r}")
         if name in ("model", "models", "fact_set") and not value:
             raise BadInput(f"{where} must not be empty")
-        if name in ("shipped", "shipped_one", "results") and value:
+        if name in ("shipped", "shipped_one", "sources", "results") and value:
             for profile in [value] if name == "results" else value:
                 shipped.check_name(f"{notebook.stem}: parameter {name!r}: profile", profile, path)
     effective = {name: default for name, (_, default) in declared.items()} | given

@@ -95,10 +95,10 @@ def run_key(job: Job) -> str:
 
 
 def _shipped(effective: dict[str, Any]) -> list[Path]:
-    """The files of the results that a notebook shows, as ``results`` and ``shipped...`` name them."""
+    """The files of the results that a notebook shows: of ``results``, ``sources`` and ``shipped...``."""
     profiles: set[str] = set()
     for parameter, given in effective.items():
-        profiles |= set(given) if parameter.startswith("shipped") else set()
+        profiles |= set(given) if parameter.startswith(("shipped", "sources")) else set()
     profiles |= {effective["results"]} if effective.get("results") else set()
     return sorted(path for name in profiles for path in (RESULTS / name).glob("*.*"))
 

@@ -330,7 +330,7 @@ def test_file_with_odd_name_is_named_and_not_linked():
 def test_verdicts_of_hostile_names_keep_their_cells():
     names = ["models", "source", "estimator", "ours", "mark", verdicts.BARE, verdicts.BARE_INTERVAL]
     rows = pd.DataFrame(dict.fromkeys(names, pd.Series(HOSTILE)))
-    rows = rows.assign(id="IC-separator", as_paper=True, verdict="holds", place=verdicts.PLACES[1])
+    rows = rows.assign(id="IC-separator", as_paper=True, verdict="holds")
     listed = verdicts.page({"10_a": rows}, "trial")
     for text in HOSTILE:
         [line] = [x for x in listed.splitlines() if x.startswith(f"| {foreign.plain(text)} |")]

@@ -1,7 +1,8 @@
 """Verdicts: all claims of the papers and of the lab on one page, with what the book's pages say of each.
 
-A page that tests claims keeps a ``verdicts.csv`` (:func:`lkecore.papers.verdict.verdicts`). Here they are put
-side by side: on models of the lab, on real models that the run asked, and on answers that ship.
+A page that tests claims keeps a ``verdicts.csv``: one line a claim
+(:func:`lkecore.answers.verdicts.verdicts`), or, on pages that judge a claim under every source and model, a
+line for each (:func:`lkecore.papers.verdict.verdicts`). The columns tell the two forms apart.
 """
 
 from collections import Counter
@@ -12,17 +13,15 @@ from typing import Any
 import pandas as pd
 
 from lkecore import papers
-from lkecore.answers import over
 from lkecore.answers.show import numbered
+from lkecore.answers.verdicts import DIFFERS
 from lkecore.book.coverage import PAPERS
 from lkecore.book.foreign import plain
 from lkecore.errors import BadInput
-from lkecore.models import catalogue, lab
 
 FILE = "verdicts.csv"
 # What the verdict would be on facts without a cue, and by which interval, on pages that tell it.
 BARE, BARE_INTERVAL = "without_cues", "no_cue"
-PLACES = ["in the lab", "real models, on the page", "real models, beside it"]
 ORDER = ["holds", "fails", "undecided"]
 # On what a claim is decided: written down before it was applied.
 RULE = [
@@ -33,11 +32,11 @@ RULE = [
     "most half of the relations is at chance: this is looked at once, for the choice. What other sources say",
     "is one line under the table of the claim's page. Gates never change which models a claim compares.",
 ]
-YARDSTICKS = "IC-above-chance", "IC-above-rules"
+HEADS = ["claim", "holds if", "ours", "n", "verdict", "decided on", "tested in"]
 
 
 def read(folder: Path) -> pd.DataFrame | None:
-    """What a finished page says of claims, with the `place` of each row; None if it tests none.
+    """What a finished page says of claims, in one of the two forms; None if it tests none.
 
     Raises :class:`BadInput`, naming the file, if it is not one that a page keeps.
     """
@@ -45,89 +44,61 @@ def read(folder: Path) -> pd.DataFrame | None:
     if not path.exists():
         return None
     try:
-        frame = papers.verdicts(pd.read_csv(path, keep_default_na=False))
+        frame = pd.read_csv(path, keep_default_na=False)
+        if "decided_on" not in frame:
+            frame = papers.verdicts(frame)
+            return frame.assign(**{name: frame.get(name, "") for name in (BARE, BARE_INTERVAL)})
+        if list(frame) != papers.ONE_EACH:
+            raise ValueError(f"the columns must be {papers.ONE_EACH}")
+        known = {"id": [*papers.claims("")["id"]], "verdict": [*ORDER, DIFFERS]}
+        for column, allowed in known.items():
+            if len(lost := frame.loc[~frame[column].isin(allowed), column]):
+                raise ValueError(f"{column} {lost.iloc[0]!r} is unknown")
+        return frame.astype(dict.fromkeys(["estimate", "low", "high"], float))
     except ValueError as error:
         raise BadInput(f"{path}: {error}") from None
-    its_own = set(papers.claims("LAB")["id"])  # these may have an estimator in the place of models
-    in_lab = [
-        key in its_own or all(map(lab.is_name, models.split(", ")))
-        for key, models in zip(frame["id"], frame["models"], strict=True)
-    ]
-    places = [
-        PLACES[0] if of_lab else PLACES[1] if source.startswith("this page") else PLACES[2]
-        for of_lab, source in zip(in_lab, frame["source"], strict=True)
-    ]
-    told = {name: frame.get(name, "") for name in (BARE, BARE_INTERVAL)}
-    return frame.assign(place=places, **told)
 
 
 def page(found: Mapping[str, pd.DataFrame], profile: str) -> str:
     """The book's page on claims, as MyST text. `found`: a page's name to what `read` gave.
 
-    First a table with a row for each claim and a column for each place; it counts the verdicts in
-    the paper's way that say something of the claim (no mark). Then all of them, with intervals. At the
-    end the same for the claims of the lab (:func:`of_lab`).
+    A table for each paper, and for findings and checks of the lab, has a row for each claim: the estimate
+    and its verdict, where a page decides it once; else how its verdicts are counted. Those have lists below.
     """
-    every = pd.concat(
-        [frame.assign(page=name) for name, frame in found.items()]
-        or [pd.DataFrame(columns=[*papers.VERDICTS, "place", BARE, BARE_INTERVAL, "page"])]
-    )
+    parts: dict[bool, list[pd.DataFrame]] = {True: [], False: []}
+    for name, frame in found.items():
+        parts["decided_on" in frame].append(frame.assign(page=name))
+    once = pd.concat(parts[True] or [pd.DataFrame(columns=[*papers.ONE_EACH, "page"])])
+    columns = [*papers.VERDICTS, BARE, BARE_INTERVAL, "page"]
+    old = pd.concat(parts[False] or [pd.DataFrame(columns=columns)])
+    old = old[~old["id"].isin(once["id"])]
     lines = [
         "# What holds, and where",
         "",
         "Each claim of a paper that the book tests, and what came out; at the end, the lab's own. What a",
-        "claim means in numbers, and over what its interval is taken, stands in `lkecore/data/claims.csv`;",
-        f"the pages tell how it is tested. They are those that the profile {plain(profile)} ran.",
-        "",
-        *summary(every),
+        "claim means in numbers stands in `lkecore/data/claims.csv`; the pages tell how it is tested. They",
+        f"are those that the profile {plain(profile)} ran.",
         "",
         "A claim **holds** or **fails** if the whole interval of its statistic lies on one side of the",
-        "bound, and is **undecided** else. Counted are the verdicts on models asked in the paper's way.",
-        "*On the page* are those by the answers of the page's own run, *beside it* those by other answers",
-        "that ship.",
-        "*Aside* are those that say nothing of the claim, with what they would say: a model is at chance,",
-        "for instance. Some of these rules came after the outcomes; the lists below say since when. A dash:",
-        "there was nothing to test it on. Real models in several sizes, say, or before and after tuning,",
-        "need the hub: `params/iclke_small.yaml` asks them.",
-        "",
-        "Do not read the counts as votes. The verdicts of one cell share facts, and often the text that the",
-        "models have read: ten of them can be one finding. And where the lab says *holds* and real models",
-        "*undecided*, there may be too few facts. The intervals below tell. Over {ref}`three or four",
-        "relations <few-relations>` they are wide, whatever the number of facts. Where a page tells it,",
-        "what comes out on facts without a cue stands in parentheses behind the verdict, and changes none.",
+        "bound, and is **undecided** else.",
         "",
         *RULE,
+        "",
+        "So it is where the table has an estimate. Other pages still judge a claim under every source, model",
+        "and way of asking: of those the table counts the verdicts in the paper's way that no mark sets",
+        "aside, and the lists below have all. Do not read the counts as votes. The verdicts of one claim",
+        "share facts, and often the text that the models have read: ten of them can be one finding. Over",
+        "{ref}`three or four relations <few-relations>` intervals are wide, whatever the number of facts.",
     ]
-    if "toy" in set(every["models"]):
+    if "toy" in {*old["models"], *once["model"]}:
         lines += [
             "",
             "The model `toy` is random: its verdicts show that the code runs, nothing more.",
         ]
     for key, (name, cited) in PAPERS.items():
-        claims = papers.claims(key)
-        of = every[every["id"].isin(claims["id"])]
         lines += ["", f"## {name}", "", f"The paper: {{cite:t}}`{cited}`.", ""]
-        lines += [_row(["claim", *PLACES, "tested in"]), _row(["---"] * 5)]
-        for claim in claims.itertuples():
-            part = of[of["id"] == claim.id]
-            main = part[part["as_paper"].astype(bool)]  # without rows a column has no type
-            counts = [_counts(main[main["place"] == place]) for place in PLACES]
-            said = claim.claim + " *(ours)*" * (claim.whose != "paper")
-            lines.append(_row([said, *counts, _pages(part)]))
-        lines += ["", f"### {name}: every verdict", ""]
-        lines += _each(claims, of, ["models", "answers", "asked", "ours", "verdict"])
-    return "\n".join([*lines, *of_lab(every)]) + "\n"
-
-
-def of_lab(every: pd.DataFrame) -> list[str]:
-    """The second part of the page: claims on the lab, which are all ours; findings, and then checks.
-
-    What a check says was built into the text, so its verdicts are in no count of findings, and neither part
-    is in the counts of :func:`summary`.
-    """
-    claims = papers.claims("LAB")
-    of = every[every["id"].isin(claims["id"])]
-    lines = [
+        lines += _claims(papers.claims(key), once, old, f"### {name}: every verdict")
+    lines += [
         "",
         "## The lab's own claims",
         "",
@@ -135,29 +106,41 @@ def of_lab(every: pd.DataFrame) -> list[str]:
         "come out otherwise. What a **check** says was built in: that a model answers in the form in which",
         "it was trained, for instance, or shows nothing of what it was never told. A check that fails is a",
         "fault of the lab, and one that holds has found nothing. The claim on tuning is counted with them,",
-        "though it is a prediction: it was turned round when the tuning was changed. So they are counted",
-        "apart, and none of them in the counts above. Pages 50 and 51 judge some claims on facts that",
-        "they share.",
+        "though it is a prediction: it was turned round when the tuning was changed.",
     ]
-    for title, part in (
-        ("findings", claims[claims["whose"] != "check"]),
-        ("checks", claims[claims["whose"] == "check"]),
-    ):
-        own = of[of["id"].isin(part["id"])]
-        lines += ["", f"### The lab: {title}", "", f"Of {len(own)} verdicts: {_counts(own)}.", ""]
-        lines += [_row(["claim", "verdicts", "tested in"]), _row(["---"] * 3)]
-        for claim in part.itertuples():
-            mine = own[own["id"] == claim.id]
-            lines.append(_row([claim.claim, _counts(mine), _pages(mine)]))
-        lines += ["", *_each(part, own, ["of", "answers", "ours", "verdict"])]
-    return lines
+    claims = papers.claims("LAB")
+    for title, is_check in (("findings", False), ("checks", True)):
+        part = claims[(claims["whose"] == "check") == is_check]
+        lines += ["", f"### The lab: {title}", "", *_claims(part, once, old, "")]
+    return "\n".join(lines) + "\n"
 
 
-def _each(claims: pd.DataFrame, of: pd.DataFrame, columns: list[str]) -> list[str]:
-    """Every verdict on some claims, a list for each that has one: what it means, and a table that unfolds."""
-    lines = []
+def _claims(claims: pd.DataFrame, once: pd.DataFrame, old: pd.DataFrame, title: str) -> list[str]:
+    """The table of some claims; then, below ``title``, every verdict of those that are not decided once."""
+    lines = [_row(HEADS), _row(["---"] * len(HEADS))]
     for claim in claims.itertuples():
-        part = of[of["id"] == claim.id]
+        said = claim.claim + " *(ours)*" * (claim.whose == "ours" and claim.paper != "LAB")
+        for row in once[once["id"] == claim.id].itertuples():
+            numbers = [f"{round(x, 3) + 0.0:.3f}" for x in (row.estimate, row.low, row.high)]
+            ours = "{} [{}, {}]".format(*numbers)
+            where = "; ".join(map(plain, (row.decided_on, row.model, row.estimator)))
+            n = plain(str(row.n)).removesuffix(".0")
+            tested = f"{{doc}}`notebooks/{row.page}`"
+            lines.append(_row([said, claim.holds_if, ours, n, row.verdict, where, tested]))
+        if claim.id not in set(once["id"]):
+            part = old[old["id"] == claim.id]
+            pages = ", ".join(f"{{doc}}`notebooks/{each}`" for each in part["page"].unique())
+            cells = [said, claim.holds_if, "–", "–", _counts(part), "–", pages or "not tested"]
+            lines.append(_row(cells))
+    every = _each(claims, old)
+    return [*lines, *(["", title] if title and every else []), "", *every]
+
+
+def _each(claims: pd.DataFrame, old: pd.DataFrame) -> list[str]:
+    """Every verdict on some claims, a list for each that has one: what it means, and a table that unfolds."""
+    columns, lines = ["models", "answers", "asked", "ours", "verdict"], []
+    for claim in claims.itertuples():
+        part = old[old["id"] == claim.id]
         if part.empty:
             continue
         lines += [
@@ -170,85 +153,12 @@ def _each(claims: pd.DataFrame, of: pd.DataFrame, columns: list[str]) -> list[st
             mark = f" ({plain(row.mark)})" if row.mark else ""
             bare = getattr(row, BARE_INTERVAL)
             bare = bare and f" (without cues {plain(getattr(row, BARE))}, {plain(bare)})"
-            told = {
-                "models": "<br>".join(map(plain, row.models.split(", "))),
-                "of": plain(row.models),
-                "answers": plain(row.source),
-                "asked": plain(row.estimator) + " (not the paper's way)" * (not row.as_paper),
-                "ours": plain(row.ours),
-                "verdict": row.verdict + mark + bare,
-            }
-            lines.append(_row([told[name] for name in columns]))
+            models = "<br>".join(map(plain, row.models.split(", ")))
+            asked = plain(row.estimator) + " (not the paper's way)" * (not row.as_paper)
+            said = [models, plain(row.source), asked, plain(row.ours), row.verdict + mark + bare]
+            lines.append(_row(said))
         lines += [":::", ""]
     return lines
-
-
-def _pages(part: pd.DataFrame) -> str:
-    pages = [f"{{doc}}`notebooks/{each}`" for each in part["page"].unique()]
-    return ", ".join(pages) or "not tested"
-
-
-def summary(every: pd.DataFrame) -> list[str]:
-    """What holds on real models, in small versions, in the lab alone, and above which yardstick.
-
-    Counted are claims that are the papers' own, by their verdicts in the paper's way that are not set aside;
-    of the two yardsticks and of facts without a cue verdicts. A small version is one without any model that
-    the papers asked. A claim over draws and its twin over relations are one.
-    """
-    claims = pd.concat([papers.claims(key) for key in PAPERS])
-    own = claims[(claims["whose"] == "paper") & ~claims["id"].str.endswith(over.TWIN)]
-    main = every[every["as_paper"].astype(bool) & (every["mark"] == "")]
-    main = main.assign(id=main["id"].astype(str).str.removesuffix(over.TWIN))
-    real, in_lab = (main[main["place"].isin(some)] for some in (PLACES[1:], PLACES[:1]))
-    on_real, in_the_lab = (
-        part[part["verdict"] != "undecided"].groupby("id")["verdict"].agg(set)
-        for part in (real, in_lab)
-    )
-    counted = Counter()
-    for key in own["id"]:
-        if key in on_real.index:
-            counted["mixed" if len(on_real[key]) > 1 else "".join(on_real[key])] += 1
-        else:
-            counted["lab" if key in in_the_lab.index else "open"] += 1
-    theirs = set(catalogue.papers_models()["hub_id"])
-    names = real[real["verdict"] != "undecided"].groupby("id")["models"].agg(", ".join)
-    small = [theirs.isdisjoint(names[key].split(", ")) for key in own["id"] if key in names.index]
-    held = real[real["id"].isin(own["id"]) & (real["verdict"] == "holds") & (real[BARE] != "")]
-    of_small = f"**{sum(small)}** of these {len(small)} {_are(sum(small))}"
-    if sum(small) == len(small) > 1:
-        of_small = f"all **{len(small)}** of these are"
-    without = int((held[BARE] == "holds").sum())
-    guess, rule = (real[real["id"] == key]["verdict"] == "holds" for key in YARDSTICKS)
-    return [
-        f"Of {len(own)} claims that are the papers' own,",
-        "",
-        f"- **{counted['holds']}** hold{_s(counted['holds'])} on real models, wherever decided there;"
-        f" **{counted['fails']}** fail{_s(counted['fails'])}, and **{counted['mixed']}**"
-        f" hold{_s(counted['mixed'])} for one model or set of facts and fail{_s(counted['mixed'])}"
-        " for another;",
-        f"- {of_small} small versions, decided on no model that the papers asked;",
-        f"- **{counted['lab']}** {_are(counted['lab'])} decided in the lab alone, on invented facts and"
-        " small models;",
-        f"- **{counted['open']}** {_are(counted['open'])} open: tested and undecided, set aside, or not"
-        " tested.",
-        "",
-        "Against which yardstick? Above a blind guess, the papers' own,"
-        f" {_are(int(guess.sum()))} **{guess.sum()}** of"
-        f" {len(guess)} verdicts on real models; above the best {{term}}`rule` that has no model,"
-        f" **{rule.sum()}** of {len(rule)}.",
-        "",
-        f"And on facts without a {{term}}`cue`? Of {len(held)} verdicts by which a claim of the papers holds"
-        f" on real models, and whose page tells it, **{without}** hold{_s(without)} there, too."
-        " That was looked at when all verdicts were known, and changes none.",
-    ]
-
-
-def _s(n: int) -> str:
-    return "s" if n == 1 else ""  # of a verb
-
-
-def _are(n: int) -> str:
-    return "is" if n == 1 else "are"
 
 
 def _rule(claim: Any) -> str:
@@ -259,14 +169,10 @@ def _rule(claim: Any) -> str:
 
 
 def _counts(part: pd.DataFrame) -> str:
-    """How often each verdict came out, such as "holds 2, aside 1 (fails 1)"; aside, what says nothing."""
-    counted = Counter(part.loc[part["mark"] == "", "verdict"])
-    aside = Counter(part.loc[part["mark"] != "", "verdict"])
-    texts = [f"{word} {counted[word]}" for word in ORDER if counted[word]]
-    if aside:
-        of = ", ".join(f"{word} {aside[word]}" for word in ORDER if aside[word])
-        texts.append(f"aside {aside.total()} ({of})")
-    return ", ".join(texts) or "–"
+    """How often each verdict in the paper's way came out, such as "holds 2, fails 1"; without marked ones."""
+    main = part[part["as_paper"].astype(bool) & (part["mark"] == "")]
+    counted = Counter(main["verdict"])
+    return ", ".join(f"{word} {counted[word]}" for word in ORDER if counted[word]) or "–"
 
 
 def _row(cells: list[str]) -> str:

@@ -258,13 +258,13 @@ drawn = stats.bootstrap(drawn, cells, over=over, seed=seed)
 spread = drawn[MANY].T.groupby("draw").std().mean()
 steadier = stats.interval(drawn[HUMAN].std(axis=1) - spread)
 gap = gaps.loc[judged].loc[MANY].assign(model=judged)
-verdicts = answers.verdicts(
-    {
-        "IC-eic-above-human": gap.loc[HUMAN],
-        "IC-eic-above-mined": gap.loc[MINED],
-        "IC-eic-steadier": steadier.assign(model=judged),
-    }
-)
+tested = {
+    "IC-eic-above-human": gap.loc[HUMAN],
+    "IC-eic-above-mined": gap.loc[MINED],
+}
+if len(rule) > 1:  # one relation has no spread
+    tested["IC-eic-steadier"] = steadier.assign(model=judged)
+verdicts = answers.verdicts(tested)
 verdicts[["claim", "model", "estimate", "low", "high", "verdict"]]
 
 # %% [markdown]

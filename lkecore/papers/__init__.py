@@ -9,7 +9,6 @@ from lkecore.papers.published import (
     table_1_beside,
     table_5,
     table_7,
-    table_8_beside,
 )
 from lkecore.papers.tuned import table_10_bars, table_10_beside, table_10_verdicts
 from lkecore.papers.verdict import (
@@ -29,5 +28,5 @@ __all__ = [
     "DATES", "DECIDED", "ONE_EACH", "VERDICTS", "claim_verdict", "claims", "figure_13",
     "figure_5_order", "method_of", "number_verdict", "over_of", "property_names", "starred", "table",
     "table_10_bars", "table_10_beside", "table_10_verdicts", "table_1_beside", "table_1_verdicts", "table_5",
-    "table_7", "table_8_beside", "verdicts",
+    "table_7", "verdicts",
 ]  # fmt: skip

@@ -195,6 +195,10 @@ found = found.assign(kind=origin.map(kinds))
 by, fact = ["model", "kind"], ["relation", "fact"]
 shares = found.groupby([*by, *fact], sort=False)["correct"].mean().reset_index()
 accuracy = stats.estimate(shares, by)
+rank = dict(zip(kinds.values(), range(len(kinds)), strict=True))
+accuracy = accuracy.sort_values(
+    "kind", key=lambda k: k.map(rank), kind="stable"
+)
 accuracy.round(3)
 
 # %% [markdown]

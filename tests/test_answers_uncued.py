@@ -8,11 +8,11 @@ import pytest
 from scipy.stats import ttest_1samp
 
 from lkecore import answers
-from lkecore.answers import rules, templates, uncued, written
+from lkecore.answers import rules, uncued, written
 from lkecore.errors import BadInput
 from lkecore.intervals import Interval
 
-SPACE, HUMAN = "iclke-space", templates.HUMAN_KIND
+SPACE = "iclke-space"
 SIZES = {"P1": 9, "P2": 7, "P3": 8, "P4": 6, "P5": 5}
 ESTIMATORS = [SPACE, "hgp-1", "hgp-2"]
 CUED = {  # facts by number, by which of the two cues; P4 is left with one fact, P5 with two
@@ -64,22 +64,7 @@ def same(interval, expected):
     return (interval.estimate, interval.low, interval.high) == pytest.approx(expected[:3])
 
 
-def gaps_of(rows, found):
-    return uncued.apart(rows, found, [(SPACE, HUMAN)], seed=0)
-
-
-def test_the_difference_without_cues_is_the_same_statistic_of_fewer_facts(rows):
-    found = gaps_of(rows, pd.concat([cues(), cues("this page")])).set_index("model")
-    for model in ("m", "m on far"):
-        assert same(found.loc[model, "over_relations"], by_hand(model, False))
-        assert same(found.loc[model, "no_cue"], by_hand(model, True))
-        assert found.loc[model, "no_cue"].method == "Student's t over relations"
-    assert by_hand("m", False)[3] == 5 and by_hand("m", True)[3] == 4  # P4 has one fact left
-
-
-def test_where_nobody_knows_the_cues_there_is_none(rows):
-    found = gaps_of(rows, cues()).set_index("model")["no_cue"]
-    assert found["m"] is None and same(found["m on far"], by_hand("m on far", True))
+def test_a_fact_that_its_source_has_no_cues_of_is_refused(rows):
     with pytest.raises(BadInput, match="3 answers are about facts without cues"):
         uncued.without(rows, cues()[1:])  # one fact, asked in three ways
 
@@ -111,23 +96,13 @@ def test_what_is_written_is_compared_by_its_own_function(rows):
         assert same(row["no_cue"], by_hand(row["model"], True))
 
 
-def test_of_a_single_relation_the_interval_is_over_its_facts(rows):
-    one = gaps_of(rows[rows["relation"] == "P3"], cues())
-    [row] = one[one["model"] == "m on far"].to_dict("records")
-    values = [
-        RIGHT["m on far", "P3", SPACE, i]
-        - mean(RIGHT["m on far", "P3", name, i] for name in ESTIMATORS[1:])
-        for i in range(8)
-        if i != 1
-    ]
-    assert row["over_relations"] is None
-    filled = uncued.judged_by(one)["over_relations"]
-    assert filled.tolist() == one["over_facts"].tolist()
-    assert row["no_cue"].estimate == pytest.approx(mean(values))
-    assert row["no_cue"].method.startswith("bootstrap over facts")
-    # Two relations of which one is left: its facts say nothing of other relations.
-    two = gaps_of(rows[rows["relation"].isin(["P3", "P4"])], cues())
-    assert two["no_cue"].tolist() == [None, None]
+def test_of_a_single_relation_the_interval_is_over_its_facts():
+    rows = [("m", "a", None, between(0.1, 0.3)), ("m", "b", between(0.2, 0.4), between(0, 0.1))]
+    found = pd.DataFrame(rows, columns=["model", "of", "over_relations", "over_facts"])
+    beside = uncued.beside(found, found[::-1])
+    assert beside["no_cue"].tolist() == [rows[0][3], rows[1][2]]
+    assert uncued.judged_by(found)["over_relations"].tolist() == [rows[0][3], rows[1][2]]
+    assert uncued.beside(found, found[:1])["no_cue"].tolist() == [rows[0][3], None]
 
 
 def between(low, high, by="by hand over relations"):
@@ -162,14 +137,13 @@ def test_a_sentence_counts_by_pencil():
 
 def test_verdicts_without_cues_stand_beside_and_change_none(tmp_path, monkeypatch):
     monkeypatch.setenv("LKE_RUN", str(tmp_path))
-    rows = [
-        ("m on far", SPACE, HUMAN, between(0.1, 0.3), between(-0.1, 0.1)),
-        ("n on far", SPACE, HUMAN, between(-0.1, 0.3), between(-0.3, -0.1)),
-        ("m on far", SPACE, templates.MINED_KIND, between(0.1, 0.3), None),
-    ]
-    gaps = pd.DataFrame(rows, columns=["model", "first", "second", "over_relations", "no_cue"])
-    tested = templates.for_claims(gaps, uncued.NO_SPREADS, SPACE)
-    bare = uncued.for_claims(gaps, SPACE)
+    m, n = ("shipped: far", "m"), ("shipped: far", "n")
+    tested = {
+        "IC-above-human": {m: between(0.1, 0.3), n: between(-0.1, 0.3)},
+        "IC-above-mined": {m: between(0.1, 0.3)},
+    }
+    bare = {"IC-above-human": {m: between(-0.1, 0.1), n: between(-0.3, -0.1)}}
+    bare["IC-above-mined"] = {m: None}
     expected = [
         ("IC-above-human", "m", "holds", "0.000 [-0.100, 0.100]", "undecided"),
         ("IC-above-human", "n", "undecided", "-0.200 [-0.300, -0.100]", "fails"),

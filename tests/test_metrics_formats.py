@@ -1,6 +1,6 @@
 """Formats: by hand, by all permutations, and against statsmodels."""
 
-from itertools import combinations, permutations, product
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -153,62 +153,3 @@ def test_other_refusals_name_the_number():
     for table in ([[0.1, 0.2]], [0.1, 0.2], [[0.1, np.nan], [0.2, 0.3]]):
         with pytest.raises(ValueError, match="shape"):
             formats.effects(table)
-
-
-# --- best_of_several
-
-
-def chosen_and_honest_over_all_splits(right: np.ndarray) -> np.ndarray:
-    """(split, 2), in plain Python: each way to divide the facts, the first half not the smaller."""
-    n, found = right.shape[1], []
-    for one in combinations(range(n), n - n // 2):
-        other = [i for i in range(n) if i not in one]
-        on_one = [sum(row[i] for i in one) / len(one) for row in right]
-        best = on_one.index(max(on_one))
-        found.append((max(on_one), sum(right[best][i] for i in other) / len(other)))
-    return np.array(found)
-
-
-@pytest.mark.parametrize("n_facts", [4, 5])
-def test_best_of_several_is_the_mean_over_all_splits(n_facts):
-    right = random_right(3, n_facts, seed=4)
-    every = chosen_and_honest_over_all_splits(right)
-    found = formats.best_of_several(right, seed=0, n_splits=4_000)
-    errors = every.std(axis=0) / np.sqrt(4_000)
-    assert np.abs(np.array(found) - every.mean(axis=0)) == pytest.approx(0, abs=4 * errors.max())
-
-
-def test_best_of_two_by_hand():
-    # Of 6 splits two put a row's facts together: 1 chosen, 0 honest; four give 0.5 and 0.5.
-    found = formats.best_of_several([[1, 1, 0, 0], [0, 0, 1, 1]], seed=0, n_splits=4_000)
-    assert sum(found) == pytest.approx(1, abs=1e-12)
-    assert found[0] == pytest.approx(4 / 6, abs=0.015)  # four standard errors
-
-
-def test_tables_share_one_generator_as_a_plain_loop_does():
-    tables = [random_right(3, n, seed=n) for n in (7, 10)]
-    rng, expected = np.random.default_rng(5), []
-    for right in tables:
-        pairs = []
-        for _ in range(50):
-            one, other = np.array_split(rng.permutation(right.shape[1]), 2)
-            best = right[:, one].mean(axis=1).argmax()
-            pairs.append((right[best, one].mean(), right[best, other].mean()))
-        expected.append(tuple(np.mean(pairs, 0)))
-    shared = np.random.default_rng(5)
-    found = [formats.best_of_several(right, seed=shared, n_splits=50) for right in tables]
-    assert found == expected
-    assert formats.best_of_several(tables[0], seed=5, n_splits=50) == expected[0]
-
-
-@pytest.mark.parametrize(
-    ("right", "n_splits", "message"),
-    [
-        ([[1], [0]], 10, "10 splits of 1 facts"),
-        ([[1, 0], [0, 1]], 0, "0 splits of 2 facts"),
-        ([[1, 0]], 10, "2 formats or more"),
-    ],
-)
-def test_best_of_several_refuses_what_cannot_be_divided(right, n_splits, message):
-    with pytest.raises(ValueError, match=message):
-        formats.best_of_several(right, seed=0, n_splits=n_splits)

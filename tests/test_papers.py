@@ -451,16 +451,6 @@ def test_a_verdict_with_a_mark_that_its_claim_does_not_name_is_refused():
             papers.verdicts(row(key, mark))
 
 
-def test_table_8_stands_before_ours():
-    """0.816 and its digits: printed in the paper's Table 8."""
-    ours = pd.DataFrame({"relation": ["capital", "mine"], "m": ["a", "b"]})
-    found = papers.table_8_beside(ours, {"capital": "capital", "mine": ""})
-    assert found.columns.tolist() == ["relation", "paper", "m"]
-    assert round(found["paper"][0], 3) == 0.816 and math.isnan(found["paper"][1])
-    dates = papers.table_8_beside(ours, {"capital": "inception", "mine": ""})
-    assert dates["relation"].tolist() == ["capital *", "mine"]
-
-
 def test_relations_of_dates_have_a_star_beside_table_8():
     """P569, P570, P571, P577 and P585 are the properties of Wikidata whose values are dates."""
     ids = papers.table("iclke_table3_relations").set_index("relation")["wikidata_pid_added"]

@@ -1,5 +1,7 @@
 """Prompts: the strings are the paper's, letter by letter."""
 
+from itertools import groupby
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -388,3 +390,34 @@ def test_eic_lke_asks_a_draw_of_the_facts_of_a_sample(n_facts):
     assert found["eiclke", "author"] == prompts.slots(
         shots, some, options, first=2, every=2, seed=3
     )
+
+
+def test_questions_beside_templates_go_relation_by_relation():
+    drawn = facts.draw(
+        "atlas", ["film_language", "capital"], n_shots=2, n_facts=2, n_options=3, seed=0
+    )
+    made_of = prompts.beside_templates(drawn, ["iclke-space"])
+    human = ["iclke-space", "hgp-1", "hgp-2", "hgp-3"]
+    by = {name: [key for key, _ in keys] for name, keys in groupby(made_of, key=lambda k: k[1])}
+    assert by == {
+        "film_language": [*human, "mmp-1"],
+        "capital": [*human, "mmp-1", "mmp-2", "mmp-3"],
+    }
+    assert made_of["hgp-1", "capital"][0].context.startswith("The capital of ")
+    # With words each template a second time, its sentence in every pair.
+    both = prompts.beside_templates(drawn, ["iclke-space"], words=True)
+    assert {
+        k: v for k, v in both.items() if not k[0].startswith("iclke-") or k in made_of
+    } == made_of
+    words = [
+        key for key, name in both if name == "film_language" and key not in by["film_language"]
+    ]
+    assert words == ["iclke-hgp-1", "iclke-hgp-2", "iclke-hgp-3", "iclke-mmp-1"]
+    assert (
+        both["iclke-hgp-1", "capital"][0].context.count("The capital of ") == 3
+    )  # two pairs, one gap
+
+
+def test_relations_with_templates_are_those_that_mean_one_of_table_5():
+    assert prompts.with_templates("atlas") == ["capital", "film_language", "official_language"]
+    assert prompts.with_templates("atlas", ["capital"]) == ["capital"]

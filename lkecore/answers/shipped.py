@@ -155,10 +155,10 @@ def beside(
 
     ``source`` is "this page" or "shipped: " and the name of a profile; profiles that asked the same facts in
     other ways, or other models, are one source, under the name of the first. With ``join=False`` each stays
-    a source of its own, as where a fact is asked many times, with other shots. Where ``ours`` are the answers of a profile themselves, ``carried``
-    names it: of that one only other models stand below. What ships without a column of ours has NaN
-    there. The order within a source is that of its answers. Raises :class:`BadInput` as :func:`read` and
-    :func:`together`.
+    a source of its own, as where a fact is asked many times, with other shots. Where ``ours`` are the
+    answers of a profile themselves, ``carried`` names it: of that one only other models stand below. What
+    ships without a column of ours has NaN there. The order within a source is that of its answers.
+    Raises :class:`BadInput` as :func:`read` and :func:`together`.
     """
     read_all = _without(ours, {name: read(name, notebook) for name in profiles}, carried)
     found = together(read_all) if join else {name: frame for name, (frame, _) in read_all.items()}

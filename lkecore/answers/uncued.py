@@ -5,17 +5,15 @@ the shots (:func:`lkecore.answers.rules.cues`). The difference of two ways is co
 computes it of all facts, called on the rows of :func:`without`; here the two are put side by side.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from typing import Any
 
 import pandas as pd
 
 from lkecore.answers import templates
 from lkecore.answers.rules import enough, with_cues
-from lkecore.intervals import Interval
 
 KEY = ["model", "first", "second", "of"]  # what may name a difference
-NO_SPREADS = pd.DataFrame(columns=["model", "estimator", "over_relations", "at_mean"])
 
 
 def without(rows: pd.DataFrame, found: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -36,10 +34,10 @@ def without(rows: pd.DataFrame, found: pd.DataFrame | None = None) -> pd.DataFra
 def beside(gaps: pd.DataFrame, left: pd.DataFrame) -> pd.DataFrame:
     """Differences with ``no_cue``: the same of the facts without a cue, an Interval in [-1, 1].
 
-    Both are of one function, such as :func:`lkecore.answers.templates.apart` or
-    :func:`lkecore.answers.written.differences`; ``left`` of the rows of :func:`without`. Relations with two
-    such facts or more count, each alike. The interval is over relations; where all facts are of a single
-    relation, over its facts. None where nobody knows the cues, or where one of several relations is left.
+    Both are of :func:`lkecore.answers.written.differences`; ``left`` of the rows of :func:`without`.
+    Relations with two such facts or more count, each alike. The interval is over relations; where all facts
+    are of a single relation, over its facts. None where nobody knows the cues, or where one of several
+    relations is left.
     """
     key = [name for name in KEY if name in gaps]
     by_key = {tuple(row[name] for name in key): row for row in left.to_dict("records")}
@@ -51,35 +49,9 @@ def beside(gaps: pd.DataFrame, left: pd.DataFrame) -> pd.DataFrame:
     return gaps.assign(no_cue=pd.Series(found, index=gaps.index, dtype=object))
 
 
-def apart(
-    rows: pd.DataFrame,
-    found: pd.DataFrame,
-    pairs: Sequence[tuple[str, str]],
-    *,
-    same_shots: Sequence[str] = (),
-    seed: int,
-) -> pd.DataFrame:
-    """:func:`lkecore.answers.templates.apart` of all rows, :func:`beside` it that without cues.
-
-    ``found`` are the cues of :func:`without`.
-    """
-    how = {"same_shots": same_shots, "seed": seed}
-    left = templates.apart(without(rows, found), pairs, **how)
-    return beside(templates.apart(rows, pairs, **how), left)
-
-
 def judged_by(gaps: pd.DataFrame) -> pd.DataFrame:
     """Differences with ``over_relations`` filled: where a single relation was asked, it is over its facts."""
     return gaps.assign(over_relations=gaps["over_relations"].combine_first(gaps["over_facts"]))
-
-
-def for_claims(gaps: pd.DataFrame, estimator: str) -> dict[str, dict[tuple[str, str], Interval]]:
-    """:func:`lkecore.answers.templates.for_claims` of the facts without a cue, from :func:`beside`.
-
-    Claims on steadiness have no interval here: they compare spreads, and not accuracies.
-    """
-    bare = gaps.assign(over_relations=gaps["no_cue"])
-    return templates.for_claims(bare, NO_SPREADS, estimator)
 
 
 def told(before: str, gaps: pd.DataFrame, main: pd.DataFrame) -> str:

@@ -38,21 +38,20 @@ from lkecore.figures.sequence import (
     sequence_panel,
 )
 from lkecore.figures.shares import share_lines
-from lkecore.figures.templates import bars_by_model, prompt_dots, slot_marks
 from lkecore.figures.told import gate_dots, told_lines, told_or_true, way_rows
 from lkecore.figures.tree import cost_lines, prefix_tree, tree_mask
 from lkecore.figures.written import written_bars, written_by_model
 
 __all__ = [
     "ACCURACY", "DARK", "MARKERS", "Note", "PALETTE", "accuracy_bars",
-    "accuracy_scatter", "bars_by_model", "board_dots", "board_matrices", "called", "change_by_distance",
+    "accuracy_scatter", "board_dots", "board_matrices", "called", "change_by_distance",
     "claim_marks", "cost_lines", "dose_lines", "dose_panels", "findings", "format_panels",
     "format_sizes", "gate_dots", "heat_map", "instilled_scatter", "interval_marks", "interval_panels",
     "kept_lines", "marks", "move_lines", "note", "over_options", "pair_scatters", "panels",
-    "place", "plain_ticks", "prefix_tree", "prompt_dots", "rank_panels",
+    "place", "plain_ticks", "prefix_tree", "rank_panels",
     "reach_panels", "reading_curves", "reliability", "separator_bars", "separator_panels",
     "sequence_columns", "sequence_panel", "share_lines",
-    "size_summaries", "slot_marks", "square_maps", "step_lines", "style",
+    "size_summaries", "square_maps", "step_lines", "style",
     "threshold_curve", "told_lines", "told_or_true", "tree_mask", "way_rows", "written_bars",
     "written_by_model",
 ]  # fmt: skip

@@ -93,41 +93,6 @@ def alike_p(right: ArrayLike, alike: ArrayLike) -> float:
     return float((1 + (draws >= spread(right) - 1e-12).sum()) / (1 + len(draws)))
 
 
-def best_of_several(
-    right: ArrayLike, *, seed: int | np.random.Generator, n_splits: int = 1_000
-) -> tuple[float, float]:
-    """Accuracy of the best format on the facts that chose it, and on facts that did not.
-
-        chosen = mean over splits of the accuracy of the best format on the half where it is best
-        honest = mean over splits of the accuracy of this same format on the other half
-
-    Each split deals the facts into two halves by lot (of an odd number, the first has one more); the
-    first chooses, and ties go to the first format. Both are in [0, 1]. Chosen minus honest is the
-    optimism of whoever tries all formats and reports the best: the larger the fewer the facts and
-    the more alike the formats, about 0 where one is best by far. Weakness: it is the optimism with
-    half of the facts, and so larger than with all. `seed` may be a generator, which then goes on from
-    where it is, so that several tables share one. ValueError as `spread`, and for fewer than 2 facts
-    or no split.
-
-    >>> best_of_several([[0, 0, 0, 1], [1, 1, 1, 1]], seed=0)  # the second, whatever the split
-    (1.0, 1.0)
-    """
-    table = _checked(right)
-    n_facts = table.shape[1]
-    if n_facts < 2 or n_splits < 1:
-        raise ValueError(
-            f"{n_splits} splits of {n_facts} facts; needed are 1 split, 2 facts or more"
-        )
-    rng = np.random.default_rng(seed)
-    found = np.empty((n_splits, 2))
-    for i in range(n_splits):
-        one, other = np.array_split(rng.permutation(n_facts), 2)
-        best = table[:, one].mean(axis=1).argmax()
-        found[i] = table[best, one].mean(), table[best, other].mean()
-    chosen, honest = found.mean(axis=0).tolist()
-    return chosen, honest
-
-
 def effects(accuracy: ArrayLike) -> NDArray[np.float64]:
     """How much each of two separators moves the accuracy, and how much only both together.
 

@@ -8,7 +8,6 @@ from lkecore.papers.published import (
     table,
     table_5,
     table_7,
-    table_8_beside,
 )
 from lkecore.papers.verdict import (
     DECIDED,
@@ -25,6 +24,5 @@ from lkecore.papers.verdict import (
 __all__ = [
     "DATES", "DECIDED", "ONE_EACH", "VERDICTS", "claim_verdict", "claims",
     "figure_5_order", "method_of", "number_verdict", "over_of", "property_names", "starred", "table",
-    "table_5",
-    "table_7", "table_8_beside", "verdicts",
+    "table_5", "table_7", "verdicts",
 ]  # fmt: skip

@@ -87,20 +87,6 @@ def table_5(called: Mapping[str, str]) -> pd.DataFrame:
     return found.loc[first.sort_values(kind="stable").index, columns].reset_index(drop=True)
 
 
-def table_8_beside(ours: pd.DataFrame, called: Mapping[str, str]) -> pd.DataFrame:
-    """Accuracies of relations as Table 8 of the IC-LKE paper has them, before ours.
-
-    ``ours``: ``relation`` and columns of our own; ``called`` as in :func:`table_5`. The new column
-    ``paper``, behind ``relation``, is the mean over the paper's models; NaN for another relation.
-    """
-    published = table("iclke_table8_relations").set_index("relation")["average_accuracy"]
-    found = ours.copy()
-    names = found["relation"].map(called)
-    found.insert(found.columns.get_loc("relation") + 1, "paper", names.map(published))
-    stars = [" *" * (name in DATES) for name in names]
-    return found.assign(relation=found["relation"] + stars)
-
-
 def table_7(tuned: str) -> pd.DataFrame:
     """Table 7 of the IC-LKE paper as figures take it: name, family, accuracy, std.
 

@@ -1,0 +1,78 @@
+"""EIC-LKE: its prompts beside the same questions alone, by hand; what they cost, by brute force."""
+
+import json
+import shutil
+
+import pytest
+
+from lkecore import answers, facts, prompts
+from lkecore.errors import BadInput
+from lkecore.models import weights
+from lkecore.models.model import open_model
+from lkecore.scores import kinds
+from lkecore.scores.expected import slot_tokens
+
+LONG = {"n_shots": 9, "first": 3, "every": 2, "seed": 0}
+
+
+@pytest.fixture(scope="module")
+def sample():
+    few = {"n_shots": 3, "n_facts": 5, "n_options": 3, "seed": 0}
+    return facts.draw("atlas", ["capital"], least=1, **few)
+
+
+def test_a_question_alone_is_its_long_prompt_without_the_others(sample):
+    [(_, groups)] = prompts.slots_of_sample(sample, **LONG).items()
+    [(_, alone)] = prompts.alone_of_sample(sample, **LONG).items()
+    in_slots = [(group, j) for group in groups for j in range(len(group.asked))]
+    assert [len(group.asked) for group in groups] == [3, 2]
+    for (group, j), prompt in zip(in_slots, alone, strict=True):
+        others = {i for place in group.places[:j] for i in (place - 1, place)}
+        pieces = group.texts[0][: group.places[j]]
+        kept = [piece for i, piece in enumerate(pieces) if i not in others]
+        assert prompt.context == "".join(kept)
+        assert prompt.options == group.asked[j].options
+
+
+def test_the_example_begins_before_the_first_slot(sample):
+    group = prompts.slots_of_sample(sample, **LONG)["eiclke", "capital"][0]
+    text = prompts.example_of_slots(group, n_pieces=8)
+    place = group.places[0]
+    before, question = "".join(group.texts[0][place - 5 : place]), group.texts[0][place].strip()
+    assert text.startswith(f"...{before} [{question}]") and text.endswith("...")
+
+
+def test_slots_beyond_the_window_are_refused_before_anything_is_asked(
+    sample, tmp_path, monkeypatch
+):
+    shutil.copytree(weights.locate("toy"), tmp_path / "short")
+    config = json.loads((tmp_path / "short" / "config.json").read_text())
+    config["max_position_embeddings"] = 60
+    (tmp_path / "short" / "config.json").write_text(json.dumps(config))
+    calls = []
+    monkeypatch.setattr(kinds, "option_logprobs", lambda *given: calls.append(given))
+    questions = prompts.of_sample(sample, ["iclke-space"]) | prompts.slots_of_sample(sample, **LONG)
+    with pytest.raises(BadInput, match="slots fit; take fewer shots"):
+        answers.ask([str(tmp_path / "short")], questions, "answers.parquet")
+    assert calls == []
+
+
+def prefixes(strings):
+    """How many tokens go through a model once each: all beginnings but for whole strings that end."""
+    every = {tuple(ids[:n]) for ids in strings for n in range(1, len(ids) + 1)}
+    longer = {p[:-1] for p in every}
+    return len(every & longer)
+
+
+def test_tokens_of_long_prompts_are_those_of_all_strings_by_brute_force(sample):
+    lm = open_model("toy")
+    [groups] = prompts.slots_of_sample(sample, **LONG).values()
+
+    def cut(text):
+        return lm.tokenizer(text, add_special_tokens=False)["input_ids"]
+
+    expected = 0
+    for group in groups:
+        pieces = [text[: group.places[-1] + 1] for text in group.texts]
+        expected += prefixes([[*lm.front, *sum(map(cut, some), [])] for some in pieces])
+    assert slot_tokens(lm, groups) == expected > 0

@@ -218,7 +218,7 @@ gain, comma, rest = (gaps.loc[shown, a, b] for a, b in versus[:3])
 gaps.apply(stats.said, axis=1).unstack("model")
 
 # %% [markdown]
-# Relation by relation, the accuracies in percent (the paper's Figure 12): is there one in which the first two columns differ?
+# Relation by relation, the accuracies in percent (the paper's Figure 12): where do many in one and one by one with a comma differ?
 
 # %% covers=["IC-F12"] shows=["run", "shipped"]
 called = {name: each.relation.paper_relation for name, each in sample.items()}

@@ -26,7 +26,7 @@ PAPERS = {"IC": ("IC-LKE", "wu2024iclke"), "PZ": ("Entropy and KL", "pezeshkpour
 MISSING = '<span class="lke-missing">not yet</span>'
 ID = re.compile(r"\b[A-Z]{2}-[A-Z]\d+")
 EXAMPLES = "test_book_coverage.py"  # tests this list: the ids there are made-up cases
-PLACED = re.compile(r"figures\.place\(\w+, \"([^\"]+)\"")
+PLACED = re.compile(r"figures\.place\([\w.]+, \"([^\"]+)\"")
 SHIPPED = "-shipped"  # ends the names of figures that draw shipped results alone
 
 

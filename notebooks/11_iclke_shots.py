@@ -315,7 +315,7 @@ each.round(3)
 #     each: [models, draws]
 #     parameters:
 #       models: [smollm2, gemma3-270m]
-#       relations: [capital, currency_code, top_level_domain]
+#       relations: [capital, country_of_city, currency]
 #       sources: []
 # ```
 #

@@ -156,8 +156,9 @@ def test_figure_alone_counts_as_a_page_that_is_shown(tmp_path):
     assert "models for tests (`toy`)" in text and ":name: fig-home" in text
 
 
-def test_at_most_five_findings_in_the_order_of_the_table(monkeypatch):
+def test_at_most_so_many_findings_in_the_order_of_the_table(monkeypatch):
     monkeypatch.setattr(home, "QUOTED", [(letter, "n") for letter in "cabfed"])
+    monkeypatch.setattr(home, "MOST", 5)
     found = {letter: {"m": "Not this.", "n": f"Of {letter}."} for letter in "abcdef"}
     assert home.chosen(found) == [(letter, f"Of {letter}.") for letter in "cabfe"]
     del found["c"]

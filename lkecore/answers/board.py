@@ -21,8 +21,9 @@ from lkecore.models import catalogue, embedded, lab
 
 PAGE = "10_iclke_relations"
 SETTINGS = ["fact_set", "n_shots", "most_options", "n_facts", "seed", "dtype"]
-# Answers have n_options of their own, which may be fewer than were asked for.
-GIVEN_AS = {name: name for name in SETTINGS} | {"most_options": "n_options"}
+GIVEN_AS = {name: name for name in SETTINGS} | {
+    "most_options": "n_options"
+}  # an answer's own may be fewer
 ASKS = ["source", *SETTINGS, "estimator"]
 FOUND = ["model", "relation", "fact", "correct", "confidence_gold", "n_options"]
 AGAIN = 1e-3  # confidences of one answer, given twice, may lie so far from each other
@@ -33,8 +34,7 @@ Groups = dict[tuple[int, str], list[np.ndarray]]  # right or wrong by relation, 
 
 def all_shipped() -> list[str]:
     """The profiles whose answers to the page of relations ship."""
-    made = table()
-    return sorted(made.loc[made["experiment"] == PAGE, "source"].unique())
+    return sorted(table().query("experiment == @PAGE")["source"].unique())
 
 
 def collected(ours: pd.DataFrame | None, shipped: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:

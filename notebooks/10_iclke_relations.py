@@ -86,7 +86,7 @@ print(facts.examples(sample))
 paper = "iclke-space"
 others = [name for name in estimators if name != paper]
 for name in estimators:
-    print(f"{name:14}{prompts.example(name, sample)[-55:]!r}")
+    print(f"{name:14}{prompts.example(name, sample)!r}")
 
 # %% [markdown]
 # ## Scores

@@ -86,7 +86,7 @@ print(facts.examples(sample))
 paper = "iclke-space"
 others = [name for name in estimators if name != paper]
 for name in estimators:
-    print(f"{name:14}{prompts.example(name, sample)[-55:]!r}")
+    print(f"{name:14}{prompts.example(name, sample)!r}")
 
 # %% [markdown]
 # ## Scores
@@ -176,8 +176,9 @@ several = plain.groupby([*who, "relation"])["fact"].transform("size") > 1
 parts = {
     "rule": stats.estimate(told, who, value="of_rule"),
     "above": stats.estimate(told, who, value="above", bounds=None),
-    "no_cue": stats.estimate(plain[several], who),
 }
+if several.any():
+    parts["no_cue"] = stats.estimate(plain[several], who)
 runs.keep(
     pd.concat(parts, names=["part"]).reset_index("part"), "above-rules.csv"
 )
@@ -217,7 +218,7 @@ if {"kamel", "trex"} <= set(sources):
     same = same[n_sets == 2]
 shared = same["of_paper"].unique()
 print(f"{len(shared)} relations; the paper: {paper_has[shared].mean():.2f}")
-stats.estimate(same, who, over="fact").round(2)
+stats.estimate(same, who, over="fact").round(2) if len(same) else None
 
 # %% [markdown]
 # All fifty relations of the paper, with its accuracy and ours in its format; NaN where a set of facts does not have the relation.
@@ -316,7 +317,7 @@ figures.findings(
     known=f"{top['estimate']:.0%}",
     guessed=f"{height[top['source']]:.0%}",
     name_model=figures.called(top["model"]),
-    name_set=figures.called(top["source"]),
+    name_set=figures.called(top["source"] if sources else fact_set),
     clear=f"{(gain['low'] > 0).sum()} of {len(gain)}",
 )
 figures.note("carried", answers.carried(ours))

@@ -68,8 +68,8 @@ def made(tmp_path_factory):
     project = tmp_path_factory.mktemp("project")
     shutil.copytree(TOP / "notebooks", project / "notebooks")
     (project / "params").mkdir()
-    path = project / "notebooks" / f"{RELATIONS}.py"
-    path.write_text(of_any_model(path.read_text("utf-8")), "utf-8")
+    for path in (project / "notebooks" / f"{name}.py" for name in FEW):
+        path.write_text(of_any_model(path.read_text("utf-8")), "utf-8")
     another_model(project / "other")
     models = {SHOTS: ["toy"], RELATIONS: ["toy", str(project / "other")]}
     folders = {}

@@ -62,8 +62,7 @@ n_eic_first: int = 20  # its first question is behind this pair; 50
 n_every: int = 2  # and then one after so many pairs; 5 in the paper
 results: str = ""  # source in results/ of this run's answers; empty: it asks
 n_again: int = 8  # of its questions, for each estimator, are asked again
-# Experiments in results/, and the source in each, whose answers count, too.
-sources: list[list[str]] = []
+sources: list[str] = []  # in results/, whose answers count, too
 seed: int = 0
 dtype: str = "float32"
 page: bool = False  # set by lke run: read the runs, compute nothing
@@ -125,9 +124,9 @@ how = {"results": results, "notebook": this, "n_again": n_again}
 how |= {"dtype": dtype, "page": page}
 ours = answers.ask(models, questions, "answers.parquet", **how)
 found = [ours.assign(source="this run", draw=0)]
-for experiment, source in sources:
-    shipped = answers.results(experiment)
-    found.append(shipped[shipped["source"] == source])
+others = ["10_iclke_relations", "50_lab_truth", "17_iclke_tuned"]
+for shipped in map(answers.results, others if sources else []):
+    found.append(shipped[shipped["source"].isin(sources)])
 found = pd.concat(found, ignore_index=True).query("not draw > 0")
 found = found.fillna({"n_options": n_options})  # the lab's runs do not say it
 key = ["source", "estimator", "relation", "fact", "n_options"]

@@ -134,36 +134,6 @@ def test_an_option_that_one_model_left_out_is_no_contradiction_and_other_options
         answers.beside(pd.DataFrame(), ["one", "two"], "n")
 
 
-def test_beside_worlds_leaves_out_our_own_and_other_estimators_and_sorts_facts(put):
-    rows = [
-        ("m", "x", "w2", "r", "f2", True),
-        ("m", "x", "w2", "q", "f9", False),
-        ("m", "x", "w1", "r", "f1", True),
-        ("m", "x", "w2", "r", "f1", False),
-        ("m", "y", "w2", "r", "f1", True),
-        ("m", "x", "ours", "r", "f1", True),
-    ]
-    put("lab", LAB, rows, ROW, n_options=4)
-    put("lab2", LAB, [("m", "x", "w0", "r", "f1", True)], ROW, n_options=9)
-    ours = pd.DataFrame({"model": ["m", "m"], "fact": ["f5", "f3"], "n_options": 2})
-    found = answers.beside_worlds(ours, ["lab", "lab2"], "x", without="ours")
-    assert found[["source", "relation", "fact", "n_options"]].fillna("").to_numpy().tolist() == [
-        ["this page", "", "f5", 2],
-        ["this page", "", "f3", 2],
-        ["shipped: lab", "r", "f1", 4],
-        ["shipped: lab", "q", "f9", 4],
-        ["shipped: lab", "r", "f1", 4],
-        ["shipped: lab", "r", "f2", 4],
-        ["shipped: lab2", "r", "f1", 9],
-    ]
-    assert found["world"].fillna("").tolist() == ["", "", "w1", "w2", "w2", "w2", "w0"]
-    assert set(found["estimator"].dropna()) == {"x"}
-    everything = answers.beside_worlds(ours, ["lab"], "x", without="")
-    assert "ours" in set(everything["world"])
-    alone = answers.beside_worlds(ours, [], "x", without="")  # nothing ships
-    assert alone["world"].isna().all() and len(alone) == 2
-
-
 def test_made_by_says_what_and_how_to_make_it_again(put):
     put("one", "n", [(1,)], ["fact"])
     put("two", "n", [(1,)], ["fact"])

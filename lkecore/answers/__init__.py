@@ -15,7 +15,6 @@ from lkecore.answers.shipped import (
     beside_kept,
     beside_models,
     beside_single,
-    beside_worlds,
     made_by,
 )
 from lkecore.answers.show import sortable, words
@@ -42,7 +41,7 @@ from lkecore.answers.written import write
 __all__ = [
     "READ_BY", "accuracy", "across", "all_draws", "alone", "any_causal", "ask", "ask_blanks",
     "ask_groups", "ask_pairs", "ask_taught", "at_blanks", "beside", "beside_kept", "beside_models",
-    "beside_single", "beside_truth", "beside_worlds", "bounds", "carried", "collect", "columns",
+    "beside_single", "beside_truth", "bounds", "carried", "collect", "columns",
     "infinite", "judge", "judge_ways", "keep", "likeliest", "made_by", "mean_of_draws",
     "of_this_page", "opened", "over_other_relations", "over_relations", "paired", "results",
     "sortable", "tested", "texts", "verdict_table", "verdicts", "words", "write",

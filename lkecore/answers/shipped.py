@@ -227,29 +227,6 @@ def _without(
     return found | {carried: (others, about)}
 
 
-def beside_worlds(
-    ours: pd.DataFrame, profiles: Sequence[str], estimator: str, *, without: str
-) -> pd.DataFrame:
-    """:func:`beside` with the answers to one estimator on shipped worlds of the lab, facts in order.
-
-    The world ``without``, which this run asks itself, is left out of what ships. ``world`` says of
-    which world shipped answers are, and is missing for ours; ``n_options`` is what those runs asked with.
-    """
-    notebook = "50_lab_truth"
-    parts = []
-    for name in profiles:
-        frame, about = read(name, notebook)
-        frame = frame[(frame["estimator"] == estimator) & (frame["world"] != without)]
-        frame = frame.assign(n_options=about["parameters"]["n_options"])
-        parts.append(frame.assign(source=f"shipped: {name}"))
-    order = ["world", "relation", "fact"]
-    found = pd.concat(
-        [ours.assign(source="this page"), *(part.sort_values(order) for part in parts)],
-        ignore_index=True,
-    )
-    return found if "world" in found else found.assign(world=None)
-
-
 def beside_single(
     ours: pd.DataFrame,
     profiles: Sequence[str],

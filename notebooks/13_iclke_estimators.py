@@ -105,6 +105,7 @@ cues = rules.cues(sample, kept=not page)
 found, cues = (frame.assign(source="this run") for frame in (ours, cues))
 if sources:
     found = answers.results(this).query("source in @sources")
+    found = found.fillna({"draw": 0})  # a source with one draw does not say it
     cues = answers.results(f"{this}-cues").query("source in @sources")
 answers.columns(found)
 

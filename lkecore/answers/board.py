@@ -21,14 +21,12 @@ from lkecore.models import catalogue, embedded, lab
 
 PAGE = "10_iclke_relations"
 SETTINGS = ["fact_set", "n_shots", "most_options", "n_facts", "seed", "dtype"]
-GIVEN_AS = {name: name for name in SETTINGS} | {
-    "most_options": "n_options"
-}  # an answer's own may be fewer
+# Answers have n_options of their own, which may be fewer than were asked for.
+GIVEN_AS = {name: name for name in SETTINGS} | {"most_options": "n_options"}
 ASKS = ["source", *SETTINGS, "estimator"]
 FOUND = ["model", "relation", "fact", "correct", "confidence_gold", "n_options"]
-AGAIN = 1e-3  # confidences of one answer, given twice, may lie so far from each other
+AGAIN = 1e-3  # confidences of one answer, given twice, may be so far from each other
 FULL = (50, 100, 50, 20_000)  # shots, options, relations and facts of the paper
-
 Groups = dict[tuple[int, str], list[np.ndarray]]  # right or wrong by relation, of (board, model)
 
 

@@ -33,16 +33,14 @@ Groups = dict[tuple[int, str], list[np.ndarray]]  # right or wrong by relation, 
 
 def all_shipped() -> list[str]:
     """The profiles whose answers to the page of relations ship."""
-    made = table()
-    return sorted(made.loc[made["experiment"] == PAGE, "source"].unique())
+    return sorted(table().query("experiment == @PAGE")["source"].unique())
 
 
 def collected(ours: pd.DataFrame | None, shipped: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
     """(answers of all sources with what was asked, a line on each that ships).
 
     ``ours`` are what the runs have kept, with the columns of ``SETTINGS``. Columns: ``ASKS`` and ``FOUND``.
-    Raises :class:`BadInput` where there are none, for results that do not say what was asked, and for
-    answers without one of the columns.
+    Raises :class:`BadInput` where there are none, or one lacks a column or does not say what was asked.
     """
     parts = [] if ours is None else [ours.assign(source="this page")]
     lines = []

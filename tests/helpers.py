@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from lkecore import intervals
-from lkecore.answers.results import MADE_BY, MADE_OF, joined, packed, table
+from lkecore.answers.results import CHECKS, MADE_BY, MADE_OF, joined, packed, table
 from lkecore.facts import rich_facts, world, world_text
 from lkecore.models import lab
 from lkecore.models.model import Model
@@ -611,8 +611,8 @@ def ship_run(
 
 def checked(run: Path, stem: str, change) -> pd.DataFrame:
     """Answers of a run as they ship, in whose rows is what they can be checked by."""
-    frame = change(pd.read_parquet(run / f"{stem}.parquet"))
-    check = run / f"{stem}-check.parquet"
-    return gather.ships_as(
-        gather.with_checks(frame, pd.read_parquet(check)) if check.exists() else frame, ours=True
-    )
+    frame, file = change(pd.read_parquet(run / f"{stem}.parquet")), run / f"{stem}-check.parquet"
+    if file.exists():
+        checks = pd.read_parquet(file)
+        frame = frame.merge(checks, on=[n for n in checks if n not in CHECKS], how="left")
+    return gather.ships_as(frame, ours=True)

@@ -337,7 +337,7 @@ def test_a_relation_whose_lesson_gives_no_number_is_named_and_the_others_are_tau
 
 def test_results_that_lack_a_relation_are_refused(ships, samples):
     ships(lambda frame: frame[frame["relation"] != "birthplace"])
-    with pytest.raises(BadInput, match="are cut off: nothing is there of .*, birthplace"):
+    with pytest.raises(BadInput, match="lack 1 of 1 questions about .*, birthplace"):
         ask(samples, results="long", notebook="21_x")
 
 

@@ -1,9 +1,9 @@
 """Coverage: an id counts where its cell has an output and what it needs was asked."""
 
-import json
 import re
 from pathlib import Path
 
+import helpers
 import jupytext
 import nbformat
 import pandas as pd
@@ -11,7 +11,6 @@ import pytest
 from own import PAGES, notebook
 
 from lkecore import runs
-from lkecore.answers import shipped
 from lkecore.book import build, coverage
 from lkecore.book.coverage import Asked
 from lkecore.errors import BadInput
@@ -193,39 +192,31 @@ def test_what_the_paper_has_names_parameters_that_pages_have():
 def test_what_ships_for_a_page_is_what_its_own_notebook_found_in_the_profiles_that_it_names(
     tmp_path,
 ):
-    about = dict.fromkeys(shipped.ABOUT, "") | {
-        "models": {"c": "1" * 64, "d": "2" * 64},
-        "worlds": {},
-    }
+    answers, models = pd.DataFrame({"correct": [True]}), {"c": "1" * 64, "d": "2" * 64}
     for profile, name, n in (("mine", "12_x", 200), ("mine", "10_x", 3), ("other", "12_x", 4)):
-        (tmp_path / profile).mkdir(exist_ok=True)
-        text = json.dumps(about | {"parameters": {"n_pairs": n}})
-        (tmp_path / profile / f"{name}.json").write_text(text)
-        pd.DataFrame({"correct": [True]}).to_parquet(tmp_path / profile / f"{name}.parquet")
+        given = {"models": models, "parameters": {"n_pairs": n}}
+        helpers.ship(tmp_path, profile, name, answers, **given)
     of = [["mine"], ["mine", "other"], ["none"], []]
     jobs = [runs.Job(Path("notebooks/12_x.py"), {}, {"shipped": names}) for names in of]
-    mine, other = (Asked(("c", "d"), {"n_pairs": n}) for n in (200, 4))
+    mine, other = (Asked(("c", "d"), {"n_pairs": n, "models": ["c", "d"]}) for n in (200, 4))
     assert [build._shipped(job, tmp_path) for job in jobs] == [[mine], [mine, other], [], []]
     assert build._shipped(runs.Job(Path("notebooks/12_x.py"), {}, {}), tmp_path) == []
 
 
 def test_relations_count_where_there_are_answers_about_them(tmp_path):
     named = {"relations": ["P36", "P37", "P27"], "n_facts": 100}
-    about = dict.fromkeys(shipped.ABOUT, "") | {"models": {"a": "1" * 64}, "worlds": {}}
-    (tmp_path / "mine").mkdir()
-    text = json.dumps(about | {"parameters": named})
-    (tmp_path / "mine" / "23_x.json").write_text(text)
     frame = pd.DataFrame({"relation": ["P37", "P36", "P37"], "kl": 1.0})
-    frame.to_parquet(tmp_path / "mine" / "23_x.parquet")
+    given = {"models": {"a": "1" * 64}, "parameters": named}
+    helpers.ship(tmp_path, "mine", "23_x", frame, **given)
     job = runs.Job(Path("notebooks/23_x.py"), {}, named | {"shipped": ["mine"]})
     asked = named | {"relations": ["P36", "P37"]}
-    assert build._shipped(job, tmp_path) == [Asked(("a",), asked)]
+    assert build._shipped(job, tmp_path) == [Asked(("a",), asked | {"models": ["a"]})]
     # As of the runs behind a page, which may be of a relation each.
     for name, part in {"x": frame[:1], "y": frame[1:2]}.items():
         (tmp_path / name).mkdir()
         part.to_parquet(tmp_path / name / "answers.parquet")
     assert build._of_run(named, [tmp_path / "x", tmp_path / "y"]) == asked
-    assert build._of_run(named, [tmp_path / "mine"]) == named  # kept no answers
+    assert build._of_run(named, [tmp_path / "z"]) == named  # kept no answers
     assert build._of_run({"n": 1}, [tmp_path / "x"]) == {"n": 1}
 
 

@@ -1,14 +1,11 @@
 """What finished runs found beside what ships: rows that agree, that differ, and that nobody shipped."""
 
-import json
-
 import pandas as pd
 import pytest
 from click.testing import CliRunner
 from projects import plan
 from test_runs_gather import make_runs, new_project
 
-from lkecore.answers import packing
 from lkecore.cli.main import lke
 from lkecore.runs import gather
 from lkecore.runs.compare import compare
@@ -37,7 +34,7 @@ def counts(project, results):
 
 
 def change(results, **columns):
-    path = results / "trial" / FILE
+    path = results / FILE
     pd.read_parquet(path).assign(**columns).to_parquet(path)
 
 
@@ -65,7 +62,7 @@ def test_rows_that_say_something_else_are_counted_once(project, results, columns
 
 
 def test_rows_are_paired_by_what_was_asked_not_by_their_order(project, results):
-    path = results / "trial" / FILE
+    path = results / FILE
     change(results, confidence_gold=[0.1235, 0.1235, 0.9])  # of model c
     pd.read_parquet(path).iloc[[2, 0]].to_parquet(path)  # and of model a none ships
     found = counts(project, results)
@@ -76,14 +73,12 @@ def test_a_row_that_is_there_twice_meets_each_of_its_like_once(project, results,
     found = gather.found
 
     def twice(*given):
-        files, abouts = found(*given)
         frame = pd.DataFrame({"model": ["a", "a", "a"], "confidence_gold": [0.1, 0.2, 0.3]})
-        return {FILE: packing.packed(frame)}, abouts
+        return {"trial_notebook": frame}, found(*given)[1]
 
     monkeypatch.setattr(gather, "found", twice)
-    pd.DataFrame({"model": ["a", "a"], "confidence_gold": [0.1, 0.4]}).to_parquet(
-        results / "trial" / FILE
-    )
+    there = pd.DataFrame({"source": "trial", "model": ["a", "a"], "confidence_gold": [0.1, 0.4]})
+    there.to_parquet(results / FILE)
     row = counts(project, results)
     assert (row["rows"], row["not_there"], row["differ"]) == (3, 1, 1)
 
@@ -101,13 +96,13 @@ def test_the_command_says_what_differs_and_fails_then(project, results, monkeypa
     change(results, model=["x", "y", "z"])
     done = CliRunner().invoke(lke, command)
     assert done.exit_code == 1 and "3 others are about what does not ship" in done.output
-    about = results / "trial" / "trial_notebook.json"
-    about.write_text(json.dumps(json.loads(about.read_text()) | {"models": {"b": "1" * 64}}))
-    monkeypatch.setattr(
-        gather, "_about", lambda *_: {"models": {"b": "0" * 64}, "parameters": {"names": ["b"]}}
-    )
+    made_by = pd.read_csv(results / "made_by.csv").assign(model="b", digest="1" * 64)
+    made_by.to_csv(results / "made_by.csv", index=False)
+    made = gather._made
+    mine = {"model": "b", "digest": "0" * 64}
+    monkeypatch.setattr(gather, "_made", lambda *given: [row | mine for row in made(*given)])
     done = CliRunner().invoke(lke, command)
     assert done.exit_code == 1
-    assert f"model b is not the one whose answers ship in {project / 'results' / 'trial'}" in str(
+    assert f"model b is not the one whose answers ship in {project / 'results' / FILE}" in str(
         done.exception
     )

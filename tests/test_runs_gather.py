@@ -14,7 +14,7 @@ from projects import code, make, plan
 
 from lkecore import runs
 from lkecore.answers import results, shipped
-from lkecore.answers.results import FOLDER, table
+from lkecore.answers.results import FOLDER, about_of, table
 from lkecore.cli.main import lke
 from lkecore.errors import BadInput
 from lkecore.facts import world_text
@@ -83,7 +83,7 @@ def test_the_answers_of_all_runs_stand_below_each_other_in_the_order_of_the_plan
 def made(manifests, source="x", **parameters):
     """What made some runs, as pages say it."""
     rows = gather._made(source, runs.Job(Path("n.py"), {}, parameters), manifests)
-    return shipped._about(pd.DataFrame(rows))
+    return about_of(pd.DataFrame(rows))
 
 
 def test_chunks_are_those_of_all_runs():

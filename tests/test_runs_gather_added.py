@@ -1,6 +1,5 @@
 """Models added to results that ship: parts give the same bytes as the whole."""
 
-import json
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,8 +9,10 @@ import pytest
 from click.testing import CliRunner
 
 from lkecore import runs
+from lkecore.answers import shipped
 from lkecore.cli.main import lke
 from lkecore.errors import BadInput
+from lkecore.facts import worlds
 from lkecore.runs import gather
 
 MODELS = ["smollm2", "lab:book-1/0.7m", "lab:book-9/0.7m"]
@@ -31,7 +32,10 @@ def gathered(tmp_path, monkeypatch):
         answers = pd.DataFrame({"model": model, "relation": "r", "fact": ["f", "g", "h"]})
         answers = answers.assign(correct=[True, False, i == 0], confidence_gold=rng.random(3))
         answers.assign(logprob=np.log(rng.random(3))).to_parquet(folder / "answers.parquet")
-        answers.assign(question="q").to_parquet(folder / "answers-check.parquet")
+        checks = answers[["model", "relation", "fact"]].assign(question="q", logprob_gold=-0.5)
+        checks.to_parquet(folder / "answers-check.parquet")
+        others = answers.iloc[:2].assign(draw=1)
+        others.to_parquet(folder / "answers-draws.parquet")
         cues = pd.DataFrame(
             {"relation": "r", "fact": ["f", "g", "h"], "cue_word": [True, False, True]}
         )
@@ -41,7 +45,7 @@ def gathered(tmp_path, monkeypatch):
         gather.runs, "run_folder", lambda _, model: tmp_path / model.replace("/", "-")
     )
     monkeypatch.setattr(gather, "digest_of_world", lambda world: f"digest of {world}")
-    monkeypatch.setattr(gather.shipped.worlds, "digest", lambda world: f"digest of {world}")
+    monkeypatch.setattr(worlds, "digest", lambda world: f"digest of {world}")
 
     def manifest(folder):
         [name] = pd.read_parquet(folder / "answers.parquet")["model"].unique()
@@ -64,7 +68,7 @@ def gathered(tmp_path, monkeypatch):
             profile="p", rows=[SimpleNamespace(reads=[], jobs=models, whole=whole)]
         )
         gather.gather(plan, tmp_path, folder, add=add)
-        return {path.name: path.read_bytes() for path in (folder / "p").iterdir()}
+        return {path.name: path.read_bytes() for path in folder.iterdir()}
 
     return call
 
@@ -72,44 +76,48 @@ def gathered(tmp_path, monkeypatch):
 @pytest.mark.parametrize("first", [1, 2])
 def test_parts_that_are_added_are_the_whole_to_the_last_byte(gathered, tmp_path, first):
     whole = gathered(MODELS, tmp_path / "whole")
-    assert set(whole) == {"n.json", "n.parquet", "n-check.parquet", "n-cues.parquet"}
+    assert set(whole) == {"made_by.csv", "n.parquet", "n-cues.parquet"}
     gathered(MODELS[:first], tmp_path / "parts")
-    assert gathered(MODELS[first:], tmp_path / "parts", add=True) == whole
+    parts = gathered(MODELS[first:], tmp_path / "parts", add=True)
+    # Rows of a model stand together, the others' draws behind all first ones.
+    assert {name: parts[name] for name in whole if name != "made_by.csv"} == {
+        name: whole[name] for name in whole if name != "made_by.csv"
+    }
+    found = pd.read_csv(tmp_path / "parts" / "made_by.csv")
+    assert found["model"].tolist() == MODELS
+    assert found["seconds"].tolist() == {1: [1, 5, 5], 2: [3, 3, 3]}[first]
+    found = pd.read_parquet(tmp_path / "parts" / "n.parquet")
+    assert found["draw"].tolist() == [0] * 9 + [1] * 6
+    assert found["question"].notna().groupby(found["model"]).any().to_dict() == {
+        model: model == MODELS[0] for model in MODELS
+    }  # no weights ship of worlds with these digests
 
 
 def test_what_was_there_of_a_model_is_replaced_in_its_place(gathered, tmp_path):
     whole = gathered(MODELS, tmp_path / "whole")
+    then = shipped.read("p", "n", tmp_path / "whole")[1]
     made = {"commit": "later", "chunks_from_cache": 0}
     again = gathered(MODELS[1:2], tmp_path / "whole", add=True, made=made)
-    assert {name: again[name] for name in again if name != "n.json"} == {
-        name: whole[name] for name in whole if name != "n.json"
-    }
-    then, now = (json.loads(each["n.json"]) for each in (whole, again))
+    assert again["n.parquet"] == whole["n.parquet"]
+    now = shipped.read("p", "n", tmp_path / "whole")[1]
     assert now["commit"] == "c, later" and now["source"] == "s"
     assert now["parameters"] == then["parameters"] and now["models"] == then["models"]
+    assert list(now["models"]) == MODELS
     # The work of both counts.
     assert now["seconds"] == then["seconds"] + 2 and now["started"] == then["started"]
     assert (now["chunks"], now["chunks_from_cache"]) == (8, 3)
 
 
-def test_checks_of_the_first_model_that_has_some_are_added_as_they_are(gathered, tmp_path):
-    """The weights of the last do not ship."""
-    assert set(gathered(MODELS[2:], tmp_path / "r")) == {"n.json", "n.parquet", "n-cues.parquet"}
-    files = gathered(MODELS[:1], tmp_path / "r", add=True)
-    checks = pd.read_parquet(tmp_path / "r" / "p" / "n-check.parquet")
-    assert len(files) == 4 and list(checks["model"].unique()) == MODELS[:1]
-
-
 def test_what_does_not_fit_is_one_line_and_changes_nothing(gathered, tmp_path):
-    with pytest.raises(BadInput, match="no results .*n.json, to which models could be added"):
+    with pytest.raises(BadInput, match="no results n of p, to which models could be added"):
         gathered(MODELS[:1], tmp_path / "none", add=True)
     before = gathered(MODELS[:2], tmp_path / "r")
     reason = "results p of n have seed = 0, and these runs have 1: only models can be added"
     with pytest.raises(BadInput, match=reason):
         gathered(MODELS[2:], tmp_path / "r", add=True, seed=1)
     for kept, column, reason in (
-        ("answers", "another", "n.parquet ships with other columns than these runs have"),
-        ("answers-cues", "cue_word", "n-cues.parquet ships of other facts than these runs asked"),
+        ("answers", "another", "n.parquet has other columns than these runs; make all of p anew"),
+        ("answers-cues", "cue_word", "n-cues.parquet is about other facts than these runs asked"),
     ):
         path = tmp_path / MODELS[2].replace("/", "-") / f"{kept}.parquet"
         frame = pd.read_parquet(path)
@@ -119,13 +127,15 @@ def test_what_does_not_fit_is_one_line_and_changes_nothing(gathered, tmp_path):
         frame.to_parquet(path)
     apart = tmp_path / MODELS[2].replace("/", "-") / "answers-apart.parquet"
     pd.read_parquet(path.parent / "answers.parquet").to_parquet(apart)
-    with pytest.raises(BadInput, match="n-apart.parquet does not ship of the other models"):
+    with pytest.raises(
+        BadInput, match="n-apart.parquet: p has of other models nothing of the kind"
+    ):
         gathered(MODELS[2:], tmp_path / "r", add=True)
     apart.unlink()
     path.unlink()
-    with pytest.raises(BadInput, match="n-cues.parquet ships, and these runs keep none such"):
+    with pytest.raises(BadInput, match="n-cues.parquet: these runs keep nothing of the kind"):
         gathered(MODELS[2:], tmp_path / "r", add=True)
-    assert {path.name: path.read_bytes() for path in (tmp_path / "r" / "p").iterdir()} == before
+    assert {path.name: path.read_bytes() for path in (tmp_path / "r").iterdir()} == before
 
 
 def test_nothing_can_be_compared_and_added_at_once(tmp_path):

@@ -39,8 +39,7 @@ def collected(ours: pd.DataFrame | None, shipped: Sequence[str]) -> tuple[pd.Dat
     """(answers of all sources with what was asked, a line on each that ships).
 
     ``ours`` are what the runs have kept, with the columns of ``SETTINGS``. Columns: ``ASKS`` and ``FOUND``.
-    Raises :class:`BadInput` where there are none, for results that do not say what was asked, and for
-    answers without one of the columns.
+    Raises :class:`BadInput` where there are none, or one lacks a column or does not say what was asked.
     """
     parts = [] if ours is None else [ours.assign(source="this page")]
     lines = []

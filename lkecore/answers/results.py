@@ -5,10 +5,11 @@ another kind, such as what models wrote, lie beside it as ``<experiment>-<kind>.
 """
 
 import io
+import json
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -79,6 +80,32 @@ def what_made(experiment: str, source: str = "", folder: Path | None = None) -> 
                 f"make them anew with {row.command}"
             )
     return found
+
+
+def about_of(made: pd.DataFrame) -> dict[str, Any]:
+    """What made the results of one source, from their rows of ``made_by.csv``, as old pages read it."""
+    first, of_runs = made.iloc[0], made.drop_duplicates(["started", *NUMBERS])
+    models = {m: d for m, d in zip(made["model"], made["digest"], strict=True) if m}
+    given = json.loads(first["parameters"]) | ({"models": list(models)} if models else {})
+    return {
+        "profile": first["source"],
+        "notebook": first["experiment"],
+        "command": first["command"],
+        "started": made["started"].min(),
+        **{name: of_runs[name].sum().item() for name in NUMBERS},
+        "commit": _all_of(made["commit"]),
+        "source": _all_of(made["code"]),
+        "device": _all_of(made["device"]),
+        "versions": {name: _all_of(made[name]) for name in VERSIONS},
+        "models": models,
+        "worlds": {w: d for w, d in zip(made["world"], made["world_digest"], strict=True) if w},
+        "parameters": given,
+    }
+
+
+def _all_of(texts: pd.Series) -> str:
+    """Texts with commas as one that says each thing once."""
+    return ", ".join(dict.fromkeys(each for text in texts.unique() for each in text.split(", ")))
 
 
 def table(folder: Path | None = None) -> pd.DataFrame:

@@ -16,9 +16,8 @@ import pyarrow.parquet as pq
 
 from lkecore.answers.results import (
     CHECKS,
-    NUMBERS,
-    VERSIONS,
     Missing,
+    about_of,
     check_name,
     part,
     path_of,
@@ -62,7 +61,7 @@ def rows(
     check_name("profile", profile, "results")
     name = notebook if apart in ("", DRAWS) else f"{notebook}-{apart}"
     whole = read_file(pq.read_table, path := path_of(name, folder))
-    about = _about(what_made(notebook, profile, folder))
+    about = about_of(what_made(notebook, profile, folder))
     mine = whole["source"].to_pandas() == profile
     redrawn = whole["draw"].to_pandas().gt(0) if "draw" in whole.column_names else mine & False
     is_first = "n_redraws" in about["parameters"] and apart != DRAWS and notebook != NAMED
@@ -79,32 +78,6 @@ def rows(
     if "logprob" in frame:
         frame["probability"] = np.exp(frame["logprob"])
     return frame, about
-
-
-def _about(made: pd.DataFrame) -> dict[str, Any]:
-    """What made some results, from their rows of ``made_by.csv``."""
-    first, of_runs = made.iloc[0], made.drop_duplicates(["started", *NUMBERS])
-    models = {m: d for m, d in zip(made["model"], made["digest"], strict=True) if m}
-    given = json.loads(first["parameters"]) | ({"models": list(models)} if models else {})
-    return {
-        "profile": first["source"],
-        "notebook": first["experiment"],
-        "command": first["command"],
-        "started": made["started"].min(),
-        **{name: of_runs[name].sum().item() for name in NUMBERS},
-        "commit": _all_of(made["commit"]),
-        "source": _all_of(made["code"]),
-        "device": _all_of(made["device"]),
-        "versions": {name: _all_of(made[name]) for name in VERSIONS},
-        "models": models,
-        "worlds": {w: d for w, d in zip(made["world"], made["world_digest"], strict=True) if w},
-        "parameters": given,
-    }
-
-
-def _all_of(texts: pd.Series) -> str:
-    """Texts with commas as one that says each thing once."""
-    return ", ".join(dict.fromkeys(each for text in texts.unique() for each in text.split(", ")))
 
 
 def together(

@@ -124,12 +124,11 @@ def _shipped(job: runs.Job, folder: Path | None = None) -> list[coverage.Asked]:
     """What the shipped results of a notebook are about, of the profiles that its page names."""
     stem = job.notebook.stem
     profiles = job.effective.get("sources") or job.effective.get("shipped", [])
-    made = table(folder)
-    there = set(made.loc[made["experiment"] == stem, "source"])
-    read = [shipped.read(name, stem, folder) for name in profiles if name in there]
+    there = set(table(folder).query("experiment == @stem")["source"])
+    named = [name for name in profiles if name in there]
     return [
         coverage.Asked(tuple(about["models"]), _asked(about["parameters"], [answers]))
-        for answers, about in read
+        for answers, about in (shipped.read(name, stem, folder) for name in named)
     ]
 
 

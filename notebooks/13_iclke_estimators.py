@@ -107,6 +107,7 @@ if sources:
     found = answers.results(this).query("source in @sources")
     found = found.fillna({"draw": 0})  # a source with one draw does not say it
     cues = answers.results(f"{this}-cues").query("source in @sources")
+main = sources[0] if sources else "this run"  # others are shown, and no more
 answers.columns(found)
 
 # %% [markdown]
@@ -161,7 +162,8 @@ parts = {"all facts": shares, "without a cue": bare}
 accuracy = {name: stats.estimate(part, by) for name, part in parts.items()}
 accuracy = pd.concat(accuracy, names=["facts", ""]).reset_index("facts")
 said = accuracy.assign(accuracy=accuracy.apply(stats.said, axis=1))
-print(f"{cues['cue'].mean():.0%} of the facts have a cue")
+of_main = cues[cues["source"] == main]
+print(f"{of_main['cue'].mean():.0%} of the facts have a cue")
 said.pivot(index=by, columns="facts", values="accuracy")
 
 # %% [markdown]
@@ -176,7 +178,7 @@ leads = {
 }
 leads = pd.concat(leads, names=["facts", "minus", ""]).reset_index()
 leads = leads.set_index(["model", "minus", "facts"])
-shown = found["model"].iloc[0]
+shown = found.loc[found["source"] == main, "model"].iloc[0]
 first, left = (leads.loc[shown, MINED, name] for name in parts)
 leads.apply(stats.said, axis=1).unstack()
 
@@ -219,7 +221,7 @@ def steadier(drawn: pd.DataFrame, spread) -> pd.DataFrame:
 # with a colon and a new line.
 
 # %% covers=["IC-F3"] shows=["run", "shipped"] tags=["hide-input"]
-rule = cues.groupby("relation")[list(rules.RULES)].mean().mean()
+rule = of_main.groupby("relation")[list(rules.RULES)].mean().mean()
 marked = accuracy.assign(panel=accuracy["model"].map(figures.called))
 look = {"panel": "panel", "across": True, "aspect": 1.4}
 grid = figures.marks(marked, x="kind", hue="facts", **look)
@@ -235,9 +237,9 @@ figures.place(grid.figure, "fig-estimators-mean", marked)
 # the mean, which is ours, and on the words in pairs; these were asked behind the first draw, and are compared on it.
 
 # %%
-by_space = found[found["kind"] == SPACE]
+by_space = found[(found["kind"] == SPACE) & (found["source"] == main)]
 by_space = by_space.pivot_table("correct", "relation", "model")
-yard = cues.groupby("relation")[rule.idxmax()].mean()
+yard = of_main.groupby("relation")[rule.idxmax()].mean()
 beaten = by_space.gt(yard, axis=0).sum()
 judged = beaten.idxmax()
 print(f"{judged} beats the rule in {beaten[judged]} of {len(yard)} relations")

@@ -305,7 +305,7 @@ answers.words(verdicts)
 # The other pairs of a model and a set of facts, on the claim that a model is above the best rule: `above` in the second table. Where it
 # isn't, the claim on relations says little: a model that knows little of each cannot differ much between them.
 
-# %% tags=["hide-input", "sentence"]
+# %% tags=["hide-input", "page-only"]
 top = accuracy[accuracy["format"] == OLD].iloc[0]
 assert (gain["estimate"] > 0).all(), "a colon and a new line bring out more"
 assert set(found["estimator"]) == {paper, "iclke-colon"}, "a colon, a new line"
@@ -326,7 +326,7 @@ figures.note("carried", answers.carried(ours))
 # **Look at some of it.** Twenty questions of this run, with the five options that the model finds likeliest, and how much of its
 # confidence each has.
 
-# %% tags=["hide-output"]
+# %% tags=["hide-output", "page-only"]
 some = questions[estimators[-1], [*sample][0]]
 None if page else answers.words(answers.likeliest(models[0], some))
 

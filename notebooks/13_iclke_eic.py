@@ -275,7 +275,7 @@ verdicts[["claim", "model", "estimate", "low", "high", "verdict"]]
 # That it needs fewer passes is so for a scorer that reads every string in full, and not for one that reads shared beginnings
 # once.
 
-# %% tags=["hide-input", "sentence"]
+# %% tags=["hide-input", "page-only"]
 mine = shares[shares["model"] == shown]
 of_facts = stats.compare(mine, "kind", MANY, SPACE, over="fact").iloc[0]
 assert of_facts["low"] > 0, "more of these facts"

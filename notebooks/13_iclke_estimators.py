@@ -113,7 +113,7 @@ answers.columns(found)
 # %% [markdown]
 # Twenty facts that this run asked with a colon: is the gold object the likeliest, and which five options are?
 
-# %% tags=["hide-output"]
+# %% tags=["hide-output", "page-only"]
 some = questions["iclke-colon", names[0]]
 None if page else answers.words(answers.likeliest(models[0], some, dtype=dtype))
 
@@ -266,13 +266,14 @@ verdicts[["claim", "model", "estimate", "low", "high", "verdict"]]
 # words*: some templates of Table 5 do not ask for the relation at all, and a mean over three has the bad one in it at full
 # weight. *The relations*: templates name the relation, IC-LKE does not.
 
-# %% tags=["hide-input", "sentence"]
+# %% tags=["hide-input", "page-only"]
 assert first["low"] > 0, "pairs find more than mined sentences"
 assert left["estimate"] < first["estimate"] / 2, "but only so many more"
 both = leads["estimate"].unstack("facts")
 assert (both["all facts"] > both["without a cue"]).all(), "each lead is smaller"
-colon = shares.pivot_table("correct", "model", "kind")["pairs, colon"]
-assert (colon > by_space.mean()).all(), "the same pairs find more with a colon"
+means = shares.pivot_table("correct", "model", "kind")
+more = means["pairs, colon"] > means[SPACE]
+assert more.all(), "the same pairs find more with a colon"
 figures.findings(
     name_shown=figures.called(shown),
     lead=f"{100 * first['estimate']:.0f}",

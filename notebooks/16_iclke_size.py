@@ -317,7 +317,7 @@ for each in (decided(changed[size][1:]), decided(rate[size][1:], (0, 1))):
 judged = answers.verdicts({key: row for key, row in claims.items() if len(row)})
 judged[["claim", "decided_on", "estimate", "low", "high", "verdict"]]
 
-# %% tags=["hide-input", "sentence"]
+# %% tags=["hide-input", "page-only"]
 lead, below = rate.iloc[0], printed.groupby("kind")["below"].sum()
 assert (below["size"], below["tuned"], len(printed)) == (6, 3, 19), (
     "less likely"
@@ -337,7 +337,7 @@ figures.note("carried", answers.carried(ours))
 # **Look at some of it.** Twenty questions, with the five options that the last model of the run finds likeliest and how much of its
 # confidence each has.
 
-# %% tags=["hide-output"]
+# %% tags=["hide-output", "page-only"]
 some = questions[estimators[0], next(iter(sample))]
 None if page else answers.words(answers.likeliest(models[-1], some))
 

@@ -358,7 +358,7 @@ def test_a_model_that_is_a_path_of_this_machine_cannot_ship(run, tmp_path, monke
 
 
 def test_the_worlds_behind_results_stand_beside_them_by_digest(run, tmp_path, monkeypatch):
-    named = {"lab:smoke-3/0.15m": "a", "lab:smoke-3/0.15m-unplanted": "b", "toy": "c"}
+    named = {"toy": "c", "lab:smoke-3/0.15m": "a", "lab:smoke-3/0.15m-unplanted": "b"}
     whole = gather.runs.manifest
     monkeypatch.setattr(gather.runs, "manifest", lambda folder: whole(folder) | {"models": named})
     gather.gather(plan(run), run / "runs", tmp_path / "results")

@@ -73,7 +73,7 @@ def what_made(experiment: str, source: str = "", folder: Path | None = None) -> 
         raise Missing(
             f"no results {experiment}{source and ' of '}{source}; see {folder or FOLDER}/{MADE_BY}"
         )
-    for row in found.drop_duplicates("world").itertuples():
+    for row in found.drop_duplicates(["world", "world_digest"]).itertuples():
         if row.world and row.world_digest != worlds.digest(row.world):
             raise BadInput(
                 f"results {row.source} of {experiment} are of another {row.world} than this version makes; "

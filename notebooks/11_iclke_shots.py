@@ -1,17 +1,17 @@
 # %% [markdown]
 # # How many examples does a model need?
 #
-# **A single example brings out {glue:text}`share_less` of what fifty bring out in {glue:text}`name_less`, and
-# {glue:text}`share_more` in {glue:text}`name_more`; the other forty-nine add {glue:text}`gain_less` and
-# {glue:text}`gain_more` percentage points.**
+# **Shown one example, {glue:text}`name_less` finds {glue:text}`share_less` as many facts as with fifty, and
+# {glue:text}`name_more` {glue:text}`share_more`; the other forty-nine add {glue:text}`gain_less` and {glue:text}`gain_more`
+# percentage points.**
 #
 # ```{glue:figure} fig-shots-curve
 # :name: fig-shots-curve
 # :alt: Two panels with lines of accuracy over the number of examples on a logarithmic axis, with bands, and grey dashes where a rule without a model lies.
 #
 # The curves begin high and rise slowly (the paper's Figure 1). Left: each model on all relations, in the paper's format;
-# band: 95 % over other relations. Right: one relation in two formats; band: 95 % over other draws of examples and other
-# facts. Grey dashes: the best rule without a model. A blind guess gets 1 %.
+# band: 95 % over other relations; grey dashes: the best rule without a model. Right: what this run asked, one relation in two
+# formats; band: 95 % over other draws of examples and other facts.
 # ```
 #
 # IC-LKE shows a model pairs of a relation, and then asks. What are the pairs for? If they taught the facts, more of them would
@@ -101,20 +101,26 @@ for estimator in estimators:
 
 # %%
 this = "11_iclke_shots"
-how = {"by": ["relation", "draw", "estimator", "n_shots"], "page": page}
-how |= {"dtype": dtype, "n_again": n_again, "keep_scores": True}
-how |= {"results": results, "notebook": this}
-ours = answers.ask(models, questions, "answers.parquet", **how)
-ours = ours.assign(source="this run")
-cues = rules.behind_draws(sample, draws, shots, kept=not page)
-cues = cues.assign(source="this run")
-every = ours
-if sources:
-    every = answers.results(this).query("source in @sources")
-    cues = answers.results(f"{this}-rules").query("source in @sources")
-every = every[every["estimator"] == estimators[0]]
-main = every["source"].iloc[0]
-found = every[every["source"] == main]
+ours = answers.ask(
+    models,
+    questions,
+    "answers.parquet",
+    by=["relation", "draw", "estimator", "n_shots"],
+    page=page,
+    dtype=dtype,
+    results=results,
+    notebook=this,
+    n_again=n_again,
+    keep_scores=True,
+).assign(source="this run")
+by_rule = rules.behind_draws(sample, draws, shots, kept=not page)
+by_rule, found, main = by_rule.assign(source="this run"), ours, "this run"
+if sources:  # the first has the numbers, others are in the figure
+    main, found = sources[0], answers.results(this)
+    by_rule = answers.results(f"{this}-rules")
+paper = found["estimator"] == estimators[0]
+others = found[paper & found["source"].isin(sources[1:])]
+found = found[paper & (found["source"] == main)]
 answers.words(found.head())
 
 # %% tags=["hide-output"]
@@ -123,21 +129,20 @@ answers.words(answers.columns(found))
 # %% [markdown]
 # ## Answers
 #
-# **How far does it rise?** The accuracy in each relation, mean over draws and facts; then the mean over relations, each counted
-# alike, with an interval that says what other relations might have given. Below it, what the best of four rules without a model
-# gets of the same questions, behind the same examples: it rises as well, since more examples show which objects are frequent.
+# **How far does it rise?** `stats.estimate` takes the accuracy in each relation, mean over draws and facts, and then the mean over
+# relations, each counted alike, with Student's t: what other relations might have given. The last column is what the best of
+# four rules without a model gets of the same questions, behind the same examples. It rises as well, since more examples show
+# which objects are frequent.
 
 # %%
-curve = stats.estimate(every, ["source", "model", "n_shots"])
-rule = cues[cues["source"] == main].groupby(["n_shots", "relation"])
-rule = rule[list(rules.RULES)].mean()
-rule = rule.groupby("n_shots").mean()
-best = rule.mean().idxmax()
-table = curve.assign(said=curve.apply(stats.said, axis=1))
-table["model"] = table["model"].map(figures.called)
-table = table.pivot(index="n_shots", columns="model", values="said")
-table[best] = rule[best].round(2)
-table
+curve = stats.estimate(found, ["model", "n_shots"])
+rule = by_rule[by_rule["source"] == main].groupby(["n_shots", "relation"])
+rule = rule[list(rules.RULES)].mean().groupby("n_shots").mean()
+rule = rule[rule.mean().idxmax()]  # the best of the four
+assert rule.iloc[-1] >= rule.iloc[0], "the rule rises as well"
+table = curve.assign(text=curve.apply(stats.said, axis=1))
+table = table.pivot(index="n_shots", columns="model", values="text")
+table.rename(columns=figures.called).assign(**{rule.name: rule.round(2)})
 
 # %% [markdown]
 # Two numbers make a curve: the *rise*, from the fewest examples to the most, on the same facts; and the *share* of the end that
@@ -145,39 +150,37 @@ table
 #
 # $$\text{rise} = a_{50} - a_1, \qquad \text{share} = \frac{a_1}{a_{50}}.$$
 #
-# The share is a ratio of two means, so relations and their facts are drawn again, ten thousand times, and the ratio is
-# taken each time: `drawn` has a row for each draw, the first is the data.
+# The rise is a difference in each relation. The share is a ratio of two means, so relations and their facts are drawn again ten
+# thousand times, and the ratio is taken of each resample: `a` below has a row for each, of which the first is the data.
 
 # %%
 few, many = min(found["n_shots"]), max(found["n_shots"])
-means = found.groupby(["model", "relation", "draw", "n_shots"])["correct"]
-means = means.mean().unstack()
-rise = (means[many] - means[few]).groupby(["model", "relation"]).mean()
+key = ["model", "relation", "draw", "n_shots"]
+of_draw = found.groupby(key)["correct"].mean().unstack("n_shots")
+of_draw["rise"] = of_draw[many] - of_draw[few]
 rise = stats.estimate(
-    rise.rename("rise").reset_index(), ["model"], value="rise", bounds=None
+    of_draw.reset_index(), ["model"], value="rise", bounds=None
 )
-
-
-def drawn_again(part: pd.DataFrame) -> pd.DataFrame:
-    over = ["relation", "fact"]
-    return stats.bootstrap(part, ["n_shots"], over=over, seed=seed)
-
-
-drawn = {name: drawn_again(part) for name, part in found.groupby("model")}
-share = {name: stats.interval(a[few] / a[many]) for name, a in drawn.items()}
-share = pd.concat(share, names=["model", ""]).droplevel(1)
-share
+share = {}
+for model, part in found.groupby("model"):
+    a = stats.bootstrap(part, ["n_shots"], over=["relation", "fact"], seed=seed)
+    share[model] = stats.interval(a[few] / a[many]).iloc[0]
+share = pd.DataFrame(share).T
+rise.merge(share, left_on="model", right_index=True, suffixes=("", ", share"))
 
 # %% [markdown]
-# **Does it matter which ones?** The standard deviation of the accuracy over draws of examples, in each relation: how far the choice
-# alone moves a result. `steadier` is that with the fewest minus that with the most.
+# **Does it matter which ones?** The standard deviation of the accuracy over draws of examples, in each relation, is how far the
+# choice alone moves a result. `steadier` is that with the fewest examples minus that with the most.
 
 # %%
-spread = means.groupby(["model", "relation"]).std()
-steadier = (spread[few] - spread[many]).rename("steadier").reset_index()
-if len(draws) > 1:
-    how = {"value": "steadier", "bounds": None}
-    steadier = stats.estimate(steadier, ["model"], **how)
+spread = of_draw[[few, many]].groupby(["model", "relation"]).std()
+spread["steadier"] = spread[few] - spread[many]
+several = found["draw"].nunique() > 1  # one draw has no spread
+if several:
+    spread_of = spread.reset_index()
+    steadier = stats.estimate(
+        spread_of, ["model"], value="steadier", bounds=None
+    )
 spread.groupby("model").mean().round(3)
 
 # %% [markdown]
@@ -187,81 +190,86 @@ spread.groupby("model").mean().round(3)
 
 # %%
 def needed(a: pd.DataFrame) -> pd.Series:
-    return a.ge(0.95 * a[many] - 1e-12, axis=0).idxmax(axis=1)
+    enough = a.ge(0.95 * a[many] - 1e-12, axis=0)  # a rounding does not decide
+    return enough.idxmax(axis=1)  # the first that is true
 
 
-by_relation = means.groupby(["model", "relation"]).mean()
-needs = needed(by_relation).unstack("model")
+accuracy = of_draw.drop(columns="rise").groupby(["model", "relation"]).mean()
+needs = needed(accuracy).unstack("model")
 needs
 
 # %% [markdown]
 # ## Figure
 #
 # What to see in {numref}`fig-shots-curve`: how high each line begins, how little it rises after that, and how far it is above
-# the grey dashes. Right: a colon and a new line do more than forty-nine examples.
+# the grey dashes. Right, compare the two formats at a single example.
 
 # %% covers=["IC-F1"] tags=["hide-input"]
-over = ["draw", "fact"]
-parts = [curve.assign(asked=curve["model"].map(figures.called))]
-parts[0]["panel"] = figures.called(main)
-for key, part in ours.groupby(["model", "estimator"], sort=False):
-    again = stats.bootstrap(part, ["n_shots"], over=over, seed=seed)
-    name = f"{figures.called(key[0])}, {key[1]}"
-    line = stats.interval(again).assign(asked=name)
-    parts.append(line.assign(panel=", ".join(relations)))
-lines = pd.concat(parts, ignore_index=True)
+left = [curve]
+if len(others):
+    left.append(stats.estimate(others, ["model", "n_shots"]))
+left = pd.concat(left)
+left = left.assign(asked=left["model"].map(figures.called))
+lines = [left.assign(panel=figures.called(main))]
+for (model, format_), part in ours.groupby(["model", "estimator"], sort=False):
+    a = stats.bootstrap(part, ["n_shots"], over=["draw", "fact"], seed=seed)
+    name = f"{figures.called(model)}, {format_}"
+    right = stats.interval(a).assign(asked=name, panel=", ".join(relations))
+    lines.append(right)
+lines = pd.concat(lines, ignore_index=True)
 grid = figures.marks(lines, x="n_shots", hue="asked", panel="panel", curve=True)
 grid.set(xscale="log", xticks=shots, xticklabels=shots)
-grid.axes.flat[0].plot(rule.index, rule[best], color="grey", ls="--")
+grid.axes.flat[0].plot(rule.index, rule, color="grey", ls="--")
 figures.place(grid.figure, "fig-shots-curve", lines)
 
 # %% [markdown]
 # ## Paper and ours
 #
-# **Numbers.** None: Figure 1 prints no values. **Claims** are decided on eight relations, in the paper's format, for the model that
-# knows most of them; a claim holds if the whole interval over relations is above 0. The third compares two models, relation by
-# relation: how many more examples does the one need that knows less in this relation?
+# **Numbers.** None: Figure 1 prints no values. **Claims** are decided in the paper's format, for the model that knows most of these
+# relations; a claim holds if the whole interval over relations is above 0. The third compares two models, relation by relation:
+# how many more examples does the one need that knows less in this relation?
 
 # %%
-end = by_relation[many].unstack("model")
-order = end.mean().sort_values().index
-less, more = order[0], order[-1]
-best_known = rise["model"] == more
-claims = {"IC-shots-rise-relations": rise[best_known]}
-if len(draws) > 1:
-    claims["IC-shots-steady-relations"] = steadier[best_known]
-if len(order) > 1:
-    gap = (needs[less] - needs[more]) * np.sign(end[more] - end[less])
-    gap = gap.rename("gap").reset_index()
-    gap = stats.estimate(gap, value="gap", bounds=None)
+end = accuracy[many].unstack("model")
+less, *_, more = [*end.mean().sort_values().index, end.mean().idxmax()]
+claims = {"IC-shots-rise-relations": rise[rise["model"] == more]}
+if several:
+    steady = steadier[steadier["model"] == more]
+    claims["IC-shots-steady-relations"] = steady
+if less != more:
+    knows_less = np.sign(end[more] - end[less])  # -1 where `more` does
+    gap = ((needs[less] - needs[more]) * knows_less).rename("gap")
+    gap = stats.estimate(gap.reset_index(), value="gap", bounds=None)
     claims["IC-less-needs-more-relations"] = gap
 judged = answers.verdicts(claims)
 judged[["claim", "model", "estimate", "low", "high", "verdict"]]
 
 # %% tags=["hide-input", "page-only"]
-rise = rise.set_index("model")
-assert (rise["low"] > 0).all(), "the other examples add something"
+gain = rise.set_index("model")
+assert (gain["low"] > 0).all(), "the other examples add something"
+assert (share["low"] > 0.5).all(), "one example does more than the others"
+assert (few, many) == (1, 50), "one, fifty, the other forty-nine"
 figures.findings(
     name_less=figures.called(less),
     name_more=figures.called(more),
-    share_less=f"{share.loc[less, 'estimate']:.0%}",
-    share_more=f"{share.loc[more, 'estimate']:.0%}",
-    gain_less=f"{100 * rise.loc[less, 'estimate']:.0f}",
-    gain_more=f"{100 * rise.loc[more, 'estimate']:.0f}",
+    share_less=f"{100 * share.loc[less, 'estimate']:.0f} %",
+    share_more=f"{100 * share.loc[more, 'estimate']:.0f} %",
+    gain_less=f"{100 * gain.loc[less, 'estimate']:.0f}",
+    gain_more=f"{100 * gain.loc[more, 'estimate']:.0f}",
     between_less=stats.said(share.loc[less], percent=True),
     between_more=stats.said(share.loc[more], percent=True),
-    rise_less=stats.said(rise.loc[less], percent=True),
-    rise_more=stats.said(rise.loc[more], percent=True),
+    rise_less=stats.said(gain.loc[less], percent=True),
+    rise_more=stats.said(gain.loc[more], percent=True),
 )
 figures.note("carried", answers.carried(ours))
 
 # %% [markdown]
-# **Look at some of it.** Twenty questions of the live sample, with the five options that the model finds likeliest, and how
-# much of its confidence each has. Look at what is wrong: is it near?
+# **Look at some of it.** Twenty questions that this run asked in the last format, with the five options that the model finds
+# likeliest, and how much of its confidence each has. Look at what is wrong: is it near?
 
 # %% tags=["hide-output", "page-only"]
 some = questions[relations[0], draws[0], estimators[-1], max(shots)]
-None if page else answers.words(answers.likeliest(models[0], some))
+None if page else answers.words(answers.likeliest(models[0], some, dtype=dtype))
 
 # %% [markdown]
 # ## What you have seen
@@ -270,6 +278,8 @@ None if page else answers.words(answers.likeliest(models[0], some))
 #   teach it.
 # - A part of the rise needs no knowledge: the rule rises as well.
 # - With few examples a single draw may be lucky. A result of one draw is one of several that might have been reported.
+#
+# The share once more, in plain pandas:
 
 # %%
 by_hand = found[found["model"] == less].groupby(["relation", "n_shots"])

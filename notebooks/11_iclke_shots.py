@@ -220,6 +220,7 @@ lines = pd.concat(lines, ignore_index=True)
 grid = figures.marks(lines, x="n_shots", hue="asked", panel="panel", curve=True)
 grid.set(xscale="log", xticks=shots, xticklabels=shots)
 grid.axes.flat[0].plot(rule.index, rule, color="grey", ls="--")
+grid.set_axis_labels("pairs shown before the question", figures.ACCURACY)
 figures.place(grid.figure, "fig-shots-curve", lines)
 
 # %% [markdown]

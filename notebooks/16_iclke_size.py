@@ -307,7 +307,7 @@ below = printed.groupby("kind")["below"].agg(["sum", "size"]).to_numpy()
 assert below.tolist() == [[6, 6], [3, 13]], "in all six less likely"
 assert printed["turned"].all(), "all nineteen are above"
 assert (above[rate["kind"] == "size"]["low"] > 0).all(), "ours are likelier"
-no_cue = plain[plain["small"] == pair[0]]
+no_cue = plain[plain["source"] == "sizes_kamel"]  # the real models
 assert (no_cue["low"] > 0).all() if len(no_cue) else True, "still above 0"
 figures.findings(
     name_large=names[pair[1]],

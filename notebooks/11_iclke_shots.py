@@ -303,6 +303,7 @@ assert np.isclose(ratio, told, rtol=0, atol=1e-9, equal_nan=True)
 
 # %%
 each = ours.groupby(["model", "estimator", "n_shots", "draw"])["correct"].mean()
+answers.keep(each.reset_index(name="accuracy"), "accuracy-by-draw.csv")
 each = each.groupby(["model", "estimator", "n_shots"]).agg(["min", "max"])
 each.round(3)
 

@@ -552,7 +552,10 @@ def answered(cells: dict[tuple, str], names=("model", "relation"), **more):
 
 
 def page(name: str, **given) -> dict:
-    """The names of a notebook after its cells, executed here; its parameters with what is given."""
+    """The names of a notebook after its cells, executed here; its parameters with what is given.
+
+    What is for a reader alone is left out, as in a run that is a part: its words are about other models.
+    """
     import copy
 
     import matplotlib
@@ -563,7 +566,7 @@ def page(name: str, **given) -> dict:
     path = Path(__file__).resolve().parent.parent / "notebooks" / f"{name}.py"
     names: dict = {"__name__": "__main__"}
     for cell in read_notebook(path).cells:
-        if cell.cell_type == "code":
+        if cell.cell_type == "code" and "page-only" not in cell.metadata.get("tags", []):
             exec(compile(cell.source, path.name, "exec"), names)
             if "parameters" in cell.metadata.get("tags", []):
                 names |= copy.deepcopy(given)

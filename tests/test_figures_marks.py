@@ -90,3 +90,10 @@ def test_hue_that_is_the_category_itself_stays_on_its_place():
 def test_two_rows_for_one_mark_are_refused():
     with pytest.raises(ValueError, match="'kind': 'pairs'.* occurs twice"):
         figures.marks(FOUND[:3], x="kind")
+
+
+def test_a_category_that_nothing_has_takes_no_place():
+    kinds = pd.Categorical(FOUND["kind"], ["human", "nobody", "pairs"], ordered=True)
+    grid = figures.marks(FOUND.assign(kind=kinds).query("source == 'atlas'"), x="kind", hue="model")
+    ticks = [text.get_text() for text in grid.axes.flat[0].get_xticklabels()]
+    assert ticks == ["pairs", "human"] and len(points(grid.axes.flat[0])) == 3

@@ -49,7 +49,9 @@ def marks(
                 ax.fill_between(at, part["low"], part["high"], alpha=0.2, lw=0, **look)
             else:
                 shift = (beside.index(name) - (len(beside) - 1) / 2) * 0.7 if beside else 0
-                at = part[x].map(xs.index).astype(float) + shift / max(1, len(beside))
+                at = part[x].astype(object).map(xs.index).astype(float) + shift / max(
+                    1, len(beside)
+                )
                 (ax.hlines if across else ax.vlines)(at, part["low"], part["high"], **look)
             points = (part["estimate"], at) if across else (at, part["estimate"])
             line = "-" if curve else ""

@@ -273,7 +273,8 @@ def test_forks_leave_the_tests_of_the_books_own_pages_green(project):
         (project / name).symlink_to(TOP / name)
     (project / "tests").mkdir()
     tests = ["notebooks", "params", "book_coverage", "book_teach", "papers", "foreign_text"]
-    for name in ("own", "conftest", "projects", *(f"test_{each}" for each in tests)):
+    ours = ("own", "conftest", "helpers", "projects", *(f"test_{each}" for each in tests))
+    for name in ours:
         shutil.copy(TOP / "tests" / f"{name}.py", project / "tests")
     # Those that look at many files at once; all others are named after a page of the list.
     across = [

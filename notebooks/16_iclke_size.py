@@ -290,7 +290,7 @@ def decided(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 kind, *pair = pairs[0]  # of which the sentence at the top is
-leads = rate[which[1:]].eq(pairs[0]).all(axis=1)
+leads = rate[which[1:]].eq(pd.Series(pairs[0], which[1:])).all(axis=1)
 first, after = leads & (kind == "size"), rate["kind"] == "tuned"
 claims = {
     "IC-larger-more": decided(changed[first]),

@@ -1,6 +1,5 @@
 """Forecast: the tokens that it counts are those that a run forwards, and it loads no weights."""
 
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import projects
 import pytest
 import transformers
 import yaml
+from own import of_any_model
 
 from lkecore import runs
 from lkecore.models import training, weights
@@ -34,9 +34,10 @@ def no_weights(monkeypatch):
 
 
 def plan(tmp_path, name, parameters, **row):
-    """A plan of one notebook of the book."""
+    """A plan of one notebook of the book, without what is about its own models."""
     (tmp_path / "notebooks").mkdir(exist_ok=True)
-    shutil.copy(TOP / "notebooks" / f"{name}.py", tmp_path / "notebooks")
+    text = of_any_model((TOP / "notebooks" / f"{name}.py").read_text(encoding="utf-8"))
+    (tmp_path / "notebooks" / f"{name}.py").write_text(text, encoding="utf-8")
     (tmp_path / "params").mkdir(exist_ok=True)
     content = {"profile": "t", "runs": [{"notebook": name, "parameters": parameters, **row}]}
     (tmp_path / "params" / "p.yaml").write_text(yaml.safe_dump(content))

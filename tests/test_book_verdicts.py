@@ -82,6 +82,14 @@ def test_two_pages_may_decide_a_claim_as_a_fork_does(tmp_path, monkeypatch):
     assert "The model `toy` is random" in text
 
 
+def test_an_estimate_of_one_relation_has_a_row_without_an_interval(tmp_path, monkeypatch):
+    one = {"estimate": 0.5, "low": float("nan"), "high": float("nan"), "n": 1}
+    new = decided(tmp_path / "a", monkeypatch, {"IC-separator": one})
+    [found] = cells(verdicts.page({"my_fork": new}, "trial"), "IC-separator")
+    assert found[OURS] == "0.500 (no interval)"
+    assert found[VERDICT] == "undecided: there is one, and no interval"
+
+
 def test_only_verdicts_in_the_papers_way_that_no_mark_sets_aside_are_counted(tmp_path):
     rows = [row("holds"), row("undecided", "a"), row("undecided", "b")]
     rows += [row("holds", mark="at chance"), row("fails", mark="over facts alone, not draws")]

@@ -42,21 +42,20 @@ def likeliest(
 ) -> pd.DataFrame:
     """What a model finds likeliest for the first ``n`` questions: a row each, for a reader to look at.
 
-    Columns: ``subject``; ``gold``; ``right``, whether the gold option is the
-    likeliest; and ``1`` to ``5``, the likeliest options, each with its share of the confidence (normalised
-    over all options of the question) in percent.
+    Columns: ``subject``; ``gold``; ``right``, whether the gold option is the likeliest; and ``1`` to ``5``,
+    the likeliest options, each with its confidence in percent ("" where there are fewer options).
     """
     rows = []
     some = {question.fact: question for question in questions[:n]}
     for fact, its in scored(opened(model, dtype), list(some.values())).groupby("fact", sort=False):
-        shares = np.exp(its["logprob"] - np.logaddexp.reduce(its["logprob"]))
+        [shares] = choice.confidence(its["logprob"].to_numpy()[None])
         its = its.assign(share=100 * shares).sort_values("share", ascending=False, kind="stable")
         first = [f"{o} {s:.0f} %" for o, s in its[["option", "share"]].head(best).to_numpy()]
         gold = its.loc[its["gold"], "option"].item()
         first += [""] * (best - len(first))
         rows.append((some[fact].subject, gold, bool(its["gold"].iloc[0]), *first))
     names = ["subject", "gold", "right", *(str(i + 1) for i in range(best))]
-    return pd.DataFrame(rows, columns=names[: max(map(len, rows))])  # there may be fewer options
+    return pd.DataFrame(rows, columns=names)
 
 
 def plainly(lm: Model, scores: pd.DataFrame) -> pd.DataFrame:

@@ -5,11 +5,9 @@ several one over relations: Student's t on the value of each. A claim is of the 
 rows of ``claims.csv`` have the same statistic.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
 
 from lkecore import intervals, papers
 from lkecore.intervals import Interval
@@ -33,30 +31,6 @@ def over_relations(values: Sequence[float], within: tuple[float, float] | None =
     ValueError for fewer than two relations, or a value that is not finite.
     """
     return intervals.mean_over_relations([[value] for value in values], within=within)
-
-
-def draws_or_relations(
-    each: Sequence[ArrayLike],
-    statistic: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-    seed: int,
-    within: tuple[float, float] | None = None,
-) -> Interval:
-    """A statistic of what was asked about each relation, an array (condition, draw, fact).
-
-    Of a single relation draws are drawn again, and facts, the same for all; several have Student's t over the
-    value of each, ``within`` as in :func:`over_relations`. ``statistic`` takes many arrays at once, and gives
-    a value for each.
-    """
-    if len(each) > 1:
-        values = [float(statistic(np.asarray(one, dtype=np.float64)[None])[0]) for one in each]
-        return over_relations(values, within)
-    how = {"seed": seed, "redraw": 1, "vectorized": True}
-    return intervals.statistic_over_facts(each[0], statistic, **how)
-
-
-def mean_of(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The mean of each array (condition, draw, fact), for :func:`draws_or_relations`."""
-    return values.mean(axis=(1, 2, 3))
 
 
 def claim_of(name: str, found: Interval) -> str:

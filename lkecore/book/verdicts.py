@@ -12,9 +12,9 @@ from typing import Any
 
 import pandas as pd
 
-from lkecore import papers
+from lkecore import papers, stats
 from lkecore.answers.show import numbered
-from lkecore.answers.verdicts import DIFFERS
+from lkecore.answers.verdicts import ALONE, DIFFERS
 from lkecore.book.coverage import PAPERS
 from lkecore.book.foreign import plain
 from lkecore.errors import BadInput
@@ -50,10 +50,11 @@ def read(folder: Path) -> pd.DataFrame | None:
             return frame.assign(**{name: frame.get(name, "") for name in (BARE, BARE_INTERVAL)})
         if list(frame) != papers.ONE_EACH:
             raise ValueError(f"the columns must be {papers.ONE_EACH}")
-        known = {"id": [*papers.claims("")["id"]], "verdict": [*ORDER, DIFFERS]}
+        known = {"id": [*papers.claims("")["id"]], "verdict": [*ORDER, DIFFERS, ALONE]}
         for column, allowed in known.items():
             if len(lost := frame.loc[~frame[column].isin(allowed), column]):
                 raise ValueError(f"{column} {lost.iloc[0]!r} is unknown")
+        frame.loc[frame["verdict"] == ALONE, ["low", "high"]] = float("nan")  # empty in the file
         return frame.astype(dict.fromkeys(["estimate", "low", "high"], float))
     except ValueError as error:
         raise BadInput(f"{path}: {error}") from None
@@ -120,9 +121,8 @@ def _claims(claims: pd.DataFrame, once: pd.DataFrame, old: pd.DataFrame, title: 
     lines = [_row(HEADS), _row(["---"] * len(HEADS))]
     for claim in claims.itertuples():
         said = claim.claim + " *(ours)*" * (claim.whose == "ours" and claim.paper != "LAB")
-        for row in once[once["id"] == claim.id].itertuples():
-            numbers = [f"{round(x, 3) + 0.0:.3f}" for x in (row.estimate, row.low, row.high)]
-            ours = "{} [{}, {}]".format(*numbers)
+        for _, row in once[once["id"] == claim.id].iterrows():
+            ours = stats.said(row, 3)
             where = "; ".join(map(plain, (row.decided_on, row.model, row.estimator)))
             n = plain(str(row.n)).removesuffix(".0")
             tested = f"{{doc}}`notebooks/{row.page}`"

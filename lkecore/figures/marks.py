@@ -48,10 +48,9 @@ def marks(
                 at = part[x]
                 ax.fill_between(at, part["low"], part["high"], alpha=0.2, lw=0, **look)
             else:
-                shift = (beside.index(name) - (len(beside) - 1) / 2) * 0.7 if beside else 0
-                at = part[x].astype(object).map(xs.index).astype(float) + shift / max(
-                    1, len(beside)
-                )
+                n = len(beside)
+                shift = (beside.index(name) - (n - 1) / 2) * 0.7 / n if beside else 0
+                at = part[x].astype(object).map(xs.index).astype(float) + shift
                 (ax.hlines if across else ax.vlines)(at, part["low"], part["high"], **look)
             points = (part["estimate"], at) if across else (at, part["estimate"])
             line = "-" if curve else ""

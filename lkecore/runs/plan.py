@@ -253,8 +253,7 @@ def _check_parameters(path: Path, notebook: Path, declared: Declared, given: Any
         if name in ("model", "models", "fact_set") and not value:
             raise BadInput(f"{where} must not be empty")
         if name in ("shipped", "shipped_one", "sources", "results") and value:
-            for each in [value] if name == "results" else value:
-                profile = each[-1] if isinstance(each, list) else each  # of [experiment, source]
+            for profile in [value] if name == "results" else value:
                 check_name(f"{notebook.stem}: parameter {name!r}: profile", profile, path)
     effective = {name: default for name, (_, default) in declared.items()} | given
     try:

@@ -103,8 +103,7 @@ def _shipped(code: list[str], effective: dict[str, Any]) -> list[list[str]]:
     """
     profiles: set[str] = set()
     for parameter, given in effective.items():
-        if parameter.startswith(("shipped", "sources")):  # of [experiment, source] the second
-            profiles |= {each[-1] if isinstance(each, list) else each for each in given}
+        profiles |= set(given) if parameter.startswith(("shipped", "sources")) else set()
     profiles |= {effective["results"]} if effective.get("results") else set()
     made = table(RESULTS)
     named = [

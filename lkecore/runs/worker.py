@@ -28,9 +28,7 @@ from lkecore.errors import BadInput
 FINISHED, FAILED, HOPELESS, FOUND, BUSY = 0, 1, 3, 4, 75
 CHANGED = "the notebook, lkecore, or what it reads was changed meanwhile; run it again"
 SAVED_AFTER = 5.0  # seconds from one writing of a notebook that is executed to the next, at least
-PAGE_ONLY = (
-    "page-only"  # the tag of cells for readers, such as the one that asserts a page's sentence
-)
+PAGE_ONLY = "page-only"  # the tag of cells for readers, as of that which asserts a page's sentence
 LOCKS = ".locks"  # in the folder of runs: who is at work on which
 
 

@@ -124,7 +124,6 @@ found = found.assign(source="this run")
 cues = rules.cues(sample, kept=not page).assign(source="this run")
 if sources:
     found = answers.results(this).query("source in @sources")
-    found = found.fillna({"draw": 0})  # a source with one draw does not say it
     cues = answers.results(f"{this}-cues").query("source in @sources")
 main = sources[0] if sources else "this run"  # decides; others are shown
 answers.columns(found)
@@ -239,9 +238,8 @@ answers.words(percent.round(0).reset_index(), digits=0)
 # comma (and by the pairs after the first 50).
 
 # %% covers=["IC-F3"] shows=["run", "shipped"] tags=["hide-input"]
-rule = cues[cues["source"] == main].groupby("relation")
-rule = rule[list(rules.RULES)].mean()
-rule = rule[rule.mean().idxmax()]  # the best one
+rule = rules.by_relation(cues[cues["source"] == main])  # the best of all
+rule = rule.set_index("relation")["of_rule"]
 accuracy["panel"] = accuracy["model"].map(figures.called)
 accuracy["panel"] += ", " + accuracy["source"]
 grid = figures.marks(accuracy, x="kind", panel="panel", across=True, aspect=1.4)

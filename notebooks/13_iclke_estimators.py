@@ -104,7 +104,6 @@ found = found.assign(source="this run")
 cues = rules.cues(sample, kept=not page).assign(source="this run")
 if sources:
     found = answers.results(this).query("source in @sources")
-    found = found.fillna({"draw": 0})  # a source with one draw does not say it
     cues = answers.results(f"{this}-cues").query("source in @sources")
 main = sources[0] if sources else "this run"  # decides; others are shown
 answers.columns(found)
@@ -203,8 +202,8 @@ answers.words(percent.round(0).reset_index(), digits=0)
 # with a colon and a new line.
 
 # %% covers=["IC-F3"] shows=["run", "shipped"] tags=["hide-input"]
-rule = main_cues.groupby("relation")[list(rules.RULES)].mean()
-rule = rule[rule.mean().idxmax()]  # the best one
+rule = rules.by_relation(main_cues)  # the best one over all relations
+rule = rule.set_index("relation")["of_rule"]
 accuracy["panel"] = accuracy["model"].map(figures.called)
 accuracy["panel"] += ", " + accuracy["source"]
 grid = figures.marks(

@@ -511,3 +511,13 @@ def test_a_fact_has_one_number_in_all_that_a_run_keeps_unless_others_were_asked(
         == [True] * 4 + [False] * 3
     )
     assert set(others) == {"source", "relation", "fact", *asked}
+
+
+def test_a_source_behind_one_draw_has_it_in_its_rows_once_another_has_several(tmp_path):
+    path = tmp_path / "e.parquet"
+    one = pd.DataFrame({"model": ["m", "m"], "fact": ["a", "b"]})
+    path.write_bytes(gather.among(path, one, "one"))
+    several = pd.DataFrame({"model": ["m", "m"], "fact": ["a", "a"], "draw": [0, 1]})
+    path.write_bytes(gather.among(path, several, "several"))
+    found = pd.read_parquet(path)
+    assert found.groupby("source")["draw"].agg(list).to_dict() == {"one": [0, 0], "several": [0, 1]}

@@ -200,6 +200,9 @@ def among(
             return path.read_bytes()
         gone &= old["model"].isin(models)
     whole = joined([then.filter(pa.array(~gone)), now])
+    if "draw" in whole.column_names:  # a source that was asked behind one draw does not say so
+        at = whole.column_names.index("draw")
+        whole = whole.set_column(at, "draw", whole["draw"].fill_null(0))
     rank = whole.select([name for name in KEY if name in whole.column_names]).to_pandas()
     every = pd.concat([old, now], ignore_index=True)
     mine = rank["source"].eq(source)

@@ -121,69 +121,6 @@ def test_22_of_the_41_relations_are_about_places_or_languages(kind_of):
     assert of_table_3 <= set(kind_of)
 
 
-# --- the order of Figure 5
-
-
-def accuracies(by_model: dict[str, list[float]], relations: list[str]) -> pd.DataFrame:
-    rows = [(m, *pair) for m, v in by_model.items() for pair in zip(relations, v, strict=True)]
-    return pd.DataFrame(rows, columns=["model", "relation", "accuracy"])
-
-
-def test_figure_5_is_ordered_as_its_caption_says_by_hand():
-    """OPT-6.7B stands for its family, not the better 125M; a tuned model as near does not."""
-    frame = accuracies(
-        {
-            "of my own": [0.2, 0.4, 0.9],  # mean 0.5: between OPT (0.6) and Llama-2 (0.4)
-            "meta-llama/Llama-2-7b-chat-hf": [0.9, 0.9, 0.9],
-            "meta-llama/Llama-2-7b-hf@main": [0.4, 0.3, 0.5],
-            "meta-llama/Llama-2-13b-hf": [0.5, 0.5, 0.5],
-            "facebook/opt-6.7b": [0.5, 0.6, 0.7],
-            "facebook/opt-125m": [0.7, 0.7, 0.7],
-        },
-        ["student of", "nobody's", "P36"],
-    )
-    models, relations = papers.figure_5_order(frame, {"P36": "capital"})
-    assert models == [
-        "facebook/opt-125m",
-        "facebook/opt-6.7b",
-        "of my own",
-        "meta-llama/Llama-2-7b-chat-hf",
-        "meta-llama/Llama-2-13b-hf",
-        "meta-llama/Llama-2-7b-hf@main",
-    ]
-    # Capital is 10th and student of 50th in Table 8, and the third is not there.
-    assert relations == ["P36", "student of", "nobody's"]
-    # Without the paper's name, P36 is as unknown as the other, and better known (0.7 against 0.567).
-    assert papers.figure_5_order(frame)[1] == ["student of", "P36", "nobody's"]
-
-
-def test_figure_5_with_the_published_accuracies_has_the_families_that_the_paper_names_on_top():
-    names = papers.table("iclke_table6_model_names").set_index("model")["hf_id"]
-    table7 = papers.table("iclke_table7_models").query("is_finetuned == 'no'")
-    means = dict(zip(table7["model"].map(names), table7["average_accuracy"], strict=True))
-    models, _ = papers.figure_5_order(accuracies({m: [v] for m, v in means.items()}, ["capital"]))
-    assert models[:5] == [
-        "mistralai/Mixtral-8x7B-v0.1",
-        "mistralai/Mistral-7B-v0.1",
-        "meta-llama/Llama-2-70b-hf",
-        "meta-llama/Llama-2-13b-hf",
-        "meta-llama/Llama-2-7b-hf",
-    ]
-    assert models[5:7] == ["google/gemma-7b", "google/gemma-2b"]
-    assert [m for m in models if "bloom" in m] == models[-5:]
-    assert models.index("facebook/opt-6.7b") < models.index("EleutherAI/pythia-12b")
-    assert len(models) == len(set(models)) == 35
-
-
-def test_equals_keep_their_order_in_figure_5_and_a_hole_is_refused():
-    frame = accuracies({"b": [0.5, 0.5], "a": [0.5, 0.5]}, ["z", "y"])
-    assert papers.figure_5_order(frame) == (["b", "a"], ["z", "y"])
-    with pytest.raises(ValueError, match="each model needs each relation"):
-        papers.figure_5_order(frame[:-1])
-    with pytest.raises(ValueError, match="duplicate"):
-        papers.figure_5_order(pd.concat([frame, frame]))
-
-
 # --- claims
 
 

@@ -1,6 +1,5 @@
 """Papers: what they published and claim, and how ours stands beside it."""
 
-from lkecore.papers.order import figure_5_order
 from lkecore.papers.published import (
     DATES,
     property_names,
@@ -23,6 +22,6 @@ from lkecore.papers.verdict import (
 
 __all__ = [
     "DATES", "DECIDED", "ONE_EACH", "VERDICTS", "claim_verdict", "claims",
-    "figure_5_order", "method_of", "number_verdict", "over_of", "property_names", "starred", "table",
+    "method_of", "number_verdict", "over_of", "property_names", "starred", "table",
     "table_5", "table_7", "verdicts",
 ]  # fmt: skip

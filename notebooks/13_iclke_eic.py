@@ -241,7 +241,7 @@ answers.words(percent.round(0).reset_index(), digits=0)
 rule = rules.by_relation(cues[cues["source"] == main])  # the best of all
 rule = rule.set_index("relation")["of_rule"]
 accuracy["panel"] = accuracy["model"].map(figures.called)
-accuracy["panel"] += ", " + accuracy["source"]
+accuracy["panel"] += "\n" + accuracy["source"].map(figures.called)
 grid = figures.marks(accuracy, x="kind", panel="panel", across=True, aspect=1.4)
 for ax in grid.axes.flat:
     ax.axvline(rule.mean(), color="black", ls="--")

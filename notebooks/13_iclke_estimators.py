@@ -205,9 +205,16 @@ answers.words(percent.round(0).reset_index(), digits=0)
 rule = rules.by_relation(main_cues)  # the best one over all relations
 rule = rule.set_index("relation")["of_rule"]
 accuracy["panel"] = accuracy["model"].map(figures.called)
-accuracy["panel"] += ", " + accuracy["source"]
+accuracy["panel"] += "\n" + accuracy["source"].map(figures.called)
 grid = figures.marks(
-    accuracy, x="kind", hue="facts", panel="panel", across=True, aspect=1.4
+    accuracy,
+    x="kind",
+    hue="facts",
+    panel="panel",
+    across=True,
+    wrap=2,
+    height=2.4,
+    aspect=1.6,
 )
 for ax in grid.axes.flat:
     ax.axvline(rule.mean(), color="black", ls="--")

@@ -157,7 +157,8 @@ def said(where, n, of):
 
 def test_every_claim_of_a_paper_is_decided_where_the_rule_says():
     claims = papers.claims("").set_index("id")
-    claims = claims[claims["paper"] != "LAB"]
+    # BELIEF has no options, and its claims say themselves on which answers they are decided.
+    claims = claims[claims["paper"].isin(["IC", "PZ"])]
     found = by_the_rule()
     assert set(found) | set(NO_REAL) == {key.removesuffix("-relations") for key in claims.index}
     for key, row in claims.iterrows():

@@ -154,7 +154,7 @@ def test_every_claim_is_complete_and_its_verdict_can_be_taken():
 
 
 def test_the_bound_of_a_claim_in_words():
-    words = pd.concat([papers.claims(name) for name in ("IC", "PZ", "LAB")]).set_index("id")[
+    words = pd.concat([papers.claims(name) for name in ("IC", "PZ", "BL", "LAB")]).set_index("id")[
         "holds_if"
     ]
     assert words["IC-separator"] == "within 0.05 of 0"
@@ -210,10 +210,10 @@ def test_a_claim_over_relations_asks_for_what_its_twin_over_draws_asks():
 
 
 def test_every_claim_that_a_notebook_tests_is_in_the_table():
-    known = {claim for name in ("IC", "PZ", "LAB") for claim in papers.claims(name)["id"]}
+    known = {claim for name in ("IC", "PZ", "BL", "LAB") for claim in papers.claims(name)["id"]}
     named = set()
     for path in map(notebook, PAGES):
-        named |= set(re.findall(r'"((?:IC|PZ|LAB)-[a-z-]+)"', path.read_text(encoding="utf-8")))
+        named |= set(re.findall(r'"((?:IC|PZ|BL|LAB)-[a-z-]+)"', path.read_text(encoding="utf-8")))
     assert named <= known
     assert {"IC-shots-rise-relations", "LAB-list-auroc"} <= named
 
@@ -226,7 +226,7 @@ def test_pythia_70m_is_the_least_of_the_pretrained_models_and_above_chance():
 
 
 def test_a_paper_without_claims_is_refused():
-    there = r"no claims of paper 'ic'; there are claims of \['IC', 'LAB', 'PZ'\]"
+    there = r"no claims of paper 'ic'; there are claims of \['BL', 'IC', 'LAB', 'PZ'\]"
     with pytest.raises(ValueError, match=there):
         papers.claims("ic")
 
@@ -350,7 +350,7 @@ def test_every_mark_that_a_page_gives_stands_with_a_day_in_the_row_of_its_claim(
         "misses the gate of instructions",
     }  # fmt: skip
     every = papers.claims("")
-    assert set(every["paper"]) == {"IC", "PZ", "LAB"}
+    assert set(every["paper"]) == {"IC", "PZ", "LAB", "BL"}
     named = every["marks"].str.split("; ").explode()
     assert set(named) - {""} == given
     for row in every.itertuples():

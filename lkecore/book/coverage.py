@@ -22,9 +22,13 @@ from lkecore.errors import BadInput, nearest
 from lkecore.models import lab
 from lkecore.papers.published import DATA
 
-PAPERS = {"IC": ("IC-LKE", "wu2024iclke"), "PZ": ("Entropy and KL", "pezeshkpour2023measuring")}
+PAPERS = {
+    "IC": ("IC-LKE", "wu2024iclke"),
+    "PZ": ("Entropy and KL", "pezeshkpour2023measuring"),
+    "BL": ("BELIEF", "zhao2024belief"),
+}
 MISSING = '<span class="lke-missing">not yet</span>'
-ID = re.compile(r"\b[A-Z]{2}-[A-Z]\d+")
+ID = re.compile(r"\b[A-Z]{2}-[A-Z]{1,2}\d+[a-z]?")
 EXAMPLES = "test_book_coverage.py"  # tests this list: the ids there are made-up cases
 PLACED = re.compile(r"figures\.place\([\w.]+, \"([^\"]+)\"")
 SHIPPED = "-shipped"  # ends the names of figures that draw shipped results alone

@@ -178,6 +178,7 @@ def test_myriad_lama_has_one_fact_for_many_templates_and_all_true_objects(cache)
     )
     assert (loaded.read, loaded.repeated) == (4, 2)
     assert loaded.templates == ("In [X] they speak [Y].", "[Y] is spoken in [X].")
+    assert loaded.manual == (True, False)
 
 
 def test_lama_has_one_fact_for_many_sentences_with_label_and_template(cache):

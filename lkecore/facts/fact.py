@@ -23,7 +23,8 @@ class Fact:
     ``alternatives`` are the other objects that the data list as true of the same subject, and
     ``aliases`` other names of any of them: neither is ever drawn as a distractor from the objects of
     the relation. ``options`` is the multiple choice that the data themselves give with the fact,
-    sorted, with its object; nothing is taken out of it.
+    sorted, with its object; nothing is taken out of it. ``subject_aliases`` are other names of the
+    subject, ``object_aliases`` of ``object`` alone (:func:`lkecore.facts.wordings.named`).
     """
 
     id: str
@@ -34,11 +35,19 @@ class Fact:
     aliases: tuple[str, ...] = ()
     split: str = ""
     options: tuple[str, ...] = ()
+    subject_aliases: tuple[str, ...] = ()
+    object_aliases: tuple[str, ...] = ()
 
     @property
     def true_names(self) -> frozenset[str]:
         """Every name of every true object, as :func:`lkecore.facts.tables.fold` has it."""
-        return frozenset(map(fold, (self.object, *self.alternatives, *self.aliases)))
+        names = self.object, *self.alternatives, *self.aliases, *self.object_aliases
+        return frozenset(map(fold, names))
+
+    @property
+    def expressions(self) -> tuple[str, ...]:
+        """The names of the subject, its own name first."""
+        return (self.subject, *self.subject_aliases)
 
 
 @dataclass(frozen=True)
@@ -49,6 +58,7 @@ class Relation:
     those that gave no fact, or whose fact a filter took out (:mod:`lkecore.facts.filters`).
     ``kind`` is location, language or other ("" where the source does not say), ``codes`` marks
     code look-ups, ``paper_relation`` is the relation of the IC-LKE paper with the same meaning.
+    ``manual`` says of each template whether a person wrote it; () where the source does not say.
     """
 
     name: str
@@ -60,6 +70,7 @@ class Relation:
     codes: bool = False
     paper_relation: str = ""
     templates: tuple[str, ...] = ()
+    manual: tuple[bool, ...] = ()
 
     @property
     def objects(self) -> tuple[str, ...]:
@@ -88,10 +99,15 @@ class Relation:
         rows = sorted(
             [f.id, f.subject, f.object, sorted(f.alternatives), sorted(f.aliases), f.split]
             + ([list(f.options)] if f.options else [])  # most have none, and digests are stored
+            + ([{"names": [f.subject_aliases, f.object_aliases]}] if _named(f) else [])
             for f in self.facts
         )
         text = json.dumps([self.name, rows], ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _named(fact: Fact) -> bool:
+    return bool(fact.subject_aliases or fact.object_aliases)
 
 
 def from_rows(name: str, rows: Sequence[tuple[str, dict[str, Any], str]]) -> Relation:

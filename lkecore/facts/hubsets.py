@@ -46,14 +46,20 @@ def rows(spec: str, relation: str) -> list[tuple[str, dict[str, Any], str]]:
     return [as_row(*row) for row in found.rows]
 
 
-def about(spec: str, relation: str) -> tuple[str, tuple[str, ...], int]:
-    """(label or "", templates, repeated rows) of a relation; templates that people wrote come first.
+def about(spec: str, relation: str) -> tuple[str, tuple[str, ...], tuple[bool, ...], int]:
+    """(label or "", templates, which of them people wrote, repeated rows) of a relation.
 
-    The rows that are counted are those that :func:`rows` does not give.
+    Templates that people wrote come first; where no row says so (MyriadLAMA's ``is_manual``), the third is
+    (). The rows that are counted are those that :func:`rows` does not give.
+
+    MyriadLAMA's table on the hub (``hub:iszhaoxin/MyriadLAMA``) has a row for each fact and template: all
+    true objects with their aliases, the template, and whether it is manual. It lacks which of the five
+    manual templates each other one paraphrases, so there are no groups, and the other names of subjects.
     """
     found = _everything(spec).get(relation, Found())
     templates = tuple(sorted(found.templates, key=lambda t: not found.templates[t]))
-    return found.label, templates, found.repeated
+    manual = tuple(found.templates[t] for t in templates)
+    return found.label, templates, manual if any(manual) else (), found.repeated
 
 
 def content_digest(spec: str) -> str:

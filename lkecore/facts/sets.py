@@ -193,8 +193,8 @@ def _about_rich(spec: str, relation: str) -> dict[str, Any]:
 
 
 def _about_hub(spec: str, relation: str) -> dict[str, Any]:
-    label, templates, repeated = hubsets.about(spec, relation)
-    return {"label": label, "templates": templates, "repeated": repeated}
+    names = "label", "templates", "manual", "repeated"
+    return dict(zip(names, hubsets.about(spec, relation), strict=True))
 
 
 def _world_relations(spec: str) -> tuple[str, ...]:

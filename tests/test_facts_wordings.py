@@ -1,0 +1,259 @@
+"""Wordings: templates in groups and other names, read, checked and counted, on any fact set."""
+
+import re
+import unicodedata
+from collections import Counter
+
+import pytest
+
+from lkecore import facts
+from lkecore.errors import BadInput
+from lkecore.facts import rich, wordings
+from lkecore.facts.drawn import Drawn
+from lkecore.facts.fact import Fact, Relation
+
+HEAD = "relation\tgroup\ttemplate\tmanual\tquestion\tmade"
+CAPITAL = [
+    "capital\tplain\tIn [X], [Y] is the capital .\tno\tno\tby hand",
+    "capital\tasked\tWhat is the capital of [X]? [Y]\tyes\tyes\tby hand",
+    "capital\tplain\tThe capital of [X] is [Y].\tyes\tno\tby hand",
+]
+
+
+@pytest.fixture
+def table(tmp_path):
+    """Writes lines into a table and gives its path."""
+
+    def write(*lines, head=HEAD):
+        path = tmp_path / "my.tsv"
+        path.write_text("".join(f"{line}\n" for line in (head, *lines)), encoding="utf-8")
+        return str(path)
+
+    return write
+
+
+def sample(*rows, **about):
+    """One drawn relation, named "capital" if nothing else is said: (subject, object) of each fact."""
+    name = about.pop("name", "capital")
+    made = tuple(Fact(str(i), name, subject, object_) for i, (subject, object_) in enumerate(rows))
+    options = (("a", "b"),) * len(made)
+    relation = Relation(name, made, **about)
+    return {name: Drawn(relation, made[:1], made, options, made[:1], made)}
+
+
+def complaint(function, *args, **more):
+    with pytest.raises(BadInput) as caught:
+        function(*args, **more)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+# --- templates
+
+
+def test_table_is_read_by_groups_in_order_with_the_manual_one_first(table):
+    found = wordings.read(table(*CAPITAL, "river\tplain\t[X] flows into [Y]\tyes\tno\t"))
+    assert found.values.tolist() == [
+        ["capital", 0, 0, True, False, "The capital of [X] is [Y]"],
+        ["capital", 1, 0, False, False, "In [X], [Y] is the capital"],
+        ["capital", 2, 1, True, True, "What is the capital of [X]? [Y]"],
+        ["river", 0, 0, True, False, "[X] flows into [Y]"],
+    ]
+    assert [*found] == ["relation", "template", "group", "manual", "question", "text"]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("r\tg\t[X] lies there\tyes\tno\t", "line 5: template '[X] lies there' has [Y] 0 times"),
+        ("r\tg\t[Y] of [X], [X]\tyes\tno\t", "line 5: template '[Y] of [X], [X]' has [X] 2 times"),
+        (
+            "capital\tnew\tTHE capital of [X] is [Y] .\tyes\tno\t",
+            "line 5: template 'THE capital of [X] is [Y]' says again what .*line 4 says",
+        ),
+        ("r\tg\t[X] is in [Y]\tno\tno\t", "line 5: group 'g' of relation r has 0 manual"),
+        ("capital\tasked\t[X]? [Y]\tyes\tyes\t", "line 3: group 'asked' .* has 2 manual"),
+        ("r\tg\t[X] is in [Y]\ttrue\tno\t", "line 5: manual must be yes or no, found 'true'"),
+        ("r\t\t[X] is in [Y]\tyes\tno\t", "line 5: group must be a non-empty text"),
+    ],
+)
+def test_bad_row_is_named_with_file_line_and_value(table, line, said):
+    path = table(*CAPITAL, line)
+    pattern = ".*".join(map(re.escape, said.split(".*")))
+    assert re.search(f"{re.escape(path)}, {pattern}", complaint(wordings.read, path))
+
+
+def test_bad_table_is_refused(table, tmp_path):
+    path = table(*CAPITAL, head=HEAD.replace("manual", "manuel"))
+    assert complaint(wordings.read, path).startswith(
+        f"{path}, line 1: unknown column 'manuel'; nearest"
+    )
+    assert "no column group" in complaint(
+        wordings.read, table("r\t[X] [Y]", head="relation\ttemplate")
+    )
+    assert "no template in it" in complaint(wordings.read, table())
+    assert "no such file" in complaint(wordings.read, str(tmp_path / "none.tsv"))
+
+
+def test_table_goes_onto_relations_of_its_names_and_says_which_it_lacks(table):
+    drawn = sample(("Peru", "Lima")) | sample(("Po", "Adria"), name="river")
+    kept, frame, out = wordings.onto(drawn, path := table(*CAPITAL))
+    assert [*kept] == ["capital"] and out == {"river": f"no template in {path}"}
+    relation = kept["capital"].relation
+    assert relation.templates == tuple(frame["text"]) and relation.manual == (True, False, True)
+    assert kept["capital"].facts == drawn["capital"].facts and set(frame["relation"]) == {"capital"}
+    lacking = {"river": drawn["river"]}
+    assert complaint(wordings.onto, lacking, path) == f"wordings {path}: none for river"
+
+
+def test_own_templates_are_kept_but_for_the_five_of_the_atlas(table):
+    five = facts.load("atlas", "capital").templates
+    ours = wordings.onto(sample(("Peru", "Lima"), templates=five))[1]
+    assert len(ours) == 25 and not {*five} & {*ours["text"]}
+    assert wordings.onto(sample(("Peru", "Lima")))[1].equals(ours)
+    own = {"templates": ("[Y] rules [X] .", "Where is [X]? [Y]"), "manual": (True, False)}
+    kept, frame, _ = wordings.onto(sample(("Peru", "Lima"), **own))
+    assert kept["capital"].relation.templates == ("[Y] rules [X]", "Where is [X]? [Y]")
+    assert frame[["group", "manual", "question"]].values.tolist() == [
+        [-1, True, False],
+        [-1, False, True],
+    ]
+    assert len(wordings.onto(sample(("Peru", "Lima"), **own), table(*CAPITAL))[1]) == 3
+    bad = sample(("Peru", "Lima"), templates=("[X] [X] [Y]",), name="P36")
+    _, _, out = wordings.onto(sample(("Peru", "Lima")) | bad)
+    assert out == {"P36": "template '[X] [X] [Y]' has [X] 2 times, and needs each once"}
+
+
+def test_rich_worlds_keep_their_25_templates_in_groups_of_five():
+    drawn = facts.draw(
+        "lab:rich-1", ["author", "residence"], n_shots=1, n_facts=9, n_options=3, seed=0
+    )
+    kept, frame, out = wordings.onto(drawn)
+    assert out == {} and kept["author"].relation.templates == drawn["author"].relation.templates
+    for _, of in frame.groupby("relation"):
+        assert of["group"].tolist() == [i // 5 for i in range(25)]
+        assert of["manual"].tolist() == [i % 5 == 0 for i in range(25)]
+        assert of["question"].tolist() == ["?" in words for words in of["text"]]
+
+
+# --- names
+
+NAMES = "kind\tname\tother"
+MYANMAR = [
+    "country\tMyanmar\tBurma",
+    "country\tCzechia\tCzech Republic",
+    "country\tMyanmar\tUnion of Burma",
+]
+
+
+def test_names_go_onto_subjects_and_objects_by_what_a_relation_is_about(table):
+    path = table(*MYANMAR, "river\tPo\tPadus", head=NAMES)
+    drawn = (
+        sample(("Myanmar", "Naypyidaw"), ("Peru", "Lima"))
+        | sample(("Mandalay", "Myanmar"), name="country_of_city")
+        | sample(("Po", "Adria"), ("Myanmar", "Adria"), name="river")
+    )
+    found = wordings.named(drawn, path)
+    assert [f.subject_aliases for f in found["capital"].facts] == [("Burma", "Union of Burma"), ()]
+    assert [f.expressions for f in found["river"].facts] == [("Po", "Padus"), ("Myanmar",)]
+    [city] = found["country_of_city"].facts
+    assert (city.subject_aliases, city.object_aliases) == ((), ("Burma", "Union of Burma"))
+    assert city.true_names == {"myanmar", "burma", "union of burma"}
+    capital = found["capital"]
+    assert (
+        capital.relation.facts == capital.test == capital.facts
+        and capital.shots == capital.facts[:1]
+    )
+    assert capital.relation.digest != drawn["capital"].relation.digest
+    assert Fact("1", "r", "a", "x").expressions == ("a",)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (
+            "country\tBurma\tPagan",
+            "'Burma' is another name of 'Myanmar', and already names 'Burma'",
+        ),
+        (
+            "country\tCzechia\tBURMA",
+            "'BURMA' is another name of 'Czechia', and already names 'Myanmar'",
+        ),
+        ("country\tPeru\tperu", "'peru' is another name of 'Peru', and already names 'Peru'"),
+    ],
+)
+def test_name_of_two_things_of_one_kind_is_refused(table, line, said):
+    path = table(*MYANMAR, line, head=NAMES)
+    assert said in complaint(wordings.named, sample(("Peru", "Lima")), path)
+    wordings.named(sample(("Peru", "Lima")), table(*MYANMAR, "element\tB\tBurma", head=NAMES))
+
+
+def test_name_of_another_subject_or_object_of_the_relation_is_refused(table):
+    path = table(*MYANMAR, head=NAMES)
+    said = "'Burma', another name of 'Myanmar', is also the name of 'burma', and would ask of both"
+    for drawn in (
+        sample(("Myanmar", "Naypyidaw"), ("burma", "Rangoon")),
+        sample(("Bago", "Myanmar"), ("Rangoon", "burma"), name="country_of_city"),
+    ):
+        assert complaint(wordings.named, drawn, path) == f"relation {[*drawn][0]}: {said}"
+
+
+def test_rich_worlds_give_the_names_that_their_text_gives():
+    drawn = facts.draw(
+        "lab:rich-1", ["city_country"], n_shots=1, n_facts=20, n_options=3, seed=0, least=1
+    )
+    own = rich.world("lab:rich-1").aliases.set_index("name")["alias"]
+    found = wordings.named(drawn, fact_set="lab:rich-1")["city_country"].facts
+    assert any(f.subject_aliases for f in found) and any(f.object_aliases for f in found)
+    for fact in found:
+        assert fact.subject_aliases == ((own[fact.subject],) if fact.subject in own else ())
+        assert fact.object_aliases == ((own[fact.object],) if fact.object in own else ())
+    none = wordings.named(drawn)["city_country"].facts
+    assert not any(f.subject_aliases or f.object_aliases for f in none)
+
+
+# --- counts
+
+
+def test_counts_are_those_of_a_pencil(table):
+    rows = ("Myanmar", "Naypyidaw"), ("Peru", "Lima"), ("Myanmar", "Yangon")
+    drawn = wordings.named(sample(*rows), table(*MYANMAR, head=NAMES))
+    drawn |= sample(("Po", "Adria"), name="river")
+    kept, frame, _ = wordings.onto(drawn, table(*CAPITAL, "river\tg\t[X] [Y]\tyes\tno\t"))
+    assert [f.object for f in wordings.pairs(kept)["capital"].facts] == ["Naypyidaw", "Lima"]
+    assert wordings.counts(kept, frame).to_dict("list") == {
+        "relation": ["capital", "river", "all"],
+        "pairs": [2, 1, 3],
+        "templates": [3, 1, 4],
+        "expressions": [2, 1, 5 / 3],  # Myanmar has three names, Peru and Po have one
+        "prompts": [12, 1, 13],
+        "prompts_a_pair": [6, 1, 13 / 3],
+    }
+
+
+# --- what ships
+
+
+def words(text):
+    """Words only, casefolded, without accents, a blank at either end."""
+    plain = unicodedata.normalize("NFKD", text.casefold())
+    plain = "".join(c for c in plain if not unicodedata.combining(c))
+    return f" {' '.join(re.findall(r'[a-z0-9]+', plain))} "
+
+
+def test_our_table_has_five_groups_of_five_for_each_relation_as_they_are_meant():
+    ours = wordings.read()
+    assert {*ours["relation"]} <= {*facts.relations("atlas")}
+    assert ours.groupby(["relation", "group"]).size().eq(5).all()
+    assert ours.groupby("relation").size().eq(25).all()
+    assert ours.loc[ours["group"] == 1, "text"].str.startswith("[Y]").all()
+    asked = ours["text"].str.endswith("? [Y]")
+    assert asked.equals(ours["question"]) and asked.equals(ours["group"] == 2)
+    shipped = {
+        words(t) for name in facts.relations("atlas") for t in facts.load("atlas", name).templates
+    }
+    assert not {*map(words, ours["text"])} & shipped
+    assert all(
+        Counter(map(words, of["text"])).most_common(1)[0][1] == 1
+        for _, of in ours.groupby("relation")
+    )

@@ -191,11 +191,6 @@ def numbered(
     return numbers
 
 
-def expressions(fact: Fact) -> tuple[str, ...]:
-    """The names of a fact's subject, its first one first."""
-    return (fact.subject, *getattr(fact, "subject_aliases", ()))
-
-
 def _parsed(context: str) -> tuple[int, str]:
     match = CONTEXT.fullmatch(context)
     if not match:
@@ -212,12 +207,12 @@ def _usable(drawn: Drawn, instruction: str) -> list[str]:
 
 def _pool(drawn: Drawn) -> list[Fact]:
     """What may be shown of a relation: the first fact of each subject to show that is not asked."""
-    names = {fold(name) for fact in drawn.facts for name in expressions(fact)}
+    names = {fold(name) for fact in drawn.facts for name in fact.expressions}
     place = {fact.id: i for i, fact in enumerate(drawn.relation.facts)}
     first: dict[str, Fact] = {}
     for fact in sorted(drawn.train, key=lambda fact: place.get(fact.id, len(place))):
         first.setdefault(fact.subject, fact)
-    return [f for f in first.values() if names.isdisjoint(map(fold, expressions(f)))]
+    return [f for f in first.values() if names.isdisjoint(map(fold, f.expressions))]
 
 
 def _seed(*parts: object) -> int:
@@ -234,7 +229,7 @@ def _named(drawn: Drawn) -> list[tuple[tuple[int, Fact], Sequence[str]]]:
     return [
         ((i, replace(fact, subject=name)), options)
         for fact, options in zip(drawn.facts, drawn.options, strict=True)
-        for i, name in enumerate(expressions(fact))
+        for i, name in enumerate(fact.expressions)
     ]
 
 

@@ -11,7 +11,7 @@ import lkecore
 TOP = Path(lkecore.__file__).parent
 ORDER = [
     "errors", "storage", "progress", "hub",
-    "facts", "prompts", "models", "train", "scores", "tasks", "metrics", "intervals", "stats", "papers",
+    "facts", "prompts", "models", "train", "scores", "tasks", "stats", "metrics", "intervals", "papers",
     "answers", "figures", "runs", "book", "cli",
 ]  # fmt: skip
 MOST_LINES = 350

@@ -13,8 +13,9 @@ from lkecore import intervals
 from lkecore.errors import BadInput
 from lkecore.facts import world, world_text
 from lkecore.intervals import statistic
-from lkecore.metrics import match, planted
+from lkecore.metrics import planted
 from lkecore.prompts.prompt import Prompt
+from lkecore.stats import match
 
 # Three facts of one relation and three options, chosen by hand: told truly, told wrongly, not told.
 SHARES = np.array([[0.5, 0.3, 0.2], [0.2, 0.2, 0.6], [0.1, 0.8, 0.1]])

@@ -19,11 +19,11 @@ from lkecore.answers.tables import groups_of, over_relations
 from lkecore.errors import BadInput
 from lkecore.facts.tables import composed
 from lkecore.intervals import Interval
-from lkecore.metrics import match
 from lkecore.models.model import Model
 from lkecore.prompts.prompt import Prompt
 from lkecore.scores.generate import generate
 from lkecore.scores.tokens import encode_texts
+from lkecore.stats import match
 
 FACT = ["model", "kind", "relation", "fact"]
 

@@ -16,8 +16,9 @@ from numpy.typing import ArrayLike
 
 from lkecore.errors import BadInput
 from lkecore.facts.tables import composed
-from lkecore.metrics import choice, match
+from lkecore.metrics import choice
 from lkecore.prompts.prompt import Prompt
+from lkecore.stats import match
 
 TRUTH = ("fact", "relation", "kind", "object", "told", "state", "exposures", "form", "wording")
 NEEDED = ("relation", "state", "object", "told", "confidence_gold")

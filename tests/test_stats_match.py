@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lkecore.errors import BadInput
-from lkecore.metrics.match import begins_with, contains
+from lkecore.stats.match import alike, begins_with, contains, exact, holds, lemmas, one_word
 
 
 @pytest.mark.parametrize(
@@ -123,3 +123,83 @@ def test_a_letter_is_not_found_in_the_same_one_with_an_accent():
     """Of "Malmo" and a mark behind it, whichever form it has."""
     for said in FORMS[-1]:
         assert not contains(said, ["Malmo"]) and not begins_with(said, "Malmo")
+
+
+# --- word by word
+
+
+@pytest.mark.parametrize(
+    ("output", "answer", "right"),
+    [
+        ("a guitar", "guitar", True),  # the paper's own two
+        ("guitars", "guitar", True),
+        ("GUITARS.", "guitar", True),
+        ("guitar", "a guitar", False),  # an article is a word
+        ("He plays the electric guitar", "Guitars", True),
+        ("New", "New York", False),
+        ("York, New", "New York", False),  # one behind the other
+        ("New and old York", "New York", False),
+        ("new york city", "New York", True),
+        ("New. York", "New York", True),  # punctuation is no word
+        ("the United States of America", "United States", True),
+        ("United State", "United States", True),  # any inflection
+        ("Romeo", "Rome", False),
+        ("Rome's hills", "Rome", True),
+        ("Washington, D.C.", "D.C.", True),
+        ("1867, it says", "1867", True),
+        ("11867", "1867", False),
+        ("3.50 euros", "50", False),  # a number is one word
+        ("in Zu\u0308rich", "Z\u00fcrich", True),
+        ("Zurich", "Z\u00fcrich", False),
+        ("STRASSE", "straße", True),
+        ("C$ 5", "C$", True),  # a sign of money is a word
+        ("C 5", "C$", False),
+        ("", "Paris", False),
+        ("...", "Paris", False),
+        ("Paris", "", False),
+        ("Paris", ",", False),
+        ("", "", False),
+    ],
+)
+def test_words_of_an_answer_are_found_one_behind_the_other(output, answer, right):
+    assert holds(output, answer) is right
+
+
+PLAIN = st.lists(st.sampled_from(["red", "iron", "x1", "nova"]), max_size=6)
+
+
+@given(output=PLAIN, answer=PLAIN)
+def test_holds_is_a_search_in_the_list_of_words(output, answer):
+    found = any(output[i : i + len(answer)] == answer for i in range(len(output) - len(answer) + 1))
+    assert holds(" ".join(output), " ".join(answer)) == (found and bool(answer))
+    # ... however they are written.
+    assert holds(", ".join(output).upper(), "-".join(answer) + ".") == (found and bool(answer))
+
+
+def test_alike_takes_either_direction_and_is_not_transitive():
+    assert alike("a guitar", "guitars") and alike("guitars", "a guitar")
+    assert alike("Paris", "Paris, Texas") and alike("Paris, France", "Paris")
+    assert not alike("Paris, Texas", "Paris, France")
+    assert not alike("", "") and not alike("", "Paris") and not alike("Paris", "")
+
+
+def test_lemma_does_not_depend_on_letter_case():
+    assert lemmas("Children of the Cities") == lemmas("CHILD OF THE CITY")
+    assert lemmas("CHILD OF THE CITY") == ("child", "of", "the", "city")
+
+
+def test_exact_is_the_answer_and_no_more():
+    assert exact("Paris", "Paris") and exact(" paris. ", "Paris") and exact("D.C.", "D.C.")
+    assert exact("Zu\u0308rich", "Z\u00fcrich")
+    for other in ("Paris, France", "in Paris", "Pari", "Paris..", "", "."):
+        assert not exact(other, "Paris")
+    assert not exact("", "") and not exact("guitars", "guitar")
+
+
+@pytest.mark.parametrize(
+    ("output", "one"),
+    [("Paris", True), (" Paris. ", True), ("New York", False), ("New-York", True), ("", False),
+     ("...", False), ("Paris .", True), ("1867", True), ("[MASK]", True), ("Paris\nFrance", False)],
+)  # fmt: skip
+def test_one_word_is_what_blanks_part(output, one):
+    assert one_word(output) is one

@@ -16,6 +16,7 @@ from lkecore.facts import pool
 from lkecore.facts.fact import Fact
 from lkecore.models.model import open_model
 from lkecore.prompts import Prompt, probes
+from lkecore.scores import blanks as tops
 from lkecore.scores import kinds
 from lkecore.tasks.instill import Recipe
 
@@ -427,3 +428,34 @@ def test_digests_of_all_that_was_asked_stand_under_their_keys():
         "s",
         "s2",
     ]
+
+
+# --- many prompts of a fact, at one mask ------------------------------------------------------------
+
+
+def test_answers_at_one_mask_are_carried_and_of_many_templates_two_are_asked_again(ships):
+    rows = [Fact(f"f{name}", "r", f"s{name}", name) for name in "ABCD"]
+    asked_of = {
+        (i, 0, "r"): prompts.template(f"{'very ' * i}[X] is [Y]", rows, ["ABCDE"] * 4)
+        for i in range(6)
+    }
+
+    def reading(_, scores):
+        return scores.drop_duplicates("fact")[["fact", "answer", "logprob_top"]]
+
+    calls = []
+
+    def score(lm, some):
+        calls.append(len(some))
+        return tops.tops(lm, some)
+
+    how = {"by": ("template", "expression", "relation"), "score": score, "reading": reading}
+    live = answers.ask(["toy"], asked_of, "answers.parquet", **how)
+    ships.now(open_model("toy").digest)
+    calls.clear()
+    found = answers.ask(["toy"], asked_of, "answers.parquet", **how, **CARRIED)
+    assert calls == [4, 4], "two of the six templates, all facts of each"
+    assert found["answer"].tolist() == live["answer"].tolist()
+    how["reading"] = lambda *given: reading(*given).assign(answer="another")
+    with pytest.raises(BadInput, match="differ, most of all toy, .*: in what they say"):
+        answers.ask(["toy"], asked_of, "answers.parquet", **how, **CARRIED)

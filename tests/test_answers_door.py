@@ -16,7 +16,7 @@ from lkecore.errors import BadInput
 from lkecore.models import model as models
 from lkecore.models import weights
 from lkecore.prompts.eiclke import Slots, slots
-from lkecore.scores import masked, seq2seq
+from lkecore.scores import blanks, masked, seq2seq
 from lkecore.scores.plain import option_logprobs_plain
 from lkecore.scores.slots import slot_logprobs
 from lkecore.scores.tokens import encode
@@ -265,3 +265,38 @@ def test_a_model_that_cannot_be_asked_is_refused_before_the_first_one_is(
     line = refused(["narrow"], {("x", "r"): groups})
     assert "the context of model narrow has 10" in line
     assert "masked is masked" in refused(["masked"], {("x", "r"): groups})
+
+
+# --- at one mask ----------------------------------------------------------------------------------
+
+
+def capitals() -> dict[tuple[int, int, str], list]:
+    """Letters, which the toy knows as tokens, asked by two templates: {(template, expression, relation)}."""
+    rows = [facts.Fact(str(i), "r", f"s{i}", name) for i, name in enumerate("ABCD")]
+    return {
+        (i, 0, "r"): prompts.template(f"{words} [X] is [Y]", rows, ["ABCDE"] * 4)
+        for i, words in enumerate(["The letter of", "Of"])
+    }
+
+
+def read_at_one_mask(lm, scores):
+    found = scores.drop_duplicates("fact")[["fact", "answer", "logprob_top"]]
+    gold = scores.loc[scores["gold"], "option"].to_numpy()
+    right = found["answer"].to_numpy() == gold
+    return found.assign(correct=right, confidence=np.exp(found["logprob_top"]))
+
+
+def test_a_page_reads_the_likeliest_token_by_a_scorer_and_a_reading_of_its_own(folder):
+    how = {"by": ("template", "expression", "relation"), "score": blanks.tops}
+    how |= {"reading": read_at_one_mask, "keep_scores": True}
+    found = answers.ask(["toy"], capitals(), "answers.parquet", **how)
+    columns = ["model", *how["by"], "fact", "answer", "logprob_top", "correct", "confidence"]
+    assert found.columns.tolist() == columns and len(found) == 8
+    each = [blanks.tops(opened("toy", "float32"), some) for some in capitals().values()]
+    alone = [read_at_one_mask(None, one) for one in each]
+    assert found["logprob_top"].tolist() == pd.concat(alone)["logprob_top"].tolist()
+    kept_scores = pd.read_parquet(folder / "scores.parquet")
+    assert kept_scores["logprob"].tolist() == pd.concat(each)["logprob"].tolist()
+    checks = pd.read_parquet(folder / "answers-check.parquet")
+    golds = pd.concat(each).query("gold")["logprob"]
+    assert checks["logprob_gold"].tolist() == golds.tolist()

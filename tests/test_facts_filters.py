@@ -1,12 +1,15 @@
 """Filters: one token means one token for every kind of tokenizer, and a hint means the letters."""
 
+from dataclasses import replace
+
 import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 
 from lkecore.errors import BadInput
+from lkecore.facts.drawn import Drawn
 from lkecore.facts.fact import Fact, Relation
-from lkecore.facts.filters import single_token, without_string_match
+from lkecore.facts.filters import one_token, single_token, without_string_match
 
 
 def relation(*pairs):
@@ -103,3 +106,27 @@ def test_a_filter_that_leaves_nothing_says_so():
         single_token(CITIES, [word_piece("is")])
     with pytest.raises(BadInput, match="^relation r: every subject holds its object in its name$"):
         without_string_match(relation(("Rome", "Rome")))
+
+
+def test_a_sample_for_one_mask_has_all_such_objects_as_options_and_counts_the_others():
+    tokenizer = word_piece("is it Rome Paris Bonn Brno")
+    facts = [
+        Fact("0", "r", "Italy", "Rome"),
+        Fact("1", "r", "Norway", "Oslo"),
+        Fact("2", "r", "Bolivia", "Paris", alternatives=("Bonn",)),
+        Fact("3", "r", "Bolivia", "Bonn", alternatives=("Paris",)),
+        Fact("4", "r", "Czechia", "BRNO", aliases=("Brno",)),
+    ]
+    names = ("Oslo", "Rome", "Paris", "Bonn")
+    some = Drawn(Relation("r", tuple(facts)), (), tuple(facts[:3]), (names,) * 3, (facts[3],), ())
+    none = Drawn(Relation("s", tuple(facts[1:2])), (), tuple(facts[1:2]), (names,), (), ())
+    sample, others = one_token({"r": some, "s": none}, [tokenizer])
+    assert others == {"r": 1, "s": 1} and list(sample) == ["r"]
+    assert [fact.subject for fact in sample["r"].facts] == ["Italy", "Bolivia"]
+    assert sample["r"].options == (("Bonn", "Paris", "Rome"), ("Paris", "Rome"))
+    assert sample["r"].relation == some.relation and sample["r"].train == some.train
+    with pytest.raises(BadInput, match="^relations s: no asked object is one token for every"):
+        one_token({"s": none}, [tokenizer])
+    wide = replace(some, facts=(replace(facts[0], options=("Oslo", "Rome", "Paris")),))
+    sample, _ = one_token({"r": wide}, [tokenizer])
+    assert sample["r"].options == (("Paris", "Rome"),), "of a choice of its own what is one token"

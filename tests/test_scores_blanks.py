@@ -13,6 +13,7 @@ from lkecore.errors import BadInput
 from lkecore.facts.fact import Fact
 from lkecore.models.model import open_model, template
 from lkecore.prompts.instilled import INSTILLATIONS, instilled
+from lkecore.prompts.prompt import template as template_of
 from lkecore.scores import blanks, expected
 
 NATS = 1e-4  # float32 logits of whole nats, summed over some 80 tokens
@@ -234,3 +235,117 @@ def test_a_real_tokenizer_reads_the_first_token_behind_the_context():
     found = blanks.shifts(model, made, use_cache=False)
     assert np.isfinite(found.select_dtypes("number")).all().all()
     assert (found["rank"] >= 1).all() and (found["kl"] >= 0).all()
+
+
+# --- one side alone, at one mask ------------------------------------------------------------------
+
+SINGLE = ("Paris", "Rome", "Madrid", "York")
+
+
+def asked_alone(model, relations=("r", "s")):
+    """Questions whose options are one token each: words, or letters where each is a token."""
+    if model.kind == "causal":
+        return [helpers.prompt(f"xy{i}" + "abc"[i], "ABCD"[i:] + "EF", fact=str(i), relation=r)
+                for r in relations for i in range(3)]  # fmt: skip
+    words = ["The capital of [X] is [Y].", "[Y] is the capital of [X].", "[X] has [Y]"]
+    facts = [Fact(str(i), "", "France", "Rome") for i in range(3)]
+    found = []
+    for r in relations:
+        for i, (each, fact) in enumerate(zip(words, facts, strict=True)):
+            [made] = template_of(each, [fact], [SINGLE[: 4 - i]])
+            found.append(dataclasses.replace(made, relation=r))
+    return found
+
+
+def one_forward(model, prompt) -> tuple[np.ndarray, list[int]]:
+    """(log-probabilities at the blank by one plain forward, the token of each option)."""
+    import torch
+
+    tokenizer = model.tokenizer
+    own = lambda text: tokenizer(text, add_special_tokens=False)["input_ids"]  # noqa: E731
+    context, behind = own(prompt.context), own("a" + prompt.after)[len(own("a")) :]
+    if model.kind == "causal":
+        ids = torch.tensor([[tokenizer.bos_token_id, *context]])
+        tokens = [own(option)[0] for option in prompt.options]
+        row = model.network(input_ids=ids).logits[0, -1]
+    elif model.kind == "masked":
+        front, back = template(tokenizer)
+        ids = torch.tensor([[*front, *context, tokenizer.mask_token_id, *behind, *back]])
+        tokens = [own(f"is {option}")[-1] for option in prompt.options]
+        row = model.network(input_ids=ids).logits[0, len(front) + len(context)]
+    else:
+        zero = tokenizer.convert_tokens_to_ids("<extra_id_0>")
+        ids = torch.tensor([[*context, zero, *behind, tokenizer.eos_token_id]])
+        start = torch.tensor([[model.network.config.decoder_start_token_id, zero]])
+        tokens = [own(f"is {option}")[-1] for option in prompt.options]
+        row = model.network(input_ids=ids, decoder_input_ids=start).logits[0, -1]
+    return row.detach().double().log_softmax(-1).numpy(), tokens
+
+
+def test_the_likeliest_token_and_the_options_are_those_of_one_plain_forward(filler):
+    asked = asked_alone(filler)
+    found = blanks.tops(filler, asked, use_cache=False)
+    wanted = [(p.relation, p.fact, o, i == p.gold) for p in asked for i, o in enumerate(p.options)]
+    columns = ["relation", "fact", "option", "gold"]
+    assert list(found[columns].itertuples(index=False, name=None)) == wanted
+    assert (found["n_tokens"] == 1).all()
+    at = 0
+    for p in asked:
+        row, tokens = one_forward(filler, p)
+        its = found.iloc[at : (at := at + len(p.options))]
+        np.testing.assert_allclose(its["logprob"], row[tokens], atol=NATS)
+        np.testing.assert_allclose(its["logprob_top"], row.max(), atol=NATS)
+        assert set(its["answer"]) == {filler.tokenizer.decode([row.argmax()]).strip()}
+    assert found["logprob_top"].nunique() >= 3
+
+
+def test_what_is_said_at_one_mask_is_kept_relation_by_relation(monkeypatch, tmp_path):
+    monkeypatch.setenv("LKECORE_CACHE", str(tmp_path))
+    network, tokenizer = helpers.blank_filler("BERT")
+    model = helpers.model(network, tokenizer=tokenizer, kind="masked", context_length=64)
+    first = blanks.tops(model, asked_alone(model, ["r"]))
+    calls = []
+    monkeypatch.setattr(blanks, "_tops", lambda *given: calls.append(given) or 1 / 0)
+    pd.testing.assert_frame_equal(blanks.tops(model, asked_alone(model, ["r"])), first)
+    with pytest.raises(ZeroDivisionError):
+        blanks.tops(model, [*asked_alone(model, ["r"]), *asked_alone(model, ["s"])[:1]])
+    assert [p.relation for _, prompts, _ in calls for p in prompts] == ["s"]
+
+
+def test_options_with_the_same_token_are_one():
+    network, tokenizer = helpers.blank_filler("uncased BERT")
+    model = helpers.model(network, tokenizer=tokenizer, kind="masked", context_length=64)
+    [made] = template_of(
+        "[X] has [Y]", [Fact("0", "r", "France", "PARIS")], [("paris", "PARIS", "rome")]
+    )
+    found = blanks.tops(model, [made], use_cache=False)
+    assert found["option"].tolist() == ["PARIS", "rome"] and found["gold"].tolist() == [True, False]
+
+
+@pytest.mark.parametrize("kind", ["BERT", "RoBERTa", "T5"])
+def test_an_option_of_several_tokens_is_refused_before_the_weights_are_loaded(kind):
+    _, tokenizer = helpers.blank_filler(kind)
+    name = "seq2seq" if kind == "T5" else "masked"
+    model = helpers.model(tokenizer=tokenizer, kind=name, context_length=64)
+    for words in ("[X] has [Y]", "[Y] is the capital of [X]"):
+        [made] = template_of(
+            words, [Fact("7", "r", "France", "Rome")], [("Rome", "Paris", "New York")]
+        )
+        line = r"^fact 7 \('France'\): option 'New York' is not one token of toy model where its blank is"
+        with pytest.raises(BadInput, match=line):
+            blanks.tops(model, [made], use_cache=False)
+    [made] = template_of(
+        "[X] has [Y]" + " is" * 90, [Fact("7", "r", "Italy", "Rome")], [("Rome", "York")]
+    )
+    with pytest.raises(BadInput, match="more than the model's context of 64"):
+        blanks.tops(model, [made], use_cache=False)
+
+
+def test_a_tokenizer_without_a_mask_is_refused():
+    model = helpers.model(kind="masked")
+    with pytest.raises(BadInput, match="the tokenizer has no mask token"):
+        blanks.tops(model, [helpers.prompt("ab", "CD")], use_cache=False)
+
+
+def test_no_question_gives_no_row():
+    assert blanks.tops(helpers.model(), []).columns.tolist()[-2:] == ["answer", "logprob_top"]

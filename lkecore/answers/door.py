@@ -23,6 +23,7 @@ from lkecore.scores.slots import encode_slots, slot_logprobs
 
 Questions = Mapping[tuple, Sequence[Prompt] | Sequence[Slots]]
 Reading = Callable[[Model, pd.DataFrame], pd.DataFrame]  # a model, its scores: a row a question
+Score = Callable[[Model, Sequence], pd.DataFrame]  # a model, some questions: a row an option
 
 
 @functools.lru_cache(maxsize=32)
@@ -74,6 +75,7 @@ def ask(
     by: Sequence[str] = ("estimator", "relation"),
     only_by: str = "estimator",
     keep_scores: bool = False,
+    score: Score = scored,
     reading: Reading = plainly,
     results: str = "",
     notebook: str = "",
@@ -95,6 +97,10 @@ def ask(
     option, both in [0, 1], normalised over the options (:mod:`lkecore.metrics.choice`); ``n_options``. With
     another ``reading``, such as one by :func:`lkecore.answers.thresholds.with_fewer`, the columns behind
     those of ``by`` are its own.
+
+    ``score`` is what gives the scores to read, a row for each option (default: by the model's kind); with
+    :func:`lkecore.scores.blanks.tops` models are asked for one token, and ``reading`` has to tell
+    whether their ``answer`` is right.
 
     They are kept as ``file`` (``.parquet``), and beside it, as in ``answers-check.parquet`` for
     ``answers.parquet``, what they can be checked by (``question``, a digest, and ``logprob_gold``). With
@@ -142,7 +148,10 @@ def ask(
             notebook=notebook,
             n_again=n_again,
             rescore=lambda some, kept: check.differences(
-                {key: _asked_again(lms[key[0]], units, reading) for key, units in some.items()},
+                {
+                    key: _asked_again(lms[key[0]], units, score, reading)
+                    for key, units in some.items()
+                },
                 kept,
                 columns,
             ),
@@ -151,12 +160,12 @@ def ask(
         _check(lms[name], ", ".join(map(str, key)), some)
     scores, answers, golds = {}, {}, []
     for (name, *key), some in asked.items():
-        frame = scored(lms[name], some)
+        frame = score(lms[name], some)
         found = reading(lms[name], frame)
         answers[name, *key] = found.drop(columns=list(by), errors="ignore")
         golds.append(frame.loc[frame["gold"].astype(bool), "logprob"].to_numpy())
         if keep_scores:
-            scores[name, *key] = frame.drop(columns="context")
+            scores[name, *key] = frame.drop(columns=["context", *by], errors="ignore")
     if keep_scores:
         keep(_together(scores, columns), "scores.parquet")
     found = _together(answers, columns)
@@ -167,9 +176,9 @@ def ask(
 
 
 def _asked_again(
-    lm: Model, units: Sequence, reading: Reading
+    lm: Model, units: Sequence, score: Score, reading: Reading
 ) -> tuple[Sequence, pd.DataFrame, pd.DataFrame]:
-    frame = scored(lm, units)
+    frame = score(lm, units)
     return units, frame, reading(lm, frame)
 
 

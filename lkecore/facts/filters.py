@@ -5,7 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 from lkecore.errors import BadInput
+from lkecore.facts.drawn import Sample
 from lkecore.facts.fact import Fact, Relation
+from lkecore.facts.sample import distractors
 from lkecore.facts.tables import fold
 
 
@@ -33,6 +35,36 @@ def single_token(relation: Relation, tokenizers: Sequence[Any]) -> Relation:
     if not facts:
         raise BadInput(f"relation {relation.name}: no object is one token for every tokenizer")
     return _only(relation, facts)
+
+
+def one_token(sample: Sample, tokenizers: Sequence[Any]) -> tuple[Sample, dict[str, int]]:
+    """(the facts of a sample that one mask can answer, among all such objects; how many others it had).
+
+    Of each relation the asked facts whose object is one token for each of ``tokenizers``, as
+    :func:`single_token` has it; their options are all objects of the relation that are, but for others
+    that are true of the subject. What may be shown stays. A relation without such a fact is left out, and
+    counted under its name as every other. Raises :class:`BadInput` when no fact is left.
+    """
+    found, others = {}, {}
+    for name, drawn in sample.items():
+        try:
+            kept = single_token(drawn.relation, tokenizers)
+        except BadInput:
+            kept = replace(drawn.relation, facts=())
+        ids, objects = {fact.id for fact in kept.facts}, kept.objects
+        facts = tuple(fact for fact in drawn.facts if fact.id in ids)
+        others[name] = len(drawn.facts) - len(facts)
+        if facts:
+            wrong = [set(distractors(fact, objects)).intersection(objects) for fact in facts]
+            options = [
+                tuple(sorted({f.object, *names})) for f, names in zip(facts, wrong, strict=True)
+            ]
+            found[name] = replace(drawn, facts=facts, options=tuple(options))
+    if not found:
+        raise BadInput(
+            f"relations {', '.join(sample)}: no asked object is one token for every tokenizer"
+        )
+    return found, others
 
 
 def without_string_match(relation: Relation) -> Relation:

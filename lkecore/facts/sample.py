@@ -97,6 +97,8 @@ def draw_shots(train: Sequence[Fact], n_shots: int, seed: int) -> tuple[Fact, ..
         raise BadInput(f"shots must be 0 or more, found {n_shots}")
     shots: dict[str, Fact] = {}
     for i in np.random.default_rng(seed).permutation(len(train)):
+        if len(shots) == n_shots:
+            break
         shots.setdefault(train[i].subject, train[i])
     if len(shots) < n_shots:
         where = f"relation {train[0].relation}" if train else "the relation"

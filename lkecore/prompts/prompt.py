@@ -114,11 +114,7 @@ def template(
     >>> template("[X] has [Y]", [asked], [("Rome", "Paris")], shots=[shot])[0].context
     'Italy has Rome France has'
     """
-    for place in ("[X]", "[Y]"):
-        if template.count(place) != 1:
-            raise BadInput(
-                f"template {template!r} has {place} {template.count(place)} times, and needs it once"
-            )
+    check_places(template)
     check_between(shot_separator)
     # Divided first, so that a name that holds [Y] itself does no harm.
     before, after = template.split("[Y]")
@@ -142,7 +138,7 @@ def template(
                 subject=fact.subject,
                 context=shots_text + left.replace("[X]", fact.subject),
                 options=own,
-                continuations=_behind(right, own),
+                continuations=behind(right, own),
                 gold=own.index(fact.object),
                 after=after.replace("[X]", fact.subject),
             )
@@ -151,8 +147,18 @@ def template(
 
 
 @functools.lru_cache(maxsize=2_000)  # the options of a fact are the same in many ways of asking
-def _behind(right: str, names: tuple[str, ...]) -> tuple[str, ...]:
+def behind(right: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Each name with ``right`` in front of it: the continuations of a question."""
     return tuple([right + name for name in names])
+
+
+def check_places(template: str) -> None:
+    """Raise :class:`BadInput` for a template that has not exactly one ``[X]`` and one ``[Y]``."""
+    for place in ("[X]", "[Y]"):
+        if template.count(place) != 1:
+            raise BadInput(
+                f"template {template!r} has {place} {template.count(place)} times, and needs it once"
+            )
 
 
 def check_between(shot_separator: str) -> None:

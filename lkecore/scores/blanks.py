@@ -8,7 +8,8 @@ statement (PZ-E1 to PZ-E3). Which place that is depends on the kind of model:
     seq2seq    The capital of France is <extra_id_0>.     the first token behind the sentinel
 
 Entropy and divergence never look at the object, but for the number of masks that a masked model is shown,
-which gives its length away; rank and surprisal look at its first token.
+which gives its length away; rank and surprisal look at its first token. :func:`tops` reads one side alone,
+at one mask: what a model says there of all its vocabulary, and of objects that are one token.
 """
 
 from collections.abc import Sequence
@@ -24,15 +25,16 @@ from lkecore.errors import BadInput
 from lkecore.models.model import Model
 from lkecore.prompts.instilled import Instilled
 from lkecore.prompts.prompt import Prompt
-from lkecore.scores import masked, seq2seq, store, tree
+from lkecore.scores import chunks, masked, seq2seq, store, tree
 from lkecore.scores.kinds import encode
-from lkecore.scores.tokens import alike
+from lkecore.scores.tokens import alike, place
 
 NUMBERS = (
     "entropy", "entropy_after", "kl", "kl_back", "rank", "rank_after", "surprisal", "surprisal_after",
 )  # fmt: skip
 TEXTS = ("fact", "subject", "object", "context", "told")
 OBJECTS = ("n_tokens", "merged", "shared")
+TOPS = ("logprob", "alike", "token", "logprob_top")  # of each option; the last two of its question
 TOP = ("token_{}", "logprob_{}", "token_after_{}", "logprob_after_{}")
 
 
@@ -84,6 +86,93 @@ def shifts(
         parts.append(kept.to_numpy(dtype=np.float64))
     every = np.concatenate(parts) if parts else np.empty((0, len(columns)))
     return tidy(asked, every, top).join(firsts[list(OBJECTS)])
+
+
+def tops(model: Model, prompts: Sequence[Prompt], *, use_cache: bool = True) -> pd.DataFrame:
+    """What a model of any kind says at the blank of each question: its likeliest token, and options' own.
+
+    A masked model is shown one mask (BL-S1), whatever an option has. A row for each option, as
+    :func:`lkecore.scores.kinds.option_logprobs` has it: ``fact``, ``subject``, ``context``, ``continuation``,
+    ``option``, ``gold``, ``logprob`` of its one token (nats, over the whole vocabulary), and ``n_tokens``, 1.
+    Besides, the same in all rows of a question: ``relation``; ``answer``, the likeliest token of the whole
+    vocabulary as text, without spaces at its ends, and ``logprob_top`` of it. Of options with one token the
+    gold one has a row, or the first. ``use_cache`` keeps what is computed, relation by relation.
+
+    Raises :class:`BadInput`, before the weights are loaded, for an option that is not one token, and as the
+    scorer of the model's kind does. An option at the beginning of a text counts as it does behind a word.
+    """
+    parts = chunks.by_relation(prompts)
+    keys, kept, tokens = [], [], []
+    for part in parts:
+        texts = [[p.context, p.continuations, p.after] for p in part]
+        keys.append(store.chunk_key(model, "blanks", ["tops", model.kind, texts]))
+        kept.append(store.read(keys[-1], TOPS) if use_cache else None)
+        tokens.append(_one_token_each(model, part) if kept[-1] is None else [])
+    for i, part in enumerate(parts):
+        if kept[i] is None:
+            kept[i] = _tops(model, part, tokens[i])
+            if use_cache:
+                store.write(keys[i], kept[i])
+        else:
+            entry = {"relation": part[0].relation, "facts": len(part), "tokens_forwarded": 0}
+            progress.record(
+                model=model.name, prefix=model.prefix, **entry, from_cache=True, memory_gb=None
+            )
+    if not parts:
+        return pd.DataFrame(columns=[*chunks.tidy([], [], []), "relation", "answer", "logprob_top"])
+    every = pd.concat(kept, ignore_index=True)
+    frame = chunks.tidy(prompts, 1, every["logprob"].tolist())
+    frame["relation"] = [p.relation for p in prompts for _ in p.options]
+    words = {token: model.tokenizer.decode([token]).strip() for token in every["token"].unique()}
+    frame = frame.assign(answer=every["token"].map(words), logprob_top=every["logprob_top"])
+    return chunks.without_alike(model, frame, chunks.differing(prompts, every["alike"].tolist()))
+
+
+def _one_token_each(model: Model, prompts: Sequence[Prompt]) -> list[list[int]]:
+    """The token of each option of each question."""
+    encode(model, prompts)  # refuses what the model cannot be asked
+    # At the beginning of a text many tokenizers cut a name otherwise than behind a space.
+    spaced = [
+        p
+        if p.context
+        else replace(p, context="is", continuations=tuple(f" {o}" for o in p.options))
+        for p in prompts
+    ]
+    found = []
+    for p, e in zip(prompts, encode(model, spaced), strict=True):
+        long = [o for o, n in zip(p.options, e.n_tokens, strict=True) if n > 1]
+        if long or e.merged:
+            which = f"option {long[0]!r} is not one token" if long else "an option merges"
+            raise BadInput(
+                f"{place(p)}: {which} of {model.name} where its blank is; ask about objects of one token"
+            )
+        found.append(first_tokens(model.kind, e))
+    return found
+
+
+def _tops(model: Model, prompts: Sequence[Prompt], tokens: Sequence[Sequence[int]]) -> pd.DataFrame:
+    """The columns ``TOPS`` of some questions, a row for each option."""
+    import torch
+
+    width = max(map(len, tokens))
+
+    def reduce(logprobs: Any, number: int) -> Any:
+        own, row = tokens[number], logprobs[0].double()
+        best = row.argmax()
+        padded = [*own, *own[:1] * (width - len(own))]  # as many numbers for each question
+        return torch.cat([torch.stack([best.double(), row[best]]), row[padded]])
+
+    if model.kind == "causal":
+        found = tree.distributions(model, [[p.context] for p in prompts], reduce)
+    else:
+        ask = {"masked": masked.distributions, "seq2seq": seq2seq.distributions}[model.kind]
+        found = ask(model, [[(p.context, p.after)] for p in prompts], reduce)
+    sizes = [len(own) for own in tokens]
+    logprob = np.concatenate([row[2 : 2 + n] for row, n in zip(found, sizes, strict=True)])
+    same = [i for own in tokens for i in alike([(token,) for token in own])]
+    both = {"token": found[:, 0].astype(int), "logprob_top": found[:, 1]}
+    columns = {name: np.repeat(values, sizes) for name, values in both.items()}
+    return pd.DataFrame({"logprob": logprob, "alike": same} | columns)[list(TOPS)]
 
 
 def columns_of(top: int) -> list[str]:

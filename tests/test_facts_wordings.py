@@ -257,3 +257,37 @@ def test_our_table_has_five_groups_of_five_for_each_relation_as_they_are_meant()
         Counter(map(words, of["text"])).most_common(1)[0][1] == 1
         for _, of in ours.groupby("relation")
     )
+
+
+WORDS = {  # the word that says a relation, which one group of templates does without
+    "airport_code": "code", "atomic_number": "number", "capital": "capital", "city_of_airport": "city",
+    "country_code": "code", "country_of_city": "country", "country_of_language": "country",
+    "currency": "currenc", "element_symbol": "symbol", "film_director": "direct", "film_language": "language",
+    "film_year": "year", "language_code": "code", "native_name": "name", "official_language": "official",
+}  # fmt: skip
+
+
+def test_one_group_of_ours_does_without_the_word_of_the_relation():
+    ours = wordings.read()
+    assert {*ours["relation"]} == {*WORDS} == {*facts.relations("atlas")}
+    says = [WORDS[r] in t.lower() for r, t in zip(ours["relation"], ours["text"], strict=True)]
+    assert not ours.assign(says=says).loc[ours["group"] == 3, "says"].any()
+
+
+def test_our_names_are_those_of_things_in_the_atlas_and_tell_no_object():
+    found = wordings.named(facts.draw("atlas", n_shots=4, n_facts=None, n_options=10, seed=0))
+    used = set()
+    for name, of in found.items():
+        for fact in of.relation.facts:
+            kinds = wordings.KINDS.get(name, ("", ""))
+            used |= {(kinds[0], fact.subject, other) for other in fact.subject_aliases}
+            used |= {(kinds[1], fact.object, other) for other in fact.object_aliases}
+            for other in fact.subject_aliases:
+                assert words(other) not in words(fact.object), (other, fact)
+                assert words(fact.object) not in words(other), (other, fact)
+    lines = wordings.NAMES.read_text(encoding="utf-8").splitlines()[1:]
+    assert used == {tuple(line.split("\t")) for line in lines}
+    names = {fact.subject: fact.expressions for fact in found["official_language"].relation.facts}
+    assert names["Czechia"] == ("Czechia",)  # Czech Republic says the language
+    codes = {fact.subject: fact.expressions for fact in found["country_code"].relation.facts}
+    assert codes["Czechia"] == ("Czechia", "Czech Republic") and "Burma" in codes["Myanmar"]

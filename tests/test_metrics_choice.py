@@ -1,6 +1,5 @@
 """Accuracy and confidence of IC-LKE: by pencil, by brute force, by what must not change them."""
 
-import itertools
 import math
 from fractions import Fraction
 
@@ -12,7 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from lkecore import papers
-from lkecore.metrics import choice, curves, overlap
+from lkecore.metrics import choice, curves
+from lkecore.stats.coverage import subsumption
 
 # Three facts, four options, chosen by hand: right, wrong, right.
 LOGPROB = np.log([[0.1, 0.6, 0.1, 0.2], [0.5, 0.3, 0.1, 0.1], [0.02, 0.01, 0.03, 0.04]])
@@ -359,13 +359,13 @@ BOOLS = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=1
 def test_subsumption_by_hand_is_two_of_three_and_not_two_of_four():
     small = [True, True, True, False, False, False]
     large = [True, True, False, True, True, False]
-    assert overlap.subsumption(small, large) == 2 / 3
-    assert overlap.subsumption(large, small) == 2 / 4
+    assert subsumption(small, large) == 2 / 3
+    assert subsumption(large, small) == 2 / 4
 
 
 def test_of_a_model_that_knows_nothing_nothing_is_known_about_its_share():
-    assert math.isnan(overlap.subsumption([False, False], [True, False]))
-    assert overlap.subsumption([True, False], [False, False]) == 0
+    assert math.isnan(subsumption([False, False], [True, False]))
+    assert subsumption([True, False], [False, False]) == 0
 
 
 @settings(deadline=None)  # no test asserts seconds
@@ -373,12 +373,10 @@ def test_of_a_model_that_knows_nothing_nothing_is_known_about_its_share():
 def test_subsumption_equals_a_count_over_sets(pairs):
     small = {i for i, (s, _) in enumerate(pairs) if s}
     large = {i for i, (_, t) in enumerate(pairs) if t}
-    found = overlap.subsumption(*map(list, zip(*pairs, strict=True)))
+    found = subsumption(*map(list, zip(*pairs, strict=True)))
     if small:
         assert found == pytest.approx(float(Fraction(len(small & large), len(small))), abs=1e-15)
-        assert (
-            overlap.subsumption([i in small for i in range(len(pairs))], [True] * len(pairs)) == 1
-        )
+        assert subsumption([i in small for i in range(len(pairs))], [True] * len(pairs)) == 1
     else:
         assert math.isnan(found)
 
@@ -389,13 +387,13 @@ def test_a_model_that_knows_all_that_another_knows_subsumes_it_and_so_does_each_
     small = np.array([s for s, _ in pairs])
     more = small | np.array([t for _, t in pairs])
     if small.any():
-        assert overlap.subsumption(small, small) == overlap.subsumption(small, more) == 1
+        assert subsumption(small, small) == subsumption(small, more) == 1
 
 
 def test_two_models_that_are_right_independently_have_the_larger_ones_accuracy():
     small, large = np.random.default_rng(0).random((2, 40_000)) < [[0.3], [0.6]]
     # four standard errors of a share of 0.6 among 12,000: 4 * sqrt(0.24 / 12000) = 0.018
-    assert overlap.subsumption(small, large) == pytest.approx(0.6, abs=0.018)
+    assert subsumption(small, large) == pytest.approx(0.6, abs=0.018)
 
 
 @pytest.mark.parametrize(
@@ -409,7 +407,7 @@ def test_the_rates_of_table_1_can_be_had_from_the_accuracies_beside_them(row):
     small = np.arange(n) < round(a * n)
     large = (np.arange(n) < both) | (np.arange(n) >= n - (round(b * n) - both))
     assert small.mean() == pytest.approx(a) and large.mean() == pytest.approx(b)
-    assert overlap.subsumption(small, large) == pytest.approx(eta, abs=0.5 / (a * n))
+    assert subsumption(small, large) == pytest.approx(eta, abs=0.5 / (a * n))
     assert (a + b - 1) / a <= eta <= min(1, b / a)  # as few and as many in both as there can be
 
 
@@ -425,35 +423,4 @@ def test_the_rates_of_table_1_can_be_had_from_the_accuracies_beside_them(row):
 )
 def test_answers_that_are_no_pairs_are_refused(small, large, message):
     with pytest.raises(ValueError, match=message):
-        overlap.subsumption(small, large)
-
-
-# --- luck
-
-
-@pytest.mark.parametrize(("n", "n_known", "k"), [(5, 2, 3), (6, 1, 2), (4, 0, 4), (3, 3, 5)])
-def test_luck_is_the_share_of_lucky_answers_over_all_ways_to_guess(n, n_known, k):
-    lucky = [guesses.count(0) for guesses in itertools.product(range(k), repeat=n - n_known)]
-    mean = Fraction(sum(lucky), len(lucky))  # 0 is the right option
-    accuracy = (n_known + mean) / n
-    expected = mean / (n_known + mean)
-    assert float(overlap.luck(float(accuracy), 1 / k)) == pytest.approx(float(expected), abs=1e-12)
-
-
-def test_luck_has_the_axes_of_the_accuracy():
-    found = overlap.luck([[0.5, 1.0], [0.0, 0.05]], 0.1)
-    np.testing.assert_allclose(found, [[1 / 9, 0], [np.nan, 1]], rtol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("accuracy", "chance", "message"),
-    [
-        (1.2, 0.1, r"accuracy is 1.2; it must be in \[0, 1\]"),
-        ([0.5, math.nan], 0.1, "accuracy is"),
-        (0.5, 0.0, "chance is 0.0; it must lie between 0 and 1"),
-        (0.5, 1.0, "chance is 1.0"),
-    ],
-)
-def test_luck_refuses_what_is_no_share(accuracy, chance, message):
-    with pytest.raises(ValueError, match=message):
-        overlap.luck(accuracy, chance)
+        subsumption(small, large)

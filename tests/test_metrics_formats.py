@@ -7,6 +7,7 @@ import pytest
 from statsmodels.stats.contingency_tables import cochrans_q
 
 from lkecore.metrics import formats
+from lkecore.stats.wordings import std_beyond_luck
 
 
 def random_right(n_formats: int, n_facts: int, seed: int = 0) -> np.ndarray:
@@ -53,7 +54,7 @@ def test_means_over_draws_of_shots_are_dealt_out_as_right_and_wrong_answers_are(
     assert formats.alike_p(means, drawn) == pytest.approx(as_large, abs=0.015)
     luck = np.mean([formats.std(way) ** 2 for way in dealt_in_all_ways(means)])
     left = max(0.0, formats.std(means) ** 2 - luck) * 4 / 3
-    assert formats.std_beyond_luck(means) == pytest.approx(np.sqrt(left))
+    assert std_beyond_luck(means) == pytest.approx(np.sqrt(left))
 
 
 def test_the_draws_do_not_depend_on_how_many_are_made_at_once(monkeypatch):
@@ -75,14 +76,14 @@ def test_the_luck_that_is_taken_off_is_the_mean_variance_over_all_ways_to_deal()
     right = random_right(3, 4, seed=2)
     luck = np.mean([formats.std(way) ** 2 for way in dealt_in_all_ways(right)])
     by_hand = max(0.0, formats.std(right) ** 2 - luck) * 4 / 3
-    assert formats.std_beyond_luck(right) == pytest.approx(by_hand**0.5)
+    assert std_beyond_luck(right) == pytest.approx(by_hand**0.5)
 
 
 def test_luck_is_in_the_same_relation_to_the_variance_as_in_cochrans_q():
     """Q is the variance over formats divided by that of luck, times the number of formats less 1."""
     right = random_right(6, 50, seed=4)
     right[0] = 1  # one format that does differ
-    beyond = formats.std_beyond_luck(right) ** 2 * 49 / 50
+    beyond = std_beyond_luck(right) ** 2 * 49 / 50
     variance = formats.std(right) ** 2
     q = cochrans_q(right.T).statistic
     assert variance / (variance - beyond) * 5 == pytest.approx(q)
@@ -93,7 +94,7 @@ def test_std_beyond_luck_finds_the_spread_that_was_put_in_where_std_errs_high():
     share = np.array([0.4, 0.5, 0.6, 0.7])
     tables = rng.random((2_000, 4, 30)) < share[:, None]
     squares = np.array([formats.std(t) ** 2 for t in tables])
-    beyond = np.mean([formats.std_beyond_luck(t) ** 2 for t in tables])
+    beyond = np.mean([std_beyond_luck(t) ** 2 for t in tables])
     truth = share.var(ddof=1)
     assert squares.mean() > 1.3 * truth
     assert beyond == pytest.approx(truth, rel=0.12)  # cut at 0, so a little high
@@ -138,7 +139,7 @@ def test_effects_if_alike_need_the_shape_of_the_table():
 
 @pytest.mark.parametrize("right", [[1, 0], [[1, 0]], [[], []], [[1, np.nan], [0, 1]]])
 def test_what_is_no_table_of_formats_and_facts_is_refused(right):
-    for function in (formats.spread, formats.std, formats.std_beyond_luck):
+    for function in (formats.spread, formats.std, std_beyond_luck):
         with pytest.raises(ValueError):
             function(right)
     with pytest.raises(ValueError):
@@ -147,7 +148,7 @@ def test_what_is_no_table_of_formats_and_facts_is_refused(right):
 
 def test_other_refusals_name_the_number():
     with pytest.raises(ValueError, match="1 fact"):
-        formats.std_beyond_luck([[1], [0]])
+        std_beyond_luck([[1], [0]])
     with pytest.raises(ValueError, match="n_draws is 5"):
         formats.spreads_if_alike([[1], [0]], seed=0, n_draws=5)
     for table in ([[0.1, 0.2]], [0.1, 0.2], [[0.1, np.nan], [0.2, 0.3]]):

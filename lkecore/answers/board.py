@@ -16,8 +16,8 @@ from lkecore.answers.results import table
 from lkecore.answers.shipped import line, read
 from lkecore.answers.tables import bounds
 from lkecore.errors import BadInput
-from lkecore.metrics import overlap
 from lkecore.models import catalogue, embedded, lab
+from lkecore.stats.coverage import subsumption
 
 PAGE = "10_iclke_relations"
 SETTINGS = ["fact_set", "n_shots", "most_options", "n_facts", "seed", "dtype"]
@@ -239,7 +239,7 @@ def shares(
             counted = [(a, b) for a, b in pairs if a.sum() >= 2]
             numbers = [np.nan] * 4
             if len(counted) >= 2:
-                rate = np.mean([overlap.subsumption(a, b) for a, b in counted])
+                rate = np.mean([subsumption(a, b) for a, b in counted])
                 both = intervals.mean_over_facts([b[a] for a, b in counted], **how)
                 numbers = rate, both.low, both.high, np.mean([b.mean() for _, b in counted])
             left_out = len(right[board, of]) - len(counted)

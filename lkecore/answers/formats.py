@@ -24,6 +24,7 @@ from lkecore.facts import Sample
 from lkecore.facts.world import is_spec as is_world
 from lkecore.intervals import Interval
 from lkecore.metrics import formats
+from lkecore.stats.wordings import std_beyond_luck
 
 PLACES = ("inside", "between", "only together")
 INSIDE, BETWEEN = "IC-separator", "IC-separator-between"  # claims, by what is changed
@@ -144,7 +145,7 @@ def spreads(right: Tables, main: Main, *, seed: int) -> pd.DataFrame:
                     "if_alike": np.quantile(alike, 0.95),
                     "p": formats.alike_p(values, alike),
                     "std": over.statistic(part, formats.std, main[model], seed=seed),
-                    "beyond_luck": formats.std_beyond_luck(values),
+                    "beyond_luck": std_beyond_luck(values),
                 }
             )
     return pd.DataFrame(rows)

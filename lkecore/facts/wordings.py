@@ -5,8 +5,10 @@ manual one, and its paraphrases. With the *expressions* of a subject, its own na
 they make the prompts of a pair (relation, subject).
 """
 
+import re
+import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -151,7 +153,9 @@ def named(sample: Sample, path: str = "", *, fact_set: str = "") -> Sample:
 
     Those of the table ``path``: ``kind`` (country, language, element, or the name of a relation, for its
     subjects), ``name`` as the facts have it, ``other``. Without ``path``: those of the rich world
-    ``fact_set``; else ours, for relations named as the atlas's. Shown facts get them as well.
+    ``fact_set``; else ours, for relations named as the atlas's. Shown facts get them as well. No fact gets
+    another name of its subject that tells an object or is told by it, as whole words: Czech Republic
+    where the language is asked, US where the US Dollar is (the atlas's own rule for its names).
 
     Raises :class:`BadInput` for a table of names as :func:`read`, for a name of two things of one kind, and
     for one of another subject or object of the relation.
@@ -183,11 +187,22 @@ def _with(facts: Sequence[Fact], of_subjects: Others, of_objects: Others) -> tup
     return tuple(
         replace(
             fact,
-            subject_aliases=of_subjects.get(composed(fact.subject), ()),
+            subject_aliases=tuple(
+                other
+                for other in of_subjects.get(composed(fact.subject), ())
+                if not _tells(other, fact.true_names)
+            ),
             object_aliases=of_objects.get(composed(fact.object), ()),
         )
         for fact in facts
     )
+
+
+def _tells(other: str, true_names: Iterable[str]) -> bool:
+    """Whether a name has a true name among its words, or is among its words, accents aside."""
+    forms = [unicodedata.normalize("NFKD", f" {name} ").casefold() for name in (other, *true_names)]
+    words = [re.sub(r"\W+", " ", re.sub(r"[\u0300-\u036f]", "", form)) for form in forms]
+    return any(words[0] in each or each in words[0] for each in words[1:])
 
 
 def _others(path: Path) -> dict[str, Others]:

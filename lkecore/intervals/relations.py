@@ -170,8 +170,8 @@ def ratio_over_relations(
 
         estimate = (mean over r of mean tops[r]) / (mean over r of mean bottoms[r])
 
-    Relations of which `bottoms` has more count more. Values may be negative, as in
-    `metrics.overlap.without_luck`; what passes 0 or 1 is cut off there. A resample whose lower mean is
+    Relations of which `bottoms` has more count more. Values may be negative;
+    what passes 0 or 1 is cut off there. A resample whose lower mean is
     not above 0 says nothing: it counts as 0 for the lower end and as 1 for the upper. None if that
     is so of the data themselves: there is nothing to take a share of. Weaknesses: a percentile
     is too narrow with few relations. Errors as in `std_over_relations`; ValueError too where lengths do

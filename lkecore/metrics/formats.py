@@ -35,27 +35,6 @@ def std(right: ArrayLike) -> float:
     return float(_checked(right).mean(axis=1).std(ddof=1))
 
 
-def std_beyond_luck(right: ArrayLike) -> float:
-    """What would be left of `std` with facts without end: its square minus the share of luck.
-
-        variance = (std**2 - mean over facts of s**2 / n) * n / (n - 1),   s = std of the fact
-
-    The part of luck is what the variance of the n facts' means would be on average if the values of
-    each fact were dealt out to the formats by chance; the last factor makes up for what formats that
-    do differ add to it. Not biased as a variance. In [0, 1]; 0 where luck explains as much as there
-    is, which is no proof that formats are alike. ValueError as `spread`, and for fewer than 2 facts.
-
-    >>> std_beyond_luck([[1, 1, 1, 0], [1, 1, 0, 1]])  # one fact each way
-    0.0
-    """
-    table = _checked(right)
-    n = table.shape[1]
-    if n < 2:
-        raise ValueError(f"{n} fact; what luck adds cannot be told from fewer than 2")
-    luck = table.var(axis=0, ddof=1).mean() / n
-    return float(np.sqrt(max(0.0, std(table) ** 2 - luck) * n / (n - 1)))
-
-
 def spreads_if_alike(right: ArrayLike, *, seed: int, n_draws: int = 2_000) -> NDArray[np.float64]:
     """`spread` if formats were alike: the values of each fact dealt out to the formats by chance.
 

@@ -1,0 +1,330 @@
+"""Wordings: the same facts asked with many prompts, and what of the answers moves with the prompt.
+
+A *pair* is a subject and a relation, which is a fact; a *prompt* is a pair, a template of its relation and
+a name of its subject. A frame of prompts has a row a prompt: ``relation``, ``fact``, ``template`` and, if
+subjects have several names, ``expression``; ``correct``, and ``answer`` where answers are compared. It
+holds one model, asked in one way: a prompt that is there twice is refused. Equations and sections are
+those of Zhao et al. 2024 (BELIEF).
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from lkecore.errors import BadInput
+from lkecore.stats.resample import checked
+
+PAIR = ["relation", "fact"]
+Same = Callable[[str, str], bool]
+
+
+# --- accuracy, and how far it moves (sections 2.2 and 5.1)
+
+
+def fluctuation(
+    frame: pd.DataFrame, *, n: int = 50_000, unit: str = "template", seed: int = 0
+) -> NDArray[np.float64]:
+    """V, (n,): the accuracy over all pairs, each asked with one prompt, drawn ``n`` times (BL-M1, BL-M2).
+
+        V_k = (1 / |T|) sum over t in T of right(t, template_k, expression_k),   T = all pairs
+
+    With ``unit`` "template" a draw has one template a relation, the same for all its pairs, and one
+    expression a pair (BL-Q1, which says why the paper must have done so). "independent": one prompt a
+    pair, whatever the others have. ``V.mean()``, ``np.ptp(V)`` and ``V.std()`` are the paper's average,
+    range and stdev. The stdev falls with the root of the number of relations, the range depends on ``n``:
+    `spread` can be compared between sets. BadInput: a pair that lacks a template of its relation,
+    ``correct`` other than 0 or 1.
+
+    >>> rows = {"relation": "capital", "fact": [1, 1], "template": [0, 1], "correct": [1, 0]}
+    >>> sorted(set(fluctuation(pd.DataFrame(rows), n=100).tolist()))
+    [0.0, 1.0]
+    """
+    if unit not in ("template", "independent"):
+        raise BadInput(f"unit is {unit!r}; it must be 'template' or 'independent'")
+    frame = asked(frame)
+    if unit == "independent":
+        shared = [[frame.groupby(PAIR)["correct"].mean().to_numpy()]]
+    else:
+        of_templates = frame.groupby([*PAIR, "template"])["correct"].mean().reset_index()
+        shared = [
+            [of["correct"].to_numpy() for _, of in rows.groupby("template")]
+            for _, rows in of_templates.groupby("relation")
+        ]
+    rng, right = np.random.default_rng(seed), np.zeros(n)
+    for templates in shared:
+        drawn = rng.integers(len(templates), size=n)
+        for i, shares in enumerate(templates):
+            here = np.flatnonzero(drawn == i)
+            # Of pairs with an equal share of right expressions, a binomial number is right.
+            values, counts = np.unique(shares, return_counts=True)
+            right[here] += rng.binomial(counts, values, (len(here), len(values))).sum(axis=1)
+    return right / sum(len(templates[0]) for templates in shared)
+
+
+def spread(frame: pd.DataFrame) -> pd.Series:
+    """Standard deviation over a relation's templates of their accuracy, luck removed; a value a relation.
+
+    Ours: it depends neither on how many relations nor on how many pairs there are, so that its mean over
+    relations can be compared between sets. `std_beyond_luck` says how luck is removed; what counts is the
+    mean over a pair's expressions. BadInput: as `fluctuation` (but any share may be ``correct``), and a
+    relation with fewer than two templates or pairs.
+    """
+    found = {}
+    for relation, rows in asked(frame, binary=False).groupby("relation", sort=False):
+        table = rows.pivot_table(index="template", columns="fact", values="correct")
+        if min(table.shape) < 2:
+            raise BadInput(
+                f"relation {relation!r} has {table.shape} templates and pairs; 2 or more"
+            )
+        found[relation] = std_beyond_luck(table)
+    return pd.Series(found, name="spread").rename_axis("relation")
+
+
+def std_beyond_luck(right: ArrayLike) -> float:
+    """What would be left of the standard deviation over rows of the row means with columns without end.
+
+        variance = (std**2 - mean over facts of s**2 / n) * n / (n - 1),   s = std of the fact
+
+    ``right`` is (format or template, fact); standard deviations are those with n - 1. The part of luck is
+    what the variance of the n facts' means would be on average if the values of each fact were dealt out
+    to the rows by chance; the last factor makes up for what rows that do differ add to it. Not biased as a
+    variance. In [0, 1]; 0 where luck explains as much as there is, which is no proof that rows are alike.
+    ValueError for fewer than 2 rows or facts, or a value that is not finite.
+
+    >>> std_beyond_luck([[1, 1, 1, 0], [1, 1, 0, 1]])  # one fact each way
+    0.0
+    """
+    table = np.asarray(right, dtype=np.float64)
+    if table.ndim != 2 or table.shape[0] < 2 or not np.isfinite(table).all():
+        raise ValueError(f"right {table.shape} needs (format, fact), 2 formats or more, and no gap")
+    n = table.shape[1]
+    if n < 2:
+        raise ValueError(f"{n} fact; what luck adds cannot be told from fewer than 2")
+    luck = table.var(axis=0, ddof=1).mean() / n
+    return float(np.sqrt(max(0.0, table.mean(axis=1).var(ddof=1) - luck) * n / (n - 1)))
+
+
+def ranks(frame: pd.DataFrame) -> pd.Series:
+    """Rank of each template of a relation by accuracy: 1 the best, equal ones averaged (BL-T13).
+
+    A value a (relation, template). Drawn by chance, k of n templates have a mean rank of (n + 1) / 2.
+    """
+    accuracy = asked(frame, binary=False).groupby(["relation", "template"])["correct"].mean()
+    return accuracy.round(12).groupby("relation").rank(ascending=False).rename("rank")
+
+
+# --- do the answers agree? (section 2.3)
+
+
+def consist(
+    frame: pd.DataFrame,
+    by: Sequence[str] = PAIR,
+    *,
+    group: str = "",
+    same: Same | None = None,
+) -> pd.DataFrame:
+    """Consist of each pair: which share of all two prompts of it have the same answer (equation 1, BL-E1).
+
+        Consist = (1 / |T|) sum over t of [ sum over i < j of 1(w_i = w_j) ] / (|P_t| (|P_t| - 1) / 2)
+
+    Equation 1 has i and j both ways and half of the divisor; i < j is meant (BL-Q3). A row a pair:
+    ``prompts``, ``consist``. A pair with one prompt has none: its ``consist`` is missing, as pandas'
+    ``mean`` leaves out; count it. ``same``, such as `match.alike`, says whether two answers are the same;
+    it must be symmetric, and an empty answer need not be as itself. Without: equal answers are.
+
+    ``group`` is a column, such as the group of a template; then also ``inner``, the share of all two
+    prompts of one group, and ``inter``, that of two groups, missing where there are none; ``weight`` is
+    the share of the inner ones, so that consist = weight inner + (1 - weight) inter. With
+    ``by=["relation"], group="fact"``, ``inter`` is the yardstick of Consist: how often prompts on
+    *different subjects* have the same answer.
+
+    >>> rows = {"relation": "r", "fact": 1, "template": [0, 1, 2], "answer": ["Rome", "Rome", "Oslo"]}
+    >>> print(round(consist(pd.DataFrame(rows))["consist"].item(), 3))
+    0.333
+    """
+    by = list(by)
+    frame = asked(frame, *by, "answer", *([group] if group else []), right=False, whole=False)
+    agree, n, prompts = _agreeing(frame, by, same)
+    found = pd.DataFrame({"prompts": prompts, "consist": agree / n.where(n > 0)})
+    if group:
+        within, of, _ = (
+            part.groupby(level=by, sort=False).sum()
+            for part in _agreeing(frame, [*by, group], same)
+        )
+        found["inner"] = within / of.where(of > 0)
+        found["inter"] = (agree - within) / (n - of).where(n > of)
+        found["weight"] = of / n.where(n > 0)
+    return found
+
+
+def _agreeing(frame: pd.DataFrame, by: list[str], same: Same | None) -> tuple[pd.Series, ...]:
+    """Of each unit: how many of all two prompts have the same answer, how many there are, and its prompts."""
+    counts = frame.groupby([*by, "answer"], sort=False, observed=True).size()
+    units = counts.groupby(level=by, sort=False)
+    if same is None:
+        agree = (counts * (counts - 1) // 2).groupby(level=by, sort=False).sum()
+    else:
+        found = {}
+        for unit, part in units:
+            said = list(zip(part.index.get_level_values("answer"), part.tolist(), strict=True))
+            found[unit] = sum(
+                n * (n - 1) // 2 for one, n in said if n > 1 and same(one, one)
+            ) + sum(n * m for (one, n), (other, m) in combinations(said, 2) if same(one, other))
+        agree = units.sum()
+        agree[:] = list(found.values())
+    n = units.sum()
+    return agree, n * (n - 1) // 2, n
+
+
+# --- is it right as often as it is sure? (section 2.4)
+
+
+def calibration(confidence: ArrayLike, right: ArrayLike, bins: int = 10) -> pd.DataFrame:
+    """Prompts in bins of equal number, from the least sure: ``n``, mean ``confidence``, ``accuracy`` of each.
+
+    Where the number of prompts is no multiple of ``bins``, the first bins have one more. Prompts of one
+    confidence all count with their mean accuracy, so that their order does not matter. BadInput: fewer
+    prompts than bins, lengths that differ, a value outside [0, 1].
+    """
+    sure, good = (np.asarray(each, dtype=np.float64) for each in (confidence, right))
+    if sure.ndim != 1 or sure.shape != good.shape:
+        raise BadInput(
+            f"confidence {sure.shape} and right {good.shape} must be lists of one length"
+        )
+    if not ((sure >= 0) & (sure <= 1) & (good >= 0) & (good <= 1)).all():
+        raise BadInput("confidence or right has a value outside [0, 1], or a missing one")
+    if bins < 1 or len(sure) < bins:
+        raise BadInput(f"{len(sure)} prompts are too few for {bins} bins")
+    _, tied = np.unique(sure, return_inverse=True)
+    good = (np.bincount(tied, good) / np.bincount(tied))[tied]
+    parts = np.array_split(np.argsort(sure, kind="stable"), bins)
+    rows = [(len(part), sure[part].mean(), good[part].mean()) for part in parts]
+    index = pd.RangeIndex(1, bins + 1, name="bin")
+    return pd.DataFrame(rows, index, ["n", "confidence", "accuracy"])
+
+
+def overconf(confidence: ArrayLike, right: ArrayLike, bins: int = 10) -> pd.Series:
+    """``overconf`` and ``gap``: mean over bins of confidence minus accuracy, and of its absolute value.
+
+        Overconf = (1 / M) sum over bins i of (mean confidence_i - Acc@1_i)
+
+    Equation 2 (BL-E2) weighs a bin by its size over M, which would grow with the data; the mean is meant
+    (BL-Q2). In [-1, 1], above 0 where a model is surer than it is right. It is mean confidence minus mean
+    accuracy where ``bins`` divides the number of prompts, so that over- and underconfident bins cancel;
+    ``gap``, ours, does not. Raises as `calibration`.
+
+    >>> overconf([0.9, 0.8, 0.2, 0.1], [1, 0, 1, 0], bins=2).round(3).to_dict()
+    {'overconf': 0.0, 'gap': 0.35}
+    """
+    table = calibration(confidence, right, bins)
+    gap = table["confidence"] - table["accuracy"]
+    return pd.Series({"overconf": gap.mean(), "gap": gap.abs().mean()})
+
+
+# --- what does a template say about nobody? (section 5.4)
+
+
+def content_free(logprobs: ArrayLike) -> NDArray[np.float64]:
+    """(template, candidate): probabilities among candidates, averaged over content-free subjects (BL-Q16).
+
+    ``logprobs`` is (subject, template, candidate), of candidates that are one token each: the relation's
+    objects. Renormalised over the candidates, then averaged. BadInput: other axes, fewer than two
+    candidates, a missing or infinite value.
+    """
+    logs = np.asarray(logprobs, dtype=np.float64)
+    if logs.ndim != 3 or 0 in logs.shape or logs.shape[2] < 2:
+        raise BadInput(
+            f"logprobs {logs.shape} must be (subject, template, candidate), 2 candidates up"
+        )
+    if not np.isfinite(logs).all():
+        raise BadInput(
+            f"{(~np.isfinite(logs)).sum()} of {logs.size} logprobs are missing or infinite"
+        )
+    p = np.exp(logs - logs.max(axis=2, keepdims=True))
+    return (p / p.sum(axis=2, keepdims=True)).mean(axis=0)
+
+
+def bias(p: ArrayLike) -> pd.Series:
+    """``single`` and ``multi``: bias level of one template, on average, and of all templates' mean (BL-E3).
+
+        bias = 1 - H(p) / log(number of candidates)
+
+    ``p`` is (template, candidate), from `content_free`. In [0, 1], 0 where all candidates are equally
+    likely. Entropy is concave, so multi is at most single for any model whatever: arithmetic, and no
+    finding.
+
+    >>> bias([[1, 0], [0, 1]]).to_dict()
+    {'single': 1.0, 'multi': 0.0}
+    """
+    p = np.asarray(p, dtype=np.float64)
+    if p.ndim != 2 or p.shape[1] < 2 or not np.allclose(p.sum(axis=1), 1) or (p < 0).any():
+        raise BadInput(f"p {p.shape} must be (template, candidate), each row summing to 1")
+    every = np.vstack([p, p.mean(axis=0)])
+    h = -np.where(every > 0, every * np.log(np.where(every > 0, every, 1)), 0).sum(axis=1)
+    level = 1 - h / np.log(p.shape[1])
+    return pd.Series({"single": level[:-1].mean(), "multi": level[-1]})
+
+
+# --- how different are the templates?
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of a template, casefolded, [X] and [Y] among them; punctuation at either end is taken off.
+
+    >>> sorted(words("[Y] is the capital of [X]."))
+    ['[x]', '[y]', 'capital', 'is', 'of', 'the']
+    """
+    return frozenset(
+        word for part in text.casefold().split() if (word := part.strip(".,;:?!\"'()"))
+    )
+
+
+def jaccard(texts: Sequence[str], split: Callable[[str], Collection[str]] = words) -> float:
+    """Mean Jaccard distance of words over all two of a relation's templates (appendix B.2.2; BL-M5).
+
+        distance(a, b) = 1 - |words of a and b| / |words of a or b|
+
+    In [0, 1], 0 where all have the same words. ``split`` says what the words of a text are, which the
+    paper does not say. BadInput for fewer than two templates.
+
+    >>> jaccard(["[X] is in [Y]", "[X] lies in [Y]"])  # 3 of 5 words
+    0.4
+    """
+    if len(texts) < 2:
+        raise BadInput(f"{len(texts)} template; a distance takes 2 or more")
+    sets = [frozenset(split(text)) for text in texts]
+    if empty := [text for text, each in zip(texts, sets, strict=True) if not each]:
+        raise BadInput(f"template {empty[0]!r} has no word")
+    return float(np.mean([1 - len(a & b) / len(a | b) for a, b in combinations(sets, 2)]))
+
+
+def asked(
+    frame: pd.DataFrame,
+    *columns: str,
+    right: bool = True,
+    binary: bool = True,
+    whole: bool = True,
+) -> pd.DataFrame:
+    """The prompts of a frame, each with its expression. BadInput as the functions above say."""
+    frame = frame if "expression" in frame else frame.assign(expression=0)
+    key = [*PAIR, "template", "expression"]
+    checked(frame, [*key, *columns], *(["correct"] if right else []))
+    if right and binary and len(odd := frame.loc[~frame["correct"].isin([0, 1]), "correct"]):
+        raise BadInput(f"{len(odd)} values of 'correct' are not 0 or 1, such as {odd.iloc[0]}")
+    if (twice := frame.duplicated([*{*columns, *key} - {"answer"}])).any():
+        first = ", ".join(map(str, frame.loc[twice, key].iloc[0]))
+        rule = "take one model, one context and one draw at a time"
+        raise BadInput(f"{twice.sum()} prompts are there twice, such as {first}; {rule}")
+    if whole:
+        has = frame.groupby(PAIR)["template"].nunique()
+        every = frame.groupby("relation")["template"].nunique()
+        lacks = has.to_numpy() < every.reindex(has.index.get_level_values("relation")).to_numpy()
+        if lacks.any():
+            first = ", ".join(map(str, has.index[lacks][0]))
+            raise BadInput(
+                f"{lacks.sum()} pairs lack a template of their relation, such as {first}"
+            )
+    return frame

@@ -239,7 +239,7 @@ answers.words(table.loc[rows, shares["measure"].unique()].reset_index())
 # itself. Here we take the first prompt of each kind, so that each fact counts once.
 
 # %%
-agreement = written.agreement(written.once(every))
+agreement = outputs.agreement(written.once(every))
 runs.keep(answers.texts(agreement), "agreement.csv")
 answers.words(answers.texts(agreement))
 
@@ -296,7 +296,7 @@ answers.words(answers.texts(compared[shown], 3))
 # What this page says at its top is put together from these tables. No number in it is typed.
 
 # %% tags=["hide-input"]
-said = written.sentences(shares, gaps["IC-generation-tuned"])
+said = outputs.sentences(shares, gaps["IC-generation-tuned"])
 ways = gaps["IC-generation-above"]
 longer = uncued.told(outputs.longer(shares), ways, ways)
 figures.findings(**said, longer=longer)

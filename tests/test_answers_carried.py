@@ -341,7 +341,8 @@ def says(monkeypatch):
     }
 
     def generate(model, contexts, **_):
-        return pd.DataFrame({"text": [texts[each] for each in contexts]})
+        said = [texts[each] for each in contexts]
+        return pd.DataFrame({"text": said, "logprob": -1.0, "n_tokens": 3})
 
     monkeypatch.setattr(written, "generate", generate)
     monkeypatch.setattr(lab, "generate", generate)
@@ -387,6 +388,28 @@ def test_one_output_in_ten_may_part_and_no_more(ships, says):
         BadInput, match="3 of 20 answers .* differ, most of all .*: in what was written"
     ):
         write(n_again=10, **CARRIED)
+
+
+def test_a_confidence_is_carried_while_samples_drawn_again_are_within_one_in_twenty(
+    ships, says, monkeypatch
+):
+    share = [0.5]
+    monkeypatch.setattr(written, "_shares", lambda greedy, *_: share * len(greedy))
+    live = write(n_samples=100)
+    ships.now(open_model("toy").digest)
+    share[0] = 0.46
+    found = write(n_samples=100, **CARRIED)
+    assert found["confidence"].tolist() == live["confidence"].tolist() == [0.5] * 20
+    share[0] = 0.44
+    with pytest.raises(BadInput, match="differ, most of all .*: in what was written"):
+        write(n_samples=100, **CARRIED)
+
+
+def test_results_without_log_probabilities_carry_their_texts(ships, says):
+    write()
+    ships.now(open_model("toy").digest, lambda f: f.drop(columns=["logprob", "n_tokens"]))
+    found = write(**CARRIED)
+    assert found["logprob"].isna().all() and found["anywhere"].all()
 
 
 def test_outputs_of_other_questions_or_cut_off_are_refused(ships, says):

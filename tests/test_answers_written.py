@@ -12,6 +12,7 @@ from matplotlib import pyplot as plt
 from scipy.stats import binomtest
 
 from lkecore import answers, figures, papers
+from lkecore.answers import outputs as outs
 from lkecore.answers import written
 from lkecore.errors import BadInput
 from lkecore.facts import divide, draw, load
@@ -54,7 +55,8 @@ def stand_in(monkeypatch):
 
     def says(model, contexts, *, max_new_tokens, stop):
         calls.append((model.name, list(contexts), max_new_tokens, stop))
-        return pd.DataFrame({"text": [SAYS[each] for each in contexts]})
+        texts = [SAYS[each] for each in contexts]
+        return pd.DataFrame({"text": texts, "logprob": -1.0, "n_tokens": 3})
 
     monkeypatch.setattr(written, "generate", says)
     return calls
@@ -189,7 +191,7 @@ def test_agreement_by_the_formula_of_kappa():
     ranked = [True] * both + [False] * only_written + [True] * only_ranked + [False] * neither
     start = [True] * 5 + [False] * 15
     frame = outputs(anywhere=wrote, ranking=ranked, at_the_start=start)
-    [row] = written.agreement(frame).to_dict("records")
+    [row] = outs.agreement(frame).to_dict("records")
     assert (row["outputs"], row["right"], row["both"], row["neither"]) == (n, 8, 6, 9)
     assert (row["only_written"], row["only_ranked"]) == (2, 3)
     agree = (both + neither) / n
@@ -198,7 +200,7 @@ def test_agreement_by_the_formula_of_kappa():
     wilson = binomtest(5, 8).proportion_ci(method="wilson")
     assert (row["starting"].estimate, row["starting"].low) == pytest.approx((5 / 8, wilson.low))
     never = outputs(anywhere=[False] * 4, ranking=[True, False] * 2, at_the_start=[False] * 4)
-    [row] = written.agreement(never).to_dict("records")
+    [row] = outs.agreement(never).to_dict("records")
     assert row["kappa"] is None and row["starting"] is None and row["only_ranked"] == 2
 
 
@@ -227,13 +229,13 @@ def test_findings_in_words():
     measures = {"anywhere": [1.0, 0, 1, 1], "at_the_start": [0.0] * 4, "stray": [0.25] * 4}
     facts = outputs(**rows, **measures, ranking=[1.0, 1, 1, 1])
     found = written.shares(facts, [*measures, "ranking"], seed=0)
-    said = written.sentences(found, pd.DataFrame(columns=["model", "of", "over_facts"]))
+    said = outs.sentences(found, pd.DataFrame(columns=["model", "of", "over_facts"]))
     assert said["written"].startswith("m writes the right object in 0.75 [")
     assert "after k, 0.25 would be found by accident" in said["written"]
     assert re.search(r"begin with the object, 0\.00 \[.*options, 1\.00 \[", said["ranked"])
     assert said["tuned"] == "-"
     gap = written.differences(facts, [(("m", "k"), ("m", "k"))], seed=0)
-    said = written.sentences(found, gap)
+    said = outs.sentences(found, gap)
     assert said["tuned"].endswith("after pairs by 0.00 [0.00, 0.00] in m.")
 
 
@@ -358,3 +360,61 @@ def test_what_a_page_on_writing_cannot_ask_is_refused(kinds, lab_kinds, n_writte
 def test_a_page_on_writing_may_continue_two_facts_or_all():
     for n in (2, 4):
         written.check(["iclke-space", "hgp"], ["iclke-colon"], n_written=n, n_facts=4)
+
+
+# --- readings of a page's own, and samples --------------------------------------------------------
+
+
+def test_each_output_has_its_log_probability_and_a_page_reads_what_it_needs(stand_in):
+    wholes = []
+
+    def reading(rows):
+        wholes.append(rows)
+        return rows.assign(right=rows["text"].str.strip() == rows["object"])
+
+    how = {"max_new_tokens": 7, "by": BY}
+    found = answers.write(["toy"], ASKED, "written.parquet", reading=reading, **how)
+    columns = ["fact", "subject", "object", "text", "logprob", "n_tokens", "prompt_tokens", "right"]
+    assert found.columns.tolist() == ["model", *BY, *columns]
+    assert [len(rows) for rows in wholes] == [10], "all rows at once"
+    assert found.loc[found["right"], "object"].tolist() == ["Seine", "Niamey", "Tiber"]
+    assert (found["logprob"] == -1).all() and (found["n_tokens"] == 3).all()
+
+
+def test_confidence_is_the_share_of_samples_that_say_the_same(monkeypatch):
+    says = {
+        "e1 Rome": ["guitar", "a guitar", "Guitar music", "guitars", "piano"],
+        "e1 Paris": [""] * 5,
+    }
+    some = {("k", "e1", "s"): ASKED["k", "e1", "s"]}
+    calls = []
+
+    def generate(model, contexts, *, max_new_tokens, stop, n_samples=None, seed=0):
+        calls.append((n_samples, seed, stop))
+        texts = [t for c in contexts for t in (says[c] if n_samples else says[c][:1])]
+        return pd.DataFrame({"text": texts, "logprob": -1.0, "n_tokens": 3})
+
+    monkeypatch.setattr(written, "generate", generate)
+    how = {"max_new_tokens": 7, "by": BY, "stop": "\n", "n_samples": 5, "seed": 4}
+    found = answers.write(["toy"], some, "written.parquet", **how)
+    # An article, a word more and a plural are the same; an empty output matches nothing.
+    assert found["confidence"].tolist() == [4 / 5, 0.0]
+    assert calls == [(None, 0, "\n"), (5, 4, "\n")]
+    exact = answers.write(["toy"], some, "w.parquet", same=str.__eq__, **how)
+    assert exact["confidence"].tolist() == [1 / 5, 1.0]
+
+
+def test_the_toy_s_confidence_is_that_of_its_samples_and_they_are_drawn_once(monkeypatch):
+    some = {("k", "e1", "r"): ASKED["k", "e1", "r"]}
+    how = {"max_new_tokens": 3, "by": BY, "n_samples": 8, "same": lambda a, b: a[:2] == b[:2]}
+    found = answers.write(["toy"], some, "written.parquet", **how)
+    lm = open_model("toy")
+    for row, each in zip(found.itertuples(), some["k", "e1", "r"], strict=True):
+        samples = generate(lm, [each.context], n_samples=8, max_new_tokens=3, stop=None)
+        assert row.confidence == np.mean(samples["text"].str[:2] == row.text[:2])
+    monkeypatch.setattr("lkecore.scores.generate._outputs", lambda *_: pytest.fail("drawn again"))
+    fewer = {("k", "e1", "r"): ASKED["k", "e1", "r"][1:2]}
+    with pytest.raises(pytest.fail.Exception):  # the greedy output of one alone is new
+        answers.write(["toy"], fewer, "written.parquet", **how)
+    again = answers.write(["toy"], some, "written.parquet", **how)
+    pd.testing.assert_frame_equal(again, found)

@@ -554,7 +554,7 @@ def kept() -> int:
 @pytest.mark.parametrize("given", [{}, {"n_samples": 3, "temperature": 0.7}])
 def test_the_second_call_loads_no_network_and_gives_an_equal_frame(given):
     first = ask(toy(network()), CONTEXTS, use_cache=True, **given)
-    assert kept() == 1
+    assert kept() == (len(set(CONTEXTS)) if given else 1)  # samples are kept by prompt
     second = ask(toy(), CONTEXTS, use_cache=True, **given)  # touching its network is an error
     pd.testing.assert_frame_equal(first, second)
 
@@ -597,11 +597,30 @@ def test_each_setting_that_changes_an_output_has_an_entry_of_its_own(change, aga
 def test_other_contexts_another_order_and_another_model_have_entries_of_their_own():
     m = toy(network())
     for contexts in (["Italy", "Iran"], ["Iran", "Italy"], ["Italy"], ["ItalyIran"]):
-        ask(m, contexts, use_cache=True, **SAMPLED)
+        ask(m, contexts, use_cache=True)
     assert kept() == 4
     other = toy(network("GPT2"), digest="1" * 64)
-    assert_same(ask(other, ["Italy"], use_cache=True, **SAMPLED), ask(other, ["Italy"], **SAMPLED))
+    assert_same(ask(other, ["Italy"], use_cache=True), ask(other, ["Italy"]))
     assert kept() == 5
+
+
+def test_samples_of_some_prompts_are_found_among_those_of_all(monkeypatch):
+    whole = ask(toy(network()), CONTEXTS, use_cache=True, **SAMPLED)
+    assert_same(whole, ask(toy(network()), CONTEXTS, **SAMPLED))  # as they come without the cache
+    some = [CONTEXTS[2], CONTEXTS[0]]
+    wanted = pd.concat([whole[whole["context"] == each] for each in some], ignore_index=True)
+    # Touching the network is an error.
+    pd.testing.assert_frame_equal(ask(toy(), some, use_cache=True, **SAMPLED), wanted)
+    net, calls = network(), []
+    outputs = module._outputs
+    monkeypatch.setattr(
+        module, "_outputs", lambda *given: calls.append(given[1].rows) or outputs(*given)
+    )
+    more = ask(toy(net), [some[0], "Peru", some[1]], use_cache=True, **SAMPLED)
+    assert [len(rows) for rows in calls] == [1]
+    assert more["context"].tolist() == [c for c in (some[0], "Peru", some[1]) for _ in range(2)]
+    assert_same(more[more["context"] == "Peru"], ask(toy(net), ["Peru"], **SAMPLED))
+    assert_same(more[more["context"] != "Peru"], wanted)
 
 
 def test_seed_and_temperature_do_not_matter_to_the_greedy_output_s_entry():

@@ -198,21 +198,21 @@ def write(
         }
     columns = ["model", *BY]
 
-    def outputs(some: Mapping[tuple, Sequence[Prompt]]) -> dict[tuple, list[str]]:
+    def outputs(some: Mapping[tuple, Sequence[Prompt]]) -> dict[tuple, pd.DataFrame]:
         how = {"max_new_tokens": n_tokens, "stop": None}
         return {
-            key: list(generate(lms[key[0]], [p.context for p in each], **how)["text"])
+            key: generate(lms[key[0]], [p.context for p in each], **how)
             for key, each in some.items()
         }
 
     if results:
         carried = {"results": results, "notebook": notebook, "n_again": n_again}
-        texts, said = carry_texts(asked, columns, lms, file, **carried, write=outputs)
+        wrote, said = carry_texts(asked, columns, lms, file, **carried, write=outputs)
     else:
-        texts, said = outputs(asked), {}
+        wrote, said = outputs(asked), {}
     kept = []
     for key, some in asked.items():
-        found = planted.written(some, texts[key], _told(lms[key[0]].path))
+        found = planted.written(some, list(wrote[key]["text"]), _told(lms[key[0]].path))
         named = dict(zip(columns, key, strict=True))
         kept.append(found.assign(**named))
     every = pd.concat(kept, ignore_index=True)

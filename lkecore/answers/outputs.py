@@ -6,8 +6,10 @@ whether the object was found. These columns are all that is needed here.
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import pandas as pd
 
+from lkecore import intervals
 from lkecore.answers import rules
 from lkecore.answers.shipped import read
 from lkecore.answers.tables import groups_of
@@ -137,3 +139,55 @@ def in_lab(
         for source, model, *_ in tested.get(TUNED, {})
         if is_name(model)
     }
+
+
+def agreement(written: pd.DataFrame) -> pd.DataFrame:
+    """Do writing and ranking agree, fact by fact? A row for each ``model`` and ``kind``.
+
+    ``written`` has ``anywhere``, ``at_the_start`` and ``ranking`` (bool), each fact once. Columns:
+    ``outputs``, how many; ``right``, those that hold the object anywhere; ``starting``, the share of
+    these that begins with it (an Interval, Wilson; None of none); ``both``, ``only_written``,
+    ``only_ranked``, ``neither``; ``kappa``: Cohen's, 1 if the two always agree, 0 if they agree as often
+    as by chance, with an approximate 95 % interval (None where one of the two is always right or
+    always wrong).
+    """
+    # Imported late: it takes a second that most users of this module need not wait.
+    from statsmodels.stats.inter_rater import cohens_kappa
+
+    rows = []
+    for key, part in groups_of(written, ["model", "kind"]):
+        a, b = (part[name].to_numpy(dtype=bool) for name in ("anywhere", "ranking"))
+        table = np.array([[(a & b).sum(), (a & ~b).sum()], [(~a & b).sum(), (~a & ~b).sum()]])
+        kappa = None
+        if table.sum(axis=0).all() and table.sum(axis=1).all():
+            found = cohens_kappa(table)
+            bounds = found.kappa, found.kappa_low, found.kappa_upp
+            kappa = Interval(*map(float, bounds), 0.95, "Cohen's kappa")
+        at_start = int(part.loc[a, "at_the_start"].sum())
+        share = intervals.proportion(at_start, int(a.sum())) if a.any() else None
+        rows.append((*key, len(part), int(a.sum()), share, *table.ravel(), kappa))
+    columns = ["outputs", "right", "starting", "both", "only_written", "only_ranked", "neither"]
+    return pd.DataFrame(rows, columns=["model", "kind", *columns, "kappa"])
+
+
+def sentences(found: pd.DataFrame, compared: pd.DataFrame) -> dict[str, str]:
+    """What came out, in words: ``written`` by the first model, its ``ranked`` answers, and ``tuned``.
+
+    ``found`` is of :func:`lkecore.answers.written.shares`, ``compared`` of
+    :func:`lkecore.answers.written.differences`, the rows about tuned models. A
+    dash where there is nothing to say.
+    """
+    model = found["model"].iloc[0]
+    wide = found[found["model"] == model].pivot(index="kind", columns="measure", values="share")
+    kinds = found.loc[found["model"] == model, "kind"].unique()
+    shares_of = [f"{wide.loc[kind, 'anywhere'].text()} after {kind}" for kind in kinds]
+    first = wide.loc[kinds[0]]
+    said = {
+        "written": f"{model} writes the right object in {', '.join(shares_of)} (shares of facts, 95 % "
+        f"intervals over facts); after {kinds[0]}, {first['stray'].estimate:.2f} would be found by accident.",
+        "ranked": f"If the output must begin with the object, {first['at the start'].text()} is left "
+        f"after {kinds[0]}; among options, {first['ranking'].text()} of the same facts are ranked first.",
+    }
+    tuned = [f"by {row.over_facts.text()} in {row.model}" for row in compared.itertuples()]
+    after = f"Fine-tuning changes what is found after pairs {', '.join(tuned)}."
+    return said | {"tuned": after if tuned else "-"}

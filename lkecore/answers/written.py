@@ -4,6 +4,7 @@
 writes and keeps, a page reads what its runs have kept, and both get the same frame, a row a question.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -18,7 +19,6 @@ from lkecore.answers.kept import collect, keep
 from lkecore.answers.tables import groups_of, over_relations
 from lkecore.errors import BadInput
 from lkecore.facts.tables import composed
-from lkecore.intervals import Interval
 from lkecore.models.model import Model
 from lkecore.prompts.prompt import Prompt
 from lkecore.scores.generate import generate
@@ -26,6 +26,15 @@ from lkecore.scores.tokens import encode_texts
 from lkecore.stats import match
 
 FACT = ["model", "kind", "relation", "fact"]
+SAID = [
+    "text",
+    "logprob",
+    "n_tokens",
+]  # of each output; "confidence" behind them, if there are samples
+MOST_SAMPLES = 0.05  # by which a share of samples may differ when it is drawn again
+Reading = Callable[
+    [pd.DataFrame], pd.DataFrame
+]  # all outputs, a row each: the same, with more columns
 
 
 def check(kinds: Sequence[str], lab_kinds: Sequence[str], *, n_written: int, n_facts: int) -> None:
@@ -64,6 +73,10 @@ def write(
     only: Mapping[str, Sequence[str]] | None = None,
     only_by: str = "estimator",
     by: Sequence[str] = ("estimator", "relation"),
+    n_samples: int = 0,
+    seed: int = 0,
+    same: Callable[[str, str], bool] = match.alike,
+    reading: Reading | None = None,
     results: str = "",
     notebook: str = "",
     n_again: int = 5,
@@ -76,11 +89,17 @@ def write(
     tokens that prompt and output of a model may have together, where these are not its own window.
 
     Columns: ``model``; those of ``by``; ``fact``, ``subject``, ``object``; ``text``, the output;
-    ``prompt_tokens``, those of the longest prompt under the same key; and whether the object stands
-    in the output (bool): ``anywhere``, also in a longer word (the paper's rule, IC-S6);
-    ``whole_words``; ``at_the_start``, after blanks and as whole words; at last ``stray`` in [0, 1]: in
-    which share of the other facts under this key the output holds *their* object, which is how often
-    an output would be right that has nothing to do with its subject (NaN for a single fact).
+    ``logprob`` (nats) and ``n_tokens`` of it, as :func:`lkecore.scores.generate.generate` has them (missing
+    in results that have none); ``prompt_tokens``, those of the longest prompt under the same key; and
+    whether the object stands in the output (bool): ``anywhere``, also in a longer word (the paper's rule,
+    IC-S6); ``whole_words``; ``at_the_start``, after blanks and as whole words; at last ``stray`` in
+    [0, 1]: in which share of the other facts under this key the output holds *their* object, which is how
+    often an output would be right that has nothing to do with its subject (NaN for a single fact). With
+    a ``reading`` of your own, which gets all rows at once, its columns stand in the place of these four.
+
+    With ``n_samples``, so many outputs are drawn besides, at temperature 1 and by ``seed``, and
+    ``confidence`` in [0, 1] is the share of them that say the ``same`` as the greedy output (BL-S6). The
+    samples are kept prompt by prompt, so that who goes on after a stop draws none again.
 
     They are kept as ``file`` (``.parquet``). With ``page``, nothing is written: what the runs behind the
     page have kept is returned. ``results``, ``notebook`` and ``n_again`` are as for ``ask``; of the outputs
@@ -103,40 +122,61 @@ def write(
     }
     columns = ["model", *by]
 
-    def outputs(some: Mapping[tuple, Sequence[Prompt]]) -> dict[tuple, list[str]]:
+    def outputs(some: Mapping[tuple, Sequence[Prompt]]) -> dict[tuple, pd.DataFrame]:
         # Prompts of a relation begin alike and go on side by side, whatever the estimator.
         place = columns.index("relation")
-        texts: dict[tuple, list[str]] = {}
+        said: dict[tuple, pd.DataFrame] = {}
         for name, relation in dict.fromkeys((key[0], key[place]) for key in some):
             together = [key for key in some if (key[0], key[place]) == (name, relation)]
             contexts = [prompt.context for key in together for prompt in some[key]]
-            made = generate(opened(name, dtype), contexts, max_new_tokens=max_new_tokens, stop=stop)
-            each = iter(made["text"])
-            texts |= {key: [next(each) for _ in some[key]] for key in together}
-        return texts
+            how = {"max_new_tokens": max_new_tokens, "stop": stop}
+            made = generate(opened(name, dtype), contexts, **how)[SAID]
+            if n_samples:
+                more = generate(
+                    opened(name, dtype), contexts, n_samples=n_samples, seed=seed, **how
+                )
+                made["confidence"] = _shares(made["text"], more["text"], n_samples, same)
+            at = 0
+            for key in together:
+                said[key] = made.iloc[at : (at := at + len(some[key]))].reset_index(drop=True)
+        return said
 
-    said: dict[str, str] = {}
+    attrs: dict[str, str] = {}
     if results:
         lms = {name: opened(name, dtype) for name in models}
         carried = {"results": results, "notebook": notebook, "n_again": n_again}
-        texts, said = carry_texts(asked, columns, lms, file, **carried, write=outputs)
+        said, attrs = carry_texts(asked, columns, lms, file, **carried, write=outputs)
     else:
-        texts = outputs(asked)
+        said = outputs(asked)
     frames = []
     for key, some in asked.items():
         about = {
             "fact": [prompt.fact for prompt in some],
             "subject": [prompt.subject for prompt in some],
             "object": [prompt.options[prompt.gold] for prompt in some],
-            "text": texts[key],
-            "prompt_tokens": longest[key],
         }
         named = dict(zip(columns, key, strict=True))
-        frames.append(pd.DataFrame(named | about).assign(**_found(about["text"], about["object"])))
+        frame = pd.DataFrame(named | about).join(said[key]).assign(prompt_tokens=longest[key])
+        if reading is None:
+            frame = frame.assign(**_found(frame["text"], frame["object"]))
+        frames.append(frame)
     found = pd.concat(frames, ignore_index=True)
-    found.attrs |= said
+    if reading is not None:
+        found = reading(found)
+    found.attrs |= attrs
     keep(found, file)
     keep(checking.questions(asked, columns), f"{checking.beside(file, checking.CHECK)}.parquet")
+    return found
+
+
+def _shares(
+    greedy: Sequence[str], samples: Sequence[str], n: int, same: Callable[[str, str], bool]
+) -> list[float]:
+    """Of each greedy output the share of its ``n`` samples that say the same."""
+    found, drawn = [], iter(samples)
+    for text in greedy:
+        counts = Counter(next(drawn) for _ in range(n))
+        found.append(sum(k for said, k in counts.items() if same(text, said)) / n)
     return found
 
 
@@ -146,41 +186,50 @@ def carry_texts(
     lms: Mapping[str, Model],
     file: str,
     *,
-    write: Callable[[Mapping[Key, list[Unit]]], Mapping[Key, Sequence[str]]],
+    write: Callable[[Mapping[Key, list[Unit]]], Mapping[Key, pd.DataFrame]],
     **results: Any,
-) -> tuple[dict[Key, list[str]], dict[str, str]]:
+) -> tuple[dict[Key, pd.DataFrame], dict[str, str]]:
     """(what models wrote, under the keys of ``asked``; the ``attrs`` of a frame of it), if they agree.
 
-    ``write`` lets them write some of it again. One in ten of these outputs may differ: greedy writing
-    parts for good where two tokens were equally likely, and that depends on the last digit. What is
-    said of an output is not taken from what ships: whoever calls reads the texts anew.
+    Frames have the columns ``SAID``, and ``confidence`` if it ships. ``write`` lets models write some of it
+    again. One in ten of these outputs may differ: greedy writing parts for good where two tokens were
+    equally likely, and that depends on the last digit. What is said of an output is not taken from what
+    ships: whoever calls reads the texts anew.
     """
 
     def rescore(some: Mapping[Key, list[Unit]], there: pd.DataFrame) -> pd.DataFrame:
         return _texts_apart(some, write(some), there, columns)
 
     found = checking.carry(asked, columns, lms, file, **results, rescore=rescore, most_off=0.1)
-    texts = iter(found["text"].astype(str))
-    return {key: [next(texts) for _ in some] for key, some in asked.items()}, found.attrs
+    names = [*SAID, *(["confidence"] if "confidence" in found else [])]
+    texts, at = found.reindex(columns=names).assign(text=found["text"].astype(str)), 0
+    said = {}
+    for key, some in asked.items():
+        said[key] = texts.iloc[at : (at := at + len(some))].reset_index(drop=True)
+    return said, found.attrs
 
 
 def _texts_apart(
     asked: Asked,
-    texts: Mapping[Key, Sequence[str]],
+    said: Mapping[Key, pd.DataFrame],
     there: pd.DataFrame,
     columns: Sequence[str],
 ) -> pd.DataFrame:
     """Whether outputs that were written again are those that ship, to the letter: a row for each.
 
-    ``texts`` has those of now, under the keys of ``asked`` and in their order; ``there`` has ``columns``,
+    ``said`` has those of now, under the keys of ``asked`` and in their order; ``there`` has ``columns``,
     ``fact`` and ``text``. Columns as of :func:`lkecore.answers.check.differences`, but ``nats`` are missing.
+    Of samples one in twenty may say something else: each is drawn along a path of many near choices.
     """
-    then = there.set_index([*columns, "fact"])["text"].astype(str)
-    rows = [
-        (key[0], ", ".join(map(str, key[1:])), each.fact, np.nan, text == then[*key, each.fact])
-        for key, some in asked.items()
-        for each, text in zip(some, texts[key], strict=True)
-    ]
+    then = there.set_index([*columns, "fact"])
+    rows = []
+    for key, some in asked.items():
+        for each, now in zip(some, said[key].to_dict("records"), strict=True):
+            kept = then.loc[(*key, each.fact)]
+            same = now["text"] == str(kept["text"])
+            if "confidence" in now:
+                same &= abs(now["confidence"] - kept.get("confidence", np.nan)) <= MOST_SAMPLES
+            rows.append((key[0], ", ".join(map(str, key[1:])), each.fact, np.nan, bool(same)))
     return pd.DataFrame(rows, columns=["model", "where", "fact", "nats", "same"])
 
 
@@ -248,35 +297,6 @@ def once(written: pd.DataFrame) -> pd.DataFrame:
     return written[written["estimator"] == first]
 
 
-def agreement(written: pd.DataFrame) -> pd.DataFrame:
-    """Do writing and ranking agree, fact by fact? A row for each ``model`` and ``kind``.
-
-    ``written`` has ``anywhere``, ``at_the_start`` and ``ranking`` (bool), each fact once. Columns:
-    ``outputs``, how many; ``right``, those that hold the object anywhere; ``starting``, the share of
-    these that begins with it (an Interval, Wilson; None of none); ``both``, ``only_written``,
-    ``only_ranked``, ``neither``; ``kappa``: Cohen's, 1 if the two always agree, 0 if they agree as often
-    as by chance, with an approximate 95 % interval (None where one of the two is always right or
-    always wrong).
-    """
-    # Imported late: it takes a second that most users of this module need not wait.
-    from statsmodels.stats.inter_rater import cohens_kappa
-
-    rows = []
-    for key, part in groups_of(written, ["model", "kind"]):
-        a, b = (part[name].to_numpy(dtype=bool) for name in ("anywhere", "ranking"))
-        table = np.array([[(a & b).sum(), (a & ~b).sum()], [(~a & b).sum(), (~a & ~b).sum()]])
-        kappa = None
-        if table.sum(axis=0).all() and table.sum(axis=1).all():
-            found = cohens_kappa(table)
-            bounds = found.kappa, found.kappa_low, found.kappa_upp
-            kappa = Interval(*map(float, bounds), 0.95, "Cohen's kappa")
-        at_start = int(part.loc[a, "at_the_start"].sum())
-        share = intervals.proportion(at_start, int(a.sum())) if a.any() else None
-        rows.append((*key, len(part), int(a.sum()), share, *table.ravel(), kappa))
-    columns = ["outputs", "right", "starting", "both", "only_written", "only_ranked", "neither"]
-    return pd.DataFrame(rows, columns=["model", "kind", *columns, "kappa"])
-
-
 def differences(
     facts: pd.DataFrame, sides: Sequence[tuple[tuple[str, str], tuple[str, str]]], *, seed: int
 ) -> pd.DataFrame:
@@ -319,25 +339,3 @@ def by_length(written: pd.DataFrame, lengths: Sequence[int]) -> pd.DataFrame:
             match.contains(text, [name]) for text, name in zip(cut, objects, strict=True)
         ]
     return found.groupby(["model", "kind"], sort=False).mean().reset_index()
-
-
-def sentences(found: pd.DataFrame, compared: pd.DataFrame) -> dict[str, str]:
-    """What came out, in words: ``written`` by the first model, its ``ranked`` answers, and ``tuned``.
-
-    ``found`` is of :func:`shares`, ``compared`` of :func:`differences`, the rows about tuned models. A
-    dash where there is nothing to say.
-    """
-    model = found["model"].iloc[0]
-    wide = found[found["model"] == model].pivot(index="kind", columns="measure", values="share")
-    kinds = found.loc[found["model"] == model, "kind"].unique()
-    shares_of = [f"{wide.loc[kind, 'anywhere'].text()} after {kind}" for kind in kinds]
-    first = wide.loc[kinds[0]]
-    said = {
-        "written": f"{model} writes the right object in {', '.join(shares_of)} (shares of facts, 95 % "
-        f"intervals over facts); after {kinds[0]}, {first['stray'].estimate:.2f} would be found by accident.",
-        "ranked": f"If the output must begin with the object, {first['at the start'].text()} is left "
-        f"after {kinds[0]}; among options, {first['ranking'].text()} of the same facts are ranked first.",
-    }
-    tuned = [f"by {row.over_facts.text()} in {row.model}" for row in compared.itertuples()]
-    after = f"Fine-tuning changes what is found after pairs {', '.join(tuned)}."
-    return said | {"tuned": after if tuned else "-"}

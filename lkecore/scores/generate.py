@@ -12,7 +12,7 @@ Samples that have said the same so far share a node: a step forwards each distin
 import math
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,7 @@ from lkecore.scores.tree import not_finite
 from lkecore.scores.trie import Tree
 from lkecore.scores.ways import way
 
-CHUNK = 64  # contexts that are kept together in the cache
+CHUNK = 64  # contexts that go on together; their greedy outputs are kept together, too
 OUTPUT = ["prompt", "sample", "text", "logprob", "n_tokens", "stopped"]  # what is kept of each
 SINGLE = ("expanded", "plain")  # ways in which prompts do not stand side by side
 
@@ -97,35 +97,62 @@ def generate(
             )
     tell_unknown(model, with_unknown(model, rows), len(rows))
     parts = []
-    drawn = None if n_samples is None else [n_samples, float(temperature), seed]
     with progress.bar(len(rows), "prompt") as bar:
         for at in range(0, len(rows), CHUNK):
             asked = _Asked(
-                rows[at : at + CHUNK], n_samples, temperature, seed, max_new_tokens, stop
+                rows[at : at + CHUNK], n_samples, float(temperature), seed, max_new_tokens, stop
             )
-            key = store.chunk_key(
-                model, "generate", ["generate", drawn, max_new_tokens, stop, asked.rows]
-            )
-            part = store.read(key, OUTPUT) if use_cache else None
-            from_cache, tokens = part is not None, 0
-            if part is None:
-                part, tokens = _outputs(model, asked, memory_gb)
-                if use_cache:
-                    store.write(key, part)
-            progress.record(
-                model=model.name,
-                prefix=model.prefix,
-                prompts=len(asked.rows),
-                tokens_forwarded=tokens,
-                from_cache=from_cache,
-                memory_gb=memory_gb,
-                unknown=with_unknown(model, asked.rows),
-            )
-            bar.update(len(asked.rows))
+            part = _kept(model, asked, memory_gb, use_cache)
             parts.append(part.assign(prompt=part["prompt"] + at))
+            bar.update(len(asked.rows))
     frame = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=OUTPUT)
     frame.insert(1, "context", [contexts[i] for i in frame["prompt"]])
     return frame.drop(columns="prompt")
+
+
+def _kept(model: Model, asked: _Asked, memory_gb: float | None, use_cache: bool) -> pd.DataFrame:
+    """The outputs of one chunk: those that are kept, and all others, which are kept now.
+
+    Greedy outputs are kept together. Samples are dear and are kept prompt by prompt, so that whoever asks
+    some of the prompts finds theirs.
+    """
+    greedy = asked.n_samples is None
+    drawn = None if greedy else [asked.n_samples, asked.temperature, asked.seed]
+    units = [asked.rows] if greedy else [[row] for row in asked.rows]
+    keys = [
+        store.chunk_key(
+            model, "generate", ["generate", drawn, asked.max_new_tokens, asked.stop, unit]
+        )
+        for unit in units
+    ]
+    parts = [store.read(key, OUTPUT) if use_cache else None for key in keys]
+    lacking = [part is None for part in parts]
+    missing = [row for unit, lacks in zip(units, lacking, strict=True) if lacks for row in unit]
+    old = [row for unit, lacks in zip(units, lacking, strict=True) if not lacks for row in unit]
+    tokens = 0
+    if missing:
+        made, tokens = _outputs(model, replace(asked, rows=missing), memory_gb)
+        each = (part.assign(prompt=0) for _, part in made.groupby("prompt"))
+        new = iter([made] if greedy else each)
+        for i, part in enumerate(parts):
+            if part is None:
+                parts[i] = next(new).reset_index(drop=True)
+                if use_cache:
+                    store.write(keys[i], parts[i])
+    for rows, from_cache in ((old, True), (missing, False)):
+        if rows:
+            progress.record(
+                model=model.name,
+                prefix=model.prefix,
+                prompts=len(rows),
+                tokens_forwarded=0 if from_cache else tokens,
+                from_cache=from_cache,
+                memory_gb=memory_gb,
+                unknown=with_unknown(model, rows),
+            )
+    if not greedy:
+        parts = [part.assign(prompt=i) for i, part in enumerate(parts)]
+    return pd.concat(parts, ignore_index=True)
 
 
 @dataclass

@@ -64,7 +64,7 @@ figures.style()
 # Pairs whose subject has another name and whose object is one token. In a world of the lab the other name is an invented word that the
 # text uses in a known share of its tellings; nothing in it hints at the first name.
 
-# %%
+# %% covers=["BL-D3", "BL-D4"]
 every = {"n_shots": 0, "n_facts": None, "n_options": 2, "least": 1}
 sample = facts.draw(fact_set, relations, **every, seed=seed, take_fewer=True)
 sample, texts, _ = words.onto(sample, wordings)
@@ -281,7 +281,7 @@ pd.DataFrame(rows).T.round(3)
 # **Many and diverse** (the paper's Table 8). *Lexicon* is the mean Jaccard distance of the words of all two templates of a relation. Ours
 # are 375 templates for the atlas, and 25 a relation for the lab. Trees and sentence embeddings we have not computed.
 
-# %% covers=["BL-T8", "BL-M5"] shows=["run"]
+# %% covers=["BL-T8"]
 diverse = papers.table("belief_table8_prompt_diversity")
 diverse = diverse.pivot(index="dataset", columns="quantity", values="value")
 sets = {"ours, atlas": words.read(), f"ours, {fact_set}": texts}
@@ -297,7 +297,7 @@ diverse.round(3)
 # The sizes (Table 1), ours in the last column: 263.47 prompts a pair are 6,492,800 by 24,643. With 100 templates that is 2.63 names a
 # subject, where B.1 says 2.47: means over pairs and over subjects.
 
-# %% covers=["BL-T1"] shows=["run"] tags=["hide-output"]
+# %% covers=["BL-T1"] tags=["hide-output"]
 sizes = papers.table("belief_table1_dataset_statistics")
 sizes = sizes.pivot(index="quantity", columns="dataset", values="value")
 sizes["ours"] = pd.Series(
@@ -316,7 +316,7 @@ sizes.astype("Int64")
 # three it is irrelevant. These are the five parts of Figure 3. Figure 4 counts the sums, 0 to 4, of 200 templates a set; in its text LPAQA has
 # 0 most often, and MyriadLAMA some more 3 and some fewer 4 than PARAREL. Its bars have no numbers.
 
-# %% covers=["BL-T9", "BL-F3", "BL-F4"] shows=["printed"]
+# %%
 printed = papers.table("belief_table9_template_quality")
 quality = printed.pivot(index="dataset", columns="quantity", values="value")
 scores = ["fluency", "template_subset_of_relation"]
@@ -328,7 +328,7 @@ quality[[*scores, "total_average"]]
 # %% [markdown]
 # Nobody has rated ours yet. Here is an empty sheet, without the groups and in a random order, as the paper's was; and what reads it.
 
-# %% covers=["BL-M6"] shows=["run"]
+# %%
 SCORES = ["fluent", "template_in_relation", "relation_in_template", "overlap"]
 
 
@@ -350,7 +350,7 @@ sheet(words.read()).to_csv(index=False).splitlines()[:4]
 # %% [markdown]
 # The models and what they have read (Tables 2 and 15), printed only.
 
-# %% covers=["BL-T2", "BL-T15"] shows=["printed"] tags=["hide-output"]
+# %% tags=["hide-output"]
 plms = papers.table("belief_table2_plms").drop(columns="note")
 corpora = papers.table("belief_table15_pretraining")
 assert plms.merge(corpora).shape[0] == len(plms), "Table 15 has Table 2 in it"

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # What does a template say about nobody?
 #
-# **Asked about nobody, {glue:text}`name_shown` deals its answers out with a bias level of {glue:text}`single` in one wording and
-# of {glue:text}`multi` in the mean of all, which is about as uneven as what its text has told ({glue:text}`told`).**
+# **Asked about nobody, the model ({glue:text}`name_shown`) deals its answers out with a bias level of {glue:text}`single` in one
+# wording and of {glue:text}`multi` in the mean of all, which is about as uneven as what its text has told ({glue:text}`told`).**
 #
 # ```{glue:figure} fig-bias
 # :name: fig-bias
@@ -140,21 +140,6 @@ if sources:
 answers.columns(nobody)
 
 # %% [markdown]
-# The first question as the model answers it: the five objects that it holds likeliest, in percent of all objects.
-
-# %% tags=["hide-output", "page-only"]
-some = next(iter(questions.values()))
-lm = answers.opened(models[0], dtype)
-None if page else (
-    blanks.tops(lm, some)
-    .assign(percent=lambda f: 100 * np.exp(f["logprob"]))
-    .sort_values("percent", ascending=False)
-    .groupby("context", sort=False)
-    .head(5)[["context", "option", "percent"]]
-    .round(1)
-)
-
-# %% [markdown]
 # ## Answers
 #
 # For each model and relation there is $p$, an array (template, object), and `text`: how often what the model has read names each of
@@ -167,7 +152,7 @@ None if page else (
 # $$\mathrm{distance}(p, q) = \tfrac{1}{2} \sum_{o} |p(o) - q(o)|$$
 
 
-# %%
+# %% tags=["hide-output"]
 def distance(p, q) -> float:
     return np.abs(p - q).sum(axis=-1).mean() / 2
 
@@ -307,7 +292,9 @@ figures.findings(
     multi=f"{mean[shown, 'multi']:.2f}",
     told=f"{mean[shown, 'told']:.2f}",
 )
-figures.note("carried", answers.carried(found))
+asked = f"{sum(map(len, questions.values())):,} questions for each model."
+longer = f" The numbers are of longer runs that ship: {', '.join(sources)}."
+figures.note("carried", f"Asked here: {asked}" + longer * bool(sources))
 
 # %% [markdown]
 # ## What you have seen

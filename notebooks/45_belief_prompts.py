@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Names or templates, written or generated: what moves an answer?
 #
-# **Two wordings of a question get the same answer from {glue:text}`name_shown` in {glue:text}`templates` % of cases and two names of
-# its subject in {glue:text}`names` %, the other way round from the paper, but the more often the text used the other name
-# the more the names agree, up to {glue:text}`often` %.**
+# **Two wordings of a question get the same answer in {glue:text}`templates` % of cases and two names of its subject in
+# {glue:text}`names` % ({glue:text}`name_shown`), the other way round from the paper, but the more often the text used the other
+# name the more the names agree, up to {glue:text}`often` %.**
 #
 # ```{glue:figure} fig-prompts
 # :name: fig-prompts
@@ -183,7 +183,8 @@ for what in ("expression", "template"):
 pd.DataFrame(worst).T.round(3)
 
 # %% [markdown]
-# **Why.** Told facts by how often the text said the other name, of all tellings of the fact.
+# **Why.** Pairs that the text told, by how often it did so under the other name. Where it never did, two names agree hardly more often
+# than two subjects do.
 
 # %%
 world = shown.rpartition("/")[0]
@@ -199,9 +200,10 @@ told = told.sort_values("by_alias", kind="stable")
 told["pair"] = told.pop("relation") + told["fact"].astype(str)  # all alike
 how = {"value": "consist", "over": "pair", "seed": seed}
 dose = stats.estimate(told, ["said", "varied"], **how)
-dose.assign(consist=dose.apply(stats.said, axis=1)).pivot(
-    index="said", columns="varied", values="consist"
-)
+in_words = dose.assign(consist=dose.apply(stats.said, axis=1))
+in_words.pivot(index="said", columns="varied", values="consist").loc[
+    dose["said"].unique()
+]
 
 # %% [markdown]
 # ## Figure
@@ -409,7 +411,8 @@ figures.findings(
     names=f"{100 * mean_of['names']:.0f}",
     often=f"{100 * often.iloc[-1]:.0f}",
 )
-figures.note("carried", answers.carried(asked))
+longer = f" The numbers are of {len(found):,} that ship: {', '.join(sources)}."
+figures.note("carried", answers.carried(asked) + longer * bool(sources))
 
 # %% [markdown]
 # ## What you have seen

@@ -249,7 +249,8 @@ order = sorted(dots["relation"].unique())
 grid.map_dataframe(
     sns.stripplot, x="accuracy", y="relation", order=order, alpha=0.6
 )
-grid.set_titles("{col_name}").set_axis_labels(figures.ACCURACY, "")
+grid.set(xlim=(-0.02, None)).set_titles("{col_name}")
+grid.set_axis_labels(figures.ACCURACY, "")
 figures.place(grid.figure, "fig-wording-templates", dots)
 
 # %% [markdown]
@@ -296,9 +297,8 @@ columns = ["average_acc1", "fluctuation_stdev", "consist"]
 marks = printed.loc["manual", columns].stack().rename("estimate")
 marks = marks.reset_index().set_index("model").loc[sizes].reset_index()
 grid = sns.FacetGrid(marks, col="metric", sharex=False, height=3)
-grid.map_dataframe(
-    sns.stripplot, x="estimate", y="model", hue="setting", jitter=False, size=7
-)
+look = {"hue": "setting", "palette": "colorblind", "jitter": False, "size": 7}
+grid.map_dataframe(sns.stripplot, x="estimate", y="model", **look)
 grid.set_titles("{col_name}").set_axis_labels("", "").add_legend()
 figures.place(grid.figure, "fig-wording-sizes", marks)
 

@@ -213,14 +213,14 @@ luck = shares["what"] == "luck"
 shown_in = shares[(shares["told"] != "all") & (~luck | of_told)]
 shown_in = shown_in.assign(
     panel=shown_in["model"].map(figures.called),
-    hue=shown_in["told"].where(shown_in["what"] == "found", "told, by luck"),
+    facts=shown_in["told"].where(shown_in["what"] == "found", "told, by luck"),
 )
 shown_in["result"] = pd.Categorical(shown_in["result"], RESULTS)
 shown_in = shown_in.sort_values(["panel", "result"]).astype({"result": str})
 grid = figures.marks(
     shown_in,
     x="result",
-    hue="hue",
+    hue="facts",
     panel="panel",
     across=True,
     wrap=2,

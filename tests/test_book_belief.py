@@ -1,4 +1,4 @@
-"""The fact that the book's chapter on BELIEF works out by hand: its table gives the numbers of its prose."""
+"""The fact that the chapter on BELIEF works out by hand, and the numbers at the top of two of its pages."""
 
 import re
 from itertools import combinations
@@ -10,7 +10,9 @@ import pytest
 
 from lkecore.stats import coverage, wordings
 
-TEXT = (Path(__file__).resolve().parent.parent / "book" / "belief.md").read_text(encoding="utf-8")
+TOP = Path(__file__).resolve().parent.parent
+TEXT = (TOP / "book" / "belief.md").read_text(encoding="utf-8")
+RESULTS = TOP / "results"
 
 
 @pytest.fixture(scope="module")
@@ -61,3 +63,37 @@ def test_the_chapters_coverage_is_that_of_its_table(prompts):
     assert said("A prompt finds the fact in") == [found["average"]]
     assert said("the best template finds it") == [found["best"]]
     assert said("and so does some prompt") == [found["any"]]
+
+
+# --- the numbers at the top of two pages, by plain loops over what ships
+
+
+def test_the_bias_levels_on_page_43_are_entropies_of_what_ships():
+    from scipy.stats import entropy
+
+    found = pd.read_parquet(RESULTS / "43_belief_bias-nobody.parquet")
+    found = found[found["model"] == "lab:rich-1/bert"]
+    single, multi = [], []
+    for _, of in found.groupby("relation"):
+        own = [list(part["p"]) for _, part in of.groupby("template")]
+        n = np.log(len(own[0]))
+        single.append(np.mean([1 - entropy(p) / n for p in own]))
+        multi.append(1 - entropy(np.mean(own, axis=0)) / n)
+    assert len(single) == 14
+    assert [f"{np.mean(each):.2f}" for each in (single, multi)] == ["0.26", "0.15"]
+
+
+def test_the_agreement_on_page_45_is_a_count_over_all_two_prompts_of_what_ships():
+    found = pd.read_parquet(RESULTS / "45_belief_prompts.parquet")
+    said = found.set_index(["relation", "fact", "template", "expression"])["answer"].to_dict()
+    names: dict[str, list] = {}
+    templates: dict[str, list] = {}
+    for (relation, fact), of in found.groupby(["relation", "fact"]):
+        places = sorted(of["template"].unique())
+        key = relation, fact
+        two = [said[*key, t, 0] == said[*key, t, 1] for t in places]
+        names.setdefault(relation, []).append(np.mean(two))
+        two = [said[*key, s, 0] == said[*key, t, 0] for s, t in combinations(places, 2)]
+        templates.setdefault(relation, []).append(np.mean(two))
+    means = [np.mean([np.mean(each) for each in of.values()]) for of in (templates, names)]
+    assert [f"{100 * mean:.0f}" for mean in means] == ["60", "19"]

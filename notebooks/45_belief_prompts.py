@@ -259,7 +259,9 @@ if real_sources:
     zero += " and instruction == 'mp'"
     both = answers.results("41_belief_contexts-agree").query(zero)
     both = both.dropna(subset=["inner", "inter"])
-    decider = both["model"].iloc[0]
+    decider = (
+        "smollm2" if "smollm2" in set(both["model"]) else both["model"].iloc[0]
+    )
     both = both[both["model"] == decider]
     gap = both.assign(gap=both["inner"] - both["inter"])
     real = answers.results("41_belief_contexts").query(zero)

@@ -140,23 +140,18 @@ def of_objects(lm, scores: pd.DataFrame) -> pd.DataFrame:
 this = "40_belief_wording"
 by = ["reader", "relation", "template", "expression"]
 how = {"by": by, "dtype": dtype, "page": page}
-asked = [
-    answers.ask(
-        models,
-        asked_of(one),
-        "tokens.parquet",
-        score=blanks.tops,
-        reading=token,
-        **how,
-    )
-]
-ours = asked[0]
 key = ["model", "relation", "template", "expression", "fact"]
+asked = []
 if choose:
     file = "objects.parquet"
-    both = answers.ask(models, asked_of(every), file, reading=of_objects, **how)
-    asked.append(both)
-    ours = both.merge(ours.drop(columns="reader"), how="left", on=key)
+    asked.append(
+        answers.ask(models, asked_of(every), file, reading=of_objects, **how)
+    )
+how |= {"score": blanks.tops, "reading": token}
+asked.append(answers.ask(models, asked_of(one), "tokens.parquet", **how))
+ours = asked[-1]
+if choose:
+    ours = asked[0].merge(ours.drop(columns="reader"), how="left", on=key)
     ours["correct"] = ours["correct"].astype("boolean")
 if worlds.is_rich(fact_set):  # what the text tells
     state = worlds.states(fact_set).set_index("fact")["state"]
@@ -168,8 +163,11 @@ found = ours
 if sources:
     found = answers.results(this).query("source == @sources[0]")
     met = ours.merge(found, on=key, suffixes=("", "_ships"))
-    same = met["picked"].eq(met["picked_ships"]).mean() if choose else 1
-    assert same > 0.99, "the answers are those that ship"
+    for name in ["answer"] + ["picked"] * choose:
+        same = met[name].fillna("") == met[f"{name}_ships"].fillna("")
+        assert met.empty or same.mean() > 0.99, (
+            "the answers are those that ship"
+        )
 answers.columns(found)
 
 # %% [markdown]
@@ -322,17 +320,16 @@ differ[[*index, "metric", "value", "value of 16, 17"]]
 # {doc}`45_belief_prompts`, that a masked model is surer than right on {doc}`42_belief_sure`.
 
 # %%
+asked_too = set(at["one token"].index.unique("model"))
+shown = large if large in asked_too else models[0]
+of_shown = table.loc[shown, "one token"]
+its = ends.loc["one token", shown].mean()
 verdicts = answers.verdicts(judged)
 verdicts[["claim", "model", "estimate", "low", "high", "verdict"]]
 
 # %% tags=["hide-input", "page-only"]
-shown = (
-    large if large in set(at["one token"].index.unique("model")) else models[0]
-)
-of_shown = table.loc[shown, "one token"]
-its = ends.loc["one token", shown].mean()
 assert its["max"] >= its["min"], "the best and the worst"
-assert of_shown["consist"] > of_shown["others"], "the subject matters"
+assert of_shown["consist"] >= of_shown["others"] or not sources, "agree more"
 figures.findings(
     name_shown=figures.called(shown),
     best=f"{100 * its['max']:.0f} %",
@@ -354,7 +351,7 @@ figures.note("carried", answers.carried(*asked))
 part = said.query("way == 'one token' and model == @shown")
 by_pair = part.groupby(["relation", "fact"])
 by_hand = by_pair["correct"].mean().mean()
-assert abs(by_hand - of_shown["acc1"]) < of_shown["stdev"] / 40
+assert abs(by_hand - of_shown["acc1"]) <= of_shown["stdev"] / 40 + 1e-9
 one = next(iter(by_pair.groups))  # a pair
 answer = by_pair.get_group(one)["answer"].tolist()
 n = len(answer)

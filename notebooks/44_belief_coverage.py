@@ -1,8 +1,8 @@
 # %% [markdown]
 # # How much more do many prompts find, and how much of it is luck?
 #
-# **Asked with all prompts, {glue:text}`name_shown` gets {glue:text}`any_told` of the told facts right at least once, against
-# {glue:text}`average_told` with one prompt; but so it does {glue:text}`any_never` of the facts that no text ever told.**
+# **Asked with all its prompts, {glue:text}`name_first` gets {glue:text}`any_told` of the told facts right at least once, against
+# {glue:text}`average_told` with one of them, and so it does {glue:text}`any_never` of the facts that no text ever told.**
 #
 # ```{glue:figure} fig-coverage-told
 # :name: fig-coverage-told
@@ -13,7 +13,8 @@
 # ```
 #
 # If one prompt misses a fact, another may find it. So does a model know what any of its prompts finds? Each further prompt is a
-# further guess as well. In the lab we know what the text told, and can count what is found without any telling.
+# further guess as well. In the lab we know what the text told, and can count what is found without any telling. Of another model,
+# {glue:text}`name_second`, the three numbers are {glue:text}`second_told`, {glue:text}`second_average` and {glue:text}`second_never`.
 #
 # ```{glue:} carried
 # ```
@@ -41,6 +42,7 @@ page: bool = False  # set by lke run: read the runs, compute nothing
 from collections import Counter
 from itertools import permutations
 
+import matplotlib.pyplot as plt
 import pandas as pd
 import seaborn as sns
 
@@ -232,7 +234,9 @@ figures.place(grid.figure, "fig-coverage-told", shown_in)
 
 # %% covers=["BL-M4", "BL-F2"] shows=["run", "shipped"] tags=["hide-input"]
 square = shared.pivot(index="of", columns="found by", values="template")
-ax = sns.heatmap(square, vmin=0, vmax=1, annot=True, fmt=".2f", cmap="Blues")
+_, ax = plt.subplots(figsize=(5, 3))
+look = {"vmin": 0, "vmax": 1, "annot": True, "fmt": ".2f", "cmap": "Blues"}
+sns.heatmap(square, ax=ax, **look)
 ax.set(xlabel="found by", ylabel="of what this finds")
 figures.place(ax.figure, "fig-coverage-sharing", shared)
 
@@ -260,8 +264,8 @@ printed.assign(more=printed["oracle"] - printed["maximum"]).round(2)
 # **Claims**, on `lab:rich-1` alone. The first is about all pairs, as the paper's are; the second is ours.
 
 # %%
-claimed = "lab:rich-1/2m"
-shown = claimed if claimed in of_model else next(iter(of_model))
+shown = "lab:rich-1/2m"
+shown = shown if shown in of_model else next(iter(of_model))
 mine = beyond.query("model == @shown and told == 'all'")
 never = shares.query(
     "model == @shown and told == 'never told' and result == 'any'"
@@ -275,14 +279,20 @@ verdicts = answers.verdicts(judged)
 verdicts[["claim", "model", "estimate", "low", "high", "verdict"]]
 
 # %% tags=["hide-input", "page-only"]
+first = next((name for name in of_model if "bert" in name), shown)
 at = shares.query("what == 'found'").set_index(["model", "told", "result"])
-at = at["estimate"].loc[shown]
-assert at["told", "any"] > at["told", "average"], "at least once, against one"
+at = (100 * at["estimate"]).round(0).astype(int)
+any_, average = at.xs("any", level="result"), at.xs("average", level="result")
+assert (any_ >= average).all(), "at least once, against one"
 figures.findings(
-    name_shown=figures.called(shown),
-    any_told=f"{100 * at['told', 'any']:.0f} %",
-    average_told=f"{100 * at['told', 'average']:.0f} %",
-    any_never=f"{100 * at['never told', 'any']:.0f} %",
+    name_first=figures.called(first),
+    any_told=f"{any_[first, 'told']} %",
+    average_told=f"{average[first, 'told']} %",
+    any_never=f"{any_[first, 'never told']} %",
+    name_second=figures.called(shown),
+    second_told=f"{any_[shown, 'told']} %",
+    second_average=f"{average[shown, 'told']} %",
+    second_never=f"{any_[shown, 'never told']} %",
 )
 figures.note("carried", f"{len(found):,} answers of page 40.")
 

@@ -1,0 +1,189 @@
+"""Pages 40 and 44 on a small run in the lab, against plain forward passes and plain loops.
+
+BL-S1, BL-M1, BL-M2, BL-M3, BL-M4, BL-E1.
+"""
+
+import json
+import random
+from collections import Counter, defaultdict
+from statistics import mean
+
+import helpers
+import pandas as pd
+import pytest
+
+from lkecore.facts import worlds
+from lkecore.facts.rich_wordings import about
+from lkecore.models.model import open_model, template
+
+MODELS = ["lab:rich-1/2m", "lab:rich-1/bert"]
+RELATIONS, TEMPLATES = ["instrument", "team_colour"], [0, 5, 10]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """(the names of page 40 after its run, what it kept)."""
+    folder = tmp_path_factory.mktemp("run")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LKE_RUN", str(folder))
+        given = {"models": MODELS, "relations": RELATIONS, "templates": TEMPLATES, "n_facts": 10}
+        names = helpers.page("40_belief_wording", **given)
+    return names, pd.read_parquet(folder / "answers.parquet"), folder
+
+
+@pytest.fixture(scope="module")
+def states():
+    return worlds.states("lab:rich-1").set_index("fact")
+
+
+def forward(lm, ids):
+    """The log-probabilities at each place of some tokens."""
+    import torch
+
+    with torch.inference_mode():
+        logits = lm.network(input_ids=torch.tensor([ids])).logits[0]
+    return logits.double().log_softmax(-1)
+
+
+def tokens(lm, text):
+    return lm.tokenizer(text, add_special_tokens=False)["input_ids"]
+
+
+def at_blank(lm, words):
+    """The log-probabilities of all tokens at the blank of a sentence, with one mask or none."""
+    before, after = words.removesuffix(".").split("[Y]")
+    if lm.kind == "causal":
+        return forward(
+            lm, [*lm.tokenizer.convert_tokens_to_ids(lm.prefix), *tokens(lm, before.rstrip())]
+        )[-1]
+    front, back = template(lm.tokenizer)
+    first = [*front, *tokens(lm, before.rstrip())]
+    behind = tokens(lm, f"a{after}.")[len(tokens(lm, "a")) :]
+    return forward(lm, [*first, lm.tokenizer.mask_token_id, *behind, *back])[len(first)]
+
+
+def test_the_likeliest_token_is_that_of_one_plain_forward(made, states):
+    _, kept, _ = made
+    for name in MODELS:
+        lm = open_model(name, dtype="float32")
+        some = kept[(kept["model"] == name) & kept["correct"].notna() & (kept["expression"] == 0)]
+        assert set(some["template"]) == ({0, 5} if lm.kind == "causal" else {0, 5, 10})
+        for row in some.itertuples():
+            words = about(row.relation).templates[row.template]
+            words = words.replace("[X]", states.loc[row.fact, "subject"])
+            found = at_blank(lm, words)
+            assert lm.tokenizer.decode([int(found.argmax())]).strip() == row.answer
+            assert float(found.max().exp()) == pytest.approx(row.confidence, abs=1e-4)
+            objects = states.loc[(states["subject"] == states.loc[row.fact, "subject"])]
+            objects = set(objects.loc[objects["relation"] == row.relation, "object"])
+            assert row.correct == (row.answer in objects)
+
+
+def test_the_picked_object_has_the_largest_mean_over_its_tokens(made, states):
+    _, kept, _ = made
+    lm = open_model(MODELS[0], dtype="float32")
+    some = kept[(kept["model"] == MODELS[0]) & (kept["expression"] == 0)]
+    for row in some[some["template"] == 5].groupby("relation").head(2).itertuples():
+        words = about(row.relation).templates[5].replace("[X]", states.loc[row.fact, "subject"])
+        before = words.removesuffix(".").removesuffix("[Y]").rstrip()
+        front = lm.tokenizer.convert_tokens_to_ids(lm.prefix)
+        n = len(tokens(lm, before))
+        means = {}
+        for name in set(states.loc[states["relation"] == row.relation, "object"]):
+            ids = [*front, *tokens(lm, f"{before} {name}")]
+            found = forward(lm, ids)
+            begins = len(front) + n
+            means[name] = mean(float(found[i - 1, ids[i]]) for i in range(begins, len(ids)))
+        assert row.picked == max(means, key=means.get)
+
+
+def test_a_row_is_a_prompt_and_has_the_state_of_its_fact(made, states):
+    _, kept, _ = made
+    key = ["model", "relation", "fact", "template", "expression"]
+    assert not kept.duplicated(key).any() and kept["chosen"].notna().all()
+    assert (kept["state"] == kept["fact"].map(states["state"])).all()
+    assert kept["expression"].max() == 1  # some subjects have another name
+    assert not {"question", "logprob_gold", "reader"} & set(kept)
+
+
+def test_what_a_run_ships_has_no_digests_and_keeps_each_answer(made, monkeypatch, tmp_path):
+    """Digests of 150,000 prompts would be a megabyte: the page asks some again instead."""
+    from pathlib import Path
+    from types import SimpleNamespace
+
+    from lkecore import runs
+    from lkecore.runs import gather
+
+    _, kept, folder = made
+    whole = runs.Job(Path("40_belief_wording.py"), {}, {"fact_set": "lab:rich-1"})
+    row = SimpleNamespace(reads=[], jobs=["a"], whole=whole)
+    record = {"models": dict.fromkeys(MODELS, "d"), "commit": "c", "source": "s", "started": "x"}
+    record |= dict.fromkeys(gather.NUMBERS, 1) | dict.fromkeys(gather.VERSIONS, "1")
+    monkeypatch.setattr(gather.runs, "run_folder", lambda *_: folder)
+    monkeypatch.setattr(gather.runs, "manifest", lambda _: record)
+    plan = SimpleNamespace(profile="p", rows=[row])
+    [path] = gather.gather(plan, tmp_path, tmp_path)
+    ships = pd.read_parquet(path)
+    assert path.name == "40_belief_wording.parquet" and len(ships) == len(kept)
+    for name in ("fact", "picked", "chosen", "answer", "correct", "state"):
+        assert ships[name].astype("string").equals(kept[name].astype("string")), name
+    assert "question" not in ships and "logprob_gold" not in ships
+
+
+def test_the_table_of_page_40_is_that_of_plain_loops(made):
+    names, kept, _ = made
+    for model in MODELS:
+        part = kept[(kept["model"] == model) & kept["correct"].notna()]
+        said, right = defaultdict(list), defaultdict(list)
+        for row in part.itertuples():
+            said[row.relation, row.fact].append(row.answer)
+            right[row.relation, row.fact].append(bool(row.correct))
+        row = names["table"].loc[model, "one token"]
+        assert row["pairs"] == len(said)
+        assert row["acc1"] == pytest.approx(mean(map(mean, right.values())), abs=0.003)
+        agree = [mean(a == b for i, a in enumerate(its) for b in its[:i]) for its in said.values()]
+        assert row["consist"] == pytest.approx(mean(agree))
+
+
+def test_page_44_counts_what_many_prompts_find_and_what_luck_does(made, monkeypatch):
+    _, kept, folder = made
+    monkeypatch.setenv("LKE_PAGE", json.dumps([str(folder)]))
+    monkeypatch.setattr("lkecore.runs.provenance", lambda: None)  # of no finished run
+    names = helpers.page("44_belief_coverage", page=True, n_deals=200)
+    tidy = (
+        names["tidy"]
+        .set_index(["model", "told", "relation", "result", "what"])["share"]
+        .sort_index()
+    )
+    for (model, relation), part in kept[kept["correct"].notna()].groupby(["model", "relation"]):
+        for told, state in {"all": "", "told": "planted", "never told": "never"}.items():
+            some = part[part["state"] == state] if state else part
+            by_pair = [rows for _, rows in some.groupby("fact", sort=False)]
+            if len(by_pair) < 2:
+                continue
+            found = [rows["correct"].astype(float) for rows in by_pair]
+            at = tidy.loc[model, told, relation]
+            assert at["any", "found"] == pytest.approx(mean(f.max() for f in found))
+            assert at["average", "found"] == pytest.approx(mean(f.mean() for f in found))
+            best = max(
+                mean(f[r["template"] == t].max() for f, r in zip(found, by_pair, strict=True))
+                for t in set(some["template"])
+            )
+            assert at["best", "found"] == pytest.approx(best)
+            # One object a pair in these relations: any prompt that says it.
+            votes = [Counter(r["answer"]).most_common(1)[0][0] for r in by_pair]
+            its = [names["true"][relation, r["fact"].iloc[0]] for r in by_pair]
+            won = mean(v.casefold() in t for v, t in zip(votes, its, strict=True))
+            assert at["majority", "found"] == pytest.approx(won)
+            rng, lucky = random.Random(1), []
+            for _ in range(200):
+                order = list(range(len(its)))
+                while any(i == j for i, j in enumerate(order)):
+                    rng.shuffle(order)
+                lucky.append(
+                    mean(
+                        any(a.casefold() in its[j] for a in by_pair[i]["answer"])
+                        for i, j in enumerate(order)
+                    )
+                )
+            assert at["any", "luck"] == pytest.approx(mean(lucky), abs=0.1)

@@ -140,7 +140,7 @@ def test_questions_are_asked_without_the_mask():
 
 
 def test_contexts_show_the_relations_and_templates_that_they_say():
-    shown = {}
+    shown, together = {}, {}
     for kind in ("random", "relation", "template"):
         found, _ = c.of_sample(SAMPLE, [f"3-{kind}"], draws=range(12))
         for (_, relation, _, number, _), some in found.items():
@@ -160,9 +160,11 @@ def test_contexts_show_the_relations_and_templates_that_they_say():
                 ]
                 [(of, words)] = here  # no asked fact, and nothing else either
                 shown.setdefault(kind, set()).add((relation, number, of, words))
+                together.setdefault((kind, some[0].context), set()).add(words)
     assert all(a[:2] == a[2:] for a in shown["template"])
     assert all(a[0] == a[2] for a in shown["relation"])
     assert {a[3] for a in shown["relation"] if a[2] == "part_of"} == {0, 1, 2, 3, 4}
+    assert {len(own) for (kind, _), own in together.items() if kind == "relation"} >= {2, 3}
     assert {(a[0], a[2]) for a in shown["random"]} == {(a, b) for a in SAMPLE for b in SAMPLE}
 
 

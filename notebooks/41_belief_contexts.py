@@ -42,11 +42,13 @@ figures.style()
 
 # %%
 size = {"n_shots": 0, "n_facts": n_facts, "n_options": 2, "least": 1}
-all_relations = [*relations, *others]
-sample = facts.draw(fact_set, all_relations, **size, seed=seed)
-sample, texts, out = words.onto(sample, wordings)
+size |= {"n_test": max(400, n_facts), "seed": seed}
+names = dict.fromkeys([*relations, *others])
+sample, texts, out = words.onto(
+    facts.draw(fact_set, [*names], **size), wordings
+)
 sample = words.pairs(sample)
-for name in others:  # to show, not to ask
+for name in set(sample) - {*relations} if relations else ():  # to show alone
     sample[name] = replace(sample[name], facts=(), options=())
 asked = {name: of for name, of in sample.items() if of.facts}
 words.counts(asked, texts)

@@ -37,7 +37,8 @@ figures.style()
 
 # %%
 size = {"n_shots": 0, "n_facts": n_facts, "n_options": 2, "least": 1}
-sample = facts.draw(fact_set, relations, **size, seed=seed, apart=True)
+size |= {"n_test": max(400, n_facts), "seed": seed, "apart": True}
+sample = facts.draw(fact_set, relations, **size)
 sample, texts, out = words.onto(sample, wordings)
 sample = words.pairs(sample)
 true = {

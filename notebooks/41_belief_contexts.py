@@ -209,7 +209,7 @@ moves = {
 }
 moves = pd.concat(moves, names=[*per[:3], "draw"]).groupby(per).mean()
 each = each.join(moves)
-long = each.stack().rename("share").rename_axis([*per, "measure"])
+long = each.stack().dropna().rename("share").rename_axis([*per, "measure"])
 long = long.reset_index()
 means = stats.estimate(long, [*per[:3], "measure"], value="share")
 table = means.assign(text=means.apply(stats.said, axis=1))
@@ -278,8 +278,7 @@ rank = drawn["context"].map(kinds.index) + 10 * more_sets
 drawn = drawn.assign(rank=rank).sort_values("rank", kind="stable")
 look = {"x": "context", "hue": "asked", "panel": "panel", "wrap": 3}
 grid = figures.marks(drawn, **look, label="share")
-for ax in grid.axes.flat:
-    ax.tick_params(axis="x", rotation=30)
+grid.set_axis_labels("", "share").tick_params(axis="x", rotation=30)
 figures.place(grid.figure, "fig-contexts-marks", drawn)
 
 # %% [markdown]
@@ -326,14 +325,14 @@ zero = zero[zero["source"] == main]
 if len(zero):
     inner = its.xs("zero-shot")
     inner = (inner["inner"] - inner["inter"]).dropna()
-    claims["BL-inner-above-inter"] = change(inner)
+    if len(inner):  # templates of two groups
+        claims["BL-inner-above-inter"] = change(inner)
     ranks = measures.ranks(zero).reset_index()
     written = zero[["relation", "template", "manual"]].drop_duplicates()
     ranks = ranks.merge(written).query("manual")
     middle = (zero["template"].nunique() + 1) / 2
     ranks = ranks.groupby("relation")["rank"].mean() - middle
     claims["BL-rank-written"] = change(ranks)
-claims = {id_: row for id_, row in claims.items() if len(row)}
 for source in sources[1:]:  # of T-REx
     its = steps.loc[source]
     if "to 4-relation" in its and first in its.index:

@@ -38,7 +38,7 @@ wordings: str = (
 contexts: list[str] = [
     "none"
 ]  # or zero-shot, 4-template: of a task with a mask
-n_facts: int = 2  # pairs of each relation, with one prompt each
+n_facts: int = 3  # pairs of each relation, with one prompt each
 n_samples: int = 100  # outputs of each, at temperature 1
 sources: list[str] = []  # in results/, of the numbers; none: this run
 sources_masked: list[

@@ -27,6 +27,8 @@ MEANING = {
     "confidence_gold": "probability of the true object, among the options",
     "n_options": "objects offered, the true one included; a blind guess is right in 1 of so many",
     "answer": "the likeliest token at the blank, as text",
+    "picked": "the likeliest of the relation's objects, by mean log-probability a token",
+    "chosen": "the picked object is a true one",
     "text": "what the model wrote",
     "logprob": "log-probability of what was said, in nats",
     "n_tokens": "how many tokens it has",

@@ -34,8 +34,8 @@ from lkecore.storage import write_whole
 
 KEPT = re.compile(r"answers(-[a-z]+)*\.parquet")  # what a run keeps for this
 CHECK, DRAWS = "-check.parquet", "answers-draws.parquet"
-# Columns with names of facts; text and answer are what a model said of them.
-NAMES = ["subject", "object", "text", "answer"]
+# Columns with names of facts; text, answer and picked are what a model said of them.
+NAMES = ["subject", "object", "text", "answer", "picked"]
 KEY = ["source", "draw", "model"]  # by which rows are put in order
 SURE = ["confidence", "confidence_gold"]
 MOST_BYTES = 12_000_000  # of all results together: they are part of every clone

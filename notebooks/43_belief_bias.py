@@ -1,0 +1,353 @@
+# %% [markdown]
+# # What does a template say about nobody?
+#
+# **Asked about nobody, the model ({glue:text}`name_shown`) deals its answers out with a bias level of {glue:text}`single` in one
+# wording and of {glue:text}`multi` in the mean of all, which is about as uneven as what its text has told ({glue:text}`told`).**
+#
+# ```{glue:figure} fig-bias
+# :name: fig-bias
+# :alt: A panel for each model with a row for each relation and three marks in it, for one template, for the mean of all templates and for what the text told.
+#
+# The mark of one template is to the right of that of all templates' mean in each row, which is arithmetic; what to see is whether
+# the second follows the third. Bias level by relation: 0 where all objects are equally likely, 1 where there is only one. Lines
+# of one template: from the least biased to the most.
+# ```
+#
+# "? plays the ..." asks about nobody. A model answers all the same, and what it says then it also says, in part, where it is
+# asked about somebody. In the lab we know what it has read, and can ask whether this is a fault of the words or the frequency
+# of the objects.
+#
+# ```{glue:} carried
+# ```
+
+# %% [markdown]
+# ## What the paper claims
+#
+# {cite:t}`zhao2024belief` put "N/A", nothing and "?" in the subject's place, and average what a masked model then holds likely
+# (Section 5.4). The {term}`bias level` compares the entropy $H$ of this distribution over the relation's objects with the
+# greatest that it could have:
+#
+# $$\mathrm{bias\ level} = 1 - \frac{H}{\log n}, \qquad n = \text{objects of one token}$$
+#
+# *Single* is the mean over templates of their bias levels; *multi* is the bias level of the mean distribution. The paper finds
+# that many prompts lower the bias. We note: it cannot be otherwise. Entropy is concave, so that the mean of distributions is at least
+# as even as they are on average, for any model and any words. A finding would be how far it falls, and what is left.
+
+# %% [markdown]
+# ## Parameters
+
+# %% tags=["parameters"]
+models: list[str] = ["lab:rich-1/bert"]  # masked, or read from left to right
+fact_set: str = "lab:rich-1"
+relations: list[str] = []  # empty: all of the fact set
+wordings: str = ""  # table of templates; empty: the fact set's own, or ours
+least_objects: int = 10  # of one token for all models; else left out
+sources: list[str] = []  # in results/, of the numbers; none: this run
+seed: int = 0  # deals objects out in the exercise
+dtype: str = "float32"
+page: bool = False  # set by lke run: read the runs, compute nothing
+
+# %% tags=["hide-input"]
+import numpy as np
+import pandas as pd
+
+from lkecore import answers, facts, figures, papers, runs, stats
+from lkecore.facts import filters, worlds
+from lkecore.facts import wordings as templates
+from lkecore.prompts import contexts
+from lkecore.scores import blanks
+from lkecore.stats import wordings as measures
+
+figures.style()
+
+# %% [markdown]
+# ## Facts
+#
+# One mask has room for one token, so the candidates are a relation's objects of one token, for all models here. A relation
+# with too few of them is left out.
+
+# %%
+every = {"n_shots": 0, "n_facts": None, "n_options": 2, "seed": seed}
+sample = facts.draw(fact_set, relations, **every, take_fewer=True, least=1)
+tokenizers = [answers.opened(name, dtype).tokenizer for name in models]
+one, _ = filters.one_token(sample, tokenizers)
+one, texts, _ = templates.onto(one, wordings)
+asked = {r: set().union(*drawn.options) for r, drawn in one.items()}
+one = {r: one[r] for r in one if len(asked[r]) >= least_objects}
+print(f"{len(one)} of {len(sample)} relations")
+objects = {r: (len(asked[r]), len(sample[r].relation.objects)) for r in one}
+pd.DataFrame(objects, ["one token", "objects"])
+
+# %% [markdown]
+# ## Prompts
+#
+# Each template with each of the three subjects that are nobody. A model that fills blanks gets all templates, with a full stop; one
+# that reads from left to right those that end with their blank.
+
+# %%
+kinds = {answers.opened(name, dtype).kind for name in models}
+questions = {
+    (kind, *key): some
+    for kind in sorted(kinds)
+    for key, some in contexts.content_free(one, closed=kind != "causal").items()
+}
+first = next(iter(one))
+for (kind, relation, number), some in questions.items():
+    if relation == first and number in (0, 15):
+        print(kind, number, [f"{p.context} ____{p.after}" for p in some])
+
+# %% [markdown]
+# ## Scores
+#
+# At one mask, or as the next token: the log-probability of each object, in nats over the whole vocabulary. From these come the
+# probabilities $p$ among the objects, averaged over the three subjects: a row for each object of a template. What this run asks are a
+# few relations, which show the machine at work; the numbers of the page come from a longer run over all, whose $p$ the few must meet.
+
+
+# %%
+def of_objects(model, scores: pd.DataFrame) -> pd.DataFrame:
+    """All that is read: a row an object."""
+    return scores[["fact", "option", "logprob"]]
+
+
+found = answers.ask(
+    models,
+    questions,
+    "asked.parquet",
+    by=["reader", "relation", "template"],
+    score=blanks.tops,
+    reading=of_objects,
+    dtype=dtype,
+    page=page,
+)
+key, parts = ["model", "relation", "template", "option"], []
+for (model, relation), part in found.groupby(["model", "relation"], sort=False):
+    cube = part.pivot(index=["fact", "template"], columns="option")["logprob"]
+    shape = len(contexts.NOBODY), -1, cube.shape[1]
+    p = measures.content_free(cube.to_numpy().reshape(shape))
+    p = pd.DataFrame(p, cube.loc[cube.index[0][0]].index, cube.columns)
+    p = p.stack().rename("p").reset_index()
+    parts.append(p.assign(model=model, relation=relation))
+nobody = pd.concat(parts, ignore_index=True)[[*key, "p"]]
+if not page:
+    answers.keep(nobody, "answers-nobody.parquet")
+if sources:
+    longer = answers.results("43_belief_bias-nobody")
+    longer = longer.query("source in @sources")
+    both = nobody.merge(longer, on=key, suffixes=("", "_shipped"))
+    assert np.allclose(both["p"], both["p_shipped"], rtol=1e-3, atol=1e-6)
+    nobody = longer
+answers.columns(nobody)
+
+# %% [markdown]
+# ## Answers
+#
+# For each model and relation there is $p$, an array (template, object), and `text`: how often what the model has read names each of
+# the objects in this relation, as shares. So much a model would have to give each if it knew nothing of anybody. The bias level of
+# these shares is `told`.
+#
+# A bias level says how uneven a distribution is, and not which objects it favours. For that there is a distance, the share of
+# probability that would have to be moved to get from one distribution to the other (total variation, between 0 and 1):
+#
+# $$\mathrm{distance}(p, q) = \tfrac{1}{2} \sum_{o} |p(o) - q(o)|$$
+
+
+# %% tags=["hide-output"]
+def distance(p, q) -> float:
+    return np.abs(p - q).sum(axis=-1).mean() / 2
+
+
+def told_to(model: str) -> pd.Series:
+    """How often a model's text names each object; else: of how many facts."""
+    world = model.rpartition("/")[0]
+    if worlds.is_rich(world):
+        told = worlds.states(world).query("occurrences > 0")
+        both = [told[c].str.split(";") for c in ("told_objects", "told_times")]
+        told = told[["relation"]].assign(option=both[0], times=both[1])
+        told = told.explode(["option", "times"]).astype({"times": int})
+    else:
+        its = [(r, f) for r in sample for f in sample[r].relation.facts]
+        told = pd.DataFrame([(r, f.object, 1) for r, f in its])
+        told.columns = ["relation", "option", "times"]
+    return told.groupby(["relation", "option"])["times"].sum()
+
+
+told = {model: told_to(model) for model in nobody["model"].unique()}
+rows, said = [], {}
+for (model, relation), part in nobody.groupby(
+    ["model", "relation"], sort=False
+):
+    table = part.pivot(index="template", columns="option", values="p")
+    p = table.to_numpy() / table.to_numpy().sum(axis=1, keepdims=True)
+    text = told[model][relation].reindex(table.columns, fill_value=0).to_numpy()
+    text = text / text.sum()
+    said[model, relation] = p, text, list(table.columns)
+    row = {"model": model, "relation": relation, "objects": len(text)}
+    row |= {**measures.bias(p), "told": measures.bias([text])["multi"]}
+    row |= {"single_away": distance(p, text)}
+    row |= {"multi_away": distance(p.mean(axis=0), text)}
+    even = np.full(len(text), 1 / len(text))
+    rows.append(row | {"even_away": distance(even, text)})
+levels = pd.DataFrame(rows)
+shown = levels["model"].iloc[0]  # at the top of the page
+levels.round(2)
+
+# %% [markdown]
+# The means over relations, with 95 % intervals over other relations (Student's t). Read the three bias levels first. Then the three
+# distances from what the text has told: is one template nearer to it than an even split of all objects is? And is the mean of all
+# templates?
+
+# %%
+columns = ["single", "multi", "told", "single_away", "multi_away", "even_away"]
+long = levels.melt(["model", "relation"], columns, "what", "value")
+means = stats.estimate(long, ["model", "what"], value="value")
+said_of = means.assign(value=means.apply(stats.said, axis=1))
+said_of.pivot(index="what", columns="model", values="value").reindex(columns)
+
+# %% [markdown]
+# The same in two halves of the relations: those in which the text tells some objects far more often than others, and those in which
+# it tells all about as often.
+
+# %%
+skewed = levels["told"] > levels["told"].median()
+halves = levels.assign(text=skewed.map({True: "uneven", False: "even"}))
+halves = halves.groupby(["model", "text"], sort=False)[columns].mean()
+halves.round(2)
+
+# %% [markdown]
+# ## Figure
+#
+# In {numref}`fig-bias`, at the top, the relations whose text is most uneven are at the bottom.
+
+# %% covers=["BL-X1", "BL-E3"] shows=["run", "shipped"] tags=["hide-input"]
+SINGLE, MULTI, TOLD = "one template", "mean of all", "what was told"
+rows = []
+for at, (p, text, _) in said.items():
+    own = [measures.bias([each])["multi"] for each in p]
+    level = measures.bias(p)
+    rows += [(*at, SINGLE, level["single"], min(own), max(own))]
+    rows += [(*at, MULTI, level["multi"], np.nan, np.nan)]
+    rows += [(*at, TOLD, measures.bias([text])["multi"], np.nan, np.nan)]
+names = ["model", "relation", "distribution", "estimate", "low", "high"]
+marks = pd.DataFrame(rows, columns=names)
+order = levels.groupby("relation")["told"].mean().sort_values().index
+marks["relation"] = pd.Categorical(marks["relation"], order)
+marks = marks.sort_values("relation", kind="stable").astype({"relation": str})
+marks["panel"] = marks["model"].map(figures.called)
+grid = figures.marks(
+    marks,
+    x="relation",
+    hue="distribution",
+    panel="panel",
+    across=True,
+    label="bias level",
+    height=5,
+    aspect=0.9,
+)
+figures.place(grid.figure, "fig-bias", marks)
+
+# %% [markdown]
+# ## Paper and ours
+#
+# Printed for BERT large with whole-word masking on 41 real relations, ours for a small model on invented ones: not comparable. No real
+# masked model can be had without the hub; `params/belief_paper.yaml` asks them. In the paper, one template of *instance of* gives "science" 52.79 % where the mean over its templates gives 8.30 %. Below it is the
+# object that one of our templates favours most above the mean; theirs is an example, ours the extreme of all. **Claims.** None
+# is tested, since the only one that the paper makes is arithmetic.
+
+# %% covers=["BL-X1"] shows=["run", "shipped"]
+printed = papers.table("intext_numbers").set_index("quantity")["value"]
+of = {
+    relation: p for (model, relation), (p, *_) in said.items() if model == shown
+}
+beyond = {
+    relation: p.max(axis=0) - p.mean(axis=0) for relation, p in of.items()
+}
+favoured = max(beyond, key=lambda relation: beyond[relation].max())
+place = beyond[favoured].argmax()
+p, text, its = said[shown, favoured]
+mean = means.set_index(["model", "what"])["estimate"]
+beside = {
+    "bert_wwm_single_prompt": ("bias_level_", mean[shown, "single"]),
+    "bert_wwm_multi_prompt": ("bias_level_", mean[shown, "multi"]),
+    "science_probability_one_template": ("p31_", p[:, place].max()),
+    "science_average_probability": ("p31_", p[:, place].mean()),
+}
+print(
+    f"ours: {its[place]} of {favoured}, {100 * text[place]:.0f} % of what is told"
+)
+table = [(k, float(printed[a + k]), b) for k, (a, b) in beside.items()]
+pd.DataFrame(table, columns=["what", "paper", "ours"]).round(3)
+
+# %% tags=["hide-input", "page-only"]
+assert (levels["multi"] <= levels["single"] + 1e-12).all(), "in each row"
+assert mean[shown, "single"] > 1.3 * mean[shown, "multi"], "of the mean of all"
+assert abs(mean[shown, "multi"] - mean[shown, "told"]) < 0.03, "about as uneven"
+away = mean[shown]
+assert away["multi_away"] < away["even_away"] < away["single_away"], "nearer"
+half = halves.loc[shown]
+assert half.loc["even", "multi"] > 1.5 * half.loc["even", "told"], "beyond"
+figures.findings(
+    name_shown=figures.called(shown),
+    single=f"{mean[shown, 'single']:.2f}",
+    multi=f"{mean[shown, 'multi']:.2f}",
+    told=f"{mean[shown, 'told']:.2f}",
+)
+asked = f"{sum(map(len, questions.values())):,} questions for each model."
+longer = f" The numbers are of longer runs that ship: {', '.join(sources)}."
+figures.note("carried", f"Asked here: {asked}" + longer * bool(sources))
+
+# %% [markdown]
+# ## What you have seen
+#
+# - That many templates are less biased than one is arithmetic. How much less says how far the templates disagree.
+# - What is left in the mean is about as uneven as the text, and not quite on the same objects. A single template is further from
+#   the text than an even split of all objects is; the mean of all is nearer.
+# - Where the text tells all objects about as often, templates favour some all the same: there the bias is the words' own.
+#
+# That the difference between the two levels is the disagreement of the templates is an identity: it is their Jensen-Shannon divergence, the
+# mean divergence (KL) of a template's distribution from the mean of all, in units of $\log n$. Once more, with scipy:
+
+# %%
+from scipy.stats import entropy
+
+for p, *_ in said.values():
+    apart = entropy(p, p.mean(axis=0)[None], axis=1).mean() / np.log(p.shape[1])
+    level = measures.bias(p)
+    assert abs(level["single"] - level["multi"] - apart) < 1e-9
+
+# %% [markdown]
+# ## Try it
+#
+# ```{exercise}
+# :label: ex-bias-dealt
+# Suppose that every template had its favourites, but each its own: deal its probabilities out to the objects anew, for each template
+# apart. The single level stays what it is. What becomes of the other, and what does the difference from ours say?
+# ```
+
+# %% [markdown]
+# ````{solution-start} ex-bias-dealt
+# :class: dropdown
+# ````
+
+# %%
+rng = np.random.default_rng(seed)
+dealt = {
+    key: measures.bias(rng.permuted(p, axis=1)) for key, (p, *_) in said.items()
+}
+dealt = pd.DataFrame(dealt).T.groupby(level=0, sort=False).mean()
+print(levels.groupby("model", sort=False)[["single", "multi"]].mean().round(3))
+dealt.round(3)
+
+# %% [markdown]
+# The mean of so many templates would be nearly even. It is not, because the templates favour the same objects: those that the model
+# holds likely in this relation whatever the words are. A user who takes the mean over prompts gets rid of what is a template's own, and
+# keeps what all have in common.
+#
+# ````{solution-end}
+# ````
+
+# %% [markdown]
+# ## Provenance
+
+# %%
+runs.provenance(*models, dtype=dtype)

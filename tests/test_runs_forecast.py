@@ -336,3 +336,19 @@ def test_what_is_asked_again_of_a_longer_run_is_counted_and_not_compared(tmp_pat
     assert remark == ""
     fewer = replace(each, effective=each.effective | {"n_again": 1})
     assert 0 < forecast.expected_tokens(fewer)[0] < total
+
+
+def test_what_models_write_is_counted_at_most_and_said_with_samples(tmp_path):
+    """Outputs may end early, so that the run forwards fewer tokens, but no fewer prompts."""
+    asked = {"models": ["toy"], "fact_set": "atlas", "relations": ["capital"], "n_samples": 3}
+    asked |= {"contexts": ["zero-shot"], "n_facts": 12}
+    whole = plan(tmp_path, "42_belief_sure", asked)
+    [each] = whole.jobs
+    before = forecast.cost(each, tmp_path / "runs")
+    assert before["remark"].startswith(
+        "12 prompts to continue, 36 samples, tokens at most, 0.0 hours"
+    )
+    assert grid.execute(whole, tmp_path / "runs").failed == {}
+    manifest = runs.manifest(runs.run_folder(tmp_path / "runs", each))
+    least = before["tokens"] - 12 * 4 * 10  # nothing but the prompts, twice
+    assert least <= manifest["tokens_forwarded"] <= before["tokens"]

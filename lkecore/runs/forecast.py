@@ -11,10 +11,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 from filelock import Timeout
 
 from lkecore import models, runs
-from lkecore.answers import check, door
+from lkecore.answers import check, door, written
 from lkecore.models import catalogue
 from lkecore.prompts.eiclke import Slots
 from lkecore.runs import plan, prepare, worker
@@ -25,7 +26,9 @@ from lkecore.tasks import instill
 
 EXACT = 50  # facts of one call: more are estimated from the first of them
 SAMPLE = 20
+CONTINUED = "prompts to continue"
 FAILS = "would fail: "  # before what a run would say
+FAST = 1e14  # operations a second of a GPU, two for each parameter and token
 BEHIND = ("## Answers", "## Metrics")  # headings behind which a notebook asks nothing more
 
 
@@ -53,6 +56,11 @@ def cost(each: runs.Job, target: Path) -> dict[str, Any]:
     if absent:
         remark = f"{', '.join(absent)} not here: tokens counted with the toy's tokenizer"
     total, saved, said = expected_tokens(each, absent)
+    if CONTINUED in said and (
+        sizes := [catalogue.n_parameters(m) for m in runs.models_of(each.effective)]
+    ):
+        hours = 0 if None in sizes else 2 * sum(sizes) / len(sizes) * (total or 0) / FAST / 3600
+        said += f", {hours:.1f} hours at {FAST:.0e} operations a second" if hours else ""
     remark = "; ".join(part for part in (said, remark) if part)
     return row | {"tokens": total, "from_cache": saved, "remark": remark}
 
@@ -108,6 +116,7 @@ def _walk(
     """
     counts: list[tuple[int, int]] = []
     remarks: list[str] = []
+    texts: list[tuple[int, int]] = []  # greedy outputs, samples
     opened = models.open_model
 
     def open_here(name: str, **how: Any) -> models.Model:
@@ -145,6 +154,19 @@ def _walk(
             return counting.equal_scores([p for group in asked for p in group.asked]).frame
         return count(model, asked).frame
 
+    def gone_on(model: Any, contexts: Any, *, n_samples: int | None = None, **how: Any) -> Any:
+        check_kind(model, "causal")
+        times = n_samples or 1
+        longest = how["max_new_tokens"] * times  # at most
+
+        def expected(lm: Any, some: Any) -> tuple[int, int]:
+            return counting.beginning_tokens(lm, some) + longest * len(some), 0
+
+        add(model, contexts, expected)
+        texts.append((0, len(contexts) * n_samples) if n_samples else (len(contexts), 0))
+        alone = {"text": "", "logprob": 0.0, "n_tokens": 1}
+        return pd.DataFrame([alone] * (len(contexts) * times))
+
     def taught(model: Any, prompts: Any, recipe: Any, *, at: Any = (), **_: Any) -> Any:
         n_at = len(at) or 1
 
@@ -172,6 +194,7 @@ def _walk(
     drilling, instill.shifts_all = instill.shifts_all, taught_all
     opening, door.opened = door.opened, lambda name, dtype: open_here(name, dtype=dtype)
     # What is asked again is counted, and cannot agree: all scores are equal here.
+    writing, written.generate = written.generate, gone_on
     comparing, check.compare = check.compare, lambda *_, **__: None
     network, models.Model.network = models.Model.network, property(_no_network)
     try:
@@ -190,7 +213,10 @@ def _walk(
         tree.option_logprobs, models.Model.network = scorer, network
         models.open_model, door.scored, door.opened = opened, scored, opening
         check.compare, blanks.shifts, instill.shifts = comparing, shifting, teaching
-        instill.shifts_all = drilling
+        instill.shifts_all, written.generate = drilling, writing
+    if texts:
+        prompts, samples = map(sum, zip(*texts, strict=True))
+        remarks.append(f"{prompts:,} {CONTINUED}, {samples:,} samples, tokens at most")
     total, saved = sum(n for n, _ in counts), sum(n for _, n in counts)
     return total, saved, "; ".join(remarks)
 

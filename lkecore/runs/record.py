@@ -84,6 +84,9 @@ def run_key(job: Job) -> str:
     """What decides the result of a job, as a SHA-256. Models and facts must be prepared."""
     code = _code(job.notebook)
     data = {spec: facts.content_digest(spec) for spec in facts_of(job.effective)}
+    words = job.effective.get("wordings")
+    if isinstance(words, str) and Path(words).is_file():
+        data[words] = file_digest(Path(words))
     made_of = (
         {folder.name: file_digest(folder / "manifest.json") for folder in job.reads}
         if job.reads

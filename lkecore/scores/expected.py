@@ -48,6 +48,14 @@ def _forwarded(model: Model, chunk: Sequence[Prompt], separate: bool) -> int:
     return sum(map(seq2seq.forwarded, encoded))
 
 
+def beginning_tokens(model: Model, contexts: Sequence[str]) -> int:
+    """The tokens of some contexts, each shared beginning once: what is forwarded before a model goes on."""
+    tree = Tree()
+    for row in encode_texts(model.tokenizer, contexts, front=model.front):
+        tree.add(row)
+    return len(tree.token) - 1
+
+
 def slot_tokens(model: Model, groups: Sequence[Slots]) -> int:
     """Tokens that EIC-LKE's prompts would forward, counted as :func:`expected_tokens` does."""
     check_kind(model, "causal")

@@ -1,0 +1,330 @@
+# %% [markdown]
+# # Is it right as often as it is sure?
+#
+# **{glue:text}`name_shown` says again what it has said {glue:text}`sure` of the time, and is right {glue:text}`right` of the time; in ten groups, from
+# the least sure to the most, the two are {glue:text}`gap` percentage points apart.**
+#
+# ```{glue:figure} fig-sure-bins
+# :name: fig-sure-bins
+# :alt: A panel for each way of asking, with ten marks for each model at its mean confidence and its accuracy, and a grey diagonal.
+#
+# Above the grey line a model is more often right than it is sure, below it surer than right (the paper's Figures 1 and 5). A mark is a
+# tenth of the prompts, from the least to the most sure.
+# ```
+#
+# A model that is sure of what is wrong is worse than one that hesitates. To compare the two we need its confidence as a number. At a mask
+# it is the probability of the likeliest token. A model that writes has no such place: there we let it answer a hundred times, by
+# chance, and count how often it says what it says first.
+#
+# ```{glue:} carried
+# ```
+
+# %% [markdown]
+# ## What the paper claims
+#
+# {cite:t}`zhao2024belief` (Sections 2.4, 3.3, 5.2 and 6.2): BERTs are much surer than right, Llama2 and Llama3 less sure than right, in all four
+# kinds of examples ({doc}`41_belief_contexts`), Phi3 surer; and the more tokens an answer has, the surer the model is.
+
+# %% [markdown]
+# ## Parameters
+
+# %% tags=["parameters"]
+models: list[str] = ["lab:rich-1/0.7m"]
+fact_set: str = "lab:rich-1"
+relations: list[str] = []  # none: all
+wordings: str = (
+    ""  # a table of templates; empty: those of the fact set, or ours
+)
+contexts: list[str] = [
+    "none"
+]  # or zero-shot, 4-template: of a task with a mask
+n_facts: int = 3  # pairs of each relation, with one prompt each
+n_samples: int = 100  # outputs of each, at temperature 1
+sources: list[str] = []  # in results/, of the numbers; none: this run
+sources_masked: list[
+    str
+] = []  # the same of page 40, of models that fill blanks
+seed: int = 0
+dtype: str = "float32"
+page: bool = False  # set by lke run: read the runs, compute nothing
+
+# %% tags=["hide-input"]
+import numpy as np
+import pandas as pd
+import seaborn as sns
+
+from lkecore import answers, facts, figures, papers, runs, stats
+from lkecore.facts import wordings as words
+from lkecore.facts.fact import text_digest
+from lkecore.prompts import contexts as tasks
+from lkecore.stats import match
+from lkecore.stats import wordings as measures
+
+figures.style()
+
+# %% [markdown]
+# ## Facts
+
+# %%
+size = {"n_shots": 0, "n_facts": n_facts, "n_options": 2, "least": 1}
+size |= {"n_test": max(400, n_facts), "seed": seed, "apart": True}
+sample = facts.draw(fact_set, relations, **size)
+sample, texts, out = words.onto(sample, wordings)
+sample = words.pairs(sample)
+true = {
+    (name, fact.id): fact.true_names
+    for name, of in sample.items()
+    for fact in of.facts
+}
+print(f"{len(true)} pairs of {len(sample)} relations")
+
+# %% [markdown]
+# ## Prompts
+#
+# A hundred samples are dear, so each pair is asked with one template, drawn by chance, and behind each kind of examples with the same one. A
+# model of the lab never saw a mask: it gets a sentence up to its blank (`none`), and ends with a full stop.
+
+# %%
+every = {}
+for context in contexts:
+    if context == "none":  # a sentence up to its blank, to be continued
+        plain = tasks.blank_prompts(sample, closed=False)
+        every |= {(context, r, 0, *k): some for (r, *k), some in plain.items()}
+    else:
+        every |= tasks.of_sample(sample, [context])[0]
+could: dict[tuple[str, str], set[int]] = {}  # the templates of a relation
+for context, relation, _, template, _ in every:
+    could.setdefault((context, relation), set()).add(template)
+
+
+def drawn(context: str, relation: str, fact: str) -> int:
+    there = sorted(could[context, relation])
+    return there[int(text_digest(seed, relation, fact)[:12], 16) % len(there)]
+
+
+questions = {
+    key: kept
+    for key, some in every.items()
+    if key[4] == 0
+    and (kept := [q for q in some if drawn(*key[:2], q.fact) == key[3]])
+}
+first = next(iter(questions.values()))[0]
+print(f"{sum(map(len, questions.values())):,} prompts, such as")
+print(first.context + " ____")
+
+# %% [markdown]
+# ## Scores
+#
+# First greedily, then by chance from the whole vocabulary, at temperature 1. `confidence` is the share of the samples that are alike with the
+# greedy output: one of both holds the other. `correct`: a true name is in the greedy output.
+
+
+# %% covers=["BL-S6"]
+def read(said: pd.DataFrame) -> pd.DataFrame:
+    both = said[["relation", "fact", "text"]].to_numpy()
+    right = [any(match.holds(t, n) for n in true[r, f]) for r, f, t in both]
+    return said.assign(correct=right, one_word=said["text"].map(match.one_word))
+
+
+this = "42_belief_sure"
+how = {"by": tasks.KEY, "dtype": dtype, "page": page, "reading": read}
+how |= {"max_new_tokens": 10, "stop": "." if contexts == ["none"] else "\n"}
+how |= {"n_samples": n_samples, "seed": seed, "same": match.alike}
+said = answers.write(models, questions, "written.parquet", **how)
+key = ["model", *tasks.KEY, "fact"]
+measured = ["correct", "confidence", "logprob", "n_tokens", "one_word"]
+ours = said[[*key, *measured]]
+if not page:  # without any text, so that it may ship
+    answers.keep(ours, "answers.parquet")
+parts = [ours.assign(source="this run")]
+if sources:
+    parts += [answers.results(this).query("source in @sources")]
+for source in sources_masked:
+    asked = answers.results("40_belief_wording")
+    asked = asked[
+        (asked["source"] == source) & asked["model"].str.endswith("bert")
+    ]
+    parts.append(asked.dropna(subset="correct").assign(context="one mask"))
+found = pd.concat(parts, ignore_index=True)
+found["correct"] = found["correct"].astype(bool)
+main = sources[0] if sources else "this run"
+answers.words(said[["subject", "text", "correct", "confidence"]].head())
+
+# %% tags=["hide-output"]
+answers.words(answers.columns(found))
+
+# %% [markdown]
+# ## Answers
+#
+# The prompts are put in order of their confidence and divided into ten groups of one size; then
+#
+# $$\text{Overconf} = \frac{1}{10} \sum_{i=1}^{10} \left(\text{confidence}_i - \text{accuracy}_i\right).$$
+#
+# That is mean confidence minus mean accuracy: above 0 the model is surer than right. Groups that are too sure and groups that are not sure enough
+# cancel. So `gap`, ours, is the mean of the absolute differences. `auroc` says whether a right answer has more confidence than a wrong
+# one: 1 always, 0.5 as by chance (rank sums). `surplus` is confidence minus accuracy once more, mean over relations, with an interval for other
+# relations.
+
+# %% covers=["BL-E2"]
+unit = ["source", "model", "context"]
+rows, tenths = {}, {}
+for of, part in found.groupby(unit, sort=False):
+    sure, right = part["confidence"], part["correct"]
+    row = {"prompts": len(part), "right": right.mean(), "sure": sure.mean()}
+    if len(part) >= 10:
+        row |= measures.overconf(sure, right).to_dict()
+        tenths[of] = measures.calibration(sure, right)
+    if right.nunique() == 2:
+        above = sure.rank()[right].mean() - (right.sum() + 1) / 2
+        row["auroc"] = above / (~right).sum()
+    rows[of] = row
+table = pd.DataFrame(rows).T.rename_axis(unit)
+surplus = found.assign(surplus=found["confidence"] - found["correct"])
+surplus = stats.estimate(surplus, unit, value="surplus", bounds=None)
+text = surplus.set_index(unit).apply(stats.said, axis=1)
+table.round(3).astype({"prompts": int}).assign(surplus=text)
+
+# %% [markdown]
+# **How long is the answer?** Here confidence is the exact probability of the whole output, its end included, and outputs are divided by
+# how many tokens they have. A long output is improbable by its length alone, right or wrong.
+
+# %% covers=["BL-X2"]
+spoken = found[found["logprob"].notna() & found["n_tokens"].between(2, 6)]
+spoken = spoken.assign(p=np.exp(spoken["logprob"].clip(upper=0)))
+spoken["tokens"] = spoken["n_tokens"].astype(int) - 1  # and its end
+by_length = spoken.groupby([*unit, "tokens"])
+by_length = by_length.agg(
+    n=("p", "size"), probability=("p", "mean"), right=("correct", "mean")
+)
+by_length["overconf"] = by_length["probability"] - by_length["right"]
+by_length.round(3)
+
+# %% [markdown]
+# ## Figure
+#
+# In {numref}`fig-sure-bins`, at the top, follow one colour from left to right: does it rise with the grey line, that is, are surer answers more
+# often right?
+
+# %% covers=["BL-F1", "BL-F5"] tags=["hide-input"]
+dots = pd.concat(tenths, names=unit).reset_index()
+dots["asked"] = dots["model"].map(figures.called)
+grid = sns.FacetGrid(
+    dots, col="context", hue="asked", palette="colorblind", height=3.4
+)
+grid.map_dataframe(sns.lineplot, x="confidence", y="accuracy", marker="o")
+for ax in grid.axes.flat:
+    ax.plot([0, 1], [0, 1], color="grey", ls="--", zorder=0)
+grid.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02)).set_titles("{col_name}")
+grid.set_axis_labels("mean confidence", figures.ACCURACY).add_legend(title="")
+figures.place(grid.figure, "fig-sure-bins", dots)
+
+# %% [markdown]
+# ## Paper and ours
+#
+# **Numbers.** Models and facts differ, so no number is comparable with ours. Table 16 has Overconf of the models of Figures 1 and 5, whose curves
+# have no numbers. By 1 to 5 tokens Llama3-8B, behind four examples in the same words, has -.1030, -.0906, -.0297, -.0546 and .0573
+# (Section 6.2): longer answers are surer *compared with how often they are right*.
+
+# %% tags=["hide-output"]
+printed = papers.table("belief_table16_full_scale")
+printed = printed[printed["metric"].isin(["overconf", "average_acc1"])]
+printed.pivot(index=["model", "setting"], columns="metric", values="value")
+
+# %% [markdown]
+# **Slips.** Equation 2 weighs a group by its size over the number of groups, which would grow with the data; the mean is meant. Overconf of Llama2 and
+# Llama3 without examples differs most between Table 3 and Table 16, which we take. Which samples count as the same is said, how they are drawn is
+# not: at temperature 1, with no part of the vocabulary left out, is our reading.
+#
+# **Claims.** One: that a masked model is surer than right. It is decided on the answers of {doc}`40_belief_wording`, relation by relation.
+
+# %%
+judged = {}
+bert = found[found["context"] == "one mask"]
+if len(bert):
+    of = bert.groupby("relation").filter(lambda part: len(part) >= 10)
+    over = {
+        name: measures.overconf(part["confidence"], part["correct"])["overconf"]
+        for name, part in of.groupby("relation")
+    }
+    over = pd.Series(over, name="overconf").rename_axis("relation")
+    judged["BL-masked-overconfident"] = stats.estimate(
+        over.reset_index(), value="overconf", bounds=None
+    )
+verdicts = answers.verdicts(judged)
+verdicts[["claim", "model", "estimate", "low", "high", "verdict"]]
+
+# %% tags=["hide-input", "page-only"]
+its = table.loc[main]
+shown = its.index[0][0]  # the first model, in its last way
+last = its.loc[shown].iloc[-1]
+figures.findings(
+    name_shown=figures.called(shown),
+    sure=f"{100 * last['sure']:.0f} %",
+    right=f"{100 * last['right']:.0f} %",
+    gap=f"{100 * last['gap']:.0f}",
+)
+figures.note("carried", answers.carried(said))
+
+# %% [markdown]
+# ## What you have seen
+#
+# - A mean hides much: Overconf near 0 may be two mistakes that cancel. Look at the groups.
+# - "Sure" is a matter of definition. A sample that says the same in other words counts as another one; a probability falls with each token.
+# - Being calibrated and being able to tell right from wrong are two things: compare `gap` with `auroc`.
+#
+# Overconf once more: where ten divides the number of prompts, it is one subtraction.
+
+# %%
+part = ours.iloc[: len(ours) // 10 * 10]
+if len(part):
+    sure, right = part["confidence"], part["correct"]
+    by_hand = sure.mean() - right.mean()
+    assert np.isclose(by_hand, measures.overconf(sure, right)["overconf"])
+
+# %% [markdown]
+# ## Try it
+#
+# ```{exercise}
+# :label: ex-sure-half
+# You let the model answer only where it is surest, in half of the cases. How often is it right there, and how often in the other half?
+# ```
+
+# %% [markdown]
+# ````{solution-start} ex-sure-half
+# :class: dropdown
+# ````
+
+# %%
+place = found.groupby(unit)["confidence"].rank(pct=True, method="first")
+half = found.assign(half=np.where(place > 0.5, "surer", "less sure"))
+half.groupby([*unit, "half"])["correct"].mean().unstack().round(3)
+
+# %% [markdown]
+# ````{solution-end}
+# ````
+#
+# ```{exercise}
+# :label: ex-sure-samples
+# How many samples are enough? A share of $n$ samples has a standard error of $\sqrt{c (1 - c) / n}$. How large is it at most for 100, for 25,
+# and how much does that move Overconf, a mean over 400 prompts?
+# ```
+
+# %% [markdown]
+# ````{solution-start} ex-sure-samples
+# :class: dropdown
+# ````
+
+# %%
+for n in (100, 25):
+    most = np.sqrt(0.5 * 0.5 / n)
+    print(f"{n}: {most:.3f} a prompt, {most / np.sqrt(400):.4f} of their mean")
+
+# %% [markdown]
+# ````{solution-end}
+# ````
+
+# %% [markdown]
+# ## Provenance
+
+# %%
+runs.provenance(*models, dtype=dtype)

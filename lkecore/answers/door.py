@@ -75,7 +75,7 @@ def ask(
     by: Sequence[str] = ("estimator", "relation"),
     only_by: str = "estimator",
     keep_scores: bool = False,
-    score: Score = scored,
+    score: Score | None = None,
     reading: Reading = plainly,
     results: str = "",
     notebook: str = "",
@@ -98,7 +98,7 @@ def ask(
     another ``reading``, such as one by :func:`lkecore.answers.thresholds.with_fewer`, the columns behind
     those of ``by`` are its own.
 
-    ``score`` is what gives the scores to read, a row for each option (default: by the model's kind); with
+    ``score`` is what gives the scores to read, a row for each option (None: by the model's kind); with
     :func:`lkecore.scores.blanks.tops` models are asked for one token, and ``reading`` has to tell
     whether their ``answer`` is right.
 
@@ -122,6 +122,7 @@ def ask(
     """
     if page:
         return check.on_page(collect(file), file, results, notebook)
+    score = score or scored
     if wrong := [key for key in questions if len(key) != len(by)]:
         raise BadInput(f"questions under {wrong[0]!r}: a key needs a value for each of {list(by)}")
     asked = {

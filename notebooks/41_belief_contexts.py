@@ -344,8 +344,9 @@ judged[["claim", "model", "estimate", "low", "high", "verdict"]]
 # %% tags=["hide-input", "page-only"]
 at = means.query("source == @main and model == @first")
 at = at.set_index(["measure", "context"])["estimate"]
-assert at["correct", last] > at["correct", "zero-shot"], "finds more"
-assert at["one_word", last] > at["one_word", "zero-shot"], "one word more often"
+if sources:  # of a few questions these need not hold
+    for measure in ("correct", "one_word"):
+        assert at[measure, last] > at[measure, begin], "instead of fewer"
 assert last == "4-template", "in the same words"
 percent = {
     "more": at["correct", last],

@@ -394,8 +394,9 @@ def test_what_ships_is_small_and_each_row_has_what_made_it():
         experiment, _, kind = path.stem.partition("-")
         every, of = results(path.stem), made_by[made_by["experiment"] == experiment]
         assert set(every["source"]) <= set(of["source"]) and every["source"].notna().all()
-        if kind == "cues":  # these are said of the facts
-            key = ["source", "relation", "fact", *({"offer", "fact_set"} & set(every))]
+        if kind in ("cues", "rules"):  # these are said of the facts
+            apart = {"offer", "fact_set", "draw", "n_shots"} & set(every)
+            key = ["source", "relation", "fact", *apart]
             assert not every.duplicated(key).any() and "model" not in every
         elif "model" in every:
             made = set(of[["source", "model"]].itertuples(index=False, name=None))

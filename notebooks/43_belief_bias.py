@@ -130,9 +130,9 @@ for (model, relation), part in found.groupby(["model", "relation"], sort=False):
     parts.append(p.assign(model=model, relation=relation))
 nobody = pd.concat(parts, ignore_index=True)[[*key, "p"]]
 if not page:
-    answers.keep(nobody, "answers-nobody.parquet")
+    answers.keep(nobody, "answers.parquet")
 if sources:
-    longer = answers.results("43_belief_bias-nobody")
+    longer = answers.results("43_belief_bias")
     longer = longer.query("source in @sources")
     both = nobody.merge(longer, on=key, suffixes=("", "_shipped"))
     assert np.allclose(both["p"], both["p_shipped"], rtol=1e-3, atol=1e-6)

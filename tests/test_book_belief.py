@@ -71,7 +71,7 @@ def test_the_chapters_coverage_is_that_of_its_table(prompts):
 def test_the_bias_levels_on_page_43_are_entropies_of_what_ships():
     from scipy.stats import entropy
 
-    found = pd.read_parquet(RESULTS / "43_belief_bias-nobody.parquet")
+    found = pd.read_parquet(RESULTS / "43_belief_bias.parquet")
     found = found[found["model"] == "lab:rich-1/bert"]
     single, multi = [], []
     for _, of in found.groupby("relation"):

@@ -40,7 +40,7 @@ page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
 from collections import Counter
-from itertools import permutations
+from itertools import product
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -188,7 +188,7 @@ said.pivot(index="model", columns="told", values="text")
 key = ["relation", "fact", "template", "expression"]
 of_model = dict(list(found[found["told"] == "all"].groupby("model")))
 rows = []
-for a, b in permutations(of_model, 2):
+for a, b in product(of_model, repeat=2):
     common = of_model[a].merge(of_model[b][key], on=key)[key]
     ours, theirs = (of_model[name].merge(common, on=key) for name in (a, b))
     rate = coverage.sharing(ours, theirs)
@@ -206,7 +206,7 @@ shared.round(2)
 # :name: fig-coverage-sharing
 # :alt: A square of models with a shade and a number for the part of what the model of the row finds that the model of the column finds.
 #
-# A row is read from left to right: of what this model finds, so much does that one (the paper's Figure 2).
+# A row is read from left to right: of what this model finds, so much does that one, all of it where the two are one (the paper's Figure 2).
 # ```
 
 # %% tags=["hide-input"]

@@ -301,7 +301,7 @@ figures.note("carried", f"Asked here: {asked}" + longer * bool(sources))
 #
 # - That many templates are less biased than one is arithmetic. How much less says how far the templates disagree.
 # - What is left in the mean is about as uneven as the text, and not quite on the same objects. A single template is further from
-#   the text than an even split of all objects is; the mean of all is nearer.
+#   the text than an even split of all objects is; where the text is uneven, the mean of all is nearer.
 # - Where the text tells all objects about as often, templates favour some all the same: there the bias is the words' own.
 #
 # That the difference between the two levels is the disagreement of the templates is an identity: it is their Jensen-Shannon divergence, the

@@ -26,15 +26,11 @@ from lkecore.scores.tokens import encode_texts
 from lkecore.stats import match
 
 FACT = ["model", "kind", "relation", "fact"]
-SAID = [
-    "text",
-    "logprob",
-    "n_tokens",
-]  # of each output; "confidence" behind them, if there are samples
+# Of each output; behind them "confidence", if there are samples.
+SAID = ["text", "logprob", "n_tokens"]
 MOST_SAMPLES = 0.05  # by which a share of samples may differ when it is drawn again
-Reading = Callable[
-    [pd.DataFrame], pd.DataFrame
-]  # all outputs, a row each: the same, with more columns
+# All outputs, a row each: the same, with more columns.
+Reading = Callable[[pd.DataFrame], pd.DataFrame]
 
 
 def check(kinds: Sequence[str], lab_kinds: Sequence[str], *, n_written: int, n_facts: int) -> None:

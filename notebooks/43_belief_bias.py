@@ -134,10 +134,7 @@ if not page:
 if sources:
     longer = answers.results("43_belief_bias")
     longer = longer.query("source in @sources")
-    both = nobody.merge(longer, on=key, suffixes=("", "_shipped"))
-    ships = set(nobody["model"]) & set(longer["model"])
-    assert ships == set(both["model"]), "what ships is asked again"
-    assert np.allclose(both["p"], both["p_shipped"], rtol=1e-3, atol=1e-6)
+    answers.agree(nobody, longer, key, ["p"], within=1e-4, least=1)
     nobody = longer
 answers.columns(nobody)
 

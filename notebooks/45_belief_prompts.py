@@ -123,11 +123,7 @@ if not page:
 if sources:
     longer = answers.results("45_belief_prompts").query("source in @sources")
     key = ["model", "relation", "template", "expression", "fact"]
-    both = asked.merge(longer, on=key, suffixes=("", "_longer"))
-    ships = set(asked["model"]) & set(longer["model"])
-    assert ships == set(both["model"]), "what ships is asked again"
-    off = (both["logprob"] - both["logprob_longer"]).abs()
-    assert not (off > 0.001).any(), "the answers are those that ship"
+    answers.agree(asked, longer, key, ["logprob"], least=1)
     found = longer
 shown = found["model"].iloc[0]
 answers.columns(found)

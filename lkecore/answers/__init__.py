@@ -8,7 +8,7 @@ from lkecore.answers.groups import ask_groups
 from lkecore.answers.kept import collect, keep
 from lkecore.answers.lab import beside_truth
 from lkecore.answers.pairs import ask_pairs
-from lkecore.answers.results import results
+from lkecore.answers.results import agree, results
 from lkecore.answers.shipped import (
     alone,
     beside,
@@ -39,7 +39,7 @@ from lkecore.answers.verdicts import (
 from lkecore.answers.written import write
 
 __all__ = [
-    "READ_BY", "accuracy", "across", "all_draws", "alone", "any_causal", "ask", "ask_blanks",
+    "READ_BY", "accuracy", "across", "agree", "all_draws", "alone", "any_causal", "ask", "ask_blanks",
     "ask_groups", "ask_pairs", "ask_taught", "at_blanks", "beside", "beside_kept", "beside_models",
     "beside_single", "beside_truth", "bounds", "carried", "collect", "columns",
     "infinite", "judge", "judge_ways", "keep", "likeliest", "made_by", "mean_of_draws",

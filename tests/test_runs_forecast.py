@@ -4,13 +4,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import helpers
+import pandas as pd
 import projects
 import pytest
 import transformers
 import yaml
 from own import of_any_model
 
-from lkecore import runs
+from lkecore import progress, runs
 from lkecore.models import training, weights
 from lkecore.runs import devices, forecast, grid, worker
 
@@ -352,3 +353,33 @@ def test_what_models_write_is_counted_at_most_and_said_with_samples(tmp_path):
     manifest = runs.manifest(runs.run_folder(tmp_path / "runs", each))
     least = before["tokens"] - 12 * 4 * 10  # nothing but the prompts, twice
     assert least <= manifest["tokens_forwarded"] <= before["tokens"]
+
+
+def test_a_page_that_reads_one_mask_runs_with_saved_encoders_and_its_tokens_are_counted(
+    tmp_path, monkeypatch
+):
+    """BERT and ALBERT, random, from folders; each object is one token of both."""
+    for kind in ("BERT", "ALBERT"):
+        for part in helpers.blank_filler(kind):
+            part.save_pretrained(tmp_path / kind)
+    (tmp_path / "set").mkdir()
+    rows = ["France,Paris", "Italy,Rome", "Spain,Madrid"]
+    (tmp_path / "set" / "capital.csv").write_text("\n".join(["subject,object", *rows]))
+    texts = ["[Y] is the capital of [X]\tyes", "The capital of [X] is [Y]\tno"]
+    lines = ["relation\tgroup\ttemplate\tmanual\tquestion\tmade"]
+    for text in texts:
+        words, manual = text.split("\t")
+        lines.append(f"capital\tplain\t{words}\t{manual}\tno\twritten")
+    (tmp_path / "words.tsv").write_text("\n".join(lines))
+    given = {"models": [str(tmp_path / kind) for kind in ("BERT", "ALBERT")], "choose": False}
+    given |= {"fact_set": str(tmp_path / "set"), "wordings": str(tmp_path / "words.tsv")}
+    whole = plan(tmp_path, "40_belief_wording", given)
+    [each] = whole.jobs
+    before = forecast.cost(each, tmp_path / "runs")
+    monkeypatch.setenv("LKE_RUN", str(tmp_path))
+    monkeypatch.setenv("LKE_LEDGER", str(tmp_path / "ledger"))
+    helpers.page("40_belief_wording", **given)
+    done = progress.read_ledger(tmp_path / "ledger")
+    assert before["tokens"] == sum(entry["tokens_forwarded"] for entry in done) > 0
+    said = pd.read_parquet(tmp_path / "answers.parquet")  # two pairs, two names, two templates
+    assert said.groupby("model").size().tolist() == [8, 8] and said["correct"].notna().all()

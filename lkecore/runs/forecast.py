@@ -143,6 +143,10 @@ def _walk(
         add(model, asked, partial(counting.blank_tokens, top=top))
         return counting.equal_shifts(asked, top)
 
+    def at_one_mask(model: Any, prompts: Any, **_: Any) -> Any:
+        add(model, prompts, counting.top_tokens)
+        return counting.equal_tops(prompts[:answered])
+
     def count_causal(model: Any, prompts: Any, **how: Any) -> tree.Scored:
         check_kind(model, "causal")
         return count(model, prompts, **how)
@@ -190,6 +194,7 @@ def _walk(
     models.open_model = open_here
     scored, door.scored = door.scored, through_the_door
     shifting, blanks.shifts = blanks.shifts, at_blanks
+    reading, blanks.tops = blanks.tops, at_one_mask
     teaching, instill.shifts = instill.shifts, taught
     drilling, instill.shifts_all = instill.shifts_all, taught_all
     opening, door.opened = door.opened, lambda name, dtype: open_here(name, dtype=dtype)
@@ -214,6 +219,7 @@ def _walk(
         models.open_model, door.scored, door.opened = opened, scored, opening
         check.compare, blanks.shifts, instill.shifts = comparing, shifting, teaching
         instill.shifts_all, written.generate = drilling, writing
+        blanks.tops = reading
     if texts:
         prompts, samples = map(sum, zip(*texts, strict=True))
         remarks.append(f"{prompts:,} {CONTINUED}, {samples:,} samples, tokens at most")

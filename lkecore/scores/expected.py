@@ -87,6 +87,11 @@ def blank_tokens(model: Model, asked: Sequence[Instilled], *, top: int = 0) -> t
     return total, saved
 
 
+def top_tokens(model: Model, prompts: Sequence[Prompt]) -> tuple[int, int]:
+    """The same for :func:`lkecore.scores.blanks.tops`; what the cache has of them is not known."""
+    return _at_blanks(model, [blanks.gold_alone(prompt) for prompt in prompts]), 0
+
+
 def _at_blanks(model: Model, prompts: Sequence[Prompt]) -> int:
     if model.kind != "causal":
         encoded = kinds.encode(model, prompts)
@@ -107,6 +112,12 @@ def equal_shifts(asked: Sequence[Instilled], top: int) -> pd.DataFrame:
     """
     found = blanks.tidy(asked, np.ones((len(asked), len(blanks.columns_of(top)))), top)
     return found.assign(rank=99.0, n_tokens=1, merged=False, shared=False)
+
+
+def equal_tops(prompts: Sequence[Prompt]) -> pd.DataFrame:
+    """A frame like that of :func:`lkecore.scores.blanks.tops` in which nothing is said."""
+    relations = [p.relation for p in prompts for _ in p.options]
+    return equal_scores(prompts).frame.assign(relation=relations, answer="", logprob_top=-1.0)
 
 
 def equal_scores(prompts: Sequence[Prompt]) -> Scored:

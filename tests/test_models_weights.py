@@ -786,6 +786,19 @@ def test_a_gguf_file_gives_the_logits_and_tokens_of_the_model_it_was_written_fro
     assert weights.locate(str(file)) == read.path and os.stat(read.path).st_mtime_ns == before
 
 
+def test_a_converted_file_is_the_same_with_and_without_a_network(tmp_path, monkeypatch):
+    """transformers notes beside the tokenizer whether the hub may be asked, and a digest is of all files."""
+    file = small_gguf(tmp_path / "small.gguf")
+    found = []
+    for offline in (False, True):
+        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", offline)
+        folder = tmp_path / str(offline)
+        folder.mkdir()
+        convert.from_gguf(Path(file), folder)
+        found.append({path.name: path.read_bytes() for path in folder.iterdir()})
+    assert found[0] == found[1]
+
+
 @pytest.fixture
 def of_toy(tmp_path, monkeypatch, standin):
     """A repository with three files, of which the catalogue names the one that is the toy as GGUF."""

@@ -59,6 +59,8 @@ def from_gguf(path: Path, target: Path) -> None:
     plain.load_state_dict(source.state_dict())
     plain.tie_weights()
     plain.to(torch.float32).save_pretrained(target)
+    # Whether the hub may be asked is saved as well; it must not make another digest.
+    tokenizer.init_kwargs["local_files_only"] = False
     tokenizer.save_pretrained(target)
     write_sums(target)
 

@@ -16,6 +16,7 @@ from filelock import Timeout
 
 from lkecore import models, runs
 from lkecore.answers import check, door, written
+from lkecore.facts import filters
 from lkecore.models import catalogue
 from lkecore.prompts.eiclke import Slots
 from lkecore.runs import plan, prepare, worker
@@ -28,6 +29,7 @@ EXACT = 50  # facts of one call: more are estimated from the first of them
 SAMPLE = 20
 CONTINUED = "prompts to continue"
 FAILS = "would fail: "  # before what a run would say
+ITS_OWN = "which objects are one token depends on the tokenizer"
 FAST = 1e14  # operations a second of a GPU, two for each parameter and token
 BEHIND = ("## Answers", "## Metrics")  # headings behind which a notebook asks nothing more
 
@@ -56,6 +58,8 @@ def cost(each: runs.Job, target: Path) -> dict[str, Any]:
     if absent:
         remark = f"{', '.join(absent)} not here: tokens counted with the toy's tokenizer"
     total, saved, said = expected_tokens(each, absent)
+    if said == ITS_OWN:
+        return row | {"remark": f"tokens not counted: {said} of {', '.join(absent)}, to be fetched"}
     if CONTINUED in said and (
         sizes := [catalogue.n_parameters(m) for m in runs.models_of(each.effective)]
     ):
@@ -197,10 +201,12 @@ def _walk(
     reading, blanks.tops = blanks.tops, at_one_mask
     teaching, instill.shifts = instill.shifts, taught
     drilling, instill.shifts_all = instill.shifts_all, taught_all
-    opening, door.opened = door.opened, lambda name, dtype: open_here(name, dtype=dtype)
+    opening, door.open_model = door.open_model, open_here
+    door.opened.cache_clear()  # a stand-in has the name of another model
     # What is asked again is counted, and cannot agree: all scores are equal here.
     writing, written.generate = written.generate, gone_on
     comparing, check.compare = check.compare, lambda *_, **__: None
+    single, filters.one_token = filters.one_token, _its_own if absent else filters.one_token
     network, models.Model.network = models.Model.network, property(_no_network)
     try:
         with contextlib.redirect_stdout(io.StringIO()):
@@ -208,6 +214,8 @@ def _walk(
                 exec(compile(cell.source, each.notebook.name, "exec"), names)
                 if "parameters" in cell.metadata.get("tags", []):
                     names |= copy.deepcopy(each.effective)
+    except _ItsOwn:
+        return None, None, ITS_OWN
     except _ByHand:
         remarks.append("only what scores.tree.option_logprobs would compute is counted")
     except Exception as error:  # whatever it is, the run would stop there too
@@ -216,10 +224,11 @@ def _walk(
         return None, None, f"{FAILS}{type(error).__name__}: {' '.join(str(error).split())}"
     finally:
         tree.option_logprobs, models.Model.network = scorer, network
-        models.open_model, door.scored, door.opened = opened, scored, opening
+        models.open_model, door.scored, door.open_model = opened, scored, opening
+        door.opened.cache_clear()
         check.compare, blanks.shifts, instill.shifts = comparing, shifting, teaching
         instill.shifts_all, written.generate = drilling, writing
-        blanks.tops = reading
+        blanks.tops, filters.one_token = reading, single
     if texts:
         prompts, samples = map(sum, zip(*texts, strict=True))
         remarks.append(f"{prompts:,} {CONTINUED}, {samples:,} samples, tokens at most")
@@ -229,6 +238,14 @@ def _walk(
 
 class _TooFew(Exception):
     """A notebook stopped in a forecast that had not answered all that it asked."""
+
+
+class _ItsOwn(Exception):
+    """A notebook asks about objects of one token of a model for which the toy stands in."""
+
+
+def _its_own(*_: Any) -> Any:
+    raise _ItsOwn
 
 
 class _ByHand(Exception):

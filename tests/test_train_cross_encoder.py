@@ -117,14 +117,15 @@ def test_a_pair_without_a_template_of_its_own_gets_the_special_tokens_of_two_tex
 
 
 @pytest.mark.parametrize("head", cross_encoder.HEADS)
-def test_neither_padding_nor_company_changes_a_similarity(head):
+def test_neither_padding_nor_company_changes_a_similarity(head, monkeypatch):
     for model in (decoder(), *([masked("RoBERTa")] if head == "value" else [])):
         encoder = fresh(model, head, 0)
         rows = encode(model, PAIRS)
         alone = [similarities(encoder, [row]).item() for row in rows]
         assert len({len(row.ids) for row in rows}) > 2
         for n in (1, 2, 64):
-            found = rank(encoder, PAIRS, batch_rows=n)
+            monkeypatch.setattr(cross_encoder, "TOGETHER", n)
+            found = rank(encoder, PAIRS)
             assert [len(each) for each in found] == [3, 2]
             np.testing.assert_allclose(flat(found), alone, rtol=1e-5, atol=2e-5)
     assert rank(encoder, []) == []

@@ -180,7 +180,7 @@ def checkpoint(folder):
         ({"recipe": Recipe(0.06, 11, 8, 0.2, 3)}, "its rate is 0.05, not 0.06"),
         ({"recipe": Recipe(0.05, 11, 9, 0.2, 3)}, "its batch is 8, not 9"),
         ({"validate": float}, "its validated is False, not True"),
-        ({"parameters": made(width=5)}, "matrix has another shape"),
+        ({"parameters": made(width=5)}, "it has other parameters"),
         ({"parameters": {"matrix": made()["matrix"]}}, "it has other parameters"),
         ({"parameters": made() | {"more": torch.ones(1)}}, "it has other parameters"),
     ],

@@ -24,8 +24,8 @@ STATE = ("step", "exp_avg", "exp_avg_sq")  # what AdamW knows of a parameter
 class Recipe:
     """AdamW's learning ``rate`` at its highest, and for how many ``steps`` of ``batch`` items each.
 
-    The rate rises over the share ``warm`` of all steps, then falls to 0 in a straight line. Every so many
-    steps (``every``), and at the end, there is a validation and a checkpoint.
+    The rate rises over the share ``warm`` of all steps, then falls to 0 in a straight line. After ``every``
+    steps, and at the end, there is a validation and a checkpoint.
     """
 
     rate: float
@@ -183,11 +183,13 @@ def _resume(
                 raise ValueError(f"its {name} is {of[name]}, not {about[name]}")
         result = Result(found["losses"], [(step, value) for step, value in found["validation"]])
         kinds = ("weight", *STATE, *(["best"] if result.validation else []))
-        if tensors.keys() != {f"{kind}.{name}" for kind in kinds for name in parameters}:
+        shapes = {
+            f"{kind}.{name}": () if kind == "step" else tuple(parameter.shape)
+            for kind in kinds
+            for name, parameter in parameters.items()
+        }
+        if shapes != {name: tuple(tensor.shape) for name, tensor in tensors.items()}:
             raise ValueError("it has other parameters")
-        for name, parameter in parameters.items():
-            if tensors[f"weight.{name}"].shape != parameter.shape:
-                raise ValueError(f"{name} has another shape")
     except (OSError, SafetensorError, KeyError, TypeError, ValueError) as error:
         raise BadInput(
             f"{path}: no checkpoint of this training ({first_line(error)}); delete it to begin anew"

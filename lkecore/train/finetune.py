@@ -107,7 +107,7 @@ def finetune(
     with progress.bar(recipe.steps, "step") as bar:
         bar.update(len(result.losses))
         for step in range(len(result.losses), recipe.steps):
-            with torch.enable_grad(), accelerator.autocast():
+            with accelerator.autocast():
                 loss = loss_of(step)
             result.losses.append(_number(loss.detach(), "loss", step, what))
             # Zeros for what the loss does not come from, such as a layer that no document passes.

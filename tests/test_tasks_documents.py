@@ -89,6 +89,8 @@ def test_nothing_but_the_gold_document_says_the_fact_in_either_direction(known):
 def test_slots_are_drawn_fact_by_fact_so_that_a_frequent_tail_is_drawn_more_often(known):
     rng = np.random.default_rng(0)
     asked = fact("twin", "Xo", "Xu")
+    gold = {documents.document(known, asked, "hrt", rng).text for _ in range(60)}
+    assert gold == {"Xo pairs with Xu.", "Xu mirrors Xo."}  # in each of its statements
     tails = [documents.document(known, asked, "hr-", rng).tail for _ in range(600)]
     assert Counter(tails)["Ro"] / 600 == pytest.approx(2 / 3, abs=4 * np.sqrt(2 / 9 / 600))
     drawn = [documents.document(known, asked, "h--", rng).relation for _ in range(600)]

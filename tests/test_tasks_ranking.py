@@ -60,8 +60,8 @@ def test_a_pool_that_cannot_be_ranked_is_refused_by_name(pool, similarities, say
 
 
 def test_rules_by_hand():
-    """Of train's capitals two are Bern, one is Oslo; Thai is no capital. Rome is a word of New Rome."""
-    of = [("capital", "Bern"), ("capital", "bern"), ("capital", "Oslo"), ("tongue", "Thai")]
+    """Of train's capitals two are Bern, one is Oslo; Rome is a tongue, and a word of New Rome."""
+    of = [("capital", "Bern"), ("capital", "bern"), ("capital", "Oslo"), ("tongue", "Rome")]
     train = [facts.Fact(str(i), *pair[:1], "x", pair[1]) for i, pair in enumerate(of)]
     found = ranking.rules(QUERY, POOL, train)
     assert found["rule-frequent"] == [1, 0, 2, -1, -1]

@@ -97,7 +97,9 @@ def learn(
         save(path, model, made)
         shutil.rmtree(folder, ignore_errors=True)
         tokens = expected_tokens(model, train, validation, recipe, start)
-    progress.record(model=model.name, tokens_forwarded=tokens, from_cache=not tokens)
+    progress.record(
+        model=model.name, tokens_forwarded=tokens, from_cache=not tokens, memory_gb=None
+    )
     return load(path, model, list(train))
 
 
@@ -116,7 +118,7 @@ def ask(model: Model, prompts: Prompts | Mapping[str, str], facts: Facts) -> pd.
     else:
         said = soft_prompts.said(model.network, every)
     tokens = sum(len(row.ids) for row in every)
-    progress.record(model=model.name, tokens_forwarded=tokens, from_cache=False)
+    progress.record(model=model.name, tokens_forwarded=tokens, from_cache=False, memory_gb=None)
     return tidy(model, rows, facts, said)
 
 

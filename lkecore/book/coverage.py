@@ -26,6 +26,7 @@ PAPERS = {
     "IC": ("IC-LKE", "wu2024iclke"),
     "PZ": ("Entropy and KL", "pezeshkpour2023measuring"),
     "BL": ("BELIEF", "zhao2024belief"),
+    "XT": ("XTRAEVAL", "kazemnejad2023measuring"),
 }
 MISSING = '<span class="lke-missing">not yet</span>'
 ID = re.compile(r"\b[A-Z]{2}-[A-Z]{1,2}\d+[a-z]?")

@@ -4,6 +4,7 @@ Leftmost module: it knows files and errors, not what a fact is.
 """
 
 import csv
+import functools
 import gzip
 import io
 import json
@@ -230,6 +231,16 @@ def fold(name: str) -> str:
         return name.lower()
     # Decomposed first, as Unicode has it (D145): what casefold does must not depend on the form.
     return unicodedata.normalize("NFC", unicodedata.normalize("NFD", name).casefold())
+
+
+@functools.lru_cache(maxsize=100_000)  # an object is an option of many facts
+def words(text: str) -> frozenset[str]:
+    r"""The words of a text: runs of ``\w``, letter case and the form of accents aside.
+
+    >>> sorted(words("St. Mary's, Straße 3"))
+    ['3', 'mary', 's', 'st', 'strasse']
+    """
+    return frozenset(re.findall(r"\w+", fold(text)))
 
 
 def composed(text: str) -> str:

@@ -16,7 +16,6 @@ cannot tell get equal parts. So the share of the gold option is the accuracy tha
 """
 
 import functools
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -24,21 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lkecore.errors import BadInput, nearest
-from lkecore.facts.tables import composed, fold
+from lkecore.facts.tables import composed, fold, words
 
 RULES = ("rule-overlap", "rule-frequent", "rule-both", "rule-length")
 BLIND = ("rule-overlap", "rule-length")  # which look at no shown pairs
-WORD = re.compile(r"\w+")
-
-
-@functools.lru_cache(maxsize=100_000)  # an object is an option of many facts
-def words(text: str) -> frozenset[str]:
-    r"""The words of a text: runs of ``\w``, letter case and the form of accents aside.
-
-    >>> sorted(words("St. Mary's, Straße 3"))
-    ['3', 'mary', 's', 'st', 'strasse']
-    """
-    return frozenset(WORD.findall(fold(text)))
 
 
 def overlap(subject: str, options: Sequence[str]) -> NDArray[np.float64]:

@@ -1,0 +1,106 @@
+"""Questions: of each relation one question, and statements that name its subject or its object first.
+
+The XTRAEVAL paper asks for a document by a question without the object, and its documents are statements (its
+section 2.2); it prints a few examples and no list. The table ``questions.tsv`` is ours: two statements in
+either order for the embedded relations and for the 41 of T-REx. A rich world has those of its own text.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from lkecore.errors import BadInput
+from lkecore.facts import rich_wordings, tables
+from lkecore.facts.fact import Relation
+from lkecore.facts.tables import fold, text
+from lkecore.facts.wordings import plain
+from lkecore.storage import DATA
+
+QUESTIONS = DATA / "questions.tsv"
+COLUMNS = ("relation", "kind", "text")
+KINDS = ("question", "statement", "statement-object-first")
+ASKS = ("statement", "noun", "object first")  # the groups of a rich world that are statements
+
+
+@dataclass(frozen=True)
+class Wording:
+    """How a relation is asked and told: ``question`` has an [X], each of ``statements`` an [X] and a [Y]."""
+
+    question: str
+    statements: tuple[str, ...]
+
+
+def of(relations: Iterable[Relation], path: str = "") -> dict[str, Wording]:
+    """Wordings of relations, by name: those of the table ``path``, else of a rich world's text, else ours.
+
+    A relation that has none is not there. Raises :class:`BadInput` as :func:`read`.
+    """
+    table = read(path)
+    found = {}
+    for relation in relations:
+        name = relation.name
+        in_rich = not path and name in rich_wordings.relations()
+        if in_rich and relation.templates == rich_wordings.about(name).templates:
+            found[name] = _rich(relation.templates)
+        elif name in table:
+            found[name] = table[name]
+    return found
+
+
+def read(path: str = "") -> dict[str, Wording]:
+    """The wordings of a table, ours by default, by relation.
+
+    It has the columns ``relation``, ``kind`` (one of ``KINDS``) and ``text``. Raises :class:`BadInput` for a
+    file that is not there, other columns, another kind, a question without [X] or with [Y], a statement that
+    has not each of both once, in the order that its kind says, words that stand there twice, whatever the
+    relation (two documents could not be told apart), and a relation without one question and a statement.
+    """
+    file = Path(path or QUESTIONS)
+    if not file.is_file() or set(tables.header(file)) != set(COLUMNS):
+        raise BadInput(f"{file}: a table with the columns {', '.join(COLUMNS)} is wanted")
+    asked: dict[str, list[str]] = {}
+    told: dict[str, list[str]] = {}
+    first: dict[str, str] = {}
+    for where, row in tables.read(file):
+        relation, kind, words = (text(row, where, column) for column in COLUMNS)
+        words = plain(words)
+        if fault := _fault(kind, words):
+            raise BadInput(f"{where}: {fault}")
+        if (before := first.setdefault(fold(words), where)) != where:
+            raise BadInput(f"{where}: {kind} {words!r} says again what {before} says")
+        (asked if kind == "question" else told).setdefault(relation, []).append(words)
+    for relation in {**asked, **told}:
+        n, statements = len(asked.get(relation, ())), len(told.get(relation, ()))
+        if n != 1 or not statements:
+            raise BadInput(
+                f"{file}: relation {relation} has {n} questions and {statements} statements; it needs one "
+                "question and at least one statement"
+            )
+    return {name: Wording(asked[name][0], tuple(told[name])) for name in asked}
+
+
+def _fault(kind: str, words: str) -> str:
+    """What is wrong with a wording; "" if nothing is."""
+    subject, object_ = words.count("[X]"), words.count("[Y]")
+    if kind not in KINDS:
+        return f"kind {kind!r} must be one of {', '.join(KINDS)}"
+    if kind == "question":
+        if object_:
+            return f"question {words!r} has [Y] in it, and must not name what it asks for"
+        return (
+            "" if subject == 1 else f"question {words!r} has [X] {subject} times, and needs it once"
+        )
+    if (subject, object_) != (1, 1):
+        return (
+            f"{kind} {words!r} has [X] {subject} times and [Y] {object_} times, and needs each once"
+        )
+    if (words.index("[Y]") < words.index("[X]")) != (kind == KINDS[2]):
+        return f"{kind} {words!r} names the {'object' if kind == KINDS[1] else 'subject'} first"
+    return ""
+
+
+def _rich(templates: tuple[str, ...]) -> Wording:
+    """Of a rich world: the question that stands in the text without "Question:", and all statements."""
+    by = list(zip(rich_wordings.groups(), templates, strict=True))
+    [question, *_] = (t for group, t in by if group == "question" and t[:9] != "Question:")
+    return Wording(question.partition("?")[0] + "?", tuple(t for group, t in by if group in ASKS))

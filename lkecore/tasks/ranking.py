@@ -1,0 +1,109 @@
+"""Ranking: whether a query's gold document comes first, before other tails and before other text.
+
+Whoever ranks gives each document of a pool (:func:`lkecore.tasks.documents.pool`) a similarity to its query.
+The paper's top-1 accuracy has two parts here: *tails*, the gold document is above all with another tail,
+which takes knowledge; *text*, above all others, which words of the question give away.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from lkecore.errors import BadInput
+from lkecore.facts.fact import Fact
+from lkecore.facts.tables import fold, words
+from lkecore.models.model import Model
+from lkecore.prompts.prompt import Prompt
+from lkecore.scores import tree
+from lkecore.tasks.documents import GOLD, TAILS, Document, Query
+
+RULES = ("rule-frequent", "rule-word", "rule-overlap", "rule-read")
+FRAME = ["model", "ranker", "relation", "fact", "top1", "tails", "text", "n_tails"]
+Pools = Sequence[tuple[Query, Sequence[Document]]]
+
+
+def ranked(
+    pools: Pools, similarities: Sequence[ArrayLike], *, model: str, ranker: str
+) -> pd.DataFrame:
+    """Whether gold is first, a row a query: ``top1`` among all, ``tails`` and ``text`` among their part.
+
+    ``similarities[i]`` is of the documents of ``pools[i]``, in their order; larger is more similar. Where k
+    documents tie for the first place, the gold one has it by 1/k. ``n_tails`` counts the other tails. Raises
+    :class:`BadInput` for a pool without exactly one gold document or without another tail, for another
+    number of similarities than documents, and for one that is NaN.
+    """
+    rows = []
+    for (query, documents), given in zip(pools, similarities, strict=True):
+        values = np.asarray(given, dtype=np.float64)
+        kinds = np.array([document.kind for document in documents])
+        gold, tails = kinds == GOLD, kinds == TAILS
+        of = f"relation {query.relation}, fact {query.fact}"
+        if gold.sum() != 1 or not tails.any():
+            raise BadInput(f"{of}: {gold.sum()} gold documents and {tails.sum()} with another tail")
+        if values.shape != kinds.shape or np.isnan(values).any():
+            raise BadInput(
+                f"{of}: {len(kinds)} documents need as many similarities that are numbers"
+            )
+        first = [_first(values, gold, among) for among in (~gold, tails, ~gold & ~tails)]
+        rows.append((model, ranker, query.relation, query.fact, *first, int(tails.sum())))
+    return pd.DataFrame(rows, columns=FRAME)
+
+
+def _first(values: np.ndarray, gold: np.ndarray, among: np.ndarray) -> float:
+    """The gold document's part of the first place among some others."""
+    own, others = values[gold][0], values[among]
+    return 0.0 if (others > own).any() else 1 / (1 + (others == own).sum())
+
+
+# --- rankers without training ---------------------------------------------------------------------
+
+
+def rules(
+    query: Query, documents: Sequence[Document], train: Iterable[Fact]
+) -> dict[str, list[float]]:
+    """Similarities without a model, by rule: {rule: one of each document}.
+
+    ``rule-frequent``: how many facts of ``train`` in the query's relation have the document's tail;
+    ``rule-word``: the same, but a tail all of whose words stand in the query's subject is above all others.
+    Both know which documents are about the query's relation and subject; all others are below these.
+    ``rule-overlap``: of the words of query and document together, which part both have. ``rule-read``: how
+    many of the document's relation, head and tail the query names.
+    """
+    often = Counter(fold(f.object) for f in train if f.relation == query.relation)
+    subject, asked = words(query.subject), words(query.text)
+    found: dict[str, list[float]] = {rule: [] for rule in RULES}
+    for each in documents:
+        own, head, tail = words(each.text), words(each.subject), words(each.tail)
+        same = each.relation == query.relation
+        about = same and each.subject == query.subject
+        times = often[fold(each.tail)] if about else -1
+        found["rule-frequent"].append(times)
+        found["rule-word"].append(np.inf if about and tail and tail <= subject else times)
+        found["rule-overlap"].append(len(own & asked) / max(len(own | asked), 1))
+        found["rule-read"].append(same + (head <= asked) + (tail <= asked))
+    return found
+
+
+def likelihood(model: Model, pools: Pools) -> list[np.ndarray]:
+    """log P(document | query) under a decoder, in nats: an array (document,) for each pool.
+
+    The document stands behind the query and a space. Documents of one text share a number. Raises
+    :class:`BadInput` as :func:`lkecore.scores.tree.option_logprobs`, for a masked model among others.
+    """
+    prompts = []
+    for query, documents in pools:
+        texts = tuple(dict.fromkeys(document.text for document in documents))
+        gold = texts.index(next(d.text for d in documents if d.kind == GOLD))
+        said = tuple(f" {text}" for text in texts)
+        names = query.fact, query.relation, query.subject
+        prompts.append(Prompt(*names, query.text, texts, said, gold))
+    frame = tree.option_logprobs(model, prompts).frame
+    of = frame.groupby(["fact", "context"])
+    parts = {key: part.set_index("option")["logprob"] for key, part in of}
+    return [
+        parts[query.fact, query.text].reindex([d.text for d in documents]).to_numpy()
+        for query, documents in pools
+    ]

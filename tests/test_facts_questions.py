@@ -1,0 +1,71 @@
+"""Questions and statements: ours for every relation, a rich world's own, and tables of others."""
+
+import pytest
+
+from lkecore import facts
+from lkecore.errors import BadInput
+from lkecore.facts import atlas, questions, rich, rich_text, rich_wordings
+from lkecore.facts.fact import Relation
+
+GOOD = "relation\tkind\ttext\nr\tquestion\tWhere is [X]?\nr\tstatement\t[X] is in [Y].\n"
+
+
+def test_every_relation_of_the_atlas_and_of_lama_is_asked_once_and_told_twice_in_either_order():
+    table = questions.read()
+    lama = {name for name in table if name[0] == "P" and name[1:].isdecimal()}
+    assert set(table) == {*atlas.relations(), *lama} and (len(table), len(lama)) == (56, 41)
+    for wording in table.values():
+        first = [words.index("[X]") < words.index("[Y]") for words in wording.statements]
+        assert sorted(first) == [False, False, True, True]
+        assert wording.question.endswith("?") and "[Y]" not in wording.question
+
+
+def test_a_rich_world_is_asked_and_told_in_words_of_its_own_text():
+    relation = facts.load("lab:richsmoke-1", "author")
+    found = questions.of([relation])["author"]
+    assert found.question == "Who wrote [X]?"
+    assert len(found.statements) == 15 and set(found.statements) <= set(relation.templates)
+    text = "\n".join(
+        str(document) for document in rich_text.documents(rich.world("lab:richsmoke-1"))
+    )
+    told = [w for w in found.statements if any(_said(w, f) in text for f in relation.facts)]
+    assert len(told) > 10
+    # A world in other words, or facts of that name from elsewhere, have none of ours.
+    assert questions.of([Relation("author", ()), Relation("other", ())]) == {}
+    assert set(rich_wordings.relations()).isdisjoint(questions.read())
+
+
+def _said(words, fact):
+    return words.replace("[X]", fact.subject).replace("[Y]", fact.object)
+
+
+def test_a_table_of_ones_own_stands_for_ours(tmp_path):
+    path = tmp_path / "my.tsv"
+    path.write_text(GOOD.replace("r\t", "author\t"))
+    relation = facts.load("lab:richsmoke-1", "author")
+    found = questions.of([relation, Relation("capital", ())], str(path))
+    assert found == {"author": questions.Wording("Where is [X]?", ("[X] is in [Y]",))}
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (("kind", "sort"), "my.tsv: a table with the columns relation, kind, text is wanted"),
+        (("\tquestion", "\task"), "line 2: kind 'ask' must be one of question, statement"),
+        (("[X]?", "[X] in [Y]?"), r"line 2: question .* has \[Y\] in it, and must not name what"),
+        (("[X]?", "it?"), r"line 2: question 'Where is it\?' has \[X\] 0 times"),
+        (("in [Y]", "there"), r"line 3: statement '\[X\] is there' has \[X\] 1 times and \[Y\] 0"),
+        (("\tstatement", "\tstatement-object-first"), r"line 3: .* names the subject first"),
+        (("[X] is in [Y]", "[Y] has [X]"), r"line 3: .* names the object first"),
+        (("[Y].\n", "[Y].\ns\tstatement\t[X] IS in [Y]\n"), "line 4: .* says again what .*line 3"),
+        (("r\tstatement", "s\tstatement"), "relation r has 1 questions and 0 statements"),
+        (("r\tquestion", "s\tquestion"), "relation s has 1 questions and 0 statements"),
+    ],
+)
+def test_a_wording_that_cannot_ask_or_tell_is_refused_in_one_line(tmp_path, change, says):
+    path = tmp_path / "my.tsv"
+    path.write_text(GOOD.replace(*change))
+    with pytest.raises(BadInput, match=says):
+        questions.read(str(path))
+    with pytest.raises(BadInput, match="none.tsv: a table with the columns"):
+        questions.read(str(tmp_path / "none.tsv"))

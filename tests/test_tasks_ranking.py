@@ -1,0 +1,123 @@
+"""Ranking: first places by hand, rules that need no model, and the likelihood by plain passes."""
+
+import helpers
+import numpy as np
+import pytest
+import torch
+
+from lkecore import facts
+from lkecore.errors import BadInput
+from lkecore.facts import questions
+from lkecore.models import open_model
+from lkecore.tasks import documents, ranking
+from lkecore.tasks.documents import Document, Query
+
+QUERY = Query("1", "capital", "New Rome", "Capital of New Rome?", "Oslo", frozenset({"oslo"}))
+POOL = [
+    Document("New Rome has Oslo.", "hrt", "capital", "New Rome", "Oslo"),
+    Document("New Rome has Rome.", "hr-", "capital", "New Rome", "Rome"),
+    Document("Bern leads New Rome.", "hr-", "capital", "New Rome", "Bern"),
+    Document("Ur has Oslo.", "-rt", "capital", "Ur", "Oslo"),
+    Document("Ur speaks Thai.", "true", "tongue", "Ur", "Thai"),
+]
+
+
+def rank(*similarities):
+    [row] = ranking.ranked([(QUERY, POOL)], [similarities], model="m", ranker="r").to_dict(
+        "records"
+    )
+    assert [*row] == ranking.FRAME and (row["fact"], row["n_tails"]) == ("1", 2)
+    return row["top1"], row["tails"], row["text"]
+
+
+@pytest.mark.parametrize(
+    ("similarities", "expected"),
+    [
+        ((5, 4, 3, 2, 1), (1, 1, 1)),
+        ((3, 4, 5, 2, 1), (0, 0, 1)),
+        ((3, 2, 1, 4, 5), (0, 1, 0)),
+        ((5, 5, 3, 2, 1), (1 / 2, 1 / 2, 1)),
+        ((5, 5, 5, 5, 1), (1 / 4, 1 / 3, 1 / 2)),
+        ((-np.inf,) * 5, (1 / 5, 1 / 3, 1 / 3)),
+    ],
+)
+def test_gold_is_first_among_tails_among_text_and_among_both(similarities, expected):
+    assert rank(*similarities) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("pool", "similarities", "says"),
+    [
+        (POOL[1:], (1, 2, 3, 4), "0 gold documents and 2 with another tail"),
+        (POOL[::3], (1, 2), "1 gold documents and 0 with another tail"),
+        (POOL, (1, 2, 3), "5 documents need as many similarities that are numbers"),
+        (POOL, (1, np.nan, 3, 4, 5), "5 documents need as many similarities that are numbers"),
+    ],
+)
+def test_a_pool_that_cannot_be_ranked_is_refused_by_name(pool, similarities, says):
+    with pytest.raises(BadInput, match=f"^relation capital, fact 1: {says}"):
+        ranking.ranked([(QUERY, pool)], [similarities], model="m", ranker="r")
+
+
+def test_rules_by_hand():
+    """Of train's capitals two are Bern, one is Oslo; Thai is no capital. Rome is a word of New Rome."""
+    of = [("capital", "Bern"), ("capital", "bern"), ("capital", "Oslo"), ("tongue", "Thai")]
+    train = [facts.Fact(str(i), *pair[:1], "x", pair[1]) for i, pair in enumerate(of)]
+    found = ranking.rules(QUERY, POOL, train)
+    assert found["rule-frequent"] == [1, 0, 2, -1, -1]
+    assert found["rule-word"] == [1, np.inf, 2, -1, -1]
+    assert found["rule-overlap"] == pytest.approx([2 / 6, 2 / 5, 2 / 6, 0, 0])
+    assert found["rule-read"] == [2, 3, 2, 1, 0]
+    assert rank(*found["rule-frequent"]) == (0, 0, 1) == rank(*found["rule-word"])
+
+
+@pytest.fixture(scope="module")
+def asked():
+    """20 facts of two relations of the smoke world, readable or not, in pools."""
+    both = [facts.load("lab:richsmoke-1", name) for name in ("author", "birthplace")]
+    every = [fact for relation in both for fact in relation.facts]
+    known, left = documents.usable(every, questions.of(both))
+    assert not left
+    chosen = every[::3]
+
+    def pools(readable=False):
+        return [
+            (documents.query(known, f, readable=readable), documents.pool(known, f, every, seed=0))
+            for f in chosen
+        ]
+
+    return every, pools
+
+
+def test_a_rule_on_words_solves_the_task_whose_query_names_its_tail_and_no_other(asked):
+    every, pools = asked
+    first = {}
+    for readable in (True, False):
+        of = pools(readable)
+        given = [ranking.rules(*pool, every)["rule-read"] for pool in of]
+        first[readable] = ranking.ranked(of, given, model="none", ranker="rule-read")
+    assert first[True]["top1"].mean() > 0.95
+    guess = (1 / (1 + first[False]["n_tails"])).mean()
+    assert first[False]["tails"].mean() == pytest.approx(guess, abs=0.05)
+
+
+def test_likelihood_is_that_of_a_plain_pass_over_query_space_and_document(asked):
+    model = open_model("toy", device="cpu")
+    (query, pool), *_ = asked[1]()
+    few = [*pool[:4], pool[2], *pool[-3:]]  # one document twice
+    [found] = ranking.likelihood(model, [(query, few)])
+    for document, value in zip(few, found, strict=True):
+        whole = model.tokenizer(f"{query.text} {document.text}", add_special_tokens=False)[
+            "input_ids"
+        ]
+        start = len(model.tokenizer(query.text, add_special_tokens=False)["input_ids"])
+        ids = torch.tensor([[*model.front, *whole]])
+        with torch.inference_mode():
+            logprobs = model.network(input_ids=ids).logits[0].double().log_softmax(-1)
+        places = range(len(model.front) + start, ids.shape[1])
+        assert value == pytest.approx(
+            sum(float(logprobs[i - 1, ids[0, i]]) for i in places), abs=1e-3
+        )
+    assert found[2] == found[4]
+    with pytest.raises(BadInput, match="masked"):
+        ranking.likelihood(helpers.model(kind="masked"), [(query, few)])

@@ -68,6 +68,8 @@ def test_the_words_of_a_template_as_a_soft_prompt_give_its_answers_to_every_scor
     assert extraction.ask(model, soft, FACTS).equals(extraction.ask(model, START, FACTS))
     with extraction.prompted(model, soft) as other:
         assert other.digest != model.digest and other.network is model.network
+        less = dataclasses.replace(soft, vectors=soft.vectors / 2)
+        assert extraction._with_words(model, less).digest not in (other.digest, model.digest)
         asked = questions(other, soft.templates)
         for name, wanted in plain.items():
             found = kinds.option_logprobs(other, asked[name])

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from filelock import Timeout
 
@@ -23,7 +24,7 @@ from lkecore.runs import plan, prepare, worker
 from lkecore.scores import blanks, tree
 from lkecore.scores import expected as counting
 from lkecore.scores.batches import check_kind
-from lkecore.tasks import instill
+from lkecore.tasks import extraction, instill
 
 EXACT = 50  # facts of one call: more are estimated from the first of them
 SAMPLE = 20
@@ -121,6 +122,7 @@ def _walk(
     counts: list[tuple[int, int]] = []
     remarks: list[str] = []
     texts: list[tuple[int, int]] = []  # greedy outputs, samples
+    steps: list[int] = []  # of training soft prompts
     opened = models.open_model
 
     def open_here(name: str, **how: Any) -> models.Model:
@@ -191,6 +193,19 @@ def _walk(
         add(model, prompts, expected)
         return at_blanks(model, asked)
 
+    def learned(model: Any, train: Any, validation: Any, recipe: Any, **how: Any) -> Any:
+        start = how.get("start")
+        tokens = extraction.expected_tokens(model, train, validation, recipe, start)
+        counts.append((tokens, 0))
+        steps.append(recipe.steps)
+        return extraction.unlearned(model, train, start)
+
+    def given_back(model: Any, prompts: Any, facts: Any) -> pd.DataFrame:
+        rows = extraction.rows_of(model, prompts, facts)
+        every = [row for some in rows.values() for row in some]
+        counts.append((sum(len(row.ids) for row in every), 0))
+        return extraction.tidy(model, rows, facts, np.zeros((len(every), 2)))
+
     cells = runs.read_notebook(each.notebook).cells
     before = itertools.takewhile(lambda cell: not cell.source.startswith(BEHIND), cells)
     names: dict[str, Any] = {"__name__": "__main__"}
@@ -203,6 +218,8 @@ def _walk(
     drilling, instill.shifts_all = instill.shifts_all, taught_all
     opening, door.open_model = door.open_model, open_here
     door.opened.cache_clear()  # a stand-in has the name of another model
+    learning, extraction.learn = extraction.learn, learned
+    giving, extraction.ask = extraction.ask, given_back
     # What is asked again is counted, and cannot agree: all scores are equal here.
     writing, written.generate = written.generate, gone_on
     comparing, check.compare = check.compare, lambda *_, **__: None
@@ -229,6 +246,9 @@ def _walk(
         check.compare, blanks.shifts, instill.shifts = comparing, shifting, teaching
         instill.shifts_all, written.generate = drilling, writing
         blanks.tops, filters.one_token = reading, single
+        extraction.learn, extraction.ask = learning, giving
+    if steps:
+        remarks.append(f"{sum(steps):,} steps of soft prompts")
     if texts:
         prompts, samples = map(sum, zip(*texts, strict=True))
         remarks.append(f"{prompts:,} {CONTINUED}, {samples:,} samples, tokens at most")

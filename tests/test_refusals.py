@@ -83,7 +83,7 @@ def said(notebook: str, **given) -> str:
 
 
 SHOWING = {
-    "10_iclke_relations": {}, "18_iclke_length": {}, "18_iclke_options": {},
+    "10_iclke_relations": {}, "18_iclke_stands": {},
     "18_iclke_confidence": {"n_choice": 2, "cut_to": [2]},
     SIZE: {"fact_set": "atlas"},
     "15_iclke_agreement": {"fact_set": "atlas", "families": [["toy"]], "family_names": ["toys"]},

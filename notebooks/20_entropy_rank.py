@@ -63,7 +63,7 @@ import pandas as pd
 from matplotlib import pyplot as plt
 
 from lkecore import answers, facts, figures, papers, runs
-from lkecore.answers import failing, firsts, moved, ranks
+from lkecore.answers import firsts, moved, ranks
 from lkecore.metrics import shift
 
 figures.style()
@@ -116,7 +116,7 @@ ours = answers.ask_blanks(
     models, questions, "answers.parquet", top=max(ks), **source
 )
 found = answers.beside_models(ours, shipped, this)
-every = ranks.by_wording(failing.with_kinds(found, sample))
+every = ranks.by_wording(ranks.with_kinds(found, sample))
 rows = moved.of_set(every, among)
 print(*answers.made_by(shipped, this), answers.infinite(found), sep="\n")
 print(f"{len(every):,} questions; {len(every) - len(rows):,} left out")

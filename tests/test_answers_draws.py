@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from lkecore import answers
-from lkecore.answers import formats, lengths, offers, separators
+from lkecore.answers import formats, separators
 
 BY = ["source", "model"]
 
@@ -40,7 +40,6 @@ def test_without_other_draws_answers_stay_as_they_are():
     for none in (pd.DataFrame(), OTHERS.iloc[:0]):
         found = answers.mean_of_draws(FIRST, none, BY)
         assert found[list(FIRST)].equals(FIRST) and found["draws"].eq(1).all()
-        assert answers.all_draws(FIRST, none, BY).equals(FIRST)
 
 
 def test_sources_stand_by_themselves_and_what_the_first_draw_does_not_ask_is_left_out():
@@ -53,8 +52,6 @@ def test_sources_stand_by_themselves_and_what_the_first_draw_does_not_ask_is_lef
     found = answers.mean_of_draws(both, others, BY)
     assert found["draws"].tolist() == [1] * 5 + [2] * 2
     assert found["correct"].tolist() == [1, 1, 0, 0, 1, 0.5, 0]
-    pooled = answers.all_draws(both, others, BY)
-    assert len(pooled) == 7 + 2 and set(pooled["model"]) == {"m"}
 
 
 def test_draws_that_ask_twice_or_not_every_fact_are_refused():
@@ -72,21 +69,13 @@ def test_differences_are_of_means_while_counts_and_p_are_of_the_first_draw():
     by = [*BY, "estimator", "offer"]
     others = pd.concat(two, ignore_index=True).assign(estimator="e")
     found = answers.mean_of_draws(first, others, by)
-    [row] = offers.against_random(found, seed=0).to_dict("records")
+    two = {"by": by[:-1], "corrected": by[:-1], "seed": 0}
+    [row] = answers.paired(found, "offer", [("random", "use")], **two).to_dict("records")
     assert row["over_relations"].estimate == row["over_facts"].estimate == 0
     assert (row["only_first"], row["only_second"]) == (2, 0)
     assert row["p"] == 0.5  # two tosses of a coin, alike
     with pytest.raises(ValueError, match="neither right nor wrong"):
-        offers.against_random(found.drop(columns="first_draw"), seed=0)
-
-
-def test_wrong_choices_of_all_draws_are_pooled():
-    look = {"estimator": "e", "score": "sum", "chosen_tokens": 0.5}
-    first = FIRST.assign(chosen_place=[0, 0, 0.1, 0.3, 0], **look)
-    others = OTHERS.assign(chosen_place=[0, 0.2, 0.3, 0, 0, 0, 0.4, 0, 0.5, 0], **look)
-    [row] = lengths.preference(answers.all_draws(first, others, lengths.BY)).to_dict("records")
-    # Wrong in p: 0.1, then 0.2 and 0.3, then 0.4; in q: 0.3, then 0.5.
-    assert row["by_characters"].estimate == pytest.approx((0.25 + 0.4) / 2 - 0.5)
+        answers.paired(found.drop(columns="first_draw"), "offer", [("random", "use")], **two)
 
 
 # --- formats

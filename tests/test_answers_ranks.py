@@ -224,3 +224,17 @@ def test_an_infinite_kl_keeps_its_place_and_is_in_no_mean(rows):
 def test_more_tokens_than_the_answers_have_are_refused(rows):
     with pytest.raises(BadInput, match="^ks 60: these answers have the 50 likeliest tokens of"):
         ranks.by_top(rows, seed=0, ks=[5, 60])
+
+
+def test_kinds_come_from_the_sample_or_from_lamas_relations():
+    class Of:
+        def __init__(self, kind):
+            self.relation = self
+            self.kind = kind
+
+    sources = ["this page", "shipped: x", "this page"]
+    frame = pd.DataFrame({"relation": ["P36", "mine", "colour"], "source": sources})
+    sample = {"P36": Of(""), "mine": Of("language"), "colour": Of("")}
+    found = ranks.with_kinds(frame, sample)
+    assert found["kind"].tolist() == ["location", "language", "other"]
+    assert found["source"].tolist() == sources

@@ -157,8 +157,7 @@ def test_the_model_that_was_looked_at_has_a_mark_and_one_that_does_not_repeat():
         "LAB-moved-finds": {"lab:rich-1/0.7m": found},
         "LAB-moved-finds-blanks": dict.fromkeys(models, found),
         "LAB-moved-rank-blanks": {"lab:rich-2/bert": found},
-        "LAB-taught-alike-blanks-adamw": {"lab:rich-1/bert": found},
-        "LAB-taught-finds-blanks": {"lab:rich-2/t5": found},
+        "LAB-taught-alike-blanks": {"lab:rich-1/bert": found},
         "LAB-moved-twin-blanks": {"lab:rich-1/t5": found},
     }
     claimed = {k: {("shipped: x", of): x for of, x in each.items()} for k, each in by_name.items()}
@@ -168,10 +167,10 @@ def test_the_model_that_was_looked_at_has_a_mark_and_one_that_does_not_repeat():
     assert set(map(tuple, marked[["id", "of", "mark"]].to_numpy())) == {
         ("LAB-moved-finds-blanks", "lab:rich-1/bert", looked),
         ("LAB-moved-finds-blanks", "lab:rich-2/t5", lacks),
-        ("LAB-taught-alike-blanks-adamw", "lab:rich-1/bert", looked),
+        ("LAB-taught-alike-blanks", "lab:rich-1/bert", looked),
         ("LAB-moved-twin-blanks", "lab:rich-1/t5", lacks),  # its twin does
     }
-    assert len(judged) == 9 and judged["mark"].ne("").sum() == 4
+    assert len(judged) == 8 and judged["mark"].ne("").sum() == 4
 
 
 def test_a_model_that_misses_the_gate_of_repeating_is_out_where_a_claim_rests_on_it():
@@ -191,17 +190,17 @@ def test_a_model_that_misses_the_gate_of_repeating_is_out_where_a_claim_rests_on
         found = Interval(
             {"0.7m": 0.2, "2m": 0.8}[mine["size"].iloc[0]], 0.1, 0.9, 0.95, "bootstrap"
         )
-        return {"LAB-taught-told": found, "LAB-taught-finds": found, "LAB-moved-rank-blanks": None}
+        return {"LAB-taught-alike": found, "LAB-taught-finds": found, "LAB-moved-rank-blanks": None}
 
     claimed = rich.claimed(rows, tests, lambda *_: {"LAB-moved-twin": None})
     two = ("2m", 0.8), ("0.7m", 0.2)
     both = {("this page", f"{w}/{size}"): at for w in worlds for size, at in two}
-    told = {name: each.estimate for name, each in claimed["LAB-taught-told"].items()}
+    told = {name: each.estimate for name, each in claimed["LAB-taught-alike"].items()}
     assert told == both  # what is told: the one that passes stands beside
     largest = [("this page", f"{w}/2m") for w in worlds]
     assert set(claimed["LAB-taught-finds"]) == set(largest)  # taught alone
     assert rich.marks(claimed) == {
-        ("LAB-taught-told", *key): "misses the gate of repeating" for key in largest
+        ("LAB-taught-alike", *key): "misses the gate of repeating" for key in largest
     }
     assert rich.teller([f"{worlds[0]}/{size}" for size in sizes]) == "lab:rich-1/0.7m"
 

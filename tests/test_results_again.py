@@ -34,7 +34,7 @@ OF_LAB = [name for name, job in CARRIED.items() if any(map(lms.is_name, job.effe
 # Questions of each way of asking that make ten in each file; where no number stands, one is enough.
 LEAST, EACH = 10, {
     "11_iclke_shots": 3, "16_iclke_size": 4, "19_iclke_generation": 2, "51_lab_scaling": 2, "52_lab_kinds": 5,
-    "53_lab_entropy": 3, "22_entropy_instilled": 3, "56_lab_fooled": 5, "57_lab_sure": 2,
+    "53_lab_entropy": 3, "56_lab_fooled": 5, "57_lab_sure": 2,
     "56_lab_ways": 5, "58_lab_names": 2,
 }  # fmt: skip
 MOST_BYTES = 15_000_000  # of all weights that ship
@@ -100,21 +100,25 @@ def test_models_that_ship_answer_as_they_did(name, run):
         assert set(found["model"]) == set(models) and len(found) >= LEAST, file.name
 
 
-def test_facts_with_a_cue_are_told_and_taught_as_they_were(run):
-    """No page stands on these: the page on questions and cues shows them."""
-    [cued] = read_plan(BOOK.with_name("entropy_cued.yaml")).rows
-    assert cued.whole.notebook.stem == "22_entropy_instilled"
-    models = ["lab:rich-1/0.7m", "lab:rich-1/bert"]
-    given = cued.whole.parameters | {"models": models, "results": "entropy_cued", "shipped": []}
-    asked("22_entropy_instilled", **given, n_again=1)
-    files = sorted(run.glob("*again.csv"))
-    assert [file.stem for file in files] == [
-        "answers-again",
-        "answers-also-again",
-        "answers-taught-again",
-    ]
-    for file in files:
-        assert set(pd.read_csv(file)["model"]) == set(models), file.name
+@pytest.mark.parametrize(
+    ("source", "relations"),
+    [
+        ("entropy_lab", ["residence", "profession"]),
+        ("entropy_cued", ["headquarters", "parent"]),
+    ],
+)
+def test_facts_are_told_and_taught_as_they_were(source, relations):
+    """The page compares what it asks with what ships, and stops where they differ."""
+    given = {"models": ["lab:rich-1/0.7m", "lab:rich-1/bert"], "relations": relations}
+    path = BOOK.parent.parent / "notebooks" / "22_entropy_instilled.py"
+    names: dict = {"__name__": "__main__"}
+    for cell in runs.read_notebook(path).cells:
+        if cell.cell_type == "code" and "also" not in names:
+            exec(compile(cell.source, path.name, "exec"), names)
+            if "parameters" in cell.metadata.get("tags", []):
+                names |= given | {"n_facts": 6, "n_taught": 1, "sources": [source]}
+    assert names["same"] == 2 * 2 * 6
+    assert names["also"] == 2 * 2 * 3  # each after three numbers of steps
 
 
 def test_weights_that_ship_are_of_this_trainer_and_whole():

@@ -74,12 +74,14 @@ def test_the_tokens_of_a_forecast_are_those_of_the_run_and_come_from_the_cache_a
 
 
 def test_each_step_of_a_lesson_counts_all_tokens_of_its_question_once(tmp_path):
+    from lkecore import answers
     from lkecore.answers import rich, taught
     from lkecore.models.model import open_model
 
     model = "lab:richsmoke-1/0.15m"
     names = ["residence", "birthplace"]
-    given = {"models": [model], "relations": names, "rate": 0.05}
+    given = {"models": [model], "relations": names, "rate": 0.05, "n_facts": 99, "n_taught": 99}
+    given["fact_set"] = "lab:richsmoke-1"
     totals = []
     for at in ([1], [2], [3]):
         parameters = given | {"at": at, "steps": at[-1]}
@@ -89,7 +91,7 @@ def test_each_step_of_a_lesson_counts_all_tokens_of_its_question_once(tmp_path):
         totals.append(total)
     lm = open_model(model)
     samples = rich.samples([model], names, taught.asked, n_shots=1, seed=0)
-    both = taught.questions(samples, [model], "template-1", dtype="float32").values()
+    both = answers.at_blanks([model], samples["lab:richsmoke-1"], ["template-1"]).values()
     some = [each for part in both for each in part]
     texts = [each.asked.context + each.asked.continuations[each.asked.gold] for each in some]
     own = sum(

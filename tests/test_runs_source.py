@@ -275,7 +275,7 @@ print(json.dumps([sorted(names[each] for each in called & names.keys()), sorted(
 """
 
 
-@pytest.mark.parametrize("name", ["18_iclke_rules"])
+@pytest.mark.parametrize("name", ["18_iclke_stands"])
 def test_the_modules_that_a_notebook_runs_and_the_tables_that_it_opens_are_within_its_key(
     tmp_path, name
 ):

@@ -5,24 +5,52 @@ among all its objects. No model is needed, and the facts are not part of the pro
 """
 
 import argparse
+from collections import Counter
 from datetime import UTC, datetime
 from time import perf_counter
 
 import pandas as pd
 
 from lkecore import facts, runs
-from lkecore.answers import cued
 from lkecore.answers.results import FOLDER, MADE_BY, MADE_OF, table
+from lkecore.errors import BadInput
+from lkecore.facts.fact import Relation
+from lkecore.metrics import rules as guesses
 from lkecore.runs import gather
 from lkecore.storage import write_whole
 
 PAGE, SOURCE = "18_iclke_rules", "training"
 
 
+def of_relation(relation: Relation, n_shots: int = 4) -> dict[str, float]:
+    """What rules get of a relation's test facts that see its training facts and choose among all objects.
+
+    ``facts``, how many are asked; the expected number of these that are right: ``frequent``, naming the
+    most frequent training object; ``both``, naming the object that shares the largest part of its words
+    with the subject, if one does, else that; ``shown``: the expected number whose object is among
+    ``n_shots`` training facts drawn by lot. Raises :class:`BadInput` for a relation without splits.
+    """
+    train = [fact for fact in relation.facts if fact.split == "train"]
+    test = [fact for fact in relation.facts if fact.split == "test"]
+    if not train or not test:
+        raise BadInput(f"relation {relation.name} has no training or no test facts")
+    counts = Counter(fact.object for fact in train)
+    options = sorted({*counts, *(fact.object for fact in test)})
+    places = {name: i for i, name in enumerate(options)}
+    right = {"frequent": 0.0, "both": 0.0, "shown": 0.0}
+    often = guesses.guess("rule-frequent", "", options, counts)
+    for fact in test:
+        at = places[fact.object]
+        right["frequent"] += often[at]
+        right["both"] += guesses.guess("rule-both", fact.subject, options, counts)[at]
+        right["shown"] += 1 - (1 - counts[fact.object] / len(train)) ** n_shots
+    return {"facts": len(test), **right}
+
+
 def by_training_facts(fact_set: str) -> pd.DataFrame:
-    """A row for each relation, of :func:`lkecore.answers.cued.by_training_facts`."""
+    """A row for each relation, of :func:`of_relation`."""
     rows = [
-        {"relation": name, **cued.by_training_facts(facts.load(fact_set, name))}
+        {"relation": name, **of_relation(facts.load(fact_set, name))}
         for name in facts.relations(fact_set)
     ]
     return pd.DataFrame(rows)

@@ -3,7 +3,7 @@
 from lkecore.answers.blanks import READ_BY, any_causal, ask_blanks, ask_taught, at_blanks
 from lkecore.answers.columns import columns
 from lkecore.answers.door import ask, carried, likeliest, opened
-from lkecore.answers.draws import all_draws, mean_of_draws
+from lkecore.answers.draws import mean_of_draws
 from lkecore.answers.groups import ask_groups
 from lkecore.answers.kept import collect, keep
 from lkecore.answers.lab import beside_truth
@@ -39,7 +39,7 @@ from lkecore.answers.verdicts import (
 from lkecore.answers.written import write
 
 __all__ = [
-    "READ_BY", "accuracy", "across", "agree", "all_draws", "alone", "any_causal", "ask", "ask_blanks",
+    "READ_BY", "accuracy", "across", "agree", "alone", "any_causal", "ask", "ask_blanks",
     "ask_groups", "ask_pairs", "ask_taught", "at_blanks", "beside", "beside_kept", "beside_models",
     "beside_single", "beside_truth", "bounds", "carried", "collect", "columns",
     "infinite", "judge", "judge_ways", "keep", "likeliest", "made_by", "mean_of_draws",

@@ -40,11 +40,3 @@ def mean_of_draws(first: pd.DataFrame, others: pd.DataFrame, by: Sequence[str]) 
                 f"{', '.join(map(str, key))}: not every fact has as many draws of shots"
             )
     return found
-
-
-def all_draws(first: pd.DataFrame, others: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """The answers of the first draw, and below them those behind other shots in the same groups of ``by``."""
-    if others.empty:
-        return first
-    same = others.merge(first[[*by]].drop_duplicates(), on=list(by))
-    return pd.concat([first, same], ignore_index=True)

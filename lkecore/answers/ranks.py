@@ -12,13 +12,22 @@ from lkecore.answers.firsts import SETS, sets
 from lkecore.answers.moved import of_set, places_within
 from lkecore.answers.tables import groups_of
 from lkecore.errors import BadInput
+from lkecore.facts.drawn import Sample
 from lkecore.intervals import Interval
 from lkecore.metrics import shift
+from lkecore.prompts.given import kinds_of
 
 METRICS = ["rank", "surprisal", "entropy", "change of entropy", "KL"]
 CLASSES = {"1": 1, "2 to 10": 10, "11 to 100": 100, "above 100": np.inf}  # of ranks, up to
 WHO = ["source", "model"]
 FEW = 5  # as many as the paper gets from a closed model
+
+
+def with_kinds(found: pd.DataFrame, sample: Sample) -> pd.DataFrame:
+    """Answers with the ``kind`` of their relation."""
+    # A page of several models may have fewer relations in its sample than its runs had.
+    kind = found["relation"].map(kinds_of(sample))
+    return found.assign(kind=kind.fillna("other"))
 
 
 def check(

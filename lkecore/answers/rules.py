@@ -159,12 +159,6 @@ def beside(
     return every
 
 
-def lacking(answers: pd.DataFrame, found: pd.DataFrame) -> list[str]:
-    """The sources of answers that have no cues in :func:`beside`."""
-    known = set(found["source"])
-    return [source for source in answers["source"].unique() if source not in known]
-
-
 def with_cues(answers: pd.DataFrame, found: pd.DataFrame, *, named: str = "") -> pd.DataFrame:
     """Answers with what :func:`cues` says of their facts, and ``cue``: whether they carry one at all.
 

@@ -121,14 +121,22 @@ def _check_contents(whole: plan.Plan) -> None:
 
 
 def _shipped(job: runs.Job, folder: Path | None = None) -> list[coverage.Asked]:
-    """What the shipped results of a notebook are about, of the profiles that its page names."""
-    stem = job.notebook.stem
+    """What the shipped results of a notebook, and of pages that lead on to it, are about.
+
+    Of the profiles that its page names alone.
+    """
+    stems, moved = [job.notebook.stem], job.notebook.parent.parent / "book" / "moved.csv"
+    if moved.exists():
+        every = pd.read_csv(moved)
+        stems += [*every["old"][every["new"] == stems[0]]]
     profiles = job.effective.get("sources") or job.effective.get("shipped", [])
-    there = set(table(folder).query("experiment == @stem")["source"])
-    named = [name for name in profiles if name in there]
+    made = table(folder)
+    made = made[made["experiment"].isin(stems) & made["source"].isin(profiles)]
+    named = made.drop_duplicates(["experiment", "source"])
     return [
         coverage.Asked(tuple(about["models"]), _asked(about["parameters"], [answers]))
-        for answers, about in (shipped.read(name, stem, folder) for name in named)
+        for stem, name in named[["experiment", "source"]].itertuples(index=False)
+        for answers, about in [shipped.read(name, stem, folder)]
     ]
 
 

@@ -18,16 +18,10 @@ from lkecore.errors import BadInput
 from lkecore.storage import write_whole
 
 FILE = "findings.csv"
-QUOTED = [  # (page, name of its finding if it has no sentence; "": the first), in the order of the first page
-    ("10_iclke_relations", ""),
-    ("18_iclke_rules", "rule"),
-    ("13_iclke_estimators", ""),
-    ("13_iclke_eic", ""),
-    ("11_iclke_shots", ""),
-    ("16_iclke_size", ""),
-    ("18_iclke_confidence", ""),
-    ("50_lab_truth", ""),
-]
+QUOTED = [  # pages, in the order of the first page: each with its sentence, or else its first finding
+    "10_iclke_relations", "18_iclke_stands", "13_iclke_estimators", "13_iclke_eic", "11_iclke_shots",
+    "16_iclke_size", "18_iclke_confidence", "50_lab_truth",
+]  # fmt: skip
 MOST = 7  # findings: who wants more opens a page
 FIGURE = "10_iclke_relations", "fig-iclke-relations"
 ALT = "A panel for each set of facts with accuracies in two formats, a colour for each model, and intervals."
@@ -97,9 +91,9 @@ def sentence(folder: Path, found: Mapping[str, str]) -> str:
 def chosen(found: Mapping[str, Mapping[str, str]]) -> list[tuple[str, str]]:
     """What the first page quotes, as (page, sentence): at most ``MOST``, in the order of ``QUOTED``."""
     quotes = []
-    for page, name in QUOTED:
+    for page in QUOTED:
         texts = found.get(page, {})
-        text = texts.get("") or texts.get(name or next(iter(texts), ""))
+        text = texts.get("") or next(iter(texts.values()), "")
         if text:
             quotes.append((page, text))
     return quotes[:MOST]

@@ -7,10 +7,8 @@ alone to be read.
 from lkecore.figures.agreement import pair_scatters, square_maps
 from lkecore.figures.base import ACCURACY, DARK, MARKERS, PALETTE, plain_ticks, style
 from lkecore.figures.blanks import (
-    instilled_scatter,
     move_lines,
     rank_panels,
-    step_lines,
 )
 from lkecore.figures.board import board_dots, board_matrices
 from lkecore.figures.claims import claim_marks
@@ -46,12 +44,12 @@ __all__ = [
     "ACCURACY", "DARK", "MARKERS", "Note", "PALETTE", "accuracy_bars",
     "accuracy_scatter", "board_dots", "board_matrices", "called", "change_by_distance",
     "claim_marks", "cost_lines", "dose_lines", "dose_panels", "findings", "format_panels",
-    "format_sizes", "gate_dots", "heat_map", "instilled_scatter", "interval_marks", "interval_panels",
+    "format_sizes", "gate_dots", "heat_map", "interval_marks", "interval_panels",
     "kept_lines", "marks", "move_lines", "note", "over_options", "pair_scatters", "panels",
     "place", "plain_ticks", "prefix_tree", "rank_panels",
     "reach_panels", "reading_curves", "reliability", "separator_bars", "separator_panels",
     "sequence_columns", "sequence_panel", "share_lines",
-    "size_summaries", "square_maps", "step_lines", "style",
+    "size_summaries", "square_maps", "style",
     "threshold_curve", "told_lines", "told_or_true", "tree_mask", "way_rows", "written_bars",
     "written_by_model",
 ]  # fmt: skip

@@ -1,0 +1,390 @@
+# %% [markdown]
+# # What does an accuracy stand on?
+#
+# **Of the facts asked ({glue:text}`name_set`) a rule that has read nothing gets {glue:text}`rule` right, and
+# {glue:text}`name_model` {glue:text}`model`; where no word gives the object away, the model finds {glue:text}`left`.**
+#
+# ```{glue:figure} fig-stands-rules
+# :name: fig-stands-rules
+# :alt: For each set of facts a row of marks with intervals: the best rule, and each model over all facts and over those without a cue.
+#
+# The rule is near the models, and on one set ahead of them. Accuracy in the paper's format by set of facts: the best rule without
+# a model, and each model over all facts and over those that carry no cue; lines: 95 % over other relations.
+# ```
+#
+# A model that names the right object need not know the fact. Who reads *Jane Doe* and has to name a parent takes the option that
+# ends in *Doe*. Who has seen English fifteen times among fifty languages says English. And an accuracy among options depends on
+# the wrong ones, and on how a long name is compared with a short one. Three questions: what can be guessed, what if the wrong
+# options are others, and do short names have an advantage? The shares above with 95 % intervals over relations:
+# {glue:text}`between_model` for the model, {glue:text}`between_left` without cues.
+#
+# ```{glue:} carried
+# ```
+
+# %% [markdown]
+# ## What the paper claims
+#
+# {cite:t}`wu2024iclke` take the accuracy among 100 options as the part of the facts that a model knows, and compare it with a
+# blind guess, 0.01 (Section 4). The 99 wrong options are objects of other facts, drawn by lot. The score of an option is the
+# product of the probabilities of its tokens, not divided by their number (Section 2.2), and it should serve any topic and any
+# way of cutting text into tokens (Section 2.1). The paper varies none of this.
+
+# %% [markdown]
+# ## Parameters
+
+# %% tags=["parameters"]
+models: list[str] = ["smollm2"]
+fact_set: str = "atlas"
+relations: list[str] = ["capital", "country_of_city", "currency"]
+offers: list[str] = ["random", "frequency", "length", "use"]  # see Facts
+estimators: list[str] = ["iclke-space"]  # the paper's format; one
+n_shots: int = 50  # pairs shown before the question
+n_facts: int = 10  # test facts of each relation
+n_options: int = 50  # candidate objects of each, or as many as there are
+least: int = 5  # short objects of a relation, and long ones, to compare
+sources: list[str] = []  # in results/, of what can be guessed; none: this run
+choices: list[str] = []  # the same, of wrong options and of length
+seed: int = 0  # draws shots, facts and options
+dtype: str = "float32"
+page: bool = False  # set by lke run: read the runs, compute nothing
+
+# %% tags=["hide-input"]
+import numpy as np
+import pandas as pd
+
+from lkecore import answers, facts, figures, papers, prompts, runs, stats
+from lkecore.answers import rules
+from lkecore.facts import offers as wrong
+
+figures.style()
+
+# %% [markdown]
+# ## Facts
+#
+# Shots and asked facts are drawn once. Then each fact gets its wrong options in four ways: `random`, by lot, as in the paper; or
+# those most like the right one in `frequency` (objects of nearly as many facts), in `length` (names of nearly as many
+# characters), or in `use` (names that have the same places elsewhere in the set of facts: *France* is a country of films, of cities
+# and of companies). A {term}`cue` gives an object away: it shares a word with the subject, or no other option is more often the
+# object of a shot.
+
+# %% covers=["IC-D3"]
+wrong.check(offers)
+drawn = {"n_shots": prompts.pairs_shown(estimators, n_shots)}
+drawn |= {"n_facts": n_facts, "n_options": n_options, "take_fewer": True}
+sample = facts.draw(fact_set, relations, **drawn, seed=seed)
+uses = wrong.uses_of(fact_set)
+samples = {
+    name: wrong.offered(sample, name, uses=uses, seed=seed) for name in offers
+}
+cues = pd.concat(
+    rules.cues(each, kept=False).assign(offer=name, source="this run")
+    for name, each in samples.items()
+)
+for name, each in samples.items():
+    one = next(iter(each.values()))
+    print(f"{name:10}{one.facts[0].object}:", *one.options[0][:4], sep="  ")
+
+# %% [markdown]
+# ## Prompts
+#
+# The prompts are the same whatever is offered behind them: so the right object has the same log-probability in all four.
+
+# %%
+questions = {
+    (offer, *key): some
+    for offer, each in samples.items()
+    for key, some in prompts.of_sample(each, estimators).items()
+}
+print(f"{sum(map(len, questions.values())):,} questions")
+
+# %% [markdown]
+# ## Scores
+#
+# Each question is asked once, and read by two scores: `sum` is the log-probability of the whole name, the paper's, and `per token` is
+# that divided by the number of tokens. `place` is where an option is among the options by characters, from 0, the shortest, to 1. What
+# is asked here shows the machine at work; where it is among the questions of a longer run, the two must have the same answers.
+# That run was read by three scores more: `per character`, and the sum minus what a name has whoever is asked about ({term}`PMI`), in a
+# prompt with nothing, or *N/A*, in the place of the subject.
+
+
+# %%
+def read(model, scores: pd.DataFrame) -> pd.DataFrame:
+    size = scores["option"].str.normalize("NFC").str.len()
+    size = size.groupby(scores["fact"])
+    place = (size.rank() - 0.5) / size.transform("size")
+    value, parts = scores["logprob"], []
+    for score, of in {"sum": 1, "per token": scores["n_tokens"]}.items():
+        best = (value / of).groupby(scores["fact"], sort=False).idxmax()
+        part = scores.loc[best, ["fact", "gold"]].assign(score=score)
+        parts.append(part.assign(chosen_place=place[best]))
+    return pd.concat(parts).rename(columns={"gold": "correct"})
+
+
+key = ["offer", "estimator", "relation"]
+given = {"by": key, "reading": read, "dtype": dtype, "page": page}
+ours = answers.ask(models, questions, "answers.parquet", **given)
+n_asked = len(ours) // 2
+ours = ours.assign(source="this run", n_options=n_options)
+if "options" in choices:
+    ships = answers.results("18_iclke_options").query("source == 'options'")
+    first = ours.query("score == 'sum'"), ships.query("draw == 0")
+    same = answers.agree(*first, ["model", *key, "fact"], ["correct"])
+    print(f"{same} of {n_asked} answers are those of the longer run")
+answers.columns(ours)
+
+# %% [markdown]
+# ## Answers
+#
+# **What can be guessed.** Four rules without a model see the subject, the options and the shots: the option that shares most words
+# with the subject; the one that is shown most often; the first where a word is shared, else the second (`rule-both`); and the
+# shortest. Where options tie, each gets an equal part of the guess, so what a rule gets is an expectation. `of_rule` is of the
+# best of the four, which was chosen on these very facts; that is in its favour.
+
+
+# %%
+def told(name: str, own: pd.DataFrame, on: list[str]) -> pd.DataFrame:
+    """Answers with what is known of their facts without a model."""
+    found = pd.concat([own, answers.results(name)])
+    known = pd.concat([cues, answers.results(f"{name}-cues")])
+    lacking = {"offer": "random", "draw": 0}
+    found, known = (
+        each[each["source"].isin(on)].fillna(lacking) for each in (found, known)
+    )
+    four, of = list(rules.RULES), ["source", "offer"]
+    means = known.groupby([*of, "relation"])[four].mean()
+    best = means.groupby(of).mean().idxmax(axis=1).rename("rule")
+    known = known.merge(best, on=of)
+    at = known["rule"].map(four.index)
+    known["of_rule"] = known[four].to_numpy()[np.arange(len(known)), at]
+    known["cue"] = known["cue_word"] | known["cue_frequent"]
+    known["place"] = (known["length_rank"] - 0.5) / known["n_options"]
+    asked = [*of, "relation", "fact"]
+    known = known[[*asked, "rule", "of_rule", "cue", "place"]]
+    found = found[found["estimator"] == estimators[0]]
+    return found.merge(known, on=asked, validate="m:1")
+
+
+who, here = ["source", "model"], ["this run"]
+by_sum = ours[ours["score"] == "sum"]
+lot = told("10_iclke_relations", by_sum, sources or here)
+lot = lot[(lot["offer"] == "random") & (lot["draw"] == 0)]
+plain = lot[~lot["cue"]]
+enough = plain.groupby([*who, "relation"])["fact"].transform("size") >= 2
+parts = {
+    "best rule": stats.estimate(lot, who, value="of_rule"),
+    "all facts": stats.estimate(lot, who),
+    "no cue": stats.estimate(plain[enough], who),
+}
+guessed = pd.concat(parts, names=["what"]).reset_index("what")
+guessed["share"] = guessed.apply(stats.said, axis=1, percent=True)
+guessed.pivot(index=who, columns="what", values="share").loc[sources or here]
+
+# %% [markdown]
+# Without a cue the rule is nearly always wrong, so compare that column with a blind guess. It may be too low for what a model
+# knows, which may know facts that carry a cue as well; or too high, since a name can tell of a country without sharing a word.
+#
+# **Other wrong options.** The accuracy in each choice minus that by lot, on the same facts behind the same shots; and what the best
+# rule gets there. None of the choices takes the rule's share away.
+
+# %%
+offered = told("18_iclke_options", by_sum, choices or here)
+means = offered.groupby([*who, "relation", "offer"])[["correct", "of_rule"]]
+means = means.mean().unstack("offer")
+moved = means["correct"].sub(means["correct", "random"], axis=0)
+moved = moved.drop(columns="random").rename_axis(columns="what")
+alike = moved.mean(axis=1).rename("moved").reset_index()
+moved = moved.stack().rename("moved").reset_index()
+moved = stats.estimate(moved, [*who, "what"], value="moved", bounds=None)
+ruled = means["of_rule"].groupby(who).mean()
+print((100 * ruled).round(0).rename(columns="rule, {}".format).to_string())
+moved.assign(moved=moved.apply(stats.said, axis=1, percent=True))
+
+# %% [markdown]
+# **Short and long objects.** The accuracy where the object is in the first third of its options by characters minus that where it is
+# in the last, on facts without a cue, in relations with enough of both. A difference has two possible reasons: the score may
+# favour short names, or things with short names may be better known. So `wrong` looks at wrong answers alone: the place of the
+# chosen option minus one half, in which what the model knows of the fact has no part. Below 0, short options win.
+
+# %%
+only = ours[ours["offer"] == "random"]
+sized = told("18_iclke_length", only, choices or here)
+score = [*who, "score"]
+third = np.select([sized["place"] <= 1 / 3, sized["place"] >= 2 / 3], [1, 3], 2)
+some = sized.assign(third=third)[~sized["cue"]]
+some = some.groupby([*score, "relation", "third"])
+gap = some["correct"].mean().unstack("third").reindex(columns=[1, 2, 3])
+n = some["fact"].nunique().unstack("third").reindex(columns=[1, 2, 3])
+gap = (gap[1] - gap[3])[n[[1, 3]].min(axis=1, skipna=False) >= least]
+gap = gap.rename("gap").reset_index()
+if len(gap):
+    gap = stats.estimate(gap, score, value="gap", bounds=None)
+missed = sized[~sized["correct"].astype(bool)]
+missed = missed.assign(wrong=missed["chosen_place"] - 0.5)
+missed = stats.estimate(missed, score, value="wrong", bounds=(-0.5, 0.5))
+wins = missed.assign(wrong=missed.apply(stats.said, axis=1))
+both = wins[[*score, "wrong"]]
+if len(gap):
+    gap["gap"] = gap.apply(stats.said, axis=1, percent=True)
+    both = gap[[*score, "gap"]].merge(both, on=score)
+both
+
+# %% [markdown]
+# ## Figures
+#
+# In {numref}`fig-stands-rules`, at the top, look first at the rule and then at the models over all facts; where these overlap, the accuracy
+# says nothing of knowledge. In {numref}`fig-stands-moved` see that other options move an accuracy little, and that by the sum
+# short names lead in one set of facts and not in the other.
+#
+# ```{glue:figure} fig-stands-moved
+# :name: fig-stands-moved
+# :alt: Rows of marks with intervals around a line at zero: three choices of wrong options against options by lot, then short minus long objects by each score, for each model and set of facts.
+#
+# Above: accuracy among options that are like the right one minus that by lot. Below: accuracy on short objects minus that on long ones,
+# by each score. Lines: 95 % over other relations.
+# ```
+
+# %% tags=["hide-input"]
+rule = guessed[guessed["what"] == "best rule"].drop_duplicates("source")
+marks = pd.concat([rule, guessed[guessed["what"] != "best rule"]])
+name = marks["model"].map(figures.called) + ", " + marks["what"]
+marks["who"] = name.where(marks["what"] != "best rule", "best rule")
+marks["set"] = marks["source"].map(figures.called)
+grid = figures.marks(marks, x="set", hue="who", height=4, aspect=1.8)
+figures.place(grid.figure, "fig-stands-rules", marks)
+
+# %% tags=["hide-input"]
+marks = moved.assign(what="alike in " + moved["what"])
+if len(gap):
+    marks = pd.concat([marks, gap.assign(what="short, " + gap["score"])])
+name = marks["model"].map(figures.called)
+marks["who"] = name + "\n" + marks["source"].map(figures.called)
+look = {"x": "what", "hue": "who", "across": True, "height": 4.5}
+label = "difference in accuracy"
+grid = figures.marks(marks, **look, label=label, aspect=1.3)
+grid.axes.flat[0].axvline(0, color="grey", ls=":")
+figures.place(grid.figure, "fig-stands-moved", marks)
+
+# %% [markdown]
+# ## Paper and ours
+#
+# **Numbers.** The paper has none with other options or other scores. **Claims**, both ours, on the set of facts with most relations and the model
+# that knows more of it. That a model is above the best rule is tested on {doc}`10_iclke_relations`.
+
+# %%
+first_set, main = (sources or here)[0], (choices or here)[0]
+by_lot = offered[(offered["source"] == main) & (offered["offer"] == "random")]
+model = by_lot.groupby("model")["correct"].mean().idxmax()
+own = {} if choices else {"decided_on": main, "model": model}
+first = alike[(alike["source"] == main) & (alike["model"] == model)]
+first = stats.estimate(first, value="moved", bounds=None)
+claims = {"IC-options-alike": first.assign(**own)}
+if len(gap):
+    fair = gap[(gap[score] == [main, model, "sum"]).all(axis=1)]
+    claims |= {"IC-length-fair": fair.drop(columns="model").assign(**own)}
+judged = answers.verdicts(claims)
+judged[["claim", "model", "estimate", "low", "high", "verdict"]]
+
+# %% tags=["hide-input", "page-only"]
+top = guessed[guessed["source"].eq(first_set) & guessed["model"].eq(model)]
+top = top.set_index("what")
+if "kamel" in sources:
+    kamel = guessed[guessed["source"] == "kamel"].set_index("what")["estimate"]
+    ahead = kamel["best rule"].min() > kamel["all facts"].max()
+    assert ahead, "on one set ahead of them"
+assert moved["estimate"].abs().max() < 0.1, "move an accuracy little"
+assert (moved["estimate"][moved["what"] == "use"] < 0).all(), "lower it"
+by_rule = ruled.sub(ruled["random"], axis=0)
+assert by_rule.abs().max(axis=None) < 0.05, "none takes the share away"
+if choices:
+    fair = gap[gap["score"] == "sum"].groupby("source")["low"].max()
+    assert sorted(fair > 0) == [False, True], "in one set and not in the other"
+    lean = missed["estimate"][missed["score"] == "sum"]
+    assert (lean < 0).all(), "wrong answers lean to short options as well"
+figures.findings(
+    name_model=figures.called(model),
+    name_set=figures.called(first_set),
+    rule=f"{100 * top.loc['best rule', 'estimate']:.0f} %",
+    model=f"{100 * top.loc['all facts', 'estimate']:.0f} %",
+    left=f"{100 * top.loc['no cue', 'estimate']:.0f} %",
+    between_model=top.loc["all facts", "share"],
+    between_left=top.loc["no cue", "share"],
+)
+figures.note("carried", f"{n_asked:,} questions were asked for this page.")
+
+# %% [markdown]
+# ## What you have seen
+#
+# - An accuracy is no share of known facts: a rule that has read nothing gets a good part of it. Sets of facts differ by what can be guessed, so a
+#   gap between them says nothing of knowledge by itself.
+# - Something is left: models find facts that carry no cue, far more often than a blind guess.
+# - An accuracy among a hundred options is one for these options. Options that are used as the right one is lower it, by a few points.
+# - By the sum, wrong answers lean to short options as well, so the score has its part in what short names gain. To divide by the number of
+#   tokens may hand the advantage to long names.
+#
+# **Counted again**, in plain Python: what the main model finds where no word gives the object away.
+
+# %%
+hits: dict[str, list[bool]] = {}
+mine = plain[(plain["source"] == first_set)]
+for row in mine[mine["model"] == model].itertuples():
+    hits.setdefault(row.relation, []).append(bool(row.correct))
+each = [sum(some) / len(some) for some in hits.values() if len(some) > 1]
+again = guessed.query("what == 'no cue' and model == @model")
+again = again.set_index("source")["estimate"][first_set]
+assert abs(sum(each) / len(each) - again) < 1e-9
+
+# %% [markdown]
+# ## Try it
+#
+# ```{exercise}
+# :label: ex-stands-relations
+# In which relations does the main model find least beyond the rule, and in which most?
+# ```
+
+# %% [markdown]
+# ````{solution-start} ex-stands-relations
+# :class: dropdown
+# ````
+
+# %%
+mine = lot[(lot["source"] == first_set) & (lot["model"] == model)]
+mine = mine.groupby("relation")[["correct", "of_rule"]].mean().astype(float)
+mine["above"] = mine["correct"] - mine["of_rule"]
+mine = mine.sort_values("above")
+mine = mine.rename(index=papers.property_names()).round(2)
+mine.iloc[[*range(3), *range(-3, 0)]] if len(mine) > 6 else mine
+
+# %% [markdown]
+# ````{solution-end}
+# ````
+#
+# ```{exercise}
+# :label: ex-stands-own
+# What can be guessed of *your* facts, and does a larger model lose less among options that are like the right one? Put this into
+# `params/mine.yaml`, and run `lke run params/mine.yaml`. With `sources: []` and `choices: []` the numbers of the page are those of
+# your run.
+# ```
+#
+# ````{solution} ex-stands-own
+# :class: dropdown
+#
+# ```yaml
+# profile: mine
+# runs:
+#   - notebook: 18_iclke_stands
+#     each: [models]
+#     parameters:
+#       models: [smollm2, /path/to/a/larger/model]
+#       fact_set: path/to/my/facts
+#       relations: []
+#       n_facts: 100
+#       sources: []
+#       choices: []
+# ```
+# ````
+
+# %% [markdown]
+# ## Provenance
+
+# %%
+runs.provenance(*models, dtype=dtype)

@@ -270,7 +270,7 @@ figures.place(fig, "fig-lab-auroc", doses)
 #
 # **Claims.** Ours, in `lkecore/data/claims.csv`. They were written down after work on `lab:book-0` and before
 # any other world was looked at. One rule is later: that a control is left out if the text never names its subject.
-# {doc}`51_lab_worlds` has the same table for three worlds, with all controls beside.
+# What three worlds say is in {ref}`lab-found-too`.
 # Claims are about the reference, unless the table says otherwise. *One wording or several* compares different facts, so
 # its interval is Newcombe's.
 #

@@ -182,8 +182,8 @@ answers.words(answers.across(cued, ["hint", "cue", "n"], "right"))
 # %% [markdown]
 # **The confidence.** {term}`AUROC` asks how often a fact told 16 times and more has a higher confidence in its object than its
 # {term}`control`, a never-told fact of the same object and with a cue of the same kind. One half is no telling apart. If cues did
-# no harm beyond wrong answers, the rows of a model would be alike. A column has one estimator; all saw the same pairs. Questions,
-# instructions and writing are on {doc}`56_lab_ways`, in one figure with all of these.
+# no harm beyond wrong answers, the rows of a model would be alike. A column has one estimator; all saw the same pairs. Questions
+# are fooled more than pairs ({ref}`lab-found-too`).
 
 # %%
 apart = fooled.aurocs(of_world, ["model", "estimator"], seed=seed)

@@ -35,7 +35,6 @@ OF_LAB = [name for name, job in CARRIED.items() if any(map(lms.is_name, job.effe
 LEAST, EACH = 10, {
     "11_iclke_shots": 3, "16_iclke_size": 4, "19_iclke_generation": 2, "51_lab_scaling": 2, "52_lab_kinds": 5,
     "53_lab_entropy": 3, "22_entropy_instilled": 3, "56_lab_fooled": 5, "57_lab_sure": 2,
-    "56_lab_ways": 5, "58_lab_names": 2,
 }  # fmt: skip
 MOST_BYTES = 15_000_000  # of all weights that ship
 
@@ -101,7 +100,7 @@ def test_models_that_ship_answer_as_they_did(name, run):
 
 
 def test_facts_with_a_cue_are_told_and_taught_as_they_were(run):
-    """No page stands on these: the page on questions and cues shows them."""
+    """No page stands on these: the chapter on the lab has what came of them."""
     [cued] = read_plan(BOOK.with_name("entropy_cued.yaml")).rows
     assert cued.whole.notebook.stem == "22_entropy_instilled"
     models = ["lab:rich-1/0.7m", "lab:rich-1/bert"]

@@ -1,4 +1,4 @@
-"""Figures of claims in several worlds, and of sizes: what is drawn where, read from the axes."""
+"""Figures of sizes and of readings: what is drawn where, read from the axes."""
 
 import numpy as np
 import pandas as pd
@@ -8,15 +8,6 @@ from matplotlib.colors import to_hex
 
 from lkecore import figures
 
-CLAIMS = pd.DataFrame(
-    [
-        ("More is found.", "w1", 0.5, 0.4, 0.6, "holds", "greater", 0.0),
-        ("More is found.", "w2", 0.1, -0.1, 0.3, "undecided", "greater", 0.0),
-        ("Less is found.", "w1", 0.9, 0.8, 1.0, "fails", "less", 0.6),
-        ("It is the same.", "w2", 0.0, -0.01, 0.01, "holds", "equal", 0.1),
-    ],
-    columns=["claim", "world", "estimate", "low", "high", "verdict", "direction", "least_effect"],
-)
 SIZES = pd.DataFrame(
     [
         ("this page, w1", "2m", 0.9, 0.8, 0.95, 4.0, 64),
@@ -36,54 +27,6 @@ def closed():
 @pytest.fixture
 def ax():
     return plt.subplots(figsize=(8, 4), layout="constrained")[1]
-
-
-def marks(ax):
-    """(x, y to one digit, whether it is filled, its marker) of every mark."""
-    return {
-        (float(x), round(float(y), 1), to_hex(line.get_mfc()) != "#ffffff", line.get_marker())
-        for line in ax.lines
-        for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)
-    }
-
-
-def test_a_claim_has_a_mark_for_each_world_filled_where_it_holds(ax):
-    assert figures.claim_marks(CLAIMS, ax) is ax
-    assert [text.get_text() for text in ax.get_yticklabels()] == CLAIMS["claim"].unique().tolist()
-    found = {each for each in marks(ax) if each[3] != "x"}
-    assert found == {
-        (0.5, -0.1, True, "o"), (0.1, 0.1, False, "s"), (0.9, 0.9, False, "o"), (0.0, 2.1, True, "s"),
-    }  # fmt: skip
-    assert [(x, y) for x, y, _, marker in marks(ax) if marker == "x"] == [(0.9, 0.9)]
-    ends = [tuple(s[:, 0]) for lines in ax.collections[-2:] for s in lines.get_segments()]
-    assert sorted(ends) == [(-0.1, 0.3), (-0.01, 0.01), (0.4, 0.6), (0.8, 1.0)]
-    [legend] = ax.figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == ["w1", "w2"]
-    upper, lower = ax.get_ylim()
-    assert upper > lower  # the first claim on top
-
-
-def test_grey_covers_the_values_for_which_a_claim_does_not_hold(ax):
-    figures.claim_marks(CLAIMS, ax)
-    left, right = ax.get_xlim()
-    bands = sorted(
-        (round(box.y0 + 0.42), round(box.x0, 6), round(box.x1, 6))
-        for box in (each.get_datalim(ax.transData) for each in ax.collections[:4])
-    )
-    assert bands == [
-        (0, round(left, 6), 0.0), (1, 0.6, round(right, 6)),
-        (2, round(left, 6), -0.1), (2, 0.1, round(right, 6)),
-    ]  # fmt: skip
-
-
-def test_claims_that_cannot_be_drawn_are_refused(ax):
-    with pytest.raises(ValueError, match="occurs twice"):
-        figures.claim_marks(pd.concat([CLAIMS, CLAIMS.head(1)]), ax)
-    with pytest.raises(ValueError, match="lacks the columns"):
-        figures.claim_marks(CLAIMS.drop(columns="verdict"), ax)
-    many = pd.concat(CLAIMS.head(1).assign(world=f"w{i}") for i in range(10))
-    with pytest.raises(ValueError, match="10 worlds; there are colours for 9"):
-        figures.claim_marks(many, ax)
 
 
 def test_sizes_have_a_line_for_each_world_and_one_half_that_is_not_reached_is_on_top():

@@ -274,7 +274,7 @@ figures.place(fig, "fig-taught-steps", lines)
 #
 # **Claims.** In `lkecore/data/claims.csv`, written down before a reported model was taught. Each world is judged by itself. Two
 # kinds of verdict bear a mark. How often `lab:rich-1/bert` reads was chosen after a look at it. And a model that misses the gate of
-# repeating ({doc}`59_lab_gates`) is out where a claim rests on what the prompt tells; beside a decoder stands the largest one that passes.
+# repeating ({doc}`50_lab_truth`) is out where a claim rests on what the prompt tells; beside a decoder stands the largest one that passes.
 
 # %%
 now_all = taught_said.chosen(rows, lesson, steps)

@@ -243,7 +243,7 @@ figures.place(fig, "fig-fooled-cues", marks)
 #
 # **Claims.** Ours, in `lkecore/data/claims.csv`, written down after work on `lab:rich-0` and before a model of another rich
 # world was trained. Each world is judged by itself. The claim on twins is a control: a model that was told none of the
-# facts must be fooled, too, if the name is what does it. The claim on size takes the smallest model that reads ({doc}`59_lab_gates`).
+# facts must be fooled, too, if the name is what does it. The claim on size takes the smallest model that reads ({doc}`50_lab_truth`).
 
 # %%
 judged = lab.judge(claimed, rich.marks(claimed))

@@ -915,27 +915,6 @@ def test_told_or_true_has_two_bars_for_each_estimator_and_leaves_axes_empty(grid
         figures.told_or_true(pd.concat([frame, frame.assign(model="n")]), grid[0][:1], chance=0)
 
 
-# --- share_lines
-
-
-def test_shares_are_drawn_beside_a_diagonal_a_line_for_each_model(grid):
-    rows = [(m, "x", p, p / 2) for m in ("m", "n") for p in (0.25, 0.75)] + [("m", "y", 1.0, 0.5)]
-    frame = pd.DataFrame(rows, columns=["model", "what", "planted", "value"])
-    frame = frame.assign(low=frame["value"] - 0.1, high=frame["value"] + 0.1)
-    figures.share_lines(frame, grid[0])
-    left, right = grid[0]
-    assert [list(map(float, line.get_ydata())) for line in left.lines][0] == [0, 1]
-    found = drawn_lines(left)
-    assert found["m"][1] == found["n"][1] == [0.125, 0.375]
-    assert found["m"][0] == pytest.approx([0.246, 0.746])
-    assert found["n"][0] == pytest.approx([0.254, 0.754])
-    assert drawn_lines(right)["m"][1] == [0.5] and right.get_title() == "y"
-    with pytest.raises(ValueError, match="2 axes for"):
-        figures.share_lines(frame[frame["what"] == "x"], grid[0])
-    with pytest.raises(ValueError, match="occurs twice"):
-        figures.share_lines(pd.concat([frame, frame]), grid[0])
-
-
 # --- cost_lines
 
 

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib import pyplot as plt
-from matplotlib.colors import to_hex
 
 from lkecore import figures
 
@@ -51,29 +50,3 @@ def test_sizes_that_cannot_be_drawn_are_refused():
         figures.size_summaries(many, sizes=["2m"], often=16)
     with pytest.raises(ValueError, match="occurs twice"):
         figures.size_summaries(pd.concat([SIZES, SIZES]), sizes=["0.7m", "2m"], often=16)
-
-
-READ = pd.DataFrame(
-    {
-        "model": ["a", "a", "b"],
-        "read": [0.5, 1.0, 1.0],
-        "loss": [3.0, 2.0, 4.0],
-        "guess": [6.0, 6.0, 5.0],
-    }
-)
-
-
-def test_a_reading_curve_has_the_losses_of_each_model_and_its_guess(ax):
-    figures.reading_curves(READ, ax)
-    lines = [np.column_stack(line.get_data()).tolist() for line in ax.lines]
-    assert lines[:2] == [[[0.5, 3.0], [1.0, 2.0]], [[1.0, 4.0]]]
-    dotted = [line for line in ax.lines if line.get_linestyle() == ":"]
-    assert [line.get_ydata()[0] for line in dotted] == [6.0, 5.0]
-    colours = [to_hex(line.get_color()) for line in ax.lines[:2]]
-    assert [to_hex(line.get_color()) for line in dotted] == colours and len(set(colours)) == 2
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "b"]
-    with pytest.raises(ValueError, match="duplicate|twice|more than once"):
-        figures.reading_curves(pd.concat([READ, READ]), ax)
-    many = pd.concat([READ[2:].assign(model=f"m{i}") for i in range(10)])
-    with pytest.raises(ValueError, match="10 models"):
-        figures.reading_curves(many, ax)

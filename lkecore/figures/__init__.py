@@ -14,7 +14,7 @@ from lkecore.figures.blanks import (
 )
 from lkecore.figures.board import board_dots, board_matrices
 from lkecore.figures.confidence import kept_lines, over_options, panels, reliability
-from lkecore.figures.doses import dose_lines, dose_panels, reading_curves, size_summaries
+from lkecore.figures.doses import dose_lines, dose_panels, size_summaries
 from lkecore.figures.formats import (
     format_panels,
     format_sizes,
@@ -36,8 +36,7 @@ from lkecore.figures.sequence import (
     sequence_columns,
     sequence_panel,
 )
-from lkecore.figures.shares import share_lines
-from lkecore.figures.told import gate_dots, told_lines, told_or_true
+from lkecore.figures.told import told_lines, told_or_true
 from lkecore.figures.tree import cost_lines, prefix_tree, tree_mask
 from lkecore.figures.written import written_bars, written_by_model
 
@@ -45,11 +44,11 @@ __all__ = [
     "ACCURACY", "DARK", "MARKERS", "Note", "PALETTE", "accuracy_bars",
     "accuracy_scatter", "board_dots", "board_matrices", "called", "change_by_distance",
     "cost_lines", "dose_lines", "dose_panels", "findings", "format_panels",
-    "format_sizes", "gate_dots", "heat_map", "instilled_scatter", "interval_marks", "interval_panels",
+    "format_sizes", "heat_map", "instilled_scatter", "interval_marks", "interval_panels",
     "kept_lines", "marks", "move_lines", "note", "over_options", "pair_scatters", "panels",
     "place", "plain_ticks", "prefix_tree", "rank_panels",
-    "reach_panels", "reading_curves", "reliability", "separator_bars", "separator_panels",
-    "sequence_columns", "sequence_panel", "share_lines",
+    "reach_panels", "reliability", "separator_bars", "separator_panels",
+    "sequence_columns", "sequence_panel",
     "size_summaries", "square_maps", "step_lines", "style",
     "threshold_curve", "told_lines", "told_or_true", "tree_mask", "written_bars",
     "written_by_model",

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from lkecore.answers.lab import WRITTEN
-from lkecore.figures.base import DARK, PALETTE, check, draw_intervals
+from lkecore.figures.base import DARK, PALETTE, check
 
 SHAPES = "osD^vPX*"  # one for each colour that can be told from the others
 
@@ -100,33 +100,3 @@ def told_or_true(frame: pd.DataFrame, axes: Sequence[Axes], *, chance: float) ->
         ax.set_yticks(range(len(names)), names)
         ax.set(xlim=(0, 1), ylim=(len(names) - 0.4, -0.6), title=model, xlabel="share of facts")
     axes[0].legend(loc="lower right", title="answer")
-
-
-def gate_dots(frame: pd.DataFrame, axes: NDArray[Any]) -> None:
-    """Shares of right answers by gate, an axes each, first model on top, and a line at the least share.
-
-    ``frame``: a row for each ``model`` and ``gate``, with ``share``, ``low``, ``high``, ``least`` and
-    ``passed`` (bool; a full mark, else an open one). Axes that no gate needs are left empty. ValueError for
-    missing columns or values, a row that occurs twice, or fewer axes than gates.
-    """
-    keys = ["model", "gate"]
-    check(frame, [*keys, "share", "low", "high", "least", "passed"], unique=keys)
-    gates, models = list(frame["gate"].unique()), list(frame["model"].unique())
-    if len(gates) > axes.size:
-        raise ValueError(f"{len(gates)} gates and {axes.size} axes; each gate needs one")
-    for ax in axes.flat:
-        ax.set_axis_off()
-    for ax, gate in zip(axes.flat, gates, strict=False):
-        ax.set_axis_on()
-        part = frame[frame["gate"] == gate]
-        rows = part["model"].map(models.index)
-        draw_intervals(ax, part, rows, DARK)
-        for passed, fill in ((True, DARK), (False, "white")):
-            some = part["passed"] == passed
-            look = {"color": DARK, "mfc": fill, "ms": 7, "zorder": 6}
-            ax.plot(part.loc[some, "share"], rows[some], "o", **look)
-        ax.axvline(part["least"].iloc[0], color=sns.color_palette(PALETTE)[1], ls="dashed", lw=1.5)
-        ax.set_yticks(range(len(models)), models)
-        ax.set(xlim=(-0.02, 1.02), ylim=(len(models) - 0.5, -0.5), xlabel="share of questions")
-        ax.set_title(gate, fontsize="medium")
-        ax.label_outer()

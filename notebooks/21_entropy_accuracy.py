@@ -208,7 +208,7 @@ figures.place(fig, "fig-groups", marks)
 #
 # **Claims.** In `lkecore/data/claims.csv`, written down before a reported model was taught. Each world is judged by itself. Two
 # kinds of verdict bear a mark. How often `lab:rich-1/bert` reads was chosen after a look at it. And a model that misses the gate of
-# repeating ({doc}`59_lab_gates`) is out where a claim rests on what the prompt tells; beside a decoder stands the largest one that passes.
+# repeating ({doc}`50_lab_truth`) is out where a claim rests on what the prompt tells; beside a decoder stands the largest one that passes.
 
 # %%
 claimed = groups_said.claimed(rows, seed=seed)

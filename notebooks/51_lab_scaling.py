@@ -210,7 +210,7 @@ figures.place(fig, "fig-lab-size", ends)
 #
 # **Claims.** All three are our own, written down in `lkecore/data/claims.csv` before anybody looked at the worlds that this book
 # reports. They are about IC-LKE in the paper's format and facts that were told in lists. The last is a check: were it to fail, the
-# worlds would be too easy to say anything about size. {doc}`51_lab_worlds` judges the claims of other pages on all worlds.
+# worlds would be too easy to say anything about size.
 
 # %%
 claimed = scaling.claimed(every, seed=seed)

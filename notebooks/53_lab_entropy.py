@@ -246,7 +246,7 @@ figures.place(fig, "fig-moved-auroc", drawn)
 # **Claims.** In `lkecore/data/claims.csv`, written down before these models were asked, but for the one on another subject, whose row
 # says what was known. Each world is judged by itself. Two
 # kinds of verdict bear a mark. How often `lab:rich-1/bert` reads was chosen after a look at it. And a model that misses the gate of
-# repeating ({doc}`59_lab_gates`) is out where a claim rests on what the prompt tells; beside a decoder stands the largest one that passes.
+# repeating ({doc}`50_lab_truth`) is out where a claim rests on what the prompt tells; beside a decoder stands the largest one that passes.
 
 # %%
 aside = rich.marks(claimed)

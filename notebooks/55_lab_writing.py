@@ -271,8 +271,7 @@ figures.place(fig, "fig-lab-mislearned", bars)
 # There are no numbers: nobody else has asked these models. The claims, in `lkecore/data/claims.csv`, are ours, written down before any
 # world but `lab:book-0` was looked at, all but one. The claim on tuning first said that tuning changes nothing. That held on
 # `lab:book-1`, since the model had hardly been tuned; then the tuning was changed and the claim turned round to what
-# {cite:t}`wu2024iclke` find. So its verdict there has less weight ({doc}`../log`). {doc}`51_lab_worlds` judges all claims on three
-# worlds.
+# {cite:t}`wu2024iclke` find. So its verdict there has less weight ({doc}`../log`).
 
 # %%
 more = told.repeats_more(wrongly, ["model", "estimator"], seed=seed)

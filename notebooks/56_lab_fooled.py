@@ -182,8 +182,8 @@ answers.words(answers.across(cued, ["hint", "cue", "n"], "right"))
 # %% [markdown]
 # **The confidence.** {term}`AUROC` asks how often a fact told 16 times and more has a higher confidence in its object than its
 # {term}`control`, a never-told fact of the same object and with a cue of the same kind. One half is no telling apart. If cues did
-# no harm beyond wrong answers, the rows of a model would be alike. A column has one estimator; all saw the same pairs. Questions,
-# instructions and writing are on {doc}`56_lab_ways`, in one figure with all of these.
+# no harm beyond wrong answers, the rows of a model would be alike. A column has one estimator; all saw the same pairs. Questions
+# are fooled more than pairs ({ref}`lab-found-too`).
 
 # %%
 apart = fooled.aurocs(of_world, ["model", "estimator"], seed=seed)
@@ -243,7 +243,7 @@ figures.place(fig, "fig-fooled-cues", marks)
 #
 # **Claims.** Ours, in `lkecore/data/claims.csv`, written down after work on `lab:rich-0` and before a model of another rich
 # world was trained. Each world is judged by itself. The claim on twins is a control: a model that was told none of the
-# facts must be fooled, too, if the name is what does it. The claim on size takes the smallest model that reads ({doc}`59_lab_gates`).
+# facts must be fooled, too, if the name is what does it. The claim on size takes the smallest model that reads ({doc}`50_lab_truth`).
 
 # %%
 judged = lab.judge(claimed, rich.marks(claimed))

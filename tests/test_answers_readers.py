@@ -1,6 +1,5 @@
 """Three kinds of reader: by pencil, by brute force over rows, or by scipy; none of our metrics."""
 
-import json
 from itertools import product
 from types import SimpleNamespace
 
@@ -23,24 +22,6 @@ CAUSAL, MASKED = "causal (0.15m)", "masked (bert)"
 @pytest.fixture(scope="module")
 def samples():
     return lab.samples(MODELS, ["author", "birth_year"], n_shots=1, n_options=20, seed=0)
-
-
-def test_learning_is_what_the_records_of_the_models_say():
-    names = ["lab:book-1/0.15m", "lab:book-1/2m"]
-    found = readers.learning(names)
-    assert list(found["model"].unique()) == names
-    for name, part in found.groupby("model"):
-        folder = lab_models.present(name)
-        record = json.loads((folder / "lab.json").read_text())
-        assert part["loss"].tolist() == record["losses"]
-        assert part["read"].tolist() == pytest.approx([(i + 1) / 50 for i in range(50)])
-        tokenizer = json.loads((folder / "tokenizer.json").read_text())
-        tokens = {*tokenizer["model"]["vocab"], *(t["content"] for t in tokenizer["added_tokens"])}
-        assert part["guess"].unique() == pytest.approx([np.log(len(tokens))])
-        assert part["loss"].iloc[0] < part["guess"].iloc[0] and part["loss"].iloc[-1] < 2
-    for name in ("smollm2", "lab:smoke-1/8m"):
-        with pytest.raises(BadInput, match=f"^{name}: no model of the lab that is here"):
-            readers.learning([name])
 
 
 def test_models_and_estimators_that_do_not_fit_are_refused():

@@ -915,27 +915,6 @@ def test_told_or_true_has_two_bars_for_each_estimator_and_leaves_axes_empty(grid
         figures.told_or_true(pd.concat([frame, frame.assign(model="n")]), grid[0][:1], chance=0)
 
 
-# --- share_lines
-
-
-def test_shares_are_drawn_beside_a_diagonal_a_line_for_each_model(grid):
-    rows = [(m, "x", p, p / 2) for m in ("m", "n") for p in (0.25, 0.75)] + [("m", "y", 1.0, 0.5)]
-    frame = pd.DataFrame(rows, columns=["model", "what", "planted", "value"])
-    frame = frame.assign(low=frame["value"] - 0.1, high=frame["value"] + 0.1)
-    figures.share_lines(frame, grid[0])
-    left, right = grid[0]
-    assert [list(map(float, line.get_ydata())) for line in left.lines][0] == [0, 1]
-    found = drawn_lines(left)
-    assert found["m"][1] == found["n"][1] == [0.125, 0.375]
-    assert found["m"][0] == pytest.approx([0.246, 0.746])
-    assert found["n"][0] == pytest.approx([0.254, 0.754])
-    assert drawn_lines(right)["m"][1] == [0.5] and right.get_title() == "y"
-    with pytest.raises(ValueError, match="2 axes for"):
-        figures.share_lines(frame[frame["what"] == "x"], grid[0])
-    with pytest.raises(ValueError, match="occurs twice"):
-        figures.share_lines(pd.concat([frame, frame]), grid[0])
-
-
 # --- cost_lines
 
 
@@ -970,33 +949,3 @@ def test_costs_are_drawn_over_facts_with_all_options_and_over_options_with_these
     assert [label.get_text() for label in axes[1, 1].get_xticklabels()] == ["3", "9"]
     with pytest.raises(ValueError, match="occurs twice"):
         figures.cost_lines(pd.concat([costs, costs]), axes, facts=5, options=9)
-
-
-# --- way_rows
-
-
-def test_way_rows_have_a_mark_and_an_interval_for_each_way_and_cue_under_each_other():
-    keys = [(m, w, c) for m in ("m", "n") for w in ("pairs", "question") for c in ("none", "right")]
-    frame = pd.DataFrame(keys, columns=["model", "way", "cue"])
-    frame["auroc"] = np.linspace(0.5, 0.9, len(frame))
-    frame = frame.assign(low=frame["auroc"] - 0.1, high=frame["auroc"] + 0.05)
-    fig = figures.way_rows(frame.iloc[:-1], line=0.5)
-    for ax, (model, part) in zip(fig.axes, frame.iloc[:-1].groupby("model"), strict=True):
-        assert ax.get_title() == model
-        marks = {
-            line.get_label(): line for line in ax.lines if line.get_label() in {"none", "right"}
-        }
-        rows = {"pairs": 0, "question": 1}
-        for cue, some in part.groupby("cue"):
-            assert list(marks[cue].get_xdata()) == list(some["auroc"])
-            shift = {"none": -0.12, "right": 0.12}[cue]
-            assert list(marks[cue].get_ydata()) == [rows[way] + shift for way in some["way"]]
-        bars = np.array(sorted((x0, x1) for x0, x1, *_ in segments(ax)))
-        assert bars == pytest.approx(part[["low", "high"]].sort_values("low").to_numpy())
-        assert ax.get_ylim()[0] > ax.get_ylim()[1]  # the first way is on top
-    assert [text.get_text() for text in fig.axes[0].get_yticklabels()] == ["pairs", "question"]
-    [found] = fig.legends
-    assert [text.get_text() for text in found.get_texts()] == ["none", "right"]
-    with pytest.raises(ValueError, match="twice"):
-        figures.way_rows(pd.concat([frame, frame]), line=0.5)
-    assert "nothing" in figures.way_rows(frame[:0], line=0.5).texts[0].get_text()

@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import binomtest, mannwhitneyu
 
 from lkecore.answers import fooled as pages
-from lkecore.answers import fooled_ways, results
+from lkecore.answers import results
 from lkecore.facts import worlds
 from lkecore.models import lab
 
@@ -242,42 +242,22 @@ def test_what_two_pages_say_of_told_facts_is_the_same(cued):
                 assert own[name] == pytest.approx(row[name], abs=1e-3)
 
 
-def test_aurocs_of_told_and_taught_are_counted_over_pairs_by_cue(cued, states):
-    """By scipy, from the rows alone: a smaller number is better known."""
-    number = {
-        "surprisal": lambda row: row["surprisal"],
-        "rank": lambda row: row["rank"],
-        "KL": lambda row: row["kl"],
-        "change of entropy": lambda row: abs(row["entropy"] - row["entropy_after"]),
-    }
-    of_page = fooled_ways.otherwise(
-        pd.DataFrame({"model": CUED, "world": WORLDS[0]}), [], ["entropy_cued"]
-    )
-    found = pages.aurocs(of_page, ["model", "estimator"], seed=0)
-    found = found.set_index(["model", "estimator", "cue"])
-    assert len(found) == len(CUED) * 8 * 4
-    for (model, name, cue), row in found.iterrows():
-        way, _, lesson = name.partition(", ")
-        key = {"taught by sgd": "sgd 0.003", "taught by adamw": "adamw 0.0001"}.get(lesson, "told")
-        some, before = cued[model, key], cued[model, "told"]
-        kind = {"no cue": "", "right cue": "right", "lying cue": "lies"}.get(cue)
+def test_the_chapter_says_how_far_an_answer_moves_of_facts_without_a_cue(cued, states):
+    """By scipy, from the rows alone: the further, the less known."""
+    found = {}
+    for lesson in ("told", "sgd 0.003", "adamw 0.0001"):
+        some, before = cued[LARGE, lesson], cued[LARGE, "told"]
         sides = [], []
         for fact in before:
             state = states[WORLDS[0], fact]
             pair = fact, state["control"]
-            if state["occurrences"] < 16 or kind not in (None, state["cue_right"]):
+            if state["occurrences"] < 16 or state["cue_right"]:
                 continue
-            if any(before[f]["shared"] or before[f]["merged"] for f in pair):
-                continue
-            if all(some[f]["kl"] is not None for f in pair):
+            if not any(before[f]["shared"] or before[f]["merged"] for f in pair):
                 for side, f in zip(sides, pair, strict=True):
-                    side.append(-number[way](some[f]))
-        wanted = mannwhitneyu(*sides).statistic / len(sides[0]) ** 2
-        assert row["pairs"] == len(sides[0]) and row["auroc"].estimate == pytest.approx(wanted)
-    # Taught by AdamW what the text told moves further where nothing hints; a twin was told nothing.
-    for model in CUED:
-        by_adamw = found.loc[(model, "KL, taught by adamw", "no cue"), "auroc"]
-        assert (by_adamw.high < 0.5) == (not model.endswith("-unplanted"))
+                    side.append(-some[f]["kl"])
+        found[lesson] = round(mannwhitneyu(*sides).statistic / len(sides[0]) ** 2, 2)
+    assert list(found.values()) == [0.43, 0.60, 0.13]
 
 
 # --- entropy, KL and rank

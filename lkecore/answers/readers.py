@@ -4,7 +4,6 @@ A *telling* belongs to the text and is the same for all. An exposure belongs to 
 read the text three times has met each telling three times.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
@@ -39,29 +38,6 @@ def check(models: Sequence[str], estimators: Sequence[str]) -> None:
     has = list(prompts.TEMPLATES)[: world_of_lab.TEMPLATES]
     if not estimators or not set(estimators) <= set(has):
         raise BadInput(f"estimators {list(estimators)}: of {has}")
-
-
-def learning(models: Sequence[str]) -> pd.DataFrame:
-    """How the loss of models of the lab fell while they read: a row for each part of a training.
-
-    The parts are equally long, fifty or fewer. Columns: ``model``; ``read``, the share of the training that
-    is over at the end of the part, in (0, 1]; ``loss``, the mean of the part in nats a token, lower is
-    better; ``guess``, the loss of one who holds all tokens of the vocabulary for equally likely. Raises
-    :class:`BadInput` for a model that is none of the lab's or is not there, and as
-    :func:`lkecore.models.lab.checked`.
-    """
-    parts = []
-    for name in models:
-        folder = lab.present(name) if lab.is_name(name) else None
-        if folder is None:
-            raise BadInput(
-                f"{name}: no model of the lab that is here. lke models --path NAME trains one"
-            )
-        losses = lab.checked(folder, lab.parse(name).world)["losses"]
-        tokens = json.loads((folder / "config.json").read_text(encoding="utf-8"))["vocab_size"]
-        part = pd.DataFrame({"model": name, "loss": losses, "guess": np.log(tokens)})
-        parts.append(part.assign(read=(part.index + 1) / len(part)))
-    return pd.concat(parts, ignore_index=True)
 
 
 def questions(

@@ -34,15 +34,10 @@ MINUS = " minus "  # between two models of which a claim holds one against the o
 BLANKS = "-blanks"  # behind the ids of claims about models that read blanks
 # How often masked models read (`lkecore.models.lab.RICH_READINGS`) was decided after a look at this one.
 LOOKED_AT, MARK = "lab:rich-1/bert", "readings chosen after a look"
-# A model that does not repeat what the prompt tells cannot be asked what a statement in it moves; one that
-# does not go on with lists of what no text lists, not by pairs of such a relation; and one that follows no
-# instruction, not by one that did not tell the fact. The row of a claim names those on which it rests.
-REPEATS, LISTS = "same", "list"
-MISSES = {
-    "misses the gate of repeating": REPEATS,
-    "misses the gate of lists": LISTS,
-    "misses the gate of instructions": "instruction",
-}
+# A model that does not repeat what the prompt tells cannot be asked what a statement in it moves. The row of
+# a claim says whether it rests on that.
+REPEATS = "same"
+MISSES = {"misses the gate of repeating": REPEATS}
 Choice = Callable[[pd.DataFrame], pd.Series]  # states: which of them are asked
 
 

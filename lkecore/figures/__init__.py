@@ -11,9 +11,8 @@ from lkecore.figures.blanks import (
     rank_panels,
 )
 from lkecore.figures.board import board_dots, board_matrices
-from lkecore.figures.claims import claim_marks
 from lkecore.figures.confidence import kept_lines, over_options, panels, reliability
-from lkecore.figures.doses import dose_lines, dose_panels, reading_curves, size_summaries
+from lkecore.figures.doses import dose_lines, dose_panels, size_summaries
 from lkecore.figures.formats import (
     format_panels,
     format_sizes,
@@ -35,21 +34,18 @@ from lkecore.figures.sequence import (
     sequence_columns,
     sequence_panel,
 )
-from lkecore.figures.shares import share_lines
-from lkecore.figures.told import gate_dots, told_lines, told_or_true, way_rows
+from lkecore.figures.told import told_lines, told_or_true
 from lkecore.figures.tree import cost_lines, prefix_tree, tree_mask
 from lkecore.figures.written import written_bars, written_by_model
 
 __all__ = [
     "ACCURACY", "DARK", "MARKERS", "Note", "PALETTE", "accuracy_bars",
     "accuracy_scatter", "board_dots", "board_matrices", "called", "change_by_distance",
-    "claim_marks", "cost_lines", "dose_lines", "dose_panels", "findings", "format_panels",
-    "format_sizes", "gate_dots", "heat_map", "interval_marks", "interval_panels",
-    "kept_lines", "marks", "move_lines", "note", "over_options", "pair_scatters", "panels",
-    "place", "plain_ticks", "prefix_tree", "rank_panels",
-    "reach_panels", "reading_curves", "reliability", "separator_bars", "separator_panels",
-    "sequence_columns", "sequence_panel", "share_lines",
-    "size_summaries", "square_maps", "style",
-    "threshold_curve", "told_lines", "told_or_true", "tree_mask", "way_rows", "written_bars",
+    "cost_lines", "dose_lines", "dose_panels", "findings", "format_panels", "format_sizes",
+    "heat_map", "interval_marks", "interval_panels", "kept_lines", "marks", "move_lines", "note",
+    "over_options", "pair_scatters", "panels", "place", "plain_ticks", "prefix_tree",
+    "rank_panels", "reach_panels", "reliability", "separator_bars", "separator_panels",
+    "sequence_columns", "sequence_panel", "size_summaries", "square_maps", "style",
+    "threshold_curve", "told_lines", "told_or_true", "tree_mask", "written_bars",
     "written_by_model",
 ]  # fmt: skip

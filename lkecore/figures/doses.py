@@ -97,31 +97,6 @@ def dose_panels(
     return figure
 
 
-def reading_curves(frame: pd.DataFrame, ax: Axes) -> Axes:
-    """The loss of models while they read: a line for each, and dotted in its colour what a guess has.
-
-    `frame`: a row for each `model` and `read` (share of the training that is over), with `loss` and `guess`
-    in nats a token. ValueError for missing columns or values, a row that occurs twice, or more
-    models than colours.
-    """
-    check(frame, ["model", "read", "loss", "guess"], unique=["model", "read"])
-    models = list(frame["model"].unique())
-    if len(models) > MOST_HUES:
-        raise ValueError(f"{len(models)} models; there are colours for {MOST_HUES}")
-    look = {"hue": "model", "hue_order": models, "palette": sns.color_palette(PALETTE, len(models))}
-    marked = {"style": "model", "style_order": models, "markers": MARKERS[: len(models)]}
-    sns.lineplot(frame, x="read", y="loss", **look, **marked, dashes=False, ms=4, lw=1.2, ax=ax)
-    for model, colour in zip(models, look["palette"], strict=True):
-        ax.axhline(
-            frame.loc[frame["model"] == model, "guess"].iloc[0], color=colour, ls="dotted", lw=1.2
-        )
-    ax.set(
-        xlabel="share of the training", ylabel="loss (nats a token)", xlim=(0, 1.02), ylim=(0, None)
-    )
-    ax.legend(title=None, frameon=False)
-    return ax
-
-
 def size_summaries(frame: pd.DataFrame, *, sizes: Sequence[str], often: int) -> Figure:
     """Two panels over the size of a model: what it finds of facts told often, and tellings until one half.
 

@@ -6,13 +6,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import seaborn as sns
-from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from lkecore.answers.lab import WRITTEN
-from lkecore.figures.base import DARK, PALETTE, check, draw_intervals, nothing
+from lkecore.figures.base import DARK, PALETTE, check
 
 SHAPES = "osD^vPX*"  # one for each colour that can be told from the others
 
@@ -102,66 +100,3 @@ def told_or_true(frame: pd.DataFrame, axes: Sequence[Axes], *, chance: float) ->
         ax.set_yticks(range(len(names)), names)
         ax.set(xlim=(0, 1), ylim=(len(names) - 0.4, -0.6), title=model, xlabel="share of facts")
     axes[0].legend(loc="lower right", title="answer")
-
-
-def gate_dots(frame: pd.DataFrame, axes: NDArray[Any]) -> None:
-    """Shares of right answers by gate, an axes each, first model on top, and a line at the least share.
-
-    ``frame``: a row for each ``model`` and ``gate``, with ``share``, ``low``, ``high``, ``least`` and
-    ``passed`` (bool; a full mark, else an open one). Axes that no gate needs are left empty. ValueError for
-    missing columns or values, a row that occurs twice, or fewer axes than gates.
-    """
-    keys = ["model", "gate"]
-    check(frame, [*keys, "share", "low", "high", "least", "passed"], unique=keys)
-    gates, models = list(frame["gate"].unique()), list(frame["model"].unique())
-    if len(gates) > axes.size:
-        raise ValueError(f"{len(gates)} gates and {axes.size} axes; each gate needs one")
-    for ax in axes.flat:
-        ax.set_axis_off()
-    for ax, gate in zip(axes.flat, gates, strict=False):
-        ax.set_axis_on()
-        part = frame[frame["gate"] == gate]
-        rows = part["model"].map(models.index)
-        draw_intervals(ax, part, rows, DARK)
-        for passed, fill in ((True, DARK), (False, "white")):
-            some = part["passed"] == passed
-            look = {"color": DARK, "mfc": fill, "ms": 7, "zorder": 6}
-            ax.plot(part.loc[some, "share"], rows[some], "o", **look)
-        ax.axvline(part["least"].iloc[0], color=sns.color_palette(PALETTE)[1], ls="dashed", lw=1.5)
-        ax.set_yticks(range(len(models)), models)
-        ax.set(xlim=(-0.02, 1.02), ylim=(len(models) - 0.5, -0.5), xlabel="share of questions")
-        ax.set_title(gate, fontsize="medium")
-        ax.label_outer()
-
-
-def way_rows(frame: pd.DataFrame, *, line: float) -> Figure:
-    """A row for each way of asking, a colour and a marker for each cue, a panel for each model; first on top.
-
-    ``frame``: a row for each ``model``, ``way`` and ``cue``, with ``auroc``, ``low``, ``high``. ``line``: a
-    dashed line down all panels. Without rows there is a figure that says so. ValueError for missing columns
-    or values, or a row that occurs twice.
-    """
-    if frame.empty:
-        nothing(fig := plt.figure())
-        return fig
-    keys = ["model", "way", "cue"]
-    check(frame, [*keys, "auroc", "low", "high"], unique=keys)
-    ways, cues = list(frame["way"].unique()), list(frame["cue"].unique())
-    models = frame["model"].unique()
-    width, height = min(3.2 * len(models), 8.0), min(0.5 * len(ways), 7.2)
-    size = {"figsize": (3 + width, 1.6 + height), "layout": "constrained"}
-    fig, axes = plt.subplots(1, len(models), **size, sharex=True, sharey=True, squeeze=False)
-    for ax, model in zip(axes[0], models, strict=True):
-        for n, cue in enumerate(cues):
-            part = frame[(frame["model"] == model) & (frame["cue"] == cue)]
-            rows = part["way"].map(ways.index) + 0.24 * (n - (len(cues) - 1) / 2)
-            colour = sns.color_palette(PALETTE)[n]
-            draw_intervals(ax, part, rows, colour)
-            ax.plot(part["auroc"], rows, SHAPES[n], color=colour, ms=6, zorder=6, label=cue)
-        ax.axvline(line, color=DARK, ls="dashed", lw=1)
-        ax.set_yticks(range(len(ways)), ways)
-        ax.set(xlabel="AUROC", ylim=(len(ways) - 0.5, -0.5))
-        ax.set_title(model, fontsize="medium")
-    drawn = axes[0, 0].get_legend_handles_labels()
-    fig.legend(*drawn, loc="outside upper center", ncols=len(cues), frameon=False)
-    return fig

@@ -18,7 +18,7 @@ from lkecore.papers.published import read_table
 from lkecore.storage import DATA
 
 # What an interval may be taken over, and facts with it.
-OVER = "relations", "facts", "draws", "pairs", "subjects"
+OVER = "relations", "facts", "draws", "pairs", "subjects", "worlds"
 METHODS = "Student's t", "Welch's t", "bootstrap", "Wilson", "Newcombe"
 WHOSE = "paper", "ours", "check"
 DIRECTIONS = "greater", "less", "equal"

@@ -1,5 +1,7 @@
 """Ranking: first places by hand, rules that need no model, and the likelihood by plain passes."""
 
+from dataclasses import replace
+
 import helpers
 import numpy as np
 import pytest
@@ -68,6 +70,8 @@ def test_rules_by_hand():
     assert found["rule-word"] == [1, np.inf, 2, -1, -1]
     assert found["rule-overlap"] == pytest.approx([2 / 6, 2 / 5, 2 / 6, 0, 0])
     assert found["rule-read"] == [2, 3, 2, 1, 0]
+    half = [replace(POOL[1], tail="Old Rome")]  # one of its words alone
+    assert ranking.rules(QUERY, half, train)["rule-word"] == [0]
     assert rank(*found["rule-frequent"]) == (0, 0, 1) == rank(*found["rule-word"])
 
 

@@ -217,7 +217,7 @@ table.astype({"pairs": int}).round(3)
 
 # %%
 spread = pd.DataFrame(spread).rename_axis(columns=["model", "way"])
-of_one = spread.xs("one token", axis=1, level="way")
+of_one = spread.xs("one token", axis=1, level="way").dropna()
 small, large = "lab:rich-1/0.7m", "lab:rich-1/2m"
 judged = {}
 if {small, large} <= {*of_one}:

@@ -181,13 +181,17 @@ def alike(part: pd.DataFrame) -> pd.Series:
 by = ["source", "model", "lesson"]
 many = both.groupby(by)["fact"].transform("size") > 2
 groups = both[many].groupby(by, sort=False)
-r = pd.DataFrame({name: alike(part) for name, part in groups}).T
-r.index.names = by
-table = r.assign(r=r.apply(stats.said, axis=1), facts=groups.size())
-table["factor"] = groups["apart"].mean().mul(100).round().map("{:.0f} %".format)
+each = {name: alike(part) for name, part in groups}
+r = table = pd.DataFrame(columns=["estimate", "low", "high"])
+if each:
+    r = pd.concat(each, names=by).unstack().reindex(columns=r.columns)
+    r = r.loc[list(each)]
+    table = r.assign(r=r.apply(stats.said, axis=1), facts=groups.size())
+    apart = groups["apart"].mean().mul(100).round()
+    table["factor"] = apart.map("{:.0f} %".format)
+    table = table[["facts", "r", "factor"]].rename(figures.called, level=1)
 runs.keep(r.reset_index(), "alike.csv")
-table = table[["facts", "r", "factor"]].rename(index=figures.called, level=1)
-table.droplevel("source")
+table
 
 # %% [markdown]
 # **Which finds what a text told?** In the lab each fact that was told 16 times and more has a control, of the same kind and never told. The
@@ -345,7 +349,7 @@ def of_worlds(rows: pd.DataFrame, sizes: list[str], optimizer: str) -> dict:
 claims = {"PZ-fails-copied": gap}
 if mine["failed"].sum() >= 10 and mine["relation"].nunique() > 1:
     claims["PZ-fails-places"] = places(mine, "failed")
-if len(real) and lead in r.index.get_level_values("model"):
+if any(model == lead for _, model, _ in each):
     claims["PZ-taught-alike"] = r.xs(lead, level="model").iloc[0]
 if apart:
     some = real[real["model"] == apart[0]]

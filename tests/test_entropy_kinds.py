@@ -12,8 +12,6 @@ from lkecore.models import weights
 KINDS = ("BERT", "T5")
 MOST = {"BERT": {"max_position_embeddings": 256}, "T5": {}}
 # They read letters, with which many objects begin.
-TAUGHT = {"fact_set": "atlas", "relations": ["capital", "currency", "film_director"], "n_facts": 5}
-TAUGHT |= {"n_taught": 1, "rate": 0.05, "steps": 1, "at": [1], "sources": []}
 SOME = {"relations": ["capital", "currency", "official_language"], "among": "all"}
 
 
@@ -38,19 +36,12 @@ def test_blanks_that_are_seen_are_closed_and_asked_in_two_wordings(folders):
     assert np.isfinite(found["rows"][["entropy", "KL", "rank"]]).all().all()
 
 
-def test_a_causal_model_of_a_folder_is_told_and_taught(tmp_path):
+def test_a_causal_model_of_a_folder_is_told(tmp_path):
     folder = str(tmp_path / "causal")
     shutil.copytree(weights.locate("toy"), folder)
     found = helpers.page("20_entropy_rank", models=[folder], n_facts=5, **SOME)
     assert {key[0] for key in found["questions"]} == {"causal"}
     assert set(found["rows"]["model"]) == {folder} and (found["rows"]["KL"] > 0).all()
-    found = helpers.page("22_entropy_instilled", models=[folder], **TAUGHT)
-    assert 0 < len(found["both"]) <= 3
-
-
-def test_facts_are_told_and_taught_and_judged_by_kind(folders):
-    found = helpers.page("22_entropy_instilled", models=folders, **TAUGHT | {"n_taught": 2})
-    assert set(found["both"]["model"]) == set(folders) and (found["both"]["taught"] > 0).all()
 
 
 def test_less_and_less_is_taught_of_real_facts_with_templates_of_a_file(folders, tmp_path):

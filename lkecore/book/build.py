@@ -121,10 +121,7 @@ def _check_contents(whole: plan.Plan) -> None:
 
 
 def _shipped(job: runs.Job, folder: Path | None = None) -> list[coverage.Asked]:
-    """What the shipped results of a notebook, and of pages that lead on to it, are about.
-
-    Of the profiles that its page names alone.
-    """
+    """What ships of a notebook, and of pages that lead on to it, in the profiles that its page names."""
     stems, moved = [job.notebook.stem], job.notebook.parent.parent / "book" / "moved.csv"
     if moved.exists():
         every = pd.read_csv(moved)

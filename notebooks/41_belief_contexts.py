@@ -262,7 +262,7 @@ def steps_of(part: pd.DataFrame) -> pd.DataFrame:
 
 steps = {source: steps_of(part) for source, part in masks.groupby("source")}
 steps = pd.concat(steps, names=["source"]).rename_axis(columns="step")
-gains = steps.stack().rename("gain").reset_index()
+gains = steps.stack().dropna().rename("gain").reset_index()
 gain = stats.estimate(
     gains, ["source", "model", "step"], value="gain", bounds=None
 )

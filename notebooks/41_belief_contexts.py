@@ -330,8 +330,9 @@ def change(of: pd.Series) -> pd.DataFrame:
 
 
 claims = {}
-first = models[0]
-its = each.loc[main, first] if first in each.loc[main].index else each.iloc[:0]
+there = each.loc[main].index.unique("model")
+first = next((name for name in models if name in there), there[0])
+its = each.loc[main, first]
 if {"zero-shot", "4-template"} <= asked_in:
     gaps = its.xs("4-template") - its.xs("zero-shot")
     claims["BL-template-above"] = change(gaps["correct"])

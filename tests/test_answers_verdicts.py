@@ -164,7 +164,11 @@ def test_an_interval_by_another_method_than_its_claim_names_is_refused(claim, me
 @pytest.mark.parametrize(
     ("column", "written", "rule"),
     [
-        ("over", None, r"be one of \['relations', 'facts', 'draws', 'pairs', 'subjects'\]"),
+        (
+            "over",
+            None,
+            r"be one of \['relations', 'facts', 'draws', 'pairs', 'subjects', 'worlds'\]",
+        ),
         ("interval", None, r"be one of \[\"Student's t\", .*, 'Newcombe'\]"),
         ("whose", None, r"be one of \['paper', 'ours', 'check'\]"),
         ("direction", None, r"be one of \['greater', 'less', 'equal'\]"),

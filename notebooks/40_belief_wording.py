@@ -331,7 +331,8 @@ figures.findings(
     worst=f"{100 * its['min']:.0f} %",
     agree=f"{100 * of_shown['consist']:.0f} %",
 )
-figures.note("carried", answers.carried(*asked))
+longer = f" The numbers are of {len(found):,} that ship: {', '.join(sources)}."
+figures.note("carried", answers.carried(*asked) + longer * bool(sources))
 
 # %% [markdown]
 # ## What you have seen

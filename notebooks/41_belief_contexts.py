@@ -289,8 +289,8 @@ drawn = drawn.assign(
     panel=drawn["measure"].map(titles), asked=drawn["model"].map(figures.called)
 )
 more_sets = drawn["source"] != main
-drawn.loc[more_sets, "asked"] += ", " + drawn["source"]
-rank = drawn["context"].map(kinds.index) + 10 * more_sets
+drawn.loc[more_sets, "asked"] += ", " + drawn["source"].map(figures.called)
+rank = drawn["context"].map(kinds.index)
 drawn = drawn.assign(rank=rank).sort_values("rank", kind="stable")
 look = {"x": "context", "hue": "asked", "panel": "panel", "wrap": 3}
 grid = figures.marks(drawn, **look, label="share")
@@ -379,7 +379,8 @@ figures.findings(
     name_shown=figures.called(first),
     **{name: f"{100 * share:.0f} %" for name, share in percent.items()},
 )
-figures.note("carried", answers.carried(said))
+longer = f" The numbers are of {len(found):,} that ship: {', '.join(sources)}."
+figures.note("carried", answers.carried(said) + longer * bool(sources))
 
 # %% [markdown]
 # ## What you have seen

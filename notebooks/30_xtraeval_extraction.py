@@ -2,7 +2,7 @@
 # # How much is known when the question itself is learned?
 #
 # **Of the facts that its text told {glue:text}`often` times or more, {glue:text}`name_shown` gives back {glue:text}`soft` % when
-# the question is learned, and {glue:text}`best` % when it is asked with the template that is best on other facts.**
+# the question is learned in {glue:text}`steps` steps, and {glue:text}`best` % by the template that is best on other facts.**
 #
 # ```{glue:figure} fig-extraction-known
 # :name: fig-extraction-known
@@ -14,7 +14,8 @@
 #
 # A question in words may be a bad one, and then it says too little of the model. So let the model itself say how it wants to be asked:
 # put *vectors* in the place of words, and train them, and nothing else, until some known facts come out. Then ask about others. Here the
-# facts are those of a world of the lab, so we know which of them the model can know.
+# facts are those of a world of the lab, so we know which of them the model can know. A few steps are a start only: change `steps` to see
+# how far it goes.
 #
 # ```{glue:} carried
 # ```
@@ -261,6 +262,7 @@ assert np.isclose(by_hand.mean(), main["soft"]), "the headline, again"
 figures.findings(
     name_shown=figures.called(models[0]),
     often=f"{often}",
+    steps=f"{steps}",
     soft=f"{100 * main['soft']:.0f}",
     best=f"{100 * main['best']:.0f}",
 )

@@ -45,8 +45,6 @@ def recipe(
     """
     if n < 0:
         raise BadInput(f"n_taught {n}: must be 0 or more facts of each relation")
-    if n < 0:
-        raise BadInput(f"n_taught {n}: must be 0 or more facts of each relation")
     if not at or [*at] != sorted(set(at)) or at[0] < 1:
         raise BadInput(f"at {[*at]}: must be numbers of steps that rise from 1 or more")
     found = Recipe(at[-1], rate, optimizer)

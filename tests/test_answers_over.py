@@ -9,7 +9,7 @@ from scipy.stats import ttest_1samp
 from test_answers_sequence import BEHIND, BEHIND_OF, at, read
 
 from lkecore import answers, papers
-from lkecore.answers import over, sequence
+from lkecore.answers import sequence
 from lkecore.intervals import Interval
 
 EACH = ["source", "model", "estimator"]
@@ -136,15 +136,3 @@ def test_relations_without_a_sure_pair_are_left_out_of_the_sure(sequences):
 
 
 # --- claims and older results
-
-
-def test_verdicts_over_relations_stand_under_the_words_of_their_twin():
-    methods = "Student's t over relations", "bootstrap over draws"
-    t, b = (Interval(0.5, 0.1, 0.9, 0.95, method) for method in methods)
-    tested = over.by_claim({"IC-shots-rise": {("this page", "m"): b, ("shipped: x", "m"): t}})
-    assert list(tested) == ["IC-shots-rise", "IC-shots-rise-relations"]
-    judged = answers.judge(tested, estimator="iclke-space", as_paper=True)
-    assert judged["mark"].tolist() == ["", ""] and judged["claim"].nunique() == 2
-    shown = over.side_by_side(judged)
-    assert shown["id"].tolist() == ["IC-shots-rise"] * 2 and shown["claim"].nunique() == 1
-    assert shown["verdict"].tolist() == judged["verdict"].tolist()

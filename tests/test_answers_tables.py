@@ -249,27 +249,6 @@ def test_mcnemar_of_the_pairs_by_counting():
     assert p == pytest.approx(2 * sum(comb(7, k) for k in range(3)) / 2**7)
 
 
-def test_over_other_relations_is_a_part_of_the_larger_table():
-    frame = pd.DataFrame(
-        {
-            "model": "m",
-            "relation": ["a", "a", "b", "b"],
-            "fact": list("wxyz"),
-            "correct": [1, 0, 1, 1],
-        }
-    )
-    whole = answers.over_relations(frame, ["model"], seed=0)
-    part = answers.over_other_relations(frame, ["model"])
-    assert part.to_dict("records") == whole[list(part)].to_dict("records")
-    gaps = frame.assign(gap=frame["correct"] - 0.5)
-    [row] = answers.over_other_relations(gaps, ["model"], value="gap", share=False).to_dict(
-        "records"
-    )
-    assert (row["over_relations"].estimate, row["over_relations"].low < 0) == (0.25, True)
-    [alone] = answers.over_other_relations(frame[:2], ["model"]).to_dict("records")
-    assert (alone["relations"], alone["over_relations"]) == (1, None)
-
-
 def test_one_column_stands_side_by_side_by_model_in_the_order_of_the_frame():
     frame = pd.DataFrame(
         {

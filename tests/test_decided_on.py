@@ -7,18 +7,15 @@ later joins in; where it would decide a claim, this test says which row of claim
 import functools
 import re
 from itertools import combinations
-from pathlib import Path
 
 import pandas as pd
 
 from lkecore import papers
 from lkecore.answers import shipped
+from lkecore.answers.results import what_made
 from lkecore.errors import BadInput
 from lkecore.models import lab
 
-TOP = Path(__file__).resolve().parent.parent
-
-PROFILES = sorted(path.stem for path in (TOP / "params").glob("*.yaml"))
 RELATIONS, SHOTS, TEMPLATES = "10_iclke_relations", "11_iclke_shots", "13_iclke_estimators"
 ONE, TWO = "one model", "any two"
 FAMILY, FAMILIES = "two models of a family", "models of two families"
@@ -92,7 +89,7 @@ def above(found, rules, estimator):
 def counts(notebook, estimator="iclke-space"):
     """For each source whose answers ship with rules, what :func:`above` gives."""
     found = {}
-    for profile in PROFILES:
+    for profile in sorted(what_made(notebook)["source"].unique()):
         answers = read(profile, notebook)
         rules = [read(profile, notebook, name) for name in ("cues", "rules")]
         if answers is not None and (rules := [each for each in rules if each is not None]):

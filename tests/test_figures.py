@@ -24,18 +24,6 @@ def ax():
     return FigureCanvasAgg(Figure(figsize=(7, 5), layout="constrained")).figure.subplots()
 
 
-BARS = pd.DataFrame(
-    [
-        ("capital", "space", 0.5, 0.25, 0.75),
-        ("capital", "colon", 0.6, 0.5, 0.9),
-        ("currency", "space", 0.9, 0.8, 0.95),
-        ("currency", "colon", 0.7, 0.6, 0.8),
-        ("symbol", "space", 0.1, 0.0, 0.3),
-    ],
-    columns=["relation", "estimator", "accuracy", "low", "high"],
-)
-
-
 def segments(ax) -> list[tuple[float, float, float, float]]:
     """Every line of every collection as x0, x1, y0, y1."""
     return [
@@ -49,85 +37,6 @@ def segments(ax) -> list[tuple[float, float, float, float]]:
 
 def legend(ax) -> list[str]:
     return [text.get_text() for text in ax.get_legend().get_texts()]
-
-
-# --- accuracy_bars
-
-
-def test_bars_are_as_long_as_the_accuracies_best_relation_on_top(ax):
-    assert figures.accuracy_bars(BARS, ax, chance=0.01) is ax
-    # means: currency 0.8, capital 0.55, symbol 0.1
-    assert [text.get_text() for text in ax.get_yticklabels()] == ["currency", "capital", "symbol"]
-    assert ax.yaxis_inverted()
-    bars = [box for box in ax.containers if isinstance(box, BarContainer)]
-    lengths = [[bar.get_width() for bar in box] for box in bars]
-    assert lengths == [[0.9, 0.5, 0.1], [0.7, 0.6]]
-    assert legend(ax) == ["space", "colon", "chance"]
-    assert ax.get_xlim() == (0, 1)
-    assert ax.get_xlabel() == "accuracy (share of test facts)"
-
-
-def test_error_bars_run_from_low_to_high_in_the_middle_of_their_bar(ax):
-    figures.accuracy_bars(BARS, ax, chance=None)
-    middles = {}
-    for box in ax.containers:
-        if isinstance(box, BarContainer):
-            for bar in box:
-                middles[round(bar.get_width(), 6)] = bar.get_y() + bar.get_height() / 2
-    drawn = sorted(segments(ax))
-    expected = sorted(
-        (row.low, row.high, middles[row.accuracy], middles[row.accuracy])
-        for row in BARS.itertuples()
-    )
-    np.testing.assert_allclose(drawn, expected, atol=1e-12)
-    assert legend(ax) == ["space", "colon"]
-
-
-def test_an_interval_that_leaves_out_its_accuracy_is_drawn_where_it_is(ax):
-    figures.accuracy_bars(BARS.head(1).assign(low=0.55, high=0.6), ax, chance=None)
-    np.testing.assert_allclose(segments(ax), [(0.55, 0.6, 0, 0)], atol=1e-12)
-
-
-def test_one_chance_is_one_dashed_line(ax):
-    figures.accuracy_bars(BARS, ax, chance=0.02)
-    [line] = [line for line in ax.lines if line.get_label() == "chance"]
-    assert list(line.get_xdata()) == [0.02, 0.02]
-    assert line.get_linestyle() == "--"
-
-
-def test_chance_by_relation_is_a_tick_across_the_bars_of_each(ax):
-    chance = pd.Series({"capital": 0.02, "symbol": 0.5, "currency": 0.1, "unused": 0.9})
-    figures.accuracy_bars(BARS, ax, chance=chance)
-    ticks = [s for s in segments(ax) if s[0] == s[1]]
-    # rows from the top: currency, capital, symbol
-    expected = [(0.1, 0.1, -0.45, 0.45), (0.02, 0.02, 0.55, 1.45), (0.5, 0.5, 1.55, 2.45)]
-    np.testing.assert_allclose(ticks, expected)
-    assert legend(ax) == ["space", "colon", "chance"]
-
-
-def test_another_column_may_give_the_hue(ax):
-    figures.accuracy_bars(BARS.rename(columns={"estimator": "model"}), ax, chance=None, hue="model")
-    assert legend(ax) == ["space", "colon"]
-
-
-@pytest.mark.parametrize(
-    ("frame", "chance", "message"),
-    [
-        (BARS.drop(columns="low"), None, r"lacks the columns \['low'\]"),
-        (BARS.iloc[:0], None, "no rows"),
-        (BARS.assign(accuracy=np.nan), None, "'accuracy' has a missing value"),
-        (BARS.assign(low=1.0), None, "low above high"),
-        (
-            BARS.assign(estimator="space"),
-            None,
-            "'relation': 'capital', 'estimator': 'space'} occurs twice",
-        ),
-        (BARS, pd.Series({"capital": 0.1, "symbol": np.nan}), r"\['currency', 'symbol'\]"),
-    ],
-)
-def test_bars_that_would_mislead_are_refused(ax, frame, chance, message):
-    with pytest.raises(ValueError, match=message):
-        figures.accuracy_bars(frame, ax, chance=chance)
 
 
 # --- heat_map
@@ -381,11 +290,9 @@ def test_a_threshold_curve_that_breaks_a_rule_is_refused(ax, frame, message):
 # --- the look
 
 
-@pytest.mark.parametrize("name", ["bars", "map", "tree", "mask"])
+@pytest.mark.parametrize("name", ["map", "tree", "mask"])
 def test_no_label_is_cut_off_at_the_edge_of_the_figure(ax, name):
-    if name == "bars":
-        figures.accuracy_bars(BARS.replace("capital", "a relation's long name"), ax, chance=0.01)
-    elif name == "map":
+    if name == "map":
         draw(square(6, 8), ax)
     elif name == "tree":
         figures.prefix_tree(TREE, ax)
@@ -406,7 +313,7 @@ def test_style_is_white_and_colour_blind_safe_and_draws_the_same_bytes_each_time
         images = []
         for _ in range(2):
             figure, image = Figure(), io.BytesIO()
-            figures.accuracy_bars(BARS, figure.subplots(), chance=0.01)
+            draw(square(2, 2), figure.subplots())
             figure.savefig(image, format="svg", metadata={"Date": None})
             images.append(image.getvalue())
     assert images[0] == images[1]

@@ -200,13 +200,15 @@ def test_no_notebook_has_a_styled_table_of_its_own():
 
 def test_dollar_in_a_figure_is_a_dollar():
     text = "US$ \\frac, US$ {x}^2"
-    columns = ["relation", "estimator", "accuracy", "low", "high"]
-    frame = pd.DataFrame([(text, text, 0.5, 0.4, 0.6)], columns=columns)
+    columns = ["relation", "model", "accuracy"]
+    frame = pd.DataFrame([(text, text, 0.5)], columns=columns)
     with mpl.rc_context():
         mpl.rcParams["text.parse_math"] = True
         figures.style()
         ax = Figure().subplots()
-        figures.accuracy_bars(frame, ax, chance=0.1)
+        figures.heat_map(
+            frame, ax, index="relation", columns="model", values="accuracy", label=text
+        )
         ax.set_title(text)
         ax.figure.canvas.draw()
     assert text in [label.get_text() for label in ax.get_yticklabels()]

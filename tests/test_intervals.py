@@ -22,7 +22,6 @@ from lkecore.intervals.relations import (
     mean_over_facts,
     mean_over_relations,
     paired_difference,
-    ratio_over_relations,
     std_over_relations,
 )
 from lkecore.intervals.statistic import statistic_over_facts
@@ -702,70 +701,3 @@ def test_what_has_no_r_over_relations_is_refused(groups, pairs, message):
 
 
 # --- ratio_over_relations
-
-
-def test_a_ratio_over_relations_agrees_with_a_plain_loop_that_draws_facts_and_their_relations():
-    bottoms = uneven_groups()
-    rng = np.random.default_rng(5)
-    tops = [group * (rng.random(len(group)) < 0.6) for group in bottoms]
-    found = ratio_over_relations(tops, bottoms, seed=0)
-    drawn = []
-    for _ in range(2_000):
-        top, bottom = [], []
-        for r in rng.integers(5, size=5):
-            facts = rng.integers(len(bottoms[r]), size=len(bottoms[r]))
-            top.append(tops[r][facts].mean())
-            bottom.append(bottoms[r][facts].mean())
-        drawn.append(sum(top) / sum(bottom))
-    means = [sum(group.mean() for group in groups) for groups in (tops, bottoms)]
-    assert found.estimate == pytest.approx(means[0] / means[1])
-    # Ends err by 0.060 and 0.027 SE: five times the error of their difference.
-    assert ends(found) == pytest.approx(
-        np.quantile(drawn, [0.025, 0.975]), abs=5 * 0.066 * np.std(drawn)
-    )
-
-
-def test_a_ratio_of_equal_values_is_one_without_width_and_of_nothing_there_is_none():
-    groups = [[1, 1, 0], [1, 0, 0]]
-    one = ratio_over_relations(groups, groups, seed=0)
-    assert one.estimate == 1 and one.high == 1
-    assert ratio_over_relations(groups, [[0, 0, 0], [0, 0, 0]], seed=0) is None
-    assert ratio_over_relations(groups, [[1, -1, 0], [0, 0, -1]], seed=0) is None
-
-
-def test_resamples_with_nothing_to_share_leave_both_ends_open():
-    bottoms = [[1, -0.5, -0.4], [0.1, -0.1, 0.2]]  # often at or below 0 when drawn again
-    found = ratio_over_relations([[0.5, 0, 0], [0, 0, 0.1]], bottoms, seed=0)
-    assert ends(found) == [0, 1]
-
-
-def test_a_ratio_refuses_other_facts_and_a_single_relation():
-    with pytest.raises(ValueError, match="a ratio needs the same facts"):
-        ratio_over_relations([[1, 0], [1, 0]], [[1, 0], [1, 0, 0]], seed=0)
-    with pytest.raises(ValueError, match="at least 2"):
-        ratio_over_relations([[1, 0]], [[1, 0]], seed=0)
-
-
-def test_a_statistic_over_subjects_draws_all_facts_of_a_subject():
-    """Ratios of sums by loops over the same draws: every fact of a drawn subject is counted again."""
-    rng = np.random.default_rng(5)
-    of = np.array(list("abbccccdab"))
-    parts = np.array([rng.random(10), rng.integers(1, 4, 10)])
-    ratio = lambda sums: sums[0] / sums[1]  # noqa: E731
-    found = intervals.statistic_over_subjects(parts, of, ratio, seed=3, n_resamples=200)
-    wanted = []
-    for drawn in np.random.default_rng(3).integers(4, size=(200, 4)):
-        facts = [i for each in drawn for i in range(10) if of[i] == "abcd"[each]]
-        wanted.append(parts[0, facts].sum() / parts[1, facts].sum())
-    assert found.estimate == pytest.approx(parts[0].sum() / parts[1].sum())
-    ends = np.percentile(wanted, [2.5, 97.5])
-    assert [found.low, found.high] == pytest.approx(ends) and "over subjects" in found.method
-    # Where each subject has one fact, subjects are facts.
-    alone = intervals.statistic_over_subjects(parts, range(10), ratio, seed=3)
-    facts = intervals.statistic_over_facts(
-        parts, lambda many: many[:, 0].sum(-1) / many[:, 1].sum(-1), seed=3, vectorized=True
-    )
-    assert (alone.low, alone.high) == pytest.approx((facts.low, facts.high))
-    for bad in ("ab", "a" * 10):
-        with pytest.raises(ValueError, match="subjects|last axis"):
-            intervals.statistic_over_subjects(parts, list(bad), ratio, seed=0)

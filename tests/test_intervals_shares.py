@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binom, t
+from scipy.stats import binom
 
-from lkecore import intervals, papers
+from lkecore import intervals
 
 COUNTS = st.integers(1, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 
@@ -123,39 +123,3 @@ def test_intervals_are_imported_without_statsmodels():
 
 
 # --- difference_over_relations
-
-
-def test_a_difference_over_relations_is_welchs():
-    """Welch 1947 by hand, with the quantile of Student's t as the only thing taken from a library."""
-    a = [[0.1, 0.3], [0.5, 0.5], [0.9, 0.7], [0.4]]
-    b = [[0.0, 0.1], [0.3, 0.1, 0.2]]
-    first, second = np.array([0.2, 0.5, 0.8, 0.4]), np.array([0.05, 0.2])
-    errors = [x.var(ddof=1) / len(x) for x in (first, second)]
-    of = sum(errors) ** 2 / (errors[0] ** 2 / 3 + errors[1] ** 2 / 1)
-    gap = first.mean() - second.mean()
-    half = t.ppf(0.975, of) * np.sqrt(sum(errors))
-    found = intervals.difference_over_relations(a, b)
-    assert found.estimate == pytest.approx(gap)
-    assert ends(found) == pytest.approx([gap - half, gap + half])
-    assert papers.over_of(found) == "relations"
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_a_difference_over_relations_turns_round_with_its_sides(seed):
-    rng = np.random.default_rng(seed)
-    a, b = ([list(rng.random(3)) for _ in range(n)] for n in (4, 6))
-    one, other = (
-        intervals.difference_over_relations(a, b),
-        intervals.difference_over_relations(b, a),
-    )
-    assert ends(one) == pytest.approx([-end for end in reversed(ends(other))])
-
-
-def test_a_difference_over_relations_needs_two_of_each():
-    with pytest.raises(ValueError, match="1 relations given"):
-        intervals.difference_over_relations([[1], [0]], [[1]])
-
-
-def test_relations_that_do_not_differ_have_a_difference_without_a_width():
-    found = intervals.difference_over_relations([[1, 0], [0, 1]], [[0], [0]])
-    assert ends(found) == [0.5, 0.5]

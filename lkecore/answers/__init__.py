@@ -23,7 +23,6 @@ from lkecore.answers.tables import (
     across,
     bounds,
     infinite,
-    over_other_relations,
     over_relations,
     paired,
     texts,
@@ -43,6 +42,6 @@ __all__ = [
     "ask_groups", "ask_pairs", "ask_taught", "at_blanks", "beside", "beside_kept", "beside_models",
     "beside_single", "beside_truth", "bounds", "carried", "collect", "columns",
     "infinite", "judge", "judge_ways", "keep", "likeliest", "made_by", "mean_of_draws",
-    "of_this_page", "opened", "over_other_relations", "over_relations", "paired", "results",
+    "of_this_page", "opened", "over_relations", "paired", "results",
     "sortable", "tested", "texts", "verdict_table", "verdicts", "words", "write",
 ]  # fmt: skip

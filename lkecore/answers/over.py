@@ -5,7 +5,7 @@ several one over relations: Student's t on the value of each. A claim is of the 
 rows of ``claims.csv`` have the same statistic.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import pandas as pd
 
@@ -40,17 +40,6 @@ def claim_of(name: str, found: Interval) -> str:
     'IC-shots-rise-relations'
     """
     return name + TWIN if papers.over_of(found) == "relations" else name
-
-
-def by_claim(
-    tested: Mapping[str, Mapping[tuple[str, ...], Interval]],
-) -> dict[str, dict[tuple[str, ...], Interval]]:
-    """What :func:`lkecore.answers.verdicts.judge` takes, each interval under the claim that it is about."""
-    found: dict[str, dict[tuple[str, ...], Interval]] = {}
-    for name, of in tested.items():
-        for key, interval in of.items():
-            found.setdefault(claim_of(name, interval), {})[key] = interval
-    return found
 
 
 def side_by_side(judged: pd.DataFrame) -> pd.DataFrame:

@@ -77,22 +77,6 @@ def over_relations(
     return pd.DataFrame(rows, columns=[*by, *columns])
 
 
-def over_other_relations(
-    answers: pd.DataFrame, by: Sequence[str], *, value: str = "correct", share: bool = True
-) -> pd.DataFrame:
-    """``over_relations`` of the function of this name alone, which takes no bootstrap and no time.
-
-    Columns: ``by``, ``relations``, ``over_relations`` (None of a single relation).
-    """
-    rows, within = [], intervals.SHARE if share else None
-    for key, part in groups_of(answers, by):
-        groups = by_relation(part, value)
-        several = len(groups) > 1
-        found = intervals.mean_over_relations(groups, within=within) if several else None
-        rows.append((*key, len(groups), found))
-    return pd.DataFrame(rows, columns=[*by, "relations", "over_relations"])
-
-
 def paired(
     answers: pd.DataFrame,
     column: str,

@@ -2,7 +2,7 @@
 
 from lkecore.facts.drawn import Drawn, Sample, check_facts, draw, examples, overview
 from lkecore.facts.fact import Fact, Relation
-from lkecore.facts.filters import single_token, without_string_match
+from lkecore.facts.filters import single_token
 from lkecore.facts.sample import (
     divide,
     draw_facts,
@@ -19,5 +19,5 @@ __all__ = [
     "Drawn", "Fact", "Relation", "Sample", "check_facts", "content_digest", "divide", "draw", "draw_facts",
     "draw_options", "draw_shots", "examples", "has_splits", "is_ours", "is_ready", "is_remote",
     "load", "max_options", "of_subjects", "overview", "passes_trex_mc", "relations", "single_token",
-    "unread", "without_string_match",
+    "unread",
 ]  # fmt: skip

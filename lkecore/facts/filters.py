@@ -8,7 +8,6 @@ from lkecore.errors import BadInput
 from lkecore.facts.drawn import Sample
 from lkecore.facts.fact import Fact, Relation
 from lkecore.facts.sample import distractors
-from lkecore.facts.tables import fold
 
 
 def single_token(relation: Relation, tokenizers: Sequence[Any]) -> Relation:
@@ -65,20 +64,6 @@ def one_token(sample: Sample, tokenizers: Sequence[Any]) -> tuple[Sample, dict[s
             f"relations {', '.join(sample)}: no asked object is one token for every tokenizer"
         )
     return found, others
-
-
-def without_string_match(relation: Relation) -> Relation:
-    """The facts whose object does not stand in the name of the subject, letter case aside.
-
-    This is the first of the two filters that make LAMA-UHN of LAMA (Poerner et al. 2020): "Apple
-    Watch, made by Apple" tells nothing of a model's knowledge. The second one, for person names,
-    asks a BERT which names sound like which places; it is not here, so what is left is more than
-    LAMA-UHN. The others count as ``left_out``. Raises :class:`BadInput` when no fact is left.
-    """
-    facts = tuple(f for f in relation.facts if fold(f.object) not in fold(f.subject))
-    if not facts:
-        raise BadInput(f"relation {relation.name}: every subject holds its object in its name")
-    return _only(relation, facts)
 
 
 def _only(relation: Relation, facts: tuple[Fact, ...]) -> Relation:

@@ -27,7 +27,7 @@ from lkecore.figures.models import (
 )
 from lkecore.figures.names import called
 from lkecore.figures.page import Note, findings, note, place
-from lkecore.figures.relations import accuracy_bars, heat_map, threshold_curve
+from lkecore.figures.relations import heat_map, threshold_curve
 from lkecore.figures.sequence import (
     change_by_distance,
     reach_panels,
@@ -39,7 +39,7 @@ from lkecore.figures.tree import cost_lines, prefix_tree, tree_mask
 from lkecore.figures.written import written_bars, written_by_model
 
 __all__ = [
-    "ACCURACY", "DARK", "MARKERS", "Note", "PALETTE", "accuracy_bars",
+    "ACCURACY", "DARK", "MARKERS", "Note", "PALETTE",
     "accuracy_scatter", "board_dots", "board_matrices", "called", "change_by_distance",
     "cost_lines", "dose_lines", "dose_panels", "findings", "format_panels", "format_sizes",
     "heat_map", "interval_marks", "interval_panels", "kept_lines", "marks", "move_lines", "note",

@@ -2,72 +2,11 @@
 
 from collections.abc import Sequence
 
-import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
-from matplotlib.patheffects import withStroke
 
-from lkecore.figures.base import ACCURACY, DARK, MARKERS, PALETTE, check, draw_intervals
-
-
-def accuracy_bars(
-    frame: pd.DataFrame,
-    ax: Axes,
-    *,
-    chance: float | pd.Series | None,
-    hue: str = "estimator",
-    hues: Sequence[str] | None = None,
-    called: str = "chance",
-) -> Axes:
-    """Horizontal bars of accuracy by relation, best (mean over hues) on top, with intervals.
-
-    `frame`: one row per relation and hue with columns `relation`, `hue`, `accuracy`, `low`, `high`,
-    all shares of test facts in 0 .. 1. `chance`: the share that guessing, or whatever is `called` so in
-    the legend, gets without a model, as one number (a dashed line), as a Series indexed by relation
-    where it differs (a dashed tick each), or None. Hues keep their order in the frame, or that of `hues`,
-    which names those of several panels; equal relations too. ValueError for missing columns or values, a
-    pair that occurs twice, or a relation without chance.
-    """
-    check(frame, ["relation", hue, "accuracy", "low", "high"], unique=["relation", hue])
-    means = frame.groupby("relation", sort=False)["accuracy"].mean()
-    relations = means.sort_values(ascending=False, kind="stable").index.tolist()
-    hues = list(hues or frame[hue].unique())
-    sns.barplot(
-        frame,
-        x="accuracy",
-        y="relation",
-        hue=hue,
-        order=relations,
-        hue_order=hues,
-        orient="h",
-        width=0.8,
-        errorbar=None,  # the frame brings its own intervals
-        palette=sns.color_palette(PALETTE, len(hues)),
-        ax=ax,
-    )
-    # seaborn splits a relation's width 0.8 evenly among the hues, first hue on top.
-    row = frame["relation"].map(relations.index)
-    offset = (frame[hue].map(hues.index) - (len(hues) - 1) / 2) * 0.8 / len(hues)
-    draw_intervals(ax, frame, row + offset, DARK)
-    # The white rim keeps the dashes legible on a dark bar.
-    dashes = {"color": DARK, "ls": "dashed", "lw": 1.5, "label": called, "zorder": 4}
-    dashes["path_effects"] = [withStroke(linewidth=3, foreground="white")]
-    if isinstance(chance, pd.Series):
-        missing = [name for name in relations if name not in chance.index or pd.isna(chance[name])]
-        if missing:
-            raise ValueError(f"chance lacks the relations {missing}; give one number for each")
-        rows = np.arange(len(relations))
-        at = chance[relations].to_numpy(dtype=float)
-        ax.vlines(at, rows - 0.45, rows + 0.45, **dashes)
-    elif chance is not None:
-        ax.axvline(float(chance), **dashes)
-    ax.set(xlim=(0, 1), xlabel=ACCURACY, ylabel="")
-    # Over the axes: inside it would hide bars. Taken anew, because seaborn's own lacks chance.
-    handles, labels = ax.get_legend_handles_labels()
-    place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2}
-    ax.legend(handles, labels, ncols=4, frameon=False, **place)
-    return ax
+from lkecore.figures.base import MARKERS, PALETTE, check
 
 
 def heat_map(

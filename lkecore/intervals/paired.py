@@ -111,22 +111,6 @@ def part_above_whole(k1: int, n1: int, k2: int, n2: int, level: float = 0.95) ->
     return Interval(float(rise), share * apart.low, share * apart.high, level, apart.method)
 
 
-def share_above_whole(flags: ArrayLike, part: ArrayLike, level: float = 0.95) -> Interval | None:
-    """The share of flagged facts within a part of them minus that among all: `part_above_whole`, from facts.
-
-    Both are (fact,), bool. None where the part is empty, or is all.
-
-    >>> share_above_whole([1, 1, 0, 0], [1, 0, 0, 0]).estimate  # 1 of 1 against 2 of 4
-    0.5
-    """
-    flagged, inside = (np.asarray(each, dtype=bool) for each in (flags, part))
-    if not inside.any() or inside.all():
-        return None
-    within, rest = flagged[inside], flagged[~inside]
-    counts = within.sum(), len(within), rest.sum(), len(rest)
-    return part_above_whole(*map(int, counts), level)
-
-
 def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     """p values adjusted by Holm's method for having made several tests, in the given order.
 

@@ -91,35 +91,6 @@ def mean_over_relations(
     return Interval(estimate, float(low), float(high), level, "Student's t over relations")
 
 
-def difference_over_relations(
-    a_groups: Sequence[ArrayLike], b_groups: Sequence[ArrayLike], *, level: float = 0.95
-) -> Interval:
-    """The mean of some relations minus that of others, with Welch's t interval over relations.
-
-    Question: what would it be with **other relations** of these two kinds? Each relation is one value, its
-    mean; unit and groups as in `mean_over_relations`. Weaknesses as there, and two or three relations of a
-    kind make it wide. ValueError for fewer than 2 relations of a kind, or as there.
-
-    >>> difference_over_relations([[1], [0.5]], [[0], [0.5]]).text()  # 0.5 +- 4.30 * sqrt(2) / 4
-    '0.50 [-1.02, 2.02]'
-    """
-    check_level(level)
-    means = [
-        np.array([group.mean() for group in _checked_groups(groups, least=2, least_facts=1)])
-        for groups in (a_groups, b_groups)
-    ]
-    from scipy import stats  # as in `mean_over_relations`
-
-    estimate = float(means[0].mean() - means[1].mean())
-    low, high = (
-        estimate,
-        estimate,
-    )  # where relations of a kind do not differ, as in `mean_over_relations`
-    if any(np.ptp(each) for each in means):
-        low, high = stats.ttest_ind(*means, equal_var=False).confidence_interval(level)
-    return Interval(estimate, float(low), float(high), level, "Welch's t over relations")
-
-
 def std_over_relations(
     groups: Sequence[ArrayLike],
     *,
@@ -153,54 +124,6 @@ def std_over_relations(
     return percentile(
         estimate, means.std(axis=1, ddof=1), level, "bootstrap over relations and facts"
     )
-
-
-def ratio_over_relations(
-    tops: Sequence[ArrayLike],
-    bottoms: Sequence[ArrayLike],
-    *,
-    seed: int,
-    n_resamples: int = N_RESAMPLES,
-    level: float = 0.95,
-) -> Interval | None:
-    """Ratio of two means over relations of the same facts, a share in [0, 1].
-
-    Question: what would the share be with **other relations too**? Resampled as in
-    `std_over_relations`, the two values of a fact together.
-
-        estimate = (mean over r of mean tops[r]) / (mean over r of mean bottoms[r])
-
-    Relations of which `bottoms` has more count more. Values may be negative;
-    what passes 0 or 1 is cut off there. A resample whose lower mean is
-    not above 0 says nothing: it counts as 0 for the lower end and as 1 for the upper. None if that
-    is so of the data themselves: there is nothing to take a share of. Weaknesses: a percentile
-    is too narrow with few relations. Errors as in `std_over_relations`; ValueError too where lengths do
-    not match.
-
-    >>> ratio_over_relations([[1, 0], [0, 0]], [[1, 1], [1, 0]], seed=0).estimate  # 0.25 / 0.75
-    0.3333333333333333
-    """
-    values = _checked_groups(tops, least=2), _checked_groups(bottoms, least=2)
-    lengths = [[len(group) for group in groups] for groups in values]
-    if lengths[0] != lengths[1]:
-        raise ValueError(
-            f"facts a relation are {lengths[0]} and {lengths[1]}; a ratio needs the same facts"
-        )
-    top, bottom = map(_mean_of_means, values)
-    if bottom <= LEAST:
-        return None
-    both = [np.column_stack(each) for each in zip(*values, strict=True)]  # of a fact
-    drawn = _resampled_means(both, np.random.default_rng(seed), n_resamples, redraw_relations=True)
-    above, below = drawn.mean(axis=1).T
-    shares = np.full(n_resamples, np.nan)
-    np.divide(above, below, out=shares, where=below > LEAST)
-    check_level(level)
-    low, high = (
-        np.quantile(np.clip(np.nan_to_num(shares, nan=worst), 0, 1), end)
-        for worst, end in ((0.0, (1 - level) / 2), (1.0, (1 + level) / 2))
-    )
-    share = float(np.clip(top / bottom, 0, 1))
-    return Interval(share, float(low), float(high), level, "bootstrap over relations and facts")
 
 
 def correlation_over_relations(

@@ -1,7 +1,6 @@
 """Intervals of any statistic over facts, of a share over relations, and of the AUROC over pairs."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -111,87 +110,6 @@ def _drawn(
             draws[i, :, 0] = rng.integers(size, size=size)
             own[i] = rng.integers(n, size=(size, n))
         yield draws, own
-
-
-def statistic_over_subjects(
-    parts: ArrayLike,
-    of: ArrayLike,
-    statistic: Callable[[NDArray[np.float64]], ArrayLike],
-    *,
-    seed: int,
-    n_resamples: int = N_RESAMPLES,
-    level: float = 0.95,
-) -> Interval:
-    """A statistic of sums over facts, such as a ratio of two, with an interval over **subjects**.
-
-    Question: what would it be with other subjects? Facts of one subject are no draws of their own, so all of
-    a subject's are drawn together (percentile bootstrap). ``parts`` is (sum, fact): what a fact adds to each
-    sum; ``of`` (fact,): its subject. ``statistic`` takes the sums of many resamples, (sum, resample), and
-    returns the number of each. ValueError as :func:`statistic_over_facts`, of subjects, and for lengths that
-    differ.
-
-    >>> parts = [[1, 0, 0, 1], [1, 1, 1, 1]]  # right, and asked
-    >>> half = statistic_over_subjects(parts, list("aabb"), lambda s: s[0] / s[1], seed=0)
-    >>> half.estimate, half.low, half.high  # either subject has one half
-    (0.5, 0.5, 0.5)
-    """
-    table = np.asarray(parts, dtype=np.float64)
-    whose = np.unique(np.asarray(of), return_inverse=True)[1]
-    if table.ndim != 2 or table.shape[1:] != whose.shape:
-        raise ValueError(f"parts {table.shape} of {whose.shape} subjects; every fact needs one")
-    own = np.array([np.bincount(whose, weights=row) for row in table])
-    found = statistic_over_facts(
-        own,
-        lambda many: statistic(many.sum(axis=-1).T),
-        seed=seed,
-        vectorized=True,
-        n_resamples=n_resamples,
-        level=level,
-    )
-    return replace(found, method="bootstrap over subjects")
-
-
-def share_above_whole_over_relations(
-    flags: Sequence[ArrayLike],
-    parts: Sequence[ArrayLike],
-    *,
-    seed: int,
-    n_resamples: int = N_RESAMPLES,
-    level: float = 0.95,
-) -> Interval | None:
-    """The share of flagged facts within a part of them minus that among all, over relations.
-
-    Question: what would it be with **other relations too**? For a flag that all facts of a relation share,
-    such as the kind of its objects: there are no more independent facts than relations, and an interval
-    over facts is far too narrow. ``flags[r]`` and ``parts[r]`` are of relation r, (fact,), bool. Relations
-    are drawn again with the facts that were asked (percentile bootstrap). In [-1, 1]. A resample with an
-    empty part says nothing: it counts as -1 for the lower end and as 1 for the upper. None where the
-    part is empty, or is all. Weaknesses: too narrow with few relations. ValueError for fewer than 2
-    relations.
-
-    >>> flags, parts = [[1, 1], [0, 0]], [[1, 0], [0, 0]]
-    >>> share_above_whole_over_relations(flags, parts, seed=0).estimate  # 1 of 1 against 2 of 4
-    0.5
-    """
-    check_level(level)
-    check_resamples(n_resamples)
-    if len(flags) < 2:
-        raise ValueError(f"{len(flags)} relations given; this interval needs at least 2")
-    pairs = [(np.asarray(f, bool), np.asarray(p, bool)) for f, p in zip(flags, parts, strict=True)]
-    each = np.array([[(f & p).sum(), p.sum(), f.sum(), len(f)] for f, p in pairs], dtype=float)
-    whole = each.sum(axis=0)
-    if not 0 < whole[1] < whole[3]:
-        return None
-    rng = np.random.default_rng(seed)
-    drawn = each[rng.integers(len(each), size=(n_resamples, len(each)))].sum(axis=1)
-    with np.errstate(invalid="ignore"):
-        again = drawn[:, 0] / drawn[:, 1] - drawn[:, 2] / drawn[:, 3]
-    low, high = (
-        float(np.quantile(np.nan_to_num(again, nan=worst), end))
-        for worst, end in ((-1.0, (1 - level) / 2), (1.0, (1 + level) / 2))
-    )
-    estimate = float(whole[0] / whole[1] - whole[2] / whole[3])
-    return Interval(estimate, low, high, level, "bootstrap over relations")
 
 
 def auroc_over_pairs(

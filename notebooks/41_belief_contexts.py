@@ -12,10 +12,9 @@
 # the same answer. A mark is a model behind one kind of examples; line: 95 % over other relations.
 # ```
 #
-# A model that reads from left to right can't fill a blank in the middle of a sentence, so it is given a task: *predict the mask*. Without
-# examples it may know the answer and write a sentence about something else. Four solved questions show the form. They also show
-# which relation is meant, in which words, and sometimes the answer itself. Which of these helps? Whoever always says
-# the most frequent object of a relation is right in {glue:text}`rule` of the cases.
+# A model that reads from left to right can't fill a blank in the middle of a sentence, so it is given a task: *predict the mask*. Four
+# solved questions show in which form to answer. They also show which relation is meant, in which words, and sometimes the answer
+# itself. Which of these helps? Whoever always says the most frequent object of a relation is right in {glue:text}`rule` of the cases.
 #
 # ```{glue:} carried
 # ```
@@ -34,15 +33,11 @@
 models: list[str] = ["smollm2"]
 fact_set: str = "atlas"
 relations: list[str] = ["capital", "official_language"]  # none: all
-wordings: str = (
-    ""  # a table of templates; empty: those of the fact set, or ours
-)
+wordings: str = ""  # table of templates; empty: the fact set's own, or ours
 templates: list[int] = []  # places of the templates, from 0; none: all
 contexts: list[str] = ["zero-shot", "4-template"]  # or 4-random, 4-relation
 draws: list[int] = [0, 1, 2]  # seeds that draw the examples
-instructions: list[str] = [
-    "mp"
-]  # "mp": fill the mask; "qa": answer the question
+instructions: list[str] = ["mp"]  # fill the mask; "qa": answer the question
 others: list[str] = []  # more relations whose facts 4-random may show
 n_facts: int = 20  # pairs of each relation
 sources: list[str] = []  # in results/, of the numbers; none: this run
@@ -51,7 +46,6 @@ dtype: str = "float32"
 page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
-from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -75,9 +69,8 @@ figures.style()
 size = {"n_shots": 0, "n_facts": n_facts, "n_options": 2, "least": 1}
 size |= {"n_test": max(400, n_facts), "seed": seed}
 names = dict.fromkeys([*relations, *others])
-sample, texts, out = words.onto(
-    facts.draw(fact_set, [*names], **size), wordings
-)
+sample = facts.draw(fact_set, [*names], **size)
+sample, texts, _ = words.onto(sample, wordings)
 sample = words.pairs(sample)
 for name in set(sample) - {*relations} if relations else ():  # to show alone
     sample[name] = replace(sample[name], facts=(), options=())
@@ -89,8 +82,7 @@ words.counts(asked, texts)
 #
 # The texts are those of the paper's appendix E, letter by letter: an instruction, solved questions, and one that is open behind `A:`.
 # "4-random" shows facts of any relation, "4-relation" of the asked one, "4-template" of the asked one in the asked words. The examples
-# are drawn once for a template, from facts that nobody asks, and are the same for all its pairs. One pair, in all four
-# ways, and as a question:
+# are drawn once for a template, from facts that nobody asks. One pair, in all four ways, and as a question:
 
 # %% covers=["BL-X0", "BL-S2", "BL-S3", "BL-S4"]
 kinds = ["zero-shot", "4-random", "4-relation", "4-template"]
@@ -126,8 +118,7 @@ print(f"{sum(map(len, questions.values())):,} prompts")
 # ## Scores
 #
 # The model goes on greedily, to the end of the line or for ten tokens. An output is right if a true name is in it, word by word and in any
-# inflection: "guitars" has *guitar*, "New" hasn't *New York*. `exact`: it is that name and nothing else. `shown`: a true name is among the
-# answers of the examples.
+# inflection: "guitars" has *guitar*, "New" hasn't *New York*. `exact`: it is that name and nothing else. `shown`: the examples show it.
 
 # %% covers=["BL-S5", "BL-M7"]
 true = {
@@ -139,34 +130,27 @@ true = {
 
 def read(said: pd.DataFrame) -> pd.DataFrame:
     both = said[["relation", "fact", "text"]].to_numpy()
-    of = [(text, true[relation, fact]) for relation, fact, text in both]
-    return said.assign(
-        correct=[
-            any(match.holds(text, n) for n in names) for text, names in of
-        ],
-        exact=[any(match.exact(text, n) for n in names) for text, names in of],
-        one_word=said["text"].map(match.one_word),
-    )
+    found = said.assign(one_word=said["text"].map(match.one_word))
+    for name, rule in {"correct": match.holds, "exact": match.exact}.items():
+        found[name] = [any(rule(t, n) for n in true[r, f]) for r, f, t in both]
+    return found
 
 
 this = "41_belief_contexts"
-file = "written.parquet"
 how = {"by": by, "dtype": dtype, "page": page, "reading": read}
 how |= {"max_new_tokens": 10, "stop": "\n"}
-said = answers.write(models, questions, file, **how)
+said = answers.write(models, questions, "written.parquet", **how)
 of_text = texts.rename(columns={"question": "is_question"})
 of_text = of_text.drop(columns="text")
 key = ["model", *by, "fact"]
 said = said.merge(shown, on=[*by, "fact"], validate="m:1").merge(of_text)
-ours = said[
-    [*key, "correct", "exact", "one_word", "shown", "manual", "is_question"]
-]
+measured = ["correct", "exact", "one_word", "shown", "manual", "is_question"]
+ours = said[[*key, *measured]]
 answers.words(said[["context", "subject", "text", "correct"]].head())
 
 # %% [markdown]
 # **Do they agree?** {term}`Consist` is the share of all two wordings of a pair whose outputs are alike: one holds the other. `inner` is that of two
-# wordings of one group, of which one paraphrases the other, `inter` of two groups. `across`, our yardstick, is that of two *subjects* in one
-# wording, who agree for no reason in the subject.
+# wordings of one group, which paraphrase each other, `inter` of two groups. `across`, our yardstick, is that of two *subjects* in one wording.
 
 # %% covers=["BL-E1"]
 one = ["model", "instruction", "context", "draw", "relation"]
@@ -179,21 +163,19 @@ agree = agree.drop(columns="weight").reset_index().merge(across, on=one)
 if not page:  # without any text, so that they may ship
     answers.keep(ours, "answers.parquet")
     answers.keep(agree, "answers-agree.parquet")
-found, agreed, main = ours, agree, "this run"
+main = (sources or ["this run"])[0]
+found, agreed = (frame.assign(source=main) for frame in (ours, agree))
 if sources:
-    main, found = sources[0], answers.results(this)
-    agreed = answers.results(f"{this}-agree")
+    found, agreed = answers.results(this), answers.results(f"{this}-agree")
     ships = found[found["source"] == main]
     answers.agree(ours, ships, key, ["correct", "one_word"])
-else:
-    found, agreed = found.assign(source=main), agreed.assign(source=main)
 answers.columns(found)
 
 # %% [markdown]
 # ## Answers
 #
 # A number for each relation, mean over its pairs, templates and draws of examples; then the mean over relations, with Student's t. `spread` is the
-# standard deviation over a relation's templates, what luck adds to it removed; `best` how far its best template is above the average one.
+# standard deviation over a relation's templates, without what luck adds to it; `best` how far its best template is above the average one.
 # `rule` needs no model: the share of a relation's facts that its most frequent object is true of.
 
 # %% covers=["BL-T4"] shows=["run", "shipped"]
@@ -217,13 +199,11 @@ each = each.join(moves)
 
 def frequent(relation: str) -> float:
     its = facts.load(fact_set, relation).facts
-    [(most, _)] = Counter(fact.object for fact in its).most_common(1)
+    most = pd.Series([fact.object for fact in its]).mode()[0]
     return np.mean([fold(most) in fact.true_names for fact in its])
 
 
-rule = {
-    name: frequent(name) for name in each.loc[main].index.unique("relation")
-}
+rule = {name: frequent(name) for name in each.loc[main].index.unique(-1)}
 each["rule"] = each.index.get_level_values("relation").map(rule)
 long = each.stack().dropna().rename("share").rename_axis([*per, "measure"])
 long = long.reset_index()
@@ -252,9 +232,8 @@ def steps_of(part: pd.DataFrame) -> pd.DataFrame:
     right = part.pivot(index=unit, columns="context", values="correct")
     seen = part.groupby(unit)["shown"].any().reindex(right.index)
     right = right[order].astype(float)
-    by_relation = ["model", "relation"]
-    every = right.groupby(by_relation).mean()
-    unseen = right[~seen].groupby(by_relation).mean()
+    every = right.groupby(unit[:2]).mean()
+    unseen = right[~seen].groupby(unit[:2]).mean()
     steps = unseen.diff(axis=1).iloc[:, 1:].add_prefix("to ")
     steps["copying"] = every[order[-1]] - every[order[0]] - steps.sum(axis=1)
     return steps.dropna()  # a relation all of whose answers are shown
@@ -263,18 +242,15 @@ def steps_of(part: pd.DataFrame) -> pd.DataFrame:
 steps = {source: steps_of(part) for source, part in masks.groupby("source")}
 steps = pd.concat(steps, names=["source"]).rename_axis(columns="step")
 gains = steps.stack().dropna().rename("gain").reset_index()
-gain = stats.estimate(
-    gains, ["source", "model", "step"], value="gain", bounds=None
-)
+by_step = ["source", "model", "step"]
+gain = stats.estimate(gains, by_step, value="gain", bounds=None)
 gain.round(3)
 
 # %% [markdown]
 # **Masks or questions?** The templates that are questions, put with a mask behind them (`mp`), and alone (`qa`), as far as both were asked.
 
 # %% covers=["BL-T14"] shows=["run", "shipped"]
-both = found[found["is_question"]].groupby(
-    ["source", "model", "context", "instruction"]
-)
+both = found[found["is_question"]].groupby([*per[:3], "instruction"])
 both[["correct", "one_word"]].mean().unstack("instruction").round(3)
 
 # %% [markdown]
@@ -284,14 +260,12 @@ both[["correct", "one_word"]].mean().unstack("instruction").round(3)
 
 # %% tags=["hide-input"]
 titles = {"correct": "right", "one_word": "one word", "consist": "alike"}
-drawn = means[means["measure"].isin(titles)]
-drawn = drawn.assign(
-    panel=drawn["measure"].map(titles), asked=drawn["model"].map(figures.called)
-)
+drawn = means.assign(panel=means["measure"].map(titles)).dropna(subset="panel")
+drawn["asked"] = drawn["model"].map(figures.called)
 more_sets = drawn["source"] != main
 drawn.loc[more_sets, "asked"] += ", " + drawn["source"].map(figures.called)
-rank = drawn["context"].map(kinds.index)
-drawn = drawn.assign(rank=rank).sort_values("rank", kind="stable")
+drawn["rank"] = drawn["context"].map(kinds.index)
+drawn = drawn.sort_values("rank", kind="stable")
 look = {"x": "context", "hue": "asked", "panel": "panel", "wrap": 3}
 grid = figures.marks(drawn, **look, label="share")
 grid.set_axis_labels("", "share").tick_params(axis="x", rotation=30)
@@ -307,19 +281,17 @@ four = papers.table("belief_table4_instruction_following")
 four.pivot(index=["metric", "setting"], columns="model", values="value")
 
 # %% tags=["hide-output"]
-questions_printed = papers.table("belief_table14_qa_vs_mp")
-questions_printed.pivot(
-    index="icl_setting", columns=["metric", "instruction_style"], values="value"
-)
+printed = papers.table("belief_table14_qa_vs_mp")
+columns = ["metric", "instruction_style"]
+printed.pivot(index="icl_setting", columns=columns, values="value")
 
 # %% [markdown]
 # **Slips.** Section D.2 says that questions do better without examples; Table 14 has .4534 for them and .5066 for masks, and only the rate of one word
 # is higher. It cites Table 4 where it means Table 14. Four one-word rates of Llama2-7B differ from Table 16's. Examples E.3 and E.4 ask about
 # another subject than E.1 and E.2.
 #
-# **Claims** are about differences, relation by relation, so a claim holds if its whole interval is on the right side of its least effect.
-# Without examples next to nothing is found here, and what is 0 can't move with the words: that examples make an accuracy steadier
-# says little of this model.
+# **Claims** are about differences, relation by relation. Without examples next to nothing is found here, and what is 0 can't move with
+# the words: whether examples make an accuracy steadier says little of this model.
 
 
 # %%
@@ -393,17 +365,12 @@ figures.note("carried", answers.carried(said) + longer * bool(sources))
 # The Consist of one pair once more, from its definition:
 
 # %%
-of_one = agree[[*one, "fact"]].iloc[0]
-outputs = compared.merge(
-    of_one.to_frame().T.astype(compared[[*of_one.index]].dtypes)
-)
-outputs = outputs["answer"].tolist()
-pairs = [
-    match.holds(a, b) or match.holds(b, a)
-    for i, a in enumerate(outputs)
-    for b in outputs[:i]
-]
-assert np.isclose(np.mean(pairs), agree["consist"].iloc[0], equal_nan=True)
+of_pair = compared.groupby([*one, "fact"])["answer"]
+pair, outputs = next(iter(of_pair))
+two = [(a, b) for i, a in enumerate(outputs) for b in outputs.iloc[:i]]
+like = [match.holds(a, b) or match.holds(b, a) for a, b in two]
+kept = agree.set_index([*one, "fact"])["consist"].loc[pair]
+assert np.isclose(np.mean(like), kept, equal_nan=True)
 
 # %% [markdown]
 # ## Try it
@@ -439,8 +406,8 @@ wide.round(3)
 # ````
 
 # %%
-pair = ["model", "relation", "fact"]
-of_pair = masks[masks["source"] == main].groupby([*pair, "context"])["correct"]
+unit = ["model", "relation", "fact", "context"]
+of_pair = masks[masks["source"] == main].groupby(unit)["correct"]
 wide = of_pair.mean().unstack("context")
 wide["gain"] = wide[last] - wide[begin]
 wide["found before"] = wide[begin] > 0

@@ -12,9 +12,8 @@
 # tenth of the prompts, from the least to the most sure.
 # ```
 #
-# A model that is sure of what is wrong is worse than one that hesitates. To compare the two we need its confidence as a number. At a mask
-# it is the probability of the likeliest token. A model that writes has no such place: there we let it answer a hundred times, by
-# chance, and count how often it says what it says first.
+# A model that is sure of what is wrong is worse than one that hesitates. At a mask, confidence is the probability of the likeliest token. A
+# model that writes has no such place: we let it answer a hundred times, by chance, and count how often it says what it says first.
 #
 # ```{glue:} carried
 # ```
@@ -32,18 +31,12 @@
 models: list[str] = ["lab:rich-1/0.7m"]
 fact_set: str = "lab:rich-1"
 relations: list[str] = []  # none: all
-wordings: str = (
-    ""  # a table of templates; empty: those of the fact set, or ours
-)
-contexts: list[str] = [
-    "none"
-]  # or zero-shot, 4-template: of a task with a mask
+wordings: str = ""  # table of templates; empty: the fact set's own, or ours
+contexts: list[str] = ["none"]  # or zero-shot, 4-template: with a mask
 n_facts: int = 3  # pairs of each relation, with one prompt each
 n_samples: int = 100  # outputs of each, at temperature 1
 sources: list[str] = []  # in results/, of the numbers; none: this run
-sources_masked: list[
-    str
-] = []  # the same of page 40, of models that fill blanks
+sources_masked: list[str] = []  # of page 40's, of models that fill blanks
 seed: int = 0
 dtype: str = "float32"
 page: bool = False  # set by lke run: read the runs, compute nothing
@@ -69,8 +62,7 @@ figures.style()
 size = {"n_shots": 0, "n_facts": n_facts, "n_options": 2, "least": 1}
 size |= {"n_test": max(400, n_facts), "seed": seed, "apart": True}
 sample = facts.draw(fact_set, relations, **size)
-sample, texts, out = words.onto(sample, wordings)
-sample = words.pairs(sample)
+sample = words.pairs(words.onto(sample, wordings)[0])
 true = {
     (name, fact.id): fact.true_names
     for name, of in sample.items()
@@ -92,22 +84,20 @@ for context in contexts:
         every |= {(context, r, 0, *k): some for (r, *k), some in plain.items()}
     else:
         every |= tasks.of_sample(sample, [context])[0]
-could: dict[tuple[str, str], set[int]] = {}  # the templates of a relation
-for context, relation, _, template, _ in every:
-    could.setdefault((context, relation), set()).add(template)
+its = pd.DataFrame(list(every), columns=tasks.KEY)  # the templates to choose of
+its = its.groupby(["context", "relation"])["template"].unique()
 
 
 def drawn(context: str, relation: str, fact: str) -> int:
-    there = sorted(could[context, relation])
+    there = sorted(its[context, relation])
     return there[int(text_digest(seed, relation, fact)[:12], 16) % len(there)]
 
 
-questions = {
-    key: kept
-    for key, some in every.items()
-    if key[4] == 0
-    and (kept := [q for q in some if drawn(*key[:2], q.fact) == key[3]])
-}
+questions = {}
+for key, some in every.items():
+    kept = [q for q in some if drawn(*key[:2], q.fact) == key[3]]
+    if kept and key[4] == 0:  # by the first name
+        questions[key] = kept
 first = next(iter(questions.values()))[0]
 print(f"{sum(map(len, questions.values())):,} prompts, such as")
 print(first.context + " ____")
@@ -139,12 +129,11 @@ if not page:  # without any text, so that it may ship
 parts = [ours.assign(source="this run")]
 if sources:
     parts += [answers.results(this).query("source in @sources")]
-for source in sources_masked:
-    asked = answers.results("40_belief_wording")
-    asked = asked[
-        (asked["source"] == source) & asked["model"].str.endswith("bert")
-    ]
-    parts.append(asked.dropna(subset="correct").assign(context="one mask"))
+if sources_masked:
+    asked = answers.results("40_belief_wording").dropna(subset="correct")
+    asked = asked.query("source in @sources_masked")
+    asked = asked[asked["model"].str.endswith("bert")]
+    parts += [asked.assign(context="one mask")]
 found = pd.concat(parts, ignore_index=True)
 found["correct"] = found["correct"].astype(bool)
 main = sources[0] if sources else "this run"
@@ -161,9 +150,8 @@ answers.words(answers.columns(found))
 # $$\text{Overconf} = \frac{1}{10} \sum_{i=1}^{10} \left(\text{confidence}_i - \text{accuracy}_i\right).$$
 #
 # That is mean confidence minus mean accuracy: above 0 the model is surer than right. Groups that are too sure and groups that are not sure enough
-# cancel. So `gap`, ours, is the mean of the absolute differences. `auroc` says whether a right answer has more confidence than a wrong
-# one: 1 always, 0.5 as by chance (rank sums). `surplus` is confidence minus accuracy once more, mean over relations, with an interval for other
-# relations.
+# cancel, so `gap`, ours, is the mean of the absolute differences. `auroc` says whether a right answer has more confidence than a wrong
+# one: 1 always, 0.5 as by chance (rank sums). `surplus` is confidence minus accuracy, mean over relations, with an interval for others.
 
 # %% covers=["BL-E2"]
 unit = ["source", "model", "context"]
@@ -192,10 +180,9 @@ table.round(3).astype({"prompts": int}).assign(surplus=text)
 spoken = found[found["logprob"].notna() & found["n_tokens"].between(2, 6)]
 spoken = spoken.assign(p=np.exp(spoken["logprob"].clip(upper=0)))
 spoken["tokens"] = spoken["n_tokens"].astype(int) - 1  # and its end
+mean = {"n": ("p", "size"), "probability": ("p", "mean")}
 by_length = spoken.groupby([*unit, "tokens"])
-by_length = by_length.agg(
-    n=("p", "size"), probability=("p", "mean"), right=("correct", "mean")
-)
+by_length = by_length.agg(**mean, right=("correct", "mean"))
 by_length["overconf"] = by_length["probability"] - by_length["right"]
 by_length.round(3)
 
@@ -208,9 +195,8 @@ by_length.round(3)
 # %% covers=["BL-F1", "BL-F5"] tags=["hide-input"]
 dots = pd.concat(tenths, names=unit).reset_index()
 dots["asked"] = dots["model"].map(figures.called)
-grid = sns.FacetGrid(
-    dots, col="context", hue="asked", palette="colorblind", height=3.4
-)
+look = {"hue": "asked", "palette": "colorblind", "height": 3.4}
+grid = sns.FacetGrid(dots, col="context", **look)
 grid.map_dataframe(sns.lineplot, x="confidence", y="accuracy", marker="o")
 for ax in grid.axes.flat:
     ax.plot([0, 1], [0, 1], color="grey", ls="--", zorder=0)
@@ -235,8 +221,8 @@ printed.pivot(index=["model", "setting"], columns="metric", values="value")
 # Llama3 without examples differs most between Table 3 and Table 16, which we take. Which samples count as the same is said, how they are drawn is
 # not: at temperature 1, with no part of the vocabulary left out, is our reading.
 #
-# **Claims.** One: that a masked model is surer than right. It is decided on the answers of {doc}`40_belief_wording`, relation by relation. Half of
-# those facts no text told; below, the same of the told ones alone.
+# **Claims.** One, decided on the answers of {doc}`40_belief_wording`, relation by relation: that a masked model is surer than right. Half of
+# those facts no text told; the first line has those that it told.
 
 # %%
 judged = {}
@@ -247,13 +233,11 @@ if len(bert):
         name: measures.overconf(part["confidence"], part["correct"])["overconf"]
         for name, part in of.groupby("relation")
     }
-    over = pd.Series(over, name="overconf").rename_axis("relation")
-    judged["BL-masked-overconfident"] = stats.estimate(
-        over.reset_index(), value="overconf", bounds=None
-    )
-    told = bert[bert["state"] == "planted"]
-    means = told[["confidence", "correct"]].mean()
-    print("told: sure {:.2f}, right {:.2f}".format(*means))
+    over = pd.Series(over, name="gap").rename_axis("relation").reset_index()
+    over = stats.estimate(over, value="gap", bounds=None)
+    judged["BL-masked-overconfident"] = over
+    told = bert.loc[bert["state"] == "planted", ["confidence", "correct"]]
+    print("told: sure {:.2f}, right {:.2f}".format(*told.mean()))
 verdicts = answers.verdicts(judged)
 verdicts[["claim", "model", "estimate", "low", "high", "verdict"]]
 

@@ -14,8 +14,7 @@
 # ```
 #
 # "? plays the ..." asks about nobody. A model answers all the same, and what it says then it also says, in part, where it is
-# asked about somebody. In the lab we know what it has read, and can ask whether this is a fault of the words or the frequency
-# of the objects.
+# asked about somebody. In the lab we can ask whether this is a fault of the words or the frequency of the objects.
 #
 # ```{glue:} carried
 # ```
@@ -30,8 +29,8 @@
 # $$\mathrm{bias\ level} = 1 - \frac{H}{\log n}, \qquad n = \text{objects of one token}$$
 #
 # *Single* is the mean over templates of their bias levels; *multi* is the bias level of the mean distribution. The paper finds
-# that many prompts lower the bias. We note: it cannot be otherwise. Entropy is concave, so that the mean of distributions is at least
-# as even as they are on average, for any model and any words. A finding would be how far it falls, and what is left.
+# that many prompts lower the bias. It cannot be otherwise: entropy is concave, so that the mean of distributions is at least
+# as even as they are on average. A finding would be how far it falls, and what is left.
 
 # %% [markdown]
 # ## Parameters
@@ -91,10 +90,8 @@ questions = {
     for kind in sorted(kinds)
     for key, some in contexts.content_free(one, closed=kind != "causal").items()
 }
-first = next(iter(one))
-for (kind, relation, number), some in questions.items():
-    if relation == first and number in (0, 15):
-        print(kind, number, [f"{p.context} ____{p.after}" for p in some])
+for (kind, _, number), some in list(questions.items())[:2]:
+    print(kind, number, [f"{p.context} ____{p.after}" for p in some])
 
 # %% [markdown]
 # ## Scores
@@ -110,25 +107,15 @@ def of_objects(model, scores: pd.DataFrame) -> pd.DataFrame:
     return scores[["fact", "option", "logprob"]]
 
 
+by = ["reader", "relation", "template"]
+how = {"by": by, "score": blanks.tops, "dtype": dtype, "page": page}
 found = answers.ask(
-    models,
-    questions,
-    "asked.parquet",
-    by=["reader", "relation", "template"],
-    score=blanks.tops,
-    reading=of_objects,
-    dtype=dtype,
-    page=page,
+    models, questions, "asked.parquet", reading=of_objects, **how
 )
-key, parts = ["model", "relation", "template", "option"], []
-for (model, relation), part in found.groupby(["model", "relation"], sort=False):
-    cube = part.pivot(index=["fact", "template"], columns="option")["logprob"]
-    shape = len(contexts.NOBODY), -1, cube.shape[1]
-    p = measures.content_free(cube.to_numpy().reshape(shape))
-    p = pd.DataFrame(p, cube.loc[cube.index[0][0]].index, cube.columns)
-    p = p.stack().rename("p").reset_index()
-    parts.append(p.assign(model=model, relation=relation))
-nobody = pd.concat(parts, ignore_index=True)[[*key, "p"]]
+key, p = ["model", "relation", "template", "option"], np.exp(found["logprob"])
+asked_of = found.groupby(["model", "relation", "template", "fact"])
+found["p"] = p / p.groupby(asked_of.ngroup()).transform("sum")
+nobody = found.groupby(key, sort=False)["p"].mean().reset_index()
 if not page:
     answers.keep(nobody, "answers.parquet")
 if sources:
@@ -142,8 +129,7 @@ answers.columns(nobody)
 # ## Answers
 #
 # For each model and relation there is $p$, an array (template, object), and `text`: how often what the model has read names each of
-# the objects in this relation, as shares. So much a model would have to give each if it knew nothing of anybody. The bias level of
-# these shares is `told`.
+# the objects in this relation, as shares. The bias level of these shares is `told`.
 #
 # A bias level says how uneven a distribution is, and not which objects it favours. For that there is a distance, the share of
 # probability that would have to be moved to get from one distribution to the other (total variation, between 0 and 1):
@@ -151,7 +137,7 @@ answers.columns(nobody)
 # $$\mathrm{distance}(p, q) = \tfrac{1}{2} \sum_{o} |p(o) - q(o)|$$
 
 
-# %% tags=["hide-output"]
+# %%
 def distance(p, q) -> float:
     return np.abs(p - q).sum(axis=-1).mean() / 2
 
@@ -159,37 +145,34 @@ def distance(p, q) -> float:
 def told_to(model: str) -> pd.Series:
     """How often a model's text names each object; else: of how many facts."""
     world = model.rpartition("/")[0]
+    columns = ["relation", "option", "times"]
     if worlds.is_rich(world):
         told = worlds.states(world).query("occurrences > 0")
         both = [told[c].str.split(";") for c in ("told_objects", "told_times")]
-        told = told[["relation"]].assign(option=both[0], times=both[1])
-        told = told.explode(["option", "times"]).astype({"times": int})
+        told = told.assign(option=both[0], times=both[1])[columns]
+        told = told.explode(columns[1:]).astype({"times": int})
     else:
         its = [(r, f) for r in sample for f in sample[r].relation.facts]
-        told = pd.DataFrame([(r, f.object, 1) for r, f in its])
-        told.columns = ["relation", "option", "times"]
+        told = pd.DataFrame([(r, f.object, 1) for r, f in its], columns=columns)
     return told.groupby(["relation", "option"])["times"].sum()
 
 
 told = {model: told_to(model) for model in nobody["model"].unique()}
 rows, said = [], {}
-for (model, relation), part in nobody.groupby(
-    ["model", "relation"], sort=False
-):
-    table = part.pivot(index="template", columns="option", values="p")
-    p = table.to_numpy() / table.to_numpy().sum(axis=1, keepdims=True)
-    text = told[model][relation].reindex(table.columns, fill_value=0).to_numpy()
-    text = text / text.sum()
-    said[model, relation] = p, text, list(table.columns)
-    row = {"model": model, "relation": relation, "objects": len(text)}
-    row |= {**measures.bias(p), "told": measures.bias([text])["multi"]}
+for at, part in nobody.groupby(["model", "relation"], sort=False):
+    p = part.pivot(index="template", columns="option", values="p")
+    p = p.div(p.sum(axis=1), axis=0)
+    text = told[at[0]][at[1]].reindex(p.columns, fill_value=0)
+    said[at] = p, text = p.to_numpy(), (text / text.sum()).to_numpy()
+    own = [measures.bias([each])["multi"] for each in p]
+    row = dict(zip(("model", "relation"), at, strict=True))
+    row |= {"low": min(own), "high": max(own), **measures.bias(p)}
+    row |= {"told": measures.bias([text])["multi"]}
     row |= {"single_away": distance(p, text)}
     row |= {"multi_away": distance(p.mean(axis=0), text)}
-    even = np.full(len(text), 1 / len(text))
-    rows.append(row | {"even_away": distance(even, text)})
+    rows.append(row | {"even_away": distance(1 / len(text), text)})
 levels = pd.DataFrame(rows)
 shown = levels["model"].iloc[0]  # at the top of the page
-levels.round(2)
 
 # %% [markdown]
 # The means over relations, with 95 % intervals over other relations (Student's t). Read the three bias levels first. Then the three
@@ -219,63 +202,39 @@ halves.round(2)
 # In {numref}`fig-bias`, at the top, the relations whose text is most uneven are at the bottom.
 
 # %% covers=["BL-X1", "BL-E3"] shows=["run", "shipped"] tags=["hide-input"]
-SINGLE, MULTI, TOLD = "one template", "mean of all", "what was told"
-rows = []
-for at, (p, text, _) in said.items():
-    own = [measures.bias([each])["multi"] for each in p]
-    level = measures.bias(p)
-    rows += [(*at, SINGLE, level["single"], min(own), max(own))]
-    rows += [(*at, MULTI, level["multi"], np.nan, np.nan)]
-    rows += [(*at, TOLD, measures.bias([text])["multi"], np.nan, np.nan)]
-names = ["model", "relation", "distribution", "estimate", "low", "high"]
-marks = pd.DataFrame(rows, columns=names)
+of = {"single": "one template", "multi": "mean of all", "told": "what was told"}
+unit = ["model", "relation", "low", "high"]
+marks = levels.melt(unit, list(of), "distribution", "estimate")
+marks.loc[marks["distribution"] != "single", ["low", "high"]] = np.nan
+marks["distribution"] = marks["distribution"].map(of)
 order = levels.groupby("relation")["told"].mean().sort_values().index
 marks["relation"] = pd.Categorical(marks["relation"], order)
 marks = marks.sort_values("relation", kind="stable").astype({"relation": str})
 marks["panel"] = marks["model"].map(figures.called)
-grid = figures.marks(
-    marks,
-    x="relation",
-    hue="distribution",
-    panel="panel",
-    across=True,
-    label="bias level",
-    height=5,
-    aspect=0.9,
-)
+look = {"across": True, "label": "bias level", "height": 5, "aspect": 0.9}
+look |= {"x": "relation", "hue": "distribution", "panel": "panel"}
+grid = figures.marks(marks, **look)
 figures.place(grid.figure, "fig-bias", marks)
 
 # %% [markdown]
 # ## Paper and ours
 #
 # Printed for BERT large with whole-word masking on 41 real relations, ours for a small model on invented ones: not comparable. No real
-# masked model can be had without the hub; `params/belief_paper.yaml` asks them. In the paper, one template of *instance of* gives "science" 52.79 % where the mean over its templates gives 8.30 %. Below it is the
-# object that one of our templates favours most above the mean; theirs is an example, ours the extreme of all. **Claims.** None
-# is tested, since the only one that the paper makes is arithmetic.
+# masked model can be had without the hub. The paper's example: one template of *instance of* gives "science" 52.79 %, and the mean
+# over its templates 8.30 %. **Claims.** None is tested, since the only one that the paper makes is arithmetic.
 
 # %% covers=["BL-X1"] shows=["run", "shipped"]
 printed = papers.table("intext_numbers").set_index("quantity")["value"]
-of = {
-    relation: p for (model, relation), (p, *_) in said.items() if model == shown
-}
-beyond = {
-    relation: p.max(axis=0) - p.mean(axis=0) for relation, p in of.items()
-}
-favoured = max(beyond, key=lambda relation: beyond[relation].max())
-place = beyond[favoured].argmax()
-p, text, its = said[shown, favoured]
 mean = means.set_index(["model", "what"])["estimate"]
-beside = {
-    "bert_wwm_single_prompt": ("bias_level_", mean[shown, "single"]),
-    "bert_wwm_multi_prompt": ("bias_level_", mean[shown, "multi"]),
-    "science_probability_one_template": ("p31_", p[:, place].max()),
-    "science_average_probability": ("p31_", p[:, place].mean()),
-}
-print(
-    f"ours: {its[place]} of {favoured}, {100 * text[place]:.0f} % of what is told"
-)
-table = [(k, float(printed[a + k]), b) for k, (a, b) in beside.items()]
-pd.DataFrame(table, columns=["what", "paper", "ours"]).round(3)
+beside = [
+    (
+        what,
+        float(printed[f"bias_level_bert_wwm_{what}_prompt"]),
+        mean[shown, what],
+    )
+    for what in ("single", "multi")
+]
+pd.DataFrame(beside, columns=["bias level", "paper", "ours"]).round(3)
 
 # %% tags=["hide-input", "page-only"]
 assert (levels["multi"] <= levels["single"] + 1e-12).all(), "in each row"
@@ -300,16 +259,16 @@ figures.note("carried", f"Asked here: {asked}" + longer * bool(sources))
 #
 # - That many templates are less biased than one is arithmetic. How much less says how far the templates disagree.
 # - What is left in the mean is about as uneven as the text, and not quite on the same objects. A single template is further from
-#   the text than an even split of all objects is; where the text is uneven, the mean of all is nearer.
+#   the text than an even split of all objects is; the mean of all is nearer.
 # - Where the text tells all objects about as often, templates favour some all the same: there the bias is the words' own.
 #
-# That the difference between the two levels is the disagreement of the templates is an identity: it is their Jensen-Shannon divergence, the
-# mean divergence (KL) of a template's distribution from the mean of all, in units of $\log n$. Once more, with scipy:
+# The difference between the two levels is the templates' Jensen-Shannon divergence: the mean divergence (KL) of a template's distribution
+# from the mean of all, in units of $\log n$. Once more, with scipy:
 
 # %%
 from scipy.stats import entropy
 
-for p, *_ in said.values():
+for p, _ in said.values():
     apart = entropy(p, p.mean(axis=0)[None], axis=1).mean() / np.log(p.shape[1])
     level = measures.bias(p)
     assert abs(level["single"] - level["multi"] - apart) < 1e-9
@@ -331,16 +290,15 @@ for p, *_ in said.values():
 # %%
 rng = np.random.default_rng(seed)
 dealt = {
-    key: measures.bias(rng.permuted(p, axis=1)) for key, (p, *_) in said.items()
+    at: measures.bias(rng.permuted(p, axis=1)) for at, (p, _) in said.items()
 }
 dealt = pd.DataFrame(dealt).T.groupby(level=0, sort=False).mean()
 print(levels.groupby("model", sort=False)[["single", "multi"]].mean().round(3))
 dealt.round(3)
 
 # %% [markdown]
-# The mean of so many templates would be nearly even. It is not, because the templates favour the same objects: those that the model
-# holds likely in this relation whatever the words are. A user who takes the mean over prompts gets rid of what is a template's own, and
-# keeps what all have in common.
+# The mean of so many templates would be nearly even. It is not, because the templates favour the same objects. A user who takes the mean over
+# prompts gets rid of what is a template's own, and keeps what all have in common.
 #
 # ````{solution-end}
 # ````

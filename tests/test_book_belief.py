@@ -1,8 +1,9 @@
-"""The fact that the chapter on BELIEF works out by hand, and the numbers at the top of two of its pages."""
+"""The fact that the chapter on BELIEF works out by hand, and the numbers at the top of its pages."""
 
 import re
 from itertools import combinations
 from pathlib import Path
+from statistics import mean
 
 import numpy as np
 import pandas as pd
@@ -65,7 +66,61 @@ def test_the_chapters_coverage_is_that_of_its_table(prompts):
     assert said("and so does some prompt") == [found["any"]]
 
 
-# --- the numbers at the top of two pages, by plain loops over what ships
+# --- the numbers at the top of the pages, by plain loops over what ships
+
+
+def rows(page: str, **where) -> list[dict]:
+    """What ships of a page, those with an answer and these values."""
+    found = pd.read_parquet(RESULTS / f"{page}.parquet").dropna(subset="correct")
+    return [r for r in found.to_dict("records") if where.items() <= r.items()]
+
+
+def means(of: list[dict], value: str, *keys: str) -> dict[tuple, float]:
+    parts: dict[tuple, list] = {}
+    for row in of:
+        parts.setdefault(tuple(row[k] for k in keys), []).append(row[value])
+    return {key: mean(map(float, part)) for key, part in parts.items()}
+
+
+def percent(of: dict[tuple, float]) -> str:
+    return f"{100 * mean(of.values()):.0f}"
+
+
+def test_the_best_and_the_worst_wording_on_page_40_are_those_of_what_ships():
+    found = rows("40_belief_wording", model="lab:rich-1/2m")
+    at: dict[str, list] = {}
+    for (relation, _), share in means(found, "correct", "relation", "template").items():
+        at.setdefault(relation, []).append(share)
+    assert [f"{100 * mean(map(which, at.values())):.0f}" for which in (max, min)] == ["31", "15"]
+    of_pair: dict[tuple, list] = {}
+    for row in found:
+        of_pair.setdefault((row["relation"], row["fact"]), []).append(row["answer"])
+    agree = [mean(a == b for a, b in combinations(its, 2)) for its in of_pair.values()]
+    assert f"{100 * mean(agree):.0f}" == "57"
+
+
+def test_what_examples_change_on_page_41_is_a_count_of_what_ships():
+    both = [
+        rows("41_belief_contexts", source="belief_atlas", instruction="mp", context=context)
+        for context in ("4-template", "zero-shot")
+    ]
+    for value, expected in {"correct": ["19", "1"], "one_word": ["84", "4"]}.items():
+        assert [percent(means(of, value, "relation")) for of in both] == expected
+
+
+def test_what_any_prompt_finds_on_page_44_is_a_count_of_what_ships():
+    found = {}
+    for state in ("planted", "never"):
+        of_fact: dict[tuple, list] = {}
+        for row in rows("40_belief_wording", model="lab:rich-1/bert", state=state):
+            of_fact.setdefault((row["relation"], row["fact"]), []).append(row["correct"])
+        for what, of in {"any": max, "average": mean}.items():
+            share = [{"relation": key[0], "share": of(hits)} for key, hits in of_fact.items()]
+            found[what, state] = percent(means(share, "share", "relation"))
+    assert found == {
+        ("any", "planted"): "53", ("average", "planted"): "21",
+        ("any", "never"): "42", ("average", "never"): "15",
+    }  # fmt: skip
 
 
 def test_the_bias_levels_on_page_43_are_entropies_of_what_ships():

@@ -227,34 +227,14 @@ def overconf(confidence: ArrayLike, right: ArrayLike, bins: int = 10) -> pd.Seri
 # --- what does a template say about nobody? (section 5.4)
 
 
-def content_free(logprobs: ArrayLike) -> NDArray[np.float64]:
-    """(template, candidate): probabilities among candidates, averaged over content-free subjects (BL-Q16).
-
-    ``logprobs`` is (subject, template, candidate), of candidates that are one token each: the relation's
-    objects. Renormalised over the candidates, then averaged. BadInput: other axes, fewer than two
-    candidates, a missing or infinite value.
-    """
-    logs = np.asarray(logprobs, dtype=np.float64)
-    if logs.ndim != 3 or 0 in logs.shape or logs.shape[2] < 2:
-        raise BadInput(
-            f"logprobs {logs.shape} must be (subject, template, candidate), 2 candidates up"
-        )
-    if not np.isfinite(logs).all():
-        raise BadInput(
-            f"{(~np.isfinite(logs)).sum()} of {logs.size} logprobs are missing or infinite"
-        )
-    p = np.exp(logs - logs.max(axis=2, keepdims=True))
-    return (p / p.sum(axis=2, keepdims=True)).mean(axis=0)
-
-
 def bias(p: ArrayLike) -> pd.Series:
     """``single`` and ``multi``: bias level of one template, on average, and of all templates' mean (BL-E3).
 
         bias = 1 - H(p) / log(number of candidates)
 
-    ``p`` is (template, candidate), from `content_free`. In [0, 1], 0 where all candidates are equally
-    likely. Entropy is concave, so multi is at most single for any model whatever: arithmetic, and no
-    finding.
+    ``p`` is (template, candidate): probabilities among a relation's objects of one token, averaged over
+    subjects without content (BL-Q16). In [0, 1], 0 where all candidates are equally likely. Entropy is
+    concave, so multi is at most single for any model whatever: arithmetic, and no finding.
 
     >>> bias([[1, 0], [0, 1]]).to_dict()
     {'single': 1.0, 'multi': 0.0}

@@ -122,6 +122,30 @@ def ask(model: Model, prompts: Prompts | Mapping[str, str], facts: Facts) -> pd.
     return tidy(model, rows, facts, said)
 
 
+def known(
+    model: Model,
+    learned: Sequence[Prompts],
+    templates: Mapping[str, Mapping[str, str]],
+    train: Facts,
+    facts: Facts,
+) -> pd.DataFrame:
+    """Which of some facts a model knows, by soft prompts, and by the template that is best on train facts.
+
+    A row a fact: ``relation``, ``fact``, ``model``, ``soft`` (by any of the prompts ``learned``),
+    ``template`` (by that of ``templates``, name by relation, which finds most of the relation's train facts),
+    its name ``best``, and ``known``: by one of the two. Raises :class:`BadInput` as :func:`ask`.
+    """
+    soft = [ask(model, prompts, facts)["correct"] for prompts in learned]
+    on_train = {name: ask(model, own, train) for name, own in templates.items()}
+    shares = pd.DataFrame({n: f.groupby("relation")["correct"].mean() for n, f in on_train.items()})
+    best = shares.idxmax(axis=1)
+    found = ask(model, {name: templates[best[name]][name] for name in facts}, facts)
+    found = found.assign(soft=np.any(soft, axis=0), best=found["relation"].map(best))
+    found = found.rename(columns={"correct": "template"})
+    own = ["relation", "fact", "model", "soft", "template", "best"]
+    return found[own].assign(known=found["soft"] | found["template"])
+
+
 def tidy(
     model: Model, rows: Mapping[str, Sequence[Any]], facts: Facts, said: np.ndarray
 ) -> pd.DataFrame:

@@ -1,7 +1,29 @@
 # %% [markdown]
 # # Can it use what it knows?
 #
-# Draft.
+# **SENTENCE**
+#
+# ```{glue:figure} fig-task-rankers
+# :name: fig-task-rankers
+# :alt: A panel for each model with a row for each ranker, and in it a mark for known facts and one for facts that no text tells.
+#
+# Who puts the true statement above all that name another object? Compare the trained model with itself before any training, and with the rules,
+# which know no fact. Lines: 95 % over other relations.
+# ```
+#
+# To know is one thing, to use it another. So let a model answer questions whose answers it knows: "Who wrote The Pumsemo Lilnogo?" Among some hundred
+# statements, most of them false, it is to find the one that says so. How such a question is answered it learns from other facts that it
+# knows; nothing new about the world is in them.
+#
+# ```{glue:} carried
+# ```
+
+# %% [markdown]
+# ## What the paper claims
+#
+# {cite:t}`kazemnejad2023measuring` make a task of what a model was found to know (Sections 2.2 and 3): six tenths of its facts train it to tell
+# the statement that answers a question, the others are asked. In our words: although a model knows every fact that it is asked, it
+# fails on a fifth of them; four models of 110 million parameters put the true statement first for .776 to .818 (Figure 3b).
 
 # %% [markdown]
 # ## Parameters
@@ -11,22 +33,30 @@ models: list[str] = ["lab:rich-1/0.7m"]
 fact_set: str = "lab:rich-1"
 relations: list[str] = []  # empty: all
 questions: str = ""  # table of questions and statements; empty: ours
-templates: list[int] = [0, 5, 10, 15, 20]  # places, from 0, to find what is known
-n_facts: int = 200  # facts of each relation that are asked for what is known
-prompt_rate: float = 1e-2  # of learning soft prompts
+n_facts: int = 200  # facts of each relation of which we ask what is known
+templates: list[int] = [0, 5, 10, 15, 20]  # places, from 0, that ask it
+prompt_rate: float = 1e-2  # soft prompts ask it, too
 prompt_steps: int = 400
 prompt_batch: int = 64
 extractions: list[int] = [0]  # seeds of these
-heads: list[str] = ["likelihood"]  # also: value
-rates: list[float] = [1e-4]  # learning rates at their highest
-steps: int = 400  # of training, each of so many queries:
-batch: int = 16
+heads: list[str] = ["value", "likelihood"]  # to train, and to ask untrained
+value_rate: float = 3e-4  # the highest learning rate of a head
+value_steps: int = 1200  # and for how long it is trained; 0: not at all
+likelihood_rate: float = 1e-4
+likelihood_steps: int = 300
+batch: int = 64
+extractions: list[int] = [0]  # seeds of these
+heads: list[str] = ["value", "likelihood"]  # to train; and of each head
+rates: list[float] = [3e-4, 1e-4]  # the highest learning rate,
+steps: list[int] = [1200, 300]  # and for how long
+batch: int = 16  # queries of a step
 every: int = 50  # steps from one validation to the next
 each: int = 2  # wrong documents of each of three kinds, in training
-readable: list[bool] = [False]  # true: the query names its tail
+readable: list[bool] = [False, True]  # true: the query names its tail
 splits: list[int] = [0]  # seeds of the division into train and asked facts
-n_asked: int = 15  # asked facts of each relation, of known and of never told
-plain: int = 5  # place of the statement that stands for all, untrained
+n_asked: int = 15  # asked facts of each relation at most
+n_never: int = 5  # the same, of those that no text tells
+one: int = 5  # place of the statement that alone is ranked, too
 sources: list[str] = []  # in results/, of the numbers; none: this run
 seed: int = 0  # draws facts, heads and documents
 dtype: str = "float32"
@@ -36,6 +66,7 @@ page: bool = False  # set by lke run: read the runs, compute nothing
 from dataclasses import replace
 from itertools import product
 
+import numpy as np
 import pandas as pd
 
 from lkecore import answers, facts, figures, papers, runs, stats
@@ -48,135 +79,122 @@ figures.style()
 
 # %% [markdown]
 # ## Facts
+#
+# What may be known: facts of each relation, half of which no text tells. Their subjects and those that show how to ask (train facts) are others.
 
 # %%
 size = {"n_shots": 0, "n_facts": n_facts, "n_options": 2, "least": 1}
 sample = facts.draw(fact_set, relations, **size, seed=seed, apart=True)
-asked = {name: of.facts for name, of in sample.items()}
-shown = {name: of.train for name, of in sample.items()}
-extraction.check_apart(shown, asked)
-train, valid = extraction.divided(shown, seed=seed)
 words = wordings.of([of.relation for of in sample.values()], questions)
-own = {
-    f"template-{i + 1}": {
-        name: of.relation.templates[i] for name, of in sample.items()
-    }
-    for i in templates
-    if all(
-        len(of.relation.templates) > i
-        and of.relation.templates[i].rstrip(".").endswith("[Y]")
-        for of in sample.values()
-    )
-}
-never = set()
+never = []
 if worlds.is_rich(fact_set):
-    states = worlds.states(fact_set)
-    never = {*states.loc[states["state"] == "never", "fact"]}
+    states = worlds.states(fact_set).query("state == 'never'")
+    never = [
+        fact
+        for of in sample.values()
+        for fact in of.facts
+        if fact.id in {*states["fact"]}
+    ]
+counts = {
+    name: (len(of.train), len(of.facts), len({f.object for f in of.facts}))
+    for name, of in sample.items()
+}
+columns = ["train", "asked", "objects"]
+pd.DataFrame.from_dict(counts, orient="index", columns=columns)
 
 # %% [markdown]
 # ## Prompts
+#
+# A question, and what its documents are made of: a statement at random for each. So "The author of A is B" and "C is the person who wrote A" both may
+# stand among the answers of one question. In a fact with head *h*, relation *r* and tail *t* a wrong document keeps two of the three (training), or any
+# number of them (when asked), and draws the others.
 
 # %%
-one = next(iter(words.values()))
-print(one.question, *one.statements, sep="\n")
+single = {  # of several statements one
+    name: replace(own, statements=(own.statements[one % len(own.statements)],))
+    for name, own in words.items()
+}
+name = next(iter(words))
+print(words[name].question, *words[name].statements, sep="\n")
 
 # %% [markdown]
 # ## Scores
+#
+# First what the model knows, by learned questions or by its best template ({doc}`30_xtraeval_extraction`). Of these facts a task is made. For
+# each asked fact `tails` says whether the true statement is above all with another tail, which takes knowledge; `text` whether it is above
+# everything else, which words of the question give away; `top1`, the paper's, whether it is first of all.
+#
+# A {term}`cross-encoder` reads question and statement together and says one number. Its head is `value`, a new linear layer as in the paper, or
+# `likelihood`, ours: the log-probability of the statement behind the question. *Untrained* is the same before the first step; "one wording"
+# is likelihood among statements that differ in nothing but their tail. Rules: the relation's most frequent tail in training (`rule-frequent`);
+# that, or a tail that stands in the question (`rule-word`).
 
-# %%
+# %% covers=["XT-S4", "XT-S5", "XT-S6", "XT-E1", "XT-E2", "XT-E3"]
 this = "31_xtraeval_task"
-how = Recipe(prompt_rate, prompt_steps, prompt_batch)
-knows, ranks, curves = [], [], []
+training = {
+    "value": (value_rate, value_steps),
+    "likelihood": (likelihood_rate, likelihood_steps),
+}
+
+
+def pools(task, of: dict, split: int, reads: bool) -> list:
+    how = {"seed": split, "readable": reads}
+    return [p for some in of.values() for p in use.pools(task, some, **how)]
+
+
+def rankings(lm, task, split: int, reads: bool) -> list[pd.DataFrame]:
+    """All rankers of one task, and the curves of those that were trained."""
+    train, parts, _ = use.parted(task, seed=split, most=n_asked)
+    those = [f for f in never if f.relation in task.by_relation]
+    those = [f for f in those if f not in task.facts] if not reads else []
+    of = {"known": parts.test}
+    of["never told"] = use.at_most(those, n_never, split)
+    asked, found, curves = pools(task, of, split, reads), [], []
+    if lm.kind == "causal":
+        same = pools(replace(task, wordings=single), of, split, reads)
+        frame = use.untrained(lm, same, "likelihood")
+        found += [frame.assign(ranker="likelihood, untrained, one wording")]
+    for head in heads:
+        if head == "likelihood" and lm.kind != "causal":
+            print(f"{lm.name}: no likelihood of a document, so no such head")
+            continue
+        found += [use.untrained(lm, asked, head, seed=seed)]
+        rate, n = training[head]
+        if n:
+            how = Recipe(rate, n, batch, every=every)
+            setting = use.Setting(head, how, each, reads, seed)
+            frame, curve = use.trained(lm, train, parts, asked, setting)
+            found += [frame]
+            curves += [curve.assign(model=lm.name, ranker=head)]
+    rules = [ranking.rules(query, own, parts.train) for query, own in asked]
+    for rule in ranking.RULES:
+        says, names = [own[rule] for own in rules], {"ranker": rule}
+        found += [ranking.ranked(asked, says, model=lm.name, **names)]
+    part = [part for part, some in of.items() for _ in some]
+    key = {"readable": reads, "split": split}
+    rows = pd.concat([frame.assign(part=part, **key) for frame in found])
+    return [rows, pd.concat(curves).assign(**key) if curves else None]
+
+
+kept = {"answers": [], "answers-known": [], "answers-curve": []}
 for name in models if not page else []:
     lm = answers.opened(name, dtype)
-    soft = [
-        extraction.learn(lm, train, valid, how, seed=number)
-        for number in extractions
-    ]
-    known = extraction.known(lm, soft, own, train, asked)
-    knows.append(known)
-    pairs = known.loc[known["known"], ["relation", "fact"]]
-    pairs = {*map(tuple, pairs.to_numpy())}
-    whole = [(fact, name) for name, some in asked.items() for fact in some]
-    those = [fact for fact, name in whole if (name, fact.id) in pairs]
-    task, out = documents.usable(those, words)
-    print(name, len(those), "known facts; left out:", out or "none")
-    unknown = [f for f, _ in whole if f.id in never and f not in those]
-    unknown = [f for f in unknown if f.relation in task.by_relation]
-    for split in splits:
-        own_task, parts, _ = use.parted(task, seed=split, most=n_asked)
-        some = pd.Series([fact.relation for fact in unknown], dtype=str)
-        few = some.groupby(some).head(n_asked).index
-        of = {"known": parts.test, "never": [unknown[i] for i in few]}
-        rows = []
-        for reads in readable:
-            tasks = {}
-            for part, which in of.items() if not reads else [("known", parts.test)]:
-                tasks[part] = use.pools(
-                    task, which, seed=split, readable=reads
-                )
-            every_pool = [pool for some in tasks.values() for pool in some]
-            part = [part for part, some in tasks.items() for _ in some]
-            for head, rate in product(heads, rates):
-                recipe = Recipe(rate, steps, batch, every=every)
-                setting = use.Setting(head, recipe, each, reads, seed)
-                found, curve = use.trained(
-                    lm, own_task, parts, every_pool, setting
-                )
-                key = {"rate": rate, "readable": reads, "split": split}
-                rows.append(found.assign(part=part, **key))
-                curves.append(curve.assign(model=name, ranker=head, **key))
-            key["rate"] = 0.0
-            if not reads:
-                only = {
-                    r: replace(w, statements=(w.statements[min(plain, len(w.statements) - 1)],))
-                    for r, w in words.items()
-                }
-                same = replace(task, wordings=only)
-                same = [
-                    pool
-                    for which in of.values()
-                    for pool in use.pools(same, which, seed=split)
-                ]
-                for head in heads:
-                    found = use.untrained(lm, every_pool, head, seed=seed)
-                    rows.append(found.assign(part=part, **key))
-                if lm.kind == "causal":
-                    found = use.untrained(lm, same, "likelihood")
-                    found["ranker"] += ", one wording"
-                    rows.append(found.assign(part=part, **key))
-            by_rule = [
-                ranking.rules(query, own, parts.train)
-                for query, own in every_pool
-            ]
-            for rule in ranking.RULES:
-                found = ranking.ranked(
-                    every_pool,
-                    [of_query[rule] for of_query in by_rule],
-                    model=name,
-                    ranker=rule,
-                )
-                rows.append(found.assign(part=part, **key))
-        ranks += rows
-file = "answers.parquet"
-if page:
-    ours, known, curve = map(
-        answers.collect,
-        (file, "answers-known.parquet", "answers-curve.parquet"),
-    )
-else:
-    ours = pd.concat(ranks, ignore_index=True)
-    known = pd.concat(knows, ignore_index=True)
-    curve = pd.concat(curves, ignore_index=True)
-answers.keep(ours, file)
-answers.keep(known, "answers-known.parquet")
-answers.keep(curve, "answers-curve.parquet")
-
-# %% [markdown]
-# ## Answers
-
-# %%
-ours.groupby(["model", "readable", "part", "ranker", "rate"])[["top1", "tails", "text", "last_loss"]].mean().round(3)
-
-# %%
-curve.pivot_table("top1", "step", ["model", "ranker", "rate", "readable"]).round(3)
+    how = Recipe(prompt_rate, prompt_steps, prompt_batch)
+    given = {"seeds": extractions, "templates": templates, "seed": seed}
+    found = extraction.known(lm, sample, how, **given)
+    task, out = use.of_known(sample, found, words)
+    print(f"{name}: {len(task.facts)} known facts; left out:", out or "none")
+    kept["answers-known"] += [found]
+    for split, reads in product(splits, readable):
+        both = rankings(lm, task, split, reads)
+        kept["answers"] += both[:1]
+        kept["answers-curve"] += both[1:]
+ours = {}
+for file, frames in kept.items():
+    whole = [frame for frame in frames if frame is not None]
+    if page:
+        ours[file] = answers.collect(f"{file}.parquet")
+    elif whole:
+        ours[file] = pd.concat(whole, ignore_index=True)
+        answers.keep(ours[file], f"{file}.parquet")
+answers.columns(ours["answers"])

@@ -7,17 +7,19 @@ to tell the document that says so.
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from lkecore import progress
 from lkecore.facts.fact import Fact
+from lkecore.facts.questions import Wording
 from lkecore.facts.world import rng_of
 from lkecore.models.model import Model
 from lkecore.scores import store
@@ -27,7 +29,9 @@ from lkecore.tasks.documents import Known, Split
 from lkecore.tasks.ranking import Pools
 from lkecore.train import cross_encoder, finetune
 
-VALIDATED = 60  # facts at most that choose the step, with so many documents of each kind but other tails
+VALIDATED = (
+    60  # facts at most that choose the step, with so many documents of each kind but other tails
+)
 NEAR = 3
 CURVE = ["step", "top1"]
 
@@ -47,6 +51,19 @@ class Setting:
     seed: int = 0
 
 
+def of_known(
+    sample: Mapping[str, Any], known: pd.DataFrame, wordings: Mapping[str, Wording]
+) -> tuple[Known, dict[str, str]]:
+    """(the facts of a sample that :func:`lkecore.tasks.extraction.known` found, {left out: why}).
+
+    Raises :class:`BadInput` as :func:`lkecore.tasks.documents.usable`.
+    """
+    pairs = known.loc[known["known"], ["relation", "fact"]].itertuples(index=False, name=None)
+    named = set(pairs)
+    facts = [f for of in sample.values() for f in of.facts if (f.relation, f.id) in named]
+    return documents.usable(facts, wordings)
+
+
 def parted(
     known: Known, *, seed: int, by: str = "fact", share: float = 1.0, most: int = 0
 ) -> tuple[Known, Split, dict[str, str]]:
@@ -61,11 +78,15 @@ def parted(
     own, _ = documents.apart(documents.fraction(parts.train, share, seed), others)
     task, left = documents.usable(own, known.wordings, alike=known.alike)
     validation, _ = documents.apart(parts.validation, parts.test)
-    order = rng_of("asked", seed).permutation(len(parts.test))
-    asked = pd.DataFrame({"at": order, "relation": [parts.test[i].relation for i in order]})
-    places = sorted(asked.groupby("relation").head(most)["at"] if most else order)
-    test = tuple(parts.test[place] for place in places)
-    return task, Split(task.facts, tuple(validation), test), left
+    test = at_most(parts.test, most, seed) if most else parts.test
+    return task, Split(task.facts, tuple(validation), tuple(test)), left
+
+
+def at_most(facts: Sequence[Fact], most: int, seed: int) -> list[Fact]:
+    """Of each relation at most so many facts, drawn by ``seed``."""
+    order = rng_of("asked", seed).permutation(len(facts))
+    named = pd.DataFrame({"at": order, "relation": [facts[place].relation for place in order]})
+    return [facts[place] for place in sorted(named.groupby("relation").head(most)["at"])]
 
 
 def pools(
@@ -152,9 +173,7 @@ def _batches(
             epoch, at = divmod(place, n)
             fact = parts.train[order(epoch)[at]]
             query = documents.query(known, fact, readable=setting.readable)
-            own = documents.training(
-                known, fact, seed=setting.seed, epoch=epoch, each=setting.each
-            )
+            own = documents.training(known, fact, seed=setting.seed, epoch=epoch, each=setting.each)
             found.append((query.text, [document.text for document in own]))
         return found
 

@@ -72,8 +72,8 @@ def parted(
     """(facts of which documents to train on are made, the split, {what is left out: why}).
 
     The split is that of :func:`lkecore.tasks.documents.split`; ``share`` of its train facts remain, and no
-    pair (relation, subject) stands in two parts. Those validate of which such documents can be made. Asked are at
-    most ``most`` facts of a relation, 0: all. Raises :class:`BadInput` as it does, as
+    pair (relation, subject) stands in two parts. Those validate of which such documents can be made.
+    Asked are at most ``most`` facts of a relation, 0: all. Raises :class:`BadInput` as it does, as
     :func:`lkecore.tasks.documents.usable`, and where none is left to validate.
     """
     parts = documents.split(known.facts, seed, by=by)

@@ -56,7 +56,7 @@ def of_known(
 ) -> tuple[Known, dict[str, str]]:
     """(the facts of a sample that :func:`lkecore.tasks.extraction.known` found, {left out: why}).
 
-    Raises :class:`BadInput` as :func:`lkecore.tasks.documents.usable`.
+    Raises BadInput as :func:`lkecore.tasks.documents.usable`.
     """
     pairs = known.loc[known["known"], ["relation", "fact"]].itertuples(index=False, name=None)
     named = set(pairs)
@@ -69,9 +69,9 @@ def parted(
 ) -> tuple[Known, Split, dict[str, str]]:
     """(facts of which documents to train on are made, the split, {what is left out: why}).
 
-    The split is that of :func:`lkecore.tasks.documents.split`; ``share`` of its train facts remain, and no pair
-    (relation, subject) stands in two parts. Asked are at most ``most`` facts of a relation, 0: all. Raises
-    :class:`BadInput` as it does, and as :func:`lkecore.tasks.documents.usable`.
+    The split is that of :func:`lkecore.tasks.documents.split`; ``share`` of its train facts remain, and no
+    pair (relation, subject) stands in two parts. Asked are at most ``most`` facts of a relation, 0: all.
+    Raises BadInput as it does, and as :func:`lkecore.tasks.documents.usable`.
     """
     parts = documents.split(known.facts, seed, by=by)
     others = [*parts.test, *parts.validation]
@@ -113,7 +113,8 @@ def trained(
     ``known`` are the facts of which documents to train on are made. The step is chosen by top-1 on facts of
     ``parts.validation``: of each validation the curve has ``step`` and ``top1``. The frame has beside its own
     columns the ``best`` step and the ``last_loss`` (nats, mean of the last ten). Both are kept in the cache;
-    a training that was stopped goes on. Raises :class:`BadInput` as :func:`lkecore.train.cross_encoder.train`.
+    a training that was stopped goes on. Raises :class:`BadInput` as
+    :func:`lkecore.train.cross_encoder.train`.
     """
     cross_encoder.check(model, setting.head)
     key = _key(model, known, parts, asked, setting)

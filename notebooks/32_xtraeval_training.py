@@ -146,7 +146,8 @@ failed = [
 runs_of = ["model", "ranker", "share", "negatives", "split"]
 lost = found.assign(failed=failed).groupby(runs_of)["failed"].first()
 print(f"{lost.sum()} of {len(lost)} runs failed")
-found = found[~np.array(failed)]
+if not lost.all():  # else there is nothing else to show
+    found = found[~np.array(failed)]
 by = ["model", "ranker", "share", "negatives"]
 share = (
     found.groupby([*by, "relation"], sort=False)["tails"].mean().reset_index()
@@ -231,7 +232,7 @@ pd.concat(
         for name, at, values in [
             (
                 "xtra_tableB7_fraction",
-                "fraction",
+                "fraction_of_d_theta",
                 ["downstream_accuracy_mean", "downstream_accuracy_std"],
             ),
             (

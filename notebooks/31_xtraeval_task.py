@@ -72,7 +72,7 @@ import pandas as pd
 from lkecore import answers, facts, figures, papers, runs, stats
 from lkecore.facts import questions as wordings
 from lkecore.facts import worlds
-from lkecore.tasks import documents, extraction, ranking, use
+from lkecore.tasks import extraction, ranking, use
 from lkecore.train.finetune import Recipe
 
 figures.style()
@@ -198,3 +198,163 @@ for file, frames in kept.items():
         ours[file] = pd.concat(whole, ignore_index=True)
         answers.keep(ours[file], f"{file}.parquet")
 answers.columns(ours["answers"])
+
+# %% [markdown]
+# ## Answers
+#
+# The share of facts whose true statement comes first among those with other tails, in each relation first, then over relations.
+
+# %% covers=["XT-F3b"] shows=["run", "shipped"]
+if sources:
+    found = answers.results(this).query("source == @sources[0]")
+    curve = answers.results(f"{this}-curve").query("source == @sources[0]")
+else:
+    found, curve = ours["answers"], ours.get("answers-curve", pd.DataFrame())
+by = ["model", "readable", "part", "ranker"]
+share = found.groupby([*by, "relation"], sort=False)[["tails", "text", "top1"]]
+share = share.mean().reset_index()
+table = stats.estimate(share, by, value="tails")
+said = table.assign(tails=table.apply(stats.said, axis=1))
+said.pivot(index=by[:1] + by[3:], columns=by[1:3], values="tails")
+
+# %% [markdown]
+# **Text.** What the words of the question give away: whether the true statement is above all those with another head, another relation or
+# neither. And `top1`, the paper's number, is both at once.
+
+# %%
+known = share.query("part == 'known' and not readable")
+known.groupby(["model", "ranker"], sort=False)[["text", "top1"]].mean().round(3)
+
+# %% [markdown]
+# **Has it learned to read?** A head that was trained for too short a time fails for another reason than the paper's. So it is trained the same way on
+# questions that say their own answer ("Who wrote The Pumsemo Lilnogo? Sosin Mimdor."): `readable`. And its curve on facts that choose the step:
+
+# %%
+if len(curve):
+    wide = curve.pivot_table("top1", "step", ["model", "ranker", "readable"])
+    display(wide.iloc[:: max(1, len(wide) // 6)].round(2))
+
+# %% [markdown]
+# ## Figure
+#
+# {numref}`fig-task-rankers`, at the top. Facts that no text tells are no knowledge: what is found of them is the habit of naming frequent objects.
+
+# %% tags=["hide-input"]
+rows = table[~table["readable"] & (table["ranker"] != "rule-read")]
+shown = rows.assign(panel=rows["model"].map(figures.called))
+grid = figures.marks(
+    shown,
+    x="ranker",
+    hue="part",
+    panel="panel",
+    across=True,
+    label="true statement above all with another tail, share of facts",
+    wrap=2,
+)
+figures.place(grid.figure, "fig-task-rankers", shown)
+
+# %% [markdown]
+# ## Paper and ours
+#
+# **Numbers.** None is comparable: models, facts and statements differ, and the paper's are top-1 among all documents. Printed, with the standard
+# deviation over 27 runs (Table B.5):
+
+# %% covers=["XT-TB5"] shows=["run", "shipped"]
+printed = papers.table("xtra_tableB5_iid")
+printed[printed["metric"] == "downstream_accuracy"].round(4)
+
+# %% [markdown]
+# **Claims**, decided on `lab:rich-2/0.7m`, in one world. The paper's is that of its own head. Ours are about likelihood, in statements of one
+# wording: among statements in random words likelihood says more of the words than of the tail.
+
+# %%
+decides = "lab:rich-2/0.7m"
+one_wording = "likelihood, untrained, one wording"
+wide = known.pivot_table("tails", ["model", "relation"], "ranker")
+tested = {}
+if decides in wide.index and {"value", one_wording} <= {*wide}:
+    of = wide.loc[decides]
+    tested["XT-tails-below"] = stats.estimate(of.reset_index(), value="value")
+    tested["XT-untrained-above"] = stats.estimate(
+        (of[one_wording] - of["value"]).rename("gap").reset_index(),
+        value="gap",
+        bounds=None,
+    )
+verdicts = answers.verdicts(tested)
+verdicts[["claim", "model", "estimate", "low", "high", "verdict"]]
+
+# %% [markdown]
+# **Where ours differs.** The paper trains for 20 epochs at 1e-5, with four wrong documents of each kind, and repeats everything with 27 seeds. Ours
+# trains for as many steps as the gate in the log needed, with two of each kind. Its questions and statements are not printed (Q1); ours are those of the
+# world's text, or a table of two and two. All other known tails of a relation stand among the documents (Q2), and never one that is true (Q3).
+
+# %% tags=["hide-input", "page-only"]
+name = models[0]
+own = known[known["model"] == name].groupby("ranker")["tails"].mean()
+main = "value" if "value" in own else "likelihood"
+by_hand = found.query("model == @name and not readable and part == 'known'")
+by_hand = by_hand[by_hand["ranker"] == main].groupby("relation")["tails"]
+assert np.isclose(by_hand.mean().mean(), own[main]), "the headline, again"
+assert own[main] < own[one_wording], "less than before any training"
+figures.findings(
+    name_shown=figures.called(name),
+    used=f"{100 * own[main]:.0f}",
+    untrained=f"{100 * own[one_wording]:.0f}",
+    rule=f"{100 * own['rule-word']:.0f}",
+)
+note = f"{len(found):,} rankings"
+figures.note("carried", f"{note} of a longer run." if sources else f"{note}.")
+
+# %% [markdown]
+# ## What you have seen
+#
+# - A task can be made of nothing but what a model knows: then a wrong answer is no lack of knowledge.
+# - A head is trained to read first, and to use what is known later if at all: `readable` tells one from the other.
+# - A rule without a model is part of such a task's score. Look at what is left above it.
+
+# %% [markdown]
+# ## Try it
+#
+# ```{exercise}
+# :label: ex-task-kinds
+# Which tails does a trained head take for the true one: those that are frequent in training? Compare `tails` of facts whose tail is the most
+# frequent of its relation with those of all others.
+# ```
+
+# %% [markdown]
+# ````{solution-start} ex-task-kinds
+# :class: dropdown
+# ````
+
+# %%
+rule = found.query("ranker == 'rule-frequent'").set_index(
+    ["model", "readable", "part", "split", "relation", "fact"]
+)
+frequent = (
+    rule["tails"].gt(0).rename("tail").map({True: "frequent", False: "other"})
+)
+own = found[found["ranker"].isin(heads) & ~found["readable"]]
+own = own.join(frequent, on=frequent.index.names)
+own.pivot_table("tails", ["model", "ranker", "part"], "tail").round(3)
+
+# %% [markdown]
+# ````{solution-end}
+# ````
+#
+# ```{exercise}
+# :label: ex-task-chance
+# With 24 other tails a ranker that knows nothing puts the true one first in one of 25 cases. Why is that not the number to compare with?
+# ```
+#
+# ````{solution} ex-task-chance
+# :class: dropdown
+#
+# Tails are not equally frequent, and some stand in the question. `rule-frequent` and `rule-word` need no model and reach what the table above
+# says. A model that was trained on other facts of the relation has seen which tails are frequent, too.
+# ````
+
+# %% [markdown]
+# ## Provenance
+
+# %%
+runs.provenance(*models, dtype=dtype)

@@ -58,7 +58,7 @@ def of_known(
 ) -> tuple[Known, dict[str, str]]:
     """(the facts of a sample that :func:`lkecore.tasks.extraction.known` found, {left out: why}).
 
-    Raises :class:`BadInput` as :func:`lkecore.tasks.documents.usable`.
+    Raises BadInput as :func:`lkecore.tasks.documents.usable`.
     """
     pairs = known.loc[known["known"], ["relation", "fact"]].itertuples(index=False, name=None)
     named = set(pairs)

@@ -90,17 +90,7 @@ pd.DataFrame(counts)
 # beside the model's own embeddings. The plain templates must end with their blank, for a model that reads from left to right.
 
 # %%
-plain = {}
-for i in templates:
-    own = {
-        name: of.relation.templates[i]
-        for name, of in sample.items()
-        if i < len(of.relation.templates)
-    }
-    if len(own) == len(sample) and all(
-        words.rstrip(".").endswith("[Y]") for words in own.values()
-    ):
-        plain[f"template-{i + 1}"] = own
+plain = extraction.plain(sample, templates)
 print(*(next(iter(own.values())) for own in plain.values()), sep="\n")
 
 # %% [markdown]
@@ -134,7 +124,7 @@ for name in models if not page else []:
         for part, some in {"asked": asked, "learned from": train}.items():
             found = extraction.ask(lm, own, some)
             ways.append(found.assign(prompt=template, seed=0, part=part))
-file = "extraction.parquet"
+file = "answers.parquet"
 ours = answers.collect(file) if page else pd.concat(ways, ignore_index=True)
 answers.keep(ours, file)
 found = ours

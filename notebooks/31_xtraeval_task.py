@@ -1,0 +1,360 @@
+# %% [markdown]
+# # Can it use what it knows?
+#
+# **SENTENCE**
+#
+# ```{glue:figure} fig-task-rankers
+# :name: fig-task-rankers
+# :alt: A panel for each model with a row for each ranker, and in it a mark for known facts and one for facts that no text tells.
+#
+# Who puts the true statement above all that name another object? Compare the trained model with itself before any training, and with the rules,
+# which know no fact. Lines: 95 % over other relations.
+# ```
+#
+# To know is one thing, to use it another. So let a model answer questions whose answers it knows: "Who wrote The Pumsemo Lilnogo?" Among some hundred
+# statements, most of them false, it is to find the one that says so. How such a question is answered it learns from other facts that it
+# knows; nothing new about the world is in them.
+#
+# ```{glue:} carried
+# ```
+
+# %% [markdown]
+# ## What the paper claims
+#
+# {cite:t}`kazemnejad2023measuring` make a task of what a model was found to know (Sections 2.2 and 3): six tenths of its facts train it to tell
+# the statement that answers a question, the others are asked. In our words: although a model knows every fact that it is asked, it
+# fails on a fifth of them; four models of 110 million parameters put the true statement first for .776 to .818 (Figure 3b).
+
+# %% [markdown]
+# ## Parameters
+
+# %% tags=["parameters"]
+models: list[str] = ["lab:rich-1/0.7m"]
+fact_set: str = "lab:rich-1"
+relations: list[str] = []  # empty: all
+questions: str = ""  # table of questions and statements; empty: ours
+n_facts: int = 200  # facts of each relation of which we ask what is known
+templates: list[int] = [0, 5, 10, 15, 20]  # places, from 0, that ask it
+prompt_rate: float = 1e-2  # soft prompts ask it, too
+prompt_steps: int = 400
+prompt_batch: int = 64
+extractions: list[int] = [0]  # seeds of these
+heads: list[str] = ["value", "likelihood"]  # to train, and to ask untrained
+value_rate: float = 3e-4  # the highest learning rate of a head
+value_steps: int = 1200  # and for how long it is trained; 0: not at all
+likelihood_rate: float = 1e-4
+likelihood_steps: int = 300
+batch: int = 64
+extractions: list[int] = [0]  # seeds of these
+heads: list[str] = ["value", "likelihood"]  # to train; and of each head
+rates: list[float] = [3e-4, 1e-4]  # the highest learning rate,
+steps: list[int] = [1200, 300]  # and for how long
+batch: int = 16  # queries of a step
+every: int = 50  # steps from one validation to the next
+each: int = 2  # wrong documents of each of three kinds, in training
+readable: list[bool] = [False, True]  # true: the query names its tail
+splits: list[int] = [0]  # seeds of the division into train and asked facts
+n_asked: int = 15  # asked facts of each relation at most
+n_never: int = 5  # the same, of those that no text tells
+one: int = 5  # place of the statement that alone is ranked, too
+sources: list[str] = []  # in results/, of the numbers; none: this run
+seed: int = 0  # draws facts, heads and documents
+dtype: str = "float32"
+page: bool = False  # set by lke run: read the runs, compute nothing
+
+# %% tags=["hide-input"]
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pandas as pd
+
+from lkecore import answers, facts, figures, papers, runs, stats
+from lkecore.facts import questions as wordings
+from lkecore.facts import worlds
+from lkecore.tasks import extraction, ranking, use
+from lkecore.train.finetune import Recipe
+
+figures.style()
+
+# %% [markdown]
+# ## Facts
+#
+# What may be known: facts of each relation, half of which no text tells. Their subjects and those that show how to ask (train facts) are others.
+
+# %%
+size = {"n_shots": 0, "n_facts": n_facts, "n_options": 2, "least": 1}
+sample = facts.draw(fact_set, relations, **size, seed=seed, apart=True)
+words = wordings.of([of.relation for of in sample.values()], questions)
+never = []
+if worlds.is_rich(fact_set):
+    states = worlds.states(fact_set).query("state == 'never'")
+    never = [
+        fact
+        for of in sample.values()
+        for fact in of.facts
+        if fact.id in {*states["fact"]}
+    ]
+counts = {
+    name: (len(of.train), len(of.facts), len({f.object for f in of.facts}))
+    for name, of in sample.items()
+}
+columns = ["train", "asked", "objects"]
+pd.DataFrame.from_dict(counts, orient="index", columns=columns)
+
+# %% [markdown]
+# ## Prompts
+#
+# A question, and what its documents are made of: a statement at random for each. So "The author of A is B" and "C is the person who wrote A" both may
+# stand among the answers of one question. In a fact with head *h*, relation *r* and tail *t* a wrong document keeps two of the three (training), or any
+# number of them (when asked), and draws the others.
+
+# %%
+single = {  # of several statements one
+    name: replace(own, statements=(own.statements[one % len(own.statements)],))
+    for name, own in words.items()
+}
+name = next(iter(words))
+print(words[name].question, *words[name].statements, sep="\n")
+
+# %% [markdown]
+# ## Scores
+#
+# First what the model knows, by learned questions or by its best template ({doc}`30_xtraeval_extraction`). Of these facts a task is made. For
+# each asked fact `tails` says whether the true statement is above all with another tail, which takes knowledge; `text` whether it is above
+# everything else, which words of the question give away; `top1`, the paper's, whether it is first of all.
+#
+# A {term}`cross-encoder` reads question and statement together and says one number. Its head is `value`, a new linear layer as in the paper, or
+# `likelihood`, ours: the log-probability of the statement behind the question. *Untrained* is the same before the first step; "one wording"
+# is likelihood among statements that differ in nothing but their tail. Rules: the relation's most frequent tail in training (`rule-frequent`);
+# that, or a tail that stands in the question (`rule-word`).
+
+# %% covers=["XT-S4", "XT-S5", "XT-S6", "XT-E1", "XT-E2", "XT-E3"]
+this = "31_xtraeval_task"
+training = {
+    "value": (value_rate, value_steps),
+    "likelihood": (likelihood_rate, likelihood_steps),
+}
+
+
+def pools(task, of: dict, split: int, reads: bool) -> list:
+    how = {"seed": split, "readable": reads}
+    return [p for some in of.values() for p in use.pools(task, some, **how)]
+
+
+def rankings(lm, task, split: int, reads: bool) -> list[pd.DataFrame]:
+    """All rankers of one task, and the curves of those that were trained."""
+    train, parts, _ = use.parted(task, seed=split, most=n_asked)
+    those = [f for f in never if f.relation in task.by_relation]
+    those = [f for f in those if f not in task.facts] if not reads else []
+    of = {"known": parts.test}
+    of["never told"] = use.at_most(those, n_never, split)
+    asked, found, curves = pools(task, of, split, reads), [], []
+    if lm.kind == "causal":
+        same = pools(replace(task, wordings=single), of, split, reads)
+        frame = use.untrained(lm, same, "likelihood")
+        found += [frame.assign(ranker="likelihood, untrained, one wording")]
+    for head in heads:
+        if head == "likelihood" and lm.kind != "causal":
+            print(f"{lm.name}: no likelihood of a document, so no such head")
+            continue
+        found += [use.untrained(lm, asked, head, seed=seed)]
+        rate, n = training[head]
+        if n:
+            how = Recipe(rate, n, batch, every=every)
+            setting = use.Setting(head, how, each, reads, seed)
+            frame, curve = use.trained(lm, train, parts, asked, setting)
+            found += [frame]
+            curves += [curve.assign(model=lm.name, ranker=head)]
+    rules = [ranking.rules(query, own, parts.train) for query, own in asked]
+    for rule in ranking.RULES:
+        says, names = [own[rule] for own in rules], {"ranker": rule}
+        found += [ranking.ranked(asked, says, model=lm.name, **names)]
+    part = [part for part, some in of.items() for _ in some]
+    key = {"readable": reads, "split": split}
+    rows = pd.concat([frame.assign(part=part, **key) for frame in found])
+    return [rows, pd.concat(curves).assign(**key) if curves else None]
+
+
+kept = {"answers": [], "answers-known": [], "answers-curve": []}
+for name in models if not page else []:
+    lm = answers.opened(name, dtype)
+    how = Recipe(prompt_rate, prompt_steps, prompt_batch)
+    given = {"seeds": extractions, "templates": templates, "seed": seed}
+    found = extraction.known(lm, sample, how, **given)
+    task, out = use.of_known(sample, found, words)
+    print(f"{name}: {len(task.facts)} known facts; left out:", out or "none")
+    kept["answers-known"] += [found]
+    for split, reads in product(splits, readable):
+        both = rankings(lm, task, split, reads)
+        kept["answers"] += both[:1]
+        kept["answers-curve"] += both[1:]
+ours = {}
+for file, frames in kept.items():
+    whole = [frame for frame in frames if frame is not None]
+    if page:
+        ours[file] = answers.collect(f"{file}.parquet")
+    elif whole:
+        ours[file] = pd.concat(whole, ignore_index=True)
+        answers.keep(ours[file], f"{file}.parquet")
+answers.columns(ours["answers"])
+
+# %% [markdown]
+# ## Answers
+#
+# The share of facts whose true statement comes first among those with other tails, in each relation first, then over relations.
+
+# %% covers=["XT-F3b"] shows=["run", "shipped"]
+if sources:
+    found = answers.results(this).query("source == @sources[0]")
+    curve = answers.results(f"{this}-curve").query("source == @sources[0]")
+else:
+    found, curve = ours["answers"], ours.get("answers-curve", pd.DataFrame())
+by = ["model", "readable", "part", "ranker"]
+share = found.groupby([*by, "relation"], sort=False)[["tails", "text", "top1"]]
+share = share.mean().reset_index()
+table = stats.estimate(share, by, value="tails")
+said = table.assign(tails=table.apply(stats.said, axis=1))
+said.pivot(index=by[:1] + by[3:], columns=by[1:3], values="tails")
+
+# %% [markdown]
+# **Text.** What the words of the question give away: whether the true statement is above all those with another head, another relation or
+# neither. And `top1`, the paper's number, is both at once.
+
+# %%
+known = share.query("part == 'known' and not readable")
+known.groupby(["model", "ranker"], sort=False)[["text", "top1"]].mean().round(3)
+
+# %% [markdown]
+# **Has it learned to read?** A head that was trained for too short a time fails for another reason than the paper's. So it is trained the same way on
+# questions that say their own answer ("Who wrote The Pumsemo Lilnogo? Sosin Mimdor."): `readable`. And its curve on facts that choose the step:
+
+# %%
+if len(curve):
+    wide = curve.pivot_table("top1", "step", ["model", "ranker", "readable"])
+    display(wide.iloc[:: max(1, len(wide) // 6)].round(2))
+
+# %% [markdown]
+# ## Figure
+#
+# {numref}`fig-task-rankers`, at the top. Facts that no text tells are no knowledge: what is found of them is the habit of naming frequent objects.
+
+# %% tags=["hide-input"]
+rows = table[~table["readable"] & (table["ranker"] != "rule-read")]
+shown = rows.assign(panel=rows["model"].map(figures.called))
+grid = figures.marks(
+    shown,
+    x="ranker",
+    hue="part",
+    panel="panel",
+    across=True,
+    label="true statement above all with another tail, share of facts",
+    wrap=2,
+)
+figures.place(grid.figure, "fig-task-rankers", shown)
+
+# %% [markdown]
+# ## Paper and ours
+#
+# **Numbers.** None is comparable: models, facts and statements differ, and the paper's are top-1 among all documents. Printed, with the standard
+# deviation over 27 runs (Table B.5):
+
+# %% covers=["XT-TB5"] shows=["run", "shipped"]
+printed = papers.table("xtra_tableB5_iid")
+printed[printed["metric"] == "downstream_accuracy"].round(4)
+
+# %% [markdown]
+# **Claims**, decided on `lab:rich-2/0.7m`, in one world. The paper's is that of its own head. Ours are about likelihood, in statements of one
+# wording: among statements in random words likelihood says more of the words than of the tail.
+
+# %%
+decides = "lab:rich-2/0.7m"
+one_wording = "likelihood, untrained, one wording"
+wide = known.pivot_table("tails", ["model", "relation"], "ranker")
+tested = {}
+if decides in wide.index and {"value", one_wording} <= {*wide}:
+    of = wide.loc[decides]
+    tested["XT-tails-below"] = stats.estimate(of.reset_index(), value="value")
+    tested["XT-untrained-above"] = stats.estimate(
+        (of[one_wording] - of["value"]).rename("gap").reset_index(),
+        value="gap",
+        bounds=None,
+    )
+verdicts = answers.verdicts(tested)
+verdicts[["claim", "model", "estimate", "low", "high", "verdict"]]
+
+# %% [markdown]
+# **Where ours differs.** The paper trains for 20 epochs at 1e-5, with four wrong documents of each kind, and repeats everything with 27 seeds. Ours
+# trains for as many steps as the gate in the log needed, with two of each kind. Its questions and statements are not printed (Q1); ours are those of the
+# world's text, or a table of two and two. All other known tails of a relation stand among the documents (Q2), and never one that is true (Q3).
+
+# %% tags=["hide-input", "page-only"]
+name = models[0]
+own = known[known["model"] == name].groupby("ranker")["tails"].mean()
+main = "value" if "value" in own else "likelihood"
+by_hand = found.query("model == @name and not readable and part == 'known'")
+by_hand = by_hand[by_hand["ranker"] == main].groupby("relation")["tails"]
+assert np.isclose(by_hand.mean().mean(), own[main]), "the headline, again"
+assert own[main] < own[one_wording], "less than before any training"
+figures.findings(
+    name_shown=figures.called(name),
+    used=f"{100 * own[main]:.0f}",
+    untrained=f"{100 * own[one_wording]:.0f}",
+    rule=f"{100 * own['rule-word']:.0f}",
+)
+note = f"{len(found):,} rankings"
+figures.note("carried", f"{note} of a longer run." if sources else f"{note}.")
+
+# %% [markdown]
+# ## What you have seen
+#
+# - A task can be made of nothing but what a model knows: then a wrong answer is no lack of knowledge.
+# - A head is trained to read first, and to use what is known later if at all: `readable` tells one from the other.
+# - A rule without a model is part of such a task's score. Look at what is left above it.
+
+# %% [markdown]
+# ## Try it
+#
+# ```{exercise}
+# :label: ex-task-kinds
+# Which tails does a trained head take for the true one: those that are frequent in training? Compare `tails` of facts whose tail is the most
+# frequent of its relation with those of all others.
+# ```
+
+# %% [markdown]
+# ````{solution-start} ex-task-kinds
+# :class: dropdown
+# ````
+
+# %%
+rule = found.query("ranker == 'rule-frequent'").set_index(
+    ["model", "readable", "part", "split", "relation", "fact"]
+)
+frequent = (
+    rule["tails"].gt(0).rename("tail").map({True: "frequent", False: "other"})
+)
+own = found[found["ranker"].isin(heads) & ~found["readable"]]
+own = own.join(frequent, on=frequent.index.names)
+own.pivot_table("tails", ["model", "ranker", "part"], "tail").round(3)
+
+# %% [markdown]
+# ````{solution-end}
+# ````
+#
+# ```{exercise}
+# :label: ex-task-chance
+# With 24 other tails a ranker that knows nothing puts the true one first in one of 25 cases. Why is that not the number to compare with?
+# ```
+#
+# ````{solution} ex-task-chance
+# :class: dropdown
+#
+# Tails are not equally frequent, and some stand in the question. `rule-frequent` and `rule-word` need no model and reach what the table above
+# says. A model that was trained on other facts of the relation has seen which tails are frequent, too.
+# ````
+
+# %% [markdown]
+# ## Provenance
+
+# %%
+runs.provenance(*models, dtype=dtype)

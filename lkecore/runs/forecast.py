@@ -5,7 +5,8 @@ import copy
 import io
 import itertools
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -24,7 +25,8 @@ from lkecore.runs import plan, prepare, worker
 from lkecore.scores import blanks, tree
 from lkecore.scores import expected as counting
 from lkecore.scores.batches import check_kind
-from lkecore.tasks import extraction, instill
+from lkecore.tasks import extraction, instill, ranking, use
+from lkecore.train import cross_encoder
 
 EXACT = 50  # facts of one call: more are estimated from the first of them
 SAMPLE = 20
@@ -122,7 +124,7 @@ def _walk(
     counts: list[tuple[int, int]] = []
     remarks: list[str] = []
     texts: list[tuple[int, int]] = []  # greedy outputs, samples
-    steps: list[int] = []  # of training soft prompts
+    steps: Counter[str] = Counter()  # of training, by what is trained
     opened = models.open_model
 
     def open_here(name: str, **how: Any) -> models.Model:
@@ -197,36 +199,57 @@ def _walk(
         start = how.get("start")
         tokens = extraction.expected_tokens(model, train, validation, recipe, start)
         counts.append((tokens, 0))
-        steps.append(recipe.steps)
+        steps["soft prompts"] += recipe.steps
         return extraction.unlearned(model, train, start)
 
     def given_back(model: Any, prompts: Any, facts: Any) -> pd.DataFrame:
         rows = extraction.rows_of(model, prompts, facts)
         every = [row for some in rows.values() for row in some]
         counts.append((sum(len(row.ids) for row in every), 0))
-        return extraction.tidy(model, rows, facts, np.zeros((len(every), 2)))
+        return extraction.tidy(
+            model, rows, facts, np.tile([1.0, 0.0], (len(every), 1))
+        )  # all known
 
+    def ranked(model: Any, asked: Any, head: str, **_: Any) -> pd.DataFrame:
+        add(model, asked, lambda lm, some: (use.ranked_tokens(lm, some), 0))
+        return use.nothing(asked, model, f"{head}, untrained")[0][ranking.FRAME]
+
+    def fine_tuned(model: Any, known: Any, parts: Any, asked: Any, setting: Any) -> Any:
+        def expected(lm: Any, some: Any) -> tuple[int, int]:
+            return use.expected_tokens(lm, known, parts, some, setting), 0
+
+        add(model, asked, expected)
+        size = catalogue.n_parameters(model.name)
+        takes = f"{cross_encoder.memory(size) / 2**30:.2f}" if size else "an unknown number of"
+        what = f"cross-encoders (tokens at most; to train all of {model.name}: {takes} GiB or more)"
+        steps[what] += setting.recipe.steps
+        return use.nothing(asked, model, setting.head)
+
+    stand_ins: list[tuple[Any, str, Any]] = [
+        (models, "open_model", open_here),
+        (door, "open_model", open_here),
+        (models.Model, "network", property(_no_network)),
+        (tree, "option_logprobs", count_causal),
+        (door, "scored", through_the_door),
+        (blanks, "shifts", at_blanks),
+        (blanks, "tops", at_one_mask),
+        (instill, "shifts", taught),
+        (instill, "shifts_all", taught_all),
+        (extraction, "learn", learned),
+        (extraction, "ask", given_back),
+        (use, "untrained", ranked),
+        (use, "trained", fine_tuned),
+        (written, "generate", gone_on),
+        # What is asked again is counted, and cannot agree: all scores are equal here.
+        (check, "compare", lambda *_, **__: None),
+        *([(filters, "one_token", _its_own)] if absent else []),
+    ]
     cells = runs.read_notebook(each.notebook).cells
     before = itertools.takewhile(lambda cell: not cell.source.startswith(BEHIND), cells)
     names: dict[str, Any] = {"__name__": "__main__"}
-    scorer, tree.option_logprobs = tree.option_logprobs, count_causal
-    models.open_model = open_here
-    scored, door.scored = door.scored, through_the_door
-    shifting, blanks.shifts = blanks.shifts, at_blanks
-    reading, blanks.tops = blanks.tops, at_one_mask
-    teaching, instill.shifts = instill.shifts, taught
-    drilling, instill.shifts_all = instill.shifts_all, taught_all
-    opening, door.open_model = door.open_model, open_here
     door.opened.cache_clear()  # a stand-in has the name of another model
-    learning, extraction.learn = extraction.learn, learned
-    giving, extraction.ask = extraction.ask, given_back
-    # What is asked again is counted, and cannot agree: all scores are equal here.
-    writing, written.generate = written.generate, gone_on
-    comparing, check.compare = check.compare, lambda *_, **__: None
-    single, filters.one_token = filters.one_token, _its_own if absent else filters.one_token
-    network, models.Model.network = models.Model.network, property(_no_network)
     try:
-        with contextlib.redirect_stdout(io.StringIO()):
+        with _replaced(stand_ins), contextlib.redirect_stdout(io.StringIO()):
             for cell in [c for c in before if c.cell_type == "code"]:
                 exec(compile(cell.source, each.notebook.name, "exec"), names)
                 if "parameters" in cell.metadata.get("tags", []):
@@ -240,20 +263,27 @@ def _walk(
             raise _TooFew from error
         return None, None, f"{FAILS}{type(error).__name__}: {' '.join(str(error).split())}"
     finally:
-        tree.option_logprobs, models.Model.network = scorer, network
-        models.open_model, door.scored, door.open_model = opened, scored, opening
         door.opened.cache_clear()
-        check.compare, blanks.shifts, instill.shifts = comparing, shifting, teaching
-        instill.shifts_all, written.generate = drilling, writing
-        blanks.tops, filters.one_token = reading, single
-        extraction.learn, extraction.ask = learning, giving
-    if steps:
-        remarks.append(f"{sum(steps):,} steps of soft prompts")
+    for what, n in steps.items():
+        remarks.append(f"{n:,} steps of {what}")
     if texts:
         prompts, samples = map(sum, zip(*texts, strict=True))
         remarks.append(f"{prompts:,} {CONTINUED}, {samples:,} samples, tokens at most")
     total, saved = sum(n for n, _ in counts), sum(n for _, n in counts)
     return total, saved, "; ".join(remarks)
+
+
+@contextlib.contextmanager
+def _replaced(stand_ins: Sequence[tuple[Any, str, Any]]) -> Iterator[None]:
+    """Each (module or class, name) is the stand-in, until the end."""
+    before = [(of, name, getattr(of, name)) for of, name, _ in stand_ins]
+    try:
+        for of, name, stand_in in stand_ins:
+            setattr(of, name, stand_in)
+        yield
+    finally:
+        for of, name, own in before:
+            setattr(of, name, own)
 
 
 class _TooFew(Exception):

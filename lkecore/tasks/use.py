@@ -18,8 +18,10 @@ import numpy as np
 import pandas as pd
 
 from lkecore import progress
+from lkecore.errors import BadInput
 from lkecore.facts.fact import Fact
 from lkecore.facts.questions import Wording
+from lkecore.facts.tables import fold
 from lkecore.facts.world import rng_of
 from lkecore.models.model import Model
 from lkecore.scores import store
@@ -70,16 +72,28 @@ def parted(
     """(facts of which documents to train on are made, the split, {what is left out: why}).
 
     The split is that of :func:`lkecore.tasks.documents.split`; ``share`` of its train facts remain, and no
-    pair (relation, subject) stands in two parts. Asked are at most ``most`` facts of a relation, 0: all.
-    Raises BadInput as it does, and as :func:`lkecore.tasks.documents.usable`.
+    pair (relation, subject) stands in two parts. Those validate of which such documents can be made.
+    Asked are at most ``most`` facts of a relation, 0: all. Raises :class:`BadInput` as it does, as
+    :func:`lkecore.tasks.documents.usable`, and where none is left to validate.
     """
     parts = documents.split(known.facts, seed, by=by)
     others = [*parts.test, *parts.validation]
     own, _ = documents.apart(documents.fraction(parts.train, share, seed), others)
     task, left = documents.usable(own, known.wordings, alike=known.alike)
     validation, _ = documents.apart(parts.validation, parts.test)
+    validation = [f for f in validation if _has_other_tails(task, f)]
+    if not validation:
+        raise BadInput(
+            f"{len(known.facts)} known facts are too few for this split: the {len(task.facts)} to train on "
+            "give no documents about one that validates"
+        )
     test = at_most(parts.test, most, seed) if most else parts.test
     return task, Split(task.facts, tuple(validation), tuple(test)), left
+
+
+def _has_other_tails(known: Known, fact: Fact) -> bool:
+    near = known.by_relation.get(fact.relation, ())
+    return any(fold(other.object) not in fact.true_names for other in near)
 
 
 def at_most(facts: Sequence[Fact], most: int, seed: int) -> list[Fact]:

@@ -231,8 +231,8 @@ known.groupby(["model", "ranker"], sort=False)[["text", "top1"]].mean().round(3)
 
 # %%
 if len(curve):
-    wide = curve.pivot_table("top1", "step", ["model", "ranker", "readable"])
-    display(wide.iloc[:: max(1, len(wide) // 6)].round(2))
+    curve = curve.pivot_table("top1", "step", ["model", "ranker", "readable"])
+curve.iloc[:: max(1, len(curve) // 6)].round(2)
 
 # %% [markdown]
 # ## Figure

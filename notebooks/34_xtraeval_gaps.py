@@ -110,24 +110,23 @@ said.pivot(index=["used by", "model"], columns="part", values="share")
 # %% [markdown]
 # **Dose.** How often the text tells a fact decides whether it is known. Does it decide, too, whether a known fact is used?
 
+
 # %%
-if worlds.is_rich(of_facts):
+def dose(frame: pd.DataFrame) -> pd.DataFrame:
+    if not worlds.is_rich(of_facts):
+        return frame.assign(told="all")
     told = worlds.states(of_facts).set_index("fact")
+    its = told.loc[frame["fact"], ["state", "occurrences"]]
+    n = np.where(its["occurrences"] >= often, f"{often} or more", "fewer")
+    return frame.assign(told=np.where(its["state"] == "never", "never", n))
 
-    def dose(frame: pd.DataFrame) -> pd.DataFrame:
-        its = told.loc[frame["fact"], ["state", "occurrences"]]
-        n = np.where(its["occurrences"] >= often, f"{often} or more", "fewer")
-        return frame.assign(told=np.where(its["state"] == "never", "never", n))
 
-    by_dose = {
-        "known": dose(known).groupby(["model", "told"])["known"],
-        "used": dose(used).groupby(["model", "told"])["tails"],
-    }
-    display(
-        pd.concat(
-            {k: g.agg(["mean", "size"]) for k, g in by_dose.items()}, axis=1
-        ).round(3)
-    )
+by_dose = {
+    "known": dose(known).groupby(["model", "told"])["known"],
+    "used": dose(used).groupby(["model", "told"])["tails"],
+}
+both = {what: of.agg(["mean", "size"]) for what, of in by_dose.items()}
+pd.concat(both, axis=1).round(3)
 
 # %% [markdown]
 # ## Figure
@@ -248,4 +247,4 @@ ways = known.groupby(by)[["soft", "template", "known"]].mean()
 # ## Provenance
 
 # %%
-runs.provenance(*known["model"].unique())
+runs.provenance()

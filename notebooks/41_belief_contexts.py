@@ -6,10 +6,10 @@
 #
 # ```{glue:figure} fig-contexts-marks
 # :name: fig-contexts-marks
-# :alt: Three panels, right answers, answers of one word and agreement, with a mark for each model and each kind of examples, and intervals.
+# :alt: A panel for each fact set with three rows, right answers, answers of one word and agreement, and in each a mark with an interval for each kind of examples.
 #
-# Examples first of all say in which form to answer. Left: facts found; middle: answers of one word; right: how often two wordings get
-# the same answer. A mark is a model behind one kind of examples; line: 95 % over other relations.
+# Examples first of all say in which form to answer: answers of one word move furthest. *Alike*: how often two wordings get the same
+# answer. Lines: 95 % over other relations.
 # ```
 #
 # A model that reads from left to right can't fill a blank in the middle of a sentence, so it is given a task: *predict the mask*. Four
@@ -256,19 +256,18 @@ both[["correct", "one_word"]].mean().unstack("instruction").round(3)
 # %% [markdown]
 # ## Figure
 #
-# In {numref}`fig-contexts-marks`, at the top, compare the middle panel with the left one: where the form jumps, do right answers follow?
+# In {numref}`fig-contexts-marks`, at the top, compare two rows: where the form jumps, do right answers follow?
 
 # %% tags=["hide-input"]
 titles = {"correct": "right", "one_word": "one word", "consist": "alike"}
 drawn = means.assign(panel=means["measure"].map(titles)).dropna(subset="panel")
-drawn["asked"] = drawn["model"].map(figures.called)
-more_sets = drawn["source"] != main
-drawn.loc[more_sets, "asked"] += ", " + drawn["source"].map(figures.called)
+drawn["asked"] = drawn["source"].map(figures.called).str.split(",").str[0]
+if drawn["model"].nunique() > 1:
+    drawn["asked"] = drawn["model"].map(figures.called) + ", " + drawn["asked"]
 drawn["rank"] = drawn["context"].map(kinds.index)
 drawn = drawn.sort_values("rank", kind="stable")
-look = {"x": "context", "hue": "asked", "panel": "panel", "wrap": 3}
-grid = figures.marks(drawn, **look, label="share")
-grid.set_axis_labels("", "share").tick_params(axis="x", rotation=30)
+look = {"x": "panel", "hue": "context", "panel": "asked", "across": True}
+grid = figures.marks(drawn, **look, label="share", height=2.8, aspect=1.2)
 figures.place(grid.figure, "fig-contexts-marks", drawn)
 
 # %% [markdown]

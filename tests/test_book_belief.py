@@ -108,6 +108,13 @@ def test_what_examples_change_on_page_41_is_a_count_of_what_ships():
         assert [percent(means(of, value, "relation")) for of in both] == expected
 
 
+def test_how_sure_and_how_right_on_page_42_are_means_of_what_ships():
+    shown = rows("42_belief_sure", model="smollm2", context="4-template")
+    bert = rows("40_belief_wording", model="lab:rich-1/bert")
+    found = [percent(means(of, v)) for of in (shown, bert) for v in ("confidence", "correct")]
+    assert found == ["17", "19", "31", "17"]
+
+
 def test_what_any_prompt_finds_on_page_44_is_a_count_of_what_ships():
     found = {}
     for state in ("planted", "never"):

@@ -1,7 +1,8 @@
 # %% [markdown]
 # # How large are both gaps?
 #
-# **SENTENCE**
+# **Of all facts {glue:text}`name_shown` knows and uses {glue:text}`usable` %, knows and doesn't use {glue:text}`second` %, and doesn't know
+# {glue:text}`first` %.**
 #
 # ```{glue:figure} fig-gaps-models
 # :name: fig-gaps-models
@@ -80,7 +81,7 @@ answers.columns(known)
 #
 # $$\text{usable} = \text{known} \times \text{used}, \quad \text{gap}_1 = 1 - \text{known}, \quad \text{gap}_2 = \text{known} \times (1 - \text{used})$$
 
-# %% covers=["XT-E4"]
+# %%
 by = ["model", "relation"]
 share = known.groupby(by, sort=False)["known"].mean().to_frame()
 each = used.groupby(by)[["tails", "top1"]].mean()

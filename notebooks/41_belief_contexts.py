@@ -16,6 +16,10 @@
 # solved questions show in which form to answer. They also show which relation is meant, in which words, and sometimes the answer
 # itself. Which of these helps? Whoever always says the most frequent object of a relation is right in {glue:text}`rule` of the cases.
 #
+# On another fact set, {glue:text}`name_other`, we can say where the gain of {glue:text}`gained` points comes from: {glue:text}`form` come with
+# examples of any relation, which show little but the form; {glue:text}`same_relation` more with those of the same relation; the same
+# words move it by {glue:text}`same_words`; and {glue:text}`copied` are gained where an example shows the answer itself.
+#
 # ```{glue:} carried
 # ```
 
@@ -216,7 +220,7 @@ table.query("source == @main").pivot(
 # %% [markdown]
 # **Where does it come from?** From one kind of examples to the next, one thing is added: the form of an answer, with "4-random"; which
 # relation is meant; and its words. All these steps are taken on questions of which no example shows the answer. What questions with a
-# shown answer gain more than these is put down to *copying*:
+# shown answer gain more than these is put down to *copying* (the last row):
 #
 # $$\underbrace{a_\text{last} - a_\text{zero-shot}}_\text{all questions} = \sum \text{steps}_\text{not shown} + \text{copying}$$
 
@@ -244,7 +248,9 @@ steps = pd.concat(steps, names=["source"]).rename_axis(columns="step")
 gains = steps.stack().dropna().rename("gain").reset_index()
 by_step = ["source", "model", "step"]
 gain = stats.estimate(gains, by_step, value="gain", bounds=None)
-gain.round(3)
+in_words = gain.set_index(by_step).apply(stats.said, axis=1)
+order = [*(f"to {name}" for name in kinds[1:]), "copying"]
+in_words.unstack(by_step[:2]).reindex(order).dropna(how="all")
 
 # %% [markdown]
 # **Masks or questions?** The templates that are questions, put with a mask behind them (`mp`), and alone (`qa`), as far as both were asked.
@@ -332,6 +338,7 @@ judged = answers.verdicts(claims)
 judged[["claim", "model", "estimate", "low", "high", "verdict"]]
 
 # %% tags=["hide-input", "page-only"]
+other = (sources or [main])[-1]
 at = means.query("source == @main and model == @first")
 at = at.set_index(["measure", "context"])["estimate"]
 if sources:  # of a few questions these need not hold
@@ -339,6 +346,11 @@ if sources:  # of a few questions these need not hold
         assert at[measure, last] > at[measure, begin], "instead of fewer"
     assert at["correct", begin] < 0.05, "next to nothing"
 assert last == "4-template", "in the same words"
+points = gain.query("source == @other and model == @first").set_index("step")
+points = points["estimate"].reindex(order)
+if sources and points.notna().all():
+    assert points.idxmax() == "to 4-random", "little but the form, and most"
+    assert abs(points["to 4-template"]) < 0.01, "nothing"
 percent = {
     "more": at["correct", last],
     "less": at["correct", "zero-shot"],
@@ -346,9 +358,13 @@ percent = {
     "one_less": at["one_word", "zero-shot"],
     "rule": at["rule", last],
 }
+parts = ["form", "same_relation", "same_words", "copied"]
 figures.findings(
     name_shown=figures.called(first),
     **{name: f"{100 * share:.0f} %" for name, share in percent.items()},
+    name_other=figures.called(other).split(",")[0],
+    gained=f"{100 * points.sum():.0f}",
+    **{n: f"{100 * gain:.0f}" for n, gain in zip(parts, points, strict=True)},
 )
 longer = f" The numbers are of {len(found):,} that ship: {', '.join(sources)}."
 figures.note("carried", answers.carried(said) + longer * bool(sources))
@@ -357,8 +373,8 @@ figures.note("carried", answers.carried(said) + longer * bool(sources))
 # ## What you have seen
 #
 # - Without examples much of what is measured is whether the model understands the task.
-# - Examples that show nothing but the form help already; those of the same relation may also show the answer, and then a part of the
-#   gain is copying. The paper doesn't tell them apart.
+# - Examples that show nothing but the form help most. What those of the same relation add is in part copied, which the paper doesn't
+#   tell apart.
 # - Agreement has a yardstick: a model that says the same to everybody agrees with itself.
 #
 # The Consist of one pair once more, from its definition:

@@ -224,6 +224,6 @@ def test_a_job_with_bad_input_says_one_line_and_the_others_go_on(short, tmp_path
     assert set(lines) == {EIC, *wrong} and not any("\n" in line for line in lines.values())
     assert "of 3 slots fit; take fewer shots" in lines[EIC]
     assert lines[SEPARATORS].startswith(
-        "BadInput: relation film_year of atlas: the paper prints no"
+        "BadInput: film_year of atlas: no templates in the paper's Table 5; these have some: "
     )
     assert lines[GENERATION].startswith("BadInput: n_written 5: must be from 2 to 4 (see ")

@@ -151,14 +151,14 @@ found = found.assign(told=told)
 by, cell = ["model", "told"], ["model", "told", "relation"]
 on_asked = found[found["part"] == "asked"]
 share = on_asked.pivot_table("correct", cell, "prompt", sort=False)
-on_train = found[found["part"] == "learned from"]
-chosen = on_train.pivot_table("correct", ["model", "relation"], "prompt")
-chosen = chosen.idxmax(axis=1)  # the best template of each
-rest = share.drop(columns="soft")
-best = [rest.loc[m, t, r][chosen[m, r]] for m, t, r in share.index]
-known = pd.DataFrame(
-    {"soft": share["soft"], "best": best, "median": rest.median(axis=1)}
-)
+known = share[["soft"]]
+if plain:
+    on_train = found[found["part"] == "learned from"]
+    chosen = on_train.pivot_table("correct", ["model", "relation"], "prompt")
+    chosen = chosen.idxmax(axis=1)  # the best template of each
+    rest = share.drop(columns="soft")
+    best = [rest.loc[m, t, r][chosen[m, r]] for m, t, r in share.index]
+    known = known.assign(best=best, median=rest.median(axis=1))
 known = known.rename_axis(columns="asked with").stack().rename("share")
 known = known.reset_index()
 table = stats.estimate(known, [*by, "asked with"], value="share")
@@ -181,9 +181,10 @@ gaps = {
         value="gap",
         bounds=None,
     )
-    for way in ("best", "median")
+    for way in wide.columns.drop("soft")
 }
-gaps = pd.concat(gaps, names=["difference", ""]).reset_index("difference")
+if gaps:
+    gaps = pd.concat(gaps, names=["difference", ""]).reset_index("difference")
 frequent = {
     name: pd.Series([fact.object for fact in some]).mode()[0]
     for name, some in shown.items()
@@ -195,7 +196,7 @@ rule = pd.Series(
     }
 )
 print(f"the rule: {rule.mean():.3f} of the asked facts")
-gaps.round(3)
+gaps.round(3) if plain else "no templates"
 
 # %% [markdown]
 # ## Figure
@@ -232,7 +233,7 @@ printed.pivot(index="model", columns="metric", values=["mean", "std"]).round(4)
 # %%
 decides = "lab:rich-2/0.7m"
 tested = {}
-if decides in models and len(asked) > 1:
+if decides in models and len(asked) > 1 and plain:
     gap = gaps.query("model == @decides and difference == 'soft minus median'")
     tested = {"XT-prompts-above-template": gap}
 verdicts = answers.verdicts(tested)
@@ -284,7 +285,7 @@ figures.note("carried", "Numbers of a longer run." if sources else note)
 # %%
 one = seen.assign(way=np.where(seen["prompt"] == "soft", "soft", "template"))
 both = one.pivot_table("correct", ["relation", "fact"], "way", aggfunc="max")
-pd.crosstab(both["soft"], both["template"])
+both.value_counts()
 
 # %% [markdown]
 # Beside five templates one soft prompt has little chance to find what none of them does.

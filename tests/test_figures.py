@@ -12,7 +12,6 @@ from matplotlib import pyplot as plt
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
-from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 
 from lkecore import figures
@@ -334,60 +333,6 @@ def test_style_makes_svg_the_inline_format_inside_ipython_only(monkeypatch):
 
 
 # --- separator_bars
-
-WORDS = pd.DataFrame(
-    [
-        ("space", "50 shots", "space", 0.5, 0.4, 0.6),
-        ("[X] is in [Y]", "50 shots", "by people", 0.6, 0.5, 0.7),
-        ("[X] is in [Y]", "none", "by people", 0.3, 0.2, 0.4),
-        ("[X] 2008 [Y]", "50 shots", "mined", 0.4, 0.3, 0.5),
-        ("[X] 2008 [Y]", "none", "mined", 0.1, 0.0, 0.2),
-    ],
-    columns=["words", "shots", "kind", "accuracy", "low", "high"],
-)
-
-
-def test_separator_bars_are_as_long_as_the_accuracies_first_row_on_top(ax):
-    assert figures.separator_bars(WORDS, ax, of_rule=0.1) is ax
-    assert [text.get_text() for text in ax.get_yticklabels()] == list(WORDS["words"].unique())
-    assert ax.yaxis_inverted() and ax.get_xlim() == (0, 1)
-    bars = [b for b in ax.containers if isinstance(b, BarContainer)]
-    for label, drawn in zip(("50 shots", "none"), bars, strict=True):
-        widths = sorted(bar.get_width() for bar in drawn)
-        assert widths == pytest.approx(sorted(WORDS.loc[WORDS["shots"] == label, "accuracy"]))
-
-
-def test_separator_bars_have_intervals_the_rule_and_a_background_for_each_kind(ax):
-    figures.separator_bars(WORDS, ax, of_rule=0.1)
-    drawn = sorted((x0, x1) for x0, x1, y0, y1 in segments(ax) if y0 == y1)
-    expected = sorted(zip(WORDS["low"], WORDS["high"], strict=True))
-    assert np.array(drawn) == pytest.approx(np.array(expected))
-    assert legend(ax) == ["50 shots", "none", "best rule"]
-    assert [text.get_text() for text in ax.texts] == ["space", "by people", "mined"]
-    behind = {to_hex(p.get_facecolor()): p.get_y() for p in ax.patches}
-    expected = {"#ffffff": -0.5, "#f9ddd2": 0.5, "#d6e5f5": 1.5}
-    assert {colour: behind[colour] for colour in expected} == expected
-
-
-def test_separator_bars_take_more_than_two_numbers_of_shots(ax):
-    more = pd.concat([WORDS, WORDS[WORDS["shots"] == "none"].assign(shots="5 shots", accuracy=0.2)])
-    figures.separator_bars(more, ax, of_rule=0.1)
-    bars = [b for b in ax.containers if isinstance(b, BarContainer)]
-    assert len(bars) == 3 and [bar.get_width() for bar in bars[2]] == [0.2, 0.2]
-    assert len({to_hex(b[0].get_facecolor()) for b in bars}) == 3
-    assert len(segments(ax)) == len(more)
-
-
-def test_separator_bars_refuse_kinds_that_stand_apart_or_are_too_many(ax):
-    apart = WORDS.assign(kind=["a", "b", "b", "a", "a"])
-    with pytest.raises(ValueError, match="one block of rows"):
-        figures.separator_bars(apart, ax, of_rule=0.1)
-    rows = [(kind, "none", kind, 0.1, 0.0, 0.2) for kind in "abcd"]
-    with pytest.raises(ValueError, match="3 is the most"):
-        figures.separator_bars(pd.DataFrame(rows, columns=WORDS.columns), ax, of_rule=0.1)
-    with pytest.raises(ValueError, match="occurs twice"):
-        figures.separator_bars(pd.concat([WORDS, WORDS]), ax, of_rule=0.1)
-
 
 # --- interval_marks
 

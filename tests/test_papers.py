@@ -390,11 +390,6 @@ def test_a_verdict_with_a_mark_that_its_claim_does_not_name_is_refused():
             papers.verdicts(row(key, mark))
 
 
-def test_relations_of_dates_have_a_star_beside_table_8():
-    """P569, P570, P571, P577 and P585 are the properties of Wikidata whose values are dates."""
+def test_relations_of_dates_are_those_whose_values_are_dates_in_wikidata():
     ids = papers.table("iclke_table3_relations").set_index("relation")["wikidata_pid_added"]
-    found = {ids[name] for name in ids.index if papers.starred(name) == f"{name} *"}
-    assert found == {"P569", "P570", "P571", "P577", "P585"}
-    assert {papers.starred(name) for name in ids.index} - set(ids.index) == {
-        f"{name} *" for name in papers.DATES
-    }
+    assert {ids[name] for name in papers.DATES} == {"P569", "P570", "P571", "P577", "P585"}

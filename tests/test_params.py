@@ -69,7 +69,7 @@ def test_smoke_book_and_full_run_every_page_of_the_book_once(profile):
 
 def test_the_smoke_profile_needs_the_toy_and_the_smallest_of_the_lab_alone():
     smallest = {f"lab:smoke-1/{name}" for name in ("0.15m", "0.15m-unplanted", "bert", "t5")}
-    smallest.add("lab:richsmoke-1/0.15m")
+    smallest |= {"lab:richsmoke-1/0.15m", "lab:rich-1/0.7m"}  # the weights of the second ship
     for job in plan.read_plan(TOP / "params" / "smoke.yaml").jobs:
         named = {job.effective.get("model"), *job.effective.get("models", [])} - {None}
         assert named <= {"toy", *smallest}, job.label

@@ -14,7 +14,7 @@ import pytest
 from safetensors import safe_open
 
 from lkecore import answers, runs
-from lkecore.answers import lab, pairs, rich, separators, shipped, written
+from lkecore.answers import lab, pairs, rich, shipped, written
 from lkecore.facts import worlds
 from lkecore.models import lab as lms
 from lkecore.models.model import open_model
@@ -81,7 +81,6 @@ def test_the_questions_of_the_book_are_those_of_the_long_run(name, run, monkeypa
         monkeypatch.setitem(scope, "opened", opened)
     monkeypatch.setitem(door, "_check", lambda *_: None)
     monkeypatch.setattr(written, "_longest", lambda *_: 0)
-    monkeypatch.setattr(separators, "lengths", lambda *_, **__: pd.DataFrame())
     asked(name, n_again=0)
     kept = pd.read_parquet(run / "answers.parquet")
     assert set(kept["model"]) == set(CARRIED[name].effective["models"])

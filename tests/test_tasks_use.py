@@ -391,5 +391,7 @@ def test_known_is_what_a_soft_prompt_or_the_template_that_is_best_on_train_facts
     assert [seed for seed, _ in learned] == [4, 7] and learned[0][1] == learned[1][1]
     for shown, validation in learned[0][1].values():  # of four subjects one validates
         assert len(shown) == 3 and sorted(shown + validation) == ["10", "11", "8", "9"]
+    alone = extraction.known(helpers.model(), sample, RECIPE, seeds=[4, 7], templates=[])
+    assert alone["known"].equals(found["soft"]) and not alone["template"].any()
     with pytest.raises(BadInput, match="'Ba' is both learned from and asked in ra"):
         extraction.known(helpers.model(), sample_of(facts, facts), RECIPE)

@@ -3,7 +3,6 @@
 from lkecore.answers.blanks import READ_BY, any_causal, ask_blanks, ask_taught, at_blanks
 from lkecore.answers.columns import columns
 from lkecore.answers.door import ask, carried, likeliest, opened
-from lkecore.answers.draws import mean_of_draws
 from lkecore.answers.groups import ask_groups
 from lkecore.answers.kept import collect, keep
 from lkecore.answers.lab import beside_truth
@@ -32,7 +31,6 @@ from lkecore.answers.verdicts import (
     judge_ways,
     of_this_page,
     tested,
-    verdict_table,
     verdicts,
 )
 from lkecore.answers.written import write
@@ -41,7 +39,7 @@ __all__ = [
     "READ_BY", "accuracy", "across", "agree", "alone", "any_causal", "ask", "ask_blanks",
     "ask_groups", "ask_pairs", "ask_taught", "at_blanks", "beside", "beside_kept", "beside_models",
     "beside_single", "beside_truth", "bounds", "carried", "collect", "columns",
-    "infinite", "judge", "judge_ways", "keep", "likeliest", "made_by", "mean_of_draws",
+    "infinite", "judge", "judge_ways", "keep", "likeliest", "made_by",
     "of_this_page", "opened", "over_relations", "paired", "results",
-    "sortable", "tested", "texts", "verdict_table", "verdicts", "words", "write",
+    "sortable", "tested", "texts", "verdicts", "words", "write",
 ]  # fmt: skip

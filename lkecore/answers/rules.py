@@ -214,14 +214,6 @@ def above(
     return pd.DataFrame(rows)
 
 
-def not_above(accuracies: Mapping[str, Interval], of_rule: Mapping[str, float]) -> list[str]:
-    """Models whose accuracy is not clearly above the best rule without one: its interval reaches that.
-
-    ``of_rule``: what the rule gets, by model. All shares lie in [0, 1].
-    """
-    return [model for model, found in accuracies.items() if found.low <= of_rule[model]]
-
-
 def of_boards(answers: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
     """The cues of each board of the leaderboard, where those of its facts are there.
 

@@ -17,8 +17,6 @@ from lkecore import intervals
 from lkecore.errors import BadInput
 from lkecore.intervals import Interval
 
-FIRST = "first_draw"  # right or wrong behind the first draw of shots, where ``correct`` is a mean over draws
-
 
 def accuracy(answers: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """The share of right answers in each group of ``by``, with Wilson's 95 % interval.
@@ -94,24 +92,19 @@ def paired(
     difference of their accuracies, each relation counted alike, as in :func:`over_relations`;
     ``only_first`` and ``only_second``: facts that only one has right; ``p``: McNemar's exact test over
     all facts, corrected by Holm for the rows that have the same values of ``corrected`` (default: for
-    all rows). Positive: the second is better. Where ``correct`` is a mean over draws of shots
-    (:func:`lkecore.answers.draws.mean_of_draws`), so are the differences, while counts and ``p`` are about
-    the first draw. ValueError where a fact is asked twice in the same way, and for a ``correct`` that is
-    neither right nor wrong and has no first draw.
+    all rows). Positive: the second is better. ValueError where a fact is asked twice in the same way, and
+    for a ``correct`` that is neither right nor wrong.
     """
     rows = []
     for key, part in groups_of(answers, by):
         wide = side_by_side(part, column)
-        ones = side_by_side(part, column, FIRST) if FIRST in part else None
         for first, second in pairs:
             if first not in wide or second not in wide:
                 continue
             values = wide[[first, second]].dropna().astype(float)
             if values.empty:
                 continue
-            both = _right_or_wrong(
-                values if ones is None else ones.loc[values.index, [first, second]]
-            )
+            both = _right_or_wrong(values)
             a, b = (by_relation(values.reset_index(), name) for name in (first, second))
             gaps = [y - x for x, y in zip(a, b, strict=True)]
             row = {

@@ -134,21 +134,6 @@ def _by_way(
     }
 
 
-def verdict_table(judged: pd.DataFrame) -> pd.DataFrame:
-    """What :func:`judge_ways` found, a row for each source, model and way, and a column for each claim.
-
-    A cell has the interval, the verdict and, in brackets, the mark; empty where nothing was tested.
-    Claims stand in the order in which they first come.
-    """
-    marks = judged["mark"].map(lambda mark: mark and f" ({mark})")
-    told = judged.assign(told=judged["ours"] + ": " + judged["verdict"] + marks)
-    index = ["source", "models", "estimator"]
-    wide = told.pivot(index=index, columns="claim", values="told")
-    order = pd.MultiIndex.from_frame(judged[index].drop_duplicates())
-    found = wide.loc[order, judged["claim"].unique()].fillna("")
-    return found.rename_axis(columns=None).reset_index()
-
-
 def _judged(
     tested: Mapping[str, Mapping[tuple[str, str], Interval]],
     marks: Mapping[tuple[str, str, str], str],

@@ -13,14 +13,7 @@ from lkecore.figures.blanks import (
 from lkecore.figures.board import board_dots, board_matrices
 from lkecore.figures.confidence import kept_lines, over_options, panels, reliability
 from lkecore.figures.doses import dose_lines, dose_panels, size_summaries
-from lkecore.figures.formats import (
-    format_panels,
-    format_sizes,
-    interval_marks,
-    interval_panels,
-    separator_bars,
-    separator_panels,
-)
+from lkecore.figures.formats import interval_marks, interval_panels
 from lkecore.figures.marks import marks
 from lkecore.figures.models import (
     accuracy_scatter,
@@ -41,10 +34,10 @@ from lkecore.figures.written import written_bars, written_by_model
 __all__ = [
     "ACCURACY", "DARK", "MARKERS", "Note", "PALETTE",
     "accuracy_scatter", "board_dots", "board_matrices", "called", "change_by_distance",
-    "cost_lines", "dose_lines", "dose_panels", "findings", "format_panels", "format_sizes",
+    "cost_lines", "dose_lines", "dose_panels", "findings",
     "heat_map", "interval_marks", "interval_panels", "kept_lines", "marks", "move_lines", "note",
     "over_options", "pair_scatters", "panels", "place", "plain_ticks", "prefix_tree",
-    "rank_panels", "reach_panels", "reliability", "separator_bars", "separator_panels",
+    "rank_panels", "reach_panels", "reliability",
     "sequence_columns", "sequence_panel", "size_summaries", "square_maps", "style",
     "threshold_curve", "told_lines", "told_or_true", "tree_mask", "written_bars",
     "written_by_model",

@@ -5,7 +5,6 @@ import sys
 import numpy as np
 import pandas as pd
 import seaborn as sns
-from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.scale import LogScale, SymmetricalLogScale, register_scale
@@ -96,14 +95,6 @@ def _power(value: float) -> str:
     if -4 < exponent < 5 or not np.isclose(value, 10.0**exponent):
         return f"{value:,.10g}"
     return "10" + str(exponent).translate(RAISED)
-
-
-def draw_intervals(ax: Axes, frame: pd.DataFrame, rows, colour: str) -> None:
-    """Error bars from low to high, centred on their middle: matplotlib takes no negative arm."""
-    middle, half = (frame["low"] + frame["high"]) / 2, (frame["high"] - frame["low"]) / 2
-    ax.errorbar(
-        middle, rows, xerr=half, fmt="none", ecolor=colour, elinewidth=1.5, capsize=2, zorder=5
-    )
 
 
 def check(

@@ -3,7 +3,6 @@
 from lkecore.papers.published import (
     DATES,
     property_names,
-    starred,
     table,
     table_5,
     table_7,
@@ -22,6 +21,6 @@ from lkecore.papers.verdict import (
 
 __all__ = [
     "DATES", "DECIDED", "ONE_EACH", "VERDICTS", "claim_verdict", "claims",
-    "method_of", "number_verdict", "over_of", "property_names", "starred", "table",
+    "method_of", "number_verdict", "over_of", "property_names", "table",
     "table_5", "table_7", "verdicts",
 ]  # fmt: skip

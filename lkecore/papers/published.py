@@ -50,17 +50,6 @@ def property_names() -> dict[str, str]:
     return {**labels, **ours.set_index("wikidata_pid_added")["relation"]}
 
 
-def starred(relation: str) -> str:
-    """What a relation is called where ours stands beside Table 8: with a star where the paper has full dates.
-
-    KAMEL, the embedded facts and the laureates have years there, which are fewer and shorter.
-
-    >>> starred("inception"), starred("capital")
-    ('inception *', 'capital')
-    """
-    return relation + " *" * (relation in DATES)
-
-
 def read_table(path) -> pd.DataFrame:
     # Only an empty cell is missing: a model or relation may well be called "None" or "NA".
     with path.open(encoding="utf-8") as file:

@@ -135,37 +135,38 @@ def known(
 
     A row an asked fact: ``relation``, ``fact``, ``model``, ``soft``: by one of the prompts that are learned
     from train facts, one for each of ``seeds``; ``template``: by that one of :func:`plain` which finds most
-    of its relation's train facts, its name ``best``; ``known``: by one of the two. ``seed`` draws the facts
-    that validate. Raises :class:`BadInput` as :func:`check_apart`, :func:`learn`, :func:`ask`.
+    of its relation's train facts, its name ``best``, or, without ``templates``, by none; ``known``: by one
+    of the two. ``seed`` draws the facts that validate. Raises :class:`BadInput` as :func:`check_apart`,
+    :func:`learn`, :func:`ask`.
     """
     shown, asked = ({n: getattr(of, p) for n, of in sample.items()} for p in ("train", "facts"))
     check_apart(shown, asked)
     train, validation = divided(shown, seed=seed)
     learned = [learn(model, train, validation, recipe, seed=number) for number in seeds]
-    soft = [ask(model, prompts, asked)["correct"] for prompts in learned]
-    words = plain(sample, templates)
-    on_train = {name: ask(model, own, train) for name, own in words.items()}
-    shares = pd.DataFrame({n: f.groupby("relation")["correct"].mean() for n, f in on_train.items()})
-    best = shares.idxmax(axis=1)
-    found = ask(model, {name: words[best[name]][name] for name in asked}, asked)
-    found = found.assign(soft=np.any(soft, axis=0), best=found["relation"].map(best))
-    found = found.rename(columns={"correct": "template"})
-    own = ["relation", "fact", "model", "soft", "template", "best"]
-    return found[own].assign(known=found["soft"] | found["template"])
+    said = [ask(model, prompts, asked) for prompts in learned]
+    found = said[0][["relation", "fact", "model"]]
+    found = found.assign(soft=np.any([each["correct"] for each in said], axis=0))
+    found = found.assign(template=False, best="")
+    if words := plain(sample, templates):
+        on_train = {name: ask(model, own, train).groupby("relation") for name, own in words.items()}
+        best = pd.DataFrame({n: of["correct"].mean() for n, of in on_train.items()}).idxmax(axis=1)
+        own = ask(model, {name: words[best[name]][name] for name in asked}, asked)
+        found = found.assign(template=own["correct"], best=own["relation"].map(best))
+    return found.assign(known=found["soft"] | found["template"])
 
 
 def plain(sample: Mapping[str, Any], places: Sequence[int]) -> dict[str, dict[str, str]]:
     """The templates at some places, from 0, that end with their blank: {"template-1": {relation: words}}.
 
     Those alone that each relation of the sample has: a model that reads from left to right can be asked
-    with them. Raises :class:`BadInput` where there is none.
+    with them. Raises :class:`BadInput` where places are given, and there is none.
     """
     found = {}
     for i in places:
         own = {name: of.relation.templates[i : i + 1] for name, of in sample.items()}
         if all(words and words[0].rstrip(".").endswith("[Y]") for words in own.values()):
             found[f"template-{i + 1}"] = {name: words for name, [words] in own.items()}
-    if not found:
+    if places and not found:
         raise BadInput(f"templates {list(places)}: none that all relations have ends with [Y]")
     return found
 

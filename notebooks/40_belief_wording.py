@@ -157,7 +157,7 @@ found = ours
 if sources:
     found = answers.results(this).query("source == @sources[0]")
     answers.agree(ours, found, key, ["answer"] + ["picked"] * choose)
-answers.columns(found)
+answers.words(answers.columns(found))
 
 # %% [markdown]
 # ## Answers
@@ -295,7 +295,8 @@ shown = large if large in asked_too else models[0]
 of_shown = table.loc[shown, "one token"]
 its = ends.loc["one token", shown].mean()
 verdicts = answers.verdicts(judged)
-verdicts[["claim", "model", "estimate", "low", "high", "verdict"]]
+columns = ["claim", "model", "estimate", "low", "high", "verdict"]
+answers.words(verdicts[columns])
 
 # %% tags=["hide-input", "page-only"]
 assert its["max"] >= its["min"], "the best and the worst"

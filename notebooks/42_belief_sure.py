@@ -1,8 +1,9 @@
 # %% [markdown]
 # # Is it right as often as it is sure?
 #
-# **On average {glue:text}`name_shown` {glue:text}`name_way` is {glue:text}`sure` sure of what it says and right {glue:text}`right` of the
-# time, and {glue:text}`name_masked` {glue:text}`masked_sure` sure and right {glue:text}`masked_right` of the time.**
+# **{glue:text}`name_shown`, {glue:text}`name_way`, is on average {glue:text}`sure` sure of what it says and right {glue:text}`right` of
+# the time, while a model that fills blanks ({glue:text}`name_masked`) is {glue:text}`masked_sure` sure and right
+# {glue:text}`masked_right` of the time.**
 #
 # ```{glue:figure} fig-sure-bins
 # :name: fig-sure-bins
@@ -172,7 +173,7 @@ table.round(3).astype({"prompts": int}).assign(surplus=text)
 
 # %% [markdown]
 # **How long is the answer?** Here confidence is the exact probability of the whole output, its end included, and outputs are divided by
-# how many tokens they have. A long output is improbable by its length alone, right or wrong.
+# how many tokens they have, a full stop being one. A long output is improbable by its length alone, right or wrong.
 
 # %% covers=["BL-X2"]
 spoken = found[found["logprob"].notna() & found["n_tokens"].between(2, 6)]
@@ -193,8 +194,8 @@ by_length.round(3)
 # %% covers=["BL-F1", "BL-F5"] tags=["hide-input"]
 dots = pd.concat(tenths, names=unit).reset_index()
 dots["asked"] = dots["model"].map(figures.called)
-look = {"hue": "asked", "palette": "colorblind", "height": 3.4}
-grid = sns.FacetGrid(dots, col="context", **look)
+look = {"hue": "asked", "palette": "colorblind", "height": 2.6}
+grid = sns.FacetGrid(dots, col="context", col_wrap=2, **look)
 grid.map_dataframe(sns.lineplot, x="confidence", y="accuracy", marker="o")
 for ax in grid.axes.flat:
     ax.plot([0, 1], [0, 1], color="grey", ls="--", zorder=0)
@@ -234,7 +235,8 @@ over = stats.estimate(over, value="gap", bounds=None)
 told = bert.loc[bert["state"] == "planted", ["confidence", "correct"]]
 print("told: sure {:.2f}, right {:.2f}".format(*told.mean()))
 verdicts = answers.verdicts({"BL-masked-overconfident": over})
-verdicts[["claim", "model", "estimate", "low", "high", "verdict"]]
+columns = ["claim", "model", "estimate", "low", "high", "verdict"]
+answers.words(verdicts[columns])
 
 # %% tags=["hide-input", "page-only"]
 its = table.loc[main]

@@ -123,7 +123,7 @@ if sources:
     longer = longer.query("source in @sources")
     answers.agree(nobody, longer, key, ["p"], within=1e-4, least=1)
     nobody = longer
-answers.columns(nobody)
+answers.words(answers.columns(nobody))
 
 # %% [markdown]
 # ## Answers

@@ -80,7 +80,7 @@ found = pd.concat(parts, ignore_index=True)
 unit = ["model", "told", "relation"]
 several = found.groupby(unit)["fact"].transform("nunique") > 1
 found = found[several]  # objects are dealt to another pair
-answers.columns(found)
+answers.words(answers.columns(found))
 
 # %% [markdown]
 # ## Prompts
@@ -232,7 +232,8 @@ never = shares.query(f"model == @shown and {never}")
 judged = {"BL-any-above-best": mine, "BL-any-never-told": never}
 judged = {claim: row for claim, row in judged.items() if len(row)}
 verdicts = answers.verdicts(judged)
-verdicts[["claim", "model", "estimate", "low", "high", "verdict"]]
+columns = ["claim", "model", "estimate", "low", "high", "verdict"]
+answers.words(verdicts[columns])
 
 # %% tags=["hide-input", "page-only"]
 first = next((name for name in of_model if "bert" in name), shown)

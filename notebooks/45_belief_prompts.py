@@ -116,7 +116,7 @@ if sources:
     found = answers.results("45_belief_prompts").query("source in @sources")
     answers.agree(asked, found, ["model", *by, "fact"], ["logprob"], least=1)
 shown = found["model"].iloc[0]
-answers.columns(found)
+answers.words(answers.columns(found))
 
 # %% [markdown]
 # ## Answers
@@ -333,7 +333,8 @@ if lab_sources:
     row = stats.compare(its, *versus, value="consist")
     tested["BL-names-agree"] = row.assign(model=shown)
 verdicts = answers.verdicts(tested)
-verdicts[["claim", "model", "estimate", "low", "high", "verdict"]]
+columns = ["claim", "model", "estimate", "low", "high", "verdict"]
+answers.words(verdicts[columns])
 
 # %% tags=["hide-input", "page-only"]
 often = dose.query("varied == 'names'").set_index("said")["estimate"]

@@ -27,7 +27,7 @@ def style() -> None:
 
     Names in figures and tables are text of other people: a $ in them begins no formula, in figures
     and in frames that a notebook shows. Powers on a logarithmic axis, which are formulas in matplotlib,
-    become plain text. A cell of a frame is shown whole up to 160 characters, which a claim takes.
+    become plain text.
     """
     sns.set_theme(
         style="whitegrid",
@@ -44,7 +44,6 @@ def style() -> None:
     register_scale(_Log)
     register_scale(_SymmetricalLog)
     pd.set_option("display.html.use_mathjax", False)
-    pd.set_option("display.max_colwidth", 160)
     ipython = sys.modules.get("IPython")  # not imported means not running inside it
     if ipython is not None and ipython.get_ipython() is not None:
         from matplotlib_inline.backend_inline import set_matplotlib_formats

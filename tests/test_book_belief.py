@@ -108,6 +108,27 @@ def test_what_examples_change_on_page_41_is_a_count_of_what_ships():
         assert [percent(means(of, value, "relation")) for of in both] == expected
 
 
+def test_the_steps_on_page_41_are_counts_of_questions_whose_answer_no_example_shows():
+    kinds = ["zero-shot", "4-random", "4-relation", "4-template"]
+    right: dict[str, dict] = {}
+    seen = set()
+    for row in rows("41_belief_contexts", source="belief_trex"):
+        key = row["relation"], row["template"], row["fact"]
+        right.setdefault(row["relation"], {})[row["context"], *key] = row["correct"]
+        seen |= {key} if row["shown"] else set()
+    steps = []
+    for of in right.values():
+        keys = {key[1:] for key in of}
+        at = [
+            [mean(float(of[kind, *key]) for key in some) for kind in kinds]
+            for some in (keys, keys - seen)
+        ]
+        by = [after - before for before, after in zip(at[1], at[1][1:], strict=False)]
+        steps.append([*by, at[0][-1] - at[0][0] - sum(by)])
+    found = [100 * mean(step) for step in zip(*steps, strict=True)]
+    assert [f"{each:.0f}" for each in (*found, sum(found))] == ["13", "5", "-1", "10", "27"]
+
+
 def test_how_sure_and_how_right_on_page_42_are_means_of_what_ships():
     shown = rows("42_belief_sure", model="smollm2", context="4-template")
     bert = rows("40_belief_wording", model="lab:rich-1/bert")

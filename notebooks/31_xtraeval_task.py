@@ -46,19 +46,14 @@ value_rate: float = 3e-4  # the highest learning rate of a head
 value_steps: int = 1200  # and for how long it is trained; 0: not at all
 likelihood_rate: float = 1e-4
 likelihood_steps: int = 300
-batch: int = 64
-extractions: list[int] = [0]  # seeds of these
-heads: list[str] = ["value", "likelihood"]  # to train; and of each head
-rates: list[float] = [3e-4, 1e-4]  # the highest learning rate,
-steps: list[int] = [1200, 300]  # and for how long
 batch: int = 16  # queries of a step
 every: int = 50  # steps from one validation to the next
 each: int = 2  # wrong documents of each of three kinds, in training
 readable: list[bool] = [False, True]  # true: the query names its tail
 splits: list[int] = [0]  # seeds of the division into train and asked facts
 n_asked: int = 15  # asked facts of each relation at most
-n_documents: int = 50  # of each kind that is asked beside all other tails
 n_never: int = 5  # the same, of those that no text tells
+n_documents: int = 50  # of each kind that is asked beside all other tails
 one: int = 5  # place of the statement that alone is ranked, too
 sources: list[str] = []  # in results/, of the numbers; none: this run
 seed: int = 0  # draws facts, heads and documents
@@ -91,13 +86,9 @@ sample = facts.draw(fact_set, relations, **size, seed=seed, apart=True)
 words = wordings.of([of.relation for of in sample.values()], questions)
 never = []
 if worlds.is_rich(fact_set):
-    states = worlds.states(fact_set).query("state == 'never'")
-    never = [
-        fact
-        for of in sample.values()
-        for fact in of.facts
-        if fact.id in {*states["fact"]}
-    ]
+    untold = {*worlds.states(fact_set).query("state == 'never'")["fact"]}
+    every_fact = [fact for of in sample.values() for fact in of.facts]
+    never = [fact for fact in every_fact if fact.id in untold]
 counts = {
     name: (len(of.train), len(of.facts), len({f.object for f in of.facts}))
     for name, of in sample.items()
@@ -148,10 +139,12 @@ def pools(task, of: dict, split: int, reads: bool) -> list:
 def rankings(lm, task, split: int, reads: bool) -> list[pd.DataFrame]:
     """All rankers of one task, and the curves of those that were trained."""
     train, parts, _ = use.parted(task, seed=split, most=n_asked)
-    those = [f for f in never if f.relation in task.by_relation]
-    those = [f for f in those if f not in task.facts] if not reads else []
+    by, known = task.by_relation, {(f.relation, f.id) for f in task.facts}
+    others = [f for f in never if f.relation in by]
+    others = [f for f in others if (f.relation, f.id) not in known]
     of = {"known": parts.test}
-    of["never told"] = use.at_most(those, n_never, split)
+    if not reads:
+        of["never told"] = use.at_most(others, n_never, split)
     asked, found, curves = pools(task, of, split, reads), [], []
     if lm.kind == "causal":
         same = pools(replace(task, wordings=single), of, split, reads)
@@ -229,8 +222,9 @@ known = share.query("part == 'known' and not readable")
 known.groupby(["model", "ranker"], sort=False)[["text", "top1"]].mean().round(3)
 
 # %% [markdown]
-# **Has it learned to read?** A head that was trained for too short a time fails for another reason than the paper's. So it is trained the same way on
-# questions that say their own answer ("Who wrote The Pumsemo Lilnogo? Sosin Mimdor."): `readable`. And its curve on facts that choose the step:
+# **Has it learned to read?** A head that was trained for too short a time fails for another reason than the paper's. So with `readable` it is trained the
+# same way on questions that say their own answer ("Who wrote The Pumsemo Lilnogo? Sosin Mimdor."). There the paper's head has failed ({doc}`../log`), and
+# in the longer run it is asked untrained alone. The curve of a trained head, top-1 on the facts that choose the step:
 
 # %%
 if len(curve):
@@ -287,8 +281,8 @@ verdicts = answers.verdicts(tested)
 verdicts[["claim", "model", "estimate", "low", "high", "verdict"]]
 
 # %% [markdown]
-# **Where ours differs.** The paper trains for 20 epochs at 1e-5, with four wrong documents of each kind, and repeats everything with 27 seeds. Ours
-# trains for as many steps as the gate in the log needed, with two of each kind. Its questions and statements are not printed (Q1); ours are those of the
+# **Where ours differs.** The paper trains its linear head for 20 epochs at 1e-5, with four wrong documents of each kind, and repeats everything with 27
+# seeds. The longer run trains `likelihood` for 300 steps, with two of each kind, once. The paper's questions and statements are not printed (Q1); ours are those of the
 # world's text, or a table of two and two. All other known tails of a relation stand among the documents (Q2), and never one that is true (Q3).
 
 # %% tags=["hide-input", "page-only"]

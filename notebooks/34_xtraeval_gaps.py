@@ -59,7 +59,7 @@ if page and not sources:
         answers.collect(f"answers{of}.parquet") for of in ("-known", "")
     )
 else:
-    source = (sources or ["xtraeval_lab"])[0]
+    source = (sources or ["xtraeval_again"])[0]
     known, used = (
         answers.results(f"{this}{of}").query("source == @source")
         for of in ("-known", "")
@@ -68,8 +68,8 @@ known = known[known["model"].isin(models or known["model"].unique())]
 used = used[used["model"].isin(known["model"])]
 used = used.query("ranker == @ranker and part == 'known' and not readable")
 if worlds.is_rich(of_facts):
-    state = worlds.states(of_facts).set_index("fact")["state"]
-    never = known["fact"].map(state).eq("never").mean()
+    told = worlds.states(of_facts).set_index("fact")
+    never = known["fact"].map(told["state"]).eq("never").mean()
     print(f"{never:.0%} of the asked facts are in no text")
 answers.columns(known)
 
@@ -121,7 +121,6 @@ said.pivot(index=["used by", "model"], columns="part", values="share")
 def dose(frame: pd.DataFrame) -> pd.DataFrame:
     if not worlds.is_rich(of_facts):
         return frame.assign(told="all")
-    told = worlds.states(of_facts).set_index("fact")
     its = told.loc[frame["fact"], ["state", "occurrences"]]
     n = np.where(its["occurrences"] >= often, f"{often} or more", "fewer")
     return frame.assign(told=np.where(its["state"] == "never", "never", n))

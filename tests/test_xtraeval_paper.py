@@ -20,6 +20,7 @@ NAMES = "Ann Ben Cid Dan Eva Fay Gus Hal Ivy Jan Kim Leo".split()
 TAILS = {"home": ["Paris", "Rome", "Madrid"], "tongue": ["Ido", "Uru", "Ede"]}
 EXTRACTED = "metric == 'knowledge_extraction_accuracy'"
 ONE = {"prompt_steps": 2, "value_steps": 2, "likelihood_steps": 2, "n_asked": 1, "batch": 2}
+ONE |= {"n_documents": 5}
 
 
 def put(file, ending, tails):
@@ -73,7 +74,7 @@ def test_the_page_of_the_task_runs_with_each_kind_of_the_papers_models_as_its_fo
     assert saves == 0 and f"{2 * len(KINDS)} steps of soft prompts" in remark
     monkeypatch.setenv("LKE_RUN", str(tmp_path))
     monkeypatch.setenv("LKE_LEDGER", str(tmp_path / "ledger"))
-    helpers.page("31_xtraeval_task", **given, display=print)
+    helpers.page("31_xtraeval_task", **given)
     found = pd.read_parquet(tmp_path / "answers.parquet")
     assert found["tails"].between(0, 1).all()
     for kind, name in zip(KINDS, given["models"], strict=True):

@@ -206,9 +206,8 @@ def _walk(
         rows = extraction.rows_of(model, prompts, facts)
         every = [row for some in rows.values() for row in some]
         counts.append((sum(len(row.ids) for row in every), 0))
-        return extraction.tidy(
-            model, rows, facts, np.tile([1.0, 0.0], (len(every), 1))
-        )  # all known
+        all_known = np.tile([1.0, 0.0], (len(every), 1))
+        return extraction.tidy(model, rows, facts, all_known)
 
     def ranked(model: Any, asked: Any, head: str, **_: Any) -> pd.DataFrame:
         add(model, asked, lambda lm, some: (use.ranked_tokens(lm, some), 0))

@@ -31,10 +31,8 @@ from lkecore.tasks.documents import Known, Split
 from lkecore.tasks.ranking import Pools
 from lkecore.train import cross_encoder, finetune
 
-VALIDATED = (
-    60  # facts at most that choose the step, with so many documents of each kind but other tails
-)
-NEAR = 3
+VALIDATED = 60  # facts at most that choose the step,
+NEAR = 3  # with so many documents of each kind, beside all other tails
 CURVE = ["step", "top1"]
 
 

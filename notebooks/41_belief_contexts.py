@@ -273,7 +273,8 @@ drawn["asked"] = drawn["source"].map(figures.called).str.split(",").str[0]
 if drawn["model"].nunique() > 1:
     drawn["asked"] = drawn["model"].map(figures.called) + ", " + drawn["asked"]
 drawn["rank"] = drawn["context"].map(kinds.index)
-drawn = drawn.sort_values("rank", kind="stable")
+drawn["second"] = drawn["source"] != main
+drawn = drawn.sort_values(["second", "rank"], kind="stable")
 look = {"x": "panel", "hue": "context", "panel": "asked", "across": True}
 grid = figures.marks(drawn, **look, label="share", height=2.8, aspect=1.2)
 figures.place(grid.figure, "fig-contexts-marks", drawn)

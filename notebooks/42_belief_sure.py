@@ -201,7 +201,7 @@ for ax in grid.axes.flat:
     ax.plot([0, 1], [0, 1], color="grey", ls="--", zorder=0)
 grid.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xticks=[0, 0.5, 1])
 grid.set_titles("{col_name}")
-grid.set_axis_labels("mean confidence", figures.ACCURACY).add_legend(title="")
+grid.set_axis_labels("mean confidence", "accuracy").add_legend(title="")
 figures.place(grid.figure, "fig-sure-bins", dots)
 
 # %% [markdown]

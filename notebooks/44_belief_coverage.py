@@ -178,7 +178,8 @@ for a, b in product(of_model, repeat=2):
     rate = coverage.sharing(ours, theirs)
     rows.append((figures.called(a), figures.called(b), *rate))
 shared = pd.DataFrame(rows, columns=["of", "found by", "template", "fact"])
-shared.pivot(index="of", columns="found by").round(2)
+shared = shared.set_index(["of", "found by"]).rename_axis(columns="counted")
+shared.stack().unstack("found by").round(2)
 
 # %% [markdown]
 # ## Figure

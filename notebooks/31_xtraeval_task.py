@@ -245,8 +245,9 @@ grid = figures.marks(
     hue="part",
     panel="panel",
     across=True,
-    label="true statement above all with another tail, share of facts",
-    wrap=2,
+    label="share of facts (tails)",
+    wrap=1,
+    aspect=1.8,
 )
 figures.place(grid.figure, "fig-task-rankers", shown)
 

@@ -8,8 +8,8 @@
 # :name: fig-gaps-models
 # :alt: A bar for each model, divided into facts that are known and used, known and not used, and not known.
 #
-# The dark part of a bar is what a user gets. Is it the first gap, not known, that keeps it short, or the second, known and not used? On the right the
-# paper's models.
+# The dark part of a bar is what a user gets. Is it the first gap, not known, that keeps it short, or the second, known and not used? Facts that no text
+# tells are among ours. On the right the paper's models, whose printed parts don't quite add up to 1.
 # ```
 #
 # Of all facts a model knows some ({doc}`30_xtraeval_extraction`), and of these it uses some ({doc}`31_xtraeval_task`). What lies between all facts and the
@@ -156,7 +156,7 @@ for ax, frame, title in [
         ax.barh(frame.index, frame[part], left=left, color=shade, label=part)
         left += frame[part].to_numpy()
     ax.set(title=title, xlabel="share of facts", xlim=(0, 1))
-    ax.invert_yaxis()
+    ax.set_ylim(max(len(ours), len(theirs)) - 0.5, -0.5)  # equal bars
 axes[0].legend(
     ["known and used", "known, not used", "not known"], loc="lower right"
 )

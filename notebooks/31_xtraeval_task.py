@@ -40,6 +40,7 @@ templates: list[int] = [0, 5, 10, 15, 20]  # places, from 0, that ask it
 prompt_rate: float = 1e-2  # soft prompts ask it, too
 prompt_steps: int = 400
 prompt_batch: int = 64
+prompt_every: int = 50  # steps from one validation to the next
 extractions: list[int] = [0]  # seeds of these
 heads: list[str] = ["value", "likelihood"]  # to train, and to ask untrained
 value_rate: float = 3e-4  # the highest learning rate of a head
@@ -145,23 +146,26 @@ def rankings(lm, task, split: int, reads: bool) -> list[pd.DataFrame]:
     of = {"known": parts.test}
     if not reads:
         of["never told"] = use.at_most(others, n_never, split)
-    asked, found, curves = pools(task, of, split, reads), [], []
-    if lm.kind == "causal":
-        same = pools(replace(task, wordings=single), of, split, reads)
-        frame = use.untrained(lm, same, "likelihood")
-        found += [frame.assign(ranker="likelihood, untrained, one wording")]
-    for head in heads:
+    asked = pools(task, of, split, reads)
+    ways = [(head, "", train, asked) for head in heads]
+    if lm.kind == "causal" and "likelihood" in heads:
+        own, like = (replace(t, wordings=single) for t in (train, task))
+        same = pools(like, of, split, reads)
+        ways += [("likelihood", ", one wording", own, same)]
+    found, curves = [], []
+    for head, words_, own, its in ways:
         if head == "likelihood" and lm.kind != "causal":
             print(f"{lm.name}: no likelihood of a document, so no such head")
             continue
-        found += [use.untrained(lm, asked, head, seed=seed)]
+        frame = use.untrained(lm, its, head, seed=seed)
+        found += [frame.assign(ranker=f"{head}, untrained{words_}")]
         rate, n = training[head]
         if n:
             how = Recipe(rate, n, batch, every=every)
             setting = use.Setting(head, how, each, reads, seed)
-            frame, curve = use.trained(lm, train, parts, asked, setting)
-            found += [frame]
-            curves += [curve.assign(model=lm.name, ranker=head)]
+            frame, curve = use.trained(lm, own, parts, its, setting)
+            found += [frame.assign(ranker=f"{head}{words_}")]
+            curves += [curve.assign(model=lm.name, ranker=f"{head}{words_}")]
     rules = [ranking.rules(query, own, parts.train) for query, own in asked]
     for rule in ranking.RULES:
         says, names = [own[rule] for own in rules], {"ranker": rule}
@@ -175,7 +179,7 @@ def rankings(lm, task, split: int, reads: bool) -> list[pd.DataFrame]:
 kept = {"answers": [], "answers-known": [], "answers-curve": []}
 for name in models if not page else []:
     lm = answers.opened(name, dtype)
-    how = Recipe(prompt_rate, prompt_steps, prompt_batch)
+    how = Recipe(prompt_rate, prompt_steps, prompt_batch, every=prompt_every)
     given = {"seeds": extractions, "templates": templates, "seed": seed}
     found = extraction.known(lm, sample, how, **given)
     task, out = use.of_known(sample, found, words)

@@ -1,0 +1,281 @@
+# %% [markdown]
+# # Does use carry over to other relations?
+#
+# **{glue:text}`name_shown` has {glue:text}`fact` % and {glue:text}`relation` %.**
+#
+# ```{glue:figure} fig-shift-relations
+# :name: fig-shift-relations
+# :alt: A panel for each model with a row for each ranker, and in it a mark for facts parted at random and one for relations apart.
+#
+# How far apart are the two marks of a row? One is of facts parted at random, the other of relations on which nothing was trained. Lines: 95 % over other
+# relations.
+# ```
+#
+# To learn how questions about authors are answered is one thing. Has the model learned to answer questions, from what it knows? Then those about birthplaces,
+# which it was never trained on, should do as well.
+#
+# ```{glue:} carried
+# ```
+
+# %% [markdown]
+# ## What the paper claims
+#
+# {cite:t}`kazemnejad2023measuring` (Section 4.1) part the relations, six tenths to train and four tenths to ask. In our words: what is usable falls to less than
+# half (.776 to .818 become .098 to .356, Figure 6), no matter whether the names in a fact were seen in training (Table B.9).
+
+# %% [markdown]
+# ## Parameters
+
+# %% tags=["parameters"]
+models: list[str] = ["lab:rich-1/0.7m"]
+fact_set: str = "lab:rich-1"
+relations: list[str] = []  # empty: all
+questions: str = ""  # table of questions and statements; empty: ours
+n_facts: int = 200  # facts of each relation of which we ask what is known
+templates: list[int] = [0, 5, 10, 15, 20]  # places, from 0, that ask it
+prompt_rate: float = 1e-2  # soft prompts ask it, too
+prompt_steps: int = 400
+prompt_batch: int = 64
+prompt_every: int = 50  # steps from one validation to the next
+extractions: list[int] = [0]  # seeds of these
+head: str = "likelihood"  # or value
+rate: float = 1e-4  # its highest learning rate
+steps: int = 300
+batch: int = 16  # queries of a step
+every: int = 50  # steps from one validation to the next
+each: int = 2  # wrong documents of each of three kinds, in training
+splits: list[int] = [0, 1, 2, 3, 4]  # seeds of the division of relations
+fact_splits: list[int] = [0, 1, 2]  # and of facts
+least: int = 30  # facts of a kind below which no number is shown
+n_asked: int = 15  # asked facts of each relation at most
+n_documents: int = 10  # of each kind, beside all other tails
+one: int = 5  # place of the statement that all are worded by; -1: any
+sources: list[str] = []  # in results/, of the numbers; none: this run
+seed: int = 0  # draws facts, heads and documents
+dtype: str = "float32"
+page: bool = False  # set by lke run: read the runs, compute nothing
+
+# %% tags=["hide-input"]
+from dataclasses import replace
+
+import pandas as pd
+
+from lkecore import answers, facts, figures, papers, runs, stats
+from lkecore.facts import questions as wordings
+from lkecore.tasks import documents, extraction, ranking, use
+from lkecore.train.finetune import Recipe
+
+figures.style()
+
+# %% [markdown]
+# ## Facts
+#
+# As on {doc}`31_xtraeval_task`: what the model knows is asked first, and only that makes the task.
+
+# %%
+size = {"n_shots": 0, "n_facts": n_facts, "n_options": 2, "least": 1}
+sample = facts.draw(fact_set, relations, **size, seed=seed, apart=True)
+words = wordings.of([of.relation for of in sample.values()], questions)
+single = {  # of several statements one
+    name: replace(own, statements=(own.statements[one % len(own.statements)],))
+    for name, own in words.items()
+}
+print(
+    len(sample),
+    "relations,",
+    sum(len(of.facts) for of in sample.values()),
+    "facts",
+)
+
+# %% [markdown]
+# ## Prompts
+#
+# Questions are those of {doc}`31_xtraeval_task`, and each relation has one statement: among statements in random words likelihood, which is the head
+# here, says more of the words than of the tail.
+
+# %%
+name = next(iter(words))
+print(
+    words[name].question,
+    *(single if one >= 0 else words)[name].statements,
+    sep="\n",
+)
+
+# %% [markdown]
+# ## Scores
+#
+# `tails`: the true statement is above all with another tail. A fact's names are `seen` if its head and its tail both stand in a train fact, `unseen` if neither does.
+
+# %%
+this = "33_xtraeval_shift"
+
+how = Recipe(prompt_rate, prompt_steps, prompt_batch, every=prompt_every)
+places = {"seeds": extractions, "templates": templates, "seed": seed}
+
+
+def task_of(lm):
+    known = extraction.known(lm, sample, how, **places)
+    task, out = use.of_known(sample, known, words if one < 0 else single)
+    print(lm.name, len(task.facts), "known facts; left out:", out or "none")
+    return task
+
+
+rows = []
+for name in models if not page else []:
+    lm = answers.opened(name, dtype)
+    task = task_of(lm)
+    recipe = Recipe(rate, steps, batch, every=every)
+    setting = use.Setting(head, recipe, each, seed=seed)
+    for by, seeds in {"fact": fact_splits, "relation": splits}.items():
+        for split in seeds:
+            train, parts, _ = use.parted(task, seed=split, by=by, most=n_asked)
+            asked = use.pools(task, parts.test, seed=split, each=n_documents)
+            found, _ = use.trained(lm, train, parts, asked, setting)
+            rule = [
+                ranking.rules(query, own, parts.train)["rule-word"]
+                for query, own in asked
+            ]
+            rule = ranking.ranked(asked, rule, model=name, ranker="rule-word")
+            untrained = use.untrained(lm, asked, head, seed=seed)
+            names = documents.seen(parts.test, train.facts)
+            rows += [
+                frame.assign(by=by, split=split, names=names)
+                for frame in (found, rule, untrained)
+            ]
+file = "answers.parquet"
+ours = answers.collect(file) if page else pd.concat(rows, ignore_index=True)
+answers.keep(ours, file)
+answers.columns(ours)
+
+# %% [markdown]
+# ## Answers
+#
+# `tails` in each relation first, over the splits in which it was asked, then over relations. Where fewer facts are of a kind than `least` says, there is no number.
+
+# %% covers=["XT-F6"] shows=["run", "shipped"]
+found = ours
+if sources:
+    found = answers.results(this).query("source == @sources[0]")
+parts = {"all": found} | {
+    k: found[found["names"] == k] for k in ("seen", "unseen")
+}
+by = ["model", "ranker", "by", "names"]
+every = pd.concat(part.assign(names=kind) for kind, part in parts.items())
+counted = every.drop_duplicates([*by, "relation", "fact"]).groupby(by).size()
+enough = counted[counted >= least].index
+share = (
+    every.groupby([*by, "relation"])["tails"]
+    .mean()
+    .reset_index(level="relation")
+)
+share = share.loc[share.index.intersection(enough)].reset_index()
+table = stats.estimate(share, by, value="tails")
+said = table.assign(tails=table.apply(stats.said, axis=1)).set_index(by)
+said[["tails", "n"]].join(counted.rename("facts"))
+
+# %% [markdown]
+# **Differences**, in each relation: asked behind training on other relations minus asked behind training on its own; and unseen minus seen names.
+
+
+# %%
+def gap(a: tuple, b: tuple) -> pd.DataFrame:
+    wide = share.pivot_table("tails", "relation", by)[main][head]
+    if not {a, b} <= {*wide} or wide[[a, b]].dropna().empty:
+        return pd.DataFrame()
+    found = (wide[a] - wide[b]).dropna().rename("gap").reset_index()
+    return stats.estimate(found, value="gap", bounds=None)
+
+
+main = models[0]
+gaps = {
+    "XT-relations-shift": gap(("relation", "all"), ("fact", "all")),
+    "XT-unseen-no-worse": gap(("relation", "unseen"), ("relation", "seen")),
+}
+pd.concat(gaps)
+
+# %% [markdown]
+# ## Figure
+#
+# {numref}`fig-shift-relations`, at the top.
+
+# %% tags=["hide-input"]
+called = {"fact": "facts at random", "relation": "relations apart"}
+shown = table[table["names"] == "all"]
+shown = shown.assign(
+    panel=shown["model"].map(figures.called), by=shown["by"].map(called)
+)
+grid = figures.marks(
+    shown,
+    x="ranker",
+    hue="by",
+    panel="panel",
+    across=True,
+    label="known facts that are used (tails)",
+    wrap=2,
+)
+figures.place(grid.figure, "fig-shift-relations", shown)
+
+# %% [markdown]
+# ## Paper and ours
+#
+# **Numbers.** Not comparable: other models and facts, and top-1 among all documents. Printed, over three seeds (Table B.9):
+
+# %% covers=["XT-TB9"] shows=["run", "shipped"]
+printed = papers.table("xtra_tableB9_ood")
+printed.pivot(
+    index="model",
+    columns=["setting", "entities"],
+    values="downstream_accuracy_mean",
+)
+
+# %%
+decides = "lab:rich-2/0.7m"
+tested = {k: g for k, g in gaps.items() if main == decides and len(g)}
+verdicts = answers.verdicts(tested)
+verdicts[["claim", "model", "estimate", "low", "high", "verdict"]]
+
+# %% tags=["hide-input", "page-only"]
+of = table[(table["model"] == main) & (table["names"] == "all")]
+of = of[of["ranker"] == head].set_index("by")["estimate"]
+figures.findings(
+    name_shown=figures.called(main),
+    fact=f"{100 * of['fact']:.0f}",
+    relation=f"{100 * of['relation']:.0f}",
+)
+note = f"{len(found):,} rankings"
+figures.note("carried", f"{note} of a longer run." if sources else f"{note}.")
+
+# %% [markdown]
+# ## What you have seen
+#
+# - Parting facts at random asks whether a relation was learned; parting relations asks whether answering was.
+# - Names that were never seen in training tell whether the difference is one of names.
+
+# %% [markdown]
+# ## Try it
+#
+# ```{exercise}
+# :label: ex-shift-relations
+# Which relations lose most when they are not trained on? Guess first: those with many tails, or with few?
+# ```
+
+# %% [markdown]
+# ````{solution-start} ex-shift-relations
+# :class: dropdown
+# ````
+
+# %%
+wide = share[(share["names"] == "all") & (share["ranker"] == head)]
+wide = wide.pivot_table("tails", "relation", ["model", "by"])[main]
+n_tails = found.groupby("relation")["n_tails"].median()
+wide.assign(n_tails=n_tails).sort_values("n_tails").round(2)
+
+# %% [markdown]
+# ````{solution-end}
+# ````
+
+# %% [markdown]
+# ## Provenance
+
+# %%
+runs.provenance(*models, dtype=dtype)

@@ -123,7 +123,7 @@ def task_of(lm):
 
 
 rows = []
-for name in models if not page else []:
+for name in models if not (page or sources) else []:
     lm = answers.opened(name, dtype)
     task = task_of(lm)
     for split in splits:
@@ -134,20 +134,24 @@ for name in models if not page else []:
             asked = use.pools(task, parts.test, seed=split, each=n_documents)
             recipe = Recipe(rate, steps, batch, every=every)
             setting = use.Setting(head, recipe, n, seed=seed)
-            found, _ = use.trained(lm, train, parts, asked, setting)
+            own, _ = use.trained(lm, train, parts, asked, setting)
             rule = [
-                ranking.rules(query, own, parts.train)["rule-word"]
-                for query, own in asked
+                ranking.rules(query, its, parts.train)["rule-word"]
+                for query, its in asked
             ]
             rule = ranking.ranked(asked, rule, model=name, ranker="rule-word")
-            frames = [found, rule, use.untrained(lm, asked, head, seed=seed)]
+            frames = [own, rule, use.untrained(lm, asked, head, seed=seed)]
             key = {"share": share, "negatives": 3 * n, "split": split}
             key["n_train"] = len(parts.train)
             rows.append(pd.concat(frames).assign(**key))
 file = "answers.parquet"
-ours = answers.collect(file) if page else pd.concat(rows, ignore_index=True)
-answers.keep(ours, file)
-answers.columns(ours)
+if sources:
+    found = answers.results(this).query("source == @sources[0]")
+else:
+    found = answers.collect(file) if page else pd.concat(rows)
+    found = found.reset_index(drop=True)
+    answers.keep(found, file)
+answers.columns(found)
 
 # %% [markdown]
 # ## Answers
@@ -155,9 +159,6 @@ answers.columns(ours)
 # `tails` in each relation first (over splits), then over relations.
 
 # %% covers=["XT-F4a", "XT-F4b"] shows=["run", "shipped"]
-found = ours
-if sources:
-    found = answers.results(this).query("source == @sources[0]")
 trained = found[found["last_loss"].notna()]
 one_run = ["model", "ranker", "share", "negatives", "split"]
 ends = trained.groupby(one_run)["last_loss"].first().reset_index()
@@ -206,7 +207,7 @@ def furthest(some: pd.DataFrame, at: str, least: float) -> pd.DataFrame:
     return max(gaps, key=lambda gap: abs(gap["estimate"].item()))
 
 
-main = models[0]
+main = found["model"].iloc[0]
 gaps = {}
 for what, at, least in [
     ("XT-fraction-flat", "share", 0.4),
@@ -321,4 +322,4 @@ part.groupby(["model", "n_train"])["tails"].agg(["mean", "size"]).round(3)
 # ## Provenance
 
 # %%
-runs.provenance(*models, dtype=dtype)
+runs.provenance(*models if not sources else [], dtype=dtype)

@@ -121,7 +121,7 @@ def task_of(lm):
 
 
 rows = []
-for name in models if not page else []:
+for name in models if not (page or sources) else []:
     lm = answers.opened(name, dtype)
     task = task_of(lm)
     recipe = Recipe(rate, steps, batch, every=every)
@@ -130,22 +130,26 @@ for name in models if not page else []:
         for split in seeds:
             train, parts, _ = use.parted(task, seed=split, by=by, most=n_asked)
             asked = use.pools(task, parts.test, seed=split, each=n_documents)
-            found, _ = use.trained(lm, train, parts, asked, setting)
+            own, _ = use.trained(lm, train, parts, asked, setting)
             rule = [
-                ranking.rules(query, own, parts.train)["rule-word"]
-                for query, own in asked
+                ranking.rules(query, its, parts.train)["rule-word"]
+                for query, its in asked
             ]
             rule = ranking.ranked(asked, rule, model=name, ranker="rule-word")
             untrained = use.untrained(lm, asked, head, seed=seed)
             names = documents.seen(parts.test, train.facts)
             rows += [
                 frame.assign(by=by, split=split, names=names)
-                for frame in (found, rule, untrained)
+                for frame in (own, rule, untrained)
             ]
 file = "answers.parquet"
-ours = answers.collect(file) if page else pd.concat(rows, ignore_index=True)
-answers.keep(ours, file)
-answers.columns(ours)
+if sources:
+    found = answers.results(this).query("source == @sources[0]")
+else:
+    found = answers.collect(file) if page else pd.concat(rows)
+    found = found.reset_index(drop=True)
+    answers.keep(found, file)
+answers.columns(found)
 
 # %% [markdown]
 # ## Answers
@@ -153,9 +157,6 @@ answers.columns(ours)
 # `tails` in each relation first, over the splits in which it was asked, then over relations. Where fewer facts are of a kind than `least` says, there is no number.
 
 # %% covers=["XT-F6"] shows=["run", "shipped"]
-found = ours
-if sources:
-    found = answers.results(this).query("source == @sources[0]")
 parts = {"all": found} | {
     k: found[found["names"] == k] for k in ("seen", "unseen")
 }
@@ -186,7 +187,7 @@ def gap(a: tuple, b: tuple) -> pd.DataFrame:
     return stats.estimate(found, value="gap", bounds=None)
 
 
-main = models[0]
+main = found["model"].iloc[0]
 gaps = {
     "XT-relations-shift": gap(("relation", "all"), ("fact", "all")),
     "XT-unseen-no-worse": gap(("relation", "unseen"), ("relation", "seen")),
@@ -278,4 +279,4 @@ wide.assign(n_tails=n_tails).sort_values("n_tails").round(2)
 # ## Provenance
 
 # %%
-runs.provenance(*models, dtype=dtype)
+runs.provenance(*models if not sources else [], dtype=dtype)

@@ -2,15 +2,14 @@
 # # Can it use what it knows?
 #
 # **Of the facts that it knows, {glue:text}`name_shown` puts the true statement above all with another object for {glue:text}`used` % when it is
-# trained to do so, and for {glue:text}`untrained` % before any training, if all are worded alike; a rule without a model does for
-# {glue:text}`rule` %.**
+# trained to do so on other facts, much as before any training, {glue:text}`untrained` %; a rule without a model does for {glue:text}`rule` %.**
 #
 # ```{glue:figure} fig-task-rankers
 # :name: fig-task-rankers
 # :alt: A panel for each model with a row for each ranker, and in it a mark for known facts and one for facts that no text tells.
 #
-# Who puts the true statement above all that name another object? Compare the trained model with itself before any training, and with the rules,
-# which know no fact. Lines: 95 % over other relations.
+# Who puts the true statement above all that name another object? Compare the trained model with itself before any training, among statements in
+# one wording and in any, and with the rules, which know no fact. Lines: 95 % over other relations.
 # ```
 #
 # To know is one thing, to use it another. So let a model answer questions whose answers it knows: "Who wrote The Pumsemo Lilnogo?" Among some hundred
@@ -229,8 +228,8 @@ known.groupby(["model", "ranker"], sort=False)[["text", "top1"]].mean().round(3)
 
 # %% [markdown]
 # **Has it learned to read?** A head that was trained for too short a time fails for another reason than the paper's. So with `readable` it is trained the
-# same way on questions that say their own answer ("Who wrote The Pumsemo Lilnogo? Sosin Mimdor."). There the paper's head has failed ({doc}`../log`), and
-# in the longer run it is asked untrained alone. The curve of a trained head, top-1 on the facts that choose the step:
+# same way on questions that say their own answer ("Who wrote The Pumsemo Lilnogo? Sosin Mimdor."). There the paper's head has failed ({doc}`../log`), so
+# that what it misses here says nothing of knowledge. The curves, top-1 on the facts that choose the step:
 
 # %%
 if len(curve):
@@ -298,7 +297,7 @@ verdicts[["claim", "model", "estimate", "low", "high", "verdict"]]
 
 # %% [markdown]
 # **Where ours differs.** The paper trains its linear head for 20 epochs at 1e-5, with four wrong documents of each kind, and repeats everything with 27
-# seeds. The longer run trains `likelihood` for 300 steps, with two of each kind, once. The paper's questions and statements are not printed (Q1); ours are those of the
+# seeds. The longer run trains `likelihood` for 300 steps, with two of each kind, on several divisions. The paper's questions and statements are not printed (Q1); ours are those of the
 # world's text, or a table of two and two. All other known tails of a relation stand among the documents (Q2), and never one that is true (Q3).
 
 # %% tags=["hide-input", "page-only"]
@@ -308,8 +307,15 @@ main = main if main in own else heads[0]
 by_hand = found.query("model == @name and not readable and part == 'known'")
 by_hand = by_hand[by_hand["ranker"] == main].groupby("relation")["tails"]
 assert np.isclose(by_hand.mean().mean(), own[main]), "the headline, again"
+if sources:  # of a few facts these need not hold
+    assert abs(own[main] - own[before]) < 0.05, "much as before"
+    assert own[main] > own["rule-word"] + 0.1, "a rule does for less"
+row = table.query("part == 'known' and not readable and model == @name")
+row = row[row["ranker"] == main]
 figures.findings(
     name_shown=figures.called(name),
+    effect=f"{stats.said(row, percent=True)} used",
+    asked=f"{figures.called(name)}, known facts",
     used=f"{100 * own[main]:.0f}",
     untrained=f"{100 * own[before]:.0f}",
     rule=f"{100 * own['rule-word']:.0f}",

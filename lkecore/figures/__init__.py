@@ -21,24 +21,18 @@ from lkecore.figures.models import (
 from lkecore.figures.names import called
 from lkecore.figures.page import Note, findings, note, place
 from lkecore.figures.relations import heat_map, threshold_curve
-from lkecore.figures.sequence import (
-    change_by_distance,
-    reach_panels,
-    sequence_columns,
-    sequence_panel,
-)
 from lkecore.figures.told import told_lines, told_or_true
 from lkecore.figures.tree import cost_lines, prefix_tree, tree_mask
 from lkecore.figures.written import written_bars, written_by_model
 
 __all__ = [
     "ACCURACY", "DARK", "MARKERS", "Note", "PALETTE",
-    "accuracy_scatter", "board_dots", "board_matrices", "called", "change_by_distance",
+    "accuracy_scatter", "board_dots", "board_matrices", "called",
     "cost_lines", "dose_lines", "dose_panels", "findings",
     "heat_map", "interval_marks", "interval_panels", "kept_lines", "marks", "move_lines", "note",
     "over_options", "pair_scatters", "panels", "place", "plain_ticks", "prefix_tree",
-    "rank_panels", "reach_panels", "reliability",
-    "sequence_columns", "sequence_panel", "size_summaries", "square_maps", "style",
+    "rank_panels", "reliability",
+    "size_summaries", "square_maps", "style",
     "threshold_curve", "told_lines", "told_or_true", "tree_mask", "written_bars",
     "written_by_model",
 ]  # fmt: skip

@@ -222,70 +222,6 @@ def test_a_tree_that_is_none_is_refused(ax, draw, frame, message):
         draw(frame, ax)
 
 
-# --- threshold_curve
-
-ABOVE = pd.DataFrame(
-    [
-        ("space", 0.0, 50, 0.4, 0.3, 0.5),
-        ("space", 0.5, 20, 0.6, 0.4, 0.8),
-        ("space", 0.9, 5, 0.8, 0.4, 1.0),
-        ("space", 0.95, 0, np.nan, np.nan, np.nan),
-        ("colon", 0.0, 50, 0.5, 0.4, 0.6),
-        ("colon", 0.5, 19, 0.7, 0.5, 0.9),
-    ],
-    columns=["estimator", "threshold", "n", "accuracy", "low", "high"],
-)
-
-
-def test_a_threshold_curve_draws_each_accuracy_and_interval_and_dims_few_answers(ax):
-    assert figures.threshold_curve(ABOVE, ax) is ax
-    of = {}  # the marks, by how strong they are
-    for line in ax.lines:
-        if line.get_marker() != "None":
-            of.setdefault(line.get_alpha(), []).extend(zip(*line.get_data(), strict=True))
-    assert sorted(of[1.0]) == [(0.0, 0.4), (0.0, 0.5), (0.5, 0.6)]  # 20 answers or more
-    assert sorted(of[0.3]) == [(0.5, 0.7), (0.9, 0.8)]
-    drawn = sorted(segments(ax))
-    some = ABOVE.dropna()
-    ends = zip(some["threshold"], some["low"], some["high"], strict=True)
-    assert drawn == sorted((k, k, low, high) for k, low, high in ends)
-    assert legend(ax) == ["space", "colon"]
-
-
-def test_a_threshold_curve_without_any_answer_is_empty_and_still_named(ax):
-    none = ABOVE.assign(n=0, accuracy=np.nan)
-    figures.threshold_curve(none, ax)
-    assert not segments(ax) and legend(ax) == ["space", "colon"]
-
-
-def test_a_line_of_a_threshold_curve_has_one_colour_in_all_panels(ax):
-    left, right = ax, ax.figure.add_subplot()
-    how = {"hue_order": ["colon", "arrow", "space"]}
-    figures.threshold_curve(ABOVE, left, **how)
-    figures.threshold_curve(ABOVE[ABOVE["estimator"] == "colon"], right, **how)
-    colours = [
-        dict(zip(legend(ax), (h.get_color() for h in ax.get_legend().legend_handles), strict=True))
-        for ax in (left, right)
-    ]
-    assert list(colours[0]) == ["space", "colon"] and list(colours[1]) == ["colon"]
-    assert colours[0]["colon"] == colours[1]["colon"] != colours[0]["space"]
-    with pytest.raises(ValueError, match="hue_order lacks 'space'"):
-        figures.threshold_curve(ABOVE, left, hue_order=["colon"])
-
-
-@pytest.mark.parametrize(
-    ("frame", "message"),
-    [
-        (ABOVE.drop(columns="n"), r"lacks the columns \['n'\]"),
-        (pd.concat([ABOVE, ABOVE.iloc[:1]]), "occurs twice"),
-        (ABOVE.assign(low=np.nan), "column 'low' has a missing value"),
-    ],
-)
-def test_a_threshold_curve_that_breaks_a_rule_is_refused(ax, frame, message):
-    with pytest.raises(ValueError, match=message):
-        figures.threshold_curve(frame, ax)
-
-
 # --- the look
 
 
@@ -408,54 +344,6 @@ def test_interval_panels_have_one_scale_and_one_legend_and_say_where_there_is_no
     assert fig.legends[0].get_window_extent().width < fig.bbox.width
     empty = figures.interval_panels(both[:0], panel="set", **PLACES, label="share")
     assert not empty.axes and "nothing to show" in empty.texts[0].get_text()
-
-
-# --- accuracy_scatter
-
-
-def two_models() -> pd.DataFrame:
-    """Relation r3 is far from the others: model b knows it, model a does not."""
-    a, b = [0.1, 0.3, 0.5, 0.2], [0.2, 0.4, 0.6, 0.9]
-    rows = [
-        {"relation": f"r{i}", "model": m, "accuracy": x, "low": x - 0.05, "high": x + 0.1}
-        for m, values in (("a", a), ("b", b))
-        for i, x in enumerate(values)
-    ]
-    return pd.DataFrame(rows)
-
-
-def test_the_scatter_has_a_point_for_each_relation_with_its_intervals(ax):
-    other = two_models().assign(model="c", accuracy=np.nan)
-    frame = pd.concat([two_models(), other])
-    assert figures.accuracy_scatter(frame, ax, x="a", y="b", names=1) is ax
-    diagonal, points = ax.lines
-    assert points.get_xydata().tolist() == [[0.1, 0.2], [0.3, 0.4], [0.5, 0.6], [0.2, 0.9]]
-    assert diagonal.get_xydata().tolist() == [[0, 0], [1, 1]]
-    flat, upright = (lines.get_segments() for lines in ax.collections)
-    assert np.allclose(flat[3], [[0.15, 0.9], [0.3, 0.9]])
-    assert np.allclose(upright[3], [[0.2, 0.85], [0.2, 1.0]])
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("accuracy of a", "accuracy of b")
-    assert ax.get_xlim() == ax.get_ylim()
-
-
-def test_the_scatter_names_the_relations_whose_difference_is_farthest_from_the_mean(ax):
-    figures.accuracy_scatter(two_models(), ax, x="a", y="b", names=1)
-    assert [(text.get_text(), text.xy) for text in ax.texts] == [("r3", (0.2, 0.9))]
-
-
-@pytest.mark.parametrize(
-    ("frame", "message"),
-    [
-        (two_models().drop(columns="low"), "lacks the columns"),
-        (two_models().iloc[:-1], "each relation needs a row of 'a' and one of 'b'"),
-        (two_models().iloc[:4], "each relation needs a row"),
-        (pd.concat([two_models(), two_models().tail(1)]), "occurs twice"),
-        (two_models().assign(accuracy=np.nan), "missing value"),
-    ],
-)
-def test_a_scatter_of_what_is_not_there_for_both_is_refused(ax, frame, message):
-    with pytest.raises(ValueError, match=message):
-        figures.accuracy_scatter(frame, ax, x="a", y="b")
 
 
 # --- dose_lines

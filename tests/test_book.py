@@ -160,10 +160,8 @@ def test_neighbours_have_an_order_only_where_interval_and_corrected_test_agree(h
 
 
 def test_the_formats_of_two_profiles_stand_together_with_all_answers_of_each(html, pages):
-    rows = kept(html, pages, "18_iclke_confidence", "fig-confidence-shipped.csv")
-    whole = [
-        row for row in rows if row["source"] == "shipped: kamel" and float(row["threshold"]) == 0
-    ]
+    rows = kept(html, pages, "18_iclke_confidence", "fig-confidence-above.csv")
+    whole = [row for row in rows if row["source"] == "kamel" and float(row["K"]) == 0]
     ways = {(row["model"], row["estimator"]): int(row["n"]) for row in whole}
     models, asked = ("smollm2", "gemma3-270m"), ("iclke-space", "iclke-colon")
     # 49 relations of 100 facts; a confidence is above 0 in any case.

@@ -331,6 +331,8 @@ figures.findings(
     luck=f"{100 * max(luck.values()):.0f}",
     between_least=stats.said(least, percent=True),
     between_most=stats.said(most, percent=True),
+    effect=f"{stats.said(least, percent=True)} points at least",
+    asked=f"{len(gain)} pairs of a model and a set of facts",
 )
 figures.note("carried", answers.carried(*ours))
 

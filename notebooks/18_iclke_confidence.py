@@ -1,42 +1,32 @@
 # %% [markdown]
 # # Is the model right when it is sure?
 #
-# A model that answers with {term}`IC-LKE` also says how sure it is. If it is right more often when it is sure, we can keep
-# the sure answers alone. What is that worth, and what does it cost?
-#
-# **What came out.** {glue:text}`sure` {glue:text}`honest` {glue:text}`carry`
-#
-# ```{glue:} carried
-# ```
+# **Where {glue:text}`name_model` is more than half sure, it is right in {glue:text}`sure_other` of its answers on
+# {glue:text}`name_other` and in {glue:text}`sure_main` on {glue:text}`name_main`, both more than in all its answers, which are right in
+# {glue:text}`all_other` and {glue:text}`all_main`.**
 #
 # ```{glue:figure} fig-confidence-above
 # :name: fig-confidence-above
-# :alt: Two panels over the threshold of confidence: accuracy of the answers above it with intervals, and the share of answers above it, a line for each model and estimator.
+# :alt: A panel for each set of facts, and in it a curve for each model and format of the accuracy of the answers above a threshold, with a band.
 #
-# Left: accuracy of the answers whose confidence is above K, over K (the paper's Figure 8). Right: the share of answers
-# that is left. Vertical lines: 95 % Wilson intervals over facts. Pale: fewer than 20 answers.
+# All curves rise at first, to heights far apart: a threshold keeps better answers, but how good they are depends on the facts. Accuracy of the answers
+# whose confidence is above K, over K (the paper's Figure 8). Bands: 95 % Wilson over facts.
 # ```
 #
-# Afterwards you will be able to say
+# A model that answers with {term}`IC-LKE` also says how sure it is: the {term}`confidence` is the share that the likeliest option has of the
+# probability of all options, as in {eq}`eq-confidence`. If it is right more often when it is sure, we can keep the sure answers alone.
+# Intervals over facts, in the same order: {glue:text}`between_other_sure`, {glue:text}`between_main_sure`.
 #
-# - how accuracy rises when only answers above a threshold of confidence count, and how many answers that costs,
-# - whether a confidence of 0.8 means that 8 of 10 answers are right,
-# - how much the confidence depends on the number of options, and so on us,
-# - how to choose a threshold without fooling yourself.
+# ```{glue:} carried
+# ```
 
 # %% [markdown]
 # ## What the paper claims
 #
-# {cite:t}`wu2024iclke` measure Accuracy@K (Appendix D): the accuracy of those answers alone whose {term}`confidence` is
-# above a threshold K. Figure 8 shows it over K for five models, on the birth years of Nobel laureates. The paper draws no
-# conclusion from the curves in words. It says what they are for: the probability is a signal of how sure the model is
-# (Section 3). We test what such a signal needs: among answers of higher confidence more are right.
-#
-# The paper's curves are about one relation, and ours about many together. The
-# curves of Figure 8 are lost in our copy of the paper, and no number stands beside them. Its caption says that the data
-# consist of "50 examples". We read this as 50 shots. It may also mean 50 test facts; that reading is below, too.
-#
-# By default this page asks the questions of {doc}`10_iclke_relations`.
+# {cite:t}`wu2024iclke` measure Accuracy@K (Appendix D): the accuracy of those answers alone whose confidence is above a threshold K.
+# Figure 8 shows it over K for five models, on the birth years of Nobel laureates. The paper draws no conclusion in words, and prints no
+# number. We test what such a filter needs: among answers of higher confidence more are right. Its caption says that the data consist of
+# "50 examples"; we read this as 50 shots.
 
 # %% [markdown]
 # ## Parameters
@@ -50,41 +40,33 @@ n_shots: int = 50  # pairs shown before the question
 n_options: int = 100  # candidate objects; fewer where a relation has fewer
 cut_to: list[int] = [10, 20, 50]  # smaller numbers of options, of the same
 thresholds: list[float] = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
-n_bins: int = 5  # groups of answers by confidence, of equal size
 wanted: float = 0.6  # share right that we ask of kept answers, in Try it
 n_pool: int = 100  # facts that pairs are drawn from, at most half of all
 n_facts: int = 25  # test facts of each relation
 n_choice: int = 4  # pool facts of each relation that are asked to choose by
-results: str = ""  # profile in results/ that carries this page; empty: none
+results: str = ""  # source in results/ of this run's answers; empty: it asks
 n_again: int = 15  # of its questions, for each estimator, are asked again
-shipped: list[str] = []  # profiles in results/ with many relations (page 10)
-shipped_one: list[str] = []  # those of page 11, behind the most shots
-seed: int = 0  # draws shots, facts, options and resamples
+sources: list[str] = []  # of page 10, of the numbers; none: this run
+seed: int = 0  # draws shots, facts and options
 dtype: str = "float32"
 page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
-from functools import partial
-
 import pandas as pd
-from matplotlib import pyplot as plt
+from statsmodels.stats.proportion import confint_proportions_2indep
 
-from lkecore import answers, facts, figures, prompts, runs
-from lkecore.answers import rules
-from lkecore.answers import thresholds as sure_at
-from lkecore.errors import BadInput
+from lkecore import answers, facts, figures, prompts, runs, stats
+from lkecore.metrics import choice
 
 figures.style()
 
 # %% [markdown]
 # ## Facts
 #
-# For each relation we draw the shots, the test facts and their options. A few facts of the pool that are not shown make up
-# the *choice* set, to choose a threshold by. No test fact is among them. A relation with fewer facts or objects than we ask
-# for is asked with as many as it has, and is named here.
+# For each relation we draw the shots, the test facts and their options. A few facts of the pool that are not shown make up the *choice*
+# set, to choose a threshold by. No test fact is among them. The answers of the figure are those of {doc}`10_iclke_relations`.
 
 # %%
-sure_at.check(cut_to, thresholds, n_options, n_bins)
 drawn = {"n_shots": prompts.pairs_shown(estimators, n_shots), "seed": seed}
 drawn |= {"n_pool": n_pool, "n_test": max(400, n_facts)}
 drawn |= {"n_options": n_options, "take_fewer": True, "least": 1}
@@ -92,20 +74,10 @@ samples = {
     part: facts.draw(fact_set, relations, n_facts=n, part=part, **drawn)
     for part, n in (("choice", n_choice), ("test", n_facts))
 }
-sample = samples["test"]
-about = facts.overview(sample, n_options=n_options, n_facts=n_facts)
-whole = list(about.loc[about["n_options"] == n_options, "relation"])
-if not whole:
-    raise BadInput(f"no relation of {[*sample]} has {n_options} options")
-fewer = about["relation"] + " (" + about["fewer"] + ")"
-fewer = "; ".join(fewer[about["fewer"] != ""]) or "none"
-print(f"{about['asked'].sum()} test facts; fewer than asked for: {fewer}")
+facts.overview(samples["test"], n_options=n_options, n_facts=n_facts)
 
 # %% [markdown]
 # ## Prompts
-#
-# `iclke-space` is the paper's format, with one space everywhere. `iclke-colon` marks the borders of a pair, which small
-# models read more easily.
 
 # %%
 questions = {
@@ -116,244 +88,244 @@ questions = {
     ).items()
 }
 for name in estimators:
-    print(f"{name:12}{prompts.example(name, sample)!r}")
+    print(f"{name:12}{prompts.example(name, samples['test'])!r}")
 
 # %% [markdown]
 # ## Scores
 #
-# Each fact is asked once, with all its options. Then the options are *cut*: of 100, keep the gold one and the first 9 of the
-# others, in the random order in which they were drawn. The probability of an option does not depend on the others. Only the
-# sum changes by which it is divided. So no model is needed to ask with fewer options.
-#
-# Where `results` names a longer run of this page, its answers are these, and a sample is asked again. Other results
-# may stand beside. Of those over one relation we take the first draw of the most shots.
+# Each fact is asked once, with all its options. Then the options are *cut*: of 100, keep the true one and the first 9 of the others, in the
+# random order in which they were drawn. The probability of an option does not depend on the others; only the sum changes by which it is
+# divided. So no model is needed to ask with fewer options.
+
 
 # %%
-this, of_one = "10_iclke_relations", "11_iclke_shots"
-source = {"results": results, "notebook": "18_iclke_confidence"}
-source |= {"n_again": n_again, "dtype": dtype, "page": page}
-source |= {"by": ["estimator", "part", "relation"]}
-source["reading"] = partial(sure_at.with_fewer, cut_to=cut_to)
-asked = answers.ask(models, questions, "answers.parquet", **source)
-full = sure_at.with_all(asked)
-test = full[full["part"] == "test"].reset_index(drop=True)
-every = answers.beside_single(
-    test, shipped, this, shipped_one, of_one, carried=results
-)
-print(f"{len(test):,} test answers, and {len(every) - len(test):,} beside")
-print(*answers.made_by(shipped, this), sep="\n")
-print(*answers.made_by(shipped_one, of_one), sep="\n")
+def with_fewer(model, scores: pd.DataFrame) -> pd.DataFrame:
+    """The answers among fewer options, the fewest first, and among all."""
+    place = (~scores["gold"]).groupby(scores["fact"], sort=False).cumsum()
+    most = int(place.max()) + 1
+    parts = [
+        choice.answers(scores[scores["gold"] | (place < n)]).assign(n_options=n)
+        for n in [*sorted(n for n in cut_to if n < most), most]
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+carry = {"results": results, "notebook": "18_iclke_confidence"}
+carry |= {"n_again": n_again, "dtype": dtype, "page": page}
+carry |= {"by": ["estimator", "part", "relation"], "reading": with_fewer}
+asked = answers.ask(models, questions, "answers.parquet", **carry)
+most = asked.groupby("relation")["n_options"].transform("max")
+full = asked[asked["n_options"] == most].assign(source="this run")
+every = full[full["part"] == "test"]
+if sources:
+    every = answers.results("10_iclke_relations").query("draw == 0")
+    same = {"kamel_formats": "kamel"}  # the same facts in other formats
+    every["source"] = every["source"].replace(same)
+    every = every[every["source"].isin(sources)]
+    every = every[every["estimator"].isin(estimators)]
+answers.columns(every)
 
 # %% [markdown]
 # ## Answers
 #
-# The confidence is the share that the likeliest option has of the probability of all options, as in
-# {eq}`eq-confidence`. First averages, each relation counted alike, with intervals over facts.
-# `surplus` is the mean confidence minus the accuracy: above 0 the model is surer than it should be.
-#
-# **Sure of the fact, or of the relation?** Suppose that a model is sure in easy relations and unsure in hard ones. Then a
-# threshold keeps the easy relations, and accuracy rises although within each relation the confidence says nothing. So the
-# rise above K = 0.5 is divided in two. `between`: what we would gain if each of the `kept` answers were as good as the
-# average of its relation. `within`: what the kept answers are better than that. The two add up to the rise. Where fewer
-# than 30 answers are kept, both are empty.
+# For each K we keep the answers whose confidence is above it. Where fewer than 20 are left there is no mark. A threshold is worth
+# nothing without its price, `kept`, the share of answers that is left: here at K = 0.5.
 
-# %% covers=["IC-E5"]
-how = ["model", "estimator"]
-asked_as = ["source", *how]
-overall = sure_at.averages(test, how, seed=seed)
-overall = overall.merge(sure_at.rises(test, how, 0.5, seed=seed), on=how)
-runs.keep(answers.texts(overall, 3), "overall.csv")
-answers.words(answers.texts(overall))
-
-# %% [markdown]
-# **Accuracy above a threshold.** For each K we keep the answers whose confidence is above it. Where none is left there
-# is no accuracy, and it is not 0. The interval counts facts as independent draws, all relations together.
-
-# %% covers=["IC-E7"]
-curves = sure_at.above(every, asked_as, thresholds)
-above = curves[curves["source"] == "this page"].drop(columns="source")
-runs.keep(answers.bounds(above, "accuracy"), "accuracy-at.csv")
-of_first = above["estimator"] == estimators[0]
-print(answers.texts(above[of_first]).to_string(index=False))
+# %% covers=["IC-E5", "IC-E7"] shows=["run", "shipped"]
+who = ["source", "model", "estimator"]
+parts = {k: every[every["confidence"] > k] for k in thresholds}
+curves = pd.concat(
+    [
+        stats.estimate(part, who, over="share").assign(K=k)
+        for k, part in parts.items()
+        if len(part)
+    ]
+)
+curves = curves[curves["n"] >= 20]
+half = every.assign(sure=every["confidence"] > 0.5)
+each = half.groupby([*who, "sure"])["correct"].agg(["sum", "size"])
+each = each.unstack("sure", fill_value=0).astype(int)
+table = pd.DataFrame({"kept": each["size", True] / each["size"].sum(axis=1)})
+table["right of kept"] = each["sum", True] / each["size", True]
+table["right of all"] = each["sum"].sum(axis=1) / each["size"].sum(axis=1)
+table["mean confidence"] = half.groupby(who)["confidence"].mean()
+table.round(2)
 
 # %% [markdown]
-# **The other reading: 50 facts.** Here are 50 of the same answers alone, from each relation in turn. Look at what this costs:
-# how wide the intervals are, and from which K on a handful of answers decides.
+# The mean confidence is above the share right everywhere: the models are surer than they should be. The *rise* is the accuracy of the sure
+# answers minus that of all: the difference between these answers and the rest, times the share of the rest, with Newcombe's interval for
+# such a difference.
 
-# %% covers=["IC-F8"]
-fifty = sure_at.above(sure_at.in_turn(test, how, 50), how, thresholds)
-runs.keep(answers.bounds(fifty, "accuracy"), "accuracy-at-of-50.csv")
-print(answers.texts(fifty[of_first]).to_string(index=False))
-
-# %% [markdown]
-# **Reliability.** The answers are sorted by confidence and divided into groups of equal size. In each group we compare the
-# mean confidence with the share that is right. If 0.8 meant "8 of 10", the two would agree in every group.
-#
-# **Fewer options.** The same questions with some of the options left out, in the relations that have all of them. No right
-# answer can become wrong, so accuracy cannot fall. The confidence cannot fall either as long as the likeliest option is
-# kept.
 
 # %%
-bins = answers.bounds(sure_at.bins(test, how, n_bins), "accuracy")
-cuts = asked[(asked["part"] == "test") & asked["relation"].isin(whole)]
-cuts = sure_at.averages(cuts, [*how, "n_options"], seed=seed)
-values = {
-    v: answers.bounds(cuts, v, "mean") for v in ("accuracy", "confidence")
-}
-by_options = pd.concat(values, names=["value", ""]).reset_index("value")
-print(f"{len(whole)} of {len(sample)} relations have {n_options} options")
+def rise(row: pd.Series) -> pd.Series:
+    """Of one source, model and estimator; answers are counted in `row`."""
+    sure, rest = ((row["sum", s], row["size", s]) for s in (True, False))
+    if not (sure[1] and rest[1]):
+        return pd.Series({"estimate": float("nan")})
+    gap = sure[0] / sure[1] - rest[0] / rest[1]
+    ends = confint_proportions_2indep(*sure, *rest, method="newcomb")
+    share = rest[1] / (sure[1] + rest[1])
+    low, high = (end * share for end in ends)
+    return pd.Series({"estimate": gap * share, "low": low, "high": high})
+
+
+rises = each.apply(rise, axis=1).dropna()
+rises.assign(rise=rises.apply(stats.said, axis=1, percent=True)) if len(
+    rises
+) else rises
 
 # %% [markdown]
-# What this page says at its top is put together from these tables. No number in it is typed.
+# **Sure of the fact, or of the relation?** If a model is sure in easy relations and unsure in hard ones, a threshold keeps the easy
+# relations, and accuracy rises although within each relation the confidence says nothing. `between`: what we would gain if each kept
+# answer were as good as the average of its relation. `within`: what the kept answers are better than that. The two add up to the rise.
 
-# %% tags=["hide-input"]
-at_half = sure_at.at_one(every, asked_as, 0.5)
-one, texts = at_half.iloc[0], answers.texts(at_half)
-longer = (texts["source"] != "this page") & (texts["right"] != "")
-longer = texts[longer & (texts["estimator"] == estimators[0])]
-where = longer["source"].str.removeprefix("shipped: ")
-each = longer["right"] + " (" + longer["model"] + ", " + where + ")"
-sure = (
-    f"{one['model']} is right in {one['all'].text()} of all questions, and in "
-)
-sure += f"{texts['right'][0] or 'none'} of the {one['above']} with a confidence above 0.5."
-figures.findings(
-    sure=sure,
-    honest=f"Its mean confidence minus its accuracy is {overall['surplus'][0].text()}.",
-    carry=f"Above the same 0.5, answers of longer runs are right in {', '.join(each)}."
-    if len(each)
-    else "No other results stand beside these.",
-)
-figures.note("carried", answers.carried(asked))
+# %%
+of_relation = half.groupby([*who, "relation"])["correct"].transform("mean")
+kept = half.assign(average=of_relation)[half["sure"]]
+kept = kept.groupby(who)[["correct", "average"]].mean()
+gain = pd.DataFrame({"between": kept["average"] - table["right of all"]})
+gain["within"] = kept["correct"] - kept["average"]
+gain.dropna().astype(float).round(3)
+
+# %% [markdown]
+# **Is 0.8 as much as 8 of 10?** The answers of each model are sorted by confidence and cut into five groups of equal size.
+
+# %%
+rank = every.groupby(who)["confidence"].rank(method="first", pct=True)
+fifth = (rank * 5 - 1e-9).astype(int) + 1
+bins = every.assign(fifth=fifth).astype({"correct": float})
+bins = bins.groupby([*who, "fifth"])[["confidence", "correct"]].mean()
+bins.unstack("fifth").round(2).rename(columns={"correct": "right"})
 
 # %% [markdown]
 # ## Figures
 #
-# {numref}`fig-confidence-above`, at the top, is the paper's Figure 8, with what its text leaves out: the price. Does the
-# line on the left rise all the way, or does it level off? Then go down to the same K on the right, and read how many answers
-# are left. A pale mark at the top edge is no success.
-
-# %% covers=["IC-F8"] tags=["hide-input"]
-lines = answers.bounds(curves, "accuracy")
-lines["asked"] = lines["model"] + ", " + lines["estimator"]
-mine = lines[lines["source"] == "this page"].drop(columns="source")
-fig, axes = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained")
-figures.threshold_curve(mine, axes[0], hue="asked")
-figures.kept_lines(mine, axes[1], hue="asked")
-figures.place(fig, "fig-confidence-above", mine)
-
-# %% [markdown]
-# {numref}`fig-confidence-shipped` has the left panel for each set of facts, this run first. On the birth years of
-# laureates it is the paper's own relation, asked of smaller models. Go straight up from one K through the panels. If a model
-# that is surer than K is right in most cases here and in few there, no threshold can be carried over.
-#
-# ```{glue:figure} fig-confidence-shipped
-# :name: fig-confidence-shipped
-# :alt: Panels over the threshold of confidence, one for each set of facts, with lines of the accuracy of the answers above it for each model and estimator.
-#
-# Accuracy above K over K, as in the left panel above: a panel for each set of facts, a line for each model and estimator.
-# ```
-
-# %% tags=["hide-input"]
-names = {"hue": "asked", "hue_order": lines["asked"].unique().tolist()}
-curve = partial(figures.threshold_curve, **names)
-panels = figures.panels(lines, "source", curve)
-figures.place(panels, "fig-confidence-shipped", lines)
-
-# %% [markdown]
-# In {numref}`fig-confidence-bins` the diagonal is where a model would lie that is as often right as it is sure. Look for two
-# different things: whether the marks *rise*, which is all that a threshold needs, and whether they lie *on* the diagonal,
-# which is needed to take the number at its word.
-#
-# ```{glue:figure} fig-confidence-bins
-# :name: fig-confidence-bins
-# :alt: For each model a panel with the share of right answers over the mean confidence in groups of answers, a line for each estimator, and a dashed diagonal.
-#
-# Share of right answers over mean confidence, in groups of equal size, a panel for each model. Vertical lines: 95 % Wilson
-# intervals over facts. Dashed: as often right as sure.
-# ```
-
-# %% tags=["hide-input"]
-groups = figures.panels(bins, "model", figures.reliability)
-figures.place(groups, "fig-confidence-bins", bins)
-
-# %% [markdown]
-# {numref}`fig-confidence-options` is a warning. Nothing about the model changes from left to right, only our list of
-# options. Where the two lines do not fall together, a threshold chosen with one number of options means something else with
-# another.
+# In {numref}`fig-confidence-above`, at the top, go straight up from one K through the panels: a model that is surer than K is right in most
+# cases here and in few there, so no threshold can be carried over. {numref}`fig-confidence-options` is a warning. Nothing about the
+# model changes from left to right, only our list of options.
 #
 # ```{glue:figure} fig-confidence-options
 # :name: fig-confidence-options
-# :alt: For each estimator a panel with a line of accuracy and a line of mean confidence over the number of options, on a logarithmic axis, with intervals.
+# :alt: A panel for each format with a falling curve of accuracy and one of confidence over the number of options.
 #
-# Accuracy and mean confidence over the number of options, for the first model of the page, a panel for each estimator.
-# Vertical lines: 95 % intervals over facts.
+# Confidence falls with the number of options, and so does accuracy, but not together. Mean accuracy and confidence of the same questions of
+# this run with some of the options left out. Bands: 95 % over facts.
 # ```
 
+# %% covers=["IC-F8"] shows=["run", "shipped"] tags=["hide-input"]
+lines = curves.copy()
+form = lines["estimator"].str.removeprefix("iclke-")
+lines["asked"] = lines["model"].map(figures.called) + ", " + form
+order = [s for s in sources if s not in same] or ["this run"]
+lines = lines.sort_values(
+    "source", key=lambda s: s.map(order.index), kind="stable"
+)
+lines["set"] = lines["source"].map(figures.called)
+look = {"x": "K", "hue": "asked", "panel": "set", "curve": True}
+grid = figures.marks(lines, **look, label="accuracy above K")
+figures.place(grid.figure, "fig-confidence-above", lines)
+
 # %% tags=["hide-input"]
-first = by_options[by_options["model"] == models[0]]
-options = figures.panels(first, "estimator", figures.over_options)
-figures.place(options, "fig-confidence-options", first)
+same = asked.groupby(["part", "relation"])["n_options"].transform("max")
+cuts = asked[(asked["part"] == "test") & (same == same.max())]
+cuts = cuts[cuts["model"] == models[0]]
+by = ["estimator", "n_options"]
+values = {
+    name: stats.estimate(cuts, by, value=column, over="fact", seed=seed)
+    for name, column in {
+        "share right": "correct",
+        "mean confidence": "confidence",
+    }.items()
+}
+options = pd.concat(values, names=["of"]).reset_index("of")
+look = {"x": "n_options", "hue": "of", "panel": "estimator", "curve": True}
+grid = figures.marks(options, **look, label="accuracy, confidence")
+figures.place(grid.figure, "fig-confidence-options", options)
 
 # %% [markdown]
 # ## Paper and ours
 #
-# **Numbers.** None. The curves of Figure 8 are lost in our copy, the paper prints no number of Accuracy@K, and
-# its models and facts are others.
-#
-# **Claim.** Statistic, direction, least effect and the threshold 0.5 stand in `lkecore/data/claims.csv` since before the
-# first run of this page. The claim is tested in the paper's way of asking and beside it in the others.
-#
-# `rise` is the accuracy `right` of the answers above 0.5 minus that of all, and the claim holds if it is greater than 0. It
-# is the difference between these answers and the rest, times the share of the rest, with Newcombe's interval for such a
-# difference. Facts count as independent, which is narrow for other relations. `relations` counts in how many of them the
-# sure answers are right more often. `above` is how many these are, and `sureness` their mean confidence. Beside `all`, each
-# relation counted alike: `of_rule`, what the best {term}`rule` gets, and `no_cue`, the accuracy where none has a {term}`cue`.
+# **Claim.** The rise above K = 0.5 is greater than 0, in the paper's format, on the set of facts where most relations are above the best rule.
+# Even where it holds, the confidence is no probability of being right. It is about one list of options: 0.9 means that the other objects *in
+# the list* look bad to the model.
 
 # %%
-tested = {
-    estimator: {"IC-sure-is-right": answers.tested(part, "rise")}
-    for estimator, part in at_half.groupby("estimator", sort=False)
+main = order[0]
+right = table["right of all"].xs(main, level="source")
+right = right.xs(estimators[0], level="estimator")
+model = right.idxmax()
+own = {} if sources else {"decided_on": fact_set, "model": model}
+at = (main, model, estimators[0])
+judged = pd.DataFrame()
+if at in rises.index:
+    row = rises.loc[[at]].assign(n=each.loc[at]["size"].sum(), **own)
+    judged = answers.verdicts({"IC-sure-is-right": row})
+    judged = judged[["claim", "model", "estimate", "low", "high", "verdict"]]
+judged
+
+# %% tags=["hide-input", "page-only"]
+other = (order[min(1, len(order) - 1)], *at[1:])
+sure = curves[curves["K"] == 0.5].set_index(who)
+nothing = pd.Series({"estimate": 0.0, "low": 0.0, "high": 1.0})
+at_half = {
+    key: sure.loc[key] if key in sure.index else nothing for key in (at, other)
 }
-as_paper = [estimators[0], "iclke-space"]
-judged = answers.judge_ways(tested, as_paper=as_paper)
-judged = judged.rename(columns={"models": "model"})[[*asked_as, "verdict"]]
-table = at_half.merge(judged, on=asked_as, how="left")
-cues = rules.beside(rules.cues(sample, kept=not page), shipped, this)
-table = rules.with_no_cue(table, every, cues, asked_as, seed=seed)
-runs.keep(answers.texts(table, 3), "above-half.csv")
-answers.words(answers.texts(table.fillna({"verdict": "none"})), missing="")
+if sources:
+    assert (rises["low"] > 0).all(), "both more than in all its answers"
+    early = curves[curves["K"].isin([0, 0.3])].set_index([*who, "K"])
+    early = early["estimate"].unstack("K")
+    assert (early[0.3] > early[0]).all(), "all curves rise at first"
+    assert (table["mean confidence"] > table["right of all"]).all(), "surer"
+    ends = at_half[other]["low"] - at_half[at]["high"]
+    assert ends > 0.2, "far apart"
+figures.findings(
+    name_model=figures.called(model),
+    name_main=figures.called(main),
+    name_other=figures.called(other[0]),
+    sure_main=f"{100 * at_half[at]['estimate']:.0f} %",
+    sure_other=f"{100 * at_half[other]['estimate']:.0f} %",
+    all_main=f"{100 * table.loc[at, 'right of all']:.0f} %",
+    all_other=f"{100 * table.loc[other, 'right of all']:.0f} %",
+    between_main_sure=stats.said(at_half[at], percent=True),
+    between_other_sure=stats.said(at_half[other], percent=True),
+)
+figures.note("carried", answers.carried(asked))
 
 # %% [markdown]
-# A rise can be small for two reasons: the confidence says little, or nearly all answers are wrong.
-#
-# Even where the claim holds, it does not say that the confidence is the probability of being
-# right, nor that a wrong answer is always unsure. And it is about one list of options. A confidence of 0.9 means that the
-# other objects *in the list* look bad to the model. The true object may be one of them only because we have put it there.
+# **Look at some of it.** Twenty questions of this run, and the options that the model finds likeliest.
+
+# %% tags=["hide-output", "page-only"]
+some = next(made for (_, part, _), made in questions.items() if part == "test")
+None if page else answers.words(answers.likeliest(models[0], some, dtype=dtype))
 
 # %% [markdown]
 # ## What you have seen
 #
 # - A threshold can be worth a lot, and it always has a price: the share of answers that is left.
 # - A confidence that tells right from wrong need not be the probability of being right.
-# - Part of a rise may come from easy relations. A threshold need not hold on other facts.
+# - Part of a rise comes from easy relations. A threshold need not hold on other facts, nor with another list of options.
+#
+# **Counted again**, in plain Python: the rise of the claim.
 
 # %%
-keys = every.assign(sure=every["confidence"] > 0.5)
-by_hand = keys.groupby([*asked_as, "sure"])["correct"].mean().unstack()
-share = keys.groupby(asked_as)["sure"].mean()
-for row in at_half[at_half["rise"].notna()].itertuples():
-    key = (row.source, row.model, row.estimator)
-    gap = by_hand.loc[key, True] - by_hand.loc[key, False]
-    assert abs(row.rise.estimate - gap * (1 - share[key])) < 1e-9
+tally = {True: [0, 0], False: [0, 0]}
+for row in every.itertuples():
+    if (row.source, row.model, row.estimator) == at:
+        of = tally[row.confidence > 0.5]
+        of[0], of[1] = of[0] + bool(row.correct), of[1] + 1
+if all(n for _, n in tally.values()):
+    hits, n = (sum(of) for of in zip(*tally.values(), strict=True))
+    again = tally[True][0] / tally[True][1] - hits / n
+    assert abs(again - rises.loc[at, "estimate"]) < 1e-9
 
 # %% [markdown]
 # ## Try it
 #
 # ```{exercise}
 # :label: ex-confidence-choose
-# You want to keep only answers of which at least 60 % are right (`wanted`). Choose the threshold on the choice set. How
-# many of the kept *test* answers are right?
+# You want to keep only answers of which at least 60 % are right (`wanted`). Choose the threshold on the choice set, as the least one at
+# which so many of at least 5 answers are right. How many of the kept *test* answers are right?
 # ```
 
 # %% [markdown]
@@ -362,38 +334,21 @@ for row in at_half[at_half["rise"].notna()].itertuples():
 # ````
 
 # %%
-choice = full[full["part"] == "choice"]
-chosen = sure_at.chosen(choice, test, how, thresholds, wanted)
-answers.words(answers.texts(chosen), missing="none")
+rows = []
+for (name, estimator), mine in full.groupby(["model", "estimator"]):
+    for k in thresholds:
+        good = mine[mine["confidence"] > k].groupby("part")["correct"]
+        good = good.agg(["mean", "size"])
+        if "choice" in good.index and good.loc["choice", "size"] >= 5:
+            if good.loc["choice", "mean"] >= wanted:
+                rows.append((name, estimator, k, *good["mean"]))
+                break
+names = ["model", "estimator", "K", "promised", "right"]
+pd.DataFrame(rows, columns=names).round(2)
 
 # %% [markdown]
-# `threshold` is the least one at which so many of at least 5 choice answers are right. `promised` is the accuracy that it
-# has there, `right` the one that counts. The first is often the higher one: we have taken a threshold that looked good, and
+# What is `promised` on the choice set is often more than what is `right` on the test set: we have taken a threshold that looked good, and
 # looking good is partly luck. This is why one chooses on other facts than one reports on.
-#
-# ````{solution-end}
-# ````
-#
-# ```{exercise}
-# :label: ex-confidence-carry
-# Can a threshold be carried over to other *relations*? Choose it on the test facts of all relations but one, and apply it
-# to that one.
-# ```
-
-# %% [markdown]
-# ````{solution-start} ex-confidence-carry
-# :class: dropdown
-# ````
-
-# %%
-last = test[(test[how] == [models[0], estimators[-1]]).all(axis=1)]
-carried = sure_at.carried(last, thresholds, wanted)
-print(f"{models[0]}, {estimators[-1]}")
-answers.words(answers.texts(carried), missing="none")
-
-# %% [markdown]
-# Where an interval lies wholly below `wanted`, the model is sure and wrong, and the threshold cannot be carried over. An
-# interval that reaches `wanted` is no proof that it can.
 #
 # ````{solution-end}
 # ````

@@ -308,6 +308,8 @@ figures.findings(
     left=f"{100 * top.loc['no cue', 'estimate']:.0f} %",
     between_model=top.loc["all facts", "share"],
     between_left=top.loc["no cue", "share"],
+    effect=top.loc["all facts", "share"],
+    asked=f"{figures.called(model)}, {figures.called(first_set)}",
 )
 figures.note("carried", f"{n_asked:,} questions were asked for this page.")
 

@@ -395,6 +395,8 @@ figures.findings(
     name_model=figures.called(lead),
     alike=f"{between['estimate']:.2f}",
     between=stats.said(between),
+    effect=f"correlation {stats.said(between)}",
+    asked=figures.called(lead),
     first=f"{100 * alone['explicit']:.0f} %",
     copied=f"{100 * alone['copied']:.0f} %",
 )

@@ -366,8 +366,12 @@ percent = {
     "rule": at["rule", last],
 }
 parts = ["form", "same_relation", "same_words", "copied"]
+best = means.query("source == @main and model == @first")
+[best] = best.query("measure == 'correct' and context == @last").iloc
 figures.findings(
     name_shown=figures.called(first),
+    effect=f"{stats.said(best, percent=True)} %",
+    asked=f"{figures.called(first)}, {figures.called(main)}",
     **{name: f"{100 * share:.0f} %" for name, share in percent.items()},
     name_other=figures.called(other).split(",")[0],
     gained=f"{100 * points.sum():.0f}",

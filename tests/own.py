@@ -20,8 +20,9 @@ PAGES = [
 ]  # fmt: skip
 # Pages that are converted. The others are held to the older, longer rules: that list only shrinks.
 NEW = [
-    "10_iclke_relations", "11_iclke_shots", "13_iclke_eic", "13_iclke_estimators",
-    "14_iclke_separators", "16_iclke_size", "18_iclke_stands", "22_entropy_instilled",
+    "10_iclke_relations", "11_iclke_shots", "12_iclke_sequence", "13_iclke_eic", "13_iclke_estimators",
+    "14_iclke_separators", "15_iclke_agreement", "16_iclke_size", "18_iclke_confidence",
+    "18_iclke_stands", "19_iclke_generation", "22_entropy_instilled",
     "30_xtraeval_extraction", "31_xtraeval_task", "32_xtraeval_training", "33_xtraeval_shift",
     "34_xtraeval_gaps",
     "40_belief_wording", "41_belief_contexts", "42_belief_sure", "43_belief_bias", "44_belief_coverage",

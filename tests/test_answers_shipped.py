@@ -68,34 +68,13 @@ def test_of_the_profile_that_carries_a_page_only_other_models_stand_beside(put):
     put("one", "n", [("a", "x", "r", 1, True, 4), ("b", "x", "r", 1, False, 4)], columns, seed=0)
     put("two", "n", [("a", "x", "q", 1, True, 4)], columns, seed=1)
     ours = pd.DataFrame({"model": ["a"], "fact": [1], "correct": [True]})
-    for beside in (
-        answers.beside(ours, ["one", "two"], "n", carried="one"),
-        answers.beside_single(ours, ["one", "two"], "n", [], "", carried="one"),
-    ):
+    for beside in (answers.beside(ours, ["one", "two"], "n", carried="one"),):
         assert list(zip(beside["source"], beside["model"], strict=True)) == [
             ("this page", "a"),
             ("shipped: one", "b"),
             ("shipped: two", "a"),
         ]
     assert len(answers.beside(ours, ["two"], "n", carried="one")) == 2
-
-
-def test_beside_single_has_each_model_behind_its_most_shots_and_its_own_relation(put):
-    columns = ["model", "estimator", "n_shots", "draw", "fact", "correct", "n_options"]
-    old = [
-        ("m", "x", n, draw, 1, n == 50 and draw == 3, 4) for n, draw in ((20, 3), (50, 3), (50, 4))
-    ]
-    old += [("lab:smoke-1/tiny", "x", n, 4, 1, n == 20, 4) for n in (5, 20)]  # shown fewer shots
-    put("old", "s", old, columns, relation="capital", lab_relation="author")
-    new = [(*row, relation) for row in old[:3] for relation in ("p", "q")]
-    put("new", "s", new, [*columns, "relation"], relations=["p", "q"], lab_relation="author")
-    found = answers.beside_single(pd.DataFrame({"model": ["a"]}), [], "n", ["old", "new"], "s")
-    assert found.loc[1:, ["source", "model", "relation", "correct"]].to_numpy().tolist() == [
-        ["shipped: old, 2 relations", "m", "capital", True],
-        ["shipped: old, 2 relations", "lab:smoke-1/tiny", "author", True],
-        ["shipped: new, 2 relations", "m", "p", True],
-        ["shipped: new, 2 relations", "m", "q", True],
-    ]
 
 
 def test_beside_models_has_each_model_once_as_the_first_has_it(put):

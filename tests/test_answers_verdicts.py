@@ -26,10 +26,10 @@ def row(low, high, **more):
         ("IC-relations-differ", 0.1665, 0.3, "undecided"),  # a border decides nothing
         ("IC-relations-differ", 0.1, 0.1665, "undecided"),
         ("IC-relations-differ", 0.1, 0.1664, "fails"),
-        ("IC-incorrect-drop", -0.3, -0.11, "holds"),  # less than -0.1
-        ("IC-incorrect-drop", -0.3, -0.1, "undecided"),
-        ("IC-incorrect-drop", -0.1, 0.3, "undecided"),
-        ("IC-incorrect-drop", -0.09, 0.3, "fails"),
+        ("IC-incorrect-drop-relations", -0.3, -0.11, "holds"),  # less than -0.1
+        ("IC-incorrect-drop-relations", -0.3, -0.1, "undecided"),
+        ("IC-incorrect-drop-relations", -0.1, 0.3, "undecided"),
+        ("IC-incorrect-drop-relations", -0.09, 0.3, "fails"),
         ("IC-separator", -0.04, 0.04, "holds"),  # within 0.05 of 0
         ("IC-separator", 0.01, 0.04, "holds"),  # differs from 0, and by too little to matter
         ("IC-separator", -0.06, 0.04, "undecided"),

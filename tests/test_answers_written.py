@@ -8,16 +8,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib import pyplot as plt
-from scipy.stats import binomtest
 
-from lkecore import answers, figures, papers
-from lkecore.answers import outputs as outs
+from lkecore import answers, papers
 from lkecore.answers import written
 from lkecore.errors import BadInput
 from lkecore.facts import divide, draw, load
 from lkecore.facts.sample import draw_facts
-from lkecore.models import bases_of, open_model
+from lkecore.models import open_model
 from lkecore.prompts import Prompt, of_kinds, of_sample
 from lkecore.scores.generate import generate
 
@@ -159,16 +156,6 @@ def outputs(text=("x",), **columns):
     return pd.DataFrame(base | columns)
 
 
-def test_a_fact_counts_once_with_its_mean_over_templates():
-    three = outputs(
-        fact=["b", "b", "a"], estimator=["e1", "e2", "e1"], anywhere=[True, False, True]
-    )
-    found = written.by_fact(three, ["anywhere"])
-    assert found[["fact", "anywhere"]].to_numpy().tolist() == [["b", 0.5], ["a", 1.0]]
-    assert written.once(three)["fact"].tolist() == ["b", "a"]
-    assert written.once(three)["estimator"].tolist() == ["e1", "e1"]
-
-
 def test_shares_count_relations_alike():
     rows = {
         "relation": ["r"] * 2 + ["s"] * 4,
@@ -182,26 +169,6 @@ def test_shares_count_relations_alike():
     ]
     assert [i.estimate for i in found["share"]] == [(1 + 0.25) / 2, 0] * 2
     assert found["facts"].tolist() == [6] * 4
-
-
-def test_agreement_by_the_formula_of_kappa():
-    both, only_written, only_ranked, neither = 6, 2, 3, 9
-    n = both + only_written + only_ranked + neither
-    wrote = [True] * (both + only_written) + [False] * (only_ranked + neither)
-    ranked = [True] * both + [False] * only_written + [True] * only_ranked + [False] * neither
-    start = [True] * 5 + [False] * 15
-    frame = outputs(anywhere=wrote, ranking=ranked, at_the_start=start)
-    [row] = outs.agreement(frame).to_dict("records")
-    assert (row["outputs"], row["right"], row["both"], row["neither"]) == (n, 8, 6, 9)
-    assert (row["only_written"], row["only_ranked"]) == (2, 3)
-    agree = (both + neither) / n
-    chance = (8 * 9 + 12 * 11) / n**2
-    assert row["kappa"].estimate == pytest.approx((agree - chance) / (1 - chance))
-    wilson = binomtest(5, 8).proportion_ci(method="wilson")
-    assert (row["starting"].estimate, row["starting"].low) == pytest.approx((5 / 8, wilson.low))
-    never = outputs(anywhere=[False] * 4, ranking=[True, False] * 2, at_the_start=[False] * 4)
-    [row] = outs.agreement(never).to_dict("records")
-    assert row["kappa"] is None and row["starting"] is None and row["only_ranked"] == 2
 
 
 def test_differences_are_on_the_same_facts():
@@ -222,21 +189,6 @@ def test_first_words():
     frame = outputs(texts, object=["Rome", "New York", "New York"])
     [row] = written.by_length(frame, [1, 2, 5]).to_dict("records")
     assert [row[f"{n} words"] for n in (1, 2, 5)] == [1 / 3, 2 / 3, 1]
-
-
-def test_findings_in_words():
-    rows = {"relation": ["r"] * 2 + ["s"] * 2, "kind": ["k", "k", "k", "k"]}
-    measures = {"anywhere": [1.0, 0, 1, 1], "at_the_start": [0.0] * 4, "stray": [0.25] * 4}
-    facts = outputs(**rows, **measures, ranking=[1.0, 1, 1, 1])
-    found = written.shares(facts, [*measures, "ranking"], seed=0)
-    said = outs.sentences(found, pd.DataFrame(columns=["model", "of", "over_facts"]))
-    assert said["written"].startswith("m writes the right object in 0.75 [")
-    assert "after k, 0.25 would be found by accident" in said["written"]
-    assert re.search(r"begin with the object, 0\.00 \[.*options, 1\.00 \[", said["ranked"])
-    assert said["tuned"] == "-"
-    gap = written.differences(facts, [(("m", "k"), ("m", "k"))], seed=0)
-    said = outs.sentences(found, gap)
-    assert said["tuned"].endswith("after pairs by 0.00 [0.00, 0.00] in m.")
 
 
 # --- what the page asks, and its figure
@@ -289,80 +241,18 @@ def test_facts_are_drawn_among_some():
         draw("atlas", names, n_facts=n, among=among, exactly=True, **how)
 
 
-def test_bases_are_those_of_table_6():
-    with open(TABLES / "iclke_table6_model_names.csv", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    hub = {row["model"]: row["hf_id"] for row in rows}
-    tuned = {row["hf_id"]: hub[row["base_model"]] for row in rows if row["is_finetuned"] == "yes"}
-    assert bases_of(list(hub.values())) == tuned and len(tuned) == 14
-    assert bases_of(list(tuned)) == {}
-    names = [
-        "lab:smoke-1/2m-tuned",
-        "lab:smoke-1/2m",
-        "lab:smoke-2/2m",
-        "toy",
-        "google/gemma-2b@abc",
-    ]
-    found = bases_of([*names, "google/gemma-2b-it@def"])
-    assert found == {names[0]: names[1], "google/gemma-2b-it@def": names[4]}
-
-
-def test_bars_of_what_was_written():
-    values = {"anywhere": 0.5, "at the start": 0.3, "ranking": 0.9, "stray": 0.2}
-    rows = [
-        (k, m, v / n, v / n - 0.1, v / n + 0.1)
-        for n, k in ((1, "a"), (2, "b"))
-        for m, v in values.items()
-    ]
-    frame = pd.DataFrame(rows, columns=["kind", "measure", "share", "low", "high"])
-    _, ax = plt.subplots()
-    figures.written_bars(frame, ax, bars=list(values)[:3], marks={"anywhere": "stray"})
-    widths = [[bar.get_width() for bar in bars] for bars in ax.containers]
-    assert widths == [[0.5, 0.25], [0.3, 0.15], [0.9, 0.45]]
-    middles = {
-        bar.get_width(): bar.get_y() + bar.get_height() / 2 for c in ax.containers for bar in c
-    }
-    lines, *marks = ax.collections
-    ends = {s[:, 0].mean().round(9): s[0, 1] for s in lines.get_segments()}
-    assert ends == pytest.approx({width: middle for width, middle in middles.items()})
-    first = {bar.get_y(): bar.get_y() + bar.get_height() for bar in ax.containers[0]}
-    for mark in marks:
-        segments = mark.get_segments()
-        assert [s[0, 0] for s in segments] == [0.2, 0.1]
-        assert np.allclose([sorted(s[:, 1]) for s in segments], [list(e) for e in first.items()])
-    assert len(marks) == 2
-    _, other = plt.subplots()
-    bars = {"bars": list(values)[:3], "marks": {"ranking": "stray"}}
-    figures.written_bars(frame, other, **bars)
-    last = [bar.get_y() for bar in other.containers[2]]
-    assert [s[0, 1] for s in other.collections[1].get_segments()] == pytest.approx(last)
-    with pytest.raises(ValueError):
-        figures.written_bars(frame.drop(columns="low"), ax, bars=["anywhere"], marks={})
-    plt.close("all")
-
-
 @pytest.mark.parametrize(
-    ("kinds", "lab_kinds", "n_written", "line"),
+    ("kinds", "n_written", "line"),
     [
-        (["hgp"], ["iclke-space"], 3, "hgp and iclke-space: must begin with iclke-"),
-        (["iclke-colon", "hgp"], ["template-1"], 3, "iclke-colon and template-1: must begin"),
-        (["iclke-colon"], [], 3, "iclke-colon and nothing: must begin"),
-        (["iclke-colon"], ["iclke-space"], 1, "n_written 1: must be from 2 to 4"),
-        (["iclke-colon"], ["iclke-space"], 5, "n_written 5: must be from 2 to 4"),
+        (["hgp"], 3, "kinds ['hgp']: must begin with iclke-"),
+        ([], 3, "kinds []: must begin with iclke-"),
+        (["iclke-colon"], 1, "n_written 1: must be from 2 to 4"),
+        (["iclke-colon"], 5, "n_written 5: must be from 2 to 4"),
     ],
 )
-def test_what_a_page_on_writing_cannot_ask_is_refused(kinds, lab_kinds, n_written, line):
-    with pytest.raises(BadInput) as caught:
-        written.check(kinds, lab_kinds, n_written=n_written, n_facts=4)
-    assert line in str(caught.value)
-
-
-def test_a_page_on_writing_may_continue_two_facts_or_all():
-    for n in (2, 4):
-        written.check(["iclke-space", "hgp"], ["iclke-colon"], n_written=n, n_facts=4)
-
-
-# --- readings of a page's own, and samples --------------------------------------------------------
+def test_what_a_page_on_writing_cannot_ask_is_refused(kinds, n_written, line):
+    with pytest.raises(BadInput, match=re.escape(line)):
+        written.check(kinds, n_written=n_written, n_facts=4)
 
 
 def test_each_output_has_its_log_probability_and_a_page_reads_what_it_needs(stand_in):

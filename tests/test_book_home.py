@@ -43,25 +43,33 @@ def opening(book, pages, profile="book"):
 
 
 def test_opening_is_that_written_by_hand(tmp_path):
-    known = [("few", "0.23 [0.14, 0.33]"), ("name_model", "smollm2")]
+    known = [
+        ("few", "0.23"),
+        ("name_model", "smollm2"),
+        ("effect", "+0.2 [0.1, 0.3]"),
+        ("asked", "a|b"),
+    ]
     said = "# A title?\n\n**{glue:text}`name_model` finds\n{glue:text}`few` of them.**\n\nMore, **bold**."
-    relations = page(tmp_path / "a", known, "fig-iclke-relations", said)
-    rules = page(tmp_path / "b", [("rule", "It has 0.73, too."), ("more", "Nor this.")])
-    other = page(tmp_path / "c", [("first", "Nobody quotes this page.")])
+    relations = page(tmp_path / "a", [("first", "Nobody quotes this page.")], "fig-iclke-relations")
+    rules = page(tmp_path / "b", known, first=said)
+    lab = page(tmp_path / "c", [("rule", "It has 0.73, too."), ("more", "Nor this.")])
     pages = {
-        RULES: (rules, ["lab:book-1/2m"]),
-        "15_iclke_agreement": (other, ["toy"]),
+        LAB: (lab, ["lab:book-1/2m"]),
+        RULES: (rules, ["x"]),
         RELATIONS: (relations, ["smollm2"]),
     }
     assert opening(tmp_path, pages) == (
         "## What came out\n"
         "\n"
-        "Quoted from the pages, as the profile book ran them. Each link leads to the page\n"
-        "that shows how it was measured. In brackets stand 95 % {term}`intervals <interval>`. The models\n"
-        "are small: read {ref}`what follows from that <before-you-quote>`, and then quote a number.\n"
+        "Quoted from the pages, as the profile book ran them: a link leads to the page that\n"
+        "shows how it was measured. In brackets are 95 % {term}`intervals <interval>`. The models are\n"
+        "small: read {ref}`what follows from that <before-you-quote>`, and then quote a number.\n"
         "\n"
-        "- {doc}`notebooks/10_iclke_relations` smollm2 finds 0.23 &#91;0.14, 0.33&#93; of them.\n"
-        "- {doc}`notebooks/18_iclke_stands` It has 0.73, too.\n"
+        "| | question | what we found | how large, and asked of whom |\n"
+        "|---|---|---|---|\n"
+        "| IC-LKE | {doc}`notebooks/18_iclke_stands` | smollm2 finds 0.23 of them. "
+        "| +0.2 &#91;0.1, 0.3&#93;; a&#124;b |\n"
+        "| the lab | {doc}`notebooks/50_lab_truth` | It has 0.73, too. |  |\n"
         "\n"
         ":::{figure} notebooks/10_iclke_relations/fig-iclke-relations.svg\n"
         ":name: fig-home\n"
@@ -82,7 +90,7 @@ def test_a_number_that_a_sentence_needs_and_nobody_handed_over_is_named(tmp_path
     bold = "# A title?\n\n**It finds {glue:text}`few` of {glue:text}`all`.**"
     kept = page(tmp_path / "a", [("few", "3")], first=bold)
     with pytest.raises(BadInput, match="a: its sentence needs 'all', which it does not hand over$"):
-        opening(tmp_path, {RELATIONS: (kept, ["smollm2"])})
+        opening(tmp_path, {RULES: (kept, ["smollm2"])})
 
 
 @pytest.mark.parametrize(
@@ -90,15 +98,15 @@ def test_a_number_that_a_sentence_needs_and_nobody_handed_over_is_named(tmp_path
 )
 def test_a_paragraph_that_is_not_all_bold_is_no_sentence_of_a_page(tmp_path, first):
     kept = page(tmp_path / "a", [("known", "It finds 0.11.")], first=first)
-    assert "notebooks/10_iclke_relations` It finds 0.11." in opening(
-        tmp_path, {RELATIONS: (kept, ["smollm2"])}
+    assert "notebooks/18_iclke_stands` | It finds 0.11. |" in opening(
+        tmp_path, {RULES: (kept, ["smollm2"])}
     )
 
 
 def test_no_findings_are_said_in_a_line(tmp_path):
     bare = page(tmp_path / "a", None)  # a page that is not rewritten yet
     empty = page(tmp_path / "b", [("rate", "-")])
-    pages = {RELATIONS: (bare, ["smollm2"]), RULES: (empty, ["smollm2"])}
+    pages = {LAB: (bare, ["smollm2"]), RULES: (empty, ["smollm2"])}
     said = "## What came out\n\nThe profile mine ran none of the pages that are quoted here.\n"
     assert opening(tmp_path, pages, "mine") == opening(tmp_path, {}, "mine") == said
     assert not (tmp_path / "notebooks").exists()
@@ -114,7 +122,7 @@ def test_no_findings_are_said_in_a_line(tmp_path):
 )
 def test_rehearsal_says_that_its_numbers_mean_nothing(tmp_path, models, named):
     kept = page(tmp_path / "a", [("known", "It finds 0.11.")])
-    text = opening(tmp_path, {RELATIONS: (kept, models)}, "smoke")
+    text = opening(tmp_path, {RULES: (kept, models)}, "smoke")
     assert ("{admonition} These numbers mean nothing" in text) is (named is not None)
     if named:
         assert f"models for tests ({named})" in text
@@ -122,7 +130,7 @@ def test_rehearsal_says_that_its_numbers_mean_nothing(tmp_path, models, named):
 
 def test_models_of_pages_that_are_not_quoted_do_not_count(tmp_path):
     kept, other = page(tmp_path / "a", [("known", "It finds 0.11.")]), page(tmp_path / "b", None)
-    pages = {RELATIONS: (kept, ["smollm2"]), "01_scorer": (other, ["toy"]), RULES: (other, ["toy"])}
+    pages = {RULES: (kept, ["smollm2"]), "01_scorer": (other, ["toy"]), LAB: (other, ["toy"])}
     assert "mean nothing" not in opening(tmp_path, pages)
 
 
@@ -139,14 +147,13 @@ def test_models_of_pages_that_are_not_quoted_do_not_count(tmp_path):
 )
 def test_text_of_a_page_is_shown_as_it_stands(tmp_path, hostile):
     kept = page(tmp_path / "a", [("known", hostile)])
-    lines = opening(tmp_path, {RELATIONS: (kept, ["smollm2"])}).splitlines()
-    [line] = [line for line in lines if line.startswith("- ")]
+    lines = opening(tmp_path, {RULES: (kept, ["smollm2"])}).splitlines()
+    [line] = [line for line in lines if line.startswith("| IC-LKE")]
     assert lines[-1] == line  # nothing of the text stands on a line of its own
+    quoted = line.split(" | ")[2]
     markdown = MarkdownIt("commonmark", {"html": True})
-    shown = markdown.render(line.replace("{doc}`notebooks/10_iclke_relations`", "PAGE"))
     wanted = " ".join(hostile.replace("\x07", " ").split())
-    assert html.unescape(shown) == f"<ul>\n<li>PAGE {wanted}</li>\n</ul>\n"
-    quoted = line.partition("relations` ")[2]
+    assert html.unescape(markdown.render(quoted)) == f"<p>{wanted}</p>\n"
     assert not set("<>`{}[]$|*\\") & set(quoted) and ":::" not in quoted
 
 
@@ -156,13 +163,11 @@ def test_figure_alone_counts_as_a_page_that_is_shown(tmp_path):
     assert "models for tests (`toy`)" in text and ":name: fig-home" in text
 
 
-def test_at_most_so_many_findings_in_the_order_of_the_table(monkeypatch):
-    monkeypatch.setattr(home, "QUOTED", [*"cabfed"])
-    monkeypatch.setattr(home, "MOST", 5)
-    found = {letter: {"n": f"Of {letter}.", "m": "Not this."} for letter in "abcdef"}
-    assert home.chosen(found) == [(letter, f"Of {letter}.") for letter in "cabfe"]
-    del found["c"]
-    assert [name for name, _ in home.chosen(found)] == [*"abfed"]  # the next one moves up
+def test_findings_stand_in_the_order_of_the_table(tmp_path):
+    names = [*home.QUOTED][:3]
+    pages = {n: (page(tmp_path / n, [("n", f"Of {n}.")]), ["smollm2"]) for n in reversed(names)}
+    rows = [r for r in opening(tmp_path, pages).splitlines() if "| Of " in r]
+    assert [row.split("`")[1] for row in rows] == [f"notebooks/{name}" for name in names]
 
 
 @pytest.mark.parametrize("text", ["name,sentence\na,b\n", "", 'name,text\n"a'])

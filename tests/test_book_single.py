@@ -132,3 +132,67 @@ def test_links_lead_somewhere_or_are_plain_text_and_what_is_lost_is_said(shown, 
     assert links == ["../references.html", "../glossary.html"]
     assert all((Path(shown[0][0]).parent / link).exists() for link in links)
     assert len(shown[1]) == 1 and "No key 'lost' found in glue data" in shown[1][0]
+
+
+# --- lke report
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    """(the HTML of `lke report toy` on facts of one's own, the folder of its run)."""
+    folder = tmp_path_factory.mktemp("report")
+    rows = [f"<b>thing {i}</b>,object {i % 7}" for i in range(40)]
+    (folder / "my.csv").write_text("\n".join(["subject,object", *rows]), encoding="utf-8")
+    given = ["--facts", str(folder / "my.csv"), "--shots", "3", "--n-facts", "8"]
+    given += ["--runs", str(folder / "runs"), "--out", str(folder / "r.html")]
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
+        patch.chdir(TOP)
+        patch.setattr(sys, "argv", ["lke", "report", "toy", *given])
+        main.main()
+    assert not ended.value.code
+    [run] = (folder / "runs").glob("02_report-*")
+    return (folder / "r.html").read_text(encoding="utf-8"), run
+
+
+def test_a_report_is_one_file_that_says_what_its_run_found(report):
+    text, run = report
+    soup = BeautifulSoup(text, "lxml")
+    assert not soup.select("script, link, iframe") and "url(" not in text and "@import" not in text
+    assert soup.select("img") and all(
+        i["src"].startswith("data:image/") for i in soup.select("img")
+    )
+    assert {a["href"][:1] for a in soup.select("a[href]")} <= {"#", "h"}
+    found = pd.read_parquet(run / "answers.parquet")
+    assert len(found) == 2 * 8
+    best = found.groupby("estimator")["correct"].mean().max()
+    said = " ".join(soup.select_one("p strong").get_text().split())
+    assert said.startswith(
+        f"Of these facts random toy model finds {100 * best:.0f} % in the better of two"
+    )
+    missed = found[~found["correct"]]
+    assert (
+        len(missed)
+        and "<b>thing" not in str(soup.select_one("body"))
+        and "<b>thing" in soup.get_text()
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (["nobody/here/x"], "nobody/here/x"),
+        (["toy", "--facts", "few.csv"], "20 shots asked for"),
+        (["toy", "--facts", "none.csv"], "none.csv"),
+    ],
+)
+def test_what_cannot_be_reported_on_is_refused_in_one_line(
+    tmp_path, monkeypatch, capsys, given, says
+):
+    (tmp_path / "few.csv").write_text("subject,object\na,b\nc,d\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["lke", "report", *given])
+    with pytest.raises(SystemExit) as ended:
+        main.main()
+    assert ended.value.code == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert says in line

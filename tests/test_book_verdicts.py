@@ -1,7 +1,5 @@
 """The page of all claims: by hand, row by row."""
 
-import html
-
 import pandas as pd
 import pytest
 
@@ -9,7 +7,7 @@ from lkecore import answers, papers
 from lkecore.book import verdicts
 from lkecore.errors import BadInput
 
-OURS, N, VERDICT, ON, PAGE = 2, 3, 4, 5, 6  # columns of the table
+OURS, VERDICT, PAGE = 2, 3, 4  # columns of the table
 DIFFERS = "undecided: differs from 0, not shown to exceed the margin"
 
 
@@ -40,8 +38,10 @@ def cells(text, claim):
     return [line.strip("| ").split(" | ") for line in found]
 
 
-def test_a_claim_that_a_page_decides_once_has_one_row_and_no_list(tmp_path, monkeypatch):
-    """The old page's verdicts on it are gone, those on other claims are counted and listed as before."""
+def test_a_claim_that_a_page_decides_once_has_its_estimate_and_others_are_counted(
+    tmp_path, monkeypatch
+):
+    """The old page's verdicts on it are not counted; all of them stand in the table beside the page."""
     new = decided(
         tmp_path / "a", monkeypatch,
         {
@@ -53,23 +53,24 @@ def test_a_claim_that_a_page_decides_once_has_one_row_and_no_list(tmp_path, monk
     old = kept(tmp_path / "b", [row("fails", key="IC-separator"), row("holds"), row("holds", "m")])
     text = verdicts.page({"13_x": new, "14_y": old}, "trial")
     [one] = cells(text, "IC-separator")
-    assert one[1:] == [
-        "within 0.05 of 0", "0.030 [0.010, 0.060]", "12", DIFFERS, one[ON], "{doc}`notebooks/13_x`",
-    ]  # fmt: skip
-    claims = papers.claims("").set_index("id")
-    where = claims.loc["IC-separator", [*papers.DECIDED]]
-    assert html.unescape(one[ON]) == "; ".join(where)
+    assert one[1:] == ["within 0.05 of 0", "0.030 [0.010, 0.060]", DIFFERS, "{doc}`notebooks/13_x`"]
     [human] = cells(text, "IC-above-human")
     assert human[OURS] == "0.000 [-0.300, 0.100]"
-    assert human[N] == "" and "a&#124;b" in human[ON]
-    [fooled] = cells(text, "LAB-fooled")
-    assert (fooled[VERDICT], fooled[N]) == ("holds", "3")
     [rise] = cells(text, "IC-shots-rise")
-    assert rise[OURS:] == ["–", "–", "holds 2", "–", "{doc}`notebooks/14_y`"]
-    assert text.count("{dropdown}") == 1 and "{dropdown} 2 verdicts" in text
-    assert "those that the profile trial ran." in text
+    assert rise[OURS:] == ["–", "holds 2", "{doc}`notebooks/14_y`"]
+    assert "\ntrial ran;" in text
     [nothing] = cells(text, "IC-shots-steady")
-    assert nothing[VERDICT:] == ["–", "–", "not tested"]
+    assert nothing[VERDICT:] == ["–", "not tested"]
+    every = verdicts.every({"13_x": new, "14_y": old})
+    assert sorted(zip(every["id"], every["page"], every["verdict"], strict=True)) == [
+        ("IC-above-human", "13_x", human[VERDICT]), ("IC-separator", "13_x", DIFFERS),
+        ("IC-separator", "14_y", "fails"), ("IC-shots-rise", "14_y", "holds"),
+        ("IC-shots-rise", "14_y", "holds"), ("LAB-fooled", "13_x", "holds"),
+    ]  # fmt: skip
+    about = every.set_index(["id", "page"]).loc[("IC-separator", "13_x")]
+    claims = papers.claims("").set_index("id")
+    assert list(about[[*papers.DECIDED]]) == list(claims.loc["IC-separator", [*papers.DECIDED]])
+    assert len(verdicts.every({})) == 0
 
 
 def test_two_pages_may_decide_a_claim_as_a_fork_does(tmp_path, monkeypatch):
@@ -97,29 +98,6 @@ def test_only_verdicts_in_the_papers_way_that_no_mark_sets_aside_are_counted(tmp
     text = verdicts.page({"11_x": kept(tmp_path / "a", rows)}, "trial")
     assert [line[VERDICT] for line in cells(text, "IC-shots-rise")] == ["holds 1, undecided 2"]
     assert [line[VERDICT] for line in cells(text, "IC-separator")] == ["–"]
-    assert "| holds (at chance) |" in text and "| fails (over facts alone, not draws) |" in text
-    below = html.unescape(text.partition("every verdict")[2])
-    assert "{dropdown} 6 verdicts" in below and "iclke-space (not the paper's way)" in below
-    assert "Holds if greater than 0: accuracy with the most shots" in below
-
-
-def test_what_holds_without_cues_stands_behind_the_verdict_of_all_facts_where_a_page_tells_it(
-    tmp_path,
-):
-    bare = "0.05 [-0.05, 0.15]"
-    rows = [
-        (*row("holds", key="IC-above-human"), bare, "undecided"),
-        (*row("holds", "gemma3-270m", key="IC-above-human"), "", ""),  # nobody knows
-    ]
-    (tmp_path / "a").mkdir()
-    frame = pd.DataFrame(rows, columns=[*papers.VERDICTS, "no_cue", "without_cues"])
-    papers.verdicts(frame).to_csv(tmp_path / "a" / "verdicts.csv", index=False)
-    told, silent = verdicts.read(tmp_path / "a"), kept(tmp_path / "b", [row("holds")])
-    for pages in ({"13_x": told, "11_x": silent}, {"11_x": silent, "13_x": told}):
-        text = html.unescape(verdicts.page(pages, "trial"))
-        ours = "0.12 [0.05, 0.19]"
-        assert f"| {ours} | holds (without cues undecided, {bare}) |" in text
-        assert text.count(f"| {ours} | holds |") == 2 and text.count("(without cues") == 1
 
 
 def test_findings_and_checks_of_the_lab_have_a_table_each(tmp_path):
@@ -131,24 +109,7 @@ def test_findings_and_checks_of_the_lab_have_a_table_each(tmp_path):
         assert (f"| {claim.claim} |" in found) == (claim.whose != "check")
         assert (f"| {claim.claim} |" in checks) == (claim.whose == "check")
         assert claim.claim not in first
-    assert "| holds 1 | – | {doc}`notebooks/50_x` |" in found and "| holds 1 |" in checks
-
-
-def test_a_claim_says_over_what_its_interval_is_and_since_when_verdicts_are_set_aside(tmp_path):
-    rows = [row("holds", key="IC-subsumption"), row("holds", key="IC-above-rules")]
-    text = verdicts.page({"11_x": kept(tmp_path / "a", rows)}, "trial")
-    assert (
-        "over relations (Student's t). Set aside by rules that stand so since 2026-11-22: " in text
-    )
-    assert ": may be luck; " in text
-    assert "best rule that has no model. *(ours)* |" in text
-
-
-def test_a_bar_in_an_estimator_does_not_end_a_cell(tmp_path):
-    key, models, source, _, *rest = row("holds")
-    text = verdicts.page({"11_x": kept(tmp_path / "a", [(key, models, source, " | ", *rest)])}, "t")
-    [line] = [line for line in text.splitlines() if "0.12 &#91;0.05, 0.19&#93;" in line]
-    assert len(line.strip("| ").split("|")) == 5 and "&#124;" in line
+    assert "| – | holds 1 | {doc}`notebooks/50_x` |" in found and "| holds 1 |" in checks
 
 
 def test_two_pages_are_put_together_and_a_random_model_is_named(tmp_path):

@@ -23,7 +23,7 @@ from own import PAGES, notebook, of_any_model, profiles
 
 from lkecore import figures, models, progress, prompts
 from lkecore.answers import shipped, words
-from lkecore.book import build, foreign, verdicts
+from lkecore.book import build, foreign
 from lkecore.cli import main
 from lkecore.errors import BadInput, visible
 from lkecore.models import embedded
@@ -117,8 +117,9 @@ def test_hostile_facts_are_read_as_they_are_in_tables_and_prompts(page):
     assert repr(f" {NAMED}")[1:-1] in printed
 
 
-def test_hostile_name_of_a_model_is_read_as_it_is_on_every_page(page):
-    for name, soup_of in page.items():
+def test_hostile_name_of_a_model_is_read_as_it_is_where_models_are_named(page):
+    for name in ("notebooks/10_iclke_relations", "coverage"):
+        soup_of = page[name]
         assert f"toy {IMAGE} $_$" in soup_of.select_one("article").get_text(), name
     note = page["notebooks/10_iclke_relations"].select_one("div.lke-profile").get_text()
     assert f"toy {IMAGE} $_$ (your own; digest" in note and "Made by the profile trial" in note
@@ -329,16 +330,6 @@ def test_file_with_odd_name_is_named_and_not_linked():
     assert foreign.download("a.csv", "10_a/a.csv") == "{download}`a.csv <10_a/a.csv>`"
     for name in ("a`b.csv", "<s>.csv", "a|b.csv", "a\nb.csv"):
         assert foreign.download(name, f"10_a/{name}") == foreign.plain(name)
-
-
-def test_verdicts_of_hostile_names_keep_their_cells():
-    names = ["models", "source", "estimator", "ours", "mark", verdicts.BARE, verdicts.BARE_INTERVAL]
-    rows = pd.DataFrame(dict.fromkeys(names, pd.Series(HOSTILE)))
-    rows = rows.assign(id="IC-separator", as_paper=True, verdict="holds")
-    listed = verdicts.page({"10_a": rows}, "trial")
-    for text in HOSTILE:
-        [line] = [x for x in listed.splitlines() if x.startswith(f"| {foreign.plain(text)} |")]
-        assert line.count(foreign.plain(text)) == 7 and line.count("|") == 6, text
 
 
 # --- YAML

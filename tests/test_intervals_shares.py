@@ -96,25 +96,11 @@ def test_difference_is_made_of_wilsons_intervals(one, two, level):
 
 @pytest.mark.parametrize("counts", [(6, 5, 1, 5), (1, 5, -1, 5), (0, 0, 1, 5)])
 def test_difference_refuses_impossible_counts(counts):
-    for function in (intervals.difference_of_proportions, intervals.part_above_whole):
+    for function in (intervals.difference_of_proportions,):
         with pytest.raises(ValueError, match="0 <= k <= n and n >= 1"):
             function(*counts)
         with pytest.raises(ValueError, match="level is 95"):
             function(1, 2, 1, 2, 95)
-
-
-@settings(deadline=None)  # no test asserts seconds
-@given(COUNTS, COUNTS)
-def test_part_above_whole_is_the_part_against_all_answers(part, rest):
-    found = intervals.part_above_whole(*part, *rest)
-    lists = [[1] * k + [0] * (n - k) for k, n in (part, rest)]
-    rise = np.mean(lists[0]) - np.mean(lists[0] + lists[1])
-    assert found.estimate == pytest.approx(rise, abs=1e-12)
-    apart = intervals.difference_of_proportions(*part, *rest)
-    # The part and the rest are a mixture: all three numbers shrink by the same share.
-    share = len(lists[1]) / len(lists[0] + lists[1])
-    numbers = [share * x for x in (apart.estimate, apart.low, apart.high)]
-    assert [found.estimate, *ends(found)] == pytest.approx(numbers, abs=1e-12)
 
 
 def test_intervals_are_imported_without_statsmodels():

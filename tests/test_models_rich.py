@@ -8,7 +8,7 @@ import pytest
 
 from lkecore.errors import BadInput
 from lkecore.facts import rich, rich_text, world_text, worlds
-from lkecore.models import bases_of, lab, weights
+from lkecore.models import lab, weights
 from lkecore.models.model import open_model
 from lkecore.storage import cache_folder
 from lkecore.train import lab as trainer
@@ -76,11 +76,6 @@ def test_a_training_seed_that_no_model_has_is_one_line(name, line):
             function(name)
         assert str(caught.value).startswith(f"model {name}: {line}")
         assert "\n" not in str(caught.value)
-
-
-def test_a_tuned_model_has_the_base_of_its_own_training_seed():
-    names = ["lab:rich-1/2m", "lab:rich-1/2m@3", "lab:rich-1/2m@3-tuned", "lab:rich-1/2m@5-tuned"]
-    assert bases_of(names) == {"lab:rich-1/2m@3-tuned": "lab:rich-1/2m@3"}
 
 
 def test_models_of_the_smallest_rich_world_are_read_once_and_small():

@@ -264,9 +264,8 @@ def test_page_is_false_unless_lke_run_says_otherwise(path):
     assert plan.declared_parameters(path)["page"] == ("bool", False)
 
 
-# What a page asks beside the door: long sequences have no options, and outputs are written.
+# What a page asks beside the door: outputs are written.
 BESIDE = {
-    "12_iclke_sequence": {"piece_logprobs", "open_model"},
     "55_lab_writing": {"generate", "open_model"},
 }
 

@@ -29,7 +29,6 @@ from lkecore.runs import devices, grid, plan
 
 TOP = Path(__file__).resolve().parent.parent
 SHOTS, RELATIONS = "11_iclke_shots", "10_iclke_relations"
-CONFIDENCE = "18_iclke_confidence"
 # As few as make a page, and few enough facts that all resamples of them can be written down; so few
 # options that a random model is right now and then.
 FEW = {
@@ -289,9 +288,6 @@ def in_one_format(made):
     rows += [
         {"notebook": SHOTS, "parameters": FEW[SHOTS] | {"models": ["toy"], "estimators": ["tab"]}}
     ]
-    sure = {"relations": ["capital", "film_language"], "n_shots": 2, "n_facts": 30, "n_options": 4}
-    sure |= {"models": ["toy"], "estimators": ["iclke-space"], "cut_to": [2]}
-    rows += [{"notebook": CONFIDENCE, "parameters": sure}]
     path = project / "params" / "one.yaml"
     path.write_text(yaml.safe_dump({"profile": "one", "runs": rows}), encoding="utf-8")
     outcome = grid.execute(
@@ -356,25 +352,6 @@ def test_the_gain_of_shipped_results_is_that_of_their_rows(made):
     texts = {row["name"]: row["text"] for row in csv_rows(folder / "findings.csv")}
     assert len(gains) == 4 and texts["clear"] == "4 of 4"
     assert (texts["least"], texts["most"]) == (f"{100 * min(gains):.0f}", f"{100 * max(gains):.0f}")
-
-
-def test_the_accuracy_of_50_facts_is_that_of_the_first_25_of_each_of_two_relations(in_one_format):
-    [folder] = in_one_format[0].parent.glob(f"{CONFIDENCE}-*")
-    kept = pyarrow.parquet.read_table(folder / "answers.parquet").to_pylist()
-    by: dict[str, list[dict]] = {}
-    for row in kept:
-        if row["part"] == "test" and row["n_options"] == 4:
-            by.setdefault(row["relation"], []).append(row)
-    assert [len(rows) for rows in by.values()] == [30, 30]
-    fifty = [row for rows in by.values() for row in rows[:25]]
-    for shown in csv_rows(folder / "accuracy-at-of-50.csv"):
-        above = [row["correct"] for row in fifty if row["confidence"] > float(shown["threshold"])]
-        assert int(shown["n"]) == len(above) and int(shown["right"]) == sum(above)
-        if not above:
-            assert shown["accuracy"] == shown["low"] == shown["high"] == ""
-            continue
-        assert float(shown["accuracy"]) == pytest.approx(mean(above), abs=1e-12)
-        assert float(shown["low"]) <= mean(above) <= float(shown["high"])
 
 
 def test_an_unknown_estimator_is_one_line_and_the_other_run_goes_on(in_one_format):

@@ -83,7 +83,7 @@ SHOWING = {
     "10_iclke_relations": {}, "18_iclke_stands": {},
     "18_iclke_confidence": {"n_choice": 2, "cut_to": [2]},
     SIZE: {"fact_set": "atlas"},
-    "15_iclke_agreement": {"fact_set": "atlas", "families": [["toy"]], "family_names": ["toys"]},
+    "15_iclke_agreement": {"fact_set": "atlas"},
 }  # fmt: skip
 
 
@@ -162,8 +162,7 @@ def fitting_slots() -> tuple[int, int, int]:
         (SIZE, {"models": ["lab:smoke-1/2m"]}, "lab:smoke-1/2m has not read atlas: ask it on its world"),
         (GENERATION, {"n_written": 5}, "n_written 5: must be from 2 to 4"),
         (GENERATION, {"n_facts": 5000}, "5000 facts of relation capital are to be asked, and atlas has"),
-        (GENERATION, {"lab_kinds": ["template-1"]}, "iclke-space and template-1: must begin with iclke"),
-        (GENERATION, {"kinds": ["hgp"]}, "hgp and iclke-space: must begin with iclke-"),
+        (GENERATION, {"kinds": ["hgp"]}, "kinds ['hgp']: must begin with iclke-"),
         (GENERATION, {"relations": ["film_year", *TWO]}, "relation film_year has no hgp in Table 5"),
         (GENERATION, {"n_tokens": 5000}, "new ones are more than 4096; show fewer pairs"),
     ],

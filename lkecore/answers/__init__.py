@@ -13,7 +13,6 @@ from lkecore.answers.shipped import (
     beside,
     beside_kept,
     beside_models,
-    beside_single,
     made_by,
 )
 from lkecore.answers.show import sortable, words
@@ -38,7 +37,7 @@ from lkecore.answers.written import write
 __all__ = [
     "READ_BY", "accuracy", "across", "agree", "alone", "any_causal", "ask", "ask_blanks",
     "ask_groups", "ask_pairs", "ask_taught", "at_blanks", "beside", "beside_kept", "beside_models",
-    "beside_single", "beside_truth", "bounds", "carried", "collect", "columns",
+    "beside_truth", "bounds", "carried", "collect", "columns",
     "infinite", "judge", "judge_ways", "keep", "likeliest", "made_by",
     "of_this_page", "opened", "over_relations", "paired", "results",
     "sortable", "tested", "texts", "verdicts", "words", "write",

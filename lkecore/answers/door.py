@@ -95,8 +95,7 @@ def ask(
     Columns: ``model``; the others of ``by``; ``fact``; ``correct`` (bool): the gold option is the
     likeliest, ties to the first; ``confidence`` in the prediction and ``confidence_gold`` in the gold
     option, both in [0, 1], normalised over the options (:mod:`lkecore.metrics.choice`); ``n_options``. With
-    another ``reading``, such as one by :func:`lkecore.answers.thresholds.with_fewer`, the columns behind
-    those of ``by`` are its own.
+    another ``reading`` the columns behind those of ``by`` are its own.
 
     ``score`` is what gives the scores to read, a row for each option (None: by the model's kind); with
     :func:`lkecore.scores.blanks.tops` models are asked for one token, and ``reading`` has to tell

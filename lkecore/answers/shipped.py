@@ -200,45 +200,6 @@ def _without(
     return found | {carried: (others, about)}
 
 
-def beside_single(
-    ours: pd.DataFrame,
-    profiles: Sequence[str],
-    notebook: str,
-    single: Sequence[str],
-    of_one: str,
-    *,
-    carried: str = "",
-) -> pd.DataFrame:
-    """:func:`beside`, and below that the profiles ``single`` of page 11's notebook, ``of_one``.
-
-    Of these stay the most shots of each model and the first draw of them. Their sources name the relation,
-    too, or how many there are.
-    """
-    found = _without(ours, {name: read(name, notebook) for name in profiles}, carried)
-    for name in single:
-        frame, about = read(name, of_one)
-        frame = _behind_most(frame, about["parameters"])
-        relations = frame["relation"].unique()
-        called = relations[0] if len(relations) == 1 else f"{len(relations)} relations"
-        found[f"{name}, {called}"] = frame, about
-    sources = {"this page": ours} | {f"shipped: {n}": f for n, f in together(found).items()}
-    return pd.concat([f.assign(source=name) for name, f in sources.items()], ignore_index=True)
-
-
-def _behind_most(frame: pd.DataFrame, given: Mapping[str, Any]) -> pd.DataFrame:
-    """Answers over the number of shots: those behind the most of each model, of the first draw.
-
-    Models of the lab are shown fewer. Results from when one relation was asked do not say which in a column.
-    """
-    for name, which in (("n_shots", "max"), ("draw", "min")):
-        frame = frame[frame[name] == frame.groupby("model")[name].transform(which)]
-    if "relation" in frame:
-        return frame
-    of_lab = frame["model"].map(lab.is_name)
-    asked = [given["lab_relation"] if is_one else given["relation"] for is_one in of_lab]
-    return frame.assign(relation=asked)
-
-
 def made_by(profiles: Sequence[str], notebook: str, *, apart: str = "") -> list[str]:
     """What made the shipped answers of a notebook, a text for each profile, and how to make them again.
 

@@ -33,15 +33,14 @@ MOST_SAMPLES = 0.05  # by which a share of samples may differ when it is drawn a
 Reading = Callable[[pd.DataFrame], pd.DataFrame]
 
 
-def check(kinds: Sequence[str], lab_kinds: Sequence[str], *, n_written: int, n_facts: int) -> None:
+def check(kinds: Sequence[str], *, n_written: int, n_facts: int) -> None:
     """Refuse what a page on writing cannot ask, before any model is loaded.
 
-    Raises :class:`BadInput` where the first of ``kinds`` or of ``lab_kinds`` (of models of the lab) shows no
-    examples, and for ``n_written`` facts to continue that are fewer than 2 or more than the ``n_facts``.
+    Raises :class:`BadInput` where the first of ``kinds`` shows no examples, and for ``n_written`` facts to
+    continue that are fewer than 2 or more than the ``n_facts``.
     """
-    first = [names[0] if names else "nothing" for names in (kinds, lab_kinds)]
-    if not all(name.startswith("iclke-") for name in first):
-        raise BadInput(f"{' and '.join(first)}: must begin with iclke-")
+    if not kinds or not kinds[0].startswith("iclke-"):
+        raise BadInput(f"kinds {list(kinds)}: must begin with iclke-")
     if not 2 <= n_written <= n_facts:
         raise BadInput(f"n_written {n_written}: must be from 2 to {n_facts}")
 
@@ -258,14 +257,6 @@ def _found(texts: Sequence[str], objects: Sequence[str]) -> dict[str, list]:
         "at_the_start": [match.begins_with(text, name) for text, name in pairs],
         "stray": list(others / (len(pairs) - 1)) if len(pairs) > 1 else [np.nan] * len(pairs),
     }
-
-
-def by_fact(written: pd.DataFrame, measures: Sequence[str]) -> pd.DataFrame:
-    """The mean of each measure over the estimators of a kind, so that each fact counts once.
-
-    Columns: ``model``, ``kind``, ``relation``, ``fact`` and the measures, in the order of the frame.
-    """
-    return written.groupby(FACT, sort=False)[list(measures)].mean().reset_index()
 
 
 def shares(facts: pd.DataFrame, measures: Sequence[str], *, seed: int) -> pd.DataFrame:

@@ -97,6 +97,7 @@ def gather(whole: plan.Plan, folder: Path) -> list[Path]:
     judged = {job.notebook.stem: verdicts.read(shown) for job, shown, _, _ in found}
     judged = {page: frame for page, frame in judged.items() if frame is not None}
     write_whole(target.parent / "verdicts.md", verdicts.page(judged, whole.profile))
+    write_whole(target.parent / verdicts.ALL, verdicts.every(judged).to_csv(index=False))
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
     pages = [

@@ -172,10 +172,11 @@ def page(
         "from executed notebooks: an id counts if the cell that names it has printed or drawn something, and",
         "one that is about certain facts, or about several models, only where these were asked. So it",
         "says that a thing was done, and on which models. Whether a number is the paper's, the pages say.",
-        "A *small version* has fewer real models, relations, options or facts than the paper's has.",
+        "*Smaller* is the same protocol with fewer real models, relations, options or facts.",
         "",
-        f"{len(seen) - len(small)} of {len(every)} are covered as in the paper, and {len(small)} in a small"
-        " version. " + (f"Not yet: {', '.join(missing)}." if missing else "Nothing is missing."),
+        f"{len(seen) - len(small)} of {len(every)} are covered as in the paper, and {len(small)} by the same"
+        " protocol, smaller. "
+        + (f"Not yet: {', '.join(missing)}." if missing else "Nothing is missing."),
     ]
     for paper, part in every.groupby("paper", sort=False):
         name, key = PAPERS[paper]
@@ -185,7 +186,7 @@ def page(
             places = seen.get(row.id, [])
             where = ", ".join(dict.fromkeys(map(_link, places)))
             where = where or ": ".join(filter(None, [MISSING, row.why_not]))
-            version = "small" if row.id in small else "whole" if places else ""
+            version = "smaller" if row.id in small else "as in the paper" if places else "not yet"
             models = ", ".join(dict.fromkeys(plain(m) for place in places for m in place.models))
             files = ", ".join(code(name) for name in tests.get(row.id, []))
             # Its hyphen would be a place to break the line.

@@ -1,9 +1,9 @@
 """Home: the book opens with what came out, quoted from its pages.
 
 A page opens with one sentence in bold, whose numbers it hands over as ``findings.csv``
-(:func:`lkecore.figures.page.findings`); one that is not yet converted hands over sentences. Some of them
-stand on the first page, each beside a link to the page that shows how it was measured, and below them
-the main figure of one page. No number is typed here.
+(:func:`lkecore.figures.page.findings`), with how large the ``effect`` is and who was ``asked``; one that is
+not yet converted hands over sentences. Some of them stand in a table on the first page, each beside a link
+to the page that shows how it was measured, and below it the main figure of one page. No number is typed here.
 """
 
 import re
@@ -18,11 +18,13 @@ from lkecore.errors import BadInput
 from lkecore.storage import write_whole
 
 FILE = "findings.csv"
-QUOTED = [  # pages, in the order of the first page: each with its sentence, or else its first finding
-    "10_iclke_relations", "18_iclke_stands", "13_iclke_estimators", "13_iclke_eic", "11_iclke_shots",
-    "16_iclke_size", "18_iclke_confidence", "50_lab_truth",
-]  # fmt: skip
-MOST = 7  # findings: who wants more opens a page
+QUOTED = {  # pages in the order of the first page: each with its sentence, or else its first finding
+    "18_iclke_stands": "IC-LKE", "14_iclke_separators": "IC-LKE",
+    "22_entropy_instilled": "Entropy and KL", "53_lab_entropy": "Entropy and KL",
+    "31_xtraeval_task": "XTRAEVAL", "34_xtraeval_gaps": "XTRAEVAL",
+    "41_belief_contexts": "BELIEF", "42_belief_sure": "BELIEF",
+    "50_lab_truth": "the lab", "56_lab_fooled": "the lab", "58_lab_found": "the lab",
+}  # fmt: skip
 FIGURE = "10_iclke_relations", "fig-iclke-relations"
 ALT = "A panel for each set of facts with accuracies in two formats, a colour for each model, and intervals."
 CAPTION = (
@@ -41,17 +43,18 @@ def write(book: Path, pages: Mapping[str, tuple[Path, Collection[str]]], profile
     The figure goes into the page's folder under ``book/notebooks``. Raises :class:`BadInput`, naming the
     file, if one is not what a page keeps.
     """
-    found = {name: read(folder) for name, (folder, _) in pages.items()}
-    for name, (folder, _) in pages.items():
-        if said := sentence(folder, found[name]):
-            found[name] = {"": said}
-    quotes = chosen(found)
+    quotes = {}
+    for name in QUOTED:
+        found = read(pages[name][0]) if name in pages else {}
+        if found:
+            said = sentence(pages[name][0], found) or next(iter(found.values()))
+            quotes[name] = said, found.get("effect", ""), found.get("asked", "")
     page, figure = FIGURE
     drawing, image = _figure(pages[page][0], figure) if page in pages else None, None
     if drawing:
         image = f"notebooks/{page}/{figure}.svg"
         write_whole(book / image, drawing)
-    used = {name for name, _ in quotes} | ({page} if image else set())
+    used = {*quotes} | ({page} if image else set())
     models = {model for name in used for model in pages[name][1]}
     for_tests = sorted(m for m in models if m == "toy" or m.startswith("lab:smoke-"))
     write_whole(book / "findings.md", opening(quotes, image, for_tests, profile))
@@ -88,30 +91,23 @@ def sentence(folder: Path, found: Mapping[str, str]) -> str:
     return " ".join(GLUED.sub(lambda name: found[name[1]], bold[1]).split())
 
 
-def chosen(found: Mapping[str, Mapping[str, str]]) -> list[tuple[str, str]]:
-    """What the first page quotes, as (page, sentence): at most ``MOST``, in the order of ``QUOTED``."""
-    quotes = []
-    for page in QUOTED:
-        texts = found.get(page, {})
-        text = texts.get("") or next(iter(texts.values()), "")
-        if text:
-            quotes.append((page, text))
-    return quotes[:MOST]
-
-
 def opening(
-    quotes: list[tuple[str, str]], image: str | None, for_tests: list[str], profile: str
+    quotes: Mapping[str, tuple[str, str, str]],
+    image: str | None,
+    for_tests: list[str],
+    profile: str,
 ) -> str:
-    """The opening as MyST text: a list of ``quotes``, and a figure if there is an ``image``.
+    """The opening as MyST text: a table of ``quotes``, and a figure if there is an ``image``.
 
-    ``image`` is its path from the book's folder. ``for_tests`` names the models whose numbers mean nothing.
+    A quote is, by its page, a sentence, the effect and who was asked. ``image`` is its path from the book's
+    folder. ``for_tests`` names the models whose numbers mean nothing.
     """
     lines = ["## What came out", ""]
     if quotes:
         lines += [
-            f"Quoted from the pages, as the profile {plain(profile)} ran them. Each link leads to the page",
-            "that shows how it was measured. In brackets stand 95 % {term}`intervals <interval>`. The models",
-            "are small: read {ref}`what follows from that <before-you-quote>`, and then quote a number.",
+            f"Quoted from the pages, as the profile {plain(profile)} ran them: a link leads to the page that",
+            "shows how it was measured. In brackets are 95 % {term}`intervals <interval>`. The models are",
+            "small: read {ref}`what follows from that <before-you-quote>`, and then quote a number.",
             "",
         ]
     else:
@@ -125,7 +121,14 @@ def opening(
             ":::",
             "",
         ]
-    lines += [f"- {{doc}}`notebooks/{page}` {plain(text)}" for page, text in quotes]
+    if quotes:
+        lines += [
+            "| | question | what we found | how large, and asked of whom |",
+            "|---|---|---|---|",
+        ]
+    for page, (said, *about) in quotes.items():
+        large = plain("; ".join(text for text in about if text))
+        lines.append(f"| {QUOTED[page]} | {{doc}}`notebooks/{page}` | {plain(said)} | {large} |")
     if image:
         lines += ["", f":::{{figure}} {image}", ":name: fig-home", f":alt: {ALT}", "", CAPTION]
         lines += [":::"]

@@ -3,6 +3,8 @@
 What leads to other pages is plain text here. Citations and terms lead to two small pages beside it.
 """
 
+import base64
+import mimetypes
 import re
 import shutil
 import subprocess
@@ -19,6 +21,7 @@ from lkecore.storage import write_whole
 BESIDE = ("glossary", "references")
 # Links to the pages that are not there. One to an equation has no name by which Sphinx would leave it out.
 SUPPRESSED = ["myst.xref_missing", "ref.doc", "ref.numref", "ref.ref", "ref.term"]
+LOOK = "body {max-width: 60rem; margin: 2rem auto} td, th {padding: 0.1rem 0.7rem}"
 COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 
@@ -76,3 +79,32 @@ def render(whole: plan.Plan, name: str, folder: Path) -> Path:
     if failed:
         raise BadInput(f"the page {name} was not built, for the reasons above")
     return page
+
+
+def alone(page: Path) -> str:
+    """The article of a page as one HTML text: images and styles inside, no scripts, nothing to fetch."""
+    from bs4 import BeautifulSoup
+
+    soup = BeautifulSoup(page.read_bytes(), "lxml")
+    styles = []
+    for link in soup.select('link[rel="stylesheet"][href]'):
+        style = page.parent / link["href"].partition("?")[0]
+        if style.is_file():
+            styles.append(
+                re.sub(r"@import[^;]+;|url\([^)]*\)", "", style.read_text(encoding="utf-8"))
+            )
+    article = soup.select_one("article")
+    for tag in article.select("script, a.headerlink, link"):
+        tag.decompose()
+    for link in article.select("a[href]"):
+        if not link["href"].startswith(("#", "http")):
+            link.unwrap()
+    for image in article.select("img[src]"):
+        data = (page.parent / image["src"]).read_bytes()
+        kind = mimetypes.guess_type(image["src"])[0]
+        image["src"] = f"data:{kind};base64,{base64.b64encode(data).decode()}"
+    head = f"<title>{soup.title.get_text()}</title><style>{' '.join(styles)} {LOOK}</style>"
+    return (
+        f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">{head}</head>'
+        f"<body>{article}</body></html>"
+    )

@@ -10,6 +10,7 @@ from lkecore.cli.runs import PARAMS, RUNS, carry_out, read_plan_of, use_lock
 from lkecore.errors import BadInput
 from lkecore.progress import say
 from lkecore.runs import devices, gather
+from lkecore.storage import write_whole
 
 
 @click.command("book")
@@ -53,6 +54,49 @@ def build_page(name: str, params: Path | None, opened: bool, folder: Path | None
     if opened:
         webbrowser.open(page.as_uri())
     say(page)
+
+
+@click.command("report")
+@click.argument("model")
+@click.option("--facts", "fact_set", default="atlas", show_default=True, help="as of lke score")
+@click.option("--relation", "relations", multiple=True, help="one or several; default: all")
+@click.option("--shots", default=20, show_default=True, help="pairs that are shown")
+@click.option("--n-facts", default=20, show_default=True, help="asked of each relation, at most")
+@click.option("--out", type=click.Path(path_type=Path), help="default: report.html in this folder")
+@RUNS
+def report(
+    model: str,
+    fact_set: str,
+    relations: tuple[str, ...],
+    shots: int,
+    n_facts: int,
+    out: Path | None,
+    folder: Path | None,
+) -> None:
+    """What MODEL knows, as one HTML page that stands alone: ten minutes for a small model on a laptop.
+
+    By relation, with the best rule without a model, in two formats and in templates; how sure it is where
+    it is right; and what it says where it is wrong.
+    """
+    from lkecore import facts
+    from lkecore.book import fork, single
+    from lkecore.models import weights
+    from lkecore.runs.plan import of_defaults
+
+    weights.check_name(model)
+    size = {"n_shots": shots, "n_options": 100, "n_facts": n_facts, "take_fewer": True, "least": 1}
+    facts.draw(
+        fact_set, list(relations), **size, seed=0
+    )  # what cannot be drawn is said before any run
+    project = fork.find_project(Path())
+    given = {"models": [model], "fact_set": fact_set, "relations": [*relations]}
+    given |= {"n_shots": shots, "n_facts": n_facts}
+    plan = of_defaults(project, fork.find_notebook(project, "02_report"), given)
+    target = folder or project / "runs"
+    carry_out(plan, target, devices.Settings())
+    page = single.render(plan, "02_report", target)
+    write_whole(out := out or Path("report.html"), single.alone(page))
+    say(out)
 
 
 @click.command("results")

@@ -7,7 +7,14 @@ import traceback
 import click
 
 from lkecore import __version__
-from lkecore.cli.book import build_book, build_page, export_notebook, keep_results, new_notebook
+from lkecore.cli.book import (
+    build_book,
+    build_page,
+    export_notebook,
+    keep_results,
+    new_notebook,
+    report,
+)
 from lkecore.cli.models import list_facts, list_models
 from lkecore.cli.runs import fetch, run_plan, show_status
 from lkecore.cli.score import score
@@ -48,6 +55,7 @@ for command in (
     fetch,
     build_book,
     build_page,
+    report,
     keep_results,
     new_notebook,
     export_notebook,

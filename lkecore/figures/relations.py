@@ -1,12 +1,10 @@
 """Accuracy by relation, by number of examples, by threshold."""
 
-from collections.abc import Sequence
-
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 
-from lkecore.figures.base import MARKERS, PALETTE, check
+from lkecore.figures.base import check
 
 
 def heat_map(
@@ -65,45 +63,3 @@ def heat_map(
 def _order(column: pd.Series) -> list:
     categories = isinstance(column.dtype, pd.CategoricalDtype)
     return list(column.cat.categories if categories else column.unique())
-
-
-def threshold_curve(
-    frame: pd.DataFrame,
-    ax: Axes,
-    *,
-    hue: str = "estimator",
-    few: int = 20,
-    hue_order: Sequence[str] | None = None,
-) -> Axes:
-    """Accuracy of the answers above a threshold of confidence, over the threshold, with intervals.
-
-    `frame`: one row per threshold and hue, in rising order, with `threshold`, `hue`, `n` (answers
-    above it), `accuracy`, `low` and `high`. Marks of fewer than `few` answers are pale and joined by
-    a thin line; where there is no answer there is no mark. `hue_order` names all lines of several
-    panels, so that one has the same colour in each. ValueError for missing columns, a pair
-    that occurs twice, a hue that is not in the order, or an accuracy without an interval.
-    """
-    check(frame, ["threshold", hue, "n"], unique=["threshold", hue], also=["accuracy"])
-    drawn = frame[frame["n"] > 0]
-    if len(drawn):
-        check(drawn, ["accuracy", "low", "high"], unique=["threshold", hue])
-    here = frame[hue].unique().tolist()
-    hues = list(hue_order or here)
-    if unknown := [label for label in here if label not in hues]:
-        raise ValueError(f"hue_order lacks {unknown[0]!r}")
-    for label in here:
-        part, number = drawn[drawn[hue] == label], hues.index(label)
-        colour = sns.color_palette(PALETTE, len(hues))[number]
-        ax.plot(part["threshold"], part["accuracy"], color=colour, lw=0.8, alpha=0.5)
-        many = part["n"] >= few
-        for which, alpha in ((part[~many], 0.3), (part[many], 1.0)):
-            look = {"color": colour, "alpha": alpha}
-            ax.vlines(which["threshold"], which["low"], which["high"], lw=1.2, **look)
-            # The full marks come last, even if there are none, so that each line has its name once.
-            name = label if alpha == 1 else None
-            marks = f"{MARKERS[number % len(MARKERS)]}-"
-            ax.plot(which["threshold"], which["accuracy"], marks, lw=2 * alpha, label=name, **look)
-    ax.set(xlim=(-0.03, 1.03), ylim=(0, 1.02))
-    ax.set(xlabel="threshold K of the confidence", ylabel="share right of answers above K")
-    ax.legend(frameon=False)
-    return ax

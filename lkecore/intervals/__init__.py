@@ -6,10 +6,8 @@ An interval answers one question, and each function says which:
     mean_over_facts       other facts of these very relations
     mean_over_relations   other relations too
     std_over_relations    the same, for how much relations differ
-    correlation_over_relations   the same, for whether models do well in the same relations
     paired_difference     other facts of these very relations, two conditions on the same facts
     difference_of_proportions    other facts of two kinds, each asked once
-    part_above_whole      the same, for a part against the whole that it belongs to
     statistic_over_facts  other facts of one relation, any statistic of conditions on the same facts
     correlation_over_facts   other facts, for whether two numbers go together, or order them alike
     auroc_over_pairs      other pairs of a told fact and its control, or the same for a difference
@@ -24,11 +22,9 @@ from lkecore.intervals.paired import (
     guess_p,
     holm,
     mcnemar,
-    part_above_whole,
 )
 from lkecore.intervals.relations import (
     SHARE,
-    correlation_over_relations,
     mean_over_facts,
     mean_over_relations,
     paired_difference,
@@ -41,8 +37,8 @@ from lkecore.intervals.statistic import (
 
 __all__ = [
     "N_RESAMPLES", "SHARE", "Interval", "auroc_over_pairs", "correlation_over_facts",
-    "correlation_over_relations", "difference_of_proportions", "guess_p",
+    "difference_of_proportions", "guess_p",
     "holm", "mcnemar", "mean_over_facts", "mean_over_relations", "minus", "paired_difference",
-    "part_above_whole", "proportion",
+    "proportion",
 "statistic_over_facts",    "std_over_relations",
 ]  # fmt: skip

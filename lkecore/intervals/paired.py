@@ -92,25 +92,6 @@ def difference_of_proportions(k1: int, n1: int, k2: int, n2: int, level: float =
     return Interval(float(k1 / n1 - k2 / n2), float(low), float(high), level, "Newcombe")
 
 
-def part_above_whole(k1: int, n1: int, k2: int, n2: int, level: float = 0.95) -> Interval:
-    """How far the share in a part, k1 of n1, lies above that in the whole, the rest being k2 of n2.
-
-    Such as the accuracy of the answers that a model is sure of against that of all its answers. The
-    whole is a mixture of the part and the rest, so
-
-        estimate = k1 / n1 - (k1 + k2) / (n1 + n2) = w (k1 / n1 - k2 / n2),   w = n2 / (n1 + n2)
-
-    and the interval is w times that of `difference_of_proportions`; w counts as given. In [-1, 1],
-    positive where the part is better. Weaknesses and errors as there.
-
-    >>> part_above_whole(56, 70, 48, 80).text(4)  # 0.8 - 104 / 150; ends 80 / 150 of those there
-    '0.1067 [0.0280, 0.1781]'
-    """
-    apart = difference_of_proportions(k1, n1, k2, n2, level)
-    share, rise = n2 / (n1 + n2), k1 / n1 - (k1 + k2) / (n1 + n2)
-    return Interval(float(rise), share * apart.low, share * apart.high, level, apart.method)
-
-
 def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     """p values adjusted by Holm's method for having made several tests, in the given order.
 

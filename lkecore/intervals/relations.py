@@ -13,7 +13,6 @@ from lkecore.intervals.interval import (
     check_resamples,
     percentile,
 )
-from lkecore.metrics.agreement import correlation
 
 SHARE = (0.0, 1.0)  # what no share can leave
 FEW = 8  # different values, at most, of which it is drawn how often each comes up
@@ -124,59 +123,6 @@ def std_over_relations(
     return percentile(
         estimate, means.std(axis=1, ddof=1), level, "bootstrap over relations and facts"
     )
-
-
-def correlation_over_relations(
-    groups: Sequence[ArrayLike],
-    *,
-    seed: int,
-    pairs: Sequence[tuple[int, int]] = ((0, 1),),
-    n_resamples: int = N_RESAMPLES,
-    level: float = 0.95,
-) -> Interval:
-    """Pearson's r of two models' means over relations, with an interval over relations.
-
-    Question: would they agree as much on **other relations too**, asked as many facts? Relations are
-    drawn again, each with the facts that were asked: to draw these again as well would add noise
-    to accuracies that are noisy already, and every r would come out too low. `groups[r]` holds the
-    values of relation r, (model, fact); `pairs` names the models, by place, whose r is taken. With
-    several pairs it is their mean, as for two families (IC-E8). In [-1, 1]. A resample in which a
-    model has no spread says nothing of r: it counts as -1 for the lower end and as 1 for the upper.
-    Weaknesses: the interval is a little too narrow and lies a little high (in simulations, 95 %
-    intervals held the truth in 90 to 92 % with 12 or 16 relations and in 93 to 95 % with 50, and
-    those that missed it lay mostly above); and relations picked by hand are no random draw.
-    ValueError for fewer than 3 relations, groups of other shapes, a value that is not finite, no
-    pairs or one out of range, or a model with the same mean in all relations.
-
-    >>> right = [[[1, 1, 0, 0], [1, 0, 0, 0]], [[1, 1, 1, 1], [1, 1, 0, 0]], [[0] * 4, [0] * 4]]
-    >>> correlation_over_relations(right, seed=0).estimate  # 0.5, 1, 0 and 0.25, 0.5, 0
-    1.0
-    """
-    check_resamples(n_resamples)
-    check_level(level)
-    values = [np.asarray(group, dtype=np.float64) for group in groups]
-    shapes = [v.shape for v in values]
-    if any(v.ndim != 2 or len(v) != len(values[0]) or v.shape[1] < 2 for v in values):
-        raise ValueError(f"shapes are {shapes}; each needs (model, fact) and 2 facts or more")
-    if len(values) < 3:
-        raise ValueError(f"r over relations needs 3 relations or more, found {len(values)}")
-    if not pairs or any(not 0 <= place < len(values[0]) for pair in pairs for place in pair):
-        raise ValueError(
-            f"pairs {list(pairs)}: places of two of the {len(values[0])} models, or more"
-        )
-    means = np.stack([group.mean(axis=1) for group in values], axis=-1)
-    estimate = float(np.mean([correlation(means[a], means[b]) for a, b in pairs]))
-    if np.isnan(estimate):
-        raise ValueError("a model has the same mean in all relations; r is not defined for it")
-    rng = np.random.default_rng(seed)
-    again = means[:, rng.integers(len(values), size=(n_resamples, len(values)))]
-    drawn = np.mean([correlation(again[a], again[b]) for a, b in pairs], axis=0)
-    ends = (1 - level) / 2, (1 + level) / 2
-    low, high = (
-        np.quantile(np.nan_to_num(drawn, nan=worst), end)
-        for worst, end in zip((-1.0, 1.0), ends, strict=True)
-    )
-    return Interval(estimate, float(low), float(high), level, "bootstrap over relations")
 
 
 def paired_difference(

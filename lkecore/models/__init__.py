@@ -1,9 +1,9 @@
 """Models: from a name to a tokenizer and a network, with all that says which ones they were."""
 
 from lkecore.models.catalogue import n_parameters
-from lkecore.models.families import bases_of, check_families
+from lkecore.models.families import check_families
 from lkecore.models.model import DTYPES, Model, open_model
 
 __all__ = [
-    "DTYPES", "Model", "bases_of", "check_families", "n_parameters", "open_model",
+    "DTYPES", "Model", "check_families", "n_parameters", "open_model",
 ]  # fmt: skip

@@ -1,11 +1,9 @@
 """Papers: what they published and claim, and how ours stands beside it."""
 
 from lkecore.papers.published import (
-    DATES,
     property_names,
     table,
     table_5,
-    table_7,
 )
 from lkecore.papers.verdict import (
     DECIDED,
@@ -20,7 +18,7 @@ from lkecore.papers.verdict import (
 )
 
 __all__ = [
-    "DATES", "DECIDED", "ONE_EACH", "VERDICTS", "claim_verdict", "claims",
+    "DECIDED", "ONE_EACH", "VERDICTS", "claim_verdict", "claims",
     "method_of", "number_verdict", "over_of", "property_names", "table",
-    "table_5", "table_7", "verdicts",
+    "table_5", "verdicts",
 ]  # fmt: skip

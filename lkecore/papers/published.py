@@ -7,9 +7,6 @@ import pandas as pd
 
 from lkecore.storage import DATA
 
-# Relations of Table 8 of the IC-LKE paper whose objects are full dates.
-DATES = ("date of birth", "date of death", "inception", "point in time", "publication date")
-
 
 def table(name: str) -> pd.DataFrame:
     """A published table, such as "iclke_table7_models": one file of `data/papers` (see its README).
@@ -74,12 +71,3 @@ def table_5(called: Mapping[str, str]) -> pd.DataFrame:
     first = found["asked here as"] == ""
     columns = ["relation", "asked here as", "name", "template", "note"]
     return found.loc[first.sort_values(kind="stable").index, columns].reset_index(drop=True)
-
-
-def table_7(tuned: str) -> pd.DataFrame:
-    """Table 7 of the IC-LKE paper as figures take it: name, family, accuracy, std.
-
-    ``tuned``: "no" for the 35 pre-trained models, "yes" for the 14 that were fine-tuned.
-    """
-    found = table("iclke_table7_models").query("is_finetuned == @tuned")
-    return found.rename(columns={"model": "name", "average_accuracy": "accuracy"})

@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-import pandas as pd
-
 from lkecore.errors import BadInput, nearest
 from lkecore.facts.fact import Fact
 from lkecore.facts.sample import draw_shots
@@ -60,19 +58,3 @@ def pieces_of(estimator: str, five: Sequence[Probe]) -> list[tuple[str, ...]]:
     inside, between = SEPARATORS[estimator]
     how = {"pair_separator": inside, "shot_separator": between}
     return [pair_pieces(probe.pairs, **how) for probe in five]
-
-
-def replaced_pairs(made: Mapping[str, Mapping[str, Probes]], *, n: int = 2) -> pd.DataFrame:
-    """The first ``n`` pairs of the replaced block in each model's first relation and draw, side by side.
-
-    Columns: ``model``, ``position`` (from 1); ``clean``, ``unknown`` and ``incorrect``: the pair that
-    stands there in each kind of sequence.
-    """
-    rows = []
-    for model, of_relations in made.items():
-        of_draws = next(iter(of_relations.values()))
-        clean, _, unknown, _, wrong = next(iter(of_draws.values()))
-        for i in unknown.replaced[:n]:
-            at = [probe.pairs[i] for probe in (clean, unknown, wrong)]
-            rows.append((model, i + 1, *(f"{pair.subject} {pair.object}" for pair in at)))
-    return pd.DataFrame(rows, columns=["model", "position", "clean", "unknown", "incorrect"])

@@ -114,10 +114,10 @@ def only(whole: Plan, names: Sequence[str]) -> Plan:
     return Plan(whole.profile, whole.project, kept)
 
 
-def of_defaults(project: Path, notebook: Path) -> Plan:
-    """The plan of one notebook with the defaults of its parameters cell, checked as those of a file are."""
-    declared = declared_parameters(notebook)
-    job = runs.Job(notebook, {}, _check_parameters(notebook, notebook, declared, {}))
+def of_defaults(project: Path, notebook: Path, given: dict[str, Any] | None = None) -> Plan:
+    """The plan of one notebook with its own defaults but for what is ``given``, checked as a file's are."""
+    declared, given = declared_parameters(notebook), given or {}
+    job = runs.Job(notebook, given, _check_parameters(notebook, notebook, declared, given))
     return Plan("defaults", project, (Row((job,), job),))
 
 

@@ -1,0 +1,194 @@
+# %% [markdown]
+# # What does this model know?
+#
+# **Of these facts {glue:text}`name_model` finds {glue:text}`best` % in the better of two formats, and the best rule without a model finds
+# {glue:text}`rule` %.**
+#
+# ```{glue:figure} fig-report-relations
+# :name: fig-report-relations
+# :alt: A row for each relation, and in it a mark for each format and one for the best rule without a model.
+#
+# Where is a mark to the right of the rule's? There the model has more than the words give away. Lines: 95 %, other facts of the relation.
+# ```
+#
+# This is the page that `lke report MODEL` makes, of any model and any facts: accuracy by relation in two formats, how sure the model is
+# where it is right, how much other wordings move, and what it says where it is wrong.
+
+# %% [markdown]
+# ## Parameters
+
+# %% tags=["parameters"]
+models: list[str] = ["smollm2"]  # one
+fact_set: str = "atlas"  # or a folder, or a table: lke report MODEL --facts
+relations: list[str] = []  # empty: all
+estimators: list[str] = ["iclke-space", "iclke-colon"]  # formats of pairs
+n_wordings: int = 3  # templates of each relation, where it has some
+n_shots: int = 20  # pairs shown
+n_options: int = 100  # at most
+n_facts: int = 20  # of each relation
+n_wrong: int = 5  # facts that are shown with their options
+seed: int = 0
+dtype: str = "float32"
+page: bool = False  # set by lke run: read the runs, compute nothing
+
+# %% tags=["hide-input"]
+import pandas as pd
+
+from lkecore import answers, facts, figures, prompts, runs, stats
+from lkecore.answers import rules
+
+figures.style()
+
+# %% [markdown]
+# ## Facts
+#
+# Of each relation the pairs to show, the facts to ask and their options are drawn once, so that all ways of asking get the same.
+
+# %%
+size = {"n_shots": n_shots, "n_options": n_options, "n_facts": n_facts}
+sample = facts.draw(
+    fact_set, relations, **size, take_fewer=True, least=1, seed=seed
+)
+answers.words(facts.overview(sample, n_options=n_options, n_facts=n_facts))
+
+# %% [markdown]
+# ## Prompts
+#
+# Pairs in two formats, and templates that end with the object, where a relation has some.
+
+# %%
+questions = {}
+for name, drawn in sample.items():
+    words = drawn.relation.templates
+    ends = [i for i, t in enumerate(words) if t.rstrip(" .").endswith("[Y]")]
+    plain = [f"template-{i + 1}" for i in ends[:n_wordings]]
+    questions |= prompts.of_sample({name: drawn}, [*estimators, *plain])
+for name in estimators:
+    print(f"{name:14}{prompts.example(name, sample)!r}")
+
+# %% [markdown]
+# ## Scores
+#
+# An answer is right when the gold option is the likeliest. Confidence is the option's share of the probability of all options.
+
+# %%
+found = answers.ask(
+    models, questions, "answers.parquet", dtype=dtype, page=page
+)
+cues = rules.cues(sample, kept=not page)
+answers.columns(found)
+
+# %% [markdown]
+# ## Answers
+#
+# Means over relations, with intervals over other relations. Rules know nothing: they name an object that shares words with the subject, or
+# the one that was shown most often, or the shortest.
+
+# %%
+[model] = models
+pairs = found[found["estimator"].isin(estimators)]
+table = stats.estimate(pairs, ["estimator"])
+of_rules = cues.groupby("relation")[list(rules.RULES)].mean()
+best_rule = of_rules.mean().idxmax()
+rule = of_rules[best_rule].rename("correct").reset_index()
+table = pd.concat(
+    [table, stats.estimate(rule.assign(estimator=best_rule), ["estimator"])]
+)
+table.assign(accuracy=table.apply(stats.said, axis=1))[
+    ["estimator", "accuracy"]
+]
+
+# %% [markdown]
+# **By relation.**
+
+# %%
+share = pairs.pivot_table("correct", "relation", "estimator")
+by_relation = share.join(of_rules[best_rule])
+by_relation.sort_values(estimators[-1], ascending=False).round(2)
+
+# %% [markdown]
+# **Is it right where it is sure?** All answers in the better format, from the least sure to the surest, in equal parts: `confidence` is what the
+# model gives its answers, `accuracy` how many are right.
+
+# %%
+best = share[estimators].mean().idxmax()
+own = pairs[pairs["estimator"] == best]
+parts = own["confidence"].rank(method="first")
+parts = pd.qcut(parts, min(5, len(own)), labels=False) + 1
+curve = own.assign(part=parts).groupby("part")
+curve.agg(
+    confidence=("confidence", "mean"), accuracy=("correct", "mean")
+).round(2)
+
+# %% [markdown]
+# **How much do words move?** Of each relation the best and the worst of its templates; and pairs, for comparison.
+
+# %%
+wordings = found[~found["estimator"].isin(estimators)]
+spread = wordings.pivot_table("correct", "relation", "estimator")
+if len(spread):
+    ends = {"best": spread.max(axis=1), "worst": spread.min(axis=1)}
+    spread = pd.DataFrame(ends).join(share[best].rename("pairs"))
+spread.round(2) if len(spread) else "no relation has templates"
+
+# %% [markdown]
+# **What does it say where it is wrong?** Some facts that it misses in the better format, with the options that it finds likeliest.
+
+# %%
+missed = own[~own["correct"]].sort_values("confidence_gold")
+missed = missed.groupby("relation").head(1).head(n_wrong)
+asked = {
+    prompt.fact: prompt
+    for (estimator, name), some in questions.items()
+    if estimator == best
+    for prompt in some
+}
+wrong = [asked[fact] for fact in missed["fact"]]
+if page or not wrong:
+    said = pd.DataFrame()
+else:
+    said = answers.likeliest(model, wrong, best=3, dtype=dtype)
+answers.words(said) if len(said) else "nothing is missed"
+
+# %% [markdown]
+# ## Figure
+#
+# {numref}`fig-report-relations`, at the top.
+
+# %% tags=["hide-input"]
+rows = stats.estimate(pairs, ["relation", "estimator"], over="share")
+of_rule = rule.rename(columns={"correct": "estimate"})
+of_rule = of_rule.assign(estimator=f"rule: {best_rule}")
+rows = pd.concat([rows, of_rule])
+order = by_relation[best].sort_values(ascending=False).index
+rows = rows.set_index("relation").loc[order].reset_index()
+grid = figures.marks(
+    rows,
+    x="relation",
+    hue="estimator",
+    across=True,
+    height=0.6 + 0.45 * len(order),
+    aspect=8 / (0.6 + 0.45 * len(order)),
+)
+figures.place(grid.figure, "fig-report-relations", rows)
+
+# %% tags=["hide-input", "page-only"]
+by_hand = own.groupby("relation")["correct"].mean().mean()
+assert abs(by_hand - share[best].mean()) < 1e-9, "the headline, again"
+figures.findings(
+    name_model=figures.called(model),
+    best=f"{100 * share[best].mean():.0f}",
+    rule=f"{100 * rule['correct'].mean():.0f}",
+)
+
+# %% [markdown]
+# ## What this does not say
+#
+# A fact that is missed may be known, and asked badly; one that is found may have been guessed. {doc}`how_to_read` says what an interval
+# means, and the chapters what each way of asking misses.
+
+# %% [markdown]
+# ## Provenance
+
+# %%
+runs.provenance(*models, dtype=dtype)

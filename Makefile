@@ -25,7 +25,7 @@ PEERS_READY := $(PEERS)/.peers
 # Only the torch wheel comes from TORCH_INDEX; what it needs comes with everything else.
 TORCH_FROM := $(if $(TORCH_INDEX),--no-deps --index-url $(TORCH_INDEX))
 
-.PHONY: help setup book test test-gpu lint bench lab clean jupyter lock python
+.PHONY: help setup book test test-gpu lint bench bench-gpu lab clean jupyter lock python
 .DEFAULT_GOAL := help
 
 help:
@@ -35,6 +35,7 @@ help:
 	@echo "make test-gpu run those that need a CUDA device, and fail where there is none"
 	@echo "make lint     check style and format"
 	@echo "make bench    time the scorer against its peers (DATA=folder of T-REx, OUT=file.json)"
+	@echo "make bench-gpu  time it on one large GPU, a model of 7B at random (TOKENIZER=folder, OUT=file.jsonl)"
 	@echo "make lab      train the models whose weights ship anew, and compare (two hours and a half)"
 	@echo "make jupyter  open the notebooks in JupyterLab"
 	@echo "make setup    make the environment in .venv and nothing else"
@@ -83,8 +84,16 @@ lint: $(READY)
 	@$(VENV)/bin/ruff format --check .
 
 bench: $(READY) $(PEERS_READY)
+	@echo "does lm-evaluation-harness get the same numbers from us? (two minutes)"
+	@$(PEERS)/bin/python -m pytest -q -p no:cacheprovider tests/test_lmeval.py
 	@echo "timing the scorer and its peers (about 20 minutes on two cores that do nothing else)"
 	@$(PY) -m benchmarks.scorer --peers $(PEERS)/bin/python $(if $(DATA),--data "$(DATA)") $(if $(OUT),--out "$(OUT)")
+
+# The rows grow in OUT; the same command goes on where it stopped.
+TOKENIZER ?= $(shell $(VENV)/bin/lke models --path smollm2)
+bench-gpu: $(READY)
+	@echo "timing the scorer on a random model of 7B (five to eight minutes of one GPU)"
+	@$(PY) -m benchmarks.gpu --tokenizer "$(TOKENIZER)" --out "$(or $(OUT),gpu.jsonl)" $(ARGS)
 
 lab: $(READY)
 	@echo "training the models whose weights ship anew (two hours and a half; what was trained before is reused)"
@@ -99,7 +108,7 @@ $(PEERS_READY): benchmarks/peers/requirements.txt constraints.txt
 	@echo "[2/3] installing PyTorch for the peers (about a minute, longer on a slow line)"
 	@$(PEERS)/bin/python -m pip install -q --no-compile -c constraints.txt $(TORCH_FROM) torch
 	@echo "[3/3] installing lm-evaluation-harness and minicons (2 to 3 minutes)"
-	@$(PEERS)/bin/python -m pip install -q --no-compile -c constraints.txt -r $<
+	@$(PEERS)/bin/python -m pip install -q --no-compile -c constraints.txt -r $< -e . pytest hypothesis
 	@touch $@
 
 # The settings file tells JupyterLab to open a .py file as a notebook. It lies in .venv, not in your home.
@@ -122,7 +131,7 @@ lock:
 	@echo "installing the newest versions into .venv-lock (minutes; the default PyTorch build for Linux is gigabytes, TORCH_INDEX avoids it)"
 	@$(PYTHON) -m venv --clear .venv-lock
 	@.venv-lock/bin/python -m pip install -q $(TORCH_FROM) '$(TORCH)'
-	@.venv-lock/bin/python -m pip install -q '$(TORCH)' -e '.[dev,lab]'
+	@.venv-lock/bin/python -m pip install -q '$(TORCH)' -e '.[dev,lab,lmeval]'
 	@.venv-lock/bin/python -m pip freeze --exclude-editable > .venv-lock/freeze.txt
 	@{ sed -n '/^#/p' constraints.txt; \
 	   sed -e 's/+[^ ]*$$//' -e '/ @ /d' .venv-lock/freeze.txt | grep -E '^torch=='; \

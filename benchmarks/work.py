@@ -23,14 +23,20 @@ N_FACTS, N_OPTIONS, N_SHOTS, SEED = 20, 100, 50, 0
 
 
 def draw(
-    data: str | None = None, *, n_facts: int = N_FACTS, n_options: int = N_OPTIONS
+    data: str | None = None,
+    *,
+    names: Sequence[str] | None = None,
+    n_facts: int = N_FACTS,
+    n_options: int = N_OPTIONS,
 ) -> list[Prompt]:
     """The prompts of three relations of T-REx in the folder ``data``, or of the atlas without one.
+
+    ``names`` are others than these three.
 
     Raises :class:`lkecore.errors.BadInput` for data that lack a relation or have too few facts.
     """
     drawn = []
-    for name in TREX if data else ATLAS:
+    for name in names or (TREX if data else ATLAS):
         relation = facts.load(data or "atlas", name)
         train, test = facts.divide(relation)
         asked = facts.draw_facts(test, n_facts, SEED)

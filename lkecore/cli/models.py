@@ -16,12 +16,24 @@ from lkecore.progress import say
 
 @click.command("facts")
 @click.argument("spec", default="atlas")
-def list_facts(spec: str) -> None:
-    """List the relations of a fact set (default: atlas).
+@click.option("--relation", help="with --lm-eval: the relation that is asked")
+@click.option(
+    "--lm-eval", "task_folder", help="write a task of lm-evaluation-harness into this folder"
+)
+def list_facts(spec: str, relation: str | None, task_folder: str | None) -> None:
+    """List the relations of a fact set (default: atlas), or write one as a task.
 
     The rows that were read are facts, repeated ones and those left out. Names that differ in letter case
     alone are one object; below the table they are named, and so are files that are no facts.
+
+    With --lm-eval the questions of lke score, as it asks them by default, become a task of
+    lm-evaluation-harness: 50 examples in the context, 100 options.
     """
+    if relation or task_folder:
+        if not (relation and task_folder):
+            raise BadInput("lke facts: --relation and --lm-eval go together")
+        _write_task(spec, relation, task_folder)
+        return
     loaded = [facts.load(spec, name) for name in facts.relations(spec)]
     names = [visible(r.name) for r in loaded]
     width = max(map(len, names))
@@ -41,6 +53,24 @@ def list_facts(spec: str) -> None:
             say(f"{r.name}: counted as one object: {'; '.join(several)}")
     if unread := facts.unread(spec):
         say(f"no facts, and not read: {', '.join(unread)}")
+
+
+def _write_task(spec: str, relation: str, folder: str) -> None:
+    """The questions of ``lke score --facts SPEC --relation RELATION`` as a task."""
+    from lkecore import prompts
+    from lkecore.prompts import harness
+
+    chosen = facts.load(spec, relation)
+    train, test = facts.divide(chosen)
+    asked = facts.draw_facts(test, None, 0)
+    options = facts.draw_options(asked, chosen.objects, 100, 0)
+    questions = prompts.many_shot(facts.draw_shots(train, 50, 0), asked, options)
+    task = harness.write_task(Path(folder), f"lke {Path(spec).name} {relation}", questions)
+    say(f"{visible(folder)}: {len(questions)} questions; ask them by")
+    say(
+        "python -m lkecore.lmeval --model lke --model_args pretrained=FOLDER-OR-HUB-ID "
+        f"--include_path {visible(folder)} --tasks {task}"
+    )
 
 
 @click.group("models", invoke_without_command=True)

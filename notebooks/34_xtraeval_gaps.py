@@ -213,8 +213,12 @@ verdicts[["claim", "model", "estimate", "low", "high", "verdict"]]
 # %% tags=["hide-input", "page-only"]
 main = ours.iloc[0]
 assert np.isclose(main.sum(), 1), "Of all facts"
+row = table.query("`used by` == 'tails' and part == 'usable'").iloc[0]
+assert row["model"] == ours.index[0], "the first model's"
 figures.findings(
     name_shown=figures.called(ours.index[0]),
+    effect=f"{stats.said(row, percent=True)} known and used",
+    asked=figures.called(ours.index[0]),
     usable=f"{100 * main['usable']:.0f}",
     second=f"{100 * main['gap_2']:.0f}",
     first=f"{100 * main['gap_1']:.0f}",

@@ -221,7 +221,8 @@ grid = figures.marks(
     panel="panel",
     across=True,
     label="known facts that are used (tails)",
-    wrap=2,
+    wrap=1,
+    aspect=1.8,
 )
 figures.place(grid.figure, "fig-shift-relations", shown)
 

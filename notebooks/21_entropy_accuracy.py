@@ -1,38 +1,34 @@
 # %% [markdown]
 # # Which measure orders facts by how much of them was taught?
 #
-# Teach a model that *Zara was born in the city of Oslo*. Teach it of somebody else only *Remo in the city of Rome*, and of a third *Lena Bern*. It has
-# then been told less and less. If a measure of knowledge is any good, it should put the three into this order. This is the second
-# paper's own test of its measures, and the source of its main numbers.
-#
-# **What came out.** {glue:text}`orders` {glue:text}`others` {glue:text}`before`
-#
-# ```{glue:} carried
-# ```
+# **Of two facts, one of which was taught with more of its words, surprisal points to it {glue:text}`surprisal` of the time for
+# {glue:text}`name_model` and {glue:text}`lab_surprisal` for models of the lab, while KL-divergence, for which the fact has to be told, does so
+# {glue:text}`kl` and {glue:text}`lab_kl` of the time.**
 #
 # ```{glue:figure} fig-groups
 # :name: fig-groups
-# :alt: Two panels, before and after the lessons, with a mark and an interval for each of seven measures and each model: the share of pairs in the right order, and a dashed line at one half.
+# :alt: A row for each model with marks and intervals for four measures, the share of pairs in the right order, and a dotted line at one half.
 #
-# The share of pairs of facts that a measure puts in the right order, ties counted half, before anything is taught and after. Vertical
-# lines: 95 % intervals over groups. Dashed: no order at all.
+# In each row surprisal lies farthest to the right. The share of pairs of facts that a measure puts in the right order after the lessons, ties counted
+# half. Lines: 95 % over groups of facts, or over worlds of the lab. Dotted: no order at all.
 # ```
 #
-# Afterwards you will be able to say
+# Teach a model that *Zara was born in the city of Oslo*. Teach it of somebody else only *Remo in the city of Rome*, and of a third *Lena Bern*.
+# It has then been told less and less. If a measure of knowledge is any good, it should put the three into this order. This is the second
+# paper's own test, and the source of its main numbers. With intervals: surprisal {glue:text}`between_surprisal`, KL {glue:text}`between_kl`; in
+# the lab {glue:text}`between_lab_surprisal` and {glue:text}`between_lab_kl`.
 #
-# - how the paper tests measures of knowledge without knowing what a model knows,
-# - what a rank loses when ties count as wrong, and that this is a choice,
-# - how the same measure can pass one test and fail another.
+# ```{glue:} carried
+# ```
 
 # %% [markdown]
 # ## What the paper claims
 #
 # In Section 5.1 {cite:t}`pezeshkpour2023measuring` takes facts that BERT and T5 do not know, puts them into groups of five, and takes away more and
-# more words of their sentences. The models are fine-tuned on what is left, and asked with the whole sentences. The KL-divergence is right
-# in 74.5 % and 67.8 % of pairs, the change of entropy in 72.2 % and 66.4 %, the rank in 51.6 % and 30.9 % (its Table 1). A rank that is right in 31 % of
-# pairs is worse than a coin: so ties must have counted as wrong. How long is taught, how badly a fact must be known, and whether the model is told the
-# fact before or after, it does not say. Its gain over the rank has three sizes: over 35 % in the abstract, around 30 % in the introduction, more than
-# 20 % and 35 % in this section. Only the last are those of its table: 22.9 points with BERT and 36.9 with T5.
+# more words of their sentences. The models are fine-tuned on what is left, and asked with the whole sentences. The {term}`KL-divergence` is right in
+# 74.5 % and 67.8 % of pairs, the change of entropy in 72.2 % and 66.4 %, the rank in 51.6 % and 30.9 % (its Table 1). A rank that is right in 31 % of
+# pairs is worse than a coin: so ties must have counted as wrong. How long is taught, and whether the model is told the fact before or
+# after, it does not say.
 
 # %% [markdown]
 # ## Parameters
@@ -52,24 +48,20 @@ badly: int = 10  # a fact whose object has a rank above this is not known
 optimizer: str = "sgd"  # sgd or adamw
 rate: float = 0.01  # learning rate
 passes: int = 10  # over all that is taught of a relation
-results: str = ""  # profile in results/ that carries this page; empty: none
+results: str = ""  # source in results/ of this run's answers; empty: it asks
 n_again: int = 1  # relations that are taught and asked again
-shipped: list[str] = []  # profiles whose models stand beside these
+sources: list[str] = []  # in results/, of the numbers; none: this run
 seed: int = 0  # draws groups, the order of the lessons, and resamples
 dtype: str = "float32"  # half precision rounds a lesson away
 page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
-from lkecore import answers, figures, prompts, runs
-from lkecore.answers import (
-    firsts,
-    gates,
-    groups,
-    groups_said,
-    lab,
-    moved,
-    rich,
-)
+from itertools import combinations
+
+import pandas as pd
+
+from lkecore import answers, figures, papers, prompts, runs, stats
+from lkecore.answers import groups
 from lkecore.prompts.shortened import LEVELS, shortened
 from lkecore.tasks.instill import Recipe
 
@@ -78,9 +70,8 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# Never-told facts of a {ref}`rich world <rich-worlds>` of the lab. Of these, only facts count whose object has a rank above ten, as with the paper's, and
-# whose first token is that of no other object. With `fact_set` they are real facts, and any model can be taught
-# them: those of two real models, *on groups_trex*, are LAMA's, up to three groups of each of thirty relations.
+# Never-told facts of a {ref}`rich world <rich-worlds>` of the lab, whose object has a rank above ten, as with the paper's, and whose first token is that of
+# no other object. With `fact_set` they are real facts: those of the two real models are LAMA's, up to three groups of each of thirty relations.
 
 # %%
 about = {"fact_set": fact_set, "templates": templates, "n_facts": n_facts}
@@ -107,17 +98,9 @@ print("not taught")
 # %% [markdown]
 # ## Scores
 #
-# Of each relation all groups are taught together, word by word of their objects, and then every fact is asked with its whole sentence, by itself and
-# behind the fact. Then the weights are put back. Rate and passes were chosen on the development world: the fewest passes after which nine in ten
-# objects that were taught with all words come first ({doc}`log <../log>`), ten for decoders and twenty for `bert` and `t5`.
-# Those of real models were chosen on the embedded facts. {term}`KL back <KL-divergence>` runs the other way.
-
-# Below, the facts that there are by kind: `all`, those whose object has `one token`, as the paper's, and those of which groups are made, whose first
-# token no other object shares: `alone`.
-
-# %%
-there = firsts.of_samples(models, samples, template, dtype=dtype)
-print(moved.left_out(there).to_string(index=False))
+# Of each relation all groups are taught together, word by word of their objects, and then every fact is asked with its whole sentence, by itself and behind
+# the fact. Then the weights are put back. Rate and passes were chosen on other facts: in the lab the fewest passes after which nine in ten objects
+# that were taught with all words come first. {term}`KL back <KL-divergence>` runs the other way.
 
 # %%
 this = "21_entropy_accuracy"
@@ -127,126 +110,224 @@ how |= {"seed": seed, "results": results, "notebook": this, "n_again": n_again}
 ours = answers.ask_groups(
     models, samples, template, recipe, "answers.parquet", **how
 )
-for name, why in groups_said.left_out(sample, ours).items():
-    print(f"{name}: left out, {why}")
-rows = groups_said.beside(ours, shipped, this)
-others = ~rows["source"].eq("this page") & ~rows["model"].str.startswith("lab:")
-here = rows[rows["world"].eq(next(iter(samples))) | others]
-here = groups_said.named(here)
-print(*answers.made_by(shipped, this), answers.infinite(rows), sep="\n")
-print(gates.missed(rows["model"]))
+for name in sorted(set(sample) - set(ours["relation"])):
+    print(f"{name}: left out, too few unknown facts, or its lesson failed")
+rows = ours.assign(source="this run")
+if sources:
+    rows = answers.results(this).query("source in @sources")
+answers.columns(rows)
 
 # %% [markdown]
 # ## Answers
 #
-# **The order.** The share of pairs in the right order, a tie counting one half, so that one half is no order, whatever the measure. `bert` is a
-# masked model and `t5` an encoder-decoder, as the paper's are. The paper does not say whether the change of entropy orders facts by its
-# size or with its sign. By its size, the fact whose answer moves least is the best known; with its sign (`signed change`), the one that
-# leaves the answer less sure than before. See how much hangs on that.
+# Let $v_i$ be what a measure says of fact $i$ of a group, the most taught first. A group's ten pairs are in the right order to the share
+#
+# $$\frac{1}{10} \sum_{i < j} \left( [v_i < v_j] + \tfrac{1}{2} [v_i = v_j] \right).$$
+#
+# One half is no order. The paper does not say whether the change of entropy orders facts by its size or with its sign. By its size, the fact whose
+# answer moves least is the best known; with its sign, the one that leaves the answer less sure than before.
+
+# %%
+signed = rows["entropy"] - rows["entropy_after"]
+rows = rows.assign(change=signed.abs(), signed=signed)
+names = {"rank": "rank", "surprisal": "surprisal", "entropy": "entropy"}
+names |= {"change": "change of entropy", "signed": "signed change"}
+names |= {"kl": "KL", "kl_back": "KL back"}
+group = ["source", "model", "when", "world", "relation", "group"]
+
+
+def in_order(measure: str, tie: float) -> pd.Series:
+    """The formula above for each group; a tie counts `tie`."""
+    v = rows.pivot(index=group, columns="level", values=measure)
+    pairs = list(combinations(sorted(v), 2))
+    right = sum((v[i] < v[j]) + tie * (v[i] == v[j]) for i, j in pairs)
+    return right / len(pairs)
+
+
+orders = pd.concat(
+    {name: in_order(each, 0.5) for each, name in names.items()},
+    names=["measure"],
+)
+orders = orders.rename("right").reset_index()
+strict = pd.concat(
+    {name: in_order(each, 0.0) for each, name in names.items()},
+    names=["measure"],
+).rename("right")
+
+# %% [markdown]
+# Real models have an interval over groups (bootstrap). Of the lab, each size has been asked in three worlds, each another text and another training:
+# the interval is over worlds.
 
 # %% covers=["PZ-M1", "PZ-T1", "PZ-D1"] needs={"PZ-D1": {"templates": "trex_templates"}} shows=["run", "shipped"]
-orders = groups.orders(here, seed=seed)
-runs.keep(answers.bounds(orders, "half"), "orders.csv")
-after = orders[orders["when"] == "after"]
-answers.words(answers.across(after, "metric", "half"))
+lab = orders["model"].str.startswith("lab:")
+orders["kind"] = orders["model"].map(figures.called)
+size = orders["model"].str.partition("/")[2].str.replace("m", "M")
+orders.loc[lab, "kind"] = "lab " + size[lab].replace(
+    {"bert": "BERT", "t5": "T5"}
+)
+by = ["kind", "when", "measure"]
+# All groups of a model are one list, whatever their relation.
+listed = orders.assign(fact=orders.groupby(by).cumcount(), relation="all")
+alone = orders.groupby("kind")["world"].transform("nunique") < 2
+parts = [stats.estimate(listed[alone], by, value="right", over="fact")]
+worlds = orders[~alone].groupby([*by, "world"])["right"].mean().reset_index()
+if len(worlds):
+    parts.append(stats.estimate(worlds, by, value="right", over="world"))
+found = pd.concat(parts).reset_index(drop=True)
+found["said"] = found.apply(stats.said, axis=1)
+after = found[found["when"] == "after"]
+after.pivot(index="measure", columns="kind", values="said").loc[names.values()]
 
 # %% [markdown]
-# **As the paper counts.** The same with a tie being wrong, as we read it. The last two columns are its Table 1.
+# **As the paper counts**, with a tie being wrong, as we read it. The last two columns are its Table 1. A rank then falls behind KL in some models, where
+# several objects of a group come first.
 
 # %%
-right = answers.across(after, "metric", "right")
-answers.words(right.join(groups.published(), on="metric"), digits=2, missing="")
+table = papers.table("pez_table1_metric_accuracy")
+table = table.pivot(index="metric", columns="model", values="accuracy_pct")
+named = {"ranking": "rank", "entropy": "change of entropy"}
+table = table.rename(index=named | {"kl_divergence": "KL"}) / 100
+taught = strict.reset_index().query("when == 'after'")
+kinds = orders.drop_duplicates("model").set_index("model")["kind"]
+taught["kind"] = taught["model"].map(kinds)
+own = taught.groupby(["measure", "kind"])["right"].mean().unstack()
+own.loc[names.values()].join(table).round(2)
 
 # %% [markdown]
-# **By how much was taught.** The mean KL after the lessons, in nats, by what was left of the sentence. The fully taught fact should be at one end of each
-# column, and the one that was not taught at the other. Look where two neighbours change places.
+# **Was it learned?** The share of objects that come first after the lessons, by how much of the sentence was taught: where it is low even in the first
+# column, the lesson was too short, and there is less to put in order. And the medians of KL before and after, in nats: a lesson can make a model
+# deaf to what it is told.
 
 # %%
-levels = groups.by_level(here, seed=seed)
-runs.keep(answers.bounds(levels, "KL"), "by-level.csv")
-answers.words(answers.across(levels, "words", "KL"))
-
-# %% [markdown]
-# **Was it learned?** The share of objects that come first after the lessons. Where it is low even in the first row, the lesson was too short for
-# this model, and there is less to put in order.
-
-# %%
-answers.words(answers.across(levels, "words", "first"))
-
-# %% [markdown]
-# **Does telling still move anything?** Medians of KL over all facts of a model, in nats. A lesson can make a model deaf to what it is told:
-# then KL is near nothing for facts of all levels, and cannot order them.
-
-# %%
-print(groups_said.telling(here).round(3).to_string(index=False))
-
-# %% [markdown]
-# What this page says at its top is put together from these tables. No number in it is typed.
-
-# %% tags=["hide-input"]
-figures.findings(**groups_said.sentences(orders))
-figures.note("carried", answers.carried(ours))
+rows["kind"] = rows["model"].map(kinds)
+first = rows[rows["when"] == "after"].assign(first=lambda f: f["rank"] == 1)
+first = first.pivot_table("first", "kind", "level")
+moves = rows.groupby(["kind", "when"])["kl"].median().unstack()
+first.join(moves.add_prefix("KL ")).round(2)
 
 # %% [markdown]
 # ## Figures
 #
-# In {numref}`fig-groups`, at the top, all marks of the left panel should lie on the dashed line: the groups were drawn by lot. On the right, compare KL with
-# surprisal, and both with the rank. Here ties count one half.
+# In {numref}`fig-groups`, at the top, compare surprisal with KL in each row, and both with the rank.
 
 # %% tags=["hide-input"]
-marks = groups_said.drawn(orders)
-scale = {"panel": "when", "x": "metric", "hue": "model", "y": "half"}
-scale |= {"label": "pairs in the right order", "line": 0.5, "width": 4.8}
-fig = figures.interval_panels(marks, **scale)
-figures.place(fig, "fig-groups", marks)
+shown = ["surprisal", "rank", "KL", "change of entropy"]
+marks = after[after["measure"].isin(shown)].copy()
+marks = marks.sort_values(
+    "measure", key=lambda s: s.map(shown.index), kind="stable"
+)
+look = {"x": "kind", "hue": "measure", "across": True}
+label = "pairs in the right order"
+grid = figures.marks(marks, **look, label=label, height=4, aspect=1.4)
+grid.axes.flat[0].axvline(0.5, color="grey", ls=":")
+figures.place(grid.figure, "fig-groups", marks)
 
 # %% [markdown]
 # ## Paper and ours
 #
-# **Numbers.** The paper's Table 1 stands beside ours above, with ties as wrong, as we read it. Models, facts and lessons are others: no number can be
-# reproduced.
-#
-# **Claims.** In `lkecore/data/claims.csv`, written down before a reported model was taught. Each world is judged by itself. Two
-# kinds of verdict bear a mark. How often `lab:rich-1/bert` reads was chosen after a look at it. And a model that misses the gate of
-# repeating ({doc}`50_lab_truth`) is out where a claim rests on what the prompt tells; beside a decoder stands the largest one that passes.
+# **Numbers.** The paper's Table 1 is shown with ours above. Models, facts and lessons are others: no number can be reproduced. **Claims.** Those of the
+# paper on a real model, over groups, with our check that nothing is in order before the lessons; those on the lab over worlds.
+
 
 # %%
-claimed = groups_said.claimed(rows, seed=seed)
-aside = rich.marks(claimed)
-judged = lab.judge(claimed, aside, estimator=template)
-columns = ["claim", "holds_if", "source", "of", "ours", "verdict", "mark"]
-answers.words(judged[columns])
+def tested(kind: str, over: str) -> dict[str, pd.DataFrame]:
+    """KL minus one half and minus other measures, one row each."""
+    some = listed[listed["kind"] == kind]
+    keys = ["when", "world", "relation", "group", "fact"]
+    some = some.assign(fact=some.groupby(["when", "measure"]).cumcount())
+    wide = some.pivot(index=keys, columns="measure", values="right")
+    at = wide.xs("after", level="when")
+    gaps = {"finds": at["KL"] - 0.5, "rank": at["KL"] - at["rank"]}
+    gaps["entropy"] = at["KL"] - at["change of entropy"]
+    gaps["surprisal"] = at["KL"] - at["surprisal"]
+    gaps["before"] = wide.xs("before", level="when")["KL"] - 0.5
+    look = {"value": "gap", "over": over, "bounds": None}
+    made = {}
+    for name, gap in gaps.items():
+        frame = gap.rename("gap").reset_index().assign(relation="all")
+        if over == "world":
+            frame = frame.groupby("world")["gap"].mean().reset_index()
+        made[name] = stats.estimate(frame, **look)
+    return made
+
+
+claims = {}
+real = [kind for kind in kinds.unique() if not kind.startswith("lab ")]
+surer = after[after["measure"] == "surprisal"].set_index("kind")["estimate"]
+model = surer[real].idxmax() if real else kinds.iloc[0]
+decided = papers.claims("PZ").set_index("id").loc["PZ-groups-finds", "model"]
+judged_kind = kinds.get(decided, model)  # the model that the claim names
+if real:
+    rows_of = tested(judged_kind, "fact")
+    claims |= {f"PZ-groups-{k}": v for k, v in rows_of.items()}
+lab_kind = "lab 2M" if "lab 2M" in set(kinds) else kinds.iloc[-1]
+if lab_kind.startswith("lab "):
+    keep = "finds", "rank", "surprisal"
+    rows_of = tested(lab_kind, "world")
+    claims |= {f"LAB-groups-{k}": rows_of[k] for k in keep}
+own = {} if sources else {"decided_on": "this run", "model": ", ".join(models)}
+judged = answers.verdicts({k: v.assign(**own) for k, v in claims.items()})
+judged[["claim", "model", "estimate", "low", "high", "verdict"]]
+
+# %% tags=["hide-input", "page-only"]
+at = after.set_index(["kind", "measure"])
+if sources:
+    wide = after.pivot(index="kind", columns="measure", values="estimate")
+    assert (wide["surprisal"] >= wide.max(axis=1)).all(), "farthest right"
+    gap = wide["surprisal"] - wide["KL"]
+    assert gap[[model, lab_kind]].min() > 0.05, "while KL does so less often"
+figures.findings(
+    name_model=model,
+    surprisal=f"{100 * at.loc[(model, 'surprisal'), 'estimate']:.0f} %",
+    kl=f"{100 * at.loc[(model, 'KL'), 'estimate']:.0f} %",
+    lab_surprisal=f"{100 * at.loc[(lab_kind, 'surprisal'), 'estimate']:.0f} %",
+    lab_kl=f"{100 * at.loc[(lab_kind, 'KL'), 'estimate']:.0f} %",
+    between_surprisal=stats.said(at.loc[(model, "surprisal")], percent=True),
+    between_kl=stats.said(at.loc[(model, "KL")], percent=True),
+    between_lab_surprisal=stats.said(
+        at.loc[(lab_kind, "surprisal")], percent=True
+    ),
+    between_lab_kl=stats.said(at.loc[(lab_kind, "KL")], percent=True),
+)
+figures.note("carried", answers.carried(ours))
 
 # %% [markdown]
-# A warning. What is taught last and on purpose is known in another way than what was read once among many things. Compare
-# {doc}`53_lab_entropy`: there the same measures are held against what the models were told in their text, and KL runs backwards.
-
-# %% [markdown]
+# A warning. What is taught last and on purpose is known in another way than what was read once among many things. On {doc}`53_lab_entropy` the same
+# measures are held against what models were told in their text, and there KL runs backwards.
+#
 # ## What you have seen
 #
-# - Where invented facts have just been taught well, an answer moves less when they are told. There KL is a measure of knowledge, and a
-#   better one than the change of entropy, as in the paper, in all three kinds of model.
-# - With real facts it hardly is, but there only half of the fully taught objects come first, so it may be the lesson. In one real model KL orders few more pairs than a coin, and no more than the change of entropy. The other
-#   one is hardly moved by anything after the same lessons, and KL is a coin.
-# - With its sign the change of entropy orders no more pairs than by its size, in most models fewer. Which of the two the paper means it does
-#   not say.
-# - The surprisal of the object, without telling, is the better measure in all of them.
-# - How bad a rank looks hangs on what is done with ties. Counted half, it does no worse than KL. Counted as wrong, it falls behind KL in
-#   some models, where several objects of a group come first. So it may have been in the paper.
+# - Where facts have just been taught well, an answer moves less when they are told. There KL is a measure of knowledge. With real facts it
+#   hardly is, but there only half of the fully taught objects come first, so it may be the lesson.
+# - The surprisal of the object, without telling, is the better measure in all models.
+# - How bad a rank looks depends on what is done with ties. Counted half, it does no worse than KL.
 # - A test that a measure passes on facts that were drilled says little about facts that were read.
+#
+# **Counted again**, in plain Python: KL of the first sentence.
 
 # %%
-sizes = ours.groupby(["model", "relation", "group", "when"]).size()
-assert (sizes == groups.SIZE).all()
-assert (ours["kl"] >= 0).all()
+values: dict[tuple, dict[int, float]] = {}
+for row in rows.itertuples():
+    if (row.kind, row.when) == (model, "after"):
+        of = values.setdefault((row.world, row.relation, row.group), {})
+        of[row.level] = row.kl
+right = [
+    of[i] < of[j] for of in values.values() for i, j in combinations(of, 2)
+]
+ties = [
+    of[i] == of[j] for of in values.values() for i, j in combinations(of, 2)
+]
+share = (sum(right) + sum(ties) / 2) / len(right)
+again = after.set_index(["kind", "measure"]).loc[(model, "KL"), "estimate"]
+assert real == [] or abs(share - again) < 1e-9
 
 # %% [markdown]
 # ## Try it
 #
 # ```{exercise}
 # :label: ex-groups-neighbours
-# Pairs of neighbours are harder than the first against the last. Compare the surprisals of facts that were taught with all words with
-# those that were taught with two thirds, and with those that were not taught: how often is the first smaller?
+# Pairs of neighbours are harder than the first against the last. How often is the surprisal of facts that were taught with all words smaller than that
+# of those taught with fewer, level by level?
 # ```
 
 # %% [markdown]
@@ -255,22 +336,20 @@ assert (ours["kl"] >= 0).all()
 # ````
 
 # %%
-wide = here[here["when"] == "after"].pivot(
-    index=["model", "relation", "group"], columns="level", values="surprisal"
+wide = rows[rows["when"] == "after"].pivot(
+    index=["kind", "world", "relation", "group"],
+    columns="level",
+    values="surprisal",
 )
-for level in range(1, groups.SIZE):
-    less = (wide[0] < wide[level]).groupby("model").mean().round(2)
-    print(f"level 0 below level {level}: {less.to_dict()}")
+wide[sorted(wide)[1:]].gt(wide[0], axis=0).groupby("kind").mean().round(2)
 
 # %% [markdown]
-# A lesson that worked leaves the object less surprising the more of it was taught.
+# A lesson that worked leaves the object less surprising the more of it was taught. The same with fewer passes: set `passes` in a params file of your own, and
+# see which measure notices first.
 #
 # ````{solution-end}
 # ````
 #
-# The same with fewer passes: set `passes` in a params file of your own, and see which measure notices first.
-
-# %% [markdown]
 # ## Provenance
 
 # %%

@@ -91,10 +91,6 @@ def test_what_is_kept_says_it_of_all_objects_where_the_sample_is_given():
             any(first[o] == first[f.object] for o in first if o != f.object) for f in of.facts
         ]
         assert found.loc[found["relation"] == name, "shared"].tolist() == by_hand
-    there = firsts.of_samples(["toy"], {"atlas": sample}, "template-1")
-    assert there["set"].tolist() == firsts.sets(found).tolist()
-    assert there["fact"].tolist() == found["fact"].tolist()
-    assert set(there["kind"]) == {"location", "other"}
 
 
 def test_relations_without_a_fact_are_named_for_each_model():

@@ -359,7 +359,7 @@ def test_the_lab_says_of_which_claims_the_answers_were_known():
     assert late == {"LAB-transfer", "LAB-found-wording-own", "LAB-sure-shares-own"}
     assert "were known" in lab["LAB-moved-copied"]
     blanks = lab[lab.index.str.endswith("-blanks")]
-    assert len(blanks) == 8 and blanks.str.contains("read fifteen times since 25 November").all()
+    assert len(blanks) == 5 and blanks.str.contains("read fifteen times since 25 November").all()
 
 
 def test_a_verdict_with_a_mark_that_its_claim_does_not_name_is_refused():

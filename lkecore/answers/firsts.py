@@ -12,14 +12,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from lkecore.answers import door
 from lkecore.answers.tables import groups_of
 from lkecore.errors import BadInput
 from lkecore.facts.drawn import Drawn, Sample
-from lkecore.models import lab
 from lkecore.models.model import Model
-from lkecore.prompts.given import kinds_of
-from lkecore.prompts.instilled import instilled_of_sample
 from lkecore.prompts.prompt import Prompt
 from lkecore.scores import blanks
 
@@ -104,36 +100,3 @@ def absent(rows: pd.DataFrame, relations: Sequence[str]) -> list[str]:
         for name in relations
         if name not in set(part["relation"])
     ]
-
-
-def of_samples(
-    models: Sequence[str], samples: Mapping[str, Sample], template: str, *, dtype: str = "float32"
-) -> pd.DataFrame:
-    """All facts that models could be asked, by their tokenizers alone: a row for each model and fact.
-
-    ``samples`` by what they are about: of a model of the lab that is its world, of others the first.
-    Columns: ``model``, ``relation``, ``fact``, ``kind`` of the relation, and ``set``, as of :func:`sets`.
-    Raises :class:`BadInput` as :func:`lkecore.prompts.instilled.instilled_of_sample` and for questions
-    that a model cannot be asked.
-    """
-    parts = []
-    for name in models:
-        lm = door.opened(name, dtype)
-        sample = samples[lab.parse(name).world if lab.is_name(name) else next(iter(samples))]
-        made = instilled_of_sample(sample, [template], closed=lm.kind != "causal")
-        for (_, _, relation), some in made.items():
-            asked = [each.asked for each in some]
-            alone = blanks.encode(lm, [blanks.gold_alone(prompt) for prompt in asked])
-            found = pd.DataFrame(
-                {
-                    "fact": [prompt.fact for prompt in asked],
-                    "shared": shared(lm, asked, sample[relation]),
-                    "merged": [each.merged > 0 for each in alone],
-                    "n_tokens": [each.n_tokens[0] for each in alone],
-                }
-            )
-            found["set"] = sets(found)
-            kind = kinds_of(sample).get(relation, "other")
-            key = {"model": name, "relation": relation, "kind": kind}
-            parts.append(found[["fact", "set"]].assign(**key))
-    return pd.concat(parts, ignore_index=True)

@@ -12,14 +12,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from lkecore import facts, intervals, papers
+from lkecore import facts
 from lkecore.answers import check, door, firsts, rich
 from lkecore.answers.blanks import any_causal
 from lkecore.answers.kept import collect, keep
-from lkecore.answers.tables import groups_of, mean_of_finite
 from lkecore.errors import BadInput
 from lkecore.facts.drawn import Drawn, Sample
-from lkecore.metrics.pairwise import pairwise
 from lkecore.models import lab, weights
 from lkecore.models.model import Model
 from lkecore.prompts.given import with_templates_of
@@ -33,12 +31,6 @@ SIZE = len(LEVELS) + 1  # of a group: the last one is not taught
 BADLY = 10  # as the paper's: a fact is not known if its object has a rank above this
 KEY = ["model", "world", "lesson", "relation"]
 KEPT = ["entropy", "entropy_after", "kl", "kl_back", "rank", "surprisal"]
-METRICS = {
-    "rank": "rank", "surprisal": "surprisal", "entropy": "entropy", "change of entropy": "change",
-    "signed change": "signed", "KL": "kl", "KL back": "kl_back",
-}  # fmt: skip
-MAIN = "KL"
-PAPER = {"ranking": "rank", "entropy": "change of entropy", "kl_divergence": "KL"}
 
 
 def asked(states: pd.DataFrame) -> pd.Series:
@@ -108,7 +100,7 @@ def ask_groups(
     passes over all that is taught of a relation. Of the facts that have a rank above ``badly`` and an
     object whose first token is that of no other one of the relation, ``n_groups`` groups are drawn by
     ``seed``, or as many as there are. A relation without any is not taught, and has no row, nor has one of
-    whose lessons a step gives no number (:func:`lkecore.answers.groups_said.left_out`). A row for each fact,
+    whose lessons a step gives no number (``attrs["lost"]``). A row for each fact,
     before and after: ``KEY``, ``fact``, ``group``, ``level`` (0: taught with all words, 4: not at all),
     ``when`` (before or after), and ``KEPT``, as in :func:`lkecore.scores.blanks.shifts` behind the fact.
     ``dtype``, ``page``, ``results``, ``notebook`` and ``n_again`` (relations) as in
@@ -277,66 +269,3 @@ def _parted(now: pd.DataFrame, kept: pd.DataFrame) -> pd.DataFrame:
             "same": same,
         }
     )
-
-
-def orders(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
-    """How often each measure puts two facts of a group in the right order: by model, time and metric.
-
-    Columns: ``model``, ``when``, ``metric``, ``groups``; ``right``, the mean share of pairs in the right
-    order, a tie being wrong; ``tied``; ``half``, ties counted half: one half is no order. Intervals over
-    groups. ``KL minus it``: the ``half`` of KL minus this one, over the same groups. ``BERT`` and
-    ``T5``: the paper's Table 1, ties as in ``right`` as we read it.
-    """
-    found = []
-    for key, part in groups_of(rows, ["model", "when"]):
-        tables = tables_of(part)
-        own = {metric: pairwise(table) for metric, table in tables.items()}
-        for metric, each in own.items():
-            means = [
-                intervals.mean_over_facts([values], seed=seed) for values in (each.right, each.half)
-            ]
-            gap = None
-            if metric != MAIN:
-                gap = intervals.mean_over_facts([own[MAIN].half - each.half], seed=seed)
-            row = (*key, metric, len(each.right), means[0], float(each.tied.mean()), means[1], gap)
-            found.append(row)
-    columns = ["model", "when", "metric", "groups", "right", "tied", "half", "KL minus it"]
-    return pd.DataFrame(found, columns=columns).join(published(), on="metric")
-
-
-def tables_of(part: pd.DataFrame) -> dict[str, np.ndarray]:
-    """The values of each metric, (group, level), of one model at one time: smaller is better known."""
-    # The paper does not say whether the change of entropy orders facts by its size or with its sign.
-    signed = part["entropy"] - part["entropy_after"]
-    each = part.assign(signed=signed, change=signed.abs())
-    index = ["world", "relation", "group"]
-    return {
-        metric: each.pivot(index=index, columns="level", values=column).to_numpy()
-        for metric, column in METRICS.items()
-    }
-
-
-def published() -> pd.DataFrame:
-    """The paper's Table 1: the share of pairs that a metric orders rightly, by our names of the metrics."""
-    table = papers.table("pez_table1_metric_accuracy")
-    wide = table.pivot(index="metric", columns="model", values="accuracy_pct") / 100
-    return wide.rename(index=PAPER).rename_axis(columns=None)
-
-
-def by_level(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
-    """What the numbers are by how much of the sentence was taught: means after the lessons.
-
-    Columns: ``model``, ``words`` that were left, ``facts``; ``surprisal``, ``entropy``, ``change``
-    (signed) and ``KL`` in nats, Intervals over facts; ``first``: the share whose object comes first.
-    """
-    left = [f"{1 - share:.0%} of the words" for share in LEVELS] + ["not taught"]
-    found = []
-    after = rows[rows["when"] == "after"]
-    after = after.assign(change=after["entropy"] - after["entropy_after"])
-    for (model, level), part in groups_of(after, ["model", "level"]):
-        columns = ("surprisal", "entropy", "change", "kl")
-        means = [mean_of_finite(part[c], seed=seed) for c in columns]
-        first = intervals.proportion(int(part["rank"].eq(1).sum()), len(part))
-        found.append((model, left[int(level)], len(part), *means, first))
-    columns = ["model", "words", "facts", "surprisal", "entropy", "change", "KL", "first"]
-    return pd.DataFrame(found, columns=columns)

@@ -10,11 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from lkecore import intervals
+from lkecore import intervals, papers
 from lkecore.answers import door, lab, rich, shipped
 from lkecore.answers.blanks import at_blanks
 from lkecore.answers.firsts import SETS, sets
-from lkecore.answers.groups import published
 from lkecore.answers.lab import OFTEN
 from lkecore.answers.tables import groups_of, mean_of_finite
 from lkecore.facts.drawn import Sample
@@ -48,6 +47,14 @@ METRICS = FIRST_TOKEN | WHOLE_NAMES | CHOSEN
 MAIN = "KL"
 BINS = (1e-6, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0)  # of probability before
 OPEN = "with two"  # the level of facts that are told with several objects
+
+
+def published() -> pd.DataFrame:
+    """The paper's Table 1: the share of pairs that a metric orders rightly, by our names of the metrics."""
+    ours = {"ranking": "rank", "entropy": "change of entropy", "kl_divergence": "KL"}
+    table = papers.table("pez_table1_metric_accuracy")
+    wide = table.pivot(index="metric", columns="model", values="accuracy_pct") / 100
+    return wide.rename(index=ours).rename_axis(columns=None)
 
 
 def asked(states: pd.DataFrame) -> pd.Series:

@@ -262,8 +262,8 @@ def _found(texts: Sequence[str], objects: Sequence[str]) -> dict[str, list]:
 def shares(facts: pd.DataFrame, measures: Sequence[str], *, seed: int) -> pd.DataFrame:
     """The mean of each measure over relations, each counted alike, by ``model`` and ``kind``.
 
-    ``facts`` has a row a fact, ``model``, ``kind``, ``relation`` and measures. Columns: ``model``, ``kind``; ``measure``, its name in words;
-    ``share``, an Interval over facts; ``facts``, how many.
+    ``facts`` has a row a fact: ``model``, ``kind``, ``relation`` and the measures. Columns: ``model``,
+    ``kind``; ``measure``, its name in words; ``share``, an Interval over facts; ``facts``, how many.
     """
     key = ["model", "kind"]
     number = facts.groupby(key, sort=False).size().rename("facts").reset_index()
@@ -289,9 +289,9 @@ def differences(
 ) -> pd.DataFrame:
     """What is found ``anywhere`` on the first side minus the second, on the same facts.
 
-    ``facts`` has a row a fact, ``model``, ``kind``, ``relation`` and measures; a side is (model, kind), and a pair of sides has no row where one
-    of them did not write. Columns: ``model`` of the first side; ``of``: what is compared;
-    ``over_facts`` and ``over_relations``: the difference, each relation counted alike, in [-1, 1] (None
+    ``facts`` has a row a fact: ``model``, ``kind``, ``relation`` and measures; a side is (model, kind),
+    and a pair of sides has no row where one of them did not write. Columns: ``model`` of the first side;
+    ``of``: what is compared; ``over_facts`` and ``over_relations``: the difference, each relation counted alike, in [-1, 1] (None
     for the second with a single relation). Positive: more is found on the first side.
     """
     found = dict(groups_of(facts, ["model", "kind"]))

@@ -291,8 +291,8 @@ def differences(
 
     ``facts`` has a row a fact: ``model``, ``kind``, ``relation`` and measures; a side is (model, kind),
     and a pair of sides has no row where one of them did not write. Columns: ``model`` of the first side;
-    ``of``: what is compared; ``over_facts`` and ``over_relations``: the difference, each relation counted alike, in [-1, 1] (None
-    for the second with a single relation). Positive: more is found on the first side.
+    ``of``: what is compared; ``over_facts`` and ``over_relations``: the difference, each relation counted
+    alike, in [-1, 1] (None for the second with a single relation). Positive: more is found on the first side.
     """
     found = dict(groups_of(facts, ["model", "kind"]))
     rows = []

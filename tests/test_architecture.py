@@ -12,7 +12,7 @@ TOP = Path(lkecore.__file__).parent
 ORDER = [
     "errors", "storage", "progress", "hub",
     "facts", "prompts", "models", "train", "scores", "tasks", "stats", "metrics", "intervals", "papers",
-    "answers", "figures", "runs", "book", "cli",
+    "answers", "figures", "runs", "book", "cli", "lmeval",
 ]  # fmt: skip
 MOST_LINES = 350
 

@@ -11,14 +11,17 @@ from click.core import ParameterSource
 
 from lkecore import __version__, facts
 from lkecore.errors import BadInput, nearest, visible
+from lkecore.facts.sample import distractors
 from lkecore.metrics.rules import BLIND, RULES
 from lkecore.progress import say
-from lkecore.prompts.prompt import ESTIMATORS, SEPARATORS
+from lkecore.prompts.prompt import ESTIMATORS, SEPARATORS, TEMPLATES, pairs_shown
 from lkecore.storage import write_whole
 
 # "ic-lke" is iclke-space, and the one that takes other separators.
 ICLKE, EICLKE = "ic-lke", "eiclke"
-EVERY = (ICLKE, *ESTIMATORS, EICLKE, *RULES)
+# A template whose every token counts, wherever its object stands.
+STATEMENTS = {name.replace("template", "statement"): name for name in TEMPLATES}
+EVERY = (ICLKE, *ESTIMATORS, *STATEMENTS, EICLKE, *RULES)
 OF_MODELS = {
     "name": "--model",
     "dtype": "--dtype",
@@ -48,7 +51,8 @@ def _separator(context: click.Context, option: click.Parameter, value: str | Non
     default=ICLKE,
     show_default=True,
     help=f"{', '.join((ICLKE, *SEPARATORS, EICLKE))}; a template of the relation, such as template-1 or "
-    f"hgp-1; such a template behind iclke-; or a rule, which asks no model: {', '.join(RULES)}",
+    "hgp-1; all of its sentence, statement-1; such a template behind iclke-; or a rule, which asks no "
+    f"model: {', '.join(RULES)}",
 )
 @click.option(
     "--shots",
@@ -62,7 +66,13 @@ def _separator(context: click.Context, option: click.Parameter, value: str | Non
     help="of eiclke: pairs of one prompt, at most; default: 100; the result says how many there were",
 )
 @click.option("--eic-every", type=int, help="of eiclke: pairs between two questions; default: 5")
-@click.option("--options", "n_options", default=100, show_default=True, help="options of a fact")
+@click.option(
+    "--options",
+    "of_options",
+    default="100",
+    show_default=True,
+    help="options of a fact, or all: its answer space, or all objects that are not true as well",
+)
 @click.option("--seed", default=0, show_default=True, help="draws shots, facts and options")
 @click.option("--limit", type=int, help="ask at most so many facts (a random sample)")
 @click.option("--pair-separator", callback=_separator, help="of ic-lke; default: one space")
@@ -80,7 +90,12 @@ def _separator(context: click.Context, option: click.Parameter, value: str | Non
     help="tokens in front of every text: default, those that a causal model's tokenizer puts there, or none",
 )
 @click.option("--memory-gb", type=float, help="bound of working memory in GiB, without weights")
-@click.option("--split", default="test", show_default=True, help="the facts that are asked")
+@click.option(
+    "--split",
+    default="test",
+    show_default=True,
+    help="the facts that are asked; all of them: all, where none is shown",
+)
 @click.option("--no-cache", is_flag=True, help="neither read nor keep computed scores")
 @click.option("--out", required=True, help="folder for the result")
 def score(
@@ -91,7 +106,7 @@ def score(
     shots: int,
     eic_shots: int | None,
     eic_every: int | None,
-    n_options: int,
+    of_options: str,
     seed: int,
     limit: int | None,
     pair_separator: str | None,
@@ -118,6 +133,12 @@ def score(
         )
     if estimator != EICLKE and (eic_shots, eic_every) != (None, None):
         raise BadInput(f"--eic-shots and --eic-every are for {EICLKE}, not for {estimator}")
+    if of_options != "all" and not of_options.lstrip("-").isdecimal():
+        raise BadInput(f"--options must be a number or all, found {of_options!r}")
+    if estimator in STATEMENTS and prefix == "none":
+        raise BadInput(
+            f"{estimator} needs a token in front of its first one, and --prefix none has none"
+        )
     if shots < 0:
         raise BadInput(f"shots must be 0 or more, found {shots}")
     if seed < 0:
@@ -141,17 +162,21 @@ def score(
     else:
         weights.check_name(name)
     chosen = facts.load(spec, relation)
-    train, test = facts.divide(chosen, split)
-    split_drawn = not facts.has_splits(chosen)
+    none_shown = estimator in BLIND or not pairs_shown([STATEMENTS.get(estimator, estimator)], 1)
+    if split == "all" and not none_shown:
+        raise BadInput(f"--split all leaves no facts to show, and {estimator} shows some")
+    train, test = ((), chosen.facts) if split == "all" else facts.divide(chosen, split)
+    split_drawn = split != "all" and not facts.has_splits(chosen)
     rows = {"rows_read": chosen.read, "rows_repeated": chosen.repeated}
     rows |= {"rows_left_out": chosen.left_out, "files_unread": facts.unread(spec)}
-    shots = 0 if estimator in BLIND else prompts.pairs_shown([estimator], shots)
+    shots = 0 if none_shown else shots
     # EIC-LKE draws its pairs below: there shots are those before its first question.
     shown = () if estimator == EICLKE else facts.draw_shots(train, shots, seed)
     asked = facts.draw_facts(test, limit, seed)
-    options = facts.draw_options(asked, chosen.objects, n_options, seed)
+    n_options = int(of_options) if of_options != "all" else None
+    options = draw_options(asked, chosen.objects, n_options, seed)
     if estimator in RULES:
-        drawn = {"facts": spec, "relation": relation, "shots": shots, "options": n_options}
+        drawn = {"facts": spec, "relation": relation, "shots": shots, "options": n_options or "all"}
         drawn |= {"seed": seed, "limit": limit, "split": split}
         drawn |= {"split_drawn": split_drawn, **rows, "facts_digest": chosen.digest}
         _by_rule(estimator, shown, asked, options, out, drawn)
@@ -165,17 +190,22 @@ def score(
         eic_shots = len(pairs)  # fewer where there are no more to show
         questions = prompts.slots(pairs, asked, options, first=shots, every=eic_every, seed=seed)
     else:
-        questions = prompts.asking(estimator, chosen, shown, asked, options)
+        questions = prompts.asking(
+            STATEMENTS.get(estimator, estimator), chosen, shown, asked, options
+        )
 
     from lkecore import intervals, models
     from lkecore.metrics import choice
     from lkecore.scores import kinds, slots, tree
     from lkecore.scores.passes import bound_of
+    from lkecore.tasks import statements
 
     bound_of(memory_gb)
     target = _target(out)
     model = models.open_model(name, dtype=dtype, device=device, prefix=prefix)
     how = {"use_cache": not no_cache}
+    if estimator in STATEMENTS:
+        model, questions = statements.behind_a_beginning(model), statements.whole(questions)
     if estimator == EICLKE:
         scored = slots.slot_logprobs(model, questions, memory_gb=memory_gb, **how)
     elif model.kind == "causal":
@@ -206,7 +236,7 @@ def score(
         "shots": shots,
         "eic_shots": eic_shots,
         "eic_every": eic_every,
-        "options": n_options,
+        "options": n_options or "all",
         "seed": seed,
         "limit": limit,
         "pair_separator": pair_separator,
@@ -226,6 +256,17 @@ def score(
         "version": __version__,
     }
     say(visible(json.dumps(summary, ensure_ascii=False), in_json=True))
+
+
+def draw_options(
+    asked: Sequence[facts.Fact], objects: Sequence[str], n: int | None, seed: int
+) -> list[tuple[str, ...]]:
+    """As :func:`lkecore.facts.draw_options`; where ``n`` is None all that each fact can have."""
+    if n is not None:
+        return facts.draw_options(asked, objects, n, seed)
+    return [
+        facts.draw_options([f], objects, 1 + len(distractors(f, objects)), seed)[0] for f in asked
+    ]
 
 
 def _by_rule(

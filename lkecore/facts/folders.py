@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from lkecore.errors import BadInput
+from lkecore.facts import bear
 from lkecore.facts.tables import (
     SPLITS,
     SUFFIXES,
@@ -84,7 +85,9 @@ def unread(spec: str) -> tuple[str, ...]:
     if path.is_file():
         return ()
     read_ones = {p for *_, p in sources(spec)}
-    others = [p for p in _files_in(path, every=True) if p not in read_ones]
+    others = [
+        p for p in _files_in(path, every=True) if p not in read_ones and p.name != bear.BESIDE
+    ]
     return tuple(p.relative_to(path).as_posix() for p in others)
 
 
@@ -108,7 +111,7 @@ def rows_in(spec: str, relation: str) -> list[tuple[str, dict[str, Any], str]]:
             continue
         for where, row in read(path):
             if not many or relation_of(row, where, stem) == relation:
-                row = with_lists(row, where, path)
+                row = bear.in_space(path, where, with_lists(row, where, path))
                 rows.append((where, row, split or split_of(str(row.get("split") or ""))))
     return rows
 

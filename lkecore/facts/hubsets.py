@@ -13,6 +13,7 @@ from typing import Any
 
 from lkecore import hub
 from lkecore.errors import BadInput
+from lkecore.facts import bear
 from lkecore.facts.layouts import (
     Found,
     Table,
@@ -43,7 +44,8 @@ def rows(spec: str, relation: str) -> list[tuple[str, dict[str, Any], str]]:
     Rows of one fact that differ only in a sentence or a template are one row, and count as repeated.
     """
     found = _everything(spec).get(relation, Found())
-    return [as_row(*row) for row in found.rows]
+    named = ((row[0].path, as_row(*row)) for row in found.rows)
+    return [(where, bear.in_space(path, where, row), split) for path, (where, row, split) in named]
 
 
 def about(spec: str, relation: str) -> tuple[str, tuple[str, ...], tuple[bool, ...], int]:
@@ -58,6 +60,8 @@ def about(spec: str, relation: str) -> tuple[str, tuple[str, ...], tuple[bool, .
     """
     found = _everything(spec).get(relation, Found())
     templates = tuple(sorted(found.templates, key=lambda t: not found.templates[t]))
+    if not templates and found.rows:
+        return found.label, bear.about(found.rows[0][0].path)["templates"], (), found.repeated
     manual = tuple(found.templates[t] for t in templates)
     return found.label, templates, manual if any(manual) else (), found.repeated
 

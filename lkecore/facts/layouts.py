@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from lkecore.errors import BadInput
+from lkecore.facts import bear
 from lkecore.facts.folders import SPLIT_WORDS, split_of
 from lkecore.facts.tables import (
     LISTS,
@@ -102,7 +103,8 @@ def tables_in(snapshot: Path, start: str, repository: str) -> tuple[Table, ...]:
 def unread_in(snapshot: Path, start: str) -> tuple[str, ...]:
     """The other files of which :func:`tables_in` looks at the beginnings of the paths."""
     files = _files_in(snapshot, start)
-    return tuple(name for path, name in files if not (kind_of(path) and _layout(path)))
+    others = ((path, name) for path, name in files if not (kind_of(path) and _layout(path)))
+    return tuple(name for path, name in others if path.name != bear.BESIDE)
 
 
 def _files_in(snapshot: Path, start: str) -> list[tuple[Path, str]]:
@@ -217,4 +219,6 @@ def digest_of(tables: tuple[Table, ...]) -> str:
     digest = hashlib.sha256()
     for table in tables:
         digest.update(f"{table.name} {file_digest(table.path)}\n".encode())
+    for file in sorted({file for table in tables if (file := bear.beside(table.path))}):
+        digest.update(f"{file.name} {file_digest(file)}\n".encode())
     return digest.hexdigest()

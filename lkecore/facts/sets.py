@@ -12,6 +12,7 @@ from typing import Any
 from lkecore.errors import BadInput, nearest
 from lkecore.facts import (
     atlas,
+    bear,
     folders,
     hubsets,
     nobel,
@@ -217,6 +218,19 @@ def _about_laureates(table: Path, rows: list[Row]) -> dict[str, Any]:
     return {"left_out": sum(where not in told for where, _ in read(table))}
 
 
+def _about_folder(spec: str, relation: str) -> dict[str, Any]:
+    told = [
+        bear.about(path)["templates"] for name, _, path in folders.sources(spec) if name == relation
+    ]
+    return {"templates": told[0]} if told and told[0] else {}
+
+
+def _folder_digest(spec: str) -> str:
+    tables = folders.sources(spec)
+    beside = sorted({file for *_, path in tables if (file := bear.beside(path))})
+    return _digest([*tables, *((file.name, "", file) for file in beside)])
+
+
 def _table_of(spec: str) -> tuple[Path, int | None]:
     found = nobel.table_of(spec)
     assert found  # by the source's `is_spec`
@@ -293,9 +307,10 @@ SOURCES: tuple[Source, ...] = (
         is_spec=lambda spec: True,
         relations=folders.relations_in,
         rows=folders.rows_in,
+        about=_about_folder,
         unread=folders.unread,
         is_ready=lambda spec: bool(spec and Path(spec).exists()),
-        digest=lambda spec: _digest(folders.sources(spec)),
+        digest=_folder_digest,
     ),
 )
 

@@ -1,0 +1,60 @@
+"""BEAR: what lies beside the relations of lm-pub-quiz's data sets, templates and answer spaces."""
+
+import functools
+import json
+from pathlib import Path
+from typing import Any
+
+from lkecore.errors import BadInput
+from lkecore.facts.tables import composed, stem_of
+
+BESIDE = "metadata_relations.json"
+
+
+def beside(table: Path) -> Path | None:
+    """The file that tells of the relations in a table's folder, if there is one."""
+    file = table.with_name(BESIDE)
+    return file if file.is_file() else None
+
+
+def about(table: Path) -> dict[str, Any]:
+    """``templates`` of the relation in a table, and ``space``, its answer space; both () where nothing tells.
+
+    Raises :class:`BadInput` for a file that is not as lm-pub-quiz writes it.
+    """
+    file = beside(table)
+    said = _read(file, file.stat().st_mtime_ns).get(composed(stem_of(table)), {}) if file else {}
+    found = {"templates": said.get("templates", ()), "space": said.get("answer_space_labels", ())}
+    for name, texts in found.items():
+        if not isinstance(texts, list | tuple) or not all(isinstance(t, str) and t for t in texts):
+            raise BadInput(f"{file}: the {name} of {stem_of(table)} must be a list of texts")
+    return {name: tuple(texts) for name, texts in found.items()}
+
+
+def in_space(table: Path, where: str, row: dict[str, Any]) -> dict[str, Any]:
+    """A row with the answer space of its relation as ``options``, unless it has some of its own.
+
+    Raises :class:`BadInput` for an object that is not among them: facts would have different options.
+    """
+    space = about(table)["space"]
+    if not space or row.get("options"):
+        return row
+    object_ = row.get("object", row.get("obj_label"))
+    if composed(str(object_)) not in map(composed, space):
+        raise BadInput(
+            f"{where}: {object_!r} is not in the answer space of {stem_of(table)} in {BESIDE}"
+        )
+    return row | {"options": list(space)}
+
+
+@functools.lru_cache(maxsize=4)
+def _read(file: Path, _: int) -> dict[str, Any]:
+    try:
+        said = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{file}: no readable JSON ({error})") from error
+    if not isinstance(said, dict) or not all(isinstance(of, dict) for of in said.values()):
+        raise BadInput(
+            f"{file}: must have an object of templates and answer space for each relation"
+        )
+    return {composed(name): of for name, of in said.items()}

@@ -1,0 +1,45 @@
+"""Statements: the probability of a whole sentence, as BEAR and lm-pub-quiz rank answers by it.
+
+A decoder can be asked so by any template, wherever its object stands: an option's number is the sum over
+all tokens of the sentence with this option in it, behind the token that begins a text. So a name of many
+tokens costs, and so does what comes behind it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from lkecore.errors import BadInput
+from lkecore.models.model import Model
+from lkecore.prompts.prompt import Prompt
+from lkecore.scores.batches import check_kind
+
+
+def whole(questions: Sequence[Prompt]) -> list[Prompt]:
+    """The same questions with nothing in front: each continuation is the sentence, its first letter large.
+
+    >>> asked = Prompt("1", "r", "x", "the code of x is", ("a", "b"), (" a", " b"), 0, after=".")
+    >>> whole([asked])[0].continuations
+    ('The code of x is a.', 'The code of x is b.')
+    """
+    found = []
+    for p in questions:
+        texts = [p.context + continuation + p.after for continuation in p.continuations]
+        sentences = tuple(text[:1].upper() + text[1:] for text in texts)
+        found.append(replace(p, context="", continuations=sentences, after=""))
+    return found
+
+
+def behind_a_beginning(model: Model) -> Model:
+    """The model with a token in front of every text: its own, or else the one that its tokenizer calls BOS.
+
+    Raises :class:`BadInput` for a model that is no decoder, and for one without such a token: nothing would
+    stand before a sentence's first token.
+    """
+    check_kind(model, "causal")
+    front = model.front or tuple(i for i in [model.tokenizer.bos_token_id] if i is not None)
+    if not front:
+        raise BadInput(
+            f"model {model.name} has no token that begins a text, so that the first token of a statement has "
+            "no probability; take a template that ends with its object, such as template-1"
+        )
+    return replace(model, front=front)

@@ -148,49 +148,6 @@ def test_the_toy_writes_what_the_scorer_gives_for_each_prompt_alone():
 # --- what is counted
 
 
-def outputs(text=("x",), **columns):
-    """A frame of outputs; a missing column is one and the same for all."""
-    n = len(next(iter(columns.values()), text))
-    base = {"model": "m", "kind": "k", "estimator": "e", "relation": "r", "object": "x"}
-    base |= {"fact": [f"f{i}" for i in range(n)], "text": list(text) * (n if len(text) == 1 else 1)}
-    return pd.DataFrame(base | columns)
-
-
-def test_shares_count_relations_alike():
-    rows = {
-        "relation": ["r"] * 2 + ["s"] * 4,
-        "anywhere": [1.0, 1.0, 0.5, 0.0, 0.0, 0.5],
-        "at_the_start": [0.0] * 6,
-    }
-    two = pd.concat([outputs(**rows), outputs(**rows, kind=["l"] * 6)])
-    found = written.shares(two, ["anywhere", "at_the_start"], seed=0)
-    assert found[["kind", "measure"]].to_numpy().tolist() == [
-        [kind, measure] for kind in "kl" for measure in ("anywhere", "at the start")
-    ]
-    assert [i.estimate for i in found["share"]] == [(1 + 0.25) / 2, 0] * 2
-    assert found["facts"].tolist() == [6] * 4
-
-
-def test_differences_are_on_the_same_facts():
-    rows = {"relation": ["r"] * 2 + ["s"] * 2, "fact": ["1", "2", "3", "4"]}
-    first = outputs(**rows, anywhere=[1.0, 0.5, 1.0, 1.0])
-    second = outputs(**rows, anywhere=[0.0, 0.5, 1.0, 0.0], model=["n"] * 4).iloc[::-1]
-    facts = pd.concat([first, second])
-    sides = [(("m", "k"), ("n", "k")), (("m", "k"), ("m", "absent"))]
-    [row] = written.differences(facts, sides, seed=0).to_dict("records")
-    assert (row["model"], row["of"]) == ("m", "m k minus n k")
-    assert row["over_facts"].estimate == row["over_relations"].estimate == (0.5 + 0.5) / 2
-    one = written.differences(facts[facts["relation"] == "r"], sides, seed=0)
-    assert one["over_relations"].tolist() == [None]
-
-
-def test_first_words():
-    texts = ("Rome is old", " the city of\nNew  York", "New York")
-    frame = outputs(texts, object=["Rome", "New York", "New York"])
-    [row] = written.by_length(frame, [1, 2, 5]).to_dict("records")
-    assert [row[f"{n} words"] for n in (1, 2, 5)] == [1 / 3, 2 / 3, 1]
-
-
 # --- what the page asks, and its figure
 
 

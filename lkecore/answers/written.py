@@ -11,12 +11,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from lkecore import intervals
 from lkecore.answers import check as checking
 from lkecore.answers.check import Asked, Key, Unit
 from lkecore.answers.door import Questions, opened, questions_of
 from lkecore.answers.kept import collect, keep
-from lkecore.answers.tables import groups_of, over_relations
 from lkecore.errors import BadInput
 from lkecore.facts.tables import composed
 from lkecore.models.model import Model
@@ -257,72 +255,3 @@ def _found(texts: Sequence[str], objects: Sequence[str]) -> dict[str, list]:
         "at_the_start": [match.begins_with(text, name) for text, name in pairs],
         "stray": list(others / (len(pairs) - 1)) if len(pairs) > 1 else [np.nan] * len(pairs),
     }
-
-
-def shares(facts: pd.DataFrame, measures: Sequence[str], *, seed: int) -> pd.DataFrame:
-    """The mean of each measure over relations, each counted alike, by ``model`` and ``kind``.
-
-    ``facts`` has a row a fact: ``model``, ``kind``, ``relation`` and the measures. Columns: ``model``,
-    ``kind``; ``measure``, its name in words; ``share``, an Interval over facts; ``facts``, how many.
-    """
-    key = ["model", "kind"]
-    number = facts.groupby(key, sort=False).size().rename("facts").reset_index()
-    parts = [
-        over_relations(facts, key, value=name, seed=seed).assign(measure=name.replace("_", " "))
-        for name in measures
-    ]
-    found = pd.concat(parts).rename(columns={"over_facts": "share"})[[*key, "measure", "share"]]
-    order = {tuple(row): i for i, row in enumerate(number[key].to_numpy())}
-    place = [order[row] for row in zip(found["model"], found["kind"], strict=True)]
-    found = found.iloc[np.argsort(place, kind="stable")]
-    return found.merge(number, on=key)
-
-
-def once(written: pd.DataFrame) -> pd.DataFrame:
-    """The outputs of the first estimator of each kind alone: three outputs on a fact are no three facts."""
-    first = written.groupby(["model", "relation", "kind"])["estimator"].transform("first")
-    return written[written["estimator"] == first]
-
-
-def differences(
-    facts: pd.DataFrame, sides: Sequence[tuple[tuple[str, str], tuple[str, str]]], *, seed: int
-) -> pd.DataFrame:
-    """What is found ``anywhere`` on the first side minus the second, on the same facts.
-
-    ``facts`` has a row a fact: ``model``, ``kind``, ``relation`` and measures; a side is (model, kind),
-    and a pair of sides has no row where one of them did not write. Columns: ``model`` of the first side;
-    ``of``: what is compared; ``over_facts`` and ``over_relations``: the difference, each relation counted
-    alike, in [-1, 1] (None for the second with a single relation). Positive: more is found on the first side.
-    """
-    found = dict(groups_of(facts, ["model", "kind"]))
-    rows = []
-    for first, second in sides:
-        if first not in found or second not in found:
-            continue
-        key = ["relation", "fact"]
-        both = found[first].merge(found[second], on=key, suffixes=("_1", "_2"))
-        gap = both.assign(gap=both["anywhere_1"] - both["anywhere_2"])
-        groups = [part.to_numpy() for _, part in gap.groupby("relation", sort=False)["gap"]]
-        wide = intervals.mean_over_relations(groups) if len(groups) > 1 else None
-        names = [" ".join(side) for side in (first, second)]
-        rows.append(
-            (first[0], " minus ".join(names), intervals.mean_over_facts(groups, seed=seed), wide)
-        )
-    return pd.DataFrame(rows, columns=["model", "of", "over_facts", "over_relations"])
-
-
-def by_length(written: pd.DataFrame, lengths: Sequence[int]) -> pd.DataFrame:
-    """The share of outputs whose first words hold the object, a column for each number of words.
-
-    By ``model`` and ``kind``, over all outputs together. Words are what stands between blanks; the
-    object is found anywhere in them.
-    """
-    words = written["text"].str.split()
-    objects = written["object"].str.split().str.join(" ")
-    found = written[["model", "kind"]].copy()
-    for n in lengths:
-        cut = " " + words.str[:n].str.join(" ")
-        found[f"{n} words"] = [
-            match.contains(text, [name]) for text, name in zip(cut, objects, strict=True)
-        ]
-    return found.groupby(["model", "kind"], sort=False).mean().reset_index()

@@ -75,5 +75,3 @@ def test_less_and_less_is_taught_of_real_facts_with_templates_of_a_file(folders,
     assert set(found["ours"]["model"]) == set(folders)
     assert set(found["ours"]["relation"]) == {"P1", "P3"}
     assert len(found["ours"]) == 2 * 2 * 2 * 2 * 5
-    judged = found["judged"]
-    assert set(judged["of"]) == set(folders) and len(judged) == 2 * 5

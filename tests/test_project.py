@@ -89,7 +89,7 @@ def test_every_dependency_has_a_constraint():
     for item in wanted:
         if "==" in item:
             name, version = item.split("==")
-            assert pins()[normal(name)] == version
+            assert pins()[normal(name.partition("[")[0])] == version
 
 
 def test_makefile_has_the_targets_that_the_help_lists():

@@ -99,7 +99,7 @@ def test_the_command_asks_all_facts_among_all_options(folder, tmp_path, monkeypa
         (["--estimator", "ic-lke", "--split", "all"], "--split all leaves no facts to show"),
         (
             ["--estimator", "statement-3", "--split", "all"],
-            "statement-3: relation P1 has template-1",
+            "template-3: relation P1 has template-1",
         ),
         (["--options", "some"], "must be a number or all, found 'some'"),
         (["--estimator", "statement-1", "--prefix", "none", "--options", "all"], "--prefix none"),

@@ -261,7 +261,7 @@ def score(
 def draw_options(
     asked: Sequence[facts.Fact], objects: Sequence[str], n: int | None, seed: int
 ) -> list[tuple[str, ...]]:
-    """As :func:`lkecore.facts.draw_options`; where ``n`` is None all that each fact can have."""
+    """As :func:`lkecore.facts.sample.draw_options`; where ``n`` is None all that each fact can have."""
     if n is not None:
         return facts.draw_options(asked, objects, n, seed)
     return [

@@ -10,8 +10,9 @@ TORCH_INDEX ?=
 TORCH ?= torch
 # More arguments for pytest: make test ARGS="-k tree"
 ARGS ?=
-# For make bench: a folder of T-REx instead of the atlas, and a JSON file for what was measured.
+# For make bench: a folder of T-REx instead of the atlas, one of BEAR, and a JSON file for what was measured.
 DATA ?=
+BEAR ?=
 OUT  ?=
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -84,8 +85,9 @@ lint: $(READY)
 	@$(VENV)/bin/ruff format --check .
 
 bench: $(READY) $(PEERS_READY)
-	@echo "does lm-evaluation-harness get the same numbers from us? (two minutes)"
+	@echo "does lm-evaluation-harness get the same numbers from us? (ten minutes)"
 	@$(PEERS)/bin/python -m pytest -q -p no:cacheprovider tests/test_lmeval.py
+	@$(PEERS)/bin/python -m benchmarks.doors $(if $(BEAR),--bear "$(BEAR)")
 	@echo "timing the scorer and its peers (about 20 minutes on two cores that do nothing else)"
 	@$(PY) -m benchmarks.scorer --peers $(PEERS)/bin/python $(if $(DATA),--data "$(DATA)") $(if $(OUT),--out "$(OUT)")
 

@@ -10,6 +10,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -100,8 +101,8 @@ def harness(folder: Path, n: int) -> list[dict[str, Any]]:
     return rows
 
 
-def bear(folder: Path, data: Path) -> list[dict[str, Any]]:
-    """Rows of lm-pub-quiz: every score of two relations by three templates each."""
+def bear(folder: Path, data: Path, n: int) -> list[dict[str, Any]]:
+    """Rows of lm-pub-quiz: every score of ``n`` facts of two relations, by each of their templates."""
     from lm_pub_quiz import Evaluator
 
     evaluator = Evaluator.from_model(str(folder), model_type="CLM", device="cpu")
@@ -109,6 +110,7 @@ def bear(folder: Path, data: Path) -> list[dict[str, Any]]:
     rows = []
     for name in ("P36", "P1376"):
         relation = facts.load(str(data), name)
+        relation = replace(relation, facts=relation.facts[:n])
         options = [fact.options for fact in relation.facts]
         for i, template in enumerate(relation.templates):
             asked = statements.whole(prompts.template(template, relation.facts, options))
@@ -183,7 +185,7 @@ def main(model: str, questions: int, data: Path | None, only: str | None, nats: 
     if only != "bear":
         rows += harness(folder, questions)
     if only != "harness" and data is not None:
-        rows += bear(folder, data)
+        rows += bear(folder, data, questions)
     elif data is None:
         print("BEAR is left out: --bear FOLDER")
     sys.exit(any(row["nats_apart"] > nats or not row["flags_equal"] for row in rows))

@@ -74,7 +74,8 @@ figures.style()
 # %%
 families.check_families([], models, fact_set)
 lab = fact_set.startswith("lab:")
-numbers = {"n_shots": n_shots, "n_facts": n_facts, "n_options": n_options}
+numbers = {"n_shots": prompts.pairs_shown(estimators, n_shots)}
+numbers |= {"n_facts": n_facts, "n_options": n_options}
 sample = facts.draw(fact_set, relations, **numbers, seed=seed, apart=lab)
 facts.check_facts(sample, n_facts)
 facts.overview(sample, n_options=n_options, n_facts=n_facts)

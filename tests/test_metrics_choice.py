@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from lkecore import papers
-from lkecore.metrics import choice, curves
+from lkecore.metrics import choice
 from lkecore.stats.coverage import subsumption
 
 # Three facts, four options, chosen by hand: right, wrong, right.
@@ -284,71 +284,6 @@ def test_a_matrix_that_breaks_a_rule_is_refused(function, logprob, message):
 def test_a_gold_that_is_no_index_is_refused(gold, message):
     with pytest.raises(ValueError, match=message):
         choice.accuracy(LOGPROB, np.array(gold))
-
-
-# --- accuracy above a threshold (IC-E7)
-
-
-def test_accuracy_at_by_hand_counts_answers_strictly_above_the_threshold():
-    sure = [0.9, 0.8, 0.8, 0.5, 0.2]
-    right = [True, True, False, False, True]
-    found = curves.accuracy_at(sure, right, [0.0, 0.5, 0.8, 0.85, 0.1])
-    assert found["n"].tolist() == [5, 3, 1, 1, 5]
-    assert found["right"].tolist() == [3, 2, 1, 1, 3]
-    assert found["kept"].tolist() == [1.0, 0.6, 0.2, 0.2, 1.0]
-    assert found["accuracy"].tolist() == [0.6, 2 / 3, 1.0, 1.0, 0.6]
-
-
-def test_where_no_answer_is_above_the_threshold_there_is_no_accuracy():
-    found = curves.accuracy_at([0.9, 0.4], [False, True], [0.9, 1.0])
-    assert found["n"].tolist() == [0, 0] and found["kept"].tolist() == [0.0, 0.0]
-    assert found["accuracy"].isna().all()
-
-
-@settings(deadline=None)  # no test asserts seconds
-@given(matrices(), st.randoms(use_true_random=False))
-def test_accuracy_at_0_is_the_plain_accuracy(logprob, random):
-    gold = np.array([random.randrange(logprob.shape[1]) for _ in logprob])
-    answers = choice.answers(tidy(logprob, gold))
-    found = curves.accuracy_at(answers["confidence"], answers["correct"], [0.0])
-    assert found["accuracy"].item() == pytest.approx(choice.accuracy(logprob, gold), abs=1e-15)
-    assert found["kept"].item() == 1
-
-
-@settings(deadline=None)  # no test asserts seconds
-@given(
-    st.lists(st.tuples(st.integers(0, 8), st.booleans()), min_size=1, max_size=12),
-    st.lists(st.integers(0, 8), max_size=5),
-)
-def test_accuracy_at_equals_a_loop_over_fractions(answers, eighths):
-    sure, right = [k / 8 for k, _ in answers], [hit for _, hit in answers]
-    found = curves.accuracy_at(sure, right, [k / 8 for k in eighths])
-    assert found["threshold"].tolist() == [k / 8 for k in eighths]
-    for k, row in zip(eighths, found.itertuples(), strict=True):
-        above = [hit for each, hit in answers if each > k]
-        assert row.kept == pytest.approx(float(Fraction(len(above), len(answers))), abs=1e-15)
-        if above:
-            assert row.accuracy == pytest.approx(float(Fraction(sum(above), len(above))), abs=1e-15)
-        else:
-            assert math.isnan(row.accuracy)
-
-
-@pytest.mark.parametrize(
-    ("sure", "right", "at", "message"),
-    [
-        ([0.5], [True, False], [0.5], r"confidence \(1,\) and correct \(2,\)"),
-        ([], [], [0.5], "1 or more"),
-        ([0.5], [1], [0.5], "dtype int64; it must be bool"),
-        ([1.5], [True], [0.5], r"confidence must be a list of numbers in \[0, 1\], found \[1.5\]"),
-        ([math.nan], [True], [0.5], "found .nan"),
-        ([0.5], [True], [-0.1], r"thresholds must be .* found \[-0.1\]"),
-        ([0.5], [True], 0.5, r"thresholds must be a list .* found the shape \(\)$"),
-        ([1.5] * 99, [True] * 99, [0.5], r"found \[1.5, 1.5, 1.5\]$"),  # not all of them
-    ],
-)
-def test_answers_or_thresholds_that_break_a_rule_are_refused(sure, right, at, message):
-    with pytest.raises(ValueError, match=message):
-        curves.accuracy_at(sure, right, at)
 
 
 # --- what one model knows of what another knows (IC-E6, IC-T1)

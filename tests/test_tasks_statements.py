@@ -98,7 +98,7 @@ def test_the_command_asks_all_facts_among_all_options(folder, tmp_path, monkeypa
     [
         (["--estimator", "ic-lke", "--split", "all"], "--split all leaves no facts to show"),
         (
-            ["--estimator", "statement-3", "--split", "all"],
+            ["--estimator", "statement-3", "--options", "all"],
             "template-3: relation P1 has template-1",
         ),
         (["--options", "some"], "must be a number or all, found 'some'"),

@@ -81,7 +81,7 @@ def test_the_page_of_the_task_runs_with_each_kind_of_the_papers_models_as_its_fo
         rankers = {*found.loc[found["model"] == name, "ranker"]} - {*ranking.RULES}
         heads = ["value"] if kind in helpers.BLANK_FILLERS else ["value", "likelihood"]
         said = {f"{head}{when}" for head in heads for when in ("", ", untrained")}
-        assert rankers - {"likelihood, untrained, one wording"} == said
+        assert {name for name in rankers if not name.endswith(", one wording")} == said
         n = sum(p.numel() for p in load_file(f"{name}/model.safetensors").values())
         assert (
             f"{2 * len(heads)} steps of cross-encoders (tokens at most; to train all of {name}: "

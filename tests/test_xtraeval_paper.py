@@ -81,10 +81,11 @@ def test_the_page_of_the_task_runs_with_each_kind_of_the_papers_models_as_its_fo
         rankers = {*found.loc[found["model"] == name, "ranker"]} - {*ranking.RULES}
         heads = ["value"] if kind in helpers.BLANK_FILLERS else ["value", "likelihood"]
         said = {f"{head}{when}" for head in heads for when in ("", ", untrained")}
+        n_trained = 2 * len(heads) - 1  # likelihood in any words, and in one wording
         assert {name for name in rankers if not name.endswith(", one wording")} == said
         n = sum(p.numel() for p in load_file(f"{name}/model.safetensors").values())
         assert (
-            f"{2 * len(heads)} steps of cross-encoders (tokens at most; to train all of {name}: "
+            f"{2 * n_trained} steps of cross-encoders (tokens at most; to train all of {name}: "
             f"{24 * n / 2**30:.2f} GiB or more)"
         ) in remark
     # About, since each step has other documents; and likelihood reads once what documents share.

@@ -62,7 +62,6 @@ from lkecore import answers, figures, runs
 from lkecore.answers import (
     firsts,
     gates,
-    groups,
     lab,
     moved,
     moved_said,
@@ -230,7 +229,8 @@ figures.place(fig, "fig-moved-curve", marks)
 
 # %% tags=["hide-input"]
 drawn = moved_said.drawn(found, less)
-drawn = drawn[drawn["metric"].isin(groups.METRICS)]
+five = ["rank", "surprisal", "entropy", "change of entropy", "signed change"]
+drawn = drawn[drawn["metric"].isin([*five, "KL", "KL back"])]
 scale = {"y": "auroc", "label": "AUROC", "line": 0.5, "width": 5}
 fig = figures.interval_panels(
     drawn, panel="what", x="metric", hue="model", **scale

@@ -178,6 +178,16 @@ def test_a_task_holds_the_questions_as_they_were(tmp_path):
         assert row[says["doc_to_target"]] == p.gold
 
 
+def test_the_command_writes_a_task_and_wants_both_of_its_options(tmp_path):
+    given = ["facts", "atlas", "--relation", "element_symbol"]
+    done = CliRunner().invoke(lke, [*given, "--lm-eval", str(tmp_path)])
+    rows = (tmp_path / "lke_atlas_element_symbol.jsonl").read_text(encoding="utf-8").splitlines()
+    assert done.output.startswith(f"{tmp_path}: {len(rows)} questions")
+    assert len(rows) == 59 and {len(json.loads(row)["choices"]) for row in rows} == {100}
+    for half in (given, ["facts", "--lm-eval", str(tmp_path)]):
+        assert "go together" in str(CliRunner().invoke(lke, half).exception)
+
+
 def test_a_task_of_blanks_inside_a_text_is_refused(tmp_path):
     from dataclasses import replace
 

@@ -297,7 +297,7 @@ verdicts[["claim", "model", "estimate", "low", "high", "verdict"]]
 
 # %% [markdown]
 # **Where ours differs.** The paper trains its linear head for 20 epochs at 1e-5, with four wrong documents of each kind, and repeats everything with 27
-# seeds. The longer run trains `likelihood` for 300 steps, with two of each kind, on several divisions. The paper's questions and statements are not printed (Q1); ours are those of the
+# seeds. The longer run trains `likelihood` for 300 steps, with two of each kind, on one division. The paper's questions and statements are not printed (Q1); ours are those of the
 # world's text, or a table of two and two. All other known tails of a relation stand among the documents (Q2), and never one that is true (Q3).
 
 # %% tags=["hide-input", "page-only"]

@@ -193,7 +193,9 @@ def test_without_a_prefix_nothing_is_in_front_and_nothing_of_the_other_is_kept(
         by_plain(model, "Italy Rome Spain", f" {o}", add_special_tokens=False) for o in CAPITALS
     ]
     np.testing.assert_allclose(found["none"], wanted, rtol=0, atol=NATS)
-    assert (found["default"] - found["none"]).abs().min() > 0.01
+    assert (
+        found["default"] - found["none"]
+    ).abs().max() > 10 * NATS  # the network's numbers are random
     entries = [json.loads(line) for line in (tmp_path / "ledger").read_text().splitlines()]
     assert [entry["prefix"] for entry in entries] == [["<x>", "<y>"], []]
 

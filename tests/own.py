@@ -35,10 +35,13 @@ def notebook(name: str) -> Path:
     return TOP / "notebooks" / f"{name}.py"
 
 
-def profiles() -> list[str]:
-    """The profiles that the README's tree lists under params/."""
-    tree = (TOP / "README.md").read_text(encoding="utf-8").split("\nparams/")[1].split("\nbook/")[0]
-    return sorted(re.findall(r"^  (\w+)\.yaml ", tree, flags=re.MULTILINE))
+def profiles() -> list[Path]:
+    """The files of params/ that the README's tree lists, and those of sources/, which made what ships."""
+    tree = (
+        (TOP / "README.md").read_text(encoding="utf-8").split("\nparams/")[1].split("\nsources/")[0]
+    )
+    listed = re.findall(r"^  (\w+\.yaml) ", tree, flags=re.MULTILINE)
+    return sorted([TOP / "params" / name for name in listed] + [*(TOP / "sources").glob("*.yaml")])
 
 
 def of_any_model(text: str) -> str:

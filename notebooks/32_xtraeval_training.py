@@ -1,17 +1,21 @@
 # %% [markdown]
 # # Is the gap a matter of training data?
 #
-# **{glue:text}`name_shown` has {glue:text}`few` % and {glue:text}`all` %, {glue:text}`first` % and {glue:text}`last` %.**
+# **More training data closes no gap here: {glue:text}`name_shown`, trained on a fifth of the facts, uses {glue:text}`few` % of what it knows, on all of
+# them {glue:text}`all` %, and {glue:text}`last` % where each question has five times as many wrong statements.**
 #
 # ```{glue:figure} fig-training-data
 # :name: fig-training-data
 # :alt: Two panels, on the left the share of known facts that are used against the share of facts trained on, on the right against the number of wrong statements, with a line for each model.
 #
-# Does a line still rise at its right end? Left: more facts to train on. Right: more wrong statements for each question. Bands: 95 % over other relations.
+# Does a line rise from left to right? Left: more facts to train on. Right: more wrong statements for each question. The rule, without a model, learns which
+# tail is frequent. Bands: 95 % over other relations.
 # ```
 #
 # A model that fails on what it knows may not have been trained enough to say it. Then more facts to train on would help, or more wrong statements to
-# tell from the true one. Here both grow, and the asked facts stay the same.
+# tell from the true one. Here both grow, and the asked facts stay the same. Before any training the same model, asked for the likeliest statement, finds as
+# many. So in this small model the gap isn't what training could have taught; what training does teach, to leave out statements about something else, a
+# fifth of the facts teach nearly as well.
 #
 # ```{glue:} carried
 # ```
@@ -57,7 +61,9 @@ page: bool = False  # set by lke run: read the runs, compute nothing
 # %% tags=["hide-input"]
 from dataclasses import replace
 
+import matplotlib.pyplot as plt
 import pandas as pd
+import seaborn as sns
 
 from lkecore import answers, facts, figures, papers, runs, stats
 from lkecore.facts import questions as wordings
@@ -147,6 +153,7 @@ for name in models if not (page or sources) else []:
 file = "answers.parquet"
 if sources:
     found = answers.results(this).query("source == @sources[0]")
+    found = found.assign(share=found["share"].round(2))  # four digits ship
 else:
     found = answers.collect(file) if page else pd.concat(rows)
     found = found.reset_index(drop=True)
@@ -156,7 +163,8 @@ answers.columns(found)
 # %% [markdown]
 # ## Answers
 #
-# `tails` in each relation first (over splits), then over relations.
+# `tails` in each relation first (over splits), then over relations; below it what training teaches: `text`, the true statement is above all about another
+# head, another relation or both.
 
 # %% covers=["XT-F4a", "XT-F4b"] shows=["run", "shipped"]
 trained = found[found["last_loss"].notna()]
@@ -189,8 +197,13 @@ table = pd.concat(
 said = table.assign(tails=table.apply(stats.said, axis=1))
 said.pivot_table("tails", ["varied", "x"], ["model", "ranker"], aggfunc="first")
 
+# %%
+reads = found.groupby([*by, "relation"])["text"].mean()
+reads.groupby(by).mean().round(2).unstack("ranker")
+
 # %% [markdown]
-# **The differences** that the claims speak of, in each relation: of those to the smallest amount that the paper calls enough, the one that is furthest from 0.
+# **The differences** that the claims speak of, in each relation: from two fifths of the facts, and from six wrong statements, to each larger amount; of
+# these the one that is furthest from 0.
 
 
 # %%
@@ -227,20 +240,19 @@ pd.concat(gaps) if gaps else None
 # {numref}`fig-training-data`, at the top.
 
 # %% tags=["hide-input"]
-shown = table.assign(
-    who=table["model"].map(figures.called) + ", " + table["ranker"]
-)
-grid = figures.marks(
-    shown,
-    x="x",
-    hue="who",
-    panel="varied",
-    curve=True,
-    label="known facts that are used (tails)",
-)
+shown = table[table["model"] == main].assign(who=table["ranker"])
+
+
+def line(x, y, low, high, color, label):
+    plt.fill_between(x, low, high, color=color, alpha=0.2, lw=0)
+    plt.plot(x, y, "o-", ms=5, color=color, label=label)
+
+
+grid = sns.FacetGrid(shown, col="varied", hue="who", sharex=False, height=3.2)
+grid.map(line, "x", "estimate", "low", "high").set_titles("")
 for what, ax in grid.axes_dict.items():
-    ax.set_xlabel(what)
-    ax.set_xlim(*shown.loc[shown["varied"] == what, "x"].agg(["min", "max"]))
+    ax.set(xlabel=what, xticks=shown.loc[shown["varied"] == what, "x"])
+grid.set_ylabels("known facts that are used (tails)").add_legend(title="")
 figures.place(grid.figure, "fig-training-data", shown)
 
 # %% [markdown]
@@ -277,13 +289,15 @@ verdicts[["claim", "model", "estimate", "low", "high", "verdict"]]
 # %% tags=["hide-input", "page-only"]
 of = table[(table["model"] == main) & (table["ranker"] == head)]
 of = of.set_index(["varied", "x"])["estimate"]
-few, all_ = of["share of the train facts"].loc[[0.4, 1.0]]
-first, last = of["wrong statements"].iloc[[0, -1]]
+few, all_ = of["share of the train facts"].iloc[[0, -1]]
+most, last = max(negatives) / each, of["wrong statements"].iloc[-1]
+if sources:  # of a few facts these need not hold
+    assert min(shares) == 0.2 and most == 5, "a fifth, five times as many"
+    assert max(all_, last) - few < 0.05, "more training data closes no gap"
 figures.findings(
     name_shown=figures.called(main),
     few=f"{100 * few:.0f}",
     all=f"{100 * all_:.0f}",
-    first=f"{100 * first:.0f}",
     last=f"{100 * last:.0f}",
 )
 note = f"{len(found):,} rankings"
@@ -293,7 +307,8 @@ figures.note("carried", f"{note} of a longer run." if sources else f"{note}.")
 # ## What you have seen
 #
 # - A curve tells what one number cannot: whether more data would help.
-# - Where it still rises, the gap is one of training, and the paper's conclusion doesn't carry over.
+# - A flat line has two readings: what training teaches is learned from little, or nothing is learned. `text`, which rises, tells them apart.
+# - The rule's line rises a little: it counts tails, and more facts tell it which is frequent.
 
 # %% [markdown]
 # ## Try it

@@ -1,25 +1,20 @@
 # %% [markdown]
 # # How are a million texts scored without reading them all?
 #
-# Fifty examples, a subject, a hundred options: a hundred long texts for one fact, and they differ in their last
-# word or two. On this page we look at how `lkecore` scores them without reading the examples a hundred times.
-#
-# **What came out.** {glue:text}`saved` {glue:text}`exact` {glue:text}`rough`
+# **Text by text, {glue:text}`plain` tokens would go through the model for ten questions with a hundred options; if what the texts share is read once,
+# {glue:text}`ours` do, and no log-probability differs by more than {glue:text}`exact` nats.**
 #
 # ```{glue:figure} fig-scorer-growth
 # :name: fig-scorer-growth
 # :alt: Four panels with logarithmic axes. In each, a line for the tree runs far below a line for one pass per text.
 #
-# Tokens that go through the model, and seconds, over the number of facts (left, with all options) and over the number
-# of options (right). The tree: measured. One by one: tokens counted, seconds extrapolated from the few texts that were
-# timed on this page.
+# The lower line hardly rises with the options. Tokens that go through the model, and seconds, over the number of facts (left, with all options) and of
+# options (right). The tree is measured. One by one: tokens counted, seconds extrapolated from the few texts that were timed here.
 # ```
 #
-# Afterwards you will be able to say
-#
-# - how a prefix tree, and an attention mask made from it, leave out all repeated work,
-# - how exact the result is, in `float32` and in `bfloat16`,
-# - why more options need little time, and more facts not much.
+# Fifty examples, a subject, a hundred options: a hundred long texts for one fact, and they differ in their last word or two. A causal model reads from
+# left to right. What it computes at a token depends on the tokens before it and on nothing else. So what is computed once for a beginning holds for
+# every text that begins in this way.
 
 # %% [markdown]
 # ## What the paper claims
@@ -34,8 +29,6 @@
 
 # %% [markdown]
 # ## Parameters
-#
-# `pictured` and `pictured_options` are for the drawings. Everything else is about the measurements.
 
 # %% tags=["parameters"]
 model: str = "smollm2"
@@ -48,25 +41,29 @@ n_facts: int = 10  # at most the largest of facts_tried
 n_plain: int = 6  # texts that go through the model one by one
 pair_separator: str = " "
 shot_separator: str = "\n"
-pictured: list[str] = ["Cape Town", "Daegu"]  # subjects in the drawings
+pictured: list[str] = ["Cape Town", "Daegu"]  # subjects of the small tree
 pictured_options: list[str] = [
-    "Italy",
     "South Africa",
     "South Korea",
     "United Kingdom",
-]  # their objects among them
+]
 seed: int = 0  # draws shots, facts and options
 
 # %% tags=["hide-input"]
+import json
+from dataclasses import replace
+from time import perf_counter
+
 import numpy as np
-from matplotlib import pyplot as plt
+import pandas as pd
+import seaborn as sns
 
 from lkecore import answers, facts, figures, models, prompts, runs
-from lkecore.answers import beginnings
-from lkecore.metrics import choice as iclke
 from lkecore.scores.expected import expected_tokens
+from lkecore.scores.plain import option_logprobs_plain
 from lkecore.scores.tokens import encode
-from lkecore.scores.tree import option_logprobs
+from lkecore.scores.tree import option_logprobs, tree_of
+from lkecore.storage import DATA
 
 figures.style()
 
@@ -77,189 +74,209 @@ figures.style()
 
 # %%
 chosen = facts.load(fact_set, relation)
-in_drawing = facts.of_subjects(chosen, pictured)
 train, test = facts.divide(chosen)
 among = [fact for fact in test if fact.subject not in pictured]
-limits = {"n_facts": n_facts, "n_plain": n_plain, "has": len(among)}
-beginnings.check(facts_tried, options_tried, **limits)
 asked = facts.draw_facts(among, max(facts_tried), seed)
-shown = facts.draw_shots(
-    [fact for fact in train if fact.subject not in pictured], n_shots, seed
-)
+pairs = [fact for fact in train if fact.subject not in pictured]
+shown = facts.draw_shots(pairs, n_shots, seed)
 print(f"{chosen.label}: {len(shown)} pairs shown, {len(asked)} facts asked")
 
 # %% [markdown]
 # ## Prompts
 #
-# One block of questions for each number of facts, and for each number of options. A small one is for the drawings.
+# A block of questions for each number of facts, and for each number of options.
 
 # %%
+most = max(options_tried)
 how = dict(pair_separator=pair_separator, shot_separator=shot_separator)
 blocks = {}
-for n, k in beginnings.sizes(facts_tried, options_tried, n_facts):
+for n, k in [(n, most) for n in facts_tried] + [
+    (n_facts, k) for k in options_tried
+]:
     options = facts.draw_options(asked[:n], chosen.objects, k, seed)
     blocks[n, k] = prompts.many_shot(shown, asked[:n], options, **how)
-few = [pictured_options] * len(pictured)
-small = prompts.many_shot(shown, in_drawing, few, **how)
-most = max(options_tried)
 questions = blocks[n_facts, most]
 print("...", questions[0].context[-60:])
 print(questions[0].continuations[:5], "...")
 
 # %% [markdown]
-# Each continuation makes a text of its own. The model reads *tokens*, so they can be counted before anything is
-# computed. `one by one` is what one {term}`forward pass` for each text computes. For `distinct` all texts go into a
-# {term}`prefix tree`, in which each node stands for a beginning of a text, and what two texts share is there once.
-# Counted are the nodes with something below them: nothing is predicted from a last token, so it need not be read.
+# **The tree.** The model reads *tokens*. All texts of a block go into a {term}`prefix tree`, in which a node is a beginning of a text, and what two texts
+# share is there once. Here are two facts with a few options. Look for what is there once: the pairs, each subject, and the first token of options that
+# begin alike. ␣ is a space: it belongs to the token. What is in brackets
+# never goes through the model: its number is read at the token it is under. So an option of one token costs nothing.
 
 # %%
 lm = models.open_model(model)
-encoded = {
-    size: encode(lm.tokenizer, block, front=lm.front)
-    for size, block in blocks.items()
-}
-counts = beginnings.counts(encoded)
+few = [pictured_options] * len(pictured)
+small = prompts.many_shot(
+    shown, facts.of_subjects(chosen, pictured), few, **how
+)
+encoded = encode(lm.tokenizer, small, front=lm.front)
+tree, paths = tree_of(encoded)
+
+
+def lines(node: int) -> list[int]:
+    below = tree.kids[node].values()
+    return [node, *(each for kid in below for each in lines(kid))]
+
+
+node = 0
+while len(tree.kids[node]) == 1:  # what all texts begin with
+    [node] = tree.kids[node].values()
+shared = tree.depth[node]
+print(f"{n_shots} pairs: {shared} tokens")
+drawn = [each for each in lines(node) if each != node]
+for each in drawn:
+    text = lm.tokenizer.decode([tree.token[each]]).replace(" ", "␣")
+    text = text if tree.kids[each] else f"[{text}]"
+    print("   " * (tree.depth[each] - shared), text)
+
+# %% [markdown]
+# **The mask.** All tokens without brackets go through the model *side by side*, in one {term}`pack`, although they belong to different texts. Two things
+# keep the texts apart. Each token is told its position: how many stand before it in its own text. And an {term}`attention mask` says which tokens it may
+# look at: those on its way back to the root, and itself. A row is a token; `x` is what it sees, beside all the pairs. A token of the second subject sees
+# nothing of the first one, so it computes what it would have computed alone.
+
+# %%
+inner = [each for each in drawn if tree.kids[each]]
+sees = [["x" if j in tree.path(i) else "" for j in inner] for i in inner]
+mask = pd.DataFrame(sees, columns=range(1, len(inner) + 1)).replace("", "·")
+mask.insert(
+    0, "token", lm.tokenizer.batch_decode([[tree.token[i]] for i in inner])
+)
+answers.words(mask)
+
+# %% [markdown]
+# A large tree goes through in several packs. The pairs then stay in the {term}`key-value cache`, where every pack finds them. Not every architecture takes
+# such a mask. The scorer tries it out on a small random tree at first use. Where the numbers are not right, it takes a slower way and says so in one line.
 
 # %% [markdown]
 # ## Scores
 #
-# Now the measurement. A time that came from the disk would mean nothing, so `use_cache=False`. A first small block does
-# not count: it loads the weights, and finds out whether this architecture takes the mask that is explained below.
+# A time that came from the disk would mean nothing, so `use_cache=False`. A first small block does not count: it loads the weights, and tries the mask.
 #
-# The definition is slow, so only a few texts go through the model one by one: one of each of the first
-# facts. Their time, divided by their tokens, is the measure for the texts that we do not wait for.
+# `one by one`: what one {term}`forward pass` for each text would compute. `distinct`: nodes of the tree with something below them, the least that can be
+# computed. `ours`: what went through the model. The definition is slow, so only a few texts go through the model one by one, the first option of each of the
+# first facts; their seconds for each token are the measure for the texts that nobody waits for.
 
 # %%
 option_logprobs(lm, blocks[min(facts_tried), most][:1], use_cache=False)
-scored = {
-    size: option_logprobs(lm, block, use_cache=False)
-    for size, block in blocks.items()
-}
-half = models.open_model(model, dtype="bfloat16")
-in_half = option_logprobs(half, questions, use_cache=False)
+scored, rows = {}, []
+for (n, k), block in blocks.items():
+    scored[n, k] = option_logprobs(lm, block, use_cache=False)
+    encoded = encode(lm.tokenizer, block, front=lm.front)
+    tree, _ = tree_of(encoded)
+    plain = sum(len(text) for e in encoded for text in e.sequences)
+    distinct = sum(1 for below in tree.kids[1:] if below)
+    done = scored[n, k]
+    rows.append([n, k, plain, distinct, done.tokens_forwarded, done.seconds])
 runs.keep(scored[n_facts, most].frame, "scores.parquet")
-timed = encoded[max(facts_tried), most][:n_plain]
-plain, per_token = beginnings.one_by_one(lm, timed)
-costs = beginnings.with_costs(counts, scored, per_token)
+
+encoded = encode(lm.tokenizer, blocks[max(facts_tried), most], front=lm.front)
+timed = [
+    replace(e, tails=e.tails[:1], starts=e.starts[:1])
+    for e in encoded[:n_plain]
+]
+option_logprobs_plain(lm.network, timed[0])  # does not count either
+start = perf_counter()
+by_hand = np.concatenate([option_logprobs_plain(lm.network, e) for e in timed])
+per_token = (perf_counter() - start) / sum(len(e.sequences[0]) for e in timed)
+
+names = ["facts", "options", "one by one", "distinct", "ours", "ours, seconds"]
+costs = pd.DataFrame(rows, columns=names)
+costs["one by one, seconds"] = costs["one by one"] * per_token
+costs["times"] = costs["one by one"] / costs["ours"]
 answers.words(costs, digits=1)
 
 # %% [markdown]
-# What to see: `times`, how often the same thing would be computed. It can be larger than the number of
-# options, because different facts share the examples, too. A causal model reads from left to right. What it computes
-# at a token depends on the tokens before it and on nothing else. So what is computed once for a beginning holds for
-# every text that begins in this way. `ours`, the tokens that went through the model, is `distinct`, or next to it. The
-# last column is *extrapolated*: nobody has waited so long.
-#
-# **How it is done.** Take two facts with four options each, and the log-probability of each single token, given all that
-# stands before it. Those of one option must add up to the log-probability of the option.
-
-# %%
-tokens = beginnings.token_logprobs(lm, small)
-sums = tokens.groupby(["subject", "option"], sort=False)["logprob"].sum()
-whole = option_logprobs(lm, small).frame["logprob"]
-assert np.allclose(sums, whole, atol=1e-3)
-
-# %% [markdown]
-# What to see in {numref}`fig-scorer-tree`: the examples are there once, in the box on the left. The subjects
-# hang on it, and the options on the subjects. Options that begin alike share their first token. A dashed box
-# never goes through the model: its number is read at the box to its left. So an option of one token costs nothing.
-#
-# ```{glue:figure} fig-scorer-tree
-# :name: fig-scorer-tree
-# :alt: A tree from left to right: a box for the examples, then the tokens of two subjects, then the tokens of four options after each. Last tokens have dashed outlines.
-#
-# The prefix tree of two facts with four options each. The box on the left stands for all tokens that both facts share.
-# Below each scored token stands its log-probability in nats; along a path they add up to that of the option. The sign ␣
-# is a space: it belongs to the token.
-# ```
-
-# %% tags=["hide-input"]
-shared = f"{n_shots} pairs"
-nodes = beginnings.tree_nodes(lm, small, tokens, context=shared)
-fig, ax = plt.subplots(figsize=(6, 4.4), layout="constrained")
-figures.prefix_tree(nodes, ax)
-figures.place(fig, "fig-scorer-tree", nodes)
-
-# %% [markdown]
-# All solid boxes can go through the model *side by side*, in one {term}`pack`, although they belong to
-# different texts. Two things keep the texts apart. Each token is told its position: its distance from
-# the left. And an {term}`attention mask` says which tokens it may look at: those on its way back to
-# the root, and itself. In {numref}`fig-scorer-mask` look at a token of the second subject. It sees the examples
-# and its own ancestors, and nothing of the first subject. So it computes what it would have computed alone.
-#
-# ```{glue:figure} fig-scorer-mask
-# :name: fig-scorer-mask
-# :alt: A grid of tokens against tokens in which each row is filled at the examples, at the token's ancestors and at the token itself, and empty elsewhere.
-#
-# The attention mask of the same tree. A row for each token that goes through the model; a filled cell is a token that it
-# sees. The first column stands for all tokens of the examples.
-# ```
-
-# %% tags=["hide-input"]
-fig, ax = plt.subplots(figsize=(5.5, 5), layout="constrained")
-figures.tree_mask(nodes, ax)
-figures.place(fig, "fig-scorer-mask", nodes)
-
-# %% [markdown]
-# A large tree goes through in several packs. The examples then stay in the {term}`key-value cache`,
-# where every pack finds them. Not every architecture takes such a mask. The scorer tries it out on a
-# small random tree at first use. Where the numbers are not right, it takes a slower way and says so in one line.
+# What to see: `times`, how often the same thing would be computed, can be larger than the number of options, because different facts share the pairs, too.
 
 # %% [markdown]
 # ## Answers
 #
-# Two comparisons. In `float32` the tree against the definition: the same sums in another order, so nothing but
-# rounding may differ. And `bfloat16` against `float32`, both with the tree. Differences are in
-# {term}`nats <nat>`.
+# Two comparisons. In `float32` the tree against the definition: the same sums in another order, so nothing but rounding may differ. And `bfloat16` against
+# `float32`, both with the tree. Differences are in {term}`nats <nat>`.
 
 # %% covers=["IC-E2", "IC-S7"]
-wide = {size: iclke.to_arrays(scored[size].frame).logprob for size in scored}
-exactly, ours = wide[n_facts, most], wide[max(facts_tried), most]
-roughly = iclke.to_arrays(in_half.frame).logprob
-gaps = beginnings.differences(
-    {
-        "float32: tree against one by one": (ours[: len(plain), 0], plain),
-        "bfloat16 against float32": (roughly, exactly),
-    }
+half = models.open_model(model, dtype="bfloat16")
+rough = option_logprobs(half, questions, use_cache=False).frame
+exact = scored[n_facts, most].frame
+ours = scored[max(facts_tried), most].frame
+first = ours.groupby("fact", sort=False)["logprob"].first()[:n_plain]
+gaps = {
+    "float32: tree against one by one": first.to_numpy() - by_hand,
+    "bfloat16 against float32": rough["logprob"] - exact["logprob"],
+}
+table = pd.DataFrame(
+    [
+        [len(gap), np.abs(gap).max(), np.abs(gap).mean()]
+        for gap in gaps.values()
+    ],
+    index=list(gaps),
+    columns=["texts", "largest", "mean"],
 )
-changed = iclke.predictions(roughly) != iclke.predictions(exactly)
-assert gaps["largest"].iloc[0] < 1e-3  # ten times what is promised
-assert (costs["distinct"] < costs["one by one"]).all()
-answers.words(gaps, digits={"largest": "{:.1e}", "mean": "{:.1e}"})
+best = [
+    frame.loc[frame.groupby("fact")["logprob"].idxmax(), "option"].to_numpy()
+    for frame in (rough, exact)
+]
+print((best[0] != best[1]).sum(), "of", n_facts, "answers change in bfloat16")
+table
 
 # %% [markdown]
-# What to see: is the largest difference in `float32` below the promised $10^{-4}$ nats, and how many times
-# larger is it in `bfloat16`? Such a number has fewer than three significant digits, so tenths of a nat are no
-# surprise. That is not the tree's doing: the table under *Paper and ours* has one by one in `bfloat16`, too.
-# A small difference between two models in `bfloat16` may be rounding. Where this book says nothing else, it computes
-# in `float32`, and each manifest names the number format.
+# What to see: is the largest difference in `float32` below the promised $10^{-4}$ nats, and how many times larger is it in `bfloat16`? Such a number has
+# fewer than three significant digits, so tenths of a nat are no surprise. That is not the tree's doing: the table under *Paper and ours* has one by one in
+# `bfloat16`, too. Where this book says nothing else, it computes in `float32`, and each manifest names the number format.
 
 # %% tags=["hide-input"]
 lead = costs[(costs["facts"] == n_facts) & (costs["options"] == most)].iloc[0]
-saved = f"For {n_facts} facts with {most} options, one pass for each text reads"
-saved += f" {lead['one by one']:,.0f} tokens, and the tree {lead['ours']:,.0f}."
-exact = "In float32 the two ways differ by"
-exact += f" {gaps['largest'].iloc[0]:.0e} nats at most."
-rough = f"In bfloat16 a log-probability moves by up to {gaps['largest'].iloc[1]:.1g}"
-rough += f" nats, and {changed.sum()} of {n_facts} predictions change."
-figures.findings(saved=saved, exact=exact, rough=rough)
+largest = table["largest"].iloc[0]
+assert largest < 1e-3  # ten times what is promised
+assert lead["ours"] < lead["one by one"], "if what the texts share is read once"
+if model != "toy":
+    assert (n_facts, most) == (10, 100), "ten questions, a hundred options"
+figures.findings(
+    plain=f"{lead['one by one']:,.0f}",
+    ours=f"{lead['ours']:,.0f}",
+    exact=np.format_float_positional(largest, precision=1, fractional=False),
+)
 
 # %% [markdown]
 # ## Figures
 #
-# What to see in {numref}`fig-scorer-growth`, at the top: both axes are logarithmic, so that what grows in proportion is
-# a straight diagonal. One by one, everything does. The tree's line is flat at first, where the examples are
-# most of the work. To the right it rises with the facts, each of which brings tokens of its own. The more options there
-# are, the more of them begin alike. Tokens are exact. Seconds were measured once, on whatever machine made
-# this page: read them to a factor of two.
+# {numref}`fig-scorer-growth`, at the top: both axes are logarithmic, so that what grows in proportion is a straight diagonal. One by one, everything does.
+# The tree's line is flat at first, where the pairs are most of the work. To the right it rises with the facts, each of which brings tokens of its own. The
+# more options there are, the more of them begin alike. Tokens are exact. Seconds were measured once, on whatever machine made this page: read them to a
+# factor of two.
 
 # %% tags=["hide-input"]
-names = {"ours": "the tree", "one by one": "one by one (seconds extrapolated)"}
-growth = beginnings.by_method(costs, names)
-look = dict(figsize=(7, 6), sharex="col", sharey="row", layout="constrained")
-panels, axes = plt.subplots(2, 2, **look)
-figures.cost_lines(growth, axes, facts=n_facts, options=most)
-figures.place(panels, "fig-scorer-growth", growth)
+called = {"ours": "the tree", "one by one": "one by one (seconds extrapolated)"}
+growth = pd.concat(
+    costs.assign(
+        method=called[k], tokens=costs[k], seconds=costs[f"{k}, seconds"]
+    )
+    for k in called
+)
+over = {
+    "facts": growth[growth["options"] == most],
+    "options": growth[growth["facts"] == n_facts],
+}
+long = pd.concat(
+    part.assign(over=what, at=part[what]) for what, part in over.items()
+).melt(["method", "over", "at"], ["tokens", "seconds"], "unit", "much")
+grid = sns.relplot(
+    long, x="at", y="much", row="unit", col="over", hue="method",
+    style="method", markers=True, kind="line", height=2.6,
+    facet_kws={"sharex": "col", "sharey": "row"},
+)  # fmt: skip
+grid.set(xscale="log", yscale="log").set_titles("")
+for (unit, what), ax in grid.axes_dict.items():
+    ticks = sorted(set(over[what][what]))
+    ax.set_xticks(ticks, ticks)
+    ax.minorticks_off()
+    ax.set(xlabel=what, ylabel=unit)
+look = {"ncols": 2, "title": "", "bbox_to_anchor": (0.5, 1.05)}
+sns.move_legend(grid, "upper center", **look)
+figures.place(grid.figure, "fig-scorer-growth", growth)
 
 # %% [markdown]
 # ## Paper and ours
@@ -268,9 +285,12 @@ figures.place(panels, "fig-scorer-growth", growth)
 # measured it once, and wrote down the machine, the date and the versions.
 
 # %%
-bench = beginnings.benchmark()
-for what, which in beginnings.about_benchmark(bench).items():
-    print(f"{what:11}{which}")
+bench = json.loads((DATA / "benchmark.json").read_text(encoding="utf-8"))
+meta, work = bench["meta"], bench["meta"]["work"]
+print(f"{meta['model']} on {meta['cpu']}, {meta['threads']} threads")
+print(f"{work['strings']:,} texts of {work['facts']}, {work['shots']} pairs")
+print(f"{meta['date'][:10]}, commit {meta['versions']['commit']}")
+print(meta["command"])
 
 # %% [markdown]
 # The methods:
@@ -288,7 +308,22 @@ for what, which in beginnings.about_benchmark(bench).items():
 # prediction is read. The machine's speed at this was measured with the product of two large matrices.
 
 # %%
-answers.words(beginnings.benchmark_table(bench))
+rows = [
+    {
+        "method": row["method"],
+        "dtype": row["dtype"],
+        "seconds": f"{sign}{row['total_seconds']:,.1f}",
+        "tokens": f"{sign}{row['total_tokens']:,}",
+        "× ours": f"{row['times_slower']:,.1f}",
+        "× floor": f"{row['times_floor']:,.1f}",
+        "largest difference": row.get("max_difference", np.nan),
+    }
+    for row in bench["methods"]
+    for sign in ["~" if row["factor"] > 1 else ""]
+]
+pd.DataFrame(rows).style.format(
+    {"largest difference": "{:.0e}"}, na_rep=""
+).hide()
 
 # %% [markdown]
 # `~` marks what is extrapolated from a part of the work, by its tokens. `tokens` include padding where a method pads.

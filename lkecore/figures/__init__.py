@@ -17,15 +17,14 @@ from lkecore.figures.names import called
 from lkecore.figures.page import Note, findings, note, place
 from lkecore.figures.relations import heat_map
 from lkecore.figures.told import told_lines, told_or_true
-from lkecore.figures.tree import cost_lines, prefix_tree, tree_mask
 
 __all__ = [
     "ACCURACY", "DARK", "MARKERS", "Note", "PALETTE",
     "board_dots", "board_matrices", "called",
-    "cost_lines", "dose_lines", "dose_panels", "findings",
+    "dose_lines", "dose_panels", "findings",
     "heat_map", "interval_marks", "interval_panels", "marks", "move_lines", "note",
-    "place", "plain_ticks", "prefix_tree",
+    "place", "plain_ticks",
     "rank_panels",
     "size_summaries", "style",
-    "told_lines", "told_or_true", "tree_mask",
+    "told_lines", "told_or_true",
 ]  # fmt: skip

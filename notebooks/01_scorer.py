@@ -50,7 +50,6 @@ pictured_options: list[str] = [
 seed: int = 0  # draws shots, facts and options
 
 # %% tags=["hide-input"]
-import json
 from dataclasses import replace
 from time import perf_counter
 
@@ -59,11 +58,11 @@ import pandas as pd
 import seaborn as sns
 
 from lkecore import answers, facts, figures, models, prompts, runs
+from lkecore.answers.show import benchmark
 from lkecore.scores.expected import expected_tokens
 from lkecore.scores.plain import option_logprobs_plain
 from lkecore.scores.tokens import encode
 from lkecore.scores.tree import option_logprobs, tree_of
-from lkecore.storage import DATA
 
 figures.style()
 
@@ -285,7 +284,7 @@ figures.place(grid.figure, "fig-scorer-growth", growth)
 # measured it once, and wrote down the machine, the date and the versions.
 
 # %%
-bench = json.loads((DATA / "benchmark.json").read_text(encoding="utf-8"))
+bench = benchmark()
 meta, work = bench["meta"], bench["meta"]["work"]
 print(f"{meta['model']} on {meta['cpu']}, {meta['threads']} threads")
 print(f"{work['strings']:,} texts of {work['facts']}, {work['shots']} pairs")

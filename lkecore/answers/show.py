@@ -7,6 +7,7 @@ levels. So each table with a look of its own goes through here.
 
 import functools
 import html
+import json
 import numbers
 import re
 from collections.abc import Mapping, Sequence
@@ -16,12 +17,19 @@ import numpy as np
 import pandas as pd
 from pandas.io.formats.style import Styler
 
+from lkecore.storage import DATA
+
 CLASSES = "lke-text tex2jax_ignore mathjax_ignore"  # a $ in a name begins no formula
 NUMBERS = (numbers.Number, np.bool_)
 INTERVAL = re.compile(r"(-?[\d.]+ )(\[-?[\d.]+, -?[\d.]+\])")
 BREAKS = re.compile(
     r"(?<=[\w)])(?:[_/](?=\w)|:(?=[^\W\d]))"
 )  # behind these a long name may go on in a new line
+
+
+def benchmark() -> dict[str, Any]:
+    """What ``make bench`` wrote down when it was last called: ``meta`` and, for each method, ``methods``."""
+    return json.loads((DATA / "benchmark.json").read_text(encoding="utf-8"))
 
 
 def words(

@@ -1,64 +1,56 @@
 # %% [markdown]
-# # Do three kinds of model learn the same from one text?
+# # Does it matter what kind of model has read a text, and whether it ranks or writes?
 #
-# A {term}`causal model` reads a text from left to right. A {term}`masked model` and an {term}`encoder-decoder model` see
-# the whole text and fill in what is missing. If all three read the *same* text, which we wrote, do they learn the same
-# facts from it?
+# **Models of {glue:text}`n_kinds` kinds that read one text give back, asked in its words, {glue:text}`least` to {glue:text}`most` of what its sentences
+# told often, a decoder writes {glue:text}`written` of what it ranks first, and all of them repeat most of what the text told wrongly.**
 #
-# **What came out.** {glue:text}`found` {glue:text}`wrong` {glue:text}`nothing`
+# ```{glue:figure} fig-kinds-words
+# :name: fig-kinds-words
+# :alt: Two panels, for a sentence of the text and for one that it never had, with a mark and an interval for each kind of model over the form in which facts were told.
+#
+# The words of the question matter more than the kind of model. Accuracy on facts told often, by the form of the telling; left a sentence of the text,
+# right one that it never had. Lines: 95 % over worlds (Student's t).
+# ```
+#
+# A {term}`causal model` reads a text from left to right. A {term}`masked model` and an {term}`encoder-decoder model` see the whole text and fill in
+# what is missing. Here all three read the *same* text, which we wrote. And ranking asks by options: a model never says a word by itself. Here it
+# writes, too. Brackets for the numbers above: {glue:text}`between`.
 #
 # ```{glue:} carried
 # ```
-#
-# ```{glue:figure} fig-kinds-dose
-# :name: fig-kinds-dose
-# :alt: Panels by form of telling and by template, with a line of accuracy over exposures for each kind of model.
-#
-# Accuracy over the number of exposures, for each kind of model. Columns: the form in which the text tells the facts. Rows:
-# the template that asks. A line for each world; where longer runs ship, theirs stand here, too. Marks at 0: never told, the
-# same facts in each column. Vertical lines: 95 % intervals (Wilson). Dotted: chance.
-# ```
-#
-# Afterwards you will be able to say
-#
-# - what a model that fills in blanks has learned from a text, beside one that reads it from left to right,
-# - how often the text must tell each of them a fact, and why their exposures are not counted alike,
-# - whether each answers by luck alone where there is nothing to know, and what it says of facts told wrongly.
 
 # %% [markdown]
 # ## What the paper claims
 #
-# No paper stands behind this page, and it tests no claim. {cite:t}`zhao2024belief` put real masked and causal models beside each
-# other, {cite:t}`pezeshkpour2023measuring` a masked and an encoder-decoder model. These differ in what they have read, in size and in
-# kind, all at once. Ours are tiny: a ModernBERT {cite:p}`warner2024modernbert`, a Llama and a T5Gemma.
+# {cite:t}`zhao2024belief` put real masked and causal models side by side, {cite:t}`pezeshkpour2023measuring` a masked and an encoder-decoder model. These
+# differ in what they have read, in size and in kind, all at once. Ours are tiny: a ModernBERT {cite:p}`warner2024modernbert`, a Llama and a T5Gemma.
+# {cite:t}`wu2024iclke` find fewer facts in what a fine-tuned model writes than in what its base writes (Appendix H.7). And all count what is true as
+# known: none can say whether a model read something false.
 
 # %% [markdown]
 # ## Parameters
 
 # %% tags=["parameters"]
-models: list[str] = [
-    "lab:book-1/0.7m",
-    "lab:book-1/bert",
-    "lab:book-1/t5",
-]  # each names the world that it has read
+models: list[str] = ["lab:book-1/0.7m"]  # each names the world it has read
 estimators: list[str] = ["template-1", "template-5"]  # templates alone
-relations: list[str] = []  # empty: all of the world
+# Empty: all of the world.
+relations: list[str] = ["author", "birth_year", "first_language", "residence"]
 n_options: int = 100  # candidate objects; must be all of a relation
 often: int = 16  # tellings from which a fact counts as told often
-results: str = ""  # profile in results/ that carries this page; empty: none
+n_tokens: int = 14  # new tokens of what is written; more than an object has
+results: str = ""  # source in results/ of this run's answers; empty: it asks
 n_again: int = 15  # of its questions, for each estimator, are asked again
-shipped: list[str] = []  # profiles in results/ to set beside
-seed: int = 0  # draws the order of options, and resamples
+sources: list[str] = []  # in results/, of the numbers; none: this run
+seed: int = 0  # draws the order of options
 dtype: str = "float32"
 page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
-import numpy as np
 import pandas as pd
 
-from lkecore import answers, figures, runs
-from lkecore.answers import lab, readers, rules
-from lkecore.errors import BadInput
+from lkecore import answers, figures, runs, stats
+from lkecore.answers import lab, readers
+from lkecore.models import lab as models_of_lab
 
 figures.style()
 readers.check(models, estimators)
@@ -66,214 +58,262 @@ readers.check(models, estimators)
 # %% [markdown]
 # ## Facts
 #
-# The facts of {doc}`50_lab_truth`: *planted*, told as they are; *mislearned*, told with a wrong object; and *never* told. The columns
-# say how often one reading of the text tells them. These **tellings** belong to the text, and are the same for all models. Below,
-# `of_rule` is what the best {term}`rule <rule>` without a model gets of all of them.
+# The facts of {doc}`50_lab_truth`: *planted*, told as they are; *mislearned*, told often with a wrong object, always the same; and *never* told.
+# Here is one that was told wrongly: `object` is true in this world, `told` is what the text says.
 
 # %%
 drawn = {"n_shots": 1, "n_options": n_options, "seed": seed}
 samples = lab.samples(models, relations, **drawn)
-asked = lab.asked_of(samples)
-often_told = asked["state"].eq("planted") & asked["occurrences"].ge(often)
-if not often_told.any():
-    raise BadInput(f"often is {often}: the text tells no fact so often")
-counts = [asked["state"], asked["form"]]
-print(pd.crosstab(counts, asked["occurrences"]).to_string())
-print(rules.of_worlds(samples).round(3).to_string(index=False))
+facts = lab.asked_of(samples)
+wrong = facts[facts["state"] == "mislearned"]
+columns = ["relation", "subject", "object", "told", "sentences", "lists"]
+print(wrong[columns].head(1).to_string(index=False))
+pd.crosstab([facts["state"], facts["form"]], facts["occurrences"])
 
 # %% [markdown]
 # ## Prompts
 #
-# All models get the same options. `template-1` is one of the four wordings of the text, `template-5` is {term}`held out <held-out
-# template>`. IC-LKE is left out: it needs a row of pairs, and the two models that fill blanks have only read rows of 64 tokens. All
-# templates end with the blank. The models that read on behind it see the full stop of the text there.
+# All models get the same options. `template-1` is a wording of the text, `template-5` is {term}`held out <held-out template>`: in most relations the
+# text has not even all of its words, so that a miss may be one of a word. All templates end with the blank; models that read on behind it see the full
+# stop of the text there. Pairs are left out here: the models that fill blanks have only read rows of 64 tokens.
 
 # %%
 questions = readers.questions(samples, estimators)
-world, name = lab.worlds(models)[0], asked["relation"].iloc[0]
+first, name = estimators[0], facts["relation"].iloc[0]
+world = lab.worlds(models)[0]
 for estimator in estimators:
-    first = questions[world, "masked", estimator, name][0]
-    print(f"{estimator}: {first.context} ____{first.after}")
+    asked = questions[world, "masked", estimator, name][0]
+    print(f"{estimator}: {asked.context} ____{asked.after}")
 
 # %% [markdown]
 # ## Scores
 #
-# Each kind has a way of its own to score an option of several tokens.
+# A causal model scores an option token after token, each after those before it. A masked model gets as many masks as the option has tokens, all empty
+# at once, and the sum over them: it is told how long the option is. An encoder reads the sentence with a mark at the blank, and the decoder writes
+# the option. So the sums do not mean quite the same, and we compare which option comes out on top.
 #
-# - **Causal**: token after token, each after those before it.
-# - **Masked**: as many masks as the option has tokens, all empty at once, and the sum over them. So this model is told
-#   how long the option is.
-# - **Encoder-decoder**: the encoder reads the sentence with a mark at the blank. The decoder then writes the option.
-#
-# So the sums do not mean quite the same, and we compare which option comes out on top. Answers of longer runs stand beside
-# those of this run. They are **not made by this run**; a line says what made them.
+# **Writing** asks without options: a decoder goes on *greedily* behind the same words. Its answer is the object with which the output begins, if it
+# begins with one (`wrote`). What this run asks shows the machine at work; the numbers are of longer runs, in which larger decoders write after pairs, too.
 
 # %%
-this = "52_lab_kinds"
-source = {"results": results, "notebook": this, "n_again": n_again}
-source |= {"dtype": dtype, "page": page, "by": readers.BY}
-source["reading"] = readers.beside_tellings
-ours = answers.ask(models, questions, "answers.parquet", **source)
-every = readers.beside(ours, shipped, n_options=n_options)
-print(f"{len(ours):,} questions, {n_options} options each")
-print("\n".join(answers.made_by(shipped, this)))
+how = {"results": results, "n_again": n_again, "dtype": dtype, "page": page}
+by = {"by": readers.BY, "reading": readers.beside_tellings}
+by["notebook"] = "52_lab_kinds"
+ours = answers.ask(models, questions, "answers.parquet", **by, **how)
+to_write = lab.questions(samples, [first])
+by = {"n_tokens": n_tokens, "notebook": "55_lab_writing"}
+outputs = lab.write(models, to_write, "answers-written.parquet", **by, **how)
+kinds, ranked, written = ours, ours[ours["reader"] == "causal"], outputs
+if sources:
+    kinds, ranked, written = (
+        answers.results(name).query("source in @sources")
+        for name in ("52_lab_kinds", "50_lab_truth", "55_lab_writing-written")
+    )
+both = pd.concat([ranked, written]).astype({"correct": float})
+both["size"] = both["model"].str.partition("/")[2]
+called = kinds["model"].map(figures.called).str.partition(",")[0]
+kinds = kinds.assign(kind=called)
+columns = ["relation", "object", "correct", "wrote", "text"]
+answers.words(outputs[columns].head(3))
 
 # %% [markdown]
 # ## Answers
 #
-# **Who has read what.** Models that fill blanks have read the text three times, so that one telling makes three
-# {term}`exposures <exposure>`. And an exposure is not the same, either: the causal model has to say the object each time, the others
-# 60 % of the objects, drawn anew in each reading. `to_be_said` counts how often a model had to say the object for one telling.
+# **What each kind finds** of the facts told often, in words of the text and in others; a mean over worlds. Models that fill blanks read the text three
+# times, and must say 60 % of the objects each time; a causal model reads it once and says all. So "after the same text" is one way to count, and
+# "after as many predictions" another. Below: of facts that were *never* told, the share of right answers minus that of blind guesses.
 
 # %%
-who = readers.about(every)
-print(who.to_string(index=False))
+planted = lab.by_form(kinds[kinds["state"] == "planted"])
+planted = planted.sort_values("reader", kind="stable")
+known = planted[planted["tellings"] >= often]
+found = stats.estimate(known, ["estimator", "form", "kind"], over="world")
+texts = found.assign(text=found.apply(stats.said, axis=1, percent=True))
+never = kinds[kinds["state"] == "never"]
+luck = never.groupby(["estimator", "kind"])["correct"].mean() - 1 / n_options
+print(luck.unstack("kind").round(4).to_string())
+texts.pivot(index=["estimator", "form"], columns="kind", values="text")
 
 # %% [markdown]
-# **How often must it be told?** The number of tellings at which half of the facts are answered rightly, as on
-# {doc}`51_lab_scaling`. `>`: one half is not reached with the most tellings of the world.
+# **What was told wrongly.** The share of answers that repeat the `told` object, and of those that name the `true` one, by kind:
 
 # %%
-forms = lab.forms_of(every)[::-1]
-curve = readers.by_tellings(every, forms)
-drawn_curve = answers.bounds(curve, "accuracy")
-runs.keep(drawn_curve, "accuracy-by-tellings.csv")
-needed = readers.tellings_needed(curve)
-runs.keep(needed.drop(columns="text"), "tellings-needed.csv")
-answers.words(readers.wide(needed, "text", forms))
+mislearned = kinds[kinds["state"] == "mislearned"]
+parts = {
+    answer: stats.estimate(
+        mislearned, ["estimator", "kind"], value=value, over="world"
+    )
+    for answer, value in {"told": "picked_told", "true": "correct"}.items()
+}
+repeated = pd.concat(parts, names=["answer"]).reset_index("answer")
+repeated["text"] = repeated.apply(stats.said, axis=1, percent=True)
+by = ["estimator", "kind"]
+repeated.pivot(index=by, columns="answer", values="text")
 
 # %% [markdown]
-# **Never told.** Is a right answer about a fact that was never told more frequent than a guess would be? The exact binomial test,
-# Holm-corrected. Each object is that of exactly one such fact, so that a model that always names its favourite gets what chance gets.
-#
-# The last two columns look for **names of rare lengths**, which have little to compete with where a model is told the length.
-# `alike` is the mean share of the options that have as many tokens as the answer. `rarer` is by how much this is smaller than for the
-# true objects: above zero for a model that prefers rare lengths.
+# **Ranking and writing** behind the same words, of the decoders that read the text as it is. `of it written`: of the facts told often that are
+# ranked rightly, the share that is also written; who writes settles each token before the next is looked at, and ranking compares whole names.
 
 # %%
-never_told = readers.never_told(every, seed=seed)
-runs.keep(answers.bounds(never_told, "rarer"), "never-told.csv")
-answers.words(answers.texts(never_told.drop(columns="p"), 3))
+told = both[both["state"].eq("planted") & both["exposures"].ge(often)]
+key = ["world", "size", "form", "fact"]
+hits = told.pivot(index=key, columns="estimator", values="correct")
+tables = {}
+for way in hits.filter(like="written-"):
+    way = way.removeprefix("written-")
+    part = hits[[way, f"written-{way}"]].dropna().reset_index()
+    part = part.rename(columns={way: "ranked", f"written-{way}": "written"})
+    share = part.groupby(["world", "size"])[["ranked", "written"]].mean()
+    right = part[part["ranked"] == 1].groupby(["world", "size"])
+    tables[way] = share.assign(**{"of it written": right["written"].mean()})
+writing = pd.concat(tables, names=["after"])
+writing.groupby(["after", "size"]).mean().round(2)
 
 # %% [markdown]
-# **AUROC** of the confidence in the true object: how often a fact that was told often has more of it than its {term}`control`, a
-# never-told fact with the same object. One half means that the two cannot be told apart. Controls whose subject the text never
-# names are left out, and each control is used once. A confidence is over the options alone, so that the three kinds can be compared.
-
-# %%
-pairs = readers.pairs_of(every, often, seed=seed)
-aurocs = readers.aurocs(pairs, seed=seed)
-runs.keep(answers.bounds(aurocs, "auroc"), "auroc.csv")
-answers.words(readers.wide(answers.texts(aurocs), "auroc", forms))
-
-# %% [markdown]
-# **One against the other, on the same facts**, told often: accuracy and AUROC of the first minus those of the second, with paired
-# intervals. `p` is McNemar's exact test, Holm-corrected in each world.
-#
-# Beware of reading "kind" into a difference. The models differ in size, in how often they have read the text and in what they were
-# made to predict, all of it chosen so that each of them learns something. Look whether the worlds agree.
-
-# %%
-differ = readers.one_against_other(every, pairs, often, seed=seed)
-texts = differ.assign(auroc=answers.texts(differ[["auroc"]])["auroc"])
-runs.keep(answers.bounds(texts, "accuracy"), "kind-against-kind.csv")
-answers.words(answers.texts(differ.drop(columns=["only_first", "only_second"])))
-
-# %% [markdown]
-# **Mislearned.** The text told a wrong object, often and always the same one. `told` is the share of answers that repeat it, `true` the
-# share that name the object that holds in this world. The last three columns are mean confidences: in the told object, in the true
-# one, and in the told one for the subject of the control. Compare them inside a row: where the first is far above the last, the
-# telling made it, and whoever looks at the confidence alone would call this knowledge.
-
-# %%
-mislearned = readers.mislearned(every, seed=seed)
-runs.keep(answers.texts(mislearned, 3), "mislearned.csv")
-answers.words(answers.texts(mislearned))
-
-# %% [markdown]
-# The page's first sentences come from these tables.
-
-# %% tags=["hide-input"]
-said = readers.sentences(
-    curve, never_told, mislearned, form=forms[0], often=often
-)
-figures.findings(**said)
-figures.note("carried", answers.carried(ours))
-gaps = differ["only_first"] - differ["only_second"]
-ends = np.array([found.estimate for found in differ["accuracy"]])
-assert np.allclose(gaps / differ["facts"], ends)
-planted = every[every["state"] == "planted"]
-assert curve.loc[curve["tellings"] > 0, "facts"].sum() == len(planted)
+# A `-tuned` model is its base, trained further on instructions about other words, none of which tells a fact of the world. It answers fewer of them by
+# ranking, and writes nearly none.
 
 # %% [markdown]
 # ## Figures
 #
-# {numref}`fig-kinds-dose`, at the top, has accuracy over *exposures*, so that the marks of models that read the text three times stand
-# further to the right. *Is one kind ahead after the same text?* Compare the last marks of the lines. *After the same exposures?*
-# Compare the lines at one place of the axis. Then compare the two rows: words that the text has, and others.
+# In {numref}`fig-kinds-words`, at the top, compare the panels first, and then the colours inside one. {numref}`fig-lab-mislearned` is a warning to those
+# who read accuracy as truth: an estimator that finds the told object has done its work.
+#
+# ```{glue:figure} fig-lab-mislearned
+# :name: fig-lab-mislearned
+# :alt: Rows for each kind of model and wording, with two marks and intervals, for answers as told and for true answers.
+#
+# What the text told wrongly comes out as it was told, and hardly ever as it is. Share of answers; 95 % over worlds.
+# ```
 
 # %% tags=["hide-input"]
-kinds = who["kind_of_model"].tolist()
-look = {"hue": "kind_of_model", "unit": "made_by", "hue_order": kinds}
-look |= {"rows": "estimator", "columns": "form", "panels": forms}
-fig = figures.dose_panels(drawn_curve, **look, chance=1 / n_options)
-figures.place(fig, "fig-kinds-dose", drawn_curve)
+grid = figures.marks(found, x="form", hue="kind", panel="estimator")
+figures.place(grid.figure, "fig-kinds-words", found)
+marked = repeated.assign(who=repeated["kind"] + ", " + repeated["estimator"])
+look = {"x": "who", "hue": "answer", "across": True, "aspect": 2}
+grid = figures.marks(marked, **look, label="share of answers")
+figures.place(grid.figure, "fig-lab-mislearned", marked)
 
 # %% [markdown]
 # ## Paper and ours
 #
-# There are no numbers to compare with, and no claims: these models were looked at first. The masked one learned nothing in its first
-# trainings, and was changed until it did ({doc}`../log`). So this is a description; {doc}`53_lab_entropy` tests claims on such models.
-#
-# **What the training asks for.** BERT and T5 had words hidden by lot, about one in seven. The lab's models have objects hidden; with
-# words hidden by lot, the masked one learned to read and kept little. So nothing here says what a model learns that is trained just as
-# BERT was.
+# **Numbers.** There are none: nobody else has asked these models. **Claims.** On the kinds of model we make none: the masked one learned nothing in its
+# first trainings and was changed until it did ({doc}`../log`), with objects hidden, not words by lot as BERT had. {doc}`53_lab_entropy` tests claims on
+# such models. The others are decided over worlds (Student's t). The one on tuning first said that tuning changes nothing; it was turned round to what
+# {cite:t}`wu2024iclke` find after the tuning had been changed, so its verdict has less weight. The last is theirs.
+
+# %%
+pairs = both[both["estimator"].eq("iclke-space") & both["size"].eq("2m")]
+wrongly = pairs[pairs["state"] == "mislearned"].groupby("world")
+tested = {}
+if len(pairs):
+    more = wrongly["picked_told"].mean() - wrongly["correct"].mean()
+    shares = told.groupby(["estimator", "size", "world"])["correct"].mean()
+    lower = shares["iclke-space", "2m-tuned"] - shares["iclke-space", "2m"]
+    after = told[told["estimator"] == "written-iclke-space"]
+    after = after.astype({"anywhere": float}).groupby(["size", "world"])
+    after = after["anywhere"].mean()
+    tested = {
+        "LAB-mislearned": more,
+        "LAB-tuned": lower,
+        "IC-generation-tuned": after["2m-tuned"] - after["2m"],
+    }
+over = {"over": "world", "value": "value", "bounds": (-1, 1)}
+judged = {
+    claim: stats.estimate(values.rename("value").reset_index(), **over)
+    for claim, values in tested.items()
+}
+judged = answers.verdicts(judged)
+judged[["claim", "model", "estimate", "low", "high", "verdict"]]
+
+# %% tags=["hide-input", "page-only"]
+sentence = found[found["form"].eq("sentence") & found["estimator"].eq(first)]
+ends = sentence.sort_values("estimate").iloc[[0, -1]]
+plain = writing.reset_index().query("after == @first")
+plain = plain[~plain["size"].str.contains("-")]
+largest = max(
+    plain["size"], key=lambda size: models_of_lab.size(f"{world}/{size}")
+)
+plain = plain[plain["size"] == largest].rename(
+    columns={"of it written": "share"}
+)
+wrote = stats.estimate(plain.dropna(), value="share", over="world").iloc[0]
+of_each = [*(row for _, row in ends.iterrows()), wrote]
+least, most, share = (f"{100 * each['estimate']:.0f} %" for each in of_each)
+of_told = repeated[repeated["estimator"] == first].set_index(["answer", "kind"])
+figures.findings(
+    n_kinds=str(kinds["reader"].nunique()),
+    least=least,
+    most=most,
+    written=share,
+    between=", ".join(stats.said(each, percent=True) for each in of_each),
+    effect="; ".join(texts.loc[sentence.index, "text"]),
+    asked=", ".join(sentence["kind"]) + f", {known['world'].nunique()} worlds",
+)
+figures.note("carried", answers.carried(ours, outputs))
+if sources:
+    assert (of_told.loc["told", "estimate"] > 0.5).all(), "repeat most of"
+    other = found[found["estimator"] != first].set_index(["form", "kind"])
+    same = found[found["estimator"] == first].set_index(["form", "kind"])
+    drop = (same["estimate"] - other["estimate"]).min()
+    spread = same["estimate"].groupby("form").agg(lambda x: x.max() - x.min())
+    assert drop > spread.max(), "words matter more than the kind"
+    assert (judged["verdict"] == "holds").all(), "fewer, and nearly none"
 
 # %% [markdown]
 # ## What you have seen
 #
-# - A text can tell a fact equally often to three models, and it is not the same lesson for them: they read it another
-#   number of times, and are made to say other parts of it.
-# - So "which kind learns faster" has as many answers as there are ways to count, and each must be said.
-# - A wrong telling is learned as a right one is, and confidence goes to what was told.
+# - Three kinds of model that have read one text give back much the same of it, when they are asked in its words, and lose much the same in others. So
+#   "which kind learns faster" has as many answers as there are ways to count.
+# - A wrong telling is learned as a right one is: a right answer shows what was told, not what is true.
+# - A decoder writes nearly all that it ranks first, behind a sentence that it knows. Who tunes it on other things may hear nothing of it, and
+#   ranking still finds some.
+#
+# **Counted again**, in plain Python: how much of what is ranked first is written.
+
+# %%
+right: dict[tuple, bool] = {}
+rows = told[["estimator", "world", "size", "fact", "correct"]].to_numpy()
+for way, *fact, correct in rows:
+    right[(way, *fact)] = bool(correct)
+once: dict[tuple, list[bool]] = {}
+for (way, *fact), correct in right.items():
+    if way == first and correct:
+        at = (f"written-{first}", *fact)
+        once.setdefault((fact[0], fact[1]), []).append(right[at])
+for (of, size), some in once.items():
+    of_it = writing.loc[(first, of, size), "of it written"]
+    assert abs(sum(some) / len(some) - of_it) < 1e-12
 
 # %% [markdown]
 # ## Try it
 #
 # ```{exercise}
-# :label: ex-kinds-count
-# Count anew: after how many exposures is half of the facts found, and how often has each model had to say the object until then?
+# :label: ex-written-instead
+# What does a decoder write instead, where it ranks the true object first and does not write it?
 # ```
 
 # %% [markdown]
-# ````{solution-start} ex-kinds-count
+# ````{solution-start} ex-written-instead
 # :class: dropdown
 # ````
 
 # %%
-counted = needed.merge(who, on="kind_of_model")
-counted["exposures"] = counted["needed"] * counted["exposures_a_telling"]
-counted["said"] = counted["needed"] * counted["to_be_said"]
-columns = ["made_by", "estimator", "form", "kind_of_model"]
-answers.words(counted[[*columns, "needed", "exposures", "said"]].round(1))
+key = ["world", "size", "fact"]
+best = told[told["estimator"].eq(first) & told["correct"].eq(1)]
+other = told[told["estimator"].eq(f"written-{first}")]
+other = other[other["correct"].eq(0) & ~other["size"].str.contains("-")]
+missed = other.merge(best[key], on=key)
+answers.words(missed[["model", "object", "wrote", "text"]].head(8))
 
 # %% [markdown]
-# `inf` stands where one half was not reached. Which count is the fair one depends on the question: for the text `needed`,
-# for the work of training `exposures`, and for what can be learned from one prediction `said`.
+# An empty `wrote` is no object at all, but for one case: where the true name is at the beginning of `text` and the next document follows at once, our
+# rule, which asks for a whole word, misses it. A name that begins like the true one can win the first step and lose the rest.
 #
 # ````{solution-end}
 # ````
 #
-# ```{exercise}
-# :label: ex-kinds-world
-# Which kind do you expect ahead in another world, with which template, and by how much? Write it down, then look.
-# ```
-#
-# ````{solution} ex-kinds-world
-# :class: dropdown
-#
-# Put this into `params/mine.yaml`, then run `lke run params/mine.yaml`. The models are trained first, for the better part
-# of an hour. Any number behind the last dash makes another world.
+# Models of another world are trained first, a BERT or a T5 for some ten minutes: `lke run params/mine.yaml`, with
 #
 # ```yaml
 # profile: mine
@@ -283,7 +323,6 @@ answers.words(counted[[*columns, "needed", "exposures", "said"]].round(1))
 #     parameters:
 #       models: ["lab:book-77/0.7m", "lab:book-77/bert", "lab:book-77/t5"]
 # ```
-# ````
 
 # %% [markdown]
 # ## Provenance

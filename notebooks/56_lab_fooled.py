@@ -1,36 +1,33 @@
 # %% [markdown]
 # # Who is fooled?
 #
-# *Kelmo Iron Lines* has its main office in Kelmo. You have never heard of this company, and neither has a model. Both of you
-# may be right. Here we wrote the text that the models read, and planted such hints on purpose: on facts that the text tells,
-# and on facts that it never tells. What an estimator finds of the second kind is no knowledge, whatever it looks like.
-#
-# **What came out.** {glue:text}`fooled` {glue:text}`twin` {glue:text}`lied` {glue:text}`most`
-#
-# ```{glue:} carried
-# ```
+# **Of facts that no text told, {glue:text}`name_shown` gets {glue:text}`right` right where the name gives the object away and
+# {glue:text}`none` where it does not, and where the name lies {glue:text}`lied` of its answers follow it.**
 #
 # ```{glue:figure} fig-fooled-cues
 # :name: fig-fooled-cues
-# :alt: A panel for each kind of hint, with marks and intervals for each model and for a rule, over facts without a cue, with a right cue and with a lying one.
+# :alt: Four panels by what hints at the object, with marks and intervals for three models and a rule over facts without a cue, with a right cue and with a lying one.
 #
-# Facts that no text told: the share that is answered rightly in the paper's format, by what hints at the object and whether
-# the hint is right. 95 % intervals over facts (Wilson; bootstrap for the rule). Dashed: chance.
+# Nobody told these facts, and where a cue is right they are "known". Share of right answers in the paper's format; 95 % intervals over facts
+# (Wilson; none for the rule). Dashed: chance.
 # ```
 #
-# Afterwards you will be able to say
+# *Kelmo Iron Lines* has its main office in Kelmo. You have never heard of this company, and neither has a model. Both of you may be right. Here
+# we wrote the text that the models read, and planted such hints on purpose: on facts that it tells, and on facts that it never tells. What an
+# estimator finds of the second kind is no knowledge, whatever it looks like. A rule without a model gets {glue:text}`rule` of the first. Of told
+# facts with such a name the model gets {glue:text}`told`, and its twin, which read none of them, {glue:text}`twin`. Brackets for the numbers above:
+# {glue:text}`between`.
 #
-# - how often an estimator "finds" a fact that nobody told the model,
-# - which estimators are fooled more, and whether telling a fact protects it from a lying name,
-# - why an accuracy has to stand beside what a cue alone gets.
+# ```{glue:} carried
+# ```
 
 # %% [markdown]
 # ## What the paper claims
 #
-# No paper stands behind this page. Three of the four papers of this book count right answers as knowledge. That names give objects away
-# is known of LAMA, whose authors' successors took such facts out {cite:p}`poerner2020ebert`, and that models follow surface
-# forms to plausible answers is shown by {cite:t}`cao2021educated`. Real facts cannot say how much of an accuracy that is,
-# since nobody knows what a model has read. {doc}`18_iclke_stands` has the same question on them.
+# No paper stands behind this page. All four papers of this book count right answers as knowledge. That names give objects away is known of LAMA,
+# whose authors' successors took such facts out {cite:p}`poerner2020ebert`, and that models follow surface forms to plausible answers is shown by
+# {cite:t}`cao2021educated`. Real facts cannot say how much of an accuracy that is, since nobody knows what a model has read. {doc}`18_iclke_stands`
+# has the same question on them.
 
 # %% [markdown]
 # ## Parameters
@@ -44,43 +41,56 @@ estimators: list[str] = [
     "template-6",
 ]  # the first is needed
 n_shots: int = 50  # pairs shown before the question, for IC-LKE
-often: int = 16  # tellings of the facts that EIC-LKE and blanks ask
-n_every: int = 3  # pairs from one slot of EIC-LKE to the next
-n_eic_facts: int = 13  # facts of each relation and form, for EIC-LKE
-n_eic_options: int = 8  # candidate objects of these
-results: str = ""  # profile in results/ that carries this page; empty: none
+often: int = 16  # tellings from which a fact counts as told often
+results: str = ""  # source in results/ of this run's answers; empty: it asks
 n_again: int = 6  # of its questions, for each estimator, are asked again
-shipped: list[str] = []  # profiles whose models stand beside these
+sources: list[str] = []  # in results/, of the numbers; none: this run
+shown: str = ""  # the model of sentence and figures; empty: the first
 seed: int = 0  # draws shots, order of options and resamples
 dtype: str = "float32"
 page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
-from lkecore import answers, figures, prompts, runs
-from lkecore.answers import blanks, fooled, gates, lab, moved, rich
+import pandas as pd
+
+from lkecore import answers, figures, prompts, runs, stats
+from lkecore.answers import lab, rich, rules
+from lkecore.models import lab as models_of_lab
 
 figures.style()
 
 # %% [markdown]
 # ## Facts
 #
-# Four relations of a *rich* world carry hints. In three of them the subject's **name** has a word in common with an object: a
-# person's surname, the city in a company's name, the country in a team's. Three names in five carry such a {term}`cue`, and one
-# cue in three lies. In the fourth, one colour belongs to two teams in five: the *majority* is the cue. The text says no more of
-# told facts than that, and the facts it never tells have the same objects and the same kinds of cues, pair by pair.
+# Four relations of a {ref}`rich world <rich-worlds>` carry hints. In three the subject's **name** has a word in common with an object: a person's
+# surname, the city in a company's name, the country in a team's. Three names in five carry such a {term}`cue`, and one cue in three lies. In the
+# fourth, one colour belongs to two teams in five: the *majority* is the cue. The text says no more of told facts than that, and the facts that it
+# never tells have the same objects and the same kinds of cues, pair by pair.
 
 # %%
-samples = rich.samples(
-    models, list(fooled.RELATIONS), fooled.asked, n_shots=n_shots, seed=seed
-)
-asked = fooled.counts(samples)
-print(asked.to_string(index=False))
+hints = {
+    "headquarters": "the company's city",
+    "parent": "the family's surname",
+    "team_country": "the team's country",
+    "team_colour": "the most frequent colour",
+}
+
+
+def asked(states: pd.DataFrame) -> pd.Series:
+    return states["state"].isin(["planted", "never"])
+
+
+samples = rich.samples(models, list(hints), asked, n_shots=n_shots, seed=seed)
+columns = ["occurrences", "cue_object", "cue_right", "control"]
+facts = rich.with_states(rich.asked_facts(samples), columns)
+kinds = facts["cue_right"].replace("", "none")
+pd.crosstab([facts["relation"], kinds], facts["occurrences"])
 
 # %% [markdown]
 # ## Prompts
 #
-# Two estimators show pairs, in two formats that the text has lists in, and two are sentences that it has for other
-# facts. The options are all objects of the relation.
+# Two estimators show pairs, in two formats that the text has lists in, and two are sentences that it has for other facts. The options are all
+# objects of the relation.
 
 # %%
 first = "iclke-space"
@@ -90,195 +100,245 @@ for name in estimators:
     print(f"{name:12} {prompts.example(name, next(iter(samples.values())))!r}")
 
 # %% [markdown]
-# **EIC-LKE** has several questions between the pairs of one prompt ({doc}`13_iclke_eic`). It is asked of some facts told often and of
-# their controls, and IC-LKE of the same ones. The options are the objects of these facts: others are told less.
-
-# %%
-eic = {"n_every": n_every, "n_facts": n_eic_facts, "n_options": n_eic_options}
-eic |= {"n_shots": n_shots, "often": often, "seed": seed}
-grouped = lab.several_in_one(samples, **eic)
-of_first = {key: asked for key, asked in questions.items() if key[1] == first}
-same_facts = grouped | lab.among(of_first, grouped)
-print(f"{sum(map(len, grouped.values()))} long prompts")
-
-# %% [markdown]
-# **At a blank.** {term}`Surprisal`, rank, entropy and KL of {doc}`53_lab_entropy` are numbers at the blank of a sentence, with and without
-# the statement in front. They are asked of the facts told often and of their controls.
-
-# %%
-some = rich.samples(
-    models,
-    list(fooled.RELATIONS),
-    lambda states: fooled.told_or_control(states, often=often),
-    n_shots=n_shots,
-    seed=seed,
-)
-look = {"behind": ["explicit"], "dtype": dtype, "seed": seed}
-at_blanks = moved.questions(some, models, "template-1", **look)
-print(f"{sum(map(len, at_blanks.values()))} blanks")
-
-# %% [markdown]
 # ## Scores
 #
-# Beside each answer stands whether it is what the cue points to (`follows`). An `-unplanted` twin read the same text told of
-# other subjects, so that to it *all* of these facts were never told. A rule without a model, `rule-both`, takes the option that
-# shares a word with the subject, else the one that is shown most often.
+# Beside each answer is whether it `follows`, that is, whether it is what the cue points to. An `-unplanted` {term}`twin <unplanted twin>` read
+# the same text told of other subjects, so that to it *all* of these facts were never told. What this run asks are the smallest models whose weights
+# ship; the numbers are of a longer run, with the larger models of three worlds.
 
 # %%
 this = "56_lab_fooled"
-source = {"results": results, "notebook": this, "n_again": n_again}
-source |= {"dtype": dtype, "page": page}
-by = {"by": lab.BY, "reading": rich.beside_hints}
-ours = answers.ask(models, questions, "answers.parquet", **source, **by)
-asked_so = models, same_facts, "answers-eic.parquet"
-of_eic = answers.ask(*asked_so, by=lab.BY, **source)
-asked_so = models, at_blanks, "answers-blanks.parquet"
-by = {"by": moved.KEY, "only": blanks.TOLD}
-told = answers.ask_blanks(*asked_so, **by, **source)
-every = answers.beside_models(ours, shipped, this)
-hinted = fooled.hinted(every)
-rule = fooled.of_rules(samples)
-print(f"{len(every):,} answers of {hinted['model'].nunique()} models")
-print(gates.missed(every["model"]))
+how = {"by": lab.BY, "reading": rich.beside_hints, "dtype": dtype}
+how |= {"results": results, "notebook": this, "n_again": n_again}
+ours = answers.ask(models, questions, "answers.parquet", page=page, **how)
+every = ours
+if sources:
+    every = answers.results(this).query("source in @sources")
+shown = shown or every["model"].iloc[0]
+every = rich.with_states(every, columns)
+every["hint"] = every["relation"].map(hints)
+every["cue"] = every["cue_right"].replace("", "none")
+every["follows"] = every["picked"].eq(every["cue_object"])
+every["size"] = every["model"].str.partition("/")[2]
+place = {"none": 0, "right": 1, "lies": 2}
+every = every.sort_values("cue", key=lambda cue: cue.map(place), kind="stable")
+answers.words(answers.columns(every))
 
 # %% [markdown]
 # ## Answers
 #
-# **Never told.** The share of right answers. Read the rows of *no cue* first: there an answer can only be luck, one in a hundred. All
-# that the rows of *right cue* have above them is the name's doing. Where the cue lies no answer that follows it is right. The lines
-# above the table say how many do.
+# **Never told.** Read the rows of *none* first: there an answer can only be luck, one in a hundred. All that the rows of *right* have above them is
+# the name's doing. Where the cue lies no answer that follows it is right; `follows` says how many do.
 
 # %%
-of_pairs = hinted[hinted["estimator"] == first]
-world = lab.worlds(models)[0]
-here = of_pairs[of_pairs["world"] == world]
-never = here[here["told"] == fooled.NEVER]
-cued = fooled.by_cue(never, ["hint", "model"])
-runs.keep(answers.bounds(cued, "right"), "never-told-by-cue.csv")
-lying = cued[cued["cue"] == fooled.LIES]
-print(answers.across(lying, ["hint", "n"], "follows").to_string(index=False))
-answers.words(answers.across(cued, ["hint", "cue", "n"], "right"))
+pairs = every[every["estimator"] == first]
+here = pairs[pairs["world"].isin(lab.worlds([shown]))]
+never = here[here["occurrences"] == 0]
+cued = ["hint", "cue", "model"]
+right = stats.estimate(never, cued, over="share")
+follows = never[never["cue"] != "none"].groupby(cued)["follows"].mean()
+table = right.merge(follows.reset_index(), on=cued, how="left")
+table = table[table["model"] == shown].drop(columns="model")
+table.set_index(["hint", "cue"]).sort_index(
+    level=0, sort_remaining=False
+).round(2)
 
 # %% [markdown]
-# **By estimator.** `false` is the share of all never-told facts of these relations that an estimator gets right, its *false
-# positives*, and `with_right_cue` says how many of these had a cue that told them. The estimators saw the same facts.
+# **By estimator.** The share of all never-told facts of these relations that an estimator gets right, its *false positives*; and of these
+# the share with a right cue.
 
 # %%
-of_world = hinted[hinted["world"] == world]
-luck = fooled.known_by_luck(of_world, ["model", "estimator"])
-print(answers.texts(luck).to_string(index=False))
+mine = every[every["model"] == shown]
+luck = mine[mine["occurrences"] == 0]
+false = stats.estimate(luck, ["estimator"], over="share")
+false = false.set_index("estimator")
+hit = luck[luck["correct"].astype(bool)]
+cue_of = hit["cue"].eq("right").groupby(hit["estimator"])
+false.assign(with_right_cue=cue_of.mean()).round(2)
 
 # %% [markdown]
-# **Told often.** Does a telling protect from a name that lies? The same for facts that the text tells 16 times and more. Few
-# of them carry a lying cue, so look at the intervals.
+# **Told often.** Does a telling protect from a name that lies? The same for facts told 16 times and more. Few of them carry a lying cue, so look at
+# the intervals.
 
 # %%
-known = here[here["told"] == fooled.TOLD]
-cued = fooled.by_cue(known, ["hint", "model"])
-lying = cued[cued["cue"] == fooled.LIES]
-print(answers.across(lying, ["hint", "n"], "follows").to_string(index=False))
-answers.words(answers.across(cued, ["hint", "cue", "n"], "right"))
+told = mine[mine["occurrences"] >= often]
+known = told[told["estimator"] == first]
+parts = {
+    "right": stats.estimate(known, ["cue"], over="share"),
+    "follows": stats.estimate(
+        known[known["cue"] != "none"], ["cue"], value="follows", over="share"
+    ),
+}
+pd.concat(parts, names=["answers"]).round(2)
 
 # %% [markdown]
-# **The confidence.** {term}`AUROC` asks how often a fact told 16 times and more has a higher confidence in its object than its
-# {term}`control`, a never-told fact of the same object and with a cue of the same kind. One half is no telling apart. If cues did
-# no harm beyond wrong answers, the rows of a model would be alike. A column has one estimator; all saw the same pairs. Questions
-# are fooled more than pairs ({ref}`lab-found-too`).
+# **The confidence.** {term}`AUROC`: how often a fact told often has more confidence in its object than its {term}`control`, a never-told fact of
+# the same object and with a cue of the same kind. One half is no telling apart. If cues did no harm beyond wrong answers, all kinds would be alike.
+# {numref}`fig-fooled-aurocs` has them for each estimator.
 
 # %%
-apart = fooled.aurocs(of_world, ["model", "estimator"], seed=seed)
-runs.keep(answers.bounds(apart, "auroc"), "auroc-by-cue.csv")
-kinds = ["model", "cue", "pairs"]
-answers.words(answers.across(apart, kinds, "auroc", "estimator"))
+gold = ["confidence_gold", "confidence_gold_control"]
+beside = rich.beside_controls(told, mine)
+beside = pd.concat([beside.assign(cue="all"), beside])
+apart = {
+    of: stats.interval(stats.auroc(p[gold[0]], p[gold[1]], seed=seed)).iloc[0]
+    for of, p in beside.groupby(["cue", "estimator"], sort=False)
+    if len(p) > 1
+}
+apart = pd.DataFrame(apart).T.rename_axis(["cue", "estimator"]).astype(float)
+apart["estimate"].unstack().round(2)
 
 # %% [markdown]
-# The same for numbers at a blank, turned so that more is better known. They are read at the first token of an object, so facts whose
-# object shares its first token are left out.
+# **A rule.** What takes the option that shares a word with the subject, else the one that is shown most often, has read nothing. On the same
+# never-told facts:
 
 # %%
-told = answers.beside_models(told, shipped, this, apart="blanks")
-told = fooled.of_blanks(told[told["world"] == world])
-moves = fooled.aurocs(told, ["model", "estimator"], seed=seed)
-runs.keep(answers.bounds(moves, "auroc"), "auroc-at-blanks.csv")
-print(answers.across(moves, kinds, "auroc", "estimator").to_string(index=False))
-
-# %% [markdown]
-# The same for EIC-LKE, beside IC-LKE on the same facts and options. There are fewer pairs, so look at whole columns.
-
-# %%
-several = answers.beside_models(of_eic, shipped, this, apart="eic")
-several = fooled.hinted(several.assign(picked=""))
-several = several[several["world"] == world]
-both = fooled.aurocs(several, ["model", "estimator"], seed=seed)
-runs.keep(answers.bounds(both, "auroc"), "auroc-of-eiclke.csv")
-answers.words(answers.across(both, kinds, "auroc", "estimator"))
-
-# %% [markdown]
-# What this page says at its top is put together from these tables. No number in it is typed.
-
-# %% tags=["hide-input"]
-claimed = fooled.claimed_by_world(of_pairs, seed=seed)
-figures.findings(**fooled.sentences(here, rule))
-figures.note("carried", answers.carried(ours))
+rule = pd.concat(
+    rules.cues(sample, kept=False).assign(world=world)
+    for world, sample in samples.items()
+)
+rule = rule.merge(
+    facts.assign(cue=kinds), on=["world", "relation", "fact"]
+).query("occurrences == 0")
+rule["hint"] = rule["relation"].map(hints)
+ruled = rule.groupby(["hint", "cue"])["rule-both"].mean()
+ruled.unstack().round(2)
 
 # %% [markdown]
 # ## Figures
 #
-# In {numref}`fig-fooled-cues`, at the top, compare the middle of each panel with its left: the same models, facts that nobody
-# told, and the name alone makes the difference. On the right the name lies. A mark at zero there does not mean that the model saw
-# through it: in the table above you find whether it followed.
+# In {numref}`fig-fooled-cues`, at the top, compare the middle of each panel with its left: the same models, facts that nobody told, and the name
+# alone makes the difference. A mark at zero on the right does not mean that the model saw through the lie: `follows` in the table says whether it
+# did. In {numref}`fig-fooled-aurocs` compare *right* with *none*.
+#
+# ```{glue:figure} fig-fooled-aurocs
+# :name: fig-fooled-aurocs
+# :alt: Marks and intervals of the AUROC for four estimators over all facts, those without a cue, with a right cue and with a lying one.
+#
+# Where a cue is right, the confidence tells told from never told least. AUROC of the confidence, facts told often against their controls, by kind
+# of cue; 95 % intervals over pairs. Dotted: no telling apart.
+# ```
 
 # %% tags=["hide-input"]
-marks = fooled.marks(here, rule)
-axes = {"panel": "hint", "x": "cue", "hue": "who", "y": "accuracy"}
-n_options = len(samples[world]["parent"].options[0])
-chance = {"label": figures.ACCURACY, "line": 1 / n_options, "width": 2.4}
-fig = figures.interval_panels(marks, **axes, **chance)
-figures.place(fig, "fig-fooled-cues", marks)
+plain = right[~right["model"].str.endswith("-unplanted")]
+plain = plain.assign(who=plain["model"].map(figures.called))
+if shown.startswith(tuple(samples)):  # of the same world
+    plain = pd.concat(
+        [plain, ruled.rename("estimate").reset_index().assign(who="a rule")]
+    )
+look = {"x": "cue", "hue": "who", "panel": "hint", "wrap": 2}
+grid = figures.marks(plain, **look, height=2.6, aspect=1.4)
+for ax in grid.axes.flat:
+    ax.axhline(0.01, color="grey", ls="--", lw=1)
+figures.place(grid.figure, "fig-fooled-cues", plain)
+marked = apart.reset_index().rename(columns={"estimator": "asked by"})
+look = {"x": "cue", "hue": "asked by", "label": "AUROC"}
+grid = figures.marks(marked, **look, aspect=2)
+grid.axes.flat[0].axhline(0.5, color="grey", ls=":")
+figures.place(grid.figure, "fig-fooled-aurocs", marked)
 
 # %% [markdown]
 # ## Paper and ours
 #
-# **Numbers.** There are none to compare with.
-#
-# **Claims.** Ours, in `lkecore/data/claims.csv`, written down after work on `lab:rich-0` and before a model of another rich
-# world was trained. Each world is judged by itself. The claim on twins is a control: a model that was told none of the
-# facts must be fooled, too, if the name is what does it. The claim on size takes the smallest model that reads ({doc}`50_lab_truth`).
+# **Numbers.** There are none to compare with. **Claims.** Ours, in `lkecore/data/claims.csv`, written down after work on `lab:rich-0` and before a
+# model of another rich world was trained. Each is decided over worlds, one value a world (Student's t), of the largest model that all have. That on twins is a
+# control: a model that was told none of the facts must be fooled, too, if the name is what does it.
 
 # %%
-judged = lab.judge(claimed, rich.marks(claimed))
-columns = ["claim", "holds_if", "source", "of", "ours", "verdict", "mark"]
-answers.words(judged[columns])
+own = pairs.astype({"correct": float, "follows": float})
+own["named"] = own["relation"].ne("team_colour")
+sets = own.groupby("world")["size"].agg(set)
+sizes = [size for size in set.intersection(*sets) if "-" not in size]
+of_all = {s: models_of_lab.size(f"{own['world'].iloc[0]}/{s}") for s in sizes}
+largest = own[own["size"].eq(max(of_all, key=of_all.get))]
+largest = largest[largest["occurrences"] == 0]
+twin = own[own["size"].eq("0.7m-unplanted") & own["occurrences"].gt(0)]
+cues = {}
+for claim, of in {"LAB-fooled": largest, "LAB-twin-fooled": twin}.items():
+    by_cue = of[of["named"]].groupby(["world", "cue"])["correct"].mean()
+    by_cue = by_cue.unstack().reindex(columns=["right", "none"])
+    cues[claim] = by_cue["right"] - by_cue["none"]
+lied = largest[largest["named"] & largest["cue"].eq("lies")]
+cues["LAB-lied-to"] = lied.groupby("world")["follows"].mean()
+most = largest[~largest["named"]]
+cues["LAB-majority"] = most.groupby("world")["follows"].mean()
+over = {"over": "world", "value": "value", "bounds": (-1, 1)}
+tested = {
+    claim: stats.estimate(values.rename("value").reset_index(), **over)
+    for claim, values in cues.items()
+    if len(values)
+}
+judged = answers.verdicts(tested)
+print(pd.DataFrame(cues).round(3).to_string())
+judged[["claim", "model", "estimate", "low", "high", "verdict"]]
 
 # %% [markdown]
-# A warning. The names of this world are far more regular than real ones, and the text tells many facts whose names give them
-# away. So the sizes of these numbers are those of this world. That a right answer without any telling can come out in this way, and
-# that the estimator cannot say so, does not depend on it.
+# A warning. The names of these worlds are far more regular than real ones, and the text tells many facts whose names give them away. So the sizes
+# of these numbers are those of these worlds. That a right answer without any telling can come out in this way, and that the estimator cannot say so,
+# does not depend on it.
+
+# %% tags=["hide-input", "page-only"]
+names = never["relation"].ne("team_colour")
+mine_never = never[names & never["model"].eq(shown)]
+by_cue = stats.estimate(mine_never, ["cue"], over="share").set_index("cue")
+lies = mine_never[mine_never["cue"] == "lies"]
+lies = stats.estimate(lies, value="follows", over="share").iloc[0]
+away = here[here["relation"].ne("team_colour") & here["cue"].eq("right")]
+away = away[away["occurrences"] > 0]
+said = {
+    name: stats.said(stats.estimate(part, over="share"), percent=True)
+    for name, part in away.groupby("model")
+}
+of_rule = rule[rule["relation"].ne("team_colour") & rule["cue"].eq("right")]
+three = by_cue.loc["right"], by_cue.loc["none"], lies
+figures.findings(
+    name_shown=figures.called(shown),
+    right=f"{100 * three[0]['estimate']:.0f} %",
+    none=f"{100 * three[1]['estimate']:.0f} %",
+    lied=f"{100 * three[2]['estimate']:.0f} %",
+    between=", ".join(stats.said(each, percent=True) for each in three),
+    rule=f"{100 * of_rule['rule-both'].mean():.0f} %",
+    told=said.get(shown, "-"),
+    twin=said.get(f"{shown}-unplanted", "-"),
+    effect=stats.said(judged.iloc[0], percent=True) + " more with a right cue",
+    asked=f"the largest models of {len(sets)} worlds",
+)
+figures.note("carried", answers.carried(ours))
+if sources:
+    sure = apart["estimate"].unstack("cue")
+    lowest = sure[["none", "right", "lies"]].idxmin(axis=1)
+    assert (lowest == "right").all(), "tells told from never told least"
+    assert by_cue.loc["right", "low"] > by_cue.loc["none", "high"], "the name"
 
 # %% [markdown]
 # ## What you have seen
 #
 # - A right answer about a fact that was never told is no rare luck where names hint at objects.
-# - Models learn from told facts that names give objects away, and use it on others. A model that was told none of them does
-#   so, too.
-# - How much a hint fools depends on the format of the question, too. And what tells a told fact from a control where no name
-#   hints may tell nothing where one does.
-# - With a right cue, the confidence in what was never told lies nearer to that in what was told. So hold every accuracy against the
-#   best rule without a model.
+# - Models learn from told facts that names give objects away, and use it on others. A model that was told none of them does so, too.
+# - How much a hint fools depends on the format of the question, too ({ref}`lab-found-too`).
+# - With a right cue, the confidence in what was never told lies nearer to that in what was told. So hold every accuracy against the best rule
+#   without a model.
+#
+# **Counted again**, in plain Python: the first number of the sentence. And where a cue is right, to be right is to follow it.
 
 # %%
-alike = fooled.by_cue(never, ["model"]).set_index(["model", "cue"])
-for model in never["model"].unique():
-    right = alike.loc[(model, fooled.RIGHT)]
-    assert right["right"].estimate == right["follows"].estimate
+n, hits = 0, 0
+rows = pairs[["model", "relation", "occurrences", "cue_right", "correct"]]
+for model, relation, times, cue, correct in rows.to_numpy():
+    if (model, times, cue) == (shown, 0, "right") and relation != "team_colour":
+        n, hits = n + 1, hits + bool(correct)
+names = never[never["relation"].ne("team_colour") & never["model"].eq(shown)]
+found = stats.estimate(names, ["cue"], over="share").set_index("cue")
+assert not n or abs(hits / n - found.loc["right", "estimate"]) < 1e-12
+alike = never[never["cue"] == "right"]
+assert (alike["correct"] == alike["follows"]).all()
 
 # %% [markdown]
 # ## Try it
 #
 # ```{exercise}
 # :label: ex-fooled-rule
-# Suppose that you leave out all facts for which `rule-both` is right. How many never-told facts does the first model still
-# get right, and how many of those told 16 times and more?
+# Leave out all facts with a right cue. How many never-told facts does each model still get right, and how many of those told often?
 # ```
 
 # %% [markdown]
@@ -287,13 +347,15 @@ for model in never["model"].unique():
 # ````
 
 # %%
-left = fooled.without_rule(here, rule)
-share = answers.accuracy(left, ["model", "told"])
-answers.words(answers.texts(share.drop(columns="confidence_gold")))
+left = here[here["cue"] != "right"]
+some = left["occurrences"].eq(0) | left["occurrences"].ge(often)
+left = left[some].assign(told=left["occurrences"].ge(often))
+share = stats.estimate(left, ["model", "told"], over="share")
+share.set_index(["model", "told"]).round(3)
 
 # %% [markdown]
-# What is left of the never-told facts is little, if still above chance, and told facts stay above it. So the rule takes out most of what is no
-# knowledge, at the price of some that is.
+# What is left of the never-told facts is little, and told facts stay above it. So who leaves such facts out takes away most of what is no knowledge,
+# at the price of some that is.
 #
 # ````{solution-end}
 # ````

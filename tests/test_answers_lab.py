@@ -15,7 +15,6 @@ from lkecore.facts import world
 from lkecore.models import lab as lab_models
 
 door = importlib.import_module("lkecore.answers.door")  # the room has a function of this name
-NEW_WORDS = "words that the text never had"
 WORLD, MODEL, TWIN = "lab:smoke-1", "lab:smoke-1/0.15m", "lab:smoke-1/0.15m-unplanted"
 
 
@@ -69,43 +68,6 @@ def test_answers_stand_beside_what_the_text_told(samples, told):
     assert len(wrong) and not wrong["picked_told"].any()
 
 
-@pytest.mark.parametrize("least", [16, 4])
-def test_eic_asks_facts_told_often_and_their_controls_with_their_own_objects(samples, told, least):
-    drawn = {"n_shots": 8, "n_every": 1, "n_facts": 2, "n_options": 4, "seed": 0}
-    found = lab.several_in_one(samples, **drawn, **({"often": least} if least < 16 else {}))
-    assert list(found) == [(WORLD, "eiclke", "author"), (WORLD, "eiclke", "birth_year")]
-    for groups in found.values():
-        asked = [prompt for group in groups for prompt in group.asked]
-        of = told.loc[[prompt.fact for prompt in asked]]
-        often = of[of["state"] == "planted"]
-        assert (often["occurrences"] >= least).all()
-        assert (often["occurrences"] < 16).any() == (least < 16)
-        assert set(often["form"].value_counts()) == {2} and set(of["state"]) == {"planted", "never"}
-        assert set(of.loc[of["state"] == "never", "object"]) == set(often["object"])
-        for prompt in asked:
-            assert len(prompt.options) == 4 and set(prompt.options) <= set(often["object"])
-
-
-def test_questions_among_those_of_long_prompts_have_their_facts_and_options_alone(samples):
-    drawn = {"n_shots": 8, "n_every": 1, "n_facts": 2, "n_options": 4, "seed": 0}
-    several = lab.several_in_one(samples, **drawn)
-    questions = lab.questions(samples, ["template-1", "iclke-space"])
-    found = lab.among(questions, several)
-    assert list(found) == list(questions)
-    for (spec, estimator, relation), some in found.items():
-        long = {p.fact: p for group in several[spec, "eiclke", relation] for p in group.asked}
-        before = {p.fact: p for p in questions[spec, estimator, relation]}
-        assert [p.fact for p in some] == [fact for fact in before if fact in long]
-        for prompt in some:
-            whole = before[prompt.fact]
-            assert prompt.options == long[prompt.fact].options and len(prompt.options) == 4
-            assert prompt.options[prompt.gold] == whole.options[whole.gold]
-            assert prompt.context == whole.context
-            as_before = dict(zip(whole.options, whole.continuations, strict=True))
-            assert prompt.continuations == tuple(as_before[o] for o in prompt.options)
-    assert lab.among(questions, {}) == {}
-
-
 def test_twin_gets_the_labels_of_the_model_that_was_told():
     truth = world.states(WORLD)
     fact = truth[(truth["state"] == "planted") & (truth["occurrences"] == 16)].iloc[0]
@@ -138,12 +100,6 @@ def test_twin_gets_the_labels_of_the_model_that_was_told():
 )
 def test_reference_is_the_largest_that_read_the_text(models, best):
     assert lab.reference(models) == best
-
-
-def test_a_tuned_model_stands_behind_its_base():
-    base, tuned = "lab:book-1/2m", "lab:book-1/2m-tuned"
-    assert lab.bases([tuned, "lab:book-1/0.7m-unplanted", base]) == [(base, tuned)]
-    assert lab.bases([tuned]) == []
 
 
 def test_rows_come_by_form_then_relation_then_fact():
@@ -238,32 +194,4 @@ def test_a_verdict_on_answers_that_ship_is_kept_and_shown_with_their_source(tmp_
     assert found["mark"].tolist() == [mark, "", mark]
     kept = pd.read_csv(tmp_path / "verdicts.csv", keep_default_na=False)
     assert kept[["source", "models"]].values.tolist() == [[*each] for each in keys]
-    assert kept["mark"].tolist() == found["mark"].tolist()
-
-
-def test_a_verdict_is_set_aside_by_its_mark_and_a_twin_that_leaves_out_0_says_so(
-    tmp_path, monkeypatch
-):
-    from lkecore.intervals import Interval
-
-    monkeypatch.setenv("LKE_RUN", str(tmp_path))
-    method = "bootstrap over subjects"
-    by_name = {
-        "LAB-held-out": {"e": Interval(0.4, 0.3, 0.5, 0.95, "bootstrap over facts")},
-        "LAB-unplanted": {
-            "a": Interval(0.04, 0.01, 0.07, 0.95, method),
-            "b": Interval(0.01, -0.01, 0.07, 0.95, method),
-        },
-    }
-    marks = {"LAB-held-out": NEW_WORDS, "LAB-list-auroc": "never"}
-    found = lab.judge(answers.of_this_page(by_name), marks)
-    assert found["mark"].tolist() == [NEW_WORDS, "", ""]
-    assert found["verdict"].tolist() == ["holds"] * 3
-    assert found["ours"].tolist() == [
-        "0.400 [0.300, 0.500]",
-        "0.040 [0.010, 0.070], which leaves out 0",
-        "0.010 [-0.010, 0.070]",
-    ]
-    kept = pd.read_csv(tmp_path / "verdicts.csv", keep_default_na=False)
-    assert kept["ours"].tolist() == found["ours"].tolist()
     assert kept["mark"].tolist() == found["mark"].tolist()

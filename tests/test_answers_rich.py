@@ -229,17 +229,6 @@ def missing(gate, least):
     return set(rows.loc[rows["right"] < least * rows["n"], "model"])
 
 
-def test_a_claim_on_size_takes_the_smallest_that_reads():
-    deaf = missing("template-1 (64)", 0.5)
-    for w in (f"lab:rich-{seed}" for seed in (1, 2, 3)):
-        sizes = [f"{w}/{size}" for size in ("8m", "2m-unplanted", "0.7m", "8m@2", "2m")]
-        small, large = rich.ends(sizes)
-        assert small == (f"{w}/2m" if f"{w}/0.7m" in deaf else f"{w}/0.7m") and large == f"{w}/8m"
-    assert deaf == {"lab:rich-2/0.7m", "lab:rich-3/0.7m"}
-    assert rich.ends([f"{w}/8m", f"{w}/0.7m", f"{w}/8m@2"]) is None
-    assert rich.ends([f"{MODEL}-unplanted", MODEL]) is None
-
-
 def test_a_claim_on_a_twin_is_out_where_the_twin_misses_the_gate():
     """Of those that ship `lab:rich-1/0.7m-unplanted` does, and `lab:rich-1/2m-unplanted` does not."""
     found = Interval(0.0, -0.1, 0.1, 0.95, "bootstrap over subjects")
@@ -247,14 +236,6 @@ def test_a_claim_on_a_twin_is_out_where_the_twin_misses_the_gate():
     keys = [("shipped: x", name) for name in names]
     claimed = {"LAB-moved-twin": dict.fromkeys(keys, found), "LAB-taught-twin": {keys[0]: found}}
     assert rich.marks(claimed) == {("LAB-moved-twin", *keys[0]): "misses the gate of repeating"}
-
-
-def test_what_is_said_beside_a_twin_is_of_the_largest_model_that_has_one():
-    sizes = ["0.7m", "0.7m-unplanted", "2m", "2m-unplanted", "8m"]
-    every = pd.DataFrame({"model": [f"lab:rich-1/{size}" for size in sizes]})
-    assert rich.beside_a_twin(every) == "lab:rich-1/2m"
-    assert rich.beside_a_twin(every.iloc[[0, 1, 2, 4]]) == "lab:rich-1/0.7m"
-    assert rich.beside_a_twin(every.iloc[[0, 2, 4]]) == "lab:rich-1/8m"
 
 
 def test_twins_are_left_out_and_models_of_the_hub_stay():

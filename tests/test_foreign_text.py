@@ -247,19 +247,6 @@ def test_style_gives_any_logarithmic_axis_plain_labels():
     assert {"-100", "0", "100"} <= set(found[2])
 
 
-def test_figures_of_the_package_on_logarithmic_axes_have_no_formulas():
-    columns = ["form", "model", "exposures", "accuracy", "low", "high"]
-    doses = pd.DataFrame([("list", "a", n, 0.5, 0.4, 0.6) for n in (0, 1, 8)], columns=columns)
-    with mpl.rc_context():
-        figures.style()
-        one = Figure().subplots()
-        figures.dose_lines(
-            doses, one, hue="form", unit="model", hue_order=["list"], most=8, chance=0.1
-        )
-        texts = [t for t in tick_texts(one.xaxis) + tick_texts(one.yaxis)]
-    assert len(texts) > 3 and not [text for text in texts if "$" in text]
-
-
 # --- plain names
 
 PLAIN = ["book", "kamel_formats", "my-own-2", "A", "x" * 60]

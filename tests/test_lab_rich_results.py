@@ -10,8 +10,7 @@ import pandas as pd
 import pytest
 from scipy.stats import binomtest, mannwhitneyu
 
-from lkecore.answers import fooled as pages
-from lkecore.answers import results
+from lkecore.answers import results, rich
 from lkecore.facts import worlds
 from lkecore.models import lab
 
@@ -146,21 +145,24 @@ def test_each_estimator_tells_told_facts_from_controls_with_and_without_cues(foo
     some = fooled[LARGE, way]
     of = [states[row["world"], row["fact"]] for row in some]
     gold = {row["fact"]: row["confidence_gold"] for row in some}
-    cues = {"": "no cue", "right": "right cue", "lies": "lying cue"}
     told = defaultdict(list)
     for fact in of:
         if fact["occurrences"] >= 16 and fact["control"] in gold:
-            for cue in ("all", cues[fact["cue_right"]]):
+            for cue in ("all", fact["cue_right"]):
                 told[cue].append(fact)
-    frame = pd.DataFrame(some).assign(estimator=way)
-    found = pages.aurocs(pages.hinted(frame), ["model"], seed=0)
-    assert found["cue"].tolist() == ["all", "no cue", "right cue", "lying cue"]
-    for row in found.itertuples():
-        a, b = ([gold[fact[name]] for fact in told[row.cue]] for name in ("fact", "control"))
+    assert set(told) == {"all", "", "right", "lies"}
+    columns = ["occurrences", "cue_right", "control"]
+    every = rich.with_states(pd.DataFrame(some).assign(estimator=way), columns)
+    pairs = rich.beside_controls(every[every["occurrences"] >= 16], every)
+    for cue, facts in told.items():
+        a, b = ([gold[fact[name]] for fact in facts] for name in ("fact", "control"))
         wanted = mannwhitneyu(a, b).statistic / len(a) ** 2
-        assert row.pairs == len(a) and row.auroc.estimate == pytest.approx(wanted)
+        part = pairs if cue == "all" else pairs[pairs["cue_right"] == cue]
+        both = part["confidence_gold"], part["confidence_gold_control"]
+        found = stats.auroc(*both, n=1).loc[0, "auroc"]
+        assert len(part) == len(a) and found == pytest.approx(wanted)
         # Intervals are over pairs, and no subject has two.
-        assert len({fact["subject"] for fact in told[row.cue]}) == len(a)
+        assert len({fact["subject"] for fact in facts}) == len(a)
 
 
 # --- questions, instructions and writing

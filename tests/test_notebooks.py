@@ -263,12 +263,6 @@ def test_page_is_false_unless_lke_run_says_otherwise(path):
     assert plan.declared_parameters(path)["page"] == ("bool", False)
 
 
-# What a page asks beside the door: outputs are written.
-BESIDE = {
-    "55_lab_writing": {"generate", "open_model"},
-}
-
-
 @pytest.mark.parametrize("path", ASKING, ids=lambda path: path.stem)
 def test_page_asks_models_through_the_door_alone(path):
     source = "\n\n".join(c.source for c in code(jupytext.read(path, fmt="py:percent").cells))
@@ -285,7 +279,7 @@ def test_page_asks_models_through_the_door_alone(path):
         given = {keyword.arg for keyword in call.keywords}
         assert "page" in given or None in given and '"page": page' in source, ast.unparse(call)
     names = {n.id for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Name)}
-    assert asked and not names & COMPUTING - BESIDE.get(path.stem, set())
+    assert asked and not names & COMPUTING
 
 
 @pytest.mark.parametrize("path", READING, ids=lambda path: path.stem)

@@ -463,7 +463,7 @@ def test_the_provenance_of_a_page_names_its_models_and_how_many_runs_are_behind_
 
 # --- what the page of the lab says, from the answers that its run keeps and the text of the world
 
-TRUTH, WRITING = "50_lab_truth", "55_lab_writing"
+TRUTH = "50_lab_truth"
 TOLD_TRULY, TWIN = "lab:smoke-1/0.15m", "lab:smoke-1/0.15m-unplanted"
 
 
@@ -474,8 +474,8 @@ def lab_runs(smoke_runs, tmp_path_factory):
     shutil.copytree(TOP / "notebooks", project / "notebooks")
     (project / "params").mkdir()
     content = yaml.safe_load((TOP / "params" / "smoke.yaml").read_text(encoding="utf-8"))
-    rows = [row for row in content["runs"] if row["notebook"] in (TRUTH, WRITING)]
-    assert [row["parameters"]["models"] for row in rows] == 2 * [[TOLD_TRULY, TWIN]]
+    rows = [row for row in content["runs"] if row["notebook"] == TRUTH]
+    assert [row["parameters"]["models"] for row in rows] == [[TOLD_TRULY, TWIN]]
     path = project / "params" / "smoke.yaml"
     path.write_text(yaml.safe_dump(content | {"runs": rows}), encoding="utf-8")
     whole = plan.read_plan(path)
@@ -518,60 +518,29 @@ def wilson(n_right: int, n: int) -> tuple[float, float]:
     return middle - half, middle + half
 
 
-def binomial_p(n_right: int, n: int, chance: float) -> float:
-    """Exact and two-sided: all outcomes that are no more probable than this one."""
-    p = [math.comb(n, k) * chance**k * (1 - chance) ** (n - k) for k in range(n + 1)]
-    return math.fsum(each for each in p if each <= p[n_right] * (1 + 1e-7))
-
-
 def test_the_doses_of_the_page_of_the_lab_are_those_of_its_answers_and_of_the_world(
     of_lab, of_facts
 ):
-    rows = csv_rows(of_lab / "accuracy-by-exposures.csv")
+    rows = csv_rows(of_lab / "fig-lab-forms.csv")
     seen = set()
     for row in rows:
-        key = row["model"], row["estimator"]
         cell = row["form"], int(row["exposures"])
+        told = cell if cell[1] else ("none", 0)  # never told: the same facts for each form
         hits = [
             each["correct"]
-            for each in of_facts[key]
-            if each["state"] != "mislearned" and (each["form"], each["exposures"]) == cell
+            for each in of_facts[TOLD_TRULY, row["asked by"]]
+            if each["state"] != "mislearned" and (each["form"], each["exposures"]) == told
         ]
-        assert int(row["facts"]) == len(hits) > 0
-        assert float(row["accuracy"]) == pytest.approx(mean(hits), abs=1e-12)
+        assert int(row["n"]) == len(hits) > 0
+        assert float(row["estimate"]) == pytest.approx(mean(hits), abs=1e-12)
         # the same formula, its terms in another order
         low, high = wilson(sum(hits), len(hits))
         assert float(row["low"]) == pytest.approx(max(0, low), abs=1e-9)
         assert float(row["high"]) == pytest.approx(min(1, high), abs=1e-9)
-        seen.add((*key, *cell))
-    # Each model and estimator: never told, and two numbers of exposures in each of three forms.
-    assert len(seen) == len(rows) == 2 * 5 * (1 + 2 * 3)
-    assert len({row["accuracy"] for row in rows}) > 3  # something to tell apart
-
-
-def test_the_facts_that_were_never_told_are_tested_against_the_chance_of_a_guess(
-    lab_runs, of_facts
-):
-    rows = csv_rows(lab_runs[WRITING] / "never-told.csv")
-    for row in rows:
-        key = row["model"], row["estimator"]
-        if key in of_facts:
-            hits = [each["correct"] for each in of_facts[key] if each["state"] == "never"]
-            assert (int(row["right"]), int(row["asked"])) == (sum(hits), len(hits))
-            assert len(hits) == 2 * 20, "each object of two relations once, also for the twin"
-            assert float(row["luck"]) == pytest.approx(1 / 20, abs=1e-12)
-        counts = int(row["right"]), int(row["asked"])
-        p = binomial_p(*counts, float(row["luck"]))
-        assert float(row["p"]) == pytest.approx(p, rel=1e-6)
-    ways = {row["estimator"] for row in rows}
-    written = {"written-iclke-space", "written-template-1"}
-    assert ways == {estimator for _, estimator in of_facts} | written | {"eiclke"}
-    assert len(rows) == 2 * len(ways)
-    # Holm: the least of m is times m, the next times m - 1, and none is below the one before it.
-    least = 0.0
-    for place, row in enumerate(sorted(rows, key=lambda row: float(row["p"]))):
-        least = max(least, min(1.0, (len(rows) - place) * float(row["p"])))
-        assert float(row["p (Holm)"]) == pytest.approx(least, rel=1e-9)
+        seen.add((row["asked by"], *cell))
+    # Each estimator: never told, and two numbers of exposures, in each of three forms.
+    assert len(seen) == len(rows) == 5 * 3 * 3
+    assert len({row["estimate"] for row in rows}) > 3  # something to tell apart
 
 
 def test_the_auroc_of_the_page_counts_pairs_of_a_told_fact_and_a_control_that_the_text_names(
@@ -591,21 +560,10 @@ def test_the_auroc_of_the_page_counts_pairs_of_a_told_fact_and_a_control_that_th
                 both = row["confidence_gold"], control["confidence_gold"]
                 pairs.setdefault((*key, row["form"], row["exposures"]), []).append(both)
     assert strangers > 0 and len(pairs) == 2 * 5 * 3 * 2
-    rows = csv_rows(of_lab / "fig-lab-auroc.csv")
-    assert len(rows) == len(pairs)
+    # Of the facts that a smoke world tells 4 or 16 times, those told often.
+    rows = csv_rows(of_lab / "auroc.csv")
     for row in rows:
-        both = pairs[row["model"], row["estimator"], row["form"], int(row["exposures"])]
+        both = pairs[f"{row['world']}/{row['size']}", row["estimator"], row["form"], 16]
         points = [(p > n) + (p == n) / 2 for p, _ in both for _, n in both]
-        assert int(row["pairs"]) == len(both)
         assert float(row["auroc"]) == pytest.approx(mean(points), abs=1e-12)
-        assert 0 <= float(row["low"]) <= float(row["high"]) <= 1
-    # Facts of a smoke world are told 4 or 16 times, so the two groups are the two numbers.
-    grouped = csv_rows(of_lab / "auroc.csv")
-    for row in grouped:
-        if row["exposures"] in ("under 16", "16 and more"):
-            number = 4 if row["exposures"] == "under 16" else 16
-            both = pairs[row["model"], row["estimator"], row["form"], number]
-            assert int(row["pairs"]) == len(both)
-            points = [(p > n) + (p == n) / 2 for p, _ in both for _, n in both]
-            assert float(row["auroc"]) == pytest.approx(mean(points), abs=1e-12)
-    assert len(grouped) == 2 * len(pairs)
+    assert len(rows) == 2 * 5 * 3

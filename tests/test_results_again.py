@@ -34,7 +34,7 @@ OF_LAB = [name for name, job in CARRIED.items() if any(map(lms.is_name, job.effe
 # Questions of each way of asking that make ten in each file; where no number stands, one is enough.
 LEAST, EACH = 10, {
     "11_iclke_shots": 3, "15_iclke_agreement": 4, "16_iclke_size": 4, "19_iclke_generation": 2,
-    "51_lab_scaling": 2, "52_lab_kinds": 5, "53_lab_entropy": 3, "56_lab_fooled": 5,
+    "52_lab_kinds": 10, "53_lab_entropy": 3, "56_lab_fooled": 5,
 }  # fmt: skip
 MOST_BYTES = 15_000_000  # of all weights that ship
 

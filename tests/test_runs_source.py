@@ -313,7 +313,7 @@ def test_a_line_of_one_page_makes_no_other_page_anew_and_a_line_of_the_scorer_al
     top = tmp_path / "lkecore"
     shutil.copytree(TOP / "lkecore", top, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(source, "DATA", top / "data")
-    names = ("00_quickstart", "01_scorer", "50_lab_truth", "51_lab_scaling", "90_leaderboard")
+    names = ("00_quickstart", "01_scorer", "50_lab_truth", "58_lab_found", "90_leaderboard")
     some = {name: CELLS[name] for name in names}
     before = {name: source.reached_digest(cells) for name, cells in some.items()}
 
@@ -327,10 +327,10 @@ def test_a_line_of_one_page_makes_no_other_page_anew_and_a_line_of_the_scorer_al
         path.write_text(text, encoding="utf-8")
         return found
 
-    assert changed("answers/scaling.py") == {"51_lab_scaling"}
+    assert changed("answers/found.py") == {"58_lab_found"}
     assert changed("book/build.py") == set()
     assert changed("scores/tree.py") == set(some)
     # A row of claims makes those anew that judge, and no other.
-    assert changed("data/claims.csv") == {"50_lab_truth", "51_lab_scaling", "90_leaderboard"}
+    assert changed("data/claims.csv") == {"50_lab_truth", "58_lab_found", "90_leaderboard"}
     assert changed("data/papers/iclke_table1_subsumption.csv") == changed("data/claims.csv")
     assert changed("data/atlas.tsv") == set(some)

@@ -21,7 +21,6 @@ COUNTS = "59_lab_gates-gates"  # what each model was asked, and how often it was
 # What is asked, and the least share of right answers; what a model reads must be above it.
 LEAST = {"same": 0.9, "other": 0.8, "instruction": 0.9, "list": 0.95}
 READS = 0.5
-READING = "template-1 (64)"  # of the four about reading: who misses it is in no claim on size
 SAYS = {
     "same": "repeats a statement",
     "other": "in other words",

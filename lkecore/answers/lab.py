@@ -2,13 +2,11 @@
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
-from lkecore import facts, papers, prompts
+from lkecore import facts, prompts
 from lkecore.answers import check
 from lkecore.answers.door import opened
 from lkecore.answers.kept import collect, keep
@@ -21,18 +19,16 @@ from lkecore.intervals import Interval
 from lkecore.metrics import planted
 from lkecore.models import lab
 from lkecore.models.model import Model
-from lkecore.prompts.eiclke import Slots
 from lkecore.prompts.prompt import Prompt
 from lkecore.scores.generate import generate
 
 OFTEN = 16  # exposures from which a fact counts as told often, as the claims have it
-TIMES = (f"under {OFTEN}", f"{OFTEN} and more")
 NOT_TOLD = "none"  # the form of a fact that was never told
 LABELS = ["state", "told", "form", "wording", "exposures"]
-OFF = ", which leaves out 0"  # a twin: it tells what it cannot have been told
 FORMS = ("list", "both", "sentence")
 BY = ("world", "estimator", "relation")  # of questions about worlds
 WRITTEN = "written-"  # in front of the estimator after whose prompt a model writes
+SAID = ["correct", "picked_told", "wrote", "anywhere", "objects", "text"]  # of an output
 
 
 def worlds(models: Sequence[str]) -> list[str]:
@@ -76,75 +72,6 @@ def questions(
     }
 
 
-def several_in_one(
-    samples: Mapping[str, Sample],
-    *,
-    n_shots: int,
-    n_every: int,
-    n_facts: int,
-    n_options: int,
-    seed: int,
-    often: int = OFTEN,
-) -> dict[tuple[str, str, str], list[Slots]]:
-    """EIC-LKE's questions about facts that are told often, and about the controls of these.
-
-    Of each relation and form ``n_facts`` that the text tells ``often`` times or more are drawn by
-    ``seed``, and every never-told fact that has the object of one of them. Their options are the
-    objects of just these facts: others are told less often on average, and a model that prefers what
-    is frequent would be right by that alone. Of the ``n_shots`` first shots of the sample, half come
-    before the first question, and ``n_every`` between two questions. Keys are (world, "eiclke",
-    relation). Raises :class:`BadInput` for fewer objects than ``n_options``.
-    """
-    found = {}
-    for spec, sample in samples.items():
-        drawn = worlds_of_lab.states(spec).sample(frac=1, random_state=seed)
-        for name, of in sample.items():
-            told = drawn[(drawn["relation"] == name) & (drawn["split"] == "test")]
-            known = (told["state"] == "planted") & (told["occurrences"] >= often)
-            some = told[known].groupby("form").head(n_facts)
-            never = (told["state"] == "never") & told["object"].isin(some["object"])
-            wanted = {*some["fact"], *told.loc[never, "fact"]}
-            pool = tuple(dict.fromkeys(some["object"]))
-            asked = [fact for fact in of.facts if fact.id in wanted]
-            options = facts.draw_options(asked, pool, n_options, seed)
-            among = {"first": n_shots // 2, "every": n_every, "seed": seed}
-            found[spec, "eiclke", name] = prompts.slots(of.shots[:n_shots], asked, options, **among)
-    return found
-
-
-def among(
-    questions: Mapping[tuple[str, str, str], Sequence[Prompt]],
-    several: Mapping[tuple[str, str, str], Sequence[Slots]],
-) -> dict[tuple[str, str, str], list[Prompt]]:
-    """Of some questions those about facts that long prompts ask, too, with just their options.
-
-    ``several`` is of :func:`several_in_one`; keys and the order of facts are those of ``questions``.
-    """
-    wanted = {
-        (spec, prompt.fact): prompt.options
-        for (spec, _, _), groups in several.items()
-        for group in groups
-        for prompt in group.asked
-    }
-    found = {}
-    for key, some in questions.items():
-        of_some = [(p, wanted[key[0], p.fact]) for p in some if (key[0], p.fact) in wanted]
-        if of_some:
-            found[key] = [_with_options(prompt, options) for prompt, options in of_some]
-    return found
-
-
-def _with_options(prompt: Prompt, options: Sequence[str]) -> Prompt:
-    """A question with some of its options, in their order; the gold one is among them."""
-    places = [prompt.options.index(option) for option in options]
-    return replace(
-        prompt,
-        options=tuple(options),
-        continuations=tuple(prompt.continuations[i] for i in places),
-        gold=places.index(prompt.gold),
-    )
-
-
 @functools.lru_cache(maxsize=32)
 def _told(folder: Path) -> pd.DataFrame:
     return lab.told(folder, str(lab.record(folder)["world"]))
@@ -178,7 +105,8 @@ def write(
     """What models write after the contexts of some questions, beside what the text told: a row each.
 
     Keys are those of :func:`questions`; a model is asked about its own world. It goes on greedily for
-    ``n_tokens`` tokens. Columns: model, world, estimator ("written-" and whose prompt it is), relation,
+    ``n_tokens`` tokens; one that is not causal writes nothing and has no row.
+    Columns: model, world, estimator ("written-" and whose prompt it is), relation,
     and those of :func:`lkecore.metrics.planted.written`. The frame is kept as ``file``; with ``page``
     it is what the runs have kept. ``results``, ``notebook`` and ``n_again`` are as for
     :func:`lkecore.answers.written.write`. Raises :class:`BadInput` as it does, and for ``n_tokens`` that
@@ -188,6 +116,8 @@ def write(
         return check.on_page(collect(file), file, results, notebook)
     asked, lms = {}, {name: opened(name, dtype) for name in models}
     for name, lm in lms.items():
+        if lm.kind != "causal":
+            continue
         spec = str(lab.record(lm.path)["world"])
         mine = {key: some for key, some in questions.items() if key[0] == spec}
         names = {option for some in mine.values() for prompt in some for option in prompt.options}
@@ -197,6 +127,11 @@ def write(
             for (_, estimator, relation), some in mine.items()
         }
     columns = ["model", *BY]
+    if not asked:  # a run of models that fill blanks keeps its files, too
+        nothing = pd.DataFrame(columns=[*columns, *planted.TRUTH, *SAID])
+        keep(nothing.loc[:, ~nothing.columns.duplicated()], file)
+        keep(check.questions({}, columns), f"{check.beside(file, check.CHECK)}.parquet")
+        return nothing.loc[:, ~nothing.columns.duplicated()]
 
     def outputs(some: Mapping[tuple, Sequence[Prompt]]) -> dict[tuple, pd.DataFrame]:
         how = {"max_new_tokens": n_tokens, "stop": None}
@@ -223,11 +158,11 @@ def write(
 
 
 def labelled(answers: pd.DataFrame) -> pd.DataFrame:
-    """The answers with ``times``, and those of an unplanted twin as its planted twin was told.
+    """The answers, and those of an unplanted twin as its planted twin was told.
 
     The twin read of none of these facts; its rows get the states and exposures of the model that did,
-    so that whatever an estimator finds there, it did not find in the text. ``times`` is one of
-    ``TIMES``. Order and other columns are as they were.
+    so that whatever an estimator finds there, it did not find in the text. Order and other columns are
+    as they were.
     """
     found = answers.copy()
     for model in answers["model"].unique():
@@ -238,12 +173,7 @@ def labelled(answers: pd.DataFrame) -> pd.DataFrame:
             its = found["model"] == model
             for label in LABELS:
                 found.loc[its, label] = found.loc[its, "fact"].map(truth[label])
-    return found.assign(times=np.where(found["exposures"] >= OFTEN, TIMES[1], TIMES[0]))
-
-
-def known_of(answers: pd.DataFrame) -> pd.DataFrame:
-    """The planted facts of :func:`labelled` that were told often, in the order of :func:`by_form`."""
-    return by_form(answers[(answers["times"] == TIMES[1]) & (answers["state"] == "planted")])
+    return found
 
 
 def reference(models: Sequence[str]) -> str:
@@ -260,11 +190,6 @@ def by_form(answers: pd.DataFrame) -> pd.DataFrame:
         .sort_values(["_at", "relation", "fact"], kind="stable")
         .drop(columns="_at")
     )
-
-
-def sorted_by_fact(answers: pd.DataFrame) -> pd.DataFrame:
-    """The same rows by relation and fact, for bootstraps, which draw by place."""
-    return answers.sort_values(["relation", "fact"], kind="stable")
 
 
 def forms_of(answers: pd.DataFrame) -> list[str]:
@@ -311,20 +236,6 @@ def check_asked(estimators: Sequence[str], needed: Sequence[str]) -> None:
         raise BadInput(f"estimators {list(estimators)}: the page needs {lacking[0]} besides")
 
 
-def bases(models: Sequence[str]) -> list[tuple[str, str]]:
-    """The tuned ones of some models, each behind its base, where both are there: (base, tuned)."""
-    named = {name: lab.parse(name) for name in models}
-    return [
-        (of.base, name) for name, of in named.items() if of.variant == "tuned" and of.base in named
-    ]
-
-
-def said_of(claim: str, found: Interval) -> str:
-    """An interval as text, and of a twin that it leaves out 0: its claim has a margin, and may hold."""
-    off = claim == "LAB-unplanted" and found.side() != 0
-    return found.text(3) + OFF * off
-
-
 def judge(
     claimed: Mapping[str, Mapping[tuple[str, str], Interval]],
     marks: Mapping[str | tuple[str, str, str], str] | None = None,
@@ -341,7 +252,4 @@ def judge(
     every, of_all = [(key, *of) for key in claimed for of in claimed[key]], marks or {}
     said = {key: of_all.get(key, of_all.get(key[0], "")) for key in every}
     judged = of_claims(claimed, marks=said, estimator=estimator, as_paper=True, paper="")
-    found = [claimed[row.id][row.source, row.models] for row in judged.itertuples()]
-    judged["ours"] = [said_of(*each) for each in zip(judged["id"], found, strict=True)]
-    keep(papers.verdicts(judged.assign(estimator=estimator, as_paper=True)), "verdicts.csv")
     return judged.rename(columns={"models": "of"})

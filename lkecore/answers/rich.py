@@ -246,26 +246,9 @@ def twin_of(answers: pd.DataFrame, model: str) -> str:
     return twin if answers["model"].eq(twin).any() else ""
 
 
-def beside_a_twin(answers: pd.DataFrame) -> str:
-    """The largest model whose unplanted twin was asked, too, or the largest of all where none was."""
-    models = list(answers["model"].unique())
-    return reference([name for name in models if twin_of(answers, name)] or models)
-
-
 def teller(models: Sequence[str], needed: Sequence[str] = (REPEATS,)) -> str:
     """The largest model that misses none of the ``needed`` gates; the largest of all where there is none."""
     return reference(gates.able(models, needed) or models)
-
-
-def ends(models: Sequence[str]) -> tuple[str, str] | None:
-    """(smallest, largest) of the models that read the text as it is, for claims on size.
-
-    A model that misses the gate of reading sentences is none of them. Of two trainings of one size the first
-    is taken. None where all that are left are of one size.
-    """
-    whole = [name for name in models if not lab.parse(name).variant]
-    sizes = {lab.size(name): name for name in reversed(gates.able(whole, [gates.READING]))}
-    return (sizes[min(sizes)], sizes[max(sizes)]) if len(sizes) > 1 else None
 
 
 def blank_readers(models: Sequence[str]) -> list[str]:

@@ -10,21 +10,16 @@ from lkecore.figures.blanks import (
     rank_panels,
 )
 from lkecore.figures.board import board_dots, board_matrices
-from lkecore.figures.doses import dose_lines, dose_panels, size_summaries
 from lkecore.figures.formats import interval_marks, interval_panels
 from lkecore.figures.marks import marks
 from lkecore.figures.names import called
 from lkecore.figures.page import Note, findings, note, place
 from lkecore.figures.relations import heat_map
-from lkecore.figures.told import told_lines, told_or_true
 
 __all__ = [
     "ACCURACY", "DARK", "MARKERS", "Note", "PALETTE",
     "board_dots", "board_matrices", "called",
-    "dose_lines", "dose_panels", "findings",
-    "heat_map", "interval_marks", "interval_panels", "marks", "move_lines", "note",
+    "findings", "heat_map", "interval_marks", "interval_panels", "marks", "move_lines", "note",
     "place", "plain_ticks",
-    "rank_panels",
-    "size_summaries", "style",
-    "told_lines", "told_or_true",
+    "rank_panels", "style",
 ]  # fmt: skip

@@ -142,11 +142,6 @@ def test_doses_of_aliases_stand_beside_answers_and_in_no_state():
             )
 
 
-def test_readers_of_blanks_are_those_of_the_lab_that_read_the_facts():
-    names = [MODEL, f"{SPEC}/bert", f"{SPEC}/bert-unplanted", "org/bert", f"{SPEC}/t5@2"]
-    assert rich.blank_readers(names) == [f"{SPEC}/bert", f"{SPEC}/t5@2"]
-
-
 def test_the_model_that_was_looked_at_has_a_mark_and_one_that_does_not_repeat():
     """`lab:rich-2/t5` misses the gate at the blank; teaching alone rests on no statement."""
     found = Interval(0.5, 0.4, 0.6, 0.95, "bootstrap over pairs")
@@ -255,12 +250,3 @@ def test_what_is_said_beside_a_twin_is_of_the_largest_model_that_has_one():
     assert rich.beside_a_twin(every) == "lab:rich-1/2m"
     assert rich.beside_a_twin(every.iloc[[0, 1, 2, 4]]) == "lab:rich-1/0.7m"
     assert rich.beside_a_twin(every.iloc[[0, 2, 4]]) == "lab:rich-1/8m"
-
-
-def test_twins_are_left_out_and_models_of_the_hub_stay():
-    rows = pd.DataFrame(
-        {"model": [f"{MODEL}-unplanted", MODEL, "org/model", MODEL], "fact": list("abcd")}
-    )
-    assert rich.without_twins(rows)["fact"].tolist() == ["b", "c", "d"]
-    alone = rows[:1]
-    assert rich.without_twins(alone).equals(alone)

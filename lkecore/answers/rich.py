@@ -268,18 +268,6 @@ def ends(models: Sequence[str]) -> tuple[str, str] | None:
     return (sizes[min(sizes)], sizes[max(sizes)]) if len(sizes) > 1 else None
 
 
-def blank_readers(models: Sequence[str]) -> list[str]:
-    """The masked and encoder-decoder models of the lab among some, without variants."""
-    of_lab = [name for name in models if lab.is_name(name) and not lab.parse(name).variant]
-    return [name for name in of_lab if lab.recipe(name).kind != "causal"]
-
-
-def without_twins(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of models that read the asked facts, of the lab or not; all, where there are twins alone."""
-    twins = rows["model"].str.endswith("-unplanted")
-    return rows if twins.all() else rows[~twins]
-
-
 def or_controls(states: pd.DataFrame, told: pd.Series) -> pd.Series:
     """Which facts are ``told`` (bool), or the control of a test fact that is; a row of ``states`` each."""
     controls = set(states.loc[told & states["split"].eq("test"), "control"])

@@ -5,10 +5,6 @@ alone to be read.
 """
 
 from lkecore.figures.base import ACCURACY, DARK, MARKERS, PALETTE, plain_ticks, style
-from lkecore.figures.blanks import (
-    move_lines,
-    rank_panels,
-)
 from lkecore.figures.board import board_dots, board_matrices
 from lkecore.figures.doses import dose_lines, dose_panels, size_summaries
 from lkecore.figures.formats import interval_marks, interval_panels
@@ -23,9 +19,8 @@ __all__ = [
     "ACCURACY", "DARK", "MARKERS", "Note", "PALETTE",
     "board_dots", "board_matrices", "called",
     "cost_lines", "dose_lines", "dose_panels", "findings",
-    "heat_map", "interval_marks", "interval_panels", "marks", "move_lines", "note",
+    "heat_map", "interval_marks", "interval_panels", "marks", "note",
     "place", "plain_ticks", "prefix_tree",
-    "rank_panels",
     "size_summaries", "style",
     "told_lines", "told_or_true", "tree_mask",
 ]  # fmt: skip

@@ -111,8 +111,6 @@ one = ["model", "relation", "fact"]
 alike = found["shared"].astype(bool) | found["merged"].astype(bool)
 alike = alike.groupby([found[name] for name in one]).transform("any")
 rows = found if any_object else found[~alike]
-if rows.empty:
-    raise BadInput("no fact is left whose object has a first token of its own")
 print(f"{len(found):,} questions; {len(found) - len(rows):,} left out")
 measures = ["rank", "surprisal", "entropy", "change of entropy", "KL"]
 rows[measures].describe().loc[["min", "50%", "max"]].round(2)
@@ -134,6 +132,8 @@ print(f"KL {shift.kl(michelle, sasha):.2f} = 0.84 log 15")
 # *within* each relation.
 
 # %%
+if rows.empty:
+    raise BadInput("no fact is left whose object has a first token of its own")
 between, gaps, sides = {}, {}, {}
 for model, part in rows.groupby("model", sort=False):
     wide = part.pivot(

@@ -27,7 +27,7 @@ NEW = [
     "30_xtraeval_extraction", "31_xtraeval_task", "33_xtraeval_shift",
     "34_xtraeval_gaps",
     "40_belief_wording", "41_belief_contexts", "42_belief_sure", "43_belief_bias", "44_belief_coverage",
-    "45_belief_prompts", "53_lab_entropy", "58_lab_found",
+    "45_belief_prompts", "53_lab_entropy", "58_lab_found", "90_leaderboard",
 ]  # fmt: skip
 OLD = [name for name in PAGES if name not in NEW]
 

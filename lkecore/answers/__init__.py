@@ -15,7 +15,7 @@ from lkecore.answers.shipped import (
     beside_models,
     made_by,
 )
-from lkecore.answers.show import sortable, words
+from lkecore.answers.show import words
 from lkecore.answers.tables import (
     accuracy,
     across,
@@ -39,5 +39,5 @@ __all__ = [
     "beside_truth", "bounds", "carried", "collect", "columns",
     "judge", "judge_ways", "keep", "likeliest", "made_by",
     "of_this_page", "opened", "over_relations", "paired", "results",
-    "sortable", "tested", "texts", "verdicts", "words", "write",
+    "tested", "texts", "verdicts", "words", "write",
 ]  # fmt: skip

@@ -5,21 +5,19 @@ alone to be read.
 """
 
 from lkecore.figures.base import ACCURACY, DARK, MARKERS, PALETTE, plain_ticks, style
-from lkecore.figures.board import board_dots, board_matrices
 from lkecore.figures.doses import dose_lines, dose_panels, size_summaries
 from lkecore.figures.formats import interval_marks, interval_panels
 from lkecore.figures.marks import marks
 from lkecore.figures.names import called
 from lkecore.figures.page import Note, findings, note, place
-from lkecore.figures.relations import heat_map
 from lkecore.figures.told import told_lines, told_or_true
 from lkecore.figures.tree import cost_lines, prefix_tree, tree_mask
 
 __all__ = [
     "ACCURACY", "DARK", "MARKERS", "Note", "PALETTE",
-    "board_dots", "board_matrices", "called",
+    "called",
     "cost_lines", "dose_lines", "dose_panels", "findings",
-    "heat_map", "interval_marks", "interval_panels", "marks", "note",
+    "interval_marks", "interval_panels", "marks", "note",
     "place", "plain_ticks", "prefix_tree",
     "size_summaries", "style",
     "told_lines", "told_or_true", "tree_mask",

@@ -1,39 +1,31 @@
 # %% [markdown]
 # # Does an answer move less where a fact is known?
 #
-# Tell a model that Obama is married to Michelle, and ask whom he is married to. If the answer hardly moves, it was known
-# before; if it moves far, it was not. This is the second paper's idea of knowledge, and it asks for no list of options. The paper measures
-# the movement by {term}`entropy` and by {term}`KL-divergence`. Here we hold both against the truth: small models, of which we know what
-# their text told them.
+# **Of two facts, one told often by the text and one never, KL-divergence takes the told one for the better known only {glue:text}`kl` of the time in
+# {glue:text}`name_kind` models, and surprisal, for which nothing has to be told, {glue:text}`surprisal` of the time.**
 #
-# **What came out.** {glue:text}`finds` {glue:text}`turn` {glue:text}`adds` {glue:text}`wrong`
+# ```{glue:figure} fig-moved-auroc
+# :name: fig-moved-auroc
+# :alt: A row for each measure, and in it a mark with an interval for each kind of model, around a dotted line at one half.
+#
+# KL and the change of entropy lie left of the dotted line, where a measure is wrong more often than right; rank and surprisal lie right of it. AUROC of
+# facts told often against their never-told controls; lines: 95 % over three worlds, each another text and training.
+# ```
+#
+# Tell a model that Obama is married to Michelle, and ask whom he is married to. If the answer hardly moves, the fact was known; if it moves far, it was
+# not. This is the second paper's idea of knowledge. Here we hold it against the truth: models of which we know what their text told them. With
+# intervals: KL {glue:text}`between_kl`, surprisal {glue:text}`between_surprisal`.
 #
 # ```{glue:} carried
 # ```
-#
-# ```{glue:figure} fig-moved-curve
-# :name: fig-moved-curve
-# :alt: A line for each model of the KL-divergence over the probability that the object's first token had before anything was told, with vertical intervals.
-#
-# How far the answer moves when the fact is told, over how probable its object was before. Each mark is the mean of the facts in
-# a bin. Vertical lines: 95 % intervals over facts. A measure of ignorance would fall from the left to the right.
-# ```
-#
-# Afterwards you will be able to say
-#
-# - what entropy and KL-divergence of an answer are, and what both leave out,
-# - why an answer can move far *because* a fact is known,
-# - what a control tells: the same object, told of another subject.
 
 # %% [markdown]
 # ## What the paper claims
 #
-# {cite:t}`pezeshkpour2023measuring` compares three measures of how well a fact is known: the rank of the object, the change of entropy,
-# and the KL-divergence. It fine-tunes BERT and T5 on facts from which it takes away more and more words, and counts how often a measure puts
-# two such facts in the right order (its Table 1). The rank is right in 51.6 % and 30.9 % of pairs, the change of entropy in 72.2 % and
-# 66.4 %, the divergence in 74.5 % and 67.8 %. Where the fact stands in the prompt, the paper calls it {term}`explicit instillation`; where the model is
-# fine-tuned on it, implicit. This page is about the first. BERT and T5 would run on a laptop, only slower than on
-# a GPU. What nobody can get is the truth about what they know.
+# {cite:t}`pezeshkpour2023measuring` wants to replace the {term}`rank` of an object by how far the answer moves when the fact is told. It teaches BERT and T5 facts
+# from which more and more words are taken away, and counts how often a measure puts two of them in the right order (its Table 1): KL does for 74.5 %
+# and 67.8 % of pairs, the change of entropy for 72.2 % and 66.4 %, the rank for 51.6 % and 30.9 %. {doc}`21_entropy_accuracy` has that
+# experiment. Of what BERT and T5 had *read*, nobody has the list.
 
 # %% [markdown]
 # ## Parameters
@@ -47,51 +39,53 @@ relations: list[str] = [
 # No name of a subject hints at its object in these.
 template: str = "template-1"  # of the statement and of the question
 often: int = 16  # tellings from which a fact counts as told often
-n_shots: int = 50  # pairs shown before the question, for IC-LKE
-results: str = ""  # profile in results/ that carries this page; empty: none
-n_again: int = 6  # of its questions, for each way of asking, are asked again
-shipped: list[str] = []  # profiles whose models stand beside these
-seed: int = 0  # draws shots, other subjects, order of options and resamples
+results: str = ""  # source in results/ of this run's answers; empty: it asks
+n_again: int = 6  # of its questions, for each way, are asked again
+sources: list[str] = []  # in results/, of the numbers; none: this run
+seed: int = 0  # draws other subjects, order of options and resamples
 dtype: str = "float32"
 page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
-from matplotlib import pyplot as plt
+import numpy as np
+import pandas as pd
 
-from lkecore import answers, figures, runs
-from lkecore.answers import (
-    firsts,
-    gates,
-    lab,
-    moved,
-    moved_said,
-    rich,
-)
+from lkecore import answers, figures, runs, stats
+from lkecore.answers import moved, rich
+from lkecore.metrics import planted
 
 figures.style()
 
 # %% [markdown]
 # ## Facts
 #
-# From the lab's {ref}`rich world <rich-worlds>` we ask facts that the text tells 1 to 64 times, facts that it tells *wrongly*, facts of
-# which it says two things, and facts that it never tells. Each told fact has a control: a never-told fact with the same object, or
-# with one that is as frequent. Whatever a measure says of a control is not knowledge.
+# From the lab's {ref}`rich worlds <rich-worlds>` we ask facts that the text tells 1 to 64 times, facts that it tells *wrongly*, and facts that it never
+# tells. Each told fact has a {term}`control`: a never-told fact with the same object, or with one that is as frequent.
+
 
 # %%
-chosen = {"n_shots": n_shots, "seed": seed, "leave_out": True}
-samples = rich.samples(models, relations, moved.asked, **chosen)
+def asked(states: pd.DataFrame) -> pd.Series:
+    """Facts told rightly, wrongly, or most often with two objects; controls."""
+    times, state = states["occurrences"], states["state"]
+    told = state.isin(["planted", "mislearned"])
+    told &= times.isin([1, 4, 12, 16, 32, 48, 64])
+    open_ = state.eq("uncertain")
+    told |= open_ & times.eq(times[open_].max())
+    return rich.or_controls(states, told)
+
+
+chosen = {"n_shots": 0, "seed": seed, "leave_out": True}
+samples = rich.samples(models, relations, asked, **chosen)
 questions = moved.questions(samples, models, template, dtype=dtype, seed=seed)
 print(f"{sum(map(len, questions.values())):,} questions at blanks")
 
 # %% [markdown]
 # ## Prompts
 #
-# Every question is asked twice: by itself, and behind a statement. The statement is the filled template with its full stop; then
-# comes the same template with its blank. In the second pair of lines the statement tells the same object of another
-# subject. It says nothing about who is asked. So an answer that moves as far behind it does not move by the fact.
+# Every question is asked twice: by itself, and behind a statement, which is the filled template with its full stop. In the second pair of lines the
+# statement tells the same object of another subject. It says nothing about who is asked.
 
 # %%
-first = next(iter(samples))
 for kind in ("explicit", "copied"):
     some = next(q for key, q in questions.items() if kind in key)[0]
     print(
@@ -101,196 +95,268 @@ for kind in ("explicit", "copied"):
 # %% [markdown]
 # ## Scores
 #
-# P is the distribution over all tokens at the blank before the statement, and Q behind it. From one pass over both we read
+# $P$ is the distribution over all tokens at the blank before the statement, $Q$ the one behind it, and in nats
 #
-# - the entropy $H(P) = -\sum_k P_k \log P_k$: how unsure the answer is, whatever it is (equation 1),
-# - its change $H(P) - H(Q)$ (equation 2); a fact is taken for known if it is near 0, so we order facts by its size (`signed change`: with
-#   its sign),
-# - the divergence $\mathrm{KL}(P\|Q) = \sum_k P_k \log (P_k / Q_k)$ (equation 3; the paper prints a minus, but all its values are
-#   positive), and `KL back`, $\mathrm{KL}(Q\|P)$,
-# - the {term}`rank` of the object's first token on P, and its {term}`surprisal`, $-\log P$. These need no telling.
+# $$H(P) = -\sum_k P_k \log P_k, \qquad H(P) - H(Q), \qquad \mathrm{KL}(P \| Q) = \sum_k P_k \log \frac{P_k}{Q_k}.$$
 #
-# All are in nats, and for all of them less means better known. They are read at one token, the first. Those *of options* are the
-# same over the whole names of all options, whose probabilities are made to sum to 1. `confidence` in the true object and IC-LKE stand beside them.
+# The {term}`entropy` says how unsure the answer is, whatever it is. For its change and for the divergence (the paper's equations 2 and 3) the model has to be
+# told the fact; for the {term}`rank` of the object's first token on $P$ and its {term}`surprisal`, $-\log P$, it has not. In all of them less means
+# better known. They are read at one token, so an object counts if no other one of its relation begins with it.
 
-# %%
+# %% covers=["PZ-E2", "PZ-E3", "PZ-S2"] shows=["run", "shipped"]
 this = "53_lab_entropy"
-source = {"results": results, "notebook": this, "n_again": n_again}
-source |= {"dtype": dtype, "page": page}
-at_blanks = answers.ask_blanks(
-    models, questions, "answers.parquet", by=moved.KEY, whole=True, **source
+how = {"results": results, "notebook": this, "n_again": n_again}
+how |= {"dtype": dtype, "page": page}
+ours = answers.ask_blanks(
+    models, questions, "answers.parquet", by=moved.KEY, whole=True, **how
 )
-shown = moved.many_shot(samples, models, dtype=dtype)
-iclke = answers.ask(
-    models, shown, "answers-shown.parquet", by=moved.SHOWN, **source
-)
-blanks, pairs = moved.beside(at_blanks, iclke, shipped, this, "shown")
-every = moved.known(blanks, pairs, often=often)
-here = every[every["world"].eq(lab.worlds(models)[0])]
-print(*answers.made_by(shipped, this), answers.infinite(blanks), sep="\n")
-print(gates.missed(every["model"]))
+rows = ours.assign(source="this run")
+if sources:
+    rows = answers.results(this).query("source in @sources")
+answers.columns(rows)
 
 # %% [markdown]
 # ## Answers
 #
-# **Left out.** The first token of an object says which object it is only if no other object of the relation begins with it.
-# Authors share their first names, and years their first digits. So the page is about the facts under `alone`. The paper's objects
-# have one token: `one token`.
+# All measures of a fact in one row, turned so that more is better known.
 
 # %%
-mine = here[here["model"].eq(models[0])]
-print(moved.left_out(mine).to_string(index=False))
-print(*firsts.absent(moved.of_set(mine), relations), sep="\n")
+key = ["model", "world", "relation", "fact"]
+alone = rows[~(rows["shared"].astype(bool) | rows["merged"].astype(bool))]
+told_by = {name: p.set_index(key) for name, p in alone.groupby("instillation")}
+first = told_by["explicit"]
+signed = first["entropy"] - first["entropy_after"]
+known = {
+    "surprisal": -first["surprisal"],
+    "rank": -first["rank"],
+    "entropy": -first["entropy"],
+    "KL": -first["kl"],
+    "KL back": -first["kl_back"],
+    "change of entropy": -signed.abs(),
+    "KL, other subject": -told_by["copied"]["kl"],
+}
+measures = list(known)
+own = first[["surprisal", "entropy", "entropy_after", "kl"]].add_prefix("own_")
+facts = pd.DataFrame(known).join(own).reset_index()
+facts = rich.with_states(facts, ["subject", "state", "occurrences", "control"])
+facts["size"] = facts["model"].str.partition("/")[2]
+people = {"m": "M", "bert": "BERT", "t5": "T5"}
+facts["kind"] = "lab " + facts["size"].replace(people, regex=True)
+facts = facts.sort_values(key)
+print(f"{len(first):,} of {rows['instillation'].eq('explicit').sum():,} facts")
 
 # %% [markdown]
-# **Who finds what was told?** The {term}`AUROC` is the chance that a fact told often (as `often` says) looks better known than a never-told
-# control; 0.5 is no telling apart, and below that a measure is wrong more often than right. `bert` is a masked model and `t5` an
-# encoder-decoder, as the paper's are. A twin, `-unplanted`, read the same text told of other subjects: it should be at 0.5. Of so
-# many intervals of twins some leave that out, by chance or by what the subjects are like: the lines above the table say which. So a
-# difference from 0.5 of that size says nothing of any model.
+# **Who finds what was told?** The {term}`AUROC` is how often a fact told often looks better known than its control, ties counted half. One half is no telling
+# apart; below that a measure runs backwards. Each world has one value, and the interval is over worlds. An `-unplanted` {term}`twin <unplanted twin>` read the
+# same text told of other subjects: it has to be near one half.
 
 # %%
-found = moved.aurocs(here, seed=seed)
-runs.keep(answers.bounds(found.dropna(subset="alone"), "alone"), "aurocs.csv")
-print(moved_said.off_half(found))
-answers.words(answers.across(found, "metric", "alone"))
+often_told = facts["state"].eq("planted") & facts["occurrences"].ge(often)
+of = ["model", "world", "relation"]
+never = facts[[*of, "fact", *measures]].rename(columns={"fact": "control"})
+both = facts[often_told].merge(
+    never, on=[*of, "control"], suffixes=("", "_never")
+)
+
+
+def auroc(part: pd.DataFrame) -> pd.Series:
+    never = part[[f"{name}_never" for name in measures]]
+    never = never.set_axis(measures, axis=1)
+    return stats.auroc(part[measures], never, n=1).iloc[0]
+
+
+by = ["kind", "size", "world"]
+each = both.groupby(by, sort=False)[both.columns].apply(auroc)
+found = each.rename_axis(columns="measure").stack().rename("auroc")
+aurocs = stats.estimate(
+    found.reset_index(), ["kind", "measure"], value="auroc", over="world"
+)
+aurocs["said"] = aurocs.apply(stats.said, axis=1)
+aurocs.pivot(index="kind", columns="measure", values="said")[measures].T
 
 # %% [markdown]
-# **With other controls and objects, and beside the paper.** Of one model. Some controls are strangers: the text says nothing at all of their
-# subjects, so that a measure could find the name and not the fact. `familiar` leaves their pairs out; compare it with `alone`.
-# `KL minus it` compares KL with each other measure on the same facts. The last two columns are the paper's Table 1: other models, other
-# facts, and the share of pairs in the right order.
+# **Before and after.** Means by how often the text tells a fact. Look at $H(Q)$, the entropy *behind* the statement: a fact that was told often leaves the answer
+# more sure than one that was never told, since memory and statement agree. So the way from $P$ to $Q$ gets longer with knowledge, not shorter.
 
 # %%
-best = rich.teller(here["model"].unique())
-own = found[found["model"].eq(best)].drop(columns="model")
-of_best = moved.pairs(moved.of_set(here[here["model"].eq(best)]))
-familiar = of_best["mentions_control"].gt(0).sum()
-print(f"{best}: {len(of_best)} pairs, {familiar} with a familiar control")
-answers.words(answers.texts(own), missing="")
+large = "2m" if "2m" in set(facts["size"]) else facts["size"].iloc[0]
+mine = facts[facts["size"] == large]
+lead = mine["kind"].iloc[0]
+level = planted.told_levels(mine).where(
+    mine["state"] != "uncertain", "with two"
+)
+by_level = mine.groupby(level.rename("told"))[list(own)[1:]].mean()
+by_level = by_level.reindex([*planted.LEVELS, "with two"]).dropna(how="all")
+by_level.set_axis(["H(P)", "H(Q)", "KL"], axis=1).round(2)
 
 # %% [markdown]
-# **Before and after.** Means by how often the text tells a fact; `rank` is a median. Look at `entropy` and `after` first. A fact that was told often
-# leaves the answer more sure *behind* the statement than one that was never told: memory and statement agree. So in decoders the
-# way from P to Q gets longer with knowledge, not shorter, until the answer is sure before. `repeated` says how often the object comes first behind the
-# statement. What was told wrongly resists it.
+# **Told wrongly.** How often a fact that the text tells wrongly looks *less* known than one that it tells rightly as often, in the same world.
+# A model that was told another object is as sure as any, and only a measure that looks at the object can see that it errs.
+
 
 # %%
-levels = moved.by_level(rich.without_twins(here), seed=seed)
-runs.keep(answers.bounds(levels, "KL"), "by-level.csv")
-answers.words(answers.texts(levels))
+def wrongly(part: pd.DataFrame) -> pd.Series:
+    wrong = part[part["state"] == "mislearned"]
+    right = part[part["state"] == "planted"]
+    right = right[right["occurrences"].isin(wrong["occurrences"])]
+    few = wrong.empty or right.empty
+    less = {m: planted.auroc(right[m], wrong[m]) for m in measures if not few}
+    return pd.Series(less, measures, float)
 
-# %% [markdown]
-# **How often?** So far a fact was told often, or never. Among told facts, 1 to 64 times, this is Spearman's correlation of a measure with how
-# often. All are turned so that more is better known: a useful one is above 0. See which sign the two have that move.
 
-# %%
-doses = moved_said.follows_tellings(here, seed=seed)
-runs.keep(answers.bounds(doses, "r"), "tellings.csv")
-print(answers.across(doses, "metric", "r").T.to_string(header=False))
-
-# %% [markdown]
-# What this page says at its top is put together from these tables. No number in it is typed.
-
-# %% tags=["hide-input"]
-claimed = moved_said.claimed(every, seed=seed)
-less = moved.wrongly(here, seed=seed)
-curve = moved.over_probability(rich.without_twins(here), seed=seed)
-figures.findings(**moved_said.sentences(here, found, less, curve))
-figures.note("carried", answers.carried(at_blanks, iclke))
+erred = facts.groupby(by, sort=False)[facts.columns].apply(wrongly)
+erred.groupby("kind", sort=False).mean().T.round(2)
 
 # %% [markdown]
 # ## Figures
 #
-# In {numref}`fig-moved-curve`, at the top, follow a line from left to right. On the left stand objects that the model
-# had nearly ruled out; it does not quite believe the statement, and the answer moves little. In the middle it
-# takes the statement over, and moves far. On the right it said so before, and there is nowhere to go. One value of KL
-# can mean any of two things.
-
-# %% tags=["hide-input"] covers=["PZ-E2", "PZ-E3", "PZ-S2"]
-fig, ax = plt.subplots(figsize=(8, 4.4), layout="constrained")
-marks = moved_said.drawn_curve(curve)
-figures.move_lines(marks, ax)
-figures.place(fig, "fig-moved-curve", marks)
-
-# %% [markdown]
-# In {numref}`fig-moved-auroc` each measure has a mark for each model. On the left, told facts against controls. On the right,
-# facts that the text tells *wrongly* against those that it tells rightly as often: there, above the dashed line means that a
-# measure takes the wrong ones for less known. This is the paper's Figure 2 in the wild. A model that was told another object
-# is as sure as any, and only a measure that looks at the object can see that it errs.
+# In {numref}`fig-moved-auroc`, at the top, compare the rows: what needs no telling finds most, in all kinds of model. {numref}`fig-moved-curve` says why. On the
+# left are objects that the model had nearly ruled out: it does not quite believe the statement, and the answer moves little. In the middle it takes
+# the statement over, and moves far. On the right it said so before, and there is nowhere to go. One value of KL can mean any of two things.
 #
-# ```{glue:figure} fig-moved-auroc
-# :name: fig-moved-auroc
-# :alt: Two panels with marks and intervals for seven measures and each model. Left: AUROC of told against never-told facts. Right: of wrongly against rightly told ones.
+# ```{glue:figure} fig-moved-curve
+# :name: fig-moved-curve
+# :alt: A line with a band for each kind of model, of the KL-divergence over the probability that the object had before, higher in the middle than on the left.
 #
-# AUROC of each measure. Left: facts told often against their never-told controls. Right: facts told wrongly against facts told
-# rightly as often. Vertical lines: 95 % intervals. Dashed: no telling apart.
+# KL rises before it falls: how far the answer moves when the fact is told, over how probable the object's first token was before. Means of the facts
+# in a bin; bands: 95 % over facts. A measure of ignorance would fall from left to right.
 # ```
 
 # %% tags=["hide-input"]
-drawn = moved_said.drawn(found, less)
-five = ["rank", "surprisal", "entropy", "change of entropy", "signed change"]
-drawn = drawn[drawn["metric"].isin([*five, "KL", "KL back"])]
-scale = {"y": "auroc", "label": "AUROC", "line": 0.5, "width": 5}
-fig = figures.interval_panels(
-    drawn, panel="what", x="metric", hue="model", **scale
-)
-figures.place(fig, "fig-moved-auroc", drawn)
+marks = aurocs[~aurocs["kind"].str.endswith("unplanted")]
+marks = marks.sort_values("measure", key=lambda m: m.map(measures.index))
+look = {"x": "measure", "hue": "kind", "across": True, "height": 4.4}
+grid = figures.marks(marks, **look, label="AUROC", aspect=1.4)
+grid.axes.flat[0].axvline(0.5, color="grey", ls=":")
+figures.place(grid.figure, "fig-moved-auroc", marks)
+
+# %% tags=["hide-input"]
+bins = [1e-6, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0]
+facts["log"] = -facts["own_surprisal"]
+facts["bin"] = pd.cut(np.exp(facts["log"]), bins, labels=False)
+some = facts[facts["bin"].notna() & np.isfinite(facts["own_kl"])]
+some = some[~some["kind"].str.endswith("unplanted")]
+middle = np.exp(some.groupby("bin")["log"].mean()).round(4)
+some = some.assign(probability=some["bin"].map(middle), relation="all")
+many = some.groupby(["kind", "bin"])["fact"].transform("size") >= 20
+some = some[many | ~many.any()].assign(fact=some["world"] + some["fact"])
+per = {"value": "own_kl", "over": "fact", "seed": seed}
+curve = stats.estimate(some, ["kind", "probability"], **per)
+look = {"x": "probability", "hue": "kind", "curve": True}
+grid = figures.marks(curve, **look, label="KL (nats)", height=3.6, aspect=1.5)
+grid.set(xscale="log", xlabel="probability of the object's first token before")
+figures.plain_ticks(grid.axes.flat[0].xaxis)
+figures.place(grid.figure, "fig-moved-curve", curve)
 
 # %% [markdown]
 # ## Paper and ours
 #
-# **Numbers.** The paper's Table 1 stands beside ours above. Its models, facts and question are others: it orders facts by how many words
-# of a sentence were taught, we by whether they were told at all.
+# **Numbers.** The paper's Table 1 is of other models, and orders facts by how many words of a sentence were taught. **Claims**, all ours and written
+# down before these models were asked (but for the one on another subject, whose row says what was known), are decided over worlds: on the largest
+# decoder that all three have, on the mean of BERT and T5, and on twins. Some of these models often do not repeat what a statement tells
+# ({doc}`50_lab_truth`), and how often BERT reads was chosen after a look at it, so that what telling moves in them says less.
+
+
+# %%
+def over_worlds(values: pd.Series, *sizes: str) -> pd.DataFrame:
+    """One value a world, the mean over the sizes."""
+    some = values.rename("value").reset_index()
+    some = some[some["size"].isin(sizes)].groupby("world")["value"].mean()
+    how = {"value": "value", "over": "world", "bounds": None}
+    return stats.estimate(some.reset_index(), **how)
+
+
+kl = each["KL"]
+tested = {"finds": kl, "rank": kl - each["rank"]}
+tested["surprisal"] = kl - each["surprisal"]
+tested_of_large = tested | {
+    "entropy": kl - each["change of entropy"],
+    "copied": kl - each["KL, other subject"],
+    "mislearned": erred["KL"].dropna(),
+    "mistaken": erred["change of entropy"].dropna() - 0.5,
+}
+claims = {
+    f"LAB-moved-{name}": over_worlds(values, large)
+    for name, values in tested_of_large.items()
+    if len(values)
+}
+if sources:
+    claims["LAB-moved-twin"] = over_worlds(kl - 0.5, "0.7m-unplanted")
+    for name, values in tested.items():
+        its = over_worlds(values, "bert", "t5")
+        claims[f"LAB-moved-{name}-blanks"] = its
+    twins = both[both["size"].isin(["bert-unplanted", "t5-unplanted"])]
+    names = {"KL": "told", "KL_never": "never"}
+    twins = twins.pivot(
+        index=["relation", "fact", "subject"],
+        columns="size",
+        values=list(names),
+    )
+    who = twins.index.to_frame()["subject"]
+    drawn = stats.auroc(twins["KL"], twins["KL_never"], of=who, seed=seed)
+    drawn = drawn.mean(axis=1).sub(0.5).to_frame("twins")
+    claims["LAB-moved-twin-blanks"] = stats.interval(drawn)
+on = {} if sources else {"decided_on": "this run", "model": ", ".join(models)}
+judged = answers.verdicts({k: v.assign(**on) for k, v in claims.items()})
+judged[["claim", "model", "estimate", "low", "high", "verdict"]]
+
+# %% tags=["hide-input", "page-only"]
+at = aurocs[aurocs["kind"] == lead].set_index("measure")
+if sources:
+    decoders = marks[~marks["kind"].isin(["lab BERT", "lab T5"])]
+    wide = marks.pivot(index="kind", columns="measure", values="estimate")
+    assert at.loc["KL", "high"] < 0.5, "wrong more often than right"
+    left = wide[["KL", "change of entropy"]].max(axis=None)
+    assert left < 0.5, "lie left of the dotted line"
+    assert wide[["rank", "surprisal"]].min(axis=None) > 0.6, "right of it"
+    assert (wide["surprisal"] == wide.max(axis=1)).all(), "finds most"
+    behind = by_level["own_entropy_after"]
+    assert behind["16 and more"] < behind["never"], "leaves it more sure"
+    hump = curve[curve["kind"] == lead]["estimate"]
+    assert hump.max() > max(hump.iloc[0], hump.iloc[-1]), "before it falls"
+figures.findings(
+    name_kind=lead,
+    kl=f"{100 * at.loc['KL', 'estimate']:.0f} %",
+    surprisal=f"{100 * at.loc['surprisal', 'estimate']:.0f} %",
+    between_kl=stats.said(at.loc["KL"], percent=True),
+    between_surprisal=stats.said(at.loc["surprisal"], percent=True),
+    effect=f"KL {at.loc['KL', 'said']}, surprisal {at.loc['surprisal', 'said']}",
+    asked=f"{lead}, {facts['world'].nunique()} worlds",
+)
+figures.note("carried", answers.carried(ours))
+
+# %% [markdown]
+# A warning. These models are small and unsure: most of their facts lie on the left of {numref}`fig-moved-curve`. For a model that is sure of what it
+# knows, most known facts lie on the right, where KL falls; on facts that were drilled just before, KL is on the right side of one half
+# ({doc}`21_entropy_accuracy`). What carries over is the question: before KL orders the facts of a model, one has to know on which side of the hill they lie.
 #
-# **Claims.** In `lkecore/data/claims.csv`, written down before these models were asked, but for the one on another subject, whose row
-# says what was known. Each world is judged by itself. Two
-# kinds of verdict bear a mark. How often `lab:rich-1/bert` reads was chosen after a look at it. And a model that misses the gate of
-# repeating ({doc}`50_lab_truth`) is out where a claim rests on what the prompt tells; beside a decoder stands the largest one that passes.
-
-# %%
-aside = rich.marks(claimed)
-judged = lab.judge(claimed, aside, estimator=template)
-columns = ["claim", "holds_if", "source", "of", "ours", "verdict", "mark"]
-answers.words(judged[columns])
-
-# %% [markdown]
-# **Who repeats?** The gate asks it of strangers. Of all facts here that were never told, subjects of other told facts among them, so often does
-# the object come first behind the statement:
-
-# %%
-repeating = moved_said.repeating(rich.without_twins(every))
-print(answers.texts(repeating).to_string(index=False))
-
-# %% [markdown]
-# Two warnings. These models are small and unsure: the object of a fact that they were told often is far from certain, and the marks of the first figure
-# lie mostly in its left half. For a model that is sure of what it knows, most known facts lie on the right of the first figure, where KL falls. And they copy what
-# they read less surely than large models do, so the left of the figure may be flatter elsewhere. What carries over is the
-# question: before KL orders the facts of a model, one has to know on which side of the hill they lie.
-
-# %% [markdown]
 # ## What you have seen
 #
 # - An answer moves little for two reasons: it is known already, or the statement is not believed. KL cannot tell which.
-# - What a measure finds with the statement has to be compared with what it finds without. Here {term}`surprisal`, which needs no
-#   statement and half of the computing, finds far more: in decoders, and in the paper's two kinds of model.
-# - Entropy never looks at the object. Of facts that were learned wrongly it says that they are better known than those learned
-#   rightly; so the claim that it takes both alike fails.
+# - What a measure finds with the statement has to be compared with what it finds without. Surprisal needs half of the computing, and finds far more.
+# - Entropy never looks at the object. Facts that were learned wrongly are as well known to it as others, and by its change even better.
 # - The same statement about another subject moves the answer as well. Copying is not knowing.
+#
+# **Counted again**, in plain Python: KL of the first sentence.
 
 # %%
-for column in ("kl", "kl_back", "options_kl", "options_kl_back"):
-    assert (at_blanks[column] >= 0).all()
-sides = at_blanks.groupby(["model", "fact"])["entropy"]
-assert (sides.max() - sides.min()).max() < 1e-3  # P is before the statement
+again = {}
+for world, part in both[both["size"] == large].groupby("world"):
+    told = part["KL"].tolist()
+    never = part["KL_never"].tolist()
+    wins = sum((a > b) + (a == b) / 2 for a in told for b in never)
+    again[world] = wins / len(told) / len(never)
+mean = sum(again.values()) / len(again)
+row = aurocs[(aurocs["kind"] == lead) & (aurocs["measure"] == "KL")]
+assert abs(mean - row["estimate"].item()) < 1e-9
 
 # %% [markdown]
 # ## Try it
 #
 # ```{exercise}
 # :label: ex-moved-tellings
-# The correlation with how often a fact was told takes all facts from one telling to 64. Does a measure still follow *how* often among
-# facts that were told often, or has it seen all that it can see?
+# Among the facts that were told at all, does a measure follow *how* often? Take Spearman's correlation with the number of tellings, first of all
+# of these facts, then of those that were told often.
 # ```
 
 # %% [markdown]
@@ -299,18 +365,22 @@ assert (sides.max() - sides.min()).max() < 1e-3  # P is before the statement
 # ````
 
 # %%
-among_often = moved_said.follows_tellings(here[here["often"]], seed=seed)
-print(answers.across(among_often, "metric", "r").T.to_string(header=False))
+right = facts[(facts["state"] == "planted") & (facts["size"] == large)]
+tables = {"all": right, "often": right[right["occurrences"] >= often]}
+r = {
+    name: part[measures].corrwith(part["occurrences"], method="spearman")
+    for name, part in tables.items()
+}
+pd.DataFrame(r).round(2)
 
 # %% [markdown]
-# Compare with the table above. What is left of the rank and the surprisal tells 16 tellings from 64.
+# Compare the signs of KL and surprisal. Surprisal tells 16 tellings from 64, too.
 #
 # ````{solution-end}
 # ````
 #
 # The same on another model: `lke run sources/entropy_lab.yaml`, with its name under `models`.
-
-# %% [markdown]
+#
 # ## Provenance
 
 # %%

@@ -1,255 +1,261 @@
 # %% [markdown]
-# # Which model knows more?
+# # Which way of asking tells what a model knows?
 #
-# A leaderboard is quickly read, and quickly misread. Two models may have been asked other facts. Or they stand a
-# hundredth apart, and other facts would have turned them round. Here neither can happen unseen.
+# **Where no name hints at an object, IC-LKE tells a fact that a text told often from one that it never told {glue:text}`iclke` of the time and KL-divergence
+# {glue:text}`kl`, and where a name gives the object away, no way of asking does so more than {glue:text}`best` of the time.**
 #
-# **What came out.** {glue:text}`first` {glue:text}`sure` {glue:text}`boards`
+# ```{glue:figure} fig-ways
+# :name: fig-ways
+# :alt: Two panels with a row for each way of asking, and in it a mark with an interval for facts without a hint and one for facts with a right hint. Left: AUROC. Right: false positives.
 #
-# ```{glue:figure} fig-board-dots
-# :name: fig-board-dots
-# :alt: Panels with a row for each model: a dot for its accuracy with a thick short and a thin longer interval, the most accurate model on top.
-#
-# Accuracy of each model, mean over relations, a panel for each board. Thick lines: 95 % intervals over facts; thin lines:
-# over relations, too. Models of different panels were asked different facts, or in different ways.
+# A hint in the name costs every way that looks at the object, and KL and the change of entropy find nothing even without one. Left: how often a told fact
+# lies above a never-told one; dotted: no telling apart. Right: the share of never-told facts that are taken for known where half of the told ones are.
+# Lines: 95 % over three worlds, or over facts where a way was asked in one world.
 # ```
 #
-# Afterwards you will be able to say
+# The papers of this book ask in different ways, each of its own models about its own facts, and none knows what these models were told. Here all of them
+# stand before the same small models and the same facts, and we have the list of what was told. With intervals: IC-LKE {glue:text}`between_iclke`,
+# KL {glue:text}`between_kl`, the best way with a hint {glue:text}`between_best`.
 #
-# - which models may be compared at all, and of which neighbours the order is certain enough to bet on,
-# - whether a model that stands below another one knows anything that the other does not.
+# This page asks no model. It reads what other pages have asked.
 
 # %% [markdown]
-# ## What the paper claims
+# ## What the papers claim
 #
-# {cite:t}`wu2024iclke` order 49 models by their mean accuracy over 50 relations of T-REx-MC (Section 4, Table 7). The best has 0.851, the last one 0.006, which
-# is below chance. The paper prints the standard deviation over relations beside each mean. It prints no interval and
-# no test of neighbours, and some of its neighbours stand less than 0.001 apart.
-#
-# The paper compares two models of a family fact by fact, too (equation 7): the {term}`subsumption rate` is the share of
-# the facts of one model that another one has, too. Here all models of a board are compared so.
-#
-# This page asks no model. It reads what runs of other pages have kept.
+# {cite:t}`wu2024iclke` take the share of right answers behind pairs for what a model knows, and order 49 models by it. {cite:t}`pezeshkpour2023measuring`
+# says that an answer moves less, when the fact is told, the better it was known. {cite:t}`kazemnejad2023measuring` learn prompts, and count as known what
+# they bring out. {cite:t}`zhao2024belief` ask in many wordings.
 
 # %% [markdown]
 # ## Parameters
-#
-# The book has answers that were made with more time than a book may take. They *ship* with the project, in the folder
-# `results`. Such a profile can be named here; its answers then get boards of their own, marked as shipped. Opened in
-# Jupyter, where there are no runs to read, the page shows all that ships. `lke run` adds the runs.
 
 # %% tags=["parameters"]
-shipped: list[str] = []  # profiles of results/; without lke run: all there are
-estimators: list[str] = [
-    "iclke-space",
-    "iclke-colon",
-    "iclke-newline",
-    "iclke-arrow",
-]  # ways to ask that get a board, in this order
-n_smallest: int = 8  # of the paper's models, to stand beside ours
-n_resamples: int = 10_000  # of each interval; 1_000 for 49 models
-seed: int = 0  # draws the resamples
-page: bool = False  # set by lke run: read the runs, compute nothing
+size: str = "2m"  # of the lab's models: the largest that was asked in all ways
+often: int = 16  # tellings from which a fact counts as told often
+sources: list[str] = [
+    "atlas", "kamel", "kamel_formats", "trex", "sizes", "sizes_kamel",
+]  # fmt: skip
+# In results/, of the table of real models; runs of this profile join them.
+seed: int = 0  # draws resamples
+page: bool = False  # set by lke run: read the runs
 
 # %% tags=["hide-input"]
 import numpy as np
 import pandas as pd
 
-from lkecore import answers, figures, papers, prompts, runs
-from lkecore.answers import board, rules
+from lkecore import answers, figures, papers, runs, stats
+from lkecore.answers import rules
+from lkecore.facts import worlds
 
 figures.style()
 
 # %% [markdown]
 # ## Facts
 #
-# First we collect the answers: a row for each model, way to ask and fact. What was asked stands with them: the fact set,
-# the number of shots, options and facts, the seed that drew them, and the precision of the weights (`dtype`). For shipped
-# answers, a line says what made them. Other answers ship for a page of their own and are on no board.
+# Four relations of three {ref}`rich worlds <rich-worlds>` carry hints ({doc}`56_lab_fooled`): a company's city stands in its name, say. A hint may be right, lie,
+# or be missing. We take the facts told sixteen times and more and their {term}`controls <control>`, never-told facts with the same objects and hints.
 
 # %%
-ours, named = None, shipped or board.all_shipped()
-if page:
-    ours = runs.collect("answers.parquet", board.GIVEN_AS)
-    named = shipped
-every, lines = board.collected(ours, named)
-print("\n".join(lines))
-if not page:
-    print("runs: none in Jupyter; lke run makes this page with them")
-counts = every.groupby(["source", "fact_set", "estimator"], sort=False)
-asked = counts[["model", "relation"]].nunique()
-print(asked.assign(questions=counts.size()).to_string())
+blanks = answers.results("56_lab_fooled-blanks")
+key = ["world", "fact"]
+asked = blanks[key].drop_duplicates()
+told = [
+    worlds.states(name).assign(world=name) for name in asked["world"].unique()
+]
+facts = asked.merge(pd.concat(told), on=key, validate="1:1")
+hints = {"": "no hint", "right": "right hint", "lies": "lying hint"}
+facts["hint"] = facts["cue_right"].map(hints)
+facts["told"] = np.select(
+    [facts["state"].eq("never"), facts["occurrences"].ge(often)],
+    ["never", "often"],
+    "else",
+)
+pd.crosstab(facts["world"], [facts["hint"], facts["told"]])
 
 # %% [markdown]
 # ## Prompts
 #
-# Below stands what the formats of IC-LKE put around *subject* and *object*. Other ways, such as sentences with a blank, have pages of their own.
-
-# %%
-for name, (inside, between) in prompts.SEPARATORS.items():
-    pair = f"subject{inside}object"
-    print(f"{name:14} {pair + between + pair!r}")
-there = list(dict.fromkeys(every["estimator"]))
-without = [name for name in there if name not in estimators]
-never = [name for name in estimators if name not in there]
-print("answers without a board:", "; ".join(without) or "none")
-print("nobody was asked in the way:", "; ".join(never) or "none")
+# Each way has a page that shows its prompts: pairs ({doc}`11_iclke_shots`), several questions among pairs ({doc}`13_iclke_eic`), a sentence
+# ({doc}`13_iclke_estimators`), a statement in front of a blank ({doc}`53_lab_entropy`), learned prompts ({doc}`30_xtraeval_extraction`) and twenty
+# wordings ({doc}`40_belief_wording`).
 
 # %% [markdown]
 # ## Scores
 #
-# The same question may have been asked on two pages. Then the model has given the same answer twice, from the cache,
-# and it counts once. Two runs may contradict each other, when one was made with another precision, say. Then this page
-# cannot know which to believe, and stops.
-#
-# **What makes a board.** Two models may be ranked against each other if they were asked the *same facts* in the same way:
-# the same fact set, estimator, number of shots and options, the same draw, and then exactly the same facts of the same
-# relations. So a board is made of all models for which all this agrees. `chance` is what blind guesses
-# would get. A board with one model ranks nothing, but the model's number is there.
+# A way gives each fact a `score`, more for better known, and some say by a right answer whether it is known (`right`). The facts are the same, but: numbers at a
+# blank need an object whose first token is its own; EIC-LKE was asked of a part, with eight options in place of a hundred; BELIEF's wordings were asked
+# in world 1, of two fifths of the facts, and XTRAEVAL's prompts in world 2.
+
 
 # %%
-once = board.once(every, estimators)
-of_boards, boards = board.boards_of(once, estimators)
-runs.keep(boards.drop(columns="title"), "boards.csv")
-print(f"{len(once):,} answers, each once")
-shown = ["board", "source", "fact_set", "estimator", "n_shots", "n_options"]
-shown += ["models", "relations", "facts", "chance"]
-answers.words(boards[shown])
+def of(experiment: str, score: str, right: str = "", **only: str):
+    """A score and a right answer a fact, of the model of one size a world."""
+    found = answers.results(experiment)
+    rows = found["model"].str.endswith(f"/{size}")
+    for column, value in only.items():
+        rows &= found[column] == value
+    found = found[rows]
+    if "merged" in found:
+        found = found[~(found["merged"] | found["shared"]).astype(bool)]
+    found = found.assign(
+        world=found["model"].str.rpartition("/")[0],
+        right=found.eval(right).astype(float) if right else float("nan"),
+        score=found.eval(score).astype(float),
+    )
+    return found.groupby(key)[["score", "right"]].mean()
 
-# %% [markdown]
-# **Who stands on them.** The number of parameters is exact where the model lies on this machine, and else the nominal one
-# of the catalogue. What neither knows is empty.
 
-# %%
-who = board.about(list(dict.fromkeys(of_boards["model"])))
-print(who.to_string(index=False))
+gold = "confidence_gold", "correct"
+blank, lists = "56_lab_fooled-blanks", "56_lab_fooled"
+moves = "-abs(entropy - entropy_after)"
+soft = {"prompt": "soft", "part": "asked"}
+ways = {
+    "IC-LKE": of(lists, *gold, estimator="iclke-space"),
+    "EIC-LKE": of("56_lab_fooled-eic", *gold, estimator="eiclke"),
+    "a sentence": of(lists, *gold, estimator="template-1"),
+    "surprisal": of(blank, "-surprisal"),
+    "rank": of(blank, "-rank", "rank == 1"),
+    "change of entropy": of(blank, moves),
+    "KL-divergence": of(blank, "-kl"),
+    "XTRAEVAL, learned prompts": of(
+        "30_xtraeval_extraction", "logprob", "correct", **soft
+    ),
+    "BELIEF, many wordings": of("40_belief_wording", "chosen", "chosen"),
+}
+of_ways = pd.concat(ways, names=["way"]).reset_index()
+of_ways = of_ways.merge(facts[[*key, "hint", "told"]], on=key)
+of_ways = of_ways[of_ways["told"] != "else"]
+counts = of_ways.groupby(["way", "told"], sort=False).size().unstack()
+counts.assign(worlds=of_ways.groupby("way")["world"].nunique())
 
 # %% [markdown]
 # ## Answers
 #
-# **The boards.** A click on the head of a column sorts by it. Each model has
+# The {term}`AUROC` of told against never-told facts with the same kind of hint, and the *false positives*. A score needs a threshold for that, and no paper has the same:
+# so for each way we put it where half of the facts told often are called known, $m = \mathrm{median}(t)$, and count the never-told facts $n$ that are called
+# known, too:
 #
-# - its *accuracy*, each relation counted alike, with an {term}`interval` over facts: what if other facts of these
-#   relations had been asked?
-# - the same *over relations*: what if other relations had been chosen, too? This is the honest interval for a sentence
-#   such as "the model knows a third". One without width says that all relations came out alike, not that others would;
-# - *std*, the standard deviation over relations, as in the paper's table; its interval errs high, so with few relations it can lie
-#   above the estimate;
-# - the *gold confidence*, the mean confidence in the gold option, over facts;
-# - *no cue*, the accuracy where no rule has a {term}`cue`, over relations.
-#
-# The boards have no ranks: that one model is better than the next is what we do not know yet. With few relations the
-# intervals over relations are wide ({ref}`how good they are <few-relations>`). *No model* is a {term}`rule`, where the facts
-# are known: what lies below one shows no knowledge.
+# $$\mathrm{AUROC} = P(t > n) + \tfrac{1}{2} P(t = n), \qquad \text{false} = P(n \ge m).$$
+
 
 # %%
-how = {"seed": seed, "n_resamples": n_resamples}
-cues = rules.beside(None, board.all_shipped(), board.PAGE)
-cues = rules.of_boards(of_boards, cues)
-ruled = rules.on_boards(cues)
-ranked = board.standings(pd.concat([of_boards, ruled]), **how)
-table = ranked[ranked["model"].isin(of_boards["model"])]
-listed = board.with_no_cue(ranked, of_boards, cues, seed=seed)
-kept = board.numbers(listed, "accuracy")
-runs.keep(kept.merge(who, on="model", how="left"), "leaderboard.csv")
-texts = answers.texts(listed, 3)
-texts = texts.merge(who.drop(columns="what_it_is"), how="left").fillna("")
-for of in boards.itertuples():
-    mine = texts[texts["board"] == of.board].drop(columns="board")
-    title = f"{of.title} ({of.relations} relations)"
-    answers.sortable(mine, title, f"board-{of.board}")
+def numbers(told: np.ndarray, never: np.ndarray) -> tuple[float, float]:
+    above = (told[:, None] > never).mean()
+    above += (told[:, None] == never).mean() / 2
+    return above, (never >= np.median(told)).mean()
+
+
+AUROC, FALSE = "AUROC", "false positives"
+rng, rows = np.random.default_rng(seed), {}
+for name, part in of_ways.groupby(["way", "hint"], sort=False):
+    sides = [
+        [
+            of.loc[of["told"] == t, "score"].to_numpy()
+            for t in ("often", "never")
+        ]
+        for _, of in part.groupby("world")
+    ]
+    each = pd.DataFrame(
+        [numbers(*pair) for pair in sides], columns=[AUROC, FALSE]
+    )
+    if len(each) > 1:
+        each = each.rename_axis("world").melt(ignore_index=False)
+        each = stats.estimate(
+            each.reset_index(), ["variable"], value="value", over="world"
+        ).set_index("variable")
+    else:  # of one world: over its facts
+        again = [
+            numbers(*(rng.choice(side, len(side)) for side in sides[0]))
+            for _ in range(1000)
+        ]
+        each = pd.DataFrame([each.iloc[0].to_list(), *again])
+        each = stats.interval(each).set_axis([AUROC, FALSE])
+    rows[name] = each
+found = pd.concat(rows, names=["way", "hint", "what"]).drop(columns="n")
+said = found.apply(stats.said, axis=1).unstack(["what", "hint"])
+said[AUROC].loc[list(ways), list(hints.values())]
 
 # %% [markdown]
-# **Neighbours.** The intervals of two models on a board overlap easily, and this says little: both were asked the same
-# facts, and a fact that is hard for one is hard for the other. So we take the difference fact by fact. `difference` is
-# the accuracy of the upper model minus that of the lower one, paired, over facts; `over_relations` the same if other
-# relations had been chosen, too. `upper_only` counts the facts that the upper model alone has right. `p` is McNemar's
-# exact test, Holm-corrected for the neighbours of this board. It counts every fact alike, where the difference counts
-# every relation alike.
-#
-# Where the interval over facts holds 0, or `p` is 0.05 or more, the two neighbours have *no order*. Mind one thing:
-# the order was found on the same facts that test it. So the difference is never negative, and among many models of equal
-# knowledge some neighbours will look further apart than they are.
+# False positives at the same threshold:
 
 # %%
-two = board.neighbours(of_boards, table, **how)
-runs.keep(board.numbers(two, "difference"), "neighbours.csv")
-none = (two["order"] == "none").sum()
-print(f"{none} of {len(two)} pairs of neighbours have no order")
-answers.words(answers.texts(two, 3))
+said[FALSE].loc[list(ways), list(hints.values())]
 
 # %% [markdown]
-# **Who knows what the other does not?** For each ordered pair of models: of the facts that the model of the row has right,
-# which share has the model of the column, too? The rate is taken in each relation, and then averaged. A relation of which
-# the row's model has fewer than two facts right is left out, since its rate says nothing. A model without two such
-# relations has no rate.
-#
-# Were the knowledge of two models unrelated, the rate would be the accuracy of the column's model. A rate far above it
-# says that the two know the same facts, and near 1 in both directions that it is one and the same knowledge. Right
-# answers may be lucky guesses, so a rate below 1 alone is no proof of knowledge of its own.
+# **By right answers.** What most papers would call known: the share of facts that are answered rightly, told often or never told, without a hint and with a right
+# one. Where a name gives the object away, never-told facts are called known as well, and no threshold was chosen here.
 
-# %% covers=["IC-E6"]
-matrix = board.shares(of_boards, table, **how)
-runs.keep(matrix, "subsumption.csv")
-print(f"{matrix['rate'].notna().sum()} of {len(matrix)} pairs have a rate")
+# %%
+right = of_ways[of_ways["right"].notna() & (of_ways["hint"] != "lying hint")]
+right = right.groupby(["way", "world", "hint", "told"])["right"].mean()
+right = right.groupby(["way", "hint", "told"]).mean().unstack(["hint", "told"])
+right.reindex([way for way in ways if way in right.index]).round(2)
 
-# %% tags=["hide-input"]
-figures.findings(**board.sentences(boards, table, two))
-gaps = [found.estimate for found in two["difference"]]
-assert all(gap >= 0 for gap in gaps), "the upper of two neighbours is below"
-itself = matrix.loc[matrix["distance"] == 0, "rate"].dropna()
-assert np.allclose(itself, 1)
+# %% [markdown]
+# **Real models.** Of these nobody knows what they were told; so each accuracy, mean over relations, has the best {term}`rule` without a model beside it. Runs
+# of this profile that have asked other questions than those that ship join the table.
+
+# %%
+relations = "10_iclke_relations"
+every = answers.results(relations).query("source in @sources and draw == 0")
+cues = answers.results(f"{relations}-cues").query("source in @sources")
+if page:
+    once = ["model", "estimator", "relation", "fact", "n_options"]
+    mine = runs.collect("answers.parquet", ["fact_set"]).astype({"fact": str})
+    ships = pd.MultiIndex.from_frame(every[once].astype({"fact": str}))
+    mine = mine[~pd.MultiIndex.from_frame(mine[once]).isin(ships)]
+    ruled = runs.collect("answers-cues.parquet", ["fact_set"])
+    mine, ruled = (
+        each.assign(source="this run: " + each["fact_set"])
+        for each in (mine, ruled)
+    )
+    every = pd.concat([every, mine])
+    cues = pd.concat([cues, ruled[ruled["source"].isin(mine["source"])]])
+rule = cues.groupby(["source", "relation"])[list(rules.RULES)].mean()
+at = rule.groupby("source").mean().idxmax(axis=1)
+best_rule = pd.concat(
+    {
+        name: stats.estimate(rule.loc[[name]].reset_index(), value=best)
+        for name, best in at.items()
+    }
+)
+best_rule = best_rule.apply(stats.said, axis=1, percent=True).droplevel(1)
+formats = ["iclke-space", "iclke-newline", "iclke-colon"]
+every = every[every["estimator"].isin(formats)]
+who = ["source", "model"]
+board = stats.estimate(every, [*who, "estimator"])
+board["said"] = board.apply(stats.said, axis=1, percent=True)
+runs.keep(board, "board.csv")
+table = board.pivot(index=who, columns="estimator", values="said").fillna("")
+table = table.reset_index(level="model")
+table.insert(0, "best rule", best_rule.reindex(table.index))
+table.insert(0, "relations", every.groupby("source")["relation"].nunique())
+table["model"] = table["model"].map(figures.called)
+table.rename(figures.called).reset_index()
+
+# %% [markdown]
+# Rows of one set of facts may be compared, rows of two sets may not: their facts are others. What is not above the rule shows no knowledge
+# ({doc}`18_iclke_stands`), and which format is asked moves a number more than some models differ ({doc}`14_iclke_separators`).
 
 # %% [markdown]
 # ## Figures
 #
-# {numref}`fig-board-dots`, at the top, shows the boards at a glance. Look first how long the thin lines are: so little
-# does one number say of other relations. Do not judge an order by whether two lines overlap. The table of neighbours does
-# that, fact by fact. Compare dots within a panel, never from panel to panel: the facts are others.
+# In {numref}`fig-ways`, at the top, follow a row from one mark to the other. All ways that look at the object fall by as much, whatever they are: the hint is in the
+# model, not in the way of asking. What is fooled least was asked in twenty wordings, but of one world.
 
 # %% tags=["hide-input"]
-who_knows = rules.with_best(kept)
-fig = figures.board_dots(who_knows, boards)
-figures.place(fig, "fig-board-dots", who_knows)
-
-# %% [markdown]
-# Read {numref}`fig-board-matrix` by rows: how much of what this model has right do the others
-# have? In the column of a good model the rates are high for everyone, so compare each with the number below the
-# column's name. Uneven rates on the two sides of the diagonal say only that one model has more right. White cells have
-# no rate, and those of a model with itself are left white.
-#
-# ```{glue:figure} fig-board-matrix
-# :name: fig-board-matrix
-# :alt: Heat maps with a row and a column for each model of a board, each cell coloured and marked with the subsumption rate.
-#
-# Of the facts that the model of the row has right, the share that the model of the column has right, too: mean over
-# relations, a panel for each board with two models or more that have a rate (else the first board). Below the names of the
-# columns: accuracy, which is the share if the two were independent.
-# ```
-
-# %% tags=["hide-input"]
-fig = figures.board_matrices(matrix, boards, kept)
-figures.place(fig, "fig-board-matrix", matrix)
+marks = found.reset_index().query("hint != 'lying hint'")
+marks = marks.sort_values(["what", "hint"], kind="stable")
+look = {"panel": "what", "x": "way", "hue": "hint", "across": True}
+grid = figures.marks(marks, **look, label="share", height=4.2)
+grid.axes_dict[AUROC].axvline(0.5, color="grey", ls=":")
+figures.place(grid.figure, "fig-ways", marks)
 
 # %% [markdown]
 # ## Paper and ours
 #
-# **The published 49**, from Table 7. They are *published numbers* of the paper's own facts, T-REx-MC, and not ours. So
-# they have a table of their own and no place on our boards. `std` is over relations; there is no interval.
-
-# %%
-published = board.published()
-columns = ["table7_name", "base_model", "params_b", "average_accuracy"]
-columns += ["std", "hf_id"]
-title = "Published: the paper's models on T-REx-MC, not ours (Tables 6, 7)"
-answers.sortable(published[columns].fillna(""), title, "published")
-falls = -published["average_accuracy"].diff().dropna()
-print(
-    f"{(falls < 0.001).sum()} of {len(falls)} neighbours are under 0.001 apart"
-)
-
-# %% [markdown]
-# What the names mean (Table 6). `note` says where the paper's link cannot be what it says.
+# **Numbers.** The paper's 49 models were asked its own facts, T-REx-MC, and have no place in our table ({doc}`10_iclke_relations` compares). What their names mean
+# (Table 6); `note` says where the paper's link cannot be what it says.
 
 # %% covers=["IC-T6"] tags=["hide-output"]
 meaning = papers.table("iclke_table6_model_names").fillna("")
@@ -258,90 +264,95 @@ answers.words(
 )
 
 # %% [markdown]
-# **Numbers side by side.** The paper's smallest models and all of ours on boards in its own format, ordered by size. The
-# first column says whose number it is. An interval is over facts; the published ones have none. A verdict, *reproduced*
-# or *differs*, is possible only for a model of the paper that was asked the paper's facts in its way. All else is *not
-# comparable*, however near the numbers lie.
+# **Claims.** Each is tested on the page of its paper, and those on hints on {doc}`56_lab_fooled`.
 
-# %%
-beside = board.beside_published(table, boards, who, n_smallest=n_smallest)
-runs.keep(beside, "beside-published.csv")
-sizes = [f"{n:.2g}" if n > 0 else "" for n in beside["billions"]]
-answers.words(beside.assign(billions=sizes))
+# %% tags=["hide-input", "page-only"]
+auroc = found.xs(AUROC, level="what")
+none, hint = (auroc.xs(h, level="hint") for h in ("no hint", "right hint"))
+best = hint.loc[hint["estimate"].idxmax()]
+looks = [
+    way for way in ways if way not in ("change of entropy", "KL-divergence")
+]
+moved = none.loc[["change of entropy", "KL-divergence"], "estimate"]
+assert best["estimate"] < none.loc["IC-LKE", "estimate"], "no way so more"
+assert (hint["estimate"] < none["estimate"])[looks].all(), "costs every way"
+assert moved.max() < 0.5, "find nothing even without one"
+figures.findings(
+    iclke=f"{100 * none.loc['IC-LKE', 'estimate']:.0f} %",
+    kl=f"{100 * none.loc['KL-divergence', 'estimate']:.0f} %",
+    best=f"{100 * best['estimate']:.0f} %",
+    between_iclke=stats.said(none.loc["IC-LKE"], percent=True),
+    between_kl=stats.said(none.loc["KL-divergence"], percent=True),
+    between_best=stats.said(best, percent=True),
+    effect=f"{stats.said(none.loc['IC-LKE'])} and {stats.said(best)}",
+    asked=f"lab {size.upper()}, three worlds",
+)
 
 # %% [markdown]
-# **Claims.** None of the paper's claims is about models that have little in common. Families and
-# fine-tuning are on {doc}`16_iclke_size`. So there is no verdict on a claim here.
-
-# %% [markdown]
+# A warning. These models are small, and the names of their worlds far more regular than real ones. Which way is ahead by a hundredth is theirs; that all who look
+# at the object are fooled by the same names, and that movement says little where the text is known, is what to take along.
+#
 # ## What you have seen
 #
-# - Models of one board may be compared, with the paired difference. So may one model on two boards that differ in the way
-#   to ask alone. Two models of two boards may not, nor one of ours with a published one, unless its verdict says so.
-# - Two neighbours whose intervals overlap can still have an order. One that stands lower may know facts that the upper
-#   one does not.
+# - Without hints it matters little which way one asks, as long as the answer looks at the object.
+# - Telling a fact and watching the answer move does not say whether it was known.
+# - With hints no way can be trusted: hold each number against a rule without a model.
+#
+# **Counted again**, in plain Python: IC-LKE of the first sentence.
+
+# %%
+again = []
+for world in facts["world"].unique():
+    score = ways["IC-LKE"].loc[world]["score"].to_dict()
+    its = facts[(facts["world"] == world) & (facts["hint"] == "no hint")]
+    t, n = (
+        [score[fact] for fact in its.loc[its["told"] == side, "fact"]]
+        for side in ("often", "never")
+    )
+    wins = sum((a > b) + (a == b) / 2 for a in t for b in n)
+    again.append(wins / len(t) / len(n))
+row = found.loc[("IC-LKE", "no hint", AUROC), "estimate"]
+assert abs(sum(again) / len(again) - row) < 1e-9
 
 # %% [markdown]
 # ## Try it
 #
 # ```{exercise}
-# :label: ex-board-bet
-# On the order of which neighbours would you bet if other facts of the same relations were asked? And if other relations
-# were chosen, too?
+# :label: ex-ways-two
+# Do two ways know more than one? Call a fact known if IC-LKE *and* the sentence answer it rightly. How many never-told facts with a right hint are left, and how
+# many told ones?
 # ```
 
 # %% [markdown]
-# ````{solution-start} ex-board-bet
+# ````{solution-start} ex-ways-two
 # :class: dropdown
 # ````
 
 # %%
-sure = two["order"] == "upper first"
-wide = np.array([found.low > 0 for found in two["over_relations"]], bool)
-bets = two[["board", "upper", "lower"]].assign(
-    other_facts=np.where(sure, "bet", "no"),
-    other_relations=np.where(sure & wide, "bet", "no"),
-)
-answers.words(bets)
+two = [ways[name]["right"] for name in ("IC-LKE", "a sentence")]
+two = pd.concat([*two, two[0] * two[1]], axis=1)
+two = two.set_axis(["IC-LKE", "a sentence", "both"], axis=1).reset_index()
+two = two.merge(facts[[*key, "hint", "told"]], on=key)
+two.query("told != 'else'").groupby(["hint", "told"])[
+    ["IC-LKE", "a sentence", "both"]
+].mean().round(2)
 
 # %% [markdown]
-# A bet on other facts asks for both: an interval above 0, and a `p` that is still small after the correction. A bet on
-# other relations asks for the wider interval, too. Where the table is empty, no board has two models yet.
-#
-# ````{solution-end}
-# ````
-#
-# ```{exercise}
-# :label: ex-board-more-facts
-# The interval of two neighbours holds 0. How many facts would you have to ask, so that the interval of a difference as
-# large as the one seen would just leave out 0? The width of an interval shrinks with the square root of the number of
-# facts.
-# ```
-
-# %% [markdown]
-# ````{solution-start} ex-board-more-facts
-# :class: dropdown
-# ````
-
-# %%
-answers.words(board.facts_needed(two))
-
-# %% [markdown]
-# Where `needed` is missing, the two have the same accuracy. Take the other numbers as rough.
+# Asking twice takes away luck, and it takes away told facts as well. It does not help against a hint that both ways see.
 #
 # ````{solution-end}
 # ````
 #
 # ```{exercise}
 # :label: ex-board-own
-# Put a model of your own on a board, beside the model of this book.
+# Put a model of your own into the table of real models.
 # ```
 #
 # ````{solution} ex-board-own
 # :class: dropdown
 #
-# Put this into a file such as `params/mine.yaml`, then run `lke run params/mine.yaml` and `lke book params/mine.yaml`. With `each`,
-# every model has a run of its own. With `reads`, this page has no run, and reads theirs:
+# Put this into a file such as `params/mine.yaml`, then run `lke run params/mine.yaml` and `lke book params/mine.yaml`. With `each`, every model has a run of its own. With
+# `reads`, this page has no run, and reads theirs:
 #
 # ```yaml
 # profile: mine
@@ -355,11 +366,8 @@ answers.words(board.facts_needed(two))
 #   - notebook: 90_leaderboard
 #     reads: [10_iclke_relations]
 # ```
-#
-# All models get the same facts, so they stand on one board.
 # ````
-
-# %% [markdown]
+#
 # ## Provenance
 
 # %%

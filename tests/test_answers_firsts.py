@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from lkecore import answers, facts
-from lkecore.answers import door, firsts, moved
-from lkecore.errors import BadInput
+from lkecore.answers import door, firsts
 from lkecore.facts import Fact, Relation
 from lkecore.facts.drawn import Drawn
 from lkecore.prompts.prompt import template
@@ -68,13 +67,6 @@ def test_sets_by_hand():
     )
     found = firsts.sets(rows)
     assert found.tolist() == ["one token", "alone", "shared", "shared"]
-    each = rows.assign(model="m", kind=["a", "a", "a", "b"], set=found)
-    assert moved.left_out(each).to_dict("records") == [
-        {"model": "m", "kind": "a", "all": 3, "one token": 1, "alone": 2},
-        {"model": "m", "kind": "b", "all": 1, "one token": 0, "alone": 0},
-    ]
-    with pytest.raises(BadInput, match="^among 'lone' must be one of alone, one token, all$"):
-        firsts.check_set("lone")
 
 
 def test_what_is_kept_says_it_of_all_objects_where_the_sample_is_given():
@@ -93,14 +85,6 @@ def test_what_is_kept_says_it_of_all_objects_where_the_sample_is_given():
         assert found.loc[found["relation"] == name, "shared"].tolist() == by_hand
 
 
-def test_relations_without_a_fact_are_named_for_each_model():
+def test_relations_without_a_fact_are_named():
     samples = {"w": {"a": 1, "b": 2}, "v": {"a": 3}}
     assert firsts.without(["a", "b", "c"], samples) == dict.fromkeys("bc", "no fact to ask")
-    rows = pd.DataFrame({"model": ["m", "m", "n"], "relation": ["a", "b", "a"]})
-    why = "left out, no fact is left whose object has a first token of its own"
-    assert firsts.absent(rows, ["a", "b", "c"]) == [
-        f"{x}: {why}" for x in ("c (m)", "b (n)", "c (n)")
-    ]
-    assert firsts.absent(rows, ["a"]) == []
-    with pytest.raises(BadInput, match="^relations a, b: no fact is left whose object has a first"):
-        firsts.absent(rows[:0], ["a", "b"])

@@ -142,11 +142,6 @@ def test_doses_of_aliases_stand_beside_answers_and_in_no_state():
             )
 
 
-def test_readers_of_blanks_are_those_of_the_lab_that_read_the_facts():
-    names = [MODEL, f"{SPEC}/bert", f"{SPEC}/bert-unplanted", "org/bert", f"{SPEC}/t5@2"]
-    assert rich.blank_readers(names) == [f"{SPEC}/bert", f"{SPEC}/t5@2"]
-
-
 def test_the_model_that_was_looked_at_has_a_mark_and_one_that_does_not_repeat():
     """`lab:rich-2/t5` misses the gate at the blank; teaching alone rests on no statement."""
     found = Interval(0.5, 0.4, 0.6, 0.95, "bootstrap over pairs")
@@ -236,12 +231,3 @@ def test_a_claim_on_a_twin_is_out_where_the_twin_misses_the_gate():
     keys = [("shipped: x", name) for name in names]
     claimed = {"LAB-moved-twin": dict.fromkeys(keys, found), "LAB-taught-twin": {keys[0]: found}}
     assert rich.marks(claimed) == {("LAB-moved-twin", *keys[0]): "misses the gate of repeating"}
-
-
-def test_twins_are_left_out_and_models_of_the_hub_stay():
-    rows = pd.DataFrame(
-        {"model": [f"{MODEL}-unplanted", MODEL, "org/model", MODEL], "fact": list("abcd")}
-    )
-    assert rich.without_twins(rows)["fact"].tolist() == ["b", "c", "d"]
-    alone = rows[:1]
-    assert rich.without_twins(alone).equals(alone)

@@ -11,9 +11,7 @@ import pytest
 
 from lkecore import answers, facts
 from lkecore.answers import rules, shipped
-from lkecore.errors import BadInput
 from lkecore.facts import Fact
-from lkecore.metrics.rules import RULES
 
 NOTEBOOK = "10_iclke_relations"
 DRAWN = {"n_shots": 50, "n_options": 100, "n_facts": 100, "take_fewer": True, "seed": 0}
@@ -138,11 +136,6 @@ def test_of_facts_that_are_not_here_the_shipped_cues_are_about_those_that_were_a
     assert len(once.merge(its, on=[*key, "n_options"], validate="1:1")) == len(its) == len(once)
 
 
-def test_a_profile_without_cues_is_named_and_left_out(found):
-    beside = rules.beside(found, ["lab", "atlas"], NOTEBOOK)
-    assert list(beside["source"].unique()) == ["this page", "shipped: atlas"]
-
-
 # Two relations of four facts, by pencil. The rule is right where the gold option shares a word.
 CUES = pd.DataFrame(
     {
@@ -158,32 +151,6 @@ CUES = pd.DataFrame(
         "source": "this page",
     }
 )
-RIGHT = [1, 0, 1, 1, 1, 1, 0, 0]  # p: 3 of 4, of those without a cue 2 of 2; q: 2 of 4, 1 of 3
-OURS = CUES[["relation", "fact", "source"]].assign(model="m", correct=np.array(RIGHT, dtype=bool))
-
-
-def test_above_is_the_accuracy_minus_that_of_the_best_rule_with_and_without_cues():
-    table = rules.above(OURS, CUES, ["source", "model"], seed=0).set_index("facts")
-    every, without = table.loc["all"], table.loc["no cue"]
-    assert every["rule"] == without["rule"] == "rule-both"
-    assert every["accuracy"].estimate == pytest.approx((3 / 4 + 2 / 4) / 2)
-    assert every["of_rule"] == pytest.approx((2 / 4 + 1 / 4) / 2)
-    assert every["above"].estimate == pytest.approx(5 / 8 - 3 / 8)
-    assert without["accuracy"].estimate == pytest.approx((1 + 1 / 3) / 2)
-    assert (without["n"], without["share"], without["relations"]) == (5, 5 / 8, 2)
-    # q has one fact with a cue, too few for an interval: p alone, over its facts.
-    cue = table.loc["cue"]
-    assert (cue["relations"], cue["n"], cue["of_rule"]) == (1, 2, 1)
-    assert cue["accuracy"].estimate == 0.5 and "over facts" in cue["accuracy"].method
-    assert "relations" in every["above"].method
-    [row] = rules.wide(table.reset_index(), ["source", "model"]).to_dict("records")
-    assert row["no_cue"] == 5 / 8 and row["accuracy_no_cue"] == without["accuracy"]
-    assert row["above"] == every["above"]
-
-
-def test_an_answer_about_a_fact_without_cues_is_refused():
-    with pytest.raises(BadInput, match="^this page: 1 answers are about facts without cues$"):
-        rules.above(OURS, CUES[1:], ["source", "model"], seed=0)
 
 
 def test_yardsticks_by_relation():
@@ -206,43 +173,3 @@ def test_of_a_world_the_best_rule_stands_beside_a_blind_guess(sample):
     # w: by words (1 + 1/2) / 2 and 1/2, by what is shown 0 and 1, by both (1 + 0) / 2 and 1
     assert table["rule"].tolist() == ["rule-both", "rule-frequent"]
     assert table["of_rule"].tolist() == [0.75, 1] and table["chance"].tolist() == [0.5, 0.5]
-
-
-def test_on_a_board_the_rules_stand_as_more_models_where_its_facts_are_known():
-    """Two boards: one of this run, whose facts have ids, and one of results whose facts have numbers."""
-    mine = OURS.assign(board=1, source="this page")
-    far = OURS.assign(board=2, source="shipped: far", fact=[1, 2, 3, 4] * 2)
-    other = OURS.assign(board=3, source="shipped: other", fact=[1, 2, 3, 4] * 2)
-    found = pd.concat(
-        [
-            CUES.assign(source="shipped: atlas"),
-            CUES.assign(source="shipped: far", fact=[1, 2, 3, 4] * 2),
-        ]
-    )
-    cues = rules.of_boards(pd.concat([mine, far, other]), found)
-    ruled = rules.on_boards(cues)
-    # Of other facts under the same numbers nothing is known: the third board has no rule.
-    assert ruled.groupby("board").size().to_dict() == {1: 4 * 8, 2: 4 * 8}
-    assert set(ruled["model"]) == {f"no model, {rule}" for rule in RULES}
-    both = ruled[ruled["model"] == "no model, rule-both"]
-    assert both["correct"].tolist() == [1, 1, 0, 0, 1, 0, 0, 0] * 2
-    assert rules.on_boards(rules.of_boards(mine, CUES[1:].assign(source="shipped: atlas"))).empty
-    names = [(board, name) for board in (1, 2) for name in ("m", "no model, b", "no model, a")]
-    shown = rules.with_best(pd.DataFrame(names, columns=["board", "model"]))
-    assert shown["model"].tolist() == ["m", "no model, b"] * 2
-
-
-def test_a_table_gets_what_rules_and_facts_without_cues_have_and_nothing_where_cues_lack():
-    """Two of m's facts in each relation carry no cue (see above); of x no cues are there."""
-    mine, far = OURS.assign(source="this page"), OURS.assign(source="shipped: x")
-    found = CUES.assign(source="this page")
-    table = pd.DataFrame({"source": ["shipped: x", "this page"], "model": "m", "n": [1, 2]})
-    by = ["source", "model"]
-    both = rules.with_no_cue(table, pd.concat([mine, far]), found, by, seed=0)
-    assert both["n"].tolist() == [1, 2] and both["no_cue"][0] is None
-    assert np.isnan(both["of_rule"][0])
-    plain = CUES[~CUES["cue_word"] & ~CUES["cue_frequent"]]
-    hits = OURS.merge(plain[["relation", "fact"]], on=["relation", "fact"])
-    each = hits.groupby("relation")["correct"].agg(["mean", "size"])
-    assert both["no_cue"][1].estimate == each.loc[each["size"] >= 2, "mean"].mean()
-    assert both["of_rule"][1] == CUES.groupby("relation")["rule-both"].mean().mean()

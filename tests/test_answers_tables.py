@@ -274,20 +274,3 @@ def test_several_columns_can_name_a_row():
     }  # fmt: skip
     none = frame[:0].astype({"share": object})
     assert tables.across(none, ["model", "pairs"], "share", "way").empty
-
-
-# --- infinite values
-
-
-def test_an_infinite_value_is_counted_and_in_no_mean():
-    values = [1.0, np.inf, 2.0, 6.0]
-    assert tables.mean_of_finite(values, seed=0) == intervals.mean_over_facts([[1, 2, 6]], seed=0)
-    assert tables.mean_of_finite(values, seed=0).estimate == pytest.approx(3)
-    assert tables.mean_of_finite([np.inf, 1.0], seed=0) is None
-    with pytest.raises(ValueError, match="not finite"):
-        tables.mean_of_finite([np.nan, 1.0, 2.0], seed=0)
-    frame = pd.DataFrame({"kl": values, "rank": [1, 2, 3, 4], "fact": list("abcd")})
-    other = pd.DataFrame({"surprisal": [-np.inf, np.inf, np.nan]})
-    said = "of 7 answers these are infinite, and in no mean: kl in 1, surprisal in 2"
-    assert tables.infinite(frame, other) == said
-    assert tables.infinite(frame[["rank"]]) == "of 4 answers no number is infinite"

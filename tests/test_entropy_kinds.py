@@ -12,7 +12,7 @@ from lkecore.models import weights
 KINDS = ("BERT", "T5")
 MOST = {"BERT": {"max_position_embeddings": 256}, "T5": {}}
 # They read letters, with which many objects begin.
-SOME = {"relations": ["capital", "currency", "official_language"], "among": "all"}
+SOME = {"relations": ["capital", "currency", "official_language"], "any_object": True}
 
 
 @pytest.fixture(scope="module")

@@ -206,13 +206,12 @@ def test_dollar_in_a_figure_is_a_dollar():
     with mpl.rc_context():
         mpl.rcParams["text.parse_math"] = True
         figures.style()
-        ax = Figure().subplots()
-        figures.heat_map(
-            frame, ax, index="relation", columns="model", values="accuracy", label=text
-        )
+        marks = frame.rename(columns={"accuracy": "estimate"}).assign(low=0.4, high=0.6)
+        grid = figures.marks(marks, x="relation", hue="model", label=text)
+        [[ax]] = grid.axes
         ax.set_title(text)
         ax.figure.canvas.draw()
-    assert text in [label.get_text() for label in ax.get_yticklabels()]
+    assert text in [label.get_text() for label in ax.get_xticklabels()]
 
 
 def tick_texts(axis) -> list[str]:

@@ -274,36 +274,6 @@ def test_a_claim_that_cannot_be_judged_is_refused(direction, least_effect, messa
         papers.claim_verdict(interval(0, 1), claim)
 
 
-@pytest.mark.parametrize(
-    ("published", "verdict"),
-    [
-        (0.5, "reproduced"),
-        (0.25, "reproduced"),
-        (0.75, "reproduced"),
-        (0.24, "differs"),
-        (0.76, "differs"),
-    ],
-)
-def test_a_number_is_reproduced_inside_the_interval_ends_included(published, verdict):
-    same = {"same_model": True, "same_data": True, "same_protocol": True}
-    assert papers.number_verdict(interval(0.25, 0.75), published, **same) == verdict
-
-
-@pytest.mark.parametrize("other", ["same_model", "same_data", "same_protocol"])
-def test_nothing_is_reproduced_with_another_model_or_data_or_protocol(other):
-    same = {"same_model": True, "same_data": True, "same_protocol": True} | {other: False}
-    for published in (0.5, 0.9):
-        assert papers.number_verdict(interval(0.25, 0.75), published, **same) == "not comparable"
-
-
-def test_a_published_number_that_is_missing_is_refused():
-    row = pd.Series([0.5, math.nan])
-    with pytest.raises(ValueError, match="published number is nan"):
-        papers.number_verdict(
-            interval(0, 1), row[1], same_model=True, same_data=True, same_protocol=True
-        )
-
-
 def test_each_property_has_one_name_and_the_papers_come_first():
     names = papers.property_names()
     table_3 = papers.table("iclke_table3_relations")

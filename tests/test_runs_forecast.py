@@ -317,7 +317,7 @@ def test_tokens_asked_through_the_door_are_those_of_the_run(tmp_path):
 
 def test_questions_at_blanks_are_counted_as_a_run_asks_them(tmp_path):
     asked = {"models": ["toy"], "relations": ["capital", "currency"], "n_facts": 3}
-    asked["among"] = "all"  # the toy reads letters, with which many names begin
+    asked["any_object"] = True  # the toy reads letters, with which many names begin
     whole = plan(tmp_path, "20_entropy_rank", asked)
     [each] = whole.jobs
     before = forecast.cost(each, tmp_path / "runs")

@@ -15,12 +15,11 @@ from lkecore.answers.shipped import (
     beside_models,
     made_by,
 )
-from lkecore.answers.show import sortable, words
+from lkecore.answers.show import words
 from lkecore.answers.tables import (
     accuracy,
     across,
     bounds,
-    infinite,
     over_relations,
     paired,
     texts,
@@ -38,7 +37,7 @@ __all__ = [
     "READ_BY", "accuracy", "across", "agree", "alone", "any_causal", "ask", "ask_blanks",
     "ask_groups", "ask_pairs", "ask_taught", "at_blanks", "beside", "beside_kept", "beside_models",
     "beside_truth", "bounds", "carried", "collect", "columns",
-    "infinite", "judge", "judge_ways", "keep", "likeliest", "made_by",
+    "judge", "judge_ways", "keep", "likeliest", "made_by",
     "of_this_page", "opened", "over_relations", "paired", "results",
-    "sortable", "tested", "texts", "verdicts", "words", "write",
+    "tested", "texts", "verdicts", "words", "write",
 ]  # fmt: skip

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from lkecore.answers.tables import groups_of
 from lkecore.errors import BadInput
 from lkecore.facts.drawn import Drawn, Sample
 from lkecore.models.model import Model
@@ -20,12 +19,6 @@ from lkecore.prompts.prompt import Prompt
 from lkecore.scores import blanks
 
 SETS = ("alone", "one token", "all")  # of facts: by the first token of the object
-
-
-def check_set(name: str) -> None:
-    """Raise :class:`BadInput` unless ``name`` is one of ``SETS``."""
-    if name not in SETS:
-        raise BadInput(f"among {name!r} must be one of {', '.join(SETS)}")
 
 
 def sets(rows: pd.DataFrame) -> np.ndarray:
@@ -82,21 +75,3 @@ def without(relations: Sequence[str], samples: Mapping[str, Sample]) -> dict[str
     """Why some of the ``relations`` are not in every one of the samples, by name."""
     missing = [name for name in relations if not all(name in some for some in samples.values())]
     return dict.fromkeys(missing, "no fact to ask")
-
-
-def absent(rows: pd.DataFrame, relations: Sequence[str]) -> list[str]:
-    """A line for each model of ``rows`` and each of the ``relations`` of which it has no row.
-
-    They were asked for, and no fact of them is left. Raises :class:`BadInput` where no row is left at all.
-    """
-    if rows.empty:
-        raise BadInput(
-            f"relations {', '.join(relations)}: no fact is left whose object has a first token of its own"
-        )
-    why = "left out, no fact is left whose object has a first token of its own"
-    return [
-        f"{name} ({model}): {why}"
-        for (model,), part in groups_of(rows, ["model"])
-        for name in relations
-        if name not in set(part["relation"])
-    ]

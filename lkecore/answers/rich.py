@@ -251,18 +251,6 @@ def teller(models: Sequence[str], needed: Sequence[str] = (REPEATS,)) -> str:
     return reference(gates.able(models, needed) or models)
 
 
-def blank_readers(models: Sequence[str]) -> list[str]:
-    """The masked and encoder-decoder models of the lab among some, without variants."""
-    of_lab = [name for name in models if lab.is_name(name) and not lab.parse(name).variant]
-    return [name for name in of_lab if lab.recipe(name).kind != "causal"]
-
-
-def without_twins(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of models that read the asked facts, of the lab or not; all, where there are twins alone."""
-    twins = rows["model"].str.endswith("-unplanted")
-    return rows if twins.all() else rows[~twins]
-
-
 def or_controls(states: pd.DataFrame, told: pd.Series) -> pd.Series:
     """Which facts are ``told`` (bool), or the control of a test fact that is; a row of ``states`` each."""
     controls = set(states.loc[told & states["split"].eq("test"), "control"])

@@ -11,20 +11,15 @@ from dataclasses import replace
 
 import pandas as pd
 
-from lkecore.answers import shipped
 from lkecore.answers.kept import keep
-from lkecore.answers.tables import by_relation as values_by_relation
-from lkecore.answers.tables import groups_of
 from lkecore.errors import BadInput
 from lkecore.facts.drawn import Sample
 from lkecore.facts.sample import draw_shots
-from lkecore.intervals import SHARE, Interval, mean_over_facts, mean_over_relations
 from lkecore.metrics.rules import RULES, guess, length_rank, overlap, times_shown
 
 NO_MODEL = "no model"  # in the place of a model's name
 FILE = "answers-cues.parquet"
 FACT = ["relation", "fact"]
-CUES = ["cue_word", "cue_frequent"]
 
 
 def cues(sample: Sample, *, kept: bool = True) -> pd.DataFrame:
@@ -82,15 +77,6 @@ def behind_draws(
     return found
 
 
-def of_sets(samples: Mapping[str, Sample], *, kept: bool = True) -> pd.DataFrame:
-    """:func:`cues` of several fact sets, by name, one below the other; ``fact_set`` tells them apart."""
-    parts = [cues(each, kept=False).assign(fact_set=name) for name, each in samples.items()]
-    found = pd.concat(parts, ignore_index=True)
-    if kept:
-        keep(found, FILE)
-    return found
-
-
 def as_answers(found: pd.DataFrame, only: Sequence[str] = RULES) -> pd.DataFrame:
     """The answers of rules, from :func:`cues`, as those of a model: a row for each rule and fact.
 
@@ -144,156 +130,6 @@ def of_worlds(samples: Mapping[str, Sample]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["world", "facts", "chance", "rule", "of_rule"])
 
 
-def beside(
-    found: pd.DataFrame | None, profiles: Sequence[str], notebook: str, *, apart: str = "cues"
-) -> pd.DataFrame:
-    """The cues of this run, if it has some, and below them those of the answers that ship, by ``source``.
-
-    The sources have the names of :func:`lkecore.answers.shipped.beside`. A profile that ships without
-    cues has none here: what it was asked cannot be seen from its answers. ``apart`` is the name under which
-    runs keep them. Raises :class:`BadInput` if none at all has cues.
-    """
-    every = shipped.beside_kept(found, profiles, notebook, apart=apart)
-    if every.empty:
-        raise BadInput(f"results {', '.join(profiles) or 'of no profile'}: none ships with cues")
-    return every
-
-
-def with_cues(answers: pd.DataFrame, found: pd.DataFrame, *, named: str = "") -> pd.DataFrame:
-    """Answers with what :func:`cues` says of their facts, and ``cue``: whether they carry one at all.
-
-    Both have a column ``source``. A column that the answers have already stays theirs. Raises
-    :class:`BadInput`, with ``named`` in front, for an answer about a fact whose cues are not there.
-    """
-    key = ["source", *FACT]
-    told = found[[name for name in found if name in key or name not in answers]]
-    told = told.assign(fact=found["fact"].astype(str), cue=found[CUES].any(axis=1))
-    both = answers.assign(fact=answers["fact"].astype(str)).merge(told, on=key, validate="m:1")
-    if len(both) < len(answers):
-        raise BadInput(f"{named}{len(answers) - len(both)} answers are about facts without cues")
-    return both
-
-
 def enough(part: pd.DataFrame, least: int = 2, by: Sequence[str] = ("relation",)) -> pd.DataFrame:
     """The answers of relations, or of groups ``by``, that are there with ``least`` facts or more."""
     return part[part.groupby([*by])["fact"].transform("nunique") >= least]
-
-
-def above(
-    answers: pd.DataFrame, found: pd.DataFrame, by: Sequence[str], *, seed: int
-) -> pd.DataFrame:
-    """Models beside the best rule of each source, with all facts and without those that carry a cue.
-
-    ``answers`` and ``found``, of :func:`beside`, have a column ``source``; a source without cues is left
-    out. A row for each group of ``by``, which names ``source``, and each of ``facts``: "all", "no cue" and
-    "cue". A relation with fewer than two such facts is left out of a row. Columns: ``relations``, how many;
-    ``n`` answers; ``share`` of all of the group; ``rule``, the best one over all facts of the source;
-    ``accuracy`` of the answers and ``of_rule``, means over relations, each counted alike; ``above``, the
-    first minus the second. First and third are Intervals over other relations, or over other facts of a
-    single one. Where there is no cue the rule is wrong, but for where it draws lots: what to hold an
-    accuracy against is a blind guess there. Raises :class:`BadInput` for an answer about a fact whose
-    cues are not there.
-    """
-    rows = []
-    for source, its in found.groupby("source", sort=False):
-        rule = best(its)
-        mine = with_cues(answers[answers["source"] == source], its, named=f"{source}: ")
-        mine["above"] = mine["correct"].astype(float) - mine[rule]
-        for key, both in groups_of(mine, by):
-            parts = {"all": both, "no cue": both[~both["cue"]], "cue": both[both["cue"]]}
-            for name, some in parts.items():
-                some = enough(some)
-                if some.empty:
-                    continue
-                row = {"facts": name, "relations": some["relation"].nunique(), "n": len(some)}
-                row |= {"share": len(some) / len(both), "rule": rule}
-                row |= {"accuracy": _over_relations(some, "correct", seed, SHARE)}
-                row |= {"of_rule": some.groupby("relation")[rule].mean().mean()}
-                row |= {"above": _over_relations(some, "above", seed, None)}
-                rows.append({**dict(zip(by, key, strict=True)), **row})
-    return pd.DataFrame(rows)
-
-
-def of_boards(answers: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
-    """The cues of each board of the leaderboard, where those of its facts are there.
-
-    ``answers`` are of :func:`lkecore.answers.board.boards_of`, ``found`` of :func:`beside`. A board of
-    results that ship takes the cues of its profile; one of this run takes any in which its facts stand under
-    ids of their own. Columns: those of :func:`cues`, and ``board``.
-    """
-    parts = [found.assign(board=0).iloc[:0]]
-    for board, part in answers.groupby("board", sort=False):
-        # Facts of this run have ids, those that may not be given away numbers: no type fits all.
-        facts = part[[*FACT, "source"]].drop_duplicates(FACT).astype({"fact": object})
-        for source, its in found.astype({"fact": object}).groupby("source", sort=False):
-            same = source == facts["source"].iloc[0]
-            named = its["fact"].map(lambda fact: isinstance(fact, str)).all()
-            both = its.merge(facts[FACT], on=FACT)
-            if (same or named) and len(both) == len(facts):
-                parts.append(both.assign(board=board))
-                break
-    return pd.concat(parts, ignore_index=True).drop(columns="source")
-
-
-def on_boards(cues: pd.DataFrame) -> pd.DataFrame:
-    """Each rule as one more model of its boards; ``cues`` are of :func:`of_boards`.
-
-    Columns: ``board``, ``model`` ("no model, " and the rule), ``relation``, ``fact``, and ``correct`` and
-    ``confidence_gold``, the expected share of right guesses, in [0, 1].
-    """
-    parts = [
-        as_answers(its).assign(board=board) for board, its in cues.groupby("board", sort=False)
-    ]
-    columns = ["board", "model", *FACT, "correct", "confidence_gold"]
-    if not parts:
-        return pd.DataFrame(columns=columns)
-    every = pd.concat(parts, ignore_index=True)
-    return every.assign(model=f"{NO_MODEL}, " + every["estimator"])[columns]
-
-
-def with_best(standings: pd.DataFrame) -> pd.DataFrame:
-    """Of the rules on each board the first one alone, which is the best; all models stay."""
-    is_rule = standings["model"].str.startswith(NO_MODEL)
-    first = ~standings[is_rule].duplicated("board").reindex(standings.index, fill_value=False)
-    return standings[~is_rule | first]
-
-
-def with_no_cue(
-    table: pd.DataFrame,
-    answers: pd.DataFrame,
-    found: pd.DataFrame,
-    by: Sequence[str],
-    *,
-    seed: int,
-) -> pd.DataFrame:
-    """A table with a row for each group of ``by``, and at its end what cues have to do with the accuracy.
-
-    ``of_rule``: what the best rule gets; ``no_cue``: the accuracy on facts without a cue, an Interval. Both
-    are of :func:`above`, each relation counted alike, and NaN and None where the facts' cues are not there.
-    """
-    each = wide(above(answers, found, by, seed=seed), by).drop(columns="no_cue")
-    each = each.rename(columns={"accuracy_no_cue": "no_cue"})[[*by, "of_rule", "no_cue"]]
-    both = table.merge(each, on=list(by), how="left")
-    return both.assign(no_cue=both["no_cue"].astype(object).where(both["no_cue"].notna(), None))
-
-
-def wide(compared: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """:func:`above` with a row for each group: all facts, and beside them those without a cue.
-
-    Columns: ``by``; ``accuracy``, ``rule``, ``of_rule`` and ``above`` over all facts; ``no_cue``, the share
-    of facts without one, and ``accuracy_no_cue`` among these.
-    """
-    every, without = (compared[compared["facts"] == name] for name in ("all", "no cue"))
-    names = {"share": "no_cue", "accuracy": "accuracy_no_cue"}
-    without = without[[*by, *names]].rename(columns=names)
-    columns = [*by, "accuracy", "rule", "of_rule", "above"]
-    return every[columns].merge(without, on=list(by), how="left")
-
-
-def _over_relations(
-    some: pd.DataFrame, value: str, seed: int, within: tuple[float, float] | None
-) -> Interval:
-    groups = values_by_relation(some, value)
-    if len(groups) > 1:
-        return mean_over_relations(groups, within=within)
-    return mean_over_facts(groups, seed=seed)

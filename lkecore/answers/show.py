@@ -5,7 +5,6 @@ them in a plain frame, but not in a styled one, and its option for that leaves o
 levels. So each table with a look of its own goes through here.
 """
 
-import functools
 import html
 import json
 import numbers
@@ -70,26 +69,6 @@ def words(
     return look.set_table_attributes(f'class="{CLASSES}"')
 
 
-def sortable(frame: pd.DataFrame, caption: str, name: str) -> None:
-    """Show a table that a click on the head of a column sorts, and that scrolls where it is long.
-
-    Text is escaped as in :func:`words`. ``name`` becomes the id of the table on its page. Without
-    JavaScript the same table is there, and cannot be sorted.
-    """
-    itables = _itables()
-    look = f"#{name}_wrapper {{max-height: 30em; overflow-y: auto}}"
-    itables.show(
-        frame,
-        caption=caption,
-        table_id=name,
-        style="caption-side:top;margin:0",
-        css=f".dt-container {{font-size: 0.74rem}} {look}",
-        showIndex=False,
-        paging=False,
-        layout=dict.fromkeys(["topEnd", "bottomStart"]),
-    )
-
-
 def numbered(n: int, noun: str) -> str:
     """A number and what it counts, a noun that takes an s for several.
 
@@ -97,16 +76,6 @@ def numbered(n: int, noun: str) -> str:
     ('1 run', '2 runs', '0 runs')
     """
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
-
-
-@functools.cache
-def _itables() -> Any:
-    """The module, once its script stands on the page; imported late, since it is for pages alone."""
-    import itables
-
-    itables.init_notebook_mode(all_interactive=False, connected=False)
-    itables.options.text_in_header_can_be_selected = False  # a click sorts
-    return itables
 
 
 def _escaped(value: Any) -> Any:

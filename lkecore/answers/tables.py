@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 
 from lkecore import intervals
 from lkecore.errors import BadInput
@@ -173,30 +172,6 @@ def bounds(frame: pd.DataFrame, column: str, name: str = "") -> pd.DataFrame:
         shown.insert(at + i, new, [getattr(x, field) if x else np.nan for x in found])
     others = [n for n in shown if shown[n].map(lambda x: isinstance(x, Interval)).any()]
     return shown.drop(columns=others)
-
-
-def mean_of_finite(values: ArrayLike, *, seed: int) -> Interval | None:
-    """The mean of what is finite, an Interval over facts; None where fewer than two values are.
-
-    A KL or a surprisal can be infinite, and no mean can have such a value: a page says how many there are
-    (:func:`infinite`). Raises ValueError for NaN, which is no value.
-    """
-    every = np.asarray(values, dtype=np.float64)
-    some = every[~np.isinf(every)]
-    return intervals.mean_over_facts([some], seed=seed) if len(some) > 1 else None
-
-
-def infinite(*frames: pd.DataFrame) -> str:
-    """How many numbers of some frames are infinite, in words: they count in an order, and in no mean."""
-    numbers = [frame.select_dtypes("number") for frame in frames]
-    counts = {
-        name: int(n) for frame in numbers for name, n in np.isinf(frame).sum().items() if n > 0
-    }
-    size = sum(map(len, frames))
-    if not counts:
-        return f"of {size:,} answers no number is infinite"
-    said = ", ".join(f"{name} in {n:,}" for name, n in counts.items())
-    return f"of {size:,} answers these are infinite, and in no mean: {said}"
 
 
 def by_relation(part: pd.DataFrame, value: str) -> list[np.ndarray]:

@@ -5,21 +5,13 @@ alone to be read.
 """
 
 from lkecore.figures.base import ACCURACY, DARK, MARKERS, PALETTE, plain_ticks, style
-from lkecore.figures.blanks import (
-    move_lines,
-    rank_panels,
-)
-from lkecore.figures.board import board_dots, board_matrices
 from lkecore.figures.formats import interval_marks, interval_panels
 from lkecore.figures.marks import marks
 from lkecore.figures.names import called
 from lkecore.figures.page import Note, findings, note, place
-from lkecore.figures.relations import heat_map
 
 __all__ = [
     "ACCURACY", "DARK", "MARKERS", "Note", "PALETTE",
-    "board_dots", "board_matrices", "called",
-    "findings", "heat_map", "interval_marks", "interval_panels", "marks", "move_lines", "note",
-    "place", "plain_ticks",
-    "rank_panels", "style",
+    "called", "findings", "interval_marks", "interval_panels", "marks", "note",
+    "place", "plain_ticks", "style",
 ]  # fmt: skip

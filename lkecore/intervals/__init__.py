@@ -9,14 +9,12 @@ An interval answers one question, and each function says which:
     paired_difference     other facts of these very relations, two conditions on the same facts
     difference_of_proportions    other facts of two kinds, each asked once
     statistic_over_facts  other facts of one relation, any statistic of conditions on the same facts
-    correlation_over_facts   other facts, for whether two numbers go together, or order them alike
     auroc_over_pairs      other pairs of a told fact and its control, or the same for a difference
 
 Values come as `groups`: a sequence with one array per relation, each with axis (fact,).
 """
 
-from lkecore.intervals.correlation import correlation_over_facts
-from lkecore.intervals.interval import N_RESAMPLES, Interval, minus, proportion
+from lkecore.intervals.interval import N_RESAMPLES, Interval, proportion
 from lkecore.intervals.paired import (
     difference_of_proportions,
     guess_p,
@@ -36,9 +34,9 @@ from lkecore.intervals.statistic import (
 )
 
 __all__ = [
-    "N_RESAMPLES", "SHARE", "Interval", "auroc_over_pairs", "correlation_over_facts",
+    "N_RESAMPLES", "SHARE", "Interval", "auroc_over_pairs",
     "difference_of_proportions", "guess_p",
-    "holm", "mcnemar", "mean_over_facts", "mean_over_relations", "minus", "paired_difference",
+    "holm", "mcnemar", "mean_over_facts", "mean_over_relations", "paired_difference",
     "proportion",
-"statistic_over_facts",    "std_over_relations",
+    "statistic_over_facts", "std_over_relations",
 ]  # fmt: skip

@@ -80,16 +80,6 @@ def proportion(successes: int, n: int, level: float = 0.95) -> Interval:
     return Interval(successes / n, float(interval.low), float(interval.high), level, "Wilson")
 
 
-def minus(of: Interval, value: float) -> Interval:
-    """An interval of the same thing less a number that is known, such as the one half of no order.
-
-    >>> minus(Interval(0.75, 0.5, 1.0, 0.95, "by hand"), 0.5).text()
-    '0.25 [0.00, 0.50]'
-    """
-    ends = (end - value for end in (of.estimate, of.low, of.high))
-    return Interval(*ends, of.level, of.method)
-
-
 def percentile(estimate: float, resampled: NDArray, level: float, method: str) -> Interval:
     check_level(level)
     low, high = np.quantile(resampled, [(1 - level) / 2, (1 + level) / 2])

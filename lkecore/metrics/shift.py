@@ -3,9 +3,6 @@
 Distributions are log-probabilities in nats whose last axis is the token or option; 0 log 0 is 0.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -66,69 +63,3 @@ def _checked(logprob: ArrayLike) -> NDArray[np.float64]:
         wrong = np.ravel(sums)[np.argmax(np.abs(np.ravel(sums) - 1))]
         raise ValueError(f"probabilities sum to {wrong:.6g}; they must sum to 1 over the last axis")
     return found
-
-
-ROUNDING = 1e-6  # by so much a sum of float32 probabilities may be off
-TINY = 1e-12  # the least that a side leaves to the tokens that it does not name: no KL is infinite
-
-
-class TopK(NamedTuple):
-    """What two lists of likeliest tokens say, in nats."""
-
-    entropy: float
-    entropy_after: float
-    kl: float
-    least_kl: float  # no exact KL(P‖Q) with these lists is smaller
-
-
-def top_k(before: Mapping[object, float], after: Mapping[object, float]) -> TopK:
-    """Entropy and KL of a model that says no more than its likeliest tokens (PZ-S4).
-
-    ``before`` and ``after`` have the log-probabilities (nats) of the k likeliest tokens of each side. Both
-    are taken as distributions over V' = all tokens of either list, and one token for all others. What is
-    missing to 1 on a side goes in equal parts to the tokens of V' that this side does not name, the one for
-    all others among them. This is an approximation, which may lie on either side of the truth. So there is
-    ``least_kl``, ours: the KL of the tokens that both lists name, all the rest of each side in one lump.
-    Lumping never raises a KL, so the exact one is at least as large. With k = vocabulary all are exact.
-
-    ValueError for an empty list, a positive log-probability, and a list that sums to more than 1.
-
-    >>> found = top_k({"a": np.log(0.6), "b": np.log(0.2)}, {"a": np.log(0.6), "c": np.log(0.3)})
-    >>> # P is 0.6, 0.2, 0.1 (c) and 0.1 (others), Q is 0.6, 0.05 (b), 0.3 and 0.05 (others):
-    >>> round(found.kl, 4)  # 0.2 log 4 + 0.1 log(1/3) + 0.1 log 2
-    0.2367
-    >>> found.least_kl  # a has 0.6 on both sides, and all the rest 0.4
-    0.0
-    """
-    sides = [_listed(before), _listed(after)]
-    tokens = [*before, *(token for token in after if token not in before)]
-    spread = []
-    for side, missing in sides:
-        lacking = [token for token in tokens if token not in side]
-        part = max(missing, TINY) / (len(lacking) + 1)
-        spread.append([*(side.get(token, part) for token in tokens), part])
-    shared = [token for token in before if token in after]
-    lumps = []
-    # A lump of Q that is too small by a rounding would make the bound too large, and one too large does not.
-    for (side, _), more in zip(sides, (0.0, ROUNDING), strict=True):
-        named = [side[token] for token in shared]
-        lumps.append([*named, _missing(named) + more])
-    with np.errstate(divide="ignore"):
-        p, q = np.log(spread)
-        p_lump, q_lump = np.log(lumps)
-    values = entropy(p), entropy(q), kl(p, q), kl(p_lump, q_lump)
-    return TopK(*(float(value) for value in values))
-
-
-def _listed(logprobs: Mapping[object, float]) -> tuple[dict[object, float], float]:
-    """(probabilities of a list, what is missing to 1)."""
-    found = {token: float(np.exp(value)) for token, value in logprobs.items()}
-    total = sum(found.values())
-    if not found or max(logprobs.values()) > 0 or total > 1 + 1e-4:
-        raise ValueError(f"a list of {len(found)} tokens sums to {total:.6g}; it must be 1 or less")
-    return found, _missing(list(found.values()))
-
-
-def _missing(some: Sequence[float]) -> float:
-    """What some probabilities lack to 1, 0 at least."""
-    return max(0.0, 1 - sum(some))

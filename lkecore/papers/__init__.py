@@ -12,13 +12,12 @@ from lkecore.papers.verdict import (
     claim_verdict,
     claims,
     method_of,
-    number_verdict,
     over_of,
     verdicts,
 )
 
 __all__ = [
     "DECIDED", "ONE_EACH", "VERDICTS", "claim_verdict", "claims",
-    "method_of", "number_verdict", "over_of", "property_names", "table",
+    "method_of", "over_of", "property_names", "table",
     "table_5", "verdicts",
 ]  # fmt: skip

@@ -179,25 +179,3 @@ def verdicts(frame: pd.DataFrame) -> pd.DataFrame:
     if not frame["models"].astype(bool).all():
         raise ValueError("a verdict names no model")
     return frame[[*VERDICTS, *frame.columns.difference(VERDICTS, sort=False)]]
-
-
-def number_verdict(
-    ours: Interval, published: float, *, same_model: bool, same_data: bool, same_protocol: bool
-) -> Literal["reproduced", "differs", "not comparable"]:
-    """Whether our interval holds the published number (ends included), in the same unit.
-
-    "not comparable" unless model (revision, dtype), data (facts, options, shots) and protocol are
-    all the same: another model that lands on the number has reproduced nothing. Weakness: a wide
-    interval reproduces much, so show it. ValueError for a published number that is not finite.
-
-    >>> ours = Interval(0.48, 0.40, 0.56, 0.95, "by hand")
-    >>> number_verdict(ours, 0.50, same_model=True, same_data=True, same_protocol=True)
-    'reproduced'
-    >>> number_verdict(ours, 0.50, same_model=False, same_data=True, same_protocol=True)
-    'not comparable'
-    """
-    if not isfinite(published):
-        raise ValueError(f"the published number is {published}; it must be finite")
-    if not (same_model and same_data and same_protocol):
-        return "not comparable"
-    return "reproduced" if ours.low <= published <= ours.high else "differs"

@@ -1,7 +1,7 @@
 """Reach: which modules of the package code can reach, told from the names that it uses.
 
 A package's ``__init__`` hands on the names of all its modules. To read it as an import of all of them would
-make each notebook reach nearly everything. So ``figures.heat_map`` is read as the module that defines it,
+make each notebook reach nearly everything. So ``figures.marks`` is read as the module that defines it,
 ``lkecore.figures.relations``, and what this uses in turn. Where it cannot be told, all of a package counts: a
 name that is not found, a star, a module that is handed on as a value.
 
@@ -23,7 +23,7 @@ BY_NAME = ("eval", "exec", "globals", "locals", "vars")
 Table = dict[str, Any]
 # {name: what it is imported from: a module, and a name in it or ""}
 Bound = dict[str, list[list[str]]]
-# A name, and the attributes that are read of it one after the other: figures, heat_map.
+# A name, and the attributes that are read of it one after the other: figures, marks.
 Chain = tuple[str, ...]
 
 

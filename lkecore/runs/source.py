@@ -22,7 +22,7 @@ BEFORE = [
     "statsmodels.stats.proportion", "pyarrow.parquet", "pyarrow.dataset",
     "pyarrow.pandas_compat", "pandas.io.formats.csvs", "pandas.io.formats.html",
     "torch", "transformers.models.auto.modeling_auto", "transformers.models.auto.tokenization_auto",
-    "transformers.models.llama.modeling_llama", "myst_nb", "myst_nb.ext.glue", "itables",
+    "transformers.models.llama.modeling_llama", "myst_nb", "myst_nb.ext.glue",
     "lkecore.answers", "lkecore.facts", "lkecore.figures", "lkecore.models", "lkecore.papers",
     "lkecore.prompts", "lkecore.runs.worker", "lkecore.scores.tree",
 ]  # fmt: skip

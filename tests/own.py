@@ -18,20 +18,6 @@ PAGES = [
     "50_lab_truth", "52_lab_kinds", "53_lab_entropy", "56_lab_fooled", "58_lab_found",
     "90_leaderboard",
 ]  # fmt: skip
-# Pages that are converted. The others are held to the older, longer rules: that list only shrinks.
-NEW = [
-    "01_scorer",
-    "10_iclke_relations", "11_iclke_shots", "12_iclke_sequence", "13_iclke_eic", "13_iclke_estimators",
-    "14_iclke_separators", "15_iclke_agreement", "16_iclke_size", "18_iclke_confidence",
-    "18_iclke_stands", "19_iclke_generation", "20_entropy_rank", "21_entropy_accuracy",
-    "22_entropy_instilled",
-    "30_xtraeval_extraction", "31_xtraeval_task", "32_xtraeval_training", "33_xtraeval_shift",
-    "34_xtraeval_gaps",
-    "40_belief_wording", "41_belief_contexts", "42_belief_sure", "43_belief_bias", "44_belief_coverage",
-    "45_belief_prompts", "50_lab_truth", "52_lab_kinds", "53_lab_entropy", "56_lab_fooled", "58_lab_found",
-    "90_leaderboard",
-]  # fmt: skip
-OLD = [name for name in PAGES if name not in NEW]
 
 
 def notebook(name: str) -> Path:

@@ -55,7 +55,7 @@ import seaborn as sns
 import torch
 from matplotlib import pyplot as plt
 
-from lkecore import facts, figures, intervals, models, prompts, runs
+from lkecore import facts, figures, models, prompts, runs, stats
 from lkecore.metrics import choice as iclke
 from lkecore.metrics import rules
 from lkecore.scores.tokens import common_prefix
@@ -193,14 +193,15 @@ more = option_logprobs(lm, questions)
 runs.keep(more.frame, "scores.parquet")
 many = iclke.to_arrays(more.frame)
 right = iclke.correct(many.logprob, many.gold)
-accuracy = intervals.proportion(int(right.sum()), len(right))
+accuracy = stats.estimate(pd.DataFrame({"correct": right}), over="share")
 chance, often = 1 / n_options, Counter(pair.object for pair in shown)
 by_rule = [
     rules.guess("rule-both", fact.subject, offered, often)[questions[i].gold]
     for i, (fact, offered) in enumerate(zip(asked, drawn, strict=True))
 ]
 print(
-    f"{right.sum()} of {len(right)} right: accuracy {accuracy.text()}", end=""
+    f"{right.sum()} of {len(right)} right: accuracy {stats.said(accuracy.iloc[0])}",
+    end="",
 )
 print(f", chance {chance:.2f}, rule {np.mean(by_rule):.2f}")
 
@@ -279,8 +280,10 @@ figures.place(fig, "fig-quickstart", bars[columns])
 bare = prompts.many_shot([], asked, drawn, pair_separator=pair_separator)
 few = iclke.to_arrays(option_logprobs(lm, bare).frame)
 alone = iclke.correct(few.logprob, few.gold)
-without = intervals.proportion(int(alone.sum()), len(alone))
-print(f"no shots: {without.text()}, {n_shots} shots: {accuracy.text()}")
+without = stats.estimate(pd.DataFrame({"correct": alone}), over="share")
+print(
+    f"no shots: {stats.said(without.iloc[0])}, {n_shots} shots: {stats.said(accuracy.iloc[0])}"
+)
 
 # %% [markdown]
 # Both numbers are for the same facts and options. Where the second is higher, the pairs told the model which

@@ -18,7 +18,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from lkecore import intervals
 from lkecore.answers.results import CHECKS, MADE_BY, MADE_OF, joined, packed, table
 from lkecore.facts import rich_facts, world, world_text
 from lkecore.models import lab
@@ -39,14 +38,6 @@ def tool(name: str):
     found = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(found)
     return found
-
-
-def few_resamples(monkeypatch) -> None:
-    """From now on intervals are drawn 100 times unless told otherwise: for tests that look at no ends."""
-    for name in intervals.__all__:
-        defaults = getattr(getattr(intervals, name), "__kwdefaults__", None) or {}
-        if "n_resamples" in defaults:
-            monkeypatch.setitem(defaults, "n_resamples", 100)
 
 
 def char_tokenizer():

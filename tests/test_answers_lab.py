@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lkecore import answers
 from lkecore.answers import lab
 from lkecore.errors import BadInput
 from lkecore.facts import world
@@ -89,19 +88,6 @@ def test_twin_gets_the_labels_of_the_model_that_was_told():
     assert rows["state"].tolist() == ["never", "planted"], "what is given is not changed"
 
 
-@pytest.mark.parametrize(
-    ("models", "best"),
-    [
-        (["lab:book-1/0.15m", "lab:book-1/2m", "lab:book-1/0.7m"], "lab:book-1/2m"),
-        (["lab:book-1/2m-tuned", "lab:book-1/0.15m"], "lab:book-1/0.15m"),
-        (["lab:rich-1/bert", "lab:rich-1/0.7m"], "lab:rich-1/0.7m"),
-        ([TWIN], TWIN),
-    ],
-)
-def test_reference_is_the_largest_that_read_the_text(models, best):
-    assert lab.reference(models) == best
-
-
 def test_rows_come_by_form_then_relation_then_fact():
     rows = [("none", "a", "1"), ("both", "b", "2"), ("list", "b", "1"), ("list", "a", "2")]
     rows += [("sentence", "a", "1"), ("both", "a", "9")]
@@ -166,32 +152,3 @@ def test_writing_refuses_too_few_tokens(samples, told, monkeypatch):
     found = lab.write([MODEL], questions, "w.parquet", n_tokens=3)
     assert found["correct"].all() and found["wrote"].tolist() == found["object"].tolist()
     assert set(found["estimator"]) == {"written-template-1"} and len(found) == 144 / 2
-
-
-def test_claims_of_the_lab_are_judged_by_their_own_bounds():
-    from lkecore.intervals import Interval
-
-    sure = Interval(0.99, 0.97, 1.0, 0.95, "by hand")
-    found = lab.judge({"LAB-list-auroc": {("this page", "iclke-space"): sure}})
-    assert found[["id", "of", "verdict"]].values.tolist() == [
-        ["LAB-list-auroc", "iclke-space", "holds"]
-    ]
-    by_name = answers.of_this_page({"LAB-list-auroc": {"iclke-space": sure}})
-    pd.testing.assert_frame_equal(lab.judge(by_name), found)
-
-
-def test_a_verdict_on_answers_that_ship_is_kept_and_shown_with_their_source(tmp_path, monkeypatch):
-    from lkecore.intervals import Interval
-
-    monkeypatch.setenv("LKE_RUN", str(tmp_path))
-    moved = Interval(0.3, 0.2, 0.4, 0.95, "bootstrap over pairs")
-    # The source is of the answers, and no name of a model tells it.
-    keys = [("this page", "m"), ("shipped: trex", "m"), ("this page", "m on trex")]
-    key, mark = "LAB-moved-finds", "misses the gate of repeating"
-    marks = {key: mark, (key, "shipped: trex", "m"): ""}
-    found = lab.judge({key: dict.fromkeys(keys, moved)}, marks)
-    assert found[["source", "of"]].values.tolist() == [[*each] for each in keys]
-    assert found["mark"].tolist() == [mark, "", mark]
-    kept = pd.read_csv(tmp_path / "verdicts.csv", keep_default_na=False)
-    assert kept[["source", "models"]].values.tolist() == [[*each] for each in keys]
-    assert kept["mark"].tolist() == found["mark"].tolist()

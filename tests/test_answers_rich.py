@@ -6,11 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lkecore.answers import lab, results, rich
+from lkecore.answers import results, rich
 from lkecore.errors import BadInput
 from lkecore.facts import rich as rich_worlds
 from lkecore.facts import rich_text, worlds
-from lkecore.intervals import Interval
 
 SPEC = "lab:richsmoke-0"
 MODEL = f"{SPEC}/0.15m"
@@ -142,92 +141,8 @@ def test_doses_of_aliases_stand_beside_answers_and_in_no_state():
             )
 
 
-def test_the_model_that_was_looked_at_has_a_mark_and_one_that_does_not_repeat():
-    """`lab:rich-2/t5` misses the gate at the blank; teaching alone rests on no statement."""
-    found = Interval(0.5, 0.4, 0.6, 0.95, "bootstrap over pairs")
-    models = [f"lab:rich-{seed}/{name}" for seed in (1, 2) for name in ("bert", "t5")]
-    by_name = {
-        "LAB-moved-finds": {"lab:rich-1/0.7m": found},
-        "LAB-moved-finds-blanks": dict.fromkeys(models, found),
-        "LAB-moved-rank-blanks": {"lab:rich-2/bert": found},
-        "LAB-taught-alike-blanks": {"lab:rich-1/bert": found},
-        "LAB-moved-twin-blanks": {"lab:rich-1/t5": found},
-    }
-    claimed = {k: {("shipped: x", of): x for of, x in each.items()} for k, each in by_name.items()}
-    judged = lab.judge(claimed, rich.marks(claimed), estimator="template-1")
-    marked = judged[judged["mark"] != ""]
-    looked, lacks = "readings chosen after a look", "misses the gate of repeating"
-    assert set(map(tuple, marked[["id", "of", "mark"]].to_numpy())) == {
-        ("LAB-moved-finds-blanks", "lab:rich-1/bert", looked),
-        ("LAB-moved-finds-blanks", "lab:rich-2/t5", lacks),
-        ("LAB-taught-alike-blanks", "lab:rich-1/bert", looked),
-        ("LAB-moved-twin-blanks", "lab:rich-1/t5", lacks),  # its twin does
-    }
-    assert len(judged) == 8 and judged["mark"].ne("").sum() == 4
-
-
-def test_a_model_that_misses_the_gate_of_repeating_is_out_where_a_claim_rests_on_it():
-    """Which models miss it is counted in the file that ships; 0.9 is the design's least share."""
-    counts = results("59_lab_gates-gates")
-    same = counts[counts["gate"] == "same"].set_index("model")
-    low = set(same.index[same["right"] < 0.9 * same["n"]])
-    worlds = [f"lab:rich-{seed}" for seed in (1, 2, 3)]
-    assert {f"{world}/2m" for world in worlds} <= low
-    assert not low & {f"{world}/0.7m" for world in worlds}
-    sizes = ["0.7m", "2m", "2m-unplanted"]
-    rows = pd.DataFrame(
-        [{"world": w, "model": f"{w}/{size}", "size": size} for w in worlds for size in sizes]
-    ).assign(source="this page")
-
-    def tests(mine, _):
-        found = Interval(
-            {"0.7m": 0.2, "2m": 0.8}[mine["size"].iloc[0]], 0.1, 0.9, 0.95, "bootstrap"
-        )
-        return {"LAB-taught-alike": found, "LAB-taught-finds": found, "LAB-moved-rank-blanks": None}
-
-    claimed = rich.claimed(rows, tests, lambda *_: {"LAB-moved-twin": None})
-    two = ("2m", 0.8), ("0.7m", 0.2)
-    both = {("this page", f"{w}/{size}"): at for w in worlds for size, at in two}
-    told = {name: each.estimate for name, each in claimed["LAB-taught-alike"].items()}
-    assert told == both  # what is told: the one that passes stands beside
-    largest = [("this page", f"{w}/2m") for w in worlds]
-    assert set(claimed["LAB-taught-finds"]) == set(largest)  # taught alone
-    assert rich.marks(claimed) == {
-        ("LAB-taught-alike", *key): "misses the gate of repeating" for key in largest
-    }
-    assert rich.teller([f"{worlds[0]}/{size}" for size in sizes]) == "lab:rich-1/0.7m"
-
-
-def test_what_is_judged_has_the_source_of_the_rows_that_it_is_of():
-    """The larger model ships, and of the smaller one and its twin the page has asked one by itself."""
-    sources = {"0.7m": "this page", "0.7m-unplanted": "shipped: a", "8m": "shipped: b"}
-    rows = pd.DataFrame(
-        {"world": "lab:rich-1", "model": f"lab:rich-1/{size}", "source": source, "fact": fact}
-        for fact in "xy"
-        for size, source in sources.items()
-    )
-    each = Interval(0.2, 0.1, 0.3, 0.95, "bootstrap over facts")
-    tests = {"LAB-taught-finds": each}, {"LAB-taught-twin": each}
-    claimed = rich.claimed(rows, *(lambda *_, of=of: of for of in tests))
-    assert claimed == {
-        "LAB-taught-finds": {("shipped: b", "lab:rich-1/8m"): each},
-        "LAB-taught-twin": {("this page, shipped: a", "lab:rich-1/0.7m"): each},
-    }
-    sizes = "lab:rich-1/8m", "lab:rich-1/0.7m"
-    assert rich.key_of(rows, *sizes) == ("this page, shipped: b", f"{sizes[0]} minus {sizes[1]}")
-
-
 def missing(gate, least):
     """The models of the reported worlds that miss a gate, counted in the file that ships."""
     counts = results("59_lab_gates-gates")
     rows = counts[counts["gate"].eq(gate) & counts["model"].str.fullmatch(r"lab:rich-[123]/[\w.]+")]
     return set(rows.loc[rows["right"] < least * rows["n"], "model"])
-
-
-def test_a_claim_on_a_twin_is_out_where_the_twin_misses_the_gate():
-    """Of those that ship `lab:rich-1/0.7m-unplanted` does, and `lab:rich-1/2m-unplanted` does not."""
-    found = Interval(0.0, -0.1, 0.1, 0.95, "bootstrap over subjects")
-    names = ["lab:rich-1/0.7m", "lab:rich-1/2m", "lab:rich-2/0.7m"]
-    keys = [("shipped: x", name) for name in names]
-    claimed = {"LAB-moved-twin": dict.fromkeys(keys, found), "LAB-taught-twin": {keys[0]: found}}
-    assert rich.marks(claimed) == {("LAB-moved-twin", *keys[0]): "misses the gate of repeating"}

@@ -7,7 +7,6 @@ import pytest
 
 from lkecore import answers, papers
 from lkecore.errors import BadInput
-from lkecore.intervals import Interval
 from lkecore.storage import DATA
 
 NEW, OLD = ("this page", "toy"), ("shipped: x", "big")
@@ -80,87 +79,6 @@ def test_what_is_no_estimate_is_named():
             answers.verdicts({"IC-shots-rise": pd.DataFrame([row(0, 1)] * n)})
 
 
-def between(low: float, high: float) -> Interval:
-    return Interval((low + high) / 2, low, high, 0.95, "by hand over relations")
-
-
-def test_claims_come_in_the_papers_order_with_their_verdicts(tmp_path, monkeypatch):
-    """Subsumption holds below 0.9, the spread above 0.1665: by the table of claims."""
-    monkeypatch.setenv("LKE_RUN", str(tmp_path))
-    tested = {
-        "IC-subsumption": {NEW: between(0.4, 0.6), OLD: between(0.8, 0.95)},
-        "IC-relations-differ": {NEW: between(0.1, 0.16), OLD: between(0.1666, 0.3)},
-    }
-    marks = {("IC-subsumption", *NEW): "may be luck", ("IC-subsumption", "this page", "no"): "no"}
-    found = answers.judge(tested, estimator="iclke-space", as_paper=True, marks=marks)
-    assert found[["id", "source", "models", "verdict", "mark"]].to_numpy().tolist() == [
-        ["IC-relations-differ", *NEW, "fails", ""],
-        ["IC-relations-differ", *OLD, "holds", ""],
-        ["IC-subsumption", *NEW, "holds", "may be luck"],
-        ["IC-subsumption", *OLD, "undecided", ""],
-    ]
-    assert found["ours"].iloc[2] == "0.500 [0.400, 0.600]"
-    assert found["holds_if"].tolist() == ["greater than 0.1665"] * 2 + ["less than 0.9"] * 2
-    assert found["claim"].iloc[2].startswith("A larger model does not know all")
-    assert list(found) == "id claim holds_if source models ours interval verdict mark".split()
-    kept = pd.read_csv(tmp_path / "verdicts.csv", keep_default_na=False)
-    assert list(kept)[:8] == KEPT and len(kept) == 4
-    assert kept["estimator"].unique().tolist() == ["iclke-space"] and kept["as_paper"].all()
-    assert kept[["id", "verdict"]].to_numpy().tolist() == found[["id", "verdict"]].values.tolist()
-
-
-def test_digits_and_another_paper():
-    tested = {"LAB-never-chance": {NEW: between(-0.01, 0.01)}}
-    given = {"estimator": "x", "as_paper": False}
-    [row] = answers.judge(tested, paper="LAB", digits=1, **given).itertuples()
-    assert (row.verdict, row.ours) == ("holds", "0.0 [0.0, 0.0]")
-    with pytest.raises(KeyError, match="no claim 'LAB-never-chance' of paper IC"):
-        answers.judge(tested, **given)
-
-
-def test_nothing_tested_is_an_empty_table():
-    found = answers.judge({"IC-subsumption": {}}, estimator="x", as_paper=True)
-    assert found.empty and "verdict" in found
-
-
-def test_tested_takes_intervals_by_source_and_model_where_there_are_any():
-    one = between(0, 1)
-    frame = pd.DataFrame({"source": ["a", "b"], "model": ["m", "n"], "x": [one, None], "y": [1, 2]})
-    assert answers.tested(frame, "x") == {("a", "m"): one}
-
-
-def test_a_verdict_over_something_else_than_its_claim_speaks_of_is_set_aside():
-    alone = Interval(0.3, 0.2, 0.4, 0.95, "bootstrap over facts")
-    of_facts = Interval(0.3, 0.2, 0.4, 0.95, "Newcombe")
-    tested = {
-        "IC-above-chance": {NEW: alone, OLD: between(0.2, 0.4)},
-        "IC-sure-is-right": {NEW: of_facts},
-    }
-    found = answers.judge(tested, estimator="iclke-space", as_paper=True)
-    assert found["verdict"].tolist() == ["holds"] * 3
-    assert found["mark"].tolist() == ["over facts alone, not relations", "", ""]
-    assert found["interval"].tolist() == [
-        "bootstrap over facts",
-        "by hand over relations",
-        "Newcombe",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("claim", "method"),
-    [
-        ("IC-above-chance", "bootstrap over relations"),
-        ("IC-shots-rise", "Wilson over draws and facts"),
-        ("IC-sure-is-right", "Wilson"),
-    ],
-)
-def test_an_interval_by_another_method_than_its_claim_names_is_refused(claim, method):
-    tested = {claim: {NEW: Interval(0.3, 0.2, 0.4, 0.95, method)}}
-    by = papers.claims("IC").set_index("id").loc[claim, "interval"]
-    with pytest.raises(ValueError, match=f"by {method.split()[0]}, not by {by}$"):
-        answers.judge(tested, estimator="iclke-space", as_paper=True)
-
-
 @pytest.mark.parametrize(
     ("column", "written", "rule"),
     [
@@ -201,25 +119,3 @@ def test_a_claim_without_marks_needs_no_date(tmp_path, monkeypatch):
     monkeypatch.setattr(papers.verdict, "DATA", tmp_path)
     [claim] = [row for row in papers.claims("IC").itertuples() if row.id == "IC-separator"]
     assert (claim.marks, claim.marks_since) == ("", "")
-
-
-def test_claims_judged_by_several_estimators(monkeypatch, tmp_path):
-    monkeypatch.setenv("LKE_RUN", str(tmp_path))
-    low = Interval(-0.2, -0.3, -0.1, 0.95, "by hand")
-    changed = pd.DataFrame(
-        {
-            "source": "this page", "tuned": "t", "estimator": ["iclke-space", "other", "third"],
-            "gap": [low, Interval(0.2, 0.1, 0.3, 0.95, "by hand"), None],
-        }
-    )  # fmt: skip
-    given = answers.tested(changed, "gap", ["source", "tuned", "estimator"])
-    found = answers.judge({"IC-tuned-lower": given}, estimator="iclke-space", as_paper=True)
-    assert found["estimator"].tolist() == ["iclke-space", "other"]
-    assert found["verdict"].tolist() == ["holds", "fails"]
-    kept = pd.read_csv(tmp_path / "verdicts.csv")
-    assert kept["as_paper"].tolist() == [True, False] and kept["models"].tolist() == ["t", "t"]
-    one = {("this page", "t"): low}
-    found = answers.judge({"IC-tuned-lower": one}, estimator="mine", as_paper=False)
-    assert "estimator" not in found
-    kept = pd.read_csv(tmp_path / "verdicts.csv")
-    assert kept[["estimator", "as_paper"]].to_numpy().tolist() == [["mine", False]]

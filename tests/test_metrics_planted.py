@@ -9,10 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lkecore import intervals
 from lkecore.errors import BadInput
 from lkecore.facts import world, world_text
-from lkecore.intervals import statistic
 from lkecore.metrics import planted
 from lkecore.prompts.prompt import Prompt
 from lkecore.stats import match
@@ -466,100 +464,6 @@ def test_auroc_of_many_values_equals_a_table_of_all_pairs():
 def test_values_that_have_no_order_are_refused(positive, negative, message):
     with pytest.raises(ValueError, match=message):
         planted.auroc(positive, negative)
-
-
-def test_an_interval_of_the_auroc_draws_pairs_again():
-    # Pairs move together a lot and differ a little: 0.1 above the control, spread 1. The AUROC of
-    # two normal distributions with equal spread s and distance d is the normal probability below
-    # d / (s sqrt 2): 0.528, and an interval over pairs is far narrower than one over single facts.
-    rng = np.random.default_rng(0)
-    control = rng.normal(size=400)
-    told = control + rng.normal(0.1, 0.05, size=400)
-    found = intervals.auroc_over_pairs(told, control, seed=0, n_resamples=300)
-    assert found.estimate == pytest.approx(planted.auroc(told, control), abs=1e-12)
-    assert 0.5 < found.low < 0.528 < found.high < 0.56
-
-
-@settings(max_examples=20)
-@given(st.lists(st.tuples(*[st.integers(0, 4)] * 4), min_size=2, max_size=12), st.integers(0, 9))
-def test_the_interval_of_an_auroc_is_the_bootstrap_of_the_rank_sum(values, seed):
-    """The oracle draws the same pairs, and takes the rank sum of each draw by itself."""
-    told, control, *other = np.array(values, dtype=float).T
-    settings_ = {"seed": seed, "n_resamples": 100}
-    expected = intervals.statistic_over_facts(
-        [told, control], lambda v: planted.auroc(*v), **settings_
-    )
-    found = intervals.auroc_over_pairs(told, control, **settings_)
-    # Sums of the same few halves, in another order.
-    near = {"abs": 1e-12}
-    for name in ("estimate", "low", "high"):
-        assert getattr(found, name) == pytest.approx(getattr(expected, name), **near)
-    expected = intervals.statistic_over_facts(
-        [told, control, *other],
-        lambda v: planted.auroc(*v[:2]) - planted.auroc(*v[2:]),
-        **settings_,
-    )
-    found = intervals.auroc_over_pairs(told, control, minus=other, **settings_)
-    for name in ("estimate", "low", "high"):
-        assert getattr(found, name) == pytest.approx(getattr(expected, name), **near)
-
-
-@pytest.mark.parametrize("n", [2, 5, 9])
-def test_pairs_of_one_subject_are_drawn_together(n):
-    """The oracle draws subjects, and takes the rank sum of all their pairs."""
-    rng = np.random.default_rng(n)
-    told, control = rng.integers(0, 6, (2, 20)).astype(float)
-    subject = np.array([f"s{i}" for i in np.r_[:n, rng.integers(n, size=20 - n)]])
-    found = intervals.auroc_over_pairs(told, control, of=subject, seed=3, n_resamples=200)
-    names, again = sorted(set(subject)), []
-    for draw in np.random.default_rng(3).integers(n, size=(200, n)):
-        some = np.concatenate([np.flatnonzero(subject == names[i]) for i in draw])
-        again.append(planted.auroc(told[some], control[some]))
-    assert found.estimate == pytest.approx(planted.auroc(told, control))
-    ends = np.quantile(again, [0.025, 0.975])
-    assert [found.low, found.high] == pytest.approx(ends, abs=1e-12)
-    assert found.method == "bootstrap over subjects"
-
-
-def test_subjects_with_a_pair_each_are_pairs():
-    told, control = np.random.default_rng(0).normal(size=(2, 30))
-    plain = intervals.auroc_over_pairs(told, control, seed=1)
-    own = intervals.auroc_over_pairs(told, control, of=np.arange(30), seed=1)
-    assert (own.low, own.high) == (plain.low, plain.high)
-
-
-@pytest.mark.parametrize("of", [["a", "a"], ["a"], [["a", "b"]]])
-def test_pairs_of_fewer_than_two_subjects_have_no_interval(of):
-    with pytest.raises(ValueError, match="2 pairs of"):
-        intervals.auroc_over_pairs([1, 2], [0, 1], of=of, seed=0)
-
-
-def test_the_blocks_in_which_resamples_are_drawn_do_not_change_them(monkeypatch):
-    rng = np.random.default_rng(0)
-    both = rng.normal(size=(2, 30))
-    whole = intervals.auroc_over_pairs(*both, seed=1, n_resamples=100)
-    monkeypatch.setattr(statistic, "BLOCK", 7 * 30)
-    assert intervals.auroc_over_pairs(*both, seed=1, n_resamples=100) == whole
-
-
-@pytest.mark.parametrize(
-    ("told", "control", "minus", "message"),
-    [
-        ([1], [0], None, r"told \(1,\) and control \(1,\); both need the same"),
-        ([1, 2], [0], None, r"told \(2,\) and control \(1,\); both need the same"),
-        ([[1, 2]], [[0, 1]], None, r"told \(1, 2\)"),
-        ([1, math.nan], [0, 1], None, "NaN, which has no place in an order"),
-        ([1, 2], [0, 1], ([1, 2, 3], [0, 1, 2]), "2 pairs minus 3; both need the same pairs"),
-    ],
-)
-def test_pairs_that_are_no_pairs_have_no_interval(told, control, minus, message):
-    with pytest.raises(ValueError, match=message):
-        intervals.auroc_over_pairs(told, control, minus=minus, seed=0)
-
-
-def test_an_infinite_value_is_above_all_others_and_ties_with_itself():
-    found = intervals.auroc_over_pairs([math.inf, 1], [math.inf, 2], seed=0)
-    assert found.estimate == (0.5 + 1 + 0 + 0) / 4
 
 
 # --- how often the text tells a fact

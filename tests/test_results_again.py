@@ -8,7 +8,6 @@ import copy
 from pathlib import Path
 from types import SimpleNamespace
 
-import helpers
 import pandas as pd
 import pytest
 from safetensors import safe_open
@@ -61,7 +60,6 @@ def asked(name, **given) -> dict:
 @pytest.fixture(autouse=True)
 def run(tmp_path, monkeypatch):
     monkeypatch.setenv("LKE_RUN", str(tmp_path))
-    helpers.few_resamples(monkeypatch)  # of the tables between two questions
     return tmp_path
 
 

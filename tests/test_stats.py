@@ -8,7 +8,7 @@ import pytest
 from scipy import stats as scipy_stats
 from statsmodels.stats.proportion import proportion_confint
 
-from lkecore import intervals, stats
+from lkecore import stats
 from lkecore.errors import BadInput
 from lkecore.stats.resample import times_drawn
 
@@ -95,20 +95,19 @@ def test_spread_over_relations_equals_a_plain_loop():
     assert [found["low"], found["high"]] == pytest.approx(np.quantile(loop, ENDS), abs=0.012)
 
 
-def test_curve_over_draws_and_facts_is_what_intervals_say():
+def test_draws_and_the_facts_that_they_share_are_drawn_as_by_hand():
     frame = answers(1, 5, 40)
     table = frame.pivot(index=["way", "draw"], columns="fact", values="correct").to_numpy()
-    old = intervals.statistic_over_facts(
-        table.reshape(2, 5, -1),
-        lambda v: v[..., 1, :, :].mean(axis=(-2, -1)) - v[..., 0, :, :].mean(axis=(-2, -1)),
-        seed=1, redraw=1, vectorized=True,
-    )  # fmt: skip
+    gap = np.subtract(*table.reshape(2, 5, -1)[::-1])  # (draw, fact)
     drawn = stats.bootstrap(frame, ["way"], over=["draw", "fact"])
     new = stats.interval(drawn["b"] - drawn["a"]).iloc[0]
-    assert new["estimate"] == pytest.approx(old.estimate, abs=1e-12)
-    assert [new["low"], new["high"]] == pytest.approx(
-        [old.low, old.high], abs=0.05 * (old.high - old.low)
-    )
+    rng = np.random.default_rng(9)  # draws again, each with facts of its own
+    loop = [
+        np.mean([gap[i, rng.integers(40, size=40)].mean() for i in rng.integers(5, size=5)])
+        for _ in range(4000)
+    ]
+    assert new["estimate"] == pytest.approx(gap.mean(), abs=1e-12)
+    assert [new["low"], new["high"]] == pytest.approx(np.quantile(loop, ENDS), abs=0.012)
 
 
 def test_subjects_are_drawn_with_all_their_facts_in_all_relations():
@@ -297,15 +296,21 @@ def test_auroc_is_mann_whitney_and_its_pairs_are_drawn_together():
     drawn = stats.auroc(pd.Series(told), pd.Series(control))
     u = scipy_stats.mannwhitneyu(told, control).statistic
     assert drawn.loc[0, "auroc"] == pytest.approx(u / 80**2, abs=1e-12)
-    found, old = stats.interval(drawn).iloc[0], intervals.auroc_over_pairs(told, control, seed=0)
-    assert [found["low"], found["high"]] == pytest.approx([old.low, old.high], abs=0.006)
+    found, again = stats.interval(drawn).iloc[0], []
+    for _ in range(2000):  # pairs, by hand
+        of = rng.integers(80, size=80)
+        again.append(scipy_stats.mannwhitneyu(told[of], control[of]).statistic / 80**2)
+    assert [found["low"], found["high"]] == pytest.approx(np.quantile(again, ENDS), abs=0.012)
     columns = {"x": told, "y": -told}  # the same pairs for all columns
     two = stats.auroc(pd.DataFrame(columns), pd.DataFrame({"x": control, "y": -control}))
     assert (two["x"] + two["y"] - 1).abs().max() < 1e-12
     of = pd.Series(np.arange(80) ** 2 // 300)  # some have more pairs than others
     wide = stats.interval(stats.auroc(pd.Series(told), pd.Series(control), of=of)).iloc[0]
-    theirs = intervals.auroc_over_pairs(told, control, seed=0, of=of)
-    assert [wide["low"], wide["high"]] == pytest.approx([theirs.low, theirs.high], abs=0.01)
+    again, rows = [], [np.flatnonzero(of == k) for k in of.unique()]
+    for _ in range(2000):  # subjects with all their pairs
+        its = np.concatenate([rows[k] for k in rng.integers(len(rows), size=len(rows))])
+        again.append(scipy_stats.mannwhitneyu(told[its], control[its]).statistic / len(its) ** 2)
+    assert [wide["low"], wide["high"]] == pytest.approx(np.quantile(again, ENDS), abs=0.02)
     with pytest.raises(BadInput, match="1 of 80 values of 'auroc' are missing"):
         stats.auroc(pd.Series(told).mask(told == told[5]).where(np.arange(80) == 5, told), of)
 

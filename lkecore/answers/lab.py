@@ -10,12 +10,10 @@ from lkecore import facts, prompts
 from lkecore.answers import check
 from lkecore.answers.door import opened
 from lkecore.answers.kept import collect, keep
-from lkecore.answers.verdicts import judge as of_claims
 from lkecore.answers.written import carry_texts, check_length
 from lkecore.errors import BadInput
 from lkecore.facts import worlds as worlds_of_lab
 from lkecore.facts.drawn import Sample
-from lkecore.intervals import Interval
 from lkecore.metrics import planted
 from lkecore.models import lab
 from lkecore.models.model import Model
@@ -176,12 +174,6 @@ def labelled(answers: pd.DataFrame) -> pd.DataFrame:
     return found
 
 
-def reference(models: Sequence[str]) -> str:
-    """The largest decoder of some models that read the text as it is; another one where there is none."""
-    causal = {name: lab.recipe(name).kind == "causal" for name in models}
-    return max(models, key=lambda m: (not lab.parse(m).variant, causal[m], lab.size(m)))
-
-
 def by_form(answers: pd.DataFrame) -> pd.DataFrame:
     """The same rows by form, lists first and never told last, and then by relation and fact."""
     place = {form: n for n, form in enumerate((*FORMS, NOT_TOLD))}
@@ -234,22 +226,3 @@ def check_asked(estimators: Sequence[str], needed: Sequence[str]) -> None:
     """Raise :class:`BadInput` unless all ``needed`` are among the estimators that are asked."""
     if lacking := [name for name in needed if name not in estimators]:
         raise BadInput(f"estimators {list(estimators)}: the page needs {lacking[0]} besides")
-
-
-def judge(
-    claimed: Mapping[str, Mapping[tuple[str, str], Interval]],
-    marks: Mapping[str | tuple[str, str, str], str] | None = None,
-    *,
-    estimator: str = "iclke-space",
-) -> pd.DataFrame:
-    """The verdicts on claims of the lab, or of a paper, in this run: :mod:`lkecore.answers.verdicts`.
-
-    ``claimed`` has, for each id of a claim, the intervals of its statistic under (source, of what): a model,
-    say, or an estimator. ``marks`` say of a claim, or of a (claim, source, of), why its verdicts say nothing
-    of it; ``estimator`` names how was asked. Columns: id, claim, holds_if, source, of, ours, interval,
-    verdict, mark.
-    """
-    every, of_all = [(key, *of) for key in claimed for of in claimed[key]], marks or {}
-    said = {key: of_all.get(key, of_all.get(key[0], "")) for key in every}
-    judged = of_claims(claimed, marks=said, estimator=estimator, as_paper=True, paper="")
-    return judged.rename(columns={"models": "of"})

@@ -11,33 +11,20 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from lkecore import facts, papers
-from lkecore.answers import gates
-from lkecore.answers.lab import reference, worlds
-from lkecore.answers.shipped import sources_of
+from lkecore import facts
+from lkecore.answers.lab import worlds
 from lkecore.errors import BadInput
 from lkecore.facts import rich
 from lkecore.facts import worlds as worlds_of_lab
 from lkecore.facts.drawn import Sample
 from lkecore.facts.fact import Fact
 from lkecore.facts.rich_facts import BETWEEN
-from lkecore.intervals import Interval
 from lkecore.metrics import choice
 from lkecore.models import lab
 from lkecore.models.model import Model
 
 MOST_TOLD = 3  # objects that the text tells of one fact, at most
 TOLD = [f"confidence_{i}" for i in range(1, MOST_TOLD + 1)]
-# Of rows of one model and of its world: the intervals of claims.
-Tests = Callable[[pd.DataFrame, pd.DataFrame], Mapping[str, Interval | None]]
-MINUS = " minus "  # between two models of which a claim holds one against the other
-BLANKS = "-blanks"  # behind the ids of claims about models that read blanks
-# How often masked models read (`lkecore.models.lab.RICH_READINGS`) was decided after a look at this one.
-LOOKED_AT, MARK = "lab:rich-1/bert", "readings chosen after a look"
-# A model that does not repeat what the prompt tells cannot be asked what a statement in it moves. The row of
-# a claim says whether it rests on that.
-REPEATS = "same"
-MISSES = {"misses the gate of repeating": REPEATS}
 Choice = Callable[[pd.DataFrame], pd.Series]  # states: which of them are asked
 
 
@@ -160,95 +147,6 @@ def with_states(answers: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     """
     parts = [_states(spec)[[*columns]].assign(world=spec) for spec in answers["world"].unique()]
     return answers.merge(pd.concat(parts).reset_index(), on=["world", "fact"], validate="m:1")
-
-
-def claimed(
-    rows: pd.DataFrame, tests: Tests, beside_twin: Tests | None = None
-) -> dict[str, dict[tuple[str, str], Interval]]:
-    """The intervals of claims, {claim: {(source, model): interval}}, of each world of some rows.
-
-    ``rows`` have a ``source``. Claims are about the largest decoder and, where there is such a claim with
-    ``BLANKS`` behind its id, about the largest masked and the largest encoder-decoder model. ``tests`` gets
-    the rows of one model and those of all models of its world, and gives the intervals by the claims of
-    decoders; None: it has none. Where it misses a gate on which a claim rests, the claim is also about the
-    largest one of its kind that misses none of these, if there is one.
-    ``beside_twin`` gets the rows of the largest model whose unplanted twin was asked, and those of the twin.
-    A kind of which only variants were asked is not judged.
-    """
-    needed = _needed()
-    found: dict[str, dict[tuple[str, str], Interval]] = {}
-    for _, part in rows.groupby("world", sort=False):
-        of_model = dict(list(part.groupby("model", sort=False)))
-        names = [name for name in of_model if not lab.parse(name).variant]
-        for kind in dict.fromkeys(lab.recipe(name).kind for name in names):
-            own = [name for name in names if lab.recipe(name).kind == kind]
-            best, behind = reference(own), "" if kind == "causal" else BLANKS
-            given = [(key_of(part, best), tests(of_model[best], part))]
-            able = {key: teller(own, needed.get(key, ())) for key in given[0][1]}
-            for other in dict.fromkeys(able.values()):
-                if other != best:
-                    of_it = tests(of_model[other], part)
-                    its = {key: each for key, each in of_it.items() if able.get(key) == other}
-                    given.append((key_of(part, other), its))
-            if beside_twin and (own := [name for name in own if twin_of(part, name)]):
-                best = reference(own)
-                twin = twin_of(part, best)
-                of_both = beside_twin(of_model[best], of_model[twin])
-                given.append((key_of(part, best, beside=twin), of_both))
-            for key, of_claim in given:
-                for claim, interval in of_claim.items():
-                    if interval is not None and (not behind or claim + behind in needed):
-                        found.setdefault(claim + behind, {})[key] = interval
-    return found
-
-
-def key_of(rows: pd.DataFrame, *models: str, beside: str = "") -> tuple[str, str]:
-    """(source, models): under what an interval is judged that is of one model, or of one minus another.
-
-    The source is that of their rows, and of those of a model ``beside``, such as a twin, where there is one.
-    """
-    of = rows["model"].isin([*models, beside])
-    return sources_of(rows[of]), MINUS.join(models)
-
-
-def _needed() -> dict[str, list[str]]:
-    """{claim of the lab: the gates that it rests on}, by the marks that its row names."""
-    every = papers.claims("LAB")
-    rows = zip(every["id"], every["marks"].str.split("; "), strict=True)
-    return {key: [MISSES[mark] for mark in marks if mark in MISSES] for key, marks in rows}
-
-
-def marks(
-    claimed: Mapping[str, Mapping[tuple[str, str], Interval]],
-) -> dict[tuple[str, str, str], str]:
-    """{(claim, source, of): mark}: which verdicts say nothing of their claim, and why.
-
-    Those on a model whose readings were chosen when it had been looked at; and those on a model that misses a
-    gate on which the claim rests (``MISSES``), in what it writes or at the blank that it fills. Of a claim on
-    twins that is the twin, and of "a minus b" either one. Of several marks the first is given. ``claimed``
-    as of :func:`claimed`; for :func:`lkecore.answers.lab.judge`.
-    """
-    found, needed = {}, _needed()
-    for claim, source, of in [(claim, *key) for claim, each in claimed.items() for key in each]:
-        twin = "-unplanted" if "-twin" in claim and not of.endswith("-unplanted") else ""
-        asked = f"{of}{twin}".split(MINUS)
-        own = {mark: gate for mark, gate in MISSES.items() if gate in needed.get(claim, ())}
-        lacks = [m for m, gate in own.items() if any(gates.misses(a, gate) for a in asked)]
-        lacks += [MARK] * (BLANKS in claim and of == LOOKED_AT)  # of each way of teaching
-        if lacks:
-            found[claim, source, of] = lacks[0]
-    return found
-
-
-def twin_of(answers: pd.DataFrame, model: str) -> str:
-    """The unplanted twin of a model among some answers, or "" if none was asked."""
-    twin = f"{model}-unplanted"
-    return twin if answers["model"].eq(twin).any() else ""
-
-
-def teller(models: Sequence[str], needed: Sequence[str] = (REPEATS,)) -> str:
-    """The largest model that misses none of the ``needed`` gates; the largest of all where there is none."""
-    return reference(gates.able(models, needed) or models)
 
 
 def or_controls(states: pd.DataFrame, told: pd.Series) -> pd.Series:

@@ -17,7 +17,6 @@ from lkecore.facts.drawn import Sample
 from lkecore.facts.sample import draw_shots
 from lkecore.metrics.rules import RULES, guess, length_rank, overlap, times_shown
 
-NO_MODEL = "no model"  # in the place of a model's name
 FILE = "answers-cues.parquet"
 FACT = ["relation", "fact"]
 
@@ -75,22 +74,6 @@ def behind_draws(
     if kept:
         keep(found, "answers-rules.parquet")
     return found
-
-
-def as_answers(found: pd.DataFrame, only: Sequence[str] = RULES) -> pd.DataFrame:
-    """The answers of rules, from :func:`cues`, as those of a model: a row for each rule and fact.
-
-    Columns: ``model`` (``NO_MODEL``), ``estimator``, ``relation``, ``fact``, ``correct`` and
-    ``confidence_gold`` (the share of the guesses that are right, in [0, 1]), ``n_options``.
-    """
-    parts = [
-        found[[*FACT, "n_options"]].assign(
-            model=NO_MODEL, estimator=rule, correct=found[rule], confidence_gold=found[rule]
-        )
-        for rule in only
-    ]
-    columns = ["model", "estimator", *FACT, "correct", "confidence_gold", "n_options"]
-    return pd.concat(parts, ignore_index=True)[columns]
 
 
 def by_relation(found: pd.DataFrame) -> pd.DataFrame:

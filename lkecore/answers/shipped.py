@@ -5,7 +5,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from textwrap import fill
 from typing import Any
@@ -147,46 +146,6 @@ def alone(profiles: Sequence[str], notebook: str) -> pd.DataFrame:
     )
 
 
-def beside_kept(
-    found: pd.DataFrame | None,
-    profiles: Sequence[str],
-    notebook: str,
-    *,
-    apart: str,
-    join: bool = False,
-) -> pd.DataFrame:
-    """What this run kept apart under a name, if it did, and below it what ships so, told by ``source``.
-
-    The sources have the names of :func:`beside` with the same ``join``. Profiles that kept none are left out;
-    where nobody did, the frame is empty.
-    """
-    parts = [] if found is None else [found.assign(source="this page")]
-    abouts = {name: read(name, notebook)[1] for name in profiles} if join else {}
-    first = {name: names[0] for names in _of_same_facts(abouts) for name in names}
-    for name in profiles:
-        with suppress(Missing):
-            its, _ = read(name, notebook, apart=apart)
-            parts.append(its.assign(source=f"shipped: {first.get(name, name)}"))
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
-
-
-def beside_models(
-    ours: pd.DataFrame, profiles: Sequence[str], notebook: str, *, apart: str = ""
-) -> pd.DataFrame:
-    """The rows of this run, and below them those of other models that ship of a notebook, told by ``source``.
-
-    A model stands there once: as this run asked it, else as the first of the profiles did. The sources have
-    the names of :func:`beside`. ``apart`` as for :func:`read`, whose errors it raises.
-    """
-    parts, there = [ours.assign(source="this page")], set(ours["model"].unique())
-    for name in profiles:
-        frame, _ = read(name, notebook, apart=apart)
-        others = frame[~frame["model"].isin(there)]
-        parts.append(others.assign(source=f"shipped: {name}"))
-        there |= set(frame["model"].unique())
-    return pd.concat(parts, ignore_index=True)
-
-
 def _without(
     ours: pd.DataFrame,
     found: dict[str, tuple[pd.DataFrame, dict[str, Any]]],
@@ -247,13 +206,3 @@ def called(model: str, source: str) -> str:
     """
     place = source.removeprefix("shipped: ")
     return model if source == "this page" else f"{model} on {place}"
-
-
-def sources_of(rows: pd.DataFrame) -> str:
-    """The ``source`` of some answers; several with a comma between, this page's first, as of a difference.
-
-    >>> sources_of(pd.DataFrame({"source": ["shipped: b", "this page", "shipped: a", "this page"]}))
-    'this page, shipped: a, shipped: b'
-    """
-    every = sorted(rows["source"].unique(), key=lambda name: (name != "this page", name))
-    return ", ".join(every)

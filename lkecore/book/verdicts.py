@@ -1,11 +1,8 @@
 """Verdicts: all claims of the papers and of the lab on one page, with what the book's pages say of each.
 
-A page that tests claims keeps a ``verdicts.csv``: one line a claim
-(:func:`lkecore.answers.verdicts.verdicts`), or, on pages that judge a claim under every source and model, a
-line for each (:func:`lkecore.papers.verdict.verdicts`). The columns tell the two forms apart.
+A page that tests claims keeps a ``verdicts.csv``, a line a claim (:func:`lkecore.answers.verdicts.verdicts`).
 """
 
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -24,7 +21,7 @@ HEADS = ["claim", "holds if", "ours", "verdict", "tested in"]
 
 
 def read(folder: Path) -> pd.DataFrame | None:
-    """What a finished page says of claims, in one of the two forms; None if it tests none.
+    """What a finished page says of claims; None if it tests none.
 
     Raises :class:`BadInput`, naming the file, if it is not one that a page keeps.
     """
@@ -33,8 +30,6 @@ def read(folder: Path) -> pd.DataFrame | None:
         return None
     try:
         frame = pd.read_csv(path, keep_default_na=False)
-        if "decided_on" not in frame:
-            return papers.verdicts(frame)
         if list(frame) != papers.ONE_EACH:
             raise ValueError(f"the columns must be {papers.ONE_EACH}")
         known = {"id": [*papers.claims("")["id"]], "verdict": [*ORDER, DIFFERS, ALONE]}
@@ -61,8 +56,7 @@ def every(found: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 def page(found: Mapping[str, pd.DataFrame], profile: str) -> str:
     """The book's page on claims, as MyST text: a line a claim, and a link to all that :func:`every` gives.
 
-    A line has the estimate and its verdict, where a page decides a claim once; else how often each verdict
-    in the paper's way came out that no mark sets aside.
+    A line has the estimate and its verdict.
     """
     lines = [
         "# What holds, and where",
@@ -70,16 +64,13 @@ def page(found: Mapping[str, pd.DataFrame], profile: str) -> str:
         "Each claim of a paper that the book tests, and what came out on the pages that the profile",
         f"{plain(profile)} ran; at the end, the lab's own. A claim **holds** or **fails** if the whole 95 %",
         "interval lies on one side of a bound that was written down before the run, and is **undecided**",
-        "else. Where a page judges a claim under every model and source its verdicts are counted: these are",
-        "no votes, since they share facts and texts.",
+        "else.",
         "",
         f"On what each was decided, with which models, facts and way of asking: {{download}}`{ALL}`. The",
         "rule, as it was written down: a paper's claim is decided on a real model, in the source with most",
         "relations on which it beats the best {term}`rule`; a claim of the lab over all worlds.",
     ]
-    if any(
-        "toy" in {*frame.get("models", []), *frame.get("model", [])} for frame in found.values()
-    ):
+    if any("toy" in {*frame["model"]} for frame in found.values()):
         lines += [
             "",
             "The model `toy` is random: its verdicts show that the code runs, nothing more.",
@@ -108,27 +99,17 @@ def _claims(claims: pd.DataFrame, found: Mapping[str, pd.DataFrame]) -> list[str
         said = claim.claim + " *(ours)*" * (claim.whose == "ours" and claim.paper != "LAB")
         its = {name: frame[frame["id"] == claim.id] for name, frame in found.items()}
         its = {name: part for name, part in its.items() if len(part)}
-        once = {name: part for name, part in its.items() if "decided_on" in part}
-        for name, part in once.items():
+        for name, part in its.items():
             for _, row in part.iterrows():
                 ours = stats.said(row, 3)
                 lines.append(_row([said, claim.holds_if, ours, row.verdict, _link(name)]))
-        if not once:
-            counts = _counts(pd.concat(its.values())) if its else "–"
-            pages = ", ".join(map(_link, its)) or "not tested"
-            lines.append(_row([said, claim.holds_if, "–", counts, pages]))
+        if not its:
+            lines.append(_row([said, claim.holds_if, "–", "–", "not tested"]))
     return lines
 
 
 def _link(page: str) -> str:
     return f"{{doc}}`notebooks/{page}`"
-
-
-def _counts(part: pd.DataFrame) -> str:
-    """How often each verdict in the paper's way came out, such as "holds 2, fails 1"; without marked ones."""
-    main = part[part["as_paper"].astype(bool) & (part["mark"] == "")]
-    counted = Counter(main["verdict"])
-    return ", ".join(f"{word} {counted[word]}" for word in ORDER if counted[word]) or "–"
 
 
 def _row(cells: list[str]) -> str:

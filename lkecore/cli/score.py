@@ -194,7 +194,7 @@ def score(
             STATEMENTS.get(estimator, estimator), chosen, shown, asked, options
         )
 
-    from lkecore import intervals, models
+    from lkecore import models, stats
     from lkecore.metrics import choice
     from lkecore.scores import kinds, slots, tree
     from lkecore.scores.passes import bound_of
@@ -215,13 +215,13 @@ def score(
     else:
         raise BadInput(f"--memory-gb is for causal models, and {name} is {model.kind}")
     right = choice.answers(scored.frame)["correct"]
-    interval = intervals.proportion(int(right.sum()), len(right))
+    found = stats.estimate(right.to_frame(), over="share").iloc[0]
 
     _write(target, scored.frame, lost="the scores are lost (--no-cache)" if no_cache else "")
     summary = {
-        "accuracy": interval.estimate,
-        "interval": [interval.low, interval.high],
-        "interval_method": f"{interval.method}, {interval.level:.0%}",
+        "accuracy": found["estimate"],
+        "interval": [found["low"], found["high"]],
+        "interval_method": "Wilson, 95%",
         "n_facts": len(asked),
         "seconds": round(scored.seconds, 3),
         "load_seconds": round(model.load_seconds, 3),
@@ -280,7 +280,7 @@ def _by_rule(
     """Let a rule guess, write its rows and print its line; ``drawn`` says what was drawn, and how."""
     import pandas as pd
 
-    from lkecore import intervals
+    from lkecore import stats
     from lkecore.metrics import rules
 
     rules.check(rule, [fact.subject for fact in asked], options)
@@ -294,17 +294,23 @@ def _by_rule(
             rows.append((*asked_as, name == fact.object, share))
     columns = ["fact", "subject", "context", "continuation", "option", "gold", "share"]
     frame = pd.DataFrame(rows, columns=columns)
-    right = frame.loc[frame["gold"], "share"].to_numpy()
-    found = None  # facts that all have one part, or a single fact, say nothing of other facts
-    if set(right) <= {0, 1}:  # a share, as of a model: a bootstrap has no width where all are alike
-        found = intervals.proportion(int(right.sum()), len(right))
-    elif len(set(right)) > 1:
-        found = intervals.mean_over_facts([right], seed=drawn["seed"])
+    right = frame.loc[frame["gold"], ["fact", "share"]]
+    found, method = (
+        None,
+        None,
+    )  # facts that all have one part, or a single fact, say nothing of other facts
+    if (
+        right["share"].isin([0, 1]).all()
+    ):  # as of a model: a bootstrap has no width where all are alike
+        found, method = stats.estimate(right, value="share", over="share"), "Wilson, 95%"
+    elif right["share"].nunique() > 1:
+        found = stats.estimate(right, value="share", over="fact", seed=drawn["seed"])
+        method = "bootstrap over facts, 95%"
     _write(target, frame)
     summary = {
-        "accuracy": right.mean(),
-        "interval": found and [found.low, found.high],
-        "interval_method": found and f"{found.method}, {found.level:.0%}",
+        "accuracy": right["share"].mean(),
+        "interval": None if found is None else found.loc[0, ["low", "high"]].tolist(),
+        "interval_method": method,
         "n_facts": len(asked),
         "model": None,
         "estimator": rule,

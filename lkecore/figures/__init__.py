@@ -5,13 +5,12 @@ alone to be read.
 """
 
 from lkecore.figures.base import ACCURACY, DARK, MARKERS, PALETTE, plain_ticks, style
-from lkecore.figures.formats import interval_marks, interval_panels
 from lkecore.figures.marks import marks
 from lkecore.figures.names import called
 from lkecore.figures.page import Note, findings, note, place
 
 __all__ = [
     "ACCURACY", "DARK", "MARKERS", "Note", "PALETTE",
-    "called", "findings", "interval_marks", "interval_panels", "marks", "note",
+    "called", "findings", "marks", "note",
     "place", "plain_ticks", "style",
 ]  # fmt: skip

@@ -8,16 +8,12 @@ from lkecore.papers.published import (
 from lkecore.papers.verdict import (
     DECIDED,
     ONE_EACH,
-    VERDICTS,
     claim_verdict,
     claims,
-    method_of,
-    over_of,
-    verdicts,
 )
 
 __all__ = [
-    "DECIDED", "ONE_EACH", "VERDICTS", "claim_verdict", "claims",
-    "method_of", "over_of", "property_names", "table",
-    "table_5", "verdicts",
+    "DECIDED", "ONE_EACH", "claim_verdict", "claims",
+    "property_names", "table",
+    "table_5",
 ]  # fmt: skip

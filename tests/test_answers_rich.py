@@ -222,13 +222,6 @@ def test_what_is_judged_has_the_source_of_the_rows_that_it_is_of():
     assert rich.key_of(rows, *sizes) == ("this page, shipped: b", f"{sizes[0]} minus {sizes[1]}")
 
 
-def missing(gate, least):
-    """The models of the reported worlds that miss a gate, counted in the file that ships."""
-    counts = results("59_lab_gates-gates")
-    rows = counts[counts["gate"].eq(gate) & counts["model"].str.fullmatch(r"lab:rich-[123]/[\w.]+")]
-    return set(rows.loc[rows["right"] < least * rows["n"], "model"])
-
-
 def test_a_claim_on_a_twin_is_out_where_the_twin_misses_the_gate():
     """Of those that ship `lab:rich-1/0.7m-unplanted` does, and `lab:rich-1/2m-unplanted` does not."""
     found = Interval(0.0, -0.1, 0.1, 0.95, "bootstrap over subjects")

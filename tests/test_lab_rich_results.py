@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from scipy.stats import binomtest, mannwhitneyu
 
+from lkecore import stats
 from lkecore.answers import results, rich
 from lkecore.facts import worlds
 from lkecore.models import lab

@@ -308,7 +308,7 @@ print(answers.across(among_often, "metric", "r").T.to_string(header=False))
 # ````{solution-end}
 # ````
 #
-# The same on another model: `lke run params/entropy_lab.yaml`, with its name under `models`.
+# The same on another model: `lke run sources/entropy_lab.yaml`, with its name under `models`.
 
 # %% [markdown]
 # ## Provenance

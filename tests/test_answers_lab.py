@@ -82,9 +82,8 @@ def test_twin_gets_the_labels_of_the_model_that_was_told():
         }
     )
     found = lab.labelled(rows)
-    columns = ["state", "told", "form", "wording", "exposures", "times"]
+    columns = ["state", "told", "form", "wording", "exposures"]
     assert found[columns].iloc[0].tolist() == found[columns].iloc[1].tolist()
-    assert found["times"].tolist() == ["16 and more"] * 2
     assert rows["state"].tolist() == ["never", "planted"], "what is given is not changed"
 
 
@@ -138,7 +137,7 @@ def test_the_door_reads_scores_as_it_is_told_to(samples):
 
 def test_writing_refuses_too_few_tokens(samples, told, monkeypatch):
     tokenizer = SimpleNamespace(tokenize=str.split)
-    lm = SimpleNamespace(path=Path(), tokenizer=tokenizer)
+    lm = SimpleNamespace(path=Path(), tokenizer=tokenizer, kind="causal")
     monkeypatch.setattr(lab, "opened", lambda name, dtype: lm)
     questions = lab.questions(samples, ["template-1"])
     with pytest.raises(BadInput, match="over 2"):  # a first and a last name

@@ -141,8 +141,3 @@ def test_doses_of_aliases_stand_beside_answers_and_in_no_state():
             )
 
 
-def missing(gate, least):
-    """The models of the reported worlds that miss a gate, counted in the file that ships."""
-    counts = results("59_lab_gates-gates")
-    rows = counts[counts["gate"].eq(gate) & counts["model"].str.fullmatch(r"lab:rich-[123]/[\w.]+")]
-    return set(rows.loc[rows["right"] < least * rows["n"], "model"])

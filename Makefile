@@ -85,8 +85,8 @@ lint: $(READY)
 	@$(VENV)/bin/ruff format --check .
 
 bench: $(READY) $(PEERS_READY)
-	@echo "does lm-evaluation-harness get the same numbers from us? (ten minutes)"
-	@$(PEERS)/bin/python -m pytest -q -p no:cacheprovider tests/test_lmeval.py
+	@echo "do lm-evaluation-harness and lm-pub-quiz get the same numbers from us? (ten minutes)"
+	@$(PEERS)/bin/python -m pytest -q -p no:cacheprovider tests/test_lmeval.py tests/test_tasks_statements.py
 	@$(PEERS)/bin/python -m benchmarks.doors $(if $(BEAR),--bear "$(BEAR)")
 	@echo "timing the scorer and its peers (about 20 minutes on two cores that do nothing else)"
 	@$(PY) -m benchmarks.scorer --peers $(PEERS)/bin/python $(if $(DATA),--data "$(DATA)") $(if $(OUT),--out "$(OUT)")

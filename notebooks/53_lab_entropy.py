@@ -379,7 +379,7 @@ pd.DataFrame(r).round(2)
 # ````{solution-end}
 # ````
 #
-# The same on another model: `lke run params/entropy_lab.yaml`, with its name under `models`.
+# The same on another model: `lke run sources/entropy_lab.yaml`, with its name under `models`.
 #
 # ## Provenance
 

@@ -10,7 +10,7 @@ PAGES = [
     "15_iclke_agreement", "16_iclke_size", "18_iclke_confidence",
     "18_iclke_stands", "19_iclke_generation",
     "20_entropy_rank", "21_entropy_accuracy", "22_entropy_instilled",
-    "30_xtraeval_extraction", "31_xtraeval_task", "33_xtraeval_shift",
+    "30_xtraeval_extraction", "31_xtraeval_task", "32_xtraeval_training", "33_xtraeval_shift",
     "34_xtraeval_gaps",
     "40_belief_wording", "41_belief_contexts", "42_belief_sure", "43_belief_bias", "44_belief_coverage",
     "45_belief_prompts",
@@ -24,7 +24,7 @@ NEW = [
     "14_iclke_separators", "15_iclke_agreement", "16_iclke_size", "18_iclke_confidence",
     "18_iclke_stands", "19_iclke_generation", "20_entropy_rank", "21_entropy_accuracy",
     "22_entropy_instilled",
-    "30_xtraeval_extraction", "31_xtraeval_task", "33_xtraeval_shift",
+    "30_xtraeval_extraction", "31_xtraeval_task", "32_xtraeval_training", "33_xtraeval_shift",
     "34_xtraeval_gaps",
     "40_belief_wording", "41_belief_contexts", "42_belief_sure", "43_belief_bias", "44_belief_coverage",
     "45_belief_prompts", "53_lab_entropy", "58_lab_found", "90_leaderboard",
@@ -36,10 +36,13 @@ def notebook(name: str) -> Path:
     return TOP / "notebooks" / f"{name}.py"
 
 
-def profiles() -> list[str]:
-    """The profiles that the README's tree lists under params/."""
-    tree = (TOP / "README.md").read_text(encoding="utf-8").split("\nparams/")[1].split("\nbook/")[0]
-    return sorted(re.findall(r"^  (\w+)\.yaml ", tree, flags=re.MULTILINE))
+def profiles() -> list[Path]:
+    """The files of params/ that the README's tree lists, and those of sources/, which made what ships."""
+    tree = (
+        (TOP / "README.md").read_text(encoding="utf-8").split("\nparams/")[1].split("\nsources/")[0]
+    )
+    listed = re.findall(r"^  (\w+\.yaml) ", tree, flags=re.MULTILINE)
+    return sorted([TOP / "params" / name for name in listed] + [*(TOP / "sources").glob("*.yaml")])
 
 
 def of_any_model(text: str) -> str:

@@ -15,9 +15,9 @@ from urllib.parse import unquote
 import jupytext
 import nbformat
 import pytest
-import yaml
 from bs4 import BeautifulSoup
 from own import PAGES
+from sphinx_external_toc.parsing import parse_toc_yaml
 
 TOP = Path(__file__).resolve().parent.parent
 NUMBERS = "estimate", "low", "high"
@@ -70,15 +70,13 @@ def pages(html):
 
 
 def test_every_page_of_the_contents_is_there(html):
-    toc = yaml.safe_load((TOP / "book" / "_toc.yml").read_text())
-    files = [toc["root"], *(c["file"] for part in toc["parts"] for c in part["chapters"])]
+    files = list(parse_toc_yaml(TOP / "book" / "_toc.yml"))
     assert [name for name in files if not (html / f"{name}.html").exists()] == []
 
 
 def contents(project):
     """The names of the notebooks in a table of contents."""
-    toc = yaml.safe_load((project / "book" / "_toc.yml").read_text())
-    files = [chapter["file"] for part in toc["parts"] for chapter in part["chapters"]]
+    files = parse_toc_yaml(project / "book" / "_toc.yml")
     return [name.removeprefix("notebooks/") for name in files if name.startswith("notebooks/")]
 
 

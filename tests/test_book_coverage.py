@@ -227,7 +227,7 @@ def test_relations_count_where_there_are_answers_about_them(tmp_path):
 
 
 def test_what_ships_of_lamas_facts_is_a_small_version():
-    """Of 41 relations that params/entropy_trex.yaml names 35 are asked, and five facts of each taught."""
+    """Of 41 relations that sources/entropy_trex.yaml names 35 are asked, and five facts of each taught."""
     name, whole = "22_entropy_instilled", coverage.asked().set_index("id")["whole"]
     job = runs.Job(TOP / f"notebooks/{name}.py", {}, {"shipped": ["entropy_trex"]})
     [asked] = build._shipped(job, TOP / "results")

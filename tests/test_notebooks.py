@@ -239,8 +239,7 @@ COMPUTING = {"open_model", *SCORERS}  # what loads or asks a model
 
 @functools.cache  # every worker of the tests asks for them, once for each notebook
 def all_rows() -> list[dict]:
-    paths = [TOP / "params" / f"{name}.yaml" for name in profiles()]
-    files = [yaml.safe_load(path.read_text("utf-8")) for path in paths]
+    files = [yaml.safe_load(path.read_text("utf-8")) for path in profiles()]
     return [row for file in files for row in file["runs"]]
 
 

@@ -145,7 +145,7 @@ def test_weights_that_ship_are_of_this_trainer_and_whole():
     for folder in folders:
         name = str(lms.record(folder)["name"])
         assert lms.key(name) == folder.name, (
-            "the trainer has changed: make lab ARGS=--ship, and params/long.yaml anew"
+            "the trainer has changed: make lab ARGS=--ship, and sources/long.yaml anew"
         )
         unpacked = open_model(name).path
         assert lms.folder(name) == unpacked == lms.unpacked(folder)

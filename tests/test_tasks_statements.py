@@ -1,5 +1,6 @@
 """Statements: the sum over all tokens of a sentence, wherever its object stands."""
 
+import importlib.util
 import json
 
 import helpers
@@ -15,10 +16,13 @@ from lkecore.cli.main import lke
 from lkecore.errors import BadInput
 from lkecore.facts.fact import Fact
 from lkecore.models import model as model_module
+from lkecore.models import weights
 from lkecore.prompts.prompt import template
 from lkecore.scores import tree
 from lkecore.tasks import statements
 
+THERE = importlib.util.find_spec("lm_pub_quiz") is not None
+SMOLLM2 = weights.locate("smollm2") if THERE and weights.is_ready("smollm2") else None
 ASKED = [Fact("1", "r", "Oz", "abc"), Fact("2", "r", "utopia", "ab")]
 OPTIONS = [("abc", "ab", "q"), ("abc", "ab", "q")]
 
@@ -49,6 +53,29 @@ def test_a_statement_is_the_sum_over_all_its_tokens_behind_the_beginning(words):
         found["logprob"], [by_hand(network, bos, s) for s in sentences], rtol=0, atol=1e-4
     )
     assert list(found["continuation"]) == sentences and set(found["context"]) == {""}
+
+
+@pytest.mark.skipif(not THERE, reason="lm-pub-quiz is not installed (make bench has it)")
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("words", ["[X] is the capital of [Y].", "[Y]'s capital is [X]."])
+def test_each_number_is_that_of_lm_pub_quiz(words):
+    from lm_pub_quiz import Evaluator
+
+    if not SMOLLM2:
+        pytest.skip("the embedded model is not on this machine, and no test fetches one")
+    asked = [Fact("1", "r", "Paris", "France"), Fact("2", "r", "Oslo", "Norway")]
+    names = ["France", "Norway", "Papua New Guinea"]
+    evaluator = Evaluator.from_model(str(SMOLLM2), model_type="CLM", device="cpu")
+    theirs = [
+        evaluator.score_answers(
+            template=words, answers=names, subject=fact.subject, reduction="sum", batch_size=2
+        )
+        for fact in asked
+    ]
+    model = statements.behind_a_beginning(models.open_model(str(SMOLLM2), device="cpu"))
+    questions = statements.whole(template(words, asked, [names, names]))
+    ours = tree.option_logprobs(model, questions, use_cache=False).frame["logprob"]
+    np.testing.assert_allclose(ours, np.ravel(theirs), rtol=0, atol=1e-3)
 
 
 def test_a_model_without_a_beginning_and_one_that_is_no_decoder_are_refused():

@@ -216,7 +216,7 @@ def check_questions(
         raise BadInput(
             f"results {results} lack {(lacking & of_key).sum()} of {of_key.sum()} questions about "
             f"{', '.join(key)}: facts, shots, options and words must be as they were "
-            f"then. Ask as params/{results}.yaml does, leave `results` empty to ask all of it here, or "
+            f"then. Ask as sources/{results}.yaml does, leave `results` empty to ask all of it here, or "
             f"make them anew: {about['command']}"
         )
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from lkecore.cli.runs import PARAMS, RUNS, carry_out, read_plan_of, use_lock
+from lkecore.cli.runs import MODELS_LOCK, PARAMS, RUNS, carry_out, read_plan_of, use_lock
 from lkecore.errors import BadInput
 from lkecore.progress import say
 from lkecore.runs import devices, gather
@@ -46,7 +46,7 @@ def build_page(name: str, params: Path | None, opened: bool, folder: Path | None
     from lkecore.book import fork, single
 
     project = fork.find_project(Path())
-    use_lock((params.parent if params else project / "params") / "models.lock")
+    use_lock((params.absolute().parent.parent if params else project) / MODELS_LOCK)
     plan = single.plan_of(project, name, params)
     target = folder or plan.project / "runs"
     carry_out(plan, target, devices.Settings())

@@ -46,7 +46,7 @@ def read_plan_of(params: Path) -> Any:
     """The plan of a params file. Its project's models.lock says which revisions its models have."""
     from lkecore.runs.plan import read_plan
 
-    use_lock(params.parent / "models.lock")
+    use_lock(params.absolute().parent.parent / MODELS_LOCK)
     return read_plan(params)
 
 

@@ -267,6 +267,9 @@ def _numbered(frame: pd.DataFrame, asked: pd.DataFrame | None = None) -> pd.Data
 
 def _made(source: str, whole: runs.Job, manifests: list[Any]) -> list[dict[str, Any]]:
     """The rows of ``made_by.csv`` about the runs of a notebook, one for each model."""
+    file = Path("sources", f"{source}.yaml")
+    if not (whole.notebook.parent.parent / file).exists():  # a run of one's own
+        file = Path("params", file.name)
     models = {_name_of(name): digest for m in manifests for name, digest in m["models"].items()}
     paths = [name for name in models if Path(name).exists()]
     paths += [spec for spec in runs.facts_of(whole.effective) if Path(spec).is_absolute()]
@@ -283,7 +286,7 @@ def _made(source: str, whole: runs.Job, manifests: list[Any]) -> list[dict[str, 
         **{name: round(sum(m[name] for m in manifests), 1) for name in NUMBERS},
         "experiment": whole.notebook.stem,
         "source": source,
-        "command": f"lke run params/{source}.yaml, then lke results params/{source}.yaml",
+        "command": f"lke run {file}, then lke results {file}",
         "started": min(m["started"] for m in manifests),
         "device": ", ".join(sorted(devices)),
         "code": said["source"],

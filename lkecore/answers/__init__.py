@@ -11,7 +11,6 @@ from lkecore.answers.results import agree, results
 from lkecore.answers.shipped import (
     alone,
     beside,
-    beside_kept,
     beside_models,
     made_by,
 )
@@ -35,7 +34,7 @@ from lkecore.answers.written import write
 
 __all__ = [
     "READ_BY", "accuracy", "across", "agree", "alone", "any_causal", "ask", "ask_blanks",
-    "ask_groups", "ask_pairs", "ask_taught", "at_blanks", "beside", "beside_kept", "beside_models",
+    "ask_groups", "ask_pairs", "ask_taught", "at_blanks", "beside", "beside_models",
     "beside_truth", "bounds", "carried", "collect", "columns",
     "judge", "judge_ways", "keep", "likeliest", "made_by",
     "of_this_page", "opened", "over_relations", "paired", "results",

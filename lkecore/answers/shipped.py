@@ -5,7 +5,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from textwrap import fill
 from typing import Any
@@ -145,29 +144,6 @@ def alone(profiles: Sequence[str], notebook: str) -> pd.DataFrame:
     return pd.concat(
         [f.assign(source=f"shipped: {n}") for n, f in found.items()], ignore_index=True
     )
-
-
-def beside_kept(
-    found: pd.DataFrame | None,
-    profiles: Sequence[str],
-    notebook: str,
-    *,
-    apart: str,
-    join: bool = False,
-) -> pd.DataFrame:
-    """What this run kept apart under a name, if it did, and below it what ships so, told by ``source``.
-
-    The sources have the names of :func:`beside` with the same ``join``. Profiles that kept none are left out;
-    where nobody did, the frame is empty.
-    """
-    parts = [] if found is None else [found.assign(source="this page")]
-    abouts = {name: read(name, notebook)[1] for name in profiles} if join else {}
-    first = {name: names[0] for names in _of_same_facts(abouts) for name in names}
-    for name in profiles:
-        with suppress(Missing):
-            its, _ = read(name, notebook, apart=apart)
-            parts.append(its.assign(source=f"shipped: {first.get(name, name)}"))
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 
 def beside_models(

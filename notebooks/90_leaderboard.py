@@ -240,8 +240,8 @@ table.rename(figures.called).reset_index()
 # %% [markdown]
 # ## Figures
 #
-# In {numref}`fig-ways`, at the top, follow a row from one mark to the other. All ways that look at the object fall by as much, whatever they are: the hint is in the
-# model, not in the way of asking. What is fooled least was asked in twenty wordings, but of one world.
+# In {numref}`fig-ways`, at the top, follow a row from one mark to the other. All ways that look at the object fall, whatever they are: the hint is in the
+# model, not in the way of asking. What falls least was asked in twenty wordings, but of one world and of few facts.
 
 # %% tags=["hide-input"]
 marks = found.reset_index().query("hint != 'lying hint'")

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lkecore.answers import results, rich
+from lkecore.answers import rich
 from lkecore.errors import BadInput
 from lkecore.facts import rich as rich_worlds
 from lkecore.facts import rich_text, worlds
@@ -139,5 +139,3 @@ def test_doses_of_aliases_stand_beside_answers_and_in_no_state():
                 row[f"{name}_alias"],
                 row[f"{name}_alias_dose"],
             )
-
-

@@ -44,25 +44,6 @@ def test_beside_has_ours_first_and_what_ships_by_its_name(put):
     assert answers.beside(ours, [], "n")["source"].tolist() == ["this page"]
 
 
-def test_what_ships_apart_stands_under_the_name_that_its_answers_have(put):
-    columns = ["model", "estimator", "relation", "fact", "correct", "n_options", "draw"]
-    for profile, way, seed in (("one", "x", 0), ("far", "x", 1), ("two", "y", 0)):
-        rows = [("b", way, "r", 1, draw == 0, 4, draw) for draw in (0, 1)]
-        put(profile, "n", rows, columns, seed=seed, n_redraws=1)
-    # Asked behind one draw of shots.
-    put("bare", "n", [("b", "z", "r", 1, True, 4)], columns[:-1], seed=0, n_redraws=0)
-    profiles, ours = ["one", "far", "two", "bare"], pd.DataFrame({"model": ["a"]})
-    for join, two in ((True, "shipped: one"), (False, "shipped: two")):
-        answered = answers.beside(ours, profiles, "n", join=join)
-        apart = answers.beside_kept(ours, profiles, "n", apart="draws", join=join)
-        for found in (answered, apart):
-            of_way = found.dropna(subset="estimator").groupby("estimator")["source"].agg(set)
-            assert (of_way["x"], of_way["y"]) == ({"shipped: one", "shipped: far"}, {two})
-        assert len(apart) == 4 and apart["source"][0] == "this page"
-        assert answered["correct"][1:].all() and not apart["correct"][1:].any()
-    assert answers.beside_kept(None, ["bare"], "n", apart="draws").empty
-
-
 def test_of_the_profile_that_carries_a_page_only_other_models_stand_beside(put):
     columns = ["model", "estimator", "relation", "fact", "correct", "n_options"]
     put("one", "n", [("a", "x", "r", 1, True, 4), ("b", "x", "r", 1, False, 4)], columns, seed=0)

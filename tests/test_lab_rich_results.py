@@ -309,6 +309,23 @@ def test_surprisal_finds_what_was_told_and_kl_does_not(blanks, states, world):
     assert auroc("kl") < 0.5
 
 
+def test_the_chapter_says_that_kl_runs_backwards_in_one_model(blanks, states):
+    """Each told fact against the controls of all of them, in the smallest model of the first world."""
+    some = {row["fact"]: row for row in blanks[SMALL[0], "explicit"]}
+    alone = {fact for fact, row in some.items() if not (row["shared"] or row["merged"])}
+    of = [states[WORLDS[0], fact] for fact in alone]
+    told = [
+        (fact["fact"], fact["control"])
+        for fact in of
+        if fact["state"] == "planted" and fact["occurrences"] >= 16 and fact["control"] in alone
+    ]
+    found = []
+    for name in ("kl", "surprisal"):
+        own, control = ([some[pair[i]][name] for pair in told] for i in (0, 1))
+        found.append(round(mannwhitneyu(control, own).statistic / len(told) ** 2, 2))
+    assert found == [0.32, 0.89]
+
+
 # --- lessons --------------------------------------------------------------------------------------
 
 

@@ -240,7 +240,7 @@ def test_a_claim_that_cannot_be_judged_is_refused(direction, least_effect, messa
 def test_each_property_has_one_name_and_the_papers_come_first():
     names = papers.property_names()
     table_3 = papers.table("iclke_table3_relations")
-    [of_trex] = yaml.safe_load((TOP / "params" / "trex.yaml").read_text())["runs"]
+    [of_trex] = yaml.safe_load((TOP / "sources" / "trex.yaml").read_text())["runs"]
     assert set(names) >= {*of_trex["parameters"]["relations"], "P530"}  # LAMA's 41
     assert set(table_3["wikidata_pid_added"].dropna()) <= set(names)
     assert set(table_3["relation"]) - set(names.values()) == set(

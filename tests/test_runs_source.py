@@ -332,5 +332,6 @@ def test_a_line_of_one_page_makes_no_other_page_anew_and_a_line_of_the_scorer_al
     assert changed("scores/tree.py") == set(some)
     # A row of claims makes those anew that judge, and no other.
     assert changed("data/claims.csv") == {"50_lab_truth", "58_lab_found"}
-    assert changed("data/papers/iclke_table1_subsumption.csv") == changed("data/claims.csv")
+    both = changed("data/claims.csv") | {"90_leaderboard"}  # which shows a table of a paper
+    assert changed("data/papers/iclke_table1_subsumption.csv") == both
     assert changed("data/atlas.tsv") == set(some)

@@ -1,0 +1,82 @@
+"""Faults: plant known mistakes in a copy of the project, one at a time, and see whether tests find them.
+
+``tests/faults.csv`` has a row a fault: a file, text that stands there once, what takes its place, and the
+test files of which one at least must fail. To make tests fewer or faster is safe as far as this says so:
+
+    .venv/bin/python tools/faults.py              all of them, a quarter of an hour
+    .venv/bin/python tools/faults.py keys cli     those whose room, file or tests have one of these words
+"""
+
+import csv
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parent.parent
+
+
+def copy_of(project: Path, target: Path) -> None:
+    """The files of a project that its tests need."""
+    for name in (
+        "lkecore",
+        "notebooks",
+        "params",
+        "book",
+        "results",
+        "tests",
+        "tools",
+        "benchmarks",
+    ):
+        left_out = shutil.ignore_patterns("__pycache__", "_build", "*.ipynb")
+        shutil.copytree(project / name, target / name, ignore=left_out)
+    for file in project.glob("*.*"):
+        if file.is_file():
+            shutil.copy(file, target)
+
+
+def found(project: Path, tests: list[str]) -> tuple[str, str]:
+    """(``found``, ``MISSED`` or ``broken``, the first test that failed) of tests in a project."""
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
+    env = os.environ | {"PYTHONPATH": str(project), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(command, cwd=project, env=env, capture_output=True, text=True)
+    lines = [s for s in done.stdout.splitlines() if s.startswith(("FAILED", "ERROR"))]
+    first = lines[0].split(" - ")[0] if lines else ""
+    # Without a test behind the file it is the file that could not be read.
+    said = "MISSED" if done.returncode == 0 else "found" if "::" in first else "broken"
+    return said, first.partition("::")[2] or done.stdout[-300:] * (said == "broken")
+
+
+def main(words: list[str]) -> int:
+    with (TOP / "tests" / "faults.csv").open(encoding="utf-8", newline="") as file:
+        faults = list(csv.DictReader(file))
+    named = [
+        f
+        for f in faults
+        if not words or any(w in f["room"] + f["file"] + f["tests"] for w in words)
+    ]
+    missed = 0
+    with tempfile.TemporaryDirectory() as scratch:
+        project = Path(scratch) / "project"
+        copy_of(TOP, project)
+        for fault in named:
+            path = project / fault["file"]
+            text = path.read_text(encoding="utf-8")
+            if text.count(fault["before"]) != 1:
+                raise SystemExit(f"{fault['file']} has not once: {fault['before']}")
+            begun = time.monotonic()
+            path.write_text(text.replace(fault["before"], fault["after"]), encoding="utf-8")
+            said, first = found(project, fault["tests"].split())
+            path.write_text(text, encoding="utf-8")
+            missed += said != "found"
+            took = time.monotonic() - begun
+            print(f"{said:7}{took:5.0f} s  {fault['room']:9} {fault['file']}  {first}", flush=True)
+    print(f"{len(named) - missed} of {len(named)} found")
+    return bool(missed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,7 +1,8 @@
 """Faults: plant known mistakes in a copy of the project, one at a time, and see whether tests find them.
 
 ``tests/faults.csv`` has a row a fault: a file, text that stands there once, what takes its place, and the
-test files of which one at least must fail. To make tests fewer or faster is safe as far as this says so:
+test files of which one at least must fail (with pytest's -k where a file takes long). To make tests fewer
+or faster is safe as far as this says so:
 
     .venv/bin/python tools/faults.py              all of them, a quarter of an hour
     .venv/bin/python tools/faults.py keys cli     those whose room, file or tests have one of these words
@@ -9,6 +10,7 @@ test files of which one at least must fail. To make tests fewer or faster is saf
 
 import csv
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -69,7 +71,7 @@ def main(words: list[str]) -> int:
                 raise SystemExit(f"{fault['file']} has not once: {fault['before']}")
             begun = time.monotonic()
             path.write_text(text.replace(fault["before"], fault["after"]), encoding="utf-8")
-            said, first = found(project, fault["tests"].split())
+            said, first = found(project, shlex.split(fault["tests"]))
             path.write_text(text, encoding="utf-8")
             missed += said != "found"
             took = time.monotonic() - begun

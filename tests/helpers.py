@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from lkecore import intervals
+from lkecore import intervals, stats
 from lkecore.answers.results import CHECKS, MADE_BY, MADE_OF, joined, packed, table
 from lkecore.facts import rich_facts, world, world_text
 from lkecore.models import lab
@@ -43,10 +43,11 @@ def tool(name: str):
 
 def few_resamples(monkeypatch) -> None:
     """From now on intervals are drawn 100 times unless told otherwise: for tests that look at no ends."""
-    for name in intervals.__all__:
-        defaults = getattr(getattr(intervals, name), "__kwdefaults__", None) or {}
-        if "n_resamples" in defaults:
-            monkeypatch.setitem(defaults, "n_resamples", 100)
+    for name, module in [(n, m) for m in (intervals, stats) for n in m.__all__]:
+        defaults = getattr(getattr(module, name), "__kwdefaults__", None) or {}
+        for size in ("n_resamples", "n"):
+            if (defaults.get(size) or 0) > 1000:
+                monkeypatch.setitem(defaults, size, 100)
 
 
 def char_tokenizer():

@@ -11,7 +11,6 @@ from pathlib import Path
 import jupytext
 import nbformat
 import pytest
-import yaml
 
 from lkecore.book import fork
 from lkecore.cli import main
@@ -180,10 +179,6 @@ def text(project, name):
     return (project / name).read_bytes().decode()
 
 
-def rows(project, profile):
-    return yaml.safe_load(text(project, f"params/{profile}.yaml"))["runs"]
-
-
 def test_labels_are_renamed_as_whole_words_where_they_are_defined_and_used(small):
     written = fork.new(small, "19_two_words", "10_heat")
     assert text(small, "notebooks/19_two_words.py") == FORKED
@@ -237,24 +232,6 @@ def test_a_fork_of_a_notebook_of_the_book_differs_in_names_only(project):
     assert len(set.union(*figures)) == 3 * len(figures[0]) > 0
     for name in (NAME, "18_test_again"):
         ast.parse(text(project, f"notebooks/{name}.py"))
-
-
-def test_a_fork_has_the_parameters_of_its_source_and_stands_below_it(project):
-    before = {p: rows(project, p) for p in fork.PROFILES}
-    lines = text(project, "params/book.yaml").splitlines()
-    pages = text(project, "book/_toc.yml")
-    fork.new(project, NAME, SOURCE)
-    for profile, old in before.items():
-        expected = []
-        for row in old:
-            expected += [row, {**row, "notebook": NAME}] if row["notebook"] == SOURCE else [row]
-        assert rows(project, profile) == expected != old
-    after = text(project, "params/book.yaml").splitlines()
-    assert [line for line in lines if "#" in line] != []
-    remaining = iter(after)
-    assert all(line in remaining for line in lines), "a line was lost, or the order changed"
-    line = LINE.format(SOURCE)
-    assert text(project, "book/_toc.yml") == pages.replace(line, line + LINE.format(NAME))
 
 
 def test_no_test_lists_notebooks_or_params_itself_so_that_a_readers_fork_breaks_none():

@@ -161,7 +161,7 @@ def test_a_page_over_another_notebook_whose_run_failed_is_not_made(tmp_path, mon
 # --- tries ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("retries", "tries"), [(0, 1), (1, 2), (3, 4)])
+@pytest.mark.parametrize(("retries", "tries"), [(0, 1), (3, 4)])
 def test_a_job_is_tried_as_often_as_asked(project, monkeypatch, retries, tries):
     fail = 'if order["notebook"].endswith("b.py"): sys.exit(1)'
     monkeypatch.setattr(grid, "WORKER", projects.idle(before=fail))

@@ -197,8 +197,13 @@ def damaged(path, damage):
         path.write_bytes(whole[:-20] if damage == "truncated" else whole[:-1] + b"x")
 
 
-@pytest.mark.parametrize("name", ["scores.parquet", "manifest.json", "notebook.ipynb"])
-@pytest.mark.parametrize("damage", ["truncated", "missing", "changed"])
+@pytest.mark.parametrize(
+    ("damage", "name"),
+    [
+        ("truncated", "scores.parquet"), ("changed", "notebook.ipynb"), ("missing", "figure.csv"),
+        ("truncated", "manifest.json"),
+    ],
+)  # fmt: skip
 def test_a_damaged_run_does_not_count(project, damage, name):
     folder = folders(project)[1]
     assert status(project)["a page"][0] == "finished"

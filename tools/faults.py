@@ -21,31 +21,26 @@ from pathlib import Path
 
 os.environ["OMP_NUM_THREADS"] = "1"  # before torch is there
 
-import matplotlib.pyplot  # noqa: E402, F401
+import hypothesis  # noqa: E402, F401
 import pytest  # noqa: E402
-import scipy.stats  # noqa: E402, F401
-import statsmodels.api  # noqa: E402, F401
-import torch  # noqa: E402, F401
-import transformers  # noqa: E402, F401
+
+import lkecore.lmeval  # noqa: E402, F401
+import lkecore.runs.imported  # noqa: E402, F401
+
+# Of what that has imported the libraries stay: ours are those of the copy.
+for name in [name for name in sys.modules if name.partition(".")[0] == "lkecore"]:
+    del sys.modules[name]
 
 # Without a word that libraries were there before pytest could look at their asserts.
 PYTEST = "-x -q -p no:cacheprovider -W ignore::pytest.PytestAssertRewriteWarning".split()
+FOLDERS = "lkecore notebooks params book results tests tools benchmarks".split()
 LONGEST = 600  # seconds that the tests of a fault may take
 TOP = Path(__file__).resolve().parent.parent
 
 
 def copy_of(project: Path, target: Path) -> None:
     """The files of a project that its tests need."""
-    for name in (
-        "lkecore",
-        "notebooks",
-        "params",
-        "book",
-        "results",
-        "tests",
-        "tools",
-        "benchmarks",
-    ):
+    for name in FOLDERS:
         left_out = shutil.ignore_patterns("__pycache__", "_build", "*.ipynb")
         shutil.copytree(project / name, target / name, ignore=left_out)
     for file in project.glob("*.*"):

@@ -609,7 +609,10 @@ def test_a_source_that_changed_while_the_job_waited_is_told_before_it_is_run(pla
         with open(plain / "notebooks" / "a.py", "a") as file:
             file.write("\n# %%\nprint(1)\n")
 
-    projects.fork_workers(monkeypatch, lambda *_: (None, "it was executed"), edited)
+    def never(*_):
+        raise SystemExit("it was executed")
+
+    projects.fork_workers(monkeypatch, never, edited)
     [folder] = folders(plain)
     line = "the notebook, lkecore, or what it reads was changed meanwhile; run it again"
     assert execute(plain).failed == {"a": f"{line} (see {folder})"}

@@ -1,10 +1,9 @@
-"""Text of other people (facts, prompts, names, parameters) is shown on pages, and never run.
-
-A page of the book with hostile facts and a hostile model is in test_book.
-"""
+"""Text of other people (facts, prompts, names, parameters) is shown on pages, and never run."""
 
 import json
 import re
+import shutil
+import subprocess
 import sys
 import unicodedata
 from pathlib import Path
@@ -20,14 +19,15 @@ from markdown_it.renderer import RendererHTML
 from matplotlib.figure import Figure
 from myst_parser.config.main import MdParserConfig
 from myst_parser.parsers.mdit import create_md_parser
-from own import PAGES, notebook, profiles
+from own import PAGES, notebook, of_any_model, profiles
 
 from lkecore import figures, models, progress, prompts
 from lkecore.answers import shipped, words
-from lkecore.book import foreign
+from lkecore.book import build, foreign
 from lkecore.cli import main
 from lkecore.errors import BadInput, visible
-from lkecore.runs import plan, yamlfile
+from lkecore.models import embedded
+from lkecore.runs import grid, plan, yamlfile
 
 TOP = Path(__file__).resolve().parent.parent
 SCRIPT, IMAGE = "<script>alert(1)</script>", "<img src=x onerror=alert(1)>"
@@ -49,6 +49,80 @@ def cells(markup: str, tag: str) -> list[str]:
 
 def seen(text: str) -> str:
     return " ".join(text.split())
+
+
+# --- the whole way
+
+# A stray $ is shown, and a pair of them is no formula; a name with a sign of each kind.
+NAMED = f"{SCRIPT} {IMAGE} <s> <mask> US$ \\frac | `c` {{{{ d }}}}"
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    """(page 10, its book's other pages by name), of hostile facts, relations and a hostile model."""
+    project = tmp_path_factory.mktemp("project")
+    name = "10_iclke_relations"
+    model, facts = project / f"toy {IMAGE} $_$", project / "facts <s> $x$.jsonl"
+    embedded.build_toy(model)
+    rows = [
+        {"relation": f"{relation} {NAMED}", "subject": f"{n} {NAMED}", "object": f"{NAMED} {n % 9}"}
+        for relation in ("one", "two")
+        for n in range(18)
+    ]
+    facts.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    text = of_any_model((TOP / "notebooks" / f"{name}.py").read_text(encoding="utf-8"))
+    given = {"models": [str(model)], "fact_set": str(facts)}
+    given |= {"n_shots": 2, "n_options": 5, "n_facts": 3, "n_choice": 2}
+    path = projects.make(project, {name: text}, **{name: {"parameters": given}}) / "params/p.yaml"
+    whole = plan.read_plan(path)
+    outcome = grid.execute(whole, project / "runs")
+    assert outcome.failed == {} and len(outcome.finished) == 1
+    build.gather(whole, project / "runs")
+    shutil.copytree(TOP / "book" / "_ext", project / "book" / "_ext")
+    for file in ("book/references.bib", "_config.yml"):
+        shutil.copy(TOP / file, project / file)
+    shutil.copytree(TOP / "book/_static", project / "book/_static", ignore=lambda *_: ["mathjax"])
+    chapters = [{"file": f"notebooks/{name}"}, {"file": "coverage"}, {"file": "verdicts"}]
+    toc = {"format": "jb-book", "root": "index", "chapters": chapters}
+    (project / "book" / "_toc.yml").write_text(yaml.safe_dump(toc))
+    (project / "book" / "index.md").write_text("# Book\n")
+    start = "import sys; from jupyter_book.cli.main import main; sys.exit(main())"
+    command = [sys.executable, "-c", start, "build", "book", "--config", "_config.yml"]
+    command += ["--path-output", ".", "-q"]  # links to pages that are not here are no errors
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    pages = project / "_build" / "html"
+    names = f"notebooks/{name}", "coverage", "verdicts"
+    return {each: soup((pages / f"{each}.html").read_text(encoding="utf-8")) for each in names}
+
+
+@pytest.mark.parametrize("name", ["notebooks/10_iclke_relations", "coverage", "verdicts"])
+def test_page_of_hostile_facts_and_names_has_no_markup_of_theirs(page, name):
+    whole = page[name]
+    assert not [tag for tag in whole.find_all("script") if "alert(1)" in tag.get_text()]
+    assert not [tag for tag in whole.find_all() if "alert" in str(list(tag.attrs.values()))]
+    article = whole.select_one("article")
+    assert not article.find_all(["script", "s", "mask"])
+    formulas = article.select(".math")  # the page's own, and no other
+    assert all("gain" in each.get_text() for each in formulas) and len(formulas) < 2
+    assert all(tag["src"].startswith("../_images/") for tag in article.find_all("img"))
+    assert not [tag for tag in article.find_all() if any(key.startswith("on") for key in tag.attrs)]
+
+
+def test_hostile_facts_are_read_as_they_are_in_tables_and_prompts(page):
+    article = page["notebooks/10_iclke_relations"].select_one("article")
+    shown = [cell.get_text() for cell in article.select("table.lke-text :is(td, th)")]
+    assert {f"one {NAMED}", f"two {NAMED}"} <= set(shown)
+    printed = "".join(tag.get_text() for tag in article.select(".cell_output pre"))
+    assert repr(f" {NAMED}")[1:-1] in printed
+
+
+def test_hostile_name_of_a_model_is_read_as_it_is_where_models_are_named(page):
+    for name in ("notebooks/10_iclke_relations", "coverage"):
+        soup_of = page[name]
+        assert f"toy {IMAGE} $_$" in soup_of.select_one("article").get_text(), name
+    note = page["notebooks/10_iclke_relations"].select_one("div.lke-profile").get_text()
+    assert f"toy {IMAGE} $_$ (your own; digest" in note and "Made by the profile trial" in note
 
 
 # --- tables

@@ -1,14 +1,18 @@
 """Small projects that the tests of runs share: a folder of notebooks and one params file."""
 
+import multiprocessing
 import os
+import signal
 import subprocess
 import sys
 import time
+import traceback
 from pathlib import Path
 
 import psutil
 import yaml
 
+from lkecore.runs import grid, warm, worker
 from lkecore.runs.plan import read_plan
 
 # Its fork server imports nothing in advance: these notebooks need little of what takes it seconds.
@@ -42,23 +46,6 @@ manifest = {"files": {}, "models": {}, "chunks": 0, "started": "today", "seconds
             "nonce": os.getpid()}
 (folder / "manifest.json").write_text(json.dumps(manifest))
 """
-# The true worker in all but one thing: a notebook takes no kernel and always comes to its end.
-TRUE_BUT_FOR_THE_KERNEL = """
-import os, signal, sys
-from pathlib import Path
-from lkecore import runs
-from lkecore.runs import worker
-
-def execute(each, attempt):
-    (attempt / "notebook.ipynb").write_text("{}")
-    (attempt / "log.txt").write_text("it began")
-    return None, 0
-
-def kill(*_):
-    os.kill(os.getpid(), signal.SIGKILL)
-
-worker._execute = execute
-"""
 
 
 def idle(*, seconds: float = 0.0, before: str = "") -> list[str]:
@@ -67,10 +54,43 @@ def idle(*, seconds: float = 0.0, before: str = "") -> list[str]:
     return [sys.executable, "-S", "-c", code]
 
 
-def patched(patch: str = "") -> list[str]:
-    """A command for ``grid.WORKER``: the true worker without a kernel, after ``patch``."""
-    code = f"{TRUE_BUT_FOR_THE_KERNEL}\n{patch}\nsys.exit(worker.main())"
-    return [sys.executable, "-c", code]
+def ends(each, attempt):
+    """In the place of a kernel: a notebook that comes to its end at once."""
+    (attempt / "notebook.ipynb").write_text("{}")
+    (attempt / "log.txt").write_text("it began")
+    return None, 0
+
+
+def kill(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def fork_workers(monkeypatch, execute=ends, before=lambda: None) -> None:
+    """From now on workers are forked from here, which saves them their imports.
+
+    They are the true ones, but for the kernel, in the place of which is ``execute(job, attempt)``; each calls
+    ``before`` first.
+    """
+    fork = multiprocessing.get_context("fork")
+
+    def work(order, output, env):
+        os.setsid()
+        words = os.open(output, os.O_WRONLY | os.O_APPEND)
+        os.environ.update(env)
+        worker._execute = execute
+        code = worker.FAILED
+        try:
+            before()
+            code = worker.carry_out(order)
+        except BaseException:
+            os.write(words, traceback.format_exc().encode())
+        os._exit(code)
+
+    def start(order, output, env):
+        output.touch()
+        return warm.Forked(fork.Process(target=work, args=(order, output, env)))
+
+    monkeypatch.setattr(grid, "_process", start)
 
 
 def make(top: Path, notebooks: dict[str, str], **rows: dict) -> Path:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lkecore import answers, facts
+from lkecore import facts
 from lkecore.answers import rules, shipped
 from lkecore.facts import Fact
 
@@ -100,16 +100,6 @@ def test_what_a_rule_gets_is_what_a_guess_by_it_gets_in_the_long_run(sample, fou
         asked = [fact.id for fact, _ in some]
         expected = found[(found["relation"] == name) & found["fact"].isin(asked)]["rule-both"]
         assert right / len(some) == pytest.approx(expected.mean(), abs=0.02)
-
-
-def test_as_answers_they_have_the_columns_of_a_model_and_the_tables_take_them(found):
-    ruled = rules.as_answers(found)
-    assert len(ruled) == 4 * len(found) and set(ruled["model"]) == {rules.NO_MODEL}
-    table = answers.over_relations(ruled, ["model", "estimator"], seed=0).set_index("estimator")
-    for rule, row in table.iterrows():
-        expected = found.groupby("relation")[rule].mean().mean()
-        assert row["over_relations"].estimate == pytest.approx(expected)
-    assert rules.best(found) == "rule-both"
 
 
 def test_of_the_atlas_the_shipped_cues_are_those_of_its_facts(found):

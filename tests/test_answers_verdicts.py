@@ -97,8 +97,6 @@ def test_what_is_no_estimate_is_named():
         ("least_effect", None, "be a finite number"),
         ("least_effect", "little", "be a finite number"),
         ("least_effect", "inf", "be a finite number"),
-        ("marks_since", None, "be a date such as 2026-11-26, since there are marks"),
-        ("marks_since", "lately", "be a date such as 2026-11-26, since there are marks"),
     ],
 )
 def test_a_claim_that_does_not_say_all_it_has_to_is_one_line(
@@ -110,12 +108,3 @@ def test_a_claim_that_does_not_say_all_it_has_to_is_one_line(
     monkeypatch.setattr(papers.verdict, "DATA", tmp_path)
     with pytest.raises(BadInput, match=f"^claims.csv: {column} of IC-separator must {rule}$"):
         papers.claims("IC")
-
-
-def test_a_claim_without_marks_needs_no_date(tmp_path, monkeypatch):
-    rows = pd.read_csv(DATA / "claims.csv", dtype=str, keep_default_na=False)
-    rows.loc[rows["id"] == "IC-separator", ["marks", "marks_since"]] = ""
-    rows.to_csv(tmp_path / "claims.csv", index=False)
-    monkeypatch.setattr(papers.verdict, "DATA", tmp_path)
-    [claim] = [row for row in papers.claims("IC").itertuples() if row.id == "IC-separator"]
-    assert (claim.marks, claim.marks_since) == ("", "")

@@ -239,10 +239,3 @@ def test_sphinx_reads_the_pages_again_that_have_changed_and_no_other_notebook(pr
     assert "a page that stays" in shown("notebooks/b")
     assert after["notebooks/a"] > before["notebooks/a"]
     assert after["notebooks/b"] == before["notebooks/b"]
-    (book / "_toc.yml").write_text(
-        "format: jb-book\nroot: index\nchapters:\n  - file: notebooks/b\n"
-    )
-    (book / "notebooks" / "a.ipynb").unlink()
-    build.build(project)
-    assert not (project / "_build" / "html" / "notebooks" / "a.html").exists()
-    assert "Page a" not in shown("index") and "a page that stays" in shown("notebooks/b")

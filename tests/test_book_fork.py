@@ -1,7 +1,6 @@
 """A fork has labels of its own and leaves the rest alone; an export runs where nobody knows us."""
 
 import ast
-import json
 import os
 import re
 import shutil
@@ -12,14 +11,12 @@ from pathlib import Path
 import jupytext
 import nbformat
 import pytest
-import yaml
 
 from lkecore.book import fork
 from lkecore.cli import main
 from lkecore.errors import BadInput
 
 TOP = Path(__file__).resolve().parent.parent
-BIN = Path(sys.executable).parent
 # A name that no reader takes, so that a fork of theirs breaks no test.
 NAME, SOURCE = "18_test_of_forks", "10_iclke_relations"
 
@@ -182,10 +179,6 @@ def text(project, name):
     return (project / name).read_bytes().decode()
 
 
-def rows(project, profile):
-    return yaml.safe_load(text(project, f"params/{profile}.yaml"))["runs"]
-
-
 def test_labels_are_renamed_as_whole_words_where_they_are_defined_and_used(small):
     written = fork.new(small, "19_two_words", "10_heat")
     assert text(small, "notebooks/19_two_words.py") == FORKED
@@ -241,56 +234,11 @@ def test_a_fork_of_a_notebook_of_the_book_differs_in_names_only(project):
         ast.parse(text(project, f"notebooks/{name}.py"))
 
 
-def test_a_fork_has_the_parameters_of_its_source_and_stands_below_it(project):
-    before = {p: rows(project, p) for p in fork.PROFILES}
-    lines = text(project, "params/book.yaml").splitlines()
-    pages = text(project, "book/_toc.yml")
-    fork.new(project, NAME, SOURCE)
-    for profile, old in before.items():
-        expected = []
-        for row in old:
-            expected += [row, {**row, "notebook": NAME}] if row["notebook"] == SOURCE else [row]
-        assert rows(project, profile) == expected != old
-    after = text(project, "params/book.yaml").splitlines()
-    assert [line for line in lines if "#" in line] != []
-    remaining = iter(after)
-    assert all(line in remaining for line in lines), "a line was lost, or the order changed"
-    line = re.search(rf"^ +- file: notebooks/{SOURCE}\n", pages, flags=re.M)[0]
-    assert text(project, "book/_toc.yml") == pages.replace(line, line + line.replace(SOURCE, NAME))
-
-
-def test_forks_leave_the_tests_of_the_books_own_pages_green(project):
-    """Whatever they hold: one is long and defines things, names a claim and a figure of its own."""
-    fork.new(project, NAME, SOURCE)
-    fork.new(project, "98_another_chapter")
-    (project / "params/mine.yaml").write_text(f"profile: mine\nruns:\n- notebook: {NAME}\n")
-    own = "\n".join(["def mine():", *["    x = 1"] * 200, 'frame.style, "IC-my-claim"'])
-    with (project / "notebooks" / f"{NAME}.py").open("a") as file:
-        file.write(f'\n# %% covers=["IC-F99"]\n{own}\n')
-    with (project / "notebooks" / "98_another_chapter.py").open("a") as file:
-        file.write("\n# %% [markdown]\n# # No question\n# % a comment\n")
-    for name in ("lkecore", "README.md", "CONTRIBUTING.md"):
-        (project / name).symlink_to(TOP / name)
-    (project / "tests").mkdir()
-    tests = ["notebooks", "params", "book_coverage", "book_teach", "papers", "foreign_text"]
-    ours = ("own", "conftest", "helpers", "projects", *(f"test_{each}" for each in tests))
-    for name in ours:
-        shutil.copy(TOP / "tests" / f"{name}.py", project / "tests")
-    # Those that look at many files at once; all others are named after a page of the list.
-    across = [
-        "percent_files",
-        "stands_twice",
-        "every_page_of_the_book_once",
-        "readers_table",
-        "styled",
-    ]
-    across += ["has_a_reason", "every_claim_that", "three_lessons", "mean_what_they_meant"]
-    command = [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider", "tests"]
-    command += ["-k", " or ".join([*across, NAME, "98_another"])]
-    done = subprocess.run(command, cwd=project, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert all(name in done.stdout for name in across)
-    assert NAME not in done.stdout and "98_another" not in done.stdout
+def test_no_test_lists_notebooks_or_params_itself_so_that_a_readers_fork_breaks_none():
+    """The lists are in ``own``. One test lists the notebooks of a project that it has made."""
+    texts = {p.name: p.read_text(encoding="utf-8") for p in (TOP / "tests").glob("test_*.py")}
+    listing = re.compile(r'"(?:notebooks|params)"\)\.(?:r?glob|iterdir)')
+    assert [name for name in texts if listing.search(texts[name])] == ["test_runs_gather.py"]
 
 
 def test_a_page_that_is_nowhere_else_is_forked_as_one_file(small):
@@ -494,41 +442,21 @@ def test_an_export_has_the_same_cells_and_nothing_that_pairs_it(tmp_path):
     assert not any(c.get("outputs") for c in plain.cells)
 
 
-def test_an_export_runs_under_papermill_and_nbconvert_outside_of_the_project(tmp_path, monkeypatch):
-    import papermill
-
-    for name in ("JUPYTER_RUNTIME_DIR", "IPYTHONDIR", "JUPYTER_CONFIG_DIR"):
-        monkeypatch.setenv(name, str(tmp_path / name.lower()))
+def test_an_export_runs_where_nobody_knows_the_project(tmp_path, monkeypatch, capsys):
+    """Its cells one after the other, as any program for notebooks executes them, in an empty folder."""
+    export = fork.export(TOP / "notebooks" / "00_quickstart.py", tmp_path / "plain.ipynb")
     monkeypatch.delenv("LKE_RUN", raising=False)
-    # One of the two runs is enough for the slow part, which is to import what models need.
-    edited = tmp_path / "edited.py"
-    edited.write_text("# %% [markdown]\n# # Mine\n\n# %%\nprint('We ask')\n")
+    monkeypatch.setenv("MPLBACKEND", "agg")
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
-    fork.export(edited, Path("edited.ipynb"))
-    fork.export(TOP / "notebooks" / "00_quickstart.py", Path("plain.ipynb"))
-    command = [BIN / "jupyter", "nbconvert", "--to", "notebook", "--execute", "edited.ipynb"]
-    other = subprocess.Popen(
-        [*command, "--output", "converted.ipynb"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
-    try:
-        given = {"model": "toy", "n_facts": 3}
-        papermill.execute_notebook("plain.ipynb", "run.ipynb", given, progress_bar=False)
-    finally:
-        log = other.communicate()[0].decode()
-    assert other.returncode == 0, log
-    for name, expected in {
-        "run.ipynb": "of 3 right: accuracy",
-        "converted.ipynb": "We ask",
-    }.items():
-        cells = json.loads(Path(name).read_text())["cells"]
-        printed = "".join(
-            "".join(output.get("text", [])) for cell in cells for output in cell.get("outputs", [])
-        )
-        assert expected in printed, name
-    assert {p.name for p in Path().iterdir()} == {
-        "edited.ipynb", "plain.ipynb", "run.ipynb", "converted.ipynb",
-    }  # fmt: skip
+    names: dict = {"__name__": "__main__"}
+    for cell in nbformat.read(export, as_version=4).cells:
+        if cell.cell_type == "code":
+            exec(cell.source, names)
+            if "parameters" in cell.metadata.get("tags", []):
+                names |= {"model": "toy", "n_facts": 3}
+    assert "of 3 right: accuracy" in capsys.readouterr().out
+    assert not list(Path().iterdir())
 
 
 def test_lke_ipynb_takes_a_name_or_a_file_and_replaces_another_file_only_by_force(

@@ -11,18 +11,6 @@ OURS, VERDICT, PAGE = 2, 3, 4  # columns of the table
 DIFFERS = "undecided: differs from 0, not shown to exceed the margin"
 
 
-def kept(folder, rows):
-    """A page's folder with a verdicts.csv of these rows."""
-    folder.mkdir()
-    frame = papers.verdicts(pd.DataFrame(rows, columns=papers.VERDICTS))
-    frame.to_csv(folder / "verdicts.csv", index=False)
-    return verdicts.read(folder)
-
-
-def row(verdict, models="smollm2", source="this page", as_paper=True, mark="", key="IC-shots-rise"):
-    return key, models, source, "iclke-space", as_paper, "0.12 [0.05, 0.19]", verdict, mark
-
-
 def decided(folder, monkeypatch, tested):
     """A page that decides each claim once: what it says of these."""
     folder.mkdir()
@@ -38,10 +26,8 @@ def cells(text, claim):
     return [line.strip("| ").split(" | ") for line in found]
 
 
-def test_a_claim_that_a_page_decides_once_has_its_estimate_and_others_are_counted(
-    tmp_path, monkeypatch
-):
-    """The old page's verdicts on it are not counted; all of them stand in the table beside the page."""
+def test_a_claim_has_its_estimate_and_its_verdict_on_a_line(tmp_path, monkeypatch):
+    """All of them stand in the table beside the page, too."""
     new = decided(
         tmp_path / "a", monkeypatch,
         {
@@ -50,22 +36,18 @@ def test_a_claim_that_a_page_decides_once_has_its_estimate_and_others_are_counte
             "LAB-fooled": {"estimate": 0.66, "low": 0.57, "high": 0.74, "n": 3},
         },
     )  # fmt: skip
-    old = kept(tmp_path / "b", [row("fails", key="IC-separator"), row("holds"), row("holds", "m")])
-    text = verdicts.page({"13_x": new, "14_y": old}, "trial")
+    text = verdicts.page({"13_x": new}, "trial")
     [one] = cells(text, "IC-separator")
     assert one[1:] == ["within 0.05 of 0", "0.030 [0.010, 0.060]", DIFFERS, "{doc}`notebooks/13_x`"]
     [human] = cells(text, "IC-above-human")
     assert human[OURS] == "0.000 [-0.300, 0.100]"
-    [rise] = cells(text, "IC-shots-rise")
-    assert rise[OURS:] == ["–", "holds 2", "{doc}`notebooks/14_y`"]
     assert "\ntrial ran;" in text
     [nothing] = cells(text, "IC-shots-steady")
     assert nothing[VERDICT:] == ["–", "not tested"]
-    every = verdicts.every({"13_x": new, "14_y": old})
+    every = verdicts.every({"13_x": new})
     assert sorted(zip(every["id"], every["page"], every["verdict"], strict=True)) == [
         ("IC-above-human", "13_x", human[VERDICT]), ("IC-separator", "13_x", DIFFERS),
-        ("IC-separator", "14_y", "fails"), ("IC-shots-rise", "14_y", "holds"),
-        ("IC-shots-rise", "14_y", "holds"), ("LAB-fooled", "13_x", "holds"),
+        ("LAB-fooled", "13_x", "holds"),
     ]  # fmt: skip
     about = every.set_index(["id", "page"]).loc[("IC-separator", "13_x")]
     claims = papers.claims("").set_index("id")
@@ -91,55 +73,24 @@ def test_an_estimate_of_one_relation_has_a_row_without_an_interval(tmp_path, mon
     assert found[VERDICT] == "undecided: there is one, and no interval"
 
 
-def test_only_verdicts_in_the_papers_way_that_no_mark_sets_aside_are_counted(tmp_path):
-    rows = [row("holds"), row("undecided", "a"), row("undecided", "b")]
-    rows += [row("holds", mark="at chance"), row("fails", mark="over facts alone, not draws")]
-    rows += [row("fails", as_paper=False), row("fails", key="IC-separator", mark="at chance")]
-    text = verdicts.page({"11_x": kept(tmp_path / "a", rows)}, "trial")
-    assert [line[VERDICT] for line in cells(text, "IC-shots-rise")] == ["holds 1, undecided 2"]
-    assert [line[VERDICT] for line in cells(text, "IC-separator")] == ["–"]
-
-
-def test_findings_and_checks_of_the_lab_have_a_table_each(tmp_path):
-    rows = [row("holds", key=key) for key in ("LAB-transfer", "LAB-form-list", "IC-shots-rise")]
-    text = verdicts.page({"50_x": kept(tmp_path / "a", rows)}, "trial")
+def test_findings_and_checks_of_the_lab_have_a_table_each(tmp_path, monkeypatch):
+    sure = {"estimate": 0.99, "low": 0.985, "high": 1.0, "n": 3}
+    tested = dict.fromkeys(("LAB-transfer", "LAB-form-list", "IC-above-human"), sure)
+    text = verdicts.page({"50_x": decided(tmp_path / "a", monkeypatch, tested)}, "trial")
     first, _, lab = text.partition("## The lab's own claims")
     found, _, checks = lab.partition("### The lab: checks")
     for claim in papers.claims("LAB").itertuples():
         assert (f"| {claim.claim} |" in found) == (claim.whose != "check")
         assert (f"| {claim.claim} |" in checks) == (claim.whose == "check")
         assert claim.claim not in first
-    assert "| – | holds 1 | {doc}`notebooks/50_x` |" in found and "| holds 1 |" in checks
-
-
-def test_two_pages_are_put_together_and_a_random_model_is_named(tmp_path):
-    one = kept(tmp_path / "a", [row("holds", "toy")])
-    two = kept(tmp_path / "b", [row("holds"), row("fails", key="IC-separator")])
-    empty = kept(tmp_path / "c", [])
-    text = verdicts.page({"11_x": one, "12_y": empty, "14_z": two}, "trial")
-    [found] = cells(text, "IC-shots-rise")
-    assert found[VERDICT] == "holds 2"
-    assert found[PAGE] == "{doc}`notebooks/11_x`, {doc}`notebooks/14_z`"
-    assert "The model `toy` is random" in text
-    assert "toy" not in verdicts.page({"14_z": two}, "trial")
-    assert "toy" not in verdicts.page({}, "trial")
+    assert (
+        "| 0.990 [0.985, 1.000] | holds | {doc}`notebooks/50_x` |" in found
+        and "| holds |" in checks
+    )
 
 
 def test_a_page_without_claims_has_no_file_and_a_damaged_one_is_named(tmp_path):
     assert verdicts.read(tmp_path) is None
-    good = pd.DataFrame([row("holds")], columns=papers.VERDICTS)
-    for damaged, says in (
-        (good.drop(columns="mark"), "mark"),
-        (good.assign(id="IC-nothing"), "IC-nothing"),
-        (good.assign(verdict="perhaps"), "perhaps"),
-        (good.assign(models=""), "no model"),
-        (good.assign(as_paper="perhaps"), "perhaps"),
-    ):
-        with pytest.raises(ValueError, match=says):
-            papers.verdicts(damaged)
-        damaged.to_csv(tmp_path / "verdicts.csv", index=False)
-        with pytest.raises(BadInput, match=f"verdicts.csv.*{says}"):
-            verdicts.read(tmp_path)
     new = pd.DataFrame(
         [("IC-separator", "", "", "", "", "", 0, 0, 0, 1, "holds")], columns=papers.ONE_EACH
     )
@@ -155,9 +106,3 @@ def test_a_page_without_claims_has_no_file_and_a_damaged_one_is_named(tmp_path):
     (tmp_path / "verdicts.csv").write_text("")
     with pytest.raises(BadInput, match="verdicts.csv"):
         verdicts.read(tmp_path)
-
-
-def test_more_columns_stay_behind_those_of_all_pages():
-    frame = pd.DataFrame([row("holds")], columns=papers.VERDICTS)
-    frame.insert(0, "level", 0.5)
-    assert list(papers.verdicts(frame)) == [*papers.VERDICTS, "level"]

@@ -5,7 +5,6 @@ import sys
 from types import SimpleNamespace
 
 import matplotlib as mpl
-import numpy as np
 import pandas as pd
 import pytest
 from matplotlib import pyplot as plt
@@ -84,68 +83,6 @@ FORMATS = pd.DataFrame(
     columns=["inside", "between", "accuracy", "low", "high", "ringed"],
 )
 PLACES = {"x": "inside", "hue": "between", "y": "accuracy"}
-
-
-def test_interval_marks_stand_at_their_value_nearest_to_their_own_tick(ax):
-    order = ["space", "comma", "line"]
-    assert figures.interval_marks(FORMATS, ax, hue_order=order, **PLACES) is ax
-    assert [text.get_text() for text in ax.get_xticklabels()] == ["space", "colon"]
-    marks = {line.get_label(): line for line in ax.lines if line.get_label() in order}
-    assert list(marks) == ["space", "line"]
-    for between, line in marks.items():
-        part = FORMATS[FORMATS["between"] == between]
-        assert line.get_ydata() == pytest.approx(part["accuracy"])
-        assert np.round(line.get_xdata()).tolist() == [0, 1]
-    drawn = sorted((y0, y1) for x0, x1, y0, y1 in segments(ax) if x0 == x1)
-    expected = sorted(zip(FORMATS["low"], FORMATS["high"], strict=True))
-    assert np.array(drawn) == pytest.approx(np.array(expected))
-
-
-def test_a_hue_has_one_colour_in_all_axes_whichever_others_are_there(ax):
-    order = ["space", "comma", "line"]
-    figures.interval_marks(FORMATS, ax, hue_order=order, **PLACES)
-    other = FigureCanvasAgg(Figure()).figure.subplots()
-    only = FORMATS[FORMATS["between"] == "line"]
-    figures.interval_marks(only, other, hue_order=order, **PLACES)
-    colours = [
-        {line.get_color() for line in each.lines if line.get_label() == "line"}
-        for each in (ax, other)
-    ]
-    assert colours[0] == colours[1] and len(colours[0]) == 1
-
-
-def test_interval_marks_ring_what_is_to_be_ringed(ax):
-    figures.interval_marks(FORMATS, ax, hue_order=["space", "line"], **PLACES)
-    rings = [line for line in ax.lines if line.get_markersize() == 14]
-    assert sorted(float(y) for line in rings for y in line.get_ydata()) == [0.5, 0.9]
-
-
-def test_interval_marks_refuse_what_occurs_twice_and_a_hue_without_a_place(ax):
-    twice = pd.concat([FORMATS, FORMATS])
-    with pytest.raises(ValueError, match="occurs twice"):
-        figures.interval_marks(twice, ax, hue_order=["space", "line"], **PLACES)
-    with pytest.raises(ValueError, match="'line'. is not in hue_order"):
-        figures.interval_marks(FORMATS, ax, hue_order=["space"], **PLACES)
-
-
-def test_interval_panels_have_one_scale_and_one_legend_and_say_where_there_is_nothing():
-    both = pd.concat([FORMATS.assign(set="a"), FORMATS.assign(set="b")])
-    fig = figures.interval_panels(both, panel="set", **PLACES, label="share", line=0.5)
-    assert [ax.get_title() for ax in fig.axes] == ["a", "b"]
-    assert fig.axes[0].get_ylim() == fig.axes[1].get_ylim()
-    assert fig.axes[0].get_ylabel() == "share" and len(fig.legends) == 1
-    assert all(0.5 in line.get_ydata() for ax in fig.axes for line in ax.lines[-1:])
-    words = both.replace({"inside": {"colon": "minus without subject"}})
-    [ax, _] = figures.interval_panels(words, panel="set", **PLACES, label="share").axes
-    ticks = [tick.get_text() for tick in ax.get_xticklabels()]
-    assert ticks == ["space", "minus\nwithout\nsubject"]
-    many = [FORMATS.assign(set=s, between=f"lab:rich-1/model-{i}") for s in "ab" for i in range(9)]
-    many = pd.concat(many).drop_duplicates(["set", "inside", "between"])
-    fig = figures.interval_panels(many, panel="set", **PLACES, label="share")
-    fig.canvas.draw()
-    assert fig.legends[0].get_window_extent().width < fig.bbox.width
-    empty = figures.interval_panels(both[:0], panel="set", **PLACES, label="share")
-    assert not empty.axes and "nothing to show" in empty.texts[0].get_text()
 
 
 # --- page

@@ -426,6 +426,7 @@ ORDERS = [
     "\x1b[31mred\x1b[0m", "\x1b]0;owned\x07ok", "a\x08\x08b", "\x9b2J", "\x7f", "one\ntwo", "a\rb", "a\tb",
     "\u202eRome", "a\u2028b", "\u2066x\u2069", "a\x85b",
 ]  # fmt: skip
+SOME = ["\x1b]0;owned\x07ok", "\u202eRome", "a\u2028b", "one\ntwo"]
 SCRIPTS = [
     "Zürich", "北京", "Αθήνα", "القاهرة", "ירושלים", "\u0939\u093f\u0928\u094d\u200d\u0926\u0940", "🇫🇷",
     "C:\\x1b",
@@ -494,7 +495,7 @@ def test_relations_are_listed_in_a_line_each_and_none_of_their_names_is_obeyed(l
     assert len({re.match(r".*?  +12 ", line).end() for line in lines}) == 1  # one below the other
 
 
-@pytest.mark.parametrize("name", sorted({*map(seen, ORDERS)}))
+@pytest.mark.parametrize("name", sorted({*map(seen, SOME)}))
 def test_a_score_is_json_with_the_name_as_it_is_and_no_order_in_it(lke, commanding, tmp_path, name):
     given = "--facts", commanding, "--relation", name, "--shots", 2, "--options", 3
     code, out, err = lke("score", *given, "--estimator", "rule-frequent", "--out", tmp_path / "out")
@@ -506,7 +507,7 @@ def test_a_score_is_json_with_the_name_as_it_is_and_no_order_in_it(lke, commandi
         assert f"relation {visible(name)}" in err
 
 
-@pytest.mark.parametrize("name", ORDERS)
+@pytest.mark.parametrize("name", SOME)
 def test_no_command_obeys_a_name_that_it_was_given(lke, tmp_path, monkeypatch, name):
     text = projects.code().replace("n: int = 1", "n: int = 1\nmodels: list[str] = []")
     row = {"parameters": {"models": ["toy", name]}, "each": ["models"]}

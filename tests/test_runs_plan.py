@@ -343,10 +343,6 @@ def test_a_renamed_parameter_is_told_its_new_name(project, tmp_path):
     assert "parameter 'formats' is unknown" in refused(project, {"formats": []})
 
 
-def test_a_whole_number_is_a_float_too(project):
-    assert read(project, {"share": 1}).jobs[0].effective["share"] == 1
-
-
 @pytest.mark.parametrize(
     ("declared", "given", "message"),
     [

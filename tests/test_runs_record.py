@@ -5,6 +5,7 @@ import hashlib
 import json
 import multiprocessing
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -90,6 +91,9 @@ def made(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("OMP_NUM_THREADS", raising=False)
         patch.setattr(devices, "cores", lambda: 6)
+        patch.setattr(
+            warm, "_safe", lambda _: True
+        )  # no device is in use here, whatever the names say
         outcome = execute(project, devices=("5", "7"))
     assert outcome.failed == {}
     assert sorted(outcome.finished[:3]) == ["a names=x", "a names=y", "b"]
@@ -193,8 +197,13 @@ def damaged(path, damage):
         path.write_bytes(whole[:-20] if damage == "truncated" else whole[:-1] + b"x")
 
 
-@pytest.mark.parametrize("name", ["scores.parquet", "manifest.json", "notebook.ipynb"])
-@pytest.mark.parametrize("damage", ["truncated", "missing", "changed"])
+@pytest.mark.parametrize(
+    ("damage", "name"),
+    [
+        ("truncated", "scores.parquet"), ("changed", "notebook.ipynb"), ("missing", "figure.csv"),
+        ("truncated", "manifest.json"),
+    ],
+)  # fmt: skip
 def test_a_damaged_run_does_not_count(project, damage, name):
     folder = folders(project)[1]
     assert status(project)["a page"][0] == "finished"
@@ -451,32 +460,14 @@ def test_each_failure_is_one_line_and_the_others_go_on(tmp_path, monkeypatch, ca
     assert (outcome.finished, outcome.before) == (["broken", "wrong"], ["once", "fine"])
 
 
-BEFORE_THE_MANIFEST = "runs.seal = kill"
-AFTER_THE_MANIFEST = "worker.move = kill"
-FULL = """
-import resource
-def full(*given):
-    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
-    seal(*given)
-seal, runs.seal = runs.seal, full
-"""
-CHANGED = """
-def changing(each, attempt):
-    with open(each.notebook, "a") as file:
-        file.write("\\n# %%\\nprint('more')\\n")
-    return execute(each, attempt)
-worker._execute = changing
-"""
-
-
 @pytest.fixture
 def plain(tmp_path):
     return projects.make(tmp_path, {"a": KEEPING})
 
 
-@pytest.mark.parametrize("patch", [BEFORE_THE_MANIFEST, AFTER_THE_MANIFEST])
-def test_a_worker_killed_beside_the_manifest_leaves_nothing_that_counts(plain, monkeypatch, patch):
-    monkeypatch.setattr(grid, "WORKER", projects.patched(patch))
+@pytest.mark.parametrize("step", [(runs, "seal"), (worker, "move")])
+def test_a_worker_killed_beside_the_manifest_leaves_nothing_that_counts(plain, monkeypatch, step):
+    projects.fork_workers(monkeypatch, before=lambda: setattr(*step, projects.kill))
     [folder] = folders(plain)
     outcome = execute(plain, retries=0)
     error = "the worker was killed by signal 9 (out of memory?)"
@@ -484,16 +475,22 @@ def test_a_worker_killed_beside_the_manifest_leaves_nothing_that_counts(plain, m
     assert runs.failure(folder)["error"] == error and (folder / "log.txt").exists()
     assert status(plain) == {"a": ("failed", f"{error} (see {folder})")}
     refused(plain, "a")
-    monkeypatch.setattr(grid, "WORKER", projects.patched())
+    projects.fork_workers(monkeypatch)
     assert execute(plain).finished == ["a"]
     left = {p.name for p in (plain / "runs").iterdir()}
     assert left == {folder.name, ".locks"} and runs.failure(folder) is None
 
 
 def test_a_killed_worker_is_tried_again(plain, tmp_path, monkeypatch):
-    dying = f"mark = Path({str(tmp_path / 'mark')!r})\n"
-    dying += "if not mark.exists(): mark.touch(); runs.seal = kill"
-    monkeypatch.setattr(grid, "WORKER", projects.patched(dying))
+    mark = tmp_path / "mark"
+
+    def once(each, attempt):
+        if not mark.exists():
+            mark.touch()
+            projects.kill()
+        return projects.ends(each, attempt)
+
+    projects.fork_workers(monkeypatch, once)
     outcome = execute(plain)
     assert (outcome.finished, outcome.failed) == (["a"], {})
 
@@ -504,21 +501,24 @@ def test_a_disk_that_is_full_at_the_manifest_is_told_in_one_line(tmp_path, monke
     [folder] = folders(plain)
     folder.mkdir(parents=True)
     runs.record_failure(folder, "what went wrong long ago")
-    monkeypatch.setattr(grid, "WORKER", projects.patched(FULL))
+    seal = runs.seal
+
+    def full(*given):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+        seal(*given)
+
+    projects.fork_workers(monkeypatch, before=lambda: setattr(runs, "seal", full))
     outcome = execute(plain, retries=0)
     assert outcome.failed == {"a": f"OSError: [Errno 27] File too large (see {folder})"}
     assert runs.manifest(folder) is None and not (folder / "manifest.json").exists()
     refused(plain, "a")
-    monkeypatch.setattr(grid, "WORKER", projects.patched())
+    projects.fork_workers(monkeypatch)
     assert execute(plain).finished == ["a"]
 
 
-NO_ROOM = """
-def full(each, attempt):
+def no_room(each, attempt):
     (attempt / "notebook.ipynb").write_text("")
     raise OSError(28, "No space left on device")
-worker._execute = full
-"""
 
 
 @pytest.mark.parametrize("room", ["none", "for an empty file", "once the try is deleted"])
@@ -541,7 +541,7 @@ def test_a_disk_without_room_is_told_leaves_nothing_half_made_and_no_name_of_wha
 
     monkeypatch.setattr(runs, "record_failure", recorded)
     monkeypatch.setattr(Path, "mkdir", made)
-    monkeypatch.setattr(grid, "WORKER", projects.patched(NO_ROOM))
+    projects.fork_workers(monkeypatch, no_room)
     outcome = execute(plain, retries=0)
     line, see = "OSError: [Errno 28] No space left on device", f" (see {folder})"
     left = {path.name for path in (plain / "runs").iterdir()}
@@ -551,7 +551,7 @@ def test_a_disk_without_room_is_told_leaves_nothing_half_made_and_no_name_of_wha
     assert outcome.failed == {"a": line + see} and left == {".locks", folder.name}
     told = "the disk had no room to say why" if room == "for an empty file" else line
     assert status(plain) == {"a": ("failed", told + see)}
-    monkeypatch.setattr(grid, "WORKER", projects.patched())
+    projects.fork_workers(monkeypatch)
     assert execute(plain).finished == ["a"]
 
 
@@ -586,7 +586,12 @@ if Path({str(full)!r}).exists():
 
 
 def test_a_source_that_changes_while_it_runs_is_no_result(plain, monkeypatch):
-    monkeypatch.setattr(grid, "WORKER", projects.patched(CHANGED))
+    def changing(each, attempt):
+        with open(each.notebook, "a") as file:
+            file.write("\n# %%\nprint('more')\n")
+        return projects.ends(each, attempt)
+
+    projects.fork_workers(monkeypatch, changing)
     [folder] = folders(plain)
     outcome = execute(plain, retries=3)
     line = "the notebook, lkecore, or what it reads was changed meanwhile; run it again"
@@ -595,15 +600,19 @@ def test_a_source_that_changes_while_it_runs_is_no_result(plain, monkeypatch):
     text = (plain / "notebooks" / "a.py").read_text()
     assert text.count("more") == 1  # no other try can mend it
     refused(plain, "a")
-    monkeypatch.setattr(grid, "WORKER", projects.patched())
+    projects.fork_workers(monkeypatch)
     assert execute(plain).finished == ["a"]
 
 
 def test_a_source_that_changed_while_the_job_waited_is_told_before_it_is_run(plain, monkeypatch):
-    edited = "import json\nplace = json.loads(Path(sys.argv[1]).read_text())['notebook']\n"
-    edited += "with open(place, 'a') as file:\n    file.write('\\n# %%\\nprint(1)\\n')\n"
-    edited += "def never(*given):\n    raise SystemExit('it was executed')\nworker._execute = never"
-    monkeypatch.setattr(grid, "WORKER", projects.patched(edited))
+    def edited():
+        with open(plain / "notebooks" / "a.py", "a") as file:
+            file.write("\n# %%\nprint(1)\n")
+
+    def never(*_):
+        raise SystemExit("it was executed")
+
+    projects.fork_workers(monkeypatch, never, edited)
     [folder] = folders(plain)
     line = "the notebook, lkecore, or what it reads was changed meanwhile; run it again"
     assert execute(plain).failed == {"a": f"{line} (see {folder})"}
@@ -677,8 +686,7 @@ def test_a_stopped_or_killed_driver_leaves_no_process_and_nothing_that_counts(tm
 def drivers_at_once(n, project, monkeypatch, execute_one):
     """What drivers that start together tell, and {label of a run: how often it was made}.
 
-    They and their workers are forked from here, which saves them their imports. The workers are the true
-    ones, but for the kernel, in the place of which is ``execute_one(each, attempt)``.
+    They are forked from here, too. In the place of a kernel is ``execute_one(each, attempt)``.
     """
     fork = multiprocessing.get_context("fork")
     lines = project / "lines"
@@ -688,20 +696,10 @@ def drivers_at_once(n, project, monkeypatch, execute_one):
             print(each.label, file=file)
         return execute_one(each, attempt)
 
-    def work(order, env):
-        os.setsid()
-        os.environ.update(env)
-        worker._execute = noted
-        os._exit(worker.carry_out(order))
-
-    def start(order, output, env):
-        output.touch()
-        return warm.Forked(fork.Process(target=work, args=(order, env)))
-
     def drive(outbox):
         outbox.put(execute(project))
 
-    monkeypatch.setattr(grid, "_process", start)
+    projects.fork_workers(monkeypatch, noted)
     outbox = fork.SimpleQueue()
     drivers = [fork.Process(target=drive, args=(outbox,)) for _ in range(n)]
     for driver in drivers:
@@ -722,11 +720,6 @@ def two_and_a_page(tmp_path):
     return projects.make(tmp_path, {"a": projects.code()}, a=row)
 
 
-def ends(each, attempt):
-    (attempt / "notebook.ipynb").write_text("{}")
-    return None, 0
-
-
 def agree(outcomes, project):
     """Each run was made by one of them, as it counts, and by others for the rest; and is there once."""
     assert sorted(label for each in outcomes for label in each.finished) == ALL_THREE
@@ -740,7 +733,7 @@ def agree(outcomes, project):
 
 
 def test_two_drivers_at_once_make_each_run_once_and_neither_fails(two_and_a_page, monkeypatch):
-    outcomes, made = drivers_at_once(2, two_and_a_page, monkeypatch, ends)
+    outcomes, made = drivers_at_once(2, two_and_a_page, monkeypatch, projects.ends)
     assert made == Counter(ALL_THREE)
     agree(outcomes, two_and_a_page)
 
@@ -762,7 +755,7 @@ def test_drivers_on_a_disk_whose_locks_do_not_hold_work_twice_and_lose_nothing(
         while (project / "lines").read_text().splitlines().count(each.label) < n:
             assert time.monotonic() < end
             time.sleep(0.001)
-        return ends(each, attempt)
+        return projects.ends(each, attempt)
 
     outcomes, made = drivers_at_once(n, project, monkeypatch, together)
     assert made == Counter(ALL_THREE * n)  # no more, and so no first try has failed

@@ -211,8 +211,9 @@ def test_bos_stands_in_front_of_the_context_and_an_empty_one_is_then_allowed():
 # --- samples
 
 
-@pytest.mark.parametrize("temperature", [1.0, 0.5, 3.0])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("kind", "temperature"), [*((kind, 0.5) for kind in KINDS), (KINDS[0], 1.0), (KINDS[0], 3.0)]
+)
 def test_samples_are_those_of_a_loop_of_plain_passes_with_the_same_random_numbers(
     kind, temperature
 ):
@@ -668,7 +669,7 @@ def small_device(net, limit: int) -> list[int]:
 
 
 @pytest.mark.parametrize("kind", ["Llama", "Gemma3 with a window", "BLOOM"])
-@pytest.mark.parametrize("limit", [2, 7, 20])
+@pytest.mark.parametrize("limit", [2, 20])
 def test_where_memory_runs_out_passes_are_halved_and_the_outputs_stay_the_same(kind, limit):
     wanted = ask(toy(network(kind)), CONTEXTS, n_samples=12)
     net = helpers.network(kind, vocab_size=len(helpers.ALPHABET))

@@ -63,6 +63,11 @@ JOBS = {
     ],
 }
 network = functools.cache(helpers.network)
+# A class of each way in which trees are walked. What differs from way to way is asked of these alone.
+EACH_WAY = ("Llama", "Gemma2 with a window", "Mistral with a window", "BLOOM", "Mamba")
+WITH_AND_WITHOUT = [
+    (kind, bos) for kind in helpers.NETWORKS for bos in (True, False) if kind in EACH_WAY or bos
+]
 
 
 @pytest.fixture(autouse=True)
@@ -121,8 +126,10 @@ def test_plain_keeps_digits_of_sums_in_float64():
 # --- tree = plain
 
 
-@pytest.mark.parametrize("job", JOBS)
-@pytest.mark.parametrize("kind", helpers.NETWORKS)
+@pytest.mark.parametrize(
+    ("kind", "job"),
+    [(k, j) for k in helpers.NETWORKS for j in JOBS if k in EACH_WAY or j in ("shots", COMB)],
+)
 def test_tree_equals_one_plain_forward_for_each_string(kind, job):
     assert_equals_plain(model(network(kind)), JOBS[job])
 
@@ -299,10 +306,8 @@ def plain_of(kind: str, job: str) -> np.ndarray:
     return plain(model(network(kind)), JOBS[job])
 
 
-@pytest.mark.parametrize("most", [1, 2, 3, 7, 50])
-@pytest.mark.parametrize(
-    "job", ["shots", "a context that begins another, and the same twice", COMB]
-)
+@pytest.mark.parametrize("most", [1, 3, 50])
+@pytest.mark.parametrize("job", ["a context that begins another, and the same twice", COMB])
 @pytest.mark.parametrize("kind", BOUNDED)
 def test_any_number_of_tokens_at_once_gives_the_same_numbers(kind, job, most, monkeypatch):
     net = helpers.network(kind)
@@ -336,7 +341,7 @@ LAST_LAYER = {
 }
 
 
-@pytest.mark.parametrize("limit", [2, 5, 17])
+@pytest.mark.parametrize("limit", [2, 17])
 @pytest.mark.parametrize("half_way", [False, True])
 @pytest.mark.parametrize("kind", BOUNDED)
 def test_where_memory_runs_out_passes_are_halved_and_the_numbers_stay_right(kind, half_way, limit):
@@ -537,8 +542,7 @@ def ask_pieces(m, sequences, **given):
     return tree.piece_logprobs(m, sequences, **{"use_cache": False, **given})
 
 
-@pytest.mark.parametrize("add_bos", [True, False])
-@pytest.mark.parametrize("kind", helpers.NETWORKS)
+@pytest.mark.parametrize(("kind", "add_bos"), WITH_AND_WITHOUT)
 def test_each_piece_is_scored_after_all_that_stands_before_it(kind, add_bos):
     m = model(network(kind), add_bos=add_bos)
     frame = ask_pieces(m, [PAIRS, PAIRS[:3], ["Italy", "Ro", "tterdam"]])
@@ -645,8 +649,10 @@ def by_numpy(m, texts) -> list[float]:
 CONTEXTS = [SHOTS + "Kenya", SHOTS + "Ken", SHOTS, "Kenya", "I", SHOTS + "Chad"]
 
 
-@pytest.mark.parametrize("n", [1, 2, 3])
-@pytest.mark.parametrize("kind", helpers.NETWORKS)
+@pytest.mark.parametrize(
+    ("kind", "n"),
+    [(k, n) for k in helpers.NETWORKS for n in (1, 2, 3) if k in EACH_WAY or n == 2],
+)
 def test_entropy_and_divergence_are_those_of_plain_forwards(kind, n):
     m = model(network(kind), add_bos=n == 2)
     groups = [CONTEXTS[i:] + CONTEXTS[:i] for i in range(len(CONTEXTS))]
@@ -690,8 +696,7 @@ def test_no_groups_have_no_distributions_and_an_empty_context_needs_bos():
     np.testing.assert_allclose(found, [by_numpy(m, [""])], rtol=0, atol=NATS)
 
 
-@pytest.mark.parametrize("add_bos", [True, False])
-@pytest.mark.parametrize("kind", helpers.NETWORKS)
+@pytest.mark.parametrize(("kind", "add_bos"), WITH_AND_WITHOUT)
 def test_hidden_states_are_the_last_ones_of_a_plain_forward(kind, add_bos):
     import torch
 
@@ -769,8 +774,7 @@ def distinct_inner_prefixes(m, prompts) -> int:
 
 
 @pytest.mark.parametrize("job", JOBS)
-@pytest.mark.parametrize("kind", ["Llama", "Gemma2 with a window"])
-@pytest.mark.parametrize("add_bos", [True, False])
+@pytest.mark.parametrize(("kind", "add_bos"), [("Llama", True), ("Gemma2 with a window", False)])
 def test_packed_ways_forward_each_prefix_once_and_no_leaf(kind, job, add_bos):
     net = helpers.network(kind)
     ways.way(net, 100)
@@ -817,8 +821,7 @@ MERGED = [
 
 
 @pytest.mark.parametrize("job", JOBS)
-@pytest.mark.parametrize("kind", ["Llama", "GPT2"])
-@pytest.mark.parametrize("add_bos", [True, False])
+@pytest.mark.parametrize(("kind", "add_bos"), [("Llama", True), ("GPT2", False)])
 def test_expected_tokens_are_those_that_the_packed_way_forwards(kind, job, add_bos):
     expected = counting.expected_tokens(model(add_bos=add_bos), JOBS[job])  # has no network to load
     scored = score(model(network(kind), add_bos=add_bos), JOBS[job])

@@ -101,11 +101,10 @@ def test_draws_and_the_facts_that_they_share_are_drawn_as_by_hand():
     gap = np.subtract(*table.reshape(2, 5, -1)[::-1])  # (draw, fact)
     drawn = stats.bootstrap(frame, ["way"], over=["draw", "fact"])
     new = stats.interval(drawn["b"] - drawn["a"]).iloc[0]
-    rng = np.random.default_rng(9)  # draws again, each with facts of its own
-    loop = [
-        np.mean([gap[i, rng.integers(40, size=40)].mean() for i in rng.integers(5, size=5)])
-        for _ in range(4000)
-    ]
+    rng, loop = np.random.default_rng(9), []
+    for _ in range(4000):  # draws again, and facts, the same in all draws
+        draws, some = rng.integers(5, size=5), rng.integers(40, size=40)
+        loop.append(gap[draws][:, some].mean())
     assert new["estimate"] == pytest.approx(gap.mean(), abs=1e-12)
     assert [new["low"], new["high"]] == pytest.approx(np.quantile(loop, ENDS), abs=0.012)
 

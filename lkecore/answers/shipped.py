@@ -24,10 +24,6 @@ from lkecore.prompts.draws import DRAW
 
 DRAWS = "draws"  # kept apart by runs; among the answers that ship, with a ``draw`` above 0
 NAMED = "19_iclke_generation"  # whose runs have the draw in the name of the estimator
-WHO_AND_HOW = {  # parameters that draw no fact
-    "models", "estimators", "n_choice", "n_redraws", "n_redraw_facts", "results", "n_again", "shipped",
-    "page",
-}  # fmt: skip
 
 
 def read(

@@ -295,17 +295,12 @@ def _by_rule(
     columns = ["fact", "subject", "context", "continuation", "option", "gold", "share"]
     frame = pd.DataFrame(rows, columns=columns)
     right = frame.loc[frame["gold"], ["fact", "share"]]
-    found, method = (
-        None,
-        None,
-    )  # facts that all have one part, or a single fact, say nothing of other facts
-    if (
-        right["share"].isin([0, 1]).all()
-    ):  # as of a model: a bootstrap has no width where all are alike
-        found, method = stats.estimate(right, value="share", over="share"), "Wilson, 95%"
+    found = method = None  # facts that all have one part, or a single fact, say nothing of others
+    how = {"value": "share", "seed": drawn["seed"]}
+    if right["share"].isin([0, 1]).all():  # a bootstrap has no width where all are alike
+        found, method = stats.estimate(right, over="share", **how), "Wilson, 95%"
     elif right["share"].nunique() > 1:
-        found = stats.estimate(right, value="share", over="fact", seed=drawn["seed"])
-        method = "bootstrap over facts, 95%"
+        found, method = stats.estimate(right, over="fact", **how), "bootstrap over facts, 95%"
     _write(target, frame)
     summary = {
         "accuracy": right["share"].mean(),

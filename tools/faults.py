@@ -1,0 +1,108 @@
+"""Faults: plant known mistakes in a copy of the project, one at a time, and see whether tests find them.
+
+``tests/faults.csv`` has a row a fault: a file, text that stands there once, what takes its place, and the
+test files of which one at least must fail (with pytest's -k where a file takes long). To make tests fewer
+or faster is safe as far as this says so:
+
+    .venv/bin/python tools/faults.py              all of them, a quarter of an hour
+    .venv/bin/python tools/faults.py keys cli     those whose room, file or tests have one of these words
+"""
+
+import csv
+import os
+import shlex
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from pathlib import Path
+
+os.environ["OMP_NUM_THREADS"] = "1"  # before torch is there
+
+import hypothesis  # noqa: E402, F401
+import pytest  # noqa: E402
+
+import lkecore.lmeval  # noqa: E402, F401
+import lkecore.runs.imported  # noqa: E402, F401
+
+# Of what that has imported the libraries stay: ours are those of the copy.
+for name in [name for name in sys.modules if name.partition(".")[0] == "lkecore"]:
+    del sys.modules[name]
+
+# Without a word that libraries were there before pytest could look at their asserts.
+PYTEST = "-x -q -p no:cacheprovider -W ignore::pytest.PytestAssertRewriteWarning".split()
+FOLDERS = "lkecore notebooks params book results tests tools benchmarks".split()
+LONGEST = 600  # seconds that the tests of a fault may take
+TOP = Path(__file__).resolve().parent.parent
+
+
+def copy_of(project: Path, target: Path) -> None:
+    """The files of a project that its tests need."""
+    for name in FOLDERS:
+        left_out = shutil.ignore_patterns("__pycache__", "_build", "*.ipynb")
+        shutil.copytree(project / name, target / name, ignore=left_out)
+    for file in project.glob("*.*"):
+        if file.is_file():
+            shutil.copy(file, target)
+
+
+def found(project: Path, tests: list[str]) -> tuple[str, str]:
+    """(``found``, ``MISSED`` or ``broken``, the first test that failed) of tests in a project.
+
+    In a process that is forked from here, where what takes seconds to import is already.
+    """
+    said = project.parent / "said"
+    if (pid := os.fork()) == 0:
+        output = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        os.dup2(output, 1)
+        os.dup2(output, 2)
+        os.chdir(project)
+        os.environ |= {"PYTHONPATH": str(project), "PYTHONDONTWRITEBYTECODE": "1"}
+        sys.dont_write_bytecode = True
+        sys.path.insert(0, str(project))
+        signal.alarm(LONGEST)
+        try:
+            os._exit(pytest.main([*PYTEST, *tests]))
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+    code, text = os.waitpid(pid, 0)[1], said.read_text(errors="replace")
+    lines = [s for s in text.splitlines() if s.startswith(("FAILED", "ERROR"))]
+    first = lines[0].split(" - ")[0] if lines else ""
+    # Without a test behind the file it is the file that could not be read.
+    word = "MISSED" if code == 0 else "found" if "::" in first else "broken"
+    return word, first.partition("::")[2] or text[-300:] * (word == "broken")
+
+
+def main(words: list[str]) -> int:
+    with (TOP / "tests" / "faults.csv").open(encoding="utf-8", newline="") as file:
+        faults = list(csv.DictReader(file))
+    named = [
+        f
+        for f in faults
+        if not words or any(w in f["room"] + f["file"] + f["tests"] for w in words)
+    ]
+    missed = 0
+    with tempfile.TemporaryDirectory() as scratch:
+        project = Path(scratch) / "project"
+        copy_of(TOP, project)
+        for fault in named:
+            path = project / fault["file"]
+            text = path.read_text(encoding="utf-8")
+            if text.count(fault["before"]) != 1:
+                raise SystemExit(f"{fault['file']} has not once: {fault['before']}")
+            begun = time.monotonic()
+            path.write_text(text.replace(fault["before"], fault["after"]), encoding="utf-8")
+            said, first = found(project, shlex.split(fault["tests"]))
+            path.write_text(text, encoding="utf-8")
+            missed += said != "found"
+            took = time.monotonic() - begun
+            print(f"{said:7}{took:5.0f} s  {fault['room']:9} {fault['file']}  {first}", flush=True)
+    print(f"{len(named) - missed} of {len(named)} found")
+    return bool(missed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

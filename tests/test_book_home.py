@@ -14,7 +14,7 @@ from lkecore.book import home
 from lkecore.errors import BadInput
 
 TOP = Path(__file__).resolve().parent.parent
-RELATIONS, RULES, LAB = "10_iclke_relations", "18_iclke_stands", "50_lab_truth"
+WAYS, RULES, LAB = "90_leaderboard", "18_iclke_stands", "50_lab_truth"
 DRAWING = '<svg xmlns="http://www.w3.org/2000/svg"><rect width="4" height="3"/></svg>\n'
 SHOWN = "application/papermill.record/image/svg+xml"
 
@@ -50,13 +50,13 @@ def test_opening_is_that_written_by_hand(tmp_path):
         ("asked", "a|b"),
     ]
     said = "# A title?\n\n**{glue:text}`name_model` finds\n{glue:text}`few` of them.**\n\nMore, **bold**."
-    relations = page(tmp_path / "a", [("first", "Nobody quotes this page.")], "fig-iclke-relations")
+    ways = page(tmp_path / "a", None, "fig-ways")
     rules = page(tmp_path / "b", known, first=said)
     lab = page(tmp_path / "c", [("rule", "It has 0.73, too."), ("more", "Nor this.")])
     pages = {
         LAB: (lab, ["lab:book-1/2m"]),
         RULES: (rules, ["x"]),
-        RELATIONS: (relations, ["smollm2"]),
+        WAYS: (ways, ["smollm2"]),
     }
     assert opening(tmp_path, pages) == (
         "## What came out\n"
@@ -71,18 +71,13 @@ def test_opening_is_that_written_by_hand(tmp_path):
         "| +0.2 &#91;0.1, 0.3&#93;; a&#124;b |\n"
         "| the lab | {doc}`notebooks/50_lab_truth` | It has 0.73, too. |  |\n"
         "\n"
-        ":::{figure} notebooks/10_iclke_relations/fig-iclke-relations.svg\n"
+        ":::{figure} notebooks/90_leaderboard/fig-ways.svg\n"
         ":name: fig-home\n"
-        ":alt: A panel for each set of facts with accuracies in two formats, a colour for each model, and "
-        "intervals.\n"
-        "\n"
-        "How often a model finds the right object, asked in two formats, in a panel for each set of facts. "
-        "Lines are 95 % intervals over relations, the dotted line is what the best rule without a model "
-        "gets. "
-        "From {doc}`notebooks/10_iclke_relations`.\n"
+        f":alt: {home.ALT}\n\n"
+        f"{home.CAPTION}\n"
         ":::\n"
     )
-    copied = tmp_path / "notebooks" / RELATIONS / "fig-iclke-relations.svg"
+    copied = tmp_path / "notebooks" / WAYS / "fig-ways.svg"
     assert copied.read_text(encoding="utf-8") == DRAWING
 
 
@@ -158,8 +153,8 @@ def test_text_of_a_page_is_shown_as_it_stands(tmp_path, hostile):
 
 
 def test_figure_alone_counts_as_a_page_that_is_shown(tmp_path):
-    kept = page(tmp_path / "a", None, "fig-iclke-relations")
-    text = opening(tmp_path, {RELATIONS: (kept, ["toy"])}, "smoke")
+    kept = page(tmp_path / "a", None, "fig-ways")
+    text = opening(tmp_path, {WAYS: (kept, ["toy"])}, "smoke")
     assert "models for tests (`toy`)" in text and ":name: fig-home" in text
 
 

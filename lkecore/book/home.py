@@ -1,9 +1,9 @@
 """Home: the book opens with what came out, quoted from its pages.
 
 A page opens with one sentence in bold, whose numbers it hands over as ``findings.csv``
-(:func:`lkecore.figures.page.findings`), with how large the ``effect`` is and who was ``asked``; one that is
-not yet converted hands over sentences. Some of them stand in a table on the first page, each beside a link
-to the page that shows how it was measured, and below it the main figure of one page. No number is typed here.
+(:func:`lkecore.figures.page.findings`), with how large the ``effect`` is and who was ``asked``. Some of them
+stand in a table on the first page, each beside a link to the page that shows how it was measured, and below
+it the main figure of one page. No number is typed here.
 """
 
 import re
@@ -18,18 +18,19 @@ from lkecore.errors import BadInput
 from lkecore.storage import write_whole
 
 FILE = "findings.csv"
-QUOTED = {  # pages in the order of the first page: each with its sentence, or else its first finding
+QUOTED = {  # pages in the order of the first page
     "18_iclke_stands": "IC-LKE", "14_iclke_separators": "IC-LKE",
     "22_entropy_instilled": "Entropy and KL", "53_lab_entropy": "Entropy and KL",
     "31_xtraeval_task": "XTRAEVAL", "34_xtraeval_gaps": "XTRAEVAL",
     "41_belief_contexts": "BELIEF", "42_belief_sure": "BELIEF",
-    "50_lab_truth": "the lab", "56_lab_fooled": "the lab", "58_lab_found": "the lab",
+    "50_lab_truth": "the lab", "56_lab_fooled": "the lab", "90_leaderboard": "across papers",
 }  # fmt: skip
-FIGURE = "10_iclke_relations", "fig-iclke-relations"
-ALT = "A panel for each set of facts with accuracies in two formats, a colour for each model, and intervals."
+FIGURE = "90_leaderboard", "fig-ways"
+ALT = "Two panels with a row for each way of asking, with a mark for facts without and one for facts with a hint."
 CAPTION = (
-    "How often a model finds the right object, asked in two formats, in a panel for each set of facts. "
-    "Lines are 95 % intervals over relations, the dotted line is what the best rule without a model gets. "
+    "Which way of asking tells a fact that a text told from one that it never told? Left: how often the "
+    "told one comes first (dotted: a coin). Right: never-told facts that are taken for known where half of "
+    "the told ones are. Lines: 95 % over three worlds, or over facts where a way was asked in one. "
     f"From {{doc}}`notebooks/{FIGURE[0]}`."
 )
 GLUED = re.compile(r"{glue:text}`(\w+)`")

@@ -26,7 +26,7 @@ QUOTED = {  # pages in the order of the first page
     "50_lab_truth": "the lab", "56_lab_fooled": "the lab", "90_leaderboard": "across papers",
 }  # fmt: skip
 FIGURE = "90_leaderboard", "fig-ways"
-ALT = "Two panels with a row for each way of asking, with a mark for facts without and one for facts with a hint."
+ALT = "Two panels with a row for each way of asking, and a mark each for facts with and without a hint."
 CAPTION = (
     "Which way of asking tells a fact that a text told from one that it never told? Left: how often the "
     "told one comes first (dotted: a coin). Right: never-told facts that are taken for known where half of "

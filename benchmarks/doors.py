@@ -136,17 +136,18 @@ def bear(folder: Path, data: Path, n: int) -> list[dict[str, Any]]:
                 ]
 
             sides = measured(model.network, score), measured(evaluator.model, quiz)
-            row = compared(f"BEAR {name}, template {i + 1}", *sides)
             gold = np.array([fact.options.index(fact.object) for fact in relation.facts])
-            for side, (found, _, _) in zip(("ours", "theirs"), sides, strict=True):
-                best = np.array([x for x, _ in found]).reshape(len(gold), -1).argmax(1)
-                row[f"{side}_accuracy"] = float((best == gold).mean())
-            rows.append(row)
+            right = {
+                f"{side}_accuracy": float((found.argmax(1) == gold).mean())
+                for side, (scores, _, _) in zip(("ours", "theirs"), sides, strict=True)
+                for found in [np.array([x for x, _ in scores]).reshape(len(gold), -1)]
+            }
+            rows.append(compared(f"BEAR {name}, template {i + 1}", *sides, **right))
     return rows
 
 
 def compared(
-    name: str, ours: tuple[Any, int, float], theirs: tuple[Any, int, float]
+    name: str, ours: tuple[Any, int, float], theirs: tuple[Any, int, float], **more: float
 ) -> dict[str, Any]:
     sums = np.array([[x for x, _ in side[0]] for side in (ours, theirs)])
     row = {
@@ -158,6 +159,7 @@ def compared(
         "ours_seconds": round(ours[2], 2),
         "nats_apart": float(np.abs(sums[0] - sums[1]).max()),
         "flags_equal": [flag for _, flag in ours[0]] == [flag for _, flag in theirs[0]],
+        **more,
     }
     print(json.dumps(row), flush=True)
     return row

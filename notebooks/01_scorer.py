@@ -2,7 +2,7 @@
 # # How are a million texts scored without reading them all?
 #
 # **Text by text, {glue:text}`plain` tokens would go through the model for ten questions with a hundred options; if what the texts share is read once,
-# {glue:text}`ours` do, and no log-probability differs by more than {glue:text}`exact` nats.**
+# {glue:text}`ours` do, and no log-probability that was computed both ways differs by more than {glue:text}`exact` nats.**
 #
 # ```{glue:figure} fig-scorer-growth
 # :name: fig-scorer-growth
@@ -132,8 +132,8 @@ for each in drawn:
 
 # %% [markdown]
 # **The mask.** All tokens without brackets go through the model *side by side*, in one {term}`pack`, although they belong to different texts. Two things
-# keep the texts apart. Each token is told its position: how many stand before it in its own text. And an {term}`attention mask` says which tokens it may
-# look at: those on its way back to the root, and itself. A row is a token; `x` is what it sees, beside all the pairs. A token of the second subject sees
+# keep the texts apart. Each token is told its position: how many are before it in its own text. And an {term}`attention mask` says which tokens it may
+# look at: those on its way back to the root, and itself. A row is a token; `x` is what it sees, besides all the pairs. A token of the second subject sees
 # nothing of the first one, so it computes what it would have computed alone.
 
 # %%
@@ -379,7 +379,7 @@ print(f"one by one: {lead['one by one']:,.0f}")
 
 # %% [markdown]
 # Each fact brings its own examples. Its options still share them, and that is most of the gain. This is why a curve over five draws of examples, as in
-# [](11_iclke_shots.ipynb), costs five times as much as one draw.
+# {doc}`11_iclke_shots`, costs five times as much as one draw.
 #
 # ````{solution-end}
 # ````

@@ -8,7 +8,8 @@
 # :name: fig-rank
 # :alt: Two panels with a dot for each fact, in one wording against another, with a dashed diagonal: the rank of its object, and the KL-divergence.
 #
-# Few dots are on the dashed line, where both wordings say the same. Left: the rank of the object. Right: how far the answer moves when the fact is told.
+# On the left the dots follow the dashed line, where both wordings say the same, on the right hardly. Left: the rank of the object. Right: KL, how far the
+# answer moves when the fact is told.
 # ```
 #
 # *The capital of Iceland is ____.* A model gives each of its tokens a probability at the blank. The oldest measure of knowledge looks where the right one
@@ -128,8 +129,8 @@ print(f"KL {shift.kl(michelle, sasha):.2f} = 0.84 log 15")
 # ## Answers
 #
 # **The wording.** If a measure is about the fact, it should order facts alike in both wordings: `r` is Spearman's correlation of a measure with itself in
-# other words. But the facts are of several relations, and a measure that only knew the relation would do well. So `within` is the correlation of places
-# *within* each relation.
+# other words. But the facts are of several relations: a measure that only knew the relation would do well, and one that a wording moves for a whole
+# relation badly. So `within` is the correlation of places *within* each relation.
 
 # %%
 if rows.empty:
@@ -208,8 +209,8 @@ pd.DataFrame.from_dict(table, "index", columns=columns)
 # %% [markdown]
 # ## Figures
 #
-# In {numref}`fig-rank`, at the top, look how far the dots are from the dashed line: an object that is second in one wording can be far down in
-# the other. On the right, pick any KL in one wording, and see how much it varies in the other.
+# In {numref}`fig-rank`, at the top, look how far the dots are from the dashed line even on the left: an object that is second in one wording can be far
+# down in the other. On the right, pick any KL in one wording, and see how much it varies in the other.
 
 # %% tags=["hide-input"]
 right = rows[rows["rank"] == 1].drop_duplicates(one)
@@ -269,7 +270,9 @@ if sources:
     assert all(gap["high"] < 0 for gap in gaps.values()), "in both models"
     steady = between["estimate"].unstack("measure").xs("within", level="of")
     assert (steady["rank"] > steady["KL"]).all(), "within relations, too"
-    assert all(top["high"] < 0.9 for top in tops.values()), "little to do"
+    assert all(top["high"] < 0.9 for top in tops.values()), "otherwise"
+    short = rows.groupby("model")[["few", "KL"]].mean()
+    assert (short["few"] < short["KL"] / 2).all(), "less than half"
 figures.findings(
     name_model=figures.called(model),
     rank=f"{at.loc['rank', 'r']:.2f}",
@@ -289,7 +292,7 @@ figures.note("carried", answers.carried(ours))
 # - A rank depends on the wording. KL does more, in both models, and within relations, too.
 # - The same rank can mean a sure answer and an unsure one.
 # - Entropy says how open an answer is, and nothing about whether it is right.
-# - From five tokens a KL can be read that has little to do with the exact one.
+# - A KL from five tokens is less than half the exact one, on average, and orders facts otherwise.
 #
 # **Counted again** with scipy: the correlation of the ranks. And by hand a KL from two tokens a side: of *a* 0.5 and *b* 0.3 before, *c* 0.8 and *a* 0.1
 # behind. What is missing before, 0.2, goes to *c* and the rest, and what is missing behind, 0.1, to *b* and the rest.

@@ -9,9 +9,8 @@
 # :name: fig-lab-forms
 # :alt: Three panels, for facts told in lists, in both forms and in sentences, with a line of accuracy over tellings for each way of asking.
 #
-# Who is on top changes from lists to sentences: each way of asking finds what was told in its own form. Accuracy over how often
-# the text told a fact, a panel for each form of telling, largest model. 0: never told, the same facts in each panel. Bands: 95 %
-# over facts (Wilson).
+# Who is on top changes from lists to sentences: pairs find what lists told, sentences of the text what sentences told. Accuracy over how often the text
+# told a fact, a panel for each form of telling, largest model. 0: never told, the same facts in each panel. Bands: 95 % over facts (Wilson).
 # ```
 #
 # Of most models nobody knows what they have read. Here we wrote the text, and trained models on it. So this page does not ask what
@@ -24,10 +23,10 @@
 # %% [markdown]
 # ## What the paper claims
 #
-# No paper stands behind this page. Others have trained models on invented facts to learn how models learn: {cite:t}`allenzhu2024storage` (Part
-# 3.1), {cite:t}`chang2024acquire` and {cite:t}`zucchet2025facts`. {cite:t}`allenzhu2024capacity` (Part 3.3) find that a model holds 2 bits a
-# parameter after 1000 tellings of a fact, and about 1 after 100. We know of no work that judges the estimators of this book by planted facts. The
-# one that we look at most is IC-LKE, of {cite:t}`wu2024iclke`.
+# No paper has this question. Others have trained models on invented facts to learn how models learn: {cite:t}`allenzhu2024storage` (Part 3.1),
+# {cite:t}`chang2024acquire` and {cite:t}`zucchet2025facts`. {cite:t}`allenzhu2024capacity` (Part 3.3) find that a model holds 2 bits a parameter after
+# 1000 tellings of a fact, and about 1 after 100. We know of no work that judges the estimators of this book by planted facts. The one that we look at most
+# is IC-LKE, of {cite:t}`wu2024iclke`.
 
 # %% [markdown]
 # ## Parameters
@@ -95,9 +94,9 @@ pd.crosstab([asked["state"], asked["form"]], asked["occurrences"])
 # %% [markdown]
 # ## Prompts
 #
-# IC-LKE shows pairs, in one of two formats; the text has lists in both. The templates show no pair. The first and the fourth, a
-# question, stand in the text. The fifth is a {term}`held-out template`: the text never has it, and in most relations not even all of its words,
-# so that a miss may be one of a word. The models read rows of 384 tokens, and some prompts of pairs are longer, by up to a quarter.
+# IC-LKE shows pairs, in one of two formats; the text has lists in both. The templates show no pair. The first and the fourth, a question, are in the text.
+# The fifth is a {term}`held-out template`: the text never has it, and in most relations not even all of its words, so that a miss may be one of a word.
+# The models read rows of 384 tokens, and some prompts of pairs are longer, by up to a quarter.
 
 # %%
 space, words = "iclke-space", "template-1"
@@ -148,8 +147,8 @@ shares.pivot(index="estimator", columns="form", values="text")
 #
 # $$\text{needed} = \min\,\{x : \text{share}(x) \ge 1/2\}$$
 #
-# To know which of 100 objects belongs to a subject takes $\log_2 100 = 6.6$ bits. Before the table is what all facts of a text would take, in bits
-# for each parameter. Where that is far below the published 1, a small model that misses a fact does hardly do so for want of room.
+# To know which of 100 objects belongs to a subject takes $\log_2 100 = 6.6$ bits. Above the table is what all facts of a text would take, in bits for each
+# parameter. Where that is far below the published 1, a small model that misses a fact hardly does so for want of room.
 
 
 # %%
@@ -194,16 +193,16 @@ runs.keep(sure.reset_index(), "auroc.csv")
 sure.groupby(["size", "estimator", "form"]).mean().unstack("form").round(3)
 
 # %% [markdown]
-# **Never told.** Each object is that of exactly one such fact, so that a model that always names its favourite gets what chance gets. The
-# share of right answers minus one in the number of options, by world:
+# **Never told.** Each object is that of exactly one such fact, so that a model that always names its favourite gets what chance gets. The share of right
+# answers minus one in the number of options, by world, over all sizes:
 
 # %%
 luck = never.groupby(["estimator", "world"])["correct"].mean() - 1 / n_options
 luck.unstack("world").round(4)
 
 # %% [markdown]
-# **In other words.** Facts that sentences of one wording alone tell, asked in it (`True`) and in another wording of the text (`False`),
-# the same facts in both columns:
+# **In other words.** Facts that sentences of one wording alone tell, asked in it (`True`) and in another wording of the text (`False`), the same facts in
+# both columns. Facts told in a wording that was not asked are left out:
 
 # %%
 wordings = pd.concat(
@@ -215,7 +214,10 @@ one = one.merge(wordings, on=["world", "fact", "estimator"])
 seen = ["template-1", "template-2", "template-3", "template-4"]
 one = one[one["estimator"].isin(seen)].astype({"correct": float})
 ways = one.groupby(["world", "fact", "own"])["correct"].mean().unstack()
-ways = ways.reindex(columns=[True, False]).dropna().groupby("world").mean()
+ways = ways.reindex(columns=[True, False])
+both = ways.dropna()
+print(f"{len(both)} of {len(ways)} facts")
+ways = both.groupby("world").mean()
 ways.round(3)
 
 # %% [markdown]
@@ -341,16 +343,18 @@ figures.note("carried", answers.carried(ours))
 if sources:
     by_form = of_form.unstack("world").astype(float)
     lists, sentences = by_form.loc["list"], by_form.loc["sentence"]
-    assert (lists.loc[space] > lists.loc[words]).all(), "pairs find lists"
-    found = sentences.loc[space] < sentences.loc[words]
+    by_pairs = [space, "iclke-colon"]
+    by_words = [words, "template-4"]
+    found = lists.loc[by_pairs].min() > lists.loc[by_words].max()
+    assert found.all(), "pairs find what lists told"
+    found = sentences.loc[by_pairs].max() < sentences.loc[by_words].min()
     assert found.all(), "sentences find what sentences told"
     assert half.is_monotonic_increasing, "larger ones need fewer tellings"
 
 # %% [markdown]
 # ## What you have seen
 #
-# - An estimator finds facts in the form in which it asks. So a fact that stands in lists is asked with pairs, and one that stands in
-#   sentences in words.
+# - An estimator finds facts in the form in which it asks. So ask with pairs for a fact from lists, and in words for one from sentences.
 # - One that is right has shown that the model *can* give the fact back. One that is wrong has shown no more than that it did not come out
 #   this way; or it was told too seldom for this size.
 # - A confidence means something compared with that in a control. Alone, it may be that of a frequent object.

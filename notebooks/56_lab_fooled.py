@@ -24,10 +24,10 @@
 # %% [markdown]
 # ## What the paper claims
 #
-# No paper stands behind this page. All four papers of this book count right answers as knowledge. That names give objects away is known of LAMA,
-# whose authors' successors took such facts out {cite:p}`poerner2020ebert`, and that models follow surface forms to plausible answers is shown by
-# {cite:t}`cao2021educated`. Real facts cannot say how much of an accuracy that is, since nobody knows what a model has read. {doc}`18_iclke_stands`
-# has the same question on them.
+# No paper has this question. All four papers of this book count right answers as knowledge. That names give objects away is known of LAMA, whose authors'
+# successors took such facts out {cite:p}`poerner2020ebert`, and that models follow surface forms to plausible answers is shown by
+# {cite:t}`cao2021educated`. Real facts cannot say how much of an accuracy that is, since nobody knows what a model has read. {doc}`18_iclke_stands` has
+# the same question on them.
 
 # %% [markdown]
 # ## Parameters
@@ -157,8 +157,8 @@ cue_of = hit["cue"].eq("right").groupby(hit["estimator"])
 false.assign(with_right_cue=cue_of.mean()).round(2)
 
 # %% [markdown]
-# **Told often.** Does a telling protect from a name that lies? The same for facts told 16 times and more. Few of them carry a lying cue, so look at
-# the intervals.
+# **Told often.** Does a telling protect from a cue that lies? The same for facts told 16 times and more. Few of them carry a lying cue, so look at the
+# intervals.
 
 # %%
 told = mine[mine["occurrences"] >= often]
@@ -354,8 +354,8 @@ share = stats.estimate(left, ["model", "told"], over="share")
 share.set_index(["model", "told"]).round(3)
 
 # %% [markdown]
-# What is left of the never-told facts is little, and told facts stay above it. So who leaves such facts out takes away most of what is no knowledge,
-# at the price of some that is.
+# What is left of the never-told facts is little, and told facts are above it, but for twins, which were told none. So who leaves such facts out takes away
+# most of what is no knowledge, at the price of some that is.
 #
 # ````{solution-end}
 # ````

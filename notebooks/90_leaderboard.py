@@ -1,21 +1,22 @@
 # %% [markdown]
 # # Which way of asking tells what a model knows?
 #
-# **Where no name hints at an object, IC-LKE tells a fact that a text told often from one that it never told {glue:text}`iclke` of the time and KL-divergence
-# {glue:text}`kl`, and where a name gives the object away, no way of asking does so more than {glue:text}`best` of the time.**
+# **Where nothing hints at an object, IC-LKE tells a fact that a text told often from one that it never told {glue:text}`iclke` of the time and
+# KL-divergence {glue:text}`kl`, and where a hint gives the object away, no way that was asked in all three worlds does so more than {glue:text}`best` of
+# the time.**
 #
 # ```{glue:figure} fig-ways
 # :name: fig-ways
 # :alt: Two panels with a row for each way of asking, and in it a mark with an interval for facts without a hint and one for facts with a right hint. Left: AUROC. Right: false positives.
 #
-# A hint in the name costs every way that looks at the object, and KL and the change of entropy find nothing even without one. Left: how often a told fact
-# lies above a never-told one; dotted: no telling apart. Right: the share of never-told facts that are taken for known where half of the told ones are.
-# Lines: 95 % over three worlds, or over facts where a way was asked in one world.
+# A hint costs every way that looks at the object, and KL and the change of entropy find nothing even without one. Left: how often a told fact lies above a
+# never-told one; dotted: no telling apart. Right: the share of never-told facts that are taken for known where half of the told ones are. Lines: 95 % over
+# three worlds, or over facts where a way was asked in one world.
 # ```
 #
 # The papers of this book ask in different ways, each of its own models about its own facts, and none knows what these models were told. Here all of them
-# stand before the same small models and the same facts, and we have the list of what was told. With intervals: IC-LKE {glue:text}`between_iclke`,
-# KL {glue:text}`between_kl`, the best way with a hint {glue:text}`between_best`.
+# ask the same small models about the same facts, and we have the list of what was told. With intervals: IC-LKE {glue:text}`between_iclke`, KL
+# {glue:text}`between_kl`, the best of these ways with a hint {glue:text}`between_best`.
 #
 # This page asks no model. It reads what other pages have asked.
 
@@ -52,8 +53,9 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# Four relations of three {ref}`rich worlds <rich-worlds>` carry hints ({doc}`56_lab_fooled`): a company's city stands in its name, say. A hint may be right, lie,
-# or be missing. We take the facts told sixteen times and more and their {term}`controls <control>`, never-told facts with the same objects and hints.
+# Four relations of three {ref}`rich worlds <rich-worlds>` carry hints ({doc}`56_lab_fooled`): a company's city is in its name, say, or one colour is that
+# of two teams in five. A hint may be right, lie, or be missing. We take the facts told sixteen times and more and their {term}`controls <control>`,
+# never-told facts with the same objects and hints.
 
 # %%
 blanks = answers.results("56_lab_fooled-blanks")
@@ -182,8 +184,8 @@ said[AUROC].loc[list(ways), list(hints.values())]
 said[FALSE].loc[list(ways), list(hints.values())]
 
 # %% [markdown]
-# **By right answers.** What most papers would call known: the share of facts that are answered rightly, told often or never told, without a hint and with a right
-# one. Where a name gives the object away, never-told facts are called known as well, and no threshold was chosen here.
+# **By right answers.** What most papers would call known: the share of facts that are answered rightly, told often or never told, without a hint and with
+# a right one. Where a hint gives the object away, never-told facts are called known as well, and no threshold was chosen here.
 
 # %%
 right = of_ways[of_ways["right"].notna() & (of_ways["hint"] != "lying hint")]
@@ -192,8 +194,8 @@ right = right.groupby(["way", "hint", "told"]).mean().unstack(["hint", "told"])
 right.reindex([way for way in ways if way in right.index]).round(2)
 
 # %% [markdown]
-# **Real models.** Of these nobody knows what they were told; so each accuracy, mean over relations, has the best {term}`rule` without a model beside it. Runs
-# of this profile that have asked other questions than those that ship join the table.
+# **Real models.** Of these nobody knows what they were told; so each accuracy, mean over relations, is compared with the best {term}`rule` without a
+# model. Runs of this profile that have asked other questions than those that ship join the table.
 
 # %%
 relations = "10_iclke_relations"
@@ -241,7 +243,7 @@ table.rename(figures.called).reset_index()
 # ## Figures
 #
 # In {numref}`fig-ways`, at the top, follow a row from one mark to the other. All ways that look at the object fall, whatever they are: the hint is in the
-# model, not in the way of asking. What falls least was asked in twenty wordings, but of one world and of few facts.
+# model, not in the way of asking. The two ways that were asked in one world, one of them about few facts, cannot be compared with the others.
 
 # %% tags=["hide-input"]
 marks = found.reset_index().query("hint != 'lying hint'")
@@ -269,7 +271,8 @@ answers.words(
 # %% tags=["hide-input", "page-only"]
 auroc = found.xs(AUROC, level="what")
 none, hint = (auroc.xs(h, level="hint") for h in ("no hint", "right hint"))
-best = hint.loc[hint["estimate"].idxmax()]
+in_all = of_ways.groupby("way")["world"].nunique() == 3
+best = hint.loc[hint.loc[in_all[in_all].index, "estimate"].idxmax()]
 looks = [
     way for way in ways if way not in ("change of entropy", "KL-divergence")
 ]
@@ -277,6 +280,7 @@ moved = none.loc[["change of entropy", "KL-divergence"], "estimate"]
 assert best["estimate"] < none.loc["IC-LKE", "estimate"], "no way so more"
 assert (hint["estimate"] < none["estimate"])[looks].all(), "costs every way"
 assert moved.max() < 0.5, "find nothing even without one"
+assert (none.loc[looks, "low"] > 0.5).all(), "tell told facts"
 figures.findings(
     iclke=f"{100 * none.loc['IC-LKE', 'estimate']:.0f} %",
     kl=f"{100 * none.loc['KL-divergence', 'estimate']:.0f} %",
@@ -289,12 +293,12 @@ figures.findings(
 )
 
 # %% [markdown]
-# A warning. These models are small, and the names of their worlds far more regular than real ones. Which way is ahead by a hundredth is theirs; that all who look
-# at the object are fooled by the same names, and that movement says little where the text is known, is what to take along.
+# A warning. These models are small, and the names of their worlds far more regular than real ones. Which way is ahead by a hundredth is theirs; that all
+# who look at the object are fooled by the same hints, and that movement says little where the text is known, is what to take along.
 #
 # ## What you have seen
 #
-# - Without hints it matters little which way one asks, as long as the answer looks at the object.
+# - Without hints all ways that look at the object tell told facts from never-told ones, some better than others.
 # - Telling a fact and watching the answer move does not say whether it was known.
 # - With hints no way can be trusted: hold each number against a rule without a model.
 #

@@ -59,6 +59,7 @@ import seaborn as sns
 
 from lkecore import answers, facts, figures, models, prompts, runs
 from lkecore.answers.show import benchmark
+from lkecore.errors import BadInput
 from lkecore.scores.expected import expected_tokens
 from lkecore.scores.plain import option_logprobs_plain
 from lkecore.scores.tokens import encode
@@ -75,6 +76,11 @@ figures.style()
 chosen = facts.load(fact_set, relation)
 train, test = facts.divide(chosen)
 among = [fact for fact in test if fact.subject not in pictured]
+if max(facts_tried) > len(among):
+    raise BadInput(f"facts_tried {facts_tried}: there are {len(among)} facts")
+for name, n in {"n_facts": n_facts, "n_plain": n_plain}.items():
+    if not 1 <= n <= max(facts_tried):
+        raise BadInput(f"{name} {n}: must be 1 to {max(facts_tried)}")
 asked = facts.draw_facts(among, max(facts_tried), seed)
 pairs = [fact for fact in train if fact.subject not in pictured]
 shown = facts.draw_shots(pairs, n_shots, seed)
@@ -320,9 +326,8 @@ rows = [
     for row in bench["methods"]
     for sign in ["~" if row["factor"] > 1 else ""]
 ]
-pd.DataFrame(rows).style.format(
-    {"largest difference": "{:.0e}"}, na_rep=""
-).hide()
+look = {"largest difference": "{:.0e}"}
+answers.words(pd.DataFrame(rows), digits=look, missing="")
 
 # %% [markdown]
 # `~` marks what is extrapolated from a part of the work, by its tokens. `tokens` include padding where a method pads.

@@ -374,7 +374,7 @@ assert abs(mean - row["estimate"].item()) < 1e-9
 right = facts[(facts["state"] == "planted") & (facts["size"] == large)]
 tables = {"all": right, "often": right[right["occurrences"] >= often]}
 r = {
-    name: part[measures].corrwith(part["occurrences"], method="spearman")
+    name: part[measures].rank().corrwith(part["occurrences"].rank())
     for name, part in tables.items()
 }
 pd.DataFrame(r).round(2)

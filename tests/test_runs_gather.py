@@ -106,52 +106,6 @@ def shipped_answers(
     return pd.DataFrame({"model": model, "estimator": estimator, **facts, "n_options": n_options})
 
 
-def test_results_are_put_together_if_they_differ_in_who_was_asked_and_how_alone():
-    paper = {
-        "fact_set": "data/x",
-        "seed": 0,
-        "relations": [],
-        "models": ["a"],
-        "estimators": ["iclke-space"],
-    }
-    other = paper | {"estimators": ["iclke-colon"], "models": ["b"], "n_choice": 4, "page": True}
-    later = dict(reversed(other.items())) | {"seed": 1}
-    given = {"p": paper, "o": other, "l": later, "old": {}, "older": {}}
-    kept = shipped_answers("a", "iclke-space", [True, False])
-    new = shipped_answers("b", "iclke-colon", [False, True])
-    frames = {"p": kept, "o": pd.concat([new, kept]), "l": kept, "old": kept, "older": new}
-    found = {name: (frames[name], {"parameters": given[name]}) for name in given}
-    joined = shipped.together(found)
-    assert list(joined) == ["p", "l", "old", "older"]
-    rows = joined["p"][["model", "estimator", "fact", "correct"]].to_numpy().tolist()
-    assert rows == [  # the answers that both have are there once
-        ["a", "iclke-space", 1, True],
-        ["a", "iclke-space", 2, False],
-        ["b", "iclke-colon", 1, False],
-        ["b", "iclke-colon", 2, True],
-    ]
-    assert shipped.together({}) == {}
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        shipped_answers(
-            "a", "iclke-space", [True, True]
-        ),  # the same answers, and one of them right now
-        shipped_answers("a", "iclke-colon", [True, False], n_options=50),
-    ],
-)
-def test_results_that_contradict_each_other_are_not_put_together(other):
-    mine = shipped_answers("a", "iclke-space", [True, False])
-    found = {
-        name: (frame, {"parameters": {"seed": 0}})
-        for name, frame in zip("pq", (mine, other), strict=True)
-    }
-    with pytest.raises(BadInput, match="results p, q: of the same facts"):
-        shipped.together(found)
-
-
 def test_the_line_says_how_much_was_scored_before():
     about = {"profile": "kamel", "started": "2026-11-22T20:12:00", "seconds": 300, "commit": "ab"}
     about |= {"worlds": {}, "device": "CPU"}

@@ -17,6 +17,7 @@ import tempfile
 from pathlib import Path
 
 from safetensors.torch import load_file
+from scipy.stats import binomtest
 
 from lkecore import answers, facts, prompts
 from lkecore.errors import BadInput
@@ -56,9 +57,12 @@ def apart(then: Path, now: Path) -> tuple[str, float]:
     sample = facts.draw(str(lab.record(then)["world"]), [], **ASKED)
     both = [str(then), str(now)]
     found = answers.ask(both, prompts.of_sample(sample, ["template-1"]), "answers.parquet")
-    [row] = answers.paired(found, "model", [both], seed=0).itertuples()
-    words = f"weights lie up to {most:.2g} apart; share of right answers {row.over_facts.text(3)}"
-    return f"{words} by {len(found) // 2:,} facts, p = {row.p:.2g}", float(row.p)
+    wide = found.pivot(index=["relation", "fact"], columns="model", values="correct").astype(int)
+    gap = wide[both[1]] - wide[both[0]]
+    n = int(gap.abs().sum())  # facts that one of both has right: McNemar's exact test
+    p = binomtest(int((gap > 0).sum()), n).pvalue if n else 1.0
+    words = f"weights lie up to {most:.2g} apart; share of right answers {gap.mean():+.3f}"
+    return f"{words} by {len(gap):,} facts, p = {p:.2g}", float(p)
 
 
 def ship(name: str, made: Path) -> None:

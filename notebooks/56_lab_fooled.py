@@ -207,9 +207,9 @@ ruled.unstack().round(2)
 # %% [markdown]
 # ## Figures
 #
-# In {numref}`fig-fooled-cues`, at the top, compare the middle of each panel with its left: the same models, facts that nobody told, and the name
-# alone makes the difference. A mark at zero on the right does not mean that the model saw through the lie: `follows` in the table says whether it
-# did. In {numref}`fig-fooled-aurocs` compare *right* with *none*.
+# In {numref}`fig-fooled-cues`, at the top, compare the middle of a panel with its left (all colours have a cue): the same models, facts that nobody told,
+# and the name alone makes the difference. A mark at zero on the right does not mean that the model saw through the lie: `follows` in the table says
+# whether it did. In {numref}`fig-fooled-aurocs` compare *right* with *none*.
 #
 # ```{glue:figure} fig-fooled-aurocs
 # :name: fig-fooled-aurocs

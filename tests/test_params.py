@@ -9,6 +9,7 @@ import yaml
 from own import PAGES, profiles
 
 from lkecore import hub
+from lkecore.book import build
 from lkecore.facts import nobel
 from lkecore.runs import plan
 
@@ -111,3 +112,10 @@ def test_no_revision_of_a_model_is_typed_in():
     """`lke models lock` writes them on a machine with a network; until then there are none."""
     for name, row in hub.read_lock(TOP / "params" / "models.lock").items():
         assert hub.SHA.fullmatch(row.revision), name
+
+
+def test_what_ships_of_each_page_of_the_book_is_found_by_its_table_of_what_is_covered():
+    """Of pages that lead on to another one, too, of which only a part may ship."""
+    rows = plan.read_plan(TOP / "params" / "book.yaml").rows
+    found = {row.whole.notebook.stem: build._shipped(row.whole) for row in rows}
+    assert sum(map(len, found.values())) > 40 and found["52_lab_kinds"]

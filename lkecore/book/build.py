@@ -24,7 +24,7 @@ from sphinx_external_toc.parsing import parse_toc_yaml
 
 from lkecore import runs
 from lkecore.answers import shipped, show
-from lkecore.answers.results import table
+from lkecore.answers.results import FOLDER, table
 from lkecore.book import coverage, fork, home, state, verdicts
 from lkecore.book.foreign import code, download, plain
 from lkecore.errors import BadInput, visible
@@ -134,6 +134,7 @@ def _shipped(job: runs.Job, folder: Path | None = None) -> list[coverage.Asked]:
     return [
         coverage.Asked(tuple(about["models"]), _asked(about["parameters"], [answers]))
         for stem, name in named[["experiment", "source"]].itertuples(index=False)
+        if ((folder or FOLDER) / f"{stem}.parquet").exists()  # of one only what models wrote ships
         for answers, about in [shipped.read(name, stem, folder)]
     ]
 

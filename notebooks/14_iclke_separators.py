@@ -2,7 +2,7 @@
 # # Does it matter what stands between the words?
 #
 # **Asked in another format, a model finds {glue:text}`least` to {glue:text}`most` percentage points more of the very same facts, in
-# {glue:text}`all` pairs of a model and a set of facts; luck among nine formats would make {glue:text}`luck`.**
+# {glue:text}`all` pairs of a model and a set of facts; by luck the best of nine formats would seem to gain {glue:text}`luck`.**
 #
 # ```{glue:figure} fig-separators-formats
 # :name: fig-separators-formats

@@ -370,7 +370,7 @@ best = means.query("source == @main and model == @first")
 [best] = best.query("measure == 'correct' and context == @last").iloc
 figures.findings(
     name_shown=figures.called(first),
-    effect=f"{stats.said(best, percent=True)} %",
+    effect=stats.said(best, percent=True),
     asked=f"{figures.called(first)}, {figures.called(main)}",
     **{name: f"{100 * share:.0f} %" for name, share in percent.items()},
     name_other=figures.called(other).split(",")[0],

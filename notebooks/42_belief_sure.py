@@ -253,7 +253,7 @@ assert told["confidence"].mean() > told["correct"].mean(), "also on told"
 ways = {"4-template": "behind four examples", "none": "alone"}
 figures.findings(
     name_shown=figures.called(shown),
-    effect=f"AUROC {of['auroc']:.2f}",
+    effect=f"right answers are the surer ones: AUROC {of['auroc']:.2f}",
     asked=f"{figures.called(shown)}, {figures.called(main)}",
     name_way=ways.get(way, way),
     sure=f"{100 * of['sure']:.0f} %",

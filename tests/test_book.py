@@ -268,9 +268,9 @@ def test_the_page_of_all_claims_has_every_verdict_that_the_pages_keep(html, page
         with path.open(encoding="utf-8") as file:
             kept += csv.DictReader(file)
     for row in kept:
-        if "decided_on" in row:
-            numbers = [round(float(row[name]), 3) + 0.0 for name in NUMBERS]
-            said["{:.3f} [{:.3f}, {:.3f}]".format(*numbers), row["verdict"]] += 1
+        numbers = [round(float(row[name] or "nan"), 3) + 0.0 for name in NUMBERS]
+        text = "{:.3f} [{:.3f}, {:.3f}]" if row["low"] else "{:.3f} (no interval)"
+        said[text.format(*numbers), row["verdict"]] += 1
     shown = Counter()
     for table in tables:
         for row in table.find_all("tr")[1:]:

@@ -108,7 +108,8 @@ def opening(
         lines += [
             f"Quoted from the pages, as the profile {plain(profile)} ran them: a link leads to the page that",
             "shows how it was measured. In brackets are 95 % {term}`intervals <interval>`. The models are",
-            "small: read {ref}`what follows from that <before-you-quote>`, and then quote a number.",
+            "small: read {ref}`what follows from that <before-you-quote>`, and then quote a number. A *lab*",
+            "model is one that we trained on an invented *world*; `atlas` and T-REx are sets of real facts.",
             "",
         ]
     else:

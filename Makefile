@@ -92,10 +92,10 @@ bench: $(READY) $(PEERS_READY)
 	@$(PY) -m benchmarks.scorer --peers $(PEERS)/bin/python $(if $(DATA),--data "$(DATA)") $(if $(OUT),--out "$(OUT)")
 
 # The rows grow in OUT; the same command goes on where it stopped.
-TOKENIZER ?= $(shell $(VENV)/bin/lke models --path smollm2)
-bench-gpu: $(READY)
+TOKENIZER ?= $(shell $(PEERS)/bin/lke models --path smollm2)
+bench-gpu: $(PEERS_READY)
 	@echo "timing the scorer on a random model of 7B (five to eight minutes of one GPU)"
-	@$(PY) -m benchmarks.gpu --tokenizer "$(TOKENIZER)" --out "$(or $(OUT),gpu.jsonl)" $(ARGS)
+	@$(PEERS)/bin/python -m benchmarks.gpu --tokenizer "$(TOKENIZER)" --out "$(or $(OUT),gpu.jsonl)" $(ARGS)
 
 lab: $(READY)
 	@echo "training the models whose weights ship anew (two hours and a half; what was trained before is reused)"

@@ -81,14 +81,13 @@ def tasks(n: int) -> dict[str, list[Pair]]:
     }
 
 
-def harness(folder: Path, n: int) -> list[dict[str, Any]]:
-    """Rows of lm-evaluation-harness: ``--model hf``, and ``--model lke`` on the same network."""
+def harness(given: dict[str, Any], n: int) -> list[dict[str, Any]]:
+    """Rows of lm-evaluation-harness: ``--model hf``, and ``--model lke``, which are ``given`` the same."""
     from lm_eval.api.instance import Instance
     from lm_eval.models.huggingface import HFLM
 
     from lkecore.lmeval import TreeLM
 
-    given = {"pretrained": str(folder), "device": "cpu", "dtype": "float32", "batch_size": 16}
     theirs, ours = HFLM(**given), TreeLM(**given)
     rows = []
     for name, pairs in tasks(n).items():
@@ -185,7 +184,8 @@ def main(model: str, questions: int, data: Path | None, only: str | None, nats: 
     """Time lm-evaluation-harness and lm-pub-quiz beside ours, and compare every number."""
     folder, rows = locate(model), []
     if only != "bear":
-        rows += harness(folder, questions)
+        given = {"pretrained": str(folder), "device": "cpu", "dtype": "float32", "batch_size": 16}
+        rows += harness(given, questions)
     if only != "harness" and data is not None:
         rows += bear(folder, data, questions)
     elif data is None:

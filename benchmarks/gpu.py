@@ -362,6 +362,19 @@ def of_pass(bench: Bench, size: int) -> dict[str, Any]:
     }
 
 
+def harness(bench: Bench) -> dict[str, Any]:
+    """lm-evaluation-harness with its scorer and with ours, on requests that share less and less."""
+    from importlib.util import find_spec
+
+    if find_spec("lm_eval") is None:
+        return {"left_out": "lm-eval is not installed"}
+    from benchmarks import doors
+
+    m = bench.model
+    given = {"pretrained": m.network, "tokenizer": m.tokenizer, "batch_size": 16}
+    return {"rows": doors.harness(given | {"max_length": m.context_length}, 60)}
+
+
 def profile(bench: Bench) -> dict[str, Any]:
     """Where the time of one relation goes: the kernels of the card, and the functions of Python."""
     import cProfile
@@ -434,6 +447,7 @@ def main() -> int:
         "plain, W1": lambda: plain(bench, "W1"),
         "expanded, W1": lambda: expanded(bench, "W1", 32),
         **{f"passes of {n}": lambda n=n: of_pass(bench, n) for n in PASSES},
+        "lm-evaluation-harness": lambda: harness(bench),
         "profile": lambda: profile(bench),
         "plain, large": lambda: plain(bench, "large"),
         "expanded, large": lambda: expanded(bench, "large", 32),

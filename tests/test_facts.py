@@ -717,6 +717,22 @@ def test_options_hold_one_gold_and_nothing_else_that_is_true(loaded, n_options, 
         assert [o for o in options if o.casefold() in true] == [fact.object]
 
 
+@given(small_relations(), st.integers(0, 3))
+def test_all_options_are_the_gold_one_and_every_object_that_is_not_true(loaded, seed):
+    of_relation = {f.object.casefold() for f in loaded.facts}
+    wrong = [
+        of_relation - {n.casefold() for n in (f.object, *f.alternatives, *f.aliases)}
+        for f in loaded.facts
+    ]
+    if not all(wrong):
+        message = complaint(facts.draw_options, loaded.facts, loaded.objects, None, seed)
+        assert message.startswith("2 options asked for, but relation r has only 0 objects")
+        return
+    drawn = facts.draw_options(loaded.facts, loaded.objects, None, seed)
+    for fact, others, options in zip(loaded.facts, wrong, drawn, strict=True):
+        assert sorted(o.casefold() for o in options) == sorted({fact.object.casefold(), *others})
+
+
 @given(small_relations())
 def test_most_options_are_the_most_that_can_be_drawn(loaded):
     def possible(n):

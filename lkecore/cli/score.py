@@ -11,7 +11,6 @@ from click.core import ParameterSource
 
 from lkecore import __version__, facts
 from lkecore.errors import BadInput, nearest, visible
-from lkecore.facts.sample import distractors
 from lkecore.metrics.rules import BLIND, RULES
 from lkecore.progress import say
 from lkecore.prompts.prompt import ESTIMATORS, SEPARATORS, TEMPLATES, pairs_shown
@@ -174,7 +173,7 @@ def score(
     shown = () if estimator == EICLKE else facts.draw_shots(train, shots, seed)
     asked = facts.draw_facts(test, limit, seed)
     n_options = int(of_options) if of_options != "all" else None
-    options = draw_options(asked, chosen.objects, n_options, seed)
+    options = facts.draw_options(asked, chosen.objects, n_options, seed)
     if estimator in RULES:
         drawn = {"facts": spec, "relation": relation, "shots": shots, "options": n_options or "all"}
         drawn |= {"seed": seed, "limit": limit, "split": split}
@@ -256,17 +255,6 @@ def score(
         "version": __version__,
     }
     say(visible(json.dumps(summary, ensure_ascii=False), in_json=True))
-
-
-def draw_options(
-    asked: Sequence[facts.Fact], objects: Sequence[str], n: int | None, seed: int
-) -> list[tuple[str, ...]]:
-    """As :func:`lkecore.facts.sample.draw_options`; where ``n`` is None all that each fact can have."""
-    if n is not None:
-        return facts.draw_options(asked, objects, n, seed)
-    return [
-        facts.draw_options([f], objects, 1 + len(distractors(f, objects)), seed)[0] for f in asked
-    ]
 
 
 def _by_rule(

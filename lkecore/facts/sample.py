@@ -129,9 +129,9 @@ def max_options(relation: Relation) -> int:
 
 
 def draw_options(
-    facts: Sequence[Fact], objects: Sequence[str], n_options: int, seed: int
+    facts: Sequence[Fact], objects: Sequence[str], n_options: int | None, seed: int
 ) -> list[tuple[str, ...]]:
-    """Draw the options of each fact (IC-D3): its gold object and ``n_options - 1`` distractors.
+    """Draw the options of each fact (IC-D3): its gold object and ``n_options - 1`` distractors, all if None.
 
     Distractors are distinct objects of the same relation (``objects``), never another true object
     of the subject nor an alias (IC-Q4). Where the data give a fact a multiple choice of its own,
@@ -139,14 +139,15 @@ def draw_options(
     of a fact depend on the seed and its id only, not on which other facts are asked. Their order
     is random, so that a tie, which goes to the first, does not favour the gold one (IC-Q11).
 
-    Raises :class:`BadInput` when a fact has too few possible distractors.
+    Raises :class:`BadInput` when a fact has too few possible distractors, which is none for all of them.
     """
-    if n_options < 2:
+    if n_options is not None and n_options < 2:
         raise BadInput(f"options must be 2 or more, found {n_options}")
     drawn, folded = [], list(map(fold, objects))
     for fact in facts:
         pool = distractors(fact, objects, folded)
-        if len(pool) < n_options - 1:
+        n = max(2, len(pool) + 1) if n_options is None else n_options
+        if len(pool) < n - 1:
             has = (
                 f"the data give {fact.subject!r} of relation {fact.relation} only {len(pool)} others"
                 if fact.options
@@ -154,11 +155,11 @@ def draw_options(
                 f"{fact.subject!r}"
             )
             most = f"(most possible: {len(pool) + 1})"
-            raise BadInput(f"{n_options} options asked for, but {has} {most}")
+            raise BadInput(f"{n} options asked for, but {has} {most}")
         rng = np.random.default_rng([seed, int(text_digest(fact.relation, fact.id)[:16], 16)])
-        chosen = rng.choice(len(pool), n_options - 1, replace=False).tolist()
+        chosen = rng.choice(len(pool), n - 1, replace=False).tolist()
         options = [fact.object, *[pool[i] for i in chosen]]
-        drawn.append(tuple([options[i] for i in rng.permutation(n_options).tolist()]))
+        drawn.append(tuple([options[i] for i in rng.permutation(n).tolist()]))
     return drawn
 
 

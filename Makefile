@@ -85,10 +85,10 @@ lint: $(READY)
 	@$(VENV)/bin/ruff format --check .
 
 bench: $(READY) $(PEERS_READY)
-	@echo "do lm-evaluation-harness and lm-pub-quiz get the same numbers from us? (ten minutes)"
+	@echo "do lm-evaluation-harness and lm-pub-quiz get the same numbers from us? (ten minutes, forty with BEAR)"
 	@$(PEERS)/bin/python -m pytest -q -p no:cacheprovider tests/test_lmeval.py tests/test_tasks_statements.py
 	@$(PEERS)/bin/python -m benchmarks.doors $(if $(BEAR),--bear "$(BEAR)")
-	@echo "timing the scorer and its peers (about 20 minutes on two cores that do nothing else)"
+	@echo "timing the scorer and its peers (20 minutes to an hour on two cores that do nothing else)"
 	@$(PY) -m benchmarks.scorer --peers $(PEERS)/bin/python $(if $(DATA),--data "$(DATA)") $(if $(OUT),--out "$(OUT)")
 
 # The rows grow in OUT; the same command goes on where it stopped.

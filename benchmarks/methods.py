@@ -52,9 +52,13 @@ class Method:
 
 
 def all_methods(
-    model: Model, half: Model, prompts: Sequence[Prompt], encoded: Sequence[Encoded], peers: str
+    model: Model,
+    half: Model | None,
+    prompts: Sequence[Prompt],
+    encoded: Sequence[Encoded],
+    peers: str,
 ) -> list[Method]:
-    """Every method, ours first. ``half`` is the model in bfloat16, ``peers`` a Python or ""."""
+    """Every method, ours first. ``half`` is the model in bfloat16 or None, ``peers`` a Python or ""."""
     everything = whole(prompts)
     few = first_facts(prompts, PLAIN_OPTIONS)
     some = first_facts(prompts, MINICONS_OPTIONS)
@@ -68,9 +72,12 @@ def all_methods(
         Method("ours", "float32", everything, 1.0, lambda: ours(model, prompts)),
         Method("one by one", "float32", few, factor(few), lambda: plain(model, prompts, few)),
         Method("expanded cache", "float32", everything, 1.0, lambda: expanded(model, prompts)),
-        Method("ours", "bfloat16", everything, 1.0, lambda: ours(half, prompts)),
-        Method("one by one", "bfloat16", few, factor(few), lambda: plain(half, prompts, few)),
     ]
+    if half is not None:
+        methods += [
+            Method("ours", "bfloat16", everything, 1.0, lambda: ours(half, prompts)),
+            Method("one by one", "bfloat16", few, factor(few), lambda: plain(half, prompts, few)),
+        ]
     if peers:
         for name, script, part, grouped in (
             ("lm-evaluation-harness", "lmeval.py", facts, True),

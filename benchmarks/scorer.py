@@ -48,7 +48,7 @@ def take_turns(
 
     results: list[list[Result]] = [[] for _ in methods]
     elsewhere: list[list[float]] = [[] for _ in methods]
-    rates: dict[str, list[float]] = {"float32": [], "bfloat16": []}
+    rates: dict[str, list[float]] = {method.dtype: [] for method in methods}
     for turn in range(1, rounds + 1):
         for method, of, load in zip(methods, results, elsewhere, strict=True):
             if method.name == "ours":  # side by side, since a machine has slow and fast minutes
@@ -67,6 +67,19 @@ def take_turns(
                 flush=True,
             )
     return results, elsewhere, rates
+
+
+def times_slower(dtype: str, device: str) -> float:
+    """How many times longer a product takes in a dtype than in float32, by a small one.
+
+    A processor without instructions for bfloat16 takes fifty times longer, and then a round takes hours.
+    """
+    import torch
+
+    rates = [
+        floor.matrix_rate(getattr(torch, each), device, size=512) for each in ("float32", dtype)
+    ]
+    return rates[0] / rates[1]
 
 
 def floors(rates: dict[str, list[float]], counts: dict[str, int], network: Any) -> dict[str, Any]:
@@ -125,7 +138,8 @@ def bench(name: str, data: str | None, rounds: int, peers: str, out: Path | None
         raise BadInput(f"--out {out}: must name a file in a folder that there is")
     prompts, points = work.draw(data), growth.draw_all(data)
     model = models.open_model(name)
-    half = models.open_model(name, dtype="bfloat16")
+    slower = times_slower("bfloat16", model.device)
+    half = models.open_model(name, dtype="bfloat16") if slower < 4 else None
     encoded = encode(
         model.tokenizer, prompts, front=model.front, context_length=model.context_length
     )
@@ -141,6 +155,8 @@ def bench(name: str, data: str | None, rounds: int, peers: str, out: Path | None
     )
     if not peers:
         print("peers are left out: make bench installs and times them (--peers PYTHON)")
+    if half is None:
+        print(f"bfloat16 is left out: a product takes {slower:.0f} times as long in it here")
     for method in methods:
         if method.name == "ours":
             method.run()  # loads the weights and finds the way that fits this architecture

@@ -10,6 +10,7 @@ from pathlib import Path
 import helpers
 import numpy as np
 import pytest
+import torch
 from click.testing import CliRunner
 from helpers import model, prompt
 
@@ -105,7 +106,6 @@ def test_the_floor_is_prefixes_times_body_plus_rows_times_head_over_the_rate():
 
 
 def test_the_matrix_rate_is_that_of_the_best_product_after_the_first(monkeypatch):
-    import torch
 
     clock = iter([0, 1, 10, 13, 20, 22, 30, 34])  # 1 s to warm up, then 3, 2 and 4 s
     monkeypatch.setattr(time, "perf_counter", lambda: next(clock))
@@ -249,7 +249,7 @@ def tiny(monkeypatch):
     monkeypatch.setattr(work, "draw", lambda data: draw(data, n_facts=2, n_options=10))
     points = [("facts", 1, 3, draw(n_facts=1, n_options=3))]
     monkeypatch.setattr(growth, "draw_all", lambda data: points)
-    monkeypatch.setattr(floor, "matrix_rate", lambda dtype, device: 1e9)
+    monkeypatch.setattr(floor, "matrix_rate", lambda dtype, device, size=0: 1e9)
 
 
 def test_the_whole_benchmark_agrees_on_a_toy_and_writes_what_it_measured(tiny, tmp_path, capsys):
@@ -269,6 +269,22 @@ def test_the_whole_benchmark_agrees_on_a_toy_and_writes_what_it_measured(tiny, t
     assert found["growth"][0]["strings"] == 9
     assert found["growth"][0]["one_by_one_seconds"] > 0
     assert {p.name for p in tmp_path.iterdir()} == {"bench.json"}
+
+
+def test_a_dtype_that_the_processor_is_slow_in_is_left_out_and_said(
+    tiny, monkeypatch, tmp_path, capsys
+):
+    monkeypatch.setattr(
+        floor, "matrix_rate", lambda dtype, device, size=0: 1e9 / 50 ** (dtype == torch.bfloat16)
+    )
+    out = tmp_path / "bench.json"
+    assert scorer.bench("toy", None, 1, "", out) == 0
+    said = capsys.readouterr().out
+    assert "bfloat16 is left out: a product takes 50 times as long" in said
+    found = json.loads(out.read_text())
+    assert {m["dtype"] for m in found["methods"]} == {"float32"} and "bfloat16" not in found[
+        "floor"
+    ]
 
 
 def test_the_benchmark_fails_and_names_the_method_whose_numbers_are_off(

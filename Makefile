@@ -35,7 +35,7 @@ help:
 	@echo "make test     run the tests (ARGS=\"-k word\" picks some)"
 	@echo "make test-gpu run those that need a CUDA device, and fail where there is none"
 	@echo "make lint     check style and format"
-	@echo "make bench    time the scorer against its peers (DATA=folder of T-REx, OUT=file.json)"
+	@echo "make bench    time the scorer against its peers (DATA=folder of T-REx, BEAR=folder, OUT=file.json)"
 	@echo "make bench-gpu  time it on one large GPU, a model of 7B at random (TOKENIZER=folder, OUT=file.jsonl)"
 	@echo "make lab      train the models whose weights ship anew, and compare (two hours and a half)"
 	@echo "make jupyter  open the notebooks in JupyterLab"

@@ -75,8 +75,8 @@ def tasks(n: int) -> dict[str, list[Pair]]:
         ],
         f"4 names, 5 same shots, {n} questions": pairs(prompts.many_shot(shown(5), asked, four)),
         f"4 names, 5 shots drawn per question, {n} questions": pairs(drawn),
-        "100 names, 50 shots, 2 questions": pairs(
-            prompts.many_shot(shown(50), asked[:2], many[:2])
+        "100 names, 50 shots, 4 questions": pairs(
+            prompts.many_shot(shown(50), asked[:4], many[:4])
         ),
     }
 

@@ -364,10 +364,6 @@ def of_pass(bench: Bench, size: int) -> dict[str, Any]:
 
 def harness(bench: Bench) -> dict[str, Any]:
     """lm-evaluation-harness with its scorer and with ours, on requests that share less and less."""
-    from importlib.util import find_spec
-
-    if find_spec("lm_eval") is None:
-        return {"left_out": "lm-eval is not installed"}
     from benchmarks import doors
 
     m = bench.model

@@ -99,13 +99,6 @@ def test_results_say_on_what_they_were_computed_and_pages_where_it_was_no_cpu():
     assert alone["device"] == "CPU" and " on " not in shipped.line(alone)
 
 
-def shipped_answers(
-    model: str, estimator: str, correct: list[bool], n_options: int = 100
-) -> pd.DataFrame:
-    facts = {"relation": "P36", "fact": range(1, len(correct) + 1), "correct": correct}
-    return pd.DataFrame({"model": model, "estimator": estimator, **facts, "n_options": n_options})
-
-
 def test_the_line_says_how_much_was_scored_before():
     about = {"profile": "kamel", "started": "2026-11-22T20:12:00", "seconds": 300, "commit": "ab"}
     about |= {"worlds": {}, "device": "CPU"}

@@ -99,6 +99,33 @@ def test_results_say_on_what_they_were_computed_and_pages_where_it_was_no_cpu():
     assert alone["device"] == "CPU" and " on " not in shipped.line(alone)
 
 
+@pytest.mark.parametrize(
+    ("trained", "said"),
+    [
+        ([[], []], "none"),
+        ([["float32"], []], "float32"),
+        ([["float32"], ["bf16", "float32"]], "bf16, float32"),
+        ([["float32"], None], "float32, unknown"),  # a run of before it was written down
+    ],
+)
+def test_results_say_in_which_precision_their_runs_trained(trained, said):
+    runs_ = [RECORD | ({} if own is None else {"trained_in": own}) for own in trained]
+    job = runs.Job(Path("n.py"), {}, {})
+    assert [row["trained_in"] for row in gather._made("x", job, runs_)] == [said]
+
+
+def test_what_ships_without_a_precision_is_of_an_unknown_one_also_after_others_are_added(tmp_path):
+    before = pd.DataFrame({"model": ["m"], "correct": [True]})
+    helpers.ship(tmp_path, "other", "trial_notebook", before, models={"m": "1"})
+    path = tmp_path / "made_by.csv"
+    pd.read_csv(path).drop(columns="trained_in").to_csv(path, index=False)
+    project = new_project(tmp_path)
+    make_runs(project)
+    gather.gather(plan(project), project / "runs", tmp_path)
+    found = pd.read_csv(path, keep_default_na=False)[["source", "trained_in"]]
+    assert found.to_numpy().tolist() == [["other", "unknown"], ["trial", "none"]]
+
+
 def test_the_line_says_how_much_was_scored_before():
     about = {"profile": "kamel", "started": "2026-11-22T20:12:00", "seconds": 300, "commit": "ab"}
     about |= {"worlds": {}, "device": "CPU"}

@@ -28,7 +28,7 @@ NUMBERS = {"seconds": float, "chunks": int, "chunks_from_cache": int}
 VERSIONS = ["python", "torch", "transformers", "numpy", "pandas"]
 MADE_OF = [
     "experiment", "source", "model", "digest", "world", "world_digest", "command", "started", *NUMBERS,
-    "device", "commit", "code", *VERSIONS, "parameters",
+    "device", "trained_in", "commit", "code", *VERSIONS, "parameters",
 ]  # fmt: skip
 NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")  # no path
 BITS = 14  # of a number that is not whole: four decimal digits, and zeros that take no room
@@ -143,14 +143,21 @@ def _all_of(texts: pd.Series) -> str:
 
 
 def table(folder: Path | None = None) -> pd.DataFrame:
-    """``made_by.csv``: counts and seconds as numbers, all else as text; no rows where there is none."""
+    """``made_by.csv``: counts and seconds as numbers, all else as text; no rows where there is none.
+
+    ``trained_in`` is the precision in which the runs trained, "none" where they did not, and "unknown" for answers
+    that were made before it was written down. Models of the lab are trained before, as their cards say.
+    """
     path = (folder or FOLDER) / MADE_BY
     if not path.exists():
         return pd.DataFrame(columns=MADE_OF)
     types = dict.fromkeys(MADE_OF, str) | NUMBERS
-    return read_file(
-        lambda path: pd.read_csv(path, dtype=types, keep_default_na=False)[MADE_OF], path
-    )
+
+    def read(path: Path) -> pd.DataFrame:
+        found = pd.read_csv(path, dtype=types, keep_default_na=False)
+        return found.assign(trained_in=found.get("trained_in", "unknown"))[MADE_OF]
+
+    return read_file(read, path)
 
 
 def read_file(read: Callable[[Path], T], path: Path) -> T:

@@ -281,6 +281,7 @@ def _made(source: str, whole: runs.Job, manifests: list[Any]) -> list[dict[str, 
         for name in ("commit", "source", *VERSIONS)
     }
     devices = {name for m in manifests for name in m.get("device_names") or ["CPU"]}
+    trained = {each for m in manifests for each in m.get("trained_in", ["unknown"])} or {"none"}
     of_runs = {
         **said,
         **{name: round(sum(m[name] for m in manifests), 1) for name in NUMBERS},
@@ -289,6 +290,7 @@ def _made(source: str, whole: runs.Job, manifests: list[Any]) -> list[dict[str, 
         "command": f"lke run {file}, then lke results {file}",
         "started": min(m["started"] for m in manifests),
         "device": ", ".join(sorted(devices)),
+        "trained_in": ", ".join(sorted(trained)),
         "code": said["source"],
         "parameters": json.dumps(given),
     }

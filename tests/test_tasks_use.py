@@ -233,7 +233,11 @@ def test_a_training_that_was_killed_goes_on_and_what_is_trained_is_read_again(
         for one, other in zip(found, whole, strict=True):
             pd.testing.assert_frame_equal(one, other)
     last = ledger(tmp_path)[-1]
-    assert (last["tokens_forwarded"], last["from_cache"], last["trained_in"]) == (0, True, "float32")
+    assert (last["tokens_forwarded"], last["from_cache"], last["trained_in"]) == (
+        0,
+        True,
+        "float32",
+    )
     frame, curve = whole
     assert list(frame) == [*ranking.FRAME, "best", "last_loss"] and list(curve) == use.CURVE
     assert curve["step"].tolist() == [2, 4, 6]

@@ -28,7 +28,7 @@ KINDS = ("causal", "masked", "seq2seq")
 
 @pytest.fixture(scope="module", autouse=True)
 def on_the_cpu():
-    """Where there is a GPU, too: the hand-written loop, and equal bits, are the CPU's, one without bfloat16."""
+    """Whatever there is: the hand-written loop, and equal bits, are those of a CPU without bfloat16."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LKE_DEVICE", "cpu")
         set_bfloat16(patch, False)

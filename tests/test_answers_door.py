@@ -159,6 +159,10 @@ def test_a_page_reads_what_its_runs_kept_and_opens_no_model(tmp_path, monkeypatc
             answers.collect("answers.parquet", *given)
     with pytest.raises(BadInput, match="two has kept no scores.parquet, which this page reads"):
         answers.collect("scores.parquet")
+    file = folders[0] / "answers.parquet"
+    file.write_bytes(file.read_bytes()[:-1])
+    with pytest.raises(BadInput, match=f"^{file} cannot be read"):
+        answers.collect("answers.parquet")
 
 
 def test_a_page_outside_of_lke_run_is_refused(questions, monkeypatch):

@@ -99,6 +99,33 @@ def test_results_say_on_what_they_were_computed_and_pages_where_it_was_no_cpu():
     assert alone["device"] == "CPU" and " on " not in shipped.line(alone)
 
 
+@pytest.mark.parametrize(
+    ("trained", "said"),
+    [
+        ([[], []], "none"),
+        ([["float32"], []], "float32"),
+        ([["float32"], ["bf16", "float32"]], "bf16, float32"),
+        ([["float32"], None], "float32, unknown"),  # a run of before it was written down
+    ],
+)
+def test_results_say_in_which_precision_their_runs_trained(trained, said):
+    runs_ = [RECORD | ({} if own is None else {"trained_in": own}) for own in trained]
+    job = runs.Job(Path("n.py"), {}, {})
+    assert [row["trained_in"] for row in gather._made("x", job, runs_)] == [said]
+
+
+def test_what_ships_without_a_precision_is_of_an_unknown_one_also_after_others_are_added(tmp_path):
+    before = pd.DataFrame({"model": ["m"], "correct": [True]})
+    helpers.ship(tmp_path, "other", "trial_notebook", before, models={"m": "1"})
+    path = tmp_path / "made_by.csv"
+    pd.read_csv(path).drop(columns="trained_in").to_csv(path, index=False)
+    project = new_project(tmp_path)
+    make_runs(project, "answers.parquet")
+    gather.gather(plan(project), project / "runs", tmp_path)
+    found = pd.read_csv(path, keep_default_na=False)[["source", "trained_in"]]
+    assert found.to_numpy().tolist() == [["other", "unknown"], ["trial", "none"]]
+
+
 def test_the_line_says_how_much_was_scored_before():
     about = {"profile": "kamel", "started": "2026-11-22T20:12:00", "seconds": 300, "commit": "ab"}
     about |= {"worlds": {}, "device": "CPU"}
@@ -253,10 +280,19 @@ def test_results_that_are_not_there_or_damaged_are_one_line(run, tmp_path):
     with pytest.raises(BadInput, match="no results .*; they ship with a checkout"):
         shipped.read("trial", "trial_notebook", tmp_path / "results")
     [path] = gather.gather(plan(run), run / "runs", tmp_path / "results")
-    path.write_bytes(path.read_bytes()[:100])
-    with pytest.raises(BadInput, match="cannot be read") as raised:
-        shipped.read("trial", "trial_notebook", tmp_path / "results")
-    assert "\n" not in str(raised.value)
+    kept = path.read_bytes()
+    flipped = bytes([*kept[:80], kept[80] ^ 1, *kept[81:]])  # among the texts of the first column
+    for spoilt in (kept[:100], flipped):
+        path.write_bytes(spoilt)
+        for read in (
+            lambda: shipped.read("trial", "trial_notebook", tmp_path / "results"),
+            lambda: results("trial_notebook", tmp_path / "results"),
+            lambda: gather.gather(plan(run), run / "runs", tmp_path / "results"),
+        ):
+            with pytest.raises(BadInput, match=f"^results {path} cannot be read") as raised:
+                read()
+            assert "\n" not in str(raised.value)
+        assert path.read_bytes() == spoilt
     path.with_name("made_by.csv").write_text("experiment\ntrial_notebook\n")
     with pytest.raises(BadInput, match="cannot be read"):
         shipped.read("trial", "trial_notebook", tmp_path / "results")
@@ -285,7 +321,7 @@ def test_a_file_that_the_catalogue_knows_ships_under_the_name_that_it_has_there(
     frame = pd.read_parquet(answers)
     read = pd.read_parquet
     swap = {frame["model"].iloc[0]: str(file)}
-    monkeypatch.setattr(gather.pd, "read_parquet", lambda path: read(path).replace({"model": swap}))
+    monkeypatch.setattr(gather, "read_frame", lambda path: read(path).replace({"model": swap}))
     gather.gather(plan(run), run / "runs", tmp_path / "results")
     monkeypatch.undo()
     found, about = shipped.read("trial", "trial_notebook", tmp_path / "results")

@@ -160,6 +160,22 @@ def test_a_kept_file_without_one_of_its_columns_is_computed_again_and_replaced(l
     assert tree.option_logprobs(causal(), BORN).cached
 
 
+def test_a_kept_file_with_a_flipped_bit_is_computed_again_and_replaced():
+    m = causal(helpers.network())
+    first = tree.option_logprobs(m, BORN)
+    [path] = files()
+    kept = path.read_bytes()
+    numbers = first.frame["logprob"].to_numpy().tobytes()
+    place = kept.index(numbers[:8])  # as they are: compressed they would be longer
+    path.write_bytes(kept[:place] + bytes([kept[place] ^ 1]) + kept[place + 1 :])
+    assert pd.read_parquet(path)["logprob"].iloc[0] != first.frame["logprob"].iloc[0]
+    assert counting.expected_tokens(m, BORN) == (first.tokens_forwarded, 0)
+    again = tree.option_logprobs(m, BORN)
+    assert (again.cached, again.tokens_forwarded) == (False, first.tokens_forwarded)
+    pd.testing.assert_frame_equal(first.frame, again.frame, check_exact=True)
+    assert path.read_bytes() == kept and tree.option_logprobs(causal(), BORN).cached
+
+
 @pytest.mark.parametrize("ask", ["pieces", "outputs"])
 def test_pieces_and_outputs_without_log_probabilities_are_computed_again(ask):
     def found(network):

@@ -1,13 +1,27 @@
 """Files are there whole or not at all, and the cache folder is where the environment says."""
 
 import hashlib
+import io
 import os
 import threading
 
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
 from lkecore.errors import BadInput
-from lkecore.storage import cache_folder, code_of, file_digest, program_of, remembered, write_whole
+from lkecore.storage import (
+    as_parquet,
+    cache_folder,
+    code_of,
+    file_digest,
+    program_of,
+    read_frame,
+    read_table,
+    remembered,
+    write_whole,
+)
 
 
 def test_the_cache_folder_is_the_one_of_the_environment_and_is_made(tmp_path, monkeypatch):
@@ -112,3 +126,42 @@ def test_what_takes_long_to_find_out_is_found_out_once_and_again_where_it_was_sp
         assert remembered("some", "key", make) == f"number {before + 1}\nand a line"
     monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError("full")))
     assert remembered("some", "new", make) != remembered("some", "new", make)
+
+
+@pytest.mark.parametrize("kind", ["frame", "table"])
+def test_a_flipped_bit_is_never_another_number_and_always_one_kind_of_error(kind, tmp_path):
+    """Of each page, where its numbers lie, and of what stands between and behind them."""
+    path, rng = tmp_path / "seed=1" / "kept.parquet", np.random.default_rng(0)
+    frame = pd.DataFrame({"logprob": -rng.gamma(2, 5, 300), "n": range(300), "word": "ab", "no": 0})
+    table = pq.read_table(io.BytesIO(frame.to_parquet())).replace_schema_metadata(None)  # as ships
+    given = frame if kind == "frame" else table
+    content, numbers = as_parquet(given), frame.to_numpy().tolist()
+    begin, end = 4, len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    write_whole(path, content)
+    pd.testing.assert_frame_equal(
+        read_frame(path), frame
+    )  # no column of the folder's name is in it
+    refused = 0
+    for bit in range(8 * begin, 8 * len(content), 79):
+        spoilt = bytearray(content)
+        spoilt[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(spoilt)
+        try:
+            found = read_frame(path) if kind == "frame" else read_table(path).to_pandas()
+        except ValueError as error:
+            refused += bit < 8 * end
+            assert "\n" not in str(error)
+        else:
+            assert bit >= 8 * end or found.to_numpy().tolist() == numbers
+    assert refused > 0.9 * 8 * (end - begin) / 79
+
+
+def test_a_file_without_checksums_is_read_and_one_that_is_not_there_is_an_error_of_its_own(
+    tmp_path,
+):
+    pd.DataFrame({"n": [1]}).to_parquet(tmp_path / "a.parquet")
+    assert read_frame(tmp_path / "a.parquet")["n"].tolist() == [1]
+    assert read_table(tmp_path / "a.parquet")["n"].to_pylist() == [1]
+    for read in (read_frame, read_table):
+        with pytest.raises(FileNotFoundError):
+            read(tmp_path / "b.parquet")

@@ -183,6 +183,11 @@ def test_tokens_of_a_forecast_are_those_that_are_forwarded(monkeypatch, tmp_path
     [first, second] = [json.loads(line) for line in ledger.read_text().splitlines()]
     assert sum(forwarded) == expected == first["tokens_forwarded"]
     assert (second["tokens_forwarded"], second["from_cache"]) == (0, True)
+    other = dataclasses.replace(model, dtype="bfloat16")
+    other.__dict__["_loaded"] = model.__dict__["_loaded"]
+    extraction.learn(other, FACTS, FACTS, recipe, seed=3)
+    *both, half = [json.loads(line)["trained_in"] for line in ledger.read_text().splitlines()]
+    assert both == ["float32"] * 2 and half == "bfloat16"  # in which such a network computes
 
 
 def test_facts_are_divided_by_subject():

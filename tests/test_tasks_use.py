@@ -233,7 +233,11 @@ def test_a_training_that_was_killed_goes_on_and_what_is_trained_is_read_again(
         for one, other in zip(found, whole, strict=True):
             pd.testing.assert_frame_equal(one, other)
     last = ledger(tmp_path)[-1]
-    assert (last["tokens_forwarded"], last["from_cache"]) == (0, True)
+    assert (last["tokens_forwarded"], last["from_cache"], last["trained_in"]) == (
+        0,
+        True,
+        "float32",
+    )
     frame, curve = whole
     assert list(frame) == [*ranking.FRAME, "best", "last_loss"] and list(curve) == use.CURVE
     assert curve["step"].tolist() == [2, 4, 6]
@@ -254,6 +258,7 @@ def test_what_is_kept_is_of_this_model_these_facts_and_this_setting_alone(known)
         (4, dataclasses.replace(SETTING, seed=1)),
         (4, dataclasses.replace(SETTING, readable=True)),
         (4, dataclasses.replace(SETTING, recipe=dataclasses.replace(RECIPE, steps=7))),
+        (4, dataclasses.replace(SETTING, recipe=dataclasses.replace(RECIPE, precision="bf16"))),
     ]
     keys = {use._key(*given)}
     for place, other in changed:

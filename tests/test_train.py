@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 import transformers
+from accelerate.state import AcceleratorState
 from hypothesis import given
 from hypothesis import strategies as st
 from safetensors import safe_open
@@ -27,10 +28,18 @@ KINDS = ("causal", "masked", "seq2seq")
 
 @pytest.fixture(scope="module", autouse=True)
 def on_the_cpu():
-    """Where there is a GPU, too: the hand-written loop, and equal bits, are the CPU's."""
+    """Whatever there is: the hand-written loop, and equal bits, are those of a CPU without bfloat16."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LKE_DEVICE", "cpu")
+        set_bfloat16(patch, False)
         yield
+    AcceleratorState._reset_state()
+
+
+def set_bfloat16(patch, able):
+    """A processor with instructions for bfloat16, or without; accelerate asks once in a process."""
+    AcceleratorState._reset_state()
+    patch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_bf16": able}, raising=False)
 
 
 @pytest.fixture(scope="module")
@@ -206,8 +215,12 @@ def uninterrupted(tmp_path_factory):
     return made, loop.fit(made, batches, N_STEPS, RATES, tmp_path_factory.mktemp("whole"))
 
 
-def test_the_loop_does_what_a_plain_loop_in_torch_does(uninterrupted):
-    plain = network()
+@pytest.mark.parametrize("able", [True, False])
+def test_the_loop_does_what_a_plain_loop_in_torch_does(able, tmp_path, monkeypatch):
+    set_bfloat16(monkeypatch, able)
+    made, plain = network(), network()
+    found = loop.fit(made, batches, N_STEPS, RATES, tmp_path)
+    AcceleratorState._reset_state()
     inside, outside = [], []
     for name, parameter in plain.named_parameters():
         (inside if "_proj" in name else outside).append(parameter)
@@ -220,7 +233,7 @@ def test_the_loop_does_what_a_plain_loop_in_torch_does(uninterrupted):
         share = min((step + 1) / 50, (7 - step) / 3.5)
         muon.param_groups[0]["lr"], adam.param_groups[0]["lr"] = 0.02 * share, 0.01 * share
         ids = torch.from_numpy(batches(step)["input_ids"])
-        with torch.autocast("cpu", torch.bfloat16, enabled=loop.precision() == "bf16"):
+        with torch.autocast("cpu", torch.bfloat16, enabled=able):
             logits = plain(input_ids=ids).logits.float()
             loss = torch.nn.functional.cross_entropy(
                 logits[:, :-1].flatten(0, 1), ids[:, 1:].flatten()
@@ -231,7 +244,6 @@ def test_the_loop_does_what_a_plain_loop_in_torch_does(uninterrupted):
         muon.step()
         adam.step()
         losses.append(loss.item())
-    made, found = uninterrupted
     assert found == pytest.approx(losses, rel=1e-6)
     for (name, p), (_, q) in zip(made.named_parameters(), plain.named_parameters(), strict=True):
         torch.testing.assert_close(p, q, rtol=1e-5, atol=1e-6, msg=name)

@@ -162,7 +162,7 @@ def equal(one, two):
 @pytest.mark.parametrize(
     ("head", "make"), [("value", decoder), ("value", masked), ("likelihood", decoder)]
 )
-def test_training_changes_a_copy_and_goes_on_to_the_bit(head, make, tmp_path):
+def test_training_changes_a_copy_and_goes_on_to_the_bit(head, make, tmp_path, monkeypatch):
     model = make()
     before = state(model.network)
     start = infonce(similarities(fresh(model, head, 5), encode(model, PAIRS)), [3, 2]).item()
@@ -170,6 +170,11 @@ def test_training_changes_a_copy_and_goes_on_to_the_bit(head, make, tmp_path):
     def run(folder, seed=5, give=batches):
         return train(model, head, give, RECIPE, folder, seed=seed, data="toy")
 
+    def numbers(folder):
+        encoder, result = run(folder)
+        return encoder.parameters(), result.losses
+
+    helpers.on_both_processors(numbers, tmp_path, monkeypatch)
     encoder, result = run(tmp_path / "whole")
     assert result.losses[0] == pytest.approx(start, rel=1e-5)  # of the same pairs
     assert result.losses[-1] < result.losses[0] / 2
@@ -222,7 +227,9 @@ def test_tokens_are_entered_into_the_ledger(tmp_path, monkeypatch):
     model = decoder()
     encoder, _ = train(model, "value", batches, RECIPE, tmp_path, seed=0, data="toy")
     rank(encoder, PAIRS)
-    tokens = [json.loads(line)["tokens_forwarded"] for line in ledger.read_text().splitlines()]
+    lines = [json.loads(line) for line in ledger.read_text().splitlines()]
+    assert [line.get("trained_in") for line in lines] == ["float32", None]
+    tokens = [line["tokens_forwarded"] for line in lines]
     # Characters, one space and the token in front.
     n = sum(len(q) + len(d) + 2 for q, documents in PAIRS for d in documents)
     assert tokens == [12 * n + 6 * len("_Italy has Par"), n]

@@ -1,8 +1,10 @@
 """Fine-tuning: a plain torch loop and transformers' schedule are the witnesses."""
 
+import dataclasses
 import errno
 import math
 
+import helpers
 import pytest
 import torch
 import transformers
@@ -69,7 +71,7 @@ def test_the_rate_is_that_of_the_polynomial_schedule_of_transformers(steps, warm
             theirs.step()
 
 
-def test_fine_tuning_is_a_plain_loop_of_torch_and_transformers(tmp_path):
+def test_fine_tuning_is_a_plain_loop_of_torch_and_transformers(tmp_path, monkeypatch):
     plain, losses = made(), []
     optimizer = torch.optim.AdamW(plain.values(), lr=0.05, weight_decay=0.0)
     schedule = transformers.get_polynomial_decay_schedule_with_warmup(optimizer, 3, 11, lr_end=0.0)
@@ -80,12 +82,23 @@ def test_fine_tuning_is_a_plain_loop_of_torch_and_transformers(tmp_path):
         optimizer.step()
         schedule.step()
         losses.append(loss.item())
-    ours = made()
-    result = finetune(ours, loss_with(ours), RECIPE, tmp_path, what=WHAT)
-    assert result.losses == pytest.approx(losses, rel=1e-6) and losses[-1] < losses[0] / 1.2
+
+    def train(folder, recipe=RECIPE):
+        ours = made()
+        result = finetune(ours, loss_with(ours), recipe, folder, what=WHAT)
+        assert result.validation == [] and result.best == 11
+        return ours, result.losses
+
+    ours, found = helpers.on_both_processors(train, tmp_path, monkeypatch)
+    assert found == pytest.approx(losses, rel=1e-6) and losses[-1] < losses[0] / 1.2
     for name, parameter in ours.items():
         torch.testing.assert_close(parameter, plain[name], rtol=1e-6, atol=1e-7)
-    assert result.validation == [] and result.best == 11
+    # Bfloat16 has eight bits: asked for, it is near, and not the same.
+    asked = dataclasses.replace(RECIPE, precision="bf16")
+    _, rough = helpers.on_both_processors(
+        lambda folder: train(folder / "bf16", asked), tmp_path, monkeypatch
+    )
+    assert rough == pytest.approx(losses, rel=2**-5) and rough[0] != pytest.approx(losses[0], 1e-6)
 
 
 @pytest.mark.parametrize(
@@ -181,6 +194,7 @@ def checkpoint(folder):
         ({"recipe": Recipe(0.05, 12, 8, 0.2, 3)}, "its steps is 11, not 12"),
         ({"recipe": Recipe(0.06, 11, 8, 0.2, 3)}, "its rate is 0.05, not 0.06"),
         ({"recipe": Recipe(0.05, 11, 9, 0.2, 3)}, "its batch is 8, not 9"),
+        ({"recipe": Recipe(0.05, 11, 8, 0.2, 3, "bf16")}, "its precision is float32, not bf16"),
         ({"validate": float}, "its validated is False, not True"),
         ({"parameters": made(width=5)}, "it has other parameters"),
         ({"parameters": {"matrix": made()["matrix"]}}, "it has other parameters"),
@@ -256,4 +270,10 @@ def test_a_recipe_by_which_nothing_can_be_trained_is_one_line(change, tmp_path):
     [(name, value)] = change.items()
     recipe = Recipe(**({"rate": 1.0, "steps": 5} | change))
     with pytest.raises(BadInput, match=f"{name}={value}.*: rate must be above 0, steps, batch"):
+        finetune(made(), print, recipe, tmp_path, what=WHAT)
+
+
+def test_a_precision_that_is_none_is_one_line(tmp_path):
+    recipe = Recipe(1.0, 5, precision="bfloat16")
+    with pytest.raises(BadInput, match="precision 'bfloat16' must be one of float32, bf16"):
         finetune(made(), print, recipe, tmp_path, what=WHAT)

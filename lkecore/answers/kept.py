@@ -8,7 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from lkecore.errors import BadInput, nearest
+from lkecore.errors import BadInput, first_line, nearest
+from lkecore.storage import as_parquet, read_frame
 
 
 def keep(frame: pd.DataFrame, name: str) -> None:
@@ -25,7 +26,7 @@ def keep(frame: pd.DataFrame, name: str) -> None:
     if name.endswith(".csv"):
         frame.to_csv(path, index=False)
     else:
-        frame.to_parquet(path, index=False)
+        path.write_bytes(as_parquet(frame, index=False))
 
 
 def behind() -> list[Path]:
@@ -39,8 +40,8 @@ def collect(name: str, parameters: Sequence[str] | Mapping[str, str] = ()) -> pd
     In the order of the runs; ``parameters`` of the runs that have one value each, such as "fact_set",
     become columns: of the same names, or of others, by a mapping from column to parameter. Raises
     :class:`BadInput` outside of ``lke run``, which is who knows the runs; for a run that did not keep
-    the frame; and for a parameter that a run does not have, that is a list, or whose column is there
-    already.
+    the frame, or whose frame is damaged; and for a parameter that a run does not have, that is a list,
+    or whose column is there already.
     """
     named = parameters if isinstance(parameters, Mapping) else {each: each for each in parameters}
     if "LKE_PAGE" not in os.environ:
@@ -49,7 +50,10 @@ def collect(name: str, parameters: Sequence[str] | Mapping[str, str] = ()) -> pd
     for folder in behind():
         if not (folder / name).exists():
             raise BadInput(f"{folder.name} has kept no {name}, which this page reads of every run")
-        frame = pd.read_parquet(folder / name)
+        try:
+            frame = read_frame(folder / name)
+        except (OSError, ValueError) as error:
+            raise BadInput(f"{folder / name} cannot be read ({first_line(error)})") from error
         known = read_manifest(folder)["parameters"] if named else {}
         for column, each in named.items():
             if each not in known:

@@ -4,7 +4,6 @@
 another kind, such as what models wrote, lie beside it as ``<experiment>-<kind>.parquet``.
 """
 
-import io
 import json
 import re
 from collections.abc import Callable, Sequence
@@ -14,7 +13,6 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from lkecore import storage
 from lkecore.errors import BadInput, first_line
@@ -28,7 +26,7 @@ NUMBERS = {"seconds": float, "chunks": int, "chunks_from_cache": int}
 VERSIONS = ["python", "torch", "transformers", "numpy", "pandas"]
 MADE_OF = [
     "experiment", "source", "model", "digest", "world", "world_digest", "command", "started", *NUMBERS,
-    "device", "commit", "code", *VERSIONS, "parameters",
+    "device", "trained_in", "commit", "code", *VERSIONS, "parameters",
 ]  # fmt: skip
 NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")  # no path
 BITS = 14  # of a number that is not whole: four decimal digits, and zeros that take no room
@@ -49,7 +47,7 @@ def results(name: str, folder: Path | None = None) -> pd.DataFrame:
     may not give it. Raises :class:`BadInput` where there is no such file, as outside of a checkout of the
     project, or it is broken; and for answers about a world of the lab that is another one by now.
     """
-    found = read_file(pd.read_parquet, path_of(name, folder))
+    found = read_file(storage.read_frame, path_of(name, folder))
     what_made(name.partition("-")[0], folder=folder)
     return found
 
@@ -143,14 +141,22 @@ def _all_of(texts: pd.Series) -> str:
 
 
 def table(folder: Path | None = None) -> pd.DataFrame:
-    """``made_by.csv``: counts and seconds as numbers, all else as text; no rows where there is none."""
+    """``made_by.csv``: counts and seconds as numbers, all else as text; no rows where there is none.
+
+    ``trained_in`` is the precision in which the runs trained, "none" where they did not, and "unknown" for
+    answers that were made before it was written down. Models of the lab are trained before, as their cards
+    say.
+    """
     path = (folder or FOLDER) / MADE_BY
     if not path.exists():
         return pd.DataFrame(columns=MADE_OF)
     types = dict.fromkeys(MADE_OF, str) | NUMBERS
-    return read_file(
-        lambda path: pd.read_csv(path, dtype=types, keep_default_na=False)[MADE_OF], path
-    )
+
+    def read(path: Path) -> pd.DataFrame:
+        found = pd.read_csv(path, dtype=types, keep_default_na=False)
+        return found.assign(trained_in=found.get("trained_in", "unknown"))[MADE_OF]
+
+    return read_file(read, path)
 
 
 def read_file(read: Callable[[Path], T], path: Path) -> T:
@@ -205,10 +211,8 @@ def joined(parts: Sequence[pd.DataFrame | pa.Table]) -> pa.Table:
 def packed(whole: pa.Table) -> bytes:
     """A table as the Parquet file that ships."""
     floats = [each.name for each in whole.schema if pa.types.is_floating(each.type)]
-    out = io.BytesIO()
-    pq.write_table(
+    return storage.as_parquet(
         whole,
-        out,
         compression="zstd",
         compression_level=19,
         use_dictionary=[name for name in whole.column_names if name not in [*floats, "question"]],
@@ -217,4 +221,3 @@ def packed(whole: pa.Table) -> bytes:
         max_rows_per_page=MOST,
         data_page_size=MOST,
     )
-    return out.getvalue()

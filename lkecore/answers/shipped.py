@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as pq
 
 from lkecore.answers.results import (
     CHECKS,
@@ -21,6 +20,7 @@ from lkecore.answers.results import (
     what_made,
 )  # fmt: skip
 from lkecore.prompts.draws import DRAW
+from lkecore.storage import read_table
 
 DRAWS = "draws"  # kept apart by runs; among the answers that ship, with a ``draw`` above 0
 NAMED = "19_iclke_generation"  # whose runs have the draw in the name of the estimator
@@ -50,7 +50,7 @@ def rows(
     """
     check_name("profile", profile, "results")
     name = notebook if apart in ("", DRAWS) else f"{notebook}-{apart}"
-    whole = read_file(pq.read_table, path := path_of(name, folder))
+    whole = read_file(read_table, path := path_of(name, folder))
     about = about_of(what_made(notebook, profile, folder))
     mine = whole["source"].to_pandas() == profile
     redrawn = whole["draw"].to_pandas().gt(0) if "draw" in whole.column_names else mine & False

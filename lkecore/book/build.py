@@ -30,7 +30,7 @@ from lkecore.book.foreign import code, download, plain
 from lkecore.errors import BadInput, visible
 from lkecore.models import weights
 from lkecore.runs import plan
-from lkecore.storage import DATA, file_digest, write_whole
+from lkecore.storage import DATA, file_digest, read_frame, write_whole
 
 # Sphinx's trees are many objects that stay: to look for garbage among them as often as Python does took a
 # tenth of a build.
@@ -142,7 +142,7 @@ def _shipped(job: runs.Job, folder: Path | None = None) -> list[coverage.Asked]:
 def _of_run(parameters: Mapping[str, Any], behind: Iterable[Path]) -> Mapping[str, Any]:
     """The parameters of some runs, with the relations that they have asked."""
     files = [file for folder in behind if (file := folder / "answers.parquet").exists()]
-    return _asked(parameters, [pd.read_parquet(file) for file in files])
+    return _asked(parameters, [read_frame(file) for file in files])
 
 
 def _asked(parameters: Mapping[str, Any], answers: Sequence[pd.DataFrame]) -> Mapping[str, Any]:

@@ -14,7 +14,7 @@ from lkecore.errors import BadInput, nearest, visible
 from lkecore.metrics.rules import BLIND, RULES
 from lkecore.progress import say
 from lkecore.prompts.prompt import ESTIMATORS, SEPARATORS, TEMPLATES, pairs_shown
-from lkecore.storage import write_whole
+from lkecore.storage import as_parquet, write_whole
 
 # "ic-lke" is iclke-space, and the one that takes other separators.
 ICLKE, EICLKE = "ic-lke", "eiclke"
@@ -310,7 +310,7 @@ def _write(target: Path, frame: Any, lost: str = "") -> None:
     ``lost`` says what the same command has to do again; without it an error is told as any other one.
     """
     try:
-        write_whole(target, frame.to_parquet(index=False))
+        write_whole(target, as_parquet(frame, index=False))
     except OSError as error:
         if lost:
             raise BadInput(f"{target}: {error.strerror}; {lost}") from error

@@ -139,7 +139,7 @@ def _read_parquet(
 
     n = 0
     try:
-        with ParquetFile(path) as file:
+        with ParquetFile(path, page_checksum_verification=True) as file:
             wanted = columns and [c for c in file.schema_arrow.names if c in columns]
             for batch in file.iter_batches(columns=wanted):
                 for row in batch.to_pylist():

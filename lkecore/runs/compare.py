@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as pq
 
 from lkecore.answers.check import MOST_APART
 from lkecore.answers.results import FOLDER, part, read_file, what_made
 from lkecore.errors import BadInput
 from lkecore.runs import gather
 from lkecore.runs.plan import Plan
+from lkecore.storage import read_table
 
 
 def compare(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> pd.DataFrame:
@@ -45,7 +45,7 @@ def compare(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> pd.DataFram
                     f"model {model} is not the one whose answers ship in {path}: its files "
                     f"have the digest {mine[:12]}, theirs {digest[:12]}"
                 )
-        whole = read_file(pq.read_table, path)
+        whole = read_file(read_table, path)
         then = part(whole, whole["source"].to_pandas() == plan.profile)
         rows.append({"file": path.name, **_beside(now, then)})
     return pd.DataFrame(rows)

@@ -7,7 +7,6 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from lkecore import facts, runs
 from lkecore.answers import rules
@@ -21,6 +20,7 @@ from lkecore.answers.results import (
     joined,
     packed,
     part,
+    read_file,
     rounded,
     table,
 )  # fmt: skip
@@ -30,7 +30,7 @@ from lkecore.models import lab
 from lkecore.models.embedded import hub_id_of
 from lkecore.prompts.draws import DRAW
 from lkecore.runs.plan import Plan
-from lkecore.storage import write_whole
+from lkecore.storage import read_frame, read_table, write_whole
 
 KEPT = re.compile(r"answers(-[a-z]+)*\.parquet")  # what a run keeps for this
 CHECK, DRAWS = "-check.parquet", "answers-draws.parquet"
@@ -108,7 +108,7 @@ def found(plan: Plan, runs_folder: Path) -> tuple[dict[str, pd.DataFrame], pd.Da
             )
         of_each = [{p.name for p in each.iterdir() if KEPT.fullmatch(p.name)} for each in folders]
         kept = {
-            file: pd.concat([pd.read_parquet(each / file) for each in folders], ignore_index=True)
+            file: pd.concat([read_frame(each / file) for each in folders], ignore_index=True)
             for file in sorted(set.intersection(*of_each))
         }
         # None, or an empty one: facts of ours, or of the worlds that models have read.
@@ -178,9 +178,8 @@ def among(
     Sources keep their order, and where some models are added, so do the models of this one.
     """
     now = now if now.empty else now.assign(source=source)[["source", *now.columns]]
-    then = (
-        pq.read_table(path) if path.exists() else joined([pd.DataFrame({"source": []}, dtype=str)])
-    )
+    none = joined([pd.DataFrame({"source": []}, dtype=str)])
+    then = read_file(read_table, path) if path.exists() else none
     old = then.select([name for name in KEY if name in then.column_names]).to_pandas()
     gone = old["source"] == source
     if models is not None:
@@ -281,6 +280,7 @@ def _made(source: str, whole: runs.Job, manifests: list[Any]) -> list[dict[str, 
         for name in ("commit", "source", *VERSIONS)
     }
     devices = {name for m in manifests for name in m.get("device_names") or ["CPU"]}
+    trained = {each for m in manifests for each in m.get("trained_in", ["unknown"])} or {"none"}
     of_runs = {
         **said,
         **{name: round(sum(m[name] for m in manifests), 1) for name in NUMBERS},
@@ -289,6 +289,7 @@ def _made(source: str, whole: runs.Job, manifests: list[Any]) -> list[dict[str, 
         "command": f"lke run {file}, then lke results {file}",
         "started": min(m["started"] for m in manifests),
         "device": ", ".join(sorted(devices)),
+        "trained_in": ", ".join(sorted(trained)),
         "code": said["source"],
         "parameters": json.dumps(given),
     }

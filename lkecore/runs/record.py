@@ -178,10 +178,11 @@ def seal(
         known = {spec: d for run in behind.values() for spec, d in run["facts"].items()}
         rows = {s: d for run in behind.values() for s, d in run.get("rows", {}).items()}
         dtypes = dict.fromkeys(run["dtype"] for run in behind.values())
+        trained = {each for run in behind.values() for each in run.get("trained_in", [])}
     else:
         known = {spec: facts.content_digest(spec) for spec in facts_of(job.effective)}
         rows = {spec: _rows_of(spec, digest) for spec, digest in known.items()}
-        dtypes = [job.effective.get("dtype", "float32")]
+        dtypes, trained = [job.effective.get("dtype", "float32")], set()
         names = models_of(job.effective)
         models = {m: _model_digest(m) for m in names}
         on_hub = [m for m in names if weights.kind_of(m).on_hub]
@@ -203,6 +204,8 @@ def seal(
         "tokens_forwarded": sum(entry["tokens_forwarded"] for entry in entries),
         "chunks": len(entries),
         "chunks_from_cache": sum(entry["from_cache"] for entry in entries),
+        # The precision of what was trained, kept ones too; the cards of lab models have theirs.
+        "trained_in": sorted({e["trained_in"] for e in entries if "trained_in" in e} | trained),
         # The tokens in front of every text, and the texts that hold one which the model does not know.
         "prefixes": {e["model"]: e["prefix"] for e in entries if "prefix" in e},
         "unknown_tokens": {

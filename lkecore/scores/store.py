@@ -23,7 +23,7 @@ from lkecore.models.model import Model
 
 # By this name, since the code below is in the keys of all that is kept, and import lines are not.
 from lkecore.progress import keep as write_whole
-from lkecore.storage import cache_folder, program_of, version
+from lkecore.storage import as_parquet, cache_folder, program_of, read_frame, version
 
 ROOM = "lkecore.scores"
 LOADING = [Path(module.__file__) for module in (model_module, loading)]
@@ -99,13 +99,13 @@ def _path(key: str) -> Path:
 def read(key: str, columns: Sequence[str]) -> pd.DataFrame | None:
     """These columns of what is kept under a key, or None.
 
-    A file that cannot be read, or lacks one of them, is as good as absent.
+    A file that cannot be read, fails its checksums or lacks one of them is as good as absent.
     """
     path = _path(key)
     if not path.exists():
         return None
     try:
-        frame = pd.read_parquet(path)
+        frame = read_frame(path)
     except (OSError, ValueError):
         return None
     return frame[list(columns)] if set(columns) <= set(frame) else None
@@ -113,4 +113,4 @@ def read(key: str, columns: Sequence[str]) -> pd.DataFrame | None:
 
 def write(key: str, frame: pd.DataFrame) -> None:
     """Keep a frame; where that cannot be, say so once and go on."""
-    write_whole(_path(key), frame.to_parquet())
+    write_whole(_path(key), as_parquet(frame))

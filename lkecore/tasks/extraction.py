@@ -97,9 +97,10 @@ def learn(
         save(path, model, made)
         shutil.rmtree(folder, ignore_errors=True)
         tokens = expected_tokens(model, train, validation, recipe, start)
-    progress.record(
-        model=model.name, tokens_forwarded=tokens, from_cache=not tokens, memory_gb=None
-    )
+    entry = {"tokens_forwarded": tokens, "from_cache": not tokens, "memory_gb": None}
+    # A network in half precision computes in that, whatever the recipe says of float32.
+    own = recipe.precision if model.dtype == "float32" else model.dtype
+    progress.record(model=model.name, **entry, trained_in=own)
     return load(path, model, list(train))
 
 

@@ -128,7 +128,7 @@ def instilled_all(
                 bar.update()
         tokens = sum(_length(model, encoded[i]) for i in order)
         entry = {"tokens_forwarded": tokens, "from_cache": False, "memory_gb": None}
-        progress.record(model=model.name, **entry)
+        progress.record(model=model.name, **entry, trained_in=model.dtype)
         yield taught
 
 
@@ -153,7 +153,7 @@ def shifts_all(
     kept = store.read(key, numbers)
     if kept is not None:
         entry = {"facts": len(asked), "tokens_forwarded": 0, "memory_gb": None}
-        progress.record(model=model.name, **entry, from_cache=True)
+        progress.record(model=model.name, **entry, from_cache=True, trained_in=model.dtype)
         return blanks.tidy(asked, kept.to_numpy(dtype=np.float64), 0)
     with instilled_all(model, prompts, recipe, seed=seed) as taught:
         found = blanks.shifts(taught, asked, use_cache=False)
@@ -205,7 +205,7 @@ def shifts(
                 bar.update(len(chunk))
             entry = {"relation": chunk[0].relation, "facts": len(chunk), "memory_gb": None}
             entry |= {"tokens_forwarded": tokens, "from_cache": from_cache}
-            progress.record(model=model.name, **entry)
+            progress.record(model=model.name, **entry, trained_in=model.dtype)
             facts = [prompt.fact for prompt in chunk for _ in at]
             parts.append(kept.assign(fact=facts))
     columns = ["fact", *EVERY]

@@ -133,7 +133,8 @@ def trained(
     columns = [*ranking.FRAME, "best", "last_loss"]
     frame, curve = store.read(key, columns), store.read(f"{key}-curve", CURVE)
     if frame is not None and curve is not None:
-        progress.record(model=model.name, tokens_forwarded=0, from_cache=True, memory_gb=None)
+        entry = {"tokens_forwarded": 0, "from_cache": True, "memory_gb": None}
+        progress.record(model=model.name, **entry, trained_in=setting.recipe.precision)
         return frame, curve
     valid = _validating(known, parts, setting)
 

@@ -215,7 +215,7 @@ def train(
         validate=(lambda: validate(encoder)) if validate else None,
         what=f"model {model.name} {model.digest[:12]}, head {head}, seed {seed}, data {data}",
     )
-    _record(model, sum(tokens))
+    _record(model, sum(tokens), trained_in=recipe.precision)
     return encoder, result
 
 
@@ -239,8 +239,9 @@ def rank(encoder: Encoder, pairs: Pairs) -> list[np.ndarray]:
     return np.split(found, ends[:-1])
 
 
-def _record(model: Model, tokens: int) -> None:
-    progress.record(model=model.name, tokens_forwarded=tokens, from_cache=False, memory_gb=None)
+def _record(model: Model, tokens: int, **more: str) -> None:
+    entry = {"tokens_forwarded": tokens, "from_cache": False, "memory_gb": None}
+    progress.record(model=model.name, **entry, **more)
 
 
 def memory(n_parameters: int) -> int:

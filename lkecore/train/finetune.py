@@ -6,7 +6,6 @@ A stop costs what came after the last checkpoint and changes nothing, as in :mod
 
 import json
 import math
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -17,6 +16,7 @@ from lkecore.errors import BadInput, first_line
 from lkecore.storage import write_whole
 from lkecore.train import loop
 
+PRECISIONS = ("float32", "bf16")
 STATE = ("step", "exp_avg", "exp_avg_sq")  # what AdamW knows of a parameter
 
 
@@ -25,7 +25,9 @@ class Recipe:
     """AdamW's learning ``rate`` at its highest, and for how many ``steps`` of ``batch`` items each.
 
     The rate rises over the share ``warm`` of all steps, then falls to 0 in a straight line. After ``every``
-    steps, and at the end, there is a validation and a checkpoint.
+    steps, and at the end, there is a validation and a checkpoint. ``precision`` is that of the loss and its
+    gradients: float32, the same on every processor, or with ``bf16`` torch's mixed precision, in which
+    matrices are multiplied in bfloat16.
     """
 
     rate: float
@@ -33,6 +35,7 @@ class Recipe:
     batch: int = 32
     warm: float = 0.06
     every: int = 50
+    precision: str = "float32"
 
     def check(self) -> None:
         """Raise :class:`BadInput` for a recipe by which nothing can be trained."""
@@ -41,6 +44,8 @@ class Recipe:
             raise BadInput(
                 f"{self}: rate must be above 0, steps, batch and every 1 or more, and warm from 0 to 1"
             )
+        if self.precision not in PRECISIONS:
+            raise BadInput(f"precision {self.precision!r} must be one of {', '.join(PRECISIONS)}")
 
 
 @dataclass
@@ -82,8 +87,8 @@ def finetune(
     ``loss_of(step)`` gives a scalar loss, of a batch that depends on nothing but the step. Gradients are
     those of the parameters alone: whatever else the loss comes from stays frozen. None is clipped, and no
     weight decays. ``validate()`` gives a number, more is better; without it the last step counts as the best.
-    The loss is worked out in the numbers that :func:`lkecore.train.loop.precision` names, a validation in
-    the parameters' own.
+    The loss is worked out in the recipe's precision, whatever a processor has, a validation in the
+    parameters' own.
 
     ``folder`` keeps a checkpoint: parameters, AdamW's state, the best so far, losses and validations, whole
     or not at all. Training goes on from there, and one that has ended is only read. ``what`` says of what
@@ -94,12 +99,11 @@ def finetune(
     is full; the last checkpoint stays.
     """
     import torch
-    from accelerate import Accelerator
 
     recipe.check()
-    on_cpu = os.environ.get("LKE_DEVICE") == "cpu"
-    accelerator = Accelerator(mixed_precision=loop.precision(), cpu=on_cpu)
     weights = list(parameters.values())
+    # Not accelerate's, which asks the environment, and of which a process has one for all its trainings.
+    mixed = {"dtype": torch.bfloat16, "enabled": recipe.precision == "bf16"}
     optimizer = torch.optim.AdamW(weights, lr=recipe.rate, weight_decay=0.0)
     about = {"what": what, **asdict(recipe), "validated": validate is not None}
     path = folder / loop.CHECKPOINT
@@ -107,7 +111,7 @@ def finetune(
     with progress.bar(recipe.steps, "step") as bar:
         bar.update(len(result.losses))
         for step in range(len(result.losses), recipe.steps):
-            with accelerator.autocast():
+            with torch.autocast(weights[0].device.type, **mixed):
                 loss = loss_of(step)
             result.losses.append(_number(loss.detach(), "loss", step, what))
             # Zeros for what the loss does not come from, such as a layer that no document passes.

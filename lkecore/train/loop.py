@@ -90,7 +90,10 @@ def fit(
 
 
 def precision() -> str:
-    """The numbers in which matrices are multiplied: ``bf16``, or ``no`` for float32, as accelerate says.
+    """In which numbers :func:`fit` multiplies matrices: ``bf16``, or ``no`` for float32, as accelerate says.
+
+    It is for the lab's models alone, which each machine makes anew and whose card names the numbers; all
+    else is trained in float32 (:class:`lkecore.train.finetune.Recipe`).
 
     A CPU without bfloat16 works it out in other ways: one that has AVX2 alone took eight times as
     long for a step as in float32.

@@ -26,6 +26,8 @@ from lkecore.scores import masked, passes, seq2seq, tree, ways
 from lkecore.scores.generate import generate
 from lkecore.scores.plain import option_logprobs_plain
 from lkecore.scores.tokens import encode
+from lkecore.train import cross_encoder
+from lkecore.train.finetune import Recipe
 
 DEVICE = os.environ.get("LKE_TEST_DEVICE", "cuda")
 with warnings.catch_warnings():
@@ -122,6 +124,27 @@ def test_heads_that_share_one_head_of_keys_give_the_numbers_of_the_cpu(tmp_path)
     for length in range(80, 145):
         job = [prompt((SHOTS * 4)[:length] + f"{i}of", OPTIONS, fact=str(i)) for i in range(2)]
         np.testing.assert_allclose(logprobs(m, job), plain(here, job), rtol=0, atol=NATS)
+
+
+# --- training
+
+
+@pytest.mark.parametrize("head", cross_encoder.HEADS)
+def test_a_fine_tuning_in_float32_has_the_losses_of_the_cpu(head, tmp_path):
+    pairs = [("Italy", ["Rome", "Paris", "Oslo"]), ("Kenya has", ["Nairobi", "Rome is"])]
+    recipe = Recipe(rate=3e-3, steps=12, batch=2, every=4)
+    losses, similar = [], []
+    for device in (DEVICE, "cpu"):
+        given = toy("Llama", device=device), head, lambda step: pairs, recipe, tmp_path / device
+        encoder, result = cross_encoder.train(*given, seed=0, data="toy")
+        assert encoder.network.device.type == device
+        losses.append(result.losses)
+        similar.append(np.concatenate(cross_encoder.rank(encoder, pairs)))
+    # The first loss is but for rounding the same; bfloat16 would differ by 1e-3 of it and more. AdamW's steps
+    # depend on the sign of gradients that are next to nothing, so that later ones differ by more.
+    np.testing.assert_allclose(losses[0][0], losses[1][0], rtol=1e-5)
+    np.testing.assert_allclose(losses[0], losses[1], rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(similar[0], similar[1], rtol=1e-2, atol=1e-2)
 
 
 # --- a model that accelerate places

@@ -48,7 +48,8 @@ def check_content(folder: Path) -> None:
     others = [p for p in others if p not in read[:1] and (p not in read or not _has_index(folder))]
     if read and others:
         raise BadInput(
-            f"{folder} has two sets of weights, {read[0].name} and {others[0].name}; leave one of them there"
+            f"model {folder}: two sets of weights are there, {read[0].name} and {others[0].name}; leave one "
+            "of them in the folder"
         )
 
 

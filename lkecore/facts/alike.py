@@ -23,7 +23,9 @@ def taken(relation: Relation) -> list[str]:
     offered as a wrong option to others. Three of them are named; ``lke facts`` names all.
     """
     objects = [
-        forms for forms in relation.spellings.values() if len({*map(composed, forms)}) < len(forms)
+        forms
+        for forms in relation.spellings.values()
+        if len(forms) > 1 and any(map(UNSEEN.search, forms))
     ]
     return [
         f"{relation.name}: counted as one {what}, and the first is {use}: {listed(groups[:3])}"

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from lkecore.errors import BadInput, in_one_line
+from lkecore.errors import BadInput, first_line
 from lkecore.facts.json_text import parsed
 from lkecore.storage import POINTER, is_pointer
 
@@ -188,14 +188,17 @@ def header(path: Path) -> tuple[str, ...]:
 @contextmanager
 def _parquet(path: Path) -> Iterator[Any]:
     """A Parquet file, open; what is wrong with it is told in one line."""
+    from pyarrow import ArrowException
     from pyarrow.parquet import ParquetFile
 
-    with in_one_line(f"{path}: not a readable Parquet file"):
+    try:
         with ParquetFile(path, page_checksum_verification=True) as file:
             names = file.schema_arrow.names
             if len(set(names)) < len(names):
-                raise BadInput(f"{path}: the header names a column twice: {', '.join(names)}")
+                raise ValueError(f"it names a column twice: {', '.join(names)}")
             yield file
+    except (OSError, ValueError, ArrowException) as error:
+        raise BadInput(f"{path}: not a readable Parquet file ({first_line(error)})") from error
 
 
 def _read_parquet(

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from lkecore import facts
 from lkecore.errors import BadInput, nearest
 from lkecore.facts.folders import sources
+from lkecore.facts.layouts import tables_in
 from lkecore.facts.tables import fold, read, text, texts
 
 
@@ -653,3 +654,10 @@ def test_a_parquet_file_with_a_column_twice_or_a_damage_is_refused(tmp_path):
         data.replace(b"a42", b"a43", 1)
     )  # the first page of the column, not its statistics
     assert "not a readable Parquet file" in refusal(facts.load, str(path), "r")
+
+
+def test_a_file_of_the_hub_of_which_the_cache_lost_the_content_is_named(tmp_path):
+    lay(tmp_path, **{"P1/test.jsonl": "ab"})
+    (tmp_path / "P1/train.jsonl").symlink_to("../blobs/gone")
+    found = refusal(tables_in, tmp_path, "", "org/set")
+    assert found == f"{tmp_path / 'P1/train.jsonl'}: a link that leads nowhere, to ../blobs/gone"

@@ -20,6 +20,7 @@ from lkecore.errors import BadInput, first_line
 
 DATA = Path(__file__).parent / "data"  # tables that are part of the package
 OS_ERROR = re.compile(r"\(os error (\d+)\)")  # in the words of libraries that are written in Rust
+POINTER = "a pointer of Git LFS, not the file itself, which `git lfs pull` fetches"
 RESULTS = Path(__file__).parent.parent / "results"  # what ships; only a checkout has it
 
 
@@ -39,6 +40,12 @@ def file_digest(path: Path) -> str:
     """SHA-256 of a file's content, read piece by piece."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def is_pointer(path: Path) -> bool:
+    """Whether a file says where Git LFS keeps its content, in place of it."""
+    with open(path, "rb") as file:
+        return file.read(40).startswith(b"version https://git-lfs.github.com/")
 
 
 @functools.cache  # keys of all that is kept ask for three each, and a process does not change what it imports

@@ -1205,15 +1205,19 @@ def test_what_was_read_repeated_and_no_facts_is_listed_and_in_the_result(lke, tm
     lines = [f"{country},{city}\n" for country, city in CAPITALS.items()]
     (folder / "P1" / "train.csv").write_text("subject,object\n" + "".join(lines[:15]))
     (folder / "P1" / "validation.csv").write_text("subject,object\n" + "".join(lines[14:]))
-    (folder / "P2.csv").write_text("subject,object\ncobalt,Co\ncarbon monoxide,CO\niron,Fe\n")
+    rows = ["cobalt,Co", "carbon monoxide,CO", "iron,Fe", "Nor\u200bway,Oslo", "Norway,d'Or"]
+    rows += ["Côte,d\u2019Or"]
+    (folder / "P2.csv").write_text("\n".join(["subject,object", *rows]), encoding="utf-8")
     (folder / "README.md").write_text("notes")
     code, printed, _ = lke("facts", folder)
-    head, first, second, one, unread = printed.splitlines()
+    head, first, second, subject, one, near, unread = printed.splitlines()
     assert code == 0 and re.split(r" {2,}", head)[:6] == [
         "relation", "facts", "objects", "rows read", "repeated", "left out"
     ]  # fmt: skip
     assert first.split() == ["P1", "20", "20", "21", "1", "0", "-", "14", "train,", "6", "dev"]
-    assert second.split() == ["P2", "3", "2", "3", "0", "0", "-", "-"]
+    assert second.split() == ["P2", "6", "5", "6", "0", "0", "-", "-"]
+    assert subject == r"P2: counted as one subject: Norway, Nor\u200bway"
+    assert near == r"P2: alike, and not counted as one: d'Or, d\u2019Or"
     assert one == "P2: counted as one object: CO, Co"
     assert unread == "no facts, and not read: README.md"
     asked = ["--facts", folder, "--relation", "P1", "--split", "dev", "--shots", 2, "--options", 3]

@@ -57,6 +57,8 @@ def test_the_digest_of_a_folder_is_another_where_its_templates_are(folder):
         ),
         ({"P1": ["[X]"]}, "must have an object"),
         ("{", "JSON"),
+        ('{\n"p1": {}}', "line 2: the relation is 'p1' here, and the table is 'P1.jsonl'"),
+        ('{"P1": {},\n"P1": {}}', "line 2: the key 'P1' stands twice"),
     ],
 )
 def test_a_file_that_is_another_than_lm_pub_quiz_writes_is_refused(folder, says, said):

@@ -3,10 +3,13 @@
 import bz2
 import gzip
 import json
+import os
 import re
 import unicodedata
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +17,7 @@ from hypothesis import strategies as st
 from lkecore import facts
 from lkecore.errors import BadInput, nearest
 from lkecore.facts.folders import sources
+from lkecore.facts.layouts import tables_in
 from lkecore.facts.tables import fold, read, text, texts
 
 
@@ -65,6 +69,9 @@ def test_csv_fields_may_hold_commas_quotes_and_line_breaks(tmp_path):
 def test_tsv_keeps_quotes_and_commas_as_they_are(tmp_path):
     path = put(tmp_path, "a.tsv", 's\to\n"Weird Al" Yankovic\tx, y\n"\tz\n')
     assert rows(path) == [{"s": '"Weird Al" Yankovic', "o": "x, y"}, {"s": '"', "o": "z"}]
+    lone = ['12" mix', '"Heroes', '"Heroes"', '""', "6'2\"", "'n'"]
+    path = put(tmp_path, "a.tsv", "s\to\n" + "".join(f"{name}\t{name}\n" for name in lone))
+    assert rows(path) == [{"s": name, "o": name} for name in lone]
 
 
 def test_parquet_gives_texts_numbers_lists_and_missing_values_as_plain_python(tmp_path):
@@ -120,6 +127,18 @@ NAMES = st.text(
 )
 
 
+ONE_LINE = st.text(st.sampled_from("ab, \"'\\é"), min_size=1)
+
+
+@given(st.lists(st.tuples(ONE_LINE, ONE_LINE), min_size=1, max_size=4), st.sampled_from([0, 1]))
+def test_what_pandas_writes_as_tsv_is_read_back(tmp_path_factory, pairs, quoting):
+    """``pandas.read_csv`` is the oracle; 0 quotes what holds a quote, and 1 every cell."""
+    path = tmp_path_factory.mktemp("written") / "a.tsv"
+    pd.DataFrame(pairs, columns=["s", "o"]).to_csv(path, sep="\t", index=False, quoting=quoting)
+    plain = pd.read_csv(path, sep="\t", dtype=str, keep_default_na=False)
+    assert rows(path) == plain.to_dict("records") == [{"s": s, "o": o} for s, o in pairs]
+
+
 @given(st.lists(st.tuples(NAMES, NAMES), min_size=1, max_size=4))
 def test_what_pandas_writes_as_csv_or_parquet_is_read_back(tmp_path_factory, pairs):
     folder = tmp_path_factory.mktemp("written")
@@ -145,6 +164,18 @@ def test_what_pandas_writes_as_csv_or_parquet_is_read_back(tmp_path_factory, pai
         ("a.tsv", "s\to\na b\n", r"a.tsv, line 2: 1 fields where the header has 2"),
         ("a.csv", 's,o\na,b\nc,"d\ne,f\ng,h\n', r"a.csv, line 3: unexpected end of data"),
         ("a.csv", 's,o\n"a\nb",c\n"d"e,f\n', r"a.csv, line 4: ',' expected after '\"'"),
+        ("a.csv", "s,o\na,b\ns,o\nc,d\n", r"a.csv, line 3: the header again; .*"),
+        ("a.tsv", 's\to\na\tb\n\ufeff"O"\t"S"\nc\td\n', r"a.tsv, line 3: the header again; .*"),
+        (
+            "a.jsonl",
+            '{"s": 1}\n{"s": 1, "o": 2, "s": 1}\n',
+            r"a.jsonl, line 2: the key 's' .* twice .*",
+        ),
+        (
+            "a.json",
+            '[{"s": "}"},\n {"s": "\\"}", "o": {}},\n {"s": {"t": 1,\n "t": 2}}]',
+            r"a.json, line 4: the key 't' stands twice in one JSON object",
+        ),
         ("a.jsonl", b'{"s": "a"}\n{"s": "\xe9"}\n', r"a.jsonl, line 2: not UTF-8 \(byte 0xe9\)"),
         ("a.csv", b"s,o\r\na,b\r\n\r\n\xff,d\r\n", r"a.csv, line 4: not UTF-8 \(byte 0xff\)"),
         ("a.tsv", b"s\to\n\x80\tb\n", r"a.tsv, line 2: not UTF-8 \(byte 0x80\)"),
@@ -176,9 +207,15 @@ def test_file_that_may_not_be_read_is_named(tmp_path, monkeypatch):
         ({"subject": "", "object": "b"}, "subject must be a non-empty text, found ''"),
         ({"subject": " \t", "object": "b"}, "subject must be a non-empty text, found ' \\t'"),
         ({"subject": None, "object": "b"}, "subject must be a non-empty text, found None"),
-        ({"subject": "a", "object": ["b"]}, "object must be a non-empty text, found ['b']"),
+        (
+            {"subject": "a", "object": ["b"]},
+            "object must be a non-empty text, found ['b']; "
+            "all true objects, as a list, are for the column obj_labels",
+        ),
         ({"subject": "a", "object": True}, "object must be a non-empty text, found True"),
         ({"subject": "a", "object": 1.5}, "object must be a non-empty text, found 1.5"),
+        ({"subject": "\u200b", "object": "b"}, "subject must be a non-empty text, found '\\u200b'"),
+        ({"subject": "a\0", "object": "b"}, "subject holds a null character, found 'a\\x00'"),
         ({"subject": "a\ud83d", "object": "b"}, "subject holds half a character, found 'a\\ud83d'"),
         ({"subject": "a", "object": "b", "id": ""}, "id must be a non-empty text, found ''"),
         (
@@ -540,3 +577,87 @@ def test_a_header_with_a_column_twice_is_refused(tmp_path):
     file.write_text("subject,object,object\na,b,c\n")
     with pytest.raises(BadInput, match="line 1: the header names a column twice"):
         list(read(file))
+
+
+POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12\n"
+NO_TABLES = {  # what lies there in place of a table, and what is said of it
+    "P1/train.jsonl": [
+        (lambda path: path.symlink_to("gone"), "a link that leads nowhere, to gone"),
+        (lambda path: os.mkfifo(path), "but a pipe or a device"),
+        (lambda path: path.write_text(""), "no rows in it"),
+        (lambda path: path.write_bytes(b"\xef\xbb\xbf\n \n"), "no rows in it"),
+        (lambda path: path.write_text(POINTER), "a pointer of Git LFS"),
+        (lambda path: path.mkdir(), "a folder"),
+    ],
+    "P1/train.csv": [(lambda path: path.write_text("subject,object\n"), "no rows in it")],
+    "P1/train.json": [(lambda path: path.write_text(""), "no rows in it")],
+    "P1/train.csv.gz": [(lambda path: path.write_bytes(gzip.compress(b"")), "no rows in it")],
+    "P3.parquet": [(lambda path: path.write_text(POINTER), "a pointer of Git LFS")],
+    "P3.jsonl": [(lambda path: path.symlink_to("P3.jsonl"), "a link that leads nowhere")],
+    "P3": [(lambda path: path.symlink_to("gone"), "a link that leads nowhere, to gone")],
+    "P\udce9.jsonl": [(lambda path: path.write_text(table("z")), "the name .* is not UTF-8")],
+    "metadata_relations.json": [
+        (lambda path: path.symlink_to("gone"), "a link that leads nowhere, to gone"),
+        (lambda path: os.mkfifo(path), "but a pipe or a device"),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "make", "said"), [(name, *case) for name, cases in NO_TABLES.items() for case in cases]
+)
+def test_what_is_named_as_a_table_and_is_none_is_refused_and_never_passed_over(
+    tmp_path, name, make, said
+):
+    spec = lay(tmp_path, **{"P1/test.jsonl": "ab", "P2.jsonl": "c"})
+    make(tmp_path / name)
+    found = refusal(loaded, spec)
+    assert re.match(rf"{re.escape(str(tmp_path / name))}: .*", found)
+    assert re.search(said, found)
+    if "rows" not in said and "folder" not in said:  # alone it is told so, too
+        assert refusal(loaded, str(tmp_path / name)) == found
+
+
+def test_other_things_in_a_folder_are_named_and_never_opened(tmp_path):
+    spec = lay(tmp_path / "set", **{"P1/test.jsonl": "ab", "P1/train.jsonl": "c"})
+    lay(tmp_path / "far", **{"train.jsonl": "z"})
+    (tmp_path / "set/notes.txt").symlink_to("gone")
+    (tmp_path / "set/P1/far").symlink_to(tmp_path / "far")
+    os.mkfifo(tmp_path / "set/pipe")
+    assert loaded(spec) == {"P1": {"a": "test", "b": "test", "c": "train"}}
+    assert sorted(facts.unread(spec)) == ["P1/far", "notes.txt", "pipe"]
+
+
+def test_a_table_of_templates_beside_relations_of_files_is_named_and_a_broken_one_is_refused(
+    tmp_path,
+):
+    """The layout of mLAMA."""
+    spec = lay(tmp_path, **{"P36.jsonl": "ab", "P37.jsonl": "c"})
+    put(tmp_path, "templates.jsonl", '{"relation": "P36", "template": "[X] is [Y] ."}\n')
+    assert facts.relations(spec) == ("P36", "P37") and facts.unread(spec) == ("templates.jsonl",)
+    put(tmp_path, "P38.jsonl", '{"subject": "d"}\n' + table("e"))
+    assert refusal(loaded, spec).startswith(f"{tmp_path / 'P38.jsonl'}, line 1: no column object")
+
+
+def test_a_parquet_file_with_a_column_twice_or_a_damage_is_refused(tmp_path):
+    cells = [pa.array([f"{column}{i}" for i in range(99)]) for column in "abc"]
+    path = tmp_path / "r.parquet"
+    pq.write_table(pa.table(cells, names=["subject", "object", "object"]), path)
+    assert refusal(facts.load, str(path), "r").endswith(
+        "names a column twice: subject, object, object)"
+    )
+    whole = pa.table(cells, names=["subject", "object", "id"])
+    pq.write_table(whole, path, write_page_checksum=True, compression="none", use_dictionary=False)
+    data = path.read_bytes()
+    assert len(facts.load(str(path), "r").facts) == 99
+    path.write_bytes(
+        data.replace(b"a42", b"a43", 1)
+    )  # the first page of the column, not its statistics
+    assert "not a readable Parquet file" in refusal(facts.load, str(path), "r")
+
+
+def test_a_file_of_the_hub_of_which_the_cache_lost_the_content_is_named(tmp_path):
+    lay(tmp_path, **{"P1/test.jsonl": "ab"})
+    (tmp_path / "P1/train.jsonl").symlink_to("../blobs/gone")
+    found = refusal(tables_in, tmp_path, "", "org/set")
+    assert found == f"{tmp_path / 'P1/train.jsonl'}: a link that leads nowhere, to ../blobs/gone"

@@ -737,6 +737,52 @@ def test_a_folder_of_bin_weights_is_found_in_its_conversion_until_it_changes(
     assert not weights.is_ready(name)
 
 
+POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ([], ""),
+        (["pytorch_model.bin", "notes.md"], ""),  # as many repositories have it
+        (["model-1-of-2.safetensors"], "model.safetensors and model-1-of-2.safetensors"),
+        (["consolidated.safetensors"], "model.safetensors and consolidated.safetensors"),
+        (["m.gguf"], "model.safetensors and m.gguf"),
+        (["-model.safetensors", "a.safetensors", "b.safetensors"], "a.safetensors and b.safe"),
+        (["-model.safetensors", *(f"model-{i}-of-2.safetensors" for i in (1, 2))], ""),
+        (["-model.safetensors", *(f"model-{i}.safetensors" for i in ("1-of-2", "2-of-2", "1-of-3"))],
+         "model-1-of-2.safetensors and model-1-of-3.safetensors"),
+    ],
+)  # fmt: skip
+def test_a_folder_with_two_sets_of_weights_is_refused_and_both_are_named(tmp_path, files, said):
+    (tmp_path / "model.safetensors").touch()
+    for name in files:
+        (tmp_path / name).touch()
+    if "-model.safetensors" in files:
+        (tmp_path / "model.safetensors").unlink()
+        (tmp_path / "-model.safetensors").unlink()
+        if "model-2-of-2.safetensors" in files:
+            shards = {str(i): f"model-{i}-of-2.safetensors" for i in (1, 2)}
+            index = json.dumps({"weight_map": shards})
+            (tmp_path / "model.safetensors.index.json").write_text(index)
+    if not said:
+        assert weights.locate(str(tmp_path)) == tmp_path
+        return
+    with pytest.raises(BadInput, match=f"^model {tmp_path}: two sets of weights are there, {said}"):
+        weights.locate(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "name", ["model.safetensors", "tokenizer.json", "pytorch_model.bin", "m.gguf"]
+)
+def test_a_pointer_of_git_lfs_is_said_to_be_one(tmp_path, name):
+    (tmp_path / name).write_text(POINTER)
+    asked = str(tmp_path / name if name == "m.gguf" else tmp_path)
+    for ask in (weights.locate, weights.convert):
+        with pytest.raises(BadInput, match=f"{name}: a pointer of Git LFS, not the file itself"):
+            ask(asked)
+
+
 def test_what_needs_no_conversion_is_refused(own_cache, standin, tmp_path):
     standin.add("org/both", {"model.safetensors": b"", "pytorch_model.bin": b""})
     standin.add("org/none", {"config.json": b"{}"})

@@ -9,6 +9,7 @@ import click
 from lkecore import facts
 from lkecore.cli.runs import MODELS_LOCK, use_lock
 from lkecore.errors import BadInput, visible
+from lkecore.facts import alike
 from lkecore.facts.tables import SPLITS
 from lkecore.models import embedded
 from lkecore.progress import say
@@ -24,7 +25,8 @@ def list_facts(spec: str, relation: str | None, task_folder: str | None) -> None
     """List the relations of a fact set (default: atlas), or write one as a task.
 
     The rows that were read are facts, repeated ones and those left out. Names that differ in letter case
-    alone are one object; below the table they are named, and so are files that are no facts.
+    alone are one object; below the table they are named, and so are names that only look alike, and files
+    that are no facts.
 
     With --lm-eval the questions of lke score, as it asks them by default, become a task of
     lm-evaluation-harness: 50 examples in the context, 100 options.
@@ -48,9 +50,14 @@ def list_facts(spec: str, relation: str | None, task_folder: str | None) -> None
             f"{r.left_out:8}  {passes:15}  {told}"
         )
     for r in loaded:
-        several = [", ".join(forms) for forms in r.spellings.values() if len(forms) > 1]
-        if several:
-            say(f"{r.name}: counted as one object: {'; '.join(several)}")
+        objects = [forms for forms in r.spellings.values() if len(forms) > 1]
+        for what, groups in (
+            ("counted as one subject", r.subject_forms),
+            ("counted as one object", objects),
+            ("alike, and not counted as one", alike.near(r)),
+        ):
+            if groups:
+                say(f"{r.name}: {what}: {alike.listed(groups)}")
     if unread := facts.unread(spec):
         say(f"no facts, and not read: {', '.join(unread)}")
 

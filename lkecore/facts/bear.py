@@ -2,11 +2,13 @@
 
 import functools
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 from lkecore.errors import BadInput
-from lkecore.facts.tables import composed, stem_of
+from lkecore.facts.json_text import parsed
+from lkecore.facts.tables import check, composed, fold, stem_of
 
 BESIDE = "metadata_relations.json"
 
@@ -14,16 +16,26 @@ BESIDE = "metadata_relations.json"
 def beside(table: Path) -> Path | None:
     """The file that tells of the relations in a table's folder, if there is one."""
     file = table.with_name(BESIDE)
-    return file if file.is_file() else None
+    if not os.path.lexists(file):
+        return None
+    check(file)
+    return file
 
 
 def about(table: Path) -> dict[str, Any]:
     """``templates`` of the relation in a table, and ``space``, its answer space; both () where nothing tells.
 
-    Raises :class:`BadInput` for a file that is not as lm-pub-quiz writes it.
+    Raises :class:`BadInput` for a file that is not as lm-pub-quiz writes it, and for one that tells of the
+    relation in another letter case.
     """
-    file = beside(table)
-    said = _read(file, file.stat().st_mtime_ns).get(composed(stem_of(table)), {}) if file else {}
+    file, name = beside(table), composed(stem_of(table))
+    every = _read(file, file.stat().st_mtime_ns) if file else {}
+    said = every.get(name, {})
+    if name not in every and (other := next((n for n in every if fold(n) == fold(name)), None)):
+        raise BadInput(
+            f"{file}, line {_line(file, other)}: the relation is {other!r} here, and the table is "
+            f"{table.name!r}; both must have one letter case"
+        )
     found = {"templates": said.get("templates", ()), "space": said.get("answer_space_labels", ())}
     for name, texts in found.items():
         if not isinstance(texts, list | tuple) or not all(isinstance(t, str) and t for t in texts):
@@ -50,7 +62,9 @@ def in_space(table: Path, where: str, row: dict[str, Any]) -> dict[str, Any]:
 @functools.lru_cache(maxsize=4)
 def _read(file: Path, _: int) -> dict[str, Any]:
     try:
-        said = json.loads(file.read_text(encoding="utf-8"))
+        said = parsed(file.read_text(encoding="utf-8-sig"), file)
+    except BadInput:
+        raise
     except (OSError, ValueError) as error:
         raise BadInput(f"{file}: no readable JSON ({error})") from error
     if not isinstance(said, dict) or not all(isinstance(of, dict) for of in said.values()):
@@ -58,3 +72,9 @@ def _read(file: Path, _: int) -> dict[str, Any]:
             f"{file}: must have an object of templates and answer space for each relation"
         )
     return {composed(name): of for name, of in said.items()}
+
+
+def _line(file: Path, relation: str) -> int:
+    """The line that names a relation; 1 where its name is written in another way there."""
+    lines = file.read_text(encoding="utf-8-sig").splitlines()
+    return next((n for n, line in enumerate(lines, 1) if json.dumps(relation) in line), 1)

@@ -8,12 +8,13 @@ A *shot* is a fact that is shown to the model as an example.
 
 import hashlib
 import json
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from lkecore.errors import BadInput
-from lkecore.facts.tables import SPLITS, composed, fold, text, texts
+from lkecore.facts.tables import SPLITS, UNSEEN, composed, fold, text, texts
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,8 @@ class Relation:
     ``kind`` is location, language or other ("" where the source does not say), ``codes`` marks
     code look-ups, ``paper_relation`` is the relation of the IC-LKE paper with the same meaning.
     ``manual`` says of each template whether a person wrote it; () where the source does not say.
+    ``subject_forms`` are the ways in which rows write a subject, of each that has several, the one that is
+    asked first; ``object_forms`` those of objects that no fact has, since the same fact has another one.
     """
 
     name: str
@@ -71,10 +74,12 @@ class Relation:
     paper_relation: str = ""
     templates: tuple[str, ...] = ()
     manual: tuple[bool, ...] = ()
+    subject_forms: tuple[tuple[str, ...], ...] = ()
+    object_forms: tuple[str, ...] = ()
 
     @property
     def objects(self) -> tuple[str, ...]:
-        """The distinct objects, sorted; of those that differ in case or accents' form alone the first.
+        """The distinct objects, sorted; of those that are one by :func:`lkecore.facts.tables.fold` the first.
 
         So Co (cobalt) and CO (carbon monoxide) are one object here, which is shown as CO.
         """
@@ -82,11 +87,20 @@ class Relation:
 
     @property
     def spellings(self) -> dict[str, tuple[str, ...]]:
-        """The ways in which the facts write each object, sorted, by :func:`lkecore.facts.tables.fold`."""
-        found: dict[str, tuple[str, ...]] = {}
+        """The ways in which the source writes each object, by :func:`lkecore.facts.tables.fold`.
+
+        Sorted, but those with a character that nobody sees behind the others, and last ``object_forms``.
+        """
+        found: dict[str, list[str]] = {}
         for name in sorted({fact.object for fact in self.facts}):
-            found[fold(name)] = (*found.get(fold(name), ()), name)
-        return found
+            found.setdefault(fold(name), []).append(name)
+        others: dict[str, list[str]] = {}
+        for name in self.object_forms:
+            others.setdefault(fold(name), []).append(name)
+        return {
+            key: (*sorted(forms, key=_has_unseen), *others.get(key, ()))
+            for key, forms in found.items()
+        }
 
     @property
     def read(self) -> int:
@@ -106,6 +120,10 @@ class Relation:
         return hashlib.sha256(text.encode()).hexdigest()
 
 
+def _has_unseen(name: str) -> bool:
+    return bool(UNSEEN.search(name))
+
+
 def _named(fact: Fact) -> bool:
     return bool(fact.subject_aliases or fact.object_aliases)
 
@@ -113,19 +131,23 @@ def _named(fact: Fact) -> bool:
 def from_rows(name: str, rows: Sequence[tuple[str, dict[str, Any], str]]) -> Relation:
     """Validate rows, drop repetitions, give every fact the other true objects of its subject.
 
-    A name whose accents have several forms is written as in the row that has it first, so that all that
-    follows may compare names as they are. Subjects that differ in letter case stay two (``Rose`` is a
-    name, ``rose`` a flower); an object of one subject that does is one object, in its first form.
+    A name whose accents have several forms is written as in the row that has it first, and a subject that
+    some rows write with characters that nobody sees as in the first one without, so that all that follows may
+    compare subjects as they are. Subjects that differ in letter case stay two (``Rose`` is a name, ``rose`` a
+    flower); objects of one subject that are one by :func:`lkecore.facts.tables.fold` are one, in the first
+    form. The id of a fact depends on the texts of its own row.
     """
     content: dict[str, tuple[str, str]] = {}
     found: dict[tuple[str, str], tuple[str, str, list[str]]] = {}  # pair -> (id, split, options)
     objects: dict[str, dict[str, str]] = {}  # of each subject, in order: folded -> object
     aliases: dict[str, dict[str, None]] = {}
-    forms: dict[str, str] = {}  # composed -> as it came first
+    forms: dict[str, str] = {}  # in NFC -> as it came first
+    subjects: dict[str, dict[str, None]] = {}  # composed -> as it came, in order
+    given_objects: dict[str, None] = {}
     repeated = 0
 
     def formed(names: Sequence[str]) -> list[str]:
-        return [forms.setdefault(composed(name), name) for name in names]
+        return [forms.setdefault(_nfc(name), name) for name in names]
 
     for where, row, split in rows:
         if split and split not in SPLITS:
@@ -137,7 +159,10 @@ def from_rows(name: str, rows: Sequence[tuple[str, dict[str, Any], str]]) -> Rel
         if given in row:
             key = text(row, where, given)
         else:
-            key = text_digest(name, composed(subject), composed(object_))[:16]
+            key = text_digest(name, _nfc(subject), _nfc(object_))[:16]
+        subjects.setdefault(composed(subject), {}).setdefault(subject)
+        subject = composed(subject)
+        given_objects.setdefault(object_)
         of_subject = objects.setdefault(subject, {})
         for each in [object_, *formed(texts(row, where, "obj_labels"))]:
             of_subject.setdefault(fold(each), each)
@@ -147,21 +172,24 @@ def from_rows(name: str, rows: Sequence[tuple[str, dict[str, Any], str]]) -> Rel
         aliases.setdefault(subject, {}).update(
             dict.fromkeys(formed(texts(row, where, "obj_aliases")))
         )
-        choice = sorted(
-            {*formed(texts(row, where, "options")), object_} if row.get("options") else ()
-        )
-        choice = [pair[1] if each == object_ else each for each in choice]
+        named = {}
+        if row.get("options"):
+            named = {composed(object_): pair[1]}
+            for each in formed(texts(row, where, "options")):
+                named.setdefault(composed(each), each)
+        choice = sorted(named.values())
         if pair in found:  # of two ids or choices, the same one in any order of rows
             repeated += 1
             key = min(key, found[pair][0])
             both = (split, choice), found[pair][1:]
             split, choice = max(both, key=lambda each: (("", *SPLITS).index(each[0]), each[1]))
         found[pair] = (key, split, choice)
+    written = {subject: sorted(each, key=_has_unseen) for subject, each in subjects.items()}
     facts = tuple(
         Fact(
             id=key,
             relation=name,
-            subject=subject,
+            subject=written[subject][0],
             object=object_,
             alternatives=tuple(n for n in objects[subject].values() if n != object_),
             aliases=tuple(aliases[subject]),
@@ -170,7 +198,19 @@ def from_rows(name: str, rows: Sequence[tuple[str, dict[str, Any], str]]) -> Rel
         )
         for (subject, object_), (key, split, choice) in found.items()
     )
-    return Relation(name=name, facts=facts, repeated=repeated, label=name)
+    several = tuple(tuple(each) for each in written.values() if len(each) > 1)
+    return Relation(
+        name,
+        facts,
+        repeated=repeated,
+        label=name,
+        subject_forms=several,
+        object_forms=tuple(sorted({*given_objects} - {fact.object for fact in facts})),
+    )
+
+
+def _nfc(text: str) -> str:
+    return unicodedata.normalize("NFC", text)
 
 
 def text_digest(*parts: object) -> str:

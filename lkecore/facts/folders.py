@@ -1,6 +1,8 @@
 """Folders: which files of a folder are the facts of which relation, and of which split."""
 
-from collections.abc import Sequence
+import os
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +11,10 @@ from lkecore.facts import bear
 from lkecore.facts.tables import (
     SPLITS,
     SUFFIXES,
+    check,
     composed,
     has_facts,
+    header,
     kind_of,
     read,
     relation_of,
@@ -37,25 +41,28 @@ def sources(spec: str) -> list[tuple[str, str, Path]]:
             "the fact set has no name: atlas, nobel, lab:WORLD, hub:org/name, a file or a folder"
         )
     path = Path(spec)
-    if path.is_file():
-        if not kind_of(path):
+    if os.path.lexists(path) and not path.is_dir():
+        if path.exists() and not kind_of(path):
             raise BadInput(
                 f"fact set {spec}: {path.suffix or 'no suffix'} is not one of {SUFFIXES}"
             )
+        check(path)
         return [(composed(stem_of(path)), "", path)]
     if not path.is_dir():
         raise BadInput(
             f"unknown fact set {spec!r}: neither atlas nor nobel, lab:WORLD, hub:org/name or an existing "
             "file or folder"
         )
-    tables = [p for p in _files_in(path) if kind_of(p) != ".json" or has_facts(p)]
+    every = _files_in(path)
+    splits = {p: SPLIT_WORDS.get(stem_of(p).lower(), "") for p in every}
+    tables = [p for p in every if kind_of(p) != ".json" or splits[p] or has_facts(p)]
     depth = {p: len(p.relative_to(path).parts) for p in tables}
-    splits = {p: SPLIT_WORDS.get(stem_of(p).lower(), "") for p in tables}
     whole = [p for p in tables if depth[p] == 1 and splits[p]]  # the folder is one relation
     folders = [p for p in tables if depth[p] == 2 and splits[p]]
-    # Beside folders or splits a table without facts may be there, such as names of the relations.
+    # A table without facts may be there, such as names of the relations. A misspelled header makes none:
+    # that file alone must not make a relation disappear.
     files = [p for p in tables if depth[p] == 1 and not splits[p]]
-    files = [p for p in files if not (whole or folders) or has_facts(p)]
+    files = [p for p in files if has_facts(p) or not (whole or folders or _has_none(p))]
     lost = [p for p in tables if depth[p] > 1 and p not in folders and has_facts(p)]
     if lost:
         raise BadInput(
@@ -104,15 +111,21 @@ def relations_in(spec: str) -> tuple[str, ...]:
 
 def rows_in(spec: str, relation: str) -> list[tuple[str, dict[str, Any], str]]:
     """(place, row, split or "") of every row of one relation of a file or a folder of facts."""
-    rows = []
+    rows: list[tuple[str, dict[str, Any], str]] = []
+    empty = []
     many = _may_hold_many(spec)
     for stem, split, path in sources(spec):
         if not many and stem != relation:
             continue
+        before = len(rows)
         for where, row in read(path):
             if not many or relation_of(row, where, stem) == relation:
                 row = bear.in_space(path, where, with_lists(row, where, path))
                 rows.append((where, row, split or split_of(str(row.get("split") or ""))))
+        if not many and len(rows) == before:
+            empty.append(path)
+    if rows and empty:  # a split, say: shots would come from another one
+        raise BadInput(f"{empty[0]}: no rows in it")
     return rows
 
 
@@ -131,15 +144,36 @@ def split_of(word: str) -> str:
 
 
 def _files_in(folder: Path, *, every: bool = False) -> list[Path]:
-    """The tables in a folder and below, or all files; a relation's folder may be a link."""
-    found = {*folder.glob("*/*"), *folder.rglob("*")}
-    return sorted(
-        p
-        for p in found
-        if (every or kind_of(p))
-        and not any(part.startswith(".") for part in p.relative_to(folder).parts)
-        and p.is_file()
-    )
+    """The tables in a folder and below, or all files; a relation's folder may be a link.
+
+    Raises :class:`BadInput` for a table that cannot be read as one (:func:`lkecore.facts.tables.check`), a
+    link to nowhere that may have led to a relation's folder, and a folder that may not be looked into.
+    """
+    found = sorted(_below(folder))
+    for path in found:
+        if kind_of(path) or (not path.suffix and not path.exists()):
+            check(path)
+    return [path for path in found if every or kind_of(path)]
+
+
+def _below(folder: Path, depth: int = 1) -> Iterator[Path]:
+    """Whatever is no folder, and what is named as a table; links to folders below a relation's as well."""
+    try:
+        inside = [path for path in folder.iterdir() if not path.name.startswith(".")]
+    except OSError as error:
+        raise BadInput(f"{folder}: cannot be read ({error.strerror})") from error
+    for path in inside:
+        is_read = path.is_dir() and (depth == 1 or not path.is_symlink())
+        if kind_of(path) or not is_read:
+            yield path
+        if is_read:
+            yield from _below(path, depth + 1)
+
+
+def _has_none(path: Path) -> bool:
+    """Whether a table names columns, and none that might be a subject or an object in other words."""
+    columns = header(path)
+    return bool(columns) and not any(re.search("sub|obj", name.casefold()) for name in columns)
 
 
 def _names(paths: Sequence[Path], folder: Path) -> str:

@@ -19,6 +19,7 @@ from lkecore.facts import bear
 from lkecore.facts.folders import SPLIT_WORDS, split_of
 from lkecore.facts.tables import (
     LISTS,
+    check,
     composed,
     has_facts,
     header,
@@ -109,7 +110,11 @@ def unread_in(snapshot: Path, start: str) -> tuple[str, ...]:
 
 def _files_in(snapshot: Path, start: str) -> list[tuple[Path, str]]:
     found = [(p, p.relative_to(snapshot).as_posix()) for p in sorted(snapshot.rglob("*"))]
-    return [(path, name) for path, name in found if name.startswith(start) and path.is_file()]
+    found = [(path, name) for path, name in found if name.startswith(start) and not path.is_dir()]
+    for path, _ in found:
+        if kind_of(path):
+            check(path)
+    return found
 
 
 @functools.lru_cache(maxsize=1000)  # files in a snapshot never change: the commit is in their path

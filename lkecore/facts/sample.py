@@ -168,8 +168,8 @@ def distractors(
 ) -> list[str]:
     """What may stand beside a fact's gold object: the objects that are not true of its subject.
 
-    Where the data give a fact a multiple choice of its own, these are the others in it, of which only the
-    form of accents makes none another name. ``folded`` are the objects as
+    Where the data give a fact a multiple choice of its own, these are the others in it, where names are one
+    by :func:`lkecore.facts.tables.composed`. ``folded`` are the objects as
     :func:`lkecore.facts.tables.fold` has them, for who asks of many facts.
     """
     if fact.options:

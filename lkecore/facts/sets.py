@@ -11,6 +11,7 @@ from typing import Any
 
 from lkecore.errors import BadInput, nearest
 from lkecore.facts import (
+    alike,
     atlas,
     bear,
     folders,
@@ -24,6 +25,7 @@ from lkecore.facts import (
 )
 from lkecore.facts.fact import Relation, from_rows, text_digest
 from lkecore.facts.tables import SPLITS, composed, read
+from lkecore.progress import tell_once
 from lkecore.storage import DATA, file_digest
 
 Row = tuple[str, dict[str, Any], str]  # (place, row, split or ""), as `from_rows` reads it
@@ -89,16 +91,17 @@ def load(spec: str, relation: str) -> Relation:
     such a list as JSON. Rows that repeat a (subject, object) pair are dropped and counted; where a
     pair stands in several splits, the test split keeps it, so that no test fact is ever shown as a
     shot. Several objects of one subject are all true. Names are one where only the form of their accents
-    differs, objects also where only letter case does (:func:`lkecore.facts.tables.fold`).
+    or characters that nobody sees differ (:func:`lkecore.facts.tables.composed`), objects also where only
+    letter case does (:func:`lkecore.facts.tables.fold`); of those that nobody sees a line tells.
 
     A data set of the hub may have the columns of T-REx-MC, T-REx, LAMA or MyriadLAMA instead, and
     gives the relation the templates that stand in it. A relation with the name that the IC-LKE paper
     gives to one of its own, or with its Wikidata id, is taken for that one (``paper_relation``).
 
     Raises :class:`BadInput` for an unknown fact set or relation, one that cannot be fetched, a
-    malformed line (file and line number), a row without a split where others of the relation have one
-    (it would be in no part), a file with facts in a place where none are read, text that is not UTF-8, and
-    one fact id with two contents.
+    malformed line (file and line number), a file without a row, a row without a split where others of the
+    relation have one (it would be in no part), a file with facts in a place where none are read, one that
+    cannot be read, text that is not UTF-8, and one fact id with two contents.
     """
     return (_load_once if is_ours(spec) else _load)(spec, composed(relation))
 
@@ -117,6 +120,8 @@ def _load(spec: str, relation: str) -> Relation:
             f"{without[0]}: other rows of relation {relation} have a split, this one has none"
         )
     loaded = from_rows(relation, rows)
+    for line in alike.taken(loaded):
+        tell_once(line)
     about = source.about(spec, relation)
     about = about | {"repeated": loaded.repeated + about.get("repeated", 0)}
     if "paper_relation" not in about:

@@ -8,18 +8,26 @@ import functools
 import gzip
 import io
 import json
+import os
 import re
 import unicodedata
 import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from lkecore.errors import BadInput
+from lkecore.errors import BadInput, first_line
+from lkecore.facts.json_text import parsed
+from lkecore.storage import POINTER, is_pointer
 
 SPLITS = ("train", "dev", "test")
-HALF_CHARACTER = re.compile("[\ud800-\udfff]")
+NO_NAME = re.compile("[\0\ud800-\udfff]")
+# What nobody sees in a name: where a word may break, marks of a file's beginning and of direction. The
+# joiners U+200C and U+200D are none of them: they make other letters and other pictures.
+UNSEEN = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
 SUFFIXES = (".jsonl", ".csv", ".tsv", ".parquet", ".json")
+QUOTED = re.compile(r'"(?:[^"]*"")+[^"]*"')
 LISTS = ("obj_labels", "obj_aliases", "options")  # columns of several texts
 
 
@@ -43,10 +51,33 @@ def _is_packed(path: Path) -> bool:
     return path.suffix.lower() == ".gz"
 
 
+def check(path: Path) -> None:
+    """Raise :class:`BadInput` for what is named as a table, and cannot be read as one.
+
+    That is a link to nowhere, a folder, a pipe or a device (which might never end), a pointer of Git LFS, and
+    what has a name that is not UTF-8. The name and the first bytes alone are looked at.
+    """
+    if any("\udc80" <= c <= "\udcff" for c in str(path)):  # as Python has such bytes
+        raise BadInput(f"{path}: the name of the file is not UTF-8; give it another one")
+    if not path.exists():
+        raise BadInput(f"{path}: a link that leads nowhere, to {os.readlink(path)}")
+    if not path.is_file():
+        what = (
+            "a folder" if path.is_dir() else "neither a file nor a folder, but a pipe or a device"
+        )
+        raise BadInput(f"{path}: {what}, and is named as a table of facts")
+    if is_pointer(path):
+        raise BadInput(f"{path}: {POINTER}")
+
+
 def has_facts(path: Path) -> bool:
-    """Whether a table has a column for subjects and one for objects."""
-    columns = set(header(path))
-    return bool(columns & {"subject", "sub_label"} and columns & {"object", "obj_label"})
+    """Whether a table has a column for subjects and one for objects; of JSON lines, any of its rows."""
+    tables = (row for _, row in read(path)) if kind_of(path) == ".jsonl" else [header(path)]
+    return any(
+        not {"subject", "sub_label"}.isdisjoint(columns)
+        and not {"object", "obj_label"}.isdisjoint(columns)
+        for columns in tables
+    )
 
 
 def relation_of(row: dict[str, Any], where: str, stem: str) -> str:
@@ -67,30 +98,56 @@ def read(path: Path, columns: Sequence[str] | None = None) -> Iterator[tuple[str
     if kind == ".jsonl":
         yield from _read_json_lines(path)
         return
-    content = _decode(path)
     if kind == ".json":
-        yield from _read_json(path, content)
+        yield from _read_json(path, _decode(path))
         return
-    # The registered TSV format has no quoting, so a name such as "Weird Al" stays as it is.
-    quoting = csv.QUOTE_NONE if kind == ".tsv" else csv.QUOTE_MINIMAL
-    delimiter = "\t" if kind == ".tsv" else ","
+
+    def bare(cells: list[str]) -> list[str]:  # as in a file with a mark at its beginning, too
+        return sorted(fold(cell).strip('" ') for cell in cells)
+
+    rows = _cells(path)
+    _, header = next(rows, ("", []))
+    for where, row in rows:
+        if len(row) != len(header):
+            raise BadInput(f"{where}: {len(row)} fields where the header has {len(header)}")
+        if bare(row) == bare(header):
+            raise BadInput(f"{where}: the header again; these may be two tables in one file")
+        yield where, dict(zip(header, row, strict=True))
+
+
+def _cells(path: Path) -> Iterator[tuple[str, list[str]]]:
+    """("file, line n", cells) of the header and of every row of a ``.csv`` or ``.tsv`` file."""
+    content, delimiter = _decode(path), "\t" if kind_of(path) == ".tsv" else ","
+    # The registered TSV format has no quoting, so a name such as "Weird Al" stays as it is; but who quotes
+    # the names of columns quotes all.
+    plain = delimiter == "\t" and content[:1] != '"'
+    quoting = csv.QUOTE_NONE if plain else csv.QUOTE_MINIMAL
     # Not str.splitlines, which also breaks at characters that belong to a name (U+2028, U+0085).
     lines = io.StringIO(content, newline="")
     table = csv.reader(lines, delimiter=delimiter, quoting=quoting, strict=True)
-    header: list[str] = []
-    begin = 1  # the line where a row begins: a quoted field may hold line breaks
+    begin, first = 1, True  # the line where a row begins: a quoted field may hold line breaks
     try:
         for row in table:
             where, begin = f"{path}, line {begin}", table.line_num + 1
-            if header and row and len(row) != len(header):
-                raise BadInput(f"{where}: {len(row)} fields where the header has {len(header)}")
-            if header and row:
-                yield where, dict(zip(header, row, strict=True))
-            if not header and len(set(row)) < len(row):
+            if first and len(set(row)) < len(row):
                 raise BadInput(f"{where}: the header names a column twice: {', '.join(row)}")
-            header = header or row
+            if row:
+                yield where, list(map(_unquoted, row)) if plain else row
+                first = False
     except csv.Error as error:
         raise BadInput(f"{path}, line {begin}: {error}") from error
+
+
+def _unquoted(cell: str) -> str:
+    """A cell of a ``.tsv`` file, without the quotes that pandas and spreadsheets put around quotes.
+
+    They write a cell that holds a quote in quotes, and each quote in it twice. Any other stays as it is, and
+    none goes on in the next line, as a quoted one of a ``.csv`` file may.
+
+    >>> [_unquoted(cell) for cell in ('"Song ""0\"""', '"Weird Al" Yankovic', '"Heroes"', '12" mix')]
+    ['Song "0"', '"Weird Al" Yankovic', '"Heroes"', '12" mix']
+    """
+    return cell[1:-1].replace('""', '"') if QUOTED.fullmatch(cell) else cell
 
 
 def with_lists(
@@ -119,34 +176,42 @@ def _list_in(cell: str, where: str, column: str) -> list[Any] | None:
 
 
 def header(path: Path) -> tuple[str, ...]:
-    """The columns of a table: those of the Parquet schema, else those of the first row."""
+    """The columns of a table: those that it names above its rows, else those of the first row."""
+    if kind_of(path) in (".csv", ".tsv"):
+        return next((tuple(row) for _, row in _cells(path)), ())
     if kind_of(path) != ".parquet":
         return next((tuple(row) for _, row in read(path)), ())
+    with _parquet(path) as file:
+        return tuple(file.schema_arrow.names)
+
+
+@contextmanager
+def _parquet(path: Path) -> Iterator[Any]:
+    """A Parquet file, open; what is wrong with it is told in one line."""
+    from pyarrow import ArrowException
     from pyarrow.parquet import ParquetFile
 
     try:
-        with ParquetFile(path) as file:
-            return tuple(file.schema_arrow.names)
-    except (OSError, ValueError) as error:
-        raise BadInput(f"{path}: not a readable Parquet file ({error})") from error
+        with ParquetFile(path, page_checksum_verification=True) as file:
+            names = file.schema_arrow.names
+            if len(set(names)) < len(names):
+                raise ValueError(f"it names a column twice: {', '.join(names)}")
+            yield file
+    except (OSError, ValueError, ArrowException) as error:
+        raise BadInput(f"{path}: not a readable Parquet file ({first_line(error)})") from error
 
 
 def _read_parquet(
     path: Path, columns: Sequence[str] | None
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     # Not through pandas, which would turn a missing text into the number NaN.
-    from pyarrow.parquet import ParquetFile
-
     n = 0
-    try:
-        with ParquetFile(path, page_checksum_verification=True) as file:
-            wanted = columns and [c for c in file.schema_arrow.names if c in columns]
-            for batch in file.iter_batches(columns=wanted):
-                for row in batch.to_pylist():
-                    n += 1
-                    yield f"{path}, row {n}", row
-    except (OSError, ValueError) as error:
-        raise BadInput(f"{path}: not a readable Parquet file ({error})") from error
+    with _parquet(path) as file:
+        wanted = columns and [c for c in file.schema_arrow.names if c in columns]
+        for batch in file.iter_batches(columns=wanted):
+            for row in batch.to_pylist():
+                n += 1
+                yield f"{path}, row {n}", row
 
 
 def _read_json_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -156,7 +221,7 @@ def _read_json_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             for n, data in enumerate(file, start=1):
                 line = _text_of(data.removesuffix(b"\n"), path, n)
                 if line.strip():
-                    yield f"{path}, line {n}", _json_object(line, f"{path}, line {n}")
+                    yield f"{path}, line {n}", _json_object(line, path, n)
     except (OSError, EOFError, zlib.error) as error:
         raise _unreadable(path, error) from error
 
@@ -172,12 +237,10 @@ def _unreadable(path: Path, error: Exception) -> BadInput:
 def _read_json(path: Path, content: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """A ``.json`` file of rows is a list of objects, or (as often on the hub) an object a line."""
     try:
-        found = json.loads(content)
+        found = parsed(content, path)
     except json.JSONDecodeError:
         yield from _read_json_lines(path)
         return
-    except (RecursionError, ValueError) as error:
-        raise BadInput(f"{path}: JSON beyond what can be read ({error})") from error
     rows = found if isinstance(found, list) else [found]
     if not any(isinstance(row, dict) for row in rows):
         return  # a list of names, say, is not a broken table but none
@@ -206,23 +269,21 @@ def _text_of(data: bytes, path: Path, line: int) -> str:
         raise BadInput(f"{path}, line {line}: not UTF-8 (byte 0x{bad[error.start]:02x})") from error
 
 
-def _json_object(line: str, where: str) -> dict[str, Any]:
+def _json_object(line: str, path: Path, n: int) -> dict[str, Any]:
     try:
-        row = json.loads(line)
+        row = parsed(line, path, n)
     except json.JSONDecodeError as error:
-        raise BadInput(f"{where}: not JSON ({error.msg})") from error
-    except (RecursionError, ValueError) as error:  # nested too deep, or a number without end
-        raise BadInput(f"{where}: JSON beyond what can be read ({error})") from error
+        raise BadInput(f"{path}, line {n}: not JSON ({error.msg})") from error
     if not isinstance(row, dict):
-        raise BadInput(f"{where}: expected a JSON object, found {line[:40]!r}")
+        raise BadInput(f"{path}, line {n}: expected a JSON object, found {line[:40]!r}")
     return row
 
 
 def fold(name: str) -> str:
-    """What two names must share to be one: letter case and the form of accents aside (NFC, casefolded).
+    """What two names must share to be one: :func:`composed`, and letter case aside.
 
-    "Zürich" has ü as one character or as u with a mark behind it, and looks the same. Letters may tell
-    two names apart by case alone, as in Co (cobalt) and CO (carbon monoxide): they are one name here.
+    Letters may tell two names apart by case alone, as in Co (cobalt) and CO (carbon monoxide): they are one
+    name here.
 
     >>> fold("ZU\u0308RICH") == fold("z\u00fcrich"), fold("Co") == fold("CO"), fold("Ur") == fold("\u00dcr")
     (True, True, False)
@@ -230,7 +291,8 @@ def fold(name: str) -> str:
     if name.isascii():
         return name.lower()
     # Decomposed first, as Unicode has it (D145): what casefold does must not depend on the form.
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", name).casefold())
+    folded = unicodedata.normalize("NFD", UNSEEN.sub("", name)).casefold()
+    return unicodedata.normalize("NFC", folded)
 
 
 @functools.lru_cache(maxsize=100_000)  # an object is an option of many facts
@@ -244,12 +306,15 @@ def words(text: str) -> frozenset[str]:
 
 
 def composed(text: str) -> str:
-    """A text in one form of accents (NFC), for counting its characters or looking for a name in it.
+    """A text as the eye has it, for comparing it, counting its characters or looking for a name in it.
 
-    >>> len("u\u0308"), len(composed("u\u0308"))
-    (2, 1)
+    In one form of accents (NFC: "Zürich" has ü as one character, or as u with a mark behind it, and looks the
+    same), and without ``UNSEEN``. What is asked of a model is never this, but the text as it was given.
+
+    >>> composed("Zu\u0308\u200brich\u200e") == "Z\u00fcrich"
+    True
     """
-    return unicodedata.normalize("NFC", text)
+    return text if text.isascii() else unicodedata.normalize("NFC", UNSEEN.sub("", text))
 
 
 def text(row: dict[str, Any], where: str, *columns: str) -> str:
@@ -259,10 +324,13 @@ def text(row: dict[str, Any], where: str, *columns: str) -> str:
             value = row[column]
             if isinstance(value, int) and not isinstance(value, bool):
                 value = str(value)
-            if not isinstance(value, str) or not value.strip():
-                raise BadInput(f"{where}: {column} must be a non-empty text, found {value!r}")
-            if not value.isascii() and HALF_CHARACTER.search(value):
-                raise BadInput(f"{where}: {column} holds half a character, found {value!r}")
+            if not isinstance(value, str) or not composed(value).strip():
+                listed = isinstance(value, list) and column in ("object", "obj_label")
+                hint = "; all true objects, as a list, are for the column obj_labels" * listed
+                raise BadInput(f"{where}: {column} must be a non-empty text, found {value!r}{hint}")
+            if found := NO_NAME.search(value):
+                what = "a null character" if found[0] == "\0" else "half a character"
+                raise BadInput(f"{where}: {column} holds {what}, found {value!r}")
             return " ".join(value.split())
     there = ", ".join(map(repr, row)) or "none"
     there = there if len(there) <= 100 else f"{there[:100]}..."

@@ -208,10 +208,10 @@ def _tells(other: str, true_names: Iterable[str]) -> bool:
 def _others(path: Path) -> dict[str, Others]:
     """{kind: {name: its other names}} of a table."""
     found: dict[str, Others] = {}
-    rows = [
-        (where, *(composed(text(row, where, column)) for column in NAMED))
-        for where, row in _rows(path, NAMED)
-    ]
+    rows = []
+    for where, row in _rows(path, NAMED):
+        kind, name, other = (text(row, where, column) for column in NAMED)
+        rows.append((where, composed(kind), composed(name), unicodedata.normalize("NFC", other)))
     whose = {(kind, fold(name)): name for _, kind, name, _ in rows}
     for where, kind, name, other in rows:
         if (kind, fold(other)) in whose:

@@ -8,19 +8,21 @@ from contextlib import suppress
 from pathlib import Path
 
 from lkecore.errors import BadInput, first_line
-from lkecore.storage import cache_folder, file_digest, write_whole
+from lkecore.storage import POINTER, cache_folder, file_digest, is_pointer, write_whole
 
 # In the folder of a model that was made or converted here: the digests of its files, as sha256sum writes
 # them. They are not in the package, since other versions of NumPy and PyTorch write other last digits, and no
 # part of a model's own digest.
 SUMS = "SHA256SUMS"
+INDEX = "model.safetensors.index.json"
+HOLDING = (".safetensors", ".gguf", ".bin", ".json", ".model", ".txt")
 # What the hub's own cache calls a large file, which links lead to.
 SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 def weight_files(folder: Path) -> list[Path]:
     """The safetensors files of a model, or none if one of its shards is missing."""
-    single, index = folder / "model.safetensors", folder / "model.safetensors.index.json"
+    single, index = folder / "model.safetensors", folder / INDEX
     if single.is_file():
         return [single]
     if not index.is_file():  # as a download leaves it that was stopped before the index came
@@ -31,6 +33,34 @@ def weight_files(folder: Path) -> list[Path]:
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise BadInput(f"{index}: no list of shards ({first_line(error)})") from error
     return files if all(file.is_file() for file in files) else []
+
+
+def check_content(folder: Path) -> None:
+    """Raise :class:`BadInput` for a model's folder that holds pointers of Git LFS, or two sets of weights.
+
+    Of two sets one would be read in silence. ``.bin`` weights beside safetensors are none: many repositories
+    hold both, of the same numbers.
+    """
+    for file in sorted(p for p in folder.iterdir() if p.suffix in HOLDING and p.is_file()):
+        check_pointer(file)
+    read = weight_files(folder)
+    others = [p for kind in ("safetensors", "gguf") for p in sorted(folder.glob(f"*.{kind}"))]
+    others = [p for p in others if p not in read[:1] and (p not in read or not _has_index(folder))]
+    if read and others:
+        raise BadInput(
+            f"model {folder}: two sets of weights are there, {read[0].name} and {others[0].name}; leave one "
+            "of them in the folder"
+        )
+
+
+def check_pointer(file: Path) -> None:
+    """Raise :class:`BadInput` for a file of a model that is a pointer of Git LFS."""
+    if is_pointer(file):
+        raise BadInput(f"{file}: {POINTER}")
+
+
+def _has_index(folder: Path) -> bool:
+    return (folder / INDEX).is_file() and not (folder / "model.safetensors").is_file()
 
 
 def contents_digest(files: Sequence[Path]) -> str:

@@ -29,7 +29,7 @@ from lkecore.models.convert import (
     from_gguf,
 )
 from lkecore.models.embedded import CATALOGUE, WHEELS, build_toy, fetch_wheels
-from lkecore.models.files import contents_digest, weight_files
+from lkecore.models.files import check_content, check_pointer, contents_digest, weight_files
 from lkecore.models.training import trained
 from lkecore.progress import tell
 from lkecore.storage import DATA, build_once, cache_folder
@@ -37,10 +37,8 @@ from lkecore.storage import DATA, build_once, cache_folder
 # What a model is made of: weights, config, tokenizer. Never code, never pickles.
 MODEL_FILES = ("*.safetensors", *SIDE_FILES)
 
-
 # Not -m: the package would have imported this module before it is run.
 CONVERT = "from lkecore.models.convert import main; main()"
-
 
 # --- the names of models --------------------------------------------------------------------------
 
@@ -135,6 +133,7 @@ def _made_of_known(name: str) -> str:
 def _check_file(name: str) -> None:
     if Path(name).suffix != ".gguf":
         raise BadInput(f"model {name}: a model file must be .gguf, or name the folder of a model")
+    check_pointer(Path(name))
 
 
 # --- folders and repositories of the hub, whose .bin weights `convert` converts -------------------
@@ -175,6 +174,7 @@ def _folder(name: str) -> Path:
 
 
 def _locate_folder(name: str) -> Path:
+    check_content(Path(name))
     folder = _folder(name)
     if _has_bin_only(folder):
         raise _without_safetensors(name, folder)
@@ -203,6 +203,7 @@ def _with_weights(folder: Path | None) -> Path | None:
 
 def _convert_folder(name: str) -> Path:
     source = Path(name)
+    check_content(source)
     if not _has_bin_only(source):
         raise _no_bin(name)
     return build_once(_made_of_folder(name), functools.partial(_convert_bin, source))

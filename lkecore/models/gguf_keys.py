@@ -116,7 +116,9 @@ def rope_of(
     if factor == 1 and divisors is None:
         return None
     rope = getattr(config, "rope_parameters", None) or {}
-    if "rope_theta" not in rope or divisors is not None and factor != 1:  # one for each kind of layer
+    if (
+        "rope_theta" not in rope or divisors is not None and factor != 1
+    ):  # one for each kind of layer
         raise _unread(path, key or "rope_freqs.weight", factor)
     if divisors is None:
         return {**rope, "rope_type": "linear", "factor": factor}
@@ -164,14 +166,18 @@ def check_tokenizer(path: Path, said: dict[str, Any], tokenizer: Any) -> None:
 
     ggml = "tokenizer.ggml."
     kind, pre = said.get(f"{ggml}model"), said.get(f"{ggml}pre")
-    if kind == "gpt2" and pre not in LIKE_GPT_2 | {*GGUF_PRE_TOKENIZER_SPLITS} or (
-        kind != "gpt2" and pre not in (None, "default", kind)
+    if (
+        kind == "gpt2"
+        and pre not in LIKE_GPT_2 | {*GGUF_PRE_TOKENIZER_SPLITS}
+        or (kind != "gpt2" and pre not in (None, "default", kind))
     ):
         raise _unread(path, f"{ggml}pre", pre)
     for flag in FLAGS:
         if said.get(flag):
             raise _unread(path, flag, said[flag])
-    own, ids = (tokenizer("a", add_special_tokens=special)["input_ids"] for special in (False, True))
+    own, ids = (
+        tokenizer("a", add_special_tokens=special)["input_ids"] for special in (False, True)
+    )
     first = tokenizer.convert_ids_to_tokens(own[0])
     made = {
         "add_bos_token": ids[0] == tokenizer.bos_token_id != own[0],
@@ -200,10 +206,17 @@ _RULE = (
 
 
 def _unread(path: Path, key: str, value: Any, held: Any = ()) -> BadInput:
+    if value is None:  # a file of before May 2024; which one is meant nobody can tell
+        return BadInput(
+            f"{path}: it has no key {key}, so that its texts may be cut otherwise; take "
+            "its safetensors"
+        )
     is_ = f"the key {visible(key)} = {visible(value)[:80]}"
     if held:
         made = ", ".join(visible(v)[:80] for v in held)
-        return BadInput(f"{path}: {is_} is taken for {made}, which is another model; take its safetensors")
+        return BadInput(
+            f"{path}: {is_} is taken for {made}, which is another model; take its safetensors"
+        )
     return BadInput(f"{path}: {is_} {_RULE}")
 
 
@@ -216,7 +229,9 @@ def _of_config(config: Any, name: str) -> Any:
     if name == "rotary base":
         return rope.get("rope_theta")
     if name == "rotary dimensions":
-        width = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+        width = (
+            getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+        )
         return int(width * (rope.get("partial_rotary_factor") or 1))
     return getattr(config, name, None)
 

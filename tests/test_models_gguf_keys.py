@@ -1,13 +1,21 @@
 """GGUF files say more than transformers reads: read right, or refused by name."""
 
+import json
 import math
+import re
 from pathlib import Path
 
 import helpers
 import numpy as np
 import pytest
 import torch
-from transformers import Gemma3TextConfig, LlamaConfig, LlamaForCausalLM
+from tokenizers import Tokenizer
+from transformers import (
+    Gemma3TextConfig,
+    LlamaConfig,
+    LlamaForCausalLM,
+    PreTrainedTokenizerFast,
+)
 
 from lkecore.errors import BadInput
 from lkecore.models import convert, gguf_keys, open_model
@@ -117,7 +125,7 @@ LLAMA_3 = {
     ],
     ids=["scale_linear", "linear", "rope_freqs"],
 )
-def test_positions_that_a_file_scales_are_scaled(more, rope, own_cache, tmp_path):
+def test_positions_that_a_file_scales_are_scaled(more, rope, tmp_path):
     toy = open_model("toy")
     helpers.write_gguf(tmp_path / "m.gguf", toy.network, toy.tokenizer, more)
     read = open_model(str(tmp_path / "m.gguf")).network
@@ -133,7 +141,7 @@ def test_positions_that_a_file_scales_are_scaled(more, rope, own_cache, tmp_path
     assert (a - unscaled).abs().max() > 0.1
 
 
-def test_a_tensor_that_is_no_weight_of_the_network_is_refused_by_its_name(own_cache, tmp_path):
+def test_a_tensor_that_is_no_weight_of_the_network_is_refused_by_its_name(tmp_path):
     toy = open_model("toy")
     for name in ("rope_factors_long.weight", "blk.0.attn_q.bias"):
         file = tmp_path / f"{name}.gguf"
@@ -146,19 +154,20 @@ def test_a_tensor_that_is_no_weight_of_the_network_is_refused_by_its_name(own_ca
 
 
 def test_a_tokenizer_of_llama_3_takes_whole_words_and_begins_texts_as_llama_cpp_has_it(
-    own_cache, tmp_path
+    tmp_path,
 ):
     toy = open_model("toy")
-    tokens = toy.tokenizer.get_vocab()
-    word, first = "Paris", min(tokens, key=tokens.get)
-    del_merges = [*toy.tokenizer.tokenize(word)]
-    helpers.write_gguf(
-        tmp_path / "m.gguf", toy.network, toy.tokenizer,
-        lambda w: w.add_bos_token_id(0), pre="llama-bpe",
-    )  # fmt: skip
-    read = open_model(str(tmp_path / "m.gguf"))
-    assert read.front == (0,) and first and del_merges
-    assert read.tokenizer.backend_tokenizer.model.ignore_merges
+    rules = json.loads(toy.tokenizer.backend_tokenizer.to_str())
+    rules["model"]["merges"] = rules["model"]["merges"][:1]  # of which no word comes
+    bare = PreTrainedTokenizerFast(tokenizer_object=Tokenizer.from_str(json.dumps(rules)))
+    word = next(w for w in bare.get_vocab() if re.fullmatch("[a-z]{4,}", w))
+    for pre, ids in (
+        ("llama-bpe", [0, bare.get_vocab()[word]]),
+        ("gpt-2", bare(word)["input_ids"]),
+    ):
+        file = tmp_path / f"{pre}.gguf"
+        helpers.write_gguf(file, toy.network, bare, lambda w: w.add_bos_token_id(0), pre=pre)
+        assert open_model(str(file)).tokenizer(word)["input_ids"] == ids
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,10 @@ from typing import Any
 from lkecore.errors import BadInput, visible
 from lkecore.models.loading import ropes
 
-# {key, without the architecture in front: what a config calls it}. Where a config has several of these names,
-# all must hold the value: Gemma's 27B models divide by another number than the head's width, which no key says.
-# One that is 0 or false may also be unknown to the config, as the heads of a network without attention are.
+# {key, without the architecture in front: what a config calls it}. Where a config has several of these
+# names, all must hold the value: Gemma's 27B models divide by another number than the head's width, which no
+# key says. One that is 0 or false may also be unknown to the config, as the heads of a network without
+# attention are.
 HELD = {
     "attention.head_count": ("num_attention_heads",),
     "attention.head_count_kv": ("num_key_value_heads",),
@@ -58,8 +59,8 @@ KNOWN = re.compile(
     r"|add_space_prefix|remove_extra_whitespaces|(bos|eos|unknown|padding)_token_id"
     r"|(eot|eom|cls|mask|seperator|separator|prefix|suffix|middle|fim_\w+)_token_id)"
 )
-# How a byte-level tokenizer cuts a text into words before it merges. Those of transformers' list, and two that
-# it takes for GPT-2's: SmolLM's has each digit by itself, and no merge of a digit, so that it is the same.
+# How a byte-level tokenizer cuts a text into words before it merges. Those of transformers' list, and two
+# that it takes for GPT-2's: SmolLM's has each digit by itself, and no merge of a digit, so it is the same.
 LIKE_GPT_2 = {"gpt-2", "smollm"}
 # Of these families a word that is in the vocabulary is one token, whatever the merges make of it, and a text
 # begins with the first token unless the file says otherwise: llama.cpp knows it by the family alone.
@@ -124,8 +125,8 @@ def rope_of(
         return {**rope, "rope_type": "linear", "factor": factor}
     if len(divisors) != _of_config(config, "rotary dimensions") // 2:
         raise _unread(path, "rope_freqs.weight", f"{len(divisors)} numbers")
-    # transformers has no kind for divisors alone. Longrope is two lists of them, one for long texts, which are
-    # the same here.
+    # transformers has no kind for divisors alone. Longrope is two lists of them, one of which is for long
+    # texts; here they are the same.
     return {
         **rope,
         "rope_type": "longrope",

@@ -220,8 +220,8 @@ def brute_force_tokens(sequences) -> int:
     return len({row[:n] for row in map(tuple, sequences) for n in range(1, len(row))})
 
 
-def write_gguf(path: Path, network, tokenizer) -> None:
-    """A tiny Llama as an unquantised GGUF file, with its byte-level BPE tokenizer."""
+def write_gguf(path: Path, network, tokenizer, more=lambda writer: None, pre="gpt-2") -> None:
+    """A tiny Llama as an unquantised GGUF file, with its byte-level BPE tokenizer, and ``more`` in it."""
     import gguf
 
     config = network.config
@@ -239,6 +239,8 @@ def write_gguf(path: Path, network, tokenizer) -> None:
     writer.add_vocab_size(config.vocab_size)
     vocabulary = sorted(tokenizer.get_vocab().items(), key=lambda item: item[1])
     writer.add_tokenizer_model("gpt2")
+    if pre:
+        writer.add_tokenizer_pre(pre)
     writer.add_token_list([token for token, _ in vocabulary])
     writer.add_token_types([gguf.TokenType.NORMAL] * len(vocabulary))
     merges = json.loads(tokenizer.backend_tokenizer.to_str())["model"]["merges"]
@@ -270,6 +272,7 @@ def write_gguf(path: Path, network, tokenizer) -> None:
         else:
             name = names[name]
         writer.add_tensor(f"{name}.weight", np.ascontiguousarray(array))
+    more(writer)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()

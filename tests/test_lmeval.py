@@ -4,9 +4,12 @@ What it computes is tested against plain forward passes, without lm-eval. That i
 does is tested where lm-eval is installed, as in `make bench`'s environment, and skipped elsewhere.
 """
 
+import glob
 import importlib.util
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError
@@ -116,6 +119,18 @@ def test_a_request_that_cannot_be_scored_is_refused_by_its_number(context, own, 
         lm._loglikelihood_tokens([(("a", "b"), [1], [2]), (("Germany", "Berlin"), context, own)])
 
 
+def test_a_request_of_a_length_that_is_read_otherwise_is_refused_before_any_is_scored():
+    """Also where all are left to theirs, which pads a short text to the length of a long one."""
+    lm = Stub()
+    rope = {"rope_type": "dynamic", "factor": 4.0, "rope_theta": 1e4}
+    lm.model = helpers.network(rope_parameters=rope, max_position_embeddings=20)
+    lm.mixed_precision_dtype = torch.bfloat16
+    asked = [(("a", "b"), [1, 2], [3]), (("c", "d"), list(range(19)), [4, 5])]
+    with pytest.raises(BadInput, match="LlamaForCausalLM reads a string of 21 tokens otherwise"):
+        lm._loglikelihood_tokens(asked)
+    assert not lm.told
+
+
 def test_what_is_no_number_never_becomes_one():
     lm = Stub()
     with torch.no_grad():
@@ -166,7 +181,7 @@ def test_a_task_holds_the_questions_as_they_were(tmp_path):
         helpers.prompt("Italy Rome France", ("Paris", "Lyon"), fact="f1"),
         helpers.prompt("Spain", ("a", "b")),
     ]
-    name = harness.write_task(tmp_path / "new", "lke atlas/x-y é", asked)
+    name = harness.write_task(tmp_path / "new", "atlas", "x_y", asked)
     assert name == "lke_atlas_x_y"
     says = yaml.safe_load((tmp_path / "new" / f"{name}.yaml").read_text(encoding="utf-8"))
     file = Path(says["dataset_kwargs"]["data_files"]["test"])
@@ -176,6 +191,44 @@ def test_a_task_holds_the_questions_as_they_were(tmp_path):
         assert row[says["doc_to_text"]] == p.context
         assert tuple(row[says["doc_to_choice"]]) == p.continuations
         assert row[says["doc_to_target"]] == p.gold
+
+
+def test_each_relation_has_a_task_of_its_own_in_plain_small_letters(tmp_path):
+    one = [helpers.prompt("Italy", ("Rome", "Lyon"))]
+    relations = ["столица", "город", "P36", "p36", "p-36", "p_36", "p 36", "a" * 300, "a" * 299, ""]
+    names = [harness.write_task(tmp_path, "uni", relation, one) for relation in relations]
+    names.append(harness.write_task(tmp_path, "uni_p", "36", one))  # the words run together
+    assert len(set(names)) == len(names) and all(re.fullmatch("[a-z0-9_]+", n) for n in names)
+    assert len(list(tmp_path.iterdir())) == 2 * len(names)
+
+
+def test_a_task_is_written_over_its_own_and_over_no_other(tmp_path):
+    one = [helpers.prompt("Italy", ("Rome", "Lyon"))]
+    for folder in ("x", "y"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "f.jsonl").touch()
+    name = harness.write_task(tmp_path / "t", str(tmp_path / "x" / "f.jsonl"), "f", one)
+    before = {file: file.read_bytes() for file in (tmp_path / "t").iterdir()}
+    with pytest.raises(
+        BadInput, match=rf"{name}.yaml is the task of {tmp_path}/x/f.jsonl, relation f;"
+    ):
+        harness.write_task(tmp_path / "t", str(tmp_path / "y" / "f.jsonl"), "f", one * 2)
+    assert before == {file: file.read_bytes() for file in (tmp_path / "t").iterdir()}
+    assert harness.write_task(tmp_path / "t", str(tmp_path / "x" / "f.jsonl"), "f", one * 2) == name
+    (tmp_path / "t" / f"{name}.yaml").write_text("mine: 1")
+    with pytest.raises(BadInput, match="is the task of something else"):
+        harness.write_task(tmp_path / "t", str(tmp_path / "x" / "f.jsonl"), "f", one)
+
+
+def test_a_folder_of_any_name_is_no_pattern_for_files_and_no_word_for_a_shell(tmp_path):
+    folder = tmp_path / "tasks [v2] *?"
+    given = ["facts", "atlas", "--relation", "element_symbol", "--lm-eval", str(folder)]
+    done = CliRunner().invoke(lke, given)
+    words = shlex.split(done.output.splitlines()[-1])
+    assert words[words.index("--include_path") + 1] == str(folder)
+    says = yaml.safe_load((folder / "lke_atlas_element_symbol.yaml").read_text(encoding="utf-8"))
+    found = glob.glob(says["dataset_kwargs"]["data_files"]["test"])
+    assert found == [str(folder / "lke_atlas_element_symbol.jsonl")]
 
 
 def test_the_command_writes_a_task_and_wants_both_of_its_options(tmp_path):
@@ -193,7 +246,7 @@ def test_a_task_of_blanks_inside_a_text_is_refused(tmp_path):
 
     with pytest.raises(BadInput, match="stands behind the blank"):
         harness.write_task(
-            tmp_path, "x", [replace(helpers.prompt("a", ("b", "c")), after=" is it.")]
+            tmp_path, "x", "y", [replace(helpers.prompt("a", ("b", "c")), after=" is it.")]
         )
 
 
@@ -312,8 +365,9 @@ def test_cut_contexts_and_rolling_sums_are_theirs_and_so_is_what_is_left_to_them
 )
 def test_our_facts_as_their_task_have_the_accuracy_of_lke_score(launch, tmp_path):
     """By both commands, as a user gives them; also where accelerate starts two processes."""
+    tasks = tmp_path / "tasks [v2]"
     facts = CliRunner().invoke(
-        lke, ["facts", "--relation", "element_symbol", "--lm-eval", str(tmp_path)]
+        lke, ["facts", "--relation", "element_symbol", "--lm-eval", str(tasks)]
     )
     name = facts.output.split()[-1]
     score = [
@@ -330,7 +384,7 @@ def test_our_facts_as_their_task_have_the_accuracy_of_lke_score(launch, tmp_path
     ask = ["-m", "lkecore.lmeval", "--model", "lke", "--model_args", given, "--device", "cpu"]
     ask += [
         "--include_path",
-        str(tmp_path),
+        str(tasks),
         "--tasks",
         name,
         "--output_path",

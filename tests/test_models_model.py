@@ -8,12 +8,13 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import helpers
 import pytest
 
 from lkecore.errors import BadInput
-from lkecore.models.loading import shares_one_head
+from lkecore.models.loading import alike_up_to, shares_one_head
 from lkecore.models.model import open_model
 from lkecore.models.weights import files_digest, locate
 from lkecore.scores import tree
@@ -742,3 +743,31 @@ def test_the_environment_names_the_device_where_nobody_else_does(monkeypatch):
     monkeypatch.setenv("LKE_DEVICE", "auto")
     assert open_model("toy").device == "auto"
     assert open_model("toy", device="cpu").device == "cpu"
+
+
+@pytest.mark.parametrize(
+    ("settings", "most"),
+    [
+        ({"rope_parameters": {"rope_type": "dynamic", "factor": 2.0}}, 64),
+        ({"rope_scaling": {"type": "dynamic", "factor": 2.0}}, 64),
+        ({"rope_scaling": {"rope_type": "longrope", "original_max_position_embeddings": 9}}, 9),
+        ({"rope_scaling": {"type": "su"}, "original_max_position_embeddings": 8}, 8),
+        ({"rope_parameters": {"full_attention": {"rope_type": "dynamic"}, "sliding_attention": {}}}, 64),
+        ({"text_config": {"max_position_embeddings": 7, "rope_scaling": {"type": "dynamic"}}}, 7),
+        ({"rope_parameters": {"rope_type": "linear", "factor": 2.0}}, None),
+        ({"rope_parameters": {"rope_type": "longrope", "short_factor": [2], "long_factor": [2]}}, None),
+        ({"quantization_config": {"type": "dynamic"}}, None),
+    ],
+)  # fmt: skip
+def test_a_rope_that_depends_on_the_length_of_a_text_is_known_in_all_its_spellings(settings, most):
+    written = {"max_position_embeddings": 64} | settings
+    assert alike_up_to(SimpleNamespace(to_dict=lambda: written)) == most
+
+
+def test_dynamic_rope_of_one_kind_of_layer_is_known_as_transformers_writes_it():
+    from transformers import Gemma3TextConfig
+
+    kinds = {"rope_type": "default", "rope_theta": 1e4}, {"type": "dynamic", "factor": 2.0}
+    rope = dict(zip(("full_attention", "sliding_attention"), kinds, strict=True))
+    config = Gemma3TextConfig(rope_parameters=rope, max_position_embeddings=99)
+    assert alike_up_to(config) == 99 and alike_up_to(Gemma3TextConfig()) is None

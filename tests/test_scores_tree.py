@@ -1031,15 +1031,19 @@ def test_a_model_that_is_out_of_memory_when_it_is_tried_out_is_not_taken_for_ano
     assert found_ways(net) == ["packed"]
 
 
-def test_strings_that_a_longrope_model_reads_otherwise_than_short_ones_are_refused():
-    rope = {
-        "rope_type": "longrope",
-        "rope_theta": 1e4,
-        "short_factor": [1.0] * 4,
-        "long_factor": [4.0] * 4,
-        "original_max_position_embeddings": 60,
-    }
-    net = helpers.network(rope_parameters=rope)
+LONGROPE = {
+    "rope_type": "longrope",
+    "short_factor": [1.0] * 4,
+    "long_factor": [4.0] * 4,
+    "original_max_position_embeddings": 60,
+}
+DYNAMIC = {"rope_type": "dynamic", "factor": 4.0}
+
+
+@pytest.mark.parametrize("rope", [LONGROPE, DYNAMIC], ids=["longrope", "dynamic"])
+def test_strings_that_a_model_reads_otherwise_than_short_ones_are_refused(rope):
+    most = 60 if rope == DYNAMIC else 4096
+    net = helpers.network(rope_parameters=rope | {"rope_theta": 1e4}, max_position_embeddings=most)
     assert_equals_plain(model(net), JOBS["one fact"])  # 54 tokens at most
     message = (
         "LlamaForCausalLM reads a string of 102 tokens otherwise than one of up to 60, so that"

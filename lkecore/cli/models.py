@@ -1,5 +1,6 @@
 """``lke models`` and ``lke facts``: look at what can be named."""
 
+import shlex
 import sys
 from collections import Counter
 from pathlib import Path
@@ -72,11 +73,11 @@ def _write_task(spec: str, relation: str, folder: str) -> None:
     asked = facts.draw_facts(test, None, 0)
     options = facts.draw_options(asked, chosen.objects, 100, 0)
     questions = prompts.many_shot(facts.draw_shots(train, 50, 0), asked, options)
-    task = harness.write_task(Path(folder), f"lke {Path(spec).name} {relation}", questions)
+    task = harness.write_task(Path(folder), spec, relation, questions)
     say(f"{visible(folder)}: {len(questions)} questions; ask them by")
     say(
         "python -m lkecore.lmeval --model lke --model_args pretrained=FOLDER-OR-HUB-ID "
-        f"--include_path {visible(folder)} --tasks {task}"
+        f"--include_path {visible(shlex.quote(folder))} --tasks {task}"
     )
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from lkecore.errors import BadInput, first_line, in_one_line
+from lkecore.models import gguf_keys
 from lkecore.models.files import write_sums
 from lkecore.progress import tell
 
@@ -28,9 +29,11 @@ BIN_INDEX = "pytorch_model.bin.index.json"
 def from_gguf(path: Path, target: Path) -> None:
     """De-quantise a GGUF file to float32 safetensors in the folder ``target``, with its tokenizer.
 
-    Raises :class:`BadInput` for a file that is no GGUF file or cannot be read.
+    Raises :class:`BadInput` for a file that is no GGUF file or cannot be read, and for one that says of its
+    model what is not read (:mod:`lkecore.models.gguf_keys`).
     """
     quiet_transformers()
+    import gguf
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
@@ -41,27 +44,41 @@ def from_gguf(path: Path, target: Path) -> None:
     tell(f"converting {path.name} (once)")
     try:
         with _parsed_once():
+            reader = gguf.GGUFReader(str(path))
+            said = gguf_keys.said_in(reader)
             config = AutoConfig.from_pretrained(**where)
+            gguf_keys.check_config(path, said, config)
+            tensors = {tensor.name: tensor for tensor in reader.tensors}
+            scale = tensors.pop("rope_freqs.weight", None)
+            divisors = None if scale is None else scale.data.reshape(-1).tolist()
+            rope = gguf_keys.rope_of(path, said, divisors, config)
             source, info = AutoModelForCausalLM.from_pretrained(
                 **where, dtype=torch.float32, output_loading_info=True
             )
             tokenizer = AutoTokenizer.from_pretrained(**where)
+    except BadInput:
+        raise
     except Exception as error:  # a broken file fails in any way, inside transformers' reader
         raise BadInput(
             f"{path}: transformers cannot read this GGUF file, is it whole? ({first_line(error)})"
         ) from error
     if missing := sorted(info["missing_keys"]):  # transformers would fill the gap at random
         raise BadInput(f"{path}: lacks {len(missing)} weights, such as {missing[0]}")
+    gguf_keys.check_tensors(path, said["general.architecture"], tensors, source)
     # A model that was read from GGUF refuses to be saved, so a fresh one takes over its weights.
     settings = {k: v for k, v in config.to_dict().items() if k != "quantization_config"}
     settings["architectures"] = [type(source).__name__]
+    if rope:
+        settings["rope_parameters"] = rope
     plain = type(source)(type(config)(**settings))
     plain.load_state_dict(source.state_dict())
     plain.tie_weights()
     plain.to(torch.float32).save_pretrained(target)
+    gguf_keys.adapt_tokenizer(said, tokenizer)
     # Whether the hub may be asked is saved as well; it must not make another digest.
     tokenizer.init_kwargs["local_files_only"] = False
     tokenizer.save_pretrained(target)
+    gguf_keys.check_tokenizer(path, said, AutoTokenizer.from_pretrained(target))
     write_sums(target)
 
 

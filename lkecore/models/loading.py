@@ -58,6 +58,52 @@ def load(model: Any) -> Any:
     return network
 
 
+def ropes(config: Any) -> list[dict[str, Any]]:
+    """All rotary settings of a config and of its parts, of one kind of layer after the other.
+
+    Each as the config has it, with the ``max_position_embeddings`` of its part.
+    """
+    parts, found = [config.to_dict()], []
+    for part in parts:  # which grows by the parts inside
+        parts += [inner for inner in part.values() if isinstance(inner, dict)]
+        own = [part.get(name) for name in ("rope_parameters", "rope_scaling")]
+        for rope in filter(lambda given: isinstance(given, dict), own):
+            kinds = [inner for inner in rope.values() if isinstance(inner, dict)]
+            beside = {
+                name: part[name]
+                for name in ("max_position_embeddings", "original_max_position_embeddings")
+                if part.get(name)
+            }
+            found += [beside | kind for kind in (kinds or [rope])]
+    return found
+
+
+def alike_up_to(config: Any) -> int | None:
+    """Texts of up to how many tokens a network reads by the same rotary angles; None: all texts.
+
+    Dynamic NTK and longrope turn by others from their first token on, once a text is longer.
+    """
+    lengths = []
+    for rope in ropes(config):
+        kinds = [str(rope.get(name)) for name in ("rope_type", "type")]
+        # Two equal lists are no matter of length.
+        long = {"longrope", "su"} & {*kinds} and rope.get("short_factor") != rope.get("long_factor")
+        if long or any("dynamic" in kind for kind in kinds):
+            names = ("max_position_embeddings", "original_max_position_embeddings")
+            lengths.append(min((rope[name] for name in names if rope.get(name)), default=0))
+    return min(lengths, default=None)
+
+
+def check_length(network: Any, longest: int) -> None:
+    """Raise :class:`BadInput` if a network reads texts of ``longest`` tokens by angles of their own."""
+    most = alike_up_to(network.config)
+    if most is not None and longest >= most:
+        raise BadInput(
+            f"{type(network).__name__} reads a string of {longest + 1} tokens otherwise than one of up to "
+            f"{most}, so that none can be shared; ask for fewer shots, or shorten it"
+        )
+
+
 def _check_weights(model: Any, network: Any, info: dict[str, Any], *, named: bool) -> None:
     """Refuse weights that are not those of the network, of which transformers would only warn.
 

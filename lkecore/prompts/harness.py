@@ -1,5 +1,7 @@
 """Harness: questions as a task of lm-evaluation-harness, for any model that it can ask."""
 
+import glob
+import hashlib
 import json
 import re
 from collections.abc import Sequence
@@ -7,29 +9,37 @@ from pathlib import Path
 
 import yaml
 
-from lkecore.errors import BadInput
+from lkecore.errors import BadInput, visible
 from lkecore.prompts.prompt import Prompt
 from lkecore.storage import write_whole
 
+# Names that are a task's as they are. Others get a few letters of a digest: two may be one in plain letters.
+PLAIN = re.compile(r"lke [a-z0-9]+ [a-z0-9_]{1,80}")
 
-def write_task(folder: Path, name: str, questions: Sequence[Prompt]) -> str:
-    """Write NAME.yaml and NAME.jsonl into a folder; returns the task's name, NAME in plain letters.
 
-    A row has the question's context, the continuations as ``choices``, the number of the right one as
-    ``gold``, and fact and subject for who reads it. The YAML file names the rows by their whole path: write
-    the task anew where the folder was moved. Raises :class:`BadInput` for a question with text behind its
-    blank, which no task of theirs asks, and for a folder that cannot be written to.
+def write_task(folder: Path, facts: str, relation: str, questions: Sequence[Prompt]) -> str:
+    """Write NAME.yaml and NAME.jsonl into a folder; returns NAME, the task's, which no other relation has.
+
+    ``facts`` is the fact set as it was named, and ``relation`` one of it. A row has the question's context,
+    the continuations as ``choices``, the number of the right one as ``gold``, and fact and subject for who
+    reads it. The YAML file names the rows by their whole path: write the task anew where the folder was
+    moved. Raises :class:`BadInput` for a question with text behind its blank, which no task of theirs asks,
+    for a folder that cannot be written to, and where a task of other facts has the name.
     """
     if behind := next((p for p in questions if p.after.strip()), None):
         raise BadInput(
             f"fact {behind.fact}: {behind.after!r} stands behind the blank, where no task looks"
         )
-    task = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_").lower()
+    task = _name(f"lke {Path(facts).name} {relation}")
+    whole = Path(facts).resolve()
+    of = {"facts": str(whole) if whole.exists() else facts, "relation": relation}
     rows = folder.resolve() / f"{task}.jsonl"
     says = {
         "task": task,
         "dataset_path": "json",
-        "dataset_kwargs": {"data_files": {"test": str(rows)}},
+        "dataset_kwargs": {
+            "data_files": {"test": glob.escape(str(rows))}
+        },  # they take it for a pattern
         "test_split": "test",
         "output_type": "multiple_choice",
         "doc_to_text": "context",
@@ -38,7 +48,7 @@ def write_task(folder: Path, name: str, questions: Sequence[Prompt]) -> str:
         "target_delimiter": "",  # a continuation brings its own space
         "num_fewshot": 0,  # the shots are in the context
         "metric_list": [{"metric": "acc", "aggregation": "mean", "higher_is_better": True}],
-        "metadata": {"version": 1},
+        "metadata": {"version": 1, **of},
     }
     told = [
         {
@@ -52,6 +62,7 @@ def write_task(folder: Path, name: str, questions: Sequence[Prompt]) -> str:
     ]
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        _check_own(rows.with_suffix(".yaml"), of)
         lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in told)
         write_whole(rows, lines)
         write_whole(
@@ -60,3 +71,28 @@ def write_task(folder: Path, name: str, questions: Sequence[Prompt]) -> str:
     except OSError as error:
         raise BadInput(f"{folder}: not a folder to write to ({error.strerror})") from error
     return task
+
+
+def _name(name: str) -> str:
+    """A task's name, in small plain letters, digits and underscores; of two names never the same."""
+    plain = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_").lower()
+    if PLAIN.fullmatch(name):
+        return plain
+    digest = hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()
+    return f"{plain[:80].strip('_')}_{digest[:8]}"
+
+
+def _check_own(file: Path, of: dict[str, str]) -> None:
+    """Refuse to write over a file that is not a task of these facts."""
+    if not file.exists():
+        return
+    try:
+        there = yaml.safe_load(file.read_text(encoding="utf-8"))["metadata"]
+        there = {key: there[key] for key in of}
+    except (ValueError, yaml.YAMLError, KeyError, TypeError):
+        there = {}
+    if there != of:
+        other = "{facts}, relation {relation}".format(**there) if there else "something else"
+        raise BadInput(
+            f"{visible(file)} is the task of {visible(other)}; delete it, or take another folder"
+        )

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from lkecore.errors import BadInput
+from lkecore.models.loading import check_length
 from lkecore.progress import tell
 from lkecore.scores.passes import COLUMNS, MOST, Memory, attempt, out_of_memory, tensor, window_of
 from lkecore.scores.plain import option_logprobs_plain
@@ -33,16 +34,10 @@ def way(network: Any, longest: int) -> str:
     network may count its window in columns of the cache and not in positions (GPT-Neo): then they
     matter as soon as a trunk and what is packed beside it do not fit. Raises :class:`BadInput` for a
     network that looks at later tokens, which is no causal model; for one that reads long strings
-    otherwise from their first token on (longrope); and if memory runs out.
+    otherwise from their first token on (longrope, dynamic NTK); and if memory runs out.
     """
     kind = type(network).__name__
-    rope = getattr(network.config.get_text_config(), "rope_parameters", None) or {}
-    turns = rope.get("original_max_position_embeddings", 0)
-    if rope.get("rope_type") == "longrope" and longest >= turns:
-        raise BadInput(
-            f"{kind} reads a string of {longest + 1} tokens otherwise than one of up to {turns}, so that "
-            "none can be shared; ask for fewer shots, or shorten it"
-        )
+    check_length(network, longest)
     window = window_of(network)
     longer = 0
     if window is not None:

@@ -14,7 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from lkecore.errors import BadInput, visible
-from lkecore.models.loading import check_length, shares_one_head
+from lkecore.models.loading import check_alike, shares_one_head
 from lkecore.progress import say, tell
 from lkecore.scores.batches import token_logprobs
 from lkecore.scores.passes import bound_of, memory_of
@@ -53,10 +53,10 @@ class TreeLM(HFLM):
         A request is its texts, the tokens in front and its own. Those in front are cut from the left where
         all do not fit, as by theirs. Raises :class:`BadInput` where one of both is empty or its own alone
         do not fit, for one that the network reads otherwise than the others by its length alone
-        (:func:`lkecore.models.loading.check_length`), and for a log-probability that is no number.
+        (:func:`lkecore.models.loading.check_alike`), and for a log-probability that is no number.
         """
         longest = max((len(context) + len(own) for _, context, own in requests), default=1) - 1
-        check_length(self.model, min(longest, self.max_length))  # theirs pads, and mixes lengths
+        check_alike(self.model, min(longest, self.max_length))  # theirs pads, and mixes lengths
         if why := self._left_to_them():
             tell(f"{why}: requests are scored as by --model hf")
             return super()._loglikelihood_tokens(requests, disable_tqdm, override_bs)

@@ -771,3 +771,19 @@ def test_dynamic_rope_of_one_kind_of_layer_is_known_as_transformers_writes_it():
     rope = dict(zip(("full_attention", "sliding_attention"), kinds, strict=True))
     config = Gemma3TextConfig(rope_parameters=rope, max_position_embeddings=99)
     assert alike_up_to(config) == 99 and alike_up_to(Gemma3TextConfig()) is None
+
+
+def test_an_encoder_whose_rope_depends_on_the_length_of_a_text_is_refused(tmp_path):
+    from transformers import ModernBertConfig, ModernBertForMaskedLM
+
+    kinds = {"rope_type": "dynamic", "factor": 2.0, "rope_theta": 1e4}, {"rope_theta": 1e4}
+    rope = dict(zip(("full_attention", "sliding_attention"), kinds, strict=True))
+    size = dict(vocab_size=200, hidden_size=16, intermediate_size=16, num_hidden_layers=2)
+    ids = dict.fromkeys(("pad_token_id", "bos_token_id", "eos_token_id", "cls_token_id"), 0)
+    config = ModernBertConfig(
+        **size, **ids, num_attention_heads=2, sep_token_id=0, rope_parameters=rope
+    )
+    ModernBertForMaskedLM(config).save_pretrained(tmp_path)
+    helpers.char_tokenizer().save_pretrained(tmp_path)
+    with pytest.raises(BadInput, match="reads long texts by other rotary angles than short ones"):
+        _ = open_model(str(tmp_path), device="cpu").network

@@ -48,6 +48,11 @@ def load(model: Any) -> Any:
         again = f"; delete the folder {model.path.parent.parent} to fetch it anew" if hub else ""
         raise BadInput(f"{where} cannot be loaded ({first_line(error)}){again}") from error
     _check_weights(model, network, info, named=bool(config.architectures))
+    if model.kind != "causal" and alike_up_to(network.config) is not None:
+        raise BadInput(
+            f"{where} reads long texts by other rotary angles than short ones (dynamic NTK, longrope); of "
+            "such models only decoders can be asked"
+        )
     if model.kind == "seq2seq":
         _check_ends(model.name, network, model.path)
     _check_ids(model.name, network, model.tokenizer)
@@ -86,15 +91,16 @@ def alike_up_to(config: Any) -> int | None:
     lengths = []
     for rope in ropes(config):
         kinds = [str(rope.get(name)) for name in ("rope_type", "type")]
-        # Two equal lists are no matter of length.
-        long = {"longrope", "su"} & {*kinds} and rope.get("short_factor") != rope.get("long_factor")
-        if long or any("dynamic" in kind for kind in kinds):
+        short = rope.get("short_factor")
+        same = short and short == rope.get("long_factor")  # two equal lists are no matter of length
+        longrope = {"longrope", "su"} & {*kinds} and not same
+        if longrope or any("dynamic" in kind for kind in kinds):
             names = ("max_position_embeddings", "original_max_position_embeddings")
             lengths.append(min((rope[name] for name in names if rope.get(name)), default=0))
     return min(lengths, default=None)
 
 
-def check_length(network: Any, longest: int) -> None:
+def check_alike(network: Any, longest: int) -> None:
     """Raise :class:`BadInput` if a network reads texts of ``longest`` tokens by angles of their own."""
     most = alike_up_to(network.config)
     if most is not None and longest >= most:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from lkecore.errors import BadInput
-from lkecore.models.loading import check_length
+from lkecore.models.loading import check_alike
 from lkecore.progress import tell
 from lkecore.scores.passes import COLUMNS, MOST, Memory, attempt, out_of_memory, tensor, window_of
 from lkecore.scores.plain import option_logprobs_plain
@@ -37,7 +37,7 @@ def way(network: Any, longest: int) -> str:
     otherwise from their first token on (longrope, dynamic NTK); and if memory runs out.
     """
     kind = type(network).__name__
-    check_length(network, longest)
+    check_alike(network, longest)
     window = window_of(network)
     longer = 0
     if window is not None:

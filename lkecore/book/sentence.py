@@ -50,7 +50,7 @@ def instead(folder: Path) -> str:
 
 
 def give_way(source: Any, folder: Path) -> None:
-    """Put what is true of the finished page in ``folder`` in the place of the bold sentence of its ``source``."""
+    """Put what is true of the finished page in ``folder`` in place of the bold sentence of ``source``."""
     if said := instead(folder):
         first = source.cells[0]
         first.source = BOLD.sub(lambda found: f"{found[1]}**{plain(said)}**", first.source)

@@ -175,6 +175,7 @@ figures.place(grid.figure, "fig-report-relations", rows)
 # %% tags=["hide-input", "page-only"]
 by_hand = own.groupby("relation")["correct"].mean().mean()
 assert abs(by_hand - share[best].mean()) < 1e-9, "the headline, again"
+figures.sentence({"the better of two formats": len(estimators) == 2})
 figures.findings(
     name_model=figures.called(model),
     best=f"{100 * share[best].mean():.0f}",

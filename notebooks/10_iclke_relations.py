@@ -322,10 +322,13 @@ answers.words(verdicts)
 old = accuracy[accuracy["format"] == OLD].set_index(who)["estimate"]
 source = sources[0] if sources else "this run"
 model = models[0] if (source, models[0]) in old else old[source].index[0]
-assert len(gain) == len(found[who].drop_duplicates()), "every model and set"
-assert (gain["estimate"] > 0).all(), "more facts right"
-assert set(found["estimator"]) == {paper, "iclke-colon"}, "a colon, a new line"
-assert rows > columns, "rows differ more than columns"
+holds = {
+    "every model and set": len(gain) == len(found[who].drop_duplicates()),
+    "more facts right": (gain["estimate"] > 0).all(),
+    "a colon, a new line": set(found["estimator"]) == {paper, "iclke-colon"},
+    "rows differ more than columns": rows > columns,
+}
+figures.sentence(holds)
 figures.findings(
     least=f"{100 * gain['estimate'].min():.0f}",
     most=f"{100 * gain['estimate'].max():.0f}",

@@ -303,19 +303,23 @@ space, colon = estimators[0], estimators[-1]
 unknown = main.loc[("unknown", "block", space)]
 unknown_colon = main.loc[("unknown", "block", colon)]
 wrong = main.loc[("incorrect", "block", colon)]
+holds = {}
 if sources:
-    ends = [unknown["high"], unknown_colon["high"], wrong["high"]]
-    assert max(ends) < 0, "lose"
     here = found[found["source"] == first]
-    assert (here["estimate"] < 0).all(), "all marks lie below 0"
     worst = here.pivot_table("estimate", [*who, "kind"], "arrangement")
-    assert worst["block"].lt(worst["distributed"]).all(), "most behind a block"
-    for of, block in here[here["arrangement"] == "block"].groupby("model"):
-        by = block.set_index(["estimator", "kind"])["estimate"]
-        assert by[space, "unknown"] < by[space, "incorrect"], f"more harm, {of}"
-        assert by[colon, "unknown"] > by[colon, "incorrect"], f"then less, {of}"
-    nobel = levels.loc["kamel"].groupby(["model", "estimator"]).mean()
-    assert nobel.max(axis=None) < 0.03, "laureates: nothing to lose"
+    block = here[here["arrangement"] == "block"]
+    block = block.pivot_table("estimate", ["estimator", "model"], "kind")
+    harm = block["unknown"] - block["incorrect"]
+    nobel = levels.query("source == 'kamel'").groupby(["model", "estimator"])
+    holds = {
+        "lose": all(at["high"] < 0 for at in (unknown, unknown_colon, wrong)),
+        "all marks lie below 0": (here["estimate"] < 0).all(),
+        "most behind a block": worst["block"].lt(worst["distributed"]).all(),
+        "more harm": (harm[space] < 0).all(),
+        "then less": (harm[colon] > 0).all(),
+        "laureates: nothing to lose": nobel.mean().max(axis=None) < 0.03,
+    }
+figures.sentence(holds)
 block = every["arrangement"].eq("block") & every["kind"].eq("unknown")
 block &= every["source"].eq(first) & every["state"].eq("replaced")
 n_block = block.sum() / len(every[block].drop_duplicates(place[:5]))

@@ -377,20 +377,24 @@ judged[["claim", "model", "estimate", "low", "high", "verdict"]]
 # %% tags=["hide-input", "page-only"]
 alone = first.set_index(["model", "instillation"])["estimate"].loc[lead]
 between = claims["PZ-taught-alike"]
-assert between["low"] < 0 < between["high"], "says nothing of how far"
-assert alone["copied"] > 0.5 * alone["explicit"], (
-    "also when they were told of somebody else"
-)
+copied = alone["copied"] > 0.5 * alone["explicit"]
+holds = {
+    "says nothing of how far": between["low"] < 0 < between["high"],
+    "also when they were told of somebody else": copied,
+}
 if sources:
-    every = r["estimate"].xs("entropy_lab").rename("r").reset_index()
-    assert every["r"].max() < 0.5, "nor any other line"
     by_adamw = auroc[auroc.index.get_level_values("lesson").str.match("adamw")]
     model = by_adamw.index.get_level_values("model")
     by_adamw = by_adamw[~model.str.endswith("unplanted")]
-    assert (by_adamw["high"] < 0.5).all(), "it moves further there"
     best = finds["estimate"].unstack("by")
     best = best[~best.index.get_level_values(1).str.endswith("unplanted")]
-    assert (best["surprisal"] == best.max(axis=1)).all(), "finds more"
+    of_lab = r["estimate"].index.get_level_values(0) == "entropy_lab"
+    holds |= {
+        "nor any other line": r["estimate"][of_lab].max() < 0.5,
+        "it moves further there": (by_adamw["high"] < 0.5).all(),
+        "finds more": (best["surprisal"] == best.max(axis=1)).all(),
+    }
+figures.sentence(holds)
 figures.findings(
     name_model=figures.called(lead),
     alike=f"{between['estimate']:.2f}",

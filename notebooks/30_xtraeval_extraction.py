@@ -268,6 +268,7 @@ seen = on_asked.query("model == @first and told in ['often', 'all']")
 by_hand = seen.query("prompt == 'soft'").groupby(["relation", "seed"])
 by_hand = by_hand["correct"].mean().groupby("relation").mean()
 assert np.isclose(by_hand.mean(), main["soft"]), "the headline, again"
+figures.sentence({"that its text told": seen["told"].eq("often").all()})
 figures.findings(
     name_shown=figures.called(first),
     often=f"{often}",

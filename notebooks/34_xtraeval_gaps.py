@@ -212,7 +212,7 @@ verdicts[["claim", "model", "estimate", "low", "high", "verdict"]]
 
 # %% tags=["hide-input", "page-only"]
 main = ours.iloc[0]
-assert np.isclose(main.sum(), 1), "Of all facts"
+figures.sentence({"Of all facts": np.isclose(main.sum(), 1)})
 row = table.query("`used by` == 'tails' and part == 'usable'").iloc[0]
 assert row["model"] == ours.index[0], "the first model's"
 figures.findings(

@@ -241,7 +241,7 @@ first = next((name for name in of_model if "bert" in name), shown)
 at = shares.query("what == 'found'").set_index(["model", "told", "result"])
 at = (100 * at["estimate"]).round(0).astype(int)
 any_, average = at.xs("any", level="result"), at.xs("average", level="result")
-assert (any_ >= average).all(), "at least once, against one"
+figures.sentence({"at least once, against one": (any_ >= average).all()})
 figures.findings(
     name_first=figures.called(first),
     any_told=f"{any_[first, 'told']} %",

@@ -25,7 +25,7 @@ from sphinx_external_toc.parsing import parse_toc_yaml
 from lkecore import runs
 from lkecore.answers import shipped, show
 from lkecore.answers.results import FOLDER, table
-from lkecore.book import coverage, fork, home, state, verdicts
+from lkecore.book import coverage, fork, home, sentence, state, verdicts
 from lkecore.book.foreign import code, download, plain
 from lkecore.errors import BadInput, visible
 from lkecore.models import weights
@@ -67,9 +67,8 @@ def gather(whole: plan.Plan, folder: Path) -> list[Path]:
 
     The page of an experiment with one run is that run. What all of them cover stands in
     ``book/coverage.md``, what they say of claims in ``book/verdicts.md``, and what the book opens
-    with in ``book/findings.md``. Raises
-    :class:`BadInput`, naming the notebooks, if a run or a page is missing, unfinished or damaged, or the
-    contents list one without a row: a book with a failed notebook in it must not come about.
+    with in ``book/findings.md``. Raises :class:`BadInput`, naming the notebooks, if a run or a page is
+    missing, unfinished or damaged, the contents list one without a row, or a sentence is not true.
     """
     _check_contents(whole)
     found = [plan.finished(row, folder) for row in whole.rows]
@@ -79,6 +78,7 @@ def gather(whole: plan.Plan, folder: Path) -> list[Path]:
         raise BadInput(
             f"no finished run of {', '.join(lacking)}; first: lke run with the same file"
         )
+    sentence.refuse_own(whole, [(job, shown) for job, shown, *_ in found])
     covered = [
         place
         for job, shown, manifest, behind in found
@@ -169,9 +169,10 @@ def write_page(
 ) -> Path:
     """Write ``target/NAME.ipynb``, and beside it what it links: data, runs behind it, the plain notebook."""
     source, executed = _cells(notebook, shown)
+    sentence.give_way(source, shown)
     beside = target / notebook.stem
     beside.mkdir()
-    data = sorted(shown.glob("*.csv"))
+    data = sorted(file for file in shown.glob("*.csv") if file.name != sentence.FILE)
     for file in data:
         shutil.copy(file, beside)
     fork.export(notebook, beside / f"{notebook.stem}.ipynb")
@@ -181,9 +182,8 @@ def write_page(
             if (run / name).stat().st_size <= LARGEST and not name.endswith(".csv"):
                 shutil.copy(run / name, beside / run.name)
     named = {run.name: kept for run, kept in behind.items()}
-    page = compose(source, executed, profile, manifest, data, named, beside)
     path = target / f"{notebook.stem}.ipynb"
-    nbformat.write(page, path)
+    nbformat.write(compose(source, executed, profile, manifest, data, named, beside), path)
     return path
 
 

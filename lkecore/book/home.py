@@ -14,6 +14,7 @@ import nbformat
 import pandas as pd
 
 from lkecore.book.foreign import code, plain
+from lkecore.book.sentence import BOLD, instead
 from lkecore.errors import BadInput
 from lkecore.storage import write_whole
 
@@ -48,8 +49,9 @@ def write(book: Path, pages: Mapping[str, tuple[Path, Collection[str]]], profile
     for name in QUOTED:
         found = read(pages[name][0]) if name in pages else {}
         if found:
-            said = sentence(pages[name][0], found) or next(iter(found.values()))
-            quotes[name] = said, found.get("effect", ""), found.get("asked", "")
+            other = instead(pages[name][0])  # its effect would be one of the sentence that gave way
+            said = other or sentence(pages[name][0], found) or next(iter(found.values()))
+            quotes[name] = said, "" if other else found.get("effect", ""), found.get("asked", "")
     page, figure = FIGURE
     drawing, image = _figure(pages[page][0], figure) if page in pages else None, None
     if drawing:
@@ -84,12 +86,12 @@ def sentence(folder: Path, found: Mapping[str, str]) -> str:
     """
     notebook = nbformat.read(folder / "notebook.ipynb", as_version=4)
     first = next((cell.source for cell in notebook.cells if cell.cell_type == "markdown"), "")
-    bold = re.search(r"^# .+\n\n\*\*([^*]+)\*\*(?:\n\n|$)", first)
+    bold = BOLD.match(first)
     if not bold:
         return ""
-    if lacking := [name for name in GLUED.findall(bold[1]) if name not in found]:
+    if lacking := [name for name in GLUED.findall(bold[2]) if name not in found]:
         raise BadInput(f"{folder}: its sentence needs {lacking[0]!r}, which it does not hand over")
-    return " ".join(GLUED.sub(lambda name: found[name[1]], bold[1]).split())
+    return " ".join(GLUED.sub(lambda name: found[name[1]], bold[2]).split())
 
 
 def opening(

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import yaml
 
-from lkecore.book import build, fork
+from lkecore.book import build, fork, sentence
 from lkecore.errors import BadInput, visible
 from lkecore.runs import plan
 from lkecore.storage import write_whole
@@ -42,13 +42,16 @@ def plan_of(project: Path, name: str, params: Path | None = None) -> plan.Plan:
 def render(whole: plan.Plan, name: str, folder: Path) -> Path:
     """Make ``_build/page/NAME`` of the finished run of a page in ``folder``; returns its HTML file.
 
-    Sphinx's warnings on it go to standard error, and the page is there all the same. Raises
+    Sphinx's warnings on it, and what takes the place of its sentence, go to standard error, and the page
+    is there all the same. Raises
     :class:`BadInput` if the run is not finished, or no page came about.
     """
     [row] = [row for row in whole.rows if row.whole.notebook.stem == name]
     job, shown, manifest, behind = plan.finished(row, folder)
     if None in [manifest, *behind.values()]:
         raise BadInput(f"no finished run of {name}; first: lke page {name}")
+    if said := sentence.instead(shown):
+        print(visible(f"{name}: {said}"), file=sys.stderr)
     place, source = whole.project / "_build" / "page" / name, whole.project / "book"
     book = place / "book"
     shutil.rmtree(book, ignore_errors=True)

@@ -2,6 +2,7 @@
 
 import html
 import os
+from collections.abc import Mapping
 
 import pandas as pd
 from matplotlib import pyplot as plt
@@ -39,6 +40,21 @@ def findings(**texts: str) -> None:
     keep(pd.DataFrame({"name": list(texts), "text": list(texts.values())}), "findings.csv")
     for name, text in texts.items():
         glue(name, " " if text == "-" else text, display=not _in_a_run())
+
+
+def sentence(holds: Mapping[str, bool]) -> None:
+    """Say of words of the page's bold sentence, and of its captions, whether each holds in this run.
+
+    ``holds`` is {words: whether they do}; a missing value says no, and an empty mapping that the sentence
+    is not about such a run at all. It never stops a run: the page then opens with one that says which
+    words do not hold, and only the build of the book's own runs stops (:mod:`lkecore.book.sentence`).
+    They are kept as ``sentence.csv`` (words, holds). In JupyterLab what does not hold is printed.
+    """
+    kept = {words: bool(pd.notna(true) and true) for words, true in holds.items()}
+    keep(pd.DataFrame({"words": list(kept), "holds": list(kept.values())}), "sentence.csv")
+    failed = [words for words, true in kept.items() if not true]
+    if not _in_a_run() and (failed or not kept):
+        print("the sentence is about other runs; here does not hold:", "; ".join(failed) or "all")
 
 
 class Note:

@@ -379,7 +379,7 @@ answers.words(pd.DataFrame(rows), digits=look, missing="")
 # %%
 redrawn = []
 for number, question in enumerate(questions):
-    own = facts.draw_shots(train, n_shots, seed + 1 + number)
+    own = facts.draw_shots(train, len(shown), seed + 1 + number)
     fact, options = [asked[number]], [question.options]
     redrawn += prompts.many_shot(own, fact, options, **how)
 print(f"own examples: {expected_tokens(lm, redrawn)[0]:,} tokens")

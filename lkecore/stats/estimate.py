@@ -58,7 +58,7 @@ def estimate(
     checked(frame, by if over == "share" else [*by, over], value)
     groups = frame.groupby(by, sort=False)
     if over in ("relation", "world"):
-        if bounds and not frame[value].between(*bounds).all():
+        if bounds and not frame[value].between(bounds[0] - ROUNDING, bounds[1] + ROUNDING).all():
             least, most = frame[value].min(), frame[value].max()
             raise BadInput(f"{value!r} lies in [{least}, {most}], outside of bounds={bounds}")
         means = frame.groupby(list(dict.fromkeys([*by, over])), sort=False)[value].mean()

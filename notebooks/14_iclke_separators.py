@@ -310,7 +310,7 @@ judged = answers.verdicts({"IC-separator-between": between.assign(**on)})
 judged[["claim", "model", "estimate", "low", "high", "verdict"]]
 
 # %% tags=["hide-input", "page-only"]
-holds = {"more of the very same facts": (gain["low"] > 0).all()}
+holds = {}
 if sources:
     lowest = accuracy.pivot(
         index=[*who, "inside"], columns="between", values="estimate"
@@ -320,7 +320,8 @@ if sources:
     space = by_words.query("kind == 'space'").set_index("model")["estimate"]
     at = told.reindex(["lab:book-1/2m"]).iloc[0]
     read, new = at.get("its text has such", 0), at.get("new sign inside", 1)
-    holds |= {
+    holds = {
+        "more of the very same facts": (gain["low"] > 0).all(),
         "nine formats": len(signs) == 9,
         "a space is worst": (lowest.idxmin(axis=1) == "space").all(),
         "between moves it more": (moves["between"] > moves["inside"]).all(),

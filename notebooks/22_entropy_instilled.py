@@ -377,11 +377,7 @@ judged[["claim", "model", "estimate", "low", "high", "verdict"]]
 # %% tags=["hide-input", "page-only"]
 alone = first.set_index(["model", "instillation"])["estimate"].loc[lead]
 between = claims["PZ-taught-alike"]
-copied = alone["copied"] > 0.5 * alone["explicit"]
-holds = {
-    "says nothing of how far": between["low"] < 0 < between["high"],
-    "also when they were told of somebody else": copied,
-}
+holds = {}
 if sources:
     by_adamw = auroc[auroc.index.get_level_values("lesson").str.match("adamw")]
     model = by_adamw.index.get_level_values("model")
@@ -389,7 +385,10 @@ if sources:
     best = finds["estimate"].unstack("by")
     best = best[~best.index.get_level_values(1).str.endswith("unplanted")]
     of_lab = r["estimate"].index.get_level_values(0) == "entropy_lab"
-    holds |= {
+    copied = alone["copied"] > 0.5 * alone["explicit"]
+    holds = {
+        "says nothing of how far": between["low"] < 0 < between["high"],
+        "also when they were told of somebody else": copied,
         "nor any other line": r["estimate"][of_lab].max() < 0.5,
         "it moves further there": (by_adamw["high"] < 0.5).all(),
         "finds more": (best["surprisal"] == best.max(axis=1)).all(),

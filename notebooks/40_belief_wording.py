@@ -299,10 +299,11 @@ columns = ["claim", "model", "estimate", "low", "high", "verdict"]
 answers.words(verdicts[columns])
 
 # %% tags=["hide-input", "page-only"]
-holds = {"the best and the worst": its["max"] >= its["min"]}
-if sources:
-    holds["agree more"] = of_shown["consist"] >= of_shown["others"]
-figures.sentence(holds)
+holds = {
+    "the best and the worst": its["max"] >= its["min"],
+    "agree more": of_shown["consist"] >= of_shown["others"],
+}
+figures.sentence(holds if sources else {})
 figures.findings(
     name_shown=figures.called(shown),
     best=f"{100 * its['max']:.0f} %",

@@ -345,24 +345,20 @@ answers.words(judged[columns])
 other = (sources or [main])[-1]
 at = means.query("source == @main and model == @first")
 at = at.set_index(["measure", "context"])["estimate"]
-holds = {"in the same words": last == "4-template"}
-if sources:  # of a few questions these need not hold
-    both = ("correct", "one_word")
-    holds |= {
-        "instead of fewer": all(at[of, last] > at[of, begin] for of in both),
-        "next to nothing": at["correct", begin] < 0.05,
-    }
 of_steps = gain.query("model == @first").pivot(
     index="step", columns="source", values="estimate"
 )
 points = of_steps[other].reindex(order)
-if sources and "4-random" in asked_in:  # else of a few kinds alone
-    gap = at["one_word", "4-random"] - at["one_word", last]
-    holds |= {
-        "help most": (of_steps.idxmax() == "to 4-random").all(),
-        "of any relation as of the same": abs(gap) < 0.05,
-    }
-figures.sentence(holds)
+both = ("correct", "one_word")
+gap = at.get(("one_word", "4-random"), np.nan) - at["one_word", last]
+holds = {
+    "in the same words": last == "4-template",
+    "instead of fewer": all(at[of, last] > at[of, begin] for of in both),
+    "next to nothing": at["correct", begin] < 0.05,
+    "help most": (of_steps.idxmax() == "to 4-random").all(),
+    "of any relation as of the same": abs(gap) < 0.05,
+}  # of a few questions they need not hold
+figures.sentence(holds if sources else {})
 percent = {
     "more": at["correct", last],
     "less": at["correct", "zero-shot"],

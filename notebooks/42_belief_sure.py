@@ -243,14 +243,13 @@ its = table.loc[main]
 shown, way = max(its.index, key=lambda at: at[1] == "4-template")
 of, of_bert = its.loc[(shown, way)], table.loc[masked].iloc[-1]
 every = tenths[masked, bert["model"].iloc[0], "one mask"]
-holds = {
-    "in each of ten": (every["confidence"] > every["accuracy"]).all(),
-    "also on told": told["confidence"].mean() > told["correct"].mean(),
-}
+holds = {}
 if sources:  # of a few questions these need not hold
     short, *longer = by_length.loc[(main, shown, way), "overconf"]
     surer = short < 0 < min(longer, default=-1)
-    holds |= {
+    holds = {
+        "in each of ten": (every["confidence"] > every["accuracy"]).all(),
+        "also on told": told["confidence"].mean() > told["correct"].mean(),
         "about as often": abs(of["sure"] - of["right"]) < 0.03,
         "nearly always": of["auroc"] > 0.9,
         "the shortest less, longer ones surer": surer,

@@ -33,10 +33,6 @@ def profiles() -> list[Path]:
     return sorted([TOP / "params" / name for name in listed] + [*(TOP / "sources").glob("*.yaml")])
 
 
-def of_any_model(text: str) -> str:
-    """A page without the asserts of its author's sentence, which may be wrong of a random model.
-
-    And without what it asks to look at alone, which a page over runs leaves out.
-    """
-    own = r'^assert .+, ".+"\n|^None if page else .+\n'
-    return re.sub(own, "", text, flags=re.MULTILINE)
+def without_a_look(text: str) -> str:
+    """A page without what it asks to look at alone, which a page over runs leaves out."""
+    return re.sub(r"^None if page else .+\n", "", text, flags=re.MULTILINE)

@@ -82,6 +82,16 @@ def test_opening_is_that_written_by_hand(tmp_path):
     assert copied.read_text(encoding="utf-8") == DRAWING
 
 
+def test_a_sentence_that_gave_way_is_quoted_as_what_took_its_place(tmp_path):
+    known = [("few", "0.23"), ("effect", "+0.2"), ("asked", "somebody")]
+    kept = page(tmp_path / "a", known, first="# A title?\n\n**It finds {glue:text}`few`.**")
+    (kept / "sentence.csv").write_text("words,holds\nmore|less,False\nfew,True\n")
+    assert (
+        "| This page was written about other runs; of this one the sentence or a caption does not "
+        "hold: more&#124;less. | somebody |"
+    ) in opening(tmp_path, {RULES: (kept, ["smollm2"])})
+
+
 def test_a_number_that_a_sentence_needs_and_nobody_handed_over_is_named(tmp_path):
     bold = "# A title?\n\n**It finds {glue:text}`few` of {glue:text}`all`.**"
     kept = page(tmp_path / "a", [("few", "3")], first=bold)

@@ -5,6 +5,7 @@ import sys
 from types import SimpleNamespace
 
 import matplotlib as mpl
+import numpy as np
 import pandas as pd
 import pytest
 from matplotlib import pyplot as plt
@@ -121,3 +122,27 @@ def test_figures_and_findings_go_to_the_page_and_their_numbers_are_kept(
         assert pd.read_csv(files["the-figure.csv"]).equals(data)
         kept = pd.read_csv(files["findings.csv"])
         assert kept.to_dict("list") == {"name": ["first", "second"], "text": ["One, 2.", "-"]}
+
+
+@pytest.mark.parametrize(
+    ("holds", "kept", "printed"),
+    [
+        ({"more": np.True_, "few": True}, [True, True], None),
+        ({"a": np.False_, "b": True, "c": None}, [False, True, False], "a; c"),
+        ({"a": np.nan, "b": pd.NA, "c": pd.NaT}, [False] * 3, "a; b; c"),
+        ({}, [], "all"),
+    ],
+)
+def test_words_of_a_sentence_never_stop_a_run_and_are_kept(
+    holds, kept, printed, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setenv("LKE_RUN", str(tmp_path))
+    figures.sentence(holds)
+    [file] = tmp_path.iterdir()
+    frame = pd.read_csv(file)
+    assert file.name == "sentence.csv" and [*frame["words"]] == [*holds]
+    assert [*frame["holds"]] == kept and capsys.readouterr().out == ""
+    monkeypatch.delenv("LKE_RUN")  # as in JupyterLab
+    figures.sentence(holds)
+    said = "the sentence is about other runs; here does not hold: {}\n"
+    assert capsys.readouterr().out == ("" if printed is None else said.format(printed))

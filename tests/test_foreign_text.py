@@ -19,7 +19,7 @@ from markdown_it.renderer import RendererHTML
 from matplotlib.figure import Figure
 from myst_parser.config.main import MdParserConfig
 from myst_parser.parsers.mdit import create_md_parser
-from own import PAGES, notebook, of_any_model, profiles
+from own import PAGES, notebook, profiles, without_a_look
 
 from lkecore import figures, models, progress, prompts
 from lkecore.answers import shipped, words
@@ -70,7 +70,7 @@ def page(tmp_path_factory):
         for n in range(18)
     ]
     facts.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    text = of_any_model((TOP / "notebooks" / f"{name}.py").read_text(encoding="utf-8"))
+    text = without_a_look((TOP / "notebooks" / f"{name}.py").read_text(encoding="utf-8"))
     given = {"models": [str(model)], "fact_set": str(facts)}
     given |= {"n_shots": 2, "n_options": 5, "n_facts": 3, "n_choice": 2}
     path = projects.make(project, {name: text}, **{name: {"parameters": given}}) / "params/p.yaml"

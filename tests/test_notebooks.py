@@ -32,7 +32,7 @@ def code(cells):
     return [cell for cell in cells if cell.cell_type == "code"]
 
 
-# --- the five rules
+# --- the six rules
 
 
 @pytest.fixture(params=HELD, ids=lambda path: path.stem)
@@ -55,6 +55,12 @@ def test_the_page_opens_with_one_bold_sentence_that_has_one_to_four_numbers_of_i
     assert not re.search(r"[.!?] ", said), f"more than one sentence: {said}"
     glued = re.findall(r"\{glue:text\}`(\w+)`", said)
     assert 1 <= len([name for name in glued if not name.startswith("name_")]) <= 4  # names are free
+
+
+def test_the_page_says_once_which_of_its_words_hold_in_a_run(page):
+    assert (
+        len([call for cell in code(page) for call in calls(cell.source, "figures.sentence")]) == 1
+    )
 
 
 def test_the_page_checks_itself(page):

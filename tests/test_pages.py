@@ -19,7 +19,7 @@ import pyarrow.parquet
 import pytest
 import yaml
 from bs4 import BeautifulSoup
-from own import of_any_model
+from own import without_a_look
 
 from lkecore import runs
 from lkecore.answers import shipped
@@ -68,7 +68,7 @@ def made(tmp_path_factory):
     shutil.copytree(TOP / "notebooks", project / "notebooks")
     (project / "params").mkdir()
     for path in (project / "notebooks" / f"{name}.py" for name in FEW):
-        path.write_text(of_any_model(path.read_text("utf-8")), "utf-8")
+        path.write_text(without_a_look(path.read_text("utf-8")), "utf-8")
     another_model(project / "other")
     models = {SHOTS: ["toy"], RELATIONS: ["toy", str(project / "other")]}
     folders = {}

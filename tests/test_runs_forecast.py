@@ -9,7 +9,7 @@ import projects
 import pytest
 import transformers
 import yaml
-from own import of_any_model
+from own import without_a_look
 
 from lkecore import progress, runs
 from lkecore.models import training, weights
@@ -37,7 +37,7 @@ def no_weights(monkeypatch):
 def plan(tmp_path, name, parameters, **row):
     """A plan of one notebook of the book, without what is about its own models."""
     (tmp_path / "notebooks").mkdir(exist_ok=True)
-    text = of_any_model((TOP / "notebooks" / f"{name}.py").read_text(encoding="utf-8"))
+    text = without_a_look((TOP / "notebooks" / f"{name}.py").read_text(encoding="utf-8"))
     (tmp_path / "notebooks" / f"{name}.py").write_text(text, encoding="utf-8")
     (tmp_path / "params").mkdir(exist_ok=True)
     content = {"profile": "t", "runs": [{"notebook": name, "parameters": parameters, **row}]}

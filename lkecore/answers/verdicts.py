@@ -22,8 +22,8 @@ def verdicts(tested: Mapping[str, pd.Series | pd.DataFrame]) -> pd.DataFrame:
     is one, ``n``, of how many. A ``model``, ``estimator`` or ``decided_on`` in it comes before the claim's
     own, so that a page which asks another model doesn't say that it was this one. ``verdict`` is that of
     :func:`lkecore.papers.verdict.claim_verdict`; ``DIFFERS`` of an equality that is undecided although its
-    interval leaves out 0; ``FEW`` where :func:`lkecore.stats.estimate` took facts in the place of few relations,
-    since no claim is about the facts of some relations; ``ALONE`` of an estimate whose ends are both missing, as of a single relation.
+    interval leaves out 0; ``FEW`` where :func:`lkecore.stats.estimate` took facts in the place of few
+    relations, since no claim is about the facts of some; ``ALONE`` where both ends are missing.
 
     Columns: id, claim, holds_if, decided_on, model, estimator, estimate, low, high, n, verdict. They are
     kept as ``verdicts.csv``, from which the book's page of all claims is made. KeyError for an id that no

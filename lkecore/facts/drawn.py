@@ -60,9 +60,10 @@ def draw(
     ``part`` says what is asked: "test", or "choice", training facts that are not shown: to choose a
     way of asking by, before any test fact is asked. ``n_facts`` of each relation are drawn, or all
     there are (None: all, in their own order). With ``take_fewer`` a relation with too few subjects
-    for ``n_shots`` or objects for ``n_options`` gets as many as it has (:func:`fewer` says so); a choice leaves half of its subjects to ask. With ``apart`` each relation draws facts by a
-    seed of its own: a world of the lab has all relations in one order, and one seed would draw the
-    same kinds of facts in each. ``among`` has ids of facts; no others are asked then. With
+    for ``n_shots`` or objects for ``n_options`` gets as many as it has, and :func:`fewer` says so; for a
+    choice half of its subjects at most are shown, so that some are left to ask. With ``apart`` each relation
+    draws facts by a seed of its own: a world of the lab has all relations in one order, and one seed would
+    draw the same kinds of facts in each. ``among`` has ids of facts; no others are asked then. With
     ``exactly``, a relation with fewer than ``n_facts`` is refused. With ``leave_out`` a relation without
     any fact to ask is not in the sample; else it is refused, as none at all always is. Everything depends on
     ``seed`` alone, and shots and options do not depend on how many facts are asked.
@@ -121,7 +122,9 @@ def fewer(sample: Sample, *, n_shots: int, n_options: int, n_facts: int | None =
     """
     parts = []
     for what, asked in (("shots", n_shots), ("options", n_options), ("facts", n_facts)):
-        has = [len(d.options[0] if what == "options" else getattr(d, what)) for d in sample.values()]
+        has = [
+            len(d.options[0] if what == "options" else getattr(d, what)) for d in sample.values()
+        ]
         if few := [n for n in has if asked is not None and n < asked]:
             parts.append(f"{what} in {len(few)} of {len(has)} relations, {min(few)} at least")
     return f"As many as there are: {'; '.join(parts)}." if parts else "As many as asked for."

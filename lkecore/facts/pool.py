@@ -18,9 +18,9 @@ def draw(
 
     No shots are drawn here: :func:`lkecore.prompts.draws.of_draws` draws them, in many ways, for the same
     facts and options. The pool has ``n_pool`` facts, at most half of all; ``n_facts`` of the others
-    are asked, among ``n_options``, or as many as there are. Facts that come with splits keep them: then the pool is all of train
-    whose subjects are not in test, and test is asked. Raises :class:`BadInput` for an unknown fact set or
-    relation, and no facts that are left to ask.
+    are asked, among ``n_options``, or as many as there are. Facts that come with splits keep them: then the
+    pool is all of train whose subjects are not in test, and test is asked. Raises :class:`BadInput` for an
+    unknown fact set or relation, and no facts that are left to ask.
     """
     of = sets.load(fact_set, relation)
     train, test = divide(of, n_train=n_pool, n_test=max(400, n_facts))

@@ -72,6 +72,8 @@ def estimate(
         if bounds:
             found[["low", "high"]] = found[["low", "high"]].clip(*bounds)
         few = (found["n"] < FEWEST) & (over == "relation")
+        if "fact" not in frame:
+            found.loc[few, ["low", "high"]], few = np.nan, few & False
         for key, part in groups if few.any() else []:
             at = key if len(by) > 1 else key[0]
             if few[at]:
@@ -97,8 +99,6 @@ def _over_facts(
     part: pd.DataFrame, value: str, bounds: tuple[float, float] | None, seed: int
 ) -> list[float]:
     """``low``, ``high`` and ``n`` over the facts of these relations, each of which counts alike."""
-    if "fact" not in part:
-        return [np.nan, np.nan, part["relation"].nunique()]
     # Two worlds or sets may each have a fact of this name, and one relation has both here.
     facts = part.groupby([*(p for p in PLACES if p in part), "fact"], sort=False).ngroup()
     part = part[["relation", value]].assign(fact=facts)
@@ -185,9 +185,9 @@ def compare(
 ) -> pd.DataFrame:
     """The mean of ``first`` minus that of ``second`` on the facts that both were asked.
 
-    As :func:`estimate` of what :func:`minus` gives; ``n`` says over how many. Of values in [0, 1] a difference
-    has the bounds (-1, 1): 40 facts of one relation that are right both ways, or wrong, have 0 [-0.09, 0.09],
-    since more than 9 % of others that differ would have shown one among 40.
+    As :func:`estimate` of what :func:`minus` gives; ``n`` says over how many. Of values in [0, 1] a
+    difference has the bounds (-1, 1): 40 facts of one relation, each as right the one way as the other,
+    have 0 [-0.09, 0.09]; were more than 9 % of all facts to differ, one would be expected among the 40.
 
     >>> frame = pd.DataFrame({"fact": [1, 2] * 4, "relation": list("rrrrssss")})
     >>> frame = frame.assign(way=list("aabb") * 2, correct=[0, 0, 1, 0, 0, 0, 1, 0])

@@ -42,11 +42,11 @@ def bootstrap(
     only, it cannot be drawn again, and all rows but the first are NaN. BadInput: no rows, a missing column or
     key, a value that is missing or infinite, a relation with a single fact.
 
-    ``statistic`` is what to compute in the place of a mean: it gets the rows of a cell, in which what was drawn
-    twice is there twice, and gives a number. It says itself how relations count. Of relations, worlds and draws
-    that are drawn again the column has the place, 0, 1 and so on, so that one that is drawn twice counts twice;
-    they cannot be ``cells``. A resample of 1,000 rows takes a millisecond and what the function takes: ``n`` of
-    1,000 or 2,000 is quick. BadInput: what it gives is no number; it may be NaN.
+    ``statistic`` is what to compute in the place of a mean of ``value``: it gets the rows of a cell, in which
+    what was drawn twice is there twice, and gives a number. It says itself how relations count. Where
+    relations, worlds or draws are drawn again, their column has the place, 0, 1 and so on, so that one
+    drawn twice counts twice; they cannot be ``cells``. It takes about a millisecond a resample and what the
+    function takes: with ``n`` 2,000 it is quick. BadInput: what it gives is no number; it may be NaN.
 
     >>> frame = pd.DataFrame({"fact": [1, 2, 1, 2], "way": list("aabb"), "correct": [1, 0, 1, 1]})
     >>> drawn = bootstrap(frame, ["way"])

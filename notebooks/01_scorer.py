@@ -76,8 +76,9 @@ figures.style()
 chosen = facts.load(fact_set, relation)
 train, test = facts.divide(chosen)
 among = [fact for fact in test if fact.subject not in pictured]
-facts_tried = [n for n in facts_tried if n <= len(among)] or [len(among)]
-n_facts, n_plain = (min(n, max(facts_tried)) for n in (n_facts, n_plain))
+if max(facts_tried) > len(among):  # as many as there are
+    facts_tried = sorted({min(n, len(among)) for n in facts_tried})
+    n_facts, n_plain = (min(n, len(among)) for n in (n_facts, n_plain))
 for name, n in {"n_facts": n_facts, "n_plain": n_plain}.items():
     if not 1 <= n <= max(facts_tried):
         raise BadInput(f"{name} {n}: must be 1 to {max(facts_tried)}")
@@ -85,7 +86,7 @@ asked = facts.draw_facts(among, max(facts_tried), seed)
 pairs = [fact for fact in train if fact.subject not in pictured]
 shown = facts.draw_shots(pairs, n_shots, seed, take_fewer=True)
 there = facts.max_options(chosen)
-options_tried = [n for n in options_tried if n <= there] or [there]
+options_tried = sorted({min(n, there) for n in options_tried})
 print(f"{chosen.label}: {len(shown)} pairs shown, {len(asked)} facts asked")
 
 # %% [markdown]

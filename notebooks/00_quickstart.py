@@ -82,9 +82,9 @@ print(f"We ask: {chosen.label}, {fact.subject!r}. True: {fact.object!r}")
 # They stand in random order.
 
 # %%
-shown = facts.draw_shots(
-    [f for f in train if f.subject != subject], n_shots, seed
-)
+spare = [f for f in train if f.subject != subject]
+shown = facts.draw_shots(spare, n_shots, seed, take_fewer=True)
+n_options = min(n_options, facts.max_options(chosen))
 options = facts.draw_options([fact], chosen.objects, n_options, seed)[0]
 print(options)
 

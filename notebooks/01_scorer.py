@@ -76,14 +76,17 @@ figures.style()
 chosen = facts.load(fact_set, relation)
 train, test = facts.divide(chosen)
 among = [fact for fact in test if fact.subject not in pictured]
-if max(facts_tried) > len(among):
-    raise BadInput(f"facts_tried {facts_tried}: there are {len(among)} facts")
+if max(facts_tried) > len(among):  # as many as there are
+    facts_tried = sorted({min(n, len(among)) for n in facts_tried})
+    n_facts, n_plain = (min(n, len(among)) for n in (n_facts, n_plain))
 for name, n in {"n_facts": n_facts, "n_plain": n_plain}.items():
     if not 1 <= n <= max(facts_tried):
         raise BadInput(f"{name} {n}: must be 1 to {max(facts_tried)}")
 asked = facts.draw_facts(among, max(facts_tried), seed)
 pairs = [fact for fact in train if fact.subject not in pictured]
-shown = facts.draw_shots(pairs, n_shots, seed)
+shown = facts.draw_shots(pairs, n_shots, seed, take_fewer=True)
+there = facts.max_options(chosen)
+options_tried = sorted({min(n, there) for n in options_tried})
 print(f"{chosen.label}: {len(shown)} pairs shown, {len(asked)} facts asked")
 
 # %% [markdown]
@@ -377,7 +380,7 @@ answers.words(pd.DataFrame(rows), digits=look, missing="")
 # %%
 redrawn = []
 for number, question in enumerate(questions):
-    own = facts.draw_shots(train, n_shots, seed + 1 + number)
+    own = facts.draw_shots(train, len(shown), seed + 1 + number)
     fact, options = [asked[number]], [question.options]
     redrawn += prompts.many_shot(own, fact, options, **how)
 print(f"own examples: {expected_tokens(lm, redrawn)[0]:,} tokens")

@@ -46,9 +46,8 @@ figures.style()
 
 # %%
 size = {"n_shots": n_shots, "n_options": n_options, "n_facts": n_facts}
-sample = facts.draw(
-    fact_set, relations, **size, take_fewer=True, least=1, seed=seed
-)
+sample = facts.draw(fact_set, relations, **size, take_fewer=True, seed=seed)
+print(facts.fewer(sample, **size))
 answers.words(facts.overview(sample, n_options=n_options, n_facts=n_facts))
 
 # %% [markdown]

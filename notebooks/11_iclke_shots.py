@@ -74,7 +74,10 @@ figures.style()
 size = {"n_pool": n_pool, "n_facts": n_facts, "n_options": n_options}
 sample = {r: pool.draw(fact_set, r, **size, seed=seed) for r in relations}
 for name, of in sample.items():
-    print(f"{name}: {len(of.train)} to show, {len(of.facts)} to ask")
+    among = f"{len(of.facts)} to ask, among {len(of.options[0])}"
+    print(f"{name}: {len(of.train)} to show, {among}")
+there = min(len({f.subject for f in of.train}) for of in sample.values())
+shots = sorted({min(n, there) for n in shots})  # as many as there are
 
 # %% [markdown]
 # ## Prompts

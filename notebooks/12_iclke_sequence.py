@@ -89,6 +89,12 @@ for whole in known.values():
 # it. And a block begins in the second half, where the pattern is clear. Of the two formats, `iclke-space` is the paper's.
 
 # %% covers=["IC-D5", "IC-D6"]
+there = min(len({f.subject for f in of.facts}) for of in known.values())
+if there < n_pairs:  # shorter sequences, in proportion
+    n_first = max(1, n_first * there // n_pairs)
+    n_behind = max(1, n_behind * there // n_pairs)
+    n_pairs = there
+    print(f"As many as there are: {there} pairs, {n_behind} behind a block")
 how = {"n_pairs": n_pairs, "n_draws": n_draws, "seed": seed}
 how |= {"share_replaced": share_replaced, "n_first": n_first}
 how |= {"kind": invented, "n_behind": n_behind}

@@ -72,8 +72,8 @@ figures.style()
 # %%
 names = prompts.with_templates(fact_set, relations)
 numbers = {"n_shots": n_shots, "n_options": n_options, "n_facts": n_facts}
-numbers |= {"seed": seed, "take_fewer": True, "least": 1}
-sample = facts.draw(fact_set, names, **numbers)
+sample = facts.draw(fact_set, names, **numbers, seed=seed, take_fewer=True)
+print(facts.fewer(sample, **numbers))
 facts.check_facts(sample, n_facts, take_fewer=True)
 facts.overview(sample, n_options=n_options, n_facts=n_facts)
 
@@ -86,7 +86,8 @@ facts.overview(sample, n_options=n_options, n_facts=n_facts)
 # one prompt are wrong, and all later slots read them. Here is the middle of one prompt, with the options in brackets.
 
 # %% covers=["IC-S2"]
-long = {"n_shots": n_eic_shots, "first": n_shots, "every": n_every}
+first = min(n_shots, *(len(of.train) - 1 for of in sample.values()))
+long = {"n_shots": n_eic_shots, "first": first, "every": n_every}
 in_one = prompts.slots_of_sample(sample, **long, seed=seed)
 print(prompts.example_of_slots(in_one["eiclke", names[0]][0]))
 

@@ -65,7 +65,8 @@ figures.style()
 names = prompts.with_templates(fact_set, relations)
 numbers = {"n_shots": n_shots, "n_options": n_options, "n_facts": n_facts}
 sample = facts.draw(fact_set, names, **numbers, seed=seed, take_fewer=True)
-facts.check_facts(sample, n_facts)
+facts.check_facts(sample, n_facts, take_fewer=True)
+print(facts.fewer(sample, **numbers))
 facts.overview(sample, n_options=n_options, n_facts=n_facts)
 
 # %% [markdown]

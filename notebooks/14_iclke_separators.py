@@ -69,10 +69,10 @@ figures.style()
 
 # %%
 numbers = {"n_shots": n_shots, "n_options": n_options, "n_facts": n_facts}
-numbers |= {"take_fewer": True, "least": 1}
 names = prompts.with_templates(fact_set, relations)
-sample = facts.draw(fact_set, names, **numbers, seed=seed)
-facts.check_facts(sample, n_facts)
+sample = facts.draw(fact_set, names, **numbers, seed=seed, take_fewer=True)
+facts.check_facts(sample, n_facts, take_fewer=True)
+print(facts.fewer(sample, **numbers))
 facts.overview(sample, n_options=n_options, n_facts=n_facts)
 
 # %% [markdown]
@@ -88,7 +88,9 @@ seeds = [seed, *range(seed + 1, seed + 1 + n_redraws)]
 questions = {}
 for draw, (name, d) in product(seeds, sample.items()):
     shots = (
-        d.shots if draw == seed else facts.draw_shots(d.train, n_shots, draw)
+        d.shots
+        if draw == seed
+        else facts.draw_shots(d.train, len(d.shots), draw)
     )
     asked, at = (d.facts, d.options), (draw, fact_set, name)
     for a, b in signs:

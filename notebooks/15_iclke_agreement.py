@@ -76,8 +76,10 @@ families.check_families([], models, fact_set)
 lab = fact_set.startswith("lab:")
 numbers = {"n_shots": prompts.pairs_shown(estimators, n_shots)}
 numbers |= {"n_facts": n_facts, "n_options": n_options}
-sample = facts.draw(fact_set, relations, **numbers, seed=seed, apart=lab)
-facts.check_facts(sample, n_facts)
+how = {"seed": seed, "apart": lab, "take_fewer": True, "least": 2}
+sample = facts.draw(fact_set, relations, **numbers, **how)
+facts.check_facts(sample, n_facts, take_fewer=True)
+print(facts.fewer(sample, **numbers))
 facts.overview(sample, n_options=n_options, n_facts=n_facts)
 
 # %% [markdown]

@@ -81,8 +81,9 @@ figures.style()
 lms.check_families(families + tuned, models, fact_set)
 behind = prompts.pairs_shown(estimators, n_shots)
 asked = {"n_facts": None if fact_set.startswith("lab:") else n_facts}
-asked |= {"n_shots": behind, "n_options": n_options, "seed": seed}
-sample = facts.draw(fact_set, relations, **asked)
+asked |= {"n_shots": behind, "n_options": n_options}
+sample = facts.draw(fact_set, relations, **asked, seed=seed, take_fewer=True)
+print(facts.fewer(sample, **asked))
 print({name: len(drawn.facts) for name, drawn in sample.items()})
 
 # %% [markdown]

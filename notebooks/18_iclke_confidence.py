@@ -69,11 +69,13 @@ figures.style()
 # %%
 drawn = {"n_shots": prompts.pairs_shown(estimators, n_shots), "seed": seed}
 drawn |= {"n_pool": n_pool, "n_test": max(400, n_facts)}
-drawn |= {"n_options": n_options, "take_fewer": True, "least": 1}
+drawn |= {"n_options": n_options, "take_fewer": True}
 samples = {
     part: facts.draw(fact_set, relations, n_facts=n, part=part, **drawn)
     for part, n in (("choice", n_choice), ("test", n_facts))
 }
+numbers = {"n_shots": drawn["n_shots"], "n_options": n_options}
+print(facts.fewer(samples["test"], **numbers, n_facts=n_facts))
 facts.overview(samples["test"], n_options=n_options, n_facts=n_facts)
 
 # %% [markdown]
@@ -141,7 +143,7 @@ curves = pd.concat(
         if len(part)
     ]
 )
-curves = curves[curves["n"] >= 20]
+curves = curves[curves["n"] >= min(20, curves["n"].max())]
 half = every.assign(sure=every["confidence"] > 0.5)
 each = half.groupby([*who, "sure"])["correct"].agg(["sum", "size"])
 each = each.unstack("sure", fill_value=0).astype(int)

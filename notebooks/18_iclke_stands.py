@@ -70,8 +70,9 @@ figures.style()
 # %% covers=["IC-D3"]
 wrong.check(offers)
 drawn = {"n_shots": prompts.pairs_shown(estimators, n_shots)}
-drawn |= {"n_facts": n_facts, "n_options": n_options, "take_fewer": True}
-sample = facts.draw(fact_set, relations, **drawn, seed=seed)
+drawn |= {"n_facts": n_facts, "n_options": n_options}
+sample = facts.draw(fact_set, relations, **drawn, seed=seed, take_fewer=True)
+print(facts.fewer(sample, **drawn))
 uses = wrong.uses_of(fact_set)
 samples = {
     name: wrong.offered(sample, name, uses=uses, seed=seed) for name in offers

@@ -66,8 +66,8 @@ figures.style()
 # %%
 written.check(kinds, n_written=n_written, n_facts=n_facts)
 numbers = {"n_shots": n_shots, "n_facts": n_facts, "n_options": n_options}
-numbers |= {"exactly": True, "take_fewer": True}
-sample = facts.draw(fact_set, relations, **numbers, seed=seed)
+sample = facts.draw(fact_set, relations, **numbers, seed=seed, take_fewer=True)
+print(facts.fewer(sample, **numbers))
 facts.overview(sample, n_options=n_options, n_facts=n_facts)
 
 # %% [markdown]

@@ -65,7 +65,7 @@ figures.style()
 # pairs whose object is longer, and which are left out there.
 
 # %%
-size = {"n_shots": 0, "n_facts": n_facts, "n_options": 2, "least": 1}
+size = {"n_shots": 0, "n_facts": n_facts, "n_options": 2}
 size |= {"seed": seed, "apart": True, "leave_out": True}
 for name in relations:
     facts.load(fact_set, name)  # refuses one that is not there

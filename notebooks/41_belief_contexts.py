@@ -70,7 +70,7 @@ figures.style()
 # A *pair* is a relation and a subject; any of its true objects is right. Every pair is asked in every template.
 
 # %%
-size = {"n_shots": 0, "n_facts": n_facts, "n_options": 2, "least": 1}
+size = {"n_shots": 0, "n_facts": n_facts, "n_options": 2}
 size |= {"n_test": max(400, n_facts), "seed": seed}
 names = dict.fromkeys([*relations, *others])
 sample = facts.draw(fact_set, [*names], **size)

@@ -67,7 +67,7 @@ figures.style()
 
 # %%
 every = {"n_shots": 0, "n_facts": None, "n_options": 2, "seed": seed}
-sample = facts.draw(fact_set, relations, **every, take_fewer=True, least=1)
+sample = facts.draw(fact_set, relations, **every, take_fewer=True)
 tokenizers = [answers.opened(name, dtype).tokenizer for name in models]
 one, _ = filters.one_token(sample, tokenizers)
 one, texts, _ = templates.onto(one, wordings)

@@ -48,6 +48,7 @@ from dataclasses import replace
 import pandas as pd
 
 from lkecore import answers, facts, figures, papers, runs, stats
+from lkecore.errors import BadInput
 from lkecore.facts import filters, worlds
 from lkecore.facts import wordings as words
 from lkecore.facts.tables import fold
@@ -64,7 +65,7 @@ figures.style()
 # text uses in a known share of its tellings; nothing in it hints at the first name.
 
 # %% covers=["BL-D3", "BL-D4"]
-every = {"n_shots": 0, "n_facts": None, "n_options": 2, "least": 1}
+every = {"n_shots": 0, "n_facts": None, "n_options": 2}
 sample = facts.draw(fact_set, relations, **every, seed=seed, take_fewer=True)
 sample, texts, _ = words.onto(sample, wordings)
 sample = words.pairs(words.named(sample, fact_set=fact_set))
@@ -77,6 +78,8 @@ for relation, of in one.items():
     if len(both) > 1:
         its, options = zip(*both, strict=True)
         named[relation] = replace(of, facts=its, options=options)
+if not named:
+    raise BadInput(f"{fact_set}: no subjects with other names, asked here")
 words.counts(named, texts)
 
 # %% [markdown]

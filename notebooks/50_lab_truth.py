@@ -273,7 +273,8 @@ over_tellings(drawn, "fig-lab-doses", panel="told", hue="size", aspect=1.4)
 # **Numbers.** There are none to compare with. **Claims.** Ours, in `lkecore/data/claims.csv`, written down after work on `lab:book-0` and before any
 # other world was looked at; the one on wordings is later. Each is decided over worlds, one value a world (Student's t). *Checks* are no findings:
 # list and sentence are asked in the very form that was trained, facts never told and a twin must show nothing, and were the smallest model to know
-# nearly all, the worlds would say nothing of size. Where worlds happen to have one value an interval has no width, which is no certainty.
+# nearly all, the worlds would say nothing of size. All worlds have one value of the facts that were never told, which is no certainty: there the
+# interval is one over facts, drawn again in each world.
 
 # %%
 of_form = known.groupby(["form", "estimator", "world"])["correct"].mean()
@@ -308,13 +309,17 @@ tested = {
     claim: values.rename("value").rename_axis("world").dropna().reset_index()
     for claim, values in by_world.items()
 }
-judged = answers.verdicts(
-    {
-        of: stats.estimate(it, bounds=bounds.get(of), **over)
-        for of, it in tested.items()
-        if len(it)
-    }
-)
+found = {
+    of: stats.estimate(it, bounds=bounds.get(of), **over)
+    for of, it in tested.items()
+    if len(it)
+}
+if luck[space].nunique() == 1 < len(luck[space]):  # over facts instead
+    one = never[never["estimator"] == space]
+    one = one.assign(value=one["correct"] - 1 / n_options)
+    look = over | {"over": "fact", "bounds": (-1, 1), "seed": seed}
+    found["LAB-never-chance"] = stats.estimate(one, **look)
+judged = answers.verdicts(found)
 judged[["claim", "model", "estimate", "low", "high", "verdict"]]
 
 # %% [markdown]

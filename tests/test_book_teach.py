@@ -54,7 +54,8 @@ def test_every_question_has_one_folded_solution_and_a_label_of_its_own():
 
 
 def test_files_and_columns_that_a_solution_names_are_those_of_a_page():
-    files = re.findall(r"`([\w-]+)\.csv`", TEXT)
+    solutions = "".join(re.findall(r"^````\{solution\}.*?^````", TEXT, re.M | re.S))
+    files = re.findall(r"`([\w-]+)\.csv`", solutions)
     assert len(files) > 4
     assert not [name for name in files if not any(name in text for text in NOTEBOOKS.values())]
 

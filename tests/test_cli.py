@@ -376,11 +376,16 @@ def test_a_rule_that_is_never_right_has_an_interval_with_a_width(lke, tmp_path):
     assert said["interval_method"] == "Wilson, 95%"
 
 
-def test_a_rule_that_draws_lots_in_all_facts_has_no_interval(lke, tmp_path):
-    """Facts drawn again would all have a quarter again: a width of zero, which is no certainty."""
+def test_a_rule_that_draws_lots_in_all_facts_has_an_exact_interval(lke, tmp_path):
+    """Facts drawn again would all have a quarter again: a width of zero, which is no certainty.
+
+    A share u of other facts at most is not so, in 97.5 % of all cases: (1 - u) ** 6 = 0.025.
+    """
     said = ruled(lke, tmp_path, [f"o{i} x" for i in range(12)], 4, "rule-overlap")
     assert (said["accuracy"], said["n_facts"]) == (0.25, 6)
-    assert (said["interval"], said["interval_method"]) == (None, None)
+    u = 1 - 0.025 ** (1 / 6)
+    assert said["interval"] == pytest.approx([0.25 - 0.25 * u, 0.25 + 0.75 * u])
+    assert said["interval_method"] == "exact, all facts alike, 95%"
 
 
 def test_the_books_example_of_a_rule_prints_what_the_book_shows(lke, tmp_path):

@@ -113,8 +113,11 @@ def test_a_relation_without_a_fact_to_ask_is_left_out_if_it_may(spec, tmp_path):
     ("changes", "line"),
     [
         ({"part": "train"}, "unknown part 'train': must be test or choice"),
-        ({"relations": ["r"]}, r"relations \['r'\]: must be 2 or more, each once"),
-        ({"relations": ["r", "s", "r"]}, r"relations \['r', 's', 'r'\]: must be 2 or more"),
+        ({"relations": ["r"], "least": 2}, r"relations \['r'\]: must be 2 or more, each once"),
+        (
+            {"relations": ["r", "s", "r"]},
+            r"relations \['r', 's', 'r'\]: must be 1 or more, each once",
+        ),
         ({"relations": ["r", "t"]}, "unknown relation 't' in .*; there are: r, s"),
         ({"n_shots": 9}, "9 shots asked for, but relation r has 8 subjects to show"),
         ({"n_shots": 8, "part": "choice"}, "no facts are left to draw from; show fewer"),
@@ -133,10 +136,24 @@ def test_samples_that_cannot_be_drawn_are_refused_in_one_line(spec, changes, lin
         facts.draw(spec, **given | changes)
 
 
-def test_one_relation_is_no_sample_whoever_names_it(tmp_path):
+def test_a_set_of_one_relation_is_a_sample_unless_relations_are_compared(tmp_path):
     alone = write(tmp_path / "one", r={"train": pairs("a", 4, 3), "test": pairs("b", 4, 3)})
     with pytest.raises(BadInput, match=r"relations \['r'\]: must be 2 or more, each once"):
-        facts.draw(alone, **GIVEN)
+        facts.draw(alone, **GIVEN, least=2)
+    given = GIVEN | {"n_shots": 9, "n_options": 9, "n_facts": 9}
+    sample = facts.draw(alone, **given, take_fewer=True)
+    of = sample["r"]  # 4 to show, 4 to ask, among the 3 objects
+    assert (len(of.shots), len(of.facts), len(of.options[0])) == (4, 4, 3)
+    said = facts.fewer(sample, n_shots=9, n_options=9, n_facts=9)
+    each = [
+        f"{what} in 1 of 1 relations, {n} at least"
+        for what, n in (("shots", 4), ("options", 3), ("facts", 4))
+    ]
+    assert said == f"As many as there are: {'; '.join(each)}."
+    assert facts.fewer(sample, n_shots=4, n_options=3) == "As many as asked for."
+    choice = facts.draw(alone, **given, take_fewer=True, part="choice")["r"]  # half are left to ask
+    assert choice.shots == of.shots[:2] and {*choice.facts}.isdisjoint(choice.shots)
+    assert len(choice.facts) == 2
     with pytest.raises(BadInput, match="unknown fact set 'atlass'"):
         facts.draw("atlass", **GIVEN)
 

@@ -180,6 +180,72 @@ def test_missing_and_infinite_values_are_refused_by_name_and_number(value):
         stats.estimate(frame.assign(estimator="x"), ["estimater"])
 
 
+# --- a statistic in the place of a mean
+
+
+@pytest.mark.parametrize(
+    "over", [["fact"], ["relation", "fact"], ["draw", "fact"], ["subject"], ["relation"]]
+)
+def test_a_statistic_that_is_the_mean_of_means_has_the_resamples_of_the_mean(over):
+    frame, by = answers(4, 3, 6), "draw" if "draw" in over else "relation"
+
+    def mean_of_means(rows: pd.DataFrame) -> float:
+        groups = 10 * rows["relation"].factorize()[0] + rows[by].factorize()[0]
+        right = np.bincount(groups, rows["correct"]) / np.maximum(1, np.bincount(groups))
+        return right.sum() / len(set(groups))
+
+    how = {"over": over, "seed": 4}
+    rows = stats.bootstrap(frame, ["way"], statistic=mean_of_means, n=400, **how)
+    mean = stats.bootstrap(frame, ["way"], **how)
+    assert (rows.loc[0] - mean.loc[0]).abs().max() < 1e-12 and len(rows) == 401
+    for a, b in [(rows["a"], mean["a"]), (rows["b"] - rows["a"], mean["b"] - mean["a"])]:
+        sd = b[1:].std()  # one error of 400 draws is 3.5 % of it, that of their mean 5 %
+        assert a[1:].std() == pytest.approx(sd, rel=0.12)
+        assert a[1:].mean() == pytest.approx(b[1:].mean(), abs=0.17 * sd)
+
+
+def test_the_median_of_a_tiny_frame_has_the_resamples_that_all_of_them_say():
+    values = [1.0, 2.0, 4.0, 8.0]
+    frame = pd.DataFrame({"fact": range(4), "rank": values})
+    drawn = stats.bootstrap(frame, statistic=lambda rows: np.median(rows["rank"]), n=1000)["all"]
+    every = np.array([np.median(some) for some in product(values, repeat=4)])
+    assert drawn[0] == 3.0
+    for value in np.unique(every):  # three standard errors of 1,000 draws are 0.048
+        assert abs((drawn[1:] <= value).mean() - (every <= value).mean()) < 0.048
+
+
+def test_a_relation_that_is_drawn_twice_counts_twice_with_facts_of_its_own():
+    table = {"x": [0.0, 1.0], "y": [0.5, 2.0]}
+    rows = [(r, f, v) for r, values in table.items() for f, v in enumerate(values)]
+    frame = pd.DataFrame(rows, columns=["relation", "fact", "value"])
+
+    def spread(rows: pd.DataFrame) -> float:
+        of = rows["relation"].factorize()[0]
+        return float(np.std(np.bincount(of, rows["value"]) / np.bincount(of), ddof=1))
+
+    drawn = stats.bootstrap(frame, over=["relation", "fact"], statistic=spread, n=1000)["all"]
+    every = []
+    for rs in product("xy", repeat=2):
+        for facts in product(product(range(2), repeat=2), repeat=2):
+            means = [np.mean([table[r][f] for f in fs]) for r, fs in zip(rs, facts, strict=True)]
+            every.append(np.std(means, ddof=1))
+    assert drawn[0] == pytest.approx(np.std([0.5, 1.25], ddof=1))
+    for value in np.linspace(0.05, 1.35, 9):
+        assert abs((drawn[1:] <= value).mean() - np.mean(np.array(every) <= value)) < 0.048
+
+
+def test_a_statistic_that_cannot_be_drawn_is_refused_or_nan():
+    frame, how = answers(1, 1), {"statistic": len, "n": 3}
+    with pytest.raises(BadInput, match="'relation' is drawn again, and cannot be in cells"):
+        stats.bootstrap(frame, ["relation"], over=["relation", "fact"], **how)
+    with pytest.raises(BadInput, match="the statistic gives no number"):
+        stats.bootstrap(frame, statistic=lambda rows: rows, n=3)
+    with pytest.raises(BadInput, match="r0 has one fact"):
+        stats.bootstrap(frame[frame["fact"] == 0], **how)
+    lone = stats.bootstrap(frame, over=["relation", "fact"], **how)  # one relation only
+    assert lone["all"][0] == len(frame) and lone["all"][1:].isna().all()
+
+
 # --- interval
 
 
@@ -194,6 +260,10 @@ def test_interval_is_the_percentiles_and_nan_counts_on_both_sides():
     assert found["low"] == pytest.approx(np.quantile(np.r_[[-9.0] * 10, known], 0.025))
     unknown = stats.interval(pd.Series([np.nan, 1.0, 2.0, 3.0]))
     assert unknown.isna().all(axis=None)  # no data, no ends
+    alike = stats.interval(
+        pd.DataFrame({"x": [0.1 + 0.2, *[0.3] * 50], "y": [1.0, *[1.0] * 49, 2.0]})
+    )
+    assert alike["low"].isna().tolist() == alike["high"].isna().tolist() == [True, False]
     values[1:41] = np.nan  # 4 %: the ends themselves
     assert stats.interval(pd.Series(values))[["low", "high"]].isna().all(axis=None)
 
@@ -223,8 +293,6 @@ def test_estimate_over_relations_is_students_t_of_their_means():
         assert found.loc[way, ["estimate", "n"]].tolist() == pytest.approx([means.mean(), 5])
     cut = stats.estimate(frame.assign(correct=frame["relation"].eq("r0").astype(float)))
     assert cut[["low", "high"]].iloc[0].tolist()[0] == 0.0
-    one = stats.estimate(frame[frame["relation"] == "r0"]).iloc[0]
-    assert one["n"] == 1 and one[["low", "high"]].isna().all()
     with pytest.raises(BadInput, match=r"'x' lies in \[-1, 3\], outside of bounds=\(0, 1\)"):
         stats.estimate(frame.assign(x=[-1, *[3] * (len(frame) - 1)]), value="x")
 
@@ -251,20 +319,20 @@ def test_estimates_by_group_are_those_of_each_group_alone():
 
 
 def test_compare_is_the_mean_of_differences_on_facts_that_both_were_asked():
-    frame = answers(4, 2)
+    frame = answers(6, 2)
     frame = frame[~((frame["way"] == "b") & (frame["fact"] > 15))]  # b was asked less
     found = stats.compare(frame, "way", "b", "a").iloc[0]
     both = (
         frame[frame["fact"] <= 15].groupby(["relation", "fact", "way"])["correct"].mean().unstack()
     )
     means = (both["b"] - both["a"]).groupby("relation").mean()
-    theirs = scipy_stats.t.interval(0.95, 3, means.mean(), scipy_stats.sem(means))
+    theirs = scipy_stats.t.interval(0.95, 5, means.mean(), scipy_stats.sem(means))
     assert found[["estimate", "low", "high"]].tolist() == pytest.approx([means.mean(), *theirs])
     back = stats.compare(frame, "way", "a", "b").iloc[0]
     assert back["estimate"] == -found["estimate"]
     split = frame.assign(half=frame["relation"] < "r2")
     gaps = stats.minus(split, "way", "b", "a", by=["half"])
-    assert len(gaps) == 4 * 16 and gaps["gap"].mean() == pytest.approx(
+    assert len(gaps) == 6 * 16 and gaps["gap"].mean() == pytest.approx(
         (both["b"] - both["a"]).mean()
     )
     with pytest.raises(BadInput, match="no row has 'c' in 'way'"):
@@ -272,6 +340,66 @@ def test_compare_is_the_mean_of_differences_on_facts_that_both_were_asked():
     split.loc[split["half"] & split["way"].eq("a"), "way"] = "c"
     with pytest.raises(BadInput, match="{'half': True} has no fact"):
         stats.minus(split, "way", "b", "a", by=["half"])
+
+
+@pytest.mark.parametrize("n_relations", [1, 2, 4])
+def test_fewer_than_five_relations_have_the_interval_over_their_facts_and_it_is_said(n_relations):
+    frame = answers(n_relations, ways=("a",))
+    found = stats.estimate(frame, ["way"]).iloc[0]
+    by = frame.groupby(["relation", "fact"])["correct"].mean().groupby("relation")
+    values = [part.to_numpy() for _, part in by]  # as by hand: facts drawn within each relation
+    kind = {"n_resamples": 10_000, "method": "percentile", "rng": 1, "vectorized": False}
+    theirs = scipy_stats.bootstrap(values, lambda *v: np.mean([*map(np.mean, v)]), **kind)
+    ends = theirs.confidence_interval
+    assert found["estimate"] == pytest.approx(by.mean().mean(), abs=1e-12)
+    # Or one step of a mean of few: 1 right answer in 40.
+    within = max(0.05 * (ends[1] - ends[0]), 1.01 / 40 / n_relations)
+    assert [found["low"], found["high"]] == pytest.approx([*ends], abs=within)
+    assert (found["n"], found["over"]) == (by.size().sum(), "fact")
+    assert stats.said(found).endswith("] over facts")
+    # A group of its own may have enough; worlds are few on purpose; means alone have no facts.
+    mixed = pd.concat([frame.assign(way="few"), answers(5, ways=("b",))])
+    assert stats.estimate(mixed, ["way"])["over"].tolist() == ["fact", "relation"]
+    assert "over" not in stats.estimate(frame.assign(world=frame["relation"]), over="world")
+    assert "over" not in stats.estimate(answers(5), ["way"])
+    alone = stats.estimate(frame.drop(columns="fact")).iloc[0]
+    assert alone[["low", "high"]].isna().all() and alone["n"] == n_relations
+    lone = pd.concat([frame, frame.iloc[[0]].assign(relation="with one fact")])
+    assert stats.estimate(lone.query("relation != 'r3'"))[["low", "high"]].isna().all(axis=None)
+
+
+@pytest.mark.parametrize("right", [0, 1])
+@pytest.mark.parametrize(("n_relations", "over"), [(1, "fact"), (3, "fact"), (7, "relation")])
+def test_answers_that_all_agree_have_the_ends_of_clopper_and_pearson(n_relations, over, right):
+    frame = answers(n_relations, 1, ways=("a",)).query("fact < 20").assign(correct=float(right))
+    found = stats.estimate(frame, over=over).iloc[0]
+    n = 20 * n_relations if over == "fact" else n_relations
+    theirs = scipy_stats.binomtest(right * n, n).proportion_ci(method="exact")
+    assert [found["low"], found["high"]] == pytest.approx([theirs.low, theirs.high])
+    # 0.3 everywhere is a share u of others at most, which may be 0 or 1 at worst.
+    some = stats.estimate(frame.assign(correct=0.3), over=over).iloc[0]
+    u = 1 - 0.025 ** (1 / n)
+    assert [some["low"], some["high"]] == pytest.approx([0.3 - 0.3 * u, 0.3 + 0.7 * u])
+    assert stats.estimate(frame, over=over, bounds=None)[["low", "high"]].isna().all(axis=None)
+    both = pd.concat([frame.assign(way=way) for way in "ab"])
+    gap = stats.compare(both, "way", "b", "a", over=over).iloc[0]
+    assert gap[["estimate", "low", "high"]].tolist() == pytest.approx([0, -u, u])
+    logs = both.assign(correct=both["correct"] - 3)  # nobody knows how far they may differ
+    assert stats.said(stats.compare(logs, "way", "b", "a", over=over)) == "0.00 (no interval)"
+
+
+def test_an_interval_of_answers_that_agree_holds_the_truth_as_often_as_it_says():
+    """Also where relations have other numbers of facts, and other answers: the worst case that shows none."""
+    frame = answers(2, 1, 10, ways=("a",)).query("fact < 12")  # 10 and 12 facts
+    frame["correct"] = (frame["relation"] == "r0").astype(float)
+    found = stats.estimate(frame, over="fact").iloc[0]
+    p = np.linspace(
+        0, 1, 2001
+    )  # share of r0 that is wrong, and of r1 that is right: all are seen agreeing
+    wrong, right = np.meshgrid(p, p)
+    seen = (1 - wrong) ** 10 * (1 - right) ** 12 >= 0.025
+    means = ((1 - wrong + right) / 2)[seen]
+    assert found["low"] <= means.min() and means.max() <= found["high"] < 1
 
 
 def test_said_rounds_once_and_says_when_there_is_no_interval():

@@ -10,6 +10,7 @@ from lkecore.answers.kept import keep
 from lkecore.errors import BadInput, nearest
 
 ALONE = "undecided: there is one, and no interval"
+FEW = "undecided: fewer than five relations; the interval is over facts"
 DIFFERS = "undecided: differs from 0, not shown to exceed the margin"
 
 
@@ -21,7 +22,8 @@ def verdicts(tested: Mapping[str, pd.Series | pd.DataFrame]) -> pd.DataFrame:
     is one, ``n``, of how many. A ``model``, ``estimator`` or ``decided_on`` in it comes before the claim's
     own, so that a page which asks another model doesn't say that it was this one. ``verdict`` is that of
     :func:`lkecore.papers.verdict.claim_verdict`; ``DIFFERS`` of an equality that is undecided although its
-    interval leaves out 0; ``ALONE`` of an estimate whose ends are both missing, as of a single relation.
+    interval leaves out 0; ``FEW`` where :func:`lkecore.stats.estimate` took facts in the place of few
+    relations, since no claim is about the facts of some; ``ALONE`` where both ends are missing.
 
     Columns: id, claim, holds_if, decided_on, model, estimator, estimate, low, high, n, verdict. They are
     kept as ``verdicts.csv``, from which the book's page of all claims is made. KeyError for an id that no
@@ -45,6 +47,7 @@ def verdicts(tested: Mapping[str, pd.Series | pd.DataFrame]) -> pd.DataFrame:
         leaves_out_0 = numbers["low"] > 0 or numbers["high"] < 0
         if verdict == "undecided" and claim["direction"] == "equal" and leaves_out_0:
             verdict = DIFFERS
+        verdict = FEW if row.get("over") == "fact" else verdict
         said = {name: row.get(name, claim[name]) for name in papers.DECIDED}
         rows.append({"id": key, **claim[["claim", "holds_if"]], **said, **numbers})
         rows[-1] |= {"n": row.get("n"), "verdict": verdict}

@@ -84,7 +84,7 @@ def report(
     from lkecore.runs.plan import of_defaults
 
     weights.check_name(model)
-    size = {"n_shots": shots, "n_options": 100, "n_facts": n_facts, "take_fewer": True, "least": 1}
+    size = {"n_shots": shots, "n_options": 100, "n_facts": n_facts, "take_fewer": True}
     facts.draw(
         fact_set, list(relations), **size, seed=0
     )  # what cannot be drawn is said before any run

@@ -283,12 +283,14 @@ def _by_rule(
     columns = ["fact", "subject", "context", "continuation", "option", "gold", "share"]
     frame = pd.DataFrame(rows, columns=columns)
     right = frame.loc[frame["gold"], ["fact", "share"]]
-    found = method = None  # facts that all have one part, or a single fact, say nothing of others
+    found = method = None  # of a single fact that has a part nothing is known of others
     how = {"value": "share", "seed": drawn["seed"]}
-    if right["share"].isin([0, 1]).all():  # a bootstrap has no width where all are alike
+    if right["share"].isin([0, 1]).all():
         found, method = stats.estimate(right, over="share", **how), "Wilson, 95%"
-    elif right["share"].nunique() > 1:
-        found, method = stats.estimate(right, over="fact", **how), "bootstrap over facts, 95%"
+    elif len(right) > 1:
+        agree = right["share"].nunique() == 1  # a bootstrap has no width then
+        method = "exact, all facts alike, 95%" if agree else "bootstrap over facts, 95%"
+        found = stats.estimate(right, over="fact", **how)
     _write(target, frame)
     summary = {
         "accuracy": right["share"].mean(),

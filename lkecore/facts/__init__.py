@@ -1,6 +1,6 @@
 """Facts: what to ask about. First of the five steps, and the vocabulary of all."""
 
-from lkecore.facts.drawn import Drawn, Sample, check_facts, draw, examples, overview
+from lkecore.facts.drawn import Drawn, Sample, check_facts, draw, examples, fewer, overview
 from lkecore.facts.fact import Fact, Relation
 from lkecore.facts.filters import single_token
 from lkecore.facts.sample import (
@@ -17,7 +17,7 @@ from lkecore.facts.sets import content_digest, is_ours, is_ready, is_remote, loa
 
 __all__ = [
     "Drawn", "Fact", "Relation", "Sample", "check_facts", "content_digest", "divide", "draw", "draw_facts",
-    "draw_options", "draw_shots", "examples", "has_splits", "is_ours", "is_ready", "is_remote",
+    "draw_options", "draw_shots", "examples", "fewer", "has_splits", "is_ours", "is_ready", "is_remote",
     "load", "max_options", "of_subjects", "overview", "passes_trex_mc", "relations", "single_token",
     "unread",
 ]  # fmt: skip

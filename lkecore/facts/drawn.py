@@ -47,7 +47,7 @@ def draw(
     seed: int,
     part: str = "test",
     take_fewer: bool = False,
-    least: int = 2,
+    least: int = 1,
     n_pool: int = 100,
     n_test: int = 400,
     apart: bool = False,
@@ -59,10 +59,11 @@ def draw(
 
     ``part`` says what is asked: "test", or "choice", training facts that are not shown: to choose a
     way of asking by, before any test fact is asked. ``n_facts`` of each relation are drawn, or all
-    there are (None: all, in their own order). With ``take_fewer`` a relation with too few objects
-    for ``n_options`` gets as many options as it has. With ``apart`` each relation draws facts by a
-    seed of its own: a world of the lab has all relations in one order, and one seed would draw the
-    same kinds of facts in each. ``among`` has ids of facts; no others are asked then. With
+    there are (None: all, in their own order). With ``take_fewer`` a relation with too few subjects
+    for ``n_shots`` or objects for ``n_options`` gets as many as it has, and :func:`fewer` says so; for a
+    choice half of its subjects at most are shown, so that some are left to ask. With ``apart`` each relation
+    draws facts by a seed of its own: a world of the lab has all relations in one order, and one seed would
+    draw the same kinds of facts in each. ``among`` has ids of facts; no others are asked then. With
     ``exactly``, a relation with fewer than ``n_facts`` is refused. With ``leave_out`` a relation without
     any fact to ask is not in the sample; else it is refused, as none at all always is. Everything depends on
     ``seed`` alone, and shots and options do not depend on how many facts are asked.
@@ -71,7 +72,7 @@ def draw(
     from, as in :func:`lkecore.facts.sample.divide`.
 
     Raises :class:`BadInput` for an unknown fact set, relation or part, for fewer relations than
-    ``least`` (nearly everything here compares relations), for one named twice, and for one with too
+    ``least`` (2 for who compares them), for one named twice, and for one with too
     few facts or objects.
     """
     if part not in ("test", "choice"):
@@ -88,7 +89,10 @@ def draw(
             if leave_out:
                 continue
             raise
-        shots = draw_shots(train, n_shots, seed)
+        most = n_shots
+        if take_fewer and part == "choice":  # of few, half are shown, or none would be left to ask
+            most = min(n_shots, len({fact.subject for fact in train}) // 2)
+        shots = draw_shots(train, most, seed, take_fewer=take_fewer)
         shown = {shot.subject for shot in shots}
         spare = [fact for fact in train if fact.subject not in shown]
         pool = test if part == "test" else spare
@@ -107,6 +111,23 @@ def draw(
     if not sample:
         raise BadInput(f"relations {', '.join(names)} of {fact_set}: none has a fact to ask")
     return sample
+
+
+def fewer(sample: Sample, *, n_shots: int, n_options: int, n_facts: int | None = None) -> str:
+    """One line that says of what a sample has less than was asked for: of how many relations, and the least.
+
+    >>> sample = draw("atlas", ["currency"], n_shots=2, n_facts=3, n_options=999, seed=0, take_fewer=True)
+    >>> fewer(sample, n_shots=2, n_options=999, n_facts=3)
+    'As many as there are: options in 1 of 1 relations, 127 at least.'
+    """
+    parts = []
+    for what, asked in (("shots", n_shots), ("options", n_options), ("facts", n_facts)):
+        has = [
+            len(d.options[0] if what == "options" else getattr(d, what)) for d in sample.values()
+        ]
+        if few := [n for n in has if asked is not None and n < asked]:
+            parts.append(f"{what} in {len(few)} of {len(has)} relations, {min(few)} at least")
+    return f"As many as there are: {'; '.join(parts)}." if parts else "As many as asked for."
 
 
 def check_facts(sample: Sample, n_facts: int, *, take_fewer: bool = False) -> None:

@@ -2,7 +2,7 @@
 
 from lkecore.facts import sets
 from lkecore.facts.drawn import Drawn
-from lkecore.facts.sample import divide, draw_facts, draw_options
+from lkecore.facts.sample import divide, draw_facts, draw_options, max_options
 
 
 def draw(
@@ -18,12 +18,12 @@ def draw(
 
     No shots are drawn here: :func:`lkecore.prompts.draws.of_draws` draws them, in many ways, for the same
     facts and options. The pool has ``n_pool`` facts, at most half of all; ``n_facts`` of the others
-    are asked, or as many as there are. Facts that come with splits keep them: then the pool is all of train
-    whose subjects are not in test, and test is asked. Raises :class:`BadInput` for an unknown fact set or
-    relation, no facts that are left to ask, and too few objects for ``n_options``.
+    are asked, among ``n_options``, or as many as there are. Facts that come with splits keep them: then the
+    pool is all of train whose subjects are not in test, and test is asked. Raises :class:`BadInput` for an
+    unknown fact set or relation, and no facts that are left to ask.
     """
     of = sets.load(fact_set, relation)
     train, test = divide(of, n_train=n_pool, n_test=max(400, n_facts))
     facts = draw_facts(test, n_facts, seed)
-    options = draw_options(facts, of.objects, n_options, seed)
+    options = draw_options(facts, of.objects, min(n_options, max_options(of)), seed)
     return Drawn(of, (), facts, tuple(options), train, test)

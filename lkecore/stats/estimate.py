@@ -2,10 +2,14 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 
 from lkecore.errors import BadInput, nearest
-from lkecore.stats.resample import PLACES, bootstrap, checked, interval
+from lkecore.stats.resample import PLACES, ROUNDING, bootstrap, checked, interval
+
+FEWEST = 5  # relations: Student's t of fewer is so wide that it says nothing, [0, 1] for most shares of two
+COLUMNS = ["estimate", "low", "high", "n"]
 
 
 def estimate(
@@ -22,18 +26,29 @@ def estimate(
     ``over`` says what might have been others:
 
     - "relation" or "world": each counts alike, and n is their number (Student's t, cut off at ``bounds``,
-      which are None for what may be any number, such as a difference);
+      which are None for what may be any number). A group of fewer than five relations gets the interval
+      over its facts, n is their number, and the result has a column ``over`` that says for each group
+      which it is; worlds are few on purpose, and stay as they are;
     - "fact" of these relations, "subject", or another column, and n is how many there are of these
       (:func:`~lkecore.stats.resample.bootstrap`);
     - "share": facts of one kind, of which ``value`` says which are right, a row a fact; n rows (Wilson).
 
-    ``low`` and ``high`` are NaN where n is 1, but for a share. BadInput as there; a value outside
-    of ``bounds``; a share of anything but 0 and 1.
+    Where all n have one value c, neither t nor bootstrap has a width, and 0 is no width for a few that agree:
+    the ends are those of Clopper and Pearson for a share of 0 or 1, here for any c in bounds (a, b),
 
-    >>> frame = pd.DataFrame({"relation": list("aabb"), "correct": [1, 0, 1, 1]})
+        [c - u (c - a), c + u (b - c)],   u = 1 - 0.025**(1 / n):
+
+    more than a share u of others with another value would have shown one among n in 97.5 % of all cases.
+    Of facts, n is that of the smallest relation, times the number of relations if these agree, too.
+
+    ``low`` and ``high`` are NaN where n is 1, but for a share; where all agree and ``bounds`` are None; for
+    fewer than five relations of a frame without the column "fact", or one of which has a single fact.
+    BadInput as there; a value outside of ``bounds``; a share of anything but 0 and 1.
+
+    >>> frame = pd.DataFrame({"relation": list("aabb"), "fact": range(4), "correct": [1, 0, 1, 1]})
     >>> estimate(frame)
-       estimate  low  high  n
-    0      0.75  0.0   1.0  2
+       estimate  low  high  n  over
+    0      0.75  0.5   1.0  4  fact
     """
     from scipy import stats  # takes half a second, which most commands need not wait
     from statsmodels.stats.proportion import proportion_confint
@@ -41,8 +56,9 @@ def estimate(
     keys, by = list(by), list(by) or ["all"]
     frame = frame if keys else frame.assign(all="")
     checked(frame, by if over == "share" else [*by, over], value)
+    groups = frame.groupby(by, sort=False)
     if over in ("relation", "world"):
-        if bounds and not frame[value].between(*bounds).all():
+        if bounds and not frame[value].between(bounds[0] - ROUNDING, bounds[1] + ROUNDING).all():
             least, most = frame[value].min(), frame[value].max()
             raise BadInput(f"{value!r} lies in [{least}, {most}], outside of bounds={bounds}")
         means = frame.groupby(list(dict.fromkeys([*by, over])), sort=False)[value].mean()
@@ -50,33 +66,71 @@ def estimate(
         found.columns = ["estimate", "half", "n"]
         half = found["half"] * stats.t.ppf(0.975, found["n"] - 1)
         found["low"], found["high"] = found["estimate"] - half, found["estimate"] + half
+        for key in found.index[half <= ROUNDING]:
+            ends = _where_all_agree(*found.loc[key, ["estimate", "n"]], bounds)
+            found.loc[key, ["low", "high"]] = ends
         if bounds:
             found[["low", "high"]] = found[["low", "high"]].clip(*bounds)
+        few = (found["n"] < FEWEST) & (over == "relation")
+        if "fact" not in frame:
+            found.loc[few, ["low", "high"]], few = np.nan, few & False
+        for key, part in groups if few.any() else []:
+            at = key if len(by) > 1 else key[0]
+            if few[at]:
+                found.loc[at, ["low", "high", "n"]] = _over_facts(part, value, bounds, seed)
+        if few.any():
+            found["over"] = np.where(few, "fact", over)
     elif over == "share":
         if not frame[value].isin([0, 1]).all():
             raise BadInput(f"{value!r} is not 0 or 1 everywhere; a share is of rows that are right")
-        found = frame.groupby(by, sort=False)[value].agg(["mean", "sum", "size"])
+        found = groups[value].agg(["mean", "sum", "size"])
         found.columns = ["estimate", "right", "n"]
         ends = proportion_confint(found["right"], found["n"], method="wilson")
         found["low"], found["high"] = ends
     else:
-        units = [*(place for place in PLACES if place in frame and over == "fact"), over]
-        rows = {}
-        for key, part in frame.groupby(by, sort=False):
-            n = len(part[units].drop_duplicates())
-            alone = {"estimate": part[value].mean()}
-            rows[key] = alone if n == 1 else _again(part, over, value, seed)
-            rows[key]["n"] = n
-        found = pd.DataFrame.from_dict(
-            rows, orient="index", columns=["estimate", "low", "high", "n"]
-        )
+        rows = {key: _again(part, over, value, bounds, seed) for key, part in groups}
+        found = pd.DataFrame.from_dict(rows, orient="index", columns=COLUMNS)
         found.index = found.index.set_names(by)
-    found = found[["estimate", "low", "high", "n"]].reset_index()
+    found = found[[*COLUMNS, *(["over"] if "over" in found else [])]].reset_index()
     return found if keys else found.drop(columns="all")
 
 
-def _again(part: pd.DataFrame, over: str, value: str, seed: int) -> dict[str, float]:
-    return interval(bootstrap(part, over=[over], value=value, seed=seed)).iloc[0].to_dict()
+def _over_facts(
+    part: pd.DataFrame, value: str, bounds: tuple[float, float] | None, seed: int
+) -> list[float]:
+    """``low``, ``high`` and ``n`` over the facts of these relations, each of which counts alike."""
+    # Two worlds or sets may each have a fact of this name, and one relation has both here.
+    facts = part.groupby([*(p for p in PLACES if p in part), "fact"], sort=False).ngroup()
+    part = part[["relation", value]].assign(fact=facts)
+    of = part.groupby("relation")["fact"].nunique()
+    if of.min() < 2:
+        return [np.nan, np.nan, of.sum()]
+    found = _again(part, "fact", value, bounds, seed)
+    return [found["low"], found["high"], found["n"]]
+
+
+def _again(
+    part: pd.DataFrame, over: str, value: str, bounds: tuple[float, float] | None, seed: int
+) -> dict[str, float]:
+    places = [place for place in PLACES if place in part and over == "fact"]
+    means = part.groupby([*places, over], sort=False)[value].mean()
+    if len(means) == 1:
+        return {"estimate": part[value].mean(), "n": 1}
+    found = interval(bootstrap(part, over=[over], value=value, seed=seed)).iloc[0].to_dict()
+    if np.isnan(found["low"]):  # within each relation all agree
+        sizes = means.groupby(places).size() if places else pd.Series([len(means)])
+        n = sizes.min() * (len(sizes) if np.ptp(means) <= ROUNDING else 1)
+        found["low"], found["high"] = _where_all_agree(found["estimate"], n, bounds)
+    return found | {"n": len(means)}
+
+
+def _where_all_agree(
+    value: float, n: int, bounds: tuple[float, float] | None
+) -> tuple[float, float]:
+    if not bounds or not bounds[0] <= value <= bounds[1]:
+        return np.nan, np.nan
+    others = 1 - 0.025 ** (1 / n)
+    return value - others * (value - bounds[0]), value + others * (bounds[1] - value)
 
 
 def minus(
@@ -131,21 +185,25 @@ def compare(
 ) -> pd.DataFrame:
     """The mean of ``first`` minus that of ``second`` on the facts that both were asked.
 
-    As :func:`estimate` of what :func:`minus` gives; ``n`` says over how many.
+    As :func:`estimate` of what :func:`minus` gives; ``n`` says over how many. Of values in [0, 1] a
+    difference has the bounds (-1, 1): 40 facts of one relation, each as right the one way as the other,
+    have 0 [-0.09, 0.09]; were more than 9 % of all facts to differ, one would be expected among the 40.
 
     >>> frame = pd.DataFrame({"fact": [1, 2] * 4, "relation": list("rrrrssss")})
     >>> frame = frame.assign(way=list("aabb") * 2, correct=[0, 0, 1, 0, 0, 0, 1, 0])
     >>> said(compare(frame, "way", "b", "a"))
-    '0.50 [0.50, 0.50]'
+    '0.50 [0.00, 1.00] over facts'
     """
     gap = minus(frame, column, first, second, by=by, value=value)
-    return estimate(gap, by, value="gap", over=over, bounds=None, seed=seed)
+    bounds = (-1, 1) if frame[value].between(0, 1).all() else None
+    return estimate(gap, by, value="gap", over=over, bounds=bounds, seed=seed)
 
 
 def said(found: pd.Series | pd.DataFrame, digits: int = 2, *, percent: bool = False) -> str:
     """An estimate in a sentence: 0.39 [0.29, 0.48], or in percent 39 % [29, 48], with two digits less.
 
-    ``found`` is one row with ``estimate``, ``low`` and ``high``; BadInput for more or less than one.
+    ``found`` is one row with ``estimate``, ``low`` and ``high``; BadInput for more or less than one. Where
+    :func:`estimate` took facts in the place of fewer than five relations: 0.39 [0.29, 0.48] over facts.
 
     >>> row = pd.Series({"estimate": 0.389, "low": -0.0001, "high": 0.48})
     >>> said(row), said(row, 3, percent=True)
@@ -161,4 +219,6 @@ def said(found: pd.Series | pd.DataFrame, digits: int = 2, *, percent: bool = Fa
         for name in ("estimate", "low", "high")
     )
     middle += " %" if percent else ""
-    return f"{middle} (no interval)" if "nan" in (low, high) else f"{middle} [{low}, {high}]"
+    if "nan" in (low, high):
+        return f"{middle} (no interval)"
+    return f"{middle} [{low}, {high}]" + (" over facts" if found.get("over") == "fact" else "")

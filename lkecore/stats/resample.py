@@ -1,6 +1,6 @@
 """Resamples: the means of all cells of a frame, drawn again together, and their intervals."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ PLACES = ("fact_set", "world", "relation")
 # These are drawn as a whole, each counts alike; all else in `over` is a unit that is drawn with its rows.
 SLOTS = (*PLACES, "draw")
 N_RESAMPLES = 10_000  # the ends then move by about 3 % of a standard error from seed to seed
+ROUNDING = 1e-12  # two means of the same values may differ by it
 
 
 def bootstrap(
@@ -21,6 +22,7 @@ def bootstrap(
     *,
     over: Sequence[str] = ("fact",),
     value: str = "correct",
+    statistic: Callable[[pd.DataFrame], float] | None = None,
     n: int = N_RESAMPLES,
     seed: int = 0,
 ) -> pd.DataFrame:
@@ -40,19 +42,32 @@ def bootstrap(
     only, it cannot be drawn again, and all rows but the first are NaN. BadInput: no rows, a missing column or
     key, a value that is missing or infinite, a relation with a single fact.
 
+    ``statistic`` is what to compute in the place of a mean of ``value``: it gets the rows of a cell, in which
+    what was drawn twice is there twice, and gives a number. It says itself how relations count. Where
+    relations, worlds or draws are drawn again, their column has the place, 0, 1 and so on, so that one
+    drawn twice counts twice; they cannot be ``cells``. It takes about a millisecond a resample and what the
+    function takes: with ``n`` 2,000 it is quick. BadInput: what it gives is no number; it may be NaN.
+
     >>> frame = pd.DataFrame({"fact": [1, 2, 1, 2], "way": list("aabb"), "correct": [1, 0, 1, 1]})
     >>> drawn = bootstrap(frame, ["way"])
     >>> print(drawn.loc[0, "b"] - drawn.loc[0, "a"])
     0.5
+    >>> drawn = bootstrap(frame, ["way"], statistic=lambda rows: rows["correct"].median(), n=100)
+    >>> print(drawn.loc[0, "a"], drawn["a"].max())
+    0.5 1.0
     """
     cells, over = list(cells), [over] if isinstance(over, str) else list(over)
     units = [name for name in over if name not in SLOTS]
     if len(units) > 1 or not over:
         raise BadInput(f"over is {over}; it needs something, and one unit besides {SLOTS} at most")
     places = [name for name in PLACES if name in frame]
-    checked(frame, [*cells, *over, *places], value)
+    checked(frame, [*cells, *over, *places], *([] if statistic else [value]))
     if not places:
         frame, places = frame.assign(relation=""), ["relation"]
+    if statistic:
+        if both := [name for name in cells if name in over]:
+            raise BadInput(f"{both[0]!r} is drawn again, and cannot be in cells with a statistic")
+        return _of_rows(_rows_again(frame, over, units, places, n, seed), cells, statistic)
     slots = [*places, *(["draw"] if "draw" in [*over, *cells] else [])]
     keys = list(dict.fromkeys([*cells, *slots]))
     rng = np.random.default_rng(seed)
@@ -65,9 +80,8 @@ def bootstrap(
         some, where = np.unique(column[rows], return_inverse=True)
         whose = pd.factorize(frame[units[0]].iloc[rows])[0] if units else np.zeros_like(rows)
         size = whose.max() + 1
-        if units and size < 2:
-            of = " ".join(map(str, np.atleast_1d(place)))
-            raise BadInput(f"{of or 'the frame'} has one {units[0]}; to draw again takes 2 or more")
+        if units:
+            _several(place, units[0], size)
         values = frame[value].to_numpy(float)[rows]
         sums, counts = (
             np.bincount(whose * len(some) + where, weights, size * len(some)).reshape(size, -1)
@@ -79,6 +93,71 @@ def bootstrap(
     for slot in (name for name in slots if name in over):
         drawn, columns = _drawn_again(rng, drawn, columns, slot)
     return _over_slots(drawn, columns, cells)
+
+
+def _several(place: object, unit: str, size: int) -> None:
+    if size < 2:
+        of = " ".join(map(str, np.atleast_1d(place)))
+        raise BadInput(f"{of or 'the frame'} has one {unit}; to draw again takes 2 or more")
+
+
+def _of_rows(
+    again: Iterator[pd.DataFrame], cells: list[str], statistic: Callable[[pd.DataFrame], float]
+) -> pd.DataFrame:
+    """A statistic of the rows of each cell of each resample; NaN where a resample has no row of it."""
+    found = []
+    for some in again:
+        parts = some.groupby(cells, sort=False) if cells else [("all", some)]
+        try:
+            found.append({key: float(statistic(part)) for key, part in parts if len(part)})
+        except TypeError as error:
+            raise BadInput(f"the statistic gives no number: {error}") from None
+    names = list(found[0])
+    drawn = pd.DataFrame([[row.get(name, np.nan) for name in names] for row in found])
+    several = len(cells) > 1
+    names = names if several or not cells else [key for (key,) in names]
+    index = pd.MultiIndex.from_tuples(names, names=cells) if several else pd.Index(names)
+    return drawn.set_axis(index if several else index.rename(cells[0] if cells else None), axis=1)
+
+
+def _rows_again(
+    frame: pd.DataFrame, over: list[str], units: list[str], places: list[str], n: int, seed: int
+) -> Iterator[pd.DataFrame]:
+    """The frame, and ``n`` resamples of its rows; of what is drawn as a whole the column has the place."""
+    yield frame
+    rng, none = np.random.default_rng(seed), np.zeros(len(frame), int)
+    codes = {slot: pd.factorize(frame[slot])[0] for slot in (*places, "draw") if slot in over}
+    of_fact = units == ["fact"]  # of its place; another unit is of the whole frame
+    place = frame.groupby(places, sort=False).ngroup().to_numpy() if of_fact else none
+    whose = none.copy()
+    for name, rows in (
+        frame.groupby(places, sort=False).indices.items() if of_fact else [("", none.argsort())]
+    ):
+        if units:
+            whose[rows] = pd.factorize(frame[units[0]].iloc[rows])[0]
+            _several(name, units[0], whose[rows].max() + 1)
+    sizes = np.zeros(place.max() + 1, int)
+    np.maximum.at(sizes, place, whose + 1)
+    for _ in range(n):
+        rows, copy, at = np.arange(len(frame)), none, {}
+        for slot, code in codes.items():
+            size = code.max() + 1
+            which = [np.flatnonzero(code[rows] == k) for k in rng.integers(size, size=size)]
+            these, label = np.concatenate(which), np.repeat(np.arange(size), [*map(len, which)])
+            rows, copy = rows[these], copy[these] * size + (label if slot in PLACES else 0)
+            at = {name: of[these] for name, of in at.items()} | {slot: label}
+        if any(code.max() < 1 for code in codes.values()):
+            rows = rows[:0]  # there is one only, which cannot be drawn again
+        elif units:
+            _, first, of = np.unique(
+                copy * len(sizes) + place[rows], return_index=True, return_inverse=True
+            )
+            many = sizes[place[rows][first]]
+            times = [np.bincount(rng.integers(k, size=k), minlength=k) for k in many]
+            begins = np.cumsum([0, *many[:-1]])
+            often = np.concatenate(times)[begins[of] + whose[rows]]
+            rows, at = np.repeat(rows, often), {k: np.repeat(v, often) for k, v in at.items()}
+        yield frame.take(rows).assign(**{k: v[: len(rows)] for k, v in at.items()})
 
 
 def _drawn_again(
@@ -126,7 +205,9 @@ def interval(drawn: pd.DataFrame | pd.Series, level: float = 0.95) -> pd.DataFra
     """Row 0 as ``estimate``, percentiles of the other rows as ``low`` and ``high``; a row a column.
 
     A resample that is NaN says nothing: it counts as lowest for the low end and as highest for the high one,
-    and where there are so many that an end is one of them, the end is NaN: not known.
+    and where there are so many that an end is one of them, the end is NaN: not known. So are both where all
+    resamples are what the data are: a few answers that agree do not make certain what others would be
+    (:func:`~lkecore.stats.estimate.estimate` has exact ends for the mean of them).
 
     >>> print(interval(pd.Series([2.0, 1.0, 2.0, 3.0]), level=0.5).to_string(index=False))
      estimate  low  high
@@ -144,7 +225,9 @@ def interval(drawn: pd.DataFrame | pd.Series, level: float = 0.95) -> pd.DataFra
             np.quantile(np.where(lost, worst, values[1:]), end, axis=0)
             for worst, end in ((-np.inf, (1 - level) / 2), (np.inf, (1 + level) / 2))
         )
-    known = np.isfinite([low, high]) & ~np.isnan(values[0])
+    with np.errstate(invalid="ignore"):
+        agree = (np.abs(values - values[0]) <= ROUNDING * np.maximum(1, np.abs(values[0]))).all(0)
+    known = np.isfinite([low, high]) & ~np.isnan(values[0]) & ~agree
     low, high = np.where(known, [low, high], np.nan)
     found = pd.DataFrame({"estimate": values[0], "low": low, "high": high}, index=drawn.columns)
     return found.reset_index() if drawn.columns.names[0] else found.reset_index(drop=True)

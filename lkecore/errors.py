@@ -1,6 +1,7 @@
 """Errors: one kind for what a user can mend, hints for mistyped names, and text that is safe to show."""
 
 import difflib
+import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -24,6 +25,16 @@ def first_line(error: Exception) -> str:
     """
     first, *rest = str(error).strip().splitlines() or [type(error).__name__]
     return (f"{first} {rest[0].strip()}" if first.endswith(":") and rest else first)[:200]
+
+
+def of_file(error: OSError) -> str:
+    """Which file the system refused, and why, for one line; of a long name the beginning.
+
+    >>> of_file(OSError(36, "File name too long", "a" * 300))[98:]
+    'aa...: File name too long'
+    """
+    name = os.fsdecode(error.filename2 or error.filename or "a file")
+    return f"{name[:100]}{'...' * (len(name) > 100)}: {error.strerror or first_line(error)}"
 
 
 @contextmanager

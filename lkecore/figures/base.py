@@ -1,6 +1,7 @@
 """What all figures share: their look, and the checks of their frames."""
 
 import sys
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -41,6 +42,8 @@ def style() -> None:
             "text.parse_math": False,
         },
     )
+    # Of letters that the font lacks; :func:`lkecore.figures.place` finds another font, or a number.
+    warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
     register_scale(_Log)
     register_scale(_SymmetricalLog)
     pd.set_option("display.html.use_mathjax", False)

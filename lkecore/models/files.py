@@ -33,6 +33,18 @@ def weight_files(folder: Path) -> list[Path]:
     return files if all(file.is_file() for file in files) else []
 
 
+def check_links(folder: Path, patterns: Sequence[str]) -> None:
+    """Raise :class:`BadInput` for a file of a model's folder that is a link to nowhere.
+
+    A glob passes over some of them, and libraries then say that the file was never there.
+    """
+    for file in sorted(folder.iterdir()):
+        if any(map(file.match, patterns)) and file.is_symlink() and not file.exists():
+            raise BadInput(
+                f"model {folder}: {file.name} is a link to {file.readlink()}, which is not there"
+            )
+
+
 def contents_digest(files: Sequence[Path]) -> str:
     """SHA-256 over names and contents of files.
 

@@ -29,7 +29,7 @@ from lkecore.models.convert import (
     from_gguf,
 )
 from lkecore.models.embedded import CATALOGUE, WHEELS, build_toy, fetch_wheels
-from lkecore.models.files import contents_digest, weight_files
+from lkecore.models.files import check_links, contents_digest, weight_files
 from lkecore.models.training import trained
 from lkecore.progress import tell
 from lkecore.storage import DATA, build_once, cache_folder
@@ -315,6 +315,7 @@ KINDS: tuple[Kind, ...] = (
     ),
     Kind(  # a folder; an empty name is none
         is_name=lambda name: bool(name) and Path(name).is_dir(),
+        check=lambda name: check_links(Path(name), (*MODEL_FILES, BIN_FILES)),
         made=_made_of_folder,
         locate=_locate_folder,
         present=lambda name: _with_weights(_folder(name)),

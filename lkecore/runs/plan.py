@@ -10,7 +10,7 @@ from typing import Any
 
 from lkecore import facts, hub, runs
 from lkecore.answers.results import check_name
-from lkecore.errors import BadInput, nearest
+from lkecore.errors import BadInput, nearest, of_file
 from lkecore.models import weights
 from lkecore.models.model import DTYPES
 from lkecore.runs import yamlfile
@@ -264,6 +264,8 @@ def _check_parameters(path: Path, notebook: Path, declared: Declared, given: Any
             check_relations(effective)  # else when they have been fetched
     except BadInput as error:
         raise BadInput(f"{path}: {notebook.stem}: {error}") from error
+    except OSError as error:  # a name that no file can have, or one that may not be read
+        raise BadInput(f"{path}: {notebook.stem}: {of_file(error)}") from error
     return effective
 
 

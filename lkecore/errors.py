@@ -12,7 +12,28 @@ UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]
 
 
 class BadInput(ValueError):
-    """What the user gave cannot be used. The message is one line: the value, and the rule."""
+    """What the user gave cannot be used. The message is one line: the value, and the rule.
+
+    Several arguments are complaints that do not depend on each other, so that all are told at once.
+    """
+
+    def __str__(self) -> str:
+        return "; ".join(map(str, self.args))
+
+
+@contextmanager
+def noted(complaints: list[str], of: str = "") -> Iterator[None]:
+    """A :class:`BadInput` that is raised within is noted, and work goes on; ``of`` is what it begins with."""
+    try:
+        yield
+    except BadInput as error:
+        complaints += [said for each in error.args if (said := of + each) not in complaints]
+
+
+def refuse(complaints: list[str]) -> None:
+    """Raise :class:`BadInput` with all that was noted, if anything was."""
+    if complaints:
+        raise BadInput(*complaints)
 
 
 def first_line(error: Exception) -> str:
@@ -35,6 +56,15 @@ def of_file(error: OSError) -> str:
     """
     name = os.fsdecode(error.filename2 or error.filename or "a file")
     return f"{name[:100]}{'...' * (len(name) > 100)}: {error.strerror or first_line(error)}"
+
+
+@contextmanager
+def readable() -> Iterator[None]:
+    """What the system says within of a file, or of a name that no file can have, is a :class:`BadInput`."""
+    try:
+        yield
+    except OSError as error:
+        raise BadInput(of_file(error)) from error
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from lkecore.cli.runs import MODELS_LOCK, PARAMS, RUNS, carry_out, read_plan_of, use_lock
-from lkecore.errors import BadInput
+from lkecore.errors import BadInput, noted, refuse
 from lkecore.progress import say
 from lkecore.runs import devices, gather
 from lkecore.storage import write_whole
@@ -83,11 +83,13 @@ def report(
     from lkecore.models import weights
     from lkecore.runs.plan import of_defaults
 
-    weights.check_name(model)
+    complaints: list[str] = []
     size = {"n_shots": shots, "n_options": 100, "n_facts": n_facts, "take_fewer": True, "least": 1}
-    facts.draw(
-        fact_set, list(relations), **size, seed=0
-    )  # what cannot be drawn is said before any run
+    with noted(complaints):
+        weights.check_name(model)
+    with noted(complaints):  # what cannot be drawn is said before any run
+        facts.draw(fact_set, [*relations], **size, seed=0)
+    refuse(complaints)
     project = fork.find_project(Path())
     given = {"models": [model], "fact_set": fact_set, "relations": [*relations]}
     given |= {"n_shots": shots, "n_facts": n_facts}

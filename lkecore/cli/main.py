@@ -23,7 +23,7 @@ from lkecore.cli.score import score
 from lkecore.errors import BadInput, of_file
 from lkecore.progress import say
 
-# What a folder may answer that is full, may only be read or is none: the same command goes on once it is mended.
+# What a folder may answer that is full, may only be read or is none: mended, it takes what is to come.
 UNUSABLE = {
     errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EROFS,
     errno.ENOTDIR, errno.EEXIST,
@@ -66,28 +66,29 @@ for command in (
 
 
 def main() -> None:
-    """Entry point: what the user can mend is one line on standard error and exit code 2.
+    """Entry point: each thing that the user can mend is one line on standard error; the exit code is 2.
 
     With ``lke -v`` the traceback stands before it.
     """
     settings: dict[str, bool] = {}
 
-    def told(said: str) -> None:
+    def told(*lines: str) -> None:
         if settings.get("verbose"):
             for line in traceback.format_exc().splitlines():
                 say(line, err=True)
-        say(f"lke: {said}", err=True)
+        for said in lines:
+            say(f"lke: {' '.join(said.split())}", err=True)
         sys.exit(2)
 
     _write_all_letters()
     try:
         sys.exit(lke(sys.argv[1:] or ["--help"], standalone_mode=False, obj=settings))
     except (BadInput, click.ClickException) as error:
-        message = str(error) if isinstance(error, BadInput) else error.format_message()
+        lines = error.args if isinstance(error, BadInput) else [error.format_message()]
         if isinstance(error, click.NoSuchOption):
             hint = HABITS.get(error.option_name.replace("_", "-"))
-            message = f"no option {error.option_name}: {hint}" if hint else message
-        told(" ".join(message.split()))
+            lines = [f"no option {error.option_name}: {hint}"] if hint else lines
+        told(*lines)
     except OSError as error:
         if error.errno in UNUSABLE:
             told(f"{of_file(error)}; what is finished is kept, the same command goes on")

@@ -1,4 +1,4 @@
-"""Letters: names in any script in a figure, drawn with a font of this machine, else numbers in their place."""
+"""Letters: names in any script in a figure, in a font of this machine, else numbers in their place."""
 
 import re
 
@@ -12,7 +12,7 @@ def fit(figure: Figure) -> dict[str, str]:
     """Have each letter of a figure drawn; {number in the figure: what it stands for}, mostly empty.
 
     Fonts of this machine are taken for what the usual one lacks. Where none has the letters of a name,
-    matplotlib would draw boxes and warn of each below the figure. There "[1]", "[2]", ... stand for such names.
+    matplotlib would draw boxes, and warn below the figure. There "[1]", "[2]", ... stand for such names.
     """
     axes = [axis for each in figure.axes for axis in (each.xaxis, each.yaxis)]
     labels = {axis: [text.get_text() for text in axis.get_majorticklabels()] for axis in axes}

@@ -10,7 +10,7 @@ from typing import Any
 
 from lkecore import facts, hub, runs
 from lkecore.answers.results import check_name
-from lkecore.errors import BadInput, nearest, of_file
+from lkecore.errors import BadInput, nearest, noted, readable, refuse
 from lkecore.models import weights
 from lkecore.models.model import DTYPES
 from lkecore.runs import yamlfile
@@ -78,29 +78,37 @@ def read_plan(path: str | Path) -> Plan:
     if not notebooks:
         raise BadInput(f"{path}: must lie in a folder beside notebooks/, and {project} has none")
     rows: list[Row] = []
-    keys = {"notebook", "parameters", "each", "reads"}
+    complaints: list[str] = []
     for row in content["runs"]:
-        if not isinstance(row, dict) or not {"notebook"} <= set(row) <= keys:
-            raise BadInput(
-                f"{path}: a run has a notebook, parameters, each or reads, found {row!r}"
-            )
-        name = row["notebook"]
-        if not isinstance(name, str) or name not in notebooks:
-            raise BadInput(f"{path}: unknown notebook {name!r}; {nearest(str(name), notebooks)}")
-        if any(earlier.whole.notebook == notebooks[name] for earlier in rows):
-            raise BadInput(f"{path}: notebook {name!r} is named twice")
-        given = _without_hf(row.get("parameters") or {})
-        declared = declared_parameters(notebooks[name])
-        effective = _check_parameters(path, notebooks[name], declared, given)
-        whole = runs.Job(notebooks[name], given, effective)
-        if "reads" in row:
-            jobs = _read_by(f"{path}: {name}", row, whole, rows)
-        else:
-            jobs = _divide(f"{path}: {name}", whole, declared, row.get("each") or [])
-        rows.append(Row(tuple(jobs), whole, "reads" in row))
+        if complaints and isinstance(row, dict) and "reads" in row:
+            continue  # what it reads may be a row that is not there for another complaint
+        with noted(complaints):
+            rows.append(_row(path, row, notebooks, rows))
+    refuse(complaints)
     if not rows:
         raise BadInput(f"{path}: runs is empty")
     return Plan(content["profile"], project, tuple(rows))
+
+
+def _row(path: Path, row: Any, notebooks: dict[str, Path], above: list[Row]) -> Row:
+    """A row of a params file, checked; ``above`` are those before it."""
+    keys = {"notebook", "parameters", "each", "reads"}
+    if not isinstance(row, dict) or not {"notebook"} <= set(row) <= keys:
+        raise BadInput(f"{path}: a run has a notebook, parameters, each or reads, found {row!r}")
+    name = row["notebook"]
+    if not isinstance(name, str) or name not in notebooks:
+        raise BadInput(f"{path}: unknown notebook {name!r}; {nearest(str(name), notebooks)}")
+    if any(earlier.whole.notebook == notebooks[name] for earlier in above):
+        raise BadInput(f"{path}: notebook {name!r} is named twice")
+    given = _without_hf(row.get("parameters") or {})
+    declared = declared_parameters(notebooks[name])
+    effective = _check_parameters(path, notebooks[name], declared, given)
+    whole = runs.Job(notebooks[name], given, effective)
+    if "reads" in row:
+        jobs = _read_by(f"{path}: {name}", row, whole, above)
+    else:
+        jobs = _divide(f"{path}: {name}", whole, declared, row.get("each") or [])
+    return Row(tuple(jobs), whole, "reads" in row)
 
 
 def only(whole: Plan, names: Sequence[str]) -> Plan:
@@ -225,48 +233,56 @@ def declared_parameters(notebook: Path) -> Declared:
 
 
 def _check_parameters(path: Path, notebook: Path, declared: Declared, given: Any) -> dict[str, Any]:
+    """All parameters, with the defaults; :class:`BadInput` has a complaint for each one that is wrong."""
     if not isinstance(given, dict):
         raise BadInput(f"{path}: parameters of {notebook.stem} must be names and values")
+    complaints: list[str] = []
+    where = f"{path}: {notebook.stem}: parameter "
     for name, value in given.items():
-        where = f"{path}: {notebook.stem}: parameter {name!r}"
-        if name == "page":
-            raise BadInput(f"{where} is set by lke run, for a page over runs (see each and reads)")
-        if name not in declared:
-            raise BadInput(f"{where} {_unknown(name, declared)}")
-        annotation = declared[name][0]
-        if not fits(value, annotation):
-            raise BadInput(f"{where} must be {annotation}, found {value!r}")
-        values = value if isinstance(value, list) else [value]
-        if any(isinstance(each, float) and not math.isfinite(each) for each in values):
-            raise BadInput(f"{where} must be finite, found {value!r}")
-        if isinstance(value, list) and len({repr(each) for each in value}) < len(value):
-            raise BadInput(f"{where} names something twice: {value}")
-        least = 1 if name.startswith("n_") and name != "n_shots" else 0
-        counts = annotation in ("int", "list[int]") and (
-            name.startswith("n_") or name in ("seed", "shots", "draws")
-        )
-        for number in values if counts else ():
-            if number < least:
-                raise BadInput(f"{where} must be {least} or more, found {number}")
-        if name == "dtype" and value not in DTYPES:
-            raise BadInput(f"{where} must be one of {', '.join(DTYPES)}, found {value!r}")
-        if name in ("model", "models", "fact_set") and not value:
-            raise BadInput(f"{where} must not be empty")
+        with noted(complaints, f"{where}{name!r} "):
+            _check_value(name, value, declared)
         if name in ("shipped", "shipped_one", "sources", "results") and value:
             for profile in [value] if name == "results" else value:
-                check_name(f"{notebook.stem}: parameter {name!r}: profile", profile, path)
+                with noted(complaints):
+                    check_name(f"{notebook.stem}: parameter {name!r}: profile", profile, path)
+    refuse(complaints)
     effective = {name: default for name, (_, default) in declared.items()} | given
-    try:
-        for model in runs.models_of(effective):
+    for model in runs.models_of(effective):
+        parameter = "model" if model == effective.get("model") else "models"
+        with noted(complaints, f"{where}{parameter!r}: "), readable():
             weights.check_name(model)
-        specs = runs.facts_of(effective)
-        if not any(_to_fetch(spec) for spec in specs):
+    with noted(complaints, f"{path}: {notebook.stem}: "):
+        if not any(_to_fetch(spec) for spec in runs.facts_of(effective)):
             check_relations(effective)  # else when they have been fetched
-    except BadInput as error:
-        raise BadInput(f"{path}: {notebook.stem}: {error}") from error
-    except OSError as error:  # a name that no file can have, or one that may not be read
-        raise BadInput(f"{path}: {notebook.stem}: {of_file(error)}") from error
+    refuse(complaints)
     return effective
+
+
+def _check_value(name: str, value: Any, declared: Declared) -> None:
+    """Raise :class:`BadInput`, which begins after the name, unless a parameter may have a value."""
+    if name == "page":
+        raise BadInput("is set by lke run, for a page over runs (see each and reads)")
+    if name not in declared:
+        raise BadInput(_unknown(name, declared))
+    annotation = declared[name][0]
+    if not fits(value, annotation):
+        raise BadInput(f"must be {annotation}, found {value!r}")
+    values = value if isinstance(value, list) else [value]
+    if any(isinstance(each, float) and not math.isfinite(each) for each in values):
+        raise BadInput(f"must be finite, found {value!r}")
+    if isinstance(value, list) and len({repr(each) for each in value}) < len(value):
+        raise BadInput(f"names something twice: {value}")
+    least = 1 if name.startswith("n_") and name != "n_shots" else 0
+    counts = annotation in ("int", "list[int]") and (
+        name.startswith("n_") or name in ("seed", "shots", "draws")
+    )
+    for number in values if counts else ():
+        if number < least:
+            raise BadInput(f"must be {least} or more, found {number}")
+    if name == "dtype" and value not in DTYPES:
+        raise BadInput(f"must be one of {', '.join(DTYPES)}, found {value!r}")
+    if name in ("model", "models", "fact_set") and not value:
+        raise BadInput("must not be empty")
 
 
 def _without_hf(given: Any) -> Any:
@@ -304,11 +320,18 @@ def fits(value: Any, annotation: str) -> bool:
 
 
 def check_relations(effective: dict[str, Any]) -> None:
-    """Raise :class:`BadInput` if a job names a relation that its facts do not have."""
+    """Raise :class:`BadInput` if a job names facts that are not there, or relations that they do not have.
+
+    Each complaint begins with its parameter.
+    """
+    complaints: list[str] = []
     for spec in runs.facts_of(effective):
-        known = facts.relations(spec)
-        one, many = effective.get("relation"), effective.get("relations") or []
-        for relation in [*([one] if one else []), *many]:
-            if relation not in known:
-                hint = nearest(relation, known)
-                raise BadInput(f"unknown relation {relation!r} in {spec}; {hint}")
+        with noted(complaints, "parameter 'fact_set': "), readable():
+            known = facts.relations(spec)
+            one, many = effective.get("relation"), effective.get("relations") or []
+            for parameter, names in {"relation": [one] if one else [], "relations": many}.items():
+                for name in [name for name in names if name not in known]:
+                    hint = nearest(name, known)
+                    said = f"unknown relation {name!r} in {spec}; {hint}"
+                    complaints.append(f"parameter {parameter!r}: {said}")
+    refuse(complaints)

@@ -82,7 +82,9 @@ def test_a_relation_with_few_objects_gets_fewer_options_if_it_may(spec):
     given = {"n_shots": 1, "n_facts": 2, "seed": 0}
     sample = facts.draw(spec, n_options=5, take_fewer=True, **given)
     assert {name: len(d.options[0]) for name, d in sample.items()} == {"r": 5, "s": 3}
-    with pytest.raises(BadInput, match="^n_options: 5 options asked for, but relation s has only 2 objects"):
+    with pytest.raises(
+        BadInput, match="^n_options: 5 options asked for, but relation s has only 2 objects"
+    ):
         facts.draw(spec, n_options=5, **given)
 
 

@@ -60,6 +60,7 @@ def build_page(name: str, params: Path | None, opened: bool, folder: Path | None
 @click.argument("model")
 @click.option("--facts", "fact_set", default="atlas", show_default=True, help="as of lke score")
 @click.option("--relation", "relations", multiple=True, help="one or several; default: all")
+@click.option("--label", help="what the page calls MODEL; default: of a path the last part")
 @click.option("--shots", default=20, show_default=True, help="pairs that are shown")
 @click.option("--n-facts", default=20, show_default=True, help="asked of each relation, at most")
 @click.option("--out", type=click.Path(path_type=Path), help="default: report.html in this folder")
@@ -68,6 +69,7 @@ def report(
     model: str,
     fact_set: str,
     relations: tuple[str, ...],
+    label: str | None,
     shots: int,
     n_facts: int,
     out: Path | None,
@@ -93,7 +95,8 @@ def report(
     project = fork.find_project(Path())
     given = {"models": [model], "fact_set": fact_set, "relations": [*relations]}
     given |= {"n_shots": shots, "n_facts": n_facts}
-    plan = of_defaults(project, fork.find_notebook(project, "02_report"), given)
+    labels = {} if label is None else {model: label}
+    plan = of_defaults(project, fork.find_notebook(project, "02_report"), given, labels)
     target = folder or project / "runs"
     carry_out(plan, target, devices.Settings())
     page = single.render(plan, "02_report", target)

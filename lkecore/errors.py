@@ -1,6 +1,7 @@
 """Errors: one kind for what a user can mend, hints for mistyped names, and text that is safe to show."""
 
 import difflib
+import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -11,7 +12,28 @@ UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]
 
 
 class BadInput(ValueError):
-    """What the user gave cannot be used. The message is one line: the value, and the rule."""
+    """What the user gave cannot be used. The message is one line: the value, and the rule.
+
+    Several arguments are complaints that do not depend on each other, so that all are told at once.
+    """
+
+    def __str__(self) -> str:
+        return "; ".join(map(str, self.args))
+
+
+@contextmanager
+def noted(complaints: list[str], of: str = "") -> Iterator[None]:
+    """A :class:`BadInput` that is raised within is noted, and work goes on; ``of`` is what it begins with."""
+    try:
+        yield
+    except BadInput as error:
+        complaints += [said for each in error.args if (said := of + each) not in complaints]
+
+
+def refuse(complaints: list[str]) -> None:
+    """Raise :class:`BadInput` with all that was noted, if anything was."""
+    if complaints:
+        raise BadInput(*complaints)
 
 
 def first_line(error: Exception) -> str:
@@ -24,6 +46,25 @@ def first_line(error: Exception) -> str:
     """
     first, *rest = str(error).strip().splitlines() or [type(error).__name__]
     return (f"{first} {rest[0].strip()}" if first.endswith(":") and rest else first)[:200]
+
+
+def of_file(error: OSError) -> str:
+    """Which file the system refused, and why, for one line; of a long name the beginning.
+
+    >>> of_file(OSError(36, "File name too long", "a" * 300))[98:]
+    'aa...: File name too long'
+    """
+    name = os.fsdecode(error.filename2 or error.filename or "a file")
+    return f"{name[:100]}{'...' * (len(name) > 100)}: {error.strerror or first_line(error)}"
+
+
+@contextmanager
+def readable() -> Iterator[None]:
+    """What the system says within of a file, or of a name that no file can have, is a :class:`BadInput`."""
+    try:
+        yield
+    except OSError as error:
+        raise BadInput(of_file(error)) from error
 
 
 @contextmanager

@@ -26,6 +26,16 @@ def say(line: object, *, err: bool = False) -> None:
     print(visible(line), file=sys.stderr if err else sys.stdout, flush=True)
 
 
+def say_json(content: dict[str, Any]) -> None:
+    """One line of JSON on standard output, in its own letters, or with JSON's escapes where it lacks some."""
+    line = visible(json.dumps(content, ensure_ascii=False), in_json=True)
+    try:
+        line.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        line = json.dumps(content)
+    print(line, flush=True)
+
+
 def tell(line: str) -> None:
     """One line to whoever waits; in a run to its log, since a page of the book shows no stderr."""
     run, line = os.environ.get("LKE_RUN"), visible(line)

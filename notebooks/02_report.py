@@ -143,10 +143,11 @@ asked = {
     for prompt in some
 }
 wrong = [asked[fact] for fact in missed["fact"]]
-if page or not wrong:
-    said = pd.DataFrame()
+if page:
+    said = runs.collect("wrong.parquet")
 else:
     said = answers.likeliest(model, wrong, best=3, dtype=dtype)
+    runs.keep(said, "wrong.parquet")
 answers.words(said) if len(said) else "nothing is missed"
 
 # %% [markdown]

@@ -144,13 +144,20 @@ def report(tmp_path_factory):
     rows = [f"<b>thing {i}</b>,object {i % 7}" for i in range(40)]
     (folder / "my.csv").write_text("\n".join(["subject,object", *rows]), encoding="utf-8")
     given = ["--facts", str(folder / "my.csv"), "--shots", "3", "--n-facts", "8"]
-    given += ["--runs", str(folder / "runs"), "--out", str(folder / "r.html")]
+    given += [
+        "--runs",
+        str(folder / "runs"),
+        "--out",
+        str(folder / "r.html"),
+        "--label",
+        "<i>Mine</i>",
+    ]
     with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
         patch.chdir(TOP)
         patch.setattr(sys, "argv", ["lke", "report", "toy", *given])
         main.main()
     assert not ended.value.code
-    [run] = (folder / "runs").glob("02_report-*")
+    [run] = set((folder / "runs").glob("02_report-*")) - set((folder / "runs").glob("*-page-*"))
     return (folder / "r.html").read_text(encoding="utf-8"), run
 
 
@@ -167,8 +174,9 @@ def test_a_report_is_one_file_that_says_what_its_run_found(report):
     best = found.groupby("estimator")["correct"].mean().max()
     said = " ".join(soup.select_one("p strong").get_text().split())
     assert said.startswith(
-        f"Of these facts random toy model finds {100 * best:.0f} % in the better of two"
+        f"Of these facts <i>Mine</i> finds {100 * best:.0f} % in the better of two"
     )
+    assert "<i>Mine</i> (" in soup.get_text() and not soup.select("i")
     missed = found[~found["correct"]]
     assert (
         len(missed)

@@ -1,5 +1,6 @@
 """The command: one line of JSON that agrees with the file beside it, one line for every mistake."""
 
+import io
 import json
 import os
 import re
@@ -49,9 +50,10 @@ def capital(tmp_path):
 @pytest.fixture
 def lke(monkeypatch, capsys):
     """Call the command as the shell does; gives (exit code, standard output, standard error)."""
-    # The command may set it. Set and deleted, so that it is deleted again after the test.
-    monkeypatch.setenv("LKE_MODELS_LOCK", "")
-    monkeypatch.delenv("LKE_MODELS_LOCK")
+    # The command may set them. Set and deleted, so that they are deleted again after the test.
+    for name in ("LKE_MODELS_LOCK", "PYTHONIOENCODING"):
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
 
     def call(*arguments):
         monkeypatch.setattr(sys, "argv", ["lke", *map(str, arguments)])
@@ -1156,6 +1158,61 @@ def test_a_folder_that_cannot_be_used_is_one_line(lke, tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["lke", "run"])
     with pytest.raises(OSError, match="Input/output"):  # nobody's folder: shown whole
         main.main()
+
+
+LONG = "a" * 300  # characters: more than any file system takes
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["facts", LONG],
+        ["models", "--path", LONG],
+        ["score", "--relation", "capital", "--model", LONG, "--out", "out"],
+        ["new", f"14_{LONG}"],
+        ["status", "params/p.yaml", "--runs", LONG],
+    ],
+    ids=lambda command: command[0],
+)
+def test_a_name_that_no_file_can_have_is_one_line(lke, project, monkeypatch, command):
+    monkeypatch.chdir(project)
+    (project / "params" / "p.yaml").write_text(RUN % "n_shots: 5")
+    assert len(mistake(lke(*command), "File name too long")) < 300
+
+
+def test_a_name_in_a_params_file_that_no_file_can_have_is_told_with_its_place(lke, project):
+    path = project / "params" / "mine.yaml"
+    path.write_text(RUN % f"models: [{LONG}]")
+    mistake(lke("run", path, "--dry-run"), f"{path}: 00_first: aaa", "File name too long")
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "config.json"])
+def test_a_dead_link_in_the_folder_of_a_model_is_named(lke, capital, tmp_path, name):
+    copy = tmp_path / "copy"
+    shutil.copytree(weights.locate("toy"), copy)
+    (copy / "SHA256SUMS").unlink()
+    (copy / name).unlink()
+    (copy / name).symlink_to("gone")
+    (copy / "README.md").symlink_to("gone")  # nobody reads it
+    asked = lke("score", *small(capital, tmp_path / "out"), "--model", copy)
+    mistake(asked, f"model {copy}: {name} is a link to gone, which is not there")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "utf-8"])
+def test_letters_that_a_terminal_lacks_cost_no_line(lke, tmp_path, monkeypatch, encoding):
+    relation = "ßüd 首都 🎈"
+    path = tmp_path / f"{relation}.csv"
+    rows = [f"L{n},T{n}\n" for n in range(40)]
+    path.write_text("subject,object\n" + "".join(rows), encoding="utf-8")
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding=encoding))
+    size = ["--estimator", "rule-both", "--shots", 5, "--options", 4, "--limit", 6]
+    asked = lke("score", "--facts", path, "--relation", relation, *size, "--out", tmp_path / "o")
+    assert asked[0] == 0, asked
+    assert json.loads(written.getvalue().decode(encoding))["relation"] == relation
+    written.truncate(0)
+    assert lke("facts", path)[0] == 0
+    assert b"40 " in written.getvalue()
 
 
 def test_a_folder_of_runs_that_may_only_be_read_is_one_line_and_starts_nothing(

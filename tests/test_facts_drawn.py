@@ -82,7 +82,9 @@ def test_a_relation_with_few_objects_gets_fewer_options_if_it_may(spec):
     given = {"n_shots": 1, "n_facts": 2, "seed": 0}
     sample = facts.draw(spec, n_options=5, take_fewer=True, **given)
     assert {name: len(d.options[0]) for name, d in sample.items()} == {"r": 5, "s": 3}
-    with pytest.raises(BadInput, match="^5 options asked for, but relation s has only 2 objects"):
+    with pytest.raises(
+        BadInput, match="^n_options: 5 options asked for, but relation s has only 2 objects"
+    ):
         facts.draw(spec, n_options=5, **given)
 
 
@@ -92,7 +94,7 @@ def test_a_relation_without_a_fact_to_ask_is_left_out_if_it_may(spec, tmp_path):
     some = {fact.id for fact in whole["s"].facts}
     found = facts.draw(spec, among=some, leave_out=True, **given)
     assert list(found) == ["s"] and {fact.id for fact in found["s"].facts} == some
-    with pytest.raises(BadInput, match="^no facts are left to draw from"):
+    with pytest.raises(BadInput, match="^n_facts: no facts are left to draw from"):
         facts.draw(spec, among=some, **given)
     with pytest.raises(BadInput, match="^relations r, s of .*: none has a fact to ask$"):
         facts.draw(spec, among=(), leave_out=True, **given)
@@ -119,15 +121,20 @@ def test_a_relation_without_a_fact_to_ask_is_left_out_if_it_may(spec, tmp_path):
             r"relations \['r', 's', 'r'\]: must be 1 or more, each once",
         ),
         ({"relations": ["r", "t"]}, "unknown relation 't' in .*; there are: r, s"),
-        ({"n_shots": 9}, "9 shots asked for, but relation r has 8 subjects to show"),
-        ({"n_shots": 8, "part": "choice"}, "no facts are left to draw from; show fewer"),
+        (
+            {"n_shots": 9, "n_options": 7},  # all complaints at once
+            r"n_shots: 9 shots asked for, but relation r has 8 subjects to show; n_options: 7 options .*; "
+            "n_shots: 9 shots asked for, but relation s has 8 .*; n_options: 7 options .* relation s",
+        ),
+        ({"relations": ["r", "t", "u"]}, "unknown relation 't' in .*; unknown relation 'u' in"),
+        ({"n_shots": 8, "part": "choice"}, "n_facts: no facts are left to draw from; show fewer"),
         (
             {"n_shots": 8, "part": "choice", "n_facts": None},
-            "no facts are left to draw from; show fewer",
+            "n_facts: no facts are left to draw from; show fewer",
         ),
-        ({"n_facts": 0}, "limit must be 1 or more facts, found 0"),
-        ({"n_options": 1}, "options must be 2 or more, found 1"),
-        ({"n_options": 7}, "7 options asked for, but relation r has only 5 objects"),
+        ({"n_facts": 0}, "n_facts: limit must be 1 or more facts, found 0"),
+        ({"n_options": 1}, "n_options: options must be 2 or more, found 1"),
+        ({"n_options": 7}, "n_options: 7 options asked for, but relation r has only 5 objects"),
     ],
 )
 def test_samples_that_cannot_be_drawn_are_refused_in_one_line(spec, changes, line):

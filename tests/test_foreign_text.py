@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import unicodedata
+import warnings
 from pathlib import Path
 
 import matplotlib as mpl
@@ -218,6 +219,40 @@ def tick_texts(axis) -> list[str]:
     axis.figure.canvas.draw()
     both = [*axis.get_majorticklabels(), *axis.get_minorticklabels()]
     return [label.get_text() for label in both if label.get_text()]
+
+
+def test_letters_that_no_font_has_are_numbers_and_others_come_from_a_font_of_the_machine(
+    monkeypatch, capsys, tmp_path
+):
+    """matplotlib itself says of which letters it would draw boxes."""
+    import myst_nb
+    from matplotlib import font_manager
+
+    monkeypatch.setattr(myst_nb, "glue", lambda *_, **__: None)
+    own = [f for f in font_manager.fontManager.ttflist if "mpl-data" in f.fname]
+    monkeypatch.setattr(font_manager.fontManager, "ttflist", own)
+    names = ["首都", "Zürich", "วัด ที่", "首都 b", "\u210a \u2117"]  # the last: of STIX, of DejaVu
+    with mpl.rc_context(), warnings.catch_warnings():
+        figures.style()
+        warnings.simplefilter("error")
+        figure = Figure()
+        ax = figure.subplots()
+        ax.plot(range(5), range(5), label="नगर")
+        ax.set_yticks(range(5), names)
+        ax.set(title="plain", xlabel="首都")
+        ax.legend()
+        figures.place(figure, "the-figure", pd.DataFrame({"x": names}))
+        figure.savefig(tmp_path / "figure.svg")
+    assert [t.get_text() for t in ax.get_yticklabels()] == [
+        "[1]",
+        names[1],
+        "[2]",
+        "[1] b",
+        names[4],
+    ]
+    assert (ax.get_title(), ax.get_xlabel()) == ("plain", "[1]")
+    assert ax.get_legend().get_texts()[0].get_text() == "[3]"
+    assert capsys.readouterr().out.endswith("names: [1] 首都, [2] วัด ที่, [3] नगर\n")
 
 
 def test_logarithmic_axis_has_plain_labels():

@@ -105,7 +105,9 @@ def test_a_job_that_would_stop_at_its_prompts_is_found_out(tmp_path):
     [each] = plan(tmp_path, SHOTS, TINY | {"shots": [1, 5000]}).jobs
     row = forecast.cost(each, tmp_path / "runs")
     assert (row["state"], row["tokens"], row["from_cache"]) == ("waiting", None, None)
-    assert row["remark"].startswith("would fail: BadInput: 5000 shots asked for, but relation")
+    assert row["remark"].startswith(
+        "would fail: BadInput: shots: 5000 shots asked for, but relation"
+    )
     assert "\n" not in row["remark"]
 
 

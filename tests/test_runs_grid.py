@@ -524,7 +524,7 @@ def test_a_relation_that_fetched_facts_lack_is_found_before_anything_runs(
     projects.make(asking, {"a": ASKS}, a=row)  # not refused: nobody knows the facts yet
     monkeypatch.setattr(facts, "relations", lambda spec: ("capital", "currency"))
     outcome = execute(asking)
-    line = "unknown relation 'capitol' in hub:org/facts; nearest: capital"
+    line = "parameter 'relation': unknown relation 'capitol' in hub:org/facts; nearest: capital"
     assert outcome.failed == {"a": line} and seen(asking) == []
 
 

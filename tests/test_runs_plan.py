@@ -276,7 +276,7 @@ def test_a_notebook_without_a_row_is_run_with_its_defaults_which_are_checked(pro
     assert row.whole.parameters == {} and row.whole.effective["draws"] == [0, 1]
     assert row.jobs == (row.whole,) and not row.has_page
     projects.edit(project, "a", 'word: str = "a"', 'model: str = "smolm"')
-    with pytest.raises(BadInput, match="a: unknown model 'smolm'"):
+    with pytest.raises(BadInput, match="a: parameter 'model': unknown model 'smolm'"):
         plan.of_defaults(project, project / "notebooks" / "a.py")
 
 
@@ -387,7 +387,38 @@ def test_relations_that_parameters_name_are_checked(project):
     projects.edit(project, "a", 'word: str = "a"', declared)
     for given in ({"relation": "capitol"}, {"relations": ["currency", "capitol"]}):
         line = refused(project, given)
-        assert line.endswith("a: unknown relation 'capitol' in atlas; nearest: capital")
+        [parameter] = given
+        said = f"a: parameter {parameter!r}: unknown relation 'capitol' in atlas; nearest: capital"
+        assert line.endswith(said)
+
+
+def test_all_complaints_of_a_file_are_told_at_once_each_with_its_parameter(tmp_path):
+    declared = 'models: list[str] = ["toy"]\nrelations: list[str] = []\nfact_set: str = "atlas"'
+    text = NOTEBOOK.replace('word: str = "a"', declared)
+    project = projects.make(tmp_path, {"a": text, "b": text, "c": text})
+    path = project / "params" / "p.yaml"
+    wrong = {"models": ["smollm3", "gemma4"], "relations": ["capitol", "currencies"]}
+    rows = [
+        {"notebook": "a", "parameters": {"n": "3", "draws": [-1]}},
+        {"notebook": "b", "parameters": wrong},
+        {"notebook": "nb"},
+        {"notebook": "c", "reads": ["a"]},  # a is not there for a reason of its own
+    ]
+    path.write_text(yaml.safe_dump({"profile": "p", "runs": rows}))
+    with pytest.raises(BadInput) as caught:
+        plan.read_plan(path)
+    told = [line.removeprefix(f"{path}: ").split(";")[0] for line in caught.value.args]
+    assert told == [
+        "a: parameter 'draws' must be 0 or more, found -1",
+        "a: parameter 'n' must be int, found '3'",
+        "b: parameter 'models': unknown model 'smollm3': not in the catalogue, no lab:WORLD/MODEL, no folder "
+        "or .gguf file, and no hub id org/name",
+        "b: parameter 'models': unknown model 'gemma4': not in the catalogue, no lab:WORLD/MODEL, no folder "
+        "or .gguf file, and no hub id org/name",
+        "b: parameter 'relations': unknown relation 'capitol' in atlas",
+        "b: parameter 'relations': unknown relation 'currencies' in atlas",
+        "unknown notebook 'nb'",
+    ]
 
 
 # --- the file -------------------------------------------------------------------------------------

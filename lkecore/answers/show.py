@@ -8,6 +8,7 @@ levels. So each table with a look of its own goes through here.
 import html
 import json
 import numbers
+import os
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -50,6 +51,7 @@ def words(
     >>> "<s>" in words(pd.DataFrame({"prompt": ["<s>Kenya"]})).to_html()
     False
     """
+    frame = labelled(frame)
     safe = frame.copy()
     for place, dtype in enumerate(frame.dtypes):
         if not pd.api.types.is_numeric_dtype(dtype):
@@ -76,6 +78,23 @@ def numbered(n: int, noun: str) -> str:
     ('1 run', '2 runs', '0 runs')
     """
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def labels() -> dict[str, str]:
+    """{name of a model or fact set: what a run or page shows in its place}; see ``lkecore.runs.labels``."""
+    return json.loads(os.environ.get("LKE_LABELS", "{}"))
+
+
+def labelled(frame: pd.DataFrame) -> pd.DataFrame:
+    """A frame with labels in the place of names that stand alone; the frame itself stays as it is."""
+    if not (given := labels()):
+        return frame
+    shown = frame.rename(index=given, columns=given)
+    for place, dtype in enumerate(frame.dtypes):
+        if not pd.api.types.is_numeric_dtype(dtype):
+            values = [given.get(v, v) if isinstance(v, str) else v for v in frame.iloc[:, place]]
+            shown.isetitem(place, pd.Series(values, index=shown.index, dtype=object))
+    return shown
 
 
 def _escaped(value: Any) -> Any:

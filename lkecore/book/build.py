@@ -239,7 +239,7 @@ def compose(
 
 def _note(profile: str, manifest: dict[str, Any], behind: dict[str, dict[str, Any]]) -> str:
     models = ", ".join(
-        f"**{plain(name)}** ({weights.kind_of(name).about(name)}; "
+        f"**{plain(manifest.get('labels', {}).get(name, name))}** ({weights.kind_of(name).about(name)}; "
         f"digest {code(digest[:12])}, {plain(manifest['dtype'])})"
         for name, digest in manifest["models"].items()
     )

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from lkecore.cli.runs import MODELS_LOCK, PARAMS, RUNS, carry_out, read_plan_of, use_lock
-from lkecore.errors import BadInput
+from lkecore.errors import BadInput, noted, refuse
 from lkecore.progress import say
 from lkecore.runs import devices, gather
 from lkecore.storage import write_whole
@@ -60,6 +60,7 @@ def build_page(name: str, params: Path | None, opened: bool, folder: Path | None
 @click.argument("model")
 @click.option("--facts", "fact_set", default="atlas", show_default=True, help="as of lke score")
 @click.option("--relation", "relations", multiple=True, help="one or several; default: all")
+@click.option("--label", help="what the page calls MODEL; default: of a path the last part")
 @click.option("--shots", default=20, show_default=True, help="pairs that are shown")
 @click.option("--n-facts", default=20, show_default=True, help="asked of each relation, at most")
 @click.option("--out", type=click.Path(path_type=Path), help="default: report.html in this folder")
@@ -68,6 +69,7 @@ def report(
     model: str,
     fact_set: str,
     relations: tuple[str, ...],
+    label: str | None,
     shots: int,
     n_facts: int,
     out: Path | None,
@@ -83,15 +85,18 @@ def report(
     from lkecore.models import weights
     from lkecore.runs.plan import of_defaults
 
-    weights.check_name(model)
+    complaints: list[str] = []
     size = {"n_shots": shots, "n_options": 100, "n_facts": n_facts, "take_fewer": True}
-    facts.draw(
-        fact_set, list(relations), **size, seed=0
-    )  # what cannot be drawn is said before any run
+    with noted(complaints):
+        weights.check_name(model)
+    with noted(complaints):  # what cannot be drawn is said before any run
+        facts.draw(fact_set, [*relations], **size, seed=0)
+    refuse(complaints)
     project = fork.find_project(Path())
     given = {"models": [model], "fact_set": fact_set, "relations": [*relations]}
     given |= {"n_shots": shots, "n_facts": n_facts}
-    plan = of_defaults(project, fork.find_notebook(project, "02_report"), given)
+    labels = {} if label is None else {model: label}
+    plan = of_defaults(project, fork.find_notebook(project, "02_report"), given, labels)
     target = folder or project / "runs"
     carry_out(plan, target, devices.Settings())
     page = single.render(plan, "02_report", target)

@@ -1,6 +1,8 @@
 """The ``lke`` command: run notebooks, build the book, score one relation, look at models and facts."""
 
 import errno
+import io
+import os
 import sys
 import traceback
 
@@ -18,10 +20,10 @@ from lkecore.cli.book import (
 from lkecore.cli.models import list_facts, list_models
 from lkecore.cli.runs import fetch, run_plan, show_status
 from lkecore.cli.score import score
-from lkecore.errors import BadInput
+from lkecore.errors import BadInput, of_file
 from lkecore.progress import say
 
-# What a folder may answer that is full, may only be read or is none: the user can mend it.
+# What a folder may answer that is full, may only be read or is none: mended, it takes what is to come.
 UNUSABLE = {
     errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EROFS,
     errno.ENOTDIR, errno.EEXIST,
@@ -64,31 +66,48 @@ for command in (
 
 
 def main() -> None:
-    """Entry point: what the user can mend is one line on standard error and exit code 2.
+    """Entry point: each thing that the user can mend is one line on standard error; the exit code is 2.
 
     With ``lke -v`` the traceback stands before it.
     """
     settings: dict[str, bool] = {}
 
-    def told(said: str) -> None:
+    def told(*lines: str) -> None:
         if settings.get("verbose"):
             for line in traceback.format_exc().splitlines():
                 say(line, err=True)
-        say(f"lke: {said}", err=True)
+        for said in lines:
+            say(f"lke: {' '.join(said.split())}", err=True)
         sys.exit(2)
 
+    _write_all_letters()
     try:
         sys.exit(lke(sys.argv[1:] or ["--help"], standalone_mode=False, obj=settings))
     except (BadInput, click.ClickException) as error:
-        message = str(error) if isinstance(error, BadInput) else error.format_message()
+        lines = error.args if isinstance(error, BadInput) else [error.format_message()]
         if isinstance(error, click.NoSuchOption):
             hint = HABITS.get(error.option_name.replace("_", "-"))
-            message = f"no option {error.option_name}: {hint}" if hint else message
-        told(" ".join(message.split()))
+            lines = [f"no option {error.option_name}: {hint}"] if hint else lines
+        told(*lines)
     except OSError as error:
-        if error.errno not in UNUSABLE:
+        if error.errno in UNUSABLE:
+            told(f"{of_file(error)}; what is finished is kept, the same command goes on")
+        if error.filename is None:
             raise
-        said = f"{error.filename2 or error.filename or 'a file'}: {error.strerror}"
-        told(f"{said}; what is finished is kept, the same command goes on")
+        told(of_file(error))
+    except UnicodeEncodeError as error:  # a name in the bytes of another encoding
+        told(f"{error.object[:100]!r} is not text: a name of a file must be UTF-8")
     except click.Abort:  # Ctrl-C
         sys.exit(130)
+
+
+def _write_all_letters() -> None:
+    """From now on, here and in processes that we start: a letter that a stream lacks is its escape.
+
+    Names are in any script, and a terminal or a file may be ASCII or Latin-1: no line is lost for that.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    encoding = os.environ.get("PYTHONIOENCODING", "").partition(":")[0]
+    os.environ["PYTHONIOENCODING"] = f"{encoding}:backslashreplace"

@@ -1,6 +1,5 @@
 """``lke score``: ask one model about one relation."""
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,9 +9,9 @@ import click
 from click.core import ParameterSource
 
 from lkecore import __version__, facts
-from lkecore.errors import BadInput, nearest, visible
+from lkecore.errors import BadInput, nearest
 from lkecore.metrics.rules import BLIND, RULES
-from lkecore.progress import say
+from lkecore.progress import say_json
 from lkecore.prompts.prompt import ESTIMATORS, SEPARATORS, TEMPLATES, pairs_shown
 from lkecore.storage import as_parquet, write_whole
 
@@ -254,7 +253,7 @@ def score(
         "facts_digest": chosen.digest,
         "version": __version__,
     }
-    say(visible(json.dumps(summary, ensure_ascii=False), in_json=True))
+    say_json(summary)
 
 
 def _by_rule(
@@ -303,7 +302,7 @@ def _by_rule(
         "out": out,
         "version": __version__,
     }
-    say(visible(json.dumps(summary, ensure_ascii=False), in_json=True))
+    say_json(summary)
 
 
 def _write(target: Path, frame: Any, lost: str = "") -> None:

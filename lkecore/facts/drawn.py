@@ -6,7 +6,7 @@ from textwrap import shorten
 
 import pandas as pd
 
-from lkecore.errors import BadInput
+from lkecore.errors import BadInput, noted, refuse
 from lkecore.facts import sets
 from lkecore.facts.fact import Fact, Relation
 from lkecore.facts.sample import (
@@ -72,42 +72,50 @@ def draw(
     from, as in :func:`lkecore.facts.sample.divide`.
 
     Raises :class:`BadInput` for an unknown fact set, relation or part, for fewer relations than
-    ``least`` (2 for who compares them), for one named twice, and for one with too
-    few facts or objects.
+    ``least`` (2 for who compares them), for one named twice, and for one with too few facts or objects: all
+    complaints at once, each with the parameter that it is about.
     """
     if part not in ("test", "choice"):
         raise BadInput(f"unknown part {part!r}: must be test or choice")
     names = list(relations) or list(sets.relations(fact_set))
     if len(names) < least or len(set(names)) < len(names):
         raise BadInput(f"relations {names}: must be {least} or more, each once")
-    sample = {}
-    for i, name in enumerate(names):
-        relation = sets.load(fact_set, name)
+    sample, loaded, complaints = {}, {}, []
+    for name in names:
+        with noted(complaints):
+            loaded[name] = sets.load(fact_set, name)
+    refuse(complaints)
+    for i, (name, relation) in enumerate(loaded.items()):
         try:
             train, test = divide(relation, n_train=n_pool, n_test=n_test)
         except BadInput:  # nothing to ask
             if leave_out:
                 continue
             raise
+        shots = facts = ()
         most = n_shots
         if take_fewer and part == "choice":  # of few, half are shown, or none would be left to ask
             most = min(n_shots, len({fact.subject for fact in train}) // 2)
-        shots = draw_shots(train, most, seed, take_fewer=take_fewer)
+        with noted(complaints, "n_shots: "):
+            shots = draw_shots(train, most, seed, take_fewer=take_fewer)
         shown = {shot.subject for shot in shots}
         spare = [fact for fact in train if fact.subject not in shown]
         pool = test if part == "test" else spare
         pool = [fact for fact in pool if among is None or fact.id in among]
         if leave_out and not pool:
             continue
-        if exactly and n_facts is not None and len(pool) < n_facts:
-            raise BadInput(
-                f"{n_facts} facts of relation {name} are to be asked, and {fact_set} has {len(pool)}"
-            )
-        some = draw_facts(pool, n_facts, seed + i * apart)  # refuses an empty pool
-        facts = tuple(pool) if n_facts is None else some
+        with noted(complaints, "n_facts: "):
+            if exactly and n_facts is not None and len(pool) < n_facts:
+                raise BadInput(
+                    f"{n_facts} facts of relation {name} are to be asked, and {fact_set} has {len(pool)}"
+                )
+            some = draw_facts(pool, n_facts, seed + i * apart)  # refuses an empty pool
+            facts = tuple(pool) if n_facts is None else some
         n = min(n_options, max_options(relation)) if take_fewer else n_options
-        options = draw_options(facts, relation.objects, n, seed)
-        sample[name] = Drawn(relation, shots, facts, tuple(options), train, test)
+        with noted(complaints, "n_options: "):
+            options = draw_options(facts, relation.objects, n, seed)
+            sample[name] = Drawn(relation, shots, facts, tuple(options), train, test)
+    refuse(complaints)
     if not sample:
         raise BadInput(f"relations {', '.join(names)} of {fact_set}: none has a fact to ask")
     return sample
@@ -137,9 +145,9 @@ def check_facts(sample: Sample, n_facts: int, *, take_fewer: bool = False) -> No
     """
     if n_facts < 2:
         raise BadInput(f"n_facts {n_facts}: must be 2 or more, since one fact has no interval")
-    for name, drawn in sample.items():
-        if len(drawn.facts) < (2 if take_fewer else n_facts):
-            raise BadInput(f"n_facts {n_facts}: {name} has {len(drawn.facts)} to ask")
+    least = 2 if take_fewer else n_facts
+    has = {name: len(drawn.facts) for name, drawn in sample.items()}
+    refuse([f"n_facts {n_facts}: {name} has {n} to ask" for name, n in has.items() if n < least])
 
 
 def overview(sample: Sample, *, n_options: int, n_facts: int | None) -> pd.DataFrame:

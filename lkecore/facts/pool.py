@@ -1,5 +1,6 @@
 """Pool: one relation, whose facts are drawn again and again to be shown."""
 
+from lkecore.errors import noted, refuse
 from lkecore.facts import sets
 from lkecore.facts.drawn import Drawn
 from lkecore.facts.sample import divide, draw_facts, draw_options, max_options
@@ -24,6 +25,10 @@ def draw(
     """
     of = sets.load(fact_set, relation)
     train, test = divide(of, n_train=n_pool, n_test=max(400, n_facts))
-    facts = draw_facts(test, n_facts, seed)
-    options = draw_options(facts, of.objects, min(n_options, max_options(of)), seed)
+    facts, options, complaints = (), [], []
+    with noted(complaints, "n_facts: "):
+        facts = draw_facts(test, n_facts, seed)
+    with noted(complaints, "n_options: "):
+        options = draw_options(facts, of.objects, min(n_options, max_options(of)), seed)
+    refuse(complaints)
     return Drawn(of, (), facts, tuple(options), train, test)

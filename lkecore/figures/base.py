@@ -1,6 +1,7 @@
 """What all figures share: their look, and the checks of their frames."""
 
 import sys
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,8 @@ from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.scale import LogScale, SymmetricalLogScale, register_scale
 from matplotlib.ticker import FuncFormatter, LogFormatterSciNotation, NullFormatter
+
+from lkecore.answers.show import labelled, labels
 
 PALETTE = "colorblind"
 DARK = "#222222"
@@ -23,7 +26,7 @@ def style() -> None:
 
     White grid and white background (so that dark pages stay legible), colour-blind palette, SVG
     with letters as paths (the same on every machine), fixed ids and no date (the same bytes each
-    time). Inside IPython it also makes SVG the inline format.
+    time). Inside IPython it also makes SVG the inline format, and shows labels in frames.
 
     Names in figures and tables are text of other people: a $ in them begins no formula, in figures
     and in frames that a notebook shows. Powers on a logarithmic axis, which are formulas in matplotlib,
@@ -41,6 +44,8 @@ def style() -> None:
             "text.parse_math": False,
         },
     )
+    # Of letters that the font lacks; :func:`lkecore.figures.place` finds another font, or a number.
+    warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
     register_scale(_Log)
     register_scale(_SymmetricalLog)
     pd.set_option("display.html.use_mathjax", False)
@@ -49,6 +54,9 @@ def style() -> None:
         from matplotlib_inline.backend_inline import set_matplotlib_formats
 
         set_matplotlib_formats("svg", metadata={"Date": None})
+        if labels():
+            as_html = ipython.get_ipython().display_formatter.formatters["text/html"]
+            as_html.for_type(pd.DataFrame, lambda frame: labelled(frame)._repr_html_())
 
 
 def nothing(fig: Figure) -> None:

@@ -4,6 +4,7 @@ import csv
 import functools
 import re
 
+from lkecore.answers.show import labels
 from lkecore.errors import BadInput
 from lkecore.models import lab
 from lkecore.storage import DATA
@@ -12,7 +13,7 @@ KINDS = {"bert": "BERT", "t5": "T5"}  # of lab models; others are named by their
 
 
 def called(name: str, relations: int | None = None) -> str:
-    """A name for people, from ``data/names.csv``; of the lab by a rule. One that nobody gave stays as it is.
+    """A name for people: a label, or from ``data/names.csv``, or of the lab by a rule; else as it is.
 
     With ``relations``, so many of a source, such as the one that a page asks of 49: its number in the table
     is that of the whole source.
@@ -24,6 +25,8 @@ def called(name: str, relations: int | None = None) -> str:
     >>> called("./my-model")
     './my-model'
     """
+    if label := labels().get(name):
+        return label
     if world := re.fullmatch(r"lab:([a-z]+)-(\d+)", name):
         return _world(*world.groups()).replace("world", "lab world")
     if lab.is_name(name):

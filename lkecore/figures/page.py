@@ -9,6 +9,8 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from lkecore.answers.kept import keep
+from lkecore.errors import visible
+from lkecore.figures.letters import fit
 
 
 def place(figure: Figure, name: str, data: pd.DataFrame) -> None:
@@ -25,6 +27,9 @@ def place(figure: Figure, name: str, data: pd.DataFrame) -> None:
         ax.set_axis_off()
         ax.text(0.5, 0.5, "nothing to draw in this run", ha="center", va="center")
     keep(data, f"{name}.csv")
+    if numbers := fit(figure):
+        said = ", ".join(f"{number} {visible(text)}" for number, text in numbers.items())
+        print(f"No font of this machine has the letters of some names: {said}")
     glue(name, figure, display=not _in_a_run())
     plt.close(figure)
 

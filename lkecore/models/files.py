@@ -36,13 +36,17 @@ def weight_files(folder: Path) -> list[Path]:
 
 
 def check_content(folder: Path) -> None:
-    """Raise :class:`BadInput` for a model's folder that holds pointers of Git LFS, or two sets of weights.
+    """Raise :class:`BadInput` for a model's folder that holds links to nowhere, pointers, or two sets of weights.
 
-    Of two sets one would be read in silence. ``.bin`` weights beside safetensors are none: many repositories
-    hold both, of the same numbers.
+    Libraries say of such a link that the file was never there, and would read one of two sets in silence.
+    ``.bin`` weights beside safetensors are no second set: many repositories hold both, of the same numbers.
     """
-    for file in sorted(p for p in folder.iterdir() if p.suffix in HOLDING and p.is_file()):
-        check_pointer(file)
+    for file in sorted(p for p in folder.iterdir() if p.suffix in HOLDING):
+        if file.is_symlink() and not file.exists():
+            to = file.readlink()
+            raise BadInput(f"model {folder}: {file.name} is a link to {to}, which is not there")
+        if file.is_file():
+            check_pointer(file)
     read = weight_files(folder)
     others = [p for kind in ("safetensors", "gguf") for p in sorted(folder.glob(f"*.{kind}"))]
     others = [p for p in others if p not in read[:1] and (p not in read or not _has_index(folder))]

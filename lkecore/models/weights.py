@@ -174,7 +174,6 @@ def _folder(name: str) -> Path:
 
 
 def _locate_folder(name: str) -> Path:
-    check_content(Path(name))
     folder = _folder(name)
     if _has_bin_only(folder):
         raise _without_safetensors(name, folder)
@@ -203,7 +202,6 @@ def _with_weights(folder: Path | None) -> Path | None:
 
 def _convert_folder(name: str) -> Path:
     source = Path(name)
-    check_content(source)
     if not _has_bin_only(source):
         raise _no_bin(name)
     return build_once(_made_of_folder(name), functools.partial(_convert_bin, source))
@@ -316,6 +314,7 @@ KINDS: tuple[Kind, ...] = (
     ),
     Kind(  # a folder; an empty name is none
         is_name=lambda name: bool(name) and Path(name).is_dir(),
+        check=lambda name: check_content(Path(name)),
         made=_made_of_folder,
         locate=_locate_folder,
         present=lambda name: _with_weights(_folder(name)),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 
-from lkecore.errors import BadInput
+from lkecore.errors import BadInput, noted, refuse
 from lkecore.facts.drawn import Drawn, Sample
 from lkecore.facts.sample import draw_shots
 from lkecore.prompts.eiclke import Slots, alone_of_sample, slots_of_sample
@@ -26,7 +26,10 @@ def of_draws(
     for name, values in (("estimators", estimators), ("draws", draws), ("n_shots", numbers)):
         if not values or len(set(values)) < len(values):
             raise BadInput(f"{name} {list(values)}: must be 1 or more, each once")
-    most = {draw: draw_shots(drawn.train, max(numbers), draw) for draw in draws}
+    most, complaints = {}, []
+    with noted(complaints, "shots: "):
+        most = {draw: draw_shots(drawn.train, max(numbers), draw) for draw in draws}
+    refuse(complaints)
     return {
         (draw, estimator, n): asking(
             estimator, drawn.relation, most[draw][:n], drawn.facts, drawn.options

@@ -7,6 +7,7 @@ from lkecore.runs.record import (
     check_format,
     facts_of,
     failure,
+    labels_of,
     manifest,
     models_of,
     read_notebook,
@@ -19,7 +20,7 @@ from lkecore.runs.record import (
 from lkecore.runs.source import source_digest
 
 __all__ = [
-    "Job", "check_format", "collect", "facts_of", "failure", "keep", "manifest", "models_of",
-    "provenance", "read_notebook", "record_failure", "run_folder", "run_key", "seal",
+    "Job", "check_format", "collect", "facts_of", "failure", "keep", "labels_of", "manifest",
+    "models_of", "provenance", "read_notebook", "record_failure", "run_folder", "run_key", "seal",
     "source_digest", "versions",
 ]  # fmt: skip

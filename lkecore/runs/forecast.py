@@ -1,12 +1,12 @@
 """Forecast: how far a plan is, and what the rest of it would cost; nothing is run here."""
 
-import contextlib
 import copy
 import io
 import itertools
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,6 +18,7 @@ from filelock import Timeout
 
 from lkecore import models, runs
 from lkecore.answers import check, door, written
+from lkecore.errors import noted, refuse
 from lkecore.facts import filters
 from lkecore.models import catalogue
 from lkecore.prompts.eiclke import Slots
@@ -180,10 +181,8 @@ def _walk(
         return pd.DataFrame([alone] * (len(contexts) * times))
 
     def taught(model: Any, prompts: Any, recipe: Any, *, at: Any = (), **_: Any) -> Any:
-        n_at = len(at) or 1
-
         def expected(lm: Any, some: Any) -> tuple[int, int]:
-            return instill.expected_tokens(lm, some, recipe, n_at), 0
+            return instill.expected_tokens(lm, some, recipe, len(at) or 1), 0
 
         add(model, prompts, expected)
         return instill.nothing_learned(prompts, list(at) or [recipe.steps])
@@ -227,7 +226,7 @@ def _walk(
     stand_ins: list[tuple[Any, str, Any]] = [
         (models, "open_model", open_here),
         (door, "open_model", open_here),
-        (models.Model, "network", property(_no_network)),
+        (models.Model, "network", property(_raising(_ByHand))),
         (tree, "option_logprobs", count_causal),
         (door, "scored", through_the_door),
         (blanks, "shifts", at_blanks),
@@ -241,18 +240,21 @@ def _walk(
         (written, "generate", gone_on),
         # What is asked again is counted, and cannot agree: all scores are equal here.
         (check, "compare", lambda *_, **__: None),
-        *([(filters, "one_token", _its_own)] if absent else []),
+        *([(filters, "one_token", _raising(_ItsOwn))] if absent else []),
     ]
     cells = runs.read_notebook(each.notebook).cells
     before = itertools.takewhile(lambda cell: not cell.source.startswith(BEHIND), cells)
-    names: dict[str, Any] = {"__name__": "__main__"}
+    names, complaints = {"__name__": "__main__"}, []
     door.opened.cache_clear()  # a stand-in has the name of another model
     try:
-        with _replaced(stand_ins), contextlib.redirect_stdout(io.StringIO()):
+        with _replaced(stand_ins), redirect_stdout(io.StringIO()):
             for cell in [c for c in before if c.cell_type == "code"]:
-                exec(compile(cell.source, each.notebook.name, "exec"), names)
+                # After a complaint anything may be lacking: what comes of that is no complaint.
+                with suppress(*[Exception][: len(complaints)]), noted(complaints):
+                    exec(compile(cell.source, each.notebook.name, "exec"), names)
                 if "parameters" in cell.metadata.get("tags", []):
                     names |= copy.deepcopy(each.effective)
+            refuse(complaints)
     except _ItsOwn:
         return None, None, ITS_OWN
     except _ByHand:
@@ -268,11 +270,10 @@ def _walk(
     if texts:
         prompts, samples = map(sum, zip(*texts, strict=True))
         remarks.append(f"{prompts:,} {CONTINUED}, {samples:,} samples, tokens at most")
-    total, saved = sum(n for n, _ in counts), sum(n for _, n in counts)
-    return total, saved, "; ".join(remarks)
+    return sum(n for n, _ in counts), sum(n for _, n in counts), "; ".join(remarks)
 
 
-@contextlib.contextmanager
+@contextmanager
 def _replaced(stand_ins: Sequence[tuple[Any, str, Any]]) -> Iterator[None]:
     """Each (module or class, name) is the stand-in, until the end."""
     before = [(of, name, getattr(of, name)) for of, name, _ in stand_ins]
@@ -293,16 +294,15 @@ class _ItsOwn(Exception):
     """A notebook asks about objects of one token of a model for which the toy stands in."""
 
 
-def _its_own(*_: Any) -> Any:
-    raise _ItsOwn
-
-
 class _ByHand(Exception):
     """A notebook asks for a network during a forecast."""
 
 
-def _no_network(_: models.Model) -> Any:
-    raise _ByHand
+def _raising(stops: type[Exception]) -> Any:
+    def stop(*_: Any) -> Any:
+        raise stops
+
+    return stop
 
 
 def status(whole: plan.Plan, target: Path) -> list[tuple[str, str, str]]:

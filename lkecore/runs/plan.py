@@ -1,24 +1,19 @@
 """Plan: from a params file to jobs. Checks everything at the door, before any model is loaded."""
 
-import ast
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from lkecore import facts, hub, runs
 from lkecore.answers.results import check_name
-from lkecore.errors import BadInput, nearest
+from lkecore.errors import BadInput, nearest, noted, readable, refuse
 from lkecore.models import weights
-from lkecore.models.model import DTYPES
-from lkecore.runs import yamlfile
+from lkecore.runs import labels, yamlfile
+from lkecore.runs.parameters import Declared, check_value, declared_parameters, unknown
 
-TYPES = {"int": int, "float": float, "str": str, "bool": bool}
-Declared = dict[str, tuple[str, Any]]  # {name: (annotation, default)} of a notebook's parameters
-# Parameters of notebooks: the old name to the new one.
-RENAMED = {"formats": "estimators", "shipped_worlds": "shipped"}
 MOST_JOBS = 10_000  # of one row: more is a slip of the pen
 
 
@@ -29,11 +24,12 @@ class Row:
     jobs: tuple[runs.Job, ...]
     whole: runs.Job  # the same with nothing divided: what a page is about
     reads: bool = False  # a page alone: its jobs are those of other rows
+    labels: dict[str, str] = field(default_factory=dict)  # of its models and facts, for its page
 
     @property
     def has_page(self) -> bool:
         """Whether a page reads the runs; else the row has a single one, which is the page itself."""
-        return self.reads or len(self.jobs) > 1
+        return self.reads or len(self.jobs) > 1 or bool(self.labels)
 
 
 @dataclass(frozen=True)
@@ -53,7 +49,8 @@ class Plan:
 def read_plan(path: str | Path) -> Plan:
     """Read and check ``params/<profile>.yaml``, before anything runs.
 
-    The file holds ``profile`` (a name) and ``runs``, a list of ``notebook`` (a file of the
+    The file may have ``labels``, {model or fact set: what pages show in its place}: they are in the key of a
+    page, and of no run. It holds ``profile`` (a name) and ``runs``, a list of ``notebook`` (a file of the
     ``notebooks`` folder beside ``params``, without suffix), ``parameters``, and ``each``: names of
     list parameters that are divided, so that every combination of their values becomes a run of
     its own, and one page shows them all. In the place of ``each``, ``reads`` names notebooks above:
@@ -70,7 +67,7 @@ def read_plan(path: str | Path) -> Plan:
         content = yamlfile.read(path, lambda *given: _may_be_yes(*given, notebooks))
     except OSError as error:
         raise BadInput(f"params file {path} cannot be read ({error.strerror})") from error
-    if not isinstance(content, dict) or set(content) != {"profile", "runs"}:
+    if not isinstance(content, dict) or set(content) - {"labels"} != {"profile", "runs"}:
         raise BadInput(f"{path}: expected the keys profile and runs")
     if not isinstance(content["profile"], str) or not isinstance(content["runs"], list):
         raise BadInput(f"{path}: profile must be a name and runs a list")
@@ -78,29 +75,53 @@ def read_plan(path: str | Path) -> Plan:
     if not notebooks:
         raise BadInput(f"{path}: must lie in a folder beside notebooks/, and {project} has none")
     rows: list[Row] = []
-    keys = {"notebook", "parameters", "each", "reads"}
+    complaints: list[str] = []
     for row in content["runs"]:
-        if not isinstance(row, dict) or not {"notebook"} <= set(row) <= keys:
-            raise BadInput(
-                f"{path}: a run has a notebook, parameters, each or reads, found {row!r}"
-            )
-        name = row["notebook"]
-        if not isinstance(name, str) or name not in notebooks:
-            raise BadInput(f"{path}: unknown notebook {name!r}; {nearest(str(name), notebooks)}")
-        if any(earlier.whole.notebook == notebooks[name] for earlier in rows):
-            raise BadInput(f"{path}: notebook {name!r} is named twice")
-        given = _without_hf(row.get("parameters") or {})
-        declared = declared_parameters(notebooks[name])
-        effective = _check_parameters(path, notebooks[name], declared, given)
-        whole = runs.Job(notebooks[name], given, effective)
-        if "reads" in row:
-            jobs = _read_by(f"{path}: {name}", row, whole, rows)
-        else:
-            jobs = _divide(f"{path}: {name}", whole, declared, row.get("each") or [])
-        rows.append(Row(tuple(jobs), whole, "reads" in row))
+        if complaints and isinstance(row, dict) and "reads" in row:
+            continue  # what it reads may be a row that is not there for another complaint
+        with noted(complaints):
+            rows.append(_row(path, row, notebooks, rows))
+    refuse(complaints)
     if not rows:
         raise BadInput(f"{path}: runs is empty")
-    return Plan(content["profile"], project, tuple(rows))
+    given = content.get("labels", {})
+    with noted(complaints, f"{path}: "):
+        labels.check(given, [name for row in rows for name in _named(row)])
+    refuse(complaints)
+    return Plan(content["profile"], project, tuple(_with(row, given) for row in rows))
+
+
+def _named(row: Row) -> list[str]:
+    """The models and fact sets of a row's runs."""
+    every = [job.effective for job in row.jobs]
+    return [name for each in every for name in (*runs.models_of(each), *runs.facts_of(each))]
+
+
+def _with(row: Row, given: dict[str, str]) -> Row:
+    """A row with the labels of its own names; none where the notebook can be no page."""
+    named = _named(row) if "page" in row.whole.effective else []
+    return replace(row, labels={n: label for n, label in given.items() if n in named})
+
+
+def _row(path: Path, row: Any, notebooks: dict[str, Path], above: list[Row]) -> Row:
+    """A row of a params file, checked; ``above`` are those before it."""
+    keys = {"notebook", "parameters", "each", "reads"}
+    if not isinstance(row, dict) or not {"notebook"} <= set(row) <= keys:
+        raise BadInput(f"{path}: a run has a notebook, parameters, each or reads, found {row!r}")
+    name = row["notebook"]
+    if not isinstance(name, str) or name not in notebooks:
+        raise BadInput(f"{path}: unknown notebook {name!r}; {nearest(str(name), notebooks)}")
+    if any(earlier.whole.notebook == notebooks[name] for earlier in above):
+        raise BadInput(f"{path}: notebook {name!r} is named twice")
+    given = _without_hf(row.get("parameters") or {})
+    declared = declared_parameters(notebooks[name])
+    effective = _check_parameters(path, notebooks[name], declared, given)
+    whole = runs.Job(notebooks[name], given, effective)
+    if "reads" in row:
+        jobs = _read_by(f"{path}: {name}", row, whole, above)
+    else:
+        jobs = _divide(f"{path}: {name}", whole, declared, row.get("each") or [])
+    return Row(tuple(jobs), whole, "reads" in row)
 
 
 def only(whole: Plan, names: Sequence[str]) -> Plan:
@@ -114,11 +135,21 @@ def only(whole: Plan, names: Sequence[str]) -> Plan:
     return Plan(whole.profile, whole.project, kept)
 
 
-def of_defaults(project: Path, notebook: Path, given: dict[str, Any] | None = None) -> Plan:
-    """The plan of one notebook with its own defaults but for what is ``given``, checked as a file's are."""
+def of_defaults(
+    project: Path,
+    notebook: Path,
+    given: dict[str, Any] | None = None,
+    called: dict[str, str] | None = None,
+) -> Plan:
+    """The plan of one notebook with its own defaults but for what is ``given``, checked as a file's are.
+
+    ``called`` are labels, as of a file.
+    """
     declared, given = declared_parameters(notebook), given or {}
     job = runs.Job(notebook, given, _check_parameters(notebook, notebook, declared, given))
-    return Plan("defaults", project, (Row((job,), job),))
+    row = Row((job,), job)
+    labels.check(called or {}, _named(row))
+    return Plan("defaults", project, (_with(row, called or {}),))
 
 
 def _may_be_yes(content: Any, place: yamlfile.Place, notebooks: dict[str, Path]) -> bool:
@@ -138,7 +169,11 @@ def page_of(row: Row, folders: list[Path]) -> runs.Job:
     page = {"page": True}
     whole = row.whole
     return runs.Job(
-        whole.notebook, whole.parameters | page, whole.effective | page, reads=tuple(folders)
+        whole.notebook,
+        whole.parameters | page,
+        whole.effective | page,
+        reads=tuple(folders),
+        labels=row.labels,
     )
 
 
@@ -168,7 +203,7 @@ def _divide(where: str, whole: runs.Job, declared: Declared, each: Any) -> list[
         raise BadInput(f"{where}: each needs a notebook with the parameter page, and it has none")
     for name in each:
         if name not in declared:
-            raise BadInput(f"{where}: each: {name!r} {_unknown(name, declared)}")
+            raise BadInput(f"{where}: each: {name!r} {unknown(name, declared)}")
         if not declared[name][0].startswith("list["):
             raise BadInput(f"{where}: each: {name!r} is {declared[name][0]}, not a list to divide")
         if not whole.effective[name]:
@@ -206,64 +241,29 @@ def _read_by(where: str, row: dict[str, Any], whole: runs.Job, above: list[Row])
     return [job for name in named for job in known[name].jobs]
 
 
-def declared_parameters(notebook: Path) -> Declared:
-    """{name: (annotation, default)} of the cell tagged ``parameters``: annotated literals only."""
-    cells = [
-        c for c in runs.read_notebook(notebook).cells if "parameters" in c.metadata.get("tags", [])
-    ]
-    if len(cells) != 1:
-        raise BadInput(f"{notebook.name}: {len(cells)} cells tagged parameters, expected one")
-    declared = {}
-    for node in ast.parse(cells[0].source).body:
-        if not isinstance(node, ast.AnnAssign) or node.value is None:
-            raise BadInput(f"{notebook.name}: a parameter is not of the form name: type = literal")
-        declared[ast.unparse(node.target)] = (
-            ast.unparse(node.annotation),
-            ast.literal_eval(node.value),
-        )
-    return declared
-
-
 def _check_parameters(path: Path, notebook: Path, declared: Declared, given: Any) -> dict[str, Any]:
+    """All parameters, with the defaults; :class:`BadInput` has a complaint for each one that is wrong."""
     if not isinstance(given, dict):
         raise BadInput(f"{path}: parameters of {notebook.stem} must be names and values")
+    complaints: list[str] = []
+    where = f"{path}: {notebook.stem}: parameter "
     for name, value in given.items():
-        where = f"{path}: {notebook.stem}: parameter {name!r}"
-        if name == "page":
-            raise BadInput(f"{where} is set by lke run, for a page over runs (see each and reads)")
-        if name not in declared:
-            raise BadInput(f"{where} {_unknown(name, declared)}")
-        annotation = declared[name][0]
-        if not fits(value, annotation):
-            raise BadInput(f"{where} must be {annotation}, found {value!r}")
-        values = value if isinstance(value, list) else [value]
-        if any(isinstance(each, float) and not math.isfinite(each) for each in values):
-            raise BadInput(f"{where} must be finite, found {value!r}")
-        if isinstance(value, list) and len({repr(each) for each in value}) < len(value):
-            raise BadInput(f"{where} names something twice: {value}")
-        least = 1 if name.startswith("n_") and name != "n_shots" else 0
-        counts = annotation in ("int", "list[int]") and (
-            name.startswith("n_") or name in ("seed", "shots", "draws")
-        )
-        for number in values if counts else ():
-            if number < least:
-                raise BadInput(f"{where} must be {least} or more, found {number}")
-        if name == "dtype" and value not in DTYPES:
-            raise BadInput(f"{where} must be one of {', '.join(DTYPES)}, found {value!r}")
-        if name in ("model", "models", "fact_set") and not value:
-            raise BadInput(f"{where} must not be empty")
+        with noted(complaints, f"{where}{name!r} "):
+            check_value(name, value, declared)
         if name in ("shipped", "shipped_one", "sources", "results") and value:
             for profile in [value] if name == "results" else value:
-                check_name(f"{notebook.stem}: parameter {name!r}: profile", profile, path)
+                with noted(complaints):
+                    check_name(f"{notebook.stem}: parameter {name!r}: profile", profile, path)
+    refuse(complaints)
     effective = {name: default for name, (_, default) in declared.items()} | given
-    try:
-        for model in runs.models_of(effective):
+    for model in runs.models_of(effective):
+        parameter = "model" if model == effective.get("model") else "models"
+        with noted(complaints, f"{where}{parameter!r}: "), readable():
             weights.check_name(model)
-        specs = runs.facts_of(effective)
-        if not any(_to_fetch(spec) for spec in specs):
+    with noted(complaints, f"{path}: {notebook.stem}: "):
+        if not any(_to_fetch(spec) for spec in runs.facts_of(effective)):
             check_relations(effective)  # else when they have been fetched
-    except BadInput as error:
-        raise BadInput(f"{path}: {notebook.stem}: {error}") from error
+    refuse(complaints)
     return effective
 
 
@@ -281,32 +281,23 @@ def _without_hf(given: Any) -> Any:
     return {name: plain(value) if name in names else value for name, value in given.items()}
 
 
-def _unknown(name: Any, declared: Declared) -> str:
-    """What to say of a parameter that a notebook does not declare."""
-    if (new := RENAMED.get(name)) in declared:
-        return f"is now called {new!r}"
-    return f"is unknown; {nearest(str(name), declared)}"
-
-
 def _to_fetch(spec: str) -> bool:
     return facts.is_remote(spec) and not facts.is_ready(spec)
 
 
-def fits(value: Any, annotation: str) -> bool:
-    if annotation.startswith("list["):
-        inner = annotation.removeprefix("list[").removesuffix("]")
-        return isinstance(value, list) and all(fits(item, inner) for item in value)
-    if annotation == "float" and type(value) is int:
-        return True
-    return type(value) is TYPES.get(annotation)  # a bool is no int here
-
-
 def check_relations(effective: dict[str, Any]) -> None:
-    """Raise :class:`BadInput` if a job names a relation that its facts do not have."""
+    """Raise :class:`BadInput` if a job names facts that are not there, or relations that they do not have.
+
+    Each complaint begins with its parameter.
+    """
+    complaints: list[str] = []
     for spec in runs.facts_of(effective):
-        known = facts.relations(spec)
-        one, many = effective.get("relation"), effective.get("relations") or []
-        for relation in [*([one] if one else []), *many]:
-            if relation not in known:
-                hint = nearest(relation, known)
-                raise BadInput(f"unknown relation {relation!r} in {spec}; {hint}")
+        with noted(complaints, "parameter 'fact_set': "), readable():
+            known = facts.relations(spec)
+            one, many = effective.get("relation"), effective.get("relations") or []
+            for parameter, names in {"relation": [one] if one else [], "relations": many}.items():
+                for name in [name for name in names if name not in known]:
+                    hint = nearest(name, known)
+                    said = f"unknown relation {name!r} in {spec}; {hint}"
+                    complaints.append(f"parameter {parameter!r}: {said}")
+    refuse(complaints)

@@ -29,6 +29,7 @@ from lkecore.answers.kept import read_manifest
 from lkecore.answers.results import table
 from lkecore.errors import BadInput
 from lkecore.models import weights
+from lkecore.runs import labels
 from lkecore.runs.devices import device_names
 from lkecore.runs.source import reached_digest, source_digest
 from lkecore.storage import RESULTS, file_digest, version, write_whole
@@ -45,6 +46,9 @@ class Job:
     effective: dict[str, Any]  # with the defaults
     part: dict[str, Any] = field(default_factory=dict)  # what tells it from others of its row
     reads: tuple[Path, ...] = ()  # a page: the folders of the runs behind it
+    labels: dict[str, str] = field(
+        default_factory=dict
+    )  # a page: what it shows in the place of names
 
     @property
     def label(self) -> str:
@@ -60,6 +64,14 @@ def models_of(parameters: dict[str, Any]) -> list[str]:
 
 def facts_of(parameters: dict[str, Any]) -> list[str]:
     return [parameters["fact_set"]] if parameters.get("fact_set") else []
+
+
+def labels_of(job: Job) -> dict[str, str]:
+    """{model or fact set: what a run or page shows in its place}; see :mod:`lkecore.runs.labels`."""
+    behind = [read_manifest(folder) for folder in job.reads]
+    names = [*models_of(job.effective), *facts_of(job.effective)]
+    names += [name for each in behind for name in (*each["models"], *each["facts"])]
+    return labels.shown(names, job.labels)
 
 
 def read_notebook(path: Path) -> Any:
@@ -93,6 +105,8 @@ def run_key(job: Job) -> str:
         else {m: _model_digest(m) for m in models_of(job.effective)}
     )
     parts = [job.notebook.stem, code, job.effective, reached_digest(code), data, made_of]
+    if job.labels:  # of a page alone: a run is the same whatever its model is called
+        parts.append(job.labels)
     if shown := _shipped(code, job.effective):
         parts.append(shown)
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
@@ -194,6 +208,7 @@ def seal(
         "profile": profile,
         "parameters": job.effective,
         "part": job.part,
+        "labels": labels_of(job),
         "key": key,
         "runs": {run.name: file_digest(run / "manifest.json") for run in job.reads},
         "models": models,

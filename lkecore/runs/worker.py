@@ -134,6 +134,7 @@ def _execute(job: runs.Job, attempt: Path) -> tuple[str | None, int]:
     _save_seldom()
     sockets = os.path.join(os.environ["JUPYTER_RUNTIME_DIR"], "socket")
     os.environ["LKE_RUN"] = str(attempt.resolve())
+    os.environ["LKE_LABELS"] = json.dumps(runs.labels_of(job))
     if job.reads:
         os.environ["LKE_PAGE"] = json.dumps([str(folder.resolve()) for folder in job.reads])
     log = logging.getLogger("papermill")

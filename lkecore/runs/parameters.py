@@ -1,0 +1,77 @@
+"""Parameters: what a notebook declares, and which values it takes."""
+
+import ast
+import math
+from pathlib import Path
+from typing import Any
+
+from lkecore import runs
+from lkecore.errors import BadInput, nearest
+from lkecore.models.model import DTYPES
+
+TYPES = {"int": int, "float": float, "str": str, "bool": bool}
+Declared = dict[str, tuple[str, Any]]  # {name: (annotation, default)} of a notebook's parameters
+# Parameters of notebooks: the old name to the new one.
+RENAMED = {"formats": "estimators", "shipped_worlds": "shipped"}
+
+
+def declared_parameters(notebook: Path) -> Declared:
+    """{name: (annotation, default)} of the cell tagged ``parameters``: annotated literals only."""
+    cells = [
+        c for c in runs.read_notebook(notebook).cells if "parameters" in c.metadata.get("tags", [])
+    ]
+    if len(cells) != 1:
+        raise BadInput(f"{notebook.name}: {len(cells)} cells tagged parameters, expected one")
+    declared = {}
+    for node in ast.parse(cells[0].source).body:
+        if not isinstance(node, ast.AnnAssign) or node.value is None:
+            raise BadInput(f"{notebook.name}: a parameter is not of the form name: type = literal")
+        declared[ast.unparse(node.target)] = (
+            ast.unparse(node.annotation),
+            ast.literal_eval(node.value),
+        )
+    return declared
+
+
+def check_value(name: str, value: Any, declared: Declared) -> None:
+    """Raise :class:`BadInput`, which begins after the name, unless a parameter may have a value."""
+    if name == "page":
+        raise BadInput("is set by lke run, for a page over runs (see each and reads)")
+    if name not in declared:
+        raise BadInput(unknown(name, declared))
+    annotation = declared[name][0]
+    if not fits(value, annotation):
+        raise BadInput(f"must be {annotation}, found {value!r}")
+    values = value if isinstance(value, list) else [value]
+    if any(isinstance(each, float) and not math.isfinite(each) for each in values):
+        raise BadInput(f"must be finite, found {value!r}")
+    if isinstance(value, list) and len({repr(each) for each in value}) < len(value):
+        raise BadInput(f"names something twice: {value}")
+    least = 1 if name.startswith("n_") and name != "n_shots" else 0
+    counts = annotation in ("int", "list[int]") and (
+        name.startswith("n_") or name in ("seed", "shots", "draws")
+    )
+    for number in values if counts else ():
+        if number < least:
+            raise BadInput(f"must be {least} or more, found {number}")
+    if name == "dtype" and value not in DTYPES:
+        raise BadInput(f"must be one of {', '.join(DTYPES)}, found {value!r}")
+    if name in ("model", "models", "fact_set") and not value:
+        raise BadInput("must not be empty")
+
+
+def unknown(name: Any, declared: Declared) -> str:
+    """What to say of a parameter that a notebook does not declare."""
+    if (new := RENAMED.get(name)) in declared:
+        return f"is now called {new!r}"
+    return f"is unknown; {nearest(str(name), declared)}"
+
+
+def fits(value: Any, annotation: str) -> bool:
+    """Whether a value is of the type that a parameter is annotated with."""
+    if annotation.startswith("list["):
+        inner = annotation.removeprefix("list[").removesuffix("]")
+        return isinstance(value, list) and all(fits(item, inner) for item in value)
+    if annotation == "float" and type(value) is int:
+        return True
+    return type(value) is TYPES.get(annotation)  # a bool is no int here

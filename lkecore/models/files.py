@@ -36,7 +36,7 @@ def weight_files(folder: Path) -> list[Path]:
 
 
 def check_content(folder: Path) -> None:
-    """Raise :class:`BadInput` for a model's folder that holds links to nowhere, pointers, or two sets of weights.
+    """Raise :class:`BadInput` for a folder that holds links to nowhere, pointers, or two sets of weights.
 
     Libraries say of such a link that the file was never there, and would read one of two sets in silence.
     ``.bin`` weights beside safetensors are no second set: many repositories hold both, of the same numbers.

@@ -66,3 +66,12 @@ def test_a_file_that_is_another_than_lm_pub_quiz_writes_is_refused(folder, says,
     (folder / bear.BESIDE).write_text(text, encoding="utf-8")
     with pytest.raises(BadInput, match=said):
         facts.load(str(folder), "P1")
+
+
+def test_a_link_to_nowhere_in_the_place_of_the_file_beside_is_named(folder):
+    """Beside a table that is the whole fact set, too: without the file it would have other options."""
+    (folder / bear.BESIDE).unlink()
+    (folder / bear.BESIDE).symlink_to("gone")
+    for spec in (folder, folder / "P1.jsonl"):
+        with pytest.raises(BadInput, match=f"{bear.BESIDE}: a link that leads nowhere, to gone"):
+            facts.load(str(spec), "P1")

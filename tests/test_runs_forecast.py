@@ -111,6 +111,15 @@ def test_a_job_that_would_stop_at_its_prompts_is_found_out(tmp_path):
     assert "\n" not in row["remark"]
 
 
+def test_all_complaints_of_a_job_are_told_at_once_and_nothing_that_comes_of_them(tmp_path):
+    cells = ["raise BadInput('n: 1')", "made = lacking", "raise BadInput('draws: 2')", "1 / 0"]
+    text = projects.code("from lkecore.errors import BadInput", *cells, "made")
+    [each] = projects.plan(projects.make(tmp_path, {"a": text})).jobs
+    assert forecast.cost(each, tmp_path / "runs")["remark"] == (
+        "would fail: BadInput: n: 1; draws: 2"
+    )
+
+
 def test_a_model_that_is_not_here_is_counted_with_the_toy_s_tokenizer_and_it_is_said(tmp_path):
     with_toy, without = plan(
         tmp_path, SHOTS, TINY | {"models": ["toy", "smollm2"]}, each=["models"]

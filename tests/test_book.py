@@ -19,6 +19,9 @@ from bs4 import BeautifulSoup
 from own import PAGES
 from sphinx_external_toc.parsing import parse_toc_yaml
 
+from lkecore.book import sentence
+from lkecore.runs import plan
+
 TOP = Path(__file__).resolve().parent.parent
 NUMBERS = "estimate", "low", "high"
 SOURCE, FORK = "10_iclke_relations", "19_test_of_forking"
@@ -67,6 +70,24 @@ def html(tmp_path_factory, smoke_runs):
 def pages(html):
     files = [p for p in html.rglob("*.html") if "_static" not in p.parts]
     return {p: BeautifulSoup(p.read_bytes(), "lxml", from_encoding="utf-8") for p in files}
+
+
+def test_what_pages_say_of_shipped_answers_holds_whoever_is_asked_here(html, smoke_runs):
+    about_this_run = {"15_iclke_agreement", "45_belief_prompts"}
+    failing = {}
+    for row in plan.read_plan(html.parent.parent / "params" / "smoke.yaml").rows:
+        job, shown, *_ = plan.finished(row, smoke_runs)
+        if job.effective.get("sources") and job.notebook.stem not in about_this_run:
+            failing[job.notebook.stem] = sentence.failing(shown)
+    assert len(failing) > 15 and {page: words for page, words in failing.items() if words} == {}
+
+
+def test_a_page_with_words_that_do_not_hold_opens_with_these(pages, html):
+    text = " ".join(pages[html / "notebooks" / "01_scorer.html"].select_one("article").text.split())
+    assert (
+        "This page was written about other runs; of this one the sentence or a caption does not hold: "
+        "ten questions, a hundred options."
+    ) in text and "tokens would go through the model for ten questions" not in text
 
 
 def test_every_page_of_the_contents_is_there(html):

@@ -44,6 +44,26 @@ def test_a_damaged_file_of_words_is_named(tmp_path, text):
         sentence.failing(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("first", "after"),
+    [
+        ("# A?\n\n**It {glue:text}`n`\nfinds.**", "# A?\n\nSAID"),
+        ("# A?\n\n**It finds.**\n\n**More.**", "# A?\n\nSAID\n\n**More.**"),
+        ("# A?\n\nIt **finds.**", "# A?\n\nIt **finds.**\n\nSAID"),
+        ("**It finds.**", "**It finds.**\n\nSAID"),
+        ("# A?\n\n**It** finds **more.**", "# A?\n\n**It** finds **more.**\n\nSAID"),
+    ],
+)
+def test_the_first_bold_paragraph_below_the_title_gives_way_and_no_other(tmp_path, first, after):
+    cells = [nbformat.v4.new_code_cell("1"), nbformat.v4.new_markdown_cell(first)]
+    source = nbformat.v4.new_notebook(cells=cells)
+    sentence.give_way(source, keep(tmp_path, {"a*b": True, "more": True}))
+    assert [cell.source for cell in source.cells] == ["1", first]
+    sentence.give_way(source, keep(tmp_path, {"a*b": False}))
+    said = f"**{DOES_NOT}a&#42;b.**"
+    assert [cell.source for cell in source.cells] == ["1", after.replace("SAID", said)]
+
+
 PAGE = """# %% [markdown]
 # # Does it find more?
 #

@@ -50,10 +50,15 @@ def instead(folder: Path) -> str:
 
 
 def give_way(source: Any, folder: Path) -> None:
-    """Put what is true of the finished page in ``folder`` in place of the bold sentence of ``source``."""
-    if said := instead(folder):
-        first = source.cells[0]
-        first.source = BOLD.sub(lambda found: f"{found[1]}**{plain(said)}**", first.source)
+    """Put what is true of the finished page in ``folder`` in place of the bold sentence of ``source``.
+
+    In a page without such a sentence it ends the first text.
+    """
+    first = next((cell for cell in source.cells if cell.cell_type == "markdown"), None)
+    if first and (said := instead(folder)):
+        said = f"**{plain(said)}**"
+        changed, n = BOLD.subn(lambda found: found[1] + said, first.source)
+        first.source = changed if n else f"{first.source}\n\n{said}"
 
 
 def refuse_own(whole: plan.Plan, found: Iterable[tuple[runs.Job, Path]]) -> None:

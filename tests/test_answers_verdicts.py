@@ -63,6 +63,11 @@ def test_a_line_says_what_is_claimed_on_which_answers_and_is_kept(tmp_path, monk
     alone = row(0.5, 0.7).replace([0.5, 0.7], math.nan)  # one relation has no interval
     [verdict] = answers.verdicts({"IC-shots-rise": alone})["verdict"]
     assert verdict == "undecided: there is one, and no interval"
+    of_facts = pd.concat(
+        [row(0.5, 0.7), pd.Series({"over": "fact"})]
+    )  # says nothing of other relations
+    [verdict] = answers.verdicts({"IC-shots-rise": of_facts})["verdict"]
+    assert verdict == "undecided: fewer than five relations; the interval is over facts"
 
 
 def test_what_is_no_estimate_is_named():

@@ -158,6 +158,9 @@ def test_a_set_of_one_relation_is_a_sample_unless_relations_are_compared(tmp_pat
     ]
     assert said == f"As many as there are: {'; '.join(each)}."
     assert facts.fewer(sample, n_shots=4, n_options=3) == "As many as asked for."
+    same = write(tmp_path / "same", r={"train": pairs("a", 4, 1), "test": pairs("b", 4, 1)})
+    with pytest.raises(BadInput, match="2 options asked for, but relation r has only 0 objects"):
+        facts.draw(same, **given, take_fewer=True)
     choice = facts.draw(alone, **given, take_fewer=True, part="choice")["r"]  # half are left to ask
     assert choice.shots == of.shots[:2] and {*choice.facts}.isdisjoint(choice.shots)
     assert len(choice.facts) == 2

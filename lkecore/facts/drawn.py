@@ -111,7 +111,7 @@ def draw(
                 )
             some = draw_facts(pool, n_facts, seed + i * apart)  # refuses an empty pool
             facts = tuple(pool) if n_facts is None else some
-        n = min(n_options, max_options(relation)) if take_fewer else n_options
+        n = min(n_options, max(2, max_options(relation))) if take_fewer else n_options
         with noted(complaints, "n_options: "):
             options = draw_options(facts, relation.objects, n, seed)
             sample[name] = Drawn(relation, shots, facts, tuple(options), train, test)

@@ -45,7 +45,7 @@ def bootstrap(
     ``statistic`` is what to compute in the place of a mean of ``value``: it gets the rows of a cell, in which
     what was drawn twice is there twice, and gives a number. It says itself how relations count. Where
     relations, worlds or draws are drawn again, their column has the place, 0, 1 and so on, so that one
-    drawn twice counts twice; they cannot be ``cells``. It takes about a millisecond a resample and what the
+    drawn twice counts twice; they cannot be ``cells``. It takes about a millisecond a cell and what the
     function takes: with ``n`` 2,000 it is quick. BadInput: what it gives is no number; it may be NaN.
 
     >>> frame = pd.DataFrame({"fact": [1, 2, 1, 2], "way": list("aabb"), "correct": [1, 0, 1, 1]})

@@ -73,7 +73,7 @@ def pages(html):
 
 
 def test_what_pages_say_of_shipped_answers_holds_whoever_is_asked_here(html, smoke_runs):
-    about_this_run = {"15_iclke_agreement", "45_belief_prompts"}
+    about_this_run = {"15_iclke_agreement"}
     failing = {}
     for row in plan.read_plan(html.parent.parent / "params" / "smoke.yaml").rows:
         job, shown, *_ = plan.finished(row, smoke_runs)

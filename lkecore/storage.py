@@ -157,7 +157,7 @@ def mark() -> str:
 
 
 def is_at_work(marked: str) -> bool | None:
-    """Whether the process of a :func:`mark` is there; None where it cannot be known, as of another machine."""
+    """Whether the process of a :func:`mark` is there; None where none can know, as of another machine."""
     owner, _, host = marked.partition("@")
     pid, _, began = owner.partition("-")
     if host != os.uname().nodename or not pid.isdecimal():

@@ -159,6 +159,28 @@ def show_status(params: Path, folder: Path | None) -> None:
         sys.exit(1)
 
 
+@click.command("verify")
+@click.option(
+    "--runs", "folder", type=click.Path(path_type=Path), default=Path("runs"), show_default=True
+)
+@click.option("--aside", is_flag=True, help="move what is named into .aside/ beside it")
+def show_damaged(folder: Path, aside: bool) -> None:
+    """Compare finished runs, score files and models of the cache with what was written.
+
+    What is damaged, and what dead processes left, is one line each, and the exit code 1. Nothing is deleted.
+    """
+    from lkecore.runs import verify
+
+    if not folder.is_dir():
+        raise BadInput(f"{folder}: no folder of runs; name one with --runs")
+    found = list(verify.damaged(folder))
+    for path, why in found:
+        say(f"{path}: {why}" + (f"; now {verify.set_aside(path)}" if aside else ""))
+    if found:
+        sys.exit(1)
+    say("all is as it was written")
+
+
 @click.command("fetch")
 @PARAMS
 def fetch(params: Path) -> None:

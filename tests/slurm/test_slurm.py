@@ -194,8 +194,8 @@ def test_what_is_killed_cancelled_and_requeued_at_once_is_made_by_the_fourth(slu
 
 
 def test_after_its_time_limit_the_same_command_goes_on(slurm, project):
-    """SLURM counts minutes; the signal comes a minute before the end, or at once."""
-    job = submit(slurm, project, "--array=1-1", "--time=1")
+    """SLURM counts minutes, and the signal comes one of them before the end."""
+    job = submit(slurm, project, "--array=1-1", "--time=2")
     wait_until_over(slurm, job)
     [said] = words(project, job)
     assert "stopped; what is finished is kept, the same command goes on" in said

@@ -15,9 +15,7 @@ from lkecore import storage
 
 RENEWED = 30.0  # seconds from one sign of life to the next
 STALE = 300.0  # seconds without one, after which a process of another machine counts as gone
-NAMELESS = (
-    10.0  # seconds after which a lease that says nobody's name is nobody's: it is written at once
-)
+NAMELESS = 10.0  # seconds after which a lease without a name is nobody's: it is written at once
 
 
 @contextmanager

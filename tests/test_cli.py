@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -1207,15 +1208,15 @@ def test_a_full_folder_of_runs_or_cache_is_one_line_and_starts_nothing(
 ):
     project = projects.make(tmp_path, {"a": projects.code("n")})
     folder = {"runs": project / "runs", "cache": weights.cache_folder()}[full]
-    write = Path.write_bytes
+    make = tempfile.TemporaryFile
 
-    def no_room(path, data):
-        if path.parent == folder:
+    def no_room(*given, **how):
+        if how.get("dir") == folder:
             raise OSError(28, "No space left on device")
-        return write(path, data)
+        return make(*given, **how)
 
     monkeypatch.setattr(grid, "_start", lambda *_: pytest.fail("started"))
-    monkeypatch.setattr(Path, "write_bytes", no_room)
+    monkeypatch.setattr(tempfile, "TemporaryFile", no_room)
     code, _, err = lke("run", project / "params" / "p.yaml")
     goes_on = "what is finished is kept, the same command goes on\n"
     assert (code, err) == (2, f"lke: {folder}: No space left on device; {goes_on}")

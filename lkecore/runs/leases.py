@@ -7,6 +7,7 @@ where one is taken wrongly a run is made twice, and the first one counts.
 
 import os
 import secrets
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -58,22 +59,17 @@ def drop(path: Path, pid: int) -> None:
 def check_room(*folders: Path) -> None:
     """Raise OSError, with the folder's name, where no file of 4 KB can be written."""
     for folder in folders:
-        probe = folder / f".room-{secrets.token_hex(8)}"
         try:
-            probe.write_bytes(bytes(4096))
+            with tempfile.TemporaryFile(dir=folder, buffering=0) as probe:
+                probe.write(bytes(4096))
         except OSError as error:
             raise OSError(error.errno, error.strerror, str(folder)) from error
-        finally:
-            with suppress(OSError):
-                probe.unlink()
 
 
 def _take(path: Path) -> bool:
     for _ in range(2):
         try:
-            with open(
-                path, "x", encoding="utf-8"
-            ) as file:  # in one step: of several one alone makes it
+            with open(path, "x", encoding="utf-8") as file:  # of several one alone makes it
                 file.write(storage.mark())
             return True
         except FileExistsError:
@@ -86,9 +82,7 @@ def _take(path: Path) -> bool:
         aside = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
         with suppress(FileNotFoundError):  # one of several takes it away
             os.rename(path, aside)
-            if is_held(
-                aside
-            ):  # not the one that was looked at: it is put back, unless there is a newer one
+            if is_held(aside):  # a newer one than that which was looked at: it goes back
                 with suppress(OSError):
                     os.link(aside, path)
             aside.unlink()
@@ -101,10 +95,6 @@ def _is_of(path: Path, pid: int) -> bool:
 
 
 def _now(path: Path) -> float:
-    """The time by the clock of the disk on which a file is: that of a file touched now."""
-    probe = path.with_name(f".now-{secrets.token_hex(8)}")
-    try:
-        probe.touch()
-        return probe.stat().st_mtime
-    finally:
-        probe.unlink(missing_ok=True)
+    """The time by the clock of the disk on which a file is: that of a file made now."""
+    with tempfile.TemporaryFile(dir=path.parent) as probe:
+        return os.fstat(probe.fileno()).st_mtime

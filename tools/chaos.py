@@ -247,7 +247,9 @@ def play(top, plan, rng, how, kinds, real):
         each.join()
     heard = said[-1:] if "full disk" in how else said
     told = [w for path in heard if path.exists() for w in json.loads(path.read_text()).values()]
-    ours = "killed by", "kernel died", "not made"
+    ours = ["killed by", "kernel died", "not made"]
+    # A page over a run that is damaged, and made anew while the page is.
+    ours += ["was changed meanwhile"] if {*OF_FILES} & {*done} else []
     found = judged(target) | {
         "hung": hung,
         "failed": [w for w in told if not any(o in w for o in ours)],

@@ -211,7 +211,8 @@ def test_the_lease_of_a_killed_worker_is_given_back_by_its_driver_and_renewed_un
     dies = f"""if order["notebook"].endswith("b.py"):
     mark = f"{{os.getpid()}}-1@{{os.uname().nodename}}"
     ({lease}).write_text(mark)
-    while ({lease}).stat().st_mtime > 0: time.sleep(0.01)
+    end = time.monotonic() + 20
+    while ({lease}).stat().st_mtime > 0 and time.monotonic() < end: time.sleep(0.01)
     os.kill(os.getpid(), 9)"""
     monkeypatch.setattr(grid, "WORKER", projects.idle(before=dies))
     monkeypatch.setattr(leases, "RENEWED", -1.0)  # at every look

@@ -783,7 +783,7 @@ def test_drivers_on_a_disk_whose_locks_do_not_hold_make_each_run_once_by_its_lea
 
     def waiting(each, attempt):
         run = attempt.name[1:].partition(".")[0]
-        projects.wait_for(lambda: looks.exists() and run in looks.read_text().split())
+        projects.wait_for(lambda: looks.exists() and run in looks.read_text().split(), 20)
         return projects.ends(each, attempt)
 
     monkeypatch.setattr(leases, "is_held", looked)

@@ -26,7 +26,7 @@ PEERS_READY := $(PEERS)/.peers
 # Only the torch wheel comes from TORCH_INDEX; what it needs comes with everything else.
 TORCH_FROM := $(if $(TORCH_INDEX),--no-deps --index-url $(TORCH_INDEX))
 
-.PHONY: help setup book test test-gpu lint bench bench-gpu lab clean jupyter lock python
+.PHONY: help setup book test test-gpu test-slurm chaos lint bench bench-gpu lab clean jupyter lock python
 .DEFAULT_GOAL := help
 
 help:
@@ -34,6 +34,8 @@ help:
 	@echo "              (PROFILE=smoke is the quick one, PROFILE=$(PROFILE) is set now)"
 	@echo "make test     run the tests (ARGS=\"-k word\" picks some)"
 	@echo "make test-gpu run those that need a CUDA device, and fail where there is none"
+	@echo "make test-slurm  run an array on a SLURM of one node, unpacked from Debian's packages, not installed"
+	@echo "make chaos    kill workers, damage files, fill the disk, and see that no finished run is lost"
 	@echo "make lint     check style and format"
 	@echo "make bench    time the scorer against its peers (DATA=folder of T-REx, BEAR=folder, OUT=file.json)"
 	@echo "make bench-gpu  time it on one large GPU, a model of 7B at random (TOKENIZER=folder, OUT=file.jsonl)"
@@ -78,6 +80,22 @@ test: $(READY)
 test-gpu: $(READY)
 	@echo "running the tests on the GPU (a few minutes)"
 	@LKE_REQUIRE_GPU=1 $(VENV)/bin/pytest tests/gpu -rP $(ARGS)
+
+# Debian's packages, unpacked. Where they cannot be had, this says so and fails.
+SLURM := $(VENV)/slurm
+$(SLURM)/usr: | $(READY)
+	@mkdir -p $(SLURM)
+	@cd $(SLURM) && apt-get download -q slurmctld slurmd slurm-client slurm-wlm-basic-plugins libhwloc15 libmunge2 \
+	  && for each in *.deb; do dpkg-deb -x $$each . || exit; done \
+	  || { rm -rf usr; echo "not tried: Debian's packages of SLURM cannot be had here" >&2; exit 1; }
+
+test-slurm: $(SLURM)/usr
+	@echo "running an array on SLURM (ten minutes on two cores, most of which a requeued job waits)"
+	@LKE_SLURM=$(SLURM) $(VENV)/bin/pytest tests/slurm -rP $(ARGS)
+
+chaos: $(READY)
+	@echo "fifty rounds of faults (a quarter of an hour on two cores; ARGS=\"--seed 1 --rounds 5\" for fewer)"
+	@$(PY) tools/chaos.py $(ARGS)
 
 lint: $(READY)
 	@echo "checking style and format (seconds)"

@@ -200,43 +200,50 @@ def _with_room(build: Callable[[Path], None], part: Path) -> None:
 # and what is true without one is this: who makes a folder works in a part of its own, which bears its name.
 
 
+def mark() -> str:
+    """Which process of which machine this is, and when it began: ``PID-TICKS@MACHINE``."""
+    return f"{os.getpid()}-{_began(os.getpid())}@{os.uname().nodename}"
+
+
+def is_at_work(marked: str) -> bool | None:
+    """Whether the process of a :func:`mark` is there; None where none can know, as of another machine."""
+    owner, _, host = marked.partition("@")
+    pid, _, began = owner.partition("-")
+    if host != os.uname().nodename or not pid.isdecimal():
+        return None
+    with suppress(PermissionError):  # it is there, and somebody else's
+        try:
+            os.kill(int(pid), 0)
+        except (ProcessLookupError, OverflowError):
+            return False
+    return _began(int(pid)) in (began, "")  # else another process has its number by now
+
+
 def new_part(parent: Path, stem: str) -> Path:
     """A new folder for this process to work in: ``stem``, then which process of which machine it is of."""
-    own = f"{stem}{os.getpid()}-{_began(os.getpid())}@{os.uname().nodename}."
-    part = Path(tempfile.mkdtemp(prefix=own, dir=parent))
+    part = Path(tempfile.mkdtemp(prefix=f"{stem}{mark()}.", dir=parent))
     part.chmod(0o755)  # mkdtemp made it private, and a cache or a folder of runs may be shared
     return part
 
 
 def parts_of(parent: Path, stem: str, pid: int) -> list[Path]:
     """The parts of one process of this machine."""
-    return [part for part, owner in _parts_here(parent, stem) if owner.startswith(f"{pid}-")]
+    here = f"@{os.uname().nodename}"
+    own = [part for part, by in _parts(parent, stem) if by.endswith(here)]
+    return [part for part in own if part.name.startswith(f"{stem}{pid}-")]
 
 
 def delete_left(parent: Path, stem: str) -> None:
     """Delete the parts of processes of this machine that have ended; of others nobody can tell from here."""
-    for part, owner in _parts_here(parent, stem):
-        pid, _, began = owner.partition("-")
-        if pid.isdecimal() and not _is_at_work(int(pid), began):
+    for part, by in _parts(parent, stem):
+        if is_at_work(by) is False:
             shutil.rmtree(part, ignore_errors=True)
 
 
-def _parts_here(parent: Path, stem: str) -> list[tuple[Path, str]]:
-    """The parts of this machine, each with the process that has made it, as its name says."""
+def _parts(parent: Path, stem: str) -> list[tuple[Path, str]]:
+    """The parts of all processes, each with the mark of the one that has made it, as its name says."""
     found = [path for path in parent.iterdir() if path.name.startswith(stem)]
-    named = [
-        (path, path.name.removeprefix(stem).rpartition(".")[0].partition("@")) for path in found
-    ]
-    return [(path, owner) for path, (owner, _, host) in named if host == os.uname().nodename]
-
-
-def _is_at_work(pid: int, began: str) -> bool:
-    with suppress(PermissionError):  # it is there, and somebody else's
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return False
-    return _began(pid) in (began, "")  # else another process has its number by now
+    return [(path, path.name.removeprefix(stem).rpartition(".")[0]) for path in found]
 
 
 def _began(pid: int) -> str:

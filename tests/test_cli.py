@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -966,6 +967,9 @@ def test_failed_jobs_are_named_one_a_line_with_exit_code_1_and_all_are_counted(l
     executed.outcome = grid.Outcome(["a"])
     counts = "1 made here, 0 made by others meanwhile, 0 finished before, 0 failed\n"
     assert lke("run", executed.params) == (0, "", counts)
+    executed.outcome = grid.Outcome(["a"], left=["b", "b page"])
+    left = f"2 left to others, who are at them\n{counts}"
+    assert lke("run", executed.params, "--leave") == (0, "", left)
 
 
 def test_a_stopped_run_has_exit_code_130_and_says_how_to_go_on(lke, executed):
@@ -983,10 +987,12 @@ def test_the_options_of_run_are_the_settings_of_the_grid(lke, executed, tmp_path
     assert "HF_HUB_OFFLINE" not in os.environ
     monkeypatch.setenv("HF_HUB_OFFLINE", "0")  # so that it is put back
     options = ["--jobs", 4, "--threads", 2, "--devices", "0, 1,3", "--devices-per-job", 2]
-    options += ["--retries", 0, "--timeout", 90, "--shard", "2/5", "--offline"]
+    options += ["--retries", 0, "--timeout", 90, "--shard", "2/5", "--offline", "--leave"]
     lke("run", executed.params, "--runs", tmp_path / "other", *options)
-    expected = Settings(4, 2, ("0", "1", "3"), 2, 0, 90.0, (2, 5), True)
+    expected = Settings(4, 2, ("0", "1", "3"), 2, 0, 90.0, (2, 5), True, leave=True)
     assert executed.calls.pop()[1:] == (tmp_path / "other", expected)
+    lke("run", executed.params, "--worker", "3/8")
+    assert executed.calls.pop()[2] == Settings(worker=(3, 8))
     assert os.environ["HF_HUB_OFFLINE"] == "1"
 
 
@@ -996,6 +1002,10 @@ def test_the_options_of_run_are_the_settings_of_the_grid(lke, executed, tmp_path
         (["--shard", "0/3"], "--shard must be i/n with i from 1 to n, found '0/3'"),
         (["--shard", "4/3"], "--shard must be i/n with i from 1 to n, found '4/3'"),
         (["--shard", "2"], "--shard must be i/n with i from 1 to n, found '2'"),
+        (["--worker", "0/8"], "--worker must be i/n with i from 1 to n, found '0/8'"),
+        (["--worker", "/"], "--worker must be i/n with i from 1 to n, found '/'"),
+        (["--worker", "1/2", "--shard", "1/2"], "give one of the two"),
+        (["--leave", "--dry-run"], "--leave is for a run, and --dry-run runs nothing"),
         (["--jobs", "0"], "0 is not in the range x>=1"),
         (["--threads", "-1"], "-1 is not in the range x>=1"),
         (["--devices-per-job", "0"], "0 is not in the range x>=1"),
@@ -1252,6 +1262,26 @@ def test_a_folder_of_runs_that_may_only_be_read_is_one_line_and_starts_nothing(
         read_only(patch)
         done = lke("run", params)  # nothing is left to do
     assert done == (0, "", "0 made here, 0 made by others meanwhile, 1 finished before, 0 failed\n")
+
+
+@pytest.mark.parametrize("full", ["runs", "cache"])
+def test_a_full_folder_of_runs_or_cache_is_one_line_and_starts_nothing(
+    lke, tmp_path, monkeypatch, full
+):
+    project = projects.make(tmp_path, {"a": projects.code("n")})
+    folder = {"runs": project / "runs", "cache": weights.cache_folder()}[full]
+    make = tempfile.TemporaryFile
+
+    def no_room(*given, **how):
+        if how.get("dir") == folder:
+            raise OSError(28, "No space left on device")
+        return make(*given, **how)
+
+    monkeypatch.setattr(grid, "_start", lambda *_: pytest.fail("started"))
+    monkeypatch.setattr(tempfile, "TemporaryFile", no_room)
+    code, _, err = lke("run", project / "params" / "p.yaml")
+    goes_on = "what is finished is kept, the same command goes on\n"
+    assert (code, err) == (2, f"lke: {folder}: No space left on device; {goes_on}")
 
 
 def raising(error):

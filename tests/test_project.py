@@ -13,7 +13,19 @@ import yaml
 import lkecore
 
 TOP = Path(__file__).resolve().parent.parent
-TARGETS = ["help", "setup", "book", "test", "lint", "bench", "lab", "clean", "jupyter", "lock"]
+TARGETS = [
+    "help",
+    "setup",
+    "book",
+    "test",
+    "chaos",
+    "lint",
+    "bench",
+    "lab",
+    "clean",
+    "jupyter",
+    "lock",
+]
 
 
 def read(name):

@@ -269,6 +269,10 @@ def test_status_tells_what_is_finished_failed_running_and_waiting(tmp_path, monk
             ("a names=z", "running", ""),
             behind,
         ]
+    lease = worker.lease_of(z)
+    lease.write_text("12-34@afar")  # on a disk whose locks do not hold
+    assert forecast.status(whole, target)[2] == ("a names=z", "running", "")
+    lease.unlink()
     grid.execute(whole, target, devices.Settings(shard=(2, 3)))
     grid.execute(whole, target, devices.Settings(shard=(3, 3)))
     *done, page = forecast.status(whole, target)

@@ -1,5 +1,6 @@
 """Runs: what is done again and what is not, and that nothing half-done counts, whatever breaks."""
 
+import contextlib
 import fcntl
 import hashlib
 import json
@@ -27,7 +28,7 @@ from lkecore.book import build
 from lkecore.cli.main import main
 from lkecore.errors import BadInput
 from lkecore.models import weights
-from lkecore.runs import devices, forecast, grid, record, warm, worker
+from lkecore.runs import devices, forecast, grid, leases, record, warm, worker
 from lkecore.runs.devices import Settings
 
 KEEPING = projects.code(
@@ -742,10 +743,12 @@ def test_two_drivers_at_once_make_each_run_once_and_neither_fails(two_and_a_page
 def test_drivers_on_a_disk_whose_locks_do_not_hold_work_twice_and_lose_nothing(
     n, two_and_a_page, monkeypatch, capfd
 ):
-    """Each is told that it holds the lock, as on several machines. All begin a run before one ends it, and
-    then end it together; what failed long ago is in their way."""
+    """Each is told that it holds the lock, as on several machines, and the lease. All begin a run before one
+    ends it, and then end it together; what failed long ago is in their way."""
     project = two_and_a_page
     monkeypatch.setattr(fcntl, "flock", lambda *_: None)
+    monkeypatch.setattr(leases, "leased", lambda _: contextlib.nullcontext(True))
+    monkeypatch.setattr(leases, "is_held", lambda _: False)
     for folder in folders(project):
         folder.mkdir(parents=True)
         runs.record_failure(folder, "what went wrong long ago")
@@ -761,6 +764,32 @@ def test_drivers_on_a_disk_whose_locks_do_not_hold_work_twice_and_lose_nothing(
     assert made == Counter(ALL_THREE * n)  # no more, and so no first try has failed
     agree(outcomes, project)
     assert "trying again" not in capfd.readouterr().err
+
+
+def test_drivers_on_a_disk_whose_locks_do_not_hold_make_each_run_once_by_its_lease(
+    two_and_a_page, monkeypatch
+):
+    """The first of each run waits until another driver has looked at it, and found it taken."""
+    looks = two_and_a_page / "looks"
+    monkeypatch.setattr(fcntl, "flock", lambda *_: None)
+    held = leases.is_held
+
+    def looked(path):
+        found = held(path)
+        if found:
+            with looks.open("a") as file:
+                file.write(f"{path.stem}\n")
+        return found
+
+    def waiting(each, attempt):
+        run = attempt.name[1:].partition(".")[0]
+        projects.wait_for(lambda: looks.exists() and run in looks.read_text().split(), 20)
+        return projects.ends(each, attempt)
+
+    monkeypatch.setattr(leases, "is_held", looked)
+    outcomes, made = drivers_at_once(2, two_and_a_page, monkeypatch, waiting)
+    assert made == Counter(ALL_THREE)
+    agree(outcomes, two_and_a_page)
 
 
 def test_a_lock_says_who_is_at_it_and_is_free_when_that_process_is_gone(tmp_path):

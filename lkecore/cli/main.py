@@ -18,7 +18,7 @@ from lkecore.cli.book import (
     report,
 )
 from lkecore.cli.models import list_facts, list_models
-from lkecore.cli.runs import fetch, run_plan, show_status
+from lkecore.cli.runs import fetch, run_plan, show_damaged, show_status
 from lkecore.cli.score import score
 from lkecore.errors import BadInput, of_file
 from lkecore.progress import say
@@ -54,6 +54,7 @@ for command in (
     list_facts,
     run_plan,
     show_status,
+    show_damaged,
     fetch,
     build_book,
     build_page,

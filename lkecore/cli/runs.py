@@ -23,7 +23,7 @@ def use_lock(path: Path) -> None:
 def _shard(context: click.Context, option: click.Parameter, value: str) -> tuple[int, int]:
     i, _, n = value.partition("/")
     if not (i.isdecimal() and n.isdecimal() and 1 <= int(i) <= int(n)):
-        raise BadInput(f"--shard must be i/n with i from 1 to n, found {value!r}")
+        raise BadInput(f"--{option.name} must be i/n with i from 1 to n, found {value!r}")
     return int(i), int(n)
 
 
@@ -64,6 +64,10 @@ def read_plan_of(params: Path) -> Any:
 @click.option("--retries", type=click.IntRange(min=0), default=1, show_default=True)
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="seconds for a job")
 @click.option("--shard", default="1/1", callback=_shard, help="i/n: the i-th of n parts; no pages")
+@click.option(
+    "--worker", default="1/1", callback=_shard, help="i/n: begin at the i-th of n places; take all"
+)
+@click.option("--leave", is_flag=True, help="end when others are at all that is left")
 @click.option("--offline", is_flag=True, help="fail at once if a model or facts must be fetched")
 @click.option("--only", multiple=True, help="this notebook of PARAMS; may be given again, or a,b")
 @click.option("--dry-run", is_flag=True, help="list jobs, memory and tokens; run nothing")
@@ -74,6 +78,10 @@ def run_plan(
     from lkecore.runs.plan import only as rows_of
 
     settings = devices.Settings(**given)
+    if settings.shard[1] > 1 and settings.worker[1] > 1:
+        raise BadInput("--worker takes of all runs and --shard a part of them: give one of the two")
+    if settings.leave and dry_run:
+        raise BadInput("--leave is for a run, and --dry-run runs nothing: give one of the two")
     if settings.offline:
         os.environ["HF_HUB_OFFLINE"] = "1"  # before the hub's client is imported
     plan = read_plan_of(params)
@@ -98,6 +106,8 @@ def carry_out(plan: Any, target: Path, settings: Any) -> None:
     for label, reason in outcome.failed.items():
         say(f"lke: failed: {label}: {reason}", err=True)
     counts = map(len, (outcome.finished, outcome.others, outcome.before, outcome.failed))
+    if outcome.left:
+        say(f"{len(outcome.left)} left to others, who are at them", err=True)
     said = "{} made here, {} made by others meanwhile, {} finished before, {} failed"
     say(said.format(*counts), err=True)
     if outcome.failed:
@@ -147,6 +157,28 @@ def show_status(params: Path, folder: Path | None) -> None:
         say(f"{label:{width}}  {state:8}  {remark}".rstrip())
     if any(state != "finished" for _, state, _ in rows):
         sys.exit(1)
+
+
+@click.command("verify")
+@click.option(
+    "--runs", "folder", type=click.Path(path_type=Path), default=Path("runs"), show_default=True
+)
+@click.option("--aside", is_flag=True, help="move what is named into .aside/ beside it")
+def show_damaged(folder: Path, aside: bool) -> None:
+    """Compare finished runs, score files and models of the cache with what was written.
+
+    What is damaged, and what dead processes left, is one line each, and the exit code 1. Nothing is deleted.
+    """
+    from lkecore.runs import verify
+
+    if not folder.is_dir():
+        raise BadInput(f"{folder}: no folder of runs; name one with --runs")
+    found = list(verify.damaged(folder))
+    for path, why in found:
+        say(f"{path}: {why}" + (f"; now {verify.set_aside(path)}" if aside else ""))
+    if found:
+        sys.exit(1)
+    say("all is as it was written")
 
 
 @click.command("fetch")

@@ -2,7 +2,9 @@
 
 import os
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from lkecore.errors import BadInput
 
@@ -19,6 +21,16 @@ class Settings:
     timeout: float | None = None  # seconds that a job may take
     shard: tuple[int, int] = (1, 1)  # the i-th of n parts of the plan, for job arrays
     offline: bool = False
+    leave: bool = False  # end when others are at all that is left
+    worker: tuple[int, int] = (1, 1)  # at which of n places of the queue this one begins
+
+
+def share_of(jobs: Sequence[Any], settings: Settings) -> list[Any]:
+    """The jobs of a shard, from the place on at which a worker begins."""
+    (i, n), (place, of) = settings.shard, settings.worker
+    mine = list(jobs[i - 1 :: n])
+    begin = len(mine) * (place - 1) // of
+    return mine[begin:] + mine[:begin]
 
 
 def _groups(settings: Settings) -> list[str | None]:

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from filelock import Timeout
 
 from lkecore import models, runs
 from lkecore.answers import check, door, written
@@ -337,13 +336,11 @@ def _state(each: runs.Job, target: Path) -> tuple[Path | None, str, str]:
     folder = runs.run_folder(target, each)
     if (done := runs.manifest(folder)) is not None:
         return folder, "finished", f"{done['started']}, {done['seconds']:.0f} s"
-    try:
-        with worker.lock_of(folder).acquire(timeout=0):
-            failed = runs.failure(folder)
-    except Timeout:
-        return folder, "running", ""
-    except OSError:  # a folder that may only be read: nobody can be at work in it from here
-        failed = runs.failure(folder)
-    if failed is None:
+    with contextlib.suppress(
+        OSError
+    ):  # a folder that may only be read: nobody is at work in it from here
+        if worker.is_taken(folder):
+            return folder, "running", ""
+    if (failed := runs.failure(folder)) is None:
         return folder, "waiting", ""
     return folder, "failed", f"{failed['error']} (see {folder})"

@@ -5,7 +5,6 @@ interrupted ``lke run`` goes on where it stopped, and several of them may work o
 """
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -17,13 +16,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from filelock import Timeout
 from tqdm import tqdm
 
 from lkecore import progress, runs, storage
 from lkecore.errors import BadInput, visible
-from lkecore.runs import prepare, warm, worker
-from lkecore.runs.devices import Settings, environments_of
+from lkecore.runs import leases, prepare, warm, worker
+from lkecore.runs.devices import Settings, environments_of, share_of
 from lkecore.runs.plan import Plan, page_of
 
 FRESH = [sys.executable, "-m", "lkecore.runs.worker"]
@@ -39,6 +37,7 @@ class Outcome:
     before: list[str] = field(default_factory=list)  # finished when this began
     failed: dict[str, str] = field(default_factory=dict)  # why, in one line
     others: list[str] = field(default_factory=list)  # made by others meanwhile
+    left: list[str] = field(default_factory=list)  # others were at it when this ended
     known: set[str] = field(default_factory=set)  # folders that had a manifest when this began
 
 
@@ -63,6 +62,7 @@ class Worker:
     started: float
     slot: tuple[int, dict[str, str]]  # its line on the screen, and what it may use
     bar: tqdm
+    renewed: float = 0.0  # when its lease last got a sign of life
 
 
 def execute(plan: Plan, target: Path, settings: Settings | None = None) -> Outcome:
@@ -71,7 +71,7 @@ def execute(plan: Plan, target: Path, settings: Settings | None = None) -> Outco
     Models and facts are prepared first, each once; what only a network brings, while the jobs are made
     that do without. A job that fails is tried again (``settings.retries``); then it stays, with its log
     and its notebook, and the others go on. A page is made when all runs behind it are finished; a shard
-    makes none.
+    makes none. With ``settings.leave`` this ends when others are at all that is left.
 
     Raises :class:`BadInput`, before anything runs, for a folder of runs from a newer version and,
     with ``offline``, for models or facts that are not on this machine. Ctrl-C and SIGTERM end all
@@ -85,8 +85,7 @@ def execute(plan: Plan, target: Path, settings: Settings | None = None) -> Outco
         )
     # Before anything is fetched or trained: or it is known now that nothing can be kept.
     (target / worker.LOCKS).mkdir(parents=True, exist_ok=True)
-    i, n = settings.shard
-    mine = plan.jobs[i - 1 :: n]
+    mine = share_of(plan.jobs, settings)
     outcome = Outcome(known={path.parent.name for path in target.glob("*/manifest.json")})
     # A kernel may write there for a second after its worker was ended.
     temporary = tempfile.TemporaryDirectory(prefix="lke-", dir=_short(), ignore_cleanup_errors=True)
@@ -100,8 +99,10 @@ def execute(plan: Plan, target: Path, settings: Settings | None = None) -> Outco
 
         absent = prepare.absent(mine)
         # Where nothing is absent all may be finished, and nothing is to start.
-        if FRESH == WORKER and absent:
-            warm.begin(environments[0])
+        if absent:
+            leases.check_room(target, storage.cache_folder())
+            if FRESH == WORKER:
+                warm.begin(environments[0])
         to_fetch = [thing for thing in absent if not prepare.to_train(*thing)]
         here, rest = [], []
         for each in mine:
@@ -113,10 +114,12 @@ def execute(plan: Plan, target: Path, settings: Settings | None = None) -> Outco
             here = []
         made |= prepared_and_made([*here, *rest])
         pages = []
-        for row in plan.rows if n == 1 else ():
+        for row in plan.rows if settings.shard[1] == 1 else ():
             folders = [made[each.label] for each in row.jobs if each.label in made]
             if row.has_page and len(folders) == len(row.jobs):
                 pages.append(page_of(row, folders))
+            elif row.has_page and {each.label for each in row.jobs} <= {*made, *outcome.left}:
+                outcome.left.append(f"{row.whole.label} page")
             elif row.has_page:
                 n_absent = len(row.jobs) - len(folders)
                 outcome.failed[f"{row.whole.label} page"] = (
@@ -151,14 +154,18 @@ def _make(
             made[each.label] = task.folder
     if not queue:
         return made
+    leases.check_room(target, storage.cache_folder())
     free: deque[tuple[int, dict[str, str]]] = deque(enumerate(environments))
     busy: list[Worker] = []
     with tqdm(total=len(queue), unit="job", disable=None) as bar:
         try:
             while queue or busy:
-                while free and (task := _next(queue)) is not None:
+                while free and (task := _next(queue, settings.leave and not busy)) is not None:
                     slot = free.popleft()
                     busy.append(_start(plan.profile, task, scratch, slot))
+                if settings.leave and not busy:
+                    outcome.left += [task.job.label for task in queue]
+                    break
                 for running in [w for w in busy if _ended(w, settings.timeout)]:
                     busy.remove(running)
                     free.append(running.slot)
@@ -171,6 +178,9 @@ def _make(
                         made[running.task.job.label] = running.task.folder
                 for running in busy:
                     _show(running)
+                    if time.monotonic() - running.renewed > leases.RENEWED:
+                        running.renewed = time.monotonic()
+                        leases.renew(worker.lease_of(running.task.folder), running.process.pid)
                 time.sleep(TICK)
         finally:
             for running in busy:
@@ -178,15 +188,16 @@ def _make(
     return made
 
 
-def _next(queue: deque[Task]) -> Task | None:
-    """The first task of the queue that nobody else is at, as far as we know."""
+def _next(queue: deque[Task], last: bool) -> Task | None:
+    """The first task of the queue that nobody else is at, as far as we know.
+
+    A last look goes to all of them, without patience: or two that end together leave the page to each other.
+    """
     for task in list(queue):
-        if task.not_before > time.monotonic():
+        if task.not_before > time.monotonic() and not last:
             continue
-        try:  # asked here: a worker takes most of a second to start and find it out
-            with worker.lock_of(task.folder).acquire(timeout=0):
-                pass
-        except Timeout:
+        # Asked here: a worker takes most of a second to start and find it out.
+        if worker.is_taken(task.folder):
             task.not_before = time.monotonic() + 1.0
             continue
         queue.remove(task)
@@ -240,6 +251,7 @@ def _end(running: Worker) -> None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(running.process.pid, signal.SIGKILL)
     running.process.wait()
+    leases.drop(worker.lease_of(running.task.folder), running.process.pid)  # of one that was killed
     if running.process.stdin is not None:
         running.process.stdin.close()
     running.bar.close()
@@ -298,7 +310,7 @@ def _reason(running: Worker, timeout: float | None) -> str:
     kept = told is not None
     stem, pid = worker.stem_of(task.folder), running.process.pid
     for attempt in storage.parts_of(task.folder.parent, stem, pid):
-        kept = _keep(attempt, task.folder, reason) or kept
+        kept = worker.keep_failed(attempt, task.folder, reason) or kept
     with suppress(OSError):  # a full disk: the reason is shown all the same
         if not kept and runs.manifest(task.folder) is None:
             task.folder.mkdir(exist_ok=True)
@@ -309,18 +321,6 @@ def _reason(running: Worker, timeout: float | None) -> str:
             with open(task.folder / "log.txt", "a", encoding="utf-8") as log:
                 log.write(f"{output}\n")
     return reason
-
-
-def _keep(attempt: Path, folder: Path, reason: str) -> bool:
-    """Put what a try left in its place, with why it failed; where there is no room, False, and it is gone."""
-    try:
-        (attempt / "manifest.json").unlink(missing_ok=True)  # killed on the last step
-        runs.record_failure(attempt, reason)
-        worker.move(attempt, folder)
-    except OSError:
-        shutil.rmtree(attempt, ignore_errors=True)
-        return False
-    return True
 
 
 # --- what surrounds it ----------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from filelock import FileLock, Timeout
 
 from lkecore import progress, runs, storage
 from lkecore.errors import BadInput
+from lkecore.runs import leases
 
 FINISHED, FAILED, HOPELESS, FOUND, BUSY = 0, 1, 3, 4, 75
 CHANGED = "the notebook, lkecore, or what it reads was changed meanwhile; run it again"
@@ -52,8 +53,8 @@ def carry_out(path: Path) -> int:
     order["reads"] = tuple(map(Path, order["reads"]))
     job = runs.Job(**order)
     try:
-        with lock_of(folder).acquire(timeout=0):
-            return _carry_out(job, key, profile, folder)
+        with lock_of(folder).acquire(timeout=0), leases.leased(lease_of(folder)) as ours:
+            return _carry_out(job, key, profile, folder) if ours else BUSY
     except Timeout:
         return BUSY
 
@@ -66,6 +67,20 @@ def lock_of(folder: Path) -> FileLock:
     locks = folder.parent / LOCKS
     locks.mkdir(parents=True, exist_ok=True)
     return FileLock(locks / f"{folder.name}.lock")
+
+
+def lease_of(folder: Path) -> Path:
+    """The lease of a run, behind its lock: for disks on which everybody gets the lock."""
+    return folder.parent / LOCKS / f"{folder.name}.lease"
+
+
+def is_taken(folder: Path) -> bool:
+    """Whether somebody is at a run right now, as far as can be seen from here."""
+    try:
+        with lock_of(folder).acquire(timeout=0):
+            return leases.is_held(lease_of(folder))
+    except Timeout:
+        return True
 
 
 def _carry_out(job: runs.Job, key: str, profile: str, folder: Path) -> int:
@@ -122,6 +137,18 @@ def move(attempt: Path, folder: Path) -> bool:
                 raise
         finally:
             shutil.rmtree(aside, ignore_errors=True)
+
+
+def keep_failed(attempt: Path, folder: Path, reason: str) -> bool:
+    """Put what a try left in its place, with why it failed; where there is no room, False, and it is gone."""
+    try:
+        (attempt / "manifest.json").unlink(missing_ok=True)  # killed on the last step
+        runs.record_failure(attempt, reason)
+        move(attempt, folder)
+    except OSError:
+        shutil.rmtree(attempt, ignore_errors=True)
+        return False
+    return True
 
 
 def _execute(job: runs.Job, attempt: Path) -> tuple[str | None, int]:

@@ -336,9 +336,7 @@ def _state(each: runs.Job, target: Path) -> tuple[Path | None, str, str]:
     folder = runs.run_folder(target, each)
     if (done := runs.manifest(folder)) is not None:
         return folder, "finished", f"{done['started']}, {done['seconds']:.0f} s"
-    with contextlib.suppress(
-        OSError
-    ):  # a folder that may only be read: nobody is at work in it from here
+    with suppress(OSError):  # a folder that may only be read: nobody is at work in it from here
         if worker.is_taken(folder):
             return folder, "running", ""
     if (failed := runs.failure(folder)) is None:

@@ -1193,7 +1193,11 @@ def test_a_name_that_no_file_can_have_is_one_line(lke, project, monkeypatch, com
 def test_a_name_in_a_params_file_that_no_file_can_have_is_told_with_its_place(lke, project):
     path = project / "params" / "mine.yaml"
     path.write_text(RUN % f"models: [{LONG}]")
-    mistake(lke("run", path, "--dry-run"), f"{path}: 00_first: aaa", "File name too long")
+    mistake(
+        lke("run", path, "--dry-run"),
+        f"{path}: 00_first: parameter 'models': aaa",
+        "File name too long",
+    )
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "config.json"])

@@ -376,7 +376,8 @@ judged[["claim", "model", "estimate", "low", "high", "verdict"]]
 
 # %% tags=["hide-input", "page-only"]
 alone = first.set_index(["model", "instillation"])["estimate"].loc[lead]
-between = claims["PZ-taught-alike"]
+unknown = pd.Series(index=["estimate", "low", "high"], dtype=float)
+between = claims.get("PZ-taught-alike", unknown)
 holds = {}
 if sources:
     by_adamw = auroc[auroc.index.get_level_values("lesson").str.match("adamw")]

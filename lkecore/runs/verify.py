@@ -29,11 +29,9 @@ def damaged(runs: Path) -> Iterator[tuple[Path, str]]:
     for sums in sorted(cache.glob(f"models/*/{SUMS}")):
         lines = sums.read_text(encoding="utf-8", errors="replace").splitlines()
         yield from _unlike(sums.parent, {line[66:]: line[:64] for line in lines})
-    import pyarrow.parquet as pq
-
     for path in sorted(cache.glob("scores/*/*.parquet")):
         try:
-            pq.read_table(path, page_checksum_verification=True)
+            storage.read_table(path)
         except (OSError, ValueError) as error:
             yield path, f"cannot be read ({first_line(error)})"
     for place in (runs, cache / "models"):

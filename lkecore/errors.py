@@ -51,11 +51,11 @@ def first_line(error: Exception) -> str:
 def of_file(error: OSError) -> str:
     """Which file the system refused, and why, for one line; of a long name the beginning.
 
-    >>> of_file(OSError(36, "File name too long", "a" * 300))[98:]
+    >>> of_file(OSError(36, "File name too long", "a" * 300))[238:]
     'aa...: File name too long'
     """
     name = os.fsdecode(error.filename2 or error.filename or "a file")
-    return f"{name[:100]}{'...' * (len(name) > 100)}: {error.strerror or first_line(error)}"
+    return f"{name[:240]}{'...' * (len(name) > 240)}: {error.strerror or first_line(error)}"
 
 
 @contextmanager

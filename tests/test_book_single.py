@@ -61,10 +61,10 @@ def shown(tmp_path_factory):
     links += " {numref}`fig-iclke-relations`, {glue:text}`lost`"
     text = text.replace("Say here why to believe it", f"See {links}")
     told = (TOP / "book/fork.md").read_text(encoding="utf-8")
-    separator, way, wrong, ranked = re.findall(r"^```python\n(.+?)^```", told, re.M | re.S)
+    separator, way, wrong, median, ranked = re.findall(r"^```python\n(.+?)^```", told, re.M | re.S)
     style, ask = "figures.style()\n", 'ours = answers.ask([model], questions, "answers.parquet")\n'
     of_sample = "questions = prompts.of_sample(sample, estimators)\n"
-    changes = {style: style + separator, of_sample: of_sample + way, ask: ranked + wrong}
+    changes = {style: style + separator, of_sample: of_sample + way, ask: ranked + wrong + median}
     for line, block in changes.items():
         assert text.count(line) == 1
         text = text.replace(line, block)
@@ -189,14 +189,14 @@ def test_a_report_is_one_file_that_says_what_its_run_found(report):
     ("given", "says"),
     [
         (["nobody/here/x"], "nobody/here/x"),
-        (["toy", "--facts", "few.csv"], "20 shots asked for"),
+        (["toy", "--facts", "one.csv"], "relation one has only 0 objects"),
         (["toy", "--facts", "none.csv"], "none.csv"),
     ],
 )
 def test_what_cannot_be_reported_on_is_refused_in_one_line(
     tmp_path, monkeypatch, capsys, given, says
 ):
-    (tmp_path / "few.csv").write_text("subject,object\na,b\nc,d\n", encoding="utf-8")
+    (tmp_path / "one.csv").write_text("subject,object\na,b\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["lke", "report", *given])
     with pytest.raises(SystemExit) as ended:

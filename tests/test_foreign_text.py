@@ -52,6 +52,11 @@ def seen(text: str) -> str:
     return " ".join(text.split())
 
 
+def of_relation(name: str) -> str:
+    """The name of a relation as it is read: marks that turn a text's direction are no part of it."""
+    return seen(re.sub("[\u202a-\u202e\u2066-\u2069]", "", name))
+
+
 # --- the whole way
 
 # A stray $ is shown, and a pair of them is no formula; a name with a sign of each kind.
@@ -523,14 +528,14 @@ def test_relations_are_listed_in_a_line_each_and_none_of_their_names_is_obeyed(l
     code, out, err = lke("facts", commanding)
     assert (code, err, orders(out)) == (0, "", [])
     head, *lines = out.splitlines()
-    assert len(lines) == len({*map(seen, ORDERS + SCRIPTS)})  # gaps in names are spaces
+    assert len(lines) == len({*map(of_relation, ORDERS + SCRIPTS)})  # gaps in names are spaces
     shown = [line.split("  ")[0] for line in lines]
-    assert {"\\x1b]0;owned\\x07ok", "a\\x08\\x08b", "\\x9b2J", "\\u202eRome"} <= {*shown}
+    assert {"\\x1b]0;owned\\x07ok", "a\\x08\\x08b", "\\x9b2J", "Rome"} <= {*shown}
     assert {*SCRIPTS} <= {*shown}
     assert len({re.match(r".*?  +12 ", line).end() for line in lines}) == 1  # one below the other
 
 
-@pytest.mark.parametrize("name", sorted({*map(seen, SOME)}))
+@pytest.mark.parametrize("name", sorted({*map(of_relation, SOME)}))
 def test_a_score_is_json_with_the_name_as_it_is_and_no_order_in_it(lke, commanding, tmp_path, name):
     given = "--facts", commanding, "--relation", name, "--shots", 2, "--options", 3
     code, out, err = lke("score", *given, "--estimator", "rule-frequent", "--out", tmp_path / "out")

@@ -746,7 +746,7 @@ POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12\
         ([], ""),
         (["pytorch_model.bin", "notes.md"], ""),  # as many repositories have it
         (["model-1-of-2.safetensors"], "model.safetensors and model-1-of-2.safetensors"),
-        (["consolidated.safetensors"], "model.safetensors and consolidated.safetensors"),
+        (["consolidated.safetensors"], ""),  # Mistral's own layout of the same weights
         (["m.gguf"], "model.safetensors and m.gguf"),
         (["-model.safetensors", "a.safetensors", "b.safetensors"], "a.safetensors and b.safe"),
         (["-model.safetensors", *(f"model-{i}-of-2.safetensors" for i in (1, 2))], ""),

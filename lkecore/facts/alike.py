@@ -45,8 +45,8 @@ def near(relation: Relation) -> list[tuple[str, ...]]:
     come first, and each is sorted.
 
     >>> from lkecore.facts.fact import Fact
-    >>> listed(near(Relation("r", tuple(Fact(o, "r", o, o) for o in ("d'Or", "d\u2019Or", "Ore")))))
-    "d'Or, d\\u2019Or; d'Or, d\\u2019Or"
+    >>> print(listed(near(Relation("r", tuple(Fact(o, "r", o, o) for o in ("d'Or", "d\u2019Or", "Ore"))))))
+    d'Or, d\\u2019Or; d'Or, d\\u2019Or
     """
     subjects = {fact.subject for fact in relation.facts}
     return [*_groups(subjects, composed), *_groups(relation.objects, fold)]

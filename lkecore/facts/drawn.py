@@ -93,9 +93,9 @@ def draw(
                 continue
             raise
         shots = facts = ()
-        most = n_shots
-        if take_fewer and part == "choice":  # of few, half are shown, or none would be left to ask
-            most = min(n_shots, len({fact.subject for fact in train}) // 2)
+        most, there = n_shots, len({fact.subject for fact in train})
+        if take_fewer and part == "choice" and there <= n_shots:
+            most = there // 2  # or none would be left to ask
         with noted(complaints, "n_shots: "):
             shots = draw_shots(train, most, seed, take_fewer=take_fewer)
         shown = {shot.subject for shot in shots}
@@ -126,7 +126,7 @@ def fewer(sample: Sample, *, n_shots: int, n_options: int, n_facts: int | None =
 
     >>> sample = draw("atlas", ["currency"], n_shots=2, n_facts=3, n_options=999, seed=0, take_fewer=True)
     >>> fewer(sample, n_shots=2, n_options=999, n_facts=3)
-    'As many as there are: options in 1 of 1 relations, 127 at least.'
+    'As many as there are: options in 1 of 1 relations, 140 at least.'
     """
     parts = []
     for what, asked in (("shots", n_shots), ("options", n_options), ("facts", n_facts)):

@@ -39,7 +39,8 @@ def check_content(folder: Path) -> None:
     """Raise :class:`BadInput` for a folder that holds links to nowhere, pointers, or two sets of weights.
 
     Libraries say of such a link that the file was never there, and would read one of two sets in silence.
-    ``.bin`` weights beside safetensors are no second set: many repositories hold both, of the same numbers.
+    ``.bin`` weights beside safetensors are no second set, nor is ``consolidated.safetensors``: many
+    repositories hold both, of the same numbers.
     """
     for file in sorted(p for p in folder.iterdir() if p.suffix in HOLDING):
         if file.is_symlink() and not file.exists():
@@ -50,6 +51,7 @@ def check_content(folder: Path) -> None:
     read = weight_files(folder)
     others = [p for kind in ("safetensors", "gguf") for p in sorted(folder.glob(f"*.{kind}"))]
     others = [p for p in others if p not in read[:1] and (p not in read or not _has_index(folder))]
+    others = [p for p in others if not p.name.startswith("consolidated")]
     if read and others:
         raise BadInput(
             f"model {folder}: two sets of weights are there, {read[0].name} and {others[0].name}; leave one "

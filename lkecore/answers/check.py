@@ -25,6 +25,7 @@ from lkecore.scores import store
 
 MOST_NATS = 1e-3  # a CPU's float32 moves a log-probability by about a tenth of this
 MOST_APART = 2e-3  # and a share or confidence, of which four digits ship, by less than this
+LEAST = 1e-37  # of a confidence: what ships has passed through float32, which keeps no smaller one whole
 CHECK = "check"  # what ``answers.parquet`` can be checked by is kept as ``answers-check.parquet``
 AGAIN = "again"  # and how far it lies off as ``answers-again.csv``
 # Parts of a key that tell lists of questions apart; all others, such as estimator, are ways of asking.
@@ -286,7 +287,7 @@ def said_otherwise(now: pd.DataFrame, then: pd.DataFrame) -> set[str]:
         a, b = own.to_numpy(), then[name].to_numpy()
         if pd.api.types.is_float_dtype(own):
             share = name.startswith("confidence")
-            near = {"rtol": MOST_APART, "atol": 0} if share else {"rtol": 0, "atol": MOST_APART}
+            near = {"rtol": MOST_APART, "atol": LEAST} if share else {"rtol": 0, "atol": MOST_APART}
             other |= ~np.isclose(a, b.astype(float), **near, equal_nan=True)
         else:
             other |= (a != b) & ~(pd.isna(a) & pd.isna(b))

@@ -419,6 +419,13 @@ def test_answers_that_say_something_else_are_found_row_by_row():
     assert check.said_otherwise(now, then[then["n"] == 1]) == {"a", "b", "c"}  # a row is missing
 
 
+@pytest.mark.parametrize(("ships", "now", "differs"), [(0.0, 1e-58, False), (1e-30, 2e-30, True)])
+def test_a_confidence_that_float32_does_not_keep_is_no_difference(ships, now, differs):
+    of = {"fact": ["a"], "confidence_gold": [ships]}
+    frames = pd.DataFrame(of | {"confidence_gold": [now]}), pd.DataFrame(of)
+    assert check.said_otherwise(*frames) == ({"a"} if differs else set())
+
+
 # --- on a page -----------------------------------------------------------------------------------
 
 

@@ -49,6 +49,7 @@ likelihood_steps: int = 300
 batch: int = 16  # queries of a step
 every: int = 50  # steps from one validation to the next
 each: int = 2  # wrong documents of each of three kinds, in training
+all_told: bool = False  # train on all facts that a text told, known or not
 readable: list[bool] = [False, True]  # true: the query names its tail
 splits: list[int] = [0]  # seeds of the division into train and asked facts
 n_asked: int = 15  # asked facts of each relation at most
@@ -61,6 +62,7 @@ dtype: str = "float32"
 page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
+from collections import Counter
 from dataclasses import replace
 from itertools import product
 
@@ -70,7 +72,9 @@ import pandas as pd
 from lkecore import answers, facts, figures, papers, runs, stats
 from lkecore.facts import questions as wordings
 from lkecore.facts import worlds
-from lkecore.tasks import extraction, ranking, use
+from lkecore.facts.tables import fold
+from lkecore.metrics import rules
+from lkecore.tasks import documents, extraction, ranking, use
 from lkecore.train.finetune import Recipe
 
 figures.style()
@@ -84,11 +88,12 @@ figures.style()
 size = {"n_shots": 0, "n_facts": n_facts, "n_options": 2, "least": 1}
 sample = facts.draw(fact_set, relations, **size, seed=seed, apart=True)
 words = wordings.of([of.relation for of in sample.values()], questions)
-never = []
+every_fact = [fact for of in sample.values() for fact in of.facts]
+untold = set()
 if worlds.is_rich(fact_set):
     untold = {*worlds.states(fact_set).query("state == 'never'")["fact"]}
-    every_fact = [fact for of in sample.values() for fact in of.facts]
-    never = [fact for fact in every_fact if fact.id in untold]
+never = [fact for fact in every_fact if fact.id in untold]
+told = [fact for fact in every_fact if fact.id not in untold]
 counts = {
     name: (len(of.train), len(of.facts), len({f.object for f in of.facts}))
     for name, of in sample.items()
@@ -139,9 +144,12 @@ def pools(task, of: dict, split: int, reads: bool) -> list:
 def rankings(lm, task, split: int, reads: bool) -> list[pd.DataFrame]:
     """All rankers of one task, and the curves of those that were trained."""
     train, parts, _ = use.parted(task, seed=split, most=n_asked)
-    by, known = task.by_relation, {(f.relation, f.id) for f in task.facts}
-    others = [f for f in never if f.relation in by]
-    others = [f for f in others if (f.relation, f.id) not in known]
+    if all_told:
+        aside = [*parts.test, *parts.validation]
+        own, _ = documents.apart(told, aside)
+        train, _ = documents.usable(own, words)
+        parts = replace(parts, train=train.facts)
+    others = [f for f in never if f.relation in task.by_relation]
     of = {"known": parts.test}
     if not reads:
         of["never told"] = use.at_most(others, n_never, split)
@@ -165,9 +173,9 @@ def rankings(lm, task, split: int, reads: bool) -> list[pd.DataFrame]:
             frame, curve = use.trained(lm, own, parts, its, setting)
             found += [frame.assign(ranker=f"{head}{words_}")]
             curves += [curve.assign(model=lm.name, ranker=f"{head}{words_}")]
-    rules = [ranking.rules(query, own, parts.train) for query, own in asked]
+    no_model = [ranking.rules(query, own, parts.train) for query, own in asked]
     for rule in ranking.RULES:
-        says, names = [own[rule] for own in rules], {"ranker": rule}
+        says, names = [own[rule] for own in no_model], {"ranker": rule}
         found += [ranking.ranked(asked, says, model=lm.name, **names)]
     part = [part for part, some in of.items() for _ in some]
     key = {"readable": reads, "split": split}
@@ -175,13 +183,22 @@ def rankings(lm, task, split: int, reads: bool) -> list[pd.DataFrame]:
     return [rows, pd.concat(curves).assign(**key) if curves else None]
 
 
+by_rule = {}  # whether rule-word gives a fact back, without options
+for of in sample.values():
+    often = Counter(fact.object for fact in of.train)
+    for fact in of.facts:
+        said = fold(rules.by_word(fact.subject, often))
+        by_rule[fact.relation, fact.id] = said in fact.true_names
 kept = {"answers": [], "answers-known": [], "answers-curve": []}
 for name in models if not page else []:
     lm = answers.opened(name, dtype)
     how = Recipe(prompt_rate, prompt_steps, prompt_batch, every=prompt_every)
     given = {"seeds": extractions, "templates": templates, "seed": seed}
     found = extraction.known(lm, sample, how, **given)
-    task, out = use.of_known(sample, found, words)
+    pairs = found[["relation", "fact"]].itertuples(index=False, name=None)
+    found["rule"] = [by_rule[pair] for pair in pairs]
+    guess = found["fact"].isin(untold) if untold else found["rule"]
+    task, out = use.of_known(sample, found[~guess], words)
     print(f"{name}: {len(task.facts)} known facts; left out:", out or "none")
     kept["answers-known"] += [found]
     for split, reads in product(splits, readable):

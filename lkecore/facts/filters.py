@@ -1,5 +1,6 @@
 """Filters: leave out facts that are too easy to guess, or that a kind of model cannot be asked."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -8,6 +9,7 @@ from lkecore.errors import BadInput
 from lkecore.facts.drawn import Sample
 from lkecore.facts.fact import Fact, Relation
 from lkecore.facts.sample import distractors
+from lkecore.facts.tables import fold
 
 
 def single_token(relation: Relation, tokenizers: Sequence[Any]) -> Relation:
@@ -64,6 +66,34 @@ def one_token(sample: Sample, tokenizers: Sequence[Any]) -> tuple[Sample, dict[s
             f"relations {', '.join(sample)}: no asked object is one token for every tokenizer"
         )
     return found, others
+
+
+def stands_in(name: str, text: str) -> bool:
+    """Whether the words of a name stand in a text, one behind the other, case and form of accents aside.
+
+    >>> stands_in("new york", "Parliament of New York"), stands_in("York", "Yorkshire")
+    (True, False)
+    """
+    its, where = (" ".join(re.findall(r"\w+", fold(each))) for each in (name, text))
+    return bool(its) and f" {its} " in f" {where} "
+
+
+def echoes(fact: Fact) -> bool:
+    """Whether the subject's name gives the object away: the object's stands in it, by :func:`stands_in`."""
+    return stands_in(fact.object, fact.subject)
+
+
+def without_echo(relation: Relation) -> Relation:
+    """The facts whose subject doesn't have their object's name in its own (:func:`echoes`).
+
+    So LAMA-UHN begins, the base of BELIEF's facts; what it does beyond, to ask a model which people's names
+    hint at a country, is not done here. The others count as ``left_out``. Raises :class:`BadInput` when no
+    fact is left.
+    """
+    facts = tuple(fact for fact in relation.facts if not echoes(fact))
+    if not facts:
+        raise BadInput(f"relation {relation.name}: every subject's name has its object in it")
+    return _only(relation, facts)
 
 
 def _only(relation: Relation, facts: tuple[Fact, ...]) -> Relation:

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lkecore.errors import BadInput, nearest
+from lkecore.facts.filters import stands_in
 from lkecore.facts.tables import composed, fold, words
 
 RULES = ("rule-overlap", "rule-frequent", "rule-both", "rule-length")
@@ -79,6 +80,22 @@ def guess(
         marks = times_shown(options, shown)
     best = marks == marks.max()
     return best / best.sum()
+
+
+def by_word(subject: str, shown: Mapping[str, int]) -> str:
+    """What `rule-word` says of a subject without any options: an object, of ``shown``, which counts them.
+
+    The one with most words of those that stand in the subject (of equals the more frequent), else the most
+    frequent; of equals the first. Raises :class:`BadInput` for no objects.
+
+    >>> shown = {"Oslo": 3, "York": 2, "New York": 1}
+    >>> by_word("Bank of New York", shown), by_word("Bank of Peru", shown)
+    ('New York', 'Oslo')
+    """
+    if not shown:
+        raise BadInput("rule-word: no objects to say")
+    inside = [name for name in shown if stands_in(name, subject)]
+    return max(inside or shown, key=lambda name: (len(name.split()) * bool(inside), shown[name]))
 
 
 def times_shown(options: Sequence[str], shown: Mapping[str, int]) -> NDArray[np.int64]:

@@ -135,18 +135,22 @@ def known(
     """Which facts of a sample a model knows, by soft prompts, and by its best template.
 
     A row an asked fact: ``relation``, ``fact``, ``model``, ``soft``: by one of the prompts that are learned
-    from train facts, one for each of ``seeds``; ``template``: by that one of :func:`plain` which finds most
-    of its relation's train facts, its name ``best``, or, without ``templates``, by none; ``known``: by one
-    of the two. ``seed`` draws the facts that validate. Raises :class:`BadInput` as :func:`check_apart`,
-    :func:`learn`, :func:`ask`.
+    from train facts, one for each of ``seeds``, and ``soft_0`` and so on by that of each; ``template``: by
+    that one of :func:`plain` which finds most of its relation's train facts, its name ``best``, or, without
+    ``templates``, by none; ``known``: by one of the two. Without ``seeds`` no prompts are learned.
+    ``seed`` draws the facts that validate. Raises :class:`BadInput` as :func:`check_apart`, :func:`learn`,
+    :func:`ask`.
     """
     shown, asked = ({n: getattr(of, p) for n, of in sample.items()} for p in ("train", "facts"))
     check_apart(shown, asked)
     train, validation = divided(shown, seed=seed)
     learned = [learn(model, train, validation, recipe, seed=number) for number in seeds]
     said = [ask(model, prompts, asked) for prompts in learned]
-    found = said[0][["relation", "fact", "model"]]
-    found = found.assign(soft=np.any([each["correct"] for each in said], axis=0))
+    which = [(name, fact.id) for name, some in asked.items() for fact in some]
+    found = pd.DataFrame(which, columns=["relation", "fact"]).assign(model=model.name, soft=False)
+    for number, each in zip(seeds, said, strict=True):
+        found[f"soft_{number}"] = each["correct"].to_numpy()
+        found["soft"] |= found[f"soft_{number}"]
     found = found.assign(template=False, best="")
     if words := plain(sample, templates):
         on_train = {name: ask(model, own, train).groupby("relation") for name, own in words.items()}

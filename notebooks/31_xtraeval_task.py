@@ -71,7 +71,6 @@ import pandas as pd
 
 from lkecore import answers, facts, figures, papers, runs, stats
 from lkecore.facts import questions as wordings
-from lkecore.facts import worlds
 from lkecore.facts.tables import fold
 from lkecore.metrics import rules
 from lkecore.tasks import documents, extraction, ranking, use
@@ -89,9 +88,7 @@ size = {"n_shots": 0, "n_facts": n_facts, "n_options": 2, "least": 1}
 sample = facts.draw(fact_set, relations, **size, seed=seed, apart=True)
 words = wordings.of([of.relation for of in sample.values()], questions)
 every_fact = [fact for of in sample.values() for fact in of.facts]
-untold = set()
-if worlds.is_rich(fact_set):
-    untold = {*worlds.states(fact_set).query("state == 'never'")["fact"]}
+untold = answers.untold(fact_set)
 never = [fact for fact in every_fact if fact.id in untold]
 told = [fact for fact in every_fact if fact.id not in untold]
 counts = {

@@ -7,6 +7,7 @@ from lkecore.answers.groups import ask_groups
 from lkecore.answers.kept import collect, keep
 from lkecore.answers.pairs import ask_pairs
 from lkecore.answers.results import agree, results
+from lkecore.answers.rich import untold
 from lkecore.answers.show import words
 from lkecore.answers.verdicts import verdicts
 from lkecore.answers.written import write
@@ -14,5 +15,5 @@ from lkecore.answers.written import write
 __all__ = [
     "READ_BY", "agree", "any_causal", "ask", "ask_blanks", "ask_groups", "ask_pairs", "ask_taught",
     "at_blanks", "carried", "collect", "columns", "keep", "likeliest", "opened", "results",
-    "verdicts", "words", "write",
+    "untold", "verdicts", "words", "write",
 ]  # fmt: skip

@@ -138,6 +138,13 @@ def _of(shares: np.ndarray, names: np.ndarray, wanted: Sequence[str]) -> np.ndar
     return np.where(there, shares[np.arange(len(shares)), at.argmax(axis=1)], np.nan)
 
 
+def untold(fact_set: str) -> set[str]:
+    """The facts of a rich world that no text tells, by id; of any other fact set none, since nobody knows."""
+    if not worlds_of_lab.is_rich(fact_set):
+        return set()
+    return {*worlds_of_lab.states(fact_set).query("state == 'never'")["fact"]}
+
+
 def with_states(answers: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     """Answers with some columns of the states of their facts; a twin's are those of its planted one.
 

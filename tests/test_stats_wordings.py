@@ -153,14 +153,14 @@ def test_equal_templates_have_neither_a_best_nor_a_worst_and_others_do():
     rng, gaps, luck = np.random.default_rng(0), [], []
     frame = pd.DataFrame(list(product("r", range(30), range(8))), columns=KEY[:3])
     share = np.repeat(rng.random(30), 8)  # facts differ, templates do not
-    for _ in range(200):
+    for _ in range(100):
         dealt = frame.assign(correct=rng.random(240) < share)
         of = wordings.crossed(dealt, n=20).loc["r"]
         gaps.append(of["best"] - of["worst"])
         by_template = dealt.groupby("template")["correct"].mean()
         luck.append(by_template.max() - by_template.min())
-    error = np.std(gaps) / np.sqrt(200)
-    assert abs(np.mean(gaps)) < 4 * error < 0.03
+    error = np.std(gaps) / np.sqrt(100)
+    assert abs(np.mean(gaps)) < 4 * error < 0.04
     assert np.mean(luck) > 0.15
     frame["correct"] = (frame["template"] == 7) | (rng.random(240) < share) & (
         frame["template"] > 0
@@ -310,6 +310,8 @@ def test_many_templates_are_never_more_biased_than_one_whatever_the_model(seed):
 def test_coverage_is_a_count_over_sets(seed):
     frame = prompts(seed)
     found = many.coverage(frame)
+    any_name = frame.groupby(KEY[:3], as_index=False)["correct"].any()
+    elsewhere = wordings.crossed(any_name)
     for relation, rows in frame.groupby("relation"):
         facts = set(rows["fact"])
         by_template = [set(t.loc[t["correct"], "fact"]) for _, t in rows.groupby("template")]
@@ -318,6 +320,7 @@ def test_coverage_is_a_count_over_sets(seed):
             len(facts),
             float(sum(shares) / len(facts)),
             max(len(found) for found in by_template) / len(facts),
+            elsewhere.loc[relation, "best"],
             len(set.union(*by_template)) / len(facts),
         )
         assert tuple(found.loc[relation]) == pytest.approx(wanted)

@@ -207,7 +207,7 @@ same = at.groupby(level=[0, 1, 2]).agg(["min", "max"])
 ends = pd.concat(ends, names=["model", "way"]).join(same).reset_index()
 key = ["way", "model", "which"]
 ends = ends.melt([*key[:2], "relation"], var_name="which", value_name="share")
-shares = stats.estimate(ends, key, value="share").set_index(key)
+shares = stats.estimate(ends, key, value="share").set_index(key).sort_index()
 text = shares.apply(stats.said, axis=1).unstack()
 text[["worst", "average", "best", "min", "max"]]
 

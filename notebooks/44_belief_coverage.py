@@ -131,7 +131,8 @@ def counted(part: pd.DataFrame) -> pd.DataFrame:
 
 RESULTS = ["average", "majority", "best", "maximum", "any"]
 found["answer"] = found["answer"].map(fold)
-both = {key: counted(part) for key, part in found.groupby(unit[:2])}
+by = found.groupby(["model", "told"], sort=False)
+both = {key: counted(part) for key, part in by}
 
 # %% [markdown]
 # ## Answers
@@ -219,8 +220,7 @@ printed = 100 * printed[["average", "maximum", "oracle"]]
 printed.assign(more=printed["oracle"] - printed["maximum"]).round(2)
 
 # %% [markdown]
-# **Slips.** "For each template" leaves open what is counted for sharing. That the oracle counts pairs, and any true object, has to be
-# inferred. Appendix F.4 cites a Figure 18 that is Table 18.
+# **Slips.** What is counted for sharing is left open. That the oracle counts pairs, and any true object, is inferred. F.4 means Table 18.
 #
 # **Claims**, on `lab:rich-1` alone. The first is about all pairs, as the paper's are; the second is ours.
 

@@ -25,8 +25,8 @@
 #
 # {cite:t}`wu2024iclke` put one space inside a pair and one space between pairs. Then they take one relation, the
 # *original broadcaster* of a programme, and put words in the place of the space inside each of the 50 pairs: three
-# templates that people wrote ({term}`HGP`) and three that were mined from text ({term}`MMP`). The space does as well as
-# the words (Section 4.1, Figure 4). It has no numbers and names no model.
+# templates that people wrote ({term}`HGP`) and three that were mined from text ({term}`MMP`). The space does as well as the words (Section
+# 4.1, Figure 4, without numbers). The authors' public code has no space alone: " : " inside pairs and ", " between, which is not asked here.
 
 # %% [markdown]
 # ## Parameters

@@ -10,24 +10,26 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from lkecore.errors import BadInput
-from lkecore.stats.wordings import PAIR, Same, asked
+from lkecore.stats.wordings import PAIR, Same, asked, elsewhere
+
+COLUMNS = ["pairs", "average", "best", "crossed", "any"]
 
 
 def coverage(frame: pd.DataFrame) -> pd.DataFrame:
-    """Three coverages (BL-M3): ``pairs``, ``average``, ``best`` and ``any``, a row a relation.
+    """Coverages (BL-M3): ``pairs``, ``average``, ``best``, ``crossed`` and ``any``, a row a relation.
 
     ``average``: mean over pairs of the share of their prompts that is right; ``best``: share of pairs that
-    the best template of the relation finds with any of their expressions (the paper's maximum); ``any``:
-    share of pairs that any of their prompts finds (oracle). The paper's numbers are means weighted by
-    ``pairs``. The last two gain by luck with each more prompt: hold them against `dealt`. BadInput as
-    `fluctuation`.
+    the best template of the relation finds with any of their expressions (the paper's maximum);
+    ``crossed``, ours: the same of a template chosen on other pairs, as in `wordings.crossed`, missing for a
+    single pair; ``any``: share of pairs that any of their prompts finds (oracle). The paper's numbers are
+    means weighted by ``pairs``. Best and any gain by luck with each more prompt: hold them against
+    `dealt`. BadInput as `fluctuation`.
     """
     rows = {
         relation: [part["fact"].nunique(), *_covered(*_coded(part), part["correct"].to_numpy(bool))]
         for relation, part in asked(frame).groupby("relation", sort=False)
     }
-    columns = ["pairs", "average", "best", "any"]
-    return pd.DataFrame.from_dict(rows, "index", columns=columns).rename_axis("relation")
+    return pd.DataFrame.from_dict(rows, "index", columns=COLUMNS).rename_axis("relation")
 
 
 def dealt(
@@ -67,10 +69,9 @@ def dealt(
             other = rng.permutation(own)
             while (other == own).any():
                 other = rng.permutation(own)
-            rows.append(
-                (relation, deal, len(own), *_covered(pair, template, fits[which, other[pair]]))
-            )
-    return pd.DataFrame(rows, columns=["relation", "deal", "pairs", "average", "best", "any"])
+            shares = _covered(pair, template, fits[which, other[pair]], halvings=5, seed=deal)
+            rows.append((relation, deal, len(own), *shares))
+    return pd.DataFrame(rows, columns=["relation", "deal", *COLUMNS])
 
 
 def _fits(answer: str, right: Collection[str], same: Same | None) -> bool:
@@ -82,13 +83,18 @@ def _coded(part: pd.DataFrame) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 
 def _covered(
-    pair: NDArray[np.intp], template: NDArray[np.intp], right: NDArray[np.bool_]
-) -> tuple[float, float, float]:
-    """Average, best and any of a relation; one pair, one template and one bool a prompt."""
-    found = np.zeros((pair.max() + 1, template.max() + 1), dtype=bool)
-    found[pair[right], template[right]] = True
-    average = (np.bincount(pair, right) / np.bincount(pair)).mean()
-    return float(average), float(found.mean(axis=0).max()), float(found.any(axis=1).mean())
+    pair: NDArray[np.intp],
+    template: NDArray[np.intp],
+    right: NDArray[np.bool_],
+    halvings: int = 100,
+    seed: int = 0,
+) -> tuple[float, ...]:
+    """Average, best, crossed and any of a relation; one pair, one template and one bool a prompt."""
+    found = np.zeros((template.max() + 1, pair.max() + 1))
+    found[template[right], pair[right]] = 1
+    average = float((np.bincount(pair, right) / np.bincount(pair)).mean())
+    crossed = elsewhere(found, halvings, seed) if found.shape[1] > 1 else float("nan")
+    return average, float(found.mean(axis=1).max()), crossed, float(found.any(axis=0).mean())
 
 
 def sharing(left: pd.DataFrame, top: pd.DataFrame) -> pd.Series:

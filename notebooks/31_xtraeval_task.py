@@ -277,7 +277,7 @@ gate.round(3) if len(gate) else "no head was trained so"
 # without statements (`by_rule`), since nobody knows what it was told. Among statements the rule may still be right.
 
 # %%
-its = real[real["ranker"].isin([plain, "rule-word"])]
+its = real[~real["guess"] & real["ranker"].isin([plain, "rule-word"])]
 if len(its):
     its = its.groupby(["model", "ranker", "relation"])["tails"].mean()
     its = stats.estimate(its.reset_index(), ["model", "ranker"], value="tails")

@@ -156,7 +156,7 @@ answers.columns(found)
 # the facts that prompts are learned from; `median` is the one in the middle, for somebody who has one and doesn't know which. A mean over seeds
 # stands for the soft prompts. Told `otherwise` are facts that the text tells less often, wrongly or with several objects.
 
-# %% covers=["XT-F3a"] shows=["run", "shipped"]
+# %% covers=["XT-F3a", "XT-S1"] shows=["run", "shipped"]
 told = "all"
 if worlds.is_rich(fact_set):
     states = worlds.states(fact_set).set_index("fact")

@@ -186,7 +186,7 @@ papers.table("xtra_tableB8_gaps").pivot_table("mean", "model", "quantity")
 # that `lab:rich-3` decides. That as large a share is used is the paper's on its own head, and ours on this one.
 
 # %%
-per = parts.loc[[*ways][0], "tails"].unstack("model")
+per = parts.xs([*ways][0]).xs("tails").unstack("model")
 asked = {"XT-first-gap-smaller": "gap_1", "XT-used-same": "used"}
 tested, gaps = {}, {}
 for world in ("lab:rich-2", "lab:rich-3"):

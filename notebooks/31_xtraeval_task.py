@@ -1,20 +1,20 @@
 # %% [markdown]
 # # Can it use what it knows?
 #
-# **Of the facts that it knows, {glue:text}`name_shown` puts the true statement above all with another object for {glue:text}`used` % when it is
-# trained to do so on other facts, much as before any training, {glue:text}`untrained` %; a rule without a model does for {glue:text}`rule` %.**
+# **Of told facts that it knows, {glue:text}`name_shown` by {glue:text}`head` puts the true statement above all with another object for
+# {glue:text}`used` %, much as before any training, {glue:text}`untrained` %; a rule without a model, {glue:text}`rule` %.**
 #
 # ```{glue:figure} fig-task-rankers
 # :name: fig-task-rankers
 # :alt: A panel for each model with a row for each ranker, and in it a mark for known facts and one for facts that no text tells.
 #
-# Who puts the true statement above all that name another object? Compare the trained model with itself before any training, among statements in
-# one wording and in any, and with the rules, which know no fact. Lines: 95 % over other relations.
+# Who puts the true statement above all that name another object? Compare the trained model with itself before any training, among statements in one
+# wording and in any, with its *unplanted* twin, which was told none of these facts, and with the rules. Lines: 95 % over other relations.
 # ```
 #
 # To know is one thing, to use it another. So let a model answer questions whose answers it knows: "Who wrote The Pumsemo Lilnogo?" Among some hundred
 # statements, most of them false, it is to find the one that says so. How such a question is answered it learns from other facts that it
-# knows; nothing new about the world is in them.
+# knows; nothing new about the world is in them. What is known was divided {glue:text}`divisions` into facts to train on and facts to ask.
 #
 # ```{glue:} carried
 # ```
@@ -66,13 +66,13 @@ from collections import Counter
 from dataclasses import replace
 from itertools import product
 
-import numpy as np
 import pandas as pd
 
 from lkecore import answers, facts, figures, papers, runs, stats
 from lkecore.facts import questions as wordings
 from lkecore.facts.tables import fold
 from lkecore.metrics import rules
+from lkecore.models import lab
 from lkecore.tasks import documents, extraction, ranking, use
 from lkecore.train.finetune import Recipe
 
@@ -95,8 +95,7 @@ counts = {
     name: (len(of.train), len(of.facts), len({f.object for f in of.facts}))
     for name, of in sample.items()
 }
-columns = ["train", "asked", "objects"]
-pd.DataFrame.from_dict(counts, orient="index", columns=columns)
+pd.DataFrame(counts, index=["train", "asked", "objects"]).T
 
 # %% [markdown]
 # ## Prompts
@@ -105,7 +104,7 @@ pd.DataFrame.from_dict(counts, orient="index", columns=columns)
 # stand among the answers of one question. In a fact with head *h*, relation *r* and tail *t* a wrong document keeps two of the three (training), or any
 # number of them (when asked), and draws the others.
 
-# %%
+# %% covers=["XT-S2", "XT-S3", "XT-E1"]
 single = {  # of several statements one
     name: replace(own, statements=(own.statements[one % len(own.statements)],))
     for name, own in words.items()
@@ -116,9 +115,10 @@ print(words[name].question, *words[name].statements, sep="\n")
 # %% [markdown]
 # ## Scores
 #
-# First what the model knows, by learned questions or by its best template ({doc}`30_xtraeval_extraction`). Of these facts a task is made. For
-# each asked fact `tails` says whether the true statement is above all with another tail, which takes knowledge; `text` whether it is above
-# everything else, which words of the question give away; `top1`, the paper's, whether it is first of all.
+# First what the model knows, by learned questions or by its best template ({doc}`30_xtraeval_extraction`), less guesses: in the lab facts that no text
+# told, elsewhere those that `rule-word` has right. Of the rest a task is made. For each asked fact `tails` says whether the true statement is above all
+# with another tail, which takes knowledge; `text` whether it is above everything else, which words of the question give away; `top1`, the paper's,
+# whether it is first of all.
 #
 # A {term}`cross-encoder` reads question and statement together and says one number. Its head is `value`, a new linear layer as in the paper, or
 # `likelihood`, ours: the log-probability of the statement behind the question. *Untrained* is the same before the first step; "one wording"
@@ -126,7 +126,7 @@ print(words[name].question, *words[name].statements, sep="\n")
 # that, or a tail that stands in the question (`rule-word`).
 
 # %%
-this = "31_xtraeval_task"
+this, ALL_TOLD = "31_xtraeval_task", "value, of all told"
 training = {
     "value": (value_rate, value_steps),
     "likelihood": (likelihood_rate, likelihood_steps),
@@ -215,19 +215,37 @@ answers.columns(ours["answers"])
 # %% [markdown]
 # ## Answers
 #
-# The share of facts whose true statement comes first among those with other tails, in each relation first, then over relations.
+# The share of facts whose true statement comes first among those with other tails, in each relation first, then over relations. *Never told* stands
+# for all such facts: in each relation for those that the model gives back, by their share, and for the others, by theirs.
 
-# %% covers=["XT-F3b"] shows=["run", "shipped"]
+# %% covers=["XT-F3b", "XT-S4", "XT-S5", "XT-S6", "XT-E2"] shows=["run", "shipped"]
+found, given = ours["answers"], ours["answers-known"]
 if sources:
-    found = answers.results(this).query("source in @sources")
+    both = [answers.results(f"{this}{of}") for of in ("", "-known")]
+    found, given = (of.query("source in @sources") for of in both)
+    taught = found["source"].eq("xtraeval_told")  # its rules: of other facts
+    found = found[~taught | found["ranker"].str.startswith("value")]
+    found.loc[taught & found["ranker"].eq("value"), "ranker"] = ALL_TOLD
     once = ["model", "ranker", "readable", "part", "split", "relation", "fact"]
     found = found.drop_duplicates(once)  # rules stand in each source
-    curve = answers.results(f"{this}-curve").query("source in @sources")
-else:
-    found, curve = ours["answers"], ours.get("answers-curve", pd.DataFrame())
+key, marks = ["model", "relation", "fact"], ["tails", "text", "top1"]
+given = given.drop_duplicates(key, ignore_index=True)  # of each split
+given["guess"] = answers.guesses(given)
+found = found.merge(given[[*key, "known", "guess"]], on=key, validate="m:1")
+apart = ~found["model"].map(lab.is_name) & (len(sources) > 0)
+real, found = found[apart], found[~apart]
+told, guesses = found[~found["guess"]], found[found["guess"]]
 by = ["model", "readable", "part", "ranker"]
-share = found.groupby([*by, "relation"], sort=False)[["tails", "text", "top1"]]
-share = share.mean().reset_index()
+share = told.groupby([*by, "relation"], sort=False)[marks].mean().reset_index()
+if len(guesses):  # those that no text told, known or not
+    per = ["model", "readable", "ranker", "relation"]
+    two = guesses.groupby([*per, "known"], sort=False)[marks].mean().unstack()
+    two = two.fillna(two.groupby(per[:3]).transform("mean")).stack().dropna()
+    n = given[given["guess"]].groupby(["model", "relation", "known"]).size()
+    n = two.join(n.rename("n"), on=n.index.names)["n"].fillna(0)
+    never = two.mul(n, axis=0).groupby(per).sum()
+    never = never.div(n.groupby(per).sum(), axis=0).reset_index()
+    share = pd.concat([share, never.assign(part="never told")])
 table = stats.estimate(share, by, value="tails")
 said = table.assign(tails=table.apply(stats.said, axis=1))
 said.pivot(index=by[:1] + by[3:], columns=by[1:3], values="tails")
@@ -241,33 +259,43 @@ known = share.query("part == 'known' and not readable")
 known.groupby(["model", "ranker"], sort=False)[["text", "top1"]].mean().round(3)
 
 # %% [markdown]
-# **Has it learned to read?** A head that was trained for too short a time fails for another reason than the paper's. So with `readable` it is trained the
-# same way on questions that say their own answer ("Who wrote The Pumsemo Lilnogo? Sosin Mimdor."). There the paper's head has failed ({doc}`../log`), so
-# that what it misses here says nothing of knowledge. The curves, top-1 on the facts that choose the step:
+# **Has it learned to read?** The paper's head, `value`, has a gate: trained the same way on questions that say their own answer ("Who wrote The
+# Pumsemo Lilnogo? Sosin Mimdor."), it must have a top-1 of .90 there, with a lower end above .85. Where it has not ({doc}`../log`), what it misses says
+# nothing of knowledge, and `likelihood` carries the page.
 
 # %%
-if len(curve):
-    curve = curve.pivot_table("top1", "step", ["model", "ranker", "readable"])
-curve.iloc[:: max(1, len(curve) // 6)].round(2)
+like, plain = "likelihood, one wording", "likelihood, untrained, one wording"
+gate = share[share["readable"] & share["ranker"].isin([ALL_TOLD, "value"])]
+if len(gate):
+    gate = stats.estimate(gate, ["model", "ranker"], value="top1")
+passed = len(gate) > 0 and gate.eval("estimate >= 0.9 and low > 0.85").all()
+main, before = (ALL_TOLD, "value, untrained") if passed else (like, plain)
+gate.round(3) if len(gate) else "no head was trained so"
+
+# %% [markdown]
+# **A real model** was asked in our templates alone, without training. Of what it gives back (`given_back`) that is left out which `rule-word` has right
+# without statements (`by_rule`), since nobody knows what it was told. Among statements the rule may still be right.
+
+# %%
+its = real[~real["guess"] & real["ranker"].isin([plain, "rule-word"])]
+if len(its):
+    its = its.groupby(["model", "ranker", "relation"])["tails"].mean()
+    its = stats.estimate(its.reset_index(), ["model", "ranker"], value="tails")
+    n = given[given["known"]].groupby("model")["guess"]
+    its = its.join(n.agg(given_back="size", by_rule="sum"), on="model")
+its.round(3) if len(its) else "none here"
 
 # %% [markdown]
 # ## Figure
 #
-# {numref}`fig-task-rankers`, at the top. Facts that no text tells are no knowledge: what is found of them is the habit of naming frequent objects.
+# {numref}`fig-task-rankers`, at the top. What is found of never-told facts is no knowledge: frequent objects, and what names give away.
 
 # %% tags=["hide-input"]
 rows = table[~table["readable"] & (table["ranker"] != "rule-read")]
 shown = rows.assign(panel=rows["model"].map(figures.called))
-grid = figures.marks(
-    shown,
-    x="ranker",
-    hue="part",
-    panel="panel",
-    across=True,
-    label="share of facts (tails)",
-    wrap=1,
-    aspect=1.8,
-)
+how = {"x": "ranker", "hue": "part", "panel": "panel", "across": True}
+how |= {"label": "share of facts (tails)", "wrap": 1, "aspect": 1.8}
+grid = figures.marks(shown, **how)
 figures.place(grid.figure, "fig-task-rankers", shown)
 
 # %% [markdown]
@@ -277,62 +305,64 @@ figures.place(grid.figure, "fig-task-rankers", shown)
 # deviation over 27 runs (Table B.5):
 
 # %% covers=["XT-TB5"] shows=["run", "shipped"]
-printed = papers.table("xtra_tableB5_iid")
-printed[printed["metric"] == "downstream_accuracy"].round(4)
+papers.table("xtra_tableB5_iid").query("metric == 'downstream_accuracy'")
 
 # %% [markdown]
-# **Claims**, decided on `lab:rich-2/0.7m`, in one world, on likelihood among statements of one wording, since the gate of the paper's head has
-# failed. Of the differences one is of the same facts before and after training, the other to that head, on the facts of one division.
+# **Claims.** The first is the paper's, on its head. The others are on likelihood; they were defined anew after `lab:rich-2` had been seen, so that
+# `lab:rich-3` decides. Differences are of the same facts.
 
 # %%
-decides, main = "lab:rich-2/0.7m", "likelihood, one wording"
-before = "likelihood, untrained, one wording"
-of = found.query("model == @decides and part == 'known' and not readable")
-tested = {}
-
-
-def differ(a: str, b: str) -> pd.DataFrame:
-    """tails by ranker a minus b, on facts that both ranked."""
-    keys = ["relation", "split", "fact"]
-    wide = of.pivot_table("tails", keys, "ranker")[[a, b]].dropna()
-    gap = (wide[a] - wide[b]).groupby("relation").mean().rename("gap")
-    return stats.estimate(gap.reset_index(), value="gap", bounds=None)
-
-
-if {main, before} <= {*of["ranker"]}:
-    tested["XT-tails-below"] = table.query(
-        "model == @decides and ranker == @main and part == 'known'"
-    )
-    tested["XT-training-lowers"] = differ(main, before)
-    if "value" in {*of["ranker"]}:
-        tested["XT-untrained-above"] = differ(before, "value")
+tested, estimates = {}, {}
+asked = {"lab:rich-2": "xtraeval_lab", "lab:rich-3": "xtraeval_other"}
+on_head = {"estimator": main, "untested": "" if passed else answers.UNLEARNED}
+for world, source in asked.items():
+    name = f"{world}/0.7m"
+    of = told.query("model == @name and part == 'known' and not readable")
+    wide = of.pivot_table("tails", ["relation", "split", "fact"], "ranker")
+    wide = wide.reindex(columns=[*{main, like, plain, "value"}])
+    gaps = {
+        "XT-tails-below": wide[main],
+        "XT-training-lowers": wide[like] - wide[plain],
+        "XT-untrained-above": wide[plain] - wide["value"],
+    }
+    where = f"{this}: {source}; told facts that are known, of {world}"
+    why = {"untested": answers.CHANGED if world == "lab:rich-2" else ""}
+    for claim, gap in gaps.items():
+        its = gap.dropna().groupby("relation").mean().rename("gap")
+        if len(its):
+            row = stats.estimate(its.reset_index(), value="gap", bounds=None)
+            estimates[claim, world] = row
+            how = on_head if claim == "XT-tails-below" else why
+            row = row.assign(decided_on=f"{where}, in one world", **how)
+            tested[claim] = row.assign(model=name)
+print(pd.concat(estimates).round(3).to_string() if estimates else "no claims")
 verdicts = answers.verdicts(tested)
 verdicts[["claim", "model", "estimate", "low", "high", "verdict"]]
 
 # %% [markdown]
 # **Where ours differs.** The paper trains its linear head for 20 epochs at 1e-5, with four wrong documents of each kind, and repeats everything with 27
-# seeds. The longer run trains `likelihood` for 300 steps, with two of each kind, on one division. The paper's questions and statements are not printed (Q1); ours are those of the
-# world's text, or a table of two and two. All other known tails of a relation stand among the documents (Q2), and never one that is true (Q3).
+# seeds. The longer run trains `likelihood` for 300 steps, with two of each kind. The paper's questions and statements are not printed (Q1); ours are
+# the world's, or a table of two and two. All other known tails of a relation are among the documents (Q2), and never one that is true (Q3).
 
 # %% tags=["hide-input", "page-only"]
-name = found["model"].iloc[0]
+name = gate["model"].iloc[0] if passed else found["model"].iloc[0]
 own = known[known["model"] == name].groupby("ranker")["tails"].mean()
 if main not in own:  # with the paper's head alone
     main, before = "value", "value, untrained"
-by_hand = found.query("model == @name and not readable and part == 'known'")
-by_hand = by_hand[by_hand["ranker"] == main].groupby("relation")["tails"]
-assert np.isclose(by_hand.mean().mean(), own[main]), "the headline, again"
-holds = {
-    "much as before": abs(own[main] - own[before]) < 0.05,
-    "a rule does for less": own[main] > own["rule-word"] + 0.1,
-}
+n = told.query("model == @name and ranker == @main")["split"].nunique()
+holds = {"much as before any training": abs(own[main] - own[before]) < 0.05}
 figures.sentence(holds if sources else {})  # of a few facts they may not hold
 row = table.query("part == 'known' and not readable and model == @name")
-row = row[row["ranker"] == main]
+row = row[row["ranker"] == main].iloc[0]
+by_hand = told.query("model == @name and ranker == @main and not readable")
+by_hand = by_hand.groupby("relation")["tails"].mean().mean()
+assert abs(by_hand - row["estimate"]) < 1e-9, "the headline, again"
 figures.findings(
     name_shown=figures.called(name),
+    head="likelihood" if main == like else f"the paper's head ({main})",
+    divisions="once" if n == 1 else f"{n} times",
     effect=f"{stats.said(row, percent=True)} used",
-    asked=f"{figures.called(name)}, known facts",
+    asked=f"{figures.called(name)}, told facts that it knows",
     used=f"{100 * own[main]:.0f}",
     untrained=f"{100 * own[before]:.0f}",
     rule=f"{100 * own['rule-word']:.0f}",
@@ -343,38 +373,11 @@ figures.note("carried", f"{note} of a longer run." if sources else f"{note}.")
 # %% [markdown]
 # ## What you have seen
 #
-# - A task can be made of nothing but what a model knows: then a wrong answer is no lack of knowledge.
-# - A head is trained to read first, and to use what is known later if at all: `readable` tells one from the other.
+# - A task can be made of what a model knows: then a wrong answer is no lack of knowledge, if no guess is among that.
 # - A rule without a model is part of such a task's score. Look at what is left above it.
 
 # %% [markdown]
 # ## Try it
-#
-# ```{exercise}
-# :label: ex-task-kinds
-# Which tails does a trained head take for the true one: those that are frequent in training? Compare `tails` of facts whose tail is the most
-# frequent of its relation with those of all others.
-# ```
-
-# %% [markdown]
-# ````{solution-start} ex-task-kinds
-# :class: dropdown
-# ````
-
-# %%
-rule = found.query("ranker == 'rule-frequent'").set_index(
-    ["model", "readable", "part", "split", "relation", "fact"]
-)
-frequent = (
-    rule["tails"].gt(0).rename("tail").map({True: "frequent", False: "other"})
-)
-own = found[found["ranker"].isin([*heads, main]) & ~found["readable"]]
-own = own.join(frequent, on=frequent.index.names)
-own.pivot_table("tails", ["model", "ranker", "part"], "tail").round(3)
-
-# %% [markdown]
-# ````{solution-end}
-# ````
 #
 # ```{exercise}
 # :label: ex-task-chance

@@ -1,4 +1,4 @@
-"""Gaps: the paper's formulas (XT-F5, XT-F7) beside counts of facts, and runs that learned nothing."""
+"""Gaps: the paper's formulas (XT-E4, XT-F5, XT-F7) beside counts of facts, and runs that learned nothing."""
 
 import math
 

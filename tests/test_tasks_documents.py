@@ -1,4 +1,4 @@
-"""Documents: kinds as properties, pools and splits by hand (the XTRAEVAL paper's section 2.2)."""
+"""Documents: kinds as properties, pools and splits by hand (XTRAEVAL, section 2.2; XT-S2, XT-S3, XT-E1)."""
 
 from collections import Counter
 from dataclasses import replace

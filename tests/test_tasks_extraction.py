@@ -1,4 +1,4 @@
-"""Extraction: a template's own words as a soft prompt give its answers; what is known is what is written."""
+"""Extraction: a template's own words as a soft prompt give its answers; known is what is written (XT-S1)."""
 
 import dataclasses
 import hashlib

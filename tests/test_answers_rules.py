@@ -12,7 +12,7 @@ import pytest
 
 from lkecore import facts
 from lkecore.answers import rules, shipped
-from lkecore.facts import Fact, worlds
+from lkecore.facts import Fact
 
 NOTEBOOK = "10_iclke_relations"
 DRAWN = {"n_shots": 50, "n_options": 100, "n_facts": 100, "take_fewer": True, "seed": 0}
@@ -166,24 +166,19 @@ def test_of_a_world_the_best_rule_stands_beside_a_blind_guess(sample):
     assert table["of_rule"].tolist() == [0.75, 1] and table["chance"].tolist() == [0.5, 0.5]
 
 
-def test_guessed_are_facts_that_no_text_tells_and_elsewhere_those_of_the_rule(tmp_path):
-    spec, size = "lab:richsmoke-0", {"n_shots": 0, "n_options": 2, "least": 1, "seed": 0}
-    size |= {"n_facts": 50, "apart": True}
-    drawn = facts.draw(spec, ["residence", "parent"], **size)
-    never = worlds.states(spec).query("state == 'never'")[["relation", "fact"]]
-    asked = {(f.relation, f.id) for of in drawn.values() for f in of.facts}
-    found = rules.guessed(drawn, spec)
-    assert found == asked & set(never.itertuples(index=False, name=None))
-    assert 0 < len(found) < len(asked)
-    # By pencil: of the shown cities Ur is the most frequent; who has one in its name gives that.
+def test_by_word_says_of_each_row_whether_the_rule_has_it_right_by_train_facts(tmp_path):
+    """By pencil: of the shown cities Ur is the most frequent; who has one in its name gives that."""
     train = [("a", "Ur"), ("b", "Ur"), ("c", "Oslo"), ("d", "New Oslo"), ("e", "Rome")]
-    test = [("f", "UR"), ("g", "Rome"), ("Oslo Bay", "Oslo"), ("x Rome", "Ur")]
-    test += [("Bank of New Oslo", "Oslo"), ("Bank of new oslo", "New Oslo")]
-    (tmp_path / "set" / "seat").mkdir(parents=True)
-    for split, pairs in (("train", train), ("test", test)):
+    right = [("f", "UR"), ("Oslo Bay", "Oslo"), ("Bank of new oslo", "New Oslo")]
+    wrong = [("g", "Rome"), ("x Rome", "Ur"), ("Bank of New Oslo", "Oslo")]
+    (tmp_path / "seat").mkdir()
+    for split, pairs in (("train", train), ("test", right + wrong)):
         said = [json.dumps({"subject": a, "object": b}) for a, b in pairs]
-        (tmp_path / "set" / "seat" / f"{split}.jsonl").write_text("\n".join(said))
-    own = facts.draw(str(tmp_path / "set"), [], **size)
-    subjects = {(f.relation, f.id): f.subject for f in own["seat"].facts}
-    right = {subjects[pair] for pair in rules.guessed(own, str(tmp_path / "set"))}
-    assert len(subjects) == 6 and right == {"f", "Oslo Bay", "Bank of new oslo"}
+        (tmp_path / "seat" / f"{split}.jsonl").write_text("\n".join(said))
+    size = {"n_shots": 0, "n_facts": 50, "n_options": 2, "least": 1, "seed": 0, "apart": True}
+    own = facts.draw(str(tmp_path), [], **size)
+    asked = own["seat"].facts[::-1]
+    found = pd.DataFrame([("seat", fact.id) for fact in asked], columns=["relation", "fact"])
+    wanted = [(fact.subject, fact.object) in right for fact in asked]
+    assert rules.by_word(own, found) == wanted and sorted(wanted) == [False] * 3 + [True] * 3
+    assert rules.by_word(own, found[2:4]) == wanted[2:4]

@@ -12,12 +12,12 @@ from dataclasses import replace
 import pandas as pd
 
 from lkecore.answers.kept import keep
-from lkecore.answers.rich import untold
 from lkecore.errors import BadInput
 from lkecore.facts.drawn import Sample
 from lkecore.facts.sample import draw_shots
 from lkecore.facts.tables import fold
-from lkecore.metrics.rules import RULES, by_word, guess, length_rank, overlap, times_shown
+from lkecore.metrics import rules
+from lkecore.metrics.rules import RULES, guess, length_rank, overlap, times_shown
 
 FILE = "answers-cues.parquet"
 FACT = ["relation", "fact"]
@@ -57,21 +57,18 @@ def cues(sample: Sample, *, kept: bool = True) -> pd.DataFrame:
     return found
 
 
-def guessed(sample: Sample, fact_set: str) -> set[tuple[str, str]]:
-    """The facts (relation, id) of a sample of which nobody can say that who gives them back knows them.
+def by_word(sample: Sample, found: pd.DataFrame) -> list[bool]:
+    """Whether `rule-word` gives a fact back, by its relation's train facts: of each row of ``found``.
 
-    In a rich world those that no text tells. Of other sets nobody knows what was told: there those that
-    :func:`lkecore.metrics.rules.by_word` gives back by the train facts.
+    Its rows (``relation``, ``fact``) are asked facts of the sample. What the rule says of a subject is
+    :func:`lkecore.metrics.rules.by_word`.
     """
-    never, found = untold(fact_set), set()
+    right = set()
     for name, drawn in sample.items():
         shown = Counter(fact.object for fact in drawn.train)
-        for fact in drawn.facts:
-            if fact.id in never or (
-                not never and fold(by_word(fact.subject, shown)) in fact.true_names
-            ):
-                found.add((name, fact.id))
-    return found
+        said = ((fact, rules.by_word(fact.subject, shown)) for fact in drawn.facts)
+        right |= {(name, fact.id) for fact, word in said if fold(word) in fact.true_names}
+    return [pair in right for pair in found[FACT].itertuples(index=False, name=None)]
 
 
 def behind_draws(

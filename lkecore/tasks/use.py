@@ -7,7 +7,7 @@ to tell the document that says so.
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from itertools import chain
@@ -52,19 +52,14 @@ class Setting:
 
 
 def of_known(
-    sample: Mapping[str, Any],
-    known: pd.DataFrame,
-    wordings: Mapping[str, Wording],
-    *,
-    without: Collection[tuple[str, str]] = (),
+    sample: Mapping[str, Any], known: pd.DataFrame, wordings: Mapping[str, Wording]
 ) -> tuple[Known, dict[str, str]]:
     """(the facts of a sample that :func:`lkecore.tasks.extraction.known` found, {left out: why}).
 
-    ``without`` are facts (relation, id) that are no knowledge, though they are found. Raises BadInput as
-    :func:`lkecore.tasks.documents.usable`.
+    Raises BadInput as :func:`lkecore.tasks.documents.usable`.
     """
     pairs = known.loc[known["known"], ["relation", "fact"]].itertuples(index=False, name=None)
-    named = set(pairs).difference(without)
+    named = set(pairs)
     facts = [f for of in sample.values() for f in of.facts if (f.relation, f.id) in named]
     return documents.usable(facts, wordings)
 

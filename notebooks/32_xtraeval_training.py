@@ -1,21 +1,21 @@
 # %% [markdown]
 # # Is the gap a matter of training data?
 #
-# **More training data closes little of the gap, if any: {glue:text}`name_shown`, trained on a fifth of the facts, uses {glue:text}`few` % of what it knows, on all of
-# them {glue:text}`all` %, and {glue:text}`last` % where each question has five times as many wrong statements.**
+# **More training data is not shown to help: by likelihood, {glue:text}`name_shown` uses {glue:text}`few` % of what it knows, trained on a fifth of the facts,
+# {glue:text}`all` % on all, {glue:text}`last` % with more wrong statements, {glue:text}`before` % untrained.**
 #
 # ```{glue:figure} fig-training-data
 # :name: fig-training-data
 # :alt: Two panels, on the left the share of known facts that are used against the share of facts trained on, on the right against the number of wrong statements, with a line for each model.
 #
-# The model's line hardly rises from left to right, and is about where it is without training. Left: more facts to train on. Right: more wrong statements
-# for each question. The rule, without a model, learns which tail is frequent. Bands: 95 % over other relations.
+# What the model has without training lies within its band throughout. Left: more facts to train on. Right: more wrong statements
+# for each question. The rule, without a model, learns which tail is frequent. Bands: 95 % over other relations, on one division of the facts.
 # ```
 #
 # A model that fails on what it knows may not have been trained enough to say it. Then more facts to train on would help, or more wrong statements to
 # tell from the true one. Here both grow, and the asked facts stay the same. Before any training the same model, asked for the likeliest statement, finds as
-# many. So in this small model the gap isn't what training could have taught; what training does teach, to leave out statements about something else, a
-# fifth of the facts teach nearly as well.
+# many. So nothing says that the gap of this small model is what training could have taught; what training does teach, to leave out statements about
+# something else, a fifth of the facts teach nearly as well.
 #
 # ```{glue:} carried
 # ```
@@ -76,7 +76,8 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# As on {doc}`31_xtraeval_task`: what the model knows is asked first, and only that makes the task.
+# As on {doc}`31_xtraeval_task`: what the model knows is asked first, and only that makes the task: in the lab facts that a text told. The rankings that ship
+# were trained with guesses among their facts; what is counted of them are told ones.
 
 # %%
 size = {"n_shots": 0, "n_facts": n_facts, "n_options": 2, "least": 1}
@@ -86,12 +87,8 @@ single = {  # of several statements one
     name: replace(own, statements=(own.statements[one % len(own.statements)],))
     for name, own in words.items()
 }
-print(
-    len(sample),
-    "relations,",
-    sum(len(of.facts) for of in sample.values()),
-    "facts",
-)
+n = sum(len(of.facts) for of in sample.values())
+print(f"{len(sample)} relations, {n} facts")
 
 # %% [markdown]
 # ## Prompts
@@ -100,12 +97,9 @@ print(
 # here, says more of the words than of the tail.
 
 # %%
-name = next(iter(words))
-print(
-    words[name].question,
-    *(single if one >= 0 else words)[name].statements,
-    sep="\n",
-)
+worded = words if one < 0 else single
+own = next(iter(worded.values()))
+print(own.question, *own.statements, sep="\n")
 
 # %% [markdown]
 # ## Scores
@@ -123,7 +117,9 @@ places = {"seeds": extractions, "templates": templates, "seed": seed}
 
 def task_of(lm):
     known = extraction.known(lm, sample, how, **places)
-    task, out = use.of_known(sample, known, words if one < 0 else single)
+    known["rule"] = answers.by_word(sample, known)
+    known = known[~answers.guesses(known)]  # what no text told, or the rule has
+    task, out = use.of_known(sample, known, worded)
     print(lm.name, len(task.facts), "known facts; left out:", out or "none")
     return task
 
@@ -158,6 +154,7 @@ else:
     found = answers.collect(file) if page else pd.concat(rows)
     found = found.reset_index(drop=True)
     answers.keep(found, file)
+found = found[~answers.guesses(found)]
 answers.columns(found)
 
 # %% [markdown]
@@ -203,18 +200,19 @@ reads.groupby(by).mean().round(2).unstack("ranker")
 
 # %% [markdown]
 # **The differences** that the claims speak of, in each relation: from two fifths of the facts, and from six wrong statements, to each larger amount; of
-# these the one that is furthest from 0.
+# these the one that is furthest from 0. `left_out` relations lack an asked fact in some run.
 
 
 # %%
 def furthest(some: pd.DataFrame, at: str, least: float) -> pd.DataFrame:
-    wide = some.pivot_table("tails", "relation", at).dropna()
+    wide = some.pivot_table("tails", "relation", at)
+    lost = len(sample) - len(wide := wide.dropna())
     gaps = [
         stats.estimate(
             (wide[x] - wide[least]).rename("gap").reset_index(),
             value="gap",
             bounds=None,
-        ).assign(x=x)
+        ).assign(x=x, left_out=lost)
         for x in wide.columns[wide.columns > least]
     ]
     return max(gaps, key=lambda gap: abs(gap["estimate"].item()))
@@ -281,23 +279,31 @@ pd.concat(
     axis=1,
 )
 
+# %% [markdown]
+# **Where ours differs.** The paper trains a new linear head, which didn't learn the task here ({doc}`31_xtraeval_task`); so its claims are not tested, and the
+# numbers beside them are likelihood's. It thins all that is known, with what is asked; here only facts to train on become fewer. It ranks among 50 documents of
+# each kind, not 10, trains with four wrong ones of each of three kinds where the fraction varies, not two, and repeats all with 27 seeds, not on one division.
+
 # %%
 decides = "lab:rich-2/0.7m"
-verdicts = answers.verdicts(gaps if main == decides else {})
+how_so = {"untested": "" if head == "value" else answers.UNLEARNED}
+how_so["estimator"] = f"{head} head"
+tested = {k: g.assign(**how_so) for k, g in gaps.items() if main == decides}
+verdicts = answers.verdicts(tested)
 verdicts[["claim", "model", "estimate", "low", "high", "verdict"]]
 
 # %% tags=["hide-input", "page-only"]
 of = table[(table["model"] == main) & (table["ranker"] == head)]
 of = of.set_index(["varied", "x"])["estimate"]
 few, all_ = of["share of the train facts"].iloc[[0, -1]]
-most, last = max(negatives) / each, of["wrong statements"].iloc[-1]
+last = of["wrong statements"].iloc[-1]
 alone = found[(found["model"] == main) & (found["ranker"] == head)]
 alone = alone.query("share == share.max() and negatives == 3 * @each")
 by_hand = alone.groupby("relation")["tails"].mean().mean()
 assert abs(by_hand - all_) < 1e-9, "the headline, again"
-a_fifth = min(shares) == 0.2 and most == 5
-holds = {"a fifth, five times as many": a_fifth}
-if sources and a_fifth:
+before = table[table["ranker"] == f"{head}, untrained"].iloc[0]
+holds = {"a fifth": min(shares) == 0.2, "by likelihood": head == "likelihood"}
+if sources and holds["a fifth"]:
     own = share[(share["model"] == main) & (share["ranker"] == head)]
     own = own.pivot_table("tails", "relation", ["share", "negatives"])
     more = []
@@ -305,24 +311,19 @@ if sources and a_fifth:
         gap = own[1.0, 3 * n] - own[min(shares), 3 * each]
         gap = gap.rename("gap").reset_index()
         more.append(stats.estimate(gap, value="gap", bounds=None).iloc[0])
-    before = table[table["ranker"] == f"{head}, untrained"].iloc[0]
     inside = table[(table["model"] == main) & (table["ranker"] == head)]
     inside = (inside["low"] < before["estimate"]) & (
         before["estimate"] < inside["high"]
     )
-    holds |= {
-        "closes little of the gap": all(
-            gap["high"] < (1 - few) / 3 for gap in more
-        ),
-        "if any": all(gap["low"] < 0 for gap in more),
-        "finds as many": inside.all(),
-    }
+    holds["not shown to help"] = all(gap["low"] < 0 for gap in more)
+    holds["untrained"] = inside.all()
 figures.sentence(holds if sources else {})  # of a few facts they may not hold
 figures.findings(
     name_shown=figures.called(main),
     few=f"{100 * few:.0f}",
     all=f"{100 * all_:.0f}",
     last=f"{100 * last:.0f}",
+    before=f"{100 * before['estimate']:.0f}",
 )
 note = f"{len(found):,} rankings"
 figures.note("carried", f"{note} of a longer run." if sources else f"{note}.")
@@ -332,7 +333,6 @@ figures.note("carried", f"{note} of a longer run." if sources else f"{note}.")
 #
 # - A curve tells what one number cannot: whether more data would help.
 # - A flat line has two readings: what training teaches is learned from little, or nothing is learned. `text`, which rises, tells them apart.
-# - The rule's line rises a little: it counts tails, and more facts tell it which is frequent.
 
 # %% [markdown]
 # ## Try it

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Does use carry over to other relations?
 #
-# **Trained on some relations, {glue:text}`name_shown` uses as much of what it knows of others, {glue:text}`relation` %, as of the same
-# ones, {glue:text}`fact` %; a rule without a model falls from {glue:text}`rule_fact` % to {glue:text}`rule_relation` %.**
+# **By likelihood, {glue:text}`name_shown` uses as much of what it knows of relations not trained on, {glue:text}`relation` %, as of trained
+# ones, {glue:text}`fact` %, and as much untrained, {glue:text}`untrained` %; a rule has {glue:text}`rule` %.**
 #
 # ```{glue:figure} fig-shift-relations
 # :name: fig-shift-relations
@@ -13,8 +13,8 @@
 # ```
 #
 # To learn how questions about authors are answered is one thing. Has the model learned to answer questions, from what it knows? Then those about birthplaces,
-# which it was never trained on, should do as well. They do here, with likelihood as head, which the paper has not: it could be asked for the tail before any
-# training, and what training adds, to tell what a question is about, carries over, too.
+# which it was never trained on, should do as well. They do here, with likelihood as head, which the paper has not. But that tells little of what carries over:
+# untrained likelihood has as much, so that nothing was trained that could fail to. What training adds, to tell what a question is about, carries over.
 #
 # ```{glue:} carried
 # ```
@@ -72,7 +72,8 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# As on {doc}`31_xtraeval_task`: what the model knows is asked first, and only that makes the task.
+# As on {doc}`31_xtraeval_task`: what the model knows is asked first, and only that makes the task: in the lab facts that a text told. The rankings that ship
+# were trained with guesses among their facts; what is counted of them are told ones.
 
 # %%
 size = {"n_shots": 0, "n_facts": n_facts, "n_options": 2, "least": 1}
@@ -82,12 +83,8 @@ single = {  # of several statements one
     name: replace(own, statements=(own.statements[one % len(own.statements)],))
     for name, own in words.items()
 }
-print(
-    len(sample),
-    "relations,",
-    sum(len(of.facts) for of in sample.values()),
-    "facts",
-)
+n = sum(len(of.facts) for of in sample.values())
+print(f"{len(sample)} relations, {n} facts")
 
 # %% [markdown]
 # ## Prompts
@@ -96,12 +93,9 @@ print(
 # here, says more of the words than of the tail.
 
 # %%
-name = next(iter(words))
-print(
-    words[name].question,
-    *(single if one >= 0 else words)[name].statements,
-    sep="\n",
-)
+worded = words if one < 0 else single
+own = next(iter(worded.values()))
+print(own.question, *own.statements, sep="\n")
 
 # %% [markdown]
 # ## Scores
@@ -117,7 +111,9 @@ places = {"seeds": extractions, "templates": templates, "seed": seed}
 
 def task_of(lm):
     known = extraction.known(lm, sample, how, **places)
-    task, out = use.of_known(sample, known, words if one < 0 else single)
+    known["rule"] = answers.by_word(sample, known)
+    known = known[~answers.guesses(known)]  # what no text told, or the rule has
+    task, out = use.of_known(sample, known, worded)
     print(lm.name, len(task.facts), "known facts; left out:", out or "none")
     return task
 
@@ -151,6 +147,7 @@ else:
     found = answers.collect(file) if page else pd.concat(rows)
     found = found.reset_index(drop=True)
     answers.keep(found, file)
+found = found[~answers.guesses(found)]
 answers.columns(found)
 
 # %% [markdown]
@@ -166,11 +163,8 @@ by = ["model", "ranker", "by", "names"]
 every = pd.concat(part.assign(names=kind) for kind, part in parts.items())
 counted = every.drop_duplicates([*by, "relation", "fact"]).groupby(by).size()
 enough = counted[counted >= least].index
-share = (
-    every.groupby([*by, "relation"])["tails"]
-    .mean()
-    .reset_index(level="relation")
-)
+share = every.groupby([*by, "relation"])["tails"].mean()
+share = share.reset_index(level="relation")
 share = share.loc[share.index.intersection(enough)].reset_index()
 table = stats.estimate(share, by, value="tails")
 said = table.assign(tails=table.apply(stats.said, axis=1)).set_index(by)
@@ -184,7 +178,8 @@ reads = found.groupby(["model", "ranker", "by", "relation"])[["text", "top1"]]
 reads.mean().groupby(["model", "ranker", "by"]).mean().round(2)
 
 # %% [markdown]
-# **Differences**, in each relation: asked behind training on other relations minus asked behind training on its own; and unseen minus seen names.
+# **Differences**, in each relation: asked after training on other relations minus asked after training on its own; and unseen minus seen names.
+# `left_out` relations were asked in one of the two ways alone, or in neither; few facts have both names `seen`.
 
 
 # %%
@@ -193,7 +188,8 @@ def gap(a: tuple, b: tuple) -> pd.DataFrame:
     if not {a, b} <= {*wide} or wide[[a, b]].dropna().empty:
         return pd.DataFrame()
     found = (wide[a] - wide[b]).dropna().rename("gap").reset_index()
-    return stats.estimate(found, value="gap", bounds=None)
+    gap = stats.estimate(found, value="gap", bounds=None)
+    return gap.assign(left_out=len(sample) - len(found))
 
 
 main = found["model"].iloc[0]
@@ -214,16 +210,9 @@ shown = table[table["names"] == "all"]
 shown = shown.assign(
     panel=shown["model"].map(figures.called), by=shown["by"].map(called)
 )
-grid = figures.marks(
-    shown,
-    x="ranker",
-    hue="by",
-    panel="panel",
-    across=True,
-    label="known facts that are used (tails)",
-    wrap=1,
-    aspect=1.8,
-)
+axes = {"x": "ranker", "hue": "by", "panel": "panel", "across": True}
+axes["label"] = "known facts that are used (tails)"
+grid = figures.marks(shown, **axes, wrap=1, aspect=1.8)
 figures.place(grid.figure, "fig-shift-relations", shown)
 
 # %% [markdown]
@@ -239,30 +228,41 @@ printed.pivot(
     values="downstream_accuracy_mean",
 )
 
+# %% [markdown]
+# **Where ours differs.** The paper trains a new linear head, which didn't learn the task here ({doc}`31_xtraeval_task`); so its claims are not tested, and the
+# numbers beside them are likelihood's. It ranks among 50 documents of each kind, not 10, trains with four wrong ones of each of three kinds, not two, and divides
+# relations by three seeds, with several trainings each; here are five divisions of relations and three of facts, each trained once.
+
 # %%
 decides = "lab:rich-2/0.7m"
-tested = {k: g for k, g in gaps.items() if main == decides and len(g)}
+how_so = {"untested": "" if head == "value" else answers.UNLEARNED}
+how_so["estimator"] = f"{head} head"
+own = {k: g for k, g in gaps.items() if main == decides and len(g)}
+tested = {k: g.assign(**how_so) for k, g in own.items()}
 verdicts = answers.verdicts(tested)
 verdicts[["claim", "model", "estimate", "low", "high", "verdict"]]
 
 # %% tags=["hide-input", "page-only"]
 of = table[(table["model"] == main) & (table["names"] == "all")]
 of = of.set_index(["ranker", "by"])
-own, rule = of["estimate"][head], of["estimate"]["rule-word"]
+own, rule = of["estimate"][head], of["estimate"]["rule-word"]["relation"]
+before = of["estimate"][f"{head}, untrained"]["relation"]
 alone = found[(found["model"] == main) & (found["ranker"] == head)]
 alone = alone[alone["by"] == "fact"].groupby("relation")["tails"].mean()
 assert abs(alone.mean() - own["fact"]) < 1e-9, "the headline, again"
 holds = {
-    "as much of others": abs(own["relation"] - own["fact"]) < 0.05,
-    "a rule falls": rule["relation"] < rule["fact"] - 0.1,
+    "by likelihood": head == "likelihood",
+    "as much": abs(own["relation"] - own["fact"]) < 0.05,
+    "as much untrained": abs(own["relation"] - before) < 0.05,
+    "a rule": rule < own.min() - 0.1,
 }
 figures.sentence(holds if sources else {})  # of a few facts they may not hold
 figures.findings(
     name_shown=figures.called(main),
     fact=f"{100 * own['fact']:.0f}",
     relation=f"{100 * own['relation']:.0f}",
-    rule_fact=f"{100 * rule['fact']:.0f}",
-    rule_relation=f"{100 * rule['relation']:.0f}",
+    untrained=f"{100 * before:.0f}",
+    rule=f"{100 * rule:.0f}",
 )
 note = f"{len(found):,} rankings"
 figures.note("carried", f"{note} of a longer run." if sources else f"{note}.")
@@ -272,7 +272,6 @@ figures.note("carried", f"{note} of a longer run." if sources else f"{note}.")
 #
 # - Parting facts at random asks whether a relation was learned; parting relations asks whether answering was.
 # - A head that begins with what the model says anyhow has less to learn than a fresh one, and less to lose.
-# - Names that were never seen in training tell whether the difference is one of names.
 
 # %% [markdown]
 # ## Try it

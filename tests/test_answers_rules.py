@@ -1,6 +1,7 @@
 """Answers without a model: cues recounted from the facts, tables by pencil, results that ship."""
 
 import functools
+import json
 import re
 from dataclasses import replace
 from fractions import Fraction
@@ -163,3 +164,21 @@ def test_of_a_world_the_best_rule_stands_beside_a_blind_guess(sample):
     # w: by words (1 + 1/2) / 2 and 1/2, by what is shown 0 and 1, by both (1 + 0) / 2 and 1
     assert table["rule"].tolist() == ["rule-both", "rule-frequent"]
     assert table["of_rule"].tolist() == [0.75, 1] and table["chance"].tolist() == [0.5, 0.5]
+
+
+def test_by_word_says_of_each_row_whether_the_rule_has_it_right_by_train_facts(tmp_path):
+    """By pencil: of the shown cities Ur is the most frequent; who has one in its name gives that."""
+    train = [("a", "Ur"), ("b", "Ur"), ("c", "Oslo"), ("d", "New Oslo"), ("e", "Rome")]
+    right = [("f", "UR"), ("Oslo Bay", "Oslo"), ("Bank of new oslo", "New Oslo")]
+    wrong = [("g", "Rome"), ("x Rome", "Ur"), ("Bank of New Oslo", "Oslo")]
+    (tmp_path / "seat").mkdir()
+    for split, pairs in (("train", train), ("test", right + wrong)):
+        said = [json.dumps({"subject": a, "object": b}) for a, b in pairs]
+        (tmp_path / "seat" / f"{split}.jsonl").write_text("\n".join(said))
+    size = {"n_shots": 0, "n_facts": 50, "n_options": 2, "least": 1, "seed": 0, "apart": True}
+    own = facts.draw(str(tmp_path), [], **size)
+    asked = own["seat"].facts[::-1]
+    found = pd.DataFrame([("seat", fact.id) for fact in asked], columns=["relation", "fact"])
+    wanted = [(fact.subject, fact.object) in right for fact in asked]
+    assert rules.by_word(own, found) == wanted and sorted(wanted) == [False] * 3 + [True] * 3
+    assert rules.by_word(own, found[2:4]) == wanted[2:4]

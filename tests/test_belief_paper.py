@@ -16,7 +16,13 @@ N = 10
 def set_of_the_hub(cache):  # noqa: F811
     """41 relations of ten pairs, in five templates, one of them a question."""
     row = plan.read_plan(PARAMS / "belief_paper.yaml").rows[0]
-    texts = ["[X] has [Y].", "Of [X] it is [Y].", "[X] and [Y].", "What has [X]? [Y].", "[Y], [X]."]
+    texts = [
+        "[X] has [Y].",
+        "Of [X] it is [Y].",
+        "[X] and [Y].",
+        "What has [X]? [Y].",
+        "[Y] of [X].",
+    ]
     rows = [
         {
             "uuid": f"{relation}-{i}",

@@ -57,6 +57,11 @@ def test_a_table_of_ones_own_stands_for_ours(tmp_path):
         (("in [Y]", "there"), r"line 3: statement '\[X\] is there' has \[X\] 1 times and \[Y\] 0"),
         (("\tstatement", "\tstatement-object-first"), r"line 3: .* names the subject first"),
         (("[X] is in [Y]", "[Y] has [X]"), r"line 3: .* names the object first"),
+        (
+            ("[X] is in [Y]", "[X] [Y]"),
+            r"line 3: statement '\[X\] \[Y\]' has no word beside \[X\] and",
+        ),
+        (("Where is [X]?", "[X]?"), r"line 2: question '\[X\]\?' has no word beside"),
         (("[Y].\n", "[Y].\ns\tstatement\t[X] IS in [Y]\n"), "line 4: .* says again what .*line 3"),
         (("r\tstatement", "s\tstatement"), "relation r has 1 questions and 0 statements"),
         (("r\tquestion", "s\tquestion"), "relation s has 1 questions and 0 statements"),

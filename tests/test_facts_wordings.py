@@ -71,8 +71,10 @@ def test_table_is_read_by_groups_in_order_with_the_manual_one_first(table):
             "capital\tnew\tTHE capital of [X] is [Y] .\tyes\tno\t",
             "line 5: template 'THE capital of [X] is [Y]' says again what .*line 4 says",
         ),
+        ("r\tg\t[X] [Y]\tyes\tno\t", "line 5: template '[X] [Y]' has no word beside [X] and [Y]"),
+        ("r\tg\t[Y] : [X].\tyes\tno\t", "line 5: template '[Y] : [X]' has no word beside"),
         ("r\tg\t[X] is in [Y]\tno\tno\t", "line 5: group 'g' of relation r has 0 manual"),
-        ("capital\tasked\t[X]? [Y]\tyes\tyes\t", "line 3: group 'asked' .* has 2 manual"),
+        ("capital\tasked\tWhere is [X]? [Y]\tyes\tyes\t", "line 3: group 'asked' .* has 2 manual"),
         ("r\tg\t[X] is in [Y]\ttrue\tno\t", "line 5: manual must be yes or no, found 'true'"),
         ("r\t\t[X] is in [Y]\tyes\tno\t", "line 5: group must be a non-empty text"),
     ],
@@ -119,6 +121,9 @@ def test_own_templates_are_kept_but_for_the_five_of_the_atlas(table):
         [-1, False, True],
     ]
     assert len(wordings.onto(sample(("Peru", "Lima"), **own), table(*CAPITAL))[1]) == 3
+    bare = sample(("Peru", "Lima"), templates=("[X] is in [Y]", "[X], [Y]"), name="P36")
+    _, _, out = wordings.onto(sample(("Peru", "Lima")) | bare)
+    assert out["P36"].startswith("template '[X], [Y]' has no word beside [X] and [Y]")
     bad = sample(("Peru", "Lima"), templates=("[X] [X] [Y]",), name="P36")
     _, _, out = wordings.onto(sample(("Peru", "Lima")) | bad)
     assert out == {"P36": "template '[X] [X] [Y]' has [X] 2 times, and needs each once"}
@@ -219,7 +224,7 @@ def test_counts_are_those_of_a_pencil(table):
     rows = ("Myanmar", "Naypyidaw"), ("Peru", "Lima"), ("Myanmar", "Yangon")
     drawn = wordings.named(sample(*rows), table(*MYANMAR, head=NAMES))
     drawn |= sample(("Po", "Adria"), name="river")
-    kept, frame, _ = wordings.onto(drawn, table(*CAPITAL, "river\tg\t[X] [Y]\tyes\tno\t"))
+    kept, frame, _ = wordings.onto(drawn, table(*CAPITAL, "river\tg\t[X] to [Y]\tyes\tno\t"))
     assert [f.object for f in wordings.pairs(kept)["capital"].facts] == ["Naypyidaw", "Lima"]
     assert wordings.counts(kept, frame).to_dict("list") == {
         "relation": ["capital", "river", "all"],

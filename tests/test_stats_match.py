@@ -183,6 +183,35 @@ def test_alike_takes_either_direction_and_is_not_transitive():
     assert not alike("", "") and not alike("", "Paris") and not alike("Paris", "")
 
 
+@pytest.mark.parametrize(
+    ("output", "answer", "right"),
+    [
+        ("The [MASK] is", "be", False),  # the code of Belarusian, and no word of this echo
+        ("The [MASK] is", "is", False),  # nor that of Icelandic
+        ("It is in Reykjavik", "IT", False),
+        ("Who can tell?", "ca", False),  # Catalan: a plain form may be another word
+        ("He", "He", True),
+        (" he.", "He", True),
+        ("'is'", "is", True),
+        ("is", "be", False),  # not this form
+        ("an", "a", False),
+        ("are", "is", False),
+        ("", "is", False),
+        ("to be", "to be", True),  # two words are no single one
+        ("He was to be there", "to be", True),
+        ("the states", "state", True),  # a noun is found in any inflection
+        ("He wrote", "writes", True),
+        ("the code is de", "de", True),
+    ],
+)
+def test_an_answer_of_one_function_word_must_be_all_that_is_said(output, answer, right):
+    assert holds(output, answer) is right
+
+
+def test_outputs_are_alike_by_function_words_too_since_neither_is_an_answer():
+    assert alike("It", "It is in Rome") and alike("The [MASK] is", "be") and alike("is", "are")
+
+
 def test_lemma_does_not_depend_on_letter_case():
     assert lemmas("Children of the Cities") == lemmas("CHILD OF THE CITY")
     assert lemmas("CHILD OF THE CITY") == ("child", "of", "the", "city")

@@ -207,3 +207,9 @@ def test_pairs_that_are_trained_and_asked_leave_train_and_are_counted():
     train = [fact("a", "x", "1"), fact("a", "x", "2"), fact("b", "x", "1"), fact("a", "y", "1")]
     asked = [fact("a", "x", "3"), fact("a", "z", "1"), fact("b", "y", "1")]
     assert documents.apart(train, iter(asked)) == (train[2:], 1)
+
+
+def test_subjects_that_differ_in_letter_case_or_form_of_accents_are_one_pair():
+    train = [fact("a", "paris", "1"), fact("a", "Zu\u0308RICH", "1"), fact("b", "paris", "1")]
+    asked = [fact("a", "Paris", "2"), fact("a", "z\u00fcrich", "2"), fact("a", "Zurich", "2")]
+    assert documents.apart(train, asked) == (train[2:], 2)

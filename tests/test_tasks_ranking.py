@@ -10,6 +10,7 @@ import torch
 from lkecore import facts
 from lkecore.errors import BadInput
 from lkecore.facts import questions
+from lkecore.metrics import rules
 from lkecore.models import open_model
 from lkecore.tasks import documents, ranking
 from lkecore.tasks.documents import Document, Query
@@ -67,12 +68,38 @@ def test_rules_by_hand():
     train = [facts.Fact(str(i), *pair[:1], "x", pair[1]) for i, pair in enumerate(of)]
     found = ranking.rules(QUERY, POOL, train)
     assert found["rule-frequent"] == [1, 0, 2, -1, -1]
-    assert found["rule-word"] == [1, np.inf, 2, -1, -1]
+    said = found["rule-word"]
+    assert said[1] > 10**6 and [*said[:1], *said[2:]] == [1, 2, -1, -1]  # Rome stands in New Rome
     assert found["rule-overlap"] == pytest.approx([2 / 6, 2 / 5, 2 / 6, 0, 0])
     assert found["rule-read"] == [2, 3, 2, 1, 0]
     half = [replace(POOL[1], tail="Old Rome")]  # one of its words alone
     assert ranking.rules(QUERY, half, train)["rule-word"] == [0]
     assert rank(*found["rule-frequent"]) == (0, 0, 1) == rank(*found["rule-word"])
+
+
+@pytest.mark.parametrize(
+    ("subject", "tails", "train", "wins"),
+    [
+        ("Bank of New York", ["York", "New York", "Oslo"], ["York", "York", "Oslo"], "New York"),
+        ("Bank of New York", ["York", "New", "Oslo"], ["New", "Oslo", "Oslo"], "New"),
+        ("bank of NEW-YORK", ["New York", "York"], [], "New York"),
+        ("York of New England", ["New York", "England", "Oslo"], ["Oslo"], "England"),
+        ("Yorkshire", ["York", "Oslo"], ["York", "Oslo", "Oslo"], "Oslo"),
+    ],
+)
+def test_of_nested_tails_the_longest_wins_among_documents_as_it_does_without(
+    subject, tails, train, wins
+):
+    """Written down by hand: most words, then the more frequent; a tail's words stand together."""
+    query = Query("1", "seat", subject, f"Seat of {subject}?", tails[0], frozenset())
+    pool = [Document(f"{subject} has {tail}.", "hr-", "seat", subject, tail) for tail in tails]
+    pool += [replace(pool[0], relation="other"), replace(pool[0], subject="York")]
+    facts_ = [facts.Fact(str(i), "seat", "x", tail) for i, tail in enumerate(train)]
+    said = ranking.rules(query, pool, facts_)["rule-word"]
+    assert [each.tail for each in pool if said[pool.index(each)] == max(said)] == [wins]
+    assert max(said) > max(said[len(tails) :]) and sorted(said)[-2] < max(said)
+    shown = dict.fromkeys(tails, 0) | {tail: train.count(tail) for tail in train}
+    assert rules.by_word(subject, shown) == wins
 
 
 @pytest.fixture(scope="module")

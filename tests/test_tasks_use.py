@@ -381,13 +381,16 @@ def test_known_is_what_a_soft_prompt_or_the_template_that_is_best_on_train_facts
     monkeypatch.setattr(extraction, "ask", ask)
     sample = sample_of(facts, train)
     found = extraction.known(helpers.model(), sample, RECIPE, seeds=[4, 7], templates=[0, 1, 2])
-    assert list(found) == ["relation", "fact", "model", "soft", "template", "best", "known"]
+    assert list(found) == ["relation", "fact", "model", "soft", "soft_4", "soft_7", "template",
+                           "best", "known"]  # fmt: skip
     rows = found.set_index(["relation", "fact"])
     assert {*zip(found["relation"], found["best"], strict=True)} == {
         ("ra", "template-1"),
         ("re", "template-3"),
     }
     for column, wanted in {
+        "soft_4": {("ra", "2")},
+        "soft_7": {("ra", "0"), ("re", "1")},
         "soft": {("ra", "0"), ("ra", "2"), ("re", "1")},
         "template": {("ra", "0"), ("re", "3")},
         "known": {("ra", "0"), ("ra", "2"), ("re", "1"), ("re", "3")},

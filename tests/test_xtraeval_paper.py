@@ -1,6 +1,7 @@
 """XTRAEVAL with the paper's kinds of models, random, from folders, and what its dry run says without them."""
 
 from pathlib import Path
+from statistics import mean
 
 import helpers
 import pandas as pd
@@ -10,6 +11,7 @@ from safetensors.torch import load_file
 from test_runs_forecast import plan
 
 from lkecore import papers, progress
+from lkecore.facts import worlds
 from lkecore.models import catalogue
 from lkecore.runs import forecast
 from lkecore.runs import plan as plans
@@ -91,6 +93,82 @@ def test_the_page_of_the_task_runs_with_each_kind_of_the_papers_models_as_its_fo
     # About, since each step has other documents; and likelihood reads once what documents share.
     done = sum(entry["tokens_forwarded"] for entry in progress.read_ledger(tmp_path / "ledger"))
     assert 0.6 * total < done < 1.05 * total
+
+
+def test_all_told_trains_on_what_a_text_told_known_or_not_and_on_no_pair_that_is_asked(
+    tmp_path, monkeypatch
+):
+    """Page 31 over a small world; what was told is read off the states of its facts, in plain Python."""
+    world, asks, given = "lab:richsmoke-0", extraction.ask, {}
+
+    def known(model, prompts, facts):  # every other fact, told or not
+        found = asks(model, prompts, facts)
+        return found.assign(correct=[int(fact[-1]) % 2 == 0 for fact in found["fact"]])
+
+    def trained(model, known, parts, asked, setting):
+        given[known.facts] = parts, {query.fact for query, _ in asked}
+        return use.nothing(asked, model, setting.head)
+
+    monkeypatch.setattr(extraction, "ask", known)
+    monkeypatch.setattr(use, "trained", trained)
+    monkeypatch.setenv("LKE_RUN", str(tmp_path))
+    some = ONE | {"fact_set": world, "relations": ["residence", "parent", "birthplace"]}
+    some |= {"models": [saved(tmp_path, "OPT")], "n_asked": 15, "n_never": 5, "templates": []}
+    states = {row.fact: row for row in worlds.states(world).itertuples()}
+    sizes = []
+    for all_told in (False, True):
+        given.clear()
+        helpers.page(
+            "31_xtraeval_task", **some, heads=["value"], readable=[False], all_told=all_told
+        )
+        [(facts, (parts, asked))] = given.items()
+        pairs = {(states[f].relation, states[f].subject.casefold()) for f in asked}
+        pairs |= {(f.relation, f.subject.casefold()) for f in parts.validation}
+        assert asked and parts.validation and facts == parts.train
+        for fact in facts:  # of these are all documents made, too
+            assert (fact.relation, fact.subject.casefold()) not in pairs
+            assert states[fact.id].state != "never"
+        sizes.append({fact.id for fact in facts})
+    even = {fact for fact in sizes[1] if int(fact[-1]) % 2 == 0}
+    assert sizes[0] <= even and len(sizes[1]) > 1.5 * len(even)
+    told = [s for s in states.values() if s.split == "test" and s.state != "never"]
+    told = [s for s in told if s.relation in some["relations"]]
+    never_trained = {s.fact for s in told} - sizes[1]
+    assert all((states[f].relation, states[f].subject.casefold()) in pairs for f in never_trained)
+
+
+SHIPPED = {"fact_set": "lab:rich-2", "sources": ["xtraeval_lab"]}
+
+
+@pytest.mark.parametrize(
+    ("page", "by", "lowest"),
+    [
+        ("32_xtraeval_training", ["ranker", "share", "negatives"], 1800),
+        ("33_xtraeval_shift", ["ranker", "by"], 600),
+    ],
+)
+def test_pages_of_shipped_rankings_count_told_facts_alone(page, by, lowest, tmp_path, monkeypatch):
+    """The oracle: means of the shipped rows whose fact a text tells, by relation, in plain Python."""
+    monkeypatch.setenv("LKE_RUN", str(tmp_path))
+    state = {row.fact: row.state for row in worlds.states("lab:rich-2").itertuples()}
+    rows = pd.read_parquet(TOP / "results" / f"{page}.parquet").to_dict("records")
+    told = [row for row in rows if state[row["fact"]] != "never"]
+    assert lowest < len(told) < 0.8 * len(rows)
+    of = {}
+    for row in told:
+        key = tuple(round(v, 2) if isinstance(v, float) else v for v in (row[name] for name in by))
+        of.setdefault(key, {}).setdefault(row["relation"], []).append(row["tails"])
+    wanted = {key: mean(map(mean, each.values())) for key, each in of.items()}
+    names = helpers.page(page, **SHIPPED)
+    table = names["table"].query("names == 'all'") if "names" in names["table"] else names["table"]
+    found = {tuple(row[name] for name in by): row["estimate"] for row in table.to_dict("records")}
+    assert found.keys() == wanted.keys() and len(found) in (27, 6)
+    assert all(found[key] == pytest.approx(wanted[key], abs=1e-6) for key in wanted)
+    verdicts = names["verdicts"]
+    assert len(verdicts) and set(verdicts["verdict"]) == {
+        "not tested: the paper's head did not learn the task here"
+    }
+    assert set(verdicts["estimator"]) == {"likelihood head"}
 
 
 def test_the_dry_run_of_the_question_that_is_learned_counts_its_steps_and_loads_no_weights(

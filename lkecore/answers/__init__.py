@@ -8,12 +8,13 @@ from lkecore.answers.kept import collect, keep
 from lkecore.answers.pairs import ask_pairs
 from lkecore.answers.results import agree, results
 from lkecore.answers.rich import guesses, untold
+from lkecore.answers.rules import by_word
 from lkecore.answers.show import words
 from lkecore.answers.verdicts import CHANGED, UNLEARNED, verdicts
 from lkecore.answers.written import write
 
 __all__ = [
     "CHANGED", "READ_BY", "UNLEARNED", "agree", "any_causal", "ask", "ask_blanks", "ask_groups",
-    "ask_pairs", "ask_taught", "at_blanks", "carried", "collect", "columns", "guesses", "keep",
-    "likeliest", "opened", "results", "untold", "verdicts", "words", "write",
+    "ask_pairs", "ask_taught", "at_blanks", "by_word", "carried", "collect", "columns", "guesses",
+    "keep", "likeliest", "opened", "results", "untold", "verdicts", "words", "write",
 ]  # fmt: skip

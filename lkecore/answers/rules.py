@@ -15,6 +15,8 @@ from lkecore.answers.kept import keep
 from lkecore.errors import BadInput
 from lkecore.facts.drawn import Sample
 from lkecore.facts.sample import draw_shots
+from lkecore.facts.tables import fold
+from lkecore.metrics import rules
 from lkecore.metrics.rules import RULES, guess, length_rank, overlap, times_shown
 
 FILE = "answers-cues.parquet"
@@ -53,6 +55,20 @@ def cues(sample: Sample, *, kept: bool = True) -> pd.DataFrame:
     if kept:
         keep(found, FILE)
     return found
+
+
+def by_word(sample: Sample, found: pd.DataFrame) -> list[bool]:
+    """Whether `rule-word` gives a fact back, by its relation's train facts: of each row of ``found``.
+
+    Its rows (``relation``, ``fact``) are asked facts of the sample. What the rule says of a subject is
+    :func:`lkecore.metrics.rules.by_word`.
+    """
+    right = set()
+    for name, drawn in sample.items():
+        shown = Counter(fact.object for fact in drawn.train)
+        said = ((fact, rules.by_word(fact.subject, shown)) for fact in drawn.facts)
+        right |= {(name, fact.id) for fact, word in said if fold(word) in fact.true_names}
+    return [pair in right for pair in found[FACT].itertuples(index=False, name=None)]
 
 
 def behind_draws(

@@ -13,7 +13,7 @@ from lkecore.errors import BadInput
 from lkecore.facts import rich_wordings, tables
 from lkecore.facts.fact import Relation
 from lkecore.facts.tables import fold, text
-from lkecore.facts.wordings import plain
+from lkecore.facts.wordings import WORDLESS, plain, wordless
 from lkecore.storage import DATA
 
 QUESTIONS = DATA / "questions.tsv"
@@ -52,8 +52,9 @@ def read(path: str = "") -> dict[str, Wording]:
 
     It has the columns ``relation``, ``kind`` (one of ``KINDS``) and ``text``. Raises :class:`BadInput` for a
     file that is not there, other columns, another kind, a question without [X] or with [Y], a statement that
-    has not each of both once, in the order that its kind says, words that stand there twice, whatever the
-    relation (two documents could not be told apart), and a relation without one question and a statement.
+    has not each of both once, in the order that its kind says, either without a word beside them, words that
+    stand there twice, whatever the relation (two documents could not be told apart), and a relation without
+    one question and a statement.
     """
     file = Path(path or QUESTIONS)
     if not file.is_file() or set(tables.header(file)) != set(COLUMNS):
@@ -84,6 +85,8 @@ def _fault(kind: str, words: str) -> str:
     subject, object_ = words.count("[X]"), words.count("[Y]")
     if kind not in KINDS:
         return f"kind {kind!r} must be one of {', '.join(KINDS)}"
+    if wordless(words):
+        return f"{kind} {words!r} {WORDLESS}"
     if kind == "question":
         if object_:
             return f"question {words!r} has [Y] in it, and must not name what it asks for"

@@ -27,6 +27,7 @@ WORDINGS, NAMES = DATA / "wordings.tsv", DATA / "names.tsv"
 COLUMNS = ["relation", "group", "template", "manual", "question", "made"]
 FRAME = ["relation", "template", "group", "manual", "question", "text"]
 NAMED = ["kind", "name", "other"]
+WORDLESS = "has no word beside [X] and [Y], and says nothing of its relation"
 KINDS = {  # of our relations: what subjects and objects are, of which NAMES has other names
     "atomic_number": ("element", ""),
     "capital": ("country", ""),
@@ -54,8 +55,8 @@ def read(path: str = "") -> pd.DataFrame:
     group; ``question``; ``text``, without a full stop at the end.
 
     Raises :class:`BadInput` for a file that is not there, a column that is unknown or lacking, a template
-    without [X] or [Y] or with two of them, a duplicate (:func:`lkecore.facts.tables.fold`), and a group with
-    none or several manual templates.
+    without [X] or [Y], with two of them or no word beside them, a duplicate
+    (:func:`lkecore.facts.tables.fold`), and a group with none or several manual templates.
     """
     rows: list[dict[str, Any]] = []
     first: dict[tuple[str, ...], str] = {}
@@ -143,6 +144,15 @@ def plain(words: str) -> str:
     '[X] lies in [Y]'
     """
     return words.strip().removesuffix(".").rstrip()
+
+
+def wordless(words: str) -> bool:
+    r"""Whether a wording has no word beside its places, so that it says nothing of any relation.
+
+    >>> wordless("[X], [Y]"), wordless("[X] is [Y]")
+    (True, False)
+    """
+    return not re.search(r"\w", words.replace("[X]", "").replace("[Y]", ""))
 
 
 # --- names ----------------------------------------------------------------------------------------
@@ -290,4 +300,6 @@ def _yes(row: dict[str, Any], where: str, column: str) -> bool:
 def _fault(words: str) -> str:
     """What is wrong with a template; "" if nothing is."""
     times = [f"{place} {n} times" for place in ("[X]", "[Y]") if (n := words.count(place)) != 1]
-    return f"template {words!r} has {' and '.join(times)}, and needs each once" if times else ""
+    if times:
+        return f"template {words!r} has {' and '.join(times)}, and needs each once"
+    return f"template {words!r} {WORDLESS}" if wordless(words) else ""

@@ -7,7 +7,9 @@ accents does not: ü is one character, or u and a mark behind it.
 `holds` and `alike` are the rule of Zhao et al. 2024 (section 3.2; BL-S5): both texts become lists of words in
 their plain form, and match if one list is in the other. What is not said there is read so: case does not
 count, punctuation is no word, and a list is in another with its words one behind the other, so that
-"York, new" does not hold "New York".
+"York, new" does not hold "New York". One exception is ours, and of accepted answers alone (`holds`): one that
+is a single word of ``FUNCTION`` in any inflection, such as be (the code of Belarusian), is (of Icelandic) or
+He (helium), stands in sentences that do not mean it, as in "The [MASK] is".
 """
 
 import re
@@ -22,6 +24,11 @@ from lkecore.facts.tables import composed, fold
 
 # A number with its points is one word; of signs that are none, $ and + are words, and commas are not.
 WORDS = re.compile(r"\d+(?:[.,]\d+)+|\w+|[^\w\s]")
+FUNCTION = frozenset(  # words of English grammar, in their plain form
+    "a an the i you he she it we they my your his its our their this that who what which there here be "
+    "have do can could will would shall should may might must not no nor or and but if so as at by for "
+    "from in into of off on onto out over to up with than then too very".split()
+)
 
 
 @lru_cache(2**16)
@@ -33,8 +40,12 @@ def lemmas(text: str) -> tuple[str, ...]:
     >>> lemmas("A guitar, two Guitars!")
     ('a', 'guitar', 'two', 'guitar')
     """
-    words = WORDS.findall(fold(text))
-    return tuple(_lemma(w) for w in words if not unicodedata.category(w[0]).startswith("P"))
+    return tuple(map(_lemma, _words(text)))
+
+
+def _words(text: str) -> list[str]:
+    found = WORDS.findall(fold(text))
+    return [word for word in found if not unicodedata.category(word[0]).startswith("P")]
 
 
 @lru_cache(2**16)
@@ -46,25 +57,37 @@ def holds(output: str, answer: str) -> bool:
     """Whether the words of an answer stand in the output, one behind the other, in any inflection.
 
     Without a word on either side: False. An article counts as a word, so the answer "the Hague" is not in
-    "Hague". More lenient than `contains` with `whole_words`: "state" is in "the United States".
+    "Hague". More lenient than `contains` with `whole_words`: "state" is in "the United States". But an
+    answer of one function word must be all that the output says, in this form; letter case aside.
 
     >>> holds("the United States of America", "United States"), holds("New", "New York")
     (True, False)
+    >>> holds("The [MASK] is", "be"), holds("is", "be"), holds("Be.", "be")
+    (False, False, True)
     """
-    said, asked = lemmas(output), lemmas(answer)
+    asked = lemmas(answer)
+    if len(asked) == 1 and asked[0] in FUNCTION:
+        return _words(output) == _words(answer)
+    return _within(asked, lemmas(output))
+
+
+def _within(few: Sequence[str], all_: Sequence[str]) -> bool:
     # No word has a blank, so that a word's border is one of the joined text, too.
-    return bool(said and asked) and f" {' '.join(asked)} " in f" {' '.join(said)} "
+    return bool(few) and f" {' '.join(few)} " in f" {' '.join(all_)} "
 
 
 def alike(one: str, other: str) -> bool:
-    """Whether either of two outputs `holds` the other: how Consist and Overconf compare outputs.
+    """Whether the words of either of two outputs stand in the other, in any inflection (Consist, Overconf).
+
+    Neither is an answer, so that function words are words like others.
 
     Not transitive: "Paris" is like "Paris, Texas" and like "Paris, France".
 
     >>> alike("a guitar", "Guitars."), alike("", "")
     (True, False)
     """
-    return holds(one, other) or holds(other, one)
+    first, second = lemmas(one), lemmas(other)
+    return _within(first, second) or _within(second, first)
 
 
 def exact(output: str, answer: str) -> bool:

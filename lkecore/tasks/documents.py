@@ -115,11 +115,14 @@ def usable(
 
 
 def apart(train: Iterable[Fact], asked: Iterable[Fact]) -> tuple[list[Fact], int]:
-    """(the train facts whose pair (relation, subject) is not asked, how many such pairs were left out)."""
-    pairs = {(fact.relation, fact.subject) for fact in asked}
+    """(the train facts whose pair (relation, subject) is not asked, how many such pairs were left out).
+
+    Subjects that differ in letter case alone are one, as in all that is made of them.
+    """
+    pairs = {(fact.relation, fold(fact.subject)) for fact in asked}
     train = list(train)
-    both = {(fact.relation, fact.subject) for fact in train} & pairs
-    return [f for f in train if (f.relation, f.subject) not in both], len(both)
+    both = {(fact.relation, fold(fact.subject)) for fact in train} & pairs
+    return [f for f in train if (f.relation, fold(f.subject)) not in both], len(both)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from lkecore.errors import BadInput
 from lkecore.facts.fact import Fact
+from lkecore.facts.filters import stands_in
 from lkecore.facts.tables import fold, words
 from lkecore.models.model import Model
 from lkecore.prompts.prompt import Prompt
@@ -21,6 +22,7 @@ from lkecore.scores import tree
 from lkecore.tasks.documents import GOLD, TAILS, Document, Query
 
 RULES = ("rule-frequent", "rule-word", "rule-overlap", "rule-read")
+MORE = 10**9  # than any tail's number of facts
 FRAME = ["model", "ranker", "relation", "fact", "top1", "tails", "text", "n_tails"]
 Pools = Sequence[tuple[Query, Sequence[Document]]]
 
@@ -67,13 +69,14 @@ def rules(
     """Similarities without a model, by rule: {rule: one of each document}.
 
     ``rule-frequent``: how many facts of ``train`` in the query's relation have the document's tail;
-    ``rule-word``: the same, but a tail all of whose words stand in the query's subject is above all others.
+    ``rule-word``: the same, but a tail that stands in the query's subject is above all others, and of several
+    the one with most words (as :func:`lkecore.metrics.rules.by_word` says, which has no documents).
     Both know which documents are about the query's relation and subject; all others are below these.
     ``rule-overlap``: of the words of query and document together, which part both have. ``rule-read``: how
     many of the document's relation, head and tail the query names.
     """
     often = Counter(fold(f.object) for f in train if f.relation == query.relation)
-    subject, asked = words(query.subject), words(query.text)
+    asked = words(query.text)
     found: dict[str, list[float]] = {rule: [] for rule in RULES}
     for each in documents:
         own, head, tail = words(each.text), words(each.subject), words(each.tail)
@@ -81,7 +84,8 @@ def rules(
         about = same and each.subject == query.subject
         times = often[fold(each.tail)] if about else -1
         found["rule-frequent"].append(times)
-        found["rule-word"].append(np.inf if about and tail and tail <= subject else times)
+        inside = len(tail) if about and stands_in(each.tail, query.subject) else 0
+        found["rule-word"].append(times + MORE * inside)
         found["rule-overlap"].append(len(own & asked) / max(len(own | asked), 1))
         found["rule-read"].append(same + (head <= asked) + (tail <= asked))
     return found

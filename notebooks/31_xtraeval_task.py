@@ -62,7 +62,6 @@ dtype: str = "float32"
 page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
-from collections import Counter
 from dataclasses import replace
 from itertools import product
 
@@ -70,8 +69,6 @@ import pandas as pd
 
 from lkecore import answers, facts, figures, papers, runs, stats
 from lkecore.facts import questions as wordings
-from lkecore.facts.tables import fold
-from lkecore.metrics import rules
 from lkecore.models import lab
 from lkecore.tasks import documents, extraction, ranking, use
 from lkecore.train.finetune import Recipe
@@ -180,22 +177,14 @@ def rankings(lm, task, split: int, reads: bool) -> list[pd.DataFrame]:
     return [rows, pd.concat(curves).assign(**key) if curves else None]
 
 
-by_rule = {}  # whether rule-word gives a fact back, without options
-for of in sample.values():
-    often = Counter(fact.object for fact in of.train)
-    for fact in of.facts:
-        said = fold(rules.by_word(fact.subject, often))
-        by_rule[fact.relation, fact.id] = said in fact.true_names
 kept = {"answers": [], "answers-known": [], "answers-curve": []}
 for name in models if not page else []:
     lm = answers.opened(name, dtype)
     how = Recipe(prompt_rate, prompt_steps, prompt_batch, every=prompt_every)
     given = {"seeds": extractions, "templates": templates, "seed": seed}
     found = extraction.known(lm, sample, how, **given)
-    pairs = found[["relation", "fact"]].itertuples(index=False, name=None)
-    found["rule"] = [by_rule[pair] for pair in pairs]
-    guess = found["fact"].isin(untold) if untold else found["rule"]
-    task, out = use.of_known(sample, found[~guess], words)
+    found["rule"] = answers.by_word(sample, found)
+    task, out = use.of_known(sample, found[~answers.guesses(found)], words)
     print(f"{name}: {len(task.facts)} known facts; left out:", out or "none")
     kept["answers-known"] += [found]
     for split, reads in product(splits, readable):

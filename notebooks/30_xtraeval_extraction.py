@@ -299,7 +299,9 @@ figures.note("carried", f"{note} of a longer run." if sources else f"{note}.")
 # ````
 
 # %%
-one = seen.assign(way=np.where(seen["prompt"] == "soft", "soft", "template"))
+one = on_asked[on_asked["told"].isin(["often", "all"])]
+one = one[one["model"] == one["model"].iloc[0]]
+one = one.assign(way=np.where(one["prompt"] == "soft", "soft", "template"))
 both = one.pivot_table("correct", ["relation", "fact"], "way", aggfunc="max")
 both.value_counts()
 

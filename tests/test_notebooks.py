@@ -120,3 +120,19 @@ def test_no_label_of_a_figure_or_an_exercise_stands_twice_in_all_notebooks():
     assert len(where) > 10
     labels = [label for label, _ in where]
     assert [pair for pair in where if labels.count(pair[0]) > 1] == []
+
+
+def test_no_cell_uses_a_name_that_only_a_readers_cell_makes(page):
+    """A run of a part of a grid leaves out the cells that are for readers alone, and no other."""
+    made: set[str] = set()
+    only: set[str] = set()
+    for cell in code(page):
+        names = [n for n in ast.walk(ast.parse(cell.source)) if isinstance(n, ast.Name)]
+        own = {n.id for n in names if isinstance(n.ctx, ast.Store)}
+        if "page-only" in cell.metadata.get("tags", []):
+            only |= own - made
+        else:
+            lost = {n.id for n in names if isinstance(n.ctx, ast.Load)} & only - own
+            assert not lost, f"{lost} in: {cell.source[:80]}"
+            made |= own
+            only -= own

@@ -129,6 +129,7 @@ def test_no_cell_uses_a_name_that_only_a_readers_cell_makes(page):
     for cell in code(page):
         names = [n for n in ast.walk(ast.parse(cell.source)) if isinstance(n, ast.Name)]
         own = {n.id for n in names if isinstance(n.ctx, ast.Store)}
+        own |= {n.arg for n in ast.walk(ast.parse(cell.source)) if isinstance(n, ast.arg)}
         if "page-only" in cell.metadata.get("tags", []):
             only |= own - made
         else:

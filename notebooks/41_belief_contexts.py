@@ -44,6 +44,7 @@ draws: list[int] = [0, 1, 2]  # seeds that draw the examples
 instructions: list[str] = ["mp"]  # fill the mask; "qa": answer the question
 others: list[str] = []  # more relations whose facts 4-random may show
 n_facts: int = 20  # pairs of each relation
+named: bool = False  # pairs with several names, by each of them
 sources: list[str] = []  # in results/, of the numbers; none: this run
 seed: int = 0
 dtype: str = "float32"
@@ -70,14 +71,22 @@ figures.style()
 # A *pair* is a relation and a subject; any of its true objects is right. Every pair is asked in every template.
 
 # %%
-size = {"n_shots": 0, "n_facts": n_facts, "n_options": 2}
-size |= {"n_test": max(400, n_facts), "seed": seed}
+of_test = max(400, n_facts)
+size = {"n_shots": 0, "n_options": 2, "n_test": of_test, "seed": seed}
+size["n_facts"] = of_test if named else n_facts
 names = dict.fromkeys([*relations, *others])
 sample = facts.draw(fact_set, [*names], **size)
 sample, texts, _ = words.onto(sample, wordings)
 sample = words.pairs(sample)
-for name in set(sample) - {*relations} if relations else ():  # to show alone
-    sample[name] = replace(sample[name], facts=(), options=())
+sample = words.named(sample, fact_set=fact_set) if named else sample
+for name, of in sample.items():
+    ask = not relations or name in relations  # others are there to be shown
+    both = zip(of.facts, of.options, strict=True)
+    both = [
+        two for two in both if ask and (two[0].subject_aliases or not named)
+    ]
+    its, options = tuple(zip(*both[:n_facts], strict=True)) or ((), ())
+    sample[name] = replace(of, facts=its, options=options)
 asked = {name: of for name, of in sample.items() if of.facts}
 if templates:
     texts = texts[texts["template"].isin(templates)]
@@ -162,8 +171,12 @@ answers.words(said[["context", "subject", "text", "correct"]].head())
 one = ["model", "instruction", "context", "draw", "relation"]
 compared = said.rename(columns={"text": "answer"})
 like = {"same": match.alike}
-agree = measures.consist(compared, [*one, "fact"], group="group", **like)
-across = measures.consist(compared, [*one, "template"], **like)["consist"]
+by_first = compared[compared["expression"] == 0]
+agree = measures.consist(by_first, [*one, "fact"], group="group", **like)
+if named:
+    names = measures.consist(compared, [*one, "fact", "template"], **like)
+    agree["names"] = names["consist"].groupby([*one, "fact"]).mean()
+across = measures.consist(by_first, [*one, "template"], **like)["consist"]
 across = across.groupby(one).mean().rename("across").reset_index()
 agree = agree.drop(columns="weight").reset_index().merge(across, on=one)
 if not page:  # without any text, so that they may ship
@@ -172,7 +185,10 @@ if not page:  # without any text, so that they may ship
 main = (sources or ["this run"])[0]
 found, agreed = (frame.assign(source=main) for frame in (ours, agree))
 if sources:
-    found, agreed = answers.results(this), answers.results(f"{this}-agree")
+    found, agreed = (
+        answers.results(name).query("source in @sources")
+        for name in (this, f"{this}-agree")
+    )
     ships = found[found["source"] == main]
     answers.agree(ours, ships, key, ["correct", "one_word"])
 answers.words(answers.columns(found))

@@ -70,6 +70,17 @@ def test_a_line_says_what_is_claimed_on_which_answers_and_is_kept(tmp_path, monk
     assert verdict == "undecided: fewer than five relations; the interval is over facts"
 
 
+def test_a_reason_not_to_judge_comes_before_the_bound():
+    """Numbers that would hold stay, and decide nothing; a reason of one's own is refused."""
+    unlearned = "not tested: the paper's head did not learn the task here"
+    changed = "undecided: definition changed after the answers"
+    for reason, verdict in ((unlearned, unlearned), (changed, changed), ("", "holds")):
+        [found] = answers.verdicts({"XT-tails-below": row(0.7, 0.8, untested=reason)}).itertuples()
+        assert (found.verdict, found.low) == (verdict, 0.7)
+    with pytest.raises(BadInput, match="XT-tails-below: 'too few' is no reason"):
+        answers.verdicts({"XT-tails-below": row(0.7, 0.8, untested="too few")})
+
+
 def test_what_is_no_estimate_is_named():
     with pytest.raises(KeyError, match="no claim 'IC-shots-ris'; nearest: IC-shots-rise"):
         answers.verdicts({"IC-shots-ris": row(0, 1)})

@@ -12,6 +12,9 @@ from lkecore.errors import BadInput, nearest
 ALONE = "undecided: there is one, and no interval"
 FEW = "undecided: fewer than five relations; the interval is over facts"
 DIFFERS = "undecided: differs from 0, not shown to exceed the margin"
+# Reasons of a page not to judge, whatever the numbers beside them say.
+UNLEARNED = "not tested: the paper's head did not learn the task here"
+CHANGED = "undecided: definition changed after the answers"
 
 
 def verdicts(tested: Mapping[str, pd.Series | pd.DataFrame]) -> pd.DataFrame:
@@ -23,7 +26,8 @@ def verdicts(tested: Mapping[str, pd.Series | pd.DataFrame]) -> pd.DataFrame:
     own, so that a page which asks another model doesn't say that it was this one. ``verdict`` is that of
     :func:`lkecore.papers.verdict.claim_verdict`; ``DIFFERS`` of an equality that is undecided although its
     interval leaves out 0; ``FEW`` where :func:`lkecore.stats.estimate` took facts in the place of few
-    relations, since no claim is about the facts of some; ``ALONE`` where both ends are missing.
+    relations, since no claim is about the facts of some; ``ALONE`` where both ends are missing. Where a
+    row has a reason not to judge in ``untested``, ``UNLEARNED`` or ``CHANGED``, it is the verdict.
 
     Columns: id, claim, holds_if, decided_on, model, estimator, estimate, low, high, n, verdict. They are
     kept as ``verdicts.csv``, from which the book's page of all claims is made. KeyError for an id that no
@@ -48,6 +52,10 @@ def verdicts(tested: Mapping[str, pd.Series | pd.DataFrame]) -> pd.DataFrame:
         if verdict == "undecided" and claim["direction"] == "equal" and leaves_out_0:
             verdict = DIFFERS
         verdict = FEW if row.get("over") == "fact" else verdict
+        if isinstance(reason := row.get("untested"), str) and reason:
+            if reason not in (UNLEARNED, CHANGED):
+                raise BadInput(f"{key}: {reason!r} is no reason not to judge a claim")
+            verdict = reason
         said = {name: row.get(name, claim[name]) for name in papers.DECIDED}
         rows.append({"id": key, **claim[["claim", "holds_if"]], **said, **numbers})
         rows[-1] |= {"n": row.get("n"), "verdict": verdict}

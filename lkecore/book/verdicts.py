@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from lkecore import papers, stats
-from lkecore.answers.verdicts import ALONE, DIFFERS, FEW
+from lkecore.answers.verdicts import ALONE, CHANGED, DIFFERS, FEW, UNLEARNED
 from lkecore.book.coverage import PAPERS
 from lkecore.book.foreign import plain
 from lkecore.errors import BadInput
@@ -32,7 +32,8 @@ def read(folder: Path) -> pd.DataFrame | None:
         frame = pd.read_csv(path, keep_default_na=False)
         if list(frame) != papers.ONE_EACH:
             raise ValueError(f"the columns must be {papers.ONE_EACH}")
-        known = {"id": [*papers.claims("")["id"]], "verdict": [*ORDER, DIFFERS, FEW, ALONE]}
+        says = [*ORDER, DIFFERS, FEW, ALONE, UNLEARNED, CHANGED]
+        known = {"id": [*papers.claims("")["id"]], "verdict": says}
         for column, allowed in known.items():
             if len(lost := frame.loc[~frame[column].isin(allowed), column]):
                 raise ValueError(f"{column} {lost.iloc[0]!r} is unknown")
@@ -64,7 +65,8 @@ def page(found: Mapping[str, pd.DataFrame], profile: str) -> str:
         "Each claim of a paper that the book tests, and what came out on the pages that the profile",
         f"{plain(profile)} ran; at the end, the lab's own. A claim **holds** or **fails** if the whole 95 %",
         "interval lies on one side of a bound that was written down before the run, and is **undecided**",
-        "else.",
+        "else. One that is **not tested** was to be decided by a method that did not work here; one whose",
+        "**definition changed after the answers** waits for others. Their numbers decide nothing.",
         "",
         f"On what each was decided, with which models, facts and way of asking: {{download}}`{ALL}`. The",
         "rule, as it was written down: a paper's claim is decided on a real model, in the source with most",

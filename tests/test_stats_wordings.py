@@ -117,6 +117,64 @@ def test_spread_of_a_relation_is_that_of_its_own_table_and_luck_alone_has_little
     assert wordings.spread(alike).max() < 0.1
 
 
+def halved(rows: pd.DataFrame, which=max) -> Fraction:
+    """Best (or worst) template of one half counted on the other: all halvings, by plain loops."""
+    facts, templates = sorted(set(rows["fact"])), sorted(set(rows["template"]))
+    share = {
+        key: Fraction(int(its.sum()), len(its))
+        for key, its in rows.groupby(["fact", "template"])["correct"]
+    }
+    every = []
+    for half in combinations(facts, len(facts) // 2):
+        other, right = [fact for fact in facts if fact not in half], Fraction(0)
+        for chosen_on, counted_on in ((half, other), (other, half)):
+            on = {t: sum(share[f, t] for f in chosen_on) for t in templates}
+            top = [t for t in templates if on[t] == which(on.values())]
+            right += sum(share[f, t] for f in counted_on for t in top) / len(top)
+        every.append(right / len(facts))
+    return sum(every) / len(every)
+
+
+@given(SEEDS)
+@settings(deadline=None, max_examples=10)
+def test_best_and_worst_are_counted_on_the_half_that_did_not_choose_them(seed):
+    """Random halvings come near the mean of all; 5 and 6 pairs: 10 and 20, odd and even halves."""
+    frame = prompts(seed, sizes=((6, 4), (5, 3)))
+    found = wordings.crossed(frame.sample(frac=1, random_state=seed), n=4_000)
+    for relation, rows in frame.groupby("relation"):
+        of_pairs = rows.groupby(["template", "fact"])["correct"].mean()
+        wanted = halved(rows, min), of_pairs.mean(), halved(rows)
+        assert found.loc[relation].tolist() == pytest.approx([float(w) for w in wanted], abs=0.03)
+        assert found.loc[relation, "average"] == pytest.approx(wanted[1])
+
+
+def test_equal_templates_have_neither_a_best_nor_a_worst_and_others_do():
+    """Each fact's answers dealt to its templates; the best in the same sample is above the mean then."""
+    rng, gaps, luck = np.random.default_rng(0), [], []
+    frame = pd.DataFrame(list(product("r", range(30), range(8))), columns=KEY[:3])
+    share = np.repeat(rng.random(30), 8)  # facts differ, templates do not
+    for _ in range(200):
+        dealt = frame.assign(correct=rng.random(240) < share)
+        of = wordings.crossed(dealt, n=20).loc["r"]
+        gaps.append(of["best"] - of["worst"])
+        by_template = dealt.groupby("template")["correct"].mean()
+        luck.append(by_template.max() - by_template.min())
+    error = np.std(gaps) / np.sqrt(200)
+    assert abs(np.mean(gaps)) < 4 * error < 0.03
+    assert np.mean(luck) > 0.15
+    frame["correct"] = (frame["template"] == 7) | (rng.random(240) < share) & (
+        frame["template"] > 0
+    )
+    of = wordings.crossed(frame).loc["r"]
+    assert of[["worst", "best"]].tolist() == [0, 1]
+
+
+def test_a_relation_is_halved_alike_whatever_else_is_there():
+    frame = prompts(4)
+    alone = wordings.crossed(frame[frame["relation"] == "r1"])
+    assert alone.loc["r1"].tolist() == wordings.crossed(frame).loc["r1"].tolist()
+
+
 def test_ranks_by_hand_with_equal_ones_averaged_and_relations_apart():
     shares = {("r", 0): 0.5, ("r", 1): 1.0, ("r", 2): 0.5, ("s", 0): 0.0, ("s", 1): 0.25}
     frame = pd.DataFrame(
@@ -334,6 +392,7 @@ FRAME = pd.DataFrame(
         (lambda: wordings.fluctuation(FRAME.iloc[:3]), "1 pairs lack a template .* such as r, 2$"),
         (lambda: wordings.spread(FRAME.iloc[:3]), "1 pairs lack a template"),
         (lambda: wordings.spread(FRAME.iloc[:2]), r"'r' has \(2, 1\) templates and pairs"),
+        (lambda: wordings.crossed(FRAME.iloc[:2]), "'r' has one pair"),
         (lambda: wordings.fluctuation(FRAME.assign(correct=0.5)), "4 values of 'correct' .* 0.5$"),
         (lambda: many.coverage(pd.concat([FRAME, FRAME])), "4 prompts are there twice, such as r, 1, 0, 0"),
         (lambda: wordings.consist(pd.concat([FRAME, FRAME.assign(answer="b")])), "there twice"),

@@ -83,6 +83,44 @@ def spread(frame: pd.DataFrame) -> pd.Series:
     return pd.Series(found, name="spread").rename_axis("relation")
 
 
+def crossed(frame: pd.DataFrame, *, n: int = 100, seed: int = 0) -> pd.DataFrame:
+    """``worst``, ``average`` and ``best`` template, chosen on half of the pairs, counted on the others.
+
+        best = mean over halvings of (1 / |T|) sum over t in T of right(t, best template of t's other half)
+
+    The best of many templates on the pairs that it is chosen by is above their average by luck alone. Here
+    a relation's pairs T are halved ``n`` times at random, and each pair is counted with the template that is
+    best (or worst) on the half that it is not in; of equally good ones with their mean. Were all templates
+    equal, best and worst would be the average, up to chance, and worst may come out above best. A row a
+    relation, which does not depend on the others; a pair's expressions count with their mean. BadInput: as
+    `fluctuation` (but any share may be ``correct``), and a relation with fewer than two pairs.
+
+    >>> rows = {"relation": "r", "fact": [1, 1, 2, 2], "template": [0, 1] * 2, "correct": [1, 0, 0, 1]}
+    >>> crossed(pd.DataFrame(rows)).loc["r"].to_dict()  # what is best on one pair is worst on the other
+    {'worst': 1.0, 'average': 0.5, 'best': 0.0}
+    """
+    found = {}
+    for relation, rows in asked(frame, binary=False).groupby("relation", sort=False):
+        table = rows.pivot_table(index="template", columns="fact", values="correct").to_numpy(float)
+        if table.shape[1] < 2:
+            raise BadInput(f"relation {relation!r} has one pair; a choice on half of them takes 2")
+        found[relation] = [-elsewhere(-table, n, seed), table.mean(), elsewhere(table, n, seed)]
+    columns = ["worst", "average", "best"]
+    return pd.DataFrame.from_dict(found, "index", columns=columns).rename_axis("relation")
+
+
+def elsewhere(table: NDArray[np.float64], n: int = 100, seed: int = 0) -> float:
+    """Mean of (template, pair), each pair with the templates of the largest mean on a half without it."""
+    pairs = table.shape[1]
+    first = np.random.default_rng(seed).random((n, pairs)).argsort(axis=1) < pairs // 2
+    on = [half.astype(float) @ table.T for half in (first, ~first)]  # sums, (halving, template)
+    total = 0.0
+    for chosen_on, counted_on in (on, on[::-1]):
+        top = chosen_on > chosen_on.max(axis=1, keepdims=True) - 1e-9  # all that are best
+        total += ((counted_on * top).sum(axis=1) / top.sum(axis=1)).mean()
+    return float(total / pairs)
+
+
 def std_beyond_luck(right: ArrayLike) -> float:
     """What would be left of the standard deviation over rows of the row means with columns without end.
 

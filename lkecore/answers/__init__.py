@@ -9,11 +9,11 @@ from lkecore.answers.pairs import ask_pairs
 from lkecore.answers.results import agree, results
 from lkecore.answers.rich import untold
 from lkecore.answers.show import words
-from lkecore.answers.verdicts import CHANGED, UNLEARNED, verdicts
+from lkecore.answers.verdicts import CHANGED, ONE_DRAW, UNLEARNED, verdicts
 from lkecore.answers.written import write
 
 __all__ = [
-    "CHANGED", "READ_BY", "UNLEARNED", "agree", "any_causal", "ask", "ask_blanks", "ask_groups",
-    "ask_pairs", "ask_taught", "at_blanks", "carried", "collect", "columns", "keep", "likeliest", "opened", "results",
-    "untold", "verdicts", "words", "write",
+    "CHANGED", "ONE_DRAW", "READ_BY", "UNLEARNED", "agree", "any_causal", "ask", "ask_blanks",
+    "ask_groups", "ask_pairs", "ask_taught", "at_blanks", "carried", "collect", "columns", "keep", "likeliest",
+    "opened", "results", "untold", "verdicts", "words", "write",
 ]  # fmt: skip

@@ -14,8 +14,10 @@ import pandas as pd
 from lkecore.answers.kept import keep
 from lkecore.errors import BadInput
 from lkecore.facts.drawn import Sample
+from lkecore.facts.filters import stands_in
 from lkecore.facts.sample import draw_shots
-from lkecore.metrics.rules import RULES, guess, length_rank, overlap, times_shown
+from lkecore.facts.tables import fold
+from lkecore.metrics.rules import RULES, by_word, guess, length_rank, overlap, times_shown
 
 FILE = "answers-cues.parquet"
 FACT = ["relation", "fact"]
@@ -50,6 +52,30 @@ def cues(sample: Sample, *, kept: bool = True) -> pd.DataFrame:
                 row[rule] = guess(rule, fact.subject, options, shown)[gold]
             rows.append(row)
     found = pd.DataFrame(rows)
+    if kept:
+        keep(found, FILE)
+    return found
+
+
+def without_options(sample: Sample, *, kept: bool = True) -> pd.DataFrame:
+    """What rules say that see no options, and which subjects have an answer in them: a row for a fact.
+
+    Columns: ``relation``, ``fact``; ``echo``: a true object stands in the subject's name; ``rule`` and
+    ``frequent``: right by :func:`lkecore.metrics.rules.by_word`, and by the most frequent object, both of
+    facts to show (``train``); ``to_ask``, how many facts the relation has to ask, and ``no_echo`` of them.
+    Kept as ``answers-cues.parquet`` unless ``kept`` is false.
+    """
+    rows = []
+    for name, drawn in sample.items():
+        shown = Counter(fact.object for fact in drawn.train)
+        plain = [f for f in drawn.test if not any(stands_in(n, f.subject) for n in f.true_names)]
+        counts, silent = (len(drawn.test), len(plain)), {fact.id for fact in plain}
+        for fact in drawn.facts:
+            said = by_word(fact.subject, shown), shown.most_common(1)[0][0]
+            right = [fold(each) in fact.true_names for each in said]
+            rows.append((name, fact.id, fact.id not in silent, *right, *counts))
+    columns = ["relation", "fact", "echo", "rule", "frequent", "to_ask", "no_echo"]
+    found = pd.DataFrame(rows, columns=columns)
     if kept:
         keep(found, FILE)
     return found

@@ -14,6 +14,6 @@ from lkecore.answers.written import write
 
 __all__ = [
     "CHANGED", "ONE_DRAW", "READ_BY", "UNLEARNED", "agree", "any_causal", "ask", "ask_blanks",
-    "ask_groups", "ask_pairs", "ask_taught", "at_blanks", "carried", "collect", "columns", "keep", "likeliest",
-    "opened", "results", "untold", "verdicts", "words", "write",
+    "ask_groups", "ask_pairs", "ask_taught", "at_blanks", "carried", "collect", "columns", "keep",
+    "likeliest", "opened", "results", "untold", "verdicts", "words", "write",
 ]  # fmt: skip

@@ -145,7 +145,8 @@ key = ["model", *by, "fact"]
 said = said.merge(shown, on=[*by, "fact"], validate="m:1").merge(of_text)
 measured = ["correct", "exact", "one_word", "shown", "manual", "is_question"]
 ours = said[[*key, *measured]]
-empty = said.assign(empty=said["text"].str.strip() == "")
+empty = said[key].assign(empty=said["text"].str.strip() == "")
+empty = empty.drop(columns="relation")  # over all facts
 two = ["model", "context"]
 empty = stats.estimate(empty, two, value="empty", over="fact").set_index(two)
 print("nothing written:", empty.apply(stats.said, axis=1).to_dict())

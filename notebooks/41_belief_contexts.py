@@ -145,9 +145,8 @@ key = ["model", *by, "fact"]
 said = said.merge(shown, on=[*by, "fact"], validate="m:1").merge(of_text)
 measured = ["correct", "exact", "one_word", "shown", "manual", "is_question"]
 ours = said[[*key, *measured]]
-empty = said[key].assign(empty=said["text"].str.strip() == "")
-empty = empty.drop(columns="relation")  # over all facts
 two = ["model", "context"]
+empty = said[[*two, "fact"]].assign(empty=said["text"].str.strip() == "")
 empty = stats.estimate(empty, two, value="empty", over="fact").set_index(two)
 print("nothing written:", empty.apply(stats.said, axis=1).to_dict())
 answers.words(said[["context", "subject", "text", "correct"]].head())
@@ -278,6 +277,8 @@ def steps_of(part: pd.DataFrame) -> pd.DataFrame:
     steps = unseen.diff(axis=1).iloc[:, 1:].add_prefix("to ")
     more = (every - unseen).diff(axis=1).iloc[:, 1:]
     steps["copying"] = more.sum(axis=1)
+    off = steps.sum(axis=1, skipna=False) - every.diff(axis=1).sum(axis=1)
+    assert off.dropna().abs().lt(1e-9).all()
     return steps.assign(easier=more.get("4-random", 0.0))  # few are shown yet
 
 

@@ -148,8 +148,8 @@ answers.words(answers.columns(found))
 #
 # $$\text{Overconf} = \frac{1}{10} \sum_{i=1}^{10} \left(\text{confidence}_i - \text{accuracy}_i\right).$$
 #
-# That is mean confidence minus mean accuracy: above 0 the model is surer than right. Groups that are too sure and groups that are not sure enough
-# cancel, so `gap`, ours, is the mean of the absolute differences. `auroc` says whether a right answer has more confidence than a wrong
+# Where ten divides the number of prompts, that is mean confidence minus mean accuracy (else the surest groups have one more): above 0 the model is surer
+# than right. Groups that are too sure and groups that are not sure enough cancel, so `gap`, ours, is the mean of the absolute differences. `auroc` says whether a right answer has more confidence than a wrong
 # one: 1 always, 0.5 as by chance (rank sums). `surplus` is confidence minus accuracy, mean over relations, with an interval for others.
 
 # %% covers=["BL-E2"]
@@ -172,6 +172,18 @@ text = surplus.set_index(unit).apply(stats.said, axis=1)
 table.round(3).astype({"prompts": int}).assign(surplus=text)
 
 # %% [markdown]
+# **Is there an answer at all?** An output whose first token is its end is empty: it is wrong, and like no sample, by definition. How many are, and how sure
+# and right the others are:
+
+# %%
+written = found.dropna(subset="n_tokens")
+written = written.assign(empty=written["n_tokens"] == 1)
+empty = stats.estimate(written, unit, value="empty").set_index(unit)
+others = written[~written["empty"]].groupby(unit, sort=False)
+others = others.agg(right=("correct", "mean"), sure=("confidence", "mean"))
+others.round(3).assign(empty=empty.apply(stats.said, axis=1))
+
+# %% [markdown]
 # **How long is the answer?** Here confidence is the exact probability of the whole output, its end included, and outputs are divided by
 # how many tokens they have, a full stop being one. A long output is improbable by its length alone, right or wrong.
 
@@ -183,6 +195,12 @@ mean = {"n": ("p", "size"), "probability": ("p", "mean")}
 by_length = spoken.groupby([*unit, "tokens"])
 by_length = by_length.agg(**mean, right=("correct", "mean"))
 by_length["overconf"] = by_length["probability"] - by_length["right"]
+gaps = spoken.assign(gap=spoken["p"] - spoken["correct"])
+how = {"value": "gap", "over": "fact", "bounds": None, "seed": seed}
+gaps = gaps.drop(columns="relation")  # most have a few facts of one length
+at = stats.estimate(gaps, [*unit, "tokens"], **how)
+at = at.set_index([*unit, "tokens"])
+by_length = by_length.join(at[["low", "high"]])
 by_length.round(3)
 
 # %% [markdown]
@@ -245,14 +263,16 @@ of, of_bert = its.loc[(shown, way)], table.loc[masked].iloc[-1]
 every = tenths[masked, bert["model"].iloc[0], "one mask"]
 holds = {}
 if sources:  # of a few questions these need not hold
-    short, *longer = by_length.loc[(main, shown, way), "overconf"]
-    surer = short < 0 < min(longer, default=-1)
+    at = by_length.loc[(main, shown, way)]
     holds = {
         "in each of ten": (every["confidence"] > every["accuracy"]).all(),
         "also on told": told["confidence"].mean() > told["correct"].mean(),
         "about as often": abs(of["sure"] - of["right"]) < 0.03,
         "nearly always": of["auroc"] > 0.9,
-        "the shortest less, longer ones surer": surer,
+        "the shortest less": at["high"].iloc[0] < 0,
+        "the next two not shown": (at["low"].iloc[1:3] < 0).all(),
+        "of the longest none is right": at["right"].iloc[-1] == 0,
+        "about half is empty": 0.4 < empty["estimate"].max() < 0.6,
     }
 figures.sentence(holds)
 ways = {"4-template": "behind four examples", "none": "alone"}
@@ -274,8 +294,8 @@ figures.note("carried", answers.carried(said) + ships)
 # ## What you have seen
 #
 # - Behind four examples the real model is about as often right as it is sure, and a right answer has nearly always more confidence
-#   than a wrong one (`auroc`). Without examples it is neither sure nor right. Whether it is calibrated depends on how it is asked.
-# - Its shortest answers are less sure than right, its longer ones surer, as in the paper.
+#   than a wrong one (`auroc`). Without examples about half of its outputs are empty, and the others are neither sure nor right.
+# - Its shortest answers are less sure than right. That longer ones are surer, as in the paper, the next two lengths don't show; of the longest none is right.
 # - The masked model is surer than right in each of ten groups, as the paper's are, also on facts that its text tells.
 # - Overconf near 0 may be two mistakes that cancel: `gap` sees them.
 #
@@ -305,26 +325,6 @@ if len(part):
 place = found.groupby(unit)["confidence"].rank(pct=True, method="first")
 half = found.assign(half=np.where(place > 0.5, "surer", "less sure"))
 half.groupby([*unit, "half"])["correct"].mean().unstack().round(3)
-
-# %% [markdown]
-# ````{solution-end}
-# ````
-#
-# ```{exercise}
-# :label: ex-sure-samples
-# How many samples are enough? A share of $n$ samples has a standard error of $\sqrt{c (1 - c) / n}$. How large is it at most for 100, for 25,
-# and how much does that move Overconf, a mean over 400 prompts?
-# ```
-
-# %% [markdown]
-# ````{solution-start} ex-sure-samples
-# :class: dropdown
-# ````
-
-# %%
-for n in (100, 25):
-    most = np.sqrt(0.5 * 0.5 / n)
-    print(f"{n}: {most:.3f} a prompt, {most / np.sqrt(400):.4f} of their mean")
 
 # %% [markdown]
 # ````{solution-end}

@@ -6,18 +6,20 @@ BL-S3, BL-S5, BL-S6, BL-M7, BL-E1, BL-E2, BL-X2.
 import hashlib
 import math
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from itertools import combinations
-from statistics import mean
+from statistics import mean, variance
 
 import helpers
+import numpy as np
 import pandas as pd
 import pytest
 import transformers
 
-from lkecore import facts
-from lkecore.answers import written
-from lkecore.facts import wordings
+from lkecore import answers, facts
+from lkecore.answers import rules, written
+from lkecore.facts import Fact, Relation, wordings
+from lkecore.facts.drawn import Drawn
 
 CONTEXTS = ["zero-shot", "4-random", "4-relation", "4-template"]
 RELATIONS = ["official_language", "film_language"]  # few objects, so that some are shown
@@ -90,21 +92,88 @@ def test_page_41_measures_what_plain_loops_find(said, tmp_path):
         assert its["exact"] == (row["text"].removesuffix(".") in of)
         assert its["one_word"] == (len(row["text"].split()) == 1)
 
-    table, each = defaultdict(list), names["each"].loc["this run", "toy"]
+    table, each = defaultdict(list), names["each"].loc["all", "this run", "toy"]
     for row in kept[kept["instruction"] == "mp"].to_dict("records"):
         table[row["context"], row["relation"]].append(row)
     for (context, relation), rows in table.items():
         mine = each.loc[context, relation]
         assert mine["correct"] == pytest.approx(mean(row["correct"] for row in rows))
-        of_template = defaultdict(list)
-        for row in rows:
-            of_template[row["draw"], row["template"]].append(row["correct"])
-        best = [
-            max(mean(of) for key, of in of_template.items() if key[0] == draw)
-            - mean(row["correct"] for row in rows if row["draw"] == draw)
-            for draw in {row["draw"] for row in rows}
+        cells = {(r["draw"], r["template"], r["fact"]): r["correct"] for r in rows}
+        found = [best_elsewhere(cells, draw) for draw in {row["draw"] for row in rows}]
+        assert mine["best"] == pytest.approx(mean(found), abs=0.06)  # drawn halvings, not all
+
+
+def best_elsewhere(cells: dict, draw: int) -> float:
+    """Accuracy of the template that is best on half of the pairs, on the others, over all halvings."""
+    facts_of, templates = ({key[i] for key in cells} for i in (2, 1))
+    found = []
+    for half in combinations(sorted(facts_of), len(facts_of) // 2):
+        share = {t: mean(cells[draw, t, f] for f in half) for t in templates}
+        top = [t for t in templates if share[t] > max(share.values()) - 1e-9]
+        found += [mean(cells[draw, t, f] for t in top) for f in facts_of - {*half}]
+    return mean(found)
+
+
+def test_page_41_counts_what_stands_in_the_question_and_what_rules_say(said, tmp_path):
+    """Both relations have subjects that no true object stands in; an echo is planted below."""
+    names = helpers.page("41_belief_contexts", **GIVEN)
+    kept = pd.read_parquet(tmp_path / "answers-cues.parquet")
+    for drawn in names["asked"].values():
+        often = Counter(fact.object for fact in drawn.train).most_common(1)[0][0]
+        for fact in drawn.facts:
+            [row] = kept.query("relation == @fact.relation and fact == @fact.id").to_dict("records")
+            # No object stands in a subject of these relations, so that both rules say the most frequent.
+            assert not any(words(n) in words(fact.subject) for n in {f.object for f in drawn.train})
+            true = [fact.object, *fact.alternatives]
+            assert (row["echo"], row["rule"], row["frequent"]) == (False, *[often in true] * 2)
+            assert row["to_ask"] == row["no_echo"] == len(drawn.test)
+
+
+def test_a_planted_echo_is_seen_and_found_by_the_rule():
+    shown = [("a", "Norway"), ("b", "Norway"), ("c", "Chad"), ("d", "New Chad")]
+    asks = [
+        ("Bank of Chad", "Chad", True),
+        ("New Chad Inn", "New Chad", True),
+        ("Oslo", "Norway", False),
+    ]
+    asks += [("Chadwick", "Chad", False), ("Norway House", "Chad", False)]
+    train = tuple(Fact(f"t{i}", "r", *pair) for i, pair in enumerate(shown))
+    test = tuple(Fact(str(i), "r", *pair[:2]) for i, pair in enumerate(asks))
+    options = tuple(("Chad", "New Chad", "Norway") for _ in test)
+    drawn = Drawn(Relation("r", (*train, *test)), (), test, options, train, test)
+    found = rules.without_options({"r": drawn}, kept=False)
+    assert found["echo"].tolist() == [echo for *_, echo in asks]
+    assert found["rule"].tolist() == [True, True, True, False, False]
+    assert found["frequent"].tolist() == [name == "Norway" for _, name, _ in asks]
+    assert found[["to_ask", "no_echo"]].drop_duplicates().values.tolist() == [[5, 3]]
+
+
+def test_page_41_parts_the_wording_from_the_draw_of_examples(said):
+    """Variances of means, less what luck adds; and constant answers have no luck."""
+    names = helpers.page("41_belief_contexts", **GIVEN)
+    split, beyond = names["split"], names["beyond_luck"]
+
+    def by_hand(table: list[list[float]]) -> float:
+        n, columns = len(table[0]), list(zip(*table, strict=True))
+        luck = mean(variance(column) for column in columns) / n
+        return (variance([mean(row) for row in table]) - luck) * n / (n - 1)
+
+    rows = names["masks"].query("context == '4-template'")
+    for relation, part in rows.groupby("relation"):
+        cells = part.set_index(["draw", "template", "fact"])["correct"].astype(float).to_dict()
+        draws, templates, ids = (sorted({key[i] for key in cells}) for i in range(3))
+        table = [[[cells[d, t, f] for f in ids] for t in templates] for d in draws]
+        one = mean(by_hand(of) for of in table)
+        draw = mean(by_hand([of[i] for of in table]) for i in range(len(templates)))
+        means = [
+            [mean(of[i][k] for of in table) for k in range(len(ids))] for i in range(len(templates))
         ]
-        assert mine["best"] == pytest.approx(mean(best))
+        expected = [one, draw, by_hand(means) - draw / len(draws)]
+        assert split.loc[relation].tolist() == pytest.approx(expected), relation
+    right = np.array([[[a] * 5 for a in of] for of in ([0.1, 0.5], [0.3, 0.7], [0.5, 0.3])])
+    assert beyond(right).tolist() == pytest.approx([variance([0.1, 0.5]), 0.08, 0.02])
+    steadier = names["judged"].set_index("id")["verdict"]["BL-template-steadier"]
+    assert steadier == answers.ONE_DRAW  # two draws are too few
 
 
 def test_the_steps_of_page_41_are_on_unshown_answers_and_the_rest_is_copying(said):
@@ -151,7 +220,7 @@ def test_what_models_wrote_stays_with_the_run(said, tmp_path):
     """Gathered are answers*.parquet: no text, no names, and no digests of questions beside them."""
     helpers.page("41_belief_contexts", **GIVEN)
     there = sorted(path.name for path in tmp_path.glob("answers*.parquet"))
-    assert there == ["answers-agree.parquet", "answers.parquet"]
+    assert there == ["answers-agree.parquet", "answers-cues.parquet", "answers.parquet"]
     for name in there:
         assert not {"text", "answer", "subject", "object"} & {*pd.read_parquet(tmp_path / name)}
 

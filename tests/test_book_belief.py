@@ -70,9 +70,9 @@ def test_the_chapters_coverage_is_that_of_its_table(prompts):
 # --- the numbers at the top of the pages, by plain loops over what ships
 
 
-def rows(page: str, **where) -> list[dict]:
+def rows(page: str, answer: str = "correct", **where) -> list[dict]:
     """What ships of a page, those with an answer and these values."""
-    found = pd.read_parquet(RESULTS / f"{page}.parquet").dropna(subset="correct")
+    found = pd.read_parquet(RESULTS / f"{page}.parquet").dropna(subset=answer)
     return [r for r in found.to_dict("records") if where.items() <= r.items()]
 
 
@@ -120,13 +120,44 @@ def test_the_best_and_the_worst_wording_on_page_40_are_counted_on_facts_that_did
     assert f"{100 * mean(agree):.0f}" == "57"
 
 
-def test_what_examples_change_on_page_41_is_a_count_of_what_ships():
-    both = [
-        rows("41_belief_contexts", source="belief_atlas", instruction="mp", context=context)
-        for context in ("4-template", "zero-shot")
-    ]
-    for value, expected in {"correct": ["19", "1"], "one_word": ["84", "4"]}.items():
-        assert [percent(means(of, value, "relation")) for of in both] == expected
+def test_what_stands_in_the_question_on_page_41_is_a_count_of_what_ships():
+    """Of prompts whose subject has the answer in it, and of others: 632 and 3,280 behind each kind."""
+    cues = rows("41_belief_contexts-cues", answer="echo", source="belief_trex")
+    echo = {(row["relation"], row["fact"]): row["echo"] for row in cues}
+    found: dict[tuple, list] = {}
+    for row in rows("41_belief_contexts", source="belief_trex"):
+        key = row["context"], echo[row["relation"], row["fact"]]
+        found.setdefault(key, []).append(row["correct"])
+    shares = {key: (len(of), f"{mean(of):.3f}") for key, of in found.items()}
+    assert shares == {
+        ("zero-shot", True): (632, "0.307"), ("zero-shot", False): (3280, "0.002"),
+        ("4-random", True): (632, "0.527"), ("4-random", False): (3280, "0.125"),
+        ("4-relation", True): (632, "0.704"), ("4-relation", False): (3280, "0.251"),
+        ("4-template", True): (632, "0.706"), ("4-template", False): (3280, "0.247"),
+    }  # fmt: skip
+    first = {row["relation"]: (row["to_ask"], row["no_echo"]) for row in cues}
+    assert [sum(each) for each in zip(*first.values(), strict=True)] == [34017, 29458]
+
+
+def test_the_first_line_of_page_41_is_a_count_of_facts_that_do_not_echo():
+    cues = rows("41_belief_contexts-cues", answer="echo", source="belief_trex", echo=False)
+    silent = {(row["relation"], row["fact"]) for row in cues}
+    found = []
+    for context in ("4-template", "zero-shot"):
+        of = rows("41_belief_contexts", source="belief_trex", context=context)
+        of = [row for row in of if (row["relation"], row["fact"]) in silent]
+        found.append(percent(means(of, "correct", "relation")))
+    best = max(("rule", "frequent"), key=lambda name: mean(means(cues, name, "relation").values()))
+    assert [*found, percent(means(cues, best, "relation"))] == ["23", "0", "21"]
+    every = rows("41_belief_contexts-cues", answer="echo", source="belief_trex")
+    by_word = means(every, "rule", "relation")
+    assert f"{mean(by_word.values()):.3f}" == "0.297"  # an audit with inflected words: .295
+    last = means(
+        rows("41_belief_contexts", source="belief_trex", context="4-template"),
+        "correct",
+        "relation",
+    )
+    assert f"{mean(last[key] - by_word[key] for key in by_word):.3f}" == "0.025"
 
 
 def test_the_steps_on_page_41_are_counts_of_questions_whose_answer_no_example_shows():

@@ -257,14 +257,14 @@ def test_overconf_is_the_difference_of_the_means_where_bins_divide_the_prompts(p
     assert found["gap"] >= abs(found["overconf"]) - 1e-12
 
 
-def test_bins_by_hand_the_rest_to_the_first_and_ties_averaged():
+def test_bins_by_hand_the_rest_to_the_surest_and_ties_averaged():
     sure, right = [0.9, 0.1, 0.5, 0.5, 0.5], [1, 0, 1, 0, 0]
     table = wordings.calibration(sure, right, bins=2)
-    assert table["n"].tolist() == [3, 2]
-    assert table["confidence"].tolist() == pytest.approx([1.1 / 3, 0.7])
-    assert table["accuracy"].tolist() == pytest.approx([2 / 9, 2 / 3])
+    assert table["n"].tolist() == [2, 3]
+    assert table["confidence"].tolist() == pytest.approx([0.3, 1.9 / 3])
+    assert table["accuracy"].tolist() == pytest.approx([1 / 6, 5 / 9])
     found = wordings.overconf(sure, right, bins=2)
-    assert found["overconf"] == pytest.approx((1.1 / 3 - 2 / 9 + 0.7 - 2 / 3) / 2)
+    assert found["overconf"] == pytest.approx((0.3 - 1 / 6 + 1.9 / 3 - 5 / 9) / 2)
     assert found["overconf"] != pytest.approx(np.mean(sure) - np.mean(right))  # 2 does not divide 5
 
 

@@ -1,10 +1,13 @@
 """What rules get that see the training facts of each relation, for results that ship.
 
 ``python tools/cues.py data/trex`` writes it of LAMA's T-REx, a row for each relation, where rules choose
-among all its objects. No model is needed, and the facts are not part of the project.
+among all its objects. ``python tools/cues.py data/trex --of belief_trex`` writes a row for each fact that
+this source of page 41 asked, as a run of that page keeps it. No model is needed, and the facts are not part
+of the project.
 """
 
 import argparse
+import json
 from collections import Counter
 from datetime import UTC, datetime
 from time import perf_counter
@@ -12,14 +15,17 @@ from time import perf_counter
 import pandas as pd
 
 from lkecore import facts, runs
-from lkecore.answers.results import FOLDER, MADE_BY, MADE_OF, table
+from lkecore.answers import rules
+from lkecore.answers.results import FOLDER, MADE_BY, MADE_OF, table, what_made
 from lkecore.errors import BadInput
+from lkecore.facts import wordings
 from lkecore.facts.fact import Relation
 from lkecore.metrics import rules as guesses
 from lkecore.runs import gather
 from lkecore.storage import write_whole
 
 PAGE, SOURCE = "18_iclke_rules", "training"
+ASKED = "41_belief_contexts"
 
 
 def of_relation(relation: Relation, n_shots: int = 4) -> dict[str, float]:
@@ -56,11 +62,27 @@ def by_training_facts(fact_set: str) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def of_source(fact_set: str, source: str) -> pd.DataFrame:
+    """A row for each fact that a source of page 41 asked, of its parameters, as it ships."""
+    given = json.loads(what_made(ASKED, source)["parameters"].iloc[0])
+    n = given["n_facts"]
+    how = {"n_shots": 0, "n_facts": n, "n_options": 2, "n_test": max(400, n)}
+    sample = facts.draw(fact_set, given["relations"], **how, seed=given["seed"])
+    sample = wordings.pairs(wordings.onto(sample, given["wordings"])[0])
+    return gather.ships_as(rules.without_options(sample, kept=False), facts.is_ours(fact_set))
+
+
 def main() -> None:
-    """Write ``results/18_iclke_rules.parquet`` and what made it, and print what is in it."""
+    """Write ``results/18_iclke_rules.parquet`` and what made it, or page 41's, and print what is in it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("facts", help="a fact set with splits")
-    spec = parser.parse_args().facts
+    parser.add_argument("facts", help="a fact set, for the first with splits")
+    parser.add_argument("--of", help=f"a source of {ASKED}")
+    spec, of = parser.parse_args().facts, parser.parse_args().of
+    if of:
+        path, found = FOLDER / f"{ASKED}-cues.parquet", of_source(spec, of)
+        write_whole(path, gather.among(path, found, of))
+        print(found[["echo", "rule", "frequent"]].sum().to_dict())
+        return
     started, begun = datetime.now(UTC).isoformat(timespec="seconds"), perf_counter()
     found = by_training_facts(spec)
     of_code = runs.versions()

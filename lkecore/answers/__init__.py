@@ -10,11 +10,11 @@ from lkecore.answers.results import agree, results
 from lkecore.answers.rich import guesses, untold
 from lkecore.answers.rules import by_word
 from lkecore.answers.show import words
-from lkecore.answers.verdicts import CHANGED, UNLEARNED, verdicts
+from lkecore.answers.verdicts import CHANGED, ONE_DRAW, UNLEARNED, verdicts
 from lkecore.answers.written import write
 
 __all__ = [
-    "CHANGED", "READ_BY", "UNLEARNED", "agree", "any_causal", "ask", "ask_blanks", "ask_groups",
-    "ask_pairs", "ask_taught", "at_blanks", "by_word", "carried", "collect", "columns", "guesses",
-    "keep", "likeliest", "opened", "results", "untold", "verdicts", "words", "write",
+    "CHANGED", "ONE_DRAW", "READ_BY", "UNLEARNED", "agree", "any_causal", "ask", "ask_blanks",
+    "ask_groups", "ask_pairs", "ask_taught", "at_blanks", "by_word", "carried", "collect", "columns",
+    "guesses", "keep", "likeliest", "opened", "results", "untold", "verdicts", "words", "write",
 ]  # fmt: skip

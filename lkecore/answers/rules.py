@@ -14,6 +14,7 @@ import pandas as pd
 from lkecore.answers.kept import keep
 from lkecore.errors import BadInput
 from lkecore.facts.drawn import Sample
+from lkecore.facts.filters import stands_in
 from lkecore.facts.sample import draw_shots
 from lkecore.facts.tables import fold
 from lkecore.metrics import rules
@@ -57,18 +58,34 @@ def cues(sample: Sample, *, kept: bool = True) -> pd.DataFrame:
     return found
 
 
-def by_word(sample: Sample, found: pd.DataFrame) -> list[bool]:
-    """Whether `rule-word` gives a fact back, by its relation's train facts: of each row of ``found``.
+def without_options(sample: Sample, *, kept: bool = True) -> pd.DataFrame:
+    """What rules say that see no options, and which subjects have an answer in them: a row for a fact.
 
-    Its rows (``relation``, ``fact``) are asked facts of the sample. What the rule says of a subject is
-    :func:`lkecore.metrics.rules.by_word`.
+    Columns: ``relation``, ``fact``; ``echo``: a true object stands in the subject's name; ``rule`` and
+    ``frequent``: right by :func:`lkecore.metrics.rules.by_word`, and by the most frequent object, both of
+    facts to show (``train``); ``to_ask``, how many facts the relation has to ask, and ``no_echo`` of them.
+    Kept as ``answers-cues.parquet`` unless ``kept`` is false.
     """
-    right = set()
+    rows = []
     for name, drawn in sample.items():
         shown = Counter(fact.object for fact in drawn.train)
-        said = ((fact, rules.by_word(fact.subject, shown)) for fact in drawn.facts)
-        right |= {(name, fact.id) for fact, word in said if fold(word) in fact.true_names}
-    return [pair in right for pair in found[FACT].itertuples(index=False, name=None)]
+        plain = [f for f in drawn.test if not any(stands_in(n, f.subject) for n in f.true_names)]
+        counts, silent = (len(drawn.test), len(plain)), {fact.id for fact in plain}
+        for fact in drawn.facts:
+            said = rules.by_word(fact.subject, shown), shown.most_common(1)[0][0]
+            right = [fold(each) in fact.true_names for each in said]
+            rows.append((name, fact.id, fact.id not in silent, *right, *counts))
+    columns = ["relation", "fact", "echo", "rule", "frequent", "to_ask", "no_echo"]
+    found = pd.DataFrame(rows, columns=columns)
+    if kept:
+        keep(found, FILE)
+    return found
+
+
+def by_word(sample: Sample, found: pd.DataFrame) -> list[bool]:
+    """Whether `rule-word` gives a fact back (:func:`without_options`), of each row of ``found``, an asked fact."""
+    right = without_options(sample, kept=False).set_index(FACT)["rule"]
+    return right.reindex(pd.MultiIndex.from_frame(found[FACT])).tolist()
 
 
 def behind_draws(

@@ -15,6 +15,7 @@ DIFFERS = "undecided: differs from 0, not shown to exceed the margin"
 # Reasons of a page not to judge, whatever the numbers beside them say.
 UNLEARNED = "not tested: the paper's head did not learn the task here"
 CHANGED = "undecided: definition changed after the answers"
+ONE_DRAW = "undecided: one draw of examples cannot be told from the wording"
 
 
 def verdicts(tested: Mapping[str, pd.Series | pd.DataFrame]) -> pd.DataFrame:
@@ -27,7 +28,8 @@ def verdicts(tested: Mapping[str, pd.Series | pd.DataFrame]) -> pd.DataFrame:
     :func:`lkecore.papers.verdict.claim_verdict`; ``DIFFERS`` of an equality that is undecided although its
     interval leaves out 0; ``FEW`` where :func:`lkecore.stats.estimate` took facts in the place of few
     relations, since no claim is about the facts of some; ``ALONE`` where both ends are missing. Where a
-    row has a reason not to judge in ``untested``, ``UNLEARNED`` or ``CHANGED``, it is the verdict.
+    row has a reason not to judge in ``untested``, ``UNLEARNED``, ``CHANGED`` or ``ONE_DRAW``, that is the
+    verdict.
 
     Columns: id, claim, holds_if, decided_on, model, estimator, estimate, low, high, n, verdict. They are
     kept as ``verdicts.csv``, from which the book's page of all claims is made. KeyError for an id that no
@@ -53,7 +55,7 @@ def verdicts(tested: Mapping[str, pd.Series | pd.DataFrame]) -> pd.DataFrame:
             verdict = DIFFERS
         verdict = FEW if row.get("over") == "fact" else verdict
         if isinstance(reason := row.get("untested"), str) and reason:
-            if reason not in (UNLEARNED, CHANGED):
+            if reason not in (UNLEARNED, CHANGED, ONE_DRAW):
                 raise BadInput(f"{key}: {reason!r} is no reason not to judge a claim")
             verdict = reason
         said = {name: row.get(name, claim[name]) for name in papers.DECIDED}

@@ -223,9 +223,10 @@ def _agreeing(frame: pd.DataFrame, by: list[str], same: Same | None) -> tuple[pd
 def calibration(confidence: ArrayLike, right: ArrayLike, bins: int = 10) -> pd.DataFrame:
     """Prompts in bins of equal number, from the least sure: ``n``, mean ``confidence``, ``accuracy`` of each.
 
-    Where the number of prompts is no multiple of ``bins``, the first bins have one more. Prompts of one
-    confidence all count with their mean accuracy, so that their order does not matter. BadInput: fewer
-    prompts than bins, lengths that differ, a value outside [0, 1].
+    Where the number of prompts is no multiple of ``bins``, the last, surest bins have one more: the paper
+    divides the prompts from the most sure on. Prompts of one confidence all count with their mean accuracy,
+    so that their order does not matter. BadInput: fewer prompts than bins, lengths that differ, a value
+    outside [0, 1].
     """
     sure, good = (np.asarray(each, dtype=np.float64) for each in (confidence, right))
     if sure.ndim != 1 or sure.shape != good.shape:
@@ -238,7 +239,7 @@ def calibration(confidence: ArrayLike, right: ArrayLike, bins: int = 10) -> pd.D
         raise BadInput(f"{len(sure)} prompts are too few for {bins} bins")
     _, tied = np.unique(sure, return_inverse=True)
     good = (np.bincount(tied, good) / np.bincount(tied))[tied]
-    parts = np.array_split(np.argsort(sure, kind="stable"), bins)
+    parts = np.array_split(np.argsort(-sure, kind="stable"), bins)[::-1]
     rows = [(len(part), sure[part].mean(), good[part].mean()) for part in parts]
     index = pd.RangeIndex(1, bins + 1, name="bin")
     return pd.DataFrame(rows, index, ["n", "confidence", "accuracy"])

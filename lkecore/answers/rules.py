@@ -83,7 +83,7 @@ def without_options(sample: Sample, *, kept: bool = True) -> pd.DataFrame:
 
 
 def by_word(sample: Sample, found: pd.DataFrame) -> list[bool]:
-    """Whether `rule-word` gives a fact back (:func:`without_options`), of each row of ``found``, an asked fact."""
+    """Whether `rule-word` gives back the fact of each row of ``found``: `rule` of :func:`without_options`."""
     right = without_options(sample, kept=False).set_index(FACT)["rule"]
     return right.reindex(pd.MultiIndex.from_frame(found[FACT])).tolist()
 

@@ -145,8 +145,6 @@ def test_what_page_34_calls_known_was_told_and_its_shares_are_counts(
 
 def test_the_twin_stands_beside_the_told_model_on_page_34(monkeypatch, tmp_path):
     twin = "lab:rich-2/0.7m-unplanted"
-    if "xtraeval_twin" not in {row["source"] for row in rows(f"{TASK}-known")}:
-        pytest.skip("xtraeval_twin does not ship yet")
     names = page("34_xtraeval_gaps", "## Figure", monkeypatch, tmp_path)
     table = (
         names["table"].set_index(["known by", "used by", "model", "part"])["estimate"].sort_index()
@@ -158,7 +156,7 @@ def test_the_twin_stands_beside_the_told_model_on_page_34(monkeypatch, tmp_path)
 
 def test_the_control_of_page_31_is_all_never_told_facts(told, known, monkeypatch, tmp_path):
     """By hand: in each relation both kinds by their counts; one that was not asked has the others' mean."""
-    given = {"relations": ["birthplace"], "sources": ["xtraeval_lab"], "unasked": "by_rule = {}"}
+    given = {"relations": ["birthplace"], "sources": ["xtraeval_lab"], "unasked": "kept = {"}
     names = page(TASK, "**Text.**", monkeypatch, tmp_path, **given)
     table = names["table"].set_index(["model", "ranker", "part"])["estimate"].sort_index()
     found = [row for row in rows(TASK) if row["source"] == "xtraeval_lab" and not told[row["fact"]]]

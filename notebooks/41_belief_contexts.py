@@ -252,8 +252,8 @@ for of, part in one_draw.items():
     its = np.average(its.iloc[:, 1:], axis=0, weights=its["pairs"])
     top = one_draw.get((*of[:2], last), part)
     moved[of] = [np.ptp(v), v.std(), *its, coverage.sharing(part, top).iloc[0]]
-columns = ["range", "stdev", "average", "maximum", "oracle", "found again"]
-pd.DataFrame(moved, columns).T.rename_axis(per).round(3)
+columns = ["range", "stdev", "average", "maximum", "best elsewhere", "oracle"]
+pd.DataFrame(moved, [*columns, "found again"]).T.rename_axis(per).round(3)
 
 # %% [markdown]
 # **Where does it come from?** From one kind of examples to the next, one thing is added: the form of an answer, with "4-random"; which

@@ -235,8 +235,7 @@ printed.pivot(
 
 # %%
 decides = "lab:rich-2/0.7m"
-how_so = {"untested": "" if head == "value" else answers.UNLEARNED}
-how_so["estimator"] = f"{head} head"
+how_so = {"untested": answers.UNLEARNED, "estimator": f"{head} head"}  # no gate
 own = {k: g for k, g in gaps.items() if main == decides and len(g)}
 tested = {k: g.assign(**how_so) for k, g in own.items()}
 verdicts = answers.verdicts(tested)

@@ -202,12 +202,10 @@ gaps = {
 }
 if gaps:
     gaps = pd.concat(gaps, names=["difference", ""]).reset_index("difference")
-its = ["relation", "fact"]
-rule = on_asked[on_asked["told"].isin(["often", "all"])].drop_duplicates(its)
-rule = rule.assign(rule=answers.by_word(sample, rule)).groupby("relation")[
-    "rule"
-]
-rule = rule.mean()
+rule = on_asked[on_asked["told"].isin(["often", "all"])]
+rule = rule.drop_duplicates(["relation", "fact"])
+rule = rule.assign(rule=answers.by_word(sample, rule))
+rule = rule.groupby("relation")["rule"].mean()
 print(f"the rule: {rule.mean():.3f} of the facts told often")
 gaps.round(3) if plain else "no templates"
 

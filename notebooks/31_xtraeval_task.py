@@ -124,7 +124,8 @@ print(words[name].question, *words[name].statements, sep="\n")
 # that, or a tail that stands in the question (`rule-word`).
 
 # %%
-this, ALL_TOLD = "31_xtraeval_task", "value, of all told"
+this = "31_xtraeval_task"
+of_paper = ["value", ALL_TOLD := "value, of all told"]
 training = {
     "value": (value_rate, value_steps),
     "likelihood": (likelihood_rate, likelihood_steps),
@@ -275,8 +276,7 @@ known.groupby(["model", "ranker"], sort=False)[["text", "top1"]].mean().round(3)
 # nothing of knowledge. The sentence at the top is of `likelihood` in any case.
 
 # %%
-gate = share.query("readable and part == 'known'")
-gate = gate[gate["ranker"].isin(["value", ALL_TOLD])]
+gate = share.query("readable and part == 'known' and ranker in @of_paper")
 if len(gate):
     gate = stats.estimate(gate, ["model", "ranker"], value="top1")
 passed = gate.query("estimate >= 0.9 and low > 0.85") if len(gate) else gate
@@ -324,11 +324,11 @@ papers.table("xtra_tableB5_iid").query("metric == 'downstream_accuracy'")
 # %%
 tested, estimates = {}, {}
 for world in ("lab:rich-2", "lab:rich-3"):
-    name = f"{world}/0.7m"
-    able = {*passed["ranker"][passed["model"].eq(name)]} if len(passed) else {}
+    who = f"{world}/0.7m"
+    able = {*passed["ranker"][passed["model"].eq(who)]} if len(passed) else {}
     main = next((head for head in ("value", ALL_TOLD) if head in able), like)
     on_head = {"estimator": main, "untested": "" if able else answers.UNLEARNED}
-    of = told.query("model == @name and part == 'known' and not readable")
+    of = told.query("model == @who and part == 'known' and not readable")
     wide = of.pivot_table("tails", ["relation", "split", "fact"], "ranker")
     wide = wide.reindex(columns=[*dict.fromkeys([main, like, plain, "value"])])
     gaps = {
@@ -346,7 +346,7 @@ for world in ("lab:rich-2", "lab:rich-3"):
             estimates[claim, world] = row
             how = on_head if claim == "XT-tails-below" else why
             row = row.assign(decided_on=f"{where}, in one world", **how)
-            tested[claim] = row.assign(model=name)
+            tested[claim] = row.assign(model=who)
 print(pd.concat(estimates).round(3).to_string() if estimates else "no claims")
 verdicts = answers.verdicts(tested)
 verdicts[["claim", "model", "estimate", "low", "high", "verdict"]]
@@ -357,11 +357,9 @@ verdicts[["claim", "model", "estimate", "low", "high", "verdict"]]
 # the world's, or a table of two and two. All other known tails of a relation are among the documents (Q2), and never one that is true (Q3).
 
 # %% tags=["hide-input", "page-only"]
-name = found["model"].iloc[0]
 own = known[known["model"] == name].groupby("ranker")["tails"].mean()
-main, before = like, plain
-if main not in own:  # with the paper's head alone
-    main, before = "value", "value, untrained"
+main, before = "value", "value, untrained"  # if asked alone
+main, before = (like, plain) if like in own else (main, before)
 n = told.query("model == @name and ranker == @main")["split"].nunique()
 of_twin = known.query("model == @twin and ranker == @main")["tails"].mean()
 holds = {

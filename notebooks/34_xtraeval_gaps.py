@@ -124,8 +124,7 @@ said = said.pivot(index=keys, columns="part", values="share")
 said[columns].rename(columns={"identifiable": "known"})
 
 # %% [markdown]
-# **Dose.** How often the text tells a fact decides whether it is known (by any way). Does it decide, too, whether it is used? Never told: guessed, as
-# is all that a twin gives back, told to its model alone.
+# **Dose.** How often the text tells a fact decides whether it is known (by any way). Does it decide, too, whether it is used? Never told: guessed, as a twin does.
 
 # %%
 dosed = every.merge(used.groupby(of, as_index=False)["tails"].mean(), "left")
@@ -134,9 +133,8 @@ if all(map(lab.is_name, every["model"])):
     dosed["world"] = dosed["model"].str.partition("/")[0]
     dosed = rich.with_states(dosed, ["state", "occurrences"])
     many = np.where(dosed["occurrences"] >= often, f"{often} or more", "fewer")
-    many = np.where(
-        dosed["model"].str.endswith("-unplanted"), "to its model", many
-    )
+    twin = dosed["model"].str.endswith("-unplanted")
+    many = np.where(twin, "to its model", many)
     dosed["told"] = np.where(dosed["guess"], "never", many)
 dosed = dosed.groupby(["model", "told"], sort=False)[["known", "tails"]]
 dosed.agg(["mean", "count"]).round(3)
@@ -211,14 +209,12 @@ verdicts[["claim", "model", "estimate", "low", "high", "verdict"]]
 
 # %% tags=["hide-input", "page-only"]
 name, twin = ours.index[0], f"{ours.index[0]}-unplanted"
-of_any = table[table["used by"].eq("tails") & table["part"].eq("gap_2")]
-of_any = of_any.pivot(index="model", columns="known by", values="estimate")
-of_any = of_any[of_any.index.str.fullmatch("lab:rich-2/[^-]*")]
+gap = parts["gap_2"].xs("tails", level="used by").unstack("known by")
+gap = gap.groupby("model").mean().filter(regex="^lab:rich-2/[^-]*$", axis=0)
+one, of_any = gap[[*ways][0]], gap[[*ways][-1]]
 holds = {
     "By one learned question": [*ways][0].startswith("one seed"),
-    "more than twice that by one seed": of_any[[*ways][-1]]
-    .gt(2 * of_any[[*ways][0]])
-    .all(),
+    "more than twice that by one seed": of_any.gt(2 * one).all(),
     "by likelihood": ranker.startswith("likelihood"),
     "a twin that was never told them": twin in ours.index,
 }

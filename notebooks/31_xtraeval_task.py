@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Can it use what it knows?
 #
-# **Of told facts that each gives back, {glue:text}`name_shown` by {glue:text}`head` puts the true statement first for {glue:text}`used` %,
+# **Of told facts that each gives back, {glue:text}`name_shown` by likelihood puts the true statement first for {glue:text}`used` %,
 # as untrained, {glue:text}`untrained` %, and its twin, never told them, for {glue:text}`twin` %; a rule, {glue:text}`rule` %.**
 #
 # ```{glue:figure} fig-task-rankers
@@ -377,7 +377,6 @@ by_hand = by_hand.groupby("relation")["tails"].mean().mean()
 assert abs(by_hand - row["estimate"]) < 1e-9, "the headline, again"
 figures.findings(
     name_shown=figures.called(name),
-    head="likelihood" if main == like else f"the paper's head ({main})",
     twin=f"{100 * of_twin:.0f}".replace("nan", "–"),
     divisions="once" if n == 1 else f"{n} times",
     effect=f"{stats.said(row, percent=True)} used",

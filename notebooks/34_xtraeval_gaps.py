@@ -9,7 +9,8 @@
 # :alt: A bar for each model, divided into facts that are known and used, known and not used, and not known.
 #
 # The dark part of a bar is what a user gets. Is it the first gap, not known, that keeps it short, or the second, known and not used? In ours, known is
-# what one learned question gives back. An *unplanted* twin was never told these facts: its dark part is luck. On the right the paper's models, whose printed parts don't quite add up to 1.
+# what one learned question gives back. An *unplanted* twin was never told these facts: its dark part is luck. On the right the paper's models,
+# whose printed parts don't quite add up to 1.
 # ```
 #
 # Of all facts a model knows some ({doc}`30_xtraeval_extraction`), and of these it uses some ({doc}`31_xtraeval_task`). What lies between all facts and the
@@ -50,9 +51,8 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# Those that {doc}`31_xtraeval_task` asked. Who gives back a fact that no text told has guessed, so that in the lab these are left out; so are, of
-# other facts, those that a simple rule gets right too. A twin has read the same text of other facts, and is asked those that its model was told. The models
-# of `lab:rich-2` were trained with guesses among their facts, their twin was not. The larger model stands beside the twin of the smaller one.
+# Those that {doc}`31_xtraeval_task` asked, less guesses, as there. A twin has read the same text of other facts, and is asked those that its model was
+# told. The models of `lab:rich-2` were trained with guesses among their facts, their twin was not. The larger model has no twin of its own.
 
 # %%
 this, its = "31_xtraeval_task", sources or ["xtraeval_lab"]
@@ -248,10 +248,8 @@ figures.note("carried", f"{note} of a longer run." if sources else f"{note}.")
 # :label: ex-gaps-known
 # A model gives back half of its told facts, and uses nine tenths of these; its twin gives back a fifth, and uses as many. How much of the dark part is luck?
 # ```
-#
 # ````{solution} ex-gaps-known
 # :class: dropdown
-#
 # The dark parts are .45 and .18: as much as two fifths of the model's may be luck. At most: what it was told, it need not guess.
 # ````
 

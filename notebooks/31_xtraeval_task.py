@@ -1,15 +1,16 @@
 # %% [markdown]
 # # Can it use what it knows?
 #
-# **Of told facts that it knows, {glue:text}`name_shown` by {glue:text}`head` puts the true statement above all with another object for
-# {glue:text}`used` %, much as before any training, {glue:text}`untrained` %; a rule without a model, {glue:text}`rule` %.**
+# **Of told facts that each gives back, {glue:text}`name_shown` by likelihood puts the true statement first for {glue:text}`used` %,
+# as untrained, {glue:text}`untrained` %, and its twin, never told them, for {glue:text}`twin` %; a rule, {glue:text}`rule` %.**
 #
 # ```{glue:figure} fig-task-rankers
 # :name: fig-task-rankers
 # :alt: A panel for each model with a row for each ranker, and in it a mark for known facts and one for facts that no text tells.
 #
 # Who puts the true statement above all that name another object? Compare the trained model with itself before any training, among statements in one
-# wording and in any, with its *unplanted* twin, which was told none of these facts, and with the rules. Lines: 95 % over other relations.
+# wording and in any, with its *unplanted* twin, which was told none of these facts, and with the rules. The twin is asked the few that it gives back, so
+# its row is of other facts. Lines: 95 % over other relations.
 # ```
 #
 # To know is one thing, to use it another. So let a model answer questions whose answers it knows: "Who wrote The Pumsemo Lilnogo?" Among some hundred
@@ -113,9 +114,9 @@ print(words[name].question, *words[name].statements, sep="\n")
 # ## Scores
 #
 # First what the model knows, by learned questions or by its best template ({doc}`30_xtraeval_extraction`), less guesses: in the lab facts that no text
-# told, elsewhere those that `rule-word` has right. Of the rest a task is made. For each asked fact `tails` says whether the true statement is above all
-# with another tail, which takes knowledge; `text` whether it is above everything else, which words of the question give away; `top1`, the paper's,
-# whether it is first of all.
+# told, elsewhere, facts that a simple rule gets right too. Of the rest a task is made; only the models of `lab:rich-2` had guesses among the facts that
+# trained them, their twin had not. For each asked fact `tails` says whether the true statement is above all with another tail; `text` whether it is
+# above everything else, which words of the question give away; `top1`, the paper's, whether it is first of all.
 #
 # A {term}`cross-encoder` reads question and statement together and says one number. Its head is `value`, a new linear layer as in the paper, or
 # `likelihood`, ours: the log-probability of the statement behind the question. *Untrained* is the same before the first step; "one wording"
@@ -123,7 +124,8 @@ print(words[name].question, *words[name].statements, sep="\n")
 # that, or a tail that stands in the question (`rule-word`).
 
 # %%
-this, ALL_TOLD = "31_xtraeval_task", "value, of all told"
+this = "31_xtraeval_task"
+of_paper = ["value", ALL_TOLD := "value, of all told"]
 training = {
     "value": (value_rate, value_steps),
     "likelihood": (likelihood_rate, likelihood_steps),
@@ -204,8 +206,9 @@ answers.columns(ours["answers"])
 # %% [markdown]
 # ## Answers
 #
-# The share of facts whose true statement comes first among those with other tails, in each relation first, then over relations. *Never told* stands
-# for all such facts: in each relation for those that the model gives back, by their share, and for the others, by theirs.
+# The share of facts whose true statement comes first among those with other tails, in each relation first, then over relations. *Never told* is all
+# facts that no text tells. Some of those the model gives back and some of those it doesn't were asked apart; each kind counts by how many there
+# are. Where a relation lacks a kind, the mean of the others fills in, so these intervals are too narrow, the twin's above all.
 
 # %% covers=["XT-F3b", "XT-S4", "XT-S5", "XT-S6", "XT-E2"] shows=["run", "shipped"]
 found, given = ours["answers"], ours["answers-known"]
@@ -217,6 +220,8 @@ if sources:
     found.loc[taught & found["ranker"].eq("value"), "ranker"] = ALL_TOLD
     once = ["model", "ranker", "readable", "part", "split", "relation", "fact"]
     found = found.drop_duplicates(once)  # rules stand in each source
+else:
+    found = found.assign(source="this run")
 key, marks = ["model", "relation", "fact"], ["tails", "text", "top1"]
 given = given.drop_duplicates(key, ignore_index=True)  # of each split
 given["guess"] = answers.guesses(given)
@@ -240,6 +245,24 @@ said = table.assign(tails=table.apply(stats.said, axis=1))
 said.pivot(index=by[:1] + by[3:], columns=by[1:3], values="tails")
 
 # %% [markdown]
+# **How many** facts and relations is each row of? A twin, never told these facts, gives back a part of what its model "knows", by luck. Whoever gives an
+# object back once mostly names it again, lucky or not: a high share alone shows no use of knowledge.
+
+# %%
+like, plain = "likelihood, one wording", "likelihood, untrained, one wording"
+name = found["model"].iloc[0]
+twin = f"{name}-unplanted"
+rows = found[found["ranker"].eq(like) & ~found["readable"]]
+its = given[given["known"] & ~given["guess"]].groupby("model")["fact"]
+own, luck = its.get_group(name), its.agg(set).get(twin, set())
+both = rows[rows["model"].eq(name) & rows["known"] & ~rows["guess"]]
+both = both.groupby(both["fact"].isin(luck).rename("twin has it"))["tails"]
+if luck:
+    print(f"{twin}: {own.isin(luck).sum()} of {len(own)} told facts, too")
+    print(both.agg(["mean", "size"]).round(3))
+rows.groupby(["model", "guess", "known"])[["fact", "relation"]].nunique()
+
+# %% [markdown]
 # **Text.** What the words of the question give away: whether the true statement is above all those with another head, another relation or
 # neither. And `top1`, the paper's number, is both at once.
 
@@ -250,20 +273,18 @@ known.groupby(["model", "ranker"], sort=False)[["text", "top1"]].mean().round(3)
 # %% [markdown]
 # **Has it learned to read?** The paper's head, `value`, has a gate: trained the same way on questions that say their own answer ("Who wrote The
 # Pumsemo Lilnogo? Sosin Mimdor."), it must have a top-1 of .90 there, with a lower end above .85. Where it has not ({doc}`../log`), what it misses says
-# nothing of knowledge, and `likelihood` carries the page.
+# nothing of knowledge. The sentence at the top is of `likelihood` in any case.
 
 # %%
-like, plain = "likelihood, one wording", "likelihood, untrained, one wording"
-gate = share[share["readable"] & share["ranker"].isin([ALL_TOLD, "value"])]
+gate = share.query("readable and part == 'known' and ranker in @of_paper")
 if len(gate):
     gate = stats.estimate(gate, ["model", "ranker"], value="top1")
-passed = len(gate) > 0 and gate.eval("estimate >= 0.9 and low > 0.85").all()
-main, before = (ALL_TOLD, "value, untrained") if passed else (like, plain)
-gate.round(3) if len(gate) else "no head was trained so"
+passed = gate.query("estimate >= 0.9 and low > 0.85") if len(gate) else gate
+gate.round(3) if len(gate) else None
 
 # %% [markdown]
-# **A real model** was asked in our templates alone, without training. Of what it gives back (`given_back`) that is left out which `rule-word` has right
-# without statements (`by_rule`), since nobody knows what it was told. Among statements the rule may still be right.
+# **A real model**, if one was asked (else no table follows), was so in our templates, without training. Of what it gives back (`given_back`) that is left
+# out which `rule-word` has right without statements (`by_rule`): nobody knows what it was told. Among statements the rule may still be right.
 
 # %%
 its = real[~real["guess"] & real["ranker"].isin([plain, "rule-word"])]
@@ -272,7 +293,7 @@ if len(its):
     its = stats.estimate(its.reset_index(), ["model", "ranker"], value="tails")
     n = given[given["known"]].groupby("model")["guess"]
     its = its.join(n.agg(given_back="size", by_rule="sum"), on="model")
-its.round(3) if len(its) else "none here"
+its.round(3) if len(its) else None
 
 # %% [markdown]
 # ## Figure
@@ -302,28 +323,30 @@ papers.table("xtra_tableB5_iid").query("metric == 'downstream_accuracy'")
 
 # %%
 tested, estimates = {}, {}
-asked = {"lab:rich-2": "xtraeval_lab", "lab:rich-3": "xtraeval_other"}
-on_head = {"estimator": main, "untested": "" if passed else answers.UNLEARNED}
-for world, source in asked.items():
-    name = f"{world}/0.7m"
-    of = told.query("model == @name and part == 'known' and not readable")
+for world in ("lab:rich-2", "lab:rich-3"):
+    who = f"{world}/0.7m"
+    able = {*passed["ranker"][passed["model"].eq(who)]} if len(passed) else {}
+    main = next((head for head in ("value", ALL_TOLD) if head in able), like)
+    on_head = {"estimator": main, "untested": "" if able else answers.UNLEARNED}
+    of = told.query("model == @who and part == 'known' and not readable")
     wide = of.pivot_table("tails", ["relation", "split", "fact"], "ranker")
-    wide = wide.reindex(columns=[*{main, like, plain, "value"}])
+    wide = wide.reindex(columns=[*dict.fromkeys([main, like, plain, "value"])])
     gaps = {
-        "XT-tails-below": wide[main],
-        "XT-training-lowers": wide[like] - wide[plain],
-        "XT-untrained-above": wide[plain] - wide["value"],
+        "XT-tails-below": (wide[main], [main]),
+        "XT-training-lowers": (wide[like] - wide[plain], [like]),
+        "XT-untrained-above": (wide[plain] - wide["value"], [plain, "value"]),
     }
-    where = f"{this}: {source}; told facts that are known, of {world}"
     why = {"untested": answers.CHANGED if world == "lab:rich-2" else ""}
-    for claim, gap in gaps.items():
+    for claim, (gap, heads_) in gaps.items():
+        from_ = ", ".join(of[of["ranker"].isin(heads_)]["source"].unique())
+        where = f"{this}: {from_}; told facts that are known, of {world}"
         its = gap.dropna().groupby("relation").mean().rename("gap")
         if len(its):
             row = stats.estimate(its.reset_index(), value="gap", bounds=None)
             estimates[claim, world] = row
             how = on_head if claim == "XT-tails-below" else why
             row = row.assign(decided_on=f"{where}, in one world", **how)
-            tested[claim] = row.assign(model=name)
+            tested[claim] = row.assign(model=who)
 print(pd.concat(estimates).round(3).to_string() if estimates else "no claims")
 verdicts = answers.verdicts(tested)
 verdicts[["claim", "model", "estimate", "low", "high", "verdict"]]
@@ -334,12 +357,18 @@ verdicts[["claim", "model", "estimate", "low", "high", "verdict"]]
 # the world's, or a table of two and two. All other known tails of a relation are among the documents (Q2), and never one that is true (Q3).
 
 # %% tags=["hide-input", "page-only"]
-name = gate["model"].iloc[0] if passed else found["model"].iloc[0]
 own = known[known["model"] == name].groupby("ranker")["tails"].mean()
-if main not in own:  # with the paper's head alone
-    main, before = "value", "value, untrained"
+main, before = "value", "value, untrained"  # if asked alone
+main, before = (like, plain) if like in own else (main, before)
 n = told.query("model == @name and ranker == @main")["split"].nunique()
-holds = {"much as before any training": abs(own[main] - own[before]) < 0.05}
+of_twin = known.query("model == @twin and ranker == @main")["tails"].mean()
+holds = {
+    "told facts": lab.is_name(name),
+    "by likelihood": main == like,
+    "as untrained": abs(own[main] - own[before]) < 0.05,
+    "its twin, never told them": abs(own[main] - of_twin) < 0.1,
+    "a rule": own["rule-word"] < own[main] - 0.1,
+}
 figures.sentence(holds if sources else {})  # of a few facts they may not hold
 row = table.query("part == 'known' and not readable and model == @name")
 row = row[row["ranker"] == main].iloc[0]
@@ -348,7 +377,7 @@ by_hand = by_hand.groupby("relation")["tails"].mean().mean()
 assert abs(by_hand - row["estimate"]) < 1e-9, "the headline, again"
 figures.findings(
     name_shown=figures.called(name),
-    head="likelihood" if main == like else f"the paper's head ({main})",
+    twin=f"{100 * of_twin:.0f}".replace("nan", "–"),
     divisions="once" if n == 1 else f"{n} times",
     effect=f"{stats.said(row, percent=True)} used",
     asked=f"{figures.called(name)}, told facts that it knows",
@@ -362,7 +391,7 @@ figures.note("carried", f"{note} of a longer run." if sources else f"{note}.")
 # %% [markdown]
 # ## What you have seen
 #
-# - A task can be made of what a model knows: then a wrong answer is no lack of knowledge, if no guess is among that.
+# - A task can be made of what a model knows: then a wrong answer is no lack of knowledge, if no guess is among that. A right one may be luck, repeated.
 # - A rule without a model is part of such a task's score. Look at what is left above it.
 
 # %% [markdown]

@@ -286,8 +286,7 @@ pd.concat(
 
 # %%
 decides = "lab:rich-2/0.7m"
-how_so = {"untested": "" if head == "value" else answers.UNLEARNED}
-how_so["estimator"] = f"{head} head"
+how_so = {"untested": answers.UNLEARNED, "estimator": f"{head} head"}  # no gate
 tested = {k: g.assign(**how_so) for k, g in gaps.items() if main == decides}
 verdicts = answers.verdicts(tested)
 verdicts[["claim", "model", "estimate", "low", "high", "verdict"]]

@@ -1,15 +1,16 @@
 # %% [markdown]
 # # How large are both gaps?
 #
-# **By likelihood {glue:text}`name_shown` knows and uses {glue:text}`usable` % of told facts, and knows and doesn't use
-# {glue:text}`second` %; a twin that was never told them gets {glue:text}`twin` % by the same formula.**
+# **By one learned question {glue:text}`name_shown` knows, and by likelihood uses, {glue:text}`usable` % of told facts, and knows and doesn't use
+# {glue:text}`second` %; a twin that was never told them gets {glue:text}`twin` %.**
 #
 # ```{glue:figure} fig-gaps-models
 # :name: fig-gaps-models
 # :alt: A bar for each model, divided into facts that are known and used, known and not used, and not known.
 #
-# The dark part of a bar is what a user gets. Is it the first gap, not known, that keeps it short, or the second, known and not used? An *unplanted* twin
-# was never told these facts: its dark part is luck. On the right the paper's models, whose printed parts don't quite add up to 1.
+# The dark part of a bar is what a user gets. Is it the first gap, not known, that keeps it short, or the second, known and not used? In ours, known is
+# what one learned question gives back. An *unplanted* twin was never told these facts: its dark part is luck. On the right the paper's models,
+# whose printed parts don't quite add up to 1.
 # ```
 #
 # Of all facts a model knows some ({doc}`30_xtraeval_extraction`), and of these it uses some ({doc}`31_xtraeval_task`). What lies between all facts and the
@@ -50,9 +51,8 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# Those that {doc}`31_xtraeval_task` asked. Who gives back a fact that no text told has guessed, so that in the lab these are left out; so are, of
-# other facts, those that `rule-word` has right. A twin has read the same text of other facts, and is asked those that its model was told; the
-# larger model stands beside the twin of the smaller one.
+# Those that {doc}`31_xtraeval_task` asked, less guesses, as there. A twin has read the same text of other facts, and is asked those that its model was
+# told. The models of `lab:rich-2` were trained with guesses among their facts, their twin was not. The larger model has no twin of its own.
 
 # %%
 this, its = "31_xtraeval_task", sources or ["xtraeval_lab"]
@@ -67,7 +67,8 @@ every = every[every["model"].isin(models or every["model"].unique())]
 every = every.drop_duplicates(of, ignore_index=True)  # of each split
 every["guess"] = answers.guesses(every)
 known = every[~every["guess"]]
-seeds = [name for name in known if name.startswith("soft_")]
+seeds = [name for name in known.dropna(axis=1) if name.startswith("soft_")]
+known = known.astype(dict.fromkeys(seeds, bool))  # seeds that all sources have
 used = used.query("ranker == @ranker and part == 'known' and not readable")
 used = used.merge(known[[*of, *seeds, "known"]])  # no guess is asked
 every.groupby(["model", "guess"], sort=False)["known"].agg(["sum", "size"])
@@ -80,7 +81,7 @@ every.groupby(["model", "guess"], sort=False)["known"].agg(["sum", "size"])
 # %% [markdown]
 # ## Scores
 #
-# *Known*: by the learned question of one seed, as in the paper, the mean over seeds taken last; by those of all seeds; or by any of them, or the
+# *Known*: by the learned question of one seed, as in the paper, counted for each seed, then averaged; by those of all seeds; or by any of them, or the
 # best template. *Used*, of the known facts that were asked: the true statement above all with another tail (`tails`), or first of all documents
 # (`top1`, the paper's). A relation with known facts of which none was asked has the mean share of the others.
 #
@@ -111,8 +112,8 @@ pd.concat(gone, names=["known by", "seed"]).unstack()
 # %% [markdown]
 # ## Answers
 #
-# Means over relations. How large the second gap is depends first on what is called known: of what each seed finds most is used, and less of what
-# any way of asking finds. A twin's row is what luck makes of the same formula.
+# Means over relations. How large the second gap is depends first on what is called known: in the models of `lab:rich-2` that by any way is more than
+# twice that by one seed. A twin's row is what luck makes of the same formula.
 
 # %% covers=["XT-F1", "XT-F5", "XT-F7", "XT-E4"] shows=["run", "shipped"]
 long = parts.rename_axis(columns="part").stack().dropna().rename("share")
@@ -123,7 +124,7 @@ said = said.pivot(index=keys, columns="part", values="share")
 said[columns].rename(columns={"identifiable": "known"})
 
 # %% [markdown]
-# **Dose.** How often the text tells a fact decides whether it is known (by any way). Does it decide, too, whether it is used? Never told: guessed.
+# **Dose.** How often the text tells a fact decides whether it is known (by any way). Does it decide, too, whether it is used? Never told: guessed, as a twin does.
 
 # %%
 dosed = every.merge(used.groupby(of, as_index=False)["tails"].mean(), "left")
@@ -132,6 +133,8 @@ if all(map(lab.is_name, every["model"])):
     dosed["world"] = dosed["model"].str.partition("/")[0]
     dosed = rich.with_states(dosed, ["state", "occurrences"])
     many = np.where(dosed["occurrences"] >= often, f"{often} or more", "fewer")
+    twin = dosed["model"].str.endswith("-unplanted")
+    many = np.where(twin, "to its model", many)
     dosed["told"] = np.where(dosed["guess"], "never", many)
 dosed = dosed.groupby(["model", "told"], sort=False)[["known", "tails"]]
 dosed.agg(["mean", "count"]).round(3)
@@ -206,8 +209,13 @@ verdicts[["claim", "model", "estimate", "low", "high", "verdict"]]
 
 # %% tags=["hide-input", "page-only"]
 name, twin = ours.index[0], f"{ours.index[0]}-unplanted"
+gap = parts["gap_2"].xs("tails", level="used by").unstack("known by")
+gap = gap.groupby("model").mean().filter(regex="^lab:rich-2/[^-]*$", axis=0)
+one, of_any = gap[[*ways][0]], gap[[*ways][-1]]
 holds = {
-    "By likelihood": ranker.startswith("likelihood"),
+    "By one learned question": [*ways][0].startswith("one seed"),
+    "more than twice that by one seed": of_any.gt(2 * one).all(),
+    "by likelihood": ranker.startswith("likelihood"),
     "a twin that was never told them": twin in ours.index,
 }
 figures.sentence(holds if sources else {})
@@ -238,19 +246,11 @@ figures.note("carried", f"{note} of a longer run." if sources else f"{note}.")
 #
 # ```{exercise}
 # :label: ex-gaps-known
-# Any of the soft prompts, without templates, finds more of the told facts than one of them does: how many? Between which rows will their second gap be?
+# A model gives back half of its told facts, and uses nine tenths of these; its twin gives back a fifth, and uses as many. How much of the dark part is luck?
 # ```
-
-# %% [markdown]
-# ````{solution-start} ex-gaps-known
+# ````{solution} ex-gaps-known
 # :class: dropdown
-# ````
-
-# %%
-known.groupby("model", sort=False)[[*seeds, "soft", "template", "known"]].mean()
-
-# %% [markdown]
-# ````{solution-end}
+# The dark parts are .45 and .18: as much as two fifths of the model's may be luck. At most: what it was told, it need not guess.
 # ````
 
 # %% [markdown]

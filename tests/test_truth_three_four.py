@@ -81,14 +81,15 @@ def test_a_guess_is_a_fact_that_no_text_told_and_elsewhere_what_the_rule_has(tol
     some = [next(fact for fact, is_told in told.items() if is_told == yes) for yes in (True, False)]
     frame = pd.DataFrame(
         {
-            "model": [*["lab:rich-2/0.7m"] * 2, *["lab:rich-2/0.7m-unplanted"] * 2, *["toy"] * 2],
-            "fact": some * 3,
-            "rule": [True, True, True, True, True, False],
+            "model": [*["lab:rich-2/0.7m"] * 2, *["lab:rich-2/0.7m-unplanted"] * 2, *["toy"] * 4],
+            "fact": some * 4,
+            # Beside answers of another file, which has no such column, it is missing.
+            "rule": [True, True, True, True, True, False, None, float("nan")],
         },
-        index=[5, 4, 3, 2, 1, 0],
+        index=[7, 6, 5, 4, 3, 2, 1, 0],
     )
     guesses = answers.guesses(frame)
-    assert guesses.to_dict() == {5: False, 4: True, 3: False, 2: True, 1: True, 0: False}
+    assert [row for row, guess in guesses.items() if guess] == [6, 4, 3]
     # Without the rule's column nobody can say.
     assert not answers.guesses(frame[4:].drop(columns="rule")).any()
 
@@ -152,6 +153,20 @@ def test_the_twin_stands_beside_the_told_model_on_page_34(monkeypatch, tmp_path)
     for way in names["ways"]:
         usable = table[way, "tails"].xs("usable", level="part")
         assert 0 <= usable[twin] < usable["lab:rich-2/0.7m"], way
+
+
+def test_page_31_counts_what_the_twin_has_of_what_its_model_knows(
+    told, known, monkeypatch, tmp_path
+):
+    given = {"relations": ["birthplace"], "sources": ["xtraeval_lab", "xtraeval_twin"]}
+    names = page(TASK, "**Text.**", monkeypatch, tmp_path, **given, unasked="kept = {")
+    has = {
+        model: {key[2] for key, row in known.items() if key[0] == model and row["known"]}
+        for model in ("lab:rich-2/0.7m", "lab:rich-2/0.7m-unplanted")
+    }
+    both = {fact for fact in set.intersection(*has.values()) if told[fact]}
+    assert len(both) == 229  # of 609, as an audit counted them
+    assert set(names["own"][names["own"].isin(names["luck"])]) == both
 
 
 def test_the_control_of_page_31_is_all_never_told_facts(told, known, monkeypatch, tmp_path):

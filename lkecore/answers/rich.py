@@ -149,13 +149,13 @@ def guesses(found: pd.DataFrame) -> pd.Series:
     """Which rows (``model``, ``fact``) are about facts that who gives them back has guessed, by their index.
 
     Of a model of a rich world those that no text of it tells, a twin's those that none tells its planted
-    one; of any other, since nobody knows what it was told, those that ``rule``, where there is such a column,
+    one; of any other, since nobody knows what it was told, those that ``rule``, where there is such a number,
     says `rule-word` has right.
     """
     guess = pd.Series(False, found.index)
     for name, rows in found.groupby("model"):
         never = untold(lab.parse(name).world) if lab.is_name(name) else set()
-        given = rows["rule"].astype(bool) if "rule" in rows and not never else False
+        given = rows["rule"].eq(True) if "rule" in rows and not never else False
         guess[rows.index] = rows["fact"].isin(never) | given
     return guess
 

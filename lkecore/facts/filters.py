@@ -79,7 +79,7 @@ def stands_in(name: str, text: str) -> bool:
 
 
 def echoes(fact: Fact) -> bool:
-    """Whether the subject's name gives an answer away: a name of a true object is in it (:func:`stands_in`)."""
+    """Whether the subject's name gives an answer away: a true object's name is in it (:func:`stands_in`)."""
     return any(stands_in(name, fact.subject) for name in fact.true_names)
 
 

@@ -18,7 +18,7 @@
 # and {glue:text}`echoed` of what is found without examples. Over all facts four examples bring {glue:text}`gained` points:
 # - {glue:text}`form` with examples of any relation, which show little but the form;
 # - {glue:text}`same_relation` more with examples of the same relation;
-# - {glue:text}`same_words` more with the same words;
+# - {glue:text}`same_words` with the same words;
 # - {glue:text}`copied` where an example shows the answer, {glue:text}`easier` of these already with examples of any relation: those questions are easier.
 #
 # ```{glue:} carried

@@ -182,8 +182,7 @@ answers.words(answers.columns(found))
 # A number for each relation, mean over its pairs, templates and draws of examples; then the mean over relations, with Student's t. `spread` is the standard
 # deviation over a relation's templates, without what luck adds to it; `best` the accuracy with its best template, chosen on half of the pairs and
 # counted on the others; examples are drawn for each template, so both hold the draw, too. *None in it*: no true object's name stands in the subject's.
-# From the facts to show, without a model: `rule` (`rule-word` elsewhere) says the object with most words in the subject's name, else the most frequent;
-# `frequent` always that.
+# From the facts to show, `rule` (`rule-word` elsewhere) says the object with most words in the subject's name, else the most frequent; `frequent` always that.
 
 # %% covers=["BL-T4"] shows=["run", "shipped"]
 per, one_fact = ["source", "model", "context"], ["source", "relation", "fact"]
@@ -272,6 +271,8 @@ def steps_of(part: pd.DataFrame) -> pd.DataFrame:
     steps = unseen.diff(axis=1).iloc[:, 1:].add_prefix("to ")
     more = (every - unseen).diff(axis=1).iloc[:, 1:]
     steps["copying"] = more.sum(axis=1)
+    off = steps.sum(axis=1, skipna=False) - every.diff(axis=1).sum(axis=1)
+    assert off.dropna().abs().lt(1e-9).all()
     return steps.assign(easier=more.get("4-random", 0.0))  # few are shown yet
 
 
@@ -447,7 +448,6 @@ figures.note("carried", answers.carried(said) + longer * bool(sources))
 # :class: dropdown
 # That isn't said: it may have other facts right than the rules. Count its right answers among those that `rule-word`, in `cues`, has wrong.
 # ````
-#
 # ## Provenance
 
 # %%

@@ -13,8 +13,8 @@
 # ```
 #
 # A prompt is a sentence with a name in it. Both can be said otherwise. Which of the two matters more, does it matter who wrote the
-# sentences, and what is a good set of them? In the paper names agree more. Real names, of which one often has words of the other,
-# are asked of a real model below{glue:text}`real`.
+# sentences, and what is a good set of them? In the paper names agree more. For real names, of which one often has words of the other,
+# that is open{glue:text}`real`.
 #
 # ```{glue:} carried
 # ```
@@ -26,8 +26,7 @@
 # by GPT-4, and other names from Wikidata (Section 4, appendix A). They say that their set is more diverse than others (Table 8) and
 # nearly as good (Table 9), that templates move answers more than names do (Table 12), and that generated templates are as good as
 # manual ones, but agree with their own manual one most (Table 13).
-
-# %% [markdown]
+#
 # ## Parameters
 
 # %% tags=["parameters"]
@@ -318,8 +317,9 @@ beside.loc[shown] = [*ours, here["inner"], here["inter"]]
 beside.round(3)
 
 # %% [markdown]
-# **Claims.** That names agree more is decided on real names: pairs of the atlas by all names of their subject, in six templates of five groups, behind four
-# examples in the same words ({doc}`41_belief_contexts`). The first line has the lab's, where every pair that has two names is counted.
+# **Claims.** That names agree more is asked of real names: pairs of the atlas by all names of their subject, in six templates of five groups, behind four
+# examples in the same words ({doc}`41_belief_contexts`). It stays undecided: the examples are drawn once for each template, so that two names share theirs
+# and two templates do not. The first line has the lab's, where every pair that has two names is counted.
 
 # %%
 tested, said = {}, "-"
@@ -339,7 +339,8 @@ if len(real):
     means = its.groupby(["varied", "relation"])["consist"].mean()
     print(means.groupby("varied").mean().round(2).to_dict(), len(real), "pairs")
     row = stats.compare(its.dropna(), *versus, value="consist")
-    tested["BL-names-agree"] = row.assign(model=real["model"].iloc[0])
+    row = row.assign(untested=answers.ONE_DRAW, model=real["model"].iloc[0])
+    tested["BL-names-agree"] = row
     said = f": names minus templates {stats.said(row)}"
 verdicts = answers.verdicts(tested)
 columns = ["claim", "model", "estimate", "low", "high", "verdict"]
@@ -416,8 +417,7 @@ print(f"all templates: {measures.consist(grouped)['consist'].mean():.3f}")
 #
 # ````{solution-end}
 # ````
-
-# %% [markdown]
+#
 # ## Provenance
 
 # %%

@@ -77,7 +77,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("facts", help="a fact set, for the first with splits")
     parser.add_argument("--of", help=f"a source of {ASKED}")
-    spec, of = parser.parse_args().facts, parser.parse_args().of
+    given = parser.parse_args()
+    spec, of = given.facts, given.of
     if of:
         path, found = FOLDER / f"{ASKED}-cues.parquet", of_source(spec, of)
         write_whole(path, gather.among(path, found, of))

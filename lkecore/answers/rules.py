@@ -14,7 +14,7 @@ import pandas as pd
 from lkecore.answers.kept import keep
 from lkecore.errors import BadInput
 from lkecore.facts.drawn import Sample
-from lkecore.facts.filters import stands_in
+from lkecore.facts.filters import echoes
 from lkecore.facts.sample import draw_shots
 from lkecore.facts.tables import fold
 from lkecore.metrics import rules
@@ -61,7 +61,7 @@ def cues(sample: Sample, *, kept: bool = True) -> pd.DataFrame:
 def without_options(sample: Sample, *, kept: bool = True) -> pd.DataFrame:
     """What rules say that see no options, and which subjects have an answer in them: a row for a fact.
 
-    Columns: ``relation``, ``fact``; ``echo``: a true object stands in the subject's name; ``rule`` and
+    Columns: ``relation``, ``fact``; ``echo``, of :func:`lkecore.facts.filters.echoes`; ``rule`` and
     ``frequent``: right by :func:`lkecore.metrics.rules.by_word`, and by the most frequent object, both of
     facts to show (``train``); ``to_ask``, how many facts the relation has to ask, and ``no_echo`` of them.
     Kept as ``answers-cues.parquet`` unless ``kept`` is false.
@@ -69,12 +69,11 @@ def without_options(sample: Sample, *, kept: bool = True) -> pd.DataFrame:
     rows = []
     for name, drawn in sample.items():
         shown = Counter(fact.object for fact in drawn.train)
-        plain = [f for f in drawn.test if not any(stands_in(n, f.subject) for n in f.true_names)]
-        counts, silent = (len(drawn.test), len(plain)), {fact.id for fact in plain}
+        counts = len(drawn.test), sum(not echoes(fact) for fact in drawn.test)
         for fact in drawn.facts:
             said = rules.by_word(fact.subject, shown), shown.most_common(1)[0][0]
             right = [fold(each) in fact.true_names for each in said]
-            rows.append((name, fact.id, fact.id not in silent, *right, *counts))
+            rows.append((name, fact.id, echoes(fact), *right, *counts))
     columns = ["relation", "fact", "echo", "rule", "frequent", "to_ask", "no_echo"]
     found = pd.DataFrame(rows, columns=columns)
     if kept:

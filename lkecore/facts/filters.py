@@ -79,12 +79,12 @@ def stands_in(name: str, text: str) -> bool:
 
 
 def echoes(fact: Fact) -> bool:
-    """Whether the subject's name gives the object away: the object's stands in it, by :func:`stands_in`."""
-    return stands_in(fact.object, fact.subject)
+    """Whether the subject's name gives an answer away: a true object's name is in it (:func:`stands_in`)."""
+    return any(stands_in(name, fact.subject) for name in fact.true_names)
 
 
 def without_echo(relation: Relation) -> Relation:
-    """The facts whose subject doesn't have their object's name in its own (:func:`echoes`).
+    """The facts whose subject doesn't have a true object's name in its own (:func:`echoes`).
 
     So LAMA-UHN begins, the base of BELIEF's facts; what it does beyond, to ask a model which people's names
     hint at a country, is not done here. The others count as ``left_out``. Raises :class:`BadInput` when no
@@ -92,7 +92,7 @@ def without_echo(relation: Relation) -> Relation:
     """
     facts = tuple(fact for fact in relation.facts if not echoes(fact))
     if not facts:
-        raise BadInput(f"relation {relation.name}: every subject's name has its object in it")
+        raise BadInput(f"relation {relation.name}: every subject's name has a true object in it")
     return _only(relation, facts)
 
 

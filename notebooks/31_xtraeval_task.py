@@ -186,7 +186,8 @@ for name in models if not page else []:
     given = {"seeds": extractions, "templates": templates, "seed": seed}
     found = extraction.known(lm, sample, how, **given)
     found["rule"] = answers.by_word(sample, found)
-    task, out = use.of_known(sample, found[~answers.guesses(found)], words)
+    own = found[~answers.guesses(found, fact_set)]
+    task, out = use.of_known(sample, own, words)
     print(f"{name}: {len(task.facts)} known facts; left out:", out or "none")
     kept["answers-known"] += [found]
     for split, reads in product(splits, readable):
@@ -224,7 +225,7 @@ else:
     found = found.assign(source="this run")
 key, marks = ["model", "relation", "fact"], ["tails", "text", "top1"]
 given = given.drop_duplicates(key, ignore_index=True)  # of each split
-given["guess"] = answers.guesses(given)
+given["guess"] = answers.guesses(given, fact_set)
 found = found.merge(given[[*key, "known", "guess"]], on=key, validate="m:1")
 apart = ~found["model"].map(lab.is_name) & (len(sources) > 0)
 real, found = found[apart], found[~apart]

@@ -118,7 +118,9 @@ places = {"seeds": extractions, "templates": templates, "seed": seed}
 def task_of(lm):
     known = extraction.known(lm, sample, how, **places)
     known["rule"] = answers.by_word(sample, known)
-    known = known[~answers.guesses(known)]  # what no text told, or the rule has
+    known = known[
+        ~answers.guesses(known, fact_set)
+    ]  # what no text told, or the rule has
     task, out = use.of_known(sample, known, worded)
     print(lm.name, len(task.facts), "known facts; left out:", out or "none")
     return task
@@ -154,7 +156,7 @@ else:
     found = answers.collect(file) if page else pd.concat(rows)
     found = found.reset_index(drop=True)
     answers.keep(found, file)
-found = found[~answers.guesses(found)]
+found = found[~answers.guesses(found, fact_set)]
 answers.columns(found)
 
 # %% [markdown]

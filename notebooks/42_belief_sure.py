@@ -198,9 +198,10 @@ by_length["overconf"] = by_length["probability"] - by_length["right"]
 gaps = spoken.assign(gap=spoken["p"] - spoken["correct"])
 how = {"value": "gap", "over": "fact", "bounds": None, "seed": seed}
 gaps = gaps.drop(columns="relation")  # most have a few facts of one length
-at = stats.estimate(gaps, [*unit, "tokens"], **how)
-at = at.set_index([*unit, "tokens"])
-by_length = by_length.join(at[["low", "high"]])
+if len(gaps):
+    at = stats.estimate(gaps, [*unit, "tokens"], **how)
+    at = at.set_index([*unit, "tokens"])
+    by_length = by_length.join(at[["low", "high"]])
 by_length.round(3)
 
 # %% [markdown]

@@ -145,17 +145,18 @@ def untold(fact_set: str) -> set[str]:
     return {*worlds_of_lab.states(fact_set).query("state == 'never'")["fact"]}
 
 
-def guesses(found: pd.DataFrame) -> pd.Series:
+def guesses(found: pd.DataFrame, fact_set: str = "") -> pd.Series:
     """Which rows (``model``, ``fact``) are about facts that who gives them back has guessed, by their index.
 
     Of a model of a rich world those that no text of it tells, a twin's those that none tells its planted
     one; of any other, since nobody knows what it was told, those that ``rule``, where there is such a number,
-    says `rule-word` has right.
+    says `rule-word` has right, and those that no text of the world ``fact_set`` tells.
     """
     guess = pd.Series(False, found.index)
     for name, rows in found.groupby("model"):
-        never = untold(lab.parse(name).world) if lab.is_name(name) else set()
-        given = rows["rule"].eq(True) if "rule" in rows and not never else False
+        ours = lab.is_name(name)
+        never = untold(lab.parse(name).world if ours else fact_set)
+        given = rows["rule"].eq(True) if "rule" in rows and not (ours and never) else False
         guess[rows.index] = rows["fact"].isin(never) | given
     return guess
 

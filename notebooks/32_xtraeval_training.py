@@ -118,9 +118,8 @@ places = {"seeds": extractions, "templates": templates, "seed": seed}
 def task_of(lm):
     known = extraction.known(lm, sample, how, **places)
     known["rule"] = answers.by_word(sample, known)
-    known = known[
-        ~answers.guesses(known, fact_set)
-    ]  # what no text told, or the rule has
+    # A guess is what no text told, or the rule has.
+    known = known[~answers.guesses(known, fact_set)]
     task, out = use.of_known(sample, known, worded)
     print(lm.name, len(task.facts), "known facts; left out:", out or "none")
     return task

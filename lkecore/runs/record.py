@@ -7,7 +7,7 @@ frames that the notebook kept, and ``manifest.json``, which is written last. Wit
 not finished: a killed notebook, or one that timed out, can look complete.
 
 The key is a digest of all that decides the result: the notebook's code (not its prose), its
-parameters, what it can reach of the code and tables of ``lkecore``, the content of the facts it names and,
+parameters, the code and tables of ``lkecore`` but for its drivers, the content of the facts it names and,
 for a run, of the models, for a page, of the runs that it reads. A notebook that shows the results that ship
 (``lkecore.answers.results``) has their content in its key, too.
 """
@@ -31,7 +31,7 @@ from lkecore.errors import BadInput
 from lkecore.models import weights
 from lkecore.runs import labels
 from lkecore.runs.devices import device_names
-from lkecore.runs.source import reached_digest, source_digest
+from lkecore.runs.source import pages_digest, source_digest
 from lkecore.storage import RESULTS, file_digest, version, write_whole
 
 FORMAT = 1  # of a manifest; raised when an older lkecore could not read a newer one
@@ -104,7 +104,7 @@ def run_key(job: Job) -> str:
         if job.reads
         else {m: _model_digest(m) for m in models_of(job.effective)}
     )
-    parts = [job.notebook.stem, code, job.effective, reached_digest(code), data, made_of]
+    parts = [job.notebook.stem, code, job.effective, pages_digest(), data, made_of]
     if job.labels:  # of a page alone: a run is the same whatever its model is called
         parts.append(job.labels)
     if shown := _shipped(code, job.effective):

@@ -1,17 +1,10 @@
-"""Source: digests of the package's code and data, all of it, or what a notebook can reach of it.
+"""Source: digests of the package: of all of it, and of the part that can change a page's numbers."""
 
-What a notebook reaches is told from the names that its cells and our modules use (:mod:`lkecore.runs.reach`).
-"""
-
-import functools
 import hashlib
-import json
 import os
 import platform
-from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from lkecore.runs import reach
 from lkecore.storage import DATA, code_of, remembered
 
 # What a worker has imported before a notebook begins (lkecore.runs.warm).
@@ -32,9 +25,12 @@ READ = [
     ("jupytext", "reads", "# %% [markdown]\n# a\n\n# %%\n1", "py:percent"),  # the schema of notebooks
     ("transformers.conversion_mapping", "get_checkpoint_conversion_mapping", "llama"),
 ]  # fmt: skip
-# What every worker does, and how it is started.
-WORKING = (
-    "lkecore.runs.worker", "lkecore.runs.forked_kernel", "lkecore.runs.imported", "lkecore.runs.warm",
+# What plans runs, builds the book or is a command. No notebook imports it, so no number depends on it.
+DRIVERS = (
+    "book/", "cli/", "lmeval.py",
+    *(f"runs/{name}.py" for name in (
+        "compare", "forecast", "gather", "grid", "parameters", "plan", "prepare", "verify", "yamlfile",
+    )),
 )  # fmt: skip
 
 
@@ -43,81 +39,28 @@ def source_digest() -> str:
 
     Comments and docstrings do not count: a better explanation makes no run anew.
     """
-    files = _files()
+    return _digest("whole", _files())
 
-    def of_code() -> str:
+
+def pages_digest() -> str:
+    """The same without ``DRIVERS``: what decides the numbers of a run, beside its notebook and parameters."""
+    return _digest("pages", {n: c for n, c in _files().items() if not n.startswith(DRIVERS)})
+
+
+def _digest(what: str, files: dict[str, bytes]) -> str:
+    """Kept under a key of the files: to parse all code takes a process a second, to read it milliseconds."""
+
+    def made() -> str:
         digest = hashlib.sha256()
         for name, content in files.items():
             digest.update(f"{name}\n".encode())
             digest.update(code_of(content.decode()).encode() if name.endswith(".py") else content)
         return digest.hexdigest()
 
-    return _remembered("whole", files, of_code)
-
-
-def reached_digest(cells: Sequence[str]) -> str:
-    """SHA-256 over the code and the tables of the package that the code cells of a notebook can reach.
-
-    That is what they name, what every worker does, and what this names in turn. So a change in what one
-    page alone needs makes no other page anew. Cells that are not plain Python, or import the package as a
-    whole or by a name that only a run knows, can reach everything. Of the tables, the files of ``data``,
-    it has those that a module within reach names, and those that no module names.
-    """
-    files = _files()
-    table = _table(files)
-    reached, code, data = _reached(tuple(cells), table), _read(table)["code"], _read(table)["data"]
-    named = {place for module in reached for place in data.get(module, ())}
-    known = {place for places in data.values() for place in places} - {""}
-    digest = hashlib.sha256()
-    for name in sorted(reached):
-        digest.update(f"{name} {code[name]}\n".encode())
+    key = hashlib.sha256(f"{what} {platform.python_version()}\n".encode())
     for name, content in files.items():
-        if not name.endswith(".py") and (_among(name, named) or not _among(name, known)):
-            digest.update(f"{name}\n".encode() + content)
-    return digest.hexdigest()
-
-
-def _among(file: str, named: set[str]) -> bool:
-    """Whether a file of the package is one of those named, or in such a folder; "" is all of data."""
-    parts = file.removeprefix("data/").split("/")
-    return "" in named or any("/".join(parts[: i + 1]) in named for i in range(len(parts)))
-
-
-@functools.lru_cache(maxsize=100)  # a plan of 500 jobs has few notebooks
-def _reached(cells: tuple[str, ...], table: str) -> frozenset[str]:
-    """The modules that cells reach, and what every worker does."""
-    known = _read(table)
-    begin = reach.of_cells(cells, known)
-    begin = set(known["edges"]) if begin is None else begin | {*WORKING}
-    found: set[str] = set()
-    while begin := (begin & known["edges"].keys()) - found:
-        found |= begin
-        begin = {name for module in begin for name in known["edges"][module]}
-    return frozenset(name.removesuffix(reach.WHOLE) for name in found)
-
-
-def _dotted(path: str) -> str:
-    """The name of a module, by its path inside the package."""
-    parts = [reach.PACKAGE, *path.removesuffix(".py").split("/")]
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-def _table(files: dict[str, bytes]) -> str:
-    """What :func:`lkecore.runs.reach.of_modules` finds, and the digest of the code of each, as JSON."""
-    ours = {name: content for name, content in files.items() if name.endswith(".py")}
-
-    def of_code() -> str:
-        texts = {_dotted(name): content.decode() for name, content in ours.items()}
-        packages = {_dotted(name) for name in ours if name.endswith("__init__.py")}
-        code = {n: hashlib.sha256(code_of(text).encode()).hexdigest() for n, text in texts.items()}
-        return json.dumps(reach.of_modules(texts, packages) | {"code": code})
-
-    return _remembered("reach", ours, of_code)
-
-
-@functools.lru_cache(maxsize=4)  # a plan of 500 jobs asks for each
-def _read(table: str) -> reach.Table:
-    return json.loads(table)
+        key.update(f"{name}\n{len(content)}\n".encode() + content)
+    return remembered("sources", key.hexdigest(), made)
 
 
 def _files() -> dict[str, bytes]:
@@ -131,11 +74,3 @@ def _files() -> dict[str, bytes]:
                 with open(os.path.join(folder, name), "rb") as file:
                     found[(inside / name).parts] = file.read()
     return {"/".join(parts): found[parts] for parts in sorted(found)}
-
-
-def _remembered(what: str, files: dict[str, bytes], make: Callable[[], str]) -> str:
-    """To read all code takes a process a second, and to see that it is that of before some milliseconds."""
-    key = hashlib.sha256(f"{what} {platform.python_version()}\n".encode())
-    for name, content in files.items():
-        key.update(f"{name}\n{len(content)}\n".encode() + content)
-    return remembered("sources", key.hexdigest(), make)

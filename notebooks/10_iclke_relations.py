@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Which relations does a model know, and in which format?
 #
-# **With a colon and a line break in place of the paper's spaces, every model gets {glue:text}`least` to {glue:text}`most` percentage
-# points more facts right, in every set of facts; with the spaces {glue:text}`name_model` finds {glue:text}`known` of the facts
-# ({glue:text}`name_set`), and the best rule without a model finds {glue:text}`guessed`.**
+# **With a colon and a line break in place of the paper's spaces, every model gets {glue:text}`least:.0f` to {glue:text}`most:.0f`
+# percentage points more facts right, in every set of facts; with the spaces {glue:text}`name_model` finds {glue:text}`known:.0%` of
+# the facts ({glue:text}`name_set`), and the best rule without a model finds {glue:text}`guessed:.0%`.**
 #
 # ```{glue:figure} fig-iclke-relations
 # :name: fig-iclke-relations
@@ -15,9 +15,6 @@
 # We ask with IC-LKE: 50 examples of a relation, then a subject, and the model ranks up to 100 objects that may follow. A format is
 # two signs: what is between subject and object, and what is between examples. For {glue:text}`clear` combinations of a model and a
 # set of facts the interval of the gain leaves out 0. So a low accuracy in one format does not show that the facts are not there.
-#
-# ```{glue:} carried
-# ```
 
 # %% [markdown]
 # ## What the paper claims
@@ -42,12 +39,9 @@ n_facts: int = 25  # test facts of each relation
 n_choice: int = 4  # training facts of each relation, to choose by
 n_redraws: int = 1  # draws of other examples
 n_redraw_facts: int = 25  # test facts of each relation that these ask
-results: str = ""  # source in results/ of this run's answers; empty: it asks
-n_again: int = 15  # of its questions, for each estimator, are asked again
 sources: list[str] = []  # in results/, of the numbers; none: this run
 seed: int = 0
 dtype: str = "float32"
-page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
 import pandas as pd
@@ -66,11 +60,11 @@ figures.style()
 # with too few objects gets as many options as it has: guessing is easier there.
 
 # %% covers=["IC-D2", "IC-D3"] needs={"IC-D2": {"fact_set": "T-Rex-MC"}}
-size = {"n_shots": prompts.pairs_shown(estimators, n_shots), "seed": seed}
-size |= {"n_options": n_options, "take_fewer": True}
-sample = facts.draw(fact_set, relations, n_facts=n_facts, **size)
-numbers = {"n_shots": size["n_shots"], "n_options": n_options}
-print(facts.fewer(sample, **numbers, n_facts=n_facts))
+n_shots = prompts.pairs_shown(estimators, n_shots)
+size = {"n_options": n_options, "n_shots": n_shots}
+drawn = {**size, "take_fewer": True, "seed": seed}
+sample = facts.draw(fact_set, relations, n_facts=n_facts, **drawn)
+print(facts.fewer(sample, **size, n_facts=n_facts))
 answers.words(facts.overview(sample, n_options=n_options, n_facts=n_facts))
 
 # %% [markdown]
@@ -98,44 +92,54 @@ for name in estimators:
 
 # %%
 this = "10_iclke_relations"
-how = {"page": page, "dtype": dtype, "results": results, "notebook": this}
 formats_of_model = None  # all
 if len(others) > 1:
-    part = {"part": "choice", "n_facts": n_choice}
-    spare = facts.draw(fact_set, relations, **part, **size)
-    spare = prompts.of_sample(spare, estimators)
-    how["n_again"] = n_again // 2
-    tried = answers.ask(models, spare, "answers-choice.parquet", **how)
+    spare = facts.draw(
+        fact_set, relations, part="choice", n_facts=n_choice, **drawn
+    )
+    spare = answers.sample(prompts.of_sample(spare, estimators), sources)
+    tried = answers.ask(models, spare, "answers-choice.parquet", dtype=dtype)
+    tried, _ = answers.shown(f"{this}-choice", tried, sources[:1], dtype=dtype)
     tried = tried.groupby(["model", "estimator", "relation"])["correct"].mean()
     tried = tried.groupby(["model", "estimator"]).mean().unstack()
     best = tried[others].idxmax(axis=1)
     formats_of_model = {
-        m: [e for e in estimators if e in (paper, best[m])] for m in models
+        m: [e for e in estimators if e in (paper, best[m])]
+        for m in models
+        if m in best
     }
     print(tried.round(2))
 
 # %%
-questions = prompts.of_sample(sample, estimators)
-how |= {"only": formats_of_model, "n_again": n_again}
+questions = answers.sample(prompts.of_sample(sample, estimators), sources)
 ours = answers.ask(
-    models, questions, "answers.parquet", keep_scores=True, **how
+    models,
+    questions,
+    "answers.parquet",
+    only=formats_of_model,
+    keep_scores=True,
+    dtype=dtype,
 )
 seeds = range(seed + 1, seed + 1 + n_redraws)
+by = ["estimator", "relation", "draw"]
 redrawn = prompts.redrawn(sample, estimators, seeds, n_facts=n_redraw_facts)
-how_redrawn = how | {"by": ["estimator", "relation", "draw"]}
-how_redrawn["n_again"] = n_again // 3
-more = answers.ask(models, redrawn, "answers-draws.parquet", **how_redrawn)
-every = pd.concat([ours.assign(draw=0), more]).assign(source="this run")
-cues = rules.cues(sample, kept=not page).assign(source="this run")
+more = answers.ask(
+    models,
+    answers.sample(redrawn, sources, by=by),
+    "answers-draws.parquet",
+    only=formats_of_model,
+    by=by,
+    dtype=dtype,
+)
+ours = pd.concat([ours.assign(draw=0), more])
+every, _ = answers.shown(this, ours, sources, dtype=dtype)
+cues, _ = answers.shown(f"{this}-cues", rules.cues(sample), sources)
 
 # %% [markdown]
 # The numbers of the page come from longer runs, on facts of our own, of KAMEL and of T-REx, and with more models. KAMEL was asked in
 # two runs, one for each format; they are one source here, since they have the same facts and examples.
 
 # %%
-if sources:
-    every = answers.results(this).query("source in @sources")
-    cues = answers.results(f"{this}-cues").query("source in @sources")
 as_one = {"source": {"kamel_formats": "kamel"}}
 every, cues = every.replace(as_one), cues.replace(as_one).drop_duplicates()
 fact = ["source", "relation", "fact"]
@@ -162,8 +166,7 @@ accuracy = stats.estimate(found, [*who, "format"])
 gain = stats.compare(found, "format", NEW, OLD, by=who)
 both = pd.concat([accuracy, gain.assign(format="gain")])
 runs.keep(both, "over-relations.csv")
-both["said"] = both.apply(stats.said, axis=1)
-both.pivot(index=who, columns="format", values="said")
+stats.table(both, who, "format")
 
 # %% [markdown]
 # **How much of it is knowledge?** Four {term}`rules <rule>` know nothing: they name the option that shares words with the subject;
@@ -202,8 +205,7 @@ if len(plain):
     parts["no_cue"] = stats.estimate(plain, who)
 parts = pd.concat(parts, names=["part"]).reset_index("part")
 runs.keep(parts, "above-rules.csv")
-parts["said"] = parts.apply(stats.said, axis=1)
-parts.pivot(index=who, columns="part", values="said")
+stats.table(parts, who, "part")
 
 # %% [markdown]
 # **Other examples, other facts.** Each draw of examples is another prompt. `min` and `max` are the accuracies of the worst and the
@@ -333,23 +335,22 @@ holds = {
 }
 figures.sentence(holds)
 figures.findings(
-    least=f"{100 * gain['estimate'].min():.0f}",
-    most=f"{100 * gain['estimate'].max():.0f}",
-    known=f"{100 * old[source, model]:.0f} %",
-    guessed=f"{100 * of_set.loc[source].max():.0f} %",
+    least=100 * gain["estimate"].min(),
+    most=100 * gain["estimate"].max(),
+    known=old[source, model],
+    guessed=of_set.loc[source].max(),
     name_model=figures.called(model),
     name_set=figures.called(source if sources else fact_set),
     clear=f"{(gain['low'] > 0).sum()} of {len(gain)}",
 )
-figures.note("carried", answers.carried(ours))
 
 # %% [markdown]
 # **Look at some of it.** Questions of this run, in the last of its formats (with a colon), and the options that the model finds
 # likeliest, with how much of its confidence each has.
 
 # %% tags=["hide-output", "page-only"]
-some = questions[estimators[-1], [*sample][0]]
-None if page else answers.words(answers.likeliest(models[0], some, dtype=dtype))
+some = prompts.of_sample(sample, estimators[-1:])[estimators[-1], [*sample][0]]
+answers.words(answers.likeliest(models[0], some, dtype=dtype))
 
 # %% [markdown]
 # Where our numbers are far from the paper's, there are several reasons, and none is small. SmolLM2 is tuned for instructions, stored in
@@ -411,9 +412,3 @@ three.sort_index(level=who, sort_remaining=False).round(2)
 #       fact_set: /path/to/facts
 #       n_facts: 200
 # ```
-
-# %% [markdown]
-# ## Provenance
-
-# %%
-runs.provenance(*models, dtype=dtype)

@@ -1,12 +1,14 @@
 """Answers: one row a question, from the door that asks to what ships and to verdicts."""
 
+from lkecore.answers.again import agree, shown
 from lkecore.answers.blanks import READ_BY, any_causal, ask_blanks, ask_taught, at_blanks
 from lkecore.answers.columns import columns
-from lkecore.answers.door import ask, carried, likeliest, opened
+from lkecore.answers.door import ask, likeliest, opened
 from lkecore.answers.groups import ask_groups
-from lkecore.answers.kept import collect, keep
+from lkecore.answers.kept import collect, keep, once
 from lkecore.answers.pairs import ask_pairs
-from lkecore.answers.results import agree, results
+from lkecore.answers.questions import sample
+from lkecore.answers.results import results
 from lkecore.answers.rich import guesses, untold
 from lkecore.answers.rules import by_word
 from lkecore.answers.show import words
@@ -15,6 +17,7 @@ from lkecore.answers.written import write
 
 __all__ = [
     "CHANGED", "ONE_DRAW", "READ_BY", "UNLEARNED", "agree", "any_causal", "ask", "ask_blanks",
-    "ask_groups", "ask_pairs", "ask_taught", "at_blanks", "by_word", "carried", "collect", "columns",
-    "guesses", "keep", "likeliest", "opened", "results", "untold", "verdicts", "words", "write",
+    "ask_groups", "ask_pairs", "ask_taught", "at_blanks", "by_word", "collect", "columns", "guesses",
+    "keep", "likeliest", "once", "opened", "results", "sample", "shown", "untold", "verdicts", "words",
+    "write",
 ]  # fmt: skip

@@ -1,14 +1,13 @@
 """Blanks: the doors for distributions at a blank, before and after a statement or a lesson."""
 
 from collections.abc import Mapping, Sequence
-from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from lkecore.answers import check, door, firsts
-from lkecore.answers.kept import collect, keep
+from lkecore.answers import door, firsts
+from lkecore.answers import questions as listing
+from lkecore.answers.kept import collect, keep, on_page
 from lkecore.errors import BadInput
 from lkecore.facts.drawn import Sample
 from lkecore.metrics import choice, shift
@@ -23,7 +22,6 @@ Questions = Mapping[tuple, Sequence[Instilled]]
 BY = ("estimator", "instillation", "relation")
 READ_BY = ("reader", *BY)
 TEXTS = [name for name in blanks.TEXTS if name != "fact"]
-PART = 1e-3  # of a number: four digits of it ship
 TOLD = (
     "entropy",
     "entropy_after",
@@ -32,7 +30,6 @@ TOLD = (
     "surprisal",
 )  # what is read of a fact that is told
 TAUGHT = ["steps", "entropy", "entropy_after", "kl", "rank_after", "first_after"]
-CHECKED = {"logprob_before": "surprisal", "logprob_after": "surprisal_after"}  # minus these
 
 
 def any_causal(models: Sequence[str], *, dtype: str = "float32") -> bool:
@@ -70,15 +67,11 @@ def ask_blanks(
     file: str,
     *,
     dtype: str = "float32",
-    page: bool = False,
     by: Sequence[str] = BY,
     whole: bool = False,
     top: int = 0,
     only: Sequence[str] = (),
     sample: Sample | None = None,
-    results: str = "",
-    notebook: str = "",
-    n_again: int = 30,
 ) -> pd.DataFrame:
     """Ask every model at the blank of every question: a row for each, kept as ``file`` (``.parquet``).
 
@@ -92,40 +85,31 @@ def ask_blanks(
     of the options, which sum to 1: ``options_entropy``, ``options_entropy_after``, ``options_kl`` and
     ``options_kl_back`` (nats).
     With ``sample``, which the questions are about, ``shared`` says whether any other object of the relation
-    has the first token of this one, and not only another option. ``dtype``, ``page``, ``results``,
-    ``notebook`` and ``n_again`` as in :func:`lkecore.answers.door.ask`.
+    has the first token of this one, and not only another option. At last ``question``, a digest of what was
+    asked. On a page over runs nothing is asked, as in :func:`lkecore.answers.door.ask`.
 
     Raises :class:`BadInput`, before any model is asked, for an unknown model, keys of another length than
-    ``by``, nothing to ask, and questions that a model cannot be asked; and as that function does for
-    ``results``.
+    ``by``, nothing to ask, and questions that a model cannot be asked.
     """
-    if page:
-        return check.on_page(collect(file), file, results, notebook)
+    if on_page():
+        return collect(file)
     lms, asked = _asked(models, questions, by, dtype)
     columns = ["model", *by]
-    if results:
-        return check.carry(
-            asked,
-            columns,
-            lms,
-            file,
-            results=results,
-            notebook=notebook,
-            n_again=n_again,
-            rescore=lambda some, kept: _differences(
-                _read(lms, some, columns, sample, whole=whole, top=top), kept, columns, only
-            ),
-        )
     for (name, *_), some in asked.items():
         blanks.check(lms[name], [max(some, key=lambda each: len(each.told.context))])
-    found = _read(lms, asked, columns, sample, whole=whole, top=top)
-    checks = check.questions(asked, columns)
-    for column, name in CHECKED.items():
-        checks[column] = -found[name].to_numpy()
+    parts = {}
+    for (name, *key), some in asked.items():
+        its = blanks.shifts(lms[name], some, top=top).drop(columns=TEXTS)
+        if sample is not None:
+            prompts = [each.asked for each in some]
+            its["shared"] = firsts.shared(lms[name], prompts, sample[prompts[0].relation])
+        if whole:
+            its = its.join(_whole_names(lms[name], some))
+        parts[name, *key] = its.assign(question=listing.named(some)["question"].tolist())
+    found = pd.concat(parts, names=columns).reset_index(columns).reset_index(drop=True)
     if only:
-        found = found[[*columns, "fact", *only, *blanks.OBJECTS]]
+        found = found[[*columns, "fact", *only, *blanks.OBJECTS, "question"]]
     keep(found, file)
-    keep(checks, f"{check.beside(file, check.CHECK)}.parquet")
     return found
 
 
@@ -137,11 +121,7 @@ def ask_taught(
     *,
     at: Sequence[int] = (),
     dtype: str = "float32",
-    page: bool = False,
     by: Sequence[str] = BY,
-    results: str = "",
-    notebook: str = "",
-    n_again: int = 4,
 ) -> pd.DataFrame:
     """Teach every model every fact, one at a time, and ask it before and after: kept as ``file``.
 
@@ -149,67 +129,27 @@ def ask_taught(
     ones of :func:`ask_blanks`. A row for each question and number of steps in ``at``
     (:func:`lkecore.tasks.instill.shifts`). Columns: ``model``; those of ``by``; ``fact``; ``steps``;
     ``entropy`` H(P) before, ``entropy_after`` H(Q) and ``kl`` KL(P‖Q) in nats; ``rank_after`` of the
-    object's first token and ``first_after``, the likeliest token of Q. Lost facts are NaN. With
-    ``results`` a sample is taught again: P must be the same, and in nine of ten rows the likeliest token
-    of Q, since what is learned in many steps hangs on the last digit.
+    object's first token and ``first_after``, the likeliest token of Q; ``question``. Lost facts are NaN.
 
     Raises :class:`BadInput` as :func:`ask_blanks`, and for a recipe or a model with which nothing can be
     taught.
     """
-    if page:
-        return check.on_page(collect(file), file, results, notebook)
+    if on_page():
+        return collect(file)
     lms, asked = _asked(models, questions, by, dtype)
     for (name, *_), some in asked.items():
         instill.check(lms[name], recipe)
         blanks.encode(lms[name], [max(some, key=lambda each: len(each.context))])
+    parts = {
+        key: instill.shifts(lms[key[0]], prompts, recipe, at=at)[["fact", *TAUGHT]].merge(
+            listing.named(prompts), on="fact", how="left", validate="m:1"
+        )
+        for key, prompts in asked.items()
+    }
     columns = ["model", *by]
-
-    def read(some: Mapping[tuple, Sequence[Prompt]]) -> pd.DataFrame:
-        parts = {
-            key: instill.shifts(lms[key[0]], prompts, recipe, at=at)[["fact", *TAUGHT]]
-            for key, prompts in some.items()
-        }
-        return pd.concat(parts, names=columns).reset_index(columns).reset_index(drop=True)
-
-    if results:
-        return check.carry(
-            asked,
-            columns,
-            lms,
-            file,
-            results=results,
-            notebook=notebook,
-            n_again=n_again,
-            rescore=lambda some, kept: _parted(read(some), kept, columns),
-            find=partial(_after_steps, at=list(at) or [recipe.steps]),
-            most_off=0.1,
-        )
-    found = read(asked)
+    found = pd.concat(parts, names=columns).reset_index(columns).reset_index(drop=True)
     keep(found, file)
-    keep(check.questions(asked, columns), f"{check.beside(file, check.CHECK)}.parquet")
     return found
-
-
-def _after_steps(
-    answers: pd.DataFrame,
-    asked: Mapping[tuple, Sequence[Prompt]],
-    by: Sequence[str],
-    results: str,
-    about: Mapping[str, Any],
-    *,
-    at: Sequence[int],
-) -> pd.DataFrame:
-    """The shipped lessons that are asked here, after the steps ``at``.
-
-    Raises :class:`BadInput` for steps that they do not have.
-    """
-    there = sorted(set(answers["steps"].astype(int)))
-    if lost := [step for step in at if step not in there]:
-        raise BadInput(
-            f"results {results} have lessons of {', '.join(map(str, there))} steps, and none of {lost[0]}"
-        )
-    some = answers[answers["steps"].isin(at)]
-    return check.of_questions(some, asked, by, results, about)
 
 
 def _asked(
@@ -230,50 +170,6 @@ def _asked(
     if not asked or not all(asked.values()):
         raise BadInput("nothing is asked: there are no models or no questions")
     return lms, asked
-
-
-def _parted(now: pd.DataFrame, kept: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
-    """Whether lessons that were given again ended as those that ship, a row for each.
-
-    Columns as of :func:`_differences`: ``nats`` are of the entropy before, which is missing on both sides
-    where the fact was lost; ``same`` of the likeliest token after.
-    """
-    key = [*columns, "fact", "steps"]
-    both = now.merge(kept, on=key, suffixes=("", "_kept"), how="left", validate="1:1")
-    first, there = both["first_after"], both["first_after_kept"]
-    lost = both["entropy"].isna() & both["entropy_kept"].isna()
-    gap = (both["entropy"] - both["entropy_kept"]).abs() - 5e-4  # four digits ship
-    where = now[list(columns[1:])].astype(str).agg(", ".join, axis=1)
-    return pd.DataFrame(
-        {
-            "model": now["model"],
-            "where": where,
-            "fact": now["fact"],
-            "nats": gap.clip(lower=0).mask(lost, 0.0).fillna(np.inf),
-            "same": first.eq(there) | first.isna() & there.isna(),
-        }
-    )
-
-
-def _read(
-    lms: Mapping[str, Model],
-    asked: Mapping[tuple, Sequence[Instilled]],
-    columns: Sequence[str],
-    sample: Sample | None,
-    *,
-    whole: bool,
-    top: int,
-) -> pd.DataFrame:
-    parts = {}
-    for (name, *key), some in asked.items():
-        found = blanks.shifts(lms[name], some, top=top).drop(columns=TEXTS)
-        if sample is not None:
-            prompts = [each.asked for each in some]
-            found["shared"] = firsts.shared(lms[name], prompts, sample[prompts[0].relation])
-        if whole:
-            found = found.join(_whole_names(lms[name], some))
-        parts[name, *key] = found
-    return pd.concat(parts, names=columns).reset_index(columns).reset_index(drop=True)
 
 
 def _whole_names(lm: Model, some: Sequence[Instilled]) -> pd.DataFrame:
@@ -302,33 +198,4 @@ def _of_options(both: pd.DataFrame) -> pd.DataFrame:
             "options_kl": shift.kl(p, q),
             "options_kl_back": shift.kl(q, p),
         }
-    )
-
-
-def _differences(
-    now: pd.DataFrame,
-    kept: pd.DataFrame,
-    columns: Sequence[str],
-    only: Sequence[str] = (),
-) -> pd.DataFrame:
-    """How far numbers that were read again lie from those that ship, a row for each question.
-
-    Columns as of :func:`lkecore.answers.check.differences`: ``nats`` of the log-probabilities of the
-    object's first token, infinite where one is missing; ``same``: all other numbers are, up to their last
-    digit. Ranks may differ by one in a thousand: tokens far down lie close together.
-    """
-    key = [*columns, "fact"]
-    both = now.merge(kept, on=key, suffixes=("", "_kept"), how="left", validate="1:1")
-    gaps = [(both[column] + now[name]).abs().fillna(np.inf) for column, name in CHECKED.items()]
-    same = np.ones(len(both), dtype=bool)
-    for name in only or [each for each in now.columns if each not in key]:
-        a, b = (both[n].to_numpy(dtype=float) for n in (name, f"{name}_kept"))
-        few = 1.0 if name.startswith("rank") else check.MOST_APART
-        exact = name.startswith("token")  # an id: the next number is another token
-        off = {"rtol": 0.0, "atol": 0.0} if exact else {"rtol": PART, "atol": few}
-        same &= np.isclose(a, b, **off, equal_nan=True)
-    where = now[list(columns[1:])].astype(str).agg(", ".join, axis=1)
-    nats = np.maximum(*gaps)
-    return pd.DataFrame(
-        {"model": now["model"], "where": where, "fact": now["fact"], "nats": nats, "same": same}
     )

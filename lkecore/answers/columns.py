@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-MEANING = {
-    # Which question it is.
+# Which question it is: rows of two frames that are the same in all of these are about the same question.
+ASKED = {
     "source": "this run, or the set of shipped answers",
     "model": "who was asked",
     "world": "the lab's world that the model has read",
@@ -21,11 +21,25 @@ MEANING = {
     "context": "zero-shot, or how many solved questions stand in front, and which",
     "n_shots": "pairs shown before the question",
     "question": "digest of the whole question: context, options and which is true",
+    "kind": "what kind of question, sequence or fact it is",
+    "part": "what the questions are for, such as to choose a format, or to test it",
+    "pair_separator": "what is between subject and object of a pair that is shown",
+    "shot_separator": "what is between the pairs that are shown",
+    "score": "what ranks the options: the sum of their tokens' log-probabilities, or the mean",
+    "offer": "how the wrong options were chosen",
+    "instillation": "how the fact was stated, or taught",
+    "lesson": "how the fact was taught",
+    "steps": "after how many steps of teaching it is asked",
+    "when": "before or after the lesson",
+    "arrangement": "where in a sequence pairs are replaced: in a block, or distributed",
+    "position": "place in the sequence, 1 for the first pair",
+    "n_options": "objects offered, the true one included; a blind guess is right in 1 of so many",
+}
+MEANING = ASKED | {
     # What came out.
     "correct": "the likeliest option is the true object (ties go to the first), or what was said is right",
     "confidence": "probability of the likeliest option, among the options, or of what was said",
     "confidence_gold": "probability of the true object, among the options",
-    "n_options": "objects offered, the true one included; a blind guess is right in 1 of so many",
     "answer": "the likeliest token at the blank, as text",
     "picked": "the likeliest of the relation's objects, by mean log-probability a token",
     "chosen": "the picked object is a true one",

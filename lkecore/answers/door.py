@@ -7,11 +7,10 @@ row a question, so that everything behind this call is the same code.
 import functools
 from collections.abc import Callable, Mapping, Sequence
 
-import numpy as np
 import pandas as pd
 
-from lkecore.answers import check, show
-from lkecore.answers.kept import collect, keep
+from lkecore.answers import questions as listing
+from lkecore.answers.kept import collect, keep, on_page
 from lkecore.errors import BadInput, nearest
 from lkecore.metrics import choice
 from lkecore.models import lab, weights
@@ -44,8 +43,12 @@ def likeliest(
     """What a model finds likeliest for the first ``n`` questions: a row each, for a reader to look at.
 
     Columns: ``subject``; ``gold``; ``right``, whether the gold option is the likeliest; and ``1`` to ``5``,
-    the likeliest options, each with its confidence in percent ("" where there are fewer options).
+    the likeliest options, each with its confidence in percent ("" where there are fewer options). On a page
+    over runs, which asks nothing, there are no rows.
     """
+    names = ["subject", "gold", "right", *(str(i + 1) for i in range(best))]
+    if on_page():
+        return pd.DataFrame(columns=names)
     rows = []
     some = {question.fact: question for question in questions[:n]}
     for fact, its in scored(opened(model, dtype), list(some.values())).groupby("fact", sort=False):
@@ -55,7 +58,6 @@ def likeliest(
         gold = its.loc[its["gold"], "option"].item()
         first += [""] * (best - len(first))
         rows.append((some[fact].subject, gold, bool(its["gold"].iloc[0]), *first))
-    names = ["subject", "gold", "right", *(str(i + 1) for i in range(best))]
     return pd.DataFrame(rows, columns=names)
 
 
@@ -70,16 +72,12 @@ def ask(
     file: str,
     *,
     dtype: str = "float32",
-    page: bool = False,
     only: Mapping[str, Sequence[str]] | None = None,
     by: Sequence[str] = ("estimator", "relation"),
     only_by: str = "estimator",
     keep_scores: bool = False,
     score: Score | None = None,
     reading: Reading = plainly,
-    results: str = "",
-    notebook: str = "",
-    n_again: int = 30,
 ) -> pd.DataFrame:
     """Ask every model every question: the answers, a row for each, in the order of the questions.
 
@@ -94,33 +92,26 @@ def ask(
 
     Columns: ``model``; the others of ``by``; ``fact``; ``correct`` (bool): the gold option is the
     likeliest, ties to the first; ``confidence`` in the prediction and ``confidence_gold`` in the gold
-    option, both in [0, 1], normalised over the options (:mod:`lkecore.metrics.choice`); ``n_options``. With
-    another ``reading`` the columns behind those of ``by`` are its own.
+    option, both in [0, 1], normalised over the options (:mod:`lkecore.metrics.choice`); ``n_options``;
+    ``question``, a digest of what was asked; ``logprob_gold``, of the gold option, and ``margin``, of the
+    likeliest option above the next (nats). With another ``reading`` the columns between those of ``by`` and
+    ``question`` are its own, with ``fact`` among them.
 
     ``score`` is what gives the scores to read, a row for each option (None: by the model's kind); with
     :func:`lkecore.scores.blanks.tops` models are asked for one token, and ``reading`` has to tell
     whether their ``answer`` is right.
 
-    They are kept as ``file`` (``.parquet``), and beside it, as in ``answers-check.parquet`` for
-    ``answers.parquet``, what they can be checked by (``question``, a digest, and ``logprob_gold``). With
-    ``page``, nothing is asked: the answers that the runs behind the page have kept are returned. With
-    ``keep_scores``, the log-probability of every option is kept besides, in ``scores.parquet``.
-
-    With ``results``, a profile, the answers are those of its longer run of ``notebook`` that ship, of the
-    same models and these questions. About ``n_again`` questions of each model and each way of asking
-    are drawn by the code of the scorers and asked again (0: none); on a CPU in ``float32`` a difference is
-    an error. What to say of it stands in ``attrs["carried"]`` of the frame (:func:`carried`), and the
-    differences in a file, as in ``answers-again.csv`` for ``answers.parquet``.
+    They are kept as ``file`` (``.parquet``). On a page over runs nothing is asked: the answers that its runs
+    have kept are returned. With ``keep_scores``, the log-probability of every option is kept besides, in
+    ``scores.parquet``.
 
     Raises :class:`BadInput`, before any model is asked, for an unknown model or dtype, an estimator in
     ``only`` that nothing asks, no questions, keys of another length than ``by``, and questions that one
     of the models cannot be asked: of another kind, or beyond its window. Of each key the longest
     question is looked at; for all others errors come when it is their turn, as the scorer says them.
-    And for ``results`` that are not there, are of other models or questions, or differ from what is
-    asked again (:mod:`lkecore.answers.check`); there no length is looked at, since all has been asked.
     """
-    if page:
-        return check.on_page(collect(file), file, results, notebook)
+    if on_page():
+        return collect(file)
     score = score or scored
     if wrong := [key for key in questions if len(key) != len(by)]:
         raise BadInput(f"questions under {wrong[0]!r}: a key needs a value for each of {list(by)}")
@@ -138,60 +129,35 @@ def ask(
     lms = {name: opened(name, dtype) for name in models}
     asked = {key: some for key, some in asked.items() if concerns(lms[key[0]], by, key[1:])}
     columns = ["model", *(each for each in by if each != "model")]
-    if results:
-        return check.carry(
-            asked,
-            columns,
-            lms,
-            file,
-            results=results,
-            notebook=notebook,
-            n_again=n_again,
-            rescore=lambda some, kept: check.differences(
-                {
-                    key: _asked_again(lms[key[0]], units, score, reading)
-                    for key, units in some.items()
-                },
-                kept,
-                columns,
-            ),
-        )
     for (name, *key), some in asked.items():
         _check(lms[name], ", ".join(map(str, key)), some)
-    scores, answers, golds = {}, {}, []
+    scores, answers = {}, {}
     for (name, *key), some in asked.items():
         frame = score(lms[name], some)
         found = reading(lms[name], frame)
-        answers[name, *key] = found.drop(columns=list(by), errors="ignore")
-        golds.append(frame.loc[frame["gold"].astype(bool), "logprob"].to_numpy())
+        found = found.drop(columns=list(by), errors="ignore")
+        answers[name, *key] = _with_checks(found, frame, some)
         if keep_scores:
             scores[name, *key] = frame.drop(columns=["context", *by], errors="ignore")
     if keep_scores:
         keep(_together(scores, columns), "scores.parquet")
     found = _together(answers, columns)
     keep(found, file)
-    checks = check.questions(asked, columns).assign(logprob_gold=np.concatenate(golds))
-    keep(checks, f"{check.beside(file, check.CHECK)}.parquet")
     return found
 
 
-def _asked_again(
-    lm: Model, units: Sequence, score: Score, reading: Reading
-) -> tuple[Sequence, pd.DataFrame, pd.DataFrame]:
-    frame = score(lm, units)
-    return units, frame, reading(lm, frame)
-
-
-def carried(*found: pd.DataFrame) -> str:
-    """What a page says of the answers that :func:`ask` gave: of a longer run that ships, or its own."""
-    own = [
-        f"{len(f):,} answers, all of them asked for this page."
-        for f in found
-        if "carried" not in f.attrs
-    ]
-    return " ".join(
-        [show.carried([f.attrs["carried"] for f in found if "carried" in f.attrs]), *own]
-    ).strip()
+def _with_checks(found: pd.DataFrame, scores: pd.DataFrame, some: Sequence) -> pd.DataFrame:
+    """What was read of some questions, with ``question``, ``logprob_gold`` and ``margin``."""
+    checks = listing.named(some)
+    scores = scores.reset_index(drop=True)
+    of_fact = scores.groupby("fact", sort=False)["logprob"]
+    others = scores.drop(of_fact.idxmax().dropna()).groupby("fact", sort=False)["logprob"].max()
+    gold = scores[scores["gold"].astype(bool)].drop_duplicates("fact").set_index("fact")["logprob"]
+    checks["logprob_gold"] = checks["fact"].map(gold)
+    checks["margin"] = checks["fact"].map(of_fact.max().sub(others))
+    if found["fact"].tolist() == checks["fact"].tolist():
+        return found.assign(**checks.drop(columns="fact"))
+    return found.merge(checks, on="fact", how="left", validate="m:1")
 
 
 def _check(model: Model, where: str, some: Sequence[Prompt] | Sequence[Slots]) -> None:

@@ -6,16 +6,15 @@ Then all are asked with the whole sentence, and behind it.
 """
 
 from collections.abc import Mapping, Sequence
-from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from lkecore import facts
-from lkecore.answers import check, door, firsts, rich
+from lkecore.answers import door, firsts, rich
+from lkecore.answers import questions as listing
 from lkecore.answers.blanks import any_causal
-from lkecore.answers.kept import collect, keep
+from lkecore.answers.kept import collect, keep, on_page
 from lkecore.errors import BadInput
 from lkecore.facts.drawn import Drawn, Sample
 from lkecore.models import lab, weights
@@ -89,10 +88,6 @@ def ask_groups(
     seed: int,
     badly: int = BADLY,
     dtype: str = "float32",
-    page: bool = False,
-    results: str = "",
-    notebook: str = "",
-    n_again: int = 1,
 ) -> pd.DataFrame:
     """Teach each model groups of facts of each relation, and ask it before and after: kept as ``file``.
 
@@ -102,16 +97,16 @@ def ask_groups(
     ``seed``, or as many as there are. A relation without any is not taught, and has no row, nor has one of
     whose lessons a step gives no number (``attrs["lost"]``). A row for each fact,
     before and after: ``KEY``, ``fact``, ``group``, ``level`` (0: taught with all words, 4: not at all),
-    ``when`` (before or after), and ``KEPT``, as in :func:`lkecore.scores.blanks.shifts` behind the fact.
-    ``dtype``, ``page``, ``results``, ``notebook`` and ``n_again`` (relations) as in
-    :func:`lkecore.answers.door.ask`.
+    ``when`` (before or after), ``KEPT``, as in :func:`lkecore.scores.blanks.shifts` after the fact, and
+    ``question``, a digest of all questions of the relation. On a page over runs nothing is taught or asked,
+    as in :func:`lkecore.answers.door.ask`.
 
     Raises :class:`BadInput` for a template without enough words, as
     :func:`lkecore.prompts.shortened.shortened` says, for a model with which nothing can be taught, and
     where no relation of a model has a group, before it is taught.
     """
-    if page:
-        return check.on_page(collect(file), file, results, notebook)
+    if on_page():
+        return collect(file)
     for name in models:
         weights.check_name(name)
     lms = {name: door.opened(name, dtype) for name in models}
@@ -135,49 +130,28 @@ def ask_groups(
         raise BadInput(
             f"n_groups {n_groups}: a model needs two groups or more, in all its relations"
         )
-    how = {"words": words, "recipe": recipe, "seed": seed}
-
-    def read(some: Mapping[tuple, Any]) -> pd.DataFrame:
-        # Of all, before the first is taught.
-        at = {
-            key: _places(lms[key[0]], whole[key], drawn[key], n_groups, seed, badly) for key in some
-        }
-        if lost := sorted({key[0] for key in some} - {key[0] for key in some if len(at[key][1])}):
-            raise BadInput(
-                f"model {lost[0]}: no relation has {SIZE} facts, the size of a group, with a rank above "
-                f"{badly} and an object of its own first token"
-            )
-        parts, lost = {}, {}
-        for key in (key for key in some if len(at[key][1])):
-            try:
-                parts[key] = _one(lms[key[0]], drawn[key], whole[key], *at[key], **how)
-            except BadInput as error:  # a step gave no number; the weights are what they were
-                lost[f"{key[-1]} ({key[0]})"] = str(error)
-        if not parts:
-            raise BadInput("; ".join(f"{name}: {why}" for name, why in lost.items()))
-        found = pd.concat(parts, names=KEY).reset_index(KEY).reset_index(drop=True)
-        found.attrs["lost"] = lost
-        return found
-
-    units = {key: [[each.told.context for each in some]] for key, some in whole.items()}
-    if results:
-        return check.carry(
-            units,
-            KEY,
-            lms,
-            file,
-            results=results,
-            notebook=notebook,
-            n_again=n_again,
-            rescore=lambda some, kept: _parted(read(some), kept),
-            find=partial(
-                _of_relations, asked_with={"n_groups": n_groups, "seed": seed, "badly": badly}
-            ),
-            most_off=0.1,
+    # Of all, before the first is taught.
+    at = {key: _places(lms[key[0]], whole[key], drawn[key], n_groups, seed, badly) for key in whole}
+    if lost := sorted(set(lms) - {key[0] for key in whole if len(at[key][1])}):
+        raise BadInput(
+            f"model {lost[0]}: no relation has {SIZE} facts, the size of a group, with a rank above "
+            f"{badly} and an object of its own first token"
         )
-    found = read(units)
+    how = {"words": words, "recipe": recipe, "seed": seed}
+    parts, lost = {}, {}
+    for key in (key for key in whole if len(at[key][1])):
+        try:
+            its = _one(lms[key[0]], drawn[key], whole[key], *at[key], **how)
+        except BadInput as error:  # a step gave no number; the weights are what they were
+            lost[f"{key[-1]} ({key[0]})"] = str(error)
+        else:
+            [digest] = listing.digests([each.told.context for each in whole[key]])
+            parts[key] = its.assign(question=digest)
+    if not parts:
+        raise BadInput("; ".join(f"{name}: {why}" for name, why in lost.items()))
+    found = pd.concat(parts, names=KEY).reset_index(KEY).reset_index(drop=True)
+    found.attrs["lost"] = lost
     keep(found, file)
-    keep(check.questions(units, KEY), f"{check.beside(file, check.CHECK)}.parquet")
     return found
 
 
@@ -225,47 +199,3 @@ def _places(
     some = before["rank"].gt(badly) & ~shared & ~before["merged"].astype(bool)
     places = np.random.default_rng(seed).permutation(np.flatnonzero(some))
     return before, places[: min(n_groups, len(places) // SIZE) * SIZE]
-
-
-def _of_relations(
-    kept: pd.DataFrame,
-    asked: Mapping[tuple, object],
-    columns: Sequence[str],
-    results: str,
-    about: Mapping[str, Any],
-    *,
-    asked_with: Mapping[str, int],
-) -> pd.DataFrame:
-    """The rows of the relations that are asked here.
-
-    Raises :class:`BadInput` for results of other parameters than ``asked_with``: how many groups there are
-    changes what is taught.
-    """
-    for name, value in asked_with.items():
-        if (was := about["parameters"].get(name, value)) != value:
-            raise BadInput(f"results {results} are of {name} {was}, and here it is {value}")
-    parts = dict(list(kept.groupby(columns, sort=False)))
-    return pd.concat([parts[key] for key in asked], ignore_index=True)
-
-
-def _parted(now: pd.DataFrame, kept: pd.DataFrame) -> pd.DataFrame:
-    """Whether groups that were taught again are those that ship: a row for each fact.
-
-    ``nats`` are of the surprisal before; ``same``: the fact has the same place, and comes first after the
-    lessons, or does not, as then.
-    """
-    key = [*KEY, "fact", "when"]
-    both = now.merge(kept, on=key, suffixes=("", "_kept"), how="left", validate="1:1")
-    before = both["when"].eq("before")
-    gap = (both["surprisal"] - both["surprisal_kept"]).abs() - 1e-3  # four digits ship
-    same = both["level"].eq(both["level_kept"]) & both["group"].eq(both["group_kept"])
-    same &= both["rank"].eq(1).eq(both["rank_kept"].eq(1))
-    return pd.DataFrame(
-        {
-            "model": now["model"],
-            "where": now["relation"] + ", " + now["when"],
-            "fact": now["fact"],
-            "nats": gap.clip(lower=0).where(before, 0.0).fillna(np.inf),
-            "same": same,
-        }
-    )

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,11 @@ def keep(frame: pd.DataFrame, name: str) -> None:
         path.write_bytes(as_parquet(frame, index=False))
 
 
+def on_page() -> bool:
+    """Whether this is a page over finished runs, which reads what these have kept and asks nothing."""
+    return "LKE_PAGE" in os.environ
+
+
 def behind() -> list[Path]:
     """The folders of the runs behind a page, in their order; none for a run itself."""
     return [Path(folder) for folder in json.loads(os.environ.get("LKE_PAGE", "[]"))]
@@ -44,8 +49,8 @@ def collect(name: str, parameters: Sequence[str] | Mapping[str, str] = ()) -> pd
     or whose column is there already.
     """
     named = parameters if isinstance(parameters, Mapping) else {each: each for each in parameters}
-    if "LKE_PAGE" not in os.environ:
-        raise BadInput("page = True is for lke run, which names the runs to read; leave it False")
+    if not on_page():
+        raise BadInput(f"{name} is read by a page over runs, which lke run makes; this is none")
     frames = []
     for folder in behind():
         if not (folder / name).exists():
@@ -64,6 +69,18 @@ def collect(name: str, parameters: Sequence[str] | Mapping[str, str] = ()) -> pd
                 )
         frames.append(frame.assign(**{column: known[each] for column, each in named.items()}))
     return pd.concat(frames, ignore_index=True)
+
+
+def once(make: Callable[[], pd.DataFrame], name: str) -> pd.DataFrame:
+    """What ``make()`` gives, kept as ``name`` (``.parquet``); on a page what its runs have kept of it.
+
+    For work that a page does not do again, such as training: there ``make`` is not called.
+    """
+    if on_page():
+        return collect(name)
+    frame = make()
+    keep(frame, name)
+    return frame
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:

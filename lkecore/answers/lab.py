@@ -7,10 +7,10 @@ from pathlib import Path
 import pandas as pd
 
 from lkecore import facts, prompts
-from lkecore.answers import check
 from lkecore.answers.door import opened
-from lkecore.answers.kept import collect, keep
-from lkecore.answers.written import carry_texts, check_length
+from lkecore.answers.kept import collect, keep, on_page
+from lkecore.answers.questions import named
+from lkecore.answers.written import check_length
 from lkecore.errors import BadInput
 from lkecore.facts import worlds as worlds_of_lab
 from lkecore.facts.drawn import Sample
@@ -95,23 +95,18 @@ def write(
     *,
     n_tokens: int,
     dtype: str = "float32",
-    page: bool = False,
-    results: str = "",
-    notebook: str = "",
-    n_again: int = 15,
 ) -> pd.DataFrame:
     """What models write after the contexts of some questions, beside what the text told: a row each.
 
     Keys are those of :func:`questions`; a model is asked about its own world. It goes on greedily for
     ``n_tokens`` tokens; one that is not causal writes nothing and has no row.
     Columns: model, world, estimator ("written-" and whose prompt it is), relation,
-    and those of :func:`lkecore.metrics.planted.written`. The frame is kept as ``file``; with ``page``
-    it is what the runs have kept. ``results``, ``notebook`` and ``n_again`` are as for
-    :func:`lkecore.answers.written.write`. Raises :class:`BadInput` as it does, and for ``n_tokens`` that
-    may cut an object off.
+    those of :func:`lkecore.metrics.planted.written`, and ``question``, a digest of what was asked. The frame
+    is kept as ``file``; on a page over runs it is what these have kept. Raises :class:`BadInput` as
+    :func:`lkecore.answers.written.write` does, and for ``n_tokens`` that may cut an object off.
     """
-    if page:
-        return check.on_page(collect(file), file, results, notebook)
+    if on_page():
+        return collect(file)
     asked, lms = {}, {name: opened(name, dtype) for name in models}
     for name, lm in lms.items():
         if lm.kind != "causal":
@@ -125,33 +120,20 @@ def write(
             for (_, estimator, relation), some in mine.items()
         }
     columns = ["model", *BY]
-    if not asked:  # a run of models that fill blanks keeps its files, too
-        nothing = pd.DataFrame(columns=[*columns, *planted.TRUTH, *SAID])
-        keep(nothing.loc[:, ~nothing.columns.duplicated()], file)
-        keep(check.questions({}, columns), f"{check.beside(file, check.CHECK)}.parquet")
-        return nothing.loc[:, ~nothing.columns.duplicated()]
-
-    def outputs(some: Mapping[tuple, Sequence[Prompt]]) -> dict[tuple, pd.DataFrame]:
-        how = {"max_new_tokens": n_tokens, "stop": None}
-        return {
-            key: generate(lms[key[0]], [p.context for p in each], **how)
-            for key, each in some.items()
-        }
-
-    if results:
-        carried = {"results": results, "notebook": notebook, "n_again": n_again}
-        wrote, said = carry_texts(asked, columns, lms, file, **carried, write=outputs)
-    else:
-        wrote, said = outputs(asked), {}
+    if not asked:  # a run of models that fill blanks keeps its file, too
+        nothing = pd.DataFrame(columns=[*columns, *planted.TRUTH, *SAID, "question"])
+        nothing = nothing.loc[:, ~nothing.columns.duplicated()]
+        keep(nothing, file)
+        return nothing
     kept = []
     for key, some in asked.items():
-        found = planted.written(some, list(wrote[key]["text"]), _told(lms[key[0]].path))
-        named = dict(zip(columns, key, strict=True))
-        kept.append(found.assign(**named))
+        contexts = [prompt.context for prompt in some]
+        wrote = generate(lms[key[0]], contexts, max_new_tokens=n_tokens, stop=None)
+        found = planted.written(some, list(wrote["text"]), _told(lms[key[0]].path))
+        about = dict(zip(columns, key, strict=True))
+        kept.append(found.assign(**about, question=named(some)["question"].tolist()))
     every = pd.concat(kept, ignore_index=True)
-    every.attrs |= said
     keep(every, file)
-    keep(check.questions(asked, columns), f"{check.beside(file, check.CHECK)}.parquet")
     return every
 
 

@@ -52,40 +52,6 @@ def results(name: str, folder: Path | None = None) -> pd.DataFrame:
     return found
 
 
-def agree(
-    asked: pd.DataFrame,
-    ships: pd.DataFrame,
-    key: Sequence[str],
-    columns: Sequence[str],
-    *,
-    within: float = 0.001,
-    least: float = 0.99,
-) -> int:
-    """How many answers that were asked anew are among those that ship; they must be the same.
-
-    Rows meet on ``key``, with ``model`` in it. Of ``columns`` numbers are the same within ``within``, all
-    else if equal, and what is missing in both is; in a share of ``least`` of the rows that meet, since
-    another machine rounds otherwise. Models that do not ship are not compared. Raises :class:`BadInput`
-    where the two differ, and for a model that ships and of which no row meets: then a page would show
-    numbers of other questions than those it asks.
-    """
-    both = asked.merge(ships, on=list(key), suffixes=("", "_ships"), validate="1:1")
-    known = set(asked["model"]) & set(ships["model"])
-    if apart := sorted(known - set(both["model"])):
-        raise BadInput(f"of {', '.join(apart)} nothing that ships is asked: other facts or prompts")
-    for name in columns if known else ():
-        ours, theirs = both[name], both[f"{name}_ships"]
-        numbers = pd.api.types.is_float_dtype(ours)
-        same = (ours - theirs).abs() <= within if numbers else ours == theirs
-        same = same.fillna(False).astype(bool) | (ours.isna() & theirs.isna())
-        if same.mean() < least:
-            raise BadInput(
-                f"{name} of {(~same).sum()} of {len(both)} answers is not what ships; "
-                f"the first is of {dict(both.loc[~same, list(key)].iloc[0])}"
-            )
-    return len(both)
-
-
 def path_of(name: str, folder: Path | None = None) -> Path:
     """Where some results lie; :class:`BadInput` for a name that is no plain one."""
     check_name("name", name, "results")

@@ -10,7 +10,7 @@ import json
 import numbers
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -125,30 +125,3 @@ def _labels(labels: pd.Index) -> pd.Index:
     if pd.api.types.is_numeric_dtype(labels.dtype):
         return labels.rename(names[0])
     return pd.Index([_escaped(each) for each in labels], dtype=object, name=names[0])
-
-
-def carried(some: Sequence[Mapping[str, Any]]) -> str:
-    """What a page says of the answers that carry it; ``some`` are the ``attrs["carried"]`` of its frames."""
-    said = []
-    for made_by, command in dict.fromkeys((each["made_by"], each["command"]) for each in some):
-        same = [each for each in some if each["made_by"] == made_by]
-        said.append(f"{_counts(same, 'n')} answers of a longer run: {made_by}.")
-        said.append(f"To make them again: {command}.")
-        if checked := [each for each in same if "again" in each]:
-            scored = [each for each in checked if each["nats"] is not None]
-            texts = [each["again"] - each["off"] for each in checked if each["nats"] is None]
-            agree = []
-            if scored:
-                agree = [f"the largest difference is {max(e['nats'] for e in scored):.1g} nats"]
-            if n_off := sum(each["off"] for each in scored):
-                agree[0] += f", and {n_off} differ by more than 0.001: another device or dtype"
-            if texts:
-                agree.append(f"{sum(texts)} came out the same to the letter")
-            again = _counts(checked, "again")
-            said.append(f"{again} of them were asked again for this page; {'; '.join(agree)}.")
-    return " ".join(said)
-
-
-def _counts(some: Sequence[Mapping[str, Any]], name: str) -> str:
-    *first, last = [f"{each[name]:,}" for each in some]
-    return " and ".join([*filter(None, [", ".join(first)]), last])

@@ -23,9 +23,9 @@ from filelock import FileLock, Timeout
 from sphinx_external_toc.parsing import parse_toc_yaml
 
 from lkecore import runs
-from lkecore.answers import shipped, show
-from lkecore.answers.results import FOLDER, table
-from lkecore.book import coverage, fork, home, sentence, state, verdicts
+from lkecore.answers import show
+from lkecore.answers.results import FOLDER, about_of, results, table
+from lkecore.book import coverage, fork, home, provenance, sentence, state, verdicts
 from lkecore.book.foreign import code, download, plain
 from lkecore.errors import BadInput, visible
 from lkecore.models import weights
@@ -130,13 +130,18 @@ def _shipped(job: runs.Job, folder: Path | None = None) -> list[coverage.Asked]:
     profiles = job.effective.get("sources") or job.effective.get("shipped", [])
     made = table(folder)
     made = made[made["experiment"].isin(stems) & made["source"].isin(profiles)]
-    named = made.drop_duplicates(["experiment", "source"])
-    return [
-        coverage.Asked(tuple(about["models"]), _asked(about["parameters"], [answers]))
-        for stem, name in named[["experiment", "source"]].itertuples(index=False)
-        if ((folder or FOLDER) / f"{stem}.parquet").exists()  # of one only what models wrote ships
-        for answers, about in [shipped.read(name, stem, folder)]
-    ]
+    asked = []
+    for stem, its in made.groupby("experiment", sort=False):
+        if not ((folder or FOLDER) / f"{stem}.parquet").exists():
+            continue  # only what models wrote ships of it
+        answers = results(stem, folder)
+        for source, rows in its.groupby("source", sort=False):
+            about, mine = about_of(rows), answers[answers["source"] == source]
+            mine = mine.dropna(axis=1, how="all")
+            asked.append(
+                coverage.Asked(tuple(about["models"]), _asked(about["parameters"], [mine]))
+            )
+    return asked
 
 
 def _of_run(parameters: Mapping[str, Any], behind: Iterable[Path]) -> Mapping[str, Any]:
@@ -172,7 +177,8 @@ def write_page(
     sentence.give_way(source, shown)
     beside = target / notebook.stem
     beside.mkdir()
-    data = sorted(file for file in shown.glob("*.csv") if file.name != sentence.FILE)
+    own = sentence.FILE, *(file.name for file in shown.glob(provenance.AGAIN))
+    data = sorted(file for file in shown.glob("*.csv") if file.name not in own)
     for file in data:
         shutil.copy(file, beside)
     fork.export(notebook, beside / f"{notebook.stem}.ipynb")
@@ -183,7 +189,8 @@ def write_page(
                 shutil.copy(run / name, beside / run.name)
     named = {run.name: kept for run, kept in behind.items()}
     path = target / f"{notebook.stem}.ipynb"
-    nbformat.write(compose(source, executed, profile, manifest, data, named, beside), path)
+    below = provenance.section(source, manifest, named, shown) + _files(beside, data, named)
+    nbformat.write(compose(source, executed, profile, manifest, named, below), path)
     return path
 
 
@@ -192,14 +199,12 @@ def compose(
     executed: Any,
     profile: str,
     manifest: dict[str, Any],
-    data: list[Path],
     behind: dict[str, dict[str, Any]],
-    beside: Path,
+    below: str,
 ) -> Any:
-    """One page: prose of the source, code cells as executed, a note on top, files below.
+    """One page: prose of the source, code cells as executed, a note on top, and ``below`` what made it.
 
-    ``data`` are the page's CSV files, ``behind`` the manifests of the runs, by folder name, and
-    ``beside`` the folder with what the page links.
+    ``behind`` are the manifests of the runs, by folder name.
     """
     ran = [cell for cell in executed.cells if cell.cell_type == "code"]
     injected = [c for c in ran if "injected-parameters" in c.metadata.get("tags", [])]
@@ -225,8 +230,7 @@ def compose(
                 cells.append(cell)
         if number == 0:
             cells.append(nbformat.v4.new_markdown_cell(_note(profile, manifest, behind)))
-    files = _files(beside, data, behind)
-    cells.append(nbformat.v4.new_markdown_cell(files))
+    cells.append(nbformat.v4.new_markdown_cell(below))
     for number, cell in enumerate(cells):
         cell["id"] = (
             f"cell-{number}"  # they are drawn anew else, and the same page would be another file

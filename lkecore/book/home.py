@@ -34,7 +34,7 @@ CAPTION = (
     "the told ones are. Lines: 95 % over three worlds, or over facts where a way was asked in one. "
     f"From {{doc}}`notebooks/{FIGURE[0]}`."
 )
-GLUED = re.compile(r"{glue:text}`(\w+)`")
+GLUED = re.compile(r"{glue:text}`(\w+)(?::([^`]+))?`")  # a name, and how its number is shown
 SVG = "application/papermill.record/image/svg+xml"  # where a page keeps what it shows elsewhere
 
 
@@ -89,9 +89,14 @@ def sentence(folder: Path, found: Mapping[str, str]) -> str:
     bold = BOLD.match(first)
     if not bold:
         return ""
-    if lacking := [name for name in GLUED.findall(bold[2]) if name not in found]:
+    if lacking := [name for name, _ in GLUED.findall(bold[2]) if name not in found]:
         raise BadInput(f"{folder}: its sentence needs {lacking[0]!r}, which it does not hand over")
-    return " ".join(GLUED.sub(lambda name: found[name[1]], bold[2]).split())
+
+    def said(glued: re.Match[str]) -> str:
+        text = found[glued[1]]
+        return format(float(text), glued[2]) if glued[2] else text
+
+    return " ".join(GLUED.sub(said, bold[2]).split())
 
 
 def opening(

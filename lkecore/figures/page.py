@@ -1,6 +1,5 @@
 """Page: put figures and findings where a reader meets them first, above the cells that make them."""
 
-import html
 import os
 from collections.abc import Mapping
 
@@ -34,17 +33,18 @@ def place(figure: Figure, name: str, data: pd.DataFrame) -> None:
     plt.close(figure)
 
 
-def findings(**texts: str) -> None:
-    """Hand sentences to the page: each is shown where it says ``{glue:text}`` and its name.
+def findings(**values: str | float) -> None:
+    """Hand texts and numbers to the page: each is shown where it says ``{glue:text}`` and its name.
 
-    "-" says that there is nothing to say, and is not shown. They are kept as ``findings.csv`` (name,
-    text), from which the book's first page quotes.
+    The sentence formats a number, as in ``{glue:text}`share:.0%` ``. "-" says that there is nothing to say,
+    and is not shown. They are kept as ``findings.csv`` (name, text), from which the book's first page quotes.
     """
     from myst_nb import glue
 
-    keep(pd.DataFrame({"name": list(texts), "text": list(texts.values())}), "findings.csv")
-    for name, text in texts.items():
-        glue(name, " " if text == "-" else text, display=not _in_a_run())
+    plain = {k: v if isinstance(v, str | int) else float(v) for k, v in values.items()}
+    keep(pd.DataFrame({"name": list(plain), "text": list(plain.values())}), "findings.csv")
+    for name, value in plain.items():
+        glue(name, " " if value == "-" else value, display=not _in_a_run())
 
 
 def sentence(holds: Mapping[str, bool]) -> None:
@@ -60,26 +60,6 @@ def sentence(holds: Mapping[str, bool]) -> None:
     failed = [words for words, true in kept.items() if not true]
     if not _in_a_run() and (failed or not kept):
         print("the sentence is about other runs; here does not hold:", "; ".join(failed) or "all")
-
-
-class Note:
-    """A remark with a look of its own in the book; the text is shown as it is."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    def __repr__(self) -> str:
-        return self.text
-
-    def _repr_html_(self) -> str:
-        return f'<p class="lke-note tex2jax_ignore mathjax_ignore">{html.escape(self.text)}</p>'
-
-
-def note(name: str, text: str) -> None:
-    """Hand a remark on where numbers are from to the page, which shows it where it says ``{glue:} name``."""
-    from myst_nb import glue
-
-    glue(name, Note(text), display=not _in_a_run())
 
 
 def _in_a_run() -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from lkecore.answers.check import MOST_APART
+from lkecore.answers.again import MOST_APART
 from lkecore.answers.results import FOLDER, part, read_file, what_made
 from lkecore.errors import BadInput
 from lkecore.runs import gather
@@ -23,7 +23,7 @@ def compare(plan: Plan, runs_folder: Path, folder: Path = FOLDER) -> pd.DataFram
 
     Columns: ``file``; ``rows`` that the runs have; ``not_there``, of them, the rows about what no shipped
     row is about, such as another model or relation; ``differ``, the rows that say something else than the
-    shipped one: a number further off than ``check.MOST_APART`` and this share of it, or another word or
+    shipped one: a number further off than ``again.MOST_APART`` and this share of it, or another word or
     another yes or no; ``largest``, the largest difference of a probability, confidence or other number
     between them. A run of fewer models, relations or facts than ship is compared with its part: a number
     of a fact is its place among the facts of its relation, so relations must be whole.

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from lkecore import models, runs
-from lkecore.answers import check, door, written
+from lkecore.answers import again, door, written
 from lkecore.errors import noted, refuse
 from lkecore.facts import filters
 from lkecore.models import catalogue
@@ -238,7 +238,7 @@ def _walk(
         (use, "trained", fine_tuned),
         (written, "generate", gone_on),
         # What is asked again is counted, and cannot agree: all scores are equal here.
-        (check, "compare", lambda *_, **__: None),
+        (again, "agree", lambda *_, **__: 0),
         *([(filters, "one_token", _raising(_ItsOwn))] if absent else []),
     ]
     cells = runs.read_notebook(each.notebook).cells

@@ -33,7 +33,8 @@ from lkecore.runs.plan import Plan
 from lkecore.storage import read_frame, read_table, write_whole
 
 KEPT = re.compile(r"answers(-[a-z]+)*\.parquet")  # what a run keeps for this
-CHECK, DRAWS = "-check.parquet", "answers-draws.parquet"
+DRAWS = "answers-draws.parquet"
+HERE = ["margin"]  # columns that serve the run alone
 # Columns with names of facts; text, answer and picked are what a model said of them.
 NAMES = ["subject", "object", "text", "answer", "picked"]
 KEY = ["source", "draw", "model"]  # by which rows are put in order
@@ -114,12 +115,9 @@ def found(plan: Plan, runs_folder: Path) -> tuple[dict[str, pd.DataFrame], pd.Da
         # None, or an empty one: facts of ours, or of the worlds that models have read.
         ours = facts.is_ours(row.whole.effective.get("fact_set") or "atlas")
         asked = kept.get("answers.parquet")
-        for file in [file for file in kept if not file.endswith(CHECK)]:
-            frame = kept[file]
+        for file, frame in kept.items():
             if file == rules.FILE:  # it is about the facts, the same in all runs
                 frame = frame.drop_duplicates(ignore_index=True)
-            if ours and (checks := kept.get(file.replace(".parquet", CHECK))) is not None:
-                frame = with_checks(frame, checks)
             kept[file] = ships_as(frame, ours, asked, sure=file != DRAWS)
         if DRAWS in kept:
             first = kept["answers.parquet"]
@@ -128,7 +126,6 @@ def found(plan: Plan, runs_folder: Path) -> tuple[dict[str, pd.DataFrame], pd.Da
         frames |= {
             file.removesuffix(".parquet").replace("answers", name, 1): frame
             for file, frame in kept.items()
-            if not file.endswith(CHECK)
         }
         made += _made(plan.profile, row.whole, manifests) if kept else []
     if not frames:
@@ -138,26 +135,24 @@ def found(plan: Plan, runs_folder: Path) -> tuple[dict[str, pd.DataFrame], pd.Da
     return frames, pd.DataFrame(made, columns=MADE_OF)
 
 
-def with_checks(frame: pd.DataFrame, checks: pd.DataFrame) -> pd.DataFrame:
-    """Answers with the columns that they can be checked by, where others can ask the model."""
-    key = [name for name in checks if name not in CHECKS]
-    there = {name for name in checks["model"].unique() if not lab.is_name(name) or lab.ships(name)}
-    if not there:
-        return frame
-    some = checks[checks["model"].isin(there)]
-    return frame.merge(some, on=key, how="left", validate="m:1")
-
-
 def ships_as(
     frame: pd.DataFrame, ours: bool, asked: pd.DataFrame | None = None, *, sure: bool = True
 ) -> pd.DataFrame:
     """A frame of a run as it ships: with fewer digits, and without names of facts that are not ``ours``.
 
+    What answers can be checked by (``CHECKS``) ships where others can ask the same model the same question.
     ``asked`` are the facts that give the numbers, if all of the frame are among them, else its own do.
     """
+    frame = frame.drop(columns=HERE, errors="ignore")
     if not ours:
-        frame = _numbered(frame, asked)
+        frame = _numbered(frame, asked).drop(columns=CHECKS, errors="ignore")
         frame = frame if sure else frame.drop(columns=SURE, errors="ignore")
+    elif "question" in frame:  # nobody can ask models of the lab whose weights do not ship
+        there = {m for m in frame["model"].unique() if not lab.is_name(m) or lab.ships(m)}
+        checks = [name for name in CHECKS if name in frame]
+        frame = frame.drop(columns=checks) if not there else frame.copy()
+        if there:
+            frame.loc[~frame["model"].isin(there), checks] = None
     if {"logprob", "probability"} <= set(frame):
         frame = frame.drop(columns="probability")  # its exponential
     if "estimator" in frame and frame["estimator"].str.contains(DRAW, regex=False).any():

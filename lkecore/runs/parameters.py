@@ -14,6 +14,14 @@ Declared = dict[str, tuple[str, Any]]  # {name: (annotation, default)} of a note
 # Parameters of notebooks: the old name to the new one.
 RENAMED = {"formats": "estimators", "shipped_worlds": "shipped"}
 
+# Parameters and arguments that are gone, and what took their place.
+GONE = {
+    "page": "a notebook knows by itself whether it runs or shows what runs have kept",
+    "results": "name the source in `sources`; `answers.shown` reads it and asks a few questions again",
+    "n_again": "`answers.sample` says how many questions of a source are asked again",
+    "notebook": "`answers.shown` takes the name of the results",
+}
+
 
 def declared_parameters(notebook: Path) -> Declared:
     """{name: (annotation, default)} of the cell tagged ``parameters``: annotated literals only."""
@@ -30,13 +38,14 @@ def declared_parameters(notebook: Path) -> Declared:
             ast.unparse(node.annotation),
             ast.literal_eval(node.value),
         )
+    if "page" in declared:  # written for an older version, which has all four
+        gone = "; ".join(f"{name}: {instead}" for name, instead in GONE.items())
+        raise BadInput(f"{notebook.name}: the parameter page is gone, with all of its kind. {gone}")
     return declared
 
 
 def check_value(name: str, value: Any, declared: Declared) -> None:
     """Raise :class:`BadInput`, which begins after the name, unless a parameter may have a value."""
-    if name == "page":
-        raise BadInput("is set by lke run, for a page over runs (see each and reads)")
     if name not in declared:
         raise BadInput(unknown(name, declared))
     annotation = declared[name][0]
@@ -64,6 +73,8 @@ def unknown(name: Any, declared: Declared) -> str:
     """What to say of a parameter that a notebook does not declare."""
     if (new := RENAMED.get(name)) in declared:
         return f"is now called {new!r}"
+    if name in GONE:
+        return f"is gone: {GONE[name]}"
     return f"is unknown; {nearest(str(name), declared)}"
 
 

@@ -98,8 +98,8 @@ def _named(row: Row) -> list[str]:
 
 
 def _with(row: Row, given: dict[str, str]) -> Row:
-    """A row with the labels of its own names; none where the notebook can be no page."""
-    named = _named(row) if "page" in row.whole.effective else []
+    """A row with the labels of its own names."""
+    named = _named(row)
     return replace(row, labels={n: label for n, label in given.items() if n in named})
 
 
@@ -166,15 +166,7 @@ def _may_be_yes(content: Any, place: yamlfile.Place, notebooks: dict[str, Path])
 
 def page_of(row: Row, folders: list[Path]) -> runs.Job:
     """The page of a row, given the folders of its finished runs."""
-    page = {"page": True}
-    whole = row.whole
-    return runs.Job(
-        whole.notebook,
-        whole.parameters | page,
-        whole.effective | page,
-        reads=tuple(folders),
-        labels=row.labels,
-    )
+    return replace(row.whole, reads=tuple(folders), labels=row.labels)
 
 
 def finished(row: Row, folder: Path) -> tuple[runs.Job, Path, Any, dict[Path, Any]]:
@@ -199,8 +191,6 @@ def _divide(where: str, whole: runs.Job, declared: Declared, each: Any) -> list[
         raise BadInput(f"{where}: each must be a list of parameters, found {each!r}")
     if len(set(each)) < len(each):
         raise BadInput(f"{where}: each names something twice: {each}")
-    if "page" not in declared:
-        raise BadInput(f"{where}: each needs a notebook with the parameter page, and it has none")
     for name in each:
         if name not in declared:
             raise BadInput(f"{where}: each: {name!r} {unknown(name, declared)}")
@@ -225,8 +215,6 @@ def _read_by(where: str, row: dict[str, Any], whole: runs.Job, above: list[Row])
     """The runs of the rows that this one reads."""
     if "each" in row:
         raise BadInput(f"{where}: each makes runs, and reads is for a page that has none: take one")
-    if "page" not in whole.effective:
-        raise BadInput(f"{where}: reads needs a notebook with the parameter page, and it has none")
     if runs.models_of(whole.effective) or runs.facts_of(whole.effective):
         raise BadInput(f"{where}: reads is for a notebook without models or a fact set of its own")
     named, known = row["reads"], {r.whole.notebook.stem: r for r in above if not r.reads}

@@ -1,8 +1,8 @@
 """Runs and pages: what a finished one is, and what made it.
 
 A **run** executes a notebook for one set of parameters. A **page** executes the same notebook with
-``page = True``: its scores step reads what the runs kept and computes nothing, everything after is
-the same code. Either is a folder ``runs/<notebook>-<key>/`` with ``notebook.ipynb``, ``log.txt``, the
+``LKE_PAGE`` in its environment: its scores step reads what the runs kept and computes nothing, everything
+after is the same code. Either is a folder ``runs/<notebook>-<key>/`` with ``notebook.ipynb``, ``log.txt``, the
 frames that the notebook kept, and ``manifest.json``, which is written last. Without a manifest it is
 not finished: a killed notebook, or one that timed out, can look complete.
 
@@ -115,13 +115,12 @@ def run_key(job: Job) -> str:
 def _shipped(code: list[str], effective: dict[str, Any]) -> list[list[str]]:
     """The results that a notebook shows, and what made them, by their digests.
 
-    They are those of the experiments whose names stand in its code, and of the sources that ``results``,
-    ``sources`` and ``shipped...`` name.
+    They are those of the experiments whose names stand in its code, and of the sources that ``sources`` and
+    ``shipped...`` name.
     """
     profiles: set[str] = set()
     for parameter, given in effective.items():
         profiles |= set(given) if parameter.startswith(("shipped", "sources")) else set()
-    profiles |= {effective["results"]} if effective.get("results") else set()
     made = table(RESULTS)
     named = [
         name for name in made["experiment"].unique() if any(f'"{name}' in cell for cell in code)

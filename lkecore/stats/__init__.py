@@ -6,8 +6,10 @@ What one column says is plain pandas after it. A missing value is refused by nam
 an end that is not known is NaN.
 """
 
-from lkecore.stats.estimate import compare, estimate, minus, said
+from lkecore.stats.estimate import compare, estimate, minus, said, table
 from lkecore.stats.order import auroc, relate
 from lkecore.stats.resample import bootstrap, interval
 
-__all__ = ["auroc", "bootstrap", "compare", "estimate", "interval", "minus", "relate", "said"]
+__all__ = [
+    "auroc", "bootstrap", "compare", "estimate", "interval", "minus", "relate", "said", "table",
+]  # fmt: skip

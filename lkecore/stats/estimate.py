@@ -222,3 +222,23 @@ def said(found: pd.Series | pd.DataFrame, digits: int = 2, *, percent: bool = Fa
     if "nan" in (low, high):
         return f"{middle} (no interval)"
     return f"{middle} [{low}, {high}]" + (" over facts" if found.get("over") == "fact" else "")
+
+
+def table(
+    found: pd.DataFrame,
+    index: str | Sequence[str],
+    columns: str | Sequence[str],
+    digits: int = 2,
+    *,
+    percent: bool = False,
+) -> pd.DataFrame:
+    """Estimates as a table of texts (:func:`said`): a row for each value of ``index``, as of ``columns``.
+
+    >>> row = {"model": "a", "format": "colon", "estimate": 0.389, "low": 0.3, "high": 0.48}
+    >>> table(pd.DataFrame([row]), "model", "format").loc["a", "colon"]
+    '0.39 [0.30, 0.48]'
+    """
+    texts = [said(row, digits, percent=percent) for _, row in found.iterrows()]
+    shown = found.assign(said=texts)
+    names = [each if isinstance(each, str) else list(each) for each in (index, columns)]
+    return shown.pivot(index=names[0], columns=names[1], values="said")

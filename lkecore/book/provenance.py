@@ -1,0 +1,108 @@
+"""Provenance: what made the numbers of a page, written below it: longer runs, what was asked again, versions."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from lkecore.answers.results import about_of, table
+from lkecore.book.foreign import code, plain
+from lkecore.errors import BadInput
+
+AGAIN = (
+    "again-*.csv"  # what a page keeps of questions that were asked again (lkecore.answers.again)
+)
+VERSIONS = [
+    "lkecore",
+    "source",
+    "commit",
+    "python",
+    "torch",
+    "transformers",
+    "numpy",
+    "scipy",
+    "pandas",
+]
+
+
+def section(
+    source: Any, manifest: Mapping[str, Any], behind: Mapping[str, Mapping[str, Any]], shown: Path
+) -> str:
+    """The last section of a page, as Markdown.
+
+    ``source`` is the notebook, ``manifest`` that of the page in the folder ``shown``, and ``behind`` those of
+    its runs, by folder name. Raises :class:`BadInput` for a file of the page that is not what a run keeps.
+    """
+    made = _named(source, manifest["parameters"])
+    rows = [_line(about_of(its)) for _, its in made.groupby(["experiment", "source"], sort=False)]
+    head = ["| answers | asked | in | on | by | again with |", "|---|---|---|---|---|---|"]
+    said = again(shown)
+    if rows:
+        longer = ["The answers of longer runs ship with the project:", "", *head, *rows, ""]
+    else:
+        longer = []
+        said = said or "All answers were asked for this page."
+    of_runs = [*behind.values()] or [manifest]
+    about = [
+        f"| model {code(name)} | digest {code(digest[:12])}, {plain(run['dtype'])}, "
+        f"{plain(' '.join(run['prefixes'].get(name, [])) or 'nothing')} in front of a text |"
+        for run in of_runs
+        for name, digest in run["models"].items()
+    ]
+    about += [
+        f"| {name} | {plain(', '.join(dict.fromkeys(run[name] for run in of_runs if name in run)))} |"
+        for name in VERSIONS
+    ]
+    what = ["| what | which |", "|---|---|", *dict.fromkeys(about), ""]
+    return "\n".join(["## Provenance", "", *longer, said, "", *what, ""])
+
+
+def again(shown: Path) -> str:
+    """What is said of the questions that a page asked again; "" where it asked none."""
+    paths = sorted(shown.glob(AGAIN))
+    try:
+        counts = [pd.read_csv(path)[["asked", "same", "nats"]] for path in paths]
+    except (KeyError, ValueError) as error:
+        raise BadInput(f"{shown}: {AGAIN} are not what a page keeps ({error})") from None
+    every = pd.concat(counts) if counts else pd.DataFrame(columns=["asked", "same", "nats"])
+    n, off = every["asked"].sum(), every["asked"].sum() - every["same"].sum()
+    if not n:
+        return ""
+    text = f"{n:,} of their questions were asked again for this page"
+    text += (
+        f"; {off:,} got another answer: another device or precision" if off else ", and all agree"
+    )
+    most = every["nats"].max()
+    return text + (f" (largest difference {most:.1g} nats)." if pd.notna(most) else ".")
+
+
+def _named(source: Any, parameters: Mapping[str, Any]) -> pd.DataFrame:
+    """The rows of ``made_by.csv`` of experiments that a notebook's code names, and of its sources."""
+    cells = [cell.source for cell in source.cells if cell.cell_type == "code"]
+    values = [each for value in parameters.values() for each in _items(value)]
+    made = table()
+    named = [e for e in made["experiment"].unique() if any(f'"{e}' in cell for cell in cells)]
+    return made[made["experiment"].isin(named) & made["source"].isin(values)]
+
+
+def _items(value: Any) -> list[str]:
+    several = value if isinstance(value, list) else [value]
+    return [each for each in several if isinstance(each, str)]
+
+
+def _line(about: Mapping[str, Any]) -> str:
+    """A row of the table about one source.
+
+    The minutes are those of the runs that ended, and where others had scored before them, it says so.
+    """
+    kept, took = about["chunks_from_cache"], f"{about['seconds'] / 60:.0f} min"
+    if kept:
+        took += f" ({kept} of {about['chunks']} parts scored before)"
+    if about["worlds"]:
+        took += " without training"
+    name = f"{about['profile']}, {about['notebook']}"
+    return (
+        f"| {plain(name)} | {about['started'][:10]} | {took} | {plain(about['device'])} | "
+        f"{code(about['commit'])} | {code(about['command'].partition(', then')[0])} |"
+    )

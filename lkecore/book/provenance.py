@@ -1,4 +1,4 @@
-"""Provenance: what made the numbers of a page, written below it: longer runs, what was asked again, versions."""
+"""Provenance: what made the numbers of a page, written below it by the book."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -7,10 +7,10 @@ alone to be read.
 from lkecore.figures.base import ACCURACY, DARK, MARKERS, PALETTE, plain_ticks, style
 from lkecore.figures.marks import marks
 from lkecore.figures.names import called
-from lkecore.figures.page import Note, findings, note, place, sentence
+from lkecore.figures.page import findings, place, sentence
 
 __all__ = [
-    "ACCURACY", "DARK", "MARKERS", "Note", "PALETTE",
-    "called", "findings", "marks", "note",
+    "ACCURACY", "DARK", "MARKERS", "PALETTE",
+    "called", "findings", "marks",
     "place", "plain_ticks", "sentence", "style",
 ]  # fmt: skip

@@ -1,8 +1,8 @@
 """Runs and pages: what a finished one is, and what made it.
 
-A **run** executes a notebook for one set of parameters. A **page** executes the same notebook with
-``LKE_PAGE`` in its environment: its scores step reads what the runs kept and computes nothing, everything
-after is the same code. Either is a folder ``runs/<notebook>-<key>/`` with ``notebook.ipynb``, ``log.txt``, the
+A **run** executes a notebook for one set of parameters. A **page** executes the same notebook over the
+folders that ``LKE_PAGE`` names in its environment: there its scores step reads what the runs kept and
+computes nothing, and everything after is the same code. Either is a folder ``runs/<notebook>-<key>/`` with ``notebook.ipynb``, ``log.txt``, the
 frames that the notebook kept, and ``manifest.json``, which is written last. Without a manifest it is
 not finished: a killed notebook, or one that timed out, can look complete.
 

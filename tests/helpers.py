@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from lkecore.answers.results import CHECKS, MADE_BY, MADE_OF, joined, packed, table
+from lkecore.answers.results import MADE_BY, MADE_OF, joined, packed, table
 from lkecore.facts import rich_facts, world, world_text
 from lkecore.models import lab
 from lkecore.models.model import Model
@@ -610,19 +610,11 @@ def ship_run(
 ) -> None:
     """Put what a run kept among the results of a folder as `ship`, its answers as ``change`` makes them."""
     for path in sorted(run.glob("answers*.parquet")):
-        if path.stem.endswith("-check") or path.stem == "answers-draws":
+        if path.stem == "answers-draws":
             continue
-        frame = checked(run, path.stem, change)
+        frame = pd.read_parquet(path)
         if (run / "answers-draws.parquet").exists() and path.stem == "answers":
-            others = checked(run, "answers-draws", change)
+            others = pd.read_parquet(run / "answers-draws.parquet")
             frame = pd.concat([frame.assign(draw=0), others], ignore_index=True)
+        frame = gather.ships_as(change(frame), ours=True)
         ship(folder, "long", path.stem.replace("answers", experiment, 1), frame, **about)
-
-
-def checked(run: Path, stem: str, change) -> pd.DataFrame:
-    """Answers of a run as they ship, in whose rows is what they can be checked by."""
-    frame, file = change(pd.read_parquet(run / f"{stem}.parquet")), run / f"{stem}-check.parquet"
-    if file.exists():
-        checks = pd.read_parquet(file)
-        frame = frame.merge(checks, on=[n for n in checks if n not in CHECKS], how="left")
-    return gather.ships_as(frame, ours=True)

@@ -1,0 +1,110 @@
+"""The doors for blanks and lessons: what they read and keep, and what they refuse first."""
+
+import dataclasses
+import math
+
+import helpers
+import numpy as np
+import pytest
+
+from lkecore import answers, facts, prompts
+from lkecore.answers import blanks
+from lkecore.answers.questions import digests
+from lkecore.errors import BadInput
+from lkecore.facts.fact import Fact
+from lkecore.scores import kinds
+from lkecore.tasks.instill import Recipe
+
+
+def at_blanks(n_facts: int = 6, **how):
+    sample = facts.draw(
+        "atlas", ["capital", "currency"], n_shots=2, n_facts=n_facts, n_options=5, seed=0
+    )
+    asked = prompts.instilled_of_sample(sample, ["template-1"], ["explicit", "false"])
+    whole = {"whole": True, "top": 2}
+    return answers.ask_blanks(["toy"], asked, "answers.parquet", **whole, **how)
+
+
+def test_whole_names_at_blanks_are_read_where_facts_have_different_numbers_of_options():
+    """An uncased model cannot tell Rome from ROME. The oracle: each fact by itself, in plain Python."""
+    network, tokenizer = helpers.blank_filler("uncased BERT")
+    model = helpers.model(network, tokenizer=tokenizer, kind="masked")
+    names = [("Rome", "Paris", "Madrid"), ("Rome", "Paris", "ROME"), ("Paris", "ROME", "York")]
+    asked = [
+        prompts.Prompt(f"f{i}", "r", "s", f"{'The ' * i}has", its, tuple(f" {n}" for n in its), 0)
+        for i, its in enumerate(names)
+    ]
+    some = [
+        prompts.Instilled(p, dataclasses.replace(p, context=f"Spain is. {p.context}"), "explicit")
+        for p in asked
+    ]
+    found = blanks._whole_names(model, some)
+    assert len(found) == 3 and "fact" not in found
+    for each, row in zip(some, found.itertuples(), strict=True):
+        sides = []
+        for prompt in (each.asked, each.told):
+            odds = np.exp(kinds.option_logprobs(model, [prompt], use_cache=False).frame["logprob"])
+            sides.append(odds / odds.sum())
+        p, q = sides
+        assert len(p) == (2 if each.fact == "f1" else 3)
+        assert row.confidence_gold == pytest.approx(p[0], abs=1e-5)
+        assert row.options_entropy == pytest.approx(-(p * np.log(p)).sum(), abs=1e-4)
+        assert row.options_kl == pytest.approx((p * np.log(p / q)).sum(), abs=1e-4)
+
+
+def test_a_row_at_a_blank_says_what_was_asked_and_of_the_numbers_some_may_be_kept():
+    live = at_blanks()
+    assert len(live) == 2 * 2 * 6 and live["model"].eq("toy").all()
+    assert (live["options_kl"] >= 0).all() and live["confidence_gold"].between(0, 1).all()
+    assert (live["options_entropy"] <= math.log(5) + 1e-9).all()
+    sample = facts.draw("atlas", ["capital", "currency"], n_shots=2, n_facts=6, n_options=5, seed=0)
+    asked = prompts.instilled_of_sample(sample, ["template-1"], ["explicit", "false"])
+    assert live["question"].tolist() == [digests(e)[0] for some in asked.values() for e in some]
+    few = at_blanks(only=["kl"])
+    key = ["model", *answers.blanks.BY, "fact"]
+    kept = [*key, "kl", "n_tokens", "merged", "shared", "question"]
+    assert set(few) <= set(kept) and few["kl"].tolist() == live["kl"].tolist()
+
+
+def test_questions_at_blanks_are_checked_at_the_door(monkeypatch):
+    monkeypatch.setattr(blanks.blanks, "shifts", lambda *_, **__: pytest.fail("a model was asked"))
+    some = prompts.instilled("[X] is [Y]", [Fact("1", "r", "a b", "c")], [("c", "d")])
+    with pytest.raises(BadInput, match="a key needs a value for each of"):
+        answers.ask_blanks(["toy"], {("r",): some}, "answers.parquet")
+    with pytest.raises(BadInput, match="^nothing is asked: there are no models or no questions$"):
+        answers.ask_blanks(["toy"], {}, "answers.parquet")
+    with pytest.raises(BadInput, match="no such model, folder or file|unknown model"):
+        answers.ask_blanks(["tyo"], {("e", "explicit", "r"): some}, "answers.parquet")
+    behind = prompts.instilled("[Y] is what [X] is", [Fact("1", "r", "a", "c")], [("c", "d")])
+    with pytest.raises(
+        BadInput, match="stands after the blank, where a causal model does not look"
+    ):
+        answers.ask_blanks(["toy"], {("e", "explicit", "r"): behind}, "answers.parquet")
+
+
+# --- lessons --------------------------------------------------------------------------------------
+
+
+def lessons(n_facts: int = 6, rate: float = 0.05, at: list[int] = (1, 3), **how):
+    sample = facts.draw(
+        "atlas", ["capital", "currency"], n_shots=2, n_facts=n_facts, n_options=5, seed=0
+    )
+    made = prompts.instilled_of_sample(sample, ["template-1"])
+    asked = {key: [each.asked for each in some] for key, some in made.items()}
+    recipe = Recipe(3, rate)
+    return answers.ask_taught(["toy"], asked, "answers.parquet", recipe, at=at, **how)
+
+
+def test_a_lesson_has_a_row_for_each_number_of_steps():
+    live = lessons()
+    assert live.groupby("steps").size().to_dict() == {1: 12, 3: 12} and (live["kl"] > 0).all()
+    assert live.groupby("question")["fact"].nunique().eq(1).all()
+    assert live["question"].nunique() == 12
+
+
+def test_a_recipe_that_teaches_nothing_is_refused_before_a_model_is_taught(monkeypatch):
+    monkeypatch.setattr(blanks.instill, "shifts", lambda *_, **__: pytest.fail("it was taught"))
+    with pytest.raises(BadInput, match="at a rate of -1.0: both must be above 0"):
+        lessons(rate=-1.0)
+    with pytest.raises(BadInput, match="is in bfloat16: a fact can be taught in float32 alone"):
+        lessons(dtype="bfloat16")

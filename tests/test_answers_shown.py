@@ -1,0 +1,115 @@
+"""A page shows what ships only while a few questions, asked again, get the same: each fault, planted."""
+
+import math
+import shutil
+
+import helpers
+import numpy as np
+import pandas as pd
+import pytest
+
+from lkecore import answers, facts, prompts
+from lkecore.answers import again
+from lkecore.errors import BadInput
+from lkecore.models.model import open_model
+from lkecore.prompts.eiclke import slots
+from lkecore.scores import tree
+from lkecore.scores.plain import option_logprobs_plain
+from lkecore.scores.tokens import encode
+
+NAME = "10_iclke_relations"
+FEW = {
+    "models": ["toy"], "relations": ["capital", "film_year", "official_language"], "n_shots": 4,
+    "n_options": 6, "n_facts": 5, "n_choice": 2, "n_redraw_facts": 3,
+}  # fmt: skip
+
+
+def test_what_answers_are_checked_by_is_what_plain_passes_say():
+    drawn = {"n_shots": 3, "n_facts": 4, "n_options": 9, "seed": 1}
+    sample = facts.draw("atlas", ["capital", "film_year"], **drawn)
+    questions = prompts.of_sample(sample, ["iclke-space", "iclke-colon"])
+    found = answers.ask(["toy"], questions, "answers.parquet")
+    lm, rows = open_model("toy"), iter(found.itertuples())
+    for (estimator, relation), some in questions.items():
+        for prompt in some:
+            row = next(rows)
+            [coded] = encode(lm.tokenizer, [prompt], front=lm.front)
+            by_hand = [
+                math.fsum(x) if np.ndim(x) else x for x in option_logprobs_plain(lm.network, coded)
+            ]
+            assert (row.estimator, row.relation, row.fact) == (estimator, relation, prompt.fact)
+            assert row.logprob_gold == pytest.approx(by_hand[prompt.gold], abs=1e-4)
+            second, first = sorted(by_hand)[-2:]
+            assert row.margin == pytest.approx(first - second, abs=1e-4)
+    assert next(rows, None) is None and found["question"].is_unique
+
+
+def test_questions_inside_of_long_prompts_are_named_one_by_one():
+    world = [facts.Fact(str(i), "r", f"s{i}", f"o{i}") for i in range(8)]
+    options = [(fact.object, "o7") for fact in world[:3]]
+    some = slots(world[3:7], world[:3], options, first=1, every=1, seed=0)
+    found = answers.ask(["toy"], {("eiclke", "r"): some}, "answers.parquet")
+    assert len(found) == 3 == found["question"].nunique()
+    assert found["fact"].tolist() == [prompt.fact for prompt in some[0].asked]
+
+
+def page(place, monkeypatch, **given) -> dict:
+    """The names of page 10 after its cells, run in a folder."""
+    place.mkdir(exist_ok=True)
+    monkeypatch.setenv("LKE_RUN", str(place))
+    return helpers.page(NAME, **FEW, **given)
+
+
+def test_a_page_over_results_says_the_same_and_stops_at_each_of_three_faults(tmp_path, monkeypatch):
+    """A shipped row that is changed, a scorer that reads the next token, a model with another weight."""
+    live = page(tmp_path / "long-run", monkeypatch)
+    monkeypatch.setitem(answers.results.__globals__, "FOLDER", tmp_path)
+    how = {"models": {"toy": open_model("toy").digest}, "parameters": {"n_redraws": 1}}
+    helpers.ship_run(tmp_path, tmp_path / "long-run", NAME, **how)
+    file = tmp_path / f"{NAME}.parquet"
+    assert "margin" not in pd.read_parquet(file)
+    over = {"sources": ["long"]}
+    found = page(tmp_path / "short-run", monkeypatch, **over)
+    assert len(found["ours"]) < len(live["ours"]) == len(found["every"])
+    pd.testing.assert_frame_equal(
+        found["accuracy"].drop(columns="source"), live["accuracy"].drop(columns="source"), rtol=2e-4
+    )
+    kept = pd.read_csv(tmp_path / "short-run" / f"again-{NAME}.csv")
+    assert kept["asked"].sum() == kept["same"].sum() == len(found["ours"])
+    assert kept["nats"].max() < again.MOST_NATS
+
+    whole = file.read_bytes()
+    frame = pd.read_parquet(file)
+    frame.assign(logprob_gold=frame["logprob_gold"] + 0.01 * frame["draw"].gt(0)).to_parquet(file)
+    with pytest.raises(BadInput, match=r"answers that were asked again differ .*logprob_gold is"):
+        page(tmp_path / "short-run", monkeypatch, **over)
+    file.write_bytes(whole)
+
+    # In a cache of its own, or the right scores of before would be found there.
+    models = tmp_path / "cache" / "models"
+    shutil.copytree(open_model("toy").path, models / open_model("toy").path.name)
+    monkeypatch.setenv("LKECORE_CACHE", str(models.parent))
+    true = tree.token_logprobs
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            tree, "token_logprobs", lambda logits, row, ids: true(logits, row, [i - 1 for i in ids])
+        )
+        answers.opened.cache_clear()
+        with pytest.raises(BadInput, match="answers that were asked again differ"):
+            page(tmp_path / "short-run", monkeypatch, **over)
+
+    made = tmp_path / "made_by.csv"
+    made.write_text(made.read_text().replace(open_model("toy").digest, "0" * 64))
+    with pytest.raises(BadInput, match="model toy is not the one whose answers ship"):
+        page(tmp_path / "short-run", monkeypatch, **over)
+    answers.opened.cache_clear()
+
+
+def test_a_source_that_no_results_have_is_named_with_the_nearest(monkeypatch):
+    with pytest.raises(BadInput, match=r"^sources: no results are of 'atlsa'; .*atlas"):
+        answers.shown(NAME, pd.DataFrame({"model": []}), ["atlsa"])
+    with pytest.raises(BadInput, match=r"10_iclke_relations.parquet has none of entropy_rank"):
+        answers.shown(NAME, pd.DataFrame({"model": []}), ["entropy_rank"])
+    ours = pd.DataFrame({"model": ["toy"]})
+    found, main = answers.shown("anything", ours, [])
+    assert main == "this run" and found["source"].tolist() == ["this run"]

@@ -18,7 +18,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from lkecore.answers.results import MADE_BY, MADE_OF, joined, packed, table
+from lkecore.answers.results import (
+    CHECKS,
+    MADE_BY,
+    MADE_OF,
+    about_of,
+    joined,
+    packed,
+    path_of,
+    read_file,
+    table,
+    what_made,
+)  # fmt: skip
 from lkecore.facts import rich_facts, world, world_text
 from lkecore.models import lab
 from lkecore.models.model import Model
@@ -603,6 +614,18 @@ def ship(folder: Path, source: str, name: str, frame: pd.DataFrame, **about: Any
     made = pd.DataFrame([row | {"model": model, "digest": d} for model, d in models.items()])
     others = before[before["experiment"].ne(experiment) | before["source"].ne(source)]
     pd.concat([others, made]).to_csv(folder / MADE_BY, index=False)
+
+
+def shipped(
+    source: str, name: str, folder: Path | None = None, *, apart: str = ""
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """(the rows of a source in some results, after the first draw of examples; what made them), by pandas."""
+    whole = read_file(pq.read_table, path_of(f"{name}-{apart}" if apart else name, folder))
+    about = about_of(what_made(name, source, folder))
+    frame = gather.part(whole, whole["source"].to_pandas() == source).drop(columns="source")
+    if "n_redraws" in about["parameters"] and "draw" in frame:
+        frame = frame[frame["draw"] == 0].drop(columns="draw")
+    return frame.drop(columns=CHECKS, errors="ignore").reset_index(drop=True), about
 
 
 def ship_run(

@@ -24,7 +24,6 @@ LKE = [
 PARAMETERS = """# %% tags=["parameters"]
 n: int = 1
 names: list[str] = []
-page: bool = False
 """
 # A worker of the standard library alone. It computes nothing, but it takes a while: so the queue,
 # the devices and the pages can be watched without a kernel. It notes what it was given.

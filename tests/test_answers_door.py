@@ -25,6 +25,8 @@ DRAWN = {"n_shots": 2, "n_facts": 3, "n_options": 4, "seed": 4}
 DOOR = answers.ask.__globals__  # the module has the name of its function
 COLUMNS = ["model", "estimator", "relation", "fact", "correct", "confidence", "confidence_gold"]
 
+CHECKS = ["question", "logprob_gold", "margin"]  # by which an answer is compared
+
 
 @pytest.fixture(scope="module")
 def sample():
@@ -69,7 +71,7 @@ def gold_of(questions) -> dict[tuple, int]:
 def test_answers_are_those_of_plain_forward_passes(questions, folder):
     found = answers.ask(["toy"], questions, "answers.parquet", keep_scores=True)
     shares, gold = by_hand(opened("toy", "float32"), questions), gold_of(questions)
-    assert list(found) == [*COLUMNS, "n_options"] and len(found) == len(shares) == 12
+    assert list(found) == [*COLUMNS, "n_options", *CHECKS] and len(found) == len(shares) == 12
     assert list(found[["estimator", "relation", "fact"]].itertuples(index=False)) == list(shares)
     for row in found.itertuples():
         key = row.estimator, row.relation, row.fact
@@ -143,7 +145,7 @@ def test_a_page_reads_what_its_runs_kept_and_opens_no_model(tmp_path, monkeypatc
         manifest = {"parameters": {"fact_set": name * 2, "models": [name]}}
         (folders[-1] / "manifest.json").write_text(json.dumps(manifest))
     monkeypatch.setenv("LKE_PAGE", json.dumps([str(f) for f in folders]))
-    found = answers.ask(["gone"], {}, "answers.parquet", page=True)
+    found = answers.ask(["gone"], {}, "answers.parquet")
     assert found.to_numpy().tolist() == [["two", True], ["one", False], ["one", True]]
     assert found.index.tolist() == [0, 1, 2]
     assert kept.behind() == folders
@@ -165,11 +167,17 @@ def test_a_page_reads_what_its_runs_kept_and_opens_no_model(tmp_path, monkeypatc
         answers.collect("answers.parquet")
 
 
-def test_a_page_outside_of_lke_run_is_refused(questions, monkeypatch):
+def test_what_is_made_once_is_read_by_a_page_and_not_made_again(tmp_path, monkeypatch):
     monkeypatch.delenv("LKE_PAGE", raising=False)
-    assert kept.behind() == []
-    with pytest.raises(BadInput, match="^page = True is for lke run"):
-        answers.ask(["toy"], questions, "answers.parquet", page=True)
+    monkeypatch.setenv("LKE_RUN", str(tmp_path))
+    frame = pd.DataFrame({"a": [1, 2]})
+    assert answers.once(lambda: frame, "made.parquet") is frame
+    monkeypatch.setenv("LKE_PAGE", json.dumps([str(tmp_path), str(tmp_path)]))
+    found = answers.once(lambda: pytest.fail("made again"), "made.parquet")
+    assert found["a"].tolist() == [1, 2, 1, 2]
+    assert answers.likeliest("gone", [], best=2).columns.tolist() == [
+        "subject", "gold", "right", "1", "2"
+    ]  # fmt: skip
 
 
 def test_frames_are_kept_as_parquet_or_csv(folder):
@@ -294,13 +302,21 @@ def test_a_page_reads_the_likeliest_token_by_a_scorer_and_a_reading_of_its_own(f
     how = {"by": ("template", "expression", "relation"), "score": blanks.tops}
     how |= {"reading": read_at_one_mask, "keep_scores": True}
     found = answers.ask(["toy"], capitals(), "answers.parquet", **how)
-    columns = ["model", *how["by"], "fact", "answer", "logprob_top", "correct", "confidence"]
+    columns = [
+        "model",
+        *how["by"],
+        "fact",
+        "answer",
+        "logprob_top",
+        "correct",
+        "confidence",
+        *CHECKS,
+    ]
     assert found.columns.tolist() == columns and len(found) == 8
     each = [blanks.tops(opened("toy", "float32"), some) for some in capitals().values()]
     alone = [read_at_one_mask(None, one) for one in each]
     assert found["logprob_top"].tolist() == pd.concat(alone)["logprob_top"].tolist()
     kept_scores = pd.read_parquet(folder / "scores.parquet")
     assert kept_scores["logprob"].tolist() == pd.concat(each)["logprob"].tolist()
-    checks = pd.read_parquet(folder / "answers-check.parquet")
     golds = pd.concat(each).query("gold")["logprob"]
-    assert checks["logprob_gold"].tolist() == golds.tolist()
+    assert found["logprob_gold"].tolist() == golds.tolist()

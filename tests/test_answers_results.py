@@ -37,13 +37,13 @@ def test_a_source_has_its_own_columns_and_the_whole_file_all(tmp_path):
     found = answers.results("e", tmp_path)
     assert found["source"].tolist() == ["a", "a", "b"] and found["fact"].tolist() == ["f", "g", "1"]
     assert found["n"].tolist()[:2] == [3, 4] and found.loc[2, ["n", "right"]].isna().all()
-    own, _ = answers.shipped.read("a", "e", tmp_path)
+    own, _ = helpers.shipped("a", "e", tmp_path)
     pd.testing.assert_frame_equal(own, mine.drop(columns="share"), check_like=True)
 
 
 def test_a_column_that_no_source_has_is_kept_and_a_missing_kind_or_name_is_one_line(tmp_path):
     helpers.ship(tmp_path, "a", "e", pd.DataFrame({"fact": ["f"], "none": [np.nan]}))
-    assert list(answers.shipped.read("a", "e", tmp_path)[0]) == ["fact", "none"]
+    assert list(helpers.shipped("a", "e", tmp_path)[0]) == ["fact", "none"]
     for name, said in (
         ("e-cues", "no results .*e-cues.parquet; they"),
         ("../e", "name '../e' must"),
@@ -59,32 +59,3 @@ def test_what_repeats_itself_from_afar_takes_no_room():
     assert len(packed(helpers.joined([once] * 200))) < 1.5 * size
     whole = helpers.joined([once] * 2)
     assert part(whole, [True] * 1000 + [False] * 1000)["share"].equals(once["share"])
-
-
-def test_what_is_asked_must_be_what_ships_row_by_row():
-    key = ["model", "fact"]
-    ships = pd.DataFrame(
-        {
-            "model": ["a", "a", "b"],
-            "fact": [1, 2, 1],
-            "answer": ["x", None, "y"],
-            "p": [0.5, np.nan, 0.1],
-        }
-    )
-    columns = ["answer", "p"]
-    assert answers.agree(ships.iloc[[1, 0]], ships, key, columns) == 2
-    own = ships.assign(model="mine", fact=[1, 2, 3])  # a model that does not ship
-    assert answers.agree(own, ships, key, columns) == 0
-    assert answers.agree(ships.assign(p=ships["p"] + 0.0009), ships, key, columns) == 3
-    other = ships.assign(fact=ships["fact"] + 5)
-    with pytest.raises(BadInput, match=r"^of a, b nothing that ships is asked"):
-        answers.agree(other, ships, key, columns)
-    for name, value in {"answer": "w", "p": 0.502}.items():
-        wrong = ships.copy()
-        wrong.loc[0, name] = value
-        with pytest.raises(BadInput, match=rf"^{name} of 1 of 3 answers .*'a', 'fact': .*1"):
-            answers.agree(wrong, ships, key, columns)
-        assert answers.agree(wrong, ships, key, columns, least=0.6) == 3
-    gone = ships.assign(p=[np.nan, np.nan, 0.1])  # missing is not the same as anything
-    with pytest.raises(BadInput, match=r"^p of 1 of 3"):
-        answers.agree(gone, ships, key, columns)

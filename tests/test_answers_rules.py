@@ -6,12 +6,13 @@ import re
 from dataclasses import replace
 from fractions import Fraction
 
+import helpers
 import numpy as np
 import pandas as pd
 import pytest
 
 from lkecore import facts
-from lkecore.answers import rules, shipped
+from lkecore.answers import rules
 from lkecore.facts import Fact
 
 NOTEBOOK = "10_iclke_relations"
@@ -104,7 +105,7 @@ def test_what_a_rule_gets_is_what_a_guess_by_it_gets_in_the_long_run(sample, fou
 
 
 def test_of_the_atlas_the_shipped_cues_are_those_of_its_facts(found):
-    its, _ = shipped.read("atlas", NOTEBOOK, apart="cues")
+    its, _ = helpers.shipped("atlas", NOTEBOOK, apart="cues")
     both = found.merge(its, on=["relation", "fact"], suffixes=("", "_then"), validate="1:1")
     assert len(both) == len(found) == len(its)
     for column in its.columns.drop(["relation", "fact"]):
@@ -118,8 +119,8 @@ def test_of_facts_that_are_not_here_the_shipped_cues_are_about_those_that_were_a
     profile, n, expected
 ):
     """The numbers are those of a review that computed the rule apart from this code."""
-    its, _ = shipped.read(profile, NOTEBOOK, apart="cues")
-    asked, _ = shipped.read(profile, NOTEBOOK)
+    its, _ = helpers.shipped(profile, NOTEBOOK, apart="cues")
+    asked, _ = helpers.shipped(profile, NOTEBOOK)
     assert its["relation"].nunique() == n
     assert its.groupby("relation")["rule-both"].mean().mean() == pytest.approx(expected, abs=5e-4)
     key = ["relation", "fact"]

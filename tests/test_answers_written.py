@@ -105,7 +105,7 @@ def test_outputs_are_kept_and_read_again(stand_in, monkeypatch, tmp_path):
     found = answers.write(["toy"], ASKED, "written.parquet", max_new_tokens=7, by=BY)
     monkeypatch.setenv("LKE_PAGE", f'["{tmp_path}"]')
     monkeypatch.setattr(written, "opened", lambda *_: pytest.fail("a page opens no model"))
-    again = answers.write(["toy"], ASKED, "written.parquet", max_new_tokens=7, by=BY, page=True)
+    again = answers.write(["toy"], ASKED, "written.parquet", max_new_tokens=7, by=BY)
     pd.testing.assert_frame_equal(found, again)
 
 
@@ -222,6 +222,7 @@ def test_each_output_has_its_log_probability_and_a_page_reads_what_it_needs(stan
     how = {"max_new_tokens": 7, "by": BY}
     found = answers.write(["toy"], ASKED, "written.parquet", reading=reading, **how)
     columns = ["fact", "subject", "object", "text", "logprob", "n_tokens", "prompt_tokens", "right"]
+    columns += ["question"]
     assert found.columns.tolist() == ["model", *BY, *columns]
     assert [len(rows) for rows in wholes] == [10], "all rows at once"
     assert found.loc[found["right"], "object"].tolist() == ["Seine", "Niamey", "Tiber"]

@@ -886,7 +886,6 @@ fact_set: str = "atlas"
 relations: list[str] = []
 n_shots: int = 3
 rate: float = 1.0
-page: bool = False
 
 # %%
 print(n_shots)

@@ -8,10 +8,10 @@ import functools
 import re
 from itertools import combinations
 
+import helpers
 import pandas as pd
 
 from lkecore import papers
-from lkecore.answers import shipped
 from lkecore.answers.results import what_made
 from lkecore.errors import BadInput
 from lkecore.models import lab
@@ -57,7 +57,7 @@ NO_REAL = ["IC-tuned-lower", "IC-tuned-subsumption", "IC-generation-tuned"]
 def read(profile, notebook, apart=""):
     """Answers that ship, and None where there are none."""
     try:
-        return shipped.read(profile, notebook, apart=apart)[0]
+        return helpers.shipped(profile, notebook, apart=apart)[0]
     except BadInput as error:
         assert "no results" in str(error)
         return None

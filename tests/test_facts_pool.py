@@ -3,10 +3,11 @@
 import itertools
 import json
 
+import helpers
 import pytest
 
 from lkecore import answers, facts, prompts
-from lkecore.answers import rules, shipped
+from lkecore.answers import rules
 from lkecore.errors import BadInput
 from lkecore.facts import pool, world
 from lkecore.models import lab
@@ -37,7 +38,7 @@ def test_rules_get_of_each_draw_what_a_count_of_its_shots_says():
 @pytest.mark.parametrize("profile", ["kamel", "known"])
 def test_cues_that_ship_agree_with_what_their_rules_get(profile):
     """A rule is right where its cue points at the object, and else wrong, or it draws lots among 100."""
-    its, _ = shipped.read(profile, "11_iclke_shots", apart="rules")
+    its, _ = helpers.shipped(profile, "11_iclke_shots", apart="rules")
     assert its[["cue_word", "cue_frequent"]].dtypes.tolist() == [bool, bool]
     lots = its["rule-frequent"].round(4) == 0.01
     assert (its["cue_frequent"] == ((its["rule-frequent"] > 0) & ~lots)).all()
@@ -47,8 +48,8 @@ def test_cues_that_ship_agree_with_what_their_rules_get(profile):
 
 @pytest.mark.parametrize("profile", ["kamel", "known"])
 def test_rules_that_ship_are_about_every_question_of_their_profile(profile):
-    answers_, _ = shipped.read(profile, "11_iclke_shots")
-    its, _ = shipped.read(profile, "11_iclke_shots", apart="rules")
+    answers_, _ = helpers.shipped(profile, "11_iclke_shots")
+    its, _ = helpers.shipped(profile, "11_iclke_shots", apart="rules")
     every = ["relation", "draw", "n_shots", "fact"]  # rules are of facts alone, whatever the model
     key = [name for name in every if name in its]  # one set is about one relation
     asked = answers_.drop_duplicates(key)[key]

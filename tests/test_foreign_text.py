@@ -9,6 +9,7 @@ import unicodedata
 import warnings
 from pathlib import Path
 
+import helpers
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
@@ -23,7 +24,7 @@ from myst_parser.parsers.mdit import create_md_parser
 from own import PAGES, notebook, profiles, without_a_look
 
 from lkecore import figures, models, progress, prompts
-from lkecore.answers import shipped, words
+from lkecore.answers import words
 from lkecore.book import build, foreign
 from lkecore.cli import main
 from lkecore.errors import BadInput, visible
@@ -293,7 +294,7 @@ PATHS = ["../../x", "", "a/b", "a\\b", ".", "a b", "a.b", "é", "<s>", "x" * 61,
 
 
 def written(folder: Path, profile: str = "trial", **row) -> Path:
-    notebook = projects.code("1").replace("page: bool", "shipped: list[str] = []\npage: bool")
+    notebook = projects.code("1").replace("n: int", "shipped: list[str] = []\nn: int", 1)
     project = projects.make(folder, {"10_a": notebook}, **{"10_a": row})
     path = project / "params" / "p.yaml"
     content = yaml.safe_load(path.read_text(encoding="utf-8")) | {"profile": profile}
@@ -318,7 +319,7 @@ def test_profile_that_is_no_plain_name_is_refused(tmp_path, name):
         assert repr(name[:80]) in str(caught.value) and "\n" not in str(caught.value)
     for asked in ((name, "10_a"), ("kamel", name)):
         with pytest.raises(BadInput, match="1 to 60 letters, digits, _ or -"):
-            shipped.read(*asked)
+            helpers.shipped(*asked)
 
 
 # --- Markdown that the book composes

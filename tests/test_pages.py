@@ -13,6 +13,7 @@ import shutil
 from pathlib import Path
 from statistics import mean
 
+import helpers
 import nbformat
 import pyarrow
 import pyarrow.parquet
@@ -22,7 +23,6 @@ from bs4 import BeautifulSoup
 from own import without_a_look
 
 from lkecore import runs
-from lkecore.answers import shipped
 from lkecore.facts import world, world_text
 from lkecore.models import weights
 from lkecore.runs import devices, grid, plan
@@ -337,7 +337,7 @@ def test_the_gain_of_shipped_results_is_that_of_their_rows(made):
     folder = run_relations(made, "shipped", estimators=["iclke-space"], sources=names)
     right: dict = {}
     for name in names:
-        for row in shipped.read(name, RELATIONS)[0].to_dict("records"):
+        for row in helpers.shipped(name, RELATIONS)[0].to_dict("records"):
             where = "trex" if name == "trex" else "kamel"
             of = right.setdefault((where, row["model"], row["estimator"]), {})
             of.setdefault(row["relation"], {})[row["fact"]] = row["correct"]

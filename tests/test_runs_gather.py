@@ -13,7 +13,7 @@ import pytest
 from projects import code, make, plan
 
 from lkecore import runs
-from lkecore.answers import results, shipped
+from lkecore.answers import results
 from lkecore.answers.results import FOLDER, about_of, table
 from lkecore.cli.main import lke
 from lkecore.errors import BadInput
@@ -68,16 +68,16 @@ def test_the_answers_of_all_runs_stand_below_each_other_in_the_order_of_the_plan
     assert set(every["source"]) == {"trial"} and every.equals(
         results("trial_notebook", path.parent)
     )
-    frame, about = shipped.read("trial", "trial_notebook", tmp_path / "results")
+    frame, about = helpers.shipped("trial", "trial_notebook", tmp_path / "results")
     assert list(frame["model"]) == ["b", "a", "c"] and frame["correct"].all()
     assert frame["model"].dtype == pd.Series(["b"]).dtype  # words are words again
     assert frame["confidence_gold"].tolist() == pytest.approx([0.123456789012] * 3, rel=5e-5)
     assert about["notebook"] == "trial_notebook" and about["profile"] == "trial"
-    assert about["parameters"] == {"n": 1, "names": ["b", "a", "c"], "page": False}
+    assert about["parameters"] == {"n": 1, "names": ["b", "a", "c"]}
     manifests = [json.loads(p.read_text()) for p in (run / "runs").glob("*/manifest.json")]
     of_runs = [m for m in manifests if not m["runs"]]
     assert about["started"] == min(m["started"] for m in of_runs) and len(of_runs) == 3
-    assert about["commit"] == of_runs[0]["commit"] in shipped.line(about)
+    assert about["commit"] == of_runs[0]["commit"]
 
 
 def made(manifests, source="x", **parameters):
@@ -94,9 +94,9 @@ def test_chunks_are_those_of_all_runs():
 def test_results_say_on_what_they_were_computed_and_pages_where_it_was_no_cpu():
     card = {"device_names": ["Card A"]}
     mixed = made([RECORD | card, RECORD])
-    assert mixed["device"] == "CPU, Card A" and " on CPU, Card A, lkecore" in shipped.line(mixed)
+    assert mixed["device"] == "CPU, Card A"
     alone = made([RECORD, RECORD | {"device_names": []}])
-    assert alone["device"] == "CPU" and " on " not in shipped.line(alone)
+    assert alone["device"] == "CPU"
 
 
 @pytest.mark.parametrize(
@@ -124,22 +124,6 @@ def test_what_ships_without_a_precision_is_of_an_unknown_one_also_after_others_a
     gather.gather(plan(project), project / "runs", tmp_path)
     found = pd.read_csv(path, keep_default_na=False)[["source", "trained_in"]]
     assert found.to_numpy().tolist() == [["other", "unknown"], ["trial", "none"]]
-
-
-def test_the_line_says_how_much_was_scored_before():
-    about = {"profile": "kamel", "started": "2026-11-22T20:12:00", "seconds": 300, "commit": "ab"}
-    about |= {"worlds": {}, "device": "CPU"}
-    lines = [
-        shipped.line(about | {"chunks": 98, "chunks_from_cache": kept}) for kept in (0, 90, 98)
-    ]
-    assert lines == [
-        "profile kamel, 2026-11-22, 5 min, lkecore at ab",
-        "profile kamel, 2026-11-22, 5 min (90 of 98 parts scored before), lkecore at ab",
-        "profile kamel, 2026-11-22, scored in earlier runs, lkecore at ab",
-    ]
-    about |= {"chunks": 1, "chunks_from_cache": 0, "worlds": {"lab:smoke-1": "d"}}
-    line = shipped.line(about)
-    assert line == "profile kamel, 2026-11-22, 5 min without training, lkecore at ab"
 
 
 def test_a_page_over_the_runs_of_others_adds_nothing_to_the_results(run, tmp_path):
@@ -203,11 +187,11 @@ def test_what_runs_keep_apart_from_their_answers_has_a_file_of_its_own(run, tmp_
     pd.DataFrame({"model": ["x"], "n": [2]}).to_parquet(folders[2] / "answers-eic.parquet")
     paths = gather.gather(plan(run), kept, tmp_path / "all")
     assert [p.name for p in paths] == ["trial_notebook-eic.parquet", "trial_notebook.parquet"]
-    frame, about = shipped.read("trial", "trial_notebook", tmp_path / "all", apart="eic")
-    answers, of_answers = shipped.read("trial", "trial_notebook", tmp_path / "all")
+    frame, about = helpers.shipped("trial", "trial_notebook", tmp_path / "all", apart="eic")
+    answers, of_answers = helpers.shipped("trial", "trial_notebook", tmp_path / "all")
     assert frame["n"].tolist() == [0, 1, 2] and about == of_answers and "n" not in answers
     with pytest.raises(BadInput, match=r"no results .*trial_notebook-written.parquet; they ship"):
-        shipped.read("trial", "trial_notebook", tmp_path / "all", apart="written")
+        helpers.shipped("trial", "trial_notebook", tmp_path / "all", apart="written")
     gather.gather(plan(run), run / "runs", tmp_path / "all")  # other runs, without it
     left = {p.name for p in (tmp_path / "all").iterdir()}
     assert left == {"trial_notebook.parquet", "made_by.csv"}
@@ -224,7 +208,7 @@ def test_rows_of_other_sources_stay_as_they_are(run, tmp_path):
         gather.gather(plan(run), run / "runs", tmp_path)
         every = results("trial_notebook", tmp_path)
         assert every["source"].tolist() == ["other"] * 2 + ["last"] + ["trial"] * 3
-        found, about = shipped.read("other", "trial_notebook", tmp_path)
+        found, about = helpers.shipped("other", "trial_notebook", tmp_path)
         pd.testing.assert_frame_equal(found, other, check_like=True)
         assert about["models"] == {"m": "1", "n": "2"}
     made_by = pd.read_csv(tmp_path / "made_by.csv")
@@ -236,10 +220,10 @@ def test_answers_that_are_all_kept_apart_ship_without_others(tmp_path):
     make_runs(project, "answers-eic.parquet")
     [path] = gather.gather(plan(project), project / "runs", tmp_path / "results")
     assert path.name == "trial_notebook-eic.parquet"
-    frame, about = shipped.read("trial", "trial_notebook", tmp_path / "results", apart="eic")
+    frame, about = helpers.shipped("trial", "trial_notebook", tmp_path / "results", apart="eic")
     assert len(frame) == 3 and about["notebook"] == "trial_notebook"
     with pytest.raises(BadInput, match="no results .*trial_notebook.parquet"):
-        shipped.read("trial", "trial_notebook", tmp_path / "results")
+        helpers.shipped("trial", "trial_notebook", tmp_path / "results")
 
 
 def test_the_same_runs_give_the_same_bytes(run, tmp_path):
@@ -278,14 +262,14 @@ def test_all_results_together_have_a_limit(run, tmp_path, monkeypatch):
 
 def test_results_that_are_not_there_or_damaged_are_one_line(run, tmp_path):
     with pytest.raises(BadInput, match="no results .*; they ship with a checkout"):
-        shipped.read("trial", "trial_notebook", tmp_path / "results")
+        helpers.shipped("trial", "trial_notebook", tmp_path / "results")
     [path] = gather.gather(plan(run), run / "runs", tmp_path / "results")
     kept = path.read_bytes()
     flipped = bytes([*kept[:80], kept[80] ^ 1, *kept[81:]])  # among the texts of the first column
     for spoilt in (kept[:100], flipped):
         path.write_bytes(spoilt)
         for read in (
-            lambda: shipped.read("trial", "trial_notebook", tmp_path / "results"),
+            lambda: helpers.shipped("trial", "trial_notebook", tmp_path / "results"),
             lambda: results("trial_notebook", tmp_path / "results"),
             lambda: gather.gather(plan(run), run / "runs", tmp_path / "results"),
         ):
@@ -295,7 +279,7 @@ def test_results_that_are_not_there_or_damaged_are_one_line(run, tmp_path):
         assert path.read_bytes() == spoilt
     path.with_name("made_by.csv").write_text("experiment\ntrial_notebook\n")
     with pytest.raises(BadInput, match="cannot be read"):
-        shipped.read("trial", "trial_notebook", tmp_path / "results")
+        helpers.shipped("trial", "trial_notebook", tmp_path / "results")
 
 
 def test_facts_at_a_path_of_this_machine_cannot_ship_and_those_of_the_project_can(tmp_path):
@@ -324,7 +308,7 @@ def test_a_file_that_the_catalogue_knows_ships_under_the_name_that_it_has_there(
     monkeypatch.setattr(gather, "read_frame", lambda path: read(path).replace({"model": swap}))
     gather.gather(plan(run), run / "runs", tmp_path / "results")
     monkeypatch.undo()
-    found, about = shipped.read("trial", "trial_notebook", tmp_path / "results")
+    found, about = helpers.shipped("trial", "trial_notebook", tmp_path / "results")
     assert (found["model"] == "org/toy-GGUF").sum() == 1 and str(file) not in set(found["model"])
     assert about["models"] == {"org/toy-GGUF": "digest"}
     monkeypatch.setattr(embedded, "gguf_files", lambda: known)
@@ -345,14 +329,14 @@ def test_the_worlds_behind_results_stand_beside_them_by_digest(run, tmp_path, mo
     whole = gather.runs.manifest
     monkeypatch.setattr(gather.runs, "manifest", lambda folder: whole(folder) | {"models": named})
     gather.gather(plan(run), run / "runs", tmp_path / "results")
-    _, about = shipped.read("trial", "trial_notebook", tmp_path / "results")
+    _, about = helpers.shipped("trial", "trial_notebook", tmp_path / "results")
     assert about["models"] == named
     assert about["worlds"] == {"lab:smoke-3": world_text.digest("lab:smoke-3")}
     monkeypatch.setattr(
         world_text, "digest", lambda spec: "0" * 64
     )  # as another version would make it
     with pytest.raises(BadInput, match="are of another lab:smoke-3 than this version makes; make"):
-        shipped.read("trial", "trial_notebook", tmp_path / "results")
+        helpers.shipped("trial", "trial_notebook", tmp_path / "results")
 
 
 def test_the_command_writes_into_the_project_and_says_where(run):
@@ -419,9 +403,8 @@ def test_checks_ship_of_models_that_everybody_has(tmp_path, monkeypatch):
     """Weights of lab:book-1/0.7m ship, and those of another world are trained where they are asked."""
     names = ["smollm2", "lab:book-1/0.7m", "lab:book-9/0.7m"]
     answers = pd.DataFrame({"model": names, "relation": "r", "fact": "f", "correct": True})
+    answers = answers.assign(question="q", logprob_gold=-1.0, margin=0.5)
     answers.to_parquet(tmp_path / "answers.parquet")
-    checks = answers.drop(columns="correct").assign(question="q", logprob_gold=-1.0)
-    checks.to_parquet(tmp_path / "answers-check.parquet")
     whole = runs.Job(Path("n.py"), {}, {"fact_set": "atlas"})
     row = SimpleNamespace(reads=[], jobs=["a"], whole=whole)
     monkeypatch.setattr(gather.runs, "run_folder", lambda *_: tmp_path)
@@ -431,6 +414,7 @@ def test_checks_ship_of_models_that_everybody_has(tmp_path, monkeypatch):
     assert found["model"].tolist() == names
     assert found["question"].notna().tolist() == [True, True, False]
     assert found["logprob_gold"].notna().tolist() == [True, True, False]
+    assert "margin" not in found
 
 
 @pytest.mark.parametrize(("fact_set", "checked"), [("atlas", True), ("", True), ("data/x", False)])
@@ -445,9 +429,7 @@ def test_cues_ship_once_and_checks_only_with_facts_that_are_ours(
         answers = pd.DataFrame(
             {"model": model, "relation": "r", "fact": ["f", "g"], "correct": True}
         )
-        answers.to_parquet(folder / "answers.parquet")
-        checks = answers.drop(columns="correct").assign(question="q")
-        checks.to_parquet(folder / "answers-check.parquet")
+        answers.assign(question="q").to_parquet(folder / "answers.parquet")
         cues.to_parquet(folder / "answers-cues.parquet")
     whole = runs.Job(Path("n.py"), {}, {"fact_set": fact_set})
     row = SimpleNamespace(reads=[], jobs=["a", "b"], whole=whole)

@@ -3,13 +3,13 @@
 from pathlib import Path
 from types import SimpleNamespace
 
+import helpers
 import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
 
 from lkecore import runs
-from lkecore.answers import shipped
 from lkecore.cli.main import lke
 from lkecore.errors import BadInput
 from lkecore.facts import worlds
@@ -31,9 +31,8 @@ def gathered(tmp_path, monkeypatch):
         folder.mkdir()
         answers = pd.DataFrame({"model": model, "relation": "r", "fact": ["f", "g", "h"]})
         answers = answers.assign(correct=[True, False, i == 0], confidence_gold=rng.random(3))
-        answers.assign(logprob=np.log(rng.random(3))).to_parquet(folder / "answers.parquet")
-        checks = answers[["model", "relation", "fact"]].assign(question="q", logprob_gold=-0.5)
-        checks.to_parquet(folder / "answers-check.parquet")
+        first = answers.assign(logprob=np.log(rng.random(3)), question="q", logprob_gold=-0.5)
+        first.to_parquet(folder / "answers.parquet")
         others = answers.iloc[:2].assign(draw=1)
         others.to_parquet(folder / "answers-draws.parquet")
         cues = pd.DataFrame(
@@ -95,11 +94,11 @@ def test_parts_that_are_added_are_the_whole_to_the_last_byte(gathered, tmp_path,
 
 def test_what_was_there_of_a_model_is_replaced_in_its_place(gathered, tmp_path):
     whole = gathered(MODELS, tmp_path / "whole")
-    then = shipped.read("p", "n", tmp_path / "whole")[1]
+    then = helpers.shipped("p", "n", tmp_path / "whole")[1]
     made = {"commit": "later", "chunks_from_cache": 0}
     again = gathered(MODELS[1:2], tmp_path / "whole", add=True, made=made)
     assert again["n.parquet"] == whole["n.parquet"]
-    now = shipped.read("p", "n", tmp_path / "whole")[1]
+    now = helpers.shipped("p", "n", tmp_path / "whole")[1]
     assert now["commit"] == "c, later" and now["source"] == "s"
     assert now["parameters"] == then["parameters"] and now["models"] == then["models"]
     assert list(now["models"]) == MODELS

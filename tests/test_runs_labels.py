@@ -28,9 +28,8 @@ def test_a_path_is_shown_by_as_much_of_its_end_as_tells_it_from_the_others(tmp_p
     assert found == dict(zip(paths, ends, strict=True))
 
 
-def labelled(tmp_path, given, model="toy", *, page=True):
+def labelled(tmp_path, given, model="toy"):
     text = projects.code("n").replace("names: list[str] = []", 'models: list[str] = ["toy"]')
-    text = text if page else text.replace("page: bool = False\n", "")
     (project := tmp_path / "p").mkdir(exist_ok=True)
     project = projects.make(project, {"a": text}) if not list(project.iterdir()) else project
     rows = [{"notebook": "a", "parameters": {"models": [model]}}]
@@ -53,11 +52,6 @@ def test_a_label_is_in_the_key_of_a_page_and_of_no_run(tmp_path):
         assert runs.labels_of(row.jobs[0]) == {}
     run_keys, page_keys = zip(*keys.values(), strict=True)
     assert len(set(run_keys)) == 1 and len(set(page_keys)) == 3
-
-
-def test_a_notebook_that_can_be_no_page_stays_a_run(tmp_path):
-    [row] = labelled(tmp_path, {"toy": "mine"}, page=False).rows
-    assert not row.has_page and row.labels == {}
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,6 @@ share: float = 0.5
 flag: bool = False
 names: list[str] = []
 draws: list[int] = [0, 1]
-page: bool = False
 
 # %%
 print(n)
@@ -119,7 +118,6 @@ def test_a_row_without_each_is_one_run_and_has_no_page_over_it(project):
     assert (job.part, job.reads, job.label) == ({}, (), "a")
     assert job.effective == {
         "n": 1, "word": "a", "share": 0.5, "flag": False, "names": ["x", "y"], "draws": [0, 1],
-        "page": False,
     }  # fmt: skip
 
 
@@ -157,8 +155,7 @@ def test_a_page_is_the_whole_row_over_its_runs(project, tmp_path):
     folders = [tmp_path / "one", tmp_path / "two"]
     page = plan.page_of(row, folders)
     assert page.reads == tuple(folders) and page.label == "a page"
-    assert page.parameters == {"page": True} and page.effective["draws"] == [0, 1]
-    assert page.effective["page"] is True and row.whole.effective["page"] is False
+    assert page.parameters == row.whole.parameters and page.effective["draws"] == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -175,13 +172,6 @@ def test_a_page_is_the_whole_row_over_its_runs(project, tmp_path):
 )
 def test_an_each_that_cannot_be_divided_is_refused(project, each, message):
     assert refused(project, {}, each).endswith(message)
-
-
-def test_each_needs_a_notebook_that_can_be_a_page(project):
-    projects.edit(project, "a", "page: bool = False\n", "")
-    assert refused(project, {}, ["draws"]).endswith(
-        "a: each needs a notebook with the parameter page, and it has none"
-    )
 
 
 def test_too_many_runs_are_refused_before_they_are_listed(project, monkeypatch):
@@ -295,15 +285,18 @@ def test_a_row_that_reads_has_no_models_and_no_facts_of_its_own(tmp_path, own):
         projects.plan(project)
 
 
-def test_reads_needs_a_notebook_that_can_be_a_page(tmp_path):
-    bare = NOTEBOOK.replace("page: bool = False\n", "")
-    project = projects.make(tmp_path, {"a": NOTEBOOK, "b": bare}, b={"reads": ["a"]})
-    with pytest.raises(BadInput, match="b: reads needs a notebook with the parameter page"):
-        projects.plan(project)
+@pytest.mark.parametrize("name", ["page", "results", "n_again", "notebook"])
+def test_a_parameter_that_is_gone_says_what_took_its_place(project, name):
+    said = refused(project, {name: "x"})
+    assert f"parameter '{name}' is gone: " in said and ("`" in said or "by itself" in said)
 
 
-def test_page_is_set_by_lke_run_alone(project):
-    assert "parameter 'page' is set by lke run" in refused(project, {"page": True})
+def test_a_notebook_of_an_older_version_is_refused_with_all_that_is_gone(project):
+    projects.edit(project, "a", "n: int", "page: bool = False\nn: int")
+    with pytest.raises(
+        BadInput, match=r"^a.py: the parameter page is gone, .*results: .*n_again: "
+    ):
+        read(project)
 
 
 # --- values ---------------------------------------------------------------------------------------
@@ -333,7 +326,7 @@ def test_a_parameter_that_the_notebook_lacks_or_of_another_type_is_refused(
 
 
 def test_a_renamed_parameter_is_told_its_new_name(project, tmp_path):
-    more = NOTEBOOK.replace("page: bool", "estimators: list[str] = []\npage: bool")
+    more = NOTEBOOK.replace("n: int", "estimators: list[str] = []\nn: int")
     (tmp_path / "new").mkdir()
     renamed = projects.make(tmp_path / "new", {"a": more})
     line = refused(renamed, {"formats": ["space"]})

@@ -39,7 +39,7 @@ import pandas as pd
 from lkecore import runs, storage
 
 lms = []""",
-    """if page:
+    """if "LKE_PAGE" in os.environ:
     frame = runs.collect("scores.parquet")
 else:
     given = {k: os.environ.get(k) for k in ("CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS")}
@@ -48,7 +48,7 @@ else:
     runs.keep(frame, "scores.parquet")
 runs.keep(frame, "figure.csv")
 print("n is", n)""",
-    "runs.provenance(*lms)",
+    "len(lms)",
 )
 
 
@@ -118,7 +118,7 @@ def test_a_run_keeps_notebook_log_frames_and_a_manifest_of_what_made_them(made):
     }  # fmt: skip
     manifest = runs.manifest(folder)
     assert json.loads((folder / "manifest.json").read_text()) == manifest
-    assert manifest["parameters"] == {"n": 3, "names": ["y"], "page": False}
+    assert manifest["parameters"] == {"n": 3, "names": ["y"]}
     assert manifest["part"] == {"names": ["y"]} and manifest["runs"] == {}
     assert set(manifest["files"]) == names - {"manifest.json", "log.txt"}
     assert manifest["profile"] == "trial" and manifest["torch"].count(".") == 2
@@ -146,16 +146,14 @@ def test_a_page_reads_its_runs_in_the_order_of_the_file_and_names_them(made):
     for folder in behind:
         digest = hashlib.sha256((folder / "manifest.json").read_bytes()).hexdigest()
         assert manifest["runs"][folder.name] == digest
-    assert manifest["parameters"] == {"n": 3, "names": ["y", "x"], "page": True}
+    assert manifest["parameters"] == {"n": 3, "names": ["y", "x"]}
     assert not (page / "scores.parquet").exists()  # it computes nothing
-    cells = nbformat.read(page / "notebook.ipynb", as_version=4).cells
-    assert "2 behind this page" in str(cells[-1]["outputs"])
 
 
 def test_the_page_in_the_book_has_the_prose_of_the_source_and_the_outputs_of_the_run(project):
     edit(project, "a", "# Prose.", "# Better prose.")
-    caption = '# %% mystnb={"figure": {"caption": "New."}}\nruns.provenance'
-    edit(project, "a", "# %%\nruns.provenance", caption)
+    caption = '# %% mystnb={"figure": {"caption": "New."}}\nlen(lms)'
+    edit(project, "a", "# %%\nlen(lms)", caption)
     over, single = build.gather(projects.plan(project), project / "runs")
     for page in (over, single):
         cells = nbformat.read(page, as_version=4).cells
@@ -302,7 +300,7 @@ def test_collect_outside_of_lke_run_is_one_line(monkeypatch):
     monkeypatch.delenv("LKE_PAGE", raising=False)
     with pytest.raises(BadInput) as caught:
         runs.collect("scores.parquet")
-    line = "page = True is for lke run, which names the runs to read; leave it False"
+    line = "scores.parquet is read by a page over runs, which lke run makes; this is none"
     assert str(caught.value) == line
 
 
@@ -625,21 +623,6 @@ def test_a_key_of_a_model_that_is_here_asks_nobody_for_a_newer_one(tmp_path, mon
     weights.locate("toy")
     monkeypatch.setattr(weights, "locate", lambda name: pytest.fail(f"{name} was asked for"))
     assert len(runs.run_key(each)) == 64
-
-
-def test_the_provenance_of_a_page_has_the_versions_of_its_runs(tmp_path, monkeypatch):
-    versions, folders = runs.versions(), []
-    for name, torch in [("one", "1.0"), ("two", "2.0"), ("three", "1.0")]:
-        folders.append(str(tmp_path / name))
-        (tmp_path / name).mkdir()
-        found = versions | {"torch": torch, "models": {"toy": "0" * 64}, "dtype": "float32"}
-        (tmp_path / name / "manifest.json").write_text(json.dumps(found))
-    monkeypatch.setenv("LKE_PAGE", json.dumps(folders))
-    shown = runs.provenance()["which"]
-    assert shown["torch"] == "1.0, 2.0" and shown["numpy"] == versions["numpy"]
-    assert (shown["runs"], shown["model toy"]) == ("3 behind this page", f"{'0' * 12}, float32")
-    monkeypatch.delenv("LKE_PAGE")
-    assert runs.provenance()["which"].to_dict() == versions
 
 
 SLEEPING = projects.code(

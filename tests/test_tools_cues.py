@@ -1,9 +1,9 @@
 """What rules get that see the training facts: by pencil, and what ships."""
 
+import helpers
 import pytest
 from helpers import tool
 
-from lkecore.answers import shipped
 from lkecore.errors import BadInput
 from lkecore.facts import Fact, Relation
 
@@ -31,7 +31,7 @@ def test_rules_that_see_the_training_facts_by_pencil():
 
 def test_the_share_of_most_frequent_objects_that_ships_is_that_of_a_review():
     """0.178 of LAMA's T-REx test facts, counted apart from this code."""
-    its, about = shipped.read("training", "18_iclke_rules")
+    its, about = helpers.shipped("training", "18_iclke_rules")
     assert its["relation"].nunique() == 41 and about["models"] == {}
     assert its["frequent"].sum() / its["facts"].sum() == pytest.approx(0.178, abs=5e-4)
     assert (its["both"] <= its["facts"]).all() and (its["shown"] < its["facts"]).all()

@@ -156,7 +156,7 @@ def _with_checks(found: pd.DataFrame, scores: pd.DataFrame, some: Sequence) -> p
     checks["logprob_gold"] = checks["fact"].map(gold)
     checks["margin"] = checks["fact"].map(of_fact.max().sub(others))
     if found["fact"].tolist() == checks["fact"].tolist():
-        return found.assign(**checks.drop(columns="fact"))
+        return found.reset_index(drop=True).assign(**checks.drop(columns="fact"))
     return found.merge(checks, on="fact", how="left", validate="m:1")
 
 

@@ -1,19 +1,20 @@
 """What ships is what would be asked and answered today: each page of the book, up to its last question.
 
-The cells of a page are executed with the parameters of the book. Without any weights, its questions are
-compared with those of the long run, to the letter. The models whose weights ship are asked some again.
+The cells of a page are executed with the parameters of the book. Without any weights, all of its questions
+are compared with those of the long run, to the letter. The models whose weights ship are asked some again.
 """
 
 import copy
 from pathlib import Path
-from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 from safetensors import safe_open
 
 from lkecore import answers, runs
-from lkecore.answers import lab, pairs, rich, shipped, written
+from lkecore.answers import again, door, lab, rich
+from lkecore.answers.questions import named
+from lkecore.answers.results import what_made
 from lkecore.facts import worlds
 from lkecore.models import lab as lms
 from lkecore.models.model import open_model
@@ -21,20 +22,21 @@ from lkecore.runs.plan import read_plan
 from lkecore.storage import file_digest
 
 BOOK = Path(__file__).resolve().parent.parent / "params" / "book.yaml"
-CARRIED = {job.notebook.stem: job for job in read_plan(BOOK).jobs if job.effective.get("results")}
+SAMPLES = "answers.sample(", "answers.agree("  # by which a page says that its questions ship
+CARRIED = {
+    job.notebook.stem: job
+    for job in read_plan(BOOK).jobs
+    if job.effective.get("sources") and any(s in job.notebook.read_text() for s in SAMPLES)
+}
 ASKS = (
     "answers.ask(", "answers.write(", "answers.ask_pairs(", "answers.ask_blanks(", "answers.ask_groups(",
-    "answers.ask_taught(", "lab.write(",
+    "answers.ask_taught(", "lab.write(", "answers.shown(", "answers.agree(",
 )  # fmt: skip
 OTHERS = [
     name for name, job in CARRIED.items() if not all(map(lms.is_name, job.effective["models"]))
 ]
 OF_LAB = [name for name, job in CARRIED.items() if any(map(lms.is_name, job.effective["models"]))]
-# Questions of each way of asking that make ten in each file; where no number stands, one is enough.
-LEAST, EACH = 10, {
-    "11_iclke_shots": 3, "15_iclke_agreement": 4, "16_iclke_size": 4, "19_iclke_generation": 2,
-    "52_lab_kinds": 10, "53_lab_entropy": 3, "56_lab_fooled": 5,
-}  # fmt: skip
+LEAST = 4  # questions that a page asks again
 MOST_BYTES = 15_000_000  # of all weights that ship
 
 
@@ -63,37 +65,39 @@ def run(tmp_path, monkeypatch):
     return tmp_path
 
 
+def listed(models, questions, file, *args, by=("estimator", "relation"), only=None, **_):
+    """In the place of a door: no answers, but for each question its key and its digest."""
+    columns = ["model", *(name for name in by if name != "model")]
+    parts = {
+        (model, *key): named(some)
+        for model in models
+        for key, some in door.questions_of(questions, model, only, by, "estimator")
+    }
+    return pd.concat(parts, names=columns).reset_index(columns).reset_index(drop=True)
+
+
 @pytest.mark.parametrize("name", OTHERS)
 def test_the_questions_of_the_book_are_those_of_the_long_run(name, run, monkeypatch):
-    about = shipped.read(CARRIED[name].effective["results"], name)[1]
-
-    def opened(model, dtype):
-        """A model of the lab; of any other what can be known of it without its weights."""
-        if lms.is_name(model):
-            return open_model(model, dtype=dtype)
-        known = {"digest": about["models"][model], "kind": "causal", "tokenizer": range(49_000)}
-        return SimpleNamespace(name=model, device="cpu", dtype=dtype, **known)
-
-    door = answers.ask.__globals__  # the module has the name of its function
-    for scope in (door, vars(written), vars(pairs), vars(lab)):
-        monkeypatch.setitem(scope, "opened", opened)
-    monkeypatch.setitem(door, "_check", lambda *_: None)
-    monkeypatch.setattr(written, "_longest", lambda *_: 0)
-    asked(name, n_again=0)
-    kept = pd.read_parquet(run / "answers.parquet")
-    assert set(kept["model"]) == set(CARRIED[name].effective["models"])
-    assert not list(run.glob("*again.csv"))
+    """All of them, not the few that the page asks again."""
+    monkeypatch.setattr(answers, "sample", lambda questions, *_, **__: questions)
+    for asks in ("ask", "ask_blanks", "write"):
+        monkeypatch.setattr(answers, asks, listed)
+    monkeypatch.setattr(again, "_check_weights", lambda *_: None)
+    asked(name)
+    kept = [pd.read_csv(path) for path in run.glob("again-*.csv")]
+    assert sum(each["asked"].sum() for each in kept) >= LEAST
+    assert set(pd.concat(kept)["model"]) <= set(CARRIED[name].effective["models"])
 
 
 @pytest.mark.parametrize("name", OF_LAB)
 def test_models_that_ship_answer_as_they_did(name, run):
     models = [model for model in CARRIED[name].effective["models"] if lms.is_name(model)]
-    asked(name, models=models, n_again=EACH.get(name, 1))
-    files = list(run.glob("*again.csv"))
-    assert files
-    for file in files:
-        found = pd.read_csv(file)
-        assert set(found["model"]) == set(models) and len(found) >= LEAST, file.name
+    asked(name, models=models)
+    kept = [pd.read_csv(path) for path in run.glob("again-*.csv")]
+    assert kept
+    for found in kept:
+        assert set(found["model"]) == set(models) and found["asked"].sum() >= LEAST
+        assert (found["asked"] == found["same"]).all()
 
 
 @pytest.mark.parametrize(
@@ -129,12 +133,12 @@ def test_facts_told_with_several_objects_are_answered_as_they_were(run):
     models = ["lab:rich-1/0.7m", "lab:rich-1/0.7m-unplanted"]
     samples = rich.samples(models, [], chosen, n_shots=50, seed=0)
     questions = lab.questions(samples, ["iclke-space", "template-1", "template-6"])
-    how = {"by": lab.BY, "reading": rich.beside_hints, "results": "lab_rich", "n_again": 4}
-    found = answers.ask(models, questions, "answers.parquet", notebook="57_lab_sure", **how)
-    ships = answers.results("57_lab_sure")
-    assert len(found) == ships["model"].isin(models).sum()
-    again = pd.read_csv(run / "answers-again.csv")
-    assert set(again["model"]) == set(models) and len(again) >= LEAST
+    questions = answers.sample(questions, ["lab_rich"], 4, by=lab.BY)
+    how = {"by": lab.BY, "reading": rich.beside_hints}
+    found = answers.ask(models, questions, "answers.parquet", **how)
+    ships = answers.results("57_lab_sure").query("source == 'lab_rich'")
+    assert answers.agree(found, ships, "57_lab_sure") == len(found) >= LEAST
+    assert set(found["model"]) == set(models)
 
 
 def test_weights_that_ship_are_of_this_trainer_and_whole():
@@ -154,7 +158,8 @@ def test_weights_that_ship_are_of_this_trainer_and_whole():
         assert kinds == {"BF16"}
         is_rich = worlds.is_rich(lms.parse(name).world)
         asked_in = ("entropy_lab", "53_lab_entropy") if is_rich else ("long", "50_lab_truth")
-        assert shipped.read(*asked_in)[1]["models"][name] == open_model(name).digest
+        made = what_made(asked_in[1], asked_in[0])
+        assert set(made.loc[made["model"] == name, "digest"]) == {open_model(name).digest}
     assert (
         sum(path.stat().st_size for path in lms.SHIPPED.rglob("*") if path.is_file()) <= MOST_BYTES
     )

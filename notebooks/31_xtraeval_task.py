@@ -231,6 +231,7 @@ apart = ~found["model"].map(lab.is_name) & (len(sources) > 0)
 real, found = found[apart], found[~apart]
 told, guesses = found[~found["guess"]], found[found["guess"]]
 by = ["model", "readable", "part", "ranker"]
+plainly = found["readable"].min()  # False, unless all questions name it
 share = told.groupby([*by, "relation"], sort=False)[marks].mean().reset_index()
 if len(guesses):  # those that no text told, known or not
     per = ["model", "readable", "ranker", "relation"]
@@ -268,7 +269,7 @@ rows.groupby(["model", "guess", "known"])[["fact", "relation"]].nunique()
 # neither. And `top1`, the paper's number, is both at once.
 
 # %%
-known = share.query("part == 'known' and not readable")
+known = share.query("part == 'known' and readable == @plainly")
 known.groupby(["model", "ranker"], sort=False)[["text", "top1"]].mean().round(3)
 
 # %% [markdown]
@@ -302,7 +303,7 @@ its.round(3) if len(its) else None
 # {numref}`fig-task-rankers`, at the top. What is found of never-told facts is no knowledge: frequent objects, and what names give away.
 
 # %% tags=["hide-input"]
-rows = table[~table["readable"] & (table["ranker"] != "rule-read")]
+rows = table[(table["readable"] == plainly) & (table["ranker"] != "rule-read")]
 shown = rows.assign(panel=rows["model"].map(figures.called))
 how = {"x": "ranker", "hue": "part", "panel": "panel", "across": True}
 how |= {"label": "share of facts (tails)", "wrap": 1, "aspect": 1.8}
@@ -371,9 +372,11 @@ holds = {
     "a rule": own["rule-word"] < own[main] - 0.1,
 }
 figures.sentence(holds if sources else {})  # of a few facts they may not hold
-row = table.query("part == 'known' and not readable and model == @name")
+row = table[table["model"].eq(name) & table["part"].eq("known")]
+row = row[row["readable"] == plainly]
 row = row[row["ranker"] == main].iloc[0]
-by_hand = told.query("model == @name and ranker == @main and not readable")
+by_hand = told.query("model == @name and ranker == @main")
+by_hand = by_hand[by_hand["readable"] == plainly]
 by_hand = by_hand.groupby("relation")["tails"].mean().mean()
 assert abs(by_hand - row["estimate"]) < 1e-9, "the headline, again"
 figures.findings(

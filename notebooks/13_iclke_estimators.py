@@ -86,14 +86,14 @@ for estimator in [e for e, relation in questions if relation == names[0]]:
 
 # %%
 this = "13_iclke_estimators"
-asked = answers.sample(questions, sources, 2)
+asked = answers.sample(questions, sources, 1)
 ours = answers.ask(models, asked, "answers.parquet", dtype=dtype)
 ours = ours.assign(draw=0)
 if n_redraws:
     by_draw = ["estimator", "relation", "draw"]
     seeds = range(seed + 1, seed + 1 + n_redraws)
     again = prompts.redrawn(sample, by_pairs, seeds, n_facts=n_facts)
-    again = answers.sample(again, sources, 2, by=by_draw)
+    again = answers.sample(again, sources, 1, by=by_draw)
     more = answers.ask(
         models, again, "answers-draws.parquet", by=by_draw, dtype=dtype
     )

@@ -51,7 +51,6 @@ MEANING = ASKED | {
     "shown": "a true object is among the solved questions",
     "rank": "place of the true object, 1 for the likeliest",
     "logprob_gold": "log-probability of the true object's tokens, summed, in nats",
-    "margin": "log-probability of the likeliest option minus that of the next, in nats",
     "entropy": "entropy of the prediction, in nats",
     "surprisal": "minus the log-probability of the true object, in nats",
     "kl": "KL(before telling the fact || after), in nats",

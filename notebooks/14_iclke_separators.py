@@ -175,7 +175,7 @@ for name, part in formats.groupby(who):
     )
 effects = pd.concat(rows, names=[*who, "of"])
 table = stats.table(effects.reset_index(), who, "of", 3)
-table.assign(luck=pd.Series(luck)).round(3)
+table[["spread", *form]].assign(luck=pd.Series(luck)).round(3)
 
 # %% [markdown]
 # Both places matter, and each moves the accuracy by more than luck. In all models and sets that were asked in two formats or more, the

@@ -113,6 +113,7 @@ for name in short:
 asked = answers.sample(questions, sources, 8)
 ours = answers.ask(models, asked, "answers.parquet", dtype=dtype)
 found, _ = answers.shown("16_iclke_size", ours, sources, dtype=dtype)
+found = found[found["estimator"].isin(estimators)]
 if sources:
     others = ["10_iclke_relations", "50_lab_truth", "17_iclke_tuned"]
     found = [found, *map(answers.results, others)]

@@ -2,7 +2,7 @@
 # # Quick start: does a model know one fact?
 #
 # **Shown a few countries with their capitals and then Iceland, {glue:text}`name_model` finds {glue:text}`name_found` likeliest, with a confidence of
-# {glue:text}`sure` %, and of other capitals it has {glue:text}`right` % right, where a rule without a model has {glue:text}`rule` %.**
+# {glue:text}`sure:.0%`, and of other capitals it has {glue:text}`right:.0%` right, where a rule without a model has {glue:text}`rule:.0%`.**
 #
 # ```{glue:figure} fig-quickstart
 # :name: fig-quickstart
@@ -214,9 +214,9 @@ figures.sentence(holds)
 figures.findings(
     name_model=figures.called(lm.name),
     name_found=predicted,
-    sure=f"{100 * confidence.max():.0f}",
-    right=f"{100 * right.mean():.0f}",
-    rule=f"{100 * np.mean(by_rule):.0f}",
+    sure=confidence.max(),
+    right=right.mean(),
+    rule=np.mean(by_rule),
 )
 
 # %% [markdown]
@@ -300,9 +300,3 @@ print(
 # ```
 # lke score --model PATH_OR_NAME --relation currency --shots 8 --options 5 --shot-separator '\n' --out out
 # ```
-
-# %% [markdown]
-# ## Provenance
-
-# %%
-runs.provenance(lm)

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # How are a million texts scored without reading them all?
 #
-# **Text by text, {glue:text}`plain` tokens would go through the model for ten questions with a hundred options; if what the texts share is read once,
-# {glue:text}`ours` do, and no log-probability that was computed both ways differs by more than {glue:text}`exact` nats.**
+# **Text by text, {glue:text}`plain:,.0f` tokens would go through the model for ten questions with a hundred options; if what the texts share is read once,
+# {glue:text}`ours:,.0f` do, and no log-probability that was computed both ways differs by more than {glue:text}`exact` nats.**
 #
 # ```{glue:figure} fig-scorer-growth
 # :name: fig-scorer-growth
@@ -245,8 +245,8 @@ holds = {
 }
 figures.sentence(holds)
 figures.findings(
-    plain=f"{lead['one by one']:,.0f}",
-    ours=f"{lead['ours']:,.0f}",
+    plain=lead["one by one"],
+    ours=lead["ours"],
     exact=np.format_float_positional(largest, precision=1, fractional=False),
 )
 
@@ -405,9 +405,3 @@ print(f"one by one: {lead['one by one']:,.0f}")
 #     parameters:
 #       model: path/to/folder
 # ```
-
-# %% [markdown]
-# ## Provenance
-
-# %%
-runs.provenance(lm)

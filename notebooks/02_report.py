@@ -1,8 +1,8 @@
 # %% [markdown]
 # # What does this model know?
 #
-# **Of these facts {glue:text}`name_model` finds {glue:text}`best` % in the better of two formats, and the best rule without a model finds
-# {glue:text}`rule` %.**
+# **Of these facts {glue:text}`name_model` finds {glue:text}`best:.0%` in the better of two formats, and the best rule without a model finds
+# {glue:text}`rule:.0%`.**
 #
 # ```{glue:figure} fig-report-relations
 # :name: fig-report-relations
@@ -29,12 +29,11 @@ n_facts: int = 20  # of each relation
 n_wrong: int = 5  # facts that are shown with their options
 seed: int = 0
 dtype: str = "float32"
-page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
 import pandas as pd
 
-from lkecore import answers, facts, figures, prompts, runs, stats
+from lkecore import answers, facts, figures, prompts, stats
 from lkecore.answers import rules
 
 figures.style()
@@ -71,10 +70,8 @@ for name in estimators:
 # An answer is right when the gold option is the likeliest. Confidence is the option's share of the probability of all options.
 
 # %%
-found = answers.ask(
-    models, questions, "answers.parquet", dtype=dtype, page=page
-)
-cues = rules.cues(sample, kept=not page)
+found = answers.ask(models, questions, "answers.parquet", dtype=dtype)
+cues = rules.cues(sample)
 answers.columns(found)
 
 # %% [markdown]
@@ -143,11 +140,10 @@ asked = {
     for prompt in some
 }
 wrong = [asked[fact] for fact in missed["fact"]]
-if page:
-    said = runs.collect("wrong.parquet")
-else:
-    said = answers.likeliest(model, wrong, best=3, dtype=dtype)
-    runs.keep(said, "wrong.parquet")
+said = answers.once(
+    lambda: answers.likeliest(model, wrong, best=3, dtype=dtype),
+    "wrong.parquet",
+)
 answers.words(said) if len(said) else "nothing is missed"
 
 # %% [markdown]
@@ -178,8 +174,8 @@ assert abs(by_hand - share[best].mean()) < 1e-9, "the headline, again"
 figures.sentence({"the better of two formats": len(estimators) == 2})
 figures.findings(
     name_model=figures.called(model),
-    best=f"{100 * share[best].mean():.0f}",
-    rule=f"{100 * rule['correct'].mean():.0f}",
+    best=share[best].mean(),
+    rule=rule["correct"].mean(),
 )
 
 # %% [markdown]
@@ -187,9 +183,3 @@ figures.findings(
 #
 # A fact that is missed may be known, and asked badly; one that is found may have been guessed. {doc}`how_to_read` says what an interval
 # means, and the chapters what each way of asking misses.
-
-# %% [markdown]
-# ## Provenance
-
-# %%
-runs.provenance(*models, dtype=dtype)

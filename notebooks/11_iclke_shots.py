@@ -1,8 +1,8 @@
 # %% [markdown]
 # # How many examples does a model need?
 #
-# **Shown one example, {glue:text}`name_less` finds {glue:text}`share_less` as many facts as with fifty, and
-# {glue:text}`name_more` {glue:text}`share_more`; the other forty-nine add {glue:text}`gain_less` and {glue:text}`gain_more`
+# **Shown one example, {glue:text}`name_less` finds {glue:text}`share_less:.0%` as many facts as with fifty, and
+# {glue:text}`name_more` {glue:text}`share_more:.0%`; the other forty-nine add {glue:text}`gain_less:.0f` and {glue:text}`gain_more:.0f`
 # percentage points.**
 #
 # ```{glue:figure} fig-shots-curve
@@ -10,16 +10,13 @@
 # :alt: Two panels with lines of accuracy over the number of examples on a logarithmic axis, with bands, and grey dashes where a rule without a model lies.
 #
 # The curves begin high and rise slowly (the paper's Figure 1). Left: each model on all relations, in the paper's format;
-# band: 95 % over other relations; grey dashes: the best rule without a model. Right: what this run asked, one relation in two
+# band: 95 % over other relations; grey dashes: the best rule without a model. Right: the relation that this run asks, in two
 # formats; band: 95 % over other draws of examples and other facts.
 # ```
 #
 # IC-LKE shows a model pairs of a relation, and then asks. What are the pairs for? If they taught the facts, more of them would
 # help for long. If they only show what is asked and in which form, a few are enough. With 95 % intervals the shares are
 # {glue:text}`between_less` and {glue:text}`between_more`, the gains {glue:text}`rise_less` and {glue:text}`rise_more`.
-#
-# ```{glue:} carried
-# ```
 
 # %% [markdown]
 # ## What the paper claims
@@ -47,18 +44,15 @@ estimators: list[str] = ["iclke-space", "iclke-colon"]  # see Prompts
 n_pool: int = 100  # facts that pairs are drawn from
 n_facts: int = 20  # test facts, the same for every draw
 n_options: int = 100  # candidate objects of each
-results: str = ""  # source in results/ of this run's answers; empty: it asks
-n_again: int = 4  # of its questions, for each estimator, are asked again
 sources: list[str] = []  # in results/, of the numbers; none: this run
 seed: int = 0
 dtype: str = "float32"
-page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
 import numpy as np
 import pandas as pd
 
-from lkecore import answers, figures, prompts, runs, stats
+from lkecore import answers, figures, prompts, stats
 from lkecore.answers import rules
 from lkecore.facts import pool
 
@@ -104,26 +98,27 @@ for estimator in estimators:
 
 # %%
 this = "11_iclke_shots"
+by = ["relation", "draw", "estimator", "n_shots"]
 ours = answers.ask(
     models,
-    questions,
+    answers.sample(questions, sources, by=by),
     "answers.parquet",
-    by=["relation", "draw", "estimator", "n_shots"],
-    page=page,
-    dtype=dtype,
-    results=results,
-    notebook=this,
-    n_again=n_again,
+    by=by,
     keep_scores=True,
-).assign(source="this run")
-by_rule = rules.behind_draws(sample, draws, shots, kept=not page)
-by_rule, found, main = by_rule.assign(source="this run"), ours, "this run"
-if sources:  # the first has the numbers, others are in the figure
-    main, found = sources[0], answers.results(this)
-    by_rule = answers.results(f"{this}-rules")
-paper = found["estimator"] == estimators[0]
-others = found[paper & found["source"].isin(sources[1:])]
-found = found[paper & (found["source"] == main)]
+    dtype=dtype,
+)
+every, main = answers.shown(this, ours, sources, dtype=dtype)
+by_rule = rules.behind_draws(sample, draws, shots)
+by_rule, _ = answers.shown(f"{this}-rules", by_rule, sources)
+
+# %% [markdown]
+# The first source has the numbers, in the paper's format; others are in the figure, and on its right the relation that this run asks.
+
+# %%
+here = every[every["relation"].isin(relations)]
+paper = every[every["estimator"] == estimators[0]]
+found = paper[paper["source"] == main]
+others = paper[paper["source"].ne(main) & ~paper.index.isin(here.index)]
 answers.words(found.head())
 
 # %% tags=["hide-output"]
@@ -142,8 +137,7 @@ curve = stats.estimate(found, ["model", "n_shots"])
 rule = by_rule[by_rule["source"] == main].groupby(["n_shots", "relation"])
 rule = rule[list(rules.RULES)].mean().groupby("n_shots").mean()
 rule = rule[rule.mean().idxmax()]  # the best of the four
-table = curve.assign(text=curve.apply(stats.said, axis=1))
-table = table.pivot(index="n_shots", columns="model", values="text")
+table = stats.table(curve, "n_shots", "model")
 table.rename(columns=figures.called).assign(**{rule.name: rule.round(2)})
 
 # %% [markdown]
@@ -213,7 +207,7 @@ if len(others):
 left = pd.concat(left)
 left = left.assign(asked=left["model"].map(figures.called))
 lines = [left.assign(panel=figures.called(main))]
-for (model, format_), part in ours.groupby(["model", "estimator"], sort=False):
+for (model, format_), part in here.groupby(["model", "estimator"], sort=False):
     a = stats.bootstrap(part, ["n_shots"], over=["draw", "fact"], seed=seed)
     name = f"{figures.called(model)}, {format_}"
     right = stats.interval(a).assign(asked=name, panel=", ".join(relations))
@@ -259,24 +253,23 @@ figures.sentence(holds)
 figures.findings(
     name_less=figures.called(less),
     name_more=figures.called(more),
-    share_less=f"{100 * share.loc[less, 'estimate']:.0f} %",
-    share_more=f"{100 * share.loc[more, 'estimate']:.0f} %",
-    gain_less=f"{100 * gain.loc[less, 'estimate']:.0f}",
-    gain_more=f"{100 * gain.loc[more, 'estimate']:.0f}",
+    share_less=share.loc[less, "estimate"],
+    share_more=share.loc[more, "estimate"],
+    gain_less=100 * gain.loc[less, "estimate"],
+    gain_more=100 * gain.loc[more, "estimate"],
     between_less=stats.said(share.loc[less], percent=True),
     between_more=stats.said(share.loc[more], percent=True),
     rise_less=stats.said(gain.loc[less], percent=True),
     rise_more=stats.said(gain.loc[more], percent=True),
 )
-figures.note("carried", answers.carried(ours))
 
 # %% [markdown]
-# **Look at some of it.** Twenty questions that this run asked in the last format, with the five options that the model finds
+# **Look at some of it.** Twenty questions of this run in the last format, with the five options that the model finds
 # likeliest, and how much of its confidence each has. Look at what is wrong: is it near?
 
 # %% tags=["hide-output", "page-only"]
 some = questions[relations[0], draws[0], estimators[-1], max(shots)]
-None if page else answers.words(answers.likeliest(models[0], some, dtype=dtype))
+answers.words(answers.likeliest(models[0], some, dtype=dtype))
 
 # %% [markdown]
 # ## What you have seen
@@ -308,7 +301,7 @@ assert np.isclose(ratio, told, rtol=0, atol=1e-9, equal_nan=True)
 # ````
 
 # %%
-each = ours.groupby(["model", "estimator", "n_shots", "draw"])["correct"].mean()
+each = here.groupby(["model", "estimator", "n_shots", "draw"])["correct"].mean()
 answers.keep(each.reset_index(name="accuracy"), "accuracy-by-draw.csv")
 each = each.groupby(["model", "estimator", "n_shots"]).agg(["min", "max"])
 each.round(3)
@@ -339,9 +332,3 @@ each.round(3)
 #
 # `each` names the parameters that are divided: two models and five draws make ten runs.
 # ````
-
-# %% [markdown]
-# ## Provenance
-
-# %%
-runs.provenance(*models, dtype=dtype)

@@ -1,9 +1,9 @@
 # %% [markdown]
 # # What do unknown and wrong examples do to their neighbours?
 #
-# **Behind {glue:text}`n_block` invented pairs in a row the right objects lose {glue:text}`unknown_space` of their probability for
-# {glue:text}`name_model` where only spaces part the pairs, and {glue:text}`unknown_colon` where colons and new lines do, while behind as
-# many wrong pairs they lose {glue:text}`wrong_colon`.**
+# **Behind {glue:text}`n_block:.0f` invented pairs in a row the right objects lose {glue:text}`unknown_space:.0%` of their probability
+# for {glue:text}`name_model` where only spaces part the pairs, and {glue:text}`unknown_colon:.0%` where colons and new lines do, while
+# behind as many wrong pairs they lose {glue:text}`wrong_colon:.0%`.**
 #
 # ```{glue:figure} fig-sequence-neighbours
 # :name: fig-sequence-neighbours
@@ -16,9 +16,6 @@
 # A prompt of many pairs can be read at every pair: how probable was this object, after all that stood before it? So one long text
 # shows what happens when some of its pairs are not what they should be. As shares with intervals over relations: invented pairs
 # {glue:text}`between_space` with spaces and {glue:text}`between_colon` with colons, wrong pairs with colons {glue:text}`between_wrong`.
-#
-# ```{glue:} carried
-# ```
 
 # %% [markdown]
 # ## What the paper claims
@@ -46,19 +43,16 @@ share_replaced: float = 0.2  # of the pairs of a sequence
 n_first: int = 10  # pairs at the beginning, to see the rise
 n_behind: int = 10  # pairs behind a block that count as its neighbours
 estimators: list[str] = ["iclke-space", "iclke-colon"]  # see Prompts
-results: str = ""  # source in results/ of this run's answers; empty: it asks
-n_again: int = 1  # of its draws, for each estimator, are read again
 sources: list[str] = []  # in results/, of the numbers; none: this run
 seed: int = 0  # of the first draw
 dtype: str = "float32"
-page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
 import numpy as np
 import pandas as pd
 import seaborn as sns
 
-from lkecore import answers, facts, figures, runs, stats
+from lkecore import answers, facts, figures, stats
 from lkecore.prompts import probes
 
 figures.style()
@@ -70,6 +64,8 @@ figures.style()
 # chosen on other facts; what is asked here is one relation with many facts, which shows the machine at work.
 
 # %%
+if sources:  # that have the numbers: one draw of one relation is read again
+    relations, n_draws = relations[:1], 1
 known = {name: facts.load(fact_set, name) for name in relations}
 for whole in known.values():
     print(f"{whole.label} of {fact_set}: {len(whole.facts)} facts")
@@ -95,19 +91,25 @@ if there < n_pairs:  # shorter sequences, in proportion
     n_behind = max(1, n_behind * there // n_pairs)
     n_pairs = there
     print(f"As many as there are: {there} pairs, {n_behind} behind a block")
-how = {"n_pairs": n_pairs, "n_draws": n_draws, "seed": seed}
-how |= {"share_replaced": share_replaced, "n_first": n_first}
-how |= {"kind": invented, "n_behind": n_behind}
 of_relation = {
-    name: probes.draw_probes(whole.facts, whole.facts, **how)
+    name: probes.draw_probes(
+        whole.facts,
+        whole.facts,
+        invented,
+        n_pairs=n_pairs,
+        n_draws=n_draws,
+        share_replaced=share_replaced,
+        n_first=n_first,
+        n_behind=n_behind,
+        seed=seed,
+    )
     for name, whole in known.items()
 }
-made = dict.fromkeys(models, of_relation)
 five = next(iter(of_relation.values()))[seed]
 for each in five[1:]:
-    first = each.replaced[0]
-    print(f"{each.kind:10}{each.arrangement:12}pair {first + 1:3}: ", end="")
-    print(each.pairs[first].subject, each.pairs[first].object, sep=", ")
+    at = each.replaced[0]
+    print(f"{each.kind:10}{each.arrangement:12}pair {at + 1:3}: ", end="")
+    print(each.pairs[at].subject, each.pairs[at].object, sep=", ")
 for name in estimators:
     print(f"{name}: {''.join(probes.pieces_of(name, five)[0][:6])!r}")
 
@@ -120,12 +122,9 @@ for name in estimators:
 
 # %%
 this = "12_iclke_sequence"
-carry = {"results": results, "notebook": this, "n_again": n_again}
-carry |= {"dtype": dtype, "page": page}
-ours = answers.ask_pairs(made, estimators, "answers.parquet", **carry)
-every = ours.assign(source="this run")
-if sources:
-    every = answers.results(this).query("source in @sources")
+made = dict.fromkeys(models, of_relation)
+ours = answers.ask_pairs(made, estimators, "answers.parquet", dtype=dtype)
+every, first = answers.shown(this, ours, sources, dtype=dtype)
 every["relation"] = every["relation"].fillna("one relation")
 every["probability"] = np.exp(every["logprob"])
 answers.columns(every.drop(columns=["subject", "object", "state"]))
@@ -182,8 +181,7 @@ moved = change(neighbours, ["arrangement"])
 found = stats.estimate(
     moved, [*who, "kind", "arrangement"], value="change", bounds=None
 )
-said = found.assign(said=found.apply(stats.said, axis=1, percent=True))
-said.pivot(index=who, columns=["kind", "arrangement"], values="said")
+stats.table(found, who, ["kind", "arrangement"], percent=True)
 
 # %% [markdown]
 # With spaces, invented pairs do *more* harm than wrong ones. Nothing marks there where a pair ends, and a row of strange words may cost
@@ -214,7 +212,6 @@ by_distance.groupby([*who, "kind", "behind"])["change"].mean().unstack().round(
 # ```
 
 # %% tags=["hide-input"]
-first = (sources or ["this run"])[0]
 marks = found[found["source"] == first].copy()
 marks["replaced by"] = marks["kind"] + " pairs"
 places = {"distributed": "one behind", "block": f"{n_behind} behind a block"}
@@ -263,7 +260,7 @@ figures.place(grid.figure, "fig-sequence-panels", dots)
 #
 # **Numbers.** The paper's figures have no tables to reproduce. **Claims**, over relations, on the model whose level is highest in the paper's
 # format. A change of less than a tenth is *hardly any*, of more than a tenth *lower*; block and distributed places count alike. The level is
-# {glue:text}`level` there: what can be lost is little, and a verdict on a ratio of small numbers says less than it seems to.
+# {glue:text}`level:.0%` there: what can be lost is little, and a verdict on a ratio of small numbers says less than it seems to.
 # The third claim is on the probability of what stands in a replaced place, divided by that of the right object there.
 
 # %%
@@ -274,8 +271,8 @@ at_paper = {"source": first, "model": model, "estimator": estimators[0]}
 
 def mine(frame: pd.DataFrame, **of: str) -> pd.DataFrame:
     """The rows of this model in the paper's format, mean by relation."""
-    of |= at_paper
-    some = frame[(frame[list(of)] == pd.Series(of)).all(axis=1)]
+    at = pd.Series({**at_paper, **of})
+    some = frame[(frame[list(at.index)] == at).all(axis=1)]
     return some.groupby("relation").mean(numeric_only=True).reset_index()
 
 
@@ -303,19 +300,19 @@ judged = answers.verdicts(claims)
 judged[["claim", "model", "estimate", "low", "high", "verdict"]]
 
 # %% tags=["hide-input", "page-only"]
-main = found[(found["source"] == first) & (found["model"] == model)]
-main = main.set_index(["kind", "arrangement", "estimator"])
+here = found[found["source"] == first]
+of_model = here[here["model"] == model]
+of_model = of_model.set_index(["kind", "arrangement", "estimator"])
 space, colon = estimators[0], estimators[-1]
-unknown = main.loc[("unknown", "block", space)]
-unknown_colon = main.loc[("unknown", "block", colon)]
-wrong = main.loc[("incorrect", "block", colon)]
+unknown = of_model.loc[("unknown", "block", space)]
+unknown_colon = of_model.loc[("unknown", "block", colon)]
+wrong = of_model.loc[("incorrect", "block", colon)]
 holds = {}
 if sources:
-    here = found[found["source"] == first]
     worst = here.pivot_table("estimate", [*who, "kind"], "arrangement")
-    block = here[here["arrangement"] == "block"]
-    block = block.pivot_table("estimate", ["estimator", "model"], "kind")
-    harm = block["unknown"] - block["incorrect"]
+    behind = here[here["arrangement"] == "block"]
+    behind = behind.pivot_table("estimate", ["estimator", "model"], "kind")
+    harm = behind["unknown"] - behind["incorrect"]
     nobel = levels.query("source == 'kamel'").groupby(["model", "estimator"])
     holds = {
         "lose": all(at["high"] < 0 for at in (unknown, unknown_colon, wrong)),
@@ -326,21 +323,20 @@ if sources:
         "laureates: nothing to lose": nobel.mean().max(axis=None) < 0.03,
     }
 figures.sentence(holds)
-block = every["arrangement"].eq("block") & every["kind"].eq("unknown")
-block &= every["source"].eq(first) & every["state"].eq("replaced")
-n_block = block.sum() / len(every[block].drop_duplicates(place[:5]))
+strange = every.query(
+    "source == @first and kind == 'unknown' and arrangement == 'block' and state == 'replaced'"
+)
 figures.findings(
     name_model=figures.called(model),
-    n_block=f"{n_block:.0f}",
-    unknown_space=f"{-100 * unknown['estimate']:.0f} %",
-    unknown_colon=f"{-100 * unknown_colon['estimate']:.0f} %",
-    wrong_colon=f"{-100 * wrong['estimate']:.0f} %",
+    n_block=len(strange) / len(strange.drop_duplicates(place[:5])),
+    unknown_space=-unknown["estimate"],
+    unknown_colon=-unknown_colon["estimate"],
+    wrong_colon=-wrong["estimate"],
     between_space=stats.said(unknown, percent=True),
     between_colon=stats.said(unknown_colon, percent=True),
     between_wrong=stats.said(wrong, percent=True),
-    level=f"{100 * in_paper.loc[model]['last quarter'].mean():.0f} %",
+    level=in_paper.loc[model]["last quarter"].mean(),
 )
-figures.note("carried", answers.carried(ours))
 
 # %% [markdown]
 # ## What you have seen
@@ -411,9 +407,3 @@ sure.groupby([*who, "kind", "arrangement"])["change"].mean().unstack().round(2)
 #       n_pairs: 200
 # ```
 # ````
-
-# %% [markdown]
-# ## Provenance
-
-# %%
-runs.provenance(*models, dtype=dtype)

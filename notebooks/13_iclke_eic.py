@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Can one long prompt ask many questions?
 #
-# **With many questions in one long prompt {glue:text}`name_shown` finds {glue:text}`gain` percentage points more of these facts
-# than one by one, but one by one behind the same pairs with the same commas it already gains {glue:text}`comma`, and in our
-# scorer, which reads shared beginnings once, the long prompts cost {glue:text}`times` times the tokens.**
+# **With many questions in one long prompt {glue:text}`name_shown` finds {glue:text}`gain:.0f` percentage points more of these facts
+# than one by one, but one by one behind the same pairs with the same commas it already gains {glue:text}`comma:.0f`, and in our
+# scorer, which reads shared beginnings once, the long prompts cost {glue:text}`times:.0f` times the tokens.**
 #
 # ```{glue:figure} fig-eic-mean
 # :name: fig-eic-mean
@@ -16,9 +16,6 @@
 # IC-LKE shows 50 pairs for every question. EIC-LKE, the *efficient* one, puts ten questions into one prompt of 100 pairs, each
 # with an option to try. The paper says that this saves passes through the model. Does it, and are the answers as good? (Tokens
 # are those of this run's sample, accuracies of a longer run, with more relations and options.)
-#
-# ```{glue:} carried
-# ```
 
 # %% [markdown]
 # ## What the paper claims
@@ -45,21 +42,15 @@ space_token: bool = (
 n_options: int = 100  # candidate objects of each, or as many as there are
 n_redraws: int = 0  # further draws of pairs
 n_facts: int = 20  # test facts of each relation, or as many as there are
-results: str = ""  # source in results/ of this run's answers; empty: it asks
-n_again: int = 10  # of its questions, for each estimator, are asked again
 sources: list[str] = []  # in results/, of the numbers; none: this run
 seed: int = 0  # draws pairs, facts, options, their order and resamples
 dtype: str = "float32"
-page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
 import pandas as pd
 
-from lkecore import answers, facts, figures, papers, prompts, runs, stats
+from lkecore import answers, facts, figures, papers, prompts, stats
 from lkecore.answers import rules
-from lkecore.scores.expected import slot_tokens
-from lkecore.scores.slots import encode_slots
-from lkecore.scores.tree import encoded_prompts
 
 figures.style()
 
@@ -111,22 +102,23 @@ if space_token:
 
 # %%
 this = "13_iclke_eic"
-how = {"results": results, "notebook": this, "dtype": dtype, "page": page}
-how["n_again"] = n_again
-asked = [answers.ask(models, questions, "answers.parquet", **how)]
-if n_redraws:
+asked = questions
+if sources:  # the last group is small, and all else takes minutes
+    fewest = min(names, key=lambda name: len(sample[name].options[0]))
+    asked = {k: some[-1:] for k, some in questions.items() if k[1] == fewest}
+ours = answers.ask(models, asked, "answers.parquet", dtype=dtype)
+ours = ours.assign(draw=0)
+if n_redraws and not sources:
+    by_draw = ["estimator", "relation", "draw"]
     seeds = range(seed + 1, seed + 1 + n_redraws)
     again = prompts.redrawn(sample, ["iclke-space"], seeds)
     again |= prompts.redrawn_slots(sample, seeds, **long)
-    how["by"] = "estimator", "relation", "draw"
-    asked.append(answers.ask(models, again, "answers-draws.parquet", **how))
-found = pd.concat([f.assign(draw=f.get("draw", 0)) for f in asked])
-found = found.assign(source="this run")
-cues = rules.cues(sample, kept=not page).assign(source="this run")
-if sources:
-    found = answers.results(this).query("source in @sources")
-    cues = answers.results(f"{this}-cues").query("source in @sources")
-main = sources[0] if sources else "this run"  # decides; others are shown
+    more = answers.ask(
+        models, again, "answers-draws.parquet", by=by_draw, dtype=dtype
+    )
+    ours = pd.concat([ours, more])
+found, main = answers.shown(this, ours, sources, dtype=dtype)
+cues, _ = answers.shown(f"{this}-cues", rules.cues(sample), sources)
 answers.columns(found)
 
 # %% [markdown]
@@ -143,6 +135,10 @@ answers.columns(found)
 
 
 # %%
+from lkecore.scores.slots import encode_slots
+from lkecore.scores.tree import encoded_prompts
+
+
 def once(texts: list[tuple[int, ...]]) -> int:
     texts = {text[:-1] for text in texts}
     return len({x[:n] for x in texts for n in range(1, len(x) + 1)})
@@ -158,17 +154,17 @@ def strings_of(lm, name: str):
         yield "many in one", [row.ids[: row.bounds[last + 1]] for row in rows]
 
 
-if page:
-    costs = answers.collect("costs.parquet")
-else:
+def count_tokens() -> pd.DataFrame:
     lm = answers.opened(models[0], dtype)
     rows = [
         (way, len(texts), sum(map(len, texts)), once(texts))
         for name in names
         for way, texts in strings_of(lm, name)
     ]
-    costs = pd.DataFrame(rows, columns=["asked", "strings", "in full", "once"])
-    answers.keep(costs, "costs.parquet")
+    return pd.DataFrame(rows, columns=["asked", "strings", "in full", "once"])
+
+
+costs = answers.once(count_tokens, "costs.parquet")
 tokens = costs.groupby("asked", sort=False).sum()
 ratio = tokens.loc["many in one"] / tokens.loc["one by one"]
 tokens
@@ -220,7 +216,7 @@ shown = on_main["model"].iloc[0]
 gain = gaps.loc[main, shown, MANY, SPACE]
 comma = gaps.loc[main, shown, COMMA, SPACE]
 rest = gaps.loc[main, shown, MANY, COMMA]
-gaps.apply(stats.said, axis=1).unstack(by)
+stats.table(gaps.reset_index(), ["first", "minus"], by)
 
 # %% [markdown]
 # Relation by relation, the accuracies in percent (the paper's Figure 12): where do many in one and one by one with a comma differ?
@@ -293,11 +289,10 @@ holds = {
 figures.sentence(holds)
 figures.findings(
     name_shown=figures.called(shown),
-    gain=f"{100 * gain['estimate']:.0f}",
-    comma=f"{100 * comma['estimate']:.0f}",
-    times=f"{ratio['once']:.0f}",
+    gain=100 * gain["estimate"],
+    comma=100 * comma["estimate"],
+    times=ratio["once"],
 )
-figures.note("carried", answers.carried(*asked))
 
 # %% [markdown]
 # ## What you have seen
@@ -310,9 +305,17 @@ figures.note("carried", answers.carried(*asked))
 # The tokens once more, by the tree in which the scorer has its strings:
 
 # %%
-if not page:
-    of_tree = sum(slot_tokens(lm, in_one["eiclke", name]) for name in names)
-    assert of_tree == tokens.loc["many in one", "once"]
+from lkecore.scores.expected import slot_tokens
+
+
+def count_by_tree() -> pd.DataFrame:
+    lm = answers.opened(models[0], dtype)
+    of = [slot_tokens(lm, in_one["eiclke", name]) for name in names]
+    return pd.DataFrame({"tokens": of})
+
+
+of_tree = answers.once(count_by_tree, "costs-by-tree.parquet")
+assert of_tree["tokens"].sum() == tokens.loc["many in one", "once"]
 
 # %% [markdown]
 # ## Try it
@@ -335,9 +338,3 @@ stats.compare(draw_0, "kind", MANY, COMMA, by=by, value="confidence_gold")
 # %% [markdown]
 # ````{solution-end}
 # ````
-
-# %% [markdown]
-# ## Provenance
-
-# %%
-runs.provenance(*models, dtype=dtype)

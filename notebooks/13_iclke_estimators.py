@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Is it better to show examples than to write a sentence?
 #
-# **Shown example pairs, {glue:text}`name_shown` finds {glue:text}`lead` percentage points more of the facts than when it
-# completes sentences that a program found in text, but only {glue:text}`bare` more of the facts without an obvious cue.**
+# **Shown example pairs, {glue:text}`name_shown` finds {glue:text}`lead:.0f` percentage points more of the facts than when it
+# completes sentences that a program found in text, but only {glue:text}`bare:.0f` more of the facts without an obvious cue.**
 #
 # ```{glue:figure} fig-estimators-mean
 # :name: fig-estimators-mean
@@ -15,9 +15,6 @@
 # There are two ways to bring a model to name a capital. One writes a sentence, "The capital of France is", and lets the
 # model end it. The other writes no sentence: it shows pairs, and then "France" alone. That is IC-LKE. Here both ways answer
 # the same questions.
-#
-# ```{glue:} carried
-# ```
 
 # %% [markdown]
 # ## What the paper claims
@@ -40,17 +37,14 @@ n_facts: int = 25  # test facts of each relation
 n_options: int = 100  # candidate objects of each, or as many as there are
 n_redraws: int = 0  # further draws of pairs
 words: bool = False  # ask pairs with a template's words inside as well
-results: str = ""  # source in results/ of this run's answers; empty: it asks
-n_again: int = 4  # of its questions, for each estimator, are asked again
 sources: list[str] = []  # in results/, of the numbers; none: this run
 seed: int = 0  # draws pairs, facts, options and resamples
 dtype: str = "float32"
-page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
 import pandas as pd
 
-from lkecore import answers, facts, figures, papers, prompts, runs, stats
+from lkecore import answers, facts, figures, papers, prompts, stats
 from lkecore.answers import rules
 
 figures.style()
@@ -92,29 +86,28 @@ for estimator in [e for e, relation in questions if relation == names[0]]:
 
 # %%
 this = "13_iclke_estimators"
-how = {"results": results, "notebook": this, "dtype": dtype, "page": page}
-how["n_again"] = n_again
-asked = [answers.ask(models, questions, "answers.parquet", **how)]
+asked = answers.sample(questions, sources, 1)
+ours = answers.ask(models, asked, "answers.parquet", dtype=dtype)
+ours = ours.assign(draw=0)
 if n_redraws:
+    by_draw = ["estimator", "relation", "draw"]
     seeds = range(seed + 1, seed + 1 + n_redraws)
     again = prompts.redrawn(sample, by_pairs, seeds, n_facts=n_facts)
-    how["by"] = "estimator", "relation", "draw"
-    asked.append(answers.ask(models, again, "answers-draws.parquet", **how))
-found = pd.concat([f.assign(draw=f.get("draw", 0)) for f in asked])
-found = found.assign(source="this run")
-cues = rules.cues(sample, kept=not page).assign(source="this run")
-if sources:
-    found = answers.results(this).query("source in @sources")
-    cues = answers.results(f"{this}-cues").query("source in @sources")
-main = sources[0] if sources else "this run"  # decides; others are shown
+    again = answers.sample(again, sources, 1, by=by_draw)
+    more = answers.ask(
+        models, again, "answers-draws.parquet", by=by_draw, dtype=dtype
+    )
+    ours = pd.concat([ours, more])
+found, main = answers.shown(this, ours, sources, dtype=dtype)
+cues, _ = answers.shown(f"{this}-cues", rules.cues(sample), sources)
 answers.columns(found)
 
 # %% [markdown]
-# Twenty facts that this run asked with a colon: is the gold object the likeliest, and which five options are?
+# Twenty facts of this run with a colon: is the gold object the likeliest, and which five options are?
 
 # %% tags=["hide-output", "page-only"]
 some = questions["iclke-colon", names[0]]
-None if page else answers.words(answers.likeliest(models[0], some, dtype=dtype))
+answers.words(answers.likeliest(models[0], some, dtype=dtype))
 
 # %% [markdown]
 # The paper's Table 5. `asked here as` is the name of the relation in the answers, and `note` says where there are fewer than
@@ -167,8 +160,7 @@ parts = {"all facts": shares, "without a cue": bare}
 parts = pd.concat(parts, names=["facts"]).reset_index("facts")
 accuracy = stats.estimate(parts, [*by, "facts"])
 print(f"{100 * main_cues['cue'].mean():.0f} % of the facts have a cue")
-said = accuracy.assign(accuracy=accuracy.apply(stats.said, axis=1))
-said.pivot(index=by, columns="facts", values="accuracy")
+stats.table(accuracy, by, "facts")
 
 # %% [markdown]
 # **The lead**: the accuracy of pairs in the paper's format minus that of sentences, on the same facts. The interval says what
@@ -294,10 +286,9 @@ holds = {
 figures.sentence(holds)
 figures.findings(
     name_shown=figures.called(shown),
-    lead=f"{100 * lead_all['estimate']:.0f}",
-    bare=f"{100 * lead_no_cue['estimate']:.0f}",
+    lead=100 * lead_all["estimate"],
+    bare=100 * lead_no_cue["estimate"],
 )
-figures.note("carried", answers.carried(*asked))
 
 # %% [markdown]
 # ## What you have seen
@@ -360,9 +351,3 @@ means.loc[best_sentence].mean().round(3)
 #
 # With `shots=` the same sentence is shown with examples: see {doc}`the page on separators <14_iclke_separators>`.
 # ````
-
-# %% [markdown]
-# ## Provenance
-
-# %%
-runs.provenance(*models, dtype=dtype)

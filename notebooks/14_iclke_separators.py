@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Does it matter what stands between the words?
 #
-# **Asked in another format, a model finds {glue:text}`least` to {glue:text}`most` percentage points more of the very same facts, in
-# {glue:text}`all` pairs of a model and a set of facts; by luck the best of nine formats would seem to gain {glue:text}`luck`.**
+# **Asked in another format, a model finds {glue:text}`least:.0f` to {glue:text}`most:.0f` percentage points more of the very same facts, in
+# {glue:text}`all` pairs of a model and a set of facts; by luck the best of nine formats would seem to gain {glue:text}`luck:.0f`.**
 #
 # ```{glue:figure} fig-separators-formats
 # :name: fig-separators-formats
@@ -16,9 +16,6 @@
 # The two signs together are a {term}`format`. Here the same facts are asked again and again, in other formats, and with words in the
 # place of the sign. Intervals over relations: the gain of the most is {glue:text}`between_most`, that of the least
 # {glue:text}`between_least`.
-#
-# ```{glue:} carried
-# ```
 
 # %% [markdown]
 # ## What the paper claims
@@ -41,13 +38,10 @@ n_options: int = 10  # objects to choose from, or as many as there are
 n_redraws: int = 0  # further draws of pairs
 pair_separators: list[str] = [" ", ": ", " -> "]  # inside a pair
 shot_separators: list[str] = [" ", "\n", "; "]  # between pairs
-results: str = ""  # source in results/ of this run's answers; empty: it asks
-n_again: int = 4  # of its questions, for each format, are asked again
 sources: list[str] = []  # in results/, of the numbers; none: this run
 gains: list[str] = []  # the same, of a colon and a new line on page 10
 seed: int = 0  # draws pairs, facts, options and resamples
 dtype: str = "float32"
-page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
 from itertools import product
@@ -55,9 +49,8 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from lkecore import answers, facts, figures, papers, prompts, runs, stats
+from lkecore import answers, facts, figures, papers, prompts, stats
 from lkecore.answers import rules
-from lkecore.facts import world, world_text
 
 figures.style()
 
@@ -84,7 +77,7 @@ facts.overview(sample, n_options=n_options, n_facts=n_facts)
 # %%
 signs = list(product(pair_separators, shot_separators))
 words = prompts.HUMAN + prompts.MINED
-seeds = [seed, *range(seed + 1, seed + 1 + n_redraws)]
+seeds = range(seed, seed + 1 + n_redraws)
 questions = {}
 for draw, (name, d) in product(seeds, sample.items()):
     shots = (
@@ -92,22 +85,19 @@ for draw, (name, d) in product(seeds, sample.items()):
         if draw == seed
         else facts.draw_shots(d.train, len(d.shots), draw)
     )
-    asked, at = (d.facts, d.options), (draw, fact_set, name)
     for a, b in signs:
-        look = {"pair_separator": a, "shot_separator": b}
-        some = prompts.many_shot(shots, *asked, **look)
-        questions[*at, "format", a, b, ""] = some
+        questions[fact_set, name, "format", a, b, "", draw] = prompts.many_shot(
+            shots, d.facts, d.options, pair_separator=a, shot_separator=b
+        )
     for each in set(words) & set(prompts.templates_of(d.relation)):
         ways = {"words": f"iclke-{each}", "words alone": each}
         for part, way in ways.items():
-            some = prompts.asking(way, d.relation, shots, *asked)
-            questions[*at, part, "", "", each] = some
+            some = prompts.asking(way, d.relation, shots, d.facts, d.options)
+            questions[fact_set, name, part, "", "", each, draw] = some
+first = {key[:-1]: some for key, some in questions.items() if key[-1] == seed}
 for a, b in signs:
-    print(
-        repr(
-            questions[seed, fact_set, name, "format", a, b, ""][0].context[-60:]
-        )
-    )
+    some = first[fact_set, name, "format", a, b, ""]
+    print(repr(some[0].context[-60:]))
 
 # %% [markdown]
 # ## Scores
@@ -117,26 +107,24 @@ for a, b in signs:
 
 # %%
 this = "14_iclke_separators"
-how = {"results": results, "notebook": this, "n_again": n_again}
-how |= {"dtype": dtype, "page": page}
-how["by"] = "fact_set", "relation", "part", "pair_separator", "shot_separator"
-how["by"] += ("template",)
-first = {k[1:]: some for k, some in questions.items() if k[0] == seed}
-ours = [answers.ask(models, first, "answers.parquet", **how)]
-if n_redraws:
-    how["by"] += ("draw",)
+by = ["fact_set", "relation", "part", "pair_separator"]
+by += ["shot_separator", "template"]
+asked = answers.sample(first, sources, 1, by=by)
+ours = answers.ask(models, asked, "answers.parquet", by=by, dtype=dtype)
+ours = ours.assign(draw=0)
+if n_redraws and not sources:
     others = {
-        (*k[1:], k[0]): some
-        for k, some in questions.items()
-        if k[0] != seed and k[3] != "words alone"
+        key: some
+        for key, some in questions.items()
+        if key[-1] != seed and "words alone" not in key
     }
-    ours.append(answers.ask(models, others, "answers-draws.parquet", **how))
-found = pd.concat([f.assign(draw=f.get("draw", 0)) for f in ours])
-found = found.assign(source="this run")
-cues = rules.cues(sample, kept=not page).assign(source="this run")
-if sources:
-    found = answers.results(this).query("source in @sources")
-    cues = answers.results(f"{this}-cues").query("source in @sources")
+    by_draw = [*by, "draw"]
+    more = answers.ask(
+        models, others, "answers-draws.parquet", by=by_draw, dtype=dtype
+    )
+    ours = pd.concat([ours, more])
+found, main = answers.shown(this, ours, sources, dtype=dtype)
+cues, _ = answers.shown(f"{this}-cues", rules.cues(sample), sources)
 answers.columns(found)
 
 # %% [markdown]
@@ -156,8 +144,7 @@ formats = found[found["part"] == "format"]
 accuracy = stats.estimate(formats, [*who, *form])
 four = cues.groupby(["source", "relation"])[list(rules.RULES)].mean()
 rule = four.groupby("source").mean().max(axis=1)  # the best of the four
-said = accuracy.assign(said=accuracy.apply(stats.said, axis=1))
-said.pivot(index=[*who, "between"], columns="inside", values="said")
+stats.table(accuracy, [*who, "between"], "inside")
 
 # %% [markdown]
 # With few facts each format has its own luck, and the best of many is above the worst even if formats do not matter. How large would
@@ -187,8 +174,8 @@ for name, part in formats.groupby(who):
         part.pivot_table("correct", ["relation", "fact"], form)
     )
 effects = pd.concat(rows, names=[*who, "of"])
-table = effects.apply(stats.said, axis=1, digits=3).unstack("of")
-table.assign(luck=pd.Series(luck)).round(3)
+table = stats.table(effects.reset_index(), who, "of", 3)
+table[["spread", *form]].assign(luck=pd.Series(luck)).round(3)
 
 # %% [markdown]
 # Both places matter, and each moves the accuracy by more than luck. In all models and sets that were asked in two formats or more, the
@@ -239,6 +226,8 @@ apart
 # line for each pair. So we know what a {term}`lab model` has read. On facts that only lists told, 16 times and more:
 
 # %%
+from lkecore.facts import world, world_text
+
 told = pd.DataFrame()
 if sources:
     spec = "lab:book-1"
@@ -276,8 +265,7 @@ marks = accuracy.sort_values(
 )
 marks["who"] = marks["model"].map(figures.called)
 marks["between"] = marks["between"].replace("space", "space (the paper's)")
-look = {"x": "inside", "hue": "between", "panel": "who"}
-grid = figures.marks(marks, **look)
+grid = figures.marks(marks, x="inside", hue="between", panel="who")
 for ax in grid.axes.flat:
     ax.axhline(rule[marks["source"].iloc[0]], color="grey", ls=":")
 figures.place(grid.figure, "fig-separators-formats", marks)
@@ -285,8 +273,7 @@ figures.place(grid.figure, "fig-separators-formats", marks)
 # %% tags=["hide-input"]
 marks = by_words.sort_values("kind", key=lambda s: s.ne("space"), kind="stable")
 marks["who"] = marks["model"].map(figures.called)
-look = {"x": "kind", "hue": "shown", "panel": "who", "across": True}
-grid = figures.marks(marks, **look)
+grid = figures.marks(marks, x="kind", hue="shown", panel="who", across=True)
 figures.place(grid.figure, "fig-separators-words", marks)
 
 # %% [markdown]
@@ -298,7 +285,6 @@ figures.place(grid.figure, "fig-separators-words", marks)
 # within 5 points. It is decided on the model that knows more of these relations in the paper's format.
 
 # %%
-main = sources[0] if sources else "this run"
 one = formats[(formats["source"] == main) & (formats["inside"] == "space")]
 space = one[one["between"] == "space"].groupby("model")["correct"].mean()
 model = space.idxmax()
@@ -332,23 +318,22 @@ if sources:
 figures.sentence(holds)
 least = gain.loc[gain["estimate"].idxmin()]
 figures.findings(
-    least=f"{100 * least['estimate']:.0f}",
-    most=f"{100 * most['estimate']:.0f}",
+    least=100 * least["estimate"],
+    most=100 * most["estimate"],
     all=f"{(gain['estimate'] > 0).sum()} of {len(gain)}",
-    luck=f"{100 * max(luck.values()):.0f}",
+    luck=100 * max(luck.values()),
     between_least=stats.said(least, percent=True),
     between_most=stats.said(most, percent=True),
     effect=f"{stats.said(least, percent=True)} points at least",
     asked=f"{len(gain)} pairs of a model and a set of facts",
 )
-figures.note("carried", answers.carried(*ours))
 
 # %% [markdown]
 # **Look at some of it.** Twenty questions of this run, in the last format, and the options that the model finds likeliest.
 
 # %% tags=["hide-output", "page-only"]
-some = questions[seed, fact_set, names[0], "format", *signs[-1], ""]
-None if page else answers.words(answers.likeliest(models[0], some, dtype=dtype))
+some = first[fact_set, names[0], "format", *signs[-1], ""]
+answers.words(answers.likeliest(models[0], some, dtype=dtype))
 
 # %% [markdown]
 # ## What you have seen
@@ -417,9 +402,3 @@ found_in.rename(papers.property_names()).round(2)
 #       n_options: 20
 # ```
 # ````
-
-# %% [markdown]
-# ## Provenance
-
-# %%
-runs.provenance(*models, dtype=dtype)

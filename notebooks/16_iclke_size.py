@@ -2,8 +2,8 @@
 # # Does a model know what its smaller, or its tuned, sibling knows?
 #
 # **By the paper's own numbers, a larger model is in all six families less likely to know a fact that the smaller one knows than any
-# other fact, but ours are likelier: {glue:text}`name_large` has {glue:text}`rate` of what {glue:text}`name_small` has right, and
-# {glue:text}`independent` of all facts of the same relations.**
+# other fact, but ours are likelier: {glue:text}`name_large` has {glue:text}`rate:.0%` of what {glue:text}`name_small` has right, and
+# {glue:text}`independent:.0%` of all facts of the same relations.**
 #
 # ```{glue:figure} fig-size-eta
 # :name: fig-size-eta
@@ -19,9 +19,6 @@
 # asks this fact by fact, here {glue:text}`between` (95 % over other relations). It says little without a yardstick: a model that
 # has most facts right has most of *any* facts right, also of those that another model knows, if the two are right independently of
 # each other. Here the rate is above this yardstick by {glue:text}`above`, in percentage points.
-#
-# ```{glue:} carried
-# ```
 
 # %% [markdown]
 # ## What the paper claims
@@ -54,12 +51,9 @@ n_eic_facts: int = 18  # of these, facts that eiclke asks
 n_eic_shots: int = 32  # examples in a prompt of eiclke; paper: 100
 n_eic_first: int = 20  # its first question is behind this one; 50
 n_every: int = 2  # and then one after so many pairs; 5 in the paper
-results: str = ""  # source in results/ of this run's answers; empty: it asks
-n_again: int = 8  # of its questions, for each estimator, are asked again
-sources: list[str] = []  # in results/, whose answers count, too
+sources: list[str] = []  # in results/, of the numbers; none: this run
 seed: int = 0
 dtype: str = "float32"
-page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
 import pandas as pd
@@ -79,11 +73,13 @@ figures.style()
 
 # %%
 lms.check_families(families + tuned, models, fact_set)
-behind = prompts.pairs_shown(estimators, n_shots)
-asked = {"n_facts": None if fact_set.startswith("lab:") else n_facts}
-asked |= {"n_shots": behind, "n_options": n_options}
-sample = facts.draw(fact_set, relations, **asked, seed=seed, take_fewer=True)
-print(facts.fewer(sample, **asked))
+numbers = {
+    "n_facts": None if fact_set.startswith("lab:") else n_facts,
+    "n_shots": prompts.pairs_shown(estimators, n_shots),
+    "n_options": n_options,
+}
+sample = facts.draw(fact_set, relations, **numbers, seed=seed, take_fewer=True)
+print(facts.fewer(sample, **numbers))
 print({name: len(drawn.facts) for name, drawn in sample.items()})
 
 # %% [markdown]
@@ -96,9 +92,14 @@ print({name: len(drawn.facts) for name, drawn in sample.items()})
 short = [name for name in estimators if name != "eiclke"]
 questions = prompts.of_sample(sample, short)
 if "eiclke" in estimators:
-    slots = {"n_facts": n_eic_facts, "n_shots": n_eic_shots, "seed": seed}
-    slots |= {"first": n_eic_first, "every": n_every}
-    questions |= prompts.slots_of_sample(sample, **slots)
+    questions |= prompts.slots_of_sample(
+        sample,
+        n_facts=n_eic_facts,
+        n_shots=n_eic_shots,
+        first=n_eic_first,
+        every=n_every,
+        seed=seed,
+    )
 for name in short:
     print(f"{name:12}{prompts.example(name, sample)!r}")
 
@@ -109,15 +110,16 @@ for name in short:
 # the lab on eight relations each. Of what is asked here some is asked again, to see the machine at work.
 
 # %%
-how = {"results": results, "notebook": "16_iclke_size", "n_again": n_again}
-how |= {"dtype": dtype, "page": page}
-ours = answers.ask(models, questions, "answers.parquet", **how)
-others = ["10_iclke_relations", "50_lab_truth", "17_iclke_tuned"]
-found = [ours.assign(source="this run"), *map(answers.results, others)]
-found = pd.concat(found, ignore_index=True)
-found = found[found["source"].isin(["this run", *sources])]
-# The first draw of examples; most runs have no other and don't say so.
-found = found[found["draw"].fillna(0) == 0]
+asked = answers.sample(questions, sources, 8)
+ours = answers.ask(models, asked, "answers.parquet", dtype=dtype)
+found, _ = answers.shown("16_iclke_size", ours, sources, dtype=dtype)
+found = found[found["estimator"].isin(estimators)]
+if sources:
+    others = ["10_iclke_relations", "50_lab_truth", "17_iclke_tuned"]
+    found = [found, *map(answers.results, others)]
+    found = pd.concat(found, ignore_index=True)
+    # The first draw of examples; most runs have no other and don't say so.
+    found = found[found["source"].isin(sources) & ~found["draw"].gt(0)]
 found = found.fillna({"n_options": n_options})  # the lab's runs do not say it
 key = ["source", "estimator", "relation", "fact", "n_options"]
 names = {name: figures.called(name) for name in found["model"].unique()}
@@ -201,8 +203,9 @@ table.assign(change=percent(changed))
 # without a cue (the lab's longer runs say nothing of cues): for the real models it is still above 0.
 
 # %% tags=["page-only"]
-cues = [rules.cues(sample, kept=False).assign(source="this run")]
-cues = pd.concat([*cues, answers.results("10_iclke_relations-cues")])
+cues = rules.cues(sample, kept=False).assign(source="this run")
+if sources:
+    cues = answers.results("10_iclke_relations-cues")
 plain = cues[~(cues["cue_word"] | cues["cue_frequent"])]
 plain = plain[["source", "relation", "fact"]].drop_duplicates()
 plain = each_rate(main.merge(plain, on=["source", "relation", "fact"]))
@@ -316,12 +319,11 @@ figures.sentence(holds)
 figures.findings(
     name_large=names[pair[1]],
     name_small=names[pair[0]],
-    rate=f"{lead['estimate']:.0%}".replace("%", " %"),
-    independent=f"{lead['large_right']:.0%}".replace("%", " %"),
+    rate=lead["estimate"],
+    independent=lead["large_right"],
     between=stats.said(lead, percent=True),
     above=stats.said(above[leads], percent=True),
 )
-figures.note("carried", answers.carried(ours))
 
 # %% [markdown]
 # **Look at some of it.** Twenty questions, with the five options that the last model of the run finds likeliest and how much of its
@@ -329,9 +331,7 @@ figures.note("carried", answers.carried(ours))
 
 # %% tags=["hide-output", "page-only"]
 some = questions[estimators[0], next(iter(sample))]
-None if page else answers.words(
-    answers.likeliest(models[-1], some, dtype=dtype)
-)
+answers.words(answers.likeliest(models[-1], some, dtype=dtype))
 
 # %% [markdown]
 # ## What you have seen
@@ -398,9 +398,3 @@ if "iclke-colon" in twice:
 #       fact_set: lab:book-2
 #       sources: []
 # ```
-
-# %% [markdown]
-# ## Provenance
-
-# %%
-runs.provenance(*models, dtype=dtype)

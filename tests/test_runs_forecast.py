@@ -343,14 +343,14 @@ def test_questions_at_blanks_are_counted_as_a_run_asks_them(tmp_path):
 def test_what_is_asked_again_of_a_longer_run_is_counted_and_not_compared(tmp_path):
     """A forecast has equal scores for all options: nothing would agree with what ships."""
     rows = yaml.safe_load((TOP / "params" / "book.yaml").read_text())["runs"]
-    [carried] = [row["parameters"] for row in rows if row["notebook"] == "16_iclke_size"]
-    assert carried["results"]
-    whole = plan(tmp_path, "16_iclke_size", carried)
+    [reads] = [row["parameters"] for row in rows if row["notebook"] == "16_iclke_size"]
+    assert reads["sources"]
+    whole = plan(tmp_path, "16_iclke_size", reads)
     [each] = whole.jobs
-    total, _, remark = forecast.expected_tokens(each)
+    again, _, remark = forecast.expected_tokens(each)
     assert remark == ""
-    fewer = replace(each, effective=each.effective | {"n_again": 1})
-    assert 0 < forecast.expected_tokens(fewer)[0] < total
+    every = replace(each, effective=each.effective | {"sources": [], "relations": ["author"]})
+    assert 0 < 10 * again < forecast.expected_tokens(every)[0]
 
 
 def test_what_models_write_is_counted_at_most_and_said_with_samples(tmp_path):

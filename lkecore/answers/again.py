@@ -35,10 +35,10 @@ def shown(
 
     Without ``sources`` these are ``ours``, of a source that is called "this run". With ``sources`` they are
     the rows of ``results/<name>.parquet`` from these sources, of which the first decides. ``ours`` are then
-    a few of the same questions, asked again: :func:`agree` compares them, and takes ``dtype``, ``columns``
-    and ``least``. A frame without ``model``, which is about the facts alone, is not compared. Raises
-    :class:`BadInput` as :func:`lkecore.answers.results.results`, for a source that no results have, and where
-    the two differ.
+    a few of its questions, of these sources or of others, asked again: :func:`agree` compares them, and takes
+    ``dtype``, ``columns`` and ``least``. A frame without ``model``, which is about the facts alone, is not
+    compared. Raises :class:`BadInput` as :func:`lkecore.answers.results.results`, for a source that no
+    results have, and where the two differ.
     """
     if not sources:
         return ours.assign(source=OWN), OWN
@@ -46,12 +46,12 @@ def shown(
         known = sorted(set(table()["source"]))
         raise BadInput(f"sources: no results are of {unknown[0]!r}; {nearest(unknown[0], known)}")
     ships = results(name)
-    ships = ships[ships["source"].isin(sources)]
-    if ships.empty:
+    found = ships[ships["source"].isin(sources)]
+    if found.empty:
         raise BadInput(f"sources: results/{name}.parquet has none of {', '.join(sources)}")
-    if "model" in ours:
+    if "model" in ours:  # what is asked again may ship of another source
         agree(ours, ships, name, dtype=dtype, columns=columns, least=least)
-    return ships, sources[0]
+    return found, sources[0]
 
 
 def agree(

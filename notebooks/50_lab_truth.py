@@ -76,8 +76,9 @@ figures.style()
 # is what the best {term}`rule <rule>` without a model gets.
 
 # %%
-drawn = {"n_shots": n_shots, "n_options": n_options, "seed": seed}
-samples = lab.samples(models, relations, **drawn)
+samples = lab.samples(
+    models, relations, n_shots=n_shots, n_options=n_options, seed=seed
+)
 asked = lab.asked_of(samples)
 fair = len(lab.fairly_compared(asked))
 print(f"{fair} of {asked['state'].eq('planted').sum()}", end=" ")

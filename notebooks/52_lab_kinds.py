@@ -56,8 +56,9 @@ readers.check(models, estimators)
 # Here is one that was told wrongly: `object` is true in this world, `told` is what the text says.
 
 # %%
-drawn = {"n_shots": 1, "n_options": n_options, "seed": seed}
-samples = lab.samples(models, relations, **drawn)
+samples = lab.samples(
+    models, relations, n_shots=1, n_options=n_options, seed=seed
+)
 facts = lab.asked_of(samples)
 wrong = facts[facts["state"] == "mislearned"]
 columns = ["relation", "subject", "object", "told", "sentences", "lists"]
@@ -192,8 +193,8 @@ writing.groupby(["after", "size"]).mean().round(2)
 grid = figures.marks(found, x="form", hue="kind", panel="estimator")
 figures.place(grid.figure, "fig-kinds-words", found)
 marked = repeated.assign(who=repeated["kind"] + ", " + repeated["estimator"])
-look = {"x": "who", "hue": "answer", "across": True, "aspect": 2}
-grid = figures.marks(marked, **look, label="share of answers")
+look = {"label": "share of answers", "aspect": 2}
+grid = figures.marks(marked, x="who", hue="answer", across=True, **look)
 figures.place(grid.figure, "fig-lab-mislearned", marked)
 
 # %% [markdown]

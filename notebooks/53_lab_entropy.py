@@ -68,8 +68,9 @@ def asked(states: pd.DataFrame) -> pd.Series:
     return rich.or_controls(states, told)
 
 
-chosen = {"n_shots": 0, "seed": seed, "leave_out": True}
-samples = rich.samples(models, relations, asked, **chosen)
+samples = rich.samples(
+    models, relations, asked, n_shots=0, seed=seed, leave_out=True
+)
 questions = moved.questions(samples, models, template, dtype=dtype, seed=seed)
 print(f"{sum(map(len, questions.values())):,} questions at blanks")
 
@@ -220,8 +221,8 @@ erred.groupby("kind", sort=False).mean().T.round(2)
 # %% tags=["hide-input"]
 marks = aurocs[~aurocs["kind"].str.endswith("unplanted")]
 marks = marks.sort_values("measure", key=lambda m: m.map(measures.index))
-look = {"x": "measure", "hue": "kind", "across": True, "height": 4.4}
-grid = figures.marks(marks, **look, label="AUROC", aspect=1.4)
+look = {"label": "AUROC", "height": 4.4, "aspect": 1.4}
+grid = figures.marks(marks, x="measure", hue="kind", across=True, **look)
 grid.axes.flat[0].axvline(0.5, color="grey", ls=":")
 figures.place(grid.figure, "fig-moved-auroc", marks)
 
@@ -235,10 +236,10 @@ middle = np.exp(some.groupby("bin")["log"].mean()).round(4)
 some = some.assign(probability=some["bin"].map(middle), relation="all")
 many = some.groupby(["kind", "bin"])["fact"].transform("size") >= 20
 some = some[many | ~many.any()].assign(fact=some["world"] + some["fact"])
-per = {"value": "own_kl", "over": "fact", "seed": seed}
-curve = stats.estimate(some, ["kind", "probability"], **per)
-look = {"x": "probability", "hue": "kind", "curve": True}
-grid = figures.marks(curve, **look, label="KL (nats)", height=3.6, aspect=1.5)
+per = ["kind", "probability"]
+curve = stats.estimate(some, per, value="own_kl", over="fact", seed=seed)
+look = {"label": "KL (nats)", "height": 3.6, "aspect": 1.5}
+grid = figures.marks(curve, x="probability", hue="kind", curve=True, **look)
 grid.set(xscale="log", xlabel="probability of the object's first token before")
 figures.plain_ticks(grid.axes.flat[0].xaxis)
 figures.place(grid.figure, "fig-moved-curve", curve)
@@ -258,13 +259,16 @@ def over_worlds(values: pd.Series, *sizes: str) -> pd.DataFrame:
     """One value a world, the mean over the sizes."""
     some = values.rename("value").reset_index()
     some = some[some["size"].isin(sizes)].groupby("world")["value"].mean()
-    how = {"value": "value", "over": "world", "bounds": None}
-    return stats.estimate(some.reset_index(), **how)
+    rows = some.reset_index()
+    return stats.estimate(rows, value="value", over="world", bounds=None)
 
 
 kl = each["KL"]
-tested = {"finds": kl, "rank": kl - each["rank"]}
-tested["surprisal"] = kl - each["surprisal"]
+tested = {
+    "finds": kl,
+    "rank": kl - each["rank"],
+    "surprisal": kl - each["surprisal"],
+}
 tested_of_large = tested | {
     "entropy": kl - each["change of entropy"],
     "copied": kl - each["KL, other subject"],

@@ -39,7 +39,6 @@ dtype: str = "float32"
 
 # %% tags=["hide-input"]
 import pandas as pd
-from matplotlib import pyplot as plt
 
 from lkecore import answers, figures, prompts, stats
 from lkecore.answers import found, lab, rich
@@ -209,6 +208,8 @@ if len(objects):
 # ```
 
 # %% tags=["hide-input"]
+from matplotlib import pyplot as plt
+
 marked = by_form.astype({"estimator": str}).rename(
     columns={"estimator": "asked by"}
 )

@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Is the model right when it is sure?
 #
-# **Where {glue:text}`name_model` is more than half sure, it is right in {glue:text}`sure_other` of its answers on
-# {glue:text}`name_other` and in {glue:text}`sure_main` on {glue:text}`name_main`, both more than in all its answers, which are right in
-# {glue:text}`all_other` and {glue:text}`all_main`.**
+# **Where {glue:text}`name_model` is more than half sure, it is right in {glue:text}`sure_other:.0%` of its answers on
+# {glue:text}`name_other` and in {glue:text}`sure_main:.0%` on {glue:text}`name_main`, both more than in all its answers, which are right in
+# {glue:text}`all_other:.0%` and {glue:text}`all_main:.0%`.**
 #
 # ```{glue:figure} fig-confidence-above
 # :name: fig-confidence-above
@@ -16,9 +16,6 @@
 # A model that answers with {term}`IC-LKE` also says how sure it is: the {term}`confidence` is the share that the likeliest option has of the
 # probability of all options, as in {eq}`eq-confidence`. If it is right more often when it is sure, we can keep the sure answers alone.
 # Intervals over facts, in the same order: {glue:text}`between_other_sure`, {glue:text}`between_main_sure`.
-#
-# ```{glue:} carried
-# ```
 
 # %% [markdown]
 # ## What the paper claims
@@ -44,18 +41,14 @@ wanted: float = 0.6  # share right that we ask of kept answers, in Try it
 n_pool: int = 100  # facts that pairs are drawn from, at most half of all
 n_facts: int = 25  # test facts of each relation
 n_choice: int = 4  # pool facts of each relation that are asked to choose by
-results: str = ""  # source in results/ of this run's answers; empty: it asks
-n_again: int = 15  # of its questions, for each estimator, are asked again
 sources: list[str] = []  # of page 10, of the numbers; none: this run
 seed: int = 0  # draws shots, facts and options
 dtype: str = "float32"
-page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
 import pandas as pd
-from statsmodels.stats.proportion import confint_proportions_2indep
 
-from lkecore import answers, facts, figures, prompts, runs, stats
+from lkecore import answers, facts, figures, prompts, stats
 from lkecore.metrics import choice
 
 figures.style()
@@ -67,15 +60,15 @@ figures.style()
 # set, to choose a threshold by. No test fact is among them. The answers of the figure are those of {doc}`10_iclke_relations`.
 
 # %%
-drawn = {"n_shots": prompts.pairs_shown(estimators, n_shots), "seed": seed}
-drawn |= {"n_pool": n_pool, "n_test": max(400, n_facts)}
-drawn |= {"n_options": n_options, "take_fewer": True}
+n_shots = prompts.pairs_shown(estimators, n_shots)
+size = {"n_options": n_options, "n_shots": n_shots}
+pool = {"n_pool": n_pool, "n_test": max(400, n_facts)}
+drawn = {**size, **pool, "take_fewer": True, "seed": seed}
 samples = {
     part: facts.draw(fact_set, relations, n_facts=n, part=part, **drawn)
     for part, n in (("choice", n_choice), ("test", n_facts))
 }
-numbers = {"n_shots": drawn["n_shots"], "n_options": n_options}
-print(facts.fewer(samples["test"], **numbers, n_facts=n_facts))
+print(facts.fewer(samples["test"], **size, n_facts=n_facts))
 facts.overview(samples["test"], n_options=n_options, n_facts=n_facts)
 
 # %% [markdown]
@@ -112,12 +105,18 @@ def with_fewer(model, scores: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-carry = {"results": results, "notebook": "18_iclke_confidence"}
-carry |= {"n_again": n_again, "dtype": dtype, "page": page}
-carry |= {"by": ["estimator", "part", "relation"], "reading": with_fewer}
-asked = answers.ask(models, questions, "answers.parquet", **carry)
+this, by = "18_iclke_confidence", ["estimator", "part", "relation"]
+ours = answers.ask(
+    models,
+    answers.sample(questions, sources, 2, by=by),
+    "answers.parquet",
+    by=by,
+    reading=with_fewer,
+    dtype=dtype,
+)
+asked, _ = answers.shown(this, ours, sources, dtype=dtype)
 most = asked.groupby("relation")["n_options"].transform("max")
-full = asked[asked["n_options"] == most].assign(source="this run")
+full = asked[asked["n_options"] == most]
 every = full[full["part"] == "test"]
 if sources:
     every = answers.results("10_iclke_relations").query("draw == 0")
@@ -160,6 +159,9 @@ table.round(2)
 
 
 # %%
+from statsmodels.stats.proportion import confint_proportions_2indep
+
+
 def rise(row: pd.Series) -> pd.Series:
     """Of one source, model and estimator; answers are counted in `row`."""
     sure, rest = ((row["sum", s], row["size", s]) for s in (True, False))
@@ -212,7 +214,7 @@ bins.unstack("fifth").round(2).rename(columns={"correct": "right"})
 # :alt: A panel for each format with a falling curve of accuracy and one of confidence over the number of options.
 #
 # Confidence falls with the number of options, and so does accuracy, but not together. Mean accuracy and confidence of the same questions of
-# this run with some of the options left out. Bands: 95 % over facts.
+# one model with some of the options left out. Bands: 95 % over facts.
 # ```
 
 # %% covers=["IC-F8"] shows=["run", "shipped"] tags=["hide-input"]
@@ -224,25 +226,26 @@ lines = lines.sort_values(
     "source", key=lambda s: s.map(order.index), kind="stable"
 )
 lines["set"] = lines["source"].map(figures.called)
-look = {"x": "K", "hue": "asked", "panel": "set", "curve": True}
-grid = figures.marks(lines, **look, label="accuracy above K")
+look = {"curve": True, "label": "accuracy above K"}
+grid = figures.marks(lines, x="K", hue="asked", panel="set", **look)
 figures.place(grid.figure, "fig-confidence-above", lines)
 
 # %% tags=["hide-input"]
-same = asked.groupby(["part", "relation"])["n_options"].transform("max")
-cuts = asked[(asked["part"] == "test") & (same == same.max())]
-cuts = cuts[cuts["model"] == models[0]]
-by = ["estimator", "n_options"]
+cuts = asked[(asked["part"] == "test") & (most == most.max())]
+cuts = cuts[cuts["model"] == cuts["model"].iloc[0]]
+per = ["estimator", "n_options"]
 values = {
-    name: stats.estimate(cuts, by, value=column, over="fact", seed=seed)
+    name: stats.estimate(cuts, per, value=column, over="fact", seed=seed)
     for name, column in {
         "share right": "correct",
         "mean confidence": "confidence",
     }.items()
 }
 options = pd.concat(values, names=["of"]).reset_index("of")
-look = {"x": "n_options", "hue": "of", "panel": "estimator", "curve": True}
-grid = figures.marks(options, **look, label="accuracy, confidence")
+look = {"curve": True, "label": "accuracy, confidence"}
+grid = figures.marks(
+    options, x="n_options", hue="of", panel="estimator", **look
+)
 figures.place(grid.figure, "fig-confidence-options", options)
 
 # %% [markdown]
@@ -288,21 +291,20 @@ figures.findings(
     name_model=figures.called(model),
     name_main=figures.called(main),
     name_other=figures.called(other[0]),
-    sure_main=f"{100 * at_half[at]['estimate']:.0f} %",
-    sure_other=f"{100 * at_half[other]['estimate']:.0f} %",
-    all_main=f"{100 * table.loc[at, 'right of all']:.0f} %",
-    all_other=f"{100 * table.loc[other, 'right of all']:.0f} %",
+    sure_main=at_half[at]["estimate"],
+    sure_other=at_half[other]["estimate"],
+    all_main=table.loc[at, "right of all"],
+    all_other=table.loc[other, "right of all"],
     between_main_sure=stats.said(at_half[at], percent=True),
     between_other_sure=stats.said(at_half[other], percent=True),
 )
-figures.note("carried", answers.carried(asked))
 
 # %% [markdown]
 # **Look at some of it.** Twenty questions of this run, and the options that the model finds likeliest.
 
 # %% tags=["hide-output", "page-only"]
 some = next(made for (_, part, _), made in questions.items() if part == "test")
-None if page else answers.words(answers.likeliest(models[0], some, dtype=dtype))
+answers.words(answers.likeliest(models[0], some, dtype=dtype))
 
 # %% [markdown]
 # ## What you have seen
@@ -377,9 +379,3 @@ pd.DataFrame(rows, columns=names).round(2)
 #       n_facts: 200
 # ```
 # ````
-
-# %% [markdown]
-# ## Provenance
-
-# %%
-runs.provenance(*models, dtype=dtype)

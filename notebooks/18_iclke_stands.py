@@ -1,8 +1,8 @@
 # %% [markdown]
 # # What does an accuracy stand on?
 #
-# **Of the facts asked ({glue:text}`name_set`) a rule that has read nothing gets {glue:text}`rule` right, and
-# {glue:text}`name_model` {glue:text}`model`; where no word gives the object away, the model finds {glue:text}`left`.**
+# **Of the facts asked ({glue:text}`name_set`) a rule that has read nothing gets {glue:text}`rule:.0%` right, and
+# {glue:text}`name_model` {glue:text}`model:.0%`; where no word gives the object away, the model finds {glue:text}`left:.0%`.**
 #
 # ```{glue:figure} fig-stands-rules
 # :name: fig-stands-rules
@@ -17,9 +17,6 @@
 # the wrong ones, and on how a long name is compared with a short one. Three questions: what can be guessed, what if the wrong
 # options are others, and do short names have an advantage? The shares above with 95 % intervals over relations:
 # {glue:text}`between_model` for the model, {glue:text}`between_left` without cues.
-#
-# ```{glue:} carried
-# ```
 
 # %% [markdown]
 # ## What the paper claims
@@ -46,15 +43,14 @@ sources: list[str] = []  # in results/, of what can be guessed; none: this run
 choices: list[str] = []  # the same, of wrong options and of length
 seed: int = 0  # draws shots, facts and options
 dtype: str = "float32"
-page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
 import numpy as np
 import pandas as pd
 
-from lkecore import answers, facts, figures, papers, prompts, runs, stats
+from lkecore import answers, facts, figures, papers, prompts, stats
 from lkecore.answers import rules
-from lkecore.facts import offers as wrong
+from lkecore.facts.offers import check, offered, uses_of
 
 figures.style()
 
@@ -68,17 +64,15 @@ figures.style()
 # object of a shot.
 
 # %% covers=["IC-D3"]
-wrong.check(offers)
-drawn = {"n_shots": prompts.pairs_shown(estimators, n_shots)}
-drawn |= {"n_facts": n_facts, "n_options": n_options}
-sample = facts.draw(fact_set, relations, **drawn, seed=seed, take_fewer=True)
-print(facts.fewer(sample, **drawn))
-uses = wrong.uses_of(fact_set)
-samples = {
-    name: wrong.offered(sample, name, uses=uses, seed=seed) for name in offers
-}
+check(offers)
+n_shots = prompts.pairs_shown(estimators, n_shots)
+size = {"n_shots": n_shots, "n_facts": n_facts, "n_options": n_options}
+sample = facts.draw(fact_set, relations, **size, seed=seed, take_fewer=True)
+print(facts.fewer(sample, **size))
+uses = uses_of(fact_set)
+samples = {name: offered(sample, name, uses=uses, seed=seed) for name in offers}
 cues = pd.concat(
-    rules.cues(each, kept=False).assign(offer=name, source="this run")
+    rules.cues(each, kept=False).assign(offer=name)
     for name, each in samples.items()
 )
 for name, each in samples.items():
@@ -103,7 +97,7 @@ print(f"{sum(map(len, questions.values())):,} questions")
 #
 # Each question is asked once, and read by two scores: `sum` is the log-probability of the whole name, the paper's, and `per token` is
 # that divided by the number of tokens. `place` is where an option is among the options by characters, from 0, the shortest, to 1. What
-# is asked here shows the machine at work; where it is among the questions of a longer run, the two must have the same answers.
+# is asked here shows the machine at work, and must be what the longer run was answered.
 # That run was read by three scores more: `per character`, and the sum minus what a name has whoever is asked about ({term}`PMI`), in a
 # prompt with nothing, or *N/A*, in the place of the subject.
 
@@ -121,16 +115,22 @@ def read(model, scores: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(parts).rename(columns={"gold": "correct"})
 
 
-key = ["offer", "estimator", "relation"]
-given = {"by": key, "reading": read, "dtype": dtype, "page": page}
-ours = answers.ask(models, questions, "answers.parquet", **given)
-n_asked = len(ours) // 2
-ours = ours.assign(source="this run", n_options=n_options)
-if "options" in choices:
-    ships = answers.results("18_iclke_options").query("source == 'options'")
-    first = ours.query("score == 'sum'"), ships.query("draw == 0")
-    same = answers.agree(*first, ["model", *key, "fact"], ["correct"])
-    print(f"{same} of {n_asked} answers are those of the longer run")
+by = ["offer", "estimator", "relation"]
+ours = answers.ask(
+    models,
+    answers.sample(questions, choices, 2, by=by),
+    "answers.parquet",
+    by=by,
+    reading=read,
+    dtype=dtype,
+)
+by_sum = ours[ours["score"] == "sum"]
+plainly = ours[ours["offer"] == "random"]
+if choices:
+    both = {"18_iclke_options": by_sum, "18_iclke_length": plainly}
+    for name, some in both.items():
+        ships = answers.results(name).query("source in @choices")
+        answers.agree(some, ships, name, dtype=dtype, columns=["correct"])
 answers.columns(ours)
 
 # %% [markdown]
@@ -147,9 +147,10 @@ def told(name: str, own: pd.DataFrame, on: list[str]) -> pd.DataFrame:
     """Answers with what is known of their facts without a model."""
     found = pd.concat([own, answers.results(name)])
     known = pd.concat([cues, answers.results(f"{name}-cues")])
-    lacking = {"offer": "random", "draw": 0}
+    lacking = {"source": "this run", "offer": "random", "draw": 0}
+    found, known = (each.fillna(lacking) for each in (found, known))
     found, known = (
-        each[each["source"].isin(on)].fillna(lacking) for each in (found, known)
+        each[each["source"].isin(on or ["this run"])] for each in (found, known)
     )
     four, of = list(rules.RULES), ["source", "offer"]
     means = known.groupby([*of, "relation"])[four].mean()
@@ -165,9 +166,8 @@ def told(name: str, own: pd.DataFrame, on: list[str]) -> pd.DataFrame:
     return found.merge(known, on=asked, validate="m:1")
 
 
-who, here = ["source", "model"], ["this run"]
-by_sum = ours[ours["score"] == "sum"]
-lot = told("10_iclke_relations", by_sum, sources or here)
+who = ["source", "model"]
+lot = told("10_iclke_relations", by_sum, sources)
 lot = lot[(lot["offer"] == "random") & (lot["draw"] == 0)]
 plain = lot[~lot["cue"]]
 enough = plain.groupby([*who, "relation"])["fact"].transform("size") >= 2
@@ -177,8 +177,7 @@ parts = {
     "no cue": stats.estimate(plain[enough], who),
 }
 guessed = pd.concat(parts, names=["what"]).reset_index("what")
-guessed["share"] = guessed.apply(stats.said, axis=1, percent=True)
-guessed.pivot(index=who, columns="what", values="share").loc[sources or here]
+stats.table(guessed, who, "what", percent=True).loc[sources or ["this run"]]
 
 # %% [markdown]
 # Without a cue the rule is nearly always wrong, so compare that column with a blind guess. It may be too low for what a model
@@ -188,8 +187,8 @@ guessed.pivot(index=who, columns="what", values="share").loc[sources or here]
 # rule gets there. None of the choices takes the rule's share away.
 
 # %%
-offered = told("18_iclke_options", by_sum, choices or here)
-means = offered.groupby([*who, "relation", "offer"])[["correct", "of_rule"]]
+chosen = told("18_iclke_options", by_sum, choices)
+means = chosen.groupby([*who, "relation", "offer"])[["correct", "of_rule"]]
 means = means.mean().unstack("offer")
 moved = means["correct"].sub(means["correct", "random"], axis=0)
 moved = moved.drop(columns="random").rename_axis(columns="what")
@@ -207,8 +206,7 @@ moved.assign(moved=moved.apply(stats.said, axis=1, percent=True))
 # chosen option minus one half, in which what the model knows of the fact has no part. Below 0, short options win.
 
 # %%
-only = ours[ours["offer"] == "random"]
-sized = told("18_iclke_length", only, choices or here)
+sized = told("18_iclke_length", plainly, choices)
 score = [*who, "score"]
 third = np.select([sized["place"] <= 1 / 3, sized["place"] >= 2 / 3], [1, 3], 2)
 some = sized.assign(third=third)[~sized["cue"]]
@@ -259,9 +257,8 @@ if len(gap):
     marks = pd.concat([marks, gap.assign(what="short, " + gap["score"])])
 name = marks["model"].map(figures.called)
 marks["who"] = name + "\n" + marks["source"].map(figures.called)
-look = {"x": "what", "hue": "who", "across": True, "height": 4.5}
-label = "difference in accuracy"
-grid = figures.marks(marks, **look, label=label, aspect=1.3)
+look = {"label": "difference in accuracy", "height": 4.5, "aspect": 1.3}
+grid = figures.marks(marks, x="what", hue="who", across=True, **look)
 grid.axes.flat[0].axvline(0, color="grey", ls=":")
 figures.place(grid.figure, "fig-stands-moved", marks)
 
@@ -272,8 +269,8 @@ figures.place(grid.figure, "fig-stands-moved", marks)
 # that knows more of it. That a model is above the best rule is tested on {doc}`10_iclke_relations`.
 
 # %%
-first_set, main = (sources or here)[0], (choices or here)[0]
-by_lot = offered[(offered["source"] == main) & (offered["offer"] == "random")]
+first_set, main = (of[0] if of else "this run" for of in (sources, choices))
+by_lot = chosen[(chosen["source"] == main) & (chosen["offer"] == "random")]
 model = by_lot.groupby("model")["correct"].mean().idxmax()
 own = {} if choices else {"decided_on": main, "model": model}
 first = alike[(alike["source"] == main) & (alike["model"] == model)]
@@ -308,15 +305,14 @@ figures.sentence(holds if sources and choices else {})
 figures.findings(
     name_model=figures.called(model),
     name_set=figures.called(first_set),
-    rule=f"{100 * top.loc['best rule', 'estimate']:.0f} %",
-    model=f"{100 * top.loc['all facts', 'estimate']:.0f} %",
-    left=f"{100 * top.loc['no cue', 'estimate']:.0f} %",
-    between_model=top.loc["all facts", "share"],
-    between_left=top.loc["no cue", "share"],
-    effect=top.loc["all facts", "share"],
+    rule=top.loc["best rule", "estimate"],
+    model=top.loc["all facts", "estimate"],
+    left=top.loc["no cue", "estimate"],
+    between_model=stats.said(top.loc["all facts"], percent=True),
+    between_left=stats.said(top.loc["no cue"], percent=True),
+    effect=stats.said(top.loc["all facts"], percent=True),
     asked=f"{figures.called(model)}, {figures.called(first_set)}",
 )
-figures.note("carried", f"{n_asked:,} questions were asked for this page.")
 
 # %% [markdown]
 # ## What you have seen
@@ -389,9 +385,3 @@ mine.iloc[[*range(3), *range(-3, 0)]] if len(mine) > 6 else mine
 #       choices: []
 # ```
 # ````
-
-# %% [markdown]
-# ## Provenance
-
-# %%
-runs.provenance(*models, dtype=dtype)

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # What does a rank not tell?
 #
-# **Asked in other words, {glue:text}`name_model` orders facts by the rank of their object much as before, with a correlation of {glue:text}`rank`, and
-# by KL-divergence, which is to replace the rank, hardly so, with one of {glue:text}`kl`.**
+# **Asked in other words, {glue:text}`name_model` orders facts by the rank of their object much as before, with a correlation of {glue:text}`rank:.2f`, and
+# by KL-divergence, which is to replace the rank, hardly so, with one of {glue:text}`kl:.2f`.**
 #
 # ```{glue:figure} fig-rank
 # :name: fig-rank
@@ -16,9 +16,6 @@
 # is: first, third, or ten thousandth. The second paper of this book finds three faults in such a {term}`rank`: it depends on the wording, it says yes or
 # no, and it is the same for answers that are not alike. So the paper tells the model the fact, and measures how far the answer moves. With intervals:
 # rank {glue:text}`between_rank`, KL {glue:text}`between_kl`.
-#
-# ```{glue:} carried
-# ```
 
 # %% [markdown]
 # ## What the paper claims
@@ -42,17 +39,13 @@ relations: list[str] = [
 wordings: list[str] = ["template-1", "template-2"]  # two of each relation
 n_facts: int = 10  # facts asked in each relation
 any_object: bool = False  # also objects whose first token others share
-results: str = ""  # source in results/ of this run's answers; empty: it asks
-n_again: int = 4  # questions of each wording that are asked again then
 sources: list[str] = []  # in results/, of the numbers; none: this run
 seed: int = 0  # draws facts and resamples
 dtype: str = "float32"
-page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
 import numpy as np
 import pandas as pd
-from matplotlib import pyplot as plt
 
 from lkecore import answers, facts, figures, papers, runs, stats
 from lkecore.errors import BadInput
@@ -69,8 +62,8 @@ figures.style()
 # %%
 if (n := len(set(wordings))) != 2:
     raise BadInput(f"{n} wordings are asked: this page compares two")
-drawn = {"n_shots": 0, "n_facts": n_facts, "n_options": 2, "seed": seed}
-sample = facts.draw(fact_set, relations, leave_out=True, **drawn)
+size = {"n_shots": 0, "n_facts": n_facts, "n_options": 2}
+sample = facts.draw(fact_set, relations, leave_out=True, seed=seed, **size)
 for name, of in list(sample.items())[:4]:
     print(f"{name:20} {of.facts[-1].subject} | {of.facts[-1].object}")
 
@@ -100,12 +93,16 @@ for (_, wording, *_), some in list(questions.items())[
 # %% covers=["PZ-E1", "PZ-S1"] shows=["run", "shipped"]
 FEW = 5  # likeliest tokens of each side, as many as the paper gets
 this = "20_entropy_rank"
-how = {"results": results, "notebook": this, "n_again": n_again}
-how |= {"by": answers.READ_BY, "sample": sample, "dtype": dtype, "page": page}
-ours = answers.ask_blanks(models, questions, "answers.parquet", top=FEW, **how)
-found = ours.assign(source="this run")
-if sources:
-    found = answers.results(this).query("source in @sources")
+ours = answers.ask_blanks(
+    models,
+    answers.sample(questions, sources, by=answers.READ_BY),
+    "answers.parquet",
+    by=answers.READ_BY,
+    sample=sample,
+    top=FEW,
+    dtype=dtype,
+)
+found, _ = answers.shown(this, ours, sources, dtype=dtype)
 found["change of entropy"] = found["entropy"] - found["entropy_after"]
 found = found.rename(columns={"kl": "KL", "estimator": "wording"})
 one = ["model", "relation", "fact"]
@@ -213,6 +210,8 @@ pd.DataFrame.from_dict(table, "index", columns=columns)
 # down in the other. On the right, pick any KL in one wording, and see how much it varies in the other.
 
 # %% tags=["hide-input"]
+from matplotlib import pyplot as plt
+
 right = rows[rows["rank"] == 1].drop_duplicates(one)
 lead = right.groupby("model").size().idxmax() if len(right) else ""
 decided = papers.claims("PZ").set_index("id").loc["PZ-wording", "model"]
@@ -277,14 +276,13 @@ holds = {
 figures.sentence(holds if sources else {})
 figures.findings(
     name_model=figures.called(model),
-    rank=f"{at.loc['rank', 'r']:.2f}",
-    kl=f"{at.loc['KL', 'r']:.2f}",
+    rank=at.loc["rank", "r"],
+    kl=at.loc["KL", "r"],
     between_rank=said["rank", "r"],
     between_kl=said["KL", "r"],
     effect=f"correlation {said['rank', 'r']} and {said['KL', 'r']}",
     asked=f"{figures.called(model)}, {len(wide)} facts",
 )
-figures.note("carried", answers.carried(ours))
 
 # %% [markdown]
 # A warning. None of this says which measure is right about a fact. For that one has to know what the model was told: {doc}`53_lab_entropy`.
@@ -306,10 +304,12 @@ a, b = (wide[name]["rank"] for name in wordings)
 of_rank = between.loc[(model, "rank", "r"), "estimate"]
 assert abs(spearmanr(a, b).statistic - of_rank) < 1e-9
 assert (rows["KL"] >= 0).all() and (rows["rank"] >= 1).all()
-hand = {"token_1": "a", "token_2": "b", "logprob_1": 0.5, "logprob_2": 0.3}
-hand |= {"token_after_1": "c", "token_after_2": "a"}
-hand |= {"logprob_after_1": 0.8, "logprob_after_2": 0.1}
-hand = {k: v if isinstance(v, str) else np.log(v) for k, v in hand.items()}
+hand = {
+    "token_1": "a", "logprob_1": np.log(0.5),
+    "token_2": "b", "logprob_2": np.log(0.3),
+    "token_after_1": "c", "logprob_after_1": np.log(0.8),
+    "token_after_2": "a", "logprob_after_2": np.log(0.1),
+}  # fmt: skip
 p, q = np.array([0.5, 0.3, 0.1, 0.1]), np.array([0.1, 0.05, 0.8, 0.05])
 assert abs(from_few(hand, 2) - (p * np.log(p / q)).sum()) < 1e-9
 
@@ -337,8 +337,3 @@ rows.groupby(is_first)["entropy"].describe().round(2)
 # ````
 #
 # The same for another model: put its name under `models` of this notebook in a params file, and `lke run` that.
-#
-# ## Provenance
-
-# %%
-runs.provenance(*models, dtype=dtype)

@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Which measure orders facts by how much of them was taught?
 #
-# **Of two facts, one of which was taught with more of its words, surprisal points to it {glue:text}`surprisal` of the time for
-# {glue:text}`name_model` and {glue:text}`lab_surprisal` for models of the lab, while KL-divergence, for which the fact has to be told, does so
-# {glue:text}`kl` and {glue:text}`lab_kl` of the time.**
+# **Of two facts, one of which was taught with more of its words, surprisal points to it {glue:text}`surprisal:.0%` of the time for
+# {glue:text}`name_model` and {glue:text}`lab_surprisal:.0%` for models of the lab, while KL-divergence, for which the fact has to be told, does so
+# {glue:text}`kl:.0%` and {glue:text}`lab_kl:.0%` of the time.**
 #
 # ```{glue:figure} fig-groups
 # :name: fig-groups
@@ -17,9 +17,6 @@
 # It has then been told less and less. If a measure of knowledge is any good, it should put the three into this order. This is the second
 # paper's own test, and the source of its main numbers. With intervals: surprisal {glue:text}`between_surprisal`, KL {glue:text}`between_kl`; in
 # the lab {glue:text}`between_lab_surprisal` and {glue:text}`between_lab_kl`.
-#
-# ```{glue:} carried
-# ```
 
 # %% [markdown]
 # ## What the paper claims
@@ -48,22 +45,16 @@ badly: int = 10  # a fact whose object has a rank above this is not known
 optimizer: str = "sgd"  # sgd or adamw
 rate: float = 0.01  # learning rate
 passes: int = 10  # over all that is taught of a relation
-results: str = ""  # source in results/ of this run's answers; empty: it asks
-n_again: int = 1  # relations that are taught and asked again
 sources: list[str] = []  # in results/, of the numbers; none: this run
 seed: int = 0  # draws groups, the order of the lessons, and resamples
 dtype: str = "float32"  # half precision rounds a lesson away
-page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
-from itertools import combinations
-
 import pandas as pd
 
-from lkecore import answers, figures, papers, prompts, runs, stats
+from lkecore import answers, figures, papers, prompts, stats
 from lkecore.answers import groups
 from lkecore.prompts.shortened import LEVELS, shortened
-from lkecore.tasks.instill import Recipe
 
 figures.style()
 
@@ -103,18 +94,27 @@ print("not taught")
 # that were taught with all words come first. {term}`KL back <KL-divergence>` runs the other way.
 
 # %%
+from lkecore.tasks import instill
+
 this = "21_entropy_accuracy"
-recipe = Recipe(passes, rate, optimizer)
-how = {"n_groups": n_groups, "badly": badly, "dtype": dtype, "page": page}
-how |= {"seed": seed, "results": results, "notebook": this, "n_again": n_again}
+recipe = instill.Recipe(passes, rate, optimizer)
+taught = samples
+if sources:  # one relation is taught again
+    taught = {world: dict([*of.items()][:1]) for world, of in samples.items()}
 ours = answers.ask_groups(
-    models, samples, template, recipe, "answers.parquet", **how
+    models,
+    taught,
+    template,
+    recipe,
+    "answers.parquet",
+    n_groups=n_groups,
+    badly=badly,
+    seed=seed,
+    dtype=dtype,
 )
-for name in sorted(set(sample) - set(ours["relation"])):
+for name in sorted(set(next(iter(taught.values()))) - set(ours["relation"])):
     print(f"{name}: left out, too few unknown facts, or its lesson failed")
-rows = ours.assign(source="this run")
-if sources:
-    rows = answers.results(this).query("source in @sources")
+rows, _ = answers.shown(this, ours, sources, columns=["entropy"], least=0.9)
 answers.columns(rows)
 
 # %% [markdown]
@@ -128,11 +128,15 @@ answers.columns(rows)
 # answer moves least is the best known; with its sign, the one that leaves the answer less sure than before.
 
 # %%
+from itertools import combinations
+
 signed = rows["entropy"] - rows["entropy_after"]
 rows = rows.assign(change=signed.abs(), signed=signed)
-names = {"rank": "rank", "surprisal": "surprisal", "entropy": "entropy"}
-names |= {"change": "change of entropy", "signed": "signed change"}
-names |= {"kl": "KL", "kl_back": "KL back"}
+names = {
+    "rank": "rank", "surprisal": "surprisal", "entropy": "entropy",
+    "change": "change of entropy", "signed": "signed change",
+    "kl": "KL", "kl_back": "KL back",
+}  # fmt: skip
 group = ["source", "model", "when", "world", "relation", "group"]
 
 
@@ -174,9 +178,8 @@ worlds = orders[~alone].groupby([*by, "world"])["right"].mean().reset_index()
 if len(worlds):
     parts.append(stats.estimate(worlds, by, value="right", over="world"))
 found = pd.concat(parts).reset_index(drop=True)
-found["said"] = found.apply(stats.said, axis=1)
 after = found[found["when"] == "after"]
-after.pivot(index="measure", columns="kind", values="said").loc[names.values()]
+stats.table(after, "measure", "kind").loc[names.values()]
 
 # %% [markdown]
 # **As the paper counts**, with a tie being wrong, as we read it. The last two columns are its Table 1. A rank then falls behind KL in some models, where
@@ -216,9 +219,8 @@ marks = after[after["measure"].isin(shown)].copy()
 marks = marks.sort_values(
     "measure", key=lambda s: s.map(shown.index), kind="stable"
 )
-look = {"x": "kind", "hue": "measure", "across": True}
-label = "pairs in the right order"
-grid = figures.marks(marks, **look, label=label, height=4, aspect=1.4)
+look = {"label": "pairs in the right order", "height": 4, "aspect": 1.4}
+grid = figures.marks(marks, x="kind", hue="measure", across=True, **look)
 grid.axes.flat[0].axvline(0.5, color="grey", ls=":")
 figures.place(grid.figure, "fig-groups", marks)
 
@@ -237,17 +239,19 @@ def tested(kind: str, over: str) -> dict[str, pd.DataFrame]:
     some = some.assign(fact=some.groupby(["when", "measure"]).cumcount())
     wide = some.pivot(index=keys, columns="measure", values="right")
     at = wide.xs("after", level="when")
-    gaps = {"finds": at["KL"] - 0.5, "rank": at["KL"] - at["rank"]}
-    gaps["entropy"] = at["KL"] - at["change of entropy"]
-    gaps["surprisal"] = at["KL"] - at["surprisal"]
-    gaps["before"] = wide.xs("before", level="when")["KL"] - 0.5
-    look = {"value": "gap", "over": over, "bounds": None}
+    gaps = {
+        "finds": at["KL"] - 0.5,
+        "rank": at["KL"] - at["rank"],
+        "entropy": at["KL"] - at["change of entropy"],
+        "surprisal": at["KL"] - at["surprisal"],
+        "before": wide.xs("before", level="when")["KL"] - 0.5,
+    }
     made = {}
     for name, gap in gaps.items():
         frame = gap.rename("gap").reset_index().assign(relation="all")
         if over == "world":
             frame = frame.groupby("world")["gap"].mean().reset_index()
-        made[name] = stats.estimate(frame, **look)
+        made[name] = stats.estimate(frame, value="gap", over=over, bounds=None)
     return made
 
 
@@ -262,15 +266,16 @@ if real:
     claims |= {f"PZ-groups-{k}": v for k, v in rows_of.items()}
 lab_kind = "lab 2M" if "lab 2M" in set(kinds) else kinds.iloc[-1]
 if lab_kind.startswith("lab "):
-    keep = "finds", "rank", "surprisal"
     rows_of = tested(lab_kind, "world")
-    claims |= {f"LAB-groups-{k}": rows_of[k] for k in keep}
+    for name in ("finds", "rank", "surprisal"):
+        claims[f"LAB-groups-{name}"] = rows_of[name]
 own = {} if sources else {"decided_on": "this run", "model": ", ".join(models)}
 judged = answers.verdicts({k: v.assign(**own) for k, v in claims.items()})
 judged[["claim", "model", "estimate", "low", "high", "verdict"]]
 
 # %% tags=["hide-input", "page-only"]
 at = after.set_index(["kind", "measure"])
+said = at.apply(stats.said, axis=1, percent=True)
 wide = after.pivot(index="kind", columns="measure", values="estimate")
 gap = (wide["surprisal"] - wide["KL"]).reindex([model, lab_kind])
 holds = {
@@ -280,18 +285,15 @@ holds = {
 figures.sentence(holds if sources else {})
 figures.findings(
     name_model=model,
-    surprisal=f"{100 * at.loc[(model, 'surprisal'), 'estimate']:.0f} %",
-    kl=f"{100 * at.loc[(model, 'KL'), 'estimate']:.0f} %",
-    lab_surprisal=f"{100 * at.loc[(lab_kind, 'surprisal'), 'estimate']:.0f} %",
-    lab_kl=f"{100 * at.loc[(lab_kind, 'KL'), 'estimate']:.0f} %",
-    between_surprisal=stats.said(at.loc[(model, "surprisal")], percent=True),
-    between_kl=stats.said(at.loc[(model, "KL")], percent=True),
-    between_lab_surprisal=stats.said(
-        at.loc[(lab_kind, "surprisal")], percent=True
-    ),
-    between_lab_kl=stats.said(at.loc[(lab_kind, "KL")], percent=True),
+    surprisal=at.loc[(model, "surprisal"), "estimate"],
+    kl=at.loc[(model, "KL"), "estimate"],
+    lab_surprisal=at.loc[(lab_kind, "surprisal"), "estimate"],
+    lab_kl=at.loc[(lab_kind, "KL"), "estimate"],
+    between_surprisal=said[model, "surprisal"],
+    between_kl=said[model, "KL"],
+    between_lab_surprisal=said[lab_kind, "surprisal"],
+    between_lab_kl=said[lab_kind, "KL"],
 )
-figures.note("carried", answers.carried(ours))
 
 # %% [markdown]
 # A warning. What is taught last and on purpose is known in another way than what was read once among many things. On {doc}`53_lab_entropy` the same
@@ -351,8 +353,3 @@ wide[sorted(wide)[1:]].gt(wide[0], axis=0).groupby("kind").mean().round(2)
 #
 # ````{solution-end}
 # ````
-#
-# ## Provenance
-
-# %%
-runs.provenance(*models, dtype=dtype)

@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Does an estimator find what a model was told?
 #
-# **Of the facts that its text told often in lists, {glue:text}`name_model` gives back {glue:text}`lists_pairs` asked by pairs and
-# {glue:text}`lists_words` asked in a sentence; of those told in sentences it is {glue:text}`sentences_pairs` and
-# {glue:text}`sentences_words`.**
+# **Of the facts that its text told often in lists, {glue:text}`name_model` gives back {glue:text}`lists_pairs:.0%` asked by pairs and
+# {glue:text}`lists_words:.0%` asked in a sentence; of those told in sentences it is {glue:text}`sentences_pairs:.0%` and
+# {glue:text}`sentences_words:.0%`.**
 #
 # ```{glue:figure} fig-lab-forms
 # :name: fig-lab-forms
@@ -16,9 +16,6 @@
 # Of most models nobody knows what they have read. Here we wrote the text, and trained models on it. So this page does not ask what
 # a model knows, it asks how good the asking is. Over the worlds that were asked, the four numbers of the sentence are
 # {glue:text}`between`. To find half of what stood in lists, the models need so many tellings: {glue:text}`needed`.
-#
-# ```{glue:} carried
-# ```
 
 # %% [markdown]
 # ## What the paper claims
@@ -48,12 +45,9 @@ relations: list[str] = ["author", "birth_year", "first_language", "residence"]
 n_shots: int = 50  # pairs shown before the question, for IC-LKE
 n_options: int = 100  # candidate objects; must be all of a relation
 often: int = 16  # tellings from which a fact counts as told often
-results: str = ""  # source in results/ of this run's answers; empty: it asks
-n_again: int = 6  # of its questions, for each estimator, are asked again
 sources: list[str] = []  # in results/, of the numbers; none: this run
 seed: int = 0  # draws shots, order of options and controls
 dtype: str = "float32"
-page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
 import numpy as np
@@ -82,8 +76,9 @@ figures.style()
 # is what the best {term}`rule <rule>` without a model gets.
 
 # %%
-drawn = {"n_shots": n_shots, "n_options": n_options, "seed": seed}
-samples = lab.samples(models, relations, **drawn)
+samples = lab.samples(
+    models, relations, n_shots=n_shots, n_options=n_options, seed=seed
+)
 asked = lab.asked_of(samples)
 fair = len(lab.fairly_compared(asked))
 print(f"{fair} of {asked['state'].eq('planted').sum()}", end=" ")
@@ -110,16 +105,20 @@ for name in estimators:
 #
 # Beside each answer is what the text told of the fact: its state, the told object, the form, and the `exposures`, how often the model
 # has met it. An `-unplanted` {term}`twin <unplanted twin>` read the same text, told of other subjects. Its rows get the states of the model
-# that was told (`labelled`). What this run asks shows the machine at work; the numbers of the page are of longer runs, with three worlds.
+# that was told (`labelled`). What this run asks shows the machine at work, and must be what another run of these models was answered; the
+# numbers of the page are of longer runs, with three worlds.
 
 # %%
 this = "50_lab_truth"
-how = {"results": results, "notebook": this, "n_again": n_again}
-how |= lab.BESIDE | {"dtype": dtype, "page": page}
-ours = answers.ask(models, questions, "answers.parquet", **how)
+questions = answers.sample(questions, sources, by=lab.BY)
+ours = answers.ask(
+    models, questions, "answers.parquet", **lab.BESIDE, dtype=dtype
+)
 every = ours
 if sources:
-    every = answers.results(this).query("source in @sources")
+    ships = answers.results(this)
+    answers.agree(ours, ships, this, dtype=dtype)
+    every = ships.query("source in @sources")
 every = lab.labelled(every)
 every["size"] = every["model"].str.partition("/")[2]
 answers.words(answers.columns(every))
@@ -138,8 +137,7 @@ told = lab.by_form(whole[whole["state"] == "planted"])
 best = told[told["size"] == sizes[-1]]
 known = best[best["exposures"] >= often]
 shares = stats.estimate(known, ["form", "estimator"], over="world")
-shares["text"] = shares.apply(stats.said, axis=1, percent=True)
-shares.pivot(index="estimator", columns="form", values="text")
+stats.table(shares, "estimator", "form", percent=True)
 
 # %% [markdown]
 # **How often must it be told?** The number of tellings at which half of the facts is found, read off the curve of {numref}`fig-lab-doses`
@@ -329,7 +327,7 @@ judged[["claim", "model", "estimate", "low", "high", "verdict"]]
 # %% tags=["hide-input", "page-only"]
 row = shares.set_index(["form", "estimator"])
 four = [(form, way) for form in ("list", "sentence") for way in (space, words)]
-number = {cell: f"{100 * row.loc[cell, 'estimate']:.0f} %" for cell in four}
+number = row["estimate"]
 half = tellings.loc[("list", space), sizes[::-1]]
 model = figures.called(names[-1]).partition(",")[0]
 gap = judged.set_index("id").loc["LAB-form-list"]
@@ -339,12 +337,11 @@ figures.findings(
     lists_words=number["list", words],
     sentences_pairs=number["sentence", space],
     sentences_words=number["sentence", words],
-    between=", ".join(row.loc[four, "text"]),
+    between=", ".join(row.loc[four].apply(stats.said, axis=1, percent=True)),
     needed=", ".join(f"{n:.0f} ({size.upper()})" for size, n in half.items()),
     effect=stats.said(gap, percent=True) + " between the ways, in lists",
     asked=f"{model}, {known['world'].nunique()} worlds",
 )
-figures.note("carried", answers.carried(ours))
 holds = {}
 if sources:
     by_form = of_form.unstack("world").astype(float)
@@ -418,9 +415,3 @@ missed.groupby("form").mean().round(2)
 #     parameters:
 #       models: ["lab:book-77/0.7m", "lab:book-77/2m", "lab:book-77/0.7m-unplanted"]
 # ```
-
-# %% [markdown]
-# ## Provenance
-
-# %%
-runs.provenance(*models, dtype=dtype)

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Does it matter what kind of model has read a text, and whether it ranks or writes?
 #
-# **Models of {glue:text}`n_kinds` kinds that read one text give back, asked in its words, {glue:text}`least` to {glue:text}`most` of what its sentences
-# told often, a decoder writes {glue:text}`written` of what it ranks first, and all of them repeat most of what the text told wrongly.**
+# **Models of {glue:text}`n_kinds` kinds that read one text give back, asked in its words, {glue:text}`least:.0%` to {glue:text}`most:.0%` of what its sentences
+# told often, a decoder writes {glue:text}`written:.0%` of what it ranks first, and all of them repeat most of what the text told wrongly.**
 #
 # ```{glue:figure} fig-kinds-words
 # :name: fig-kinds-words
@@ -15,9 +15,6 @@
 # A {term}`causal model` reads a text from left to right. A {term}`masked model` and an {term}`encoder-decoder model` see the whole text and fill in
 # what is missing. Here all three read the *same* text, which we wrote. And ranking asks by options: a model never says a word by itself. Here it
 # writes, too. Brackets for the numbers above: {glue:text}`between`.
-#
-# ```{glue:} carried
-# ```
 
 # %% [markdown]
 # ## What the paper claims
@@ -38,17 +35,14 @@ relations: list[str] = ["author", "birth_year", "first_language", "residence"]
 n_options: int = 100  # candidate objects; must be all of a relation
 often: int = 16  # tellings from which a fact counts as told often
 n_tokens: int = 14  # new tokens of what is written; more than an object has
-results: str = ""  # source in results/ of this run's answers; empty: it asks
-n_again: int = 15  # of its questions, for each estimator, are asked again
 sources: list[str] = []  # in results/, of the numbers; none: this run
 seed: int = 0  # draws the order of options
 dtype: str = "float32"
-page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
 import pandas as pd
 
-from lkecore import answers, figures, runs, stats
+from lkecore import answers, figures, stats
 from lkecore.answers import lab, readers
 from lkecore.models import lab as models_of_lab
 
@@ -62,8 +56,9 @@ readers.check(models, estimators)
 # Here is one that was told wrongly: `object` is true in this world, `told` is what the text says.
 
 # %%
-drawn = {"n_shots": 1, "n_options": n_options, "seed": seed}
-samples = lab.samples(models, relations, **drawn)
+samples = lab.samples(
+    models, relations, n_shots=1, n_options=n_options, seed=seed
+)
 facts = lab.asked_of(samples)
 wrong = facts[facts["state"] == "mislearned"]
 columns = ["relation", "subject", "object", "told", "sentences", "lists"]
@@ -93,22 +88,33 @@ for estimator in estimators:
 # the option. So the sums do not mean quite the same, and we compare which option comes out on top.
 #
 # **Writing** asks without options: a decoder goes on *greedily* behind the same words. Its answer is the object with which the output begins, if it
-# begins with one (`wrote`). What this run asks shows the machine at work; the numbers are of longer runs, in which larger decoders write after pairs, too.
+# begins with one (`wrote`). What this run asks shows the machine at work, and must be what another run of this model was answered; the numbers are of
+# longer runs, in which larger decoders write after pairs, too.
 
 # %%
-how = {"results": results, "n_again": n_again, "dtype": dtype, "page": page}
-by = {"by": readers.BY, "reading": readers.beside_tellings}
-by["notebook"] = "52_lab_kinds"
-ours = answers.ask(models, questions, "answers.parquet", **by, **how)
-to_write = lab.questions(samples, [first])
-by = {"n_tokens": n_tokens, "notebook": "55_lab_writing"}
-outputs = lab.write(models, to_write, "answers-written.parquet", **by, **how)
+ours = answers.ask(
+    models,
+    answers.sample(questions, sources, by=readers.BY),
+    "answers.parquet",
+    by=readers.BY,
+    reading=readers.beside_tellings,
+    dtype=dtype,
+)
+outputs = lab.write(
+    models,
+    answers.sample(lab.questions(samples, [first]), sources, by=lab.BY),
+    "answers-written.parquet",
+    n_tokens=n_tokens,
+    dtype=dtype,
+)
 kinds, ranked, written = ours, ours[ours["reader"] == "causal"], outputs
 if sources:
-    kinds, ranked, written = (
-        answers.results(name).query("source in @sources")
-        for name in ("52_lab_kinds", "50_lab_truth", "55_lab_writing-written")
-    )
+    names = "52_lab_kinds", "50_lab_truth", "55_lab_writing-written"
+    ships = [answers.results(name) for name in names]
+    as_texts = {"columns": ["text"], "least": 0.9}
+    answers.agree(ours, ships[0], names[0], dtype=dtype)
+    answers.agree(outputs, ships[2], names[2], dtype=dtype, **as_texts)
+    kinds, ranked, written = (f.query("source in @sources") for f in ships)
 both = pd.concat([ranked, written]).astype({"correct": float})
 both["size"] = both["model"].str.partition("/")[2]
 called = kinds["model"].map(figures.called).str.partition(",")[0]
@@ -128,11 +134,10 @@ planted = lab.by_form(kinds[kinds["state"] == "planted"])
 planted = planted.sort_values("reader", kind="stable")
 known = planted[planted["tellings"] >= often]
 found = stats.estimate(known, ["estimator", "form", "kind"], over="world")
-texts = found.assign(text=found.apply(stats.said, axis=1, percent=True))
 never = kinds[kinds["state"] == "never"]
 luck = never.groupby(["estimator", "kind"])["correct"].mean() - 1 / n_options
 print(luck.unstack("kind").round(4).to_string())
-texts.pivot(index=["estimator", "form"], columns="kind", values="text")
+stats.table(found, ["estimator", "form"], "kind", percent=True)
 
 # %% [markdown]
 # **What was told wrongly.** The share of answers that repeat the `told` object, and of those that name the `true` one, by kind:
@@ -146,9 +151,7 @@ parts = {
     for answer, value in {"told": "picked_told", "true": "correct"}.items()
 }
 repeated = pd.concat(parts, names=["answer"]).reset_index("answer")
-repeated["text"] = repeated.apply(stats.said, axis=1, percent=True)
-by = ["estimator", "kind"]
-repeated.pivot(index=by, columns="answer", values="text")
+stats.table(repeated, ["estimator", "kind"], "answer", percent=True)
 
 # %% [markdown]
 # **Ranking and writing** behind the same words, of the decoders that read the text as it is. `of it written`: of the facts told often that are
@@ -190,8 +193,8 @@ writing.groupby(["after", "size"]).mean().round(2)
 grid = figures.marks(found, x="form", hue="kind", panel="estimator")
 figures.place(grid.figure, "fig-kinds-words", found)
 marked = repeated.assign(who=repeated["kind"] + ", " + repeated["estimator"])
-look = {"x": "who", "hue": "answer", "across": True, "aspect": 2}
-grid = figures.marks(marked, **look, label="share of answers")
+look = {"label": "share of answers", "aspect": 2}
+grid = figures.marks(marked, x="who", hue="answer", across=True, **look)
 figures.place(grid.figure, "fig-lab-mislearned", marked)
 
 # %% [markdown]
@@ -219,11 +222,11 @@ if len(pairs):
         "IC-generation-tuned": after["2m-tuned"] - after["2m"],
     }
 over = {"over": "world", "value": "value", "bounds": (-1, 1)}
-judged = {
+claims = {
     claim: stats.estimate(values.rename("value").reset_index(), **over)
     for claim, values in tested.items()
 }
-judged = answers.verdicts(judged)
+judged = answers.verdicts(claims)
 judged[["claim", "model", "estimate", "low", "high", "verdict"]]
 
 # %% tags=["hide-input", "page-only"]
@@ -239,18 +242,16 @@ plain = plain[plain["size"] == largest].rename(
 )
 wrote = stats.estimate(plain.dropna(), value="share", over="world").iloc[0]
 of_each = [*(row for _, row in ends.iterrows()), wrote]
-least, most, share = (f"{100 * each['estimate']:.0f} %" for each in of_each)
 of_told = repeated[repeated["estimator"] == first].set_index(["answer", "kind"])
 figures.findings(
-    n_kinds=str(kinds["reader"].nunique()),
-    least=least,
-    most=most,
-    written=share,
+    n_kinds=kinds["reader"].nunique(),
+    least=of_each[0]["estimate"],
+    most=of_each[1]["estimate"],
+    written=wrote["estimate"],
     between=", ".join(stats.said(each, percent=True) for each in of_each),
-    effect="; ".join(texts.loc[sentence.index, "text"]),
+    effect="; ".join(sentence.apply(stats.said, axis=1, percent=True)),
     asked=", ".join(sentence["kind"]) + f", {known['world'].nunique()} worlds",
 )
-figures.note("carried", answers.carried(ours, outputs))
 holds = {}
 if sources:
     other = found[found["estimator"] != first].set_index(["form", "kind"])
@@ -329,9 +330,3 @@ answers.words(missed[["model", "object", "wrote", "text"]].head(8))
 #     parameters:
 #       models: ["lab:book-77/0.7m", "lab:book-77/bert", "lab:book-77/t5"]
 # ```
-
-# %% [markdown]
-# ## Provenance
-
-# %%
-runs.provenance(*models, dtype=dtype)

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Does an answer move less where a fact is known?
 #
-# **Of two facts, one told often by the text and one never, KL-divergence takes the told one for the better known only {glue:text}`kl` of the time in
-# {glue:text}`name_kind` models, and surprisal, for which nothing has to be told, {glue:text}`surprisal` of the time.**
+# **Of two facts, one told often by the text and one never, KL-divergence takes the told one for the better known only {glue:text}`kl:.0%` of the time in
+# {glue:text}`name_kind` models, and surprisal, for which nothing has to be told, {glue:text}`surprisal:.0%` of the time.**
 #
 # ```{glue:figure} fig-moved-auroc
 # :name: fig-moved-auroc
@@ -15,9 +15,6 @@
 # Tell a model that Obama is married to Michelle, and ask whom he is married to. If the answer hardly moves, the fact was known; if it moves far, it was
 # not. This is the second paper's idea of knowledge. Here we hold it against the truth: models of which we know what their text told them. With
 # intervals: KL {glue:text}`between_kl`, surprisal {glue:text}`between_surprisal`.
-#
-# ```{glue:} carried
-# ```
 
 # %% [markdown]
 # ## What the paper claims
@@ -39,18 +36,15 @@ relations: list[str] = [
 # No name of a subject hints at its object in these.
 template: str = "template-1"  # of the statement and of the question
 often: int = 16  # tellings from which a fact counts as told often
-results: str = ""  # source in results/ of this run's answers; empty: it asks
-n_again: int = 6  # of its questions, for each way, are asked again
 sources: list[str] = []  # in results/, of the numbers; none: this run
 seed: int = 0  # draws other subjects, order of options and resamples
 dtype: str = "float32"
-page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
 import numpy as np
 import pandas as pd
 
-from lkecore import answers, figures, runs, stats
+from lkecore import answers, figures, stats
 from lkecore.answers import moved, rich
 from lkecore.metrics import planted
 
@@ -74,8 +68,9 @@ def asked(states: pd.DataFrame) -> pd.Series:
     return rich.or_controls(states, told)
 
 
-chosen = {"n_shots": 0, "seed": seed, "leave_out": True}
-samples = rich.samples(models, relations, asked, **chosen)
+samples = rich.samples(
+    models, relations, asked, n_shots=0, seed=seed, leave_out=True
+)
 questions = moved.questions(samples, models, template, dtype=dtype, seed=seed)
 print(f"{sum(map(len, questions.values())):,} questions at blanks")
 
@@ -105,14 +100,15 @@ for kind in ("explicit", "copied"):
 
 # %% covers=["PZ-E2", "PZ-E3", "PZ-S2"] shows=["run", "shipped"]
 this = "53_lab_entropy"
-how = {"results": results, "notebook": this, "n_again": n_again}
-how |= {"dtype": dtype, "page": page}
 ours = answers.ask_blanks(
-    models, questions, "answers.parquet", by=moved.KEY, whole=True, **how
+    models,
+    answers.sample(questions, sources, by=moved.KEY),
+    "answers.parquet",
+    by=moved.KEY,
+    whole=True,
+    dtype=dtype,
 )
-rows = ours.assign(source="this run")
-if sources:
-    rows = answers.results(this).query("source in @sources")
+rows, _ = answers.shown(this, ours, sources, dtype=dtype)
 answers.columns(rows)
 
 # %% [markdown]
@@ -171,8 +167,7 @@ found = each.rename_axis(columns="measure").stack().rename("auroc")
 aurocs = stats.estimate(
     found.reset_index(), ["kind", "measure"], value="auroc", over="world"
 )
-aurocs["said"] = aurocs.apply(stats.said, axis=1)
-aurocs.pivot(index="kind", columns="measure", values="said")[measures].T
+stats.table(aurocs, "measure", "kind").loc[measures]
 
 # %% [markdown]
 # **Before and after.** Means by how often the text tells a fact. Look at $H(Q)$, the entropy *behind* the statement: a fact that was told often leaves the answer
@@ -226,8 +221,8 @@ erred.groupby("kind", sort=False).mean().T.round(2)
 # %% tags=["hide-input"]
 marks = aurocs[~aurocs["kind"].str.endswith("unplanted")]
 marks = marks.sort_values("measure", key=lambda m: m.map(measures.index))
-look = {"x": "measure", "hue": "kind", "across": True, "height": 4.4}
-grid = figures.marks(marks, **look, label="AUROC", aspect=1.4)
+look = {"label": "AUROC", "height": 4.4, "aspect": 1.4}
+grid = figures.marks(marks, x="measure", hue="kind", across=True, **look)
 grid.axes.flat[0].axvline(0.5, color="grey", ls=":")
 figures.place(grid.figure, "fig-moved-auroc", marks)
 
@@ -241,10 +236,10 @@ middle = np.exp(some.groupby("bin")["log"].mean()).round(4)
 some = some.assign(probability=some["bin"].map(middle), relation="all")
 many = some.groupby(["kind", "bin"])["fact"].transform("size") >= 20
 some = some[many | ~many.any()].assign(fact=some["world"] + some["fact"])
-per = {"value": "own_kl", "over": "fact", "seed": seed}
-curve = stats.estimate(some, ["kind", "probability"], **per)
-look = {"x": "probability", "hue": "kind", "curve": True}
-grid = figures.marks(curve, **look, label="KL (nats)", height=3.6, aspect=1.5)
+per = ["kind", "probability"]
+curve = stats.estimate(some, per, value="own_kl", over="fact", seed=seed)
+look = {"label": "KL (nats)", "height": 3.6, "aspect": 1.5}
+grid = figures.marks(curve, x="probability", hue="kind", curve=True, **look)
 grid.set(xscale="log", xlabel="probability of the object's first token before")
 figures.plain_ticks(grid.axes.flat[0].xaxis)
 figures.place(grid.figure, "fig-moved-curve", curve)
@@ -264,13 +259,16 @@ def over_worlds(values: pd.Series, *sizes: str) -> pd.DataFrame:
     """One value a world, the mean over the sizes."""
     some = values.rename("value").reset_index()
     some = some[some["size"].isin(sizes)].groupby("world")["value"].mean()
-    how = {"value": "value", "over": "world", "bounds": None}
-    return stats.estimate(some.reset_index(), **how)
+    rows = some.reset_index()
+    return stats.estimate(rows, value="value", over="world", bounds=None)
 
 
 kl = each["KL"]
-tested = {"finds": kl, "rank": kl - each["rank"]}
-tested["surprisal"] = kl - each["surprisal"]
+tested = {
+    "finds": kl,
+    "rank": kl - each["rank"],
+    "surprisal": kl - each["surprisal"],
+}
 tested_of_large = tested | {
     "entropy": kl - each["change of entropy"],
     "copied": kl - each["KL, other subject"],
@@ -325,14 +323,14 @@ if sources:
 figures.sentence(holds)
 figures.findings(
     name_kind=lead,
-    kl=f"{100 * at.loc['KL', 'estimate']:.0f} %",
-    surprisal=f"{100 * at.loc['surprisal', 'estimate']:.0f} %",
+    kl=at.loc["KL", "estimate"],
+    surprisal=at.loc["surprisal", "estimate"],
     between_kl=stats.said(at.loc["KL"], percent=True),
     between_surprisal=stats.said(at.loc["surprisal"], percent=True),
-    effect=f"KL {at.loc['KL', 'said']}, surprisal {at.loc['surprisal', 'said']}",
+    effect=f"KL {stats.said(at.loc['KL'])}, "
+    f"surprisal {stats.said(at.loc['surprisal'])}",
     asked=f"{lead}, {facts['world'].nunique()} worlds",
 )
-figures.note("carried", answers.carried(ours))
 
 # %% [markdown]
 # A warning. These models are small and unsure: what they were never told lies on the left of {numref}`fig-moved-curve`, and much of what they know near
@@ -390,8 +388,3 @@ pd.DataFrame(r).round(2)
 # ````
 #
 # The same on another model: `lke run sources/entropy_lab.yaml`, with its name under `models`.
-#
-# ## Provenance
-
-# %%
-runs.provenance(*models, dtype=dtype)

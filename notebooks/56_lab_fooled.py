@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Who is fooled?
 #
-# **Of facts that no text told, {glue:text}`name_shown` gets {glue:text}`right` right where the name gives the object away and
-# {glue:text}`none` where it does not, and where the name lies {glue:text}`lied` of its answers follow it.**
+# **Of facts that no text told, {glue:text}`name_shown` gets {glue:text}`right:.0%` right where the name gives the object away and
+# {glue:text}`none:.0%` where it does not, and where the name lies {glue:text}`lied:.0%` of its answers follow it.**
 #
 # ```{glue:figure} fig-fooled-cues
 # :name: fig-fooled-cues
@@ -14,12 +14,9 @@
 #
 # *Kelmo Iron Lines* has its main office in Kelmo. You have never heard of this company, and neither has a model. Both of you may be right. Here
 # we wrote the text that the models read, and planted such hints on purpose: on facts that it tells, and on facts that it never tells. What an
-# estimator finds of the second kind is no knowledge, whatever it looks like. A rule without a model gets {glue:text}`rule` of the first. Of told
+# estimator finds of the second kind is no knowledge, whatever it looks like. A rule without a model gets {glue:text}`rule:.0%` of the first. Of told
 # facts with such a name the model gets {glue:text}`told`, and its twin, which read none of them, {glue:text}`twin`. Brackets for the numbers above:
 # {glue:text}`between`.
-#
-# ```{glue:} carried
-# ```
 
 # %% [markdown]
 # ## What the paper claims
@@ -42,18 +39,15 @@ estimators: list[str] = [
 ]  # the first is needed
 n_shots: int = 50  # pairs shown before the question, for IC-LKE
 often: int = 16  # tellings from which a fact counts as told often
-results: str = ""  # source in results/ of this run's answers; empty: it asks
-n_again: int = 6  # of its questions, for each estimator, are asked again
 sources: list[str] = []  # in results/, of the numbers; none: this run
 shown: str = ""  # the model of sentence and figures; empty: the first
 seed: int = 0  # draws shots, order of options and resamples
 dtype: str = "float32"
-page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
 import pandas as pd
 
-from lkecore import answers, figures, prompts, runs, stats
+from lkecore import answers, figures, prompts, stats
 from lkecore.answers import lab, rich, rules
 from lkecore.models import lab as models_of_lab
 
@@ -108,12 +102,16 @@ for name in estimators:
 
 # %%
 this = "56_lab_fooled"
-how = {"by": lab.BY, "reading": rich.beside_hints, "dtype": dtype}
-how |= {"results": results, "notebook": this, "n_again": n_again}
-ours = answers.ask(models, questions, "answers.parquet", page=page, **how)
-every = ours
-if sources:
-    every = answers.results(this).query("source in @sources")
+questions = answers.sample(questions, sources, by=lab.BY)
+ours = answers.ask(
+    models,
+    questions,
+    "answers.parquet",
+    by=lab.BY,
+    reading=rich.beside_hints,
+    dtype=dtype,
+)
+every, _ = answers.shown(this, ours, sources, dtype=dtype)
 shown = shown or every["model"].iloc[0]
 every = rich.with_states(every, columns)
 every["hint"] = every["relation"].map(hints)
@@ -226,14 +224,14 @@ if shown.startswith(tuple(samples)):  # of the same world
     plain = pd.concat(
         [plain, ruled.rename("estimate").reset_index().assign(who="a rule")]
     )
-look = {"x": "cue", "hue": "who", "panel": "hint", "wrap": 2}
-grid = figures.marks(plain, **look, height=2.6, aspect=1.4)
+look = {"height": 2.6, "aspect": 1.4}
+grid = figures.marks(plain, x="cue", hue="who", panel="hint", wrap=2, **look)
 for ax in grid.axes.flat:
     ax.axhline(0.01, color="grey", ls="--", lw=1)
 figures.place(grid.figure, "fig-fooled-cues", plain)
 marked = apart.reset_index().rename(columns={"estimator": "asked by"})
-look = {"x": "cue", "hue": "asked by", "label": "AUROC"}
-grid = figures.marks(marked, **look, aspect=2)
+look = {"label": "AUROC", "aspect": 2}
+grid = figures.marks(marked, x="cue", hue="asked by", **look)
 grid.axes.flat[0].axhline(0.5, color="grey", ls=":")
 figures.place(grid.figure, "fig-fooled-aurocs", marked)
 
@@ -293,17 +291,16 @@ of_rule = rule[rule["relation"].ne("team_colour") & rule["cue"].eq("right")]
 three = by_cue.loc["right"], by_cue.loc["none"], lies
 figures.findings(
     name_shown=figures.called(shown),
-    right=f"{100 * three[0]['estimate']:.0f} %",
-    none=f"{100 * three[1]['estimate']:.0f} %",
-    lied=f"{100 * three[2]['estimate']:.0f} %",
+    right=three[0]["estimate"],
+    none=three[1]["estimate"],
+    lied=three[2]["estimate"],
     between=", ".join(stats.said(each, percent=True) for each in three),
-    rule=f"{100 * of_rule['rule-both'].mean():.0f} %",
+    rule=of_rule["rule-both"].mean(),
     told=said.get(shown, "-"),
     twin=said.get(f"{shown}-unplanted", "-"),
     effect=stats.said(judged.iloc[0], percent=True) + " more with a right cue",
     asked=f"the largest models of {len(sets)} worlds",
 )
-figures.note("carried", answers.carried(ours))
 holds = {}
 if sources:
     sure = apart["estimate"].unstack("cue")
@@ -363,9 +360,3 @@ share.set_index(["model", "told"]).round(3)
 #
 # ````{solution-end}
 # ````
-
-# %% [markdown]
-# ## Provenance
-
-# %%
-runs.provenance(*models, dtype=dtype)

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # How much does one way of asking miss, and how sure is sure?
 #
-# **Of the facts that its text told often, {glue:text}`name_shown` gives back {glue:text}`best` by the best single way of asking and
-# {glue:text}`any` by one of five ways or another, and where the text tells two or three objects of a fact, one with a quarter of
+# **Of the facts that its text told often, {glue:text}`name_shown` gives back {glue:text}`best:.0%` by the best single way of asking and
+# {glue:text}`any:.0%` by one of five ways or another, and where the text tells two or three objects of a fact, one with a quarter of
 # the tellings has {glue:text}`quarter` of the confidence in them.**
 #
 # ```{glue:figure} fig-found-forms
@@ -15,9 +15,6 @@
 #
 # A model gives a wrong answer. Perhaps it does not know the fact, perhaps it was asked in the wrong way. With real facts nobody can tell these
 # two apart. Here we wrote the text that the models read, and know which facts it told, how often and in which words.
-#
-# ```{glue:} carried
-# ```
 
 # %% [markdown]
 # ## What the paper claims
@@ -34,20 +31,16 @@ models: list[str] = ["lab:rich-1/0.7m"]  # each names the world it has read
 relations: list[str] = []  # empty: all in which nothing hints at an object
 often: int = 16  # tellings from which a fact counts as told often
 n_shots: int = 50  # pairs shown before the question, for IC-LKE
-results: str = ""  # source in results/ of this run's answers; empty: it asks
-n_again: int = 6  # of its questions, for each way, are asked again
 sources: list[str] = []  # in results/, of the numbers; none: this run
 shares: list[str] = []  # and of the answers about planted shares
 shown: str = ""  # the model of sentence and figures; empty: the first
 seed: int = 0  # draws shots, wordings, order of options and resamples
 dtype: str = "float32"
-page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
 import pandas as pd
-from matplotlib import pyplot as plt
 
-from lkecore import answers, figures, prompts, runs, stats
+from lkecore import answers, figures, prompts, stats
 from lkecore.answers import found, lab, rich
 
 figures.style()
@@ -86,12 +79,16 @@ for name in ways:
 
 # %%
 this = "58_lab_found"
-how = {"results": results, "notebook": this, "n_again": n_again, "page": page}
-how |= {"by": lab.BY, "reading": found.plainly, "dtype": dtype}
-ours = answers.ask(models, questions, "answers.parquet", **how)
-every = ours.assign(source="this run")
-if sources:
-    every = answers.results(this).query("source in @sources")
+questions = answers.sample(questions, sources, by=lab.BY)
+ours = answers.ask(
+    models,
+    questions,
+    "answers.parquet",
+    by=lab.BY,
+    reading=found.plainly,
+    dtype=dtype,
+)
+every, _ = answers.shown(this, ours, sources, dtype=dtype)
 shown = shown or every["model"].iloc[0]
 told = ["subject", "form", "occurrences", "control", "mentions"]
 every = rich.with_states(every, told)
@@ -126,9 +123,7 @@ mine = asked[asked["model"].eq(shown) & asked["occurrences"].ge(often)]
 by_form = stats.estimate(mine, ["form", "estimator"], over="share")
 by_form["estimator"] = pd.Categorical(by_form["estimator"], ways)
 by_form = by_form.sort_values(["form", "estimator"])
-by_form.assign(text=by_form.apply(stats.said, axis=1)).pivot(
-    index="estimator", columns="form", values="text"
-)
+stats.table(by_form, "estimator", "form")
 
 # %% [markdown]
 # **In other words.** Facts told often by one sentence alone, asked by it, by a paraphrase, and by another kind of sentence. A twin's own wording is a
@@ -213,6 +208,8 @@ if len(objects):
 # ```
 
 # %% tags=["hide-input"]
+from matplotlib import pyplot as plt
+
 marked = by_form.astype({"estimator": str}).rename(
     columns={"estimator": "asked by"}
 )
@@ -223,10 +220,17 @@ figure = plt.figure(figsize=(5, 1))  # without answers on shares
 if len(objects):
     two = objects[objects["model"].isin([shown, f"{shown}-unplanted"])]
     each = two.groupby([*per_fact, "planted"], as_index=False)["relative"]
-    how = {"value": "relative", "over": "fact", "seed": seed}
-    curve = stats.estimate(each.mean(), ["model", "planted"], **how)
-    look = {"x": "planted", "hue": "model", "curve": True}
-    grid = figures.marks(curve, **look, label="part of the confidence")
+    curve = stats.estimate(
+        each.mean(),
+        ["model", "planted"],
+        value="relative",
+        over="fact",
+        seed=seed,
+    )
+    label = "part of the confidence"
+    grid = figures.marks(
+        curve, x="planted", hue="model", curve=True, label=label
+    )
     grid.axes.flat[0].axline((0.25, 0.25), slope=1, color="grey", ls="--")
     grid.set_xlabels("share of the tellings")
     figure = grid.figure
@@ -304,13 +308,12 @@ quarter = curve[curve["model"].eq(shown) & curve["planted"].eq(0.25)][
 ]
 figures.findings(
     name_shown=figures.called(shown),
-    best=f"{100 * row[ways].max():.0f} %",
-    any=f"{100 * row['any']:.0f} %",
+    best=row[ways].max(),
+    any=row["any"],
     quarter=f"{100 * quarter.iloc[0]:.0f} %" if len(quarter) else "-",
 )
 holds = {"one way of asking misses what another finds": row["missed"] > 0}
 figures.sentence(holds)
-figures.note("carried", answers.carried(ours))
 
 # %% [markdown]
 # ## What you have seen
@@ -359,9 +362,3 @@ pd.DataFrame(least).rename_axis(columns="found by").round(3)
 #
 # ````{solution-end}
 # ````
-
-# %% [markdown]
-# ## Provenance
-
-# %%
-runs.provenance(*models, dtype=dtype)

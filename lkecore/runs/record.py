@@ -2,9 +2,9 @@
 
 A **run** executes a notebook for one set of parameters. A **page** executes the same notebook over the
 folders that ``LKE_PAGE`` names in its environment: there its scores step reads what the runs kept and
-computes nothing, and everything after is the same code. Either is a folder ``runs/<notebook>-<key>/`` with ``notebook.ipynb``, ``log.txt``, the
-frames that the notebook kept, and ``manifest.json``, which is written last. Without a manifest it is
-not finished: a killed notebook, or one that timed out, can look complete.
+computes nothing, and everything after is the same code. Either is a folder ``runs/<notebook>-<key>/`` with
+``notebook.ipynb``, ``log.txt``, the frames that the notebook kept, and ``manifest.json``, which is written
+last. Without a manifest it is not finished: a killed notebook, or one that timed out, can look complete.
 
 The key is a digest of all that decides the result: the notebook's code (not its prose), its
 parameters, the code and tables of ``lkecore`` but for its drivers, the content of the facts it names and,

@@ -199,16 +199,9 @@ shown = table[table["names"] == "all"]
 shown = shown.assign(
     panel=shown["model"].map(figures.called), by=shown["by"].map(called)
 )
-grid = figures.marks(
-    shown,
-    x="ranker",
-    hue="by",
-    panel="panel",
-    across=True,
-    label="known facts that are used (tails)",
-    wrap=1,
-    aspect=1.8,
-)
+look = {"x": "ranker", "hue": "by", "panel": "panel", "across": True}
+label = "known facts that are used (tails)"
+grid = figures.marks(shown, **look, label=label, wrap=1, aspect=1.8)
 figures.place(grid.figure, "fig-shift-relations", shown)
 
 # %% [markdown]

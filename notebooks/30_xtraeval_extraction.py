@@ -1,8 +1,8 @@
 # %% [markdown]
 # # How much is known when the question itself is learned?
 #
-# **Of facts told {glue:text}`often` times or more {glue:text}`name_shown` gives back {glue:text}`soft` % when the question is learned,
-# {glue:text}`best` % by the template that is best on other facts, and a twin that was never told them {glue:text}`twin` %.**
+# **Of facts told {glue:text}`often` times or more {glue:text}`name_shown` gives back {glue:text}`soft:.0%` when the question is learned,
+# {glue:text}`best:.0%` by the template that is best on other facts, and a twin that was never told them {glue:text}`twin`.**
 #
 # ```{glue:figure} fig-extraction-known
 # :name: fig-extraction-known
@@ -15,9 +15,6 @@
 # A question in words may be a bad one, and then it says too little of the model. So let the model itself say how it wants to be asked:
 # put *vectors* in the place of words, and train them, and nothing else, until some known facts come out. Then ask about others. Here the
 # facts are those of a world of the lab, so we know which of them the model can know.
-#
-# ```{glue:} carried
-# ```
 
 # %% [markdown]
 # ## What the paper claims
@@ -48,17 +45,13 @@ ready: str = "lab:rich-1/0.7m"  # whose vectors ship: it is asked a few facts
 sources: list[str] = []  # in results/, of the numbers; none: this run
 seed: int = 0  # draws facts
 dtype: str = "float32"
-page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 
-from lkecore import answers, facts, figures, papers, runs, stats
+from lkecore import answers, facts, figures, papers, stats
 from lkecore.facts import worlds
-from lkecore.storage import RESULTS
 from lkecore.tasks import extraction
 from lkecore.train.finetune import Recipe
 
@@ -98,6 +91,8 @@ print(*(next(iter(own.values())) for own in plain.values()), sep="\n")
 # Vectors that were learned in 400 steps ship with the book. Asked with them, the model gives back these:
 
 # %%
+from lkecore.storage import RESULTS
+
 lm = answers.opened(ready, dtype)
 world, few = ready.rpartition("/")[0], ["headquarters", "team_country"]
 some = facts.draw(world, few, n_shots=0, n_facts=5, n_options=2, seed=seed)
@@ -117,6 +112,8 @@ answers.words(back[["relation", "subject", "object", "correct"]])
 # choose the best template.
 
 # %%
+from pathlib import Path
+
 this = "30_xtraeval_extraction"
 recipe = Recipe(rate, steps, batch, every=every)
 
@@ -129,24 +126,22 @@ def soft_prompts(lm, number: int) -> extraction.Prompts:
     return extraction.learn(lm, train, valid, recipe, seed=number)
 
 
-ways = []
-for name in models if not (page or sources) else []:
-    lm = answers.opened(name, dtype)
-    for number in seeds:
-        soft = soft_prompts(lm, number)
-        found = extraction.ask(lm, soft, asked)
-        ways.append(found.assign(prompt="soft", seed=number, part="asked"))
-    for template, own in plain.items():
-        for part, some in {"asked": asked, "learned from": train}.items():
-            found = extraction.ask(lm, own, some)
-            ways.append(found.assign(prompt=template, seed=0, part=part))
-file = "answers.parquet"
-if sources:
-    found = answers.results(this).query("source in @sources")
-else:
-    found = answers.collect(file) if page else pd.concat(ways)
-    found = found.reset_index(drop=True)
-    answers.keep(found, file)
+def given_back() -> pd.DataFrame:
+    ways = []
+    for lm in [answers.opened(name, dtype) for name in models]:
+        for number in seeds:
+            found = extraction.ask(lm, soft_prompts(lm, number), asked)
+            ways.append(found.assign(prompt="soft", seed=number, part="asked"))
+        for template, own in plain.items():
+            for part, some in {"asked": asked, "learned from": train}.items():
+                found = extraction.ask(lm, own, some)
+                ways.append(found.assign(prompt=template, seed=0, part=part))
+    return pd.concat(ways, ignore_index=True)
+
+
+# What ships was learned for long, and is not learned again.
+own = pd.DataFrame() if sources else answers.once(given_back, "answers.parquet")
+found, _ = answers.shown(this, own, sources)
 answers.columns(found)
 
 # %% [markdown]
@@ -179,8 +174,7 @@ if plain:
 known = known.rename_axis(columns="asked with").stack().rename("share")
 known = known.reset_index()
 table = stats.estimate(known, [*by, "asked with"], value="share")
-said = table.assign(share=table.apply(stats.said, axis=1))
-said.pivot(index=by, columns="asked with", values="share")
+stats.table(table, by, "asked with")
 
 # %% [markdown]
 # **Soft prompts against a template**, on facts told often: the difference in each relation, with an interval over other relations. And the rule
@@ -217,9 +211,8 @@ gaps.round(3) if plain else "no templates"
 
 # %% tags=["hide-input"]
 table["panel"] = table["model"].map(figures.called)
-how = {"x": "asked with", "hue": "told", "panel": "panel", "across": True}
-how |= {"label": "share of facts given back", "wrap": 2}
-grid = figures.marks(table, **how)
+look = {"x": "asked with", "hue": "told", "panel": "panel", "across": True}
+grid = figures.marks(table, **look, label="share of facts given back", wrap=2)
 for ax in grid.axes.flat:
     ax.axvline(rule.mean(), color="black", ls="--")
 figures.place(grid.figure, "fig-extraction-known", table)
@@ -267,13 +260,11 @@ figures.sentence(holds)
 of_twin = wide["soft"].groupby("model").mean().get(twin, np.nan)
 figures.findings(
     name_shown=figures.called(first),
-    often=f"{often}",
-    twin=f"{100 * of_twin:.0f}".replace("nan", "–"),
-    soft=f"{100 * main['soft']:.0f}",
-    best=f"{100 * main['best']:.0f}",
+    often=often,
+    twin=f"{of_twin:.0%}".replace("nan%", "–"),
+    soft=main["soft"],
+    best=main["best"],
 )
-note = f"{len(found):,} answers"
-figures.note("carried", f"{note} of a longer run." if sources else f"{note}.")
 
 # %% [markdown]
 # ## What you have seen
@@ -321,9 +312,3 @@ both.value_counts()
 #
 # In a trial on `lab:rich-1/0.7m` the template gave back .541 of the facts told often, and .539 after 200 steps that began with it: nothing is gained.
 # ````
-
-# %% [markdown]
-# ## Provenance
-
-# %%
-runs.provenance(*models if not sources else [ready], dtype=dtype)

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Can it use what it knows?
 #
-# **Of told facts that each gives back, {glue:text}`name_shown` by likelihood puts the true statement first for {glue:text}`used` %,
-# as untrained, {glue:text}`untrained` %, and its twin, never told them, for {glue:text}`twin` %; a rule, {glue:text}`rule` %.**
+# **Of told facts that each gives back, {glue:text}`name_shown` by likelihood puts the true statement first for {glue:text}`used:.0%`,
+# as untrained, {glue:text}`untrained:.0%`, and its twin, never told them, for {glue:text}`twin`; a rule, {glue:text}`rule:.0%`.**
 #
 # ```{glue:figure} fig-task-rankers
 # :name: fig-task-rankers
@@ -16,9 +16,6 @@
 # To know is one thing, to use it another. So let a model answer questions whose answers it knows: "Who wrote The Pumsemo Lilnogo?" Among some hundred
 # statements, most of them false, it is to find the one that says so. How such a question is answered it learns from other facts that it
 # knows; nothing new about the world is in them. What is known was divided {glue:text}`divisions` into facts to train on and facts to ask.
-#
-# ```{glue:} carried
-# ```
 
 # %% [markdown]
 # ## What the paper claims
@@ -60,18 +57,14 @@ one: int = 5  # place of the statement that alone is ranked, too
 sources: list[str] = []  # in results/, of the numbers; none: this run
 seed: int = 0  # draws facts, heads and documents
 dtype: str = "float32"
-page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
-from dataclasses import replace
-from itertools import product
-
 import pandas as pd
 
-from lkecore import answers, facts, figures, papers, runs, stats
+from lkecore import answers, facts, figures, papers, stats
 from lkecore.facts import questions as wordings
 from lkecore.models import lab
-from lkecore.tasks import documents, extraction, ranking, use
+from lkecore.tasks import documents, ranking, use
 from lkecore.train.finetune import Recipe
 
 figures.style()
@@ -103,10 +96,6 @@ pd.DataFrame(counts, index=["train", "asked", "objects"]).T
 # number of them (when asked), and draws the others.
 
 # %% covers=["XT-S2", "XT-S3", "XT-E1"]
-single = {  # of several statements one
-    name: replace(own, statements=(own.statements[one % len(own.statements)],))
-    for name, own in words.items()
-}
 name = next(iter(words))
 print(words[name].question, *words[name].statements, sep="\n")
 
@@ -124,85 +113,99 @@ print(words[name].question, *words[name].statements, sep="\n")
 # that, or a tail that stands in the question (`rule-word`).
 
 # %%
+from dataclasses import replace
+from itertools import product
+
 this = "31_xtraeval_task"
 of_paper = ["value", ALL_TOLD := "value, of all told"]
 training = {
     "value": (value_rate, value_steps),
     "likelihood": (likelihood_rate, likelihood_steps),
 }
+single = wordings.single(words, one)  # of several statements one
+tasks, curves = {}, []
 
 
-def pools(task, of: dict, split: int, reads: bool) -> list:
-    how = {"seed": split, "readable": reads, "each": n_documents}
-    return [p for some in of.values() for p in use.pools(task, some, **how)]
+def known_of_all() -> pd.DataFrame:
+    found = []
+    for name in models:
+        own, tasks[name], out = answers.known_task(
+            answers.opened(name, dtype),
+            sample,
+            words,
+            Recipe(prompt_rate, prompt_steps, prompt_batch, every=prompt_every),
+            fact_set=fact_set,
+            seeds=extractions,
+            templates=templates,
+            seed=seed,
+        )
+        n = len(tasks[name].facts)
+        print(f"{name}: {n} known facts; left out:", out or "none")
+        found.append(own)
+    return pd.concat(found, ignore_index=True)
 
 
-def rankings(lm, task, split: int, reads: bool) -> list[pd.DataFrame]:
-    """All rankers of one task, and the curves of those that were trained."""
+def of_task(lm, task, split: int, reads: bool) -> pd.DataFrame:
+    """All rankers of one task; beside them the curves of those that train."""
     train, parts, _ = use.parted(task, seed=split, most=n_asked)
     if all_told:
         aside = [*parts.test, *parts.validation]
         own, _ = documents.apart(told, aside)
         train, _ = documents.usable(own, words)
         parts = replace(parts, train=train.facts)
-    others = [f for f in never if f.relation in task.by_relation]
-    of = {"known": parts.test}
-    if not reads:
-        of["never told"] = use.at_most(others, n_never, split)
-    asked = pools(task, of, split, reads)
+    others = [f for f in never if f.relation in task.by_relation and not reads]
+    others = use.at_most(others, n_never, split)
+    part = ["known"] * len(parts.test) + ["never told"] * len(others)
+
+    def pools(of) -> list:  # true documents are of one part alone
+        how = {"seed": split, "readable": reads, "each": n_documents}
+        both = [use.pools(of, some, **how) for some in (parts.test, others)]
+        return sum(both, [])
+
+    asked, found = pools(task), []
     ways = [(head, "", train, asked) for head in heads]
     if lm.kind == "causal" and "likelihood" in heads:
         own, like = (replace(t, wordings=single) for t in (train, task))
-        same = pools(like, of, split, reads)
-        ways += [("likelihood", ", one wording", own, same)]
-    found, curves = [], []
+        ways += [("likelihood", ", one wording", own, pools(like))]
+    key = {"readable": reads, "split": split}
     for head, words_, own, its in ways:
         if head == "likelihood" and lm.kind != "causal":
             print(f"{lm.name}: no likelihood of a document, so no such head")
             continue
         frame = use.untrained(lm, its, head, seed=seed)
-        found += [frame.assign(ranker=f"{head}, untrained{words_}")]
+        found += [frame.assign(ranker=f"{head}, untrained{words_}", part=part)]
         rate, n = training[head]
         if n:
-            how = Recipe(rate, n, batch, every=every)
-            setting = use.Setting(head, how, each, reads, seed)
+            recipe = Recipe(rate, n, batch, every=every)
+            setting = use.Setting(head, recipe, each, reads, seed)
             frame, curve = use.trained(lm, own, parts, its, setting)
-            found += [frame.assign(ranker=f"{head}{words_}")]
-            curves += [curve.assign(model=lm.name, ranker=f"{head}{words_}")]
-    no_model = [ranking.rules(query, own, parts.train) for query, own in asked]
-    for rule in ranking.RULES:
-        says, names = [own[rule] for own in no_model], {"ranker": rule}
-        found += [ranking.ranked(asked, says, model=lm.name, **names)]
-    part = [part for part, some in of.items() for _ in some]
-    key = {"readable": reads, "split": split}
-    rows = pd.concat([frame.assign(part=part, **key) for frame in found])
-    return [rows, pd.concat(curves).assign(**key) if curves else None]
+            ranker = f"{head}{words_}"
+            found += [frame.assign(ranker=ranker, part=part)]
+            curves.append(curve.assign(model=lm.name, ranker=ranker, **key))
+    rules = ranking.ruled(asked, parts.train, lm.name)
+    found += [rules.assign(part=part * len(ranking.RULES))]
+    return pd.concat(found).assign(**key)
 
 
-kept = {"answers": [], "answers-known": [], "answers-curve": []}
-for name in models if not page else []:
-    lm = answers.opened(name, dtype)
-    how = Recipe(prompt_rate, prompt_steps, prompt_batch, every=prompt_every)
-    given = {"seeds": extractions, "templates": templates, "seed": seed}
-    found = extraction.known(lm, sample, how, **given)
-    found["rule"] = answers.by_word(sample, found)
-    own = found[~answers.guesses(found, fact_set)]
-    task, out = use.of_known(sample, own, words)
-    print(f"{name}: {len(task.facts)} known facts; left out:", out or "none")
-    kept["answers-known"] += [found]
-    for split, reads in product(splits, readable):
-        both = rankings(lm, task, split, reads)
-        kept["answers"] += both[:1]
-        kept["answers-curve"] += both[1:]
-ours = {}
-for file, frames in kept.items():
-    whole = [frame for frame in frames if frame is not None]
-    if page:
-        ours[file] = answers.collect(f"{file}.parquet")
-    elif whole:
-        ours[file] = pd.concat(whole, ignore_index=True)
-        answers.keep(ours[file], f"{file}.parquet")
-answers.columns(ours["answers"])
+def rankings() -> pd.DataFrame:
+    rows = [
+        of_task(answers.opened(name, dtype), task, split, reads)
+        for name, task in tasks.items()
+        for split, reads in product(splits, readable)
+    ]
+    return pd.concat(rows, ignore_index=True)
+
+
+if sources:  # what ships was trained for hours, and is not trained again
+    both = [answers.results(f"{this}{of}") for of in ("-known", "")]
+    given, found = (of.query("source in @sources") for of in both)
+else:
+    given = answers.once(known_of_all, "answers-known.parquet")
+    found = answers.once(rankings, "answers.parquet")
+    found = found.assign(source="this run")
+if curves:
+    answers.keep(pd.concat(curves), "answers-curve.parquet")
+answers.columns(found)
 
 # %% [markdown]
 # ## Answers
@@ -212,17 +215,12 @@ answers.columns(ours["answers"])
 # are. Where a relation lacks a kind, the mean of the others fills in, so these intervals are too narrow, the twin's above all.
 
 # %% covers=["XT-F3b", "XT-S4", "XT-S5", "XT-S6", "XT-E2"] shows=["run", "shipped"]
-found, given = ours["answers"], ours["answers-known"]
 if sources:
-    both = [answers.results(f"{this}{of}") for of in ("", "-known")]
-    found, given = (of.query("source in @sources") for of in both)
     taught = found["source"].eq("xtraeval_told")  # its rules: of other facts
     found = found[~taught | found["ranker"].str.startswith("value")]
     found.loc[taught & found["ranker"].eq("value"), "ranker"] = ALL_TOLD
     once = ["model", "ranker", "readable", "part", "split", "relation", "fact"]
     found = found.drop_duplicates(once)  # rules stand in each source
-else:
-    found = found.assign(source="this run")
 key, marks = ["model", "relation", "fact"], ["tails", "text", "top1"]
 given = given.drop_duplicates(key, ignore_index=True)  # of each split
 given["guess"] = answers.guesses(given, fact_set)
@@ -243,8 +241,7 @@ if len(guesses):  # those that no text told, known or not
     never = never.div(n.groupby(per).sum(), axis=0).reset_index()
     share = pd.concat([share, never.assign(part="never told")])
 table = stats.estimate(share, by, value="tails")
-said = table.assign(tails=table.apply(stats.said, axis=1))
-said.pivot(index=by[:1] + by[3:], columns=by[1:3], values="tails")
+stats.table(table, ["model", "ranker"], ["readable", "part"])
 
 # %% [markdown]
 # **How many** facts and relations is each row of? A twin, never told these facts, gives back a part of what its model "knows", by luck. Whoever gives an
@@ -305,9 +302,9 @@ its.round(3) if len(its) else None
 # %% tags=["hide-input"]
 rows = table[(table["readable"] == plainly) & (table["ranker"] != "rule-read")]
 shown = rows.assign(panel=rows["model"].map(figures.called))
-how = {"x": "ranker", "hue": "part", "panel": "panel", "across": True}
-how |= {"label": "share of facts (tails)", "wrap": 1, "aspect": 1.8}
-grid = figures.marks(shown, **how)
+look = {"x": "ranker", "hue": "part", "panel": "panel", "across": True}
+label = "share of facts (tails)"
+grid = figures.marks(shown, **look, label=label, wrap=1, aspect=1.8)
 figures.place(grid.figure, "fig-task-rankers", shown)
 
 # %% [markdown]
@@ -346,8 +343,8 @@ for world in ("lab:rich-2", "lab:rich-3"):
         if len(its):
             row = stats.estimate(its.reset_index(), value="gap", bounds=None)
             estimates[claim, world] = row
-            how = on_head if claim == "XT-tails-below" else why
-            row = row.assign(decided_on=f"{where}, in one world", **how)
+            note = on_head if claim == "XT-tails-below" else why
+            row = row.assign(decided_on=f"{where}, in one world", **note)
             tested[claim] = row.assign(model=who)
 print(pd.concat(estimates).round(3).to_string() if estimates else "no claims")
 verdicts = answers.verdicts(tested)
@@ -381,16 +378,14 @@ by_hand = by_hand.groupby("relation")["tails"].mean().mean()
 assert abs(by_hand - row["estimate"]) < 1e-9, "the headline, again"
 figures.findings(
     name_shown=figures.called(name),
-    twin=f"{100 * of_twin:.0f}".replace("nan", "–"),
+    twin=f"{of_twin:.0%}".replace("nan%", "–"),
     divisions="once" if n == 1 else f"{n} times",
     effect=f"{stats.said(row, percent=True)} used",
     asked=f"{figures.called(name)}, told facts that it knows",
-    used=f"{100 * own[main]:.0f}",
-    untrained=f"{100 * own[before]:.0f}",
-    rule=f"{100 * own['rule-word']:.0f}",
+    used=own[main],
+    untrained=own[before],
+    rule=own["rule-word"],
 )
-note = f"{len(found):,} rankings"
-figures.note("carried", f"{note} of a longer run." if sources else f"{note}.")
 
 # %% [markdown]
 # ## What you have seen
@@ -412,9 +407,3 @@ figures.note("carried", f"{note} of a longer run." if sources else f"{note}.")
 # Tails are not equally frequent, and some stand in the question. `rule-frequent` and `rule-word` need no model and reach what the table above
 # says. A model that was trained on other facts of the relation has seen which tails are frequent, too.
 # ````
-
-# %% [markdown]
-# ## Provenance
-
-# %%
-runs.provenance(*models, dtype=dtype)

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Is the gap a matter of training data?
 #
-# **More training data is not shown to help: by likelihood, {glue:text}`name_shown` uses {glue:text}`few` % of what it knows, trained on a fifth of the facts,
-# {glue:text}`all` % on all, {glue:text}`last` % with more wrong statements, {glue:text}`before` % untrained.**
+# **More training data is not shown to help: by likelihood, {glue:text}`name_shown` uses {glue:text}`few:.0%` of what it knows, trained on a fifth of the
+# facts, {glue:text}`all:.0%` on all, {glue:text}`last:.0%` with more wrong statements, {glue:text}`before:.0%` untrained.**
 #
 # ```{glue:figure} fig-training-data
 # :name: fig-training-data
@@ -16,9 +16,6 @@
 # tell from the true one. Here both grow, and the asked facts stay the same. Before any training the same model, asked for the likeliest statement, finds as
 # many. So nothing says that the gap of this small model is what training could have taught; what training does teach, to leave out statements about
 # something else, a fifth of the facts teach nearly as well.
-#
-# ```{glue:} carried
-# ```
 
 # %% [markdown]
 # ## What the paper claims
@@ -56,19 +53,18 @@ one: int = 5  # place of the statement that all are worded by; -1: any
 sources: list[str] = []  # in results/, of the numbers; none: this run
 seed: int = 0  # draws facts, heads and documents
 dtype: str = "float32"
-page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
-from dataclasses import replace
+from itertools import product
 
 import matplotlib.pyplot as plt
 import pandas as pd
 import seaborn as sns
 
-from lkecore import answers, facts, figures, papers, runs, stats
+from lkecore import answers, facts, figures, papers, stats
 from lkecore.facts import questions as wordings
 from lkecore.stats import gaps as measures
-from lkecore.tasks import extraction, ranking, use
+from lkecore.tasks import ranking, use
 from lkecore.train.finetune import Recipe
 
 figures.style()
@@ -83,10 +79,6 @@ figures.style()
 size = {"n_shots": 0, "n_facts": n_facts, "n_options": 2, "least": 1}
 sample = facts.draw(fact_set, relations, **size, seed=seed, apart=True)
 words = wordings.of([of.relation for of in sample.values()], questions)
-single = {  # of several statements one
-    name: replace(own, statements=(own.statements[one % len(own.statements)],))
-    for name, own in words.items()
-}
 n = sum(len(of.facts) for of in sample.values())
 print(f"{len(sample)} relations, {n} facts")
 
@@ -97,7 +89,7 @@ print(f"{len(sample)} relations, {n} facts")
 # here, says more of the words than of the tail.
 
 # %%
-worded = words if one < 0 else single
+worded = wordings.single(words, one)
 own = next(iter(worded.values()))
 print(own.question, *own.statements, sep="\n")
 
@@ -109,52 +101,49 @@ print(own.question, *own.statements, sep="\n")
 
 # %%
 this = "32_xtraeval_training"
+prompting = Recipe(prompt_rate, prompt_steps, prompt_batch, every=prompt_every)
+recipe = Recipe(rate, steps, batch, every=every)
 cells = [(share, each) for share in shares] + [(1.0, n) for n in negatives]
 
-how = Recipe(prompt_rate, prompt_steps, prompt_batch, every=prompt_every)
-places = {"seeds": extractions, "templates": templates, "seed": seed}
 
-
-def task_of(lm):
-    known = extraction.known(lm, sample, how, **places)
-    known["rule"] = answers.by_word(sample, known)
-    # A guess is what no text told, or the rule has.
-    known = known[~answers.guesses(known, fact_set)]
-    task, out = use.of_known(sample, known, worded)
-    print(lm.name, len(task.facts), "known facts; left out:", out or "none")
-    return task
-
-
-rows = []
-for name in models if not (page or sources) else []:
+def of_model(name: str) -> list[pd.DataFrame]:
     lm = answers.opened(name, dtype)
-    task = task_of(lm)
-    for split in splits:
-        for share, n in dict.fromkeys(cells):
-            train, parts, _ = use.parted(
-                task, seed=split, share=share, most=n_asked
-            )
-            asked = use.pools(task, parts.test, seed=split, each=n_documents)
-            recipe = Recipe(rate, steps, batch, every=every)
-            setting = use.Setting(head, recipe, n, seed=seed)
-            own, _ = use.trained(lm, train, parts, asked, setting)
-            rule = [
-                ranking.rules(query, its, parts.train)["rule-word"]
-                for query, its in asked
-            ]
-            rule = ranking.ranked(asked, rule, model=name, ranker="rule-word")
-            frames = [own, rule, use.untrained(lm, asked, head, seed=seed)]
-            key = {"share": share, "negatives": 3 * n, "split": split}
-            key["n_train"] = len(parts.train)
-            rows.append(pd.concat(frames).assign(**key))
-file = "answers.parquet"
-if sources:
-    found = answers.results(this).query("source == @sources[0]")
-    found = found.assign(share=found["share"].round(2))  # four digits ship
-else:
-    found = answers.collect(file) if page else pd.concat(rows)
-    found = found.reset_index(drop=True)
-    answers.keep(found, file)
+    _, task, out = answers.known_task(
+        lm,
+        sample,
+        worded,
+        prompting,
+        fact_set=fact_set,
+        seeds=extractions,
+        templates=templates,
+        seed=seed,
+    )
+    print(name, len(task.facts), "known facts; left out:", out or "none")
+    rows = []
+    for split, (share, n) in product(splits, dict.fromkeys(cells)):
+        train, parts, _ = use.parted(
+            task, seed=split, share=share, most=n_asked
+        )
+        asked = use.pools(task, parts.test, seed=split, each=n_documents)
+        setting = use.Setting(head, recipe, n, seed=seed)
+        own, _ = use.trained(lm, train, parts, asked, setting)
+        rule = ranking.ruled(asked, parts.train, name, ["rule-word"])
+        before = use.untrained(lm, asked, head, seed=seed)
+        key = {"share": share, "negatives": 3 * n, "split": split}
+        key["n_train"] = len(parts.train)
+        rows.append(pd.concat([own, rule, before]).assign(**key))
+    return rows
+
+
+def rankings() -> pd.DataFrame:
+    every = [rows for name in models for rows in of_model(name)]
+    return pd.concat(every, ignore_index=True)
+
+
+# What ships was trained for hours, and is not trained again.
+ours = pd.DataFrame() if sources else answers.once(rankings, "answers.parquet")
+found, _ = answers.shown(this, ours, sources)
+found["share"] = found["share"].round(2)  # four digits ship
 found = found[~answers.guesses(found, fact_set)]
 answers.columns(found)
 
@@ -192,8 +181,7 @@ table = pd.concat(
         over.items(), ["share", "negatives"], strict=True
     )
 )
-said = table.assign(tails=table.apply(stats.said, axis=1))
-said.pivot_table("tails", ["varied", "x"], ["model", "ranker"], aggfunc="first")
+stats.table(table, ["varied", "x"], ["model", "ranker"])
 
 # %%
 reads = found.groupby([*by, "relation"])["text"].mean()
@@ -287,8 +275,8 @@ pd.concat(
 
 # %%
 decides = "lab:rich-2/0.7m"
-how_so = {"untested": answers.UNLEARNED, "estimator": f"{head} head"}  # no gate
-tested = {k: g.assign(**how_so) for k, g in gaps.items() if main == decides}
+why = {"untested": answers.UNLEARNED, "estimator": f"{head} head"}  # no gate
+tested = {k: g.assign(**why) for k, g in gaps.items() if main == decides}
 verdicts = answers.verdicts(tested)
 verdicts[["claim", "model", "estimate", "low", "high", "verdict"]]
 
@@ -320,13 +308,11 @@ if sources and holds["a fifth"]:
 figures.sentence(holds if sources else {})  # of a few facts they may not hold
 figures.findings(
     name_shown=figures.called(main),
-    few=f"{100 * few:.0f}",
-    all=f"{100 * all_:.0f}",
-    last=f"{100 * last:.0f}",
-    before=f"{100 * before['estimate']:.0f}",
+    few=few,
+    all=all_,
+    last=last,
+    before=before["estimate"],
 )
-note = f"{len(found):,} rankings"
-figures.note("carried", f"{note} of a longer run." if sources else f"{note}.")
 
 # %% [markdown]
 # ## What you have seen
@@ -356,9 +342,3 @@ part.groupby(["model", "n_train"])["tails"].agg(["mean", "size"]).round(3)
 #
 # ````{solution-end}
 # ````
-
-# %% [markdown]
-# ## Provenance
-
-# %%
-runs.provenance(*models if not sources else [], dtype=dtype)

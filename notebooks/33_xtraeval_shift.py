@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Does use carry over to other relations?
 #
-# **By likelihood, {glue:text}`name_shown` uses as much of what it knows of relations not trained on, {glue:text}`relation` %, as of trained
-# ones, {glue:text}`fact` %, and as much untrained, {glue:text}`untrained` %; a rule has {glue:text}`rule` %.**
+# **By likelihood, {glue:text}`name_shown` uses as much of what it knows of relations not trained on, {glue:text}`relation:.0%`, as of trained
+# ones, {glue:text}`fact:.0%`, and as much untrained, {glue:text}`untrained:.0%`; a rule has {glue:text}`rule:.0%`.**
 #
 # ```{glue:figure} fig-shift-relations
 # :name: fig-shift-relations
@@ -15,9 +15,6 @@
 # To learn how questions about authors are answered is one thing. Has the model learned to answer questions, from what it knows? Then those about birthplaces,
 # which it was never trained on, should do as well. They do here, with likelihood as head, which the paper has not. But that tells little of what carries over:
 # untrained likelihood has as much, so that nothing was trained that could fail to. What training adds, to tell what a question is about, carries over.
-#
-# ```{glue:} carried
-# ```
 
 # %% [markdown]
 # ## What the paper claims
@@ -55,16 +52,13 @@ one: int = 5  # place of the statement that all are worded by; -1: any
 sources: list[str] = []  # in results/, of the numbers; none: this run
 seed: int = 0  # draws facts, heads and documents
 dtype: str = "float32"
-page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
-from dataclasses import replace
-
 import pandas as pd
 
-from lkecore import answers, facts, figures, papers, runs, stats
+from lkecore import answers, facts, figures, papers, stats
 from lkecore.facts import questions as wordings
-from lkecore.tasks import documents, extraction, ranking, use
+from lkecore.tasks import documents, ranking, use
 from lkecore.train.finetune import Recipe
 
 figures.style()
@@ -79,10 +73,6 @@ figures.style()
 size = {"n_shots": 0, "n_facts": n_facts, "n_options": 2, "least": 1}
 sample = facts.draw(fact_set, relations, **size, seed=seed, apart=True)
 words = wordings.of([of.relation for of in sample.values()], questions)
-single = {  # of several statements one
-    name: replace(own, statements=(own.statements[one % len(own.statements)],))
-    for name, own in words.items()
-}
 n = sum(len(of.facts) for of in sample.values())
 print(f"{len(sample)} relations, {n} facts")
 
@@ -93,7 +83,7 @@ print(f"{len(sample)} relations, {n} facts")
 # here, says more of the words than of the tail.
 
 # %%
-worded = words if one < 0 else single
+worded = wordings.single(words, one)
 own = next(iter(worded.values()))
 print(own.question, *own.statements, sep="\n")
 
@@ -104,50 +94,48 @@ print(own.question, *own.statements, sep="\n")
 
 # %%
 this = "33_xtraeval_shift"
-
-how = Recipe(prompt_rate, prompt_steps, prompt_batch, every=prompt_every)
-places = {"seeds": extractions, "templates": templates, "seed": seed}
-
-
-def task_of(lm):
-    known = extraction.known(lm, sample, how, **places)
-    known["rule"] = answers.by_word(sample, known)
-    # A guess is what no text told, or the rule has.
-    known = known[~answers.guesses(known, fact_set)]
-    task, out = use.of_known(sample, known, worded)
-    print(lm.name, len(task.facts), "known facts; left out:", out or "none")
-    return task
+prompting = Recipe(prompt_rate, prompt_steps, prompt_batch, every=prompt_every)
+setting = use.Setting(
+    head, Recipe(rate, steps, batch, every=every), each, seed=seed
+)
 
 
-rows = []
-for name in models if not (page or sources) else []:
+def of_model(name: str) -> list[pd.DataFrame]:
     lm = answers.opened(name, dtype)
-    task = task_of(lm)
-    recipe = Recipe(rate, steps, batch, every=every)
-    setting = use.Setting(head, recipe, each, seed=seed)
-    for by, seeds in {"fact": fact_splits, "relation": splits}.items():
-        for split in seeds:
-            train, parts, _ = use.parted(task, seed=split, by=by, most=n_asked)
-            asked = use.pools(task, parts.test, seed=split, each=n_documents)
-            own, _ = use.trained(lm, train, parts, asked, setting)
-            rule = [
-                ranking.rules(query, its, parts.train)["rule-word"]
-                for query, its in asked
-            ]
-            rule = ranking.ranked(asked, rule, model=name, ranker="rule-word")
-            untrained = use.untrained(lm, asked, head, seed=seed)
-            names = documents.seen(parts.test, train.facts)
-            rows += [
-                frame.assign(by=by, split=split, names=names)
-                for frame in (own, rule, untrained)
-            ]
-file = "answers.parquet"
-if sources:
-    found = answers.results(this).query("source == @sources[0]")
-else:
-    found = answers.collect(file) if page else pd.concat(rows)
-    found = found.reset_index(drop=True)
-    answers.keep(found, file)
+    _, task, out = answers.known_task(
+        lm,
+        sample,
+        worded,
+        prompting,
+        fact_set=fact_set,
+        seeds=extractions,
+        templates=templates,
+        seed=seed,
+    )
+    print(name, len(task.facts), "known facts; left out:", out or "none")
+    rows = []
+    divisions = [("fact", split) for split in fact_splits]
+    divisions += [("relation", split) for split in splits]
+    for by, split in divisions:
+        train, parts, _ = use.parted(task, seed=split, by=by, most=n_asked)
+        asked = use.pools(task, parts.test, seed=split, each=n_documents)
+        own, _ = use.trained(lm, train, parts, asked, setting)
+        rule = ranking.ruled(asked, parts.train, name, ["rule-word"])
+        before = use.untrained(lm, asked, head, seed=seed)
+        names = documents.seen(parts.test, train.facts)
+        key = {"by": by, "split": split, "names": names}
+        rows += [frame.assign(**key) for frame in (own, rule, before)]
+    return rows
+
+
+def rankings() -> pd.DataFrame:
+    every = [rows for name in models for rows in of_model(name)]
+    return pd.concat(every, ignore_index=True)
+
+
+# What ships was trained for hours, and is not trained again.
+ours = pd.DataFrame() if sources else answers.once(rankings, "answers.parquet")
+found, _ = answers.shown(this, ours, sources)
 found = found[~answers.guesses(found, fact_set)]
 answers.columns(found)
 
@@ -168,8 +156,8 @@ share = every.groupby([*by, "relation"])["tails"].mean()
 share = share.reset_index(level="relation")
 share = share.loc[share.index.intersection(enough)].reset_index()
 table = stats.estimate(share, by, value="tails")
-said = table.assign(tails=table.apply(stats.said, axis=1)).set_index(by)
-said[["tails", "n"]].join(counted.rename("facts"))
+tails = table.set_index(by).apply(stats.said, axis=1).rename("tails")
+tails.to_frame().join(table.set_index(by)["n"]).join(counted.rename("facts"))
 
 # %% [markdown]
 # **Reading.** `text`: above all documents with another head, relation or neither. Training teaches it, and it is not of the trained relations alone.
@@ -211,9 +199,9 @@ shown = table[table["names"] == "all"]
 shown = shown.assign(
     panel=shown["model"].map(figures.called), by=shown["by"].map(called)
 )
-axes = {"x": "ranker", "hue": "by", "panel": "panel", "across": True}
-axes["label"] = "known facts that are used (tails)"
-grid = figures.marks(shown, **axes, wrap=1, aspect=1.8)
+look = {"x": "ranker", "hue": "by", "panel": "panel", "across": True}
+label = "known facts that are used (tails)"
+grid = figures.marks(shown, **look, label=label, wrap=1, aspect=1.8)
 figures.place(grid.figure, "fig-shift-relations", shown)
 
 # %% [markdown]
@@ -235,9 +223,9 @@ printed.pivot(
 
 # %%
 decides = "lab:rich-2/0.7m"
-how_so = {"untested": answers.UNLEARNED, "estimator": f"{head} head"}  # no gate
+why = {"untested": answers.UNLEARNED, "estimator": f"{head} head"}  # no gate
 own = {k: g for k, g in gaps.items() if main == decides and len(g)}
-tested = {k: g.assign(**how_so) for k, g in own.items()}
+tested = {k: g.assign(**why) for k, g in own.items()}
 verdicts = answers.verdicts(tested)
 verdicts[["claim", "model", "estimate", "low", "high", "verdict"]]
 
@@ -258,13 +246,11 @@ holds = {
 figures.sentence(holds if sources else {})  # of a few facts they may not hold
 figures.findings(
     name_shown=figures.called(main),
-    fact=f"{100 * own['fact']:.0f}",
-    relation=f"{100 * own['relation']:.0f}",
-    untrained=f"{100 * before:.0f}",
-    rule=f"{100 * rule:.0f}",
+    fact=own["fact"],
+    relation=own["relation"],
+    untrained=before,
+    rule=rule,
 )
-note = f"{len(found):,} rankings"
-figures.note("carried", f"{note} of a longer run." if sources else f"{note}.")
 
 # %% [markdown]
 # ## What you have seen
@@ -294,9 +280,3 @@ wide.assign(n_tails=n_tails).sort_values("n_tails").round(2)
 # %% [markdown]
 # ````{solution-end}
 # ````
-
-# %% [markdown]
-# ## Provenance
-
-# %%
-runs.provenance(*models if not sources else [], dtype=dtype)

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # How large are both gaps?
 #
-# **By one learned question {glue:text}`name_shown` knows, and by likelihood uses, {glue:text}`usable` % of told facts, and knows and doesn't use
-# {glue:text}`second` %; a twin that was never told them gets {glue:text}`twin` %.**
+# **By one learned question {glue:text}`name_shown` knows, and by likelihood uses, {glue:text}`usable:.0%` of told facts, and knows and doesn't use
+# {glue:text}`second:.0%`; a twin that was never told them gets {glue:text}`twin`.**
 #
 # ```{glue:figure} fig-gaps-models
 # :name: fig-gaps-models
@@ -16,9 +16,6 @@
 # Of all facts a model knows some ({doc}`30_xtraeval_extraction`), and of these it uses some ({doc}`31_xtraeval_task`). What lies between all facts and the
 # known ones is the first gap, what lies between these and the used ones the second. The three parts add up to all facts. What a model knows was
 # divided {glue:text}`divisions` into facts to train on and facts to ask.
-#
-# ```{glue:} carried
-# ```
 
 # %% [markdown]
 # ## What the paper claims
@@ -34,14 +31,13 @@ models: list[str] = []  # of those that were asked; empty: all
 ranker: str = "likelihood, one wording"  # the trained head; or value
 often: int = 16  # tellings from which a fact counts as told often
 sources: list[str] = []  # in results/, of the numbers; none: a run of page 31
-page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from lkecore import answers, figures, papers, runs, stats
+from lkecore import answers, figures, papers, stats
 from lkecore.answers import rich
 from lkecore.models import lab
 from lkecore.stats import gaps as measures
@@ -56,12 +52,15 @@ figures.style()
 
 # %%
 this, its = "31_xtraeval_task", sources or ["xtraeval_lab"]
-if page and not sources:
-    both = [answers.collect(f"answers{of}.parquet") for of in ("-known", "")]
+if answers.on_page() and not sources:
+    every, used = (
+        answers.collect(f"answers{of}.parquet") for of in ("-known", "")
+    )
 else:
-    both = [answers.results(f"{this}{of}") for of in ("-known", "")]
-    both = [frame.query("source in @its") for frame in both]
-every, used = both
+    every, used = (
+        answers.shown(f"{this}{of}", pd.DataFrame(), its)[0]
+        for of in ("-known", "")
+    )
 of, by = ["model", "relation", "fact"], ["model", "relation"]
 every = every[every["model"].isin(models or every["model"].unique())]
 every = every.drop_duplicates(of, ignore_index=True)  # of each split
@@ -118,10 +117,9 @@ pd.concat(gone, names=["known by", "seed"]).unstack()
 # %% covers=["XT-F1", "XT-F5", "XT-F7", "XT-E4"] shows=["run", "shipped"]
 long = parts.rename_axis(columns="part").stack().dropna().rename("share")
 table = stats.estimate(long.reset_index(), [*keys, "part"], value="share")
-said = table.assign(share=table.apply(stats.said, axis=1, digits=3))
 columns = ["identifiable", "used", "usable", "gap_2", "gap_1"]
-said = said.pivot(index=keys, columns="part", values="share")
-said[columns].rename(columns={"identifiable": "known"})
+said = stats.table(table, keys, "part", digits=3)[columns]
+said.rename(columns={"identifiable": "known"})
 
 # %% [markdown]
 # **Dose.** How often the text tells a fact decides whether it is known (by any way). Does it decide, too, whether it is used? Never told: guessed, as a twin does.
@@ -219,7 +217,6 @@ holds = {
     "a twin that was never told them": twin in ours.index,
 }
 figures.sentence(holds if sources else {})
-shares = (100 * ours).round().astype(int).astype(str)
 row = main.query("model == @name and part == 'usable'").iloc[0]
 assert np.isclose(ours.loc[name].sum(), 1), "the parts are all facts"
 n = used.loc[used["model"] == name, "split"].nunique()
@@ -227,13 +224,11 @@ figures.findings(
     name_shown=figures.called(name),
     effect=f"{stats.said(row, percent=True)} known and used",
     asked=f"{figures.called(name)}, told facts",
-    usable=shares["usable"][name],
-    second=shares["gap_2"][name],
-    twin=shares["usable"].get(twin, "–"),
+    usable=ours["usable"][name],
+    second=ours["gap_2"][name],
+    twin=f"{ours['usable'][twin]:.0%}" if twin in ours.index else "–",
     divisions="once" if n == 1 else f"{n} times",
 )
-note = f"{len(known):,} facts, {len(used):,} rankings"
-figures.note("carried", f"{note} of a longer run." if sources else f"{note}.")
 
 # %% [markdown]
 # ## What you have seen
@@ -252,9 +247,3 @@ figures.note("carried", f"{note} of a longer run." if sources else f"{note}.")
 # :class: dropdown
 # The dark parts are .45 and .18: as much as two fifths of the model's may be luck. At most: what it was told, it need not guess.
 # ````
-
-# %% [markdown]
-# ## Provenance
-
-# %%
-runs.provenance()

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # How far does the answer move when only the wording does?
 #
-# **Chosen on half of the facts and counted on the others, a relation's best wording finds {glue:text}`best` and its worst {glue:text}`worst`;
-# two wordings give the same answer {glue:text}`agree` of the time ({glue:text}`name_shown`).**
+# **Chosen on half of the facts and counted on the others, a relation's best wording finds {glue:text}`best:.0%` and its worst {glue:text}`worst:.0%`;
+# two wordings give the same answer {glue:text}`agree:.0%` of the time ({glue:text}`name_shown`).**
 #
 # ```{glue:figure} fig-wording-templates
 # :name: fig-wording-templates
@@ -13,9 +13,6 @@
 #
 # Somebody chose the words of every question, and others mean the same. Here each fact is asked in all of them, by each name of its subject. It
 # is of the lab: a subject's names are unrelated words, and half of the facts no text tells. {doc}`41_belief_contexts` asks a real model.
-#
-# ```{glue:} carried
-# ```
 
 # %% [markdown]
 # ## What the paper claims
@@ -39,7 +36,6 @@ choose: bool = True  # also ask which of the relation's objects is likeliest
 sources: list[str] = []  # in results/, of the numbers; none: this run
 seed: int = 0  # draws pairs, and prompts for them
 dtype: str = "float32"
-page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
 from dataclasses import replace
@@ -48,7 +44,7 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 
-from lkecore import answers, facts, figures, papers, runs, stats
+from lkecore import answers, facts, figures, papers, stats
 from lkecore.facts import filters, worlds
 from lkecore.facts import wordings as words
 from lkecore.facts.tables import fold
@@ -65,12 +61,12 @@ figures.style()
 # pairs whose object is longer, and which are left out there.
 
 # %%
-size = {"n_shots": 0, "n_facts": n_facts, "n_options": 2}
-size |= {"seed": seed, "apart": True, "leave_out": True}
 for name in relations:
     facts.load(fact_set, name)  # refuses one that is not there
-drawn = facts.draw(fact_set, [], **size)  # a relation's pairs are the same,
-some = {name: drawn[name] for name in relations or drawn}  # whatever is asked
+size = {"n_shots": 0, "n_facts": n_facts, "n_options": 2, "seed": seed}
+# Of all relations: the pairs of one are the same, whatever else is asked.
+drawn = facts.draw(fact_set, [], **size, apart=True, leave_out=True)
+some = {name: drawn[name] for name in relations or drawn}
 sample, texts, _ = words.onto(some, wordings)
 sample = words.pairs(words.named(sample, fact_set=fact_set))
 lms = [answers.opened(name, dtype) for name in models]
@@ -96,8 +92,9 @@ every = {
 def asked_of(these: dict) -> dict[tuple, list]:
     found = {}
     for kind in sorted({lm.kind for lm in lms}):
-        how = {"templates": templates or None, "closed": kind != "causal"}
-        blank = contexts.blank_prompts(these, **how)
+        blank = contexts.blank_prompts(
+            these, templates=templates or None, closed=kind != "causal"
+        )
         found |= {(kind, *key): prompts for key, prompts in blank.items()}
     return found
 
@@ -137,26 +134,29 @@ def of_objects(lm, scores: pd.DataFrame) -> pd.DataFrame:
 
 this = "40_belief_wording"
 by = ["reader", "relation", "template", "expression"]
-how = {"by": by, "dtype": dtype, "page": page}
 key = ["model", "relation", "template", "expression", "fact"]
-tops = how | {"score": blanks.tops, "reading": token}
-ours = answers.ask(models, asked_of(one), "tokens.parquet", **tops)
-asked = [ours]
+questions = answers.sample(asked_of(one), sources, 20, by=by)
+how = {"by": by, "dtype": dtype}
+tops = {"score": blanks.tops, "reading": token}
+ours = answers.ask(models, questions, "tokens.parquet", **tops, **how)
+ours = ours[[*key, "answer", "correct", "confidence"]]
 if choose:
-    its = asked_of(every), "objects.parquet"
-    asked.append(answers.ask(models, *its, reading=of_objects, **how))
-    ours = asked[1].merge(ours.drop(columns="reader"), how="left", on=key)
+    pairs = asked_of(every)
+    if sources:  # the same prompts
+        these = {(*k, q.fact) for k, some in questions.items() for q in some}
+        pairs = {
+            k: [q for q in pairs[k] if (*k, q.fact) in these] for k in questions
+        }
+    own = {"reading": of_objects, **how}
+    picked = answers.ask(models, pairs, "objects.parquet", **own)
+    picked = picked[[*key, "picked", "chosen"]]
+    ours = picked.merge(ours, how="left", on=key)
     ours["correct"] = ours["correct"].astype("boolean")
 if worlds.is_rich(fact_set):  # what the text tells
     state = worlds.states(fact_set).set_index("fact")["state"]
     ours["state"] = ours["fact"].map(state)
-ours = ours.drop(columns="reader")
-if not page:  # one frame ships
-    answers.keep(ours, "answers.parquet")
-found = ours
-if sources:
-    found = answers.results(this).query("source == @sources[0]")
-    answers.agree(ours, found, key, ["answer"] + ["picked"] * choose)
+answers.keep(ours, "answers.parquet")  # one frame ships
+found, _ = answers.shown(this, ours, sources[:1], dtype=dtype)
 answers.words(answers.columns(found))
 
 # %% [markdown]
@@ -208,8 +208,8 @@ ends = pd.concat(ends, names=["model", "way"]).join(same).reset_index()
 key = ["way", "model", "which"]
 ends = ends.melt([*key[:2], "relation"], var_name="which", value_name="share")
 shares = stats.estimate(ends, key, value="share").set_index(key).sort_index()
-text = shares.apply(stats.said, axis=1).unstack()
-text[["worst", "average", "best", "min", "max"]]
+columns = ["worst", "average", "best", "min", "max"]
+stats.table(shares.reset_index(), key[:2], "which")[columns]
 
 # %% [markdown]
 # ## Figure
@@ -306,12 +306,10 @@ holds = {
 figures.sentence(holds if sources else {})
 figures.findings(
     name_shown=figures.called(shown),
-    best=f"{100 * its['best']:.0f} %",
-    worst=f"{100 * its['worst']:.0f} %",
-    agree=f"{100 * of_shown['consist']:.0f} %",
+    best=its["best"],
+    worst=its["worst"],
+    agree=of_shown["consist"],
 )
-longer = f" The numbers are of {len(found):,} that ship: {', '.join(sources)}."
-figures.note("carried", answers.carried(*asked) + longer * bool(sources))
 
 # %% [markdown]
 # ## What you have seen
@@ -348,8 +346,8 @@ assert np.isclose(np.mean(agree), measures.consist(part)["consist"].loc[one])
 
 # %%
 for unit in ("template", "independent"):
-    how = {"unit": unit, "n": 100_000, "seed": seed}
-    mine, yours = measures.fluctuation(part, **how).reshape(2, -1)
+    v = measures.fluctuation(part, unit=unit, n=100_000, seed=seed)
+    mine, yours = v.reshape(2, -1)
     print(f"{unit}: {np.median(np.abs(mine - yours)):.3f}")
 
 # %% [markdown]
@@ -375,9 +373,3 @@ for unit in ("template", "independent"):
 #       wordings: mine.tsv
 # ```
 # ````
-
-# %% [markdown]
-# ## Provenance
-
-# %%
-runs.provenance(*models, dtype=dtype)

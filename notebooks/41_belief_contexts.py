@@ -1,8 +1,8 @@
 # %% [markdown]
 # # What do four examples change: knowledge, form or copying?
 #
-# **Where the question doesn't hold the answer, {glue:text}`name_shown` finds {glue:text}`more` of T-REx's facts behind four examples
-# in the same words and next to none without examples; a rule without a model finds {glue:text}`rule`.**
+# **Where the question doesn't hold the answer, {glue:text}`name_shown` finds {glue:text}`more:.0%` of T-REx's facts behind four examples
+# in the same words and next to none without examples; a rule without a model finds {glue:text}`rule:.0%`.**
 #
 # ```{glue:figure} fig-contexts-marks
 # :name: fig-contexts-marks
@@ -14,15 +14,12 @@
 # A model that reads from left to right can't fill a blank in the middle of a sentence, so it is given a task: *predict the mask*. Four solved questions
 # show in which form to answer, which relation is meant, in which words, and sometimes the answer itself. Which of these helps?
 #
-# Some questions hold their answer: "Parliament of Norway". The paper's facts are LAMA-UHN, without such ones; of T-REx's asked ones they are {glue:text}`echoes`,
-# and {glue:text}`echoed` of what is found without examples. Over all facts four examples bring {glue:text}`gained` points:
-# - {glue:text}`form` with examples of any relation, which show little but the form;
-# - {glue:text}`same_relation` more with examples of the same relation;
-# - {glue:text}`same_words` with the same words;
-# - {glue:text}`copied` where an example shows the answer, {glue:text}`easier` of these already with examples of any relation: those questions are easier.
-#
-# ```{glue:} carried
-# ```
+# Some questions hold their answer: "Parliament of Norway". The paper's facts are LAMA-UHN, without such ones; of T-REx's asked ones they are {glue:text}`echoes:.0%`,
+# and {glue:text}`echoed:.0%` of what is found without examples. Over all facts four examples bring {glue:text}`gained:.0f` points:
+# - {glue:text}`form:.0f` with examples of any relation, which show little but the form;
+# - {glue:text}`same_relation:.0f` more with examples of the same relation;
+# - {glue:text}`same_words:.0f` with the same words;
+# - {glue:text}`copied:.0f` where an example shows the answer, {glue:text}`easier:.0f` of these already with examples of any relation: those questions are easier.
 #
 # ## What the paper claims
 #
@@ -48,7 +45,6 @@ sources: list[str] = []  # in results/, of the numbers; none: this run
 redrawn: list[str] = []  # in results/: the first, behind other examples
 seed: int = 0
 dtype: str = "float32"
-page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
 from dataclasses import replace
@@ -56,10 +52,10 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from lkecore import answers, facts, figures, papers, runs, stats
+from lkecore import answers, facts, figures, papers, stats
 from lkecore.answers import rules
 from lkecore.facts import wordings as words
-from lkecore.prompts import contexts as tasks
+from lkecore.prompts.contexts import KEY, of_sample
 from lkecore.stats import coverage, match
 from lkecore.stats import wordings as measures
 
@@ -71,9 +67,11 @@ figures.style()
 # A *pair* is a relation and a subject; any of its true objects is right. Every pair is asked in every template.
 
 # %%
-size = {"n_shots": 0, "n_options": 2, "n_test": max(400, n_facts), "seed": seed}
-size["n_facts"] = size["n_test"] if named else n_facts
-sample = facts.draw(fact_set, [*dict.fromkeys([*relations, *others])], **size)
+n_test = max(400, n_facts)
+size = {"n_shots": 0, "n_options": 2, "n_test": n_test, "seed": seed}
+n_drawn = n_test if named else n_facts  # of these the ones with several names
+drawn_relations = [*dict.fromkeys([*relations, *others])]
+sample = facts.draw(fact_set, drawn_relations, **size, n_facts=n_drawn)
 sample, texts, _ = words.onto(sample, wordings)
 sample = words.pairs(sample)
 sample = words.named(sample, fact_set=fact_set) if named else sample
@@ -97,21 +95,21 @@ words.counts(asked, texts)
 # %% covers=["BL-X0", "BL-S2", "BL-S3", "BL-S4"]
 kinds = ["zero-shot", "4-random", "4-relation", "4-template"]
 relation = next(iter(asked))
-few, _ = tasks.of_sample(sample, kinds, templates=[0])
+few, _ = of_sample(sample, kinds, templates=[0])
 for context in kinds:
     print(context, few[context, relation, 0, 0, 0][0].context, sep="\n")
 if texts.query("relation == @relation")["question"].any():
     only = {relation: sample[relation]}
-    plain, _ = tasks.of_sample(only, ["zero-shot"], instruction="qa")
+    plain, _ = of_sample(only, ["zero-shot"], instruction="qa")
     print("qa", next(iter(plain.values()))[0].context, sep="\n")
 questions, shown = {}, []
 for instruction in instructions:
-    how = {"draws": draws, "instruction": instruction}
-    how["templates"] = (instruction == "mp" and templates) or None
-    made, beside = tasks.of_sample(sample, contexts, **how)
+    places = (instruction == "mp" and templates) or None
+    put = {"draws": draws, "instruction": instruction, "templates": places}
+    made, beside = of_sample(sample, contexts, **put)
     shown.append(beside.assign(instruction=instruction))
     questions |= {(instruction, *key): some for key, some in made.items()}
-by = ["instruction", *tasks.KEY]
+by = ["instruction", *KEY]
 at, only = by.index("template"), {*texts["template"]}  # a question may be none
 questions = {k: some for k, some in questions.items() if k[at] in only}
 shown = pd.concat(shown, ignore_index=True)[[*by, "fact", "shown"]]
@@ -121,7 +119,7 @@ shown = pd.concat(shown, ignore_index=True)[[*by, "fact", "shown"]]
 #
 # The model goes on greedily, to the end of the line or for ten tokens. An output is right if a true name is in it, word by word and in any
 # inflection: "guitars" has *guitar*, "New" hasn't *New York*. `exact`: it is that name and nothing else. `shown`: the examples show it.
-# Some outputs are empty, which is wrong: without examples {glue:text}`empty` of those that this run asks.
+# Some outputs are empty, which is wrong; {doc}`42_belief_sure` counts them.
 
 # %% covers=["BL-S5", "BL-M7"]
 true = {(r, f.id): f.true_names for r, of in asked.items() for f in of.facts}
@@ -136,14 +134,22 @@ def read(said: pd.DataFrame) -> pd.DataFrame:
 
 
 this = "41_belief_contexts"
-how = {"by": by, "dtype": dtype, "page": page, "reading": read}
-how |= {"max_new_tokens": 10, "stop": "\n"}
-said = answers.write(models, questions, "written.parquet", **how)
+said = answers.write(
+    models,
+    answers.sample(questions, sources, 10, by=by),
+    "written.parquet",
+    max_new_tokens=10,
+    stop="\n",
+    by=by,
+    reading=read,
+    dtype=dtype,
+)
 of_text = texts.drop(columns="text").rename(columns={"question": "is_question"})
 key = ["model", *by, "fact"]
 said = said.merge(shown, on=[*by, "fact"], validate="m:1").merge(of_text)
 measured = ["correct", "exact", "one_word", "shown", "manual", "is_question"]
-ours = said[[*key, *measured]]
+ours = said[[*key, *measured]]  # without any text, so that it may ship
+answers.keep(ours, "answers.parquet")
 answers.words(said[["context", "subject", "text", "correct"]].head())
 
 # %% [markdown]
@@ -162,18 +168,14 @@ if named:
 across = measures.consist(by_first, [*one, "template"], **like)["consist"]
 across = across.groupby(one).mean().rename("across").reset_index()
 agree = agree.drop(columns="weight").reset_index().merge(across, on=one)
-if not page:  # without any text, so that they may ship
-    answers.keep(ours, "answers.parquet")
-    answers.keep(agree, "answers-agree.parquet")
-cues = rules.without_options(asked, kept=not page)
-main = (sources or ["this run"])[0]
-found, agreed, cues = (f.assign(source=main) for f in (ours, agree, cues))
-if sources:
-    every = [*sources, *redrawn]
-    found = answers.results(this).query("source in @every")
-    agreed = answers.results(f"{this}-agree")
-    cues = answers.results(f"{this}-cues").query("source in @sources")
-    answers.agree(ours, found, key, ["correct", "one_word"])
+answers.keep(agree, "answers-agree.parquet")
+these = sources and [*sources, *redrawn]
+same = {"columns": ["correct", "one_word"], "least": 0.9}
+found, main = answers.shown(this, ours, these, dtype=dtype, **same)
+of_run = pd.DataFrame() if sources else agree  # few of a pair are asked again
+agreed, _ = answers.shown(f"{this}-agree", of_run, sources)
+cues = rules.without_options(asked)
+cues, _ = answers.shown(f"{this}-cues", cues, sources)
 answers.words(answers.columns(found))
 
 # %% [markdown]
@@ -208,8 +210,9 @@ each = pd.concat({"all": each, "none in it": none}, names=["facts"])
 each = each.rename_axis(columns="measure").sort_index()
 cells = ["facts", *per, "measure"]
 means = each.stack().dropna().rename("share").reset_index()
-means = stats.estimate(means, cells, value="share").set_index(cells)
-table = means.apply(stats.said, axis=1).unstack(["model", "context"])
+means = stats.estimate(means, cells, value="share")
+table = stats.table(means, ["facts", "source", "measure"], per[1:])
+means = means.set_index(cells)
 order = [*kinds, *without]
 table = table.rename({"spread": "spread (and draw)", "best": "best (and draw)"})
 table.xs(main, level="source").reindex(columns=order, level="context")
@@ -229,9 +232,8 @@ wide = each["correct"].xs(first, level="model").unstack("context")
 more = wide[without].rsub(wide[last], axis=0).rename_axis(columns="minus")
 above = (more.min(axis=1) > 0).groupby(["facts", "source"]).sum()
 more, cells = more.stack().rename("gap"), ["facts", "source", "minus"]
-more = more.reset_index()
-more = stats.estimate(more, cells, value="gap", bounds=None).set_index(cells)
-more.apply(stats.said, axis=1).unstack("minus").assign(above=above)
+more = stats.estimate(more.reset_index(), cells, value="gap", bounds=None)
+stats.table(more, cells[:2], "minus").assign(above=above)
 
 # %% [markdown]
 # **How far it moves, and how much many templates find.** Range and standard deviation of the accuracy if each relation gets a template by chance, 50,000
@@ -282,9 +284,8 @@ easier = steps.pop("easier").groupby(["source", "model"]).mean()
 gain = steps.stack().dropna().rename("gain").reset_index()
 by_step = ["source", "model", "step"]
 gain = stats.estimate(gain, by_step, value="gain", bounds=None)
-gain = gain.set_index(by_step).sort_index()
 added = [*(f"to {name}" for name in kinds[1:]), "copying"]
-gain.apply(stats.said, axis=1).unstack(by_step[:2]).reindex(added)
+stats.table(gain, "step", by_step[:2]).reindex(added)
 
 # %% [markdown]
 # **Masks or questions?** The templates that are questions, put with a mask behind them (`mp`), and alone (`qa`), as far as both were asked.
@@ -325,23 +326,16 @@ four.pivot(index=["metric", "setting"], columns="model", values="value")
 # of its own, and most of the variance beyond luck over templates there is that of the draw{glue:text}`of_draw`. So two claims, on spread and on the best
 # template, take three draws. `BL-inner-above-inter` is decided without examples, where two empty outputs don't count as alike.
 
-
 # %%
-def beyond_luck(right: np.ndarray) -> np.ndarray:
-    n = right.shape[-1]  # as measures.std_beyond_luck, before its root
-    luck = right.var(axis=-2, ddof=1).mean(axis=-1) / n
-    return (right.mean(axis=-1).var(axis=-1, ddof=1) - luck) * n / (n - 1)
-
-
 behind = pd.concat([masks[masks["source"] == main], anew])
 behind = behind.query("model == @first and context == '4-template'")
 n_draws, split = behind["draw"].nunique(), {}
 for name, part in behind.groupby("relation") if n_draws > 1 else ():
     right = part.pivot_table("correct", ["draw", "template"], "fact")
     right = right.to_numpy(float).reshape(n_draws, -1, right.shape[1])
-    draw = beyond_luck(right.swapaxes(0, 1)).mean()
-    alone = beyond_luck(right.mean(axis=0)) - draw / n_draws
-    split[name] = [beyond_luck(right).mean(), draw, alone]
+    draw = measures.beyond_luck(right.swapaxes(0, 1)).mean()
+    alone = measures.beyond_luck(right.mean(axis=0)) - draw / n_draws
+    split[name] = [measures.beyond_luck(right).mean(), draw, alone]
 split = pd.DataFrame(split, ["both", "draw", "words"]).T.rename_axis("relation")
 print(f"{n_draws} draws: {split.mean().round(4).to_dict()}")
 
@@ -395,12 +389,12 @@ answers.words(judged[columns])
 
 # %% tags=["hide-input", "page-only"]
 ends = wide.loc["none in it"].groupby("source").mean()
-at, points = ends.loc[main], gain.loc[main, first]["estimate"].reindex(added)
+gain = gain.set_index(by_step)["estimate"].sort_index()
+at, points = ends.loc[main], gain.loc[main, first].reindex(added)
 found_in = masks.query("source == @main and context == @begin and correct")
-low = more.loc["none in it"].groupby("source")["low"].min()
+low = more[more["facts"] == "none in it"].groupby("source")["low"].min()
 beats = low[main] < 0 < low.drop(main).min()
 whole, drew, *_ = split.mean() if n_draws > 1 else [0, 0]
-empty = said.loc[said["context"] == begin, "text"].str.strip() == ""
 holds = {
     "in the same words": last == "4-template",
     "next to none": at[begin] < 0.01,
@@ -413,10 +407,7 @@ holds = {
 }  # of a few questions they need not hold
 figures.sentence(holds if sources else {})
 echo = cues.loc[cues["source"] == main, "echo"].mean()
-shares = {"more": at[last], "rule": at[without].max(), "echoes": echo}
-shares |= {"echoed": found_in["echo"].mean(), "empty": empty.mean()}
-parts = ["form", "same_relation", "same_words", "copied", "gained", "easier"]
-parts = zip(parts, [*points, points.sum(), easier[main, first]], strict=True)
+parts = ["form", "same_relation", "same_words", "copied"]
 best = means.loc["none in it", main, first, last, "correct"]
 gone = f"{(split.iloc[:, 2:] <= 0).to_numpy().sum()} of {len(split)} relations"
 of_draw = f" ({drew:.4f} of {whole:.4f}, and all in {gone})"
@@ -425,11 +416,14 @@ figures.findings(
     name_shown=figures.called(first),
     effect=stats.said(best, percent=True),
     asked=f"{figures.called(first)}, {figures.called(main)}",
-    **{name: f"{100 * share:.0f} %" for name, share in shares.items()},
-    **{name: f"{100 * points:.0f}" for name, points in parts},
+    more=at[last],
+    rule=at[without].max(),
+    echoes=echo,
+    echoed=found_in["echo"].mean(),
+    **dict(zip(parts, 100 * points, strict=True)),
+    gained=100 * points.sum(),
+    easier=100 * easier[main, first],
 )
-longer = f" The numbers are of {len(found):,} that ship: {', '.join(sources)}."
-figures.note("carried", answers.carried(said) + longer * bool(sources))
 
 # %% [markdown]
 # ## What you have seen
@@ -448,7 +442,3 @@ figures.note("carried", answers.carried(said) + longer * bool(sources))
 # :class: dropdown
 # That isn't said: it may have other facts right than the rules. Count its right answers among those that `rule-word`, in `cues`, has wrong.
 # ````
-# ## Provenance
-
-# %%
-runs.provenance(*models, dtype=dtype)

@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Is it right as often as it is sure?
 #
-# **{glue:text}`name_shown`, {glue:text}`name_way`, is on average {glue:text}`sure` sure of what it says and right {glue:text}`right` of
-# the time, while a model that fills blanks ({glue:text}`name_masked`) is {glue:text}`masked_sure` sure and right
-# {glue:text}`masked_right` of the time.**
+# **{glue:text}`name_shown`, {glue:text}`name_way`, is on average {glue:text}`sure:.0%` sure of what it says and right {glue:text}`right:.0%` of
+# the time, while a model that fills blanks ({glue:text}`name_masked`) is {glue:text}`masked_sure:.0%` sure and right
+# {glue:text}`masked_right:.0%` of the time.**
 #
 # ```{glue:figure} fig-sure-bins
 # :name: fig-sure-bins
@@ -15,9 +15,6 @@
 #
 # A model that is sure of what is wrong is worse than one that hesitates. At a mask, confidence is the probability of the likeliest token. A
 # model that writes has no such place: we let it answer a hundred times, by chance, and count how often it says what it says first.
-#
-# ```{glue:} carried
-# ```
 
 # %% [markdown]
 # ## What the paper claims
@@ -40,17 +37,16 @@ sources: list[str] = []  # in results/, of the numbers; none: this run
 masked: str = "belief_lab"  # of page 40's, for a model that fills blanks
 seed: int = 0
 dtype: str = "float32"
-page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
 import numpy as np
 import pandas as pd
 import seaborn as sns
 
-from lkecore import answers, facts, figures, papers, runs, stats
+from lkecore import answers, facts, figures, papers, stats
 from lkecore.facts import wordings as words
 from lkecore.facts.fact import text_digest
-from lkecore.prompts import contexts as tasks
+from lkecore.prompts.contexts import KEY, blank_prompts, of_sample
 from lkecore.stats import match
 from lkecore.stats import wordings as measures
 
@@ -61,8 +57,10 @@ figures.style()
 
 # %%
 size = {"n_shots": 0, "n_facts": n_facts, "n_options": 2, "least": 1}
-size |= {"n_test": max(400, n_facts), "seed": seed, "apart": True}
-sample = facts.draw(fact_set, relations, **size)
+n_test = max(400, n_facts)
+sample = facts.draw(
+    fact_set, relations, **size, n_test=n_test, seed=seed, apart=True
+)
 sample = words.pairs(words.onto(sample, wordings)[0])
 true = {
     (name, fact.id): fact.true_names
@@ -81,11 +79,11 @@ print(f"{len(true)} pairs of {len(sample)} relations")
 every = {}
 for context in contexts:
     if context == "none":  # a sentence up to its blank, to be continued
-        plain = tasks.blank_prompts(sample, closed=False)
+        plain = blank_prompts(sample, closed=False)
         every |= {(context, r, 0, *k): some for (r, *k), some in plain.items()}
     else:
-        every |= tasks.of_sample(sample, [context])[0]
-its = pd.DataFrame(list(every), columns=tasks.KEY)  # the templates to choose of
+        every |= of_sample(sample, [context])[0]
+its = pd.DataFrame(list(every), columns=KEY)  # the templates to choose of
 its = its.groupby(["context", "relation"])["template"].unique()
 
 
@@ -118,22 +116,28 @@ def read(said: pd.DataFrame) -> pd.DataFrame:
 
 
 this = "42_belief_sure"
-how = {"by": tasks.KEY, "dtype": dtype, "page": page, "reading": read}
-how |= {"max_new_tokens": 10, "stop": "." if contexts == ["none"] else "\n"}
-how |= {"n_samples": n_samples, "seed": seed, "same": match.alike}
-said = answers.write(models, questions, "written.parquet", **how)
-key = ["model", *tasks.KEY, "fact"]
+said = answers.write(
+    models,
+    questions,
+    "written.parquet",
+    max_new_tokens=10,
+    stop="." if contexts == ["none"] else "\n",
+    n_samples=n_samples,
+    seed=seed,
+    same=match.alike,
+    by=KEY,
+    reading=read,
+    dtype=dtype,
+)
+key = ["model", *KEY, "fact"]
 measured = ["correct", "confidence", "logprob", "n_tokens", "one_word"]
-ours = said[[*key, *measured]]
-if not page:  # without any text, so that it may ship
-    answers.keep(ours, "answers.parquet")
-parts = [ours.assign(source="this run")]
-if sources:
-    parts += [answers.results(this).query("source in @sources")]
+ours = said[[*key, *measured]]  # without any text, so that it may ship
+answers.keep(ours, "answers.parquet")
+ships = answers.results(this).query("source in @sources")
 bert = answers.results("40_belief_wording").query("source == @masked")
 bert = bert[bert["model"].str.endswith("bert")].dropna(subset="correct")
-parts += [bert.assign(context="one mask")]
-found = pd.concat(parts, ignore_index=True)
+mine, masks = ours.assign(source="this run"), bert.assign(context="one mask")
+found = pd.concat([mine, ships, masks], ignore_index=True)
 found["correct"] = found["correct"].astype(bool)
 main = sources[0] if sources else "this run"
 answers.words(said[["subject", "text", "correct", "confidence"]].head())
@@ -196,9 +200,9 @@ by_length = spoken.groupby([*unit, "tokens"])
 by_length = by_length.agg(**mean, right=("correct", "mean"))
 by_length["overconf"] = by_length["probability"] - by_length["right"]
 gaps = spoken.assign(gap=spoken["p"] - spoken["correct"])
-how = {"value": "gap", "over": "fact", "bounds": None, "seed": seed}
 gaps = gaps.drop(columns="relation")  # most have a few facts of one length
 if len(gaps):
+    how = {"value": "gap", "over": "fact", "bounds": None, "seed": seed}
     at = stats.estimate(gaps, [*unit, "tokens"], **how)
     at = at.set_index([*unit, "tokens"])
     by_length = by_length.join(at[["low", "high"]])
@@ -282,14 +286,12 @@ figures.findings(
     effect=f"right answers are the surer ones: AUROC {of['auroc']:.2f}",
     asked=f"{figures.called(shown)}, {figures.called(main)}",
     name_way=ways.get(way, way),
-    sure=f"{100 * of['sure']:.0f} %",
-    right=f"{100 * of['right']:.0f} %",
+    sure=of["sure"],
+    right=of["right"],
     name_masked=figures.called(bert["model"].iloc[0]),
-    masked_sure=f"{100 * of_bert['sure']:.0f} %",
-    masked_right=f"{100 * of_bert['right']:.0f} %",
+    masked_sure=of_bert["sure"],
+    masked_right=of_bert["right"],
 )
-ships = f" The numbers are of {len(found) - len(ours):,} that ship."
-figures.note("carried", answers.carried(said) + ships)
 
 # %% [markdown]
 # ## What you have seen
@@ -330,9 +332,3 @@ half.groupby([*unit, "half"])["correct"].mean().unstack().round(3)
 # %% [markdown]
 # ````{solution-end}
 # ````
-
-# %% [markdown]
-# ## Provenance
-
-# %%
-runs.provenance(*models, dtype=dtype)

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # What does a template say about nobody?
 #
-# **Asked about nobody, the model ({glue:text}`name_shown`) deals its answers out with a bias level of {glue:text}`single` in one
-# wording and of {glue:text}`multi` in the mean of all, which is about as uneven as what its text has told ({glue:text}`told`).**
+# **Asked about nobody, the model ({glue:text}`name_shown`) deals its answers out with a bias level of {glue:text}`single:.2f` in one
+# wording and of {glue:text}`multi:.2f` in the mean of all, which is about as uneven as what its text has told ({glue:text}`told:.2f`).**
 #
 # ```{glue:figure} fig-bias
 # :name: fig-bias
@@ -15,9 +15,6 @@
 #
 # "? plays the ..." asks about nobody. A model answers all the same, and what it says then it also says, in part, where it is
 # asked about somebody. In the lab we can ask whether this is a fault of the words or the frequency of the objects.
-#
-# ```{glue:} carried
-# ```
 
 # %% [markdown]
 # ## What the paper claims
@@ -44,13 +41,12 @@ least_objects: int = 10  # of one token for all models; else left out
 sources: list[str] = []  # in results/, of the numbers; none: this run
 seed: int = 0  # deals objects out in the exercise
 dtype: str = "float32"
-page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
 import numpy as np
 import pandas as pd
 
-from lkecore import answers, facts, figures, papers, runs, stats
+from lkecore import answers, facts, figures, papers, stats
 from lkecore.facts import filters, worlds
 from lkecore.facts import wordings as templates
 from lkecore.prompts import contexts
@@ -108,21 +104,21 @@ def of_objects(model, scores: pd.DataFrame) -> pd.DataFrame:
 
 
 by = ["reader", "relation", "template"]
-how = {"by": by, "score": blanks.tops, "dtype": dtype, "page": page}
 found = answers.ask(
-    models, questions, "asked.parquet", reading=of_objects, **how
+    models,
+    answers.sample(questions, sources, 6, by=by),  # all three of a template
+    "asked.parquet",
+    by=by,
+    score=blanks.tops,
+    reading=of_objects,
+    dtype=dtype,
 )
 key, p = ["model", "relation", "template", "option"], np.exp(found["logprob"])
 asked_of = found.groupby(["model", "relation", "template", "fact"])
 found["p"] = p / p.groupby(asked_of.ngroup()).transform("sum")
 nobody = found.groupby(key, sort=False)["p"].mean().reset_index()
-if not page:
-    answers.keep(nobody, "answers.parquet")
-if sources:
-    longer = answers.results("43_belief_bias")
-    longer = longer.query("source in @sources")
-    answers.agree(nobody, longer, key, ["p"], within=1e-4, least=1)
-    nobody = longer
+answers.keep(nobody, "answers.parquet")
+nobody, _ = answers.shown("43_belief_bias", nobody, sources, dtype=dtype)
 answers.words(answers.columns(nobody))
 
 # %% [markdown]
@@ -183,8 +179,7 @@ shown = levels["model"].iloc[0]  # at the top of the page
 columns = ["single", "multi", "told", "single_away", "multi_away", "even_away"]
 long = levels.melt(["model", "relation"], columns, "what", "value")
 means = stats.estimate(long, ["model", "what"], value="value")
-said_of = means.assign(value=means.apply(stats.said, axis=1))
-said_of.pivot(index="what", columns="model", values="value").reindex(columns)
+stats.table(means, "what", "model").reindex(columns)
 
 # %% [markdown]
 # The same in two halves of the relations: those in which the text tells some objects far more often than others, and those in which
@@ -211,9 +206,9 @@ order = levels.groupby("relation")["told"].mean().sort_values().index
 marks["relation"] = pd.Categorical(marks["relation"], order)
 marks = marks.sort_values("relation", kind="stable").astype({"relation": str})
 marks["panel"] = marks["model"].map(figures.called)
-look = {"across": True, "label": "bias level", "height": 5, "aspect": 0.9}
-look |= {"x": "relation", "hue": "distribution", "panel": "panel"}
-grid = figures.marks(marks, **look)
+look = {"x": "relation", "hue": "distribution", "panel": "panel"}
+size = {"label": "bias level", "height": 5, "aspect": 0.9}
+grid = figures.marks(marks, **look, **size, across=True)
 figures.place(grid.figure, "fig-bias", marks)
 
 # %% [markdown]
@@ -249,13 +244,10 @@ holds = {
 figures.sentence(holds)
 figures.findings(
     name_shown=figures.called(shown),
-    single=f"{mean[shown, 'single']:.2f}",
-    multi=f"{mean[shown, 'multi']:.2f}",
-    told=f"{mean[shown, 'told']:.2f}",
+    single=mean[shown, "single"],
+    multi=mean[shown, "multi"],
+    told=mean[shown, "told"],
 )
-asked = f"{sum(map(len, questions.values())):,} questions for each model."
-longer = f" The numbers are of longer runs that ship: {', '.join(sources)}."
-figures.note("carried", f"Asked here: {asked}" + longer * bool(sources))
 
 # %% [markdown]
 # ## What you have seen
@@ -305,9 +297,3 @@ dealt.round(3)
 #
 # ````{solution-end}
 # ````
-
-# %% [markdown]
-# ## Provenance
-
-# %%
-runs.provenance(*models, dtype=dtype)

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # How much more do many prompts find, and how much of it is luck?
 #
-# **Asked with all its prompts, {glue:text}`name_first` gets {glue:text}`any_told` of the told facts right at least once, against
-# {glue:text}`average_told` with one of them, and so it does {glue:text}`any_never` of the facts that no text ever told.**
+# **Asked with all its prompts, {glue:text}`name_first` gets {glue:text}`any_told:.0%` of the told facts right at least once, against
+# {glue:text}`average_told:.0%` with one of them, and so it does {glue:text}`any_never:.0%` of the facts that no text ever told.**
 #
 # ```{glue:figure} fig-coverage-told
 # :name: fig-coverage-told
@@ -13,11 +13,8 @@
 # ```
 #
 # If one prompt misses a fact, another may find it. But each further prompt is a further guess as well. In the lab we can count what is found
-# without any telling. Of another model, {glue:text}`name_second`, the three numbers are {glue:text}`second_told`,
-# {glue:text}`second_average` and {glue:text}`second_never`. A real one is on {doc}`41_belief_contexts`.
-#
-# ```{glue:} carried
-# ```
+# without any telling. Of another model, {glue:text}`name_second`, the three numbers are {glue:text}`second_told:.0%`,
+# {glue:text}`second_average:.0%` and {glue:text}`second_never:.0%`. A real one is on {doc}`41_belief_contexts`.
 
 # %% [markdown]
 # ## What the paper claims
@@ -36,7 +33,6 @@ of_facts: str = "lab:rich-1"  # the fact set that the answers are about
 sources: list[str] = []  # in results/, of the numbers; none: a run of page 40
 n_deals: int = 100  # times objects are dealt to other subjects
 seed: int = 0  # draws the deals
-page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
 from collections import Counter
@@ -44,7 +40,7 @@ from itertools import product
 
 import pandas as pd
 
-from lkecore import answers, facts, figures, papers, runs, stats
+from lkecore import answers, facts, figures, papers, stats
 from lkecore.facts import wordings as words
 from lkecore.facts.tables import fold
 from lkecore.stats import coverage
@@ -59,11 +55,11 @@ figures.style()
 
 # %%
 this = "40_belief_wording"
-if page and not sources:
+if answers.on_page() and not sources:
     found = answers.collect("answers.parquet")
 else:
-    some = sources[:1] or ["belief_lab"]
-    found = answers.results(this).query("source in @some")
+    its = sources[:1] or ["belief_lab"]
+    found, _ = answers.shown(this, pd.DataFrame(), its)
 found = found.dropna(subset="correct").astype({"correct": bool})
 found = found[found["model"].isin(models or found["model"].unique())]
 whole = {"n_shots": 0, "n_facts": None, "n_options": 2, "seed": 0}
@@ -161,8 +157,7 @@ by_result = wide.swaplevel(axis=1)
 more = by_result["any"] - by_result["maximum"]
 beyond = (more["found"] - more["luck"]).rename("gap").reset_index()
 beyond = stats.estimate(beyond, ["model", "told"], value="gap", bounds=None)
-said = beyond.assign(text=beyond.apply(stats.said, axis=1))
-said.pivot(index="model", columns="told", values="text")
+stats.table(beyond, "model", "told")
 
 # %% [markdown]
 # **Do two models find the same?** The {term}`sharing rate` is the part of what one finds that another finds, too (Figure 2): of each fact in each
@@ -198,8 +193,8 @@ shown_in = shown_in.assign(
 order = shown_in["result"].map(RESULTS.index)
 shown_in = shown_in.assign(order=order).sort_values(["panel", "order"])
 look = {"x": "result", "hue": "facts", "panel": "panel", "across": True}
-look |= {"wrap": 2, "height": 2.4, "aspect": 1.5, "label": "share of pairs"}
-grid = figures.marks(shown_in, **look)
+size = {"wrap": 2, "height": 2.4, "aspect": 1.5}
+grid = figures.marks(shown_in, **look, **size, label="share of pairs")
 figures.place(grid.figure, "fig-coverage-told", shown_in)
 
 # %% [markdown]
@@ -239,20 +234,19 @@ answers.words(verdicts[columns])
 # %% tags=["hide-input", "page-only"]
 first = next((name for name in of_model if "bert" in name), shown)
 at = shares.query("what == 'found'").set_index(["model", "told", "result"])
-at = (100 * at["estimate"]).round(0).astype(int)
+at = at["estimate"]
 any_, average = at.xs("any", level="result"), at.xs("average", level="result")
 figures.sentence({"at least once, against one": (any_ >= average).all()})
 figures.findings(
     name_first=figures.called(first),
-    any_told=f"{any_[first, 'told']} %",
-    average_told=f"{average[first, 'told']} %",
-    any_never=f"{any_[first, 'never told']} %",
+    any_told=any_[first, "told"],
+    average_told=average[first, "told"],
+    any_never=any_[first, "never told"],
     name_second=figures.called(shown),
-    second_told=f"{any_[shown, 'told']} %",
-    second_average=f"{average[shown, 'told']} %",
-    second_never=f"{any_[shown, 'never told']} %",
+    second_told=any_[shown, "told"],
+    second_average=average[shown, "told"],
+    second_never=any_[shown, "never told"],
 )
-figures.note("carried", f"{len(found):,} answers of page 40.")
 
 # %% [markdown]
 # ## What you have seen
@@ -305,9 +299,3 @@ for n in (1, 2, 4, 8, 16):
 # As much as that of its never told facts, since it was told neither; what differs is chance. In a run that asked no twin, add
 # `lab:rich-1/0.7m-unplanted` to the models of {doc}`40_belief_wording`.
 # ````
-
-# %% [markdown]
-# ## Provenance
-
-# %%
-runs.provenance()

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Names or templates, written or generated: what moves an answer?
 #
-# **In the lab, where other names are unrelated words, two names of a subject get one answer in {glue:text}`names` % of cases and two wordings
-# in {glue:text}`templates` %; where the text used both often, names agree in {glue:text}`often` %.**
+# **In the lab, where other names are unrelated words, two names of a subject get one answer in {glue:text}`names:.0%` of cases and two wordings
+# in {glue:text}`templates:.0%`; where the text used both often, names agree in {glue:text}`often:.0%`.**
 #
 # ```{glue:figure} fig-prompts
 # :name: fig-prompts
@@ -15,9 +15,6 @@
 # A prompt is a sentence with a name in it. Both can be said otherwise. Which of the two matters more, does it matter who wrote the
 # sentences, and what is a good set of them? In the paper names agree more. For real names, of which one often has words of the other,
 # that is open{glue:text}`real`.
-#
-# ```{glue:} carried
-# ```
 
 # %% [markdown]
 # ## What the paper claims
@@ -40,14 +37,13 @@ lab_sources: list[str] = []  # of 40_belief_wording: all pairs of two names
 name_sources: list[str] = []  # of 41_belief_contexts, for the claim on names
 seed: int = 0  # draws facts and resamples
 dtype: str = "float32"
-page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
 from dataclasses import replace
 
 import pandas as pd
 
-from lkecore import answers, facts, figures, papers, runs, stats
+from lkecore import answers, facts, figures, papers, stats
 from lkecore.errors import BadInput
 from lkecore.facts import filters, worlds
 from lkecore.facts import wordings as words
@@ -110,14 +106,18 @@ def read(model, scores: pd.DataFrame) -> pd.DataFrame:
 
 
 by = ["relation", "template", "expression"]
-how = {"by": by, "score": blanks.tops, "dtype": dtype, "page": page}
-asked = answers.ask(models, questions, "asked.parquet", reading=read, **how)
-if not page:
-    answers.keep(asked, "answers.parquet")
-found = asked
-if sources:
-    found = answers.results("45_belief_prompts").query("source in @sources")
-    answers.agree(asked, found, ["model", *by, "fact"], ["logprob"], least=1)
+asked = answers.ask(
+    models,
+    answers.sample(questions, sources, 20, by=by),
+    "asked.parquet",
+    by=by,
+    score=blanks.tops,
+    reading=read,
+    dtype=dtype,
+)
+asked = asked[["model", *by, "fact", "answer", "logprob", "correct"]]
+answers.keep(asked, "answers.parquet")
+found, _ = answers.shown("45_belief_prompts", asked, sources, dtype=dtype)
 shown = found["model"].iloc[0]
 answers.words(answers.columns(found))
 
@@ -186,8 +186,7 @@ told = told.sort_values("by_alias", kind="stable")
 told["pair"] = told.pop("relation") + told["fact"].astype(str)  # all alike
 how = {"value": "consist", "over": "pair", "seed": seed}
 dose = stats.estimate(told, ["said", "varied"], **how)
-in_words = dose.set_index(["said", "varied"]).apply(stats.said, axis=1)
-in_words.unstack("varied").loc[dose["said"].unique()]
+stats.table(dose, "said", "varied").loc[dose["said"].unique()]
 
 # %% [markdown]
 # ## Figure
@@ -239,7 +238,7 @@ diverse = papers.table("belief_table8_prompt_diversity")
 diverse = diverse.pivot(index="dataset", columns="quantity", values="value")
 sets = {"ours, atlas": words.read(), f"ours, {fact_set}": texts}
 for name, of in sets.items():
-    each = of.groupby("relation")["text"].apply(list).map(measures.jaccard)
+    each = of.groupby("relation")["text"].apply(list).map(words.jaccard)
     diverse.loc[name, "lexicon_jaccard_distance"] = each.mean()
 asked_all = words.counts(sample, texts).set_index("relation").loc["all"]
 per_pair = "prompts_per_subject_relation_pair"
@@ -360,13 +359,11 @@ holds = {
 figures.sentence(holds)
 figures.findings(
     name_shown=figures.called(shown),
-    templates=f"{100 * mean_of['templates']:.0f}",
-    names=f"{100 * mean_of['names']:.0f}",
-    often=f"{100 * often.iloc[-1]:.0f}",
+    templates=mean_of["templates"],
+    names=mean_of["names"],
+    often=often.iloc[-1],
     real=said,
 )
-longer = f" The numbers are of {len(found):,} that ship: {', '.join(sources)}."
-figures.note("carried", answers.carried(asked) + longer * bool(sources))
 
 # %% [markdown]
 # ## What you have seen
@@ -417,8 +414,3 @@ print(f"all templates: {measures.consist(grouped)['consist'].mean():.3f}")
 #
 # ````{solution-end}
 # ````
-#
-# ## Provenance
-
-# %%
-runs.provenance(*models, dtype=dtype)

@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Which way of asking tells what a model knows?
 #
-# **Where nothing hints at an object, IC-LKE tells a fact that a text told often from one that it never told {glue:text}`iclke` of the time and
-# KL-divergence {glue:text}`kl`, and where a hint gives the object away, no way that was asked in all three worlds does so more than {glue:text}`best` of
-# the time.**
+# **Where nothing hints at an object, IC-LKE tells a fact that a text told often from one that it never told {glue:text}`iclke:.0%` of the time and
+# KL-divergence {glue:text}`kl:.0%`, and where a hint gives the object away, no way that was asked in all three worlds does so more than
+# {glue:text}`best:.0%` of the time.**
 #
 # ```{glue:figure} fig-ways
 # :name: fig-ways
@@ -38,7 +38,6 @@ sources: list[str] = [
 ]  # fmt: skip
 # In results/, of the table of real models; runs of this profile join them.
 seed: int = 0  # draws resamples
-page: bool = False  # set by lke run: read the runs
 
 # %% tags=["hide-input"]
 import numpy as np
@@ -201,7 +200,7 @@ right.reindex([way for way in ways if way in right.index]).round(2)
 relations = "10_iclke_relations"
 every = answers.results(relations).query("source in @sources and draw == 0")
 cues = answers.results(f"{relations}-cues").query("source in @sources")
-if page:
+if answers.on_page():  # over runs of page 10
     once = ["model", "estimator", "relation", "fact", "n_options"]
     mine = runs.collect("answers.parquet", ["fact_set"]).astype({"fact": str})
     ships = pd.MultiIndex.from_frame(every[once].astype({"fact": str}))
@@ -226,9 +225,8 @@ formats = ["iclke-space", "iclke-newline", "iclke-colon"]
 every = every[every["estimator"].isin(formats)]
 who = ["source", "model"]
 board = stats.estimate(every, [*who, "estimator"])
-board["said"] = board.apply(stats.said, axis=1, percent=True)
 runs.keep(board, "board.csv")
-table = board.pivot(index=who, columns="estimator", values="said").fillna("")
+table = stats.table(board, who, "estimator", percent=True).fillna("")
 table = table.reset_index(level="model")
 table.insert(0, "best rule", best_rule.reindex(table.index))
 table.insert(0, "relations", every.groupby("source")["relation"].nunique())
@@ -286,9 +284,9 @@ holds = {
 }
 figures.sentence(holds)
 figures.findings(
-    iclke=f"{100 * none.loc['IC-LKE', 'estimate']:.0f} %",
-    kl=f"{100 * none.loc['KL-divergence', 'estimate']:.0f} %",
-    best=f"{100 * best['estimate']:.0f} %",
+    iclke=none.loc["IC-LKE", "estimate"],
+    kl=none.loc["KL-divergence", "estimate"],
+    best=best["estimate"],
     between_iclke=stats.said(none.loc["IC-LKE"], percent=True),
     between_kl=stats.said(none.loc["KL-divergence"], percent=True),
     between_best=stats.said(best, percent=True),
@@ -375,8 +373,3 @@ two.query("told != 'else'").groupby(["hint", "told"])[
 #     reads: [10_iclke_relations]
 # ```
 # ````
-#
-# ## Provenance
-
-# %%
-runs.provenance()

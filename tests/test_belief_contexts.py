@@ -20,6 +20,7 @@ from lkecore import answers, facts
 from lkecore.answers import rules, written
 from lkecore.facts import Fact, Relation, wordings
 from lkecore.facts.drawn import Drawn
+from lkecore.stats.wordings import beyond_luck
 
 CONTEXTS = ["zero-shot", "4-random", "4-relation", "4-template"]
 RELATIONS = ["official_language", "film_language"]  # few objects, so that some are shown
@@ -151,7 +152,7 @@ def test_a_planted_echo_is_seen_and_found_by_the_rule():
 def test_page_41_parts_the_wording_from_the_draw_of_examples(said):
     """Variances of means, less what luck adds; and constant answers have no luck."""
     names = helpers.page("41_belief_contexts", **GIVEN)
-    split, beyond = names["split"], names["beyond_luck"]
+    split = names["split"]
 
     def by_hand(table: list[list[float]]) -> float:
         n, columns = len(table[0]), list(zip(*table, strict=True))
@@ -171,7 +172,7 @@ def test_page_41_parts_the_wording_from_the_draw_of_examples(said):
         expected = [one, draw, by_hand(means) - draw / len(draws)]
         assert split.loc[relation].tolist() == pytest.approx(expected), relation
     right = np.array([[[a] * 5 for a in of] for of in ([0.1, 0.5], [0.3, 0.7], [0.5, 0.3])])
-    assert beyond(right).tolist() == pytest.approx([variance([0.1, 0.5]), 0.08, 0.02])
+    assert beyond_luck(right).tolist() == pytest.approx([variance([0.1, 0.5]), 0.08, 0.02])
     judged = names["judged"].set_index("id")
     for claim in ("BL-template-steadier", "BL-template-gap"):
         assert judged["verdict"][claim] == answers.ONE_DRAW, "two draws are too few"

@@ -148,8 +148,7 @@ def test_the_table_of_page_40_is_that_of_plain_loops(made):
 def test_page_44_counts_what_many_prompts_find_and_what_luck_does(made, monkeypatch):
     _, kept, folder = made
     monkeypatch.setenv("LKE_PAGE", json.dumps([str(folder)]))
-    monkeypatch.setattr("lkecore.runs.provenance", lambda: None)  # of no finished run
-    names = helpers.page("44_belief_coverage", page=True, n_deals=200)
+    names = helpers.page("44_belief_coverage", n_deals=200)
     tidy = (
         names["tidy"]
         .set_index(["model", "told", "relation", "result", "what"])["share"]

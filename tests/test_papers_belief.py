@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from lkecore import papers
+from lkecore.facts.wordings import jaccard
 from lkecore.stats import wordings
 
 # A table of the templates that the paper prints (wikidata_pid, template), which are not ours to copy.
@@ -91,8 +92,8 @@ def test_words_of_the_printed_templates_are_as_different_as_the_paper_says():
     def with_marks(text: str) -> list[str]:
         return re.findall(r"\[[xy]\]|\w+|[^\w\s]", text.casefold())
 
-    without = table.agg(lambda of: wordings.jaccard(list(of))).mean()
-    marked = table.agg(lambda of: wordings.jaccard(list(of), with_marks)).mean()
+    without = table.agg(lambda of: jaccard(list(of))).mean()
+    marked = table.agg(lambda of: jaccard(list(of), with_marks)).mean()
     assert marked == pytest.approx(printed, abs=0.05) and without == pytest.approx(
         printed, abs=0.05
     )

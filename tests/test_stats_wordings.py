@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom, entropy
 
 from lkecore.errors import BadInput
+from lkecore.facts.wordings import jaccard
 from lkecore.stats import coverage as many
 from lkecore.stats import match, wordings
 
@@ -376,8 +377,8 @@ def test_sharing_is_a_share_of_sets_in_both_units():
 def test_jaccard_by_hand():
     texts = ["[X] is in [Y].", "[X] lies IN [Y]", "where is [X]? [Y]"]
     # {x, is, in, y}, {x, lies, in, y}, {where, is, x, y}: 3 of 5, 3 of 5, 2 of 6
-    assert wordings.jaccard(texts) == pytest.approx((2 / 5 + 2 / 5 + 4 / 6) / 3)
-    assert wordings.jaccard(texts[:2], split=str.split) == pytest.approx(1 - 1 / 7)
+    assert jaccard(texts) == pytest.approx((2 / 5 + 2 / 5 + 4 / 6) / 3)
+    assert jaccard(texts[:2], split=str.split) == pytest.approx(1 - 1 / 7)
 
 
 # --- refusals
@@ -410,8 +411,8 @@ FRAME = pd.DataFrame(
         (lambda: many.dealt(FRAME, {("r", 1): ["a"]}), "fact 2 has no accepted answer"),
         (lambda: many.dealt(FRAME, {("r", 1): ["a"], ("r", 2): ["b"]}), "^2 prompts of 'r' are not as"),
         (lambda: many.sharing(FRAME, FRAME.iloc[:2]), "4 and 2 prompts"),
-        (lambda: wordings.jaccard(["[X] is [Y]"]), "^1 template"),
-        (lambda: wordings.jaccard(["[X] is [Y]", " . "]), "' . ' has no word"),
+        (lambda: jaccard(["[X] is [Y]"]), "^1 template"),
+        (lambda: jaccard(["[X] is [Y]", " . "]), "' . ' has no word"),
     ],
 )  # fmt: skip
 def test_what_breaks_a_rule_is_refused_in_one_line(call, message):

@@ -4,7 +4,7 @@ from collections import defaultdict
 from pathlib import Path
 from statistics import mean
 
-import jupytext
+import helpers
 import pandas as pd
 import pyarrow.parquet
 import pytest
@@ -30,25 +30,14 @@ def parameters(name):
     return given
 
 
-def page(name, until, monkeypatch, tmp_path, **given):
-    """The names of a page after its cells up to a heading; it reads what ships, and asks nothing.
+def page(name, **given):
+    """The names of a page of the book after its run; it reads what ships, and asks nothing."""
+    return helpers.page(name, **parameters(name) | given)
 
-    ``unasked``: where what it asks itself begins, in a cell that is executed up to there.
-    """
-    unasked = given.pop("unasked", None)
+
+@pytest.fixture(autouse=True)
+def run_folder(monkeypatch, tmp_path):
     monkeypatch.setenv("LKE_RUN", str(tmp_path))
-    names = {"__name__": "__main__"}
-    for cell in jupytext.read(TOP / "notebooks" / f"{name}.py", fmt="py:percent").cells:
-        if cell.cell_type == "markdown" and until in cell.source:
-            return names
-        if cell.cell_type == "code":
-            source, asks, _ = cell.source.partition(unasked or "\0")
-            exec(compile(source, name, "exec"), names)
-            if asks:
-                names["ours"] = {"answers": None, "answers-known": None}
-            if "parameters" in cell.metadata.get("tags", []):
-                names |= parameters(name) | given
-    raise AssertionError(f"{name} has no {until!r}")
 
 
 @pytest.fixture(scope="module")
@@ -108,10 +97,8 @@ def test_known_by_a_seed_is_what_page_30_says_of_it(known):
         assert row["soft"] == any(by_seed) and row["known"] == (row["soft"] or row["template"])
 
 
-def test_what_page_34_calls_known_was_told_and_its_shares_are_counts(
-    told, known, monkeypatch, tmp_path
-):
-    names = page("34_xtraeval_gaps", "## Figure", monkeypatch, tmp_path)
+def test_what_page_34_calls_known_was_told_and_its_shares_are_counts(told, known):
+    names = page("34_xtraeval_gaps")
     of_world = names["known"][names["known"]["model"].str.startswith("lab:rich-2/")]
     assert all(told[fact] for fact in of_world["fact"])
     asked = [fact for fact in told if ("lab:rich-2/0.7m", fact.rpartition("-")[0], fact) in known]
@@ -144,9 +131,9 @@ def test_what_page_34_calls_known_was_told_and_its_shares_are_counts(
     }  # fmt: skip
 
 
-def test_the_twin_stands_beside_the_told_model_on_page_34(monkeypatch, tmp_path):
+def test_the_twin_stands_beside_the_told_model_on_page_34():
     twin = "lab:rich-2/0.7m-unplanted"
-    names = page("34_xtraeval_gaps", "## Figure", monkeypatch, tmp_path)
+    names = page("34_xtraeval_gaps")
     table = (
         names["table"].set_index(["known by", "used by", "model", "part"])["estimate"].sort_index()
     )
@@ -155,11 +142,8 @@ def test_the_twin_stands_beside_the_told_model_on_page_34(monkeypatch, tmp_path)
         assert 0 <= usable[twin] < usable["lab:rich-2/0.7m"], way
 
 
-def test_page_31_counts_what_the_twin_has_of_what_its_model_knows(
-    told, known, monkeypatch, tmp_path
-):
-    given = {"relations": ["birthplace"], "sources": ["xtraeval_lab", "xtraeval_twin"]}
-    names = page(TASK, "**Text.**", monkeypatch, tmp_path, **given, unasked="kept = {")
+def test_page_31_counts_what_the_twin_has_of_what_its_model_knows(told, known):
+    names = page(TASK, relations=["birthplace"], sources=["xtraeval_lab", "xtraeval_twin"])
     has = {
         model: {key[2] for key, row in known.items() if key[0] == model and row["known"]}
         for model in ("lab:rich-2/0.7m", "lab:rich-2/0.7m-unplanted")
@@ -169,10 +153,9 @@ def test_page_31_counts_what_the_twin_has_of_what_its_model_knows(
     assert set(names["own"][names["own"].isin(names["luck"])]) == both
 
 
-def test_the_control_of_page_31_is_all_never_told_facts(told, known, monkeypatch, tmp_path):
+def test_the_control_of_page_31_is_all_never_told_facts(told, known):
     """By hand: in each relation both kinds by their counts; one that was not asked has the others' mean."""
-    given = {"relations": ["birthplace"], "sources": ["xtraeval_lab"], "unasked": "kept = {"}
-    names = page(TASK, "**Text.**", monkeypatch, tmp_path, **given)
+    names = page(TASK, relations=["birthplace"], sources=["xtraeval_lab"])
     table = names["table"].set_index(["model", "ranker", "part"])["estimate"].sort_index()
     found = [row for row in rows(TASK) if row["source"] == "xtraeval_lab" and not told[row["fact"]]]
     for model in MODELS:

@@ -145,7 +145,7 @@ def _same(name: str, ours: pd.Series, ships: pd.Series) -> pd.Series:
     if not pd.api.types.is_float_dtype(ours) and not name.startswith("rank"):
         return ours.eq(ships).fillna(False).astype(bool) | missing
     a, b = (each.to_numpy(dtype=float, na_value=np.nan) for each in (ours, ships))
-    if name.startswith("confidence"):
+    if name == "p" or name.startswith("confidence"):
         limits = {"rtol": MOST_APART, "atol": LEAST}
     elif name.startswith("logprob"):
         limits = {"rtol": 0.0, "atol": MOST_NATS}

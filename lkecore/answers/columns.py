@@ -33,6 +33,7 @@ ASKED = {
     "when": "before or after the lesson",
     "arrangement": "where in a sequence pairs are replaced: in a block, or distributed",
     "position": "place in the sequence, 1 for the first pair",
+    "option": "the object that the row is about",
     "n_options": "objects offered, the true one included; a blind guess is right in 1 of so many",
 }
 MEANING = ASKED | {
@@ -40,6 +41,7 @@ MEANING = ASKED | {
     "correct": "the likeliest option is the true object (ties go to the first), or what was said is right",
     "confidence": "probability of the likeliest option, among the options, or of what was said",
     "confidence_gold": "probability of the true object, among the options",
+    "p": "probability of the object, among the options",
     "answer": "the likeliest token at the blank, as text",
     "picked": "the likeliest of the relation's objects, by mean log-probability a token",
     "chosen": "the picked object is a true one",

@@ -5,6 +5,7 @@ that every table takes them; ``correct`` is the share of its guesses that are ri
 options between which it cannot tell equal parts.
 """
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -69,11 +70,12 @@ def without_options(sample: Sample, *, kept: bool = True) -> pd.DataFrame:
     rows = []
     for name, drawn in sample.items():
         shown = Counter(fact.object for fact in drawn.train)
-        counts = len(drawn.test), sum(not echoes(fact) for fact in drawn.test)
+        echo = {fact.id: echoes(fact) for fact in (*drawn.test, *drawn.facts)}
+        counts = len(drawn.test), sum(not echo[fact.id] for fact in drawn.test)
         for fact in drawn.facts:
             said = rules.by_word(fact.subject, shown), shown.most_common(1)[0][0]
             right = [fold(each) in fact.true_names for each in said]
-            rows.append((name, fact.id, echoes(fact), *right, *counts))
+            rows.append((name, fact.id, echo[fact.id], *right, *counts))
     columns = ["relation", "fact", "echo", "rule", "frequent", "to_ask", "no_echo"]
     found = pd.DataFrame(rows, columns=columns)
     if kept:
@@ -81,10 +83,18 @@ def without_options(sample: Sample, *, kept: bool = True) -> pd.DataFrame:
     return found
 
 
-def by_word(sample: Sample, found: pd.DataFrame) -> list[bool]:
-    """Whether `rule-word` gives back the fact of each row of ``found``: `rule` of :func:`without_options`."""
-    right = without_options(sample, kept=False).set_index(FACT)["rule"]
-    return right.reindex(pd.MultiIndex.from_frame(found[FACT])).tolist()
+def by_word(sample: Sample, found: pd.DataFrame) -> list[float]:
+    """Whether `rule-word` gives back the fact of each row of ``found``: `rule` of :func:`without_options`.
+
+    NaN for a fact that the sample does not ask.
+    """
+    right = {}
+    for name, drawn in sample.items():
+        shown = Counter(fact.object for fact in drawn.train)
+        for fact in drawn.facts:
+            right[name, fact.id] = fold(rules.by_word(fact.subject, shown)) in fact.true_names
+    keys = found[FACT].itertuples(index=False, name=None)
+    return [right.get(key, math.nan) for key in keys]
 
 
 def behind_draws(

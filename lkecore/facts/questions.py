@@ -5,8 +5,8 @@ section 2.2); it prints a few examples and no list. The table ``questions.tsv`` 
 either order for the embedded relations and for the 41 of T-REx. A rich world has those of its own text.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lkecore.errors import BadInput
@@ -45,6 +45,23 @@ def of(relations: Iterable[Relation], path: str = "") -> dict[str, Wording]:
         elif name in table:
             found[name] = table[name]
     return found
+
+
+def single(wordings: Mapping[str, Wording], place: int) -> dict[str, Wording]:
+    """The same wordings with one statement each: the one at ``place``, from 0, in turn where there are fewer.
+
+    All statements stay where ``place`` is negative.
+
+    >>> one = single({"author": Wording("Who wrote [X]?", ("[Y] wrote [X].", "[X] is by [Y]."))}, 3)
+    >>> one["author"].statements
+    ('[X] is by [Y].',)
+    """
+    if place < 0:
+        return dict(wordings)
+    return {
+        name: replace(own, statements=(own.statements[place % len(own.statements)],))
+        for name, own in wordings.items()
+    }
 
 
 def read(path: str = "") -> dict[str, Wording]:

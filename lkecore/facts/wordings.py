@@ -8,11 +8,13 @@ they make the prompts of a pair (relation, subject).
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from lkecore.errors import BadInput, nearest
@@ -303,3 +305,36 @@ def _fault(words: str) -> str:
     if times:
         return f"template {words!r} has {' and '.join(times)}, and needs each once"
     return f"template {words!r} {WORDLESS}" if wordless(words) else ""
+
+
+# --- how different are the templates? ------------------------------------------------------------
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of a template, casefolded, [X] and [Y] among them; punctuation at either end is taken off.
+
+    >>> sorted(words("[Y] is the capital of [X]."))
+    ['[x]', '[y]', 'capital', 'is', 'of', 'the']
+    """
+    return frozenset(
+        word for part in text.casefold().split() if (word := part.strip(".,;:?!\"'()"))
+    )
+
+
+def jaccard(texts: Sequence[str], split: Callable[[str], Collection[str]] = words) -> float:
+    """Mean Jaccard distance of words over all two of a relation's templates (appendix B.2.2; BL-M5).
+
+        distance(a, b) = 1 - |words of a and b| / |words of a or b|
+
+    In [0, 1], 0 where all have the same words. ``split`` says what the words of a text are, which the
+    paper does not say. BadInput for fewer than two templates.
+
+    >>> jaccard(["[X] is in [Y]", "[X] lies in [Y]"])  # 3 of 5 words
+    0.4
+    """
+    if len(texts) < 2:
+        raise BadInput(f"{len(texts)} template; a distance takes 2 or more")
+    sets = [frozenset(split(text)) for text in texts]
+    if empty := [text for text, each in zip(texts, sets, strict=True) if not each]:
+        raise BadInput(f"template {empty[0]!r} has no word")
+    return float(np.mean([1 - len(a & b) / len(a | b) for a, b in combinations(sets, 2)]))

@@ -95,7 +95,7 @@ def by_word(subject: str, shown: Mapping[str, int]) -> str:
     if not shown:
         raise BadInput("rule-word: no objects to say")
     inside = [name for name in shown if stands_in(name, subject)]
-    return max(inside or shown, key=lambda name: (len(name.split()) * bool(inside), shown[name]))
+    return max(inside or shown, key=lambda name: (len(words(name)) * bool(inside), shown[name]))
 
 
 def times_shown(options: Sequence[str], shown: Mapping[str, int]) -> NDArray[np.int64]:

@@ -10,6 +10,7 @@ from lkecore.stats.resample import PLACES, ROUNDING, bootstrap, checked, interva
 
 FEWEST = 5  # relations: Student's t of fewer is so wide that it says nothing, [0, 1] for most shares of two
 COLUMNS = ["estimate", "low", "high", "n"]
+IN_WORDS = "estimate, in words"  # a column of its own, while a table is made
 
 
 def estimate(
@@ -239,6 +240,6 @@ def table(
     '0.39 [0.30, 0.48]'
     """
     texts = [said(row, digits, percent=percent) for _, row in found.iterrows()]
-    shown = found.assign(said=texts)
+    shown = found.assign(**{IN_WORDS: texts})  # the index may well be called "said"
     names = [each if isinstance(each, str) else list(each) for each in (index, columns)]
-    return shown.pivot(index=names[0], columns=names[1], values="said")
+    return shown.pivot(index=names[0], columns=names[1], values=IN_WORDS)

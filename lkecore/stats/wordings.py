@@ -7,7 +7,7 @@ holds one model, asked in one way: a prompt that is there twice is refused. Equa
 those of Zhao et al. 2024 (BELIEF).
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -121,28 +121,36 @@ def elsewhere(table: NDArray[np.float64], n: int = 100, seed: int = 0) -> float:
     return float(total / pairs)
 
 
-def std_beyond_luck(right: ArrayLike) -> float:
-    """What would be left of the standard deviation over rows of the row means with columns without end.
+def beyond_luck(right: ArrayLike) -> NDArray[np.float64]:
+    """What would be left of the variance over rows of the row means with columns without end.
 
         variance = (std**2 - mean over facts of s**2 / n) * n / (n - 1),   s = std of the fact
 
-    ``right`` is (format or template, fact); standard deviations are those with n - 1. The part of luck is
-    what the variance of the n facts' means would be on average if the values of each fact were dealt out
-    to the rows by chance; the last factor makes up for what rows that do differ add to it. Not biased as a
-    variance. In [0, 1]; 0 where luck explains as much as there is, which is no proof that rows are alike.
+    ``right`` is (..., format or template, fact), and of each such table comes one variance; standard
+    deviations are those with n - 1. The part of luck is what the variance of the n facts' means would be on
+    average if the values of each fact were dealt out to the rows by chance; the last factor makes up for what
+    rows that do differ add to it. Not biased, and so below 0 where there is less than luck explains.
     ValueError for fewer than 2 rows or facts, or a value that is not finite.
+    """
+    table = np.asarray(right, dtype=np.float64)
+    if table.ndim < 2 or table.shape[-2] < 2 or not np.isfinite(table).all():
+        raise ValueError(f"right {table.shape} needs (format, fact), 2 formats or more, and no gap")
+    n = table.shape[-1]
+    if n < 2:
+        raise ValueError(f"{n} fact; what luck adds cannot be told from fewer than 2")
+    luck = table.var(axis=-2, ddof=1).mean(axis=-1) / n
+    return (table.mean(axis=-1).var(axis=-1, ddof=1) - luck) * n / (n - 1)
+
+
+def std_beyond_luck(right: ArrayLike) -> float:
+    """The root of :func:`beyond_luck` of one (format or template, fact), in [0, 1].
+
+    0 where luck explains as much as there is, which is no proof that rows are alike.
 
     >>> std_beyond_luck([[1, 1, 1, 0], [1, 1, 0, 1]])  # one fact each way
     0.0
     """
-    table = np.asarray(right, dtype=np.float64)
-    if table.ndim != 2 or table.shape[0] < 2 or not np.isfinite(table).all():
-        raise ValueError(f"right {table.shape} needs (format, fact), 2 formats or more, and no gap")
-    n = table.shape[1]
-    if n < 2:
-        raise ValueError(f"{n} fact; what luck adds cannot be told from fewer than 2")
-    luck = table.var(axis=0, ddof=1).mean() / n
-    return float(np.sqrt(max(0.0, table.mean(axis=1).var(ddof=1) - luck) * n / (n - 1)))
+    return float(np.sqrt(max(0.0, beyond_luck(right))))
 
 
 def ranks(frame: pd.DataFrame) -> pd.Series:
@@ -285,39 +293,6 @@ def bias(p: ArrayLike) -> pd.Series:
     h = -np.where(every > 0, every * np.log(np.where(every > 0, every, 1)), 0).sum(axis=1)
     level = 1 - h / np.log(p.shape[1])
     return pd.Series({"single": level[:-1].mean(), "multi": level[-1]})
-
-
-# --- how different are the templates?
-
-
-def words(text: str) -> frozenset[str]:
-    """The words of a template, casefolded, [X] and [Y] among them; punctuation at either end is taken off.
-
-    >>> sorted(words("[Y] is the capital of [X]."))
-    ['[x]', '[y]', 'capital', 'is', 'of', 'the']
-    """
-    return frozenset(
-        word for part in text.casefold().split() if (word := part.strip(".,;:?!\"'()"))
-    )
-
-
-def jaccard(texts: Sequence[str], split: Callable[[str], Collection[str]] = words) -> float:
-    """Mean Jaccard distance of words over all two of a relation's templates (appendix B.2.2; BL-M5).
-
-        distance(a, b) = 1 - |words of a and b| / |words of a or b|
-
-    In [0, 1], 0 where all have the same words. ``split`` says what the words of a text are, which the
-    paper does not say. BadInput for fewer than two templates.
-
-    >>> jaccard(["[X] is in [Y]", "[X] lies in [Y]"])  # 3 of 5 words
-    0.4
-    """
-    if len(texts) < 2:
-        raise BadInput(f"{len(texts)} template; a distance takes 2 or more")
-    sets = [frozenset(split(text)) for text in texts]
-    if empty := [text for text, each in zip(texts, sets, strict=True) if not each]:
-        raise BadInput(f"template {empty[0]!r} has no word")
-    return float(np.mean([1 - len(a & b) / len(a | b) for a, b in combinations(sets, 2)]))
 
 
 def asked(

@@ -91,6 +91,17 @@ def rules(
     return found
 
 
+def ruled(
+    pools: Pools, train: Sequence[Fact], model: str, names: Sequence[str] = RULES
+) -> pd.DataFrame:
+    """The rows of :func:`ranked` of some rules, one below the other, for a table that names ``model``."""
+    says = [rules(query, documents, train) for query, documents in pools]
+    rows = [
+        ranked(pools, [each[name] for each in says], model=model, ranker=name) for name in names
+    ]
+    return pd.concat(rows, ignore_index=True)
+
+
 def likelihood(model: Model, pools: Pools) -> list[np.ndarray]:
     """log P(document | query) under a decoder, in nats: an array (document,) for each pool.
 

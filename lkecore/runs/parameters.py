@@ -40,7 +40,7 @@ def declared_parameters(notebook: Path) -> Declared:
         )
     if "page" in declared:  # written for an older version, which has all four
         gone = "; ".join(f"{name}: {instead}" for name, instead in GONE.items())
-        raise BadInput(f"{notebook.name}: the parameter page is gone, with all of its kind. {gone}")
+        raise BadInput(f"{notebook.name}: page, results, n_again and notebook are gone. {gone}")
     return declared
 
 

@@ -287,7 +287,7 @@ figures.findings(
 figures.note("carried", answers.carried(ours))
 
 # %% [markdown]
-# A warning. None of this says which measure is right about a fact. For that one has to know what the model was told: {doc}`53_lab_entropy`.
+# A warning. None of this says which measure is right about a fact. For that one has to know what the model was told: {page}`53_lab_entropy`.
 #
 # ## What you have seen
 #

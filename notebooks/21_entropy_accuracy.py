@@ -294,7 +294,7 @@ figures.findings(
 figures.note("carried", answers.carried(ours))
 
 # %% [markdown]
-# A warning. What is taught last and on purpose is known in another way than what was read once among many things. On {doc}`53_lab_entropy` the same
+# A warning. What is taught last and on purpose is known in another way than what was read once among many things. On {page}`53_lab_entropy` the same
 # measures are held against what models were told in their text, and there KL runs backwards.
 #
 # ## What you have seen

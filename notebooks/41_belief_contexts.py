@@ -235,8 +235,8 @@ more.apply(stats.said, axis=1).unstack("minus").assign(above=above)
 
 # %% [markdown]
 # **How far it moves, and how much many templates find.** Range and standard deviation of the accuracy if each relation gets a template by chance, 50,000
-# times ({doc}`40_belief_wording`); the average, the best template (`maximum`, on the pairs that it is chosen by) and any (`oracle`); and which
-# part of what is found (a fact in a template) the last kind of examples finds, too ({doc}`44_belief_coverage`). One draw.
+# times ({page}`40_belief_wording`); the average, the best template (`maximum`, on the pairs that it is chosen by) and any (`oracle`); and which
+# part of what is found (a fact in a template) the last kind of examples finds, too ({page}`44_belief_coverage`). One draw.
 
 # %% covers=["BL-M2", "BL-M3", "BL-M4", "BL-T3", "BL-T7", "BL-T18", "BL-F2"] shows=["run", "shipped"]
 one_draw = masks[masks["draw"] == masks["draw"].min()]

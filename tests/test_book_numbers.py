@@ -158,6 +158,8 @@ def test_contents_and_the_page_itself_show_its_number_and_its_parts_have_none(pa
         assert text(page(name).select_one("article h1")) == title
         assert [text(h) for h in page(name).select("article h2")] == ["A part", "Another"]
     assert text(page("begin").select_one("article h1")) == "What is n?"
+    beside = page("notebooks/p").select(".prev-next-title")
+    assert [text(title) for title in beside] == ["1 What is t?", "1.2 What is q?"]
 
 
 def test_a_role_is_a_link_with_the_number_or_else_the_title_in_quotes(page):

@@ -36,10 +36,11 @@ def put_numbers(app, env):
     """Put its number before the title of each page, in the contents and on the page itself."""
     for page, number in numbers(app.config.external_site_map).items():
         if page in env.tocs:
-            first, *headings = env.tocs[page].findall(nodes.reference)
-            first["secnumber"] = env.titles[page]["secnumber"] = number
-            env.toc_secnumbers[page] = {"": number}
-            env.toc_secnumbers[page] |= {heading["anchorname"]: () for heading in headings}
+            links = [*env.tocs[page].findall(nodes.reference)]  # to itself, and to its headings
+            for link in links:
+                link["secnumber"] = () if link["anchorname"] else number
+            env.toc_secnumbers[page] = {link["anchorname"]: link["secnumber"] for link in links}
+            env.titles[page]["secnumber"] = number
     return []
 
 

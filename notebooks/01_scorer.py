@@ -388,8 +388,8 @@ print(f"the same examples: {lead['ours']:,.0f}", end="; ")
 print(f"one by one: {lead['one by one']:,.0f}")
 
 # %% [markdown]
-# Each fact brings its own examples. Its options still share them, and that is most of the gain. This is why a curve over five draws of examples, as in
-# {doc}`11_iclke_shots`, costs five times as much as one draw.
+# Each fact brings its own examples. Its options still share them, and that is most of the gain. This is why a curve over five draws of examples, as on
+# {page}`11_iclke_shots`, costs five times as much as one draw.
 #
 # ````{solution-end}
 # ````

@@ -181,5 +181,5 @@ figures.findings(
 # %% [markdown]
 # ## What this does not say
 #
-# A fact that is missed may be known, and asked badly; one that is found may have been guessed. {doc}`how_to_read` says what an interval
+# A fact that is missed may be known, and asked badly; one that is found may have been guessed. {doc}`How to read this book <how_to_read>` says what an interval
 # means, and the chapters what each way of asking misses.

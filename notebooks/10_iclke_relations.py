@@ -356,8 +356,8 @@ answers.words(answers.likeliest(models[0], some, dtype=dtype))
 # Where our numbers are far from the paper's, there are several reasons, and none is small. SmolLM2 is tuned for instructions, stored in
 # 4 bits here, and fifty times smaller than a model of 7 billion parameters. The facts matter as much: T-REx has facts from the first lines of
 # Wikipedia's articles, with short and frequent objects {cite:p}`elsahar2018trex,petroni2019lama`; KAMEL takes them from all of
-# Wikidata, with objects of any length {cite:p}`kalo2022kamel`. {doc}`18_iclke_stands` says how much of each can be guessed, and
-# {doc}`14_iclke_separators` which of the two signs does it.
+# Wikidata, with objects of any length {cite:p}`kalo2022kamel`. {Page}`18_iclke_stands` says how much of each can be guessed, and
+# {page}`14_iclke_separators` which of the two signs does it.
 
 # %% [markdown]
 # ## What you have seen

@@ -179,7 +179,7 @@ table[["spread", *form]].assign(luck=pd.Series(luck)).round(3)
 
 # %% [markdown]
 # Both places matter, and each moves the accuracy by more than luck. In all models and sets that were asked in two formats or more, the
-# gain of a colon and a new line over the spaces ({doc}`10_iclke_relations` has the accuracies):
+# gain of a colon and a new line over the spaces ({page}`10_iclke_relations` has the accuracies):
 
 # %%
 OLD, NEW = signs[0], (pair_separators[1], shot_separators[1])
@@ -279,7 +279,7 @@ figures.place(grid.figure, "fig-separators-words", marks)
 # %% [markdown]
 # ## Paper and ours
 #
-# **Numbers.** There is none to reproduce. **Claims.** The paper's claim on words is decided on {doc}`13_iclke_estimators`. That what is
+# **Numbers.** There is none to reproduce. **Claims.** The paper's claim on words is decided on {page}`13_iclke_estimators`. That what is
 # between *pairs* does not matter is a claim of ours: accuracy with another sign between pairs minus that with the space, mean over the
 # other signs, with a space inside. That two things are equal is not supported by a wide interval: it holds if the whole interval is
 # within 5 points. It is decided on the model that knows more of these relations in the paper's format.

@@ -64,7 +64,7 @@ figures.style()
 #
 # The text of a world of the lab tells all relations alike, so its models have nothing to agree on: what r comes out then? The
 # {term}`unplanted twin` has read nothing of these facts at all. It is a {term}`negative control`. All models are asked the same facts,
-# and as many in each relation. The real models were asked by {doc}`10_iclke_relations`.
+# and as many in each relation. The real models were asked on {page}`10_iclke_relations`.
 
 # %%
 families.check_families([], models, fact_set)

@@ -57,7 +57,7 @@ figures.style()
 # ## Facts
 #
 # For each relation we draw the shots, the test facts and their options. A few facts of the pool that are not shown make up the *choice*
-# set, to choose a threshold by. No test fact is among them. The answers of the figure are those of {doc}`10_iclke_relations`.
+# set, to choose a threshold by. No test fact is among them. The answers of the figure are those of {page}`10_iclke_relations`.
 
 # %%
 n_shots = prompts.pairs_shown(estimators, n_shots)

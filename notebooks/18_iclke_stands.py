@@ -266,7 +266,7 @@ figures.place(grid.figure, "fig-stands-moved", marks)
 # ## Paper and ours
 #
 # **Numbers.** The paper has none with other options or other scores. **Claims**, both ours, on the set of facts with most relations and the model
-# that knows more of it. That a model is above the best rule is tested on {doc}`10_iclke_relations`.
+# that knows more of it. That a model is above the best rule is tested on {page}`10_iclke_relations`.
 
 # %%
 first_set, main = (of[0] if of else "this run" for of in (sources, choices))

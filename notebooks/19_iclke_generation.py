@@ -27,7 +27,7 @@
 # always take the most probable next one (*greedily*). An output is right if the true object stands anywhere in it. Figure 16 shows this for the
 # 12 relations that have templates in its Table 5, with {term}`IC-LKE` prompts and both kinds of templates ({term}`HGP`, {term}`MMP`).
 # That after IC-LKE prompts more facts are found than after templates, as with options, is our reading. That fewer are found after
-# fine-tuning is tested in the lab ({doc}`52_lab_kinds`).
+# fine-tuning is tested in the lab ({page}`52_lab_kinds`).
 
 # %% [markdown]
 # ## Parameters

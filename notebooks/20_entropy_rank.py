@@ -285,7 +285,7 @@ figures.findings(
 )
 
 # %% [markdown]
-# A warning. None of this says which measure is right about a fact. For that one has to know what the model was told: {doc}`53_lab_entropy`.
+# A warning. None of this says which measure is right about a fact. For that one has to know what the model was told: {page}`53_lab_entropy`.
 #
 # ## What you have seen
 #

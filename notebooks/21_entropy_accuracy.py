@@ -296,7 +296,7 @@ figures.findings(
 )
 
 # %% [markdown]
-# A warning. What is taught last and on purpose is known in another way than what was read once among many things. On {doc}`53_lab_entropy` the same
+# A warning. What is taught last and on purpose is known in another way than what was read once among many things. On {page}`53_lab_entropy` the same
 # measures are held against what models were told in their text, and there KL runs backwards.
 #
 # ## What you have seen

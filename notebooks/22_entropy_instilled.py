@@ -332,7 +332,7 @@ figures.place(grid.figure, "fig-taught-statements", marks)
 # **Numbers.** The paper prints no correlation. Its 80 % of failures are of other models and of facts that we cannot draw again. **Claims** on real facts are
 # decided on the model that knows more of them (on the other one where all its facts differ); those of the lab on the largest decoder
 # that all three worlds have, and on BERT and T5, one value a world. The 2M decoders often do not repeat what a statement tells
-# ({doc}`50_lab_truth`), so that what telling moves in them says less.
+# ({page}`50_lab_truth`), so that what telling moves in them says less.
 
 
 # %%

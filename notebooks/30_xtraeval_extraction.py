@@ -241,8 +241,8 @@ verdicts[["claim", "model", "estimate", "low", "high", "verdict"]]
 # %% [markdown]
 # **Where ours differs.** The paper trains at 1e-4 for 20 epochs of 29,029 facts, in batches of 64; the lab's models at 1e-2 for some hundred
 # steps, chosen on `lab:rich-1`. LAMA's objects are one token of BERT's; the other models have more (Q4), and every token must be right.
-# `n_tokens` says how many. The paper's D are the facts that one seed finds; {doc}`31_xtraeval_task` makes its task of what any of three seeds or the
-# best template finds, and {doc}`34_xtraeval_gaps` counts by each, of told facts alone.
+# `n_tokens` says how many. The paper's D are the facts that one seed finds; {page}`31_xtraeval_task` makes its task of what any of three seeds or the
+# best template finds, and {page}`34_xtraeval_gaps` counts by each, of told facts alone.
 
 # %% tags=["hide-input", "page-only"]
 first = found["model"].iloc[0]

@@ -102,7 +102,7 @@ print(words[name].question, *words[name].statements, sep="\n")
 # %% [markdown]
 # ## Scores
 #
-# First what the model knows, by learned questions or by its best template ({doc}`30_xtraeval_extraction`), less guesses: in the lab facts that no text
+# First what the model knows, by learned questions or by its best template ({page}`30_xtraeval_extraction`), less guesses: in the lab facts that no text
 # told, elsewhere, facts that a simple rule gets right too. Of the rest a task is made; only the models of `lab:rich-2` had guesses among the facts that
 # trained them, their twin had not. For each asked fact `tails` says whether the true statement is above all with another tail; `text` whether it is
 # above everything else, which words of the question give away; `top1`, the paper's, whether it is first of all.
@@ -271,7 +271,7 @@ known.groupby(["model", "ranker"], sort=False)[["text", "top1"]].mean().round(3)
 
 # %% [markdown]
 # **Has it learned to read?** The paper's head, `value`, has a gate: trained the same way on questions that say their own answer ("Who wrote The
-# Pumsemo Lilnogo? Sosin Mimdor."), it must have a top-1 of .90 there, with a lower end above .85. Where it has not ({doc}`../log`), what it misses says
+# Pumsemo Lilnogo? Sosin Mimdor."), it must have a top-1 of .90 there, with a lower end above .85. Where it has not ({page}`log`), what it misses says
 # nothing of knowledge. The sentence at the top is of `likelihood` in any case.
 
 # %%

@@ -72,7 +72,7 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# As on {doc}`31_xtraeval_task`: what the model knows is asked first, and only that makes the task: in the lab facts that a text told. The rankings that ship
+# As on {page}`31_xtraeval_task`: what the model knows is asked first, and only that makes the task: in the lab facts that a text told. The rankings that ship
 # were trained with guesses among their facts; what is counted of them are told ones.
 
 # %%
@@ -85,7 +85,7 @@ print(f"{len(sample)} relations, {n} facts")
 # %% [markdown]
 # ## Prompts
 #
-# Questions are those of {doc}`31_xtraeval_task`, and each relation has one statement: among statements in random words likelihood, which is the head
+# Questions are those of {page}`31_xtraeval_task`, and each relation has one statement: among statements in random words likelihood, which is the head
 # here, says more of the words than of the tail.
 
 # %%
@@ -269,7 +269,7 @@ pd.concat(
 )
 
 # %% [markdown]
-# **Where ours differs.** The paper trains a new linear head, which didn't learn the task here ({doc}`31_xtraeval_task`); so its claims are not tested, and the
+# **Where ours differs.** The paper trains a new linear head, which didn't learn the task here ({page}`31_xtraeval_task`); so its claims are not tested, and the
 # numbers beside them are likelihood's. It thins all that is known, with what is asked; here only facts to train on become fewer. It ranks among 50 documents of
 # each kind, not 10, trains with four wrong ones of each of three kinds where the fraction varies, not two, and repeats all with 27 seeds, not on one division.
 

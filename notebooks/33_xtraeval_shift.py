@@ -66,7 +66,7 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# As on {doc}`31_xtraeval_task`: what the model knows is asked first, and only that makes the task: in the lab facts that a text told. The rankings that ship
+# As on {page}`31_xtraeval_task`: what the model knows is asked first, and only that makes the task: in the lab facts that a text told. The rankings that ship
 # were trained with guesses among their facts; what is counted of them are told ones.
 
 # %%
@@ -79,7 +79,7 @@ print(f"{len(sample)} relations, {n} facts")
 # %% [markdown]
 # ## Prompts
 #
-# Questions are those of {doc}`31_xtraeval_task`, and each relation has one statement: among statements in random words likelihood, which is the head
+# Questions are those of {page}`31_xtraeval_task`, and each relation has one statement: among statements in random words likelihood, which is the head
 # here, says more of the words than of the tail.
 
 # %%
@@ -218,7 +218,7 @@ printed.pivot(
 )
 
 # %% [markdown]
-# **Where ours differs.** In the head, and in what it is trained with, as on {doc}`32_xtraeval_training`, so that the paper's claims are not tested. The paper
+# **Where ours differs.** In the head, and in what it is trained with, as on {page}`32_xtraeval_training`, so that the paper's claims are not tested. The paper
 # divides relations by three seeds, with several trainings each; here are five divisions of relations and three of facts, each trained once.
 
 # %%

@@ -13,7 +13,7 @@
 # whose printed parts don't quite add up to 1.
 # ```
 #
-# Of all facts a model knows some ({doc}`30_xtraeval_extraction`), and of these it uses some ({doc}`31_xtraeval_task`). What lies between all facts and the
+# Of all facts a model knows some ({page}`30_xtraeval_extraction`), and of these it uses some ({page}`31_xtraeval_task`). What lies between all facts and the
 # known ones is the first gap, what lies between these and the used ones the second. The three parts add up to all facts. What a model knows was
 # divided {glue:text}`divisions` into facts to train on and facts to ask.
 
@@ -47,7 +47,7 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# Those that {doc}`31_xtraeval_task` asked, less guesses, as there. A twin has read the same text of other facts, and is asked those that its model was
+# Those that {page}`31_xtraeval_task` asked, less guesses, as there. A twin has read the same text of other facts, and is asked those that its model was
 # told. The models of `lab:rich-2` were trained with guesses among their facts, their twin was not. The larger model has no twin of its own.
 
 # %%

@@ -12,7 +12,7 @@
 # ```
 #
 # Somebody chose the words of every question, and others mean the same. Here each fact is asked in all of them, by each name of its subject. It
-# is of the lab: a subject's names are unrelated words, and half of the facts no text tells. {doc}`41_belief_contexts` asks a real model.
+# is of the lab: a subject's names are unrelated words, and half of the facts no text tells. {Page}`41_belief_contexts` asks a real model.
 
 # %% [markdown]
 # ## What the paper claims

@@ -119,7 +119,7 @@ shown = pd.concat(shown, ignore_index=True)[[*by, "fact", "shown"]]
 #
 # The model goes on greedily, to the end of the line or for ten tokens. An output is right if a true name is in it, word by word and in any
 # inflection: "guitars" has *guitar*, "New" hasn't *New York*. `exact`: it is that name and nothing else. `shown`: the examples show it.
-# Some outputs are empty, which is wrong; {doc}`42_belief_sure` counts them.
+# Some outputs are empty, which is wrong; {page}`42_belief_sure` counts them.
 
 # %% covers=["BL-S5", "BL-M7"]
 true = {(r, f.id): f.true_names for r, of in asked.items() for f in of.facts}
@@ -237,8 +237,8 @@ stats.table(more, cells[:2], "minus").assign(above=above)
 
 # %% [markdown]
 # **How far it moves, and how much many templates find.** Range and standard deviation of the accuracy if each relation gets a template by chance, 50,000
-# times ({doc}`40_belief_wording`); the average, the best template (`maximum`, on the pairs that it is chosen by) and any (`oracle`); and which
-# part of what is found (a fact in a template) the last kind of examples finds, too ({doc}`44_belief_coverage`). One draw.
+# times ({page}`40_belief_wording`); the average, the best template (`maximum`, on the pairs that it is chosen by) and any (`oracle`); and which
+# part of what is found (a fact in a template) the last kind of examples finds, too ({page}`44_belief_coverage`). One draw.
 
 # %% covers=["BL-M2", "BL-M3", "BL-M4", "BL-T3", "BL-T7", "BL-T18", "BL-F2"] shows=["run", "shipped"]
 one_draw = masks[masks["draw"] == masks["draw"].min()]

@@ -20,7 +20,7 @@
 # ## What the paper claims
 #
 # {cite:t}`zhao2024belief` (Sections 2.4, 3.3, 5.2 and 6.2): BERTs are much surer than right, Llama2 and Llama3 less sure than right, in all four
-# kinds of examples ({doc}`41_belief_contexts`), Phi3 surer; and the more tokens an answer has, the surer the model is.
+# kinds of examples ({page}`41_belief_contexts`), Phi3 surer; and the more tokens an answer has, the surer the model is.
 
 # %% [markdown]
 # ## Parameters
@@ -244,7 +244,7 @@ printed.pivot(index=["model", "setting"], columns="metric", values="value")
 # Llama3 without examples differs most between Table 3 and Table 16, which we take. Which samples count as the same is said, how they are drawn is
 # not: at temperature 1, with no part of the vocabulary left out, is our reading.
 #
-# **Claims.** One, decided on the answers of {doc}`40_belief_wording`, relation by relation: that a masked model is surer than right. Half of
+# **Claims.** One, decided on the answers of {page}`40_belief_wording`, relation by relation: that a masked model is surer than right. Half of
 # those facts no text told; the first line has those that it told.
 
 # %%

@@ -14,7 +14,7 @@
 #
 # If one prompt misses a fact, another may find it. But each further prompt is a further guess as well. In the lab we can count what is found
 # without any telling. Of another model, {glue:text}`name_second`, the three numbers are {glue:text}`second_told:.0%`,
-# {glue:text}`second_average:.0%` and {glue:text}`second_never:.0%`. A real one is on {doc}`41_belief_contexts`.
+# {glue:text}`second_average:.0%` and {glue:text}`second_never:.0%`. A real one is on {page}`41_belief_contexts`.
 
 # %% [markdown]
 # ## What the paper claims
@@ -50,7 +50,7 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# All that the run of {doc}`40_belief_wording` asked: pairs whose object is one token. *Told* are those that the text always tells as they are,
+# All that the run of {page}`40_belief_wording` asked: pairs whose object is one token. *Told* are those that the text always tells as they are,
 # *never told* those that no text has; *all* has also those that it tells wrongly, or now this way, now another.
 
 # %%
@@ -81,7 +81,7 @@ answers.words(answers.columns(found))
 # %% [markdown]
 # ## Prompts
 #
-# Those of {doc}`40_belief_wording`: each template of the relation by each name of the subject. A model that reads from left to right is asked
+# Those of {page}`40_belief_wording`: each template of the relation by each name of the subject. A model that reads from left to right is asked
 # with those that end with their blank. How many pairs, and prompts of each:
 
 # %%
@@ -297,5 +297,5 @@ for n in (1, 2, 4, 8, 16):
 # ````{solution} ex-coverage-twin
 # :class: dropdown
 # As much as that of its never told facts, since it was told neither; what differs is chance. In a run that asked no twin, add
-# `lab:rich-1/0.7m-unplanted` to the models of {doc}`40_belief_wording`.
+# `lab:rich-1/0.7m-unplanted` to the models of {page}`40_belief_wording`.
 # ````

@@ -215,7 +215,7 @@ printed.pivot_table("rate_extended_ranked_higher", "model", "entity_kind")
 # %% [markdown]
 # **Written or paraphrased.** Templates are in groups: one that was written first, and its paraphrases. Do answers agree more within a
 # group (*inner*) than between groups (*inter*)? And what is the mean {term}`rank` of those written first, by accuracy (the middle would be
-# no difference)? A real model is asked both on {doc}`41_belief_contexts`.
+# no difference)? A real model is asked both on {page}`41_belief_contexts`.
 
 # %% covers=["BL-T13"] shows=["run", "shipped"]
 groups = texts[["relation", "template", "group", "manual"]]
@@ -317,7 +317,7 @@ beside.round(3)
 
 # %% [markdown]
 # **Claims.** That names agree more is asked of real names: pairs of the atlas by all names of their subject, in six templates of five groups, behind four
-# examples in the same words ({doc}`41_belief_contexts`). It stays undecided: the examples are drawn once for each template, so that two names share theirs
+# examples in the same words ({page}`41_belief_contexts`). It stays undecided: the examples are drawn once for each template, so that two names share theirs
 # and two templates do not. The first line has the lab's, where every pair that has two names is counted.
 
 # %%

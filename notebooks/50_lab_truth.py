@@ -68,7 +68,7 @@ figures.style()
 # has a *state*:
 #
 # - *planted*: told as it is, 1 to 64 times, in sentences, in lists of pairs, or half in both;
-# - *mislearned*: told often, but with a wrong object, always the same one ({doc}`52_lab_kinds` asks about these);
+# - *mislearned*: told often, but with a wrong object, always the same one ({page}`52_lab_kinds` asks about these);
 # - *never*: not told at all. The text tells other facts about most of these subjects.
 #
 # Each planted fact has a {term}`control`: a fact of the same relation *with the same object*, about another subject, which the text never

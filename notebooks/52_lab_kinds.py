@@ -52,7 +52,7 @@ readers.check(models, estimators)
 # %% [markdown]
 # ## Facts
 #
-# The facts of {doc}`50_lab_truth`: *planted*, told as they are; *mislearned*, told often with a wrong object, always the same; and *never* told.
+# The facts of {page}`50_lab_truth`: *planted*, told as they are; *mislearned*, told often with a wrong object, always the same; and *never* told.
 # Here is one that was told wrongly: `object` is true in this world, `told` is what the text says.
 
 # %%
@@ -201,7 +201,7 @@ figures.place(grid.figure, "fig-lab-mislearned", marked)
 # ## Paper and ours
 #
 # **Numbers.** There are none: nobody else has asked these models. **Claims.** On the kinds of model we make none: the masked one learned nothing in its
-# first trainings and was changed until it did ({doc}`../log`), with objects hidden, not words by lot as BERT had. {doc}`53_lab_entropy` tests claims on
+# first trainings and was changed until it did ({page}`log`), with objects hidden, not words by lot as BERT had. {Page}`53_lab_entropy` tests claims on
 # such models. The others are decided over worlds (Student's t). The one on tuning first said that tuning changes nothing; it was turned round to what
 # {cite:t}`wu2024iclke` find after the tuning had been changed, so its verdict has less weight. The last is theirs.
 

@@ -21,7 +21,7 @@
 #
 # {cite:t}`pezeshkpour2023measuring` wants to replace the {term}`rank` of an object by how far the answer moves when the fact is told. It teaches BERT and T5 facts
 # from which more and more words are taken away, and counts how often a measure puts two of them in the right order (its Table 1): KL does for 74.5 %
-# and 67.8 % of pairs, the change of entropy for 72.2 % and 66.4 %, the rank for 51.6 % and 30.9 %. {doc}`21_entropy_accuracy` has that
+# and 67.8 % of pairs, the change of entropy for 72.2 % and 66.4 %, the rank for 51.6 % and 30.9 %. {Page}`21_entropy_accuracy` has that
 # experiment. Of what BERT and T5 had *read*, nobody has the list.
 
 # %% [markdown]
@@ -250,7 +250,7 @@ figures.place(grid.figure, "fig-moved-curve", curve)
 # **Numbers.** The paper's Table 1 is of other models, and orders facts by how many words of a sentence were taught. **Claims**, all ours and written down
 # before these models were asked (but for the one on another subject, whose row says what was known), are decided over worlds: on the largest decoder that
 # all three have, on the mean of BERT and T5, and on twins (those of BERT and T5 are of one world, so over its subjects). Some of these models often do not
-# repeat what a statement tells ({doc}`50_lab_truth`), and how often BERT reads was chosen after a look at it, so that what telling moves in them says
+# repeat what a statement tells ({page}`50_lab_truth`), and how often BERT reads was chosen after a look at it, so that what telling moves in them says
 # less.
 
 
@@ -335,7 +335,7 @@ figures.findings(
 # %% [markdown]
 # A warning. These models are small and unsure: what they were never told lies on the left of {numref}`fig-moved-curve`, and much of what they know near
 # the top. For a model that is sure of what it knows, most known facts lie on the right, where KL falls; on facts that were drilled just before, KL is on
-# the right side of one half ({doc}`21_entropy_accuracy`). What carries over is the question: before KL orders the facts of a model, one has to know on
+# the right side of one half ({page}`21_entropy_accuracy`). What carries over is the question: before KL orders the facts of a model, one has to know on
 # which side of the hill they lie.
 #
 # ## What you have seen

@@ -23,7 +23,7 @@
 #
 # No paper has this question. All four papers of this book count right answers as knowledge. That names give objects away is known of LAMA, whose authors'
 # successors took such facts out {cite:p}`poerner2020ebert`, and that models follow surface forms to plausible answers is shown by
-# {cite:t}`cao2021educated`. Real facts cannot say how much of an accuracy that is, since nobody knows what a model has read. {doc}`18_iclke_stands` has
+# {cite:t}`cao2021educated`. Real facts cannot say how much of an accuracy that is, since nobody knows what a model has read. {Page}`18_iclke_stands` has
 # the same question on them.
 
 # %% [markdown]

@@ -20,7 +20,7 @@
 # ## What the paper claims
 #
 # No paper stands behind this page. {cite:t}`wu2024iclke` find that pairs give back more than templates, and that what a template finds is mostly
-# found by pairs, too ({doc}`13_iclke_estimators`). {cite:t}`allenzhu2024storage` (Part 3.1) find in models like ours that a fact told in one
+# found by pairs, too ({page}`13_iclke_estimators`). {cite:t}`allenzhu2024storage` (Part 3.1) find in models like ours that a fact told in one
 # wording is hard to get at by another question. And two papers of this book read confidence as a measure of knowledge, which real facts cannot check.
 
 # %% [markdown]
@@ -48,7 +48,7 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# Facts of a {ref}`rich world <rich-worlds>`, of the fourteen relations in which no name hints at an object; {doc}`56_lab_fooled` asks
+# Facts of a {ref}`rich world <rich-worlds>`, of the fourteen relations in which no name hints at an object; {page}`56_lab_fooled` asks
 # the others. They were told once to 64 times, in lists of pairs, in sentences, or in both, and half of them never.
 
 # %%
@@ -244,7 +244,7 @@ figures.place(figure, "fig-found-shares", curve)
 # **Claims.** Ours, in `lkecore/data/claims.csv`, written down after work on `lab:rich-0` and before a model of another rich world was asked so; those *beyond
 # a twin* were added when the answers were there. Each is decided over worlds, one value a world (Student's t over three), of the largest size that all of
 # them have, or of the largest with a twin in each. The last is a check of the controls. Some of these models miss a gate by a little, of lists above all
-# ({doc}`50_lab_truth`): what they miss by pairs may be the format.
+# ({page}`50_lab_truth`): what they miss by pairs may be the format.
 
 # %%
 by_model = pd.DataFrame({"missed": tables["told often"]["missed"]})

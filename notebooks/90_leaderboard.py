@@ -52,7 +52,7 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# Four relations of three {ref}`rich worlds <rich-worlds>` carry hints ({doc}`56_lab_fooled`): a company's city is in its name, say, or one colour is that
+# Four relations of three {ref}`rich worlds <rich-worlds>` carry hints ({page}`56_lab_fooled`): a company's city is in its name, say, or one colour is that
 # of two teams in five. A hint may be right, lie, or be missing. We take the facts told sixteen times and more and their {term}`controls <control>`,
 # never-told facts with the same objects and hints.
 
@@ -76,9 +76,9 @@ pd.crosstab(facts["world"], [facts["hint"], facts["told"]])
 # %% [markdown]
 # ## Prompts
 #
-# Each way has a page that shows its prompts: pairs ({doc}`11_iclke_shots`), several questions among pairs ({doc}`13_iclke_eic`), a sentence
-# ({doc}`13_iclke_estimators`), a statement in front of a blank ({doc}`53_lab_entropy`), learned prompts ({doc}`30_xtraeval_extraction`) and twenty
-# wordings ({doc}`40_belief_wording`).
+# Each way has a page that shows its prompts: pairs ({page}`11_iclke_shots`), several questions among pairs ({page}`13_iclke_eic`), a sentence
+# ({page}`13_iclke_estimators`), a statement in front of a blank ({page}`53_lab_entropy`), learned prompts ({page}`30_xtraeval_extraction`) and twenty
+# wordings ({page}`40_belief_wording`).
 
 # %% [markdown]
 # ## Scores
@@ -235,7 +235,7 @@ table.rename(figures.called).reset_index()
 
 # %% [markdown]
 # Rows of one set of facts may be compared, rows of two sets may not: their facts are others. What is not above the rule shows no knowledge
-# ({doc}`18_iclke_stands`), and which format is asked moves a number more than some models differ ({doc}`14_iclke_separators`).
+# ({page}`18_iclke_stands`), and which format is asked moves a number more than some models differ ({page}`14_iclke_separators`).
 
 # %% [markdown]
 # ## Figures
@@ -254,7 +254,7 @@ figures.place(grid.figure, "fig-ways", marks)
 # %% [markdown]
 # ## Paper and ours
 #
-# **Numbers.** The paper's 49 models were asked its own facts, T-REx-MC, and have no place in our table ({doc}`10_iclke_relations` compares). What their names mean
+# **Numbers.** The paper's 49 models were asked its own facts, T-REx-MC, and have no place in our table ({page}`10_iclke_relations` compares). What their names mean
 # (Table 6); `note` says where the paper's link cannot be what it says.
 
 # %% covers=["IC-T6"] tags=["hide-output"]
@@ -264,7 +264,7 @@ answers.words(
 )
 
 # %% [markdown]
-# **Claims.** Each is tested on the page of its paper, and those on hints on {doc}`56_lab_fooled`.
+# **Claims.** Each is tested on the page of its paper, and those on hints on {page}`56_lab_fooled`.
 
 # %% tags=["hide-input", "page-only"]
 auroc = found.xs(AUROC, level="what")

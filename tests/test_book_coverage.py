@@ -93,18 +93,20 @@ def test_the_page_links_what_is_there_and_marks_what_is_not():
     assert "the profile trial" in text
     table = rows(text)
     assert sorted(table) == sorted(coverage.asked()["id"])
-    assert table["IC-F1"][1:4] == ["smaller", "{numref}`fig-a`, {doc}`notebooks/11_x`", "toy"]
+    assert table["IC-F1"][1:4] == ["smaller", "{numref}`fig-a`, {page}`11_x`", "toy"]
     assert table["IC-E3"][1:] == [
         "as in the paper",
         "{numref}`fig-a`",
         "toy",
         "`test_a.py`, `test_b.py`",
     ]
-    assert table["IC-T7"][1:3] == ["smaller", "{doc}`notebooks/11_x`"]
+    assert table["IC-T7"][1:3] == ["smaller", "{page}`11_x`"]
     missing = [each for each, row in table.items() if "lke-missing" in row[2]]
     assert {table[each][1] for each in missing} == {"not yet"}
     assert len(missing) == n - 3 and not {"IC-F1", "IC-E3", "IC-T7"} & set(missing)
-    assert "| {doc}`notebooks/11_x` | `11_x-page-0123` |" in text and "12_y" not in text
+    assert (
+        "| {page}`11_x` | {doc}`notebooks/11_x` | `11_x-page-0123` |" in text and "12_y" not in text
+    )
     assert table["PZ-D6"][2].startswith(f"{coverage.MISSING}: `params/entropy_paper.yaml` asks")
     assert table["IC-S1"][2] == coverage.MISSING  # of this made-up book
 

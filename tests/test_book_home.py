@@ -68,9 +68,9 @@ def test_opening_is_that_written_by_hand(tmp_path):
         "\n"
         "| | question | what we found | how large, and asked of whom |\n"
         "|---|---|---|---|\n"
-        "| IC-LKE | {doc}`notebooks/18_iclke_stands` | smollm2 finds 0.23 of them. "
+        "| IC-LKE | {doc}`notebooks/18_iclke_stands` ({page}`18_iclke_stands`) | smollm2 finds 0.23 of them. "
         "| +0.2 &#91;0.1, 0.3&#93;; a&#124;b |\n"
-        "| the lab | {doc}`notebooks/50_lab_truth` | It has 0.73, too. |  |\n"
+        "| the lab | {doc}`notebooks/50_lab_truth` ({page}`50_lab_truth`) | It has 0.73, too. |  |\n"
         "\n"
         ":::{figure} notebooks/90_leaderboard/fig-ways.svg\n"
         ":name: fig-home\n"
@@ -104,7 +104,7 @@ def test_a_number_that_a_sentence_needs_and_nobody_handed_over_is_named(tmp_path
 )
 def test_a_paragraph_that_is_not_all_bold_is_no_sentence_of_a_page(tmp_path, first):
     kept = page(tmp_path / "a", [("known", "It finds 0.11.")], first=first)
-    assert "notebooks/18_iclke_stands` | It finds 0.11. |" in opening(
+    assert "{page}`18_iclke_stands`) | It finds 0.11. |" in opening(
         tmp_path, {RULES: (kept, ["smollm2"])}
     )
 

@@ -57,7 +57,7 @@ def shown(tmp_path_factory):
         (project / name).mkdir()
     [page] = fork.new(project, NAME)
     text = page.read_text(encoding="utf-8")
-    links = "{cite:t}`wu2024iclke`, {term}`run`, {doc}`10_iclke_relations`, {eq}`eq-accuracy`,"
+    links = "{cite:t}`wu2024iclke`, {term}`run`, {page}`10_iclke_relations`, {eq}`eq-accuracy`,"
     links += " {numref}`fig-iclke-relations`, {glue:text}`lost`"
     text = text.replace("Say here why to believe it", f"See {links}")
     told = (TOP / "book/fork.md").read_text(encoding="utf-8")
@@ -127,7 +127,7 @@ def test_what_the_page_on_forking_shows_is_a_way_of_asking_and_a_statistic(shown
 
 def test_links_lead_somewhere_or_are_plain_text_and_what_is_lost_is_said(shown, article):
     paragraph = next(p for p in article.find_all("p") if p.get_text().startswith("See "))
-    assert "Wu et al. [2024], run, " in paragraph.get_text()
+    assert "Wu et al. [2024], run, 10_iclke_relations, " in paragraph.get_text()
     links = [link["href"].partition("#")[0] for link in paragraph.find_all("a")]
     assert links == ["../references.html", "../glossary.html"]
     assert all((Path(shown[0][0]).parent / link).exists() for link in links)

@@ -22,7 +22,7 @@ def test_params_file_of_a_lesson_is_one(tmp_path, profile, rows):
     path.write_text(f"profile: {profile}\n{rows}", encoding="utf-8")
     found = plan.read_plan(path)
     assert f"lke run params/{found.profile}.yaml" in TEXT
-    assert all(f"{{doc}}`notebooks/{row.whole.notebook.stem}`" in TEXT for row in found.rows)
+    assert all(f"{{page}}`{row.whole.notebook.stem}`" in TEXT for row in found.rows)
 
 
 def test_there_are_three_lessons_each_with_a_file_and_a_fork():

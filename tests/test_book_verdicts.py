@@ -38,7 +38,7 @@ def test_a_claim_has_its_estimate_and_its_verdict_on_a_line(tmp_path, monkeypatc
     )  # fmt: skip
     text = verdicts.page({"13_x": new}, "trial")
     [one] = cells(text, "IC-separator")
-    assert one[1:] == ["within 0.05 of 0", "0.030 [0.010, 0.060]", DIFFERS, "{doc}`notebooks/13_x`"]
+    assert one[1:] == ["within 0.05 of 0", "0.030 [0.010, 0.060]", DIFFERS, "{page}`13_x`"]
     [human] = cells(text, "IC-above-human")
     assert human[OURS] == "0.000 [-0.300, 0.100]"
     assert "\ntrial ran;" in text
@@ -60,7 +60,7 @@ def test_two_pages_may_decide_a_claim_as_a_fork_does(tmp_path, monkeypatch):
     one = decided(tmp_path / "a", monkeypatch, tested)
     text = verdicts.page({"13_x": one, "my_fork": one.assign(model="toy")}, "trial")
     assert [line[PAGE] for line in cells(text, "IC-separator")] == [
-        "{doc}`notebooks/13_x`", "{doc}`notebooks/my_fork`",
+        "{page}`13_x`", "{page}`my_fork`",
     ]  # fmt: skip
     assert "The model `toy` is random" in text
 
@@ -93,10 +93,7 @@ def test_findings_and_checks_of_the_lab_have_a_table_each(tmp_path, monkeypatch)
         assert (f"| {claim.claim} |" in found) == (claim.whose != "check")
         assert (f"| {claim.claim} |" in checks) == (claim.whose == "check")
         assert claim.claim not in first
-    assert (
-        "| 0.990 [0.985, 1.000] | holds | {doc}`notebooks/50_x` |" in found
-        and "| holds |" in checks
-    )
+    assert "| 0.990 [0.985, 1.000] | holds | {page}`50_x` |" in found and "| holds |" in checks
 
 
 def test_a_page_without_claims_has_no_file_and_a_damaged_one_is_named(tmp_path):

@@ -195,12 +195,15 @@ def page(
         pages = sorted({place.page for place in covered if place.id in set(part["id"])})
         if pages:
             lines += ["", "The runs that these pages show, by the names of their folders:", ""]
-            lines += ["| page | run |", "|---|---|"]
-        lines += [f"| {{doc}}`notebooks/{each}` | {code(runs[each])} |" for each in pages]
+            lines += ["| page | question | run |", "|---|---|---|"]
+        lines += [
+            f"| {{page}}`{each}` | {{doc}}`notebooks/{each}` | {code(runs[each])} |"
+            for each in pages
+        ]
     return "\n".join(lines) + "\n"
 
 
 def _link(place: Place) -> str:
     if place.figure:
         return f"{{numref}}`{place.figure}`"
-    return f"{{doc}}`notebooks/{place.page}`"
+    return f"{{page}}`{place.page}`"

@@ -32,7 +32,7 @@ CAPTION = (
     "Which way of asking tells a fact that a text told from one that it never told? Left: how often the "
     "told one comes first (dotted: a coin). Right: never-told facts that are taken for known where half of "
     "the told ones are. Lines: 95 % over three worlds, or over facts where a way was asked in one. "
-    f"From {{doc}}`notebooks/{FIGURE[0]}`."
+    f"From {{page}}`{FIGURE[0]}`."
 )
 GLUED = re.compile(r"{glue:text}`(\w+)(?::([^`]+))?`")  # a name, and how its number is shown
 SVG = "application/papermill.record/image/svg+xml"  # where a page keeps what it shows elsewhere
@@ -137,7 +137,8 @@ def opening(
         ]
     for page, (said, *about) in quotes.items():
         large = plain("; ".join(text for text in about if text))
-        lines.append(f"| {QUOTED[page]} | {{doc}}`notebooks/{page}` | {plain(said)} | {large} |")
+        link = f"{{doc}}`notebooks/{page}` ({{page}}`{page}`)"
+        lines.append(f"| {QUOTED[page]} | {link} | {plain(said)} | {large} |")
     if image:
         lines += ["", f":::{{figure}} {image}", ":name: fig-home", f":alt: {ALT}", "", CAPTION]
         lines += [":::"]

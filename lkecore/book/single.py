@@ -20,7 +20,7 @@ from lkecore.storage import write_whole
 
 BESIDE = ("glossary", "references")
 # Links to the pages that are not there. One to an equation has no name by which Sphinx would leave it out.
-SUPPRESSED = ["myst.xref_missing", "ref.doc", "ref.numref", "ref.ref", "ref.term"]
+SUPPRESSED = ["myst.xref_missing", "ref.doc", "ref.numref", "ref.page", "ref.ref", "ref.term"]
 LOOK = "body {max-width: 60rem; margin: 2rem auto} td, th {padding: 0.1rem 0.7rem}"
 COLOUR = re.compile(r"\x1b\[[\d;]*m")
 

@@ -84,7 +84,7 @@ def page(found: Mapping[str, pd.DataFrame], profile: str) -> str:
         "",
         "## The lab's own claims",
         "",
-        "These are ours, about small models whose text we wrote ({doc}`lab`). **Findings** could have come",
+        "These are ours, about small models whose text we wrote ({page}`lab`). **Findings** could have come",
         "out otherwise. A **check** was built in: one that fails is a fault of the lab, one that holds has",
         "found nothing.",
     ]
@@ -111,7 +111,7 @@ def _claims(claims: pd.DataFrame, found: Mapping[str, pd.DataFrame]) -> list[str
 
 
 def _link(page: str) -> str:
-    return f"{{doc}}`notebooks/{page}`"
+    return f"{{page}}`{page}`"
 
 
 def _row(cells: list[str]) -> str:

@@ -1,0 +1,185 @@
+"""Pages have the numbers of their places in the contents, and text cites them by these."""
+
+import importlib.util
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+from bs4 import BeautifulSoup
+from own import PAGES, notebook
+from sphinx_external_toc.parsing import parse_toc_data
+
+from lkecore import runs
+from lkecore.book import build
+from lkecore.errors import BadInput
+
+TOP = Path(__file__).resolve().parent.parent
+CONTENTS = yaml.safe_load((TOP / "book" / "_toc.yml").read_text(encoding="utf-8"))
+MADE = {"coverage.md", "verdicts.md", "findings.md"}  # by the book
+
+
+def numbers(contents):
+    """What the extension of the book says of a table of contents, with "1.4" for a number."""
+    path = TOP / "book" / "_ext" / "pages.py"
+    spec = importlib.util.spec_from_file_location("book_pages", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    found = module.numbers(parse_toc_data(contents))
+    return {page: ".".join(map(str, number)) for page, number in found.items()}
+
+
+def prose():
+    """(place, text) of all that is written for the book: its pages, and the text of its notebooks."""
+    for path in sorted((TOP / "book").glob("*.md")):
+        if path.name not in MADE:
+            yield path.name, path.read_text(encoding="utf-8")
+    for name in PAGES:
+        cells = runs.read_notebook(notebook(name)).cells
+        yield name, "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+
+
+def test_number_is_the_place_in_the_contents():
+    expected, lines = {}, (TOP / "book" / "_toc.yml").read_text(encoding="utf-8").splitlines()
+    chapter = page = 0
+    for line in lines[lines.index("    numbered: 1") + 1 : lines.index("  - caption: Use it")]:
+        indent, dash, file = line.partition("- file: ")
+        if dash and len(indent) == 6:
+            chapter, page = chapter + 1, 0
+            expected[file] = str(chapter)
+        elif dash:
+            page += 1
+            expected[file] = f"{chapter}.{page}"
+    assert numbers(CONTENTS) == expected and len(expected) > 35
+    assert expected["notebooks/12_iclke_sequence"] == "1.4" and expected["verdicts"] == "7"
+
+
+def test_chapters_are_counted_through_the_parts_that_are_numbered():
+    pages = [{"file": "c"}, {"file": "d"}]
+    parts = [
+        {"caption": "One", "chapters": [{"file": "a"}]},
+        {"caption": "Two", "numbered": 1, "chapters": [{"file": "b", "sections": pages}]},
+        {"caption": "Three", "numbered": 1, "chapters": [{"file": "e"}]},
+    ]
+    found = numbers({"format": "jb-book", "root": "index", "parts": parts})
+    assert found == {"b": "1", "c": "1.1", "d": "1.2", "e": "2"}
+
+
+def test_every_page_that_text_cites_is_in_the_contents():
+    files = re.findall(r"'file': '(.+?)'", str(CONTENTS))
+    known = {Path(file).name for file in files}
+    assert len(known) == len(files)  # else a name would not say which page
+    tables = [("coverage.csv", (TOP / "lkecore/data/coverage.csv").read_text(encoding="utf-8"))]
+    cited = [
+        (place, name)
+        for place, text in [*prose(), *tables]
+        for name in re.findall(r"\{[Pp]age\}`([^`]+)`", text)
+    ]
+    assert [each for each in cited if each[1] not in known] == [] and len(cited) > 150
+
+
+def test_no_sentence_has_the_title_of_a_numbered_page_or_the_digits_of_its_file_in_place_of_its_number():
+    for place, text in prose():
+        rows = [line for line in text.splitlines() if not line.startswith("|")]
+        titles = re.findall(r"\{doc\}`(?:notebooks/)?[1-9]\d_\w+`", "\n".join(rows))
+        assert titles == [], place
+        assert re.findall(r"\b[Pp]ages? \d\d\b(?!_)", text) == [], place
+
+
+# --- a small book
+
+
+CONFIG = {
+    "title": "x",
+    "only_build_toc_files": True,
+    "execute": {"execute_notebooks": "off"},
+    "html": {"use_repository_button": False},
+    "sphinx": {
+        "local_extensions": {"pages": "book/_ext"},
+        "config": {"html_secnumber_suffix": " "},
+    },
+}
+BOOK = {
+    "format": "jb-book",
+    "root": "index",
+    "parts": [
+        {"caption": "Start", "chapters": [{"file": "begin"}]},
+        {
+            "caption": "Known",
+            "numbered": 1,
+            "chapters": [
+                {"file": "first", "sections": [{"file": f"notebooks/{n}"} for n in ("p", "q")]},
+                {"file": "last"},
+            ],
+        },
+    ],
+}
+HOME = (
+    "# Home\n\nAs {page}`q` says. {Page}`q` asks, {page}`begin`, {page}`first`.\n\n{Page}`last`.\n"
+)
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """A book whose chapter has headings of its own above its pages; not built yet."""
+    project = tmp_path_factory.mktemp("project")
+    book = project / "book"
+    (book / "notebooks").mkdir(parents=True)
+    (book / "_ext").mkdir()
+    shutil.copy(TOP / "book/_ext/pages.py", book / "_ext")
+    (project / "_config.yml").write_text(yaml.safe_dump(CONFIG))
+    (book / "_toc.yml").write_text(yaml.safe_dump(BOOK))
+    for name in ("begin", "first", "last", "notebooks/p", "notebooks/q"):
+        title = f"What is {name[-1]}?"
+        text = f"# {title}\n\nText.\n\n## A part\n\nText.\n\n## Another\n\nText.\n"
+        (book / f"{name}.md").write_text(text)
+    (book / "notebooks/p.md").write_text("# What is p?\n\nSee {page}`q`.\n\n## A part\n\nText.\n")
+    (book / "index.md").write_text(HOME)
+    return project
+
+
+@pytest.fixture(scope="module")
+def page(project):
+    """Name of a page to its HTML."""
+    html = build.build(project).parent
+    return lambda name: BeautifulSoup((html / f"{name}.html").read_bytes(), "lxml")
+
+
+def text(tag):
+    return " ".join(tag.get_text().split()).rstrip("#")
+
+
+def test_contents_and_the_page_itself_show_its_number_and_its_parts_have_none(page):
+    shown = [text(link) for link in page("begin").select("nav.bd-links a")]
+    titles = ["Home", "What is n?", "1 What is t?", "1.1 What is p?", "1.2 What is q?"]
+    assert shown == [*titles, "2 What is t?"]
+    for name, title in {"notebooks/q": "1.2 What is q?", "first": "1 What is t?"}.items():
+        assert text(page(name).select_one("article h1")) == title
+        assert [text(h) for h in page(name).select("article h2")] == ["A part", "Another"]
+    assert text(page("begin").select_one("article h1")) == "What is n?"
+    beside = page("notebooks/p").select(".prev-next-title")
+    assert [text(title) for title in beside] == ["1 What is t?", "1.2 What is q?"]
+
+
+def test_a_role_is_a_link_with_the_number_or_else_the_title_in_quotes(page):
+    links = page("index").select("article p a")
+    assert [(text(link), link["href"], link["title"]) for link in links] == [
+        ("page 1.2", "notebooks/q.html", "What is q?"),
+        ("Page 1.2", "notebooks/q.html", "What is q?"),
+        ("“What is n?”", "begin.html", "What is n?"),
+        ("chapter 1", "first.html", "What is t?"),
+        ("Chapter 2", "last.html", "What is t?"),
+    ]
+    [link] = page("notebooks/p").select("article p a")
+    assert (text(link), link["href"]) == ("page 1.2", "q.html")
+
+
+def test_a_name_of_no_page_stops_the_book_and_is_named(project, page, capsys):
+    """In a second build, for which Sphinx has kept what it read of the numbered pages."""
+    (project / "book" / "index.md").write_text(HOME.replace("{page}`q`", "{page}`qq`"))
+    with pytest.raises(BadInput, match="the book was not built"):
+        build.build(project)
+    said = [line for line in capsys.readouterr().err.splitlines() if "WARNING" in line]
+    [line] = said
+    assert "index.md" in line and "'page' reference target not found: qq" in line

@@ -170,6 +170,19 @@ def test_rows_that_differ_by_their_number_of_options_alone_are_told_apart(tmp_pa
     assert paired(twice, twice)["alike"] == 1
 
 
+def test_yes_or_no_is_an_answer_unless_rows_differ_by_it_alone(tmp_path):
+    """`template` says of page 31 whether a fact is known by one; and `readable` which question it was."""
+    known = "model,fact,template\ntoy,f,True\ntoy,g,False\n"
+    before, after = (
+        answers(tmp_path / n, t) for n, t in (("a", known), ("b", known.replace("True", "False")))
+    )
+    found = paired(before, after)
+    assert found["key"] == ["model", "fact"] and found["differ"]["template"][0] == 1
+    asked = answers(tmp_path / "c", "model,fact,readable\ntoy,f,True\ntoy,f,False\n")
+    assert paired(asked, asked)["key"] == ["model", "fact", "readable"]
+    assert not paired(asked, asked)["alike"]
+
+
 def test_answers_of_which_none_meets_count_as_different(tmp_path, capsys):
     before = answers(tmp_path / "before", OLD)
     after = answers(tmp_path / "after", OLD.replace("toy", "smollm2"))

@@ -227,9 +227,13 @@ def paired(before: pd.DataFrame, after: pd.DataFrame, within: float = EXACT) -> 
     difference or None, key of the first)}.
     """
     shared = [name for name in before if name in after]
-    key = [name for name in shared if name in {*WHICH, *OF_PAGES} - {*TIES}]
-    for name in TIES:
-        if name in shared and any(frame.duplicated(key).any() for frame in (before, after)):
+    which = [name for name in shared if name in {*WHICH, *OF_PAGES} - {*TIES}]
+    # An answer, too, may be yes or no, and be named as a question is.
+    flags = [name for name in which if before[name].dtype == bool]
+    key = [name for name in which if name not in flags]
+    for name in [*flags, *TIES]:
+        alike = not key or any(frame.duplicated(key).any() for frame in (before, after))
+        if name in shared and alike:
             key.append(name)
     sides = []
     for frame in (before, after):

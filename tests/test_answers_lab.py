@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lkecore.answers import lab
+from lkecore.answers import lab, results
 from lkecore.errors import BadInput
 from lkecore.facts import world
 from lkecore.models import lab as lab_models
@@ -85,6 +85,15 @@ def test_twin_gets_the_labels_of_the_model_that_was_told():
     columns = ["state", "told", "form", "wording", "exposures"]
     assert found[columns].iloc[0].tolist() == found[columns].iloc[1].tolist()
     assert rows["state"].tolist() == ["never", "planted"], "what is given is not changed"
+
+
+def test_a_twin_was_exposed_as_often_as_its_model_that_read_the_text_three_times():
+    """Of the told model what ships says so, as its own record of training did."""
+    ships = results("52_lab_kinds")
+    told = ships[ships["model"].eq("lab:book-1/bert") & ships["state"].ne("never")].head(20)
+    assert (told["exposures"] == 3 * told["tellings"]).all() and told["exposures"].gt(0).all()
+    twin = told.assign(model="lab:book-1/bert-unplanted", state="never", exposures=0)
+    assert lab.labelled(twin)["exposures"].tolist() == told["exposures"].tolist()
 
 
 def test_rows_come_by_form_then_relation_then_fact():

@@ -14,6 +14,8 @@ import pytest
 from lkecore import facts
 from lkecore.answers import rules
 from lkecore.facts import Fact
+from lkecore.facts.drawn import Drawn
+from lkecore.facts.fact import Relation
 
 NOTEBOOK = "10_iclke_relations"
 DRAWN = {"n_shots": 50, "n_options": 100, "n_facts": 100, "take_fewer": True, "seed": 0}
@@ -143,6 +145,22 @@ CUES = pd.DataFrame(
         "source": "this page",
     }
 )
+
+
+def test_relations_with_two_facts_are_enough_and_one_fact_that_is_asked_twice_is_one():
+    frame = pd.DataFrame({"relation": list("aabbcde"), "fact": [1, 2, 3, 3, 4, 5, 5]})
+    assert rules.enough(frame)["relation"].tolist() == ["a", "a"]
+    frame["source"] = list("xyxxxxx")  # a fact of a relation in either source
+    assert rules.enough(frame, by=["source", "relation"]).empty
+    assert len(rules.enough(frame, least=1)) == len(frame)
+
+
+def test_an_object_is_no_frequent_one_where_none_of_the_options_is_shown():
+    shots, asked = ((Fact(x, "r", x, y),) for x, y in (("a", "Rome"), ("b", "Oslo")))
+    options = (("Bern", "Oslo"),)
+    drawn = Drawn(Relation("r", (*shots, *asked)), shots, asked, options, shots, asked)
+    [row] = rules.cues({"r": drawn}, kept=False).to_dict("records")
+    assert not row["cue_frequent"] and row["rule-frequent"] == 0.5
 
 
 def test_yardsticks_by_relation():

@@ -186,3 +186,14 @@ def test_page_44_counts_what_many_prompts_find_and_what_luck_does(made, monkeypa
                     )
                 )
             assert at["any", "luck"] == pytest.approx(mean(lucky), abs=0.1)
+    # What the claim is about: any prompt beyond the best template, and luck has its part of both.
+    for row in names["beyond"].to_dict("records"):
+        of = tidy.loc[row["model"], row["told"]]
+        gaps = [
+            sum(sign * of.loc[relation, result, what] for result, what, sign in (
+                ("any", "found", 1), ("maximum", "found", -1),
+                ("any", "luck", -1), ("maximum", "luck", 1),
+            ))
+            for relation in of.index.unique("relation")
+        ]  # fmt: skip
+        assert row["estimate"] == pytest.approx(mean(gaps))

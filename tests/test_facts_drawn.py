@@ -61,6 +61,20 @@ def test_shots_and_options_do_not_depend_on_how_many_facts_are_asked():
     assert all(other[n].facts[:2] != few[n].facts for n in TWO)
 
 
+def test_relations_of_one_order_are_asked_about_other_facts_where_they_are_drawn_apart(tmp_path):
+    """As in a world of the lab: what has one number is of one kind in all relations."""
+    splits = ["train"] * 8 + ["test"] * 30
+    rows = [(f"{i:02}", f"x{i}", f"object {i % 6}", split) for i, split in enumerate(splits)]
+    for name in "rst":
+        frame = pd.DataFrame(rows, columns=["id", "subject", "object", "split"])
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+    both = [facts.draw(str(tmp_path), **GIVEN, apart=apart) for apart in (False, True)]
+    together, apart = ([tuple(f.id for f in of.facts) for of in s.values()] for s in both)
+    assert len(set(together)) == 1 and len(set(apart)) == 3 and apart[0] == together[0]
+    for one, other in zip(*(sample.values() for sample in both), strict=True):
+        assert one.shots == other.shots
+
+
 def test_without_names_all_relations_are_drawn_and_without_a_number_all_facts(spec):
     sample = facts.draw(spec, n_shots=1, n_facts=None, n_options=2, seed=0)
     assert list(sample) == ["r", "s"]

@@ -6,6 +6,7 @@ The oracle is plain Python over the rows, the states of the worlds and scipy.
 from collections import defaultdict
 from statistics import mean, median
 
+import helpers
 import pandas as pd
 import pytest
 from scipy.stats import binomtest, mannwhitneyu
@@ -210,6 +211,35 @@ def test_a_right_cue_costs_all_ways_and_writing_most(ways, states):
         for cue in ("", "right"):
             assert abs(found[f"{SMALL[0]}-unplanted", way, cue] - 0.5) < 0.07
     assert found[LARGE, WAYS[2], "right"] < found[LARGE, WAYS[0], "right"] - 0.15
+
+
+def test_the_board_counts_pairs_of_facts_whose_first_token_is_their_own(
+    states, monkeypatch, tmp_path
+):
+    """Page 90 as it is: facts told often against never-told ones, without a hint, mean over the worlds."""
+    monkeypatch.setenv("LKE_RUN", str(tmp_path))
+    board = helpers.page("90_leaderboard")["found"]
+    ships = results("56_lab_fooled-blanks")
+    left_out = 0
+    for way, score in {"surprisal": "surprisal", "KL-divergence": "kl"}.items():
+        above, taken = [], []
+        for world in WORLDS:
+            told, never = [], []
+            for row in ships[ships["model"] == f"{world}/2m"].to_dict("records"):
+                fact = states[world, row["fact"]]
+                left_out += row["shared"] and not row["merged"]
+                if row["merged"] or row["shared"] or fact["cue_right"]:
+                    continue
+                if fact["state"] == "never":
+                    never.append(-row[score])
+                elif fact["occurrences"] >= 16:
+                    told.append(-row[score])
+            above.append(mannwhitneyu(told, never).statistic / len(told) / len(never))
+            taken.append(mean(value >= median(told) for value in never))
+        assert board.loc[(way, "no hint", "AUROC"), "estimate"] == pytest.approx(mean(above))
+        false = board.loc[(way, "no hint", "false positives"), "estimate"]
+        assert false == pytest.approx(mean(taken))
+    assert left_out > 0
 
 
 # --- the same facts told and taught

@@ -1,7 +1,9 @@
 """The files around the code: what they promise must be there."""
 
+import csv
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import tomllib
@@ -196,6 +198,17 @@ def test_lke_commands_in_the_readme_exist_with_their_options():
         assert shown.exit_code == 0, shown.output
         for option in re.findall(r"--[a-z-]+", rest):
             assert re.search(rf"(?<!\S){option}\b", shown.output), f"lke {name} has no {option}"
+
+
+def test_each_planted_fault_has_its_line_and_its_tests():
+    """`tools/faults.py` takes half an hour, and stops at one whose line was changed since."""
+    with (TOP / "tests" / "faults.csv").open(encoding="utf-8", newline="") as file:
+        faults = list(csv.DictReader(file))
+    for fault in faults:
+        assert (TOP / fault["file"]).read_text(encoding="utf-8").count(fault["before"]) == 1, fault
+        assert fault["after"] != fault["before"], fault
+        tests = [each for each in shlex.split(fault["tests"]) if each.endswith(".py")]
+        assert tests and all((TOP / each).exists() for each in tests), fault
 
 
 def test_no_ipynb_is_tracked(tracked):

@@ -219,7 +219,7 @@ frame.loc[[test[PLACE].id]]"""
 
 @pytest.mark.parametrize(("place", "fails"), [(0, False), (59, False), (60, True)])
 def test_a_notebook_that_needs_the_answer_to_every_fact_is_counted_all_the_same(
-    tmp_path, place, fails
+    tmp_path, place, fails, monkeypatch
 ):
     """Of 60 facts the first 50 are answered at first: a mistake behind them is none of the job's."""
     project = projects.make(tmp_path, {"a": WANTS_THE_LAST.replace("PLACE", str(place))})
@@ -229,6 +229,9 @@ def test_a_notebook_that_needs_the_answer_to_every_fact_is_counted_all_the_same(
         assert total is None and remark.startswith("would fail: KeyError")
     else:
         assert total > 60 and remark == "tokens estimated from 20 facts of each 60"
+        monkeypatch.setattr(forecast, "EXACT", 60)
+        exact, _, remark = forecast.expected_tokens(each)
+        assert not remark and total == pytest.approx(exact, rel=0.15)  # which share more
 
 
 def test_a_forecast_puts_the_scorer_back_even_after_a_mistake(tmp_path):

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from itertools import combinations, permutations, product
+from statistics import stdev
 
 import numpy as np
 import pandas as pd
@@ -116,6 +117,13 @@ def test_spread_of_a_relation_is_that_of_its_own_table_and_luck_alone_has_little
     rng = np.random.default_rng(0)
     alike = frame.assign(correct=rng.random(len(frame)) < 0.5)
     assert wordings.spread(alike).max() < 0.1
+
+
+@pytest.mark.parametrize("always", [(1, 0), (1, 1, 0), (0.25, 0.5, 1, 0)])
+def test_of_templates_that_have_each_fact_alike_no_spread_is_luck(always):
+    """More facts would say the same of them: what is left is their standard deviation, by `statistics`."""
+    table = [[share] * 7 for share in always]
+    assert wordings.std_beyond_luck(table) == pytest.approx(stdev(always))
 
 
 def halved(rows: pd.DataFrame, which=max) -> Fraction:

@@ -85,6 +85,8 @@ def test_rules_by_hand():
         ("bank of NEW-YORK", ["New York", "York"], [], "New York"),
         ("York of New England", ["New York", "England", "Oslo"], ["Oslo"], "England"),
         ("Yorkshire", ["York", "Oslo"], ["York", "Oslo", "Oslo"], "Oslo"),
+        # Where none stands in the subject, its number of words is nothing to a tail.
+        ("Bank of Peru", ["New York", "Oslo"], ["New York", "Oslo", "Oslo"], "Oslo"),
     ],
 )
 def test_of_nested_tails_the_longest_wins_among_documents_as_it_does_without(

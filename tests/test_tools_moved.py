@@ -1,5 +1,9 @@
 """The tool that says which numbers moved, on pages of a few numbers."""
 
+from io import StringIO
+
+import numpy as np
+import pandas as pd
 import pytest
 from helpers import tool
 
@@ -85,3 +89,107 @@ def test_rounding_is_no_difference_and_ends_are_measured_in_widths():
 def test_folder_without_runs_is_refused(tmp_path):
     with pytest.raises(BadInput, match="no finished run"):
         moved.pages(tmp_path)
+
+
+# --- answers
+
+OLD = """model,relation,fact,draw,correct,confidence,said
+toy,capital,f1,0,True,0.5,Rome
+toy,capital,f2,0,True,0.25,
+toy,capital,f3,0,False,,Oslo
+toy,capital,f3,1,False,0.75,Bern
+"""
+# In another order: f2 with another answer, f3 with another number, f1 with a rounding; f4 is new, and so is
+# "question"; draw 1 and "said" are gone. A draw that is missing makes floats of all.
+NEW = """model,relation,fact,draw,correct,confidence,question
+toy,capital,f4,,True,0.5,d
+toy,capital,f3,0,False,0.125,c
+toy,capital,f2,0,False,0.25,b
+toy,capital,f1,0,True,0.500000000001,a
+"""
+
+
+def answers(folder, text, name="11_shots", run="0123456789ab"):
+    place = folder / f"{name}-{run}"
+    place.mkdir(parents=True)
+    (place / "manifest.json").write_text("{}")
+    pd.read_csv(StringIO(text)).to_parquet(place / "answers.parquet", index=False)
+    return folder
+
+
+def paired(before, after, **how):
+    [one], [other] = (moved.frames(folder).values() for folder in (before, after))
+    return moved.paired(one, other, **how)
+
+
+def test_answers_meet_by_what_was_asked_and_only_what_both_have_is_compared(tmp_path, capsys):
+    before, after = answers(tmp_path / "before", OLD), answers(tmp_path / "after", NEW)
+    found = paired(before, after)
+    assert found["key"] == ["model", "relation", "fact", "draw"] and not found["alike"]
+    assert found["both"] == 3
+    assert found["gone"] == [("toy", "capital", "f3", "1")]
+    assert found["new"] == [("toy", "capital", "f4", "")]
+    assert found["columns"] == (["said"], ["question"])
+    f2, f3 = (("toy", "capital", name, "0") for name in ("f2", "f3"))
+    # Where there was no number, how far off it is nobody can say.
+    assert found["differ"] == {"correct": (1, None, f2), "confidence": (1, np.inf, f3)}
+    assert paired(before, after, within=0)["differ"]["confidence"][0] == 2
+
+    assert moved.compare_answers(before, after, "11", 1e-9) == 1
+    told = capsys.readouterr().out
+    assert "11_shots / answers.parquet: 3 rows in both" in told
+    assert "only before: 1 rows, the first of ('toy', 'capital', 'f3', '1')" in told
+    assert "only before: columns said" in told and "only after: columns question" in told
+    assert "differs: correct in 1 rows; the first of ('toy', 'capital', 'f2'" in told
+
+
+def test_answers_are_the_same_as_themselves_whatever_their_order(tmp_path, capsys):
+    lines = OLD.splitlines(keepends=True)
+    before = answers(tmp_path / "before", OLD)
+    after = answers(tmp_path / "after", "".join([lines[0], *lines[:0:-1]]))
+    found = paired(before, after, within=0)
+    assert found["both"] == 4 and not found["differ"] and not found["gone"] + found["new"]
+    # Of two runs behind one page all rows count, in whichever of them they are.
+    halves = answers(tmp_path / "halves", "".join(lines[:3]))
+    answers(halves, "".join([lines[0], *lines[3:]]), run="ba9876543210")
+    assert moved.compare_answers(before, halves, "", 0) == 0
+    assert "4 rows in both" in capsys.readouterr().out
+
+
+def test_rows_that_differ_by_their_number_of_options_alone_are_told_apart(tmp_path):
+    text = "model,relation,fact,n_options,confidence\ntoy,r,f,10,0.5\ntoy,r,f,50,0.25\n"
+    before, after = (answers(tmp_path / n, t) for n, t in (("a", text), ("b", text[:-18])))
+    found = paired(before, after)
+    assert found["key"][-1] == "n_options" and found["gone"] == [("toy", "r", "f", "50")]
+    # Elsewhere it is compared: another number for the same question is a difference.
+    one = text[:-18]
+    other = answers(tmp_path / "c", one.replace("10", "9"))
+    assert [*paired(after, other)["differ"]] == ["n_options"]
+    # Nothing tells these two apart, and they are counted.
+    twice = answers(tmp_path / "d", text.replace("50", "10"))
+    assert paired(twice, twice)["alike"] == 1
+
+
+def test_yes_or_no_is_an_answer_unless_rows_differ_by_it_alone(tmp_path):
+    """`template` says of page 31 whether a fact is known by one; and `readable` which question it was."""
+    known = "model,fact,template\ntoy,f,True\ntoy,g,False\n"
+    before, after = (
+        answers(tmp_path / n, t) for n, t in (("a", known), ("b", known.replace("True", "False")))
+    )
+    found = paired(before, after)
+    assert found["key"] == ["model", "fact"] and found["differ"]["template"][0] == 1
+    asked = answers(tmp_path / "c", "model,fact,readable\ntoy,f,True\ntoy,f,False\n")
+    assert paired(asked, asked)["key"] == ["model", "fact", "readable"]
+    assert not paired(asked, asked)["alike"]
+
+
+def test_answers_of_which_none_meets_count_as_different(tmp_path, capsys):
+    before = answers(tmp_path / "before", OLD)
+    after = answers(tmp_path / "after", OLD.replace("toy", "smollm2"))
+    assert moved.compare_answers(before, after, "", 1e-9) == 1
+    assert "no row meets" in capsys.readouterr().out
+    answers(after, OLD, name="12_other")
+    moved.compare_answers(before, after, "12", 1e-9)
+    assert "12_other / answers.parquet: only after" in capsys.readouterr().out
+    with pytest.raises(BadInput, match="kept answers"):
+        moved.frames(page(tmp_path / "none", "11_shots"))

@@ -4,8 +4,9 @@
 test files of which one at least must fail (with pytest's -k where a file takes long). To make tests fewer
 or faster is safe as far as this says so:
 
-    .venv/bin/python tools/faults.py              all of them, a quarter of an hour
+    .venv/bin/python tools/faults.py              all of them, half an hour
     .venv/bin/python tools/faults.py keys cli     those whose room, file or tests have one of these words
+    .venv/bin/python tools/faults.py --matrix     a CSV row for each fault and file of tests
 """
 
 import csv
@@ -77,6 +78,7 @@ def found(project: Path, tests: list[str]) -> tuple[str, str]:
 
 
 def main(words: list[str]) -> int:
+    matrix, words = "--matrix" in words, [word for word in words if word != "--matrix"]
     with (TOP / "tests" / "faults.csv").open(encoding="utf-8", newline="") as file:
         faults = list(csv.DictReader(file))
     named = [
@@ -84,7 +86,9 @@ def main(words: list[str]) -> int:
         for f in faults
         if not words or any(w in f["room"] + f["file"] + f["tests"] for w in words)
     ]
-    missed = 0
+    missed, table = 0, csv.writer(sys.stdout, lineterminator="\n")
+    if matrix:
+        table.writerow(["fault", "file", "tests", "said", "seconds", "first"])
     with tempfile.TemporaryDirectory() as scratch:
         project = Path(scratch) / "project"
         copy_of(TOP, project)
@@ -93,14 +97,26 @@ def main(words: list[str]) -> int:
             text = path.read_text(encoding="utf-8")
             if text.count(fault["before"]) != 1:
                 raise SystemExit(f"{fault['file']} has not once: {fault['before']}")
-            begun = time.monotonic()
             path.write_text(text.replace(fault["before"], fault["after"]), encoding="utf-8")
-            said, first = found(project, shlex.split(fault["tests"]))
+            tests = shlex.split(fault["tests"])
+            files = [each for each in tests if each.endswith(".py")]
+            options = [each for each in tests if each not in files]
+            every = set()
+            for some in [[file] for file in files] if matrix else [files]:
+                begun = time.monotonic()
+                said, first = found(project, [*some, *options])
+                took = time.monotonic() - begun
+                every.add(said)
+                if matrix:
+                    number = faults.index(fault) + 1
+                    table.writerow([number, fault["file"], *some, said, round(took, 1), first])
+                    sys.stdout.flush()
+                else:
+                    where = f"{fault['room']:9} {fault['file']}  {first}"
+                    print(f"{said:7}{took:5.0f} s  {where}", flush=True)
             path.write_text(text, encoding="utf-8")
-            missed += said != "found"
-            took = time.monotonic() - begun
-            print(f"{said:7}{took:5.0f} s  {fault['room']:9} {fault['file']}  {first}", flush=True)
-    print(f"{len(named) - missed} of {len(named)} found")
+            missed += "found" not in every
+    print(f"{len(named) - missed} of {len(named)} found", file=sys.stderr if matrix else None)
     return bool(missed)
 
 

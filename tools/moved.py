@@ -11,16 +11,23 @@ it, or text as "0.39 [0.29, 0.48]" and "39 % [29, 48]") needs it there, too, eac
 width. What is nowhere is *no longer printed*. A lone number may be found by chance; an interval hardly can.
 Of all intervals that were matched, either way: how many ends lie within 3 % of the width, beyond rounding,
 and the worst.
+
+``--answers`` compares the frames of answers instead, ``answers*.parquet`` of all runs of a page. Rows meet on
+the columns that say which question it is; numbers are the same within 1e-9 (``--within 0``: exactly), all
+else if equal. It counts rows and columns that only one side has, and compares what both have. A frame of
+which no row meets counts as one that differs.
 """
 
 import argparse
 import re
 from collections import Counter
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
+from lkecore.answers.columns import MEANING
 from lkecore.errors import BadInput
 
 # Columns that say which row it is, though there are numbers in them.
@@ -31,6 +38,14 @@ TEXT = re.compile(
     rf"(?<![\w./-])({NUMBER})( %)?(?: \[({NUMBER}|nan), ({NUMBER}|nan)\])?(?![\w]|\.\d|[-/]\w)"
 )
 EXACT = 1e-9
+RUN = re.compile(r"(.+?)(-page)?-[0-9a-f]{6,}")  # the folder of a run, or of a page that read some
+# Which question a row of answers is about: the first part of ``MEANING``, and what single pages add to it.
+WHICH = [*MEANING][: [*MEANING].index("correct")]
+OF_PAGES = """
+    arrangement gate group instillation kind lesson level offer option pair_separator part position prompt
+    ranker readable score seed shot_separator split step steps when negatives share by names
+""".split()
+TIES = ["n_options", "question"]  # where these do not tell all rows apart; else they are compared
 
 
 class Item(NamedTuple):
@@ -47,7 +62,7 @@ def pages(folder: Path) -> dict[str, Path]:
     """{name of a page: its folder}; a page that read runs goes before a run. BadInput if there is none."""
     found = {}
     for run in sorted(Path(folder).glob("*/manifest.json")):
-        name, kind = re.fullmatch(r"(.+?)(-page)?-[0-9a-f]{6,}", run.parent.name).groups()
+        name, kind = RUN.fullmatch(run.parent.name).groups()
         if kind or name not in found:
             found[name] = run.parent
     if not found:
@@ -188,6 +203,113 @@ def report(name: str, found: dict[str, list], show: int) -> None:
             print(f"    {said(item)}: {' / '.join(item.where[2:])}")
 
 
+# --- frames of answers ----------------------------------------------------------------------------
+
+
+def frames(folder: Path) -> dict[tuple[str, str], pd.DataFrame]:
+    """{(page, file): the answers that all its runs have kept, one below the other}; BadInput without any."""
+    parts: dict[tuple[str, str], list[pd.DataFrame]] = {}
+    for run in sorted(Path(folder).glob("[!.]*/manifest.json")):
+        name = RUN.fullmatch(run.parent.name)[1]
+        for file in sorted(run.parent.glob("answers*.parquet")):
+            parts.setdefault((name, file.name), []).append(pd.read_parquet(file))
+    if not parts:
+        raise BadInput(f"{folder} has no finished run that kept answers")
+    return {where: pd.concat(some, ignore_index=True) for where, some in parts.items()}
+
+
+def paired(before: pd.DataFrame, after: pd.DataFrame, within: float = EXACT) -> dict[str, Any]:
+    """How two frames of answers compare, row by row.
+
+    ``key``: the columns on which rows meet; ``alike``: how many rows it does not tell from an earlier one, so
+    that they meet in their order; ``both``: how many met; ``gone`` and ``new``: the keys of those that only
+    one frame has; ``columns``: those that only one has, (before, after); ``differ``: {column: (rows, largest
+    difference or None, key of the first)}.
+    """
+    shared = [name for name in before if name in after]
+    which = [name for name in shared if name in {*WHICH, *OF_PAGES} - {*TIES}]
+    # An answer, too, may be yes or no, and be named as a question is.
+    flags = [name for name in which if before[name].dtype == bool]
+    key = [name for name in which if name not in flags]
+    for name in [*flags, *TIES]:
+        alike = not key or any(frame.duplicated(key).any() for frame in (before, after))
+        if name in shared and alike:
+            key.append(name)
+    sides = []
+    for frame in (before, after):
+        frame = frame[shared].assign(**{name: frame[name].map(_as_text) for name in key})
+        nth = frame.groupby(key).cumcount() if key else range(len(frame))
+        sides.append(frame.assign(nth=nth))
+    met = sides[0].merge(sides[1], "outer", [*key, "nth"], suffixes=("", "|"), indicator="side")
+    side, met = met["side"].to_numpy(), met.set_index(key or "nth")
+    both, differ = met[side == "both"], {}
+    for name in [name for name in shared if name not in key]:
+        a, b = both[name], both[f"{name}|"]
+        numbers = all(map(pd.api.types.is_numeric_dtype, (a, b)))
+        if numbers:
+            a, b = (each.to_numpy(float, na_value=np.nan) for each in (a, b))
+            same = np.isclose(a, b, rtol=0, atol=within, equal_nan=True)
+        else:
+            a, b = (each.astype(object).where(each.notna(), None).to_numpy() for each in (a, b))
+            same = a == b
+        if not same.all():
+            apart = np.abs(a - b)[~same] if numbers else None
+            largest = float(np.where(np.isnan(apart), np.inf, apart).max()) if numbers else None
+            differ[name] = int((~same).sum()), largest, both.index[~same][0]
+    return {
+        "key": key,
+        "alike": int(max((each["nth"] > 0).sum() for each in sides)) if key else len(both),
+        "both": len(both),
+        "gone": [*met.index[side == "left_only"]],
+        "new": [*met.index[side == "right_only"]],
+        "columns": ([n for n in before if n not in after], [n for n in after if n not in before]),
+        "differ": differ,
+    }
+
+
+def _as_text(value: Any) -> str:
+    """A value of a key, in which 3, 3.0 and "3" are one: a missing value makes floats of whole numbers."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return "" if pd.isna(value) else str(value)
+
+
+def report_answers(name: str, found: dict[str, Any]) -> None:
+    """Print how the answers of a page compare."""
+    meet = f"by {', '.join(found['key']) or 'their order'}"
+    print(f"\n{name}: {found['both']} rows in both, {meet}; {len(found['differ'])} columns differ")
+    if found["alike"]:
+        print(f"  {found['alike']} rows are not told apart by these, and meet in their order")
+    for when, rows, columns in zip(
+        ("before", "after"), (found["gone"], found["new"]), found["columns"], strict=True
+    ):
+        if rows:
+            print(f"  only {when}: {len(rows)} rows, the first of {rows[0]}")
+        if columns:
+            print(f"  only {when}: columns {', '.join(columns)}")
+    for column, (n, largest, first) in found["differ"].items():
+        by = "" if largest is None else f", by {largest:.3g} at most"
+        print(f"  differs: {column} in {n} rows{by}; the first of {first}")
+    if not found["both"]:
+        print("  no row meets: nothing was compared")
+
+
+def compare_answers(before: Path, after: Path, page: str, within: float) -> int:
+    """Print how all frames of answers compare; how many differ, or have no row in common."""
+    old, new = frames(before), frames(after)
+    bad = 0
+    for where in sorted(where for where in {*old, *new} if where[0].startswith(page)):
+        name = " / ".join(where)
+        if where not in old or where not in new:
+            print(f"\n{name}: only {'before' if where in old else 'after'}")
+            continue
+        found = paired(old[where], new[where], within)
+        report_answers(name, found)
+        bad += bool(found["differ"] or not found["both"])
+    print(f"\n{bad} of {len({*old} & {*new})} frames differ")
+    return bad
+
+
 def main() -> None:
     """Print the report; exit with 1 if a number differs."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -195,7 +317,13 @@ def main() -> None:
     parser.add_argument("after", type=Path)
     parser.add_argument("--page", default="", help="only pages whose name begins so")
     parser.add_argument("--show", type=int, default=5, help="lines of each list")
+    parser.add_argument("--answers", action="store_true", help="frames of answers, by key")
+    parser.add_argument("--within", type=float, default=EXACT, help="of numbers in answers")
     given = parser.parse_args()
+    if given.answers:
+        raise SystemExit(
+            int(compare_answers(given.before, given.after, given.page, given.within) > 0)
+        )
     before, after = pages(given.before), pages(given.after)
     differ = 0
     for name in sorted(n for n in before if n.startswith(given.page)):

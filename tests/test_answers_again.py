@@ -55,6 +55,7 @@ def test_the_same_answers_agree_and_are_counted(tmp_path):
         ("correct", 1, True),
         ("confidence_gold", 0, 0.8 * 1.01),
         ("confidence_gold", 3, 1e-6 * 1.01),  # a share of it, however small it is
+        ("logprob_gold", 1, float("nan")),  # missing on one side is no agreement
     ],
 )
 def test_an_answer_that_differs_is_refused(column, row, value, tmp_path):

@@ -294,7 +294,8 @@ def test_a_parameter_that_is_gone_says_what_took_its_place(project, name):
 def test_a_notebook_of_an_older_version_is_refused_with_all_that_is_gone(project):
     projects.edit(project, "a", "n: int", "page: bool = False\nn: int")
     with pytest.raises(
-        BadInput, match=r"^a.py: page, results, n_again and notebook are gone. .*results: .*n_again: "
+        BadInput,
+        match=r"^a.py: page, results, n_again and notebook are gone. .*results: .*n_again: ",
     ):
         read(project)
 

@@ -69,7 +69,7 @@ def again(shown: Path) -> str:
     n, off = every["asked"].sum(), every["asked"].sum() - every["same"].sum()
     if not n:
         return ""
-    text = f"{n:,} of their questions were asked again for this page"
+    text = f"{n:,} questions of longer runs were asked again for this page"
     text += (
         f"; {off:,} got another answer: another device or precision" if off else ", and all agree"
     )

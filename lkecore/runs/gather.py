@@ -29,6 +29,7 @@ from lkecore.facts.worlds import digest as digest_of_world
 from lkecore.models import lab
 from lkecore.models.embedded import hub_id_of
 from lkecore.prompts.draws import DRAW
+from lkecore.runs.parameters import GONE
 from lkecore.runs.plan import Plan
 from lkecore.storage import read_frame, read_table, write_whole
 
@@ -228,7 +229,7 @@ def _check_added(then: pd.DataFrame, made: pd.DataFrame, source: str) -> None:
             raise BadInput(f"no results {name} of {source}, to which models could be added")
         now = json.loads(given)
         for key, value in json.loads(there.iloc[0]).items():
-            if now.get(key) != value:
+            if key not in {*GONE, "sources"} and now.get(key) != value:
                 raise BadInput(
                     f"results {source} of {name} have {key} = {value}, and these runs have {now.get(key)}: "
                     "only models can be added"

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # What does a model write?
 #
-# **Shown 50 pairs, {glue:text}`name_model` writes the right object somewhere in {glue:text}`written` of its outputs, but
-# {glue:text}`stray` would hold it by accident, {glue:text}`start` begin with it, and among options it ranks {glue:text}`ranked` of the same
+# **Shown 50 pairs, {glue:text}`name_model` writes the right object somewhere in {glue:text}`written:.0%` of its outputs, but
+# {glue:text}`stray:.0%` would hold it by accident, {glue:text}`start:.0%` begin with it, and among options it ranks {glue:text}`ranked:.0%` of the same
 # facts first.**
 #
 # ```{glue:figure} fig-generation-kinds
@@ -16,9 +16,6 @@
 # On the other pages of this part a model chooses among options. Here it has none. It gets the same prompts and goes on writing, and we look
 # for the right object in what it wrote. With intervals over relations: {glue:text}`between_written` written, {glue:text}`between_stray` by
 # accident, {glue:text}`between_start` at the start, {glue:text}`between_ranked` ranked first.
-#
-# ```{glue:} carried
-# ```
 
 # %% [markdown]
 # ## What the paper claims
@@ -42,17 +39,14 @@ n_written: int = 8  # the first of them, which are continued too
 n_shots: int = 50  # pairs shown before the question, for IC-LKE
 n_options: int = 10  # candidate objects of each, or as many as there are
 n_tokens: int = 50  # new tokens of an output
-results: str = ""  # source in results/ of this run's answers; empty: it asks
-n_again: int = 4  # of its questions, for each estimator, are asked again
 sources: list[str] = []  # in results/, of the numbers; none: this run
 seed: int = 0  # draws shots, facts and options
 dtype: str = "float32"
-page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
 import pandas as pd
 
-from lkecore import answers, facts, figures, prompts, runs, stats
+from lkecore import answers, facts, figures, prompts, stats
 from lkecore.answers import rules, written
 
 figures.style()
@@ -65,9 +59,9 @@ figures.style()
 
 # %%
 written.check(kinds, n_written=n_written, n_facts=n_facts)
-numbers = {"n_shots": n_shots, "n_facts": n_facts, "n_options": n_options}
-sample = facts.draw(fact_set, relations, **numbers, seed=seed, take_fewer=True)
-print(facts.fewer(sample, **numbers))
+size = {"n_shots": n_shots, "n_facts": n_facts, "n_options": n_options}
+sample = facts.draw(fact_set, relations, **size, seed=seed, take_fewer=True)
+print(facts.fewer(sample, **size))
 facts.overview(sample, n_options=n_options, n_facts=n_facts)
 
 # %% [markdown]
@@ -103,29 +97,32 @@ for (_, _, estimator, name), some in questions.items():
 # %% covers=["IC-S6"]
 this = "19_iclke_generation"
 by = ["fact_set", "kind", "estimator", "relation"]
-how = {"dtype": dtype, "page": page, "by": by, "results": results}
-how |= {"notebook": this, "n_again": n_again}
-long = how | {"max_new_tokens": n_tokens}
-texts = answers.write(models, to_write, "answers-written.parquet", **long)
-ranked = answers.ask(models, questions, "answers.parquet", **how)
-cues = rules.cues(sample, kept=not page).assign(source="this run")
-ours = [f.assign(source="this run", draw=0) for f in (texts, ranked)]
-if sources:
-    ours = [answers.results(f"{this}-written"), answers.results(this)]
-    cues = answers.results(f"{this}-cues")
+how = {"by": by, "dtype": dtype}
+lists = ["fact_set", "kind", "template", "relation"]  # one of each kind
+to_write = answers.sample(to_write, sources, 1, by=lists)
+file = "answers-written.parquet"
+wrote = answers.write(models, to_write, file, max_new_tokens=n_tokens, **how)
+wrote, as_texts = wrote.assign(draw=0), {"columns": ["text"], "least": 0.6}
+name = f"{this}-written"
+texts, main = answers.shown(name, wrote, sources, dtype=dtype, **as_texts)
+questions = answers.sample(questions, sources, 2, by=by)
+chose = answers.ask(models, questions, "answers.parquet", **how).assign(draw=0)
+ranked, _ = answers.shown(this, chose, sources, dtype=dtype)
+cues, _ = answers.shown(f"{this}-cues", rules.cues(sample), sources)
 key = ["source", "model", "kind", "estimator", "relation", "draw", "fact"]
-outputs = ours[0].merge(
-    ours[1][[*key, "correct", "n_options"]], on=key, validate="1:1"
+outputs = texts.merge(
+    ranked[[*key, "correct", "n_options"]], on=key, validate="1:1"
 )
 outputs = outputs.rename(columns={"correct": "ranked first"})
-outputs = outputs[outputs["source"].isin(sources or ["this run"])]
+outputs = outputs[outputs["source"] == main]
 answers.columns(outputs.dropna(axis=1, how="all"))
 
 # %% [markdown]
-# Some of them, of this run: the outputs for the first fact of a relation, as the model wrote them. A model that has been shown pairs
+# Some of them: the outputs for the first fact of a relation, as the model wrote them. A model that has been shown pairs
 # tends to write more pairs, with subjects of its own. The paper's rule searches these, too.
 
 # %%
+texts = texts[texts["fact_set"].eq(fact_set) & texts["draw"].eq(0)]
 some = texts.drop_duplicates(["model", "kind"])
 shown = some[["estimator", "subject", "object"]]
 answers.words(shown.assign(text=some["text"].map(repr).str[:120]))
@@ -146,8 +143,7 @@ shares = pd.concat(
         for name in rules_of
     ]
 )
-shares["said"] = shares.apply(stats.said, axis=1, percent=True)
-shares.pivot(index=who, columns="rule", values="said")[rules_of]
+stats.table(shares, who, "rule", percent=True)[rules_of]
 
 # %% [markdown]
 # **Is it the cues?** On facts where no word gives the object away, and none is shown more often than the others:
@@ -161,8 +157,7 @@ for name in ("anywhere", "stray", "ranked first"):
     found = stats.estimate(left, who, value=name)
     parts.append(found.assign(rule=name))
 left = pd.concat(parts)
-left["said"] = left.apply(stats.said, axis=1, percent=True)
-left.pivot(index=who, columns="rule", values="said")
+stats.table(left, who, "rule", percent=True)
 
 # %% [markdown]
 # **Do writing and ranking find the same facts?** Of the outputs, all relations together: both right, one alone, neither. *Ranked, not written*
@@ -170,8 +165,10 @@ left.pivot(index=who, columns="rule", values="said")
 
 # %%
 once = outputs[outputs["draw"] == 0]
-names = {(True, True): "both", (True, False): "written, not ranked"}
-names |= {(False, True): "ranked, not written", (False, False): "neither"}
+names = {
+    (True, True): "both", (True, False): "written, not ranked",
+    (False, True): "ranked, not written", (False, False): "neither",
+}  # fmt: skip
 two = once[["anywhere", "ranked first"]].astype(bool).apply(tuple, axis=1)
 both = two.map(names).groupby([once[name] for name in who])
 both.value_counts(normalize=True).unstack().fillna(0).round(2)
@@ -183,16 +180,17 @@ both.value_counts(normalize=True).unstack().fillna(0).round(2)
 # the output must begin with the object.
 
 # %% covers=["IC-F16"] shows=["run", "shipped"] tags=["hide-input"]
-called = {"anywhere": "written", "at_the_start": "written at the start"}
-called |= {"stray": "by accident", "ranked first": "ranked first"}
-first = (sources or ["this run"])[0]
-marks = shares[shares["rule"].isin(called) & (shares["source"] == first)].copy()
+called = {
+    "anywhere": "written", "at_the_start": "written at the start",
+    "stray": "by accident", "ranked first": "ranked first",
+}  # fmt: skip
+marks = shares[shares["rule"].isin(called)].copy()
 marks["found"] = marks["rule"].map(called)
 marks["who"] = marks["model"].map(figures.called)
 order = {name: i for i, name in enumerate(kinds)}
 marks = marks.sort_values("kind", key=lambda s: s.map(order), kind="stable")
-look = {"x": "kind", "hue": "found", "panel": "who", "across": True}
-grid = figures.marks(marks, **look, label="share of facts")
+look = {"across": True, "label": "share of facts"}
+grid = figures.marks(marks, x="kind", hue="found", panel="who", **look)
 figures.place(grid.figure, "fig-generation-kinds", marks)
 
 # %% [markdown]
@@ -202,23 +200,22 @@ figures.place(grid.figure, "fig-generation-kinds", marks)
 # wrote, on the same facts, by the paper's rule.
 
 # %%
-at = shares[(shares["source"] == first) & (shares["kind"] == kinds[0])]
+at = shares[shares["kind"] == kinds[0]]
 known = at[at["rule"] == "ranked first"].set_index("model")["estimate"]
 model = known.idxmax()
-mine = each[(each["source"] == first) & (each["model"] == model)]
+mine = each[each["model"] == model]
 own = {} if sources else {"decided_on": fact_set, "model": model}
 judged = pd.DataFrame()
 if "hgp" in kinds:
-    look = {"value": "anywhere"}
-    gap = stats.compare(mine, "kind", kinds[0], "hgp", **look).assign(**own)
-    judged = answers.verdicts({"IC-generation-above": gap})
+    gap = stats.compare(mine, "kind", kinds[0], "hgp", value="anywhere")
+    judged = answers.verdicts({"IC-generation-above": gap.assign(**own)})
     judged = judged[["claim", "model", "estimate", "low", "high", "verdict"]]
 judged
 
 # %% tags=["hide-input", "page-only"]
 row = at[at["model"] == model].set_index("rule")
-here = shares[shares["source"] == first]
-here = here.pivot(index=["model", "kind"], columns="rule", values="estimate")
+said = row.apply(stats.said, axis=1, percent=True)
+here = shares.pivot(index=["model", "kind"], columns="rule", values="estimate")
 pairs_shown = here.xs(kinds[0], level="kind")
 share = pairs_shown["stray"] / pairs_shown["anywhere"]
 holds = {
@@ -228,16 +225,15 @@ holds = {
 figures.sentence(holds if sources else {})
 figures.findings(
     name_model=figures.called(model),
-    written=f"{100 * row.loc['anywhere', 'estimate']:.0f} %",
-    stray=f"{100 * row.loc['stray', 'estimate']:.0f} %",
-    start=f"{100 * row.loc['at_the_start', 'estimate']:.0f} %",
-    ranked=f"{100 * row.loc['ranked first', 'estimate']:.0f} %",
-    between_written=row.loc["anywhere", "said"],
-    between_stray=row.loc["stray", "said"],
-    between_start=row.loc["at_the_start", "said"],
-    between_ranked=row.loc["ranked first", "said"],
+    written=row.loc["anywhere", "estimate"],
+    stray=row.loc["stray", "estimate"],
+    start=row.loc["at_the_start", "estimate"],
+    ranked=row.loc["ranked first", "estimate"],
+    between_written=said["anywhere"],
+    between_stray=said["stray"],
+    between_start=said["at_the_start"],
+    between_ranked=said["ranked first"],
 )
-figures.note("carried", answers.carried(texts, ranked))
 
 # %% [markdown]
 # Ranking is the easier task: it has only the options to choose from. And a model that is tuned for instructions expects a question and gets a
@@ -254,7 +250,7 @@ figures.note("carried", answers.carried(texts, ranked))
 # %%
 hits: dict[str, dict[str, list[bool]]] = {}
 for line in outputs.itertuples():
-    if (line.source, line.model, line.kind) == (first, model, kinds[0]):
+    if (line.model, line.kind) == (model, kinds[0]):
         of = hits.setdefault(line.relation, {}).setdefault(line.fact, [])
         of.append(bool(line.anywhere))
 means = [
@@ -315,9 +311,3 @@ pd.DataFrame(rows).round(2)
 #       n_written: 25
 # ```
 # ````
-
-# %% [markdown]
-# ## Provenance
-
-# %%
-runs.provenance(*models, dtype=dtype)

@@ -2,8 +2,8 @@
 # # Can telling stand for teaching?
 #
 # **On real facts, how far an answer of {glue:text}`name_model` moves when the fact is told says nothing of how far it moves when
-# the fact is taught (a correlation of {glue:text}`alike`); and {glue:text}`first` of the objects come first when they were just told,
-# {glue:text}`copied` also when they were told of somebody else.**
+# the fact is taught (a correlation of {glue:text}`alike:.2f`); and {glue:text}`first:.0%` of the objects come first when they were just told,
+# {glue:text}`copied:.0%` also when they were told of somebody else.**
 #
 # ```{glue:figure} fig-taught
 # :name: fig-taught
@@ -16,9 +16,6 @@
 # There are two ways to give a model a fact. One can *tell* it, in front of the question. Or one can *teach* it: train the model on
 # this one fact, ask, and put all weights back. Telling takes a sentence; teaching a gradient and a copy of the model. The
 # correlation has an interval of {glue:text}`between`.
-#
-# ```{glue:} carried
-# ```
 
 # %% [markdown]
 # ## What the paper claims
@@ -48,12 +45,10 @@ steps: int = 5  # after which the page compares
 sources: list[str] = []  # in results/, of the numbers; none: this run
 seed: int = 0  # draws facts, other subjects and objects, and resamples
 dtype: str = "float32"  # half precision rounds a lesson away
-page: bool = False  # set by lke run: read the runs, compute nothing
 
 # %% tags=["hide-input"]
 import numpy as np
 import pandas as pd
-from matplotlib import pyplot as plt
 
 from lkecore import answers, facts, figures, prompts, runs, stats
 from lkecore.answers import taught
@@ -70,13 +65,15 @@ figures.style()
 # T-REx, and models of three worlds.
 
 # %%
-drawn = {"n_shots": 0, "n_facts": n_facts, "n_options": 2, "seed": seed}
-drawn |= {"take_fewer": True, "leave_out": True}
+among = None
 if worlds.is_rich(fact_set):  # told 16 times and more, and their controls
     states = worlds.states(fact_set)
     some = taught.asked(states) & states["n_objects"].eq(1)
-    drawn["among"] = set(states.loc[some & states["split"].eq("test"), "fact"])
-sample, left_out = facts.draw(fact_set, relations, **drawn), {}
+    among = set(states.loc[some & states["split"].eq("test"), "fact"])
+size = {"n_shots": 0, "n_facts": n_facts, "n_options": 2}
+drawn = {**size, "take_fewer": True, "leave_out": True, "seed": seed}
+sample = facts.draw(fact_set, relations, among=among, **drawn)
+left_out = {}
 if templates:
     causal = answers.any_causal(models, dtype=dtype)
     sample, left_out = prompts.with_templates_of(
@@ -95,8 +92,9 @@ print({name: len(of.facts) for name, of in sample.items()})
 
 # %% covers=["PZ-S2"]
 kinds = prompts.INSTILLATIONS
-how = {"dtype": dtype, "seed": seed}
-questions = answers.at_blanks(models, sample, [template], kinds, **how)
+questions = answers.at_blanks(
+    models, sample, [template], kinds, dtype=dtype, seed=seed
+)
 recipe = taught.recipe(
     models, optimizer, rate, at=at, steps=steps, dtype=dtype, n=n_taught
 )
@@ -117,37 +115,43 @@ for (_, _, kind, _), some in list(questions.items())[:: len(sample)]:
 # begins with it. Rates and steps were chosen on other facts ({doc}`log <../log>`).
 
 # %%
-ask = {"dtype": dtype, "page": page}
-read = {"sample": sample, "by": answers.READ_BY, **ask}
-said = answers.ask_blanks(models, questions, "answers.parquet", **read)
-learned = said.iloc[:0][["model", "relation", "fact", "kl"]]
+said = answers.ask_blanks(
+    models,
+    answers.sample(questions, sources, by=answers.READ_BY),
+    "answers.parquet",
+    by=answers.READ_BY,
+    sample=sample,
+    dtype=dtype,
+).assign(source="this run")
+learned = said.iloc[:0].assign(lesson=lesson, steps=steps)
 if n_taught:
-    read = {"at": at, "by": ["reader", "estimator", "lesson", "relation"]}
+    by = ["reader", "estimator", "lesson", "relation"]
     learned = answers.ask_taught(
-        models, lessons, "answers-taught.parquet", recipe, **read, **ask
-    )
-key = ["source", "model", "relation", "fact"]
-said = said.assign(source="this run").astype({"fact": str})
-learned = learned.assign(source="this run").astype({"fact": str})
+        models,
+        answers.sample(lessons, sources, by=by),
+        "answers-taught.parquet",
+        recipe,
+        at=at,
+        by=by,
+        dtype=dtype,
+    ).assign(source="this run")
 told, statements = said[said["instillation"] == "explicit"], said
-n_said, n_learned = len(said), len(learned)
 if sources:
-    lab = answers.results("22_entropy_instilled")
-    real = answers.results("23_entropy_kinds")
-    ships = lab[lab["source"].isin(sources) & lab["estimator"].eq(template)]
-    ships = ships[ships["instillation"] == "explicit"]
-    same = answers.agree(told, ships, key[1:], ["kl"], within=0.005)
-    ends = "22_entropy_instilled-taught", "22_entropy_instilled-also"
-    ends = [answers.results(n) for n in (*ends, "23_entropy_kinds-taught")]
-    steps_of, once = pd.concat(ends), [*key[1:], "lesson", "steps"]
-    ships_of = steps_of[steps_of["source"].isin(sources)]
-    ships_of = ships_of.astype({"fact": str})
-    also = answers.agree(
-        learned, ships_of, once, ["kl"], within=0.02, least=0.9
+    this = "22_entropy_instilled"
+    ships = answers.results(this).query("instillation == 'explicit'")
+    # The two options of a question, which none of these reads, are others there.
+    apart = ["question", "source"]
+    told, learned = (f.drop(columns=apart) for f in (told, learned))
+    answers.agree(told, ships, this, dtype=dtype)
+    names = f"{this}-taught", f"{this}-also", "23_entropy_kinds-taught"
+    lessons_of = pd.concat([answers.results(name) for name in names])
+    read = ["entropy", "first_after"]
+    answers.agree(
+        learned, lessons_of, names[0], dtype=dtype, columns=read, least=0.9
     )
-    print(f"{same} answers and {also} lessons are those of the longer runs")
+    ships = ships[ships["estimator"] == template]
     told = pd.concat([ships, answers.results("23_entropy_kinds-told")])
-    statements, learned = real, steps_of
+    statements, learned = answers.results("23_entropy_kinds"), lessons_of
 told, statements, learned = (
     each[each["source"].isin(sources or ["this run"])].astype({"fact": str})
     for each in (told, statements, learned)
@@ -164,6 +168,7 @@ answers.columns(statements)
 # %% covers=["PZ-S3", "PZ-F3", "PZ-F4"] needs={"PZ-S3": {"n_taught": 1}, "PZ-F3": {"n_taught": 1}, "PZ-F4": {"n_taught": 1, "models": 2}} shows=["run", "shipped"]
 chosen = learned["source"].map({"entropy_trex": 10}).fillna(steps)
 taught_to = learned[(learned["steps"] == chosen) & learned["kl"].notna()]
+key = ["source", "model", "relation", "fact"]
 own = ~(told["shared"].astype(bool) | told["merged"].astype(bool))
 told = told.loc[own, [*key, "kl", "surprisal"]].rename(columns={"kl": "told"})
 both = taught_to[[*key, "lesson", "kl"]].rename(columns={"kl": "taught"})
@@ -297,6 +302,8 @@ gap
 # ```
 
 # %% tags=["hide-input"]
+from matplotlib import pyplot as plt
+
 panels = [(lead, real[real["model"] == lead])]
 if told_in:
     world = both[both["world"] == told_in[0]]
@@ -321,9 +328,10 @@ figures.place(fig, "fig-taught", pd.concat(points) if points else first)
 order = {kind: i for i, kind in enumerate(prompts.INSTILLATIONS)}
 marks = first.sort_values("instillation", key=lambda k: k.map(order))
 marks["who"] = marks["model"].map(figures.called)
-look = {"x": "instillation", "hue": "who", "aspect": 1.6}
 label = "true object first (share of facts)"
-grid = figures.marks(marks, **look, label=label)
+grid = figures.marks(
+    marks, x="instillation", hue="who", aspect=1.6, label=label
+)
 figures.place(grid.figure, "fig-taught-statements", marks)
 
 # %% [markdown]
@@ -397,16 +405,12 @@ if sources:
 figures.sentence(holds)
 figures.findings(
     name_model=figures.called(lead),
-    alike=f"{between['estimate']:.2f}",
+    alike=between["estimate"],
     between=stats.said(between),
     effect=f"correlation {stats.said(between)}",
     asked=figures.called(lead),
-    first=f"{100 * alone['explicit']:.0f} %",
-    copied=f"{100 * alone['copied']:.0f} %",
-)
-said_of = f"{n_said:,} answers and {n_learned:,} lessons of this run."
-figures.note(
-    "carried", f"{said_of} Numbers: {', '.join(sources) or 'its own'}."
+    first=alone["explicit"],
+    copied=alone["copied"],
 )
 
 # %% [markdown]
@@ -464,9 +468,3 @@ worst.sort_values("mean", ascending=False).head(8).round(2)
 #       rate: 0.001
 #       sources: []
 # ```
-
-# %% [markdown]
-# ## Provenance
-
-# %%
-runs.provenance(*models, dtype=dtype)

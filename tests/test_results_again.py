@@ -107,18 +107,23 @@ def test_models_that_ship_answer_as_they_did(name, run):
         ("entropy_cued", ["headquarters", "parent"]),
     ],
 )
-def test_facts_are_told_and_taught_as_they_were(source, relations):
+def test_facts_are_told_and_taught_as_they_were(source, relations, run):
     """The page compares what it asks with what ships, and stops where they differ."""
     given = {"models": ["lab:rich-1/0.7m", "lab:rich-1/bert"], "relations": relations}
     path = BOOK.parent.parent / "notebooks" / "22_entropy_instilled.py"
     names: dict = {"__name__": "__main__"}
     for cell in runs.read_notebook(path).cells:
-        if cell.cell_type == "code" and "also" not in names:
+        if cell.cell_type == "code" and "statements" not in names:
             exec(compile(cell.source, path.name, "exec"), names)
             if "parameters" in cell.metadata.get("tags", []):
                 names |= given | {"n_facts": 6, "n_taught": 1, "sources": [source]}
-    assert names["same"] == 2 * 2 * 6
-    assert names["also"] == 2 * 2 * 3  # each after three numbers of steps
+    asked = {}
+    for file in run.glob("again-*.csv"):
+        its = pd.read_csv(file)
+        assert set(its["model"]) == set(given["models"])
+        asked[file.stem.removeprefix("again-22_entropy_instilled")] = its["asked"].sum()
+    # Of two models four facts, and of each relation a lesson, after three numbers of steps.
+    assert asked == {"": 2 * 4, "-taught": 2 * 2 * 3}
 
 
 def test_facts_told_with_several_objects_are_answered_as_they_were(run):

@@ -32,8 +32,11 @@ ASKS = (
     "answers.ask(", "answers.write(", "answers.ask_pairs(", "answers.ask_blanks(", "answers.ask_groups(",
     "answers.ask_taught(", "lab.write(", "answers.shown(", "answers.agree(",
 )  # fmt: skip
+READ = {"18_iclke_stands", "41_belief_contexts"}  # these cells go on with what was answered
 OTHERS = [
-    name for name, job in CARRIED.items() if not all(map(lms.is_name, job.effective["models"]))
+    name
+    for name, job in CARRIED.items()
+    if not all(map(lms.is_name, job.effective["models"])) and name not in READ
 ]
 OF_LAB = [name for name, job in CARRIED.items() if any(map(lms.is_name, job.effective["models"]))]
 LEAST = 4  # questions that a page asks again
@@ -44,7 +47,8 @@ def asked(name, **given) -> dict:
     """The names of a page after the last cell that asks something; its parameters are the book's."""
     job = CARRIED[name]
     cells = runs.read_notebook(job.notebook).cells
-    end = [cell.source.startswith("## Try it") for cell in cells].index(True)
+    starts = [i for i, cell in enumerate(cells) if cell.source.startswith("## Try it")]
+    end = starts[0] if starts else len(cells)
     last = max(
         i
         for i in range(end)
@@ -83,6 +87,13 @@ def test_the_questions_of_the_book_are_those_of_the_long_run(name, run, monkeypa
     for asks in ("ask", "ask_blanks", "write"):
         monkeypatch.setattr(answers, asks, listed)
     monkeypatch.setattr(again, "_check_weights", lambda *_: None)
+    agree = again.agree
+
+    def by_question(ours, ships, name, *, partly=False, **_):
+        return agree(ours, ships, name, columns=[], partly=partly)
+
+    monkeypatch.setattr(again, "agree", by_question)
+    monkeypatch.setattr(answers, "agree", by_question)
     asked(name)
     kept = [pd.read_csv(path) for path in run.glob("again-*.csv")]
     assert sum(each["asked"].sum() for each in kept) >= LEAST

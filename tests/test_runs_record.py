@@ -229,7 +229,7 @@ def test_a_run_from_another_code_is_not_shown(project):
     edit(project, "b", 'print("n is", n)', 'print("other", n)')
     source = runs.read_notebook(project / "notebooks" / "b.py")
     with pytest.raises(BadInput, match="other code"):
-        build.compose(source, executed, "trial", runs.manifest(folder), [], {}, project)
+        build.compose(source, executed, "trial", runs.manifest(folder), {}, "")
 
 
 def test_the_key_depends_on_the_content_of_the_facts(tmp_path):

@@ -26,7 +26,7 @@ from lkecore import runs
 from lkecore.answers import show
 from lkecore.answers.results import FOLDER, about_of, results, table
 from lkecore.book import coverage, fork, home, provenance, sentence, state, verdicts
-from lkecore.book.foreign import code, download, plain
+from lkecore.book.foreign import code, plain
 from lkecore.errors import BadInput, visible
 from lkecore.models import weights
 from lkecore.runs import plan
@@ -189,7 +189,9 @@ def write_page(
                 shutil.copy(run / name, beside / run.name)
     named = {run.name: kept for run, kept in behind.items()}
     path = target / f"{notebook.stem}.ipynb"
-    below = provenance.section(source, manifest, named, shown) + _files(beside, data, named)
+    below = provenance.section(source, manifest, named, shown) + provenance.files(
+        beside, data, named
+    )
     nbformat.write(compose(source, executed, profile, manifest, named, below), path)
     return path
 
@@ -259,37 +261,6 @@ def _note(profile: str, manifest: dict[str, Any], behind: dict[str, dict[str, An
         f"Model: {models or 'none'}. Computed {plain(manifest['started'][:10])} in "
         f"{seconds:.0f} s, {what} {code(manifest['key'][:12])}.{warning}\n:::"
     )
-
-
-def _files(beside: Path, data: list[Path], behind: dict[str, dict[str, Any]]) -> str:
-    """What a reader may take home: the notebook, the data, and the runs behind the numbers."""
-    name = beside.name
-    lines = [
-        "**Take it with you**",
-        "",
-        f"- {download('The notebook, without results', f'{name}/{name}.ipynb')}, for Jupyter",
-        f"- A copy to change, with a page of its own: `lke new {name[:2]}_my_idea --from {name}`",
-        "",
-        "**Data of this page**",
-        "",
-        *[f"- {download(file.name, f'{name}/{file.name}')}" for file in data],
-        "",
-        "**Runs behind this page**",
-        "",
-    ]
-    for run, manifest in behind.items():
-        part = ", ".join(f"{k} {', '.join(map(plain, v))}" for k, v in manifest["part"].items())
-        names = {"notebook.ipynb": "executed notebook", "manifest.json": "manifest"}
-        tables = sorted(file for file in manifest["files"] if file.endswith(".parquet"))
-        links = [
-            download(names.get(file, file), f"{name}/{run}/{file}")
-            if (beside / run / file).exists()
-            else f"{plain(file)} is too large for a page"
-            for file in ["notebook.ipynb", *tables, "manifest.json"]
-        ]
-        about = f"{code(run)}{f' ({part})' if part else ''}, {manifest['seconds']:.0f} s"
-        lines.append(f"- {about}: {', '.join(links)}")
-    return "\n".join(lines)
 
 
 def build(project: Path) -> Path:

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from lkecore.answers.results import about_of, table
-from lkecore.book.foreign import code, plain
+from lkecore.book.foreign import code, download, plain
 from lkecore.errors import BadInput
 
 AGAIN = (
@@ -75,6 +75,37 @@ def again(shown: Path) -> str:
     )
     most = every["nats"].max()
     return text + (f" (largest difference {most:.1g} nats)." if pd.notna(most) else ".")
+
+
+def files(beside: Path, data: list[Path], behind: dict[str, dict[str, Any]]) -> str:
+    """What a reader may take home: the notebook, the data, and the runs behind the numbers."""
+    name = beside.name
+    lines = [
+        "**Take it with you**",
+        "",
+        f"- {download('The notebook, without results', f'{name}/{name}.ipynb')}, for Jupyter",
+        f"- A copy to change, with a page of its own: `lke new {name[:2]}_my_idea --from {name}`",
+        "",
+        "**Data of this page**",
+        "",
+        *[f"- {download(file.name, f'{name}/{file.name}')}" for file in data],
+        "",
+        "**Runs behind this page**",
+        "",
+    ]
+    for run, manifest in behind.items():
+        part = ", ".join(f"{k} {', '.join(map(plain, v))}" for k, v in manifest["part"].items())
+        names = {"notebook.ipynb": "executed notebook", "manifest.json": "manifest"}
+        tables = sorted(file for file in manifest["files"] if file.endswith(".parquet"))
+        links = [
+            download(names.get(file, file), f"{name}/{run}/{file}")
+            if (beside / run / file).exists()
+            else f"{plain(file)} is too large for a page"
+            for file in ["notebook.ipynb", *tables, "manifest.json"]
+        ]
+        about = f"{code(run)}{f' ({part})' if part else ''}, {manifest['seconds']:.0f} s"
+        lines.append(f"- {about}: {', '.join(links)}")
+    return "\n".join(lines)
 
 
 def _named(source: Any, parameters: Mapping[str, Any]) -> pd.DataFrame:

@@ -111,10 +111,11 @@ if len(others) > 1:
     print(tried.round(2))
 
 # %%
-questions = answers.sample(prompts.of_sample(sample, estimators), sources)
-ours = answers.ask(
+questions = prompts.of_sample(sample, estimators)  # all; with sources a few
+few = answers.sample(questions, sources)
+first = answers.ask(
     models,
-    questions,
+    few,
     "answers.parquet",
     only=formats_of_model,
     keep_scores=True,
@@ -131,15 +132,16 @@ more = answers.ask(
     by=by,
     dtype=dtype,
 )
-ours = pd.concat([ours.assign(draw=0), more])
-every, _ = answers.shown(this, ours, sources, dtype=dtype)
-cues, _ = answers.shown(f"{this}-cues", rules.cues(sample), sources)
+ours = pd.concat([first.assign(draw=0), more])
 
 # %% [markdown]
-# The numbers of the page come from longer runs, on facts of our own, of KAMEL and of T-REx, and with more models. KAMEL was asked in
-# two runs, one for each format; they are one source here, since they have the same facts and examples.
+# With `sources` the numbers of the page come from longer runs, on facts of our own, of KAMEL and of T-REx, and with more models; `ours` are
+# then a few of the same questions, and must have the same answers. Without `sources` all numbers are those of this run. KAMEL was asked
+# in two runs, one for each format; they are one source here, since they have the same facts and examples.
 
 # %%
+every, main = answers.shown(this, ours, sources, dtype=dtype)
+cues, _ = answers.shown(f"{this}-cues", rules.cues(sample), sources)
 as_one = {"source": {"kamel_formats": "kamel"}}
 every, cues = every.replace(as_one), cues.replace(as_one).drop_duplicates()
 fact = ["source", "relation", "fact"]
@@ -308,13 +310,13 @@ beats.unstack()
 one = paper_format.query("source == @source and model == @model")
 one = one.assign(above_chance=one["correct"] - 1 / one["n_options"])
 over = ["relation", "fact"]
-drawn = stats.bootstrap(one, ["relation"], over=over, seed=seed)
+resampled = stats.bootstrap(one, ["relation"], over=over, seed=seed)
 tested = {
     "IC-above-chance": stats.estimate(one, value="above_chance", bounds=None),
     "IC-above-rules": stats.estimate(one, value="above", bounds=None),
 }
 if one["relation"].nunique() > 1:  # one relation has no spread
-    tested["IC-relations-differ"] = stats.interval(drawn.std(axis=1))
+    tested["IC-relations-differ"] = stats.interval(resampled.std(axis=1))
 on = {} if sources else {"decided_on": source, "model": model}
 verdicts = answers.verdicts({k: f.assign(**on) for k, f in tested.items()})
 answers.words(verdicts)
@@ -325,8 +327,7 @@ answers.words(verdicts)
 
 # %% tags=["hide-input", "page-only"]
 old = accuracy[accuracy["format"] == OLD].set_index(who)["estimate"]
-source = sources[0] if sources else "this run"
-model = models[0] if (source, models[0]) in old else old[source].index[0]
+model = models[0] if (main, models[0]) in old else old[main].index[0]
 holds = {
     "every model and set": len(gain) == len(found[who].drop_duplicates()),
     "more facts right": (gain["estimate"] > 0).all(),
@@ -337,10 +338,10 @@ figures.sentence(holds)
 figures.findings(
     least=100 * gain["estimate"].min(),
     most=100 * gain["estimate"].max(),
-    known=old[source, model],
-    guessed=of_set.loc[source].max(),
+    known=old[main, model],
+    guessed=of_set.loc[main].max(),
     name_model=figures.called(model),
-    name_set=figures.called(source if sources else fact_set),
+    name_set=figures.called(main if sources else fact_set),
     clear=f"{(gain['low'] > 0).sum()} of {len(gain)}",
 )
 
@@ -349,7 +350,7 @@ figures.findings(
 # likeliest, with how much of its confidence each has.
 
 # %% tags=["hide-output", "page-only"]
-some = prompts.of_sample(sample, estimators[-1:])[estimators[-1], [*sample][0]]
+some = questions[estimators[-1], [*sample][0]]
 answers.words(answers.likeliest(models[0], some, dtype=dtype))
 
 # %% [markdown]

@@ -85,7 +85,7 @@ def agree(
     if not on_page():
         _check_weights(sorted(known & set(ours["model"])), name, dtype)
     key = [each for each in ASKED if each in ours and each in ships and each != "source"]
-    ours = ours[ours["model"].isin(known)]
+    ours = ours[ours["model"].isin(known)].drop(columns="source", errors="ignore")
     both = ours.assign(**_texts(ours[key])).merge(
         ships.assign(**_texts(ships[key])).drop_duplicates(key),
         on=key,

@@ -139,7 +139,8 @@ pairs = [pair for pair in pairs if {*pair[1:]} <= names.keys()]
 assert pairs, "of no family and no tuned model both were asked"
 which = ["estimator", "kind", "small", "large"]
 by = [*which, "source"]
-right = found[[*key, "model", "correct"]].astype({"correct": float})
+right = found.drop_duplicates([*key, "model"])  # pages share a source
+right = right[[*key, "model", "correct"]].astype({"correct": float})
 small = right.rename(columns={"model": "small", "correct": "small_right"})
 large = right.rename(columns={"model": "large", "correct": "large_right"})
 both = pd.DataFrame(pairs, columns=which[1:]).merge(small, on="small")

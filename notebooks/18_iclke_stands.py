@@ -126,11 +126,12 @@ ours = answers.ask(
 )
 by_sum = ours[ours["score"] == "sum"]
 plainly = ours[ours["offer"] == "random"]
+same = ["correct", "logprob_gold"]
 if choices:
     both = {"18_iclke_options": by_sum, "18_iclke_length": plainly}
     for name, some in both.items():
         ships = answers.results(name).query("source in @choices")
-        answers.agree(some, ships, name, dtype=dtype, columns=["correct"])
+        answers.agree(some, ships, name, dtype=dtype, columns=same)
 answers.columns(ours)
 
 # %% [markdown]

@@ -114,7 +114,9 @@ ours = answers.ask_groups(
 )
 for name in sorted(set(next(iter(taught.values()))) - set(ours["relation"])):
     print(f"{name}: left out, too few unknown facts, or its lesson failed")
-rows, _ = answers.shown(this, ours, sources, columns=["entropy"], least=0.9)
+rows, _ = answers.shown(
+    this, ours, sources, dtype=dtype, columns=["entropy"], least=0.9
+)
 answers.columns(rows)
 
 # %% [markdown]

@@ -1,13 +1,12 @@
 """Groups of facts of which less and less was taught (PZ-T1); the oracles are counts by hand and loops."""
 
-import helpers
 import pandas as pd
 import pytest
 
 from lkecore import answers, prompts
-from lkecore.answers import groups, rich
+from lkecore.answers import again, groups, rich
 from lkecore.errors import BadInput
-from lkecore.models.model import open_model
+from lkecore.runs import gather
 from lkecore.tasks.instill import Recipe
 
 SPEC = "lab:richsmoke-1"
@@ -73,38 +72,17 @@ def test_a_template_without_words_and_a_recipe_without_steps_are_named(samples):
         ask(samples, Recipe(0, 0.1))
 
 
-# --- groups that ship -----------------------------------------------------------------------------
-
-
-@pytest.fixture
-def ships(rows, samples, tmp_path, monkeypatch):
-    """What one run keeps becomes results of a profile."""
-    monkeypatch.setitem(answers.results.__globals__, "FOLDER", tmp_path)
-    run = tmp_path / "run"
-    run.mkdir()
-    monkeypatch.setenv("LKE_RUN", str(run))
-    ask(samples)
-
-    def now(change=lambda frame: frame, **about):
-        about = {"models": {MODEL: open_model(MODEL).digest}} | about
-        helpers.ship_run(tmp_path, run, "21_x", change, **about)
-
-    return now
-
-
-def test_groups_are_carried_and_one_relation_is_taught_again(ships, rows, samples):
-    ships()
-    found = ask(samples, results="long", notebook="21_x")
-    assert found["fact"].tolist() == rows["fact"].tolist()
-    assert found["kl"].tolist() == pytest.approx(rows["kl"].tolist(), rel=2e-4, abs=1e-4)
-    assert "20 of them were asked again" in answers.carried(found)
-
-
-@pytest.mark.parametrize("name", ["surprisal", "level"])
-def test_groups_that_say_something_else_are_found(ships, samples, name):
-    ships(lambda frame: frame.assign(**{name: frame[name] + 1}))
-    with pytest.raises(BadInput, match=r"results long: \d+ of 20 answers that were asked again"):
-        ask(samples, results="long", notebook="21_x")
+def test_one_relation_that_is_taught_again_must_be_as_it_ships(rows, samples, monkeypatch):
+    """A reader of a page over results teaches the first relation alone."""
+    monkeypatch.setattr(again, "_check_weights", lambda *_: None)
+    ships = gather.ships_as(rows, ours=True).assign(source="long")
+    one = ask({SPEC: {RELATIONS[0]: samples[SPEC][RELATIONS[0]]}})
+    assert answers.agree(one, ships, "21_x") == len(one) == 2 * 2 * groups.SIZE
+    for name in ("surprisal", "level"):
+        with pytest.raises(BadInput, match=rf"^20 of 20 answers .* {name} is"):
+            answers.agree(one, ships.assign(**{name: ships[name] + 1}), "21_x")
+    with pytest.raises(BadInput, match="20 of 20 questions that were asked again are not among"):
+        answers.agree(one, ships[ships["relation"] != RELATIONS[0]], "21_x")
 
 
 def test_real_facts_are_taught_to_any_model(monkeypatch):
@@ -145,12 +123,6 @@ def test_a_template_that_no_relation_has_is_refused():
         groups.samples_of(["toy"], ["capital", "currency"], "template-99", fact_set="atlas", seed=0)
 
 
-def test_results_of_other_groups_are_refused(ships, samples):
-    ships(parameters={"n_groups": 7, "seed": 0})
-    with pytest.raises(BadInput, match="results long are of n_groups 7, and here it is"):
-        ask(samples, results="long", notebook="21_x")
-
-
 def test_a_relation_without_a_group_is_left_out_and_the_others_are_taught(samples, monkeypatch):
     whole = groups._places
 
@@ -186,9 +158,3 @@ def test_a_relation_whose_lesson_gives_no_number_is_named_and_the_others_are_tau
         ask(samples, Recipe(30, 1e30))
     monkeypatch.undo()
     pd.testing.assert_frame_equal(ask(samples), rows)  # the weights are what they were
-
-
-def test_results_that_lack_a_relation_are_refused(ships, samples):
-    ships(lambda frame: frame[frame["relation"] != "birthplace"])
-    with pytest.raises(BadInput, match="lack 1 of 1 questions about .*, birthplace"):
-        ask(samples, results="long", notebook="21_x")

@@ -139,9 +139,14 @@ def test_the_door_reads_scores_as_it_is_told_to(samples):
 
     found = door.ask(["toy"], {("template-1", "author"): prompts}, "a.parquet", reading=reading)
     assert seen == [("toy", 2 * 20)]
-    assert found.to_dict("records") == [
-        {"model": "toy", "estimator": "template-1", "relation": "author", "fact": "x", "mine": 1.5}
-    ]
+    own = {
+        "model": "toy",
+        "estimator": "template-1",
+        "relation": "author",
+        "fact": "x",
+        "mine": 1.5,
+    }
+    assert found[[*own]].to_dict("records") == [own] and len(found.columns) == len(own) + 3
 
 
 def test_writing_refuses_too_few_tokens(samples, told, monkeypatch):

@@ -270,7 +270,7 @@ def test_the_page_of_a_single_run_is_that_run_and_says_run(pages, html):
     assert "over" not in page.select_one("div.lke-profile").get_text()
     file = html / "notebooks" / "10_iclke_relations.html"
     [manifest] = downloads(page, file)["manifest.json"]
-    assert json.loads(manifest.read_text(encoding="utf-8"))["parameters"]["page"] is False
+    assert json.loads(manifest.read_text(encoding="utf-8"))["runs"] == {}
 
 
 def test_the_page_of_all_claims_has_every_verdict_that_the_pages_keep(html, pages):

@@ -63,10 +63,10 @@ def test_the_models_and_versions_of_all_runs_are_named_and_names_of_others_are_t
 
 def test_what_was_asked_again_is_counted_over_all_files(section):
     one = {"model": ["m", "n"], "asked": [3, 2], "same": [3, 2], "nats": [1e-5, float("nan")]}
-    said = "6 questions of longer runs were asked again for this page, and all agree (largest "
+    said = "6 answers of longer runs were asked for again for this page, and all agree (largest "
     two = {"model": ["m"], "asked": [1], "same": [1], "nats": [7e-5]}
     assert f"{said}difference 7e-05 nats)." in section(one=one, two=two)
-    assert "; 1 got another answer: another" in section(two={**two, "same": [0]})
+    assert "; 1 came out otherwise" in section(two={**two, "same": [0]})
     with pytest.raises(BadInput, match="again-.* are not what a page keeps"):
         section(two={"model": ["m"]})
 

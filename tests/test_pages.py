@@ -436,8 +436,6 @@ def test_a_page_forwards_nothing_and_names_the_models_and_runs_behind_it(made, n
     assert all(run["tokens_forwarded"] > 0 and run["chunks"] > 0 for run in behind)
     assert page["models"] == {m: d for run in behind for m, d in run["models"].items()}
     assert page["models"] == manifest(made[name, "whole"])["models"]
-    assert page["parameters"]["page"] is True
-    assert not any(run["parameters"]["page"] for run in behind)
     for folder in runs_behind(made[name, "page"]):
         assert page["runs"][folder.name] == digest(folder / "manifest.json")
     assert not list(made[name, "page"].glob("*.parquet"))
@@ -452,13 +450,6 @@ def test_one_run_with_everything_finds_all_of_it_computed_by_the_parts(made, nam
         whole["chunks_from_cache"] >= asked and whole["chunks"] - asked <= 1
     )  # for a reader alone
     assert whole["tokens_forwarded"] == 0
-
-
-def test_the_provenance_of_a_page_names_its_models_and_how_many_runs_are_behind_it(made):
-    shown = {row[0]: row[1] for row in table(made[RELATIONS, "page"], "runs.provenance(")}
-    assert shown["runs"] == "2 behind this page"
-    for model, of_model in manifest(made[RELATIONS, "page"])["models"].items():
-        assert shown[f"model {model}"] == f"{of_model[:12]}, float32"
 
 
 # --- what the page of the lab says, from the answers that its run keeps and the text of the world

@@ -89,8 +89,8 @@ def test_the_questions_of_the_book_are_those_of_the_long_run(name, run, monkeypa
     monkeypatch.setattr(again, "_check_weights", lambda *_: None)
     agree = again.agree
 
-    def by_question(ours, ships, name, *, partly=False, **_):
-        return agree(ours, ships, name, columns=[], partly=partly)
+    def by_question(ours, ships, name, **_):
+        return agree(ours, ships, name, columns=[])
 
     monkeypatch.setattr(again, "agree", by_question)
     monkeypatch.setattr(answers, "agree", by_question)

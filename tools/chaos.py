@@ -54,7 +54,7 @@ BREAKS = {"files": OF_FILES[:3], "others": ["no lock, no lease"], "early": []}
 BAD = ["lost", "doubled", "corrupt", "hung", "failed"]
 CODE = """import json, os, pathlib, time
 time.sleep(0.3)
-said = json.dumps([names, page])
+said = json.dumps([names, "LKE_PAGE" in os.environ])
 pathlib.Path(os.environ["LKE_RUN"], "said.txt").write_text(said * 2000)
 with open(os.environ["CHAOS_LOG"], "a") as file: file.write(said + "\\n")"""
 fork = multiprocessing.get_context("fork")
@@ -65,7 +65,7 @@ fork = multiprocessing.get_context("fork")
 
 def execute(job, attempt):
     """In the place of a kernel: what the notebook does, in two steps of some length."""
-    said, drawn = json.dumps([job.effective["names"], job.effective["page"]]), random.Random()
+    said, drawn = json.dumps([job.effective["names"], bool(job.reads)]), random.Random()
     (attempt / "log.txt").write_text("it began")
     time.sleep(drawn.uniform(0.05, 0.4))
     (attempt / "said.txt").write_text(said * 2000)

@@ -34,10 +34,10 @@ def shown(
     """(the answers that a page shows, with ``source``; which of their sources decides).
 
     Without ``sources`` these are ``ours``, of a source that is called "this run". With ``sources`` they are
-    the rows of ``results/<name>.parquet`` from these sources, of which the first decides. ``ours`` are then
-    a few of its questions, of these sources or of others, asked again: :func:`agree` compares them, and takes
-    ``dtype``, ``columns`` and ``least``. A frame without ``model``, which is about the facts alone, is not
-    compared. Raises :class:`BadInput` as :func:`lkecore.answers.results.results`, for a source that no
+    the rows of ``results/<name>.parquet`` from these sources; the first that has some decides. ``ours`` are
+    then a few of its questions, of these sources or of others, asked again: :func:`agree` compares them, and
+    takes ``dtype``, ``columns`` and ``least``. A frame without ``model``, which is about the facts alone, is
+    not compared. Raises :class:`BadInput` as :func:`lkecore.answers.results.results`, for a source that no
     results have, and where the two differ.
     """
     if not sources:
@@ -51,7 +51,7 @@ def shown(
         raise BadInput(f"sources: results/{name}.parquet has none of {', '.join(sources)}")
     if "model" in ours:  # what is asked again may ship of another source
         agree(ours, ships, name, dtype=dtype, columns=columns, least=least)
-    return found, sources[0]
+    return found, next(each for each in sources if each in set(found["source"]))
 
 
 def agree(
@@ -62,7 +62,6 @@ def agree(
     dtype: str = "float32",
     columns: Sequence[str] | None = None,
     least: float = 1.0,
-    partly: bool = False,
 ) -> int:
     """How many answers of a run are among those that ship; they must say the same.
 
@@ -74,9 +73,9 @@ def agree(
     likeliest options, is below ``MOST_NATS`` may be right or wrong.
 
     The share ``least`` of the answers must be the same where ``dtype`` is "float32"; in half precision none
-    has to. A model that does not ship is not compared. With ``partly``, only some of the questions
-    of ``ours`` need to ship. The counts are kept as ``again-<name>.csv`` (model, asked, same, nats: the
-    largest difference of a log-probability), from which the book says below the page what agrees.
+    has to. A model that does not ship is not compared, and is counted with 0. The counts are kept as
+    ``again-<name>.csv`` (model, asked, same, nats: the largest difference of a log-probability), from which
+    the book says below the page what agrees.
 
     Raises :class:`BadInput` where more answers differ, for a question of a model that ships which does not
     ship itself, and for a model whose weights are others than those of ``results/made_by.csv``.
@@ -85,6 +84,7 @@ def agree(
     if not on_page():
         _check_weights(sorted(known & set(ours["model"])), name, dtype)
     key = [each for each in ASKED if each in ours and each in ships and each != "source"]
+    others = [each for each in ours["model"].unique() if each not in known]
     ours = ours[ours["model"].isin(known)].drop(columns="source", errors="ignore")
     both = ours.assign(**_texts(ours[key])).merge(
         ships.assign(**_texts(ships[key])).drop_duplicates(key),
@@ -94,17 +94,18 @@ def agree(
         indicator="there",
     )
     there = both["there"].eq("both")
-    if (partly and len(both) and not there.any()) or not (partly or there.all()):
+    if not there.all():
         first = both.loc[~there, key].iloc[0].drop("question", errors="ignore")
         raise BadInput(
             f"{(~there).sum()} of {len(both)} questions that were asked again are not among those of "
             f"results/{name}.parquet, first {', '.join(map(str, first))}: facts, shots, options and words "
             "must be as they were then. Ask as the file in sources/ does, or leave `sources` empty"
         )
-    both = both[there]
     if columns is None:  # a column may ship of other sources alone
         columns = [each for each in ours if each not in key and f"{each} ships" in both]
         columns = [each for each in columns if both[f"{each} ships"].notna().any()]
+        if len(both) and not columns:
+            raise BadInput(f"results/{name}.parquet: it has no answers to compare with")
     close = both["margin"].le(MOST_NATS) if "margin" in both else np.zeros(len(both), dtype=bool)
     differs = pd.DataFrame(
         {each: ~_same(each, both[each], both[f"{each} ships"]) for each in columns},
@@ -120,7 +121,9 @@ def agree(
         "model", sort=False
     )
     kept = counts.agg(asked=("same", "size"), same=("same", "sum"), nats=("nats", "max"))
-    keep(kept.reset_index(), f"again-{name}.csv")
+    kept = kept.reset_index()
+    none = pd.DataFrame({"model": others, "asked": 0, "same": 0, "nats": np.nan})
+    keep(pd.concat([kept, none]) if others else kept, f"again-{name}.csv")
     if dtype == "float32" and len(both) and same.mean() < least:
         at = both.index[~same][0]
         where = ", ".join(map(str, both.loc[at, key].drop("question", errors="ignore")))
@@ -147,8 +150,10 @@ def _same(name: str, ours: pd.Series, ships: pd.Series) -> pd.Series:
     a, b = (each.to_numpy(dtype=float, na_value=np.nan) for each in (ours, ships))
     if name == "p" or name.startswith("confidence"):
         limits = {"rtol": MOST_APART, "atol": LEAST}
-    elif name.startswith("logprob"):
-        limits = {"rtol": 0.0, "atol": MOST_NATS}
+    elif name.startswith(("logprob", "surprisal")):
+        limits = {"rtol": 1e-4 * name.startswith("surprisal"), "atol": MOST_NATS}
+    elif name.startswith(("token", "first_after")):  # ids: the next number is another token
+        limits = {"rtol": 0.0, "atol": 0.0}
     else:
         limits = {"rtol": 1e-3, "atol": 1.0 if name.startswith("rank") else MOST_APART}
     return pd.Series(np.isclose(a, b, **limits), index=ours.index) | missing

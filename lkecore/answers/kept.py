@@ -15,12 +15,13 @@ from lkecore.storage import as_parquet, read_frame
 def keep(frame: pd.DataFrame, name: str) -> None:
     """Keep a frame in the run's folder as ``name``: ``.parquet`` (scores) or ``.csv`` (figures).
 
-    Outside of ``lke run``, as in JupyterLab, there is no run folder, and nothing is written.
+    Outside of ``lke run``, as in JupyterLab, there is no run folder, and nothing is written. A page over runs
+    keeps figures alone.
     """
     if not name.endswith((".parquet", ".csv")):
         raise ValueError(f"{name!r} must end in .parquet or .csv")
     folder = os.environ.get("LKE_RUN")
-    if folder is None:
+    if folder is None or (on_page() and name.endswith(".parquet")):  # its runs have kept it
         return
     path = Path(folder) / name
     if name.endswith(".csv"):

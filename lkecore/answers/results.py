@@ -81,7 +81,7 @@ def what_made(experiment: str, source: str = "", folder: Path | None = None) -> 
 
 
 def about_of(made: pd.DataFrame) -> dict[str, Any]:
-    """What made the results of one source, from their rows of ``made_by.csv``, as old pages read it."""
+    """What made the results of one source, from their rows of ``made_by.csv``, as the book reads it."""
     first, of_runs = made.iloc[0], made.drop_duplicates(["started", *NUMBERS])
     models = {m: d for m, d in zip(made["model"], made["digest"], strict=True) if m}
     given = json.loads(first["parameters"]) | ({"models": list(models)} if models else {})

@@ -13,6 +13,9 @@ from lkecore.errors import BadInput
 AGAIN = (
     "again-*.csv"  # what a page keeps of questions that were asked again (lkecore.answers.again)
 )
+COUNTS = ["model", "asked", "same", "nats"]
+# Parameters of pages that name sources in results/.
+SOURCES = ("sources", "others", "choices", "gains", "shares", "redrawn", "masked", "name_sources")
 VERSIONS = [
     "lkecore",
     "source",
@@ -42,11 +45,10 @@ def section(
         longer = ["The answers of longer runs ship with the project:", "", *head, *rows, ""]
     else:
         longer = []
-        said = said or "All answers were asked for this page."
+        said = said or ("All answers were asked for this page." if manifest["models"] else "")
     of_runs = [*behind.values()] or [manifest]
     about = [
-        f"| model {code(name)} | digest {code(digest[:12])}, {plain(run['dtype'])}, "
-        f"{plain(' '.join(run['prefixes'].get(name, [])) or 'nothing')} in front of a text |"
+        f"| model {code(name)} | digest {code(digest[:12])}, {plain(run['dtype'])}{_front(run, name)} |"
         for run in of_runs
         for name, digest in run["models"].items()
     ]
@@ -58,23 +60,33 @@ def section(
     return "\n".join(["## Provenance", "", *longer, said, "", *what, ""])
 
 
+def _front(run: Mapping[str, Any], name: str) -> str:
+    """What a run put in front of each text of a model; "" if it asked none."""
+    if name not in run["prefixes"]:
+        return ""
+    return f", {plain(' '.join(run['prefixes'][name]) or 'nothing')} in front of a text"
+
+
 def again(shown: Path) -> str:
     """What is said of the questions that a page asked again; "" where it asked none."""
     paths = sorted(shown.glob(AGAIN))
     try:
-        counts = [pd.read_csv(path)[["asked", "same", "nats"]] for path in paths]
+        counts = [pd.read_csv(path)[COUNTS] for path in paths]
     except (KeyError, ValueError) as error:
         raise BadInput(f"{shown}: {AGAIN} are not what a page keeps ({error})") from None
-    every = pd.concat(counts) if counts else pd.DataFrame(columns=["asked", "same", "nats"])
+    every = pd.concat(counts) if counts else pd.DataFrame(columns=COUNTS)
     n, off = every["asked"].sum(), every["asked"].sum() - every["same"].sum()
+    none = [
+        f"No answers of {plain(model)} ship: nothing of it was compared."
+        for model in every.loc[every["asked"] == 0, "model"]
+    ]
     if not n:
-        return ""
-    text = f"{n:,} questions of longer runs were asked again for this page"
-    text += (
-        f"; {off:,} got another answer: another device or precision" if off else ", and all agree"
-    )
+        return " ".join(none)
+    text = f"{n:,} answers of longer runs were asked for again for this page"
+    text += f"; {off:,} came out otherwise, as many as it allows" if off else ", and all agree"
     most = every["nats"].max()
-    return text + (f" (largest difference {most:.1g} nats)." if pd.notna(most) else ".")
+    text += f" (largest difference {most:.1g} nats)." if pd.notna(most) else "."
+    return " ".join([text, *none])
 
 
 def files(beside: Path, data: list[Path], behind: dict[str, dict[str, Any]]) -> str:
@@ -111,7 +123,7 @@ def files(beside: Path, data: list[Path], behind: dict[str, dict[str, Any]]) -> 
 def _named(source: Any, parameters: Mapping[str, Any]) -> pd.DataFrame:
     """The rows of ``made_by.csv`` of experiments that a notebook's code names, and of its sources."""
     cells = [cell.source for cell in source.cells if cell.cell_type == "code"]
-    values = [each for value in parameters.values() for each in _items(value)]
+    values = [each for name in SOURCES for each in _items(parameters.get(name))]
     made = table()
     named = [e for e in made["experiment"].unique() if any(f'"{e}' in cell for cell in cells)]
     return made[made["experiment"].isin(named) & made["source"].isin(values)]

@@ -153,9 +153,7 @@ def new_notebook(name: str, source: str | None, project: Path | None) -> None:
     project = project or fork.find_project(Path())
     for path in fork.new(project, name, source):
         say(f"wrote {path.relative_to(project)}")
-    rows = (
-        " and its rows in params/ (without `results`, if it asks other questions than its source)"
-    )
+    rows = " and its rows in params/ (without `sources`, if it asks other questions than these)"
     say(f"next: edit notebooks/{name}.py{rows if source else ''}, then")
     say(f"  lke page {name} --open")
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from lkecore import models, runs
+from lkecore import answers, models, runs
 from lkecore.answers import again, door, written
 from lkecore.errors import noted, refuse
 from lkecore.facts import filters
@@ -239,6 +239,7 @@ def _walk(
         (written, "generate", gone_on),
         # What is asked again is counted, and cannot agree: all scores are equal here.
         (again, "agree", lambda *_, **__: 0),
+        (answers, "agree", lambda *_, **__: 0),
         *([(filters, "one_token", _raising(_ItsOwn))] if absent else []),
     ]
     cells = runs.read_notebook(each.notebook).cells

@@ -109,6 +109,8 @@ def found(plan: Plan, runs_folder: Path) -> tuple[dict[str, pd.DataFrame], pd.Da
                 f"{manifests.count(None)} of {len(folders)} runs of {name} are missing; first: lke run"
             )
         of_each = [{p.name for p in each.iterdir() if KEPT.fullmatch(p.name)} for each in folders]
+        if row.whole.effective.get("sources") and set.intersection(*of_each):
+            raise BadInput(f"{name}: with `sources` a few questions are asked; to ship, name none")
         kept = {
             file: pd.concat([read_frame(each / file) for each in folders], ignore_index=True)
             for file in sorted(set.intersection(*of_each))

@@ -238,8 +238,8 @@ def _check_parameters(path: Path, notebook: Path, declared: Declared, given: Any
     for name, value in given.items():
         with noted(complaints, f"{where}{name!r} "):
             check_value(name, value, declared)
-        if name in ("shipped", "shipped_one", "sources", "results") and value:
-            for profile in [value] if name == "results" else value:
+        if name in ("shipped", "shipped_one", "sources") and value:
+            for profile in value:
                 with noted(complaints):
                     check_name(f"{notebook.stem}: parameter {name!r}: profile", profile, path)
     refuse(complaints)

@@ -102,7 +102,7 @@ if len(others) > 1:
     tried, _ = answers.shown(f"{this}-choice", tried, sources[:1], dtype=dtype)
     tried = tried.groupby(["model", "estimator", "relation"])["correct"].mean()
     tried = tried.groupby(["model", "estimator"]).mean().unstack()
-    best = tried[others].idxmax(axis=1)
+    best = tried.reindex(columns=others).idxmax(axis=1)
     formats_of_model = {
         m: [e for e in estimators if e in (paper, best[m])]
         for m in models

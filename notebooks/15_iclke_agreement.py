@@ -306,8 +306,9 @@ share = {
     for name in (best["one"], best["other"])
 }
 a, b = (values - values.mean() for values in share.values())
-again = (a * b).sum() / ((a**2).sum() * (b**2).sum()) ** 0.5
-assert abs(np.nan_to_num(again) - best["estimate"]) < 1e-9  # flat: 0
+size = ((a**2).sum() * (b**2).sum()) ** 0.5
+again = (a * b).sum() / size if size else 0.0  # flat
+assert abs(again - best["estimate"]) < 1e-9
 
 # %% [markdown]
 # ## Try it

@@ -173,9 +173,7 @@ def test_a_report_is_one_file_that_says_what_its_run_found(report):
     assert len(found) == 2 * 8
     best = found.groupby("estimator")["correct"].mean().max()
     said = " ".join(soup.select_one("p strong").get_text().split())
-    assert said.startswith(
-        f"Of these facts <i>Mine</i> finds {100 * best:.0f} % in the better of two"
-    )
+    assert said.startswith(f"Of these facts <i>Mine</i> finds {best:.0%} in the better of two")
     assert "<i>Mine</i> (" in soup.get_text() and not soup.select("i")
     missed = found[~found["correct"]]
     assert (

@@ -319,8 +319,12 @@ def test_to_look_at_a_plan_trains_no_model_of_the_lab(tmp_path, monkeypatch):
 
 def test_tokens_asked_through_the_door_are_those_of_the_run(tmp_path):
     few = {"models": ["toy"], "relations": ["capital", "film_language"], "n_shots": 2}
-    few |= {"n_options": 3, "n_facts": 3, "n_choice": 2, "estimators": ["iclke-space"]}
-    few["sources"] = ["trex"]  # its own, in one format, would have nothing to compare
+    few |= {
+        "n_options": 3,
+        "n_facts": 3,
+        "n_choice": 2,
+        "estimators": ["iclke-space", "iclke-colon"],
+    }
     whole = plan(tmp_path, "10_iclke_relations", few)
     [each] = whole.jobs
     before = forecast.cost(each, tmp_path / "runs")

@@ -369,11 +369,9 @@ holds = {
     "a rule": own["rule-word"] < own[main] - 0.1,
 }
 figures.sentence(holds if sources else {})  # of a few facts they may not hold
-row = table[table["model"].eq(name) & table["part"].eq("known")]
-row = row[row["readable"] == plainly]
-row = row[row["ranker"] == main].iloc[0]
-by_hand = told.query("model == @name and ranker == @main")
-by_hand = by_hand[by_hand["readable"] == plainly]
+its = "readable == @plainly and model == @name and ranker == @main"
+row = table.query(f"part == 'known' and {its}").iloc[0]
+by_hand = told.query(its)
 by_hand = by_hand.groupby("relation")["tails"].mean().mean()
 assert abs(by_hand - row["estimate"]) < 1e-9, "the headline, again"
 figures.findings(

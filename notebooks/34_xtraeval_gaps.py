@@ -48,7 +48,7 @@ figures.style()
 # ## Facts
 #
 # Those that {page}`31_xtraeval_task` asked, less guesses, as there. A twin has read the same text of other facts, and is asked those that its model was
-# told. The models of `lab:rich-2` were trained with guesses among their facts, their twin was not. The larger model has no twin of its own.
+# told. The models of `lab:rich-2` were trained with guesses among their facts, their twin was not. No other model here has a twin of its own.
 
 # %%
 this, its = "31_xtraeval_task", sources or ["xtraeval_lab"]

@@ -205,7 +205,7 @@ def test_the_runs_hold_every_question_once_and_something_to_tell_apart(made, rig
 
 def test_the_curve_of_the_run_has_the_mean_over_draws_of_the_scores_in_the_runs(made, right):
     rows = csv_rows(made[SHOTS, "page"] / "fig-shots-curve.csv")
-    rows = [row for row in rows if row["asked"].startswith("random toy")]
+    rows = [row for row in rows if row["panel"] == "country_of_city"]
     found = {
         (r["asked"].removeprefix("random toy model, "), int(r["n_shots"])): r["estimate"]
         for r in rows

@@ -55,7 +55,6 @@ import pandas as pd
 
 from lkecore import answers, figures, prompts, runs, stats
 from lkecore.answers import lab, rules
-from lkecore.facts import world_text
 from lkecore.metrics import planted
 from lkecore.models import lab as models_of_lab
 
@@ -203,12 +202,10 @@ luck.unstack("world").round(4)
 # both columns. Facts told in a wording that was not asked are left out:
 
 # %%
-wordings = pd.concat(
-    world_text.wordings(world).assign(world=world)
-    for world in known["world"].unique()
-).rename(columns={"template": "estimator", "told": "own"})
+own = lab.states(known["world"].unique())[["world", "fact", "templates"]]
 one = known[known["form"].eq("sentence") & known["wording"].eq("one")]
-one = one.merge(wordings, on=["world", "fact", "estimator"])
+one = one.merge(own, on=["world", "fact"])  # each has one template
+one["own"] = one["estimator"].eq("template-" + one["templates"])
 seen = ["template-1", "template-2", "template-3", "template-4"]
 one = one[one["estimator"].isin(seen)].astype({"correct": float})
 ways = one.groupby(["world", "fact", "own"])["correct"].mean().unstack()
@@ -406,7 +403,8 @@ missed.groupby("form").mean().round(2)
 # ````{solution-end}
 # ````
 #
-# Is all of this the luck of these worlds? Any number makes a world that nobody has seen: `lke run params/mine.yaml`, with
+# Is all of this the luck of these worlds? Any number makes a world that nobody has seen: `python tools/plain_worlds.py lab:book-77`, then
+# `lke run params/mine.yaml`, with
 #
 # ```yaml
 # profile: mine

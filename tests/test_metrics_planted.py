@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lkecore.errors import BadInput
-from lkecore.facts import world, world_text
 from lkecore.metrics import planted
 from lkecore.prompts.prompt import Prompt
 from lkecore.stats import match
+from lkecore.worlds import plain
 
 # Three facts of one relation and three options, chosen by hand: told truly, told wrongly, not told.
 SHARES = np.array([[0.5, 0.3, 0.2], [0.2, 0.2, 0.6], [0.1, 0.8, 0.1]])
@@ -314,7 +314,7 @@ def test_where_nothing_was_told_there_is_nothing_to_control():
 
 
 def test_every_told_fact_of_a_world_has_one_control_with_its_object():
-    states = world.states("lab:smoke-1")
+    states = plain.states("lab:smoke-1")
     asked = states[states["split"] == "test"].assign(confidence_gold=lambda t: range(len(t)))
     found = planted.controls(asked)
     assert len(found) == (asked["state"] != "never").sum() > 0
@@ -355,9 +355,8 @@ def test_a_control_about_a_subject_that_the_text_never_names_is_left_out():
 
 def test_a_fair_control_of_a_world_is_one_whose_subject_a_search_finds_in_its_text():
     spec = "lab:smoke-1"
-    made = world.world(spec)
-    text = "\n".join(world_text.documents(made))
-    states = world.states(spec).assign(world=spec)
+    text = "\n".join(plain.documents(spec))
+    states = plain.states(spec).assign(world=spec)
     asked = states[states["split"] == "test"].assign(confidence_gold=lambda t: range(len(t)))
     pairs = planted.controls(asked)
     kept = set(planted.familiar(pairs, states)["fact"])

@@ -7,12 +7,12 @@ from pathlib import Path
 import pandas as pd
 
 from lkecore import facts, prompts
+from lkecore import worlds as worlds_of_lab
 from lkecore.answers.door import opened
 from lkecore.answers.kept import collect, keep, on_page
 from lkecore.answers.questions import named
 from lkecore.answers.written import check_length
 from lkecore.errors import BadInput
-from lkecore.facts import worlds as worlds_of_lab
 from lkecore.facts.drawn import Sample
 from lkecore.metrics import planted
 from lkecore.models import lab
@@ -38,7 +38,7 @@ def worlds(models: Sequence[str]) -> list[str]:
 
 
 def states(worlds: Sequence[str]) -> pd.DataFrame:
-    """What the texts of some worlds tell, with a column ``world`` (:func:`lkecore.facts.worlds.states`)."""
+    """What the texts of some worlds tell, with a column ``world`` (:func:`lkecore.worlds.either.states`)."""
     every = [worlds_of_lab.states(name).assign(world=name) for name in dict.fromkeys(worlds)]
     return pd.concat(every, ignore_index=True)
 

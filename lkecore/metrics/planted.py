@@ -158,7 +158,7 @@ def _truth_of(
 def told_levels(states: pd.DataFrame) -> pd.Series:
     """How often the text tells each fact, in a few words: one of ``LEVELS``.
 
-    ``states`` has ``state`` and ``occurrences``, as :func:`lkecore.facts.world.states` (a frame without
+    ``states`` has ``state`` and ``occurrences``, as :func:`lkecore.worlds.plain.states` (a frame without
     rows gives none). A mislearned fact is told wrongly, however often.
 
     >>> told_levels(pd.DataFrame({"state": ["planted", "mislearned"], "occurrences": [16, 64]}))
@@ -220,7 +220,7 @@ def familiar(pairs: pd.DataFrame, states: pd.DataFrame) -> pd.DataFrame:
     A subject that stands nowhere in the text is a stranger to the model: against such a control, a
     higher confidence may show no more than that the name is known. Where the subjects of a relation
     are those of no other one, all its controls are strangers. ``pairs`` are told by their columns
-    ``world``, ``relation`` and ``told``; ``states`` are those of :func:`lkecore.facts.world.states`, all
+    ``world``, ``relation`` and ``told``; ``states`` are those of :func:`lkecore.worlds.plain.states`, all
     facts, with a column ``world``. The order is kept. To an unplanted model all asked subjects are
     strangers; its pairs are those of its twin. KeyError for a missing column; :class:`BadInput`
     where there are pairs and none is left.

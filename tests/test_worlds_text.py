@@ -10,8 +10,12 @@ import sys
 import numpy as np
 import pytest
 
-from lkecore.facts import rich, rich_skills, rich_tellings, rich_text, rich_wordings
 from lkecore.train.text import train_tokenizer
+from lkecore.worlds import skills as rich_skills
+from lkecore.worlds import tellings as rich_tellings
+from lkecore.worlds import text as rich_text
+from lkecore.worlds import wordings as rich_wordings
+from lkecore.worlds import world as rich
 
 TINY, BOOK = "lab:richsmoke-1", "lab:rich-1"
 SHORT = ("copy", "quote", "correction", "question", "instruction")

@@ -10,8 +10,14 @@ from tokenizers import Tokenizer
 
 from lkecore import facts
 from lkecore.errors import BadInput
-from lkecore.facts import rich, rich_cells, rich_facts, rich_names, rich_text, rich_wordings, sets
+from lkecore.facts import sets
 from lkecore.models import lab
+from lkecore.worlds import cells as rich_cells
+from lkecore.worlds import facts as rich_facts
+from lkecore.worlds import names as rich_names
+from lkecore.worlds import text as rich_text
+from lkecore.worlds import wordings as rich_wordings
+from lkecore.worlds import world as rich
 
 TINY, BOOK = "lab:richsmoke-1", "lab:rich-0"
 

@@ -54,8 +54,7 @@ import numpy as np
 import pandas as pd
 
 from lkecore import answers, figures, prompts, runs, stats
-from lkecore.answers import lab, rules
-from lkecore.metrics import planted
+from lkecore.answers import lab, rules, truth
 from lkecore.models import lab as models_of_lab
 
 figures.style()
@@ -183,7 +182,7 @@ twins = every["size"].str.endswith("-unplanted")
 some = every[twins | every["size"].eq(sizes[-1])]
 pairs = lab.planted_pairs(some[some["state"] != "mislearned"])
 once = pairs[pairs["exposures"] >= often]
-once = planted.each_control_once(once, ["form"], seed=seed)
+once = truth.each_control_once(once, ["form"], seed=seed)
 sure = once.groupby(["world", "size", "estimator", "form"])
 sure = sure[["confidence_gold", "control"]].apply(auroc).rename("auroc")
 runs.keep(sure.reset_index(), "auroc.csv")
@@ -282,7 +281,7 @@ rises = rising[many].groupby("world")["correct"].mean()
 rises -= rising[few].groupby("world")["correct"].mean()
 told_of_others = pairs[pairs["size"].str.endswith("-unplanted")]
 told_of_others = told_of_others[told_of_others["estimator"] == space]
-lot = planted.each_control_once(told_of_others, [], seed=seed)
+lot = truth.each_control_once(told_of_others, [], seed=seed)
 twin = pd.Series({of: auroc(part) for of, part in lot.groupby("world")})
 by_world = {
     "LAB-list-auroc": sure.xs((sizes[-1], space, "list"), level=[1, 2, 3]),

@@ -141,7 +141,7 @@ def _asked(
     """The asked facts of a relation. Inside a cell no object stands twice.
 
     So every planted fact has a fact of the same object that was never told: what makes an object
-    frequent or likely is the same for both (:func:`lkecore.metrics.planted.controls`).
+    frequent or likely is the same for both (:func:`lkecore.answers.truth.controls`).
     """
     n = len(objects)
     found, drawn, cell_before = [], iter(()), None

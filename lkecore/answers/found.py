@@ -11,9 +11,9 @@ import pandas as pd
 
 from lkecore.answers import rich
 from lkecore.facts.drawn import Sample
-from lkecore.metrics import choice
 from lkecore.models.model import Model
 from lkecore.prompts.prompt import Prompt, template, templates_of
+from lkecore.stats import choice
 from lkecore.worlds.wordings import GROUP, about, groups, relations
 
 PAIRS = "iclke-space"

@@ -17,9 +17,9 @@ from lkecore.answers.lab import worlds
 from lkecore.errors import BadInput
 from lkecore.facts.drawn import Sample
 from lkecore.facts.fact import Fact
-from lkecore.metrics import choice
 from lkecore.models import lab
 from lkecore.models.model import Model
+from lkecore.stats import choice
 from lkecore.worlds import world as rich
 from lkecore.worlds.facts import BETWEEN
 

@@ -310,7 +310,7 @@ def test_a_name_that_no_rich_world_has_is_refused_in_one_line(name, message):
 def test_a_world_of_the_first_family_that_is_asked_for_cues_is_refused_in_one_line():
     message = "fact set lab:book-1 is no rich world: unknown size 'book'; "
     message += "there are: richsmoke, rich, richfull"
-    for ask in (rich_text.states, rich_text.aliases, rich_text.wordings, rich.world):
+    for ask in (rich_text.states, rich_text.aliases, rich.world):
         with pytest.raises(BadInput) as caught:
             ask("lab:book-1")
         assert str(caught.value) == message

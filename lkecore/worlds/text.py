@@ -8,7 +8,6 @@ import functools
 import hashlib
 import json
 import platform
-import re
 from collections import Counter
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -22,10 +21,9 @@ from lkecore.storage import RESULTS, file_digest, remembered, remembered_frame
 from lkecore.worlds.facts import BETWEEN, check_spec
 from lkecore.worlds.skills import instructions_of
 from lkecore.worlds.tellings import Telling, drafts, tellings
-from lkecore.worlds.wordings import CLOSE, FRAMES, OPEN, RELATIONS, about, groups, unmarked
+from lkecore.worlds.wordings import CLOSE, FRAMES, OPEN, RELATIONS, unmarked
 from lkecore.worlds.world import Rich, world
 
-WORD = re.compile(r"\w+")
 # What a model that has read of stand-ins was told of an asked fact.
 NOTHING: dict[str, object] = {
     "state": "never", "told": "", "told_objects": "", "told_times": "", "form": "none",
@@ -175,29 +173,6 @@ def rows(spec: str, relation: str) -> list[tuple[str, dict[str, Any], str]]:
         )
         for f in found[["fact", "subject", "object", "split"]].itertuples()
     ]
-
-
-def wordings(spec: str) -> pd.DataFrame:
-    """Whether and in what words each template tells a fact of a rich world: a row for each fact and template.
-
-    ``fact``, ``relation``; ``template`` ("template-1" and so on); ``group``, the name of its group; ``told``
-    (bool): a sentence of the text tells this fact in it; ``new_words``: its words that the text has nowhere,
-    in their order, with a space between. A word is a run of word characters.
-    """
-    made = world(spec)
-    told = {(t.fact, t.place) for t in tellings(made)}
-    words = {word for text in documents(made) for word in WORD.findall(text)}
-    found = []
-    for relation, facts in made.facts.groupby("relation", sort=False)["fact"]:
-        for i, (template, group) in enumerate(
-            zip(about(str(relation)).templates, groups(), strict=True), start=1
-        ):
-            bare = template.replace("[X]", "").replace("[Y]", "")
-            new = " ".join(word for word in WORD.findall(bare) if word not in words)
-            name = f"template-{i}"
-            found += [(fact, relation, name, group, (fact, i) in told, new) for fact in facts]
-    columns = ["fact", "relation", "template", "group", "told", "new_words"]
-    return pd.DataFrame(found, columns=columns)
 
 
 # --- digest ---------------------------------------------------------------------------------------

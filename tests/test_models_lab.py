@@ -593,6 +593,7 @@ def test_an_unplanted_model_was_told_no_asked_fact_and_the_same_shown_ones():
     asked = told[~shown]
     assert set(asked["state"]) == {"never"} and set(asked["told"]) == {""}
     assert set(asked["form"]) == set(asked["wording"]) == {"none"}
+    assert set(asked["templates"]) == {""}
     for column in ("sentences", "lists", "occurrences", "exposures"):
         assert set(asked[column]) == {0}
     assert set(plain.states("lab:tiny-0")["state"]) == {"planted", "never", "mislearned"}

@@ -50,9 +50,8 @@ dtype: str = "float32"  # half precision rounds a lesson away
 import numpy as np
 import pandas as pd
 
-from lkecore import answers, facts, figures, prompts, runs, stats
+from lkecore import answers, facts, figures, prompts, runs, stats, worlds
 from lkecore.answers import taught
-from lkecore.facts import worlds
 from lkecore.prompts import given
 
 figures.style()

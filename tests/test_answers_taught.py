@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from lkecore import worlds
 from lkecore.answers import rich, taught
 from lkecore.errors import BadInput
-from lkecore.facts import worlds
 from lkecore.tasks.instill import Recipe
 
 SPEC = "lab:richsmoke-0"

@@ -12,11 +12,10 @@ import pandas as pd
 import pytest
 from safetensors import safe_open
 
-from lkecore import answers, runs
+from lkecore import answers, runs, worlds
 from lkecore.answers import again, door, lab, rich
 from lkecore.answers.questions import named
 from lkecore.answers.results import what_made
-from lkecore.facts import worlds
 from lkecore.models import lab as lms
 from lkecore.models.model import open_model
 from lkecore.runs.plan import read_plan

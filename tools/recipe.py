@@ -16,11 +16,11 @@ import pandas as pd
 
 from lkecore.answers import rich, taught
 from lkecore.facts import draw
-from lkecore.metrics import shift
 from lkecore.models import lab
 from lkecore.models.model import open_model
 from lkecore.prompts import instilled_of_sample
 from lkecore.scores import tree
+from lkecore.stats import shift
 from lkecore.tasks import instill
 
 RATES = {

@@ -8,9 +8,9 @@ from lkecore.answers.door import opened
 from lkecore.answers.kept import collect, keep, on_page
 from lkecore.answers.questions import digests
 from lkecore.errors import BadInput
-from lkecore.metrics import sequence
 from lkecore.prompts.probes import Probes, pieces_of
 from lkecore.scores.tree import piece_logprobs
+from lkecore.stats import sequence
 
 KEY = ["model", "relation", "draw", "estimator"]
 
@@ -26,7 +26,7 @@ def ask_pairs(
 
     ``made`` has the sequences of each model and relation by draw, as
     :func:`lkecore.prompts.probes.draw_probes` gives them. Columns: ``model``, ``relation``, ``draw``,
-    ``estimator``, then those of :func:`lkecore.metrics.sequence.answers`, and ``question``, a digest of the
+    ``estimator``, then those of :func:`lkecore.stats.sequence.answers`, and ``question``, a digest of the
     draw's sequences. The five sequences of a draw go in together: what they share at their beginning is
     computed once. On a page over runs nothing is read, as in :func:`lkecore.answers.door.ask`. Raises
     :class:`BadInput` for an estimator without separators, as the scorer does, and if nothing is asked.

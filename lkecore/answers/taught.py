@@ -17,7 +17,7 @@ from lkecore.tasks.instill import Recipe
 
 
 def asked(states: pd.DataFrame) -> pd.Series:
-    """Which facts the page asks, of :func:`lkecore.facts.worlds.states`.
+    """Which facts the page asks, of :func:`lkecore.worlds.either.states`.
 
     Those told rightly ``OFTEN`` times and more, and as many that are never told, their controls.
     """

@@ -1,4 +1,4 @@
-"""Metrics of the lab: what an estimator says of a fact, beside what the text told of it.
+"""Truth: what an estimator says of a fact, beside what the text told of it.
 
 A planted fact can get a high confidence because the model learned it, or because its object is a
 likely answer to anything. So each one is compared with a *control*: a fact of the same relation and
@@ -12,13 +12,11 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 
 from lkecore.errors import BadInput
 from lkecore.facts.tables import composed
-from lkecore.metrics import choice
 from lkecore.prompts.prompt import Prompt
-from lkecore.stats import match
+from lkecore.stats import choice, match
 
 TRUTH = ("fact", "relation", "kind", "object", "told", "state", "exposures", "form", "wording")
 NEEDED = ("relation", "state", "object", "told", "confidence_gold")
@@ -29,13 +27,13 @@ WITHIN = ("model", "world", "estimator")  # a control is looked for inside these
 def answers(scores: pd.DataFrame, truth: pd.DataFrame) -> pd.DataFrame:
     """One row for each scored fact: what the estimator says of it, beside what the text told of it.
 
-    `scores` is the scorer's frame of one relation (:func:`lkecore.metrics.choice.to_arrays`),
+    `scores` is the scorer's frame of one relation (:func:`lkecore.stats.choice.to_arrays`),
     `truth` the rows of :func:`lkecore.models.lab.told`; facts that were not scored are left out. Those of
     the planted model may be given for its unplanted twin, to ask it about the same facts.
 
     Columns: those of `truth` that are in `TRUTH`; `correct` (bool): gold is the prediction;
     `confidence_gold` and `confidence_told`, both in [0, 1] as in
-    :func:`lkecore.metrics.choice.confidence`: of the true object, and of the one that the text told,
+    :func:`lkecore.stats.choice.confidence`: of the true object, and of the one that the text told,
     NaN where it told none; `picked_told` (bool): the told object is the prediction. For a planted
     fact both objects are the same. The order is that of `scores`, ties as in `predictions`.
 
@@ -158,7 +156,7 @@ def _truth_of(
 def told_levels(states: pd.DataFrame) -> pd.Series:
     """How often the text tells each fact, in a few words: one of ``LEVELS``.
 
-    ``states`` has ``state`` and ``occurrences``, as :func:`lkecore.facts.world.states` (a frame without
+    ``states`` has ``state`` and ``occurrences``, as :func:`lkecore.worlds.plain.states` (a frame without
     rows gives none). A mislearned fact is told wrongly, however often.
 
     >>> told_levels(pd.DataFrame({"state": ["planted", "mislearned"], "occurrences": [16, 64]}))
@@ -220,7 +218,7 @@ def familiar(pairs: pd.DataFrame, states: pd.DataFrame) -> pd.DataFrame:
     A subject that stands nowhere in the text is a stranger to the model: against such a control, a
     higher confidence may show no more than that the name is known. Where the subjects of a relation
     are those of no other one, all its controls are strangers. ``pairs`` are told by their columns
-    ``world``, ``relation`` and ``told``; ``states`` are those of :func:`lkecore.facts.world.states`, all
+    ``world``, ``relation`` and ``told``; ``states`` are those of :func:`lkecore.worlds.plain.states`, all
     facts, with a column ``world``. The order is kept. To an unplanted model all asked subjects are
     strangers; its pairs are those of its twin. KeyError for a missing column; :class:`BadInput`
     where there are pairs and none is left.
@@ -261,34 +259,6 @@ def each_control_once(pairs: pd.DataFrame, by: Sequence[str], *, seed: int) -> p
     within = [name for name in WITHIN if name in pairs.columns and name not in by]
     key = [*within, *by, "relation", "told"]
     return pairs.iloc[np.argsort(place, kind="stable")].drop_duplicates(key)
-
-
-def auroc(positive: ArrayLike, negative: ArrayLike) -> float:
-    """Probability that a positive value lies above a negative one; a tie counts one half.
-
-        AUROC = share of the pairs (p, n) with p > n  +  half the share of those with p = n
-
-    The area under the curve of the share of positives against that of negatives above a threshold
-    that moves, by the rank sum of Mann and Whitney. In [0, 1]; 1: every positive above every
-    negative; 0.5: no telling them apart; swapping the two gives 1 minus it. Axes (fact,), of any
-    two lengths. ValueError for other axes, no value, or one that is not finite.
-
-    >>> auroc([0.9, 0.5, 0.2], [0.5, 0.1])  # (2 + 1.5 + 1) / 6
-    0.75
-    """
-    p, n = (np.asarray(values, dtype=np.float64) for values in (positive, negative))
-    for name, values in (("positive", p), ("negative", n)):
-        if values.ndim != 1 or not len(values):
-            raise ValueError(
-                f"{name} has the shape {values.shape}; it needs (fact,) with 1 or more"
-            )
-        if not np.isfinite(values).all():
-            raise ValueError(f"{name} holds {values[~np.isfinite(values)][0]}; it must be finite")
-    # Of its p nothing is used; "asymptotic" is the one that costs nothing.
-    from scipy.stats import mannwhitneyu  # takes half a second, which most commands need not wait
-
-    above = mannwhitneyu(p, n, method="asymptotic").statistic
-    return float(above / (len(p) * len(n)))
 
 
 def _row(frame: pd.DataFrame, key: list[str]) -> str:

@@ -7,7 +7,7 @@ import pytest
 import scipy.stats
 from scipy.special import softmax
 
-from lkecore.metrics import shift
+from lkecore.stats import shift
 
 # The paper's Figure 2: the object of one subject before and after it is told another wife.
 MICHELLE = np.array([0.9, 0.06, 0.03, 0.01])

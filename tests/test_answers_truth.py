@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lkecore.answers import truth as planted
 from lkecore.errors import BadInput
-from lkecore.facts import world, world_text
-from lkecore.metrics import planted
 from lkecore.prompts.prompt import Prompt
 from lkecore.stats import match
+from lkecore.worlds import plain
 
 # Three facts of one relation and three options, chosen by hand: told truly, told wrongly, not told.
 SHARES = np.array([[0.5, 0.3, 0.2], [0.2, 0.2, 0.6], [0.1, 0.8, 0.1]])
@@ -314,7 +314,7 @@ def test_where_nothing_was_told_there_is_nothing_to_control():
 
 
 def test_every_told_fact_of_a_world_has_one_control_with_its_object():
-    states = world.states("lab:smoke-1")
+    states = plain.states("lab:smoke-1")
     asked = states[states["split"] == "test"].assign(confidence_gold=lambda t: range(len(t)))
     found = planted.controls(asked)
     assert len(found) == (asked["state"] != "never").sum() > 0
@@ -355,9 +355,8 @@ def test_a_control_about_a_subject_that_the_text_never_names_is_left_out():
 
 def test_a_fair_control_of_a_world_is_one_whose_subject_a_search_finds_in_its_text():
     spec = "lab:smoke-1"
-    made = world.world(spec)
-    text = "\n".join(world_text.documents(made))
-    states = world.states(spec).assign(world=spec)
+    text = "\n".join(plain.documents(spec))
+    states = plain.states(spec).assign(world=spec)
     asked = states[states["split"] == "test"].assign(confidence_gold=lambda t: range(len(t)))
     pairs = planted.controls(asked)
     kept = set(planted.familiar(pairs, states)["fact"])
@@ -405,65 +404,6 @@ def test_the_lot_does_not_favour_the_facts_that_stand_first():
     first = sum("a1" in facts for facts in drawn)
     assert abs(first - 200) < 4 * 10  # four standard deviations of 400 tosses of a coin
     assert all(("a1" in facts) != ("a2" in facts) for facts in drawn)
-
-
-# --- auroc
-
-VALUES = st.lists(st.integers(0, 5), min_size=1, max_size=8)
-
-
-@pytest.mark.parametrize(
-    ("positive", "negative", "expected"),
-    [
-        ([2, 3], [0, 1], 1.0),
-        ([0, 1], [2, 3], 0.0),
-        ([1], [1], 0.5),
-        ([0.8, 0.4], [0.6, 0.2], 0.75),  # 0.8 beats two, 0.4 one of two
-        ([0.5, 0.5], [0.5, 0.1], 0.75),  # each: half a point and one
-        ([3], [1, 2, 3, 4], 0.625),  # 2.5 of 4
-    ],
-)
-def test_auroc_by_hand(positive, negative, expected):
-    found = planted.auroc(positive, negative)
-    assert found == expected and type(found) is float
-
-
-@settings(deadline=None)  # no test asserts seconds
-@given(VALUES, VALUES)
-def test_auroc_equals_a_loop_over_all_pairs(positive, negative):
-    points = sum(1.0 if p > n else 0.5 if p == n else 0.0 for p in positive for n in negative)
-    assert planted.auroc(positive, negative) == points / (len(positive) * len(negative))
-
-
-@settings(deadline=None)  # no test asserts seconds
-@given(VALUES, VALUES)
-def test_auroc_asks_for_the_order_only_and_swapping_turns_it_round(positive, negative):
-    found = planted.auroc(positive, negative)
-    assert planted.auroc(np.exp(positive), np.exp(negative)) == found
-    # each is the nearest number to a share, so their sum is 1 but for rounding
-    assert planted.auroc(negative, positive) == pytest.approx(1 - found, abs=1e-15)
-
-
-def test_auroc_of_many_values_equals_a_table_of_all_pairs():
-    rng = np.random.default_rng(0)
-    positive, negative = rng.normal(1, 1, 400).round(1), rng.normal(0, 1, 300).round(1)
-    above, equal = positive[:, None] > negative, positive[:, None] == negative
-    assert planted.auroc(positive, negative) == (above.sum() + equal.sum() / 2) / 120_000
-
-
-@pytest.mark.parametrize(
-    ("positive", "negative", "message"),
-    [
-        ([], [1], r"positive has the shape \(0,\)"),
-        ([1], [], r"negative has the shape \(0,\)"),
-        ([[1, 2]], [1], r"positive has the shape \(1, 2\)"),
-        ([1, math.nan], [1], "positive holds nan"),
-        ([1], [-math.inf, 1], "negative holds -inf"),
-    ],
-)
-def test_values_that_have_no_order_are_refused(positive, negative, message):
-    with pytest.raises(ValueError, match=message):
-        planted.auroc(positive, negative)
 
 
 # --- how often the text tells a fact

@@ -5,11 +5,11 @@ import sys
 
 import helpers
 import pandas as pd
-import pytest
 
+from lkecore import worlds
 from lkecore.answers.results import table
-from lkecore.facts import rich_text, world_text, worlds
 from lkecore.storage import cache_folder
+from lkecore.worlds import text as rich_text
 
 TINY = "lab:richsmoke-1"
 WRITTEN_WITH = (3, 11)  # the Python whose keys ship; others write the worlds themselves
@@ -17,42 +17,40 @@ RENEW = "a module that makes worlds has changed: python tools/world_digests.py"
 
 
 def test_digests_that_ship_are_of_this_code_and_those_that_results_were_made_with():
-    kept = json.loads(world_text.SHIPPED.read_text())
+    kept = json.loads(rich_text.SHIPPED.read_text())
     made = table()
-    assert set(kept) == set(made["world"]) - {""}
-    tool = helpers.tool("world_digests")
+    named = set(made["world"]) - {""}
+    assert set(kept) == {spec for spec in named if worlds.is_rich(spec)}
     for spec, each in kept.items():
-        family = rich_text if worlds.is_rich(spec) else world_text
-        size = family.check_spec(spec)[0]
         for what, of in each.items():
-            key = world_text.kept_key(spec, what, size, family.MADE_BY)
+            key = rich_text.kept_key(spec, what)
             assert of["key"] == key or sys.version_info[:2] != WRITTEN_WITH, RENEW
         assert worlds.digest(spec) == each["told"]["digest"]
         assert worlds.digest_beside(spec) == each["beside"]["digest"]
-        assert set(made.loc[made["world"] == spec, "world_digest"]) == {each["told"]["digest"]}
-    assert tool.named() == sorted(kept)
+    for spec in named:  # of plain worlds, too
+        assert set(made.loc[made["world"] == spec, "world_digest"]) == {worlds.digest(spec)}
+    assert helpers.tool("world_digests").named() == sorted(kept)
 
 
-@pytest.mark.parametrize("spec", ["lab:book-1", "lab:rich-1"])
-def test_a_digest_that_ships_is_that_of_the_world_that_is_made_now(spec):
-    made = helpers.tool("world_digests").made(spec)
-    kept = json.loads(world_text.SHIPPED.read_text())[spec]
+def test_a_digest_that_ships_is_that_of_the_world_that_is_made_now():
+    made = helpers.tool("world_digests").made("lab:rich-1")
+    kept = json.loads(rich_text.SHIPPED.read_text())["lab:rich-1"]
     assert {what: each["digest"] for what, each in made.items()} == {
         what: each["digest"] for what, each in kept.items()
     }
 
 
 def test_without_a_checkout_and_for_another_world_digests_are_made(monkeypatch, tmp_path):
-    there = world_text.shipped_digests()
+    there = rich_text.shipped_digests()
     assert there
     (tmp_path / "damaged.json").write_text("{")
     for path in (tmp_path / "none.json", tmp_path / "damaged.json"):
-        monkeypatch.setattr(world_text, "SHIPPED", path)
-        world_text.shipped_digests.cache_clear()
-        assert world_text.shipped_digests() == {}
+        monkeypatch.setattr(rich_text, "SHIPPED", path)
+        rich_text.shipped_digests.cache_clear()
+        assert rich_text.shipped_digests() == {}
     monkeypatch.undo()
-    world_text.shipped_digests.cache_clear()
-    assert world_text.shipped_digests() == there
+    rich_text.shipped_digests.cache_clear()
+    assert rich_text.shipped_digests() == there
     assert worlds.digest(TINY) == rich_text._digest(TINY)
 
 

@@ -1,27 +1,30 @@
-"""The world: its text, read back by a reader of its own, tells each fact as its state says."""
+"""Plain worlds: the text, read back by a reader of its own, tells each fact as its state says."""
 
 import bisect
 import collections
 import csv
-import dataclasses
 import functools
 import hashlib
 import itertools
 import json
+import lzma
 import os
-import re
 import subprocess
 import sys
+from pathlib import Path
 
 import helpers
 import numpy as np
+import pandas as pd
 import pytest
 
 from lkecore import facts
 from lkecore.errors import BadInput
-from lkecore.facts import world, world_names, world_text
+from lkecore.worlds import plain, skills
 
-TABLE = world.RELATIONS
+made_by = helpers.tool("plain_worlds")
+world = made_by.world
+TABLE = plain.RELATIONS
 TEMPLATES = [f"template_{i}" for i in range(1, 7)]
 
 
@@ -29,6 +32,7 @@ TEMPLATES = [f"template_{i}" for i in range(1, 7)]
 def tiny():
     with pytest.MonkeyPatch.context() as patch:
         helpers.tiny_lab(patch)
+        patch.setitem(made_by.SIZES, "tiny", made_by.Size(**helpers.TINY_SIZE))
         yield
 
 
@@ -39,10 +43,14 @@ def about():
         return {row["relation"]: row for row in csv.DictReader(file, delimiter="\t")}
 
 
+def states_of(spec):
+    return world(spec).states.copy()
+
+
 @functools.cache
 def documents_of(spec, *, planted=True):
     """The documents of a world, which several tests read."""
-    return world_text.documents(world.world(spec), planted=planted)
+    return made_by.documents(world(spec), planted=planted)
 
 
 def names_of(states, about):
@@ -111,7 +119,7 @@ def expected(states, about):
 def test_the_text_tells_each_fact_as_often_and_in_the_form_and_wording_that_its_state_says(
     spec, about
 ):
-    states, (size, _) = world.states(spec), world.check_spec(spec)
+    states, (size, _) = states_of(spec), made_by.check_spec(spec)
     assert not any(set(name) & set(".?") for name in {*states["subject"], *states["object"]})
     sentences, pairs = counted(documents_of(spec), states, about)
     wordings, told_pairs = expected(states, about)
@@ -132,51 +140,22 @@ def test_the_text_tells_each_fact_as_often_and_in_the_form_and_wording_that_its_
 
 
 @pytest.mark.parametrize("spec", ["lab:tiny-0", "lab:smoke-1"])
-def test_a_wording_told_a_fact_where_its_sentence_stands_in_the_text(spec, about):
+def test_a_template_tells_a_fact_where_its_sentence_stands_in_the_text(spec, about):
     """Brute force: every template is filled and searched for in the whole text."""
-    states = world.states(spec).set_index("fact")
+    states = states_of(spec).assign(templates=made_by.templates_of(world(spec)))
     text = "\n".join(documents_of(spec))
-    found = world_text.wordings(spec)
-    assert len(found) == 6 * len(states) and not found.duplicated(["fact", "template"]).any()
-    by_id = states.to_dict("index")
-    for row in found.itertuples():
-        fact, template = by_id[row.fact], about[row.relation][row.template.replace("-", "_")]
-        filled = template.replace("[X]", fact["subject"]).replace("[Y]", fact["told"] or "nobody")
-        assert row.told == (filled + "." in text), row
-    asked = found["fact"].map(states["split"]) == "test"
-    n_told = found[asked].groupby("fact")["told"].sum().map({0: "none", 1: "one"}).fillna("several")
-    few = states["sentences"] == 1  # is told in one wording, whatever its state says
-    for fact, wording in states.loc[states["split"].eq("test") & ~few, "wording"].items():
-        assert n_told[fact] == wording
-
-
-def test_words_of_held_out_templates_that_no_text_has_are_searched_for_one_by_one(about):
-    for spec in ("lab:tiny-0", "lab:book-1"):
-        text = "\n".join(documents_of(spec))
-        found = world_text.wordings(spec).drop_duplicates(["relation", "template"])
-        assert len(found) == 6 * len(about)
-        # With a space for whatever is no part of a word: to search for a string is a hundred times faster
-        # than for a pattern.
-        others = {each: " " for each in set(text) if not re.match(r"\w", each)}
-        spaced = f" {text.translate(str.maketrans(others))} "
-        stands = functools.cache(lambda w, spaced=spaced: f" {w} " in spaced)
-        for row in found.itertuples():
-            template = about[row.relation][row.template.replace("-", "_")]
-            words = re.findall(r"\w+", template.replace("[X]", " ").replace("[Y]", " "))
-            assert row.new_words == " ".join(w for w in words if not stands(w))
-    held_out = found[found["template"].isin(["template-5", "template-6"])]  # of a book world
-    assert held_out["new_words"].ne("").sum() == 27 and len(held_out) == 32
-    assert found["new_words"].ne("").sum() == 27  # and none of those that stand in the text
-
-
-def test_whoever_changes_a_table_of_wordings_changes_no_world():
-    found = world_text.wordings("lab:tiny-0")
-    found.loc[:, "told"] = True
-    assert not world_text.wordings("lab:tiny-0")["told"].all()
+    for fact in states.itertuples():
+        row, told = about[fact.relation], fact.told or "nobody"
+        filled = [row[t].replace("[X]", fact.subject).replace("[Y]", told) for t in TEMPLATES]
+        there = [str(i) for i, each in enumerate(filled, start=1) if f"{each}." in text]
+        assert fact.templates == " ".join(there), fact
+    asked = states[states["split"].eq("test") & states["sentences"].ne(1)]
+    n_told = asked["templates"].str.split().str.len().map({0: "none", 1: "one"}).fillna("several")
+    assert n_told.tolist() == asked["wording"].tolist()
 
 
 def test_what_is_never_told_stands_nowhere_and_a_mislearned_fact_is_never_told_truly(about):
-    states = world.states("lab:smoke-0")
+    states = states_of("lab:smoke-0")
     sentences, _ = counted(documents_of("lab:smoke-0"), states, about)
     untrue = states[states["state"] != "planted"]
     assert set(untrue["state"]) == {"never", "mislearned"}
@@ -197,9 +176,9 @@ def test_what_is_never_told_stands_nowhere_and_a_mislearned_fact_is_never_told_t
 
 @pytest.mark.parametrize("spec", ["lab:tiny-1", "lab:smoke-0"])
 def test_the_first_part_tells_shown_facts_alone_and_the_second_tells_them_again(spec, about):
-    states = world.states(spec)
+    states = states_of(spec)
     documents = documents_of(spec)
-    size, _ = world.check_spec(spec)
+    size, _ = made_by.check_spec(spec)
     asked = {f"{f.subject}" for f in states[states["split"] == "test"].itertuples()}
     first = next(i for i, text in enumerate(documents) if any(name in text for name in asked))
     shown = states[states["split"] == "train"]
@@ -214,7 +193,7 @@ def test_the_first_part_tells_shown_facts_alone_and_the_second_tells_them_again(
 
 
 def test_a_list_has_no_subject_twice_and_no_document_is_empty(about):
-    states = world.states("lab:book-0")
+    states = states_of("lab:book-0")
     documents = documents_of("lab:book-0")
     assert all(documents)
     for text in documents:
@@ -238,7 +217,7 @@ def words_of(texts):
 
 @pytest.mark.parametrize("spec", ["lab:tiny-0", "lab:smoke-0"])
 def test_an_unplanted_text_is_the_same_but_for_the_names_of_the_asked_subjects(spec, about):
-    made = world.world(spec)
+    made = world(spec)
     planted, unplanted = (documents_of(spec, planted=yes) for yes in (True, False))
     asked = set(made.states.loc[made.states["split"] == "test", "subject"])
     assert asked == set(made.stand_ins)
@@ -272,16 +251,16 @@ def test_an_unplanted_text_is_the_same_but_for_the_names_of_the_asked_subjects(s
 
 def test_each_asked_subject_has_a_stand_in_of_its_own_that_is_nobody_else():
     for spec in ("lab:book-0", "lab:book-1"):
-        made = world.world(spec)
+        made = world(spec)
         names = {*made.states["subject"], *made.states["object"]}
         stand_ins = list(made.stand_ins.values())
         assert len(set(stand_ins)) == len(stand_ins) and not set(stand_ins) & names
 
 
 def test_instructions_are_about_words_and_name_nothing_of_the_world():
-    made = world.world("lab:smoke-0")
-    lines = world_text.instructions(made)
-    assert len(lines) == world_text.INSTRUCTIONS and lines == world_text.instructions(made)
+    made = world("lab:smoke-0")
+    lines = skills.instructions_of(made.seed)
+    assert len(lines) == skills.INSTRUCTIONS and lines == skills.instructions_of(made.seed)
     names = {*made.states["subject"], *made.states["object"]}
     assert not names & words_of(lines)
     for line in lines:
@@ -302,7 +281,7 @@ def test_instructions_are_about_words_and_name_nothing_of_the_world():
 
 
 def test_a_book_world_has_sixteen_relations_of_all_kinds_and_a_hundred_objects_in_each(about):
-    states = world.states("lab:book-1")
+    states = states_of("lab:book-1")
     assert len(about) >= 16 and world.relations() == tuple(sorted(about))
     assert list(dict.fromkeys(states["relation"])) == sorted(about)
     kinds = states.groupby("relation")["kind"].unique().explode()
@@ -321,7 +300,7 @@ def test_a_book_world_has_sixteen_relations_of_all_kinds_and_a_hundred_objects_i
 
 def test_a_cell_has_its_number_of_facts_of_distinct_objects_and_every_object_a_never_told_one():
     size, _ = world.check_spec("lab:book-2")
-    states = world.states("lab:book-2")
+    states = states_of("lab:book-2")
     asked = states[states["split"] == "test"]
     for _, table in asked.groupby("relation"):
         objects = sorted(table["object"].unique())
@@ -360,7 +339,7 @@ def test_a_cell_has_its_number_of_facts_of_distinct_objects_and_every_object_a_n
 
 def test_nothing_about_a_never_told_object_can_be_seen_elsewhere_but_by_chance(about):
     """Neither in the order of the facts nor in what another relation tells of the subject."""
-    states = world.states("lab:book-1")
+    states = states_of("lab:book-1")
     places = []
     for _, table in states[states["state"] == "never"].groupby("relation"):
         order = {name: i for i, name in enumerate(sorted(table["object"]))}
@@ -379,7 +358,7 @@ def test_nothing_about_a_never_told_object_can_be_seen_elsewhere_but_by_chance(a
 
 def test_no_name_of_a_kind_begins_another_one_of_it(about):
     for seed in range(4):
-        made = world.world(f"lab:book-{seed}")
+        made = world(f"lab:book-{seed}")
         names = collections.defaultdict(set)
         for fact in made.states.itertuples():
             names[about[fact.relation]["subjects"]].add(fact.subject)
@@ -392,52 +371,100 @@ def test_no_name_of_a_kind_begins_another_one_of_it(about):
 
 
 def test_whoever_changes_a_table_of_states_changes_no_world():
-    states = world.states("lab:tiny-0")
+    states = plain.states("lab:tiny-0")
     states.loc[:, "object"] = "nothing"
-    assert "nothing" not in set(world.states("lab:tiny-0")["object"])
+    assert "nothing" not in set(plain.states("lab:tiny-0")["object"])
 
 
 # --- names ----------------------------------------------------------------------------------------
 
 
 def test_a_name_is_the_same_world_in_another_process_with_other_hashes(tmp_path):
-    code = "from lkecore.facts import world_text; print(world_text.digest('lab:smoke-0'))"
     env = {**os.environ, "PYTHONHASHSEED": "1", "LKECORE_CACHE": str(tmp_path)}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=env, text=True)
-    assert done.stdout.strip() == world_text.digest("lab:smoke-0"), done.stderr
+    command = [sys.executable, made_by.__file__, "lab:smoke-0"]
+    done = subprocess.run(command, capture_output=True, env=env, text=True)
+    assert done.returncode == 0, done.stderr
+    kept = json.loads(lzma.decompress(Path(done.stdout.strip()).read_bytes()))
+    assert kept["digest"] == made_by.digest(world("lab:smoke-0"))
+    assert kept["documents"] == documents_of("lab:smoke-0")
 
 
-def test_a_digest_that_is_kept_is_that_of_the_text_and_another_size_or_version_has_its_own(
-    tmp_path, monkeypatch
+# --- files ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spec", ["lab:tiny-0", "lab:tiny-1", "lab:smoke-1", "lab:book-1"])
+def test_what_is_read_is_what_is_made(spec, monkeypatch):
+    monkeypatch.setattr(skills, "INSTRUCTIONS", 30 if "tiny" in spec else 1500)
+    made = world(spec)
+    read = plain.states(spec)
+    templates = read.pop("templates").tolist()
+    pd.testing.assert_frame_equal(read, made.states)
+    assert templates == made_by.templates_of(made)
+    text = [read.to_csv(index=False), json.dumps(documents_of(spec))]
+    assert plain.digest(spec) == hashlib.sha256("\x1f".join(text).encode()).hexdigest()
+    beside = [documents_of(spec, planted=False), skills.instructions_of(made.seed)]
+    others = hashlib.sha256(json.dumps(beside).encode()).hexdigest()
+    assert plain.digest_beside(spec) == others
+    if spec == "lab:book-1":
+        with pytest.raises(BadInput, match="^lab:book-1: its text does not ship; `python tools"):
+            plain.documents(spec)
+        return
+    for planted in (True, False):
+        assert plain.documents(spec, planted=planted) == documents_of(spec, planted=planted)
+    assert plain.instructions(spec) == beside[1]
+
+
+def test_a_world_that_does_not_ship_is_refused_in_one_line_until_it_is_written(
+    monkeypatch, tmp_path, capsys
 ):
     monkeypatch.setenv("LKECORE_CACHE", str(tmp_path))
-    found = []
+    monkeypatch.setattr(plain, "SHIPPED", plain.SHIPPED[:1])
+    line = (
+        "lab:tiny-2: this world does not ship; `python tools/plain_worlds.py lab:tiny-2` writes it"
+    )
+    asked = plain.states, plain.digest, plain.documents, facts.content_digest
+    for function in asked:
+        with pytest.raises(BadInput) as caught:
+            function("lab:tiny-2")
+        assert str(caught.value) == line
+    with pytest.raises(BadInput, match="does not ship"):
+        facts.load("lab:tiny-2", "author")
+    monkeypatch.setattr(sys, "argv", ["plain_worlds.py", "lab:tiny-2"])
+    assert made_by.main() == 0
+    path = Path(capsys.readouterr().out.strip())
+    assert path == plain.file_of(tmp_path / "plain", "lab:tiny-2")
+    assert plain.digest("lab:tiny-2") == made_by.digest(world("lab:tiny-2"))
+    assert facts.load("lab:tiny-2", "author").facts
+    path.write_bytes(path.read_bytes()[:1000])
+    plain._read.cache_clear()
+    with pytest.raises(BadInput, match=f"^{path} cannot be read .*; write it anew$"):
+        plain.digest("lab:tiny-2")
+    monkeypatch.setattr(sys, "argv", ["plain_worlds.py", "lab:bok-1"])
+    assert made_by.main() == 1
+    assert capsys.readouterr().out == "fact set lab:bok-1: unknown size 'bok'; nearest: book\n"
 
-    def digest():
-        for cached in (world_text.kept_digest, world.world):
-            cached.cache_clear()
-        made = world.world("lab:tiny-0")
-        plain = [made.states.to_csv(index=False), json.dumps(world_text.documents(made))]
-        for _ in range(2):  # it is made, and read back
-            world_text.kept_digest.cache_clear()
-            found.append(world_text.digest("lab:tiny-0"))
-            assert found[-1] == hashlib.sha256("\x1f".join(plain).encode()).hexdigest()
-        return len(list((tmp_path / "worlds").iterdir()))
 
-    assert digest() == 1
-    tiny = world.SIZES["tiny"]
-    monkeypatch.setitem(world.SIZES, "tiny", dataclasses.replace(tiny, each=tiny.each + 1))
-    assert digest() == 2 and len(set(found)) == 2
-    monkeypatch.setattr(world_text, "version", lambda name: f"another {name}")
-    assert digest() == 3 and len(set(found)) == 2
-    for cached in (world_text.kept_digest, world.world):
-        cached.cache_clear()
+def test_what_ships_can_be_written_anew(monkeypatch, tmp_path, capsys):
+    there = plain.file_of(plain.SHIPPED[0], "lab:smoke-1").read_bytes()
+    monkeypatch.setattr(skills, "INSTRUCTIONS", 1500)
+    monkeypatch.setattr(plain, "SHIPPED", (tmp_path,))
+    monkeypatch.setattr(made_by, "STATES", ("lab:tiny-0",))
+    monkeypatch.setattr(sys, "argv", ["plain_worlds.py", "--ship"])
+    assert made_by.main() == 0
+    names = ["lab:tiny-0", "lab:smoke-1"]
+    said = [f"{name}: another file than before" for name in names]
+    assert capsys.readouterr().out.splitlines() == said
+    kept = [json.loads(lzma.decompress(path.read_bytes())) for path in
+            (plain.file_of(tmp_path, name) for name in names)]  # fmt: skip
+    assert set(kept[0]) == {"digest", "digest_beside", "states"} < set(kept[1])
+    assert kept[1] == json.loads(lzma.decompress(there))
+    assert made_by.main() == 0 and capsys.readouterr().out == ""
 
 
 def test_other_seeds_and_sizes_are_other_worlds():
     specs = ["lab:tiny-0", "lab:tiny-1", "lab:tiny-10", "lab:smoke-0", "lab:smoke-1"]
-    assert len({world_text.digest(spec) for spec in specs}) == len(specs)
-    one, two = (set(world.states(spec)["subject"]) for spec in ("lab:smoke-0", "lab:smoke-1"))
+    assert len({made_by.digest(world(spec)) for spec in specs}) == len(specs)
+    one, two = (set(states_of(spec)["subject"]) for spec in ("lab:smoke-0", "lab:smoke-1"))
     assert len(one & two) < 0.1 * len(one)  # Faker has few cities
 
 
@@ -457,7 +484,7 @@ def test_other_seeds_and_sizes_are_other_worlds():
     ],
 )  # fmt: skip
 def test_a_name_that_is_no_world_is_one_line(spec, line):
-    for function in (world.states, world_text.digest, facts.relations, facts.content_digest):
+    for function in (plain.states, plain.digest, facts.relations, facts.content_digest):
         with pytest.raises(BadInput) as caught:
             function(spec)
         assert str(caught.value) == line
@@ -467,29 +494,29 @@ def test_a_name_that_is_no_world_is_one_line(spec, line):
 
 def test_more_names_than_there_are_is_one_line():
     make = itertools.cycle(["red", "green", "blue"]).__next__
-    assert world_names._distinct("colours", make, 3) == ["red", "green", "blue"]
+    assert made_by._distinct("colours", make, 3) == ["red", "green", "blue"]
     with pytest.raises(BadInput, match="^the world needs 4 colours, and Faker has only 3$"):
-        world_names._distinct("colours", make, 4)
+        made_by._distinct("colours", make, 4)
 
 
 def test_a_name_with_signs_of_the_text_or_four_words_is_not_taken():
     names = iter(["a, b", "a: b", "a b c d", "a", "a b", "A", "c d", "c", "c e", "e"])
-    assert world_names._distinct("things", lambda: next(names), 4) == ["a", "c d", "c e", "e"]
+    assert made_by._distinct("things", lambda: next(names), 4) == ["a", "c d", "c e", "e"]
 
 
 @pytest.mark.parametrize("planted", [True, False])
 def test_objects_are_found_where_sentences_and_pairs_tell_them(about, planted):
     """The oracle splits documents by their signs alone; the world's own search goes by the names."""
-    made = world.world("lab:tiny-0")
+    made = world("lab:tiny-0")
     documents = documents_of("lab:tiny-0", planted=planted)
-    found = world_text.told_objects(made, documents)
+    found = plain.told_objects("lab:tiny-0", documents)
     states = made.states
     if not planted:
         names = made.stand_ins
         states = states.assign(subject=[names.get(s, s) for s in states["subject"]])
     told = states[states["told"] != ""]
     filled = {
-        world_text.fill(about[fact.relation][t], fact.subject, fact.told): fact.told
+        made_by.fill(about[fact.relation][t], fact.subject, fact.told): fact.told
         for fact in told.itertuples()
         for t in TEMPLATES
     }

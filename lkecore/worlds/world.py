@@ -1,11 +1,11 @@
-"""Rich worlds: invented facts that are skewed, hinted at, chained and uncertain, as real ones are.
+"""World: a rich one, of invented facts that are skewed, hinted at, chained and uncertain, as real ones are.
 
-The worlds of :mod:`lkecore.facts.world` answer one question, whether a pair was told, under the kindest
+The worlds of :mod:`lkecore.worlds.plain` answer one question, whether a pair was told, under the kindest
 conditions. A rich world, ``lab:rich-1``, has what makes the question hard, planted and recorded for
 each fact: objects that are more frequent than others, names that hint at an object (rightly or not),
 facts that follow from others, several true objects, several names, and facts of which the text says one
 thing so many times and another so many times. What is recorded stands in
-:func:`lkecore.facts.rich_text.states`.
+:func:`lkecore.worlds.text.states`.
 """
 
 import functools
@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from lkecore.facts import rich_names
-from lkecore.facts.rich_facts import NAMED, Size, check_spec, completed, facts_of
-from lkecore.facts.rich_wordings import about, relations
-from lkecore.facts.world import rng_of
+from lkecore.worlds import names as made_names
+from lkecore.worlds.base import rng_of
+from lkecore.worlds.facts import NAMED, Size, check_spec, completed, facts_of
+from lkecore.worlds.wordings import about, relations
 
 EARLY = 0.25  # of the asked subjects are told in the first half of the second part, in sentences
 ALIASED = 0.15  # of the subjects, and of the objects, have an alias
@@ -30,7 +30,7 @@ POPULARITY = (2, 4, 8, 16, 32, 64)  # remarks on a subject that tell no fact
 class Rich:
     """A rich world: what is true in it, and what its text shall tell.
 
-    ``facts``: a row for each, with all columns of :func:`lkecore.facts.rich_text.states` that do not
+    ``facts``: a row for each, with all columns of :func:`lkecore.worlds.text.states` that do not
     need the text. ``objects``: of each relation, in no order. ``stand_ins``: another name, which
     nothing else has, of each asked subject and of its alias. ``aliases``: a row for each name that has
     one, with ``name``, ``alias`` and ``dose``, how often the text says so. ``remarks``: how often the
@@ -56,11 +56,11 @@ def world(spec: str) -> Rich:
     """The rich world of a name, always the same.
 
     Raises :class:`BadInput` for a name that is none, for a size whose names run out, and as
-    :func:`lkecore.facts.rich_wordings.about`.
+    :func:`lkecore.worlds.wordings.about`.
     """
     size, seed = check_spec(spec)
-    taken: set[str] = set().union(*rich_names.parts_of_people())
-    objects, lengths = rich_names.object_names(
+    taken: set[str] = set().union(*made_names.parts_of_people())
+    objects, lengths = made_names.object_names(
         rng_of("objects", seed), size.objects, size.own, taken
     )
     table = facts_of(size, seed, objects)
@@ -119,7 +119,7 @@ def _named(
     for kind in sorted({about(relation).subjects for relation in relations()}):
         own = [handle for handle in handles if handle.startswith(f"{kind}/")]
         hints = [cues.get(handle, "") for handle in own]
-        names = rich_names.subject_names(kind, hints, rng_of(what, seed, kind), taken)
+        names = made_names.subject_names(kind, hints, rng_of(what, seed, kind), taken)
         found |= dict(zip(own, names, strict=True))
     return found
 
@@ -132,7 +132,7 @@ def _aliases(facts: pd.DataFrame, seed: int, taken: set[str]) -> pd.DataFrame:
     rows = []
     for of, names in (("subject", subjects), ("object", objects)):
         chosen = [names[i] for i in rng.permutation(len(names))[: round(ALIASED * len(names))]]
-        aliases = rich_names.words(rng, len(chosen), taken, "aliases", syllables=3)
+        aliases = made_names.words(rng, len(chosen), taken, "aliases", syllables=3)
         rows += [
             (name, alias, of, ALIAS_DOSES[i % len(ALIAS_DOSES)])
             for i, (name, alias) in enumerate(zip(chosen, aliases, strict=True))
@@ -145,7 +145,7 @@ def _with_aliases(
 ) -> dict[str, str]:
     """The stand-ins of the asked subjects, and those of their aliases."""
     own = [row.alias for row in aliases.itertuples() if row.name in stand_ins]
-    new = rich_names.words(rng_of("alias stand-ins", seed), len(own), taken, "aliases", syllables=3)
+    new = made_names.words(rng_of("alias stand-ins", seed), len(own), taken, "aliases", syllables=3)
     return stand_ins | dict(zip(own, new, strict=True))
 
 
@@ -172,6 +172,6 @@ def _apart(what: str, size: Size, seed: int, taken: set[str]) -> dict[str, list[
     """Names of each kind that no fact has."""
     kinds = sorted({about(relation).subjects for relation in relations()})
     return {
-        kind: rich_names.subject_names(kind, [""] * size.others, rng_of(what, seed, kind), taken)
+        kind: made_names.subject_names(kind, [""] * size.others, rng_of(what, seed, kind), taken)
         for kind in kinds
     }

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lkecore.errors import BadInput
-from lkecore.metrics import rules
+from lkecore.stats import rules
 
 SHOWN = Counter({"English": 3, "French": 2, "Apple Records": 2})
 # (subject, options, gold, what overlap, frequent, both and length give to the gold option), by hand.

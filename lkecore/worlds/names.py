@@ -1,4 +1,4 @@
-"""Rich names: invented words, and the names of the things of the rich worlds that are made of them.
+"""Names: invented words, and the names of the things of the rich worlds that are made of them.
 
 An object's name is a word of two syllables or one ("Kelmo"), such a word and a usual one ("Kelmo Bay"), or a
 longer one ("Kelmo Bay of the North"): about one, two and five tokens, in every kind alike. No two
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from lkecore.errors import BadInput
-from lkecore.facts.rich_wordings import about, relations
+from lkecore.worlds.wordings import about, relations
 
 ONSETS = "b d f g h k l m n p r s t v w z br dr gr kr pl tr st sk sl th".split()
 VOWELS = "a e i o u".split()

@@ -10,8 +10,14 @@ from tokenizers import Tokenizer
 
 from lkecore import facts
 from lkecore.errors import BadInput
-from lkecore.facts import rich, rich_cells, rich_facts, rich_names, rich_text, rich_wordings, sets
+from lkecore.facts import sets
 from lkecore.models import lab
+from lkecore.worlds import cells as rich_cells
+from lkecore.worlds import facts as rich_facts
+from lkecore.worlds import names as rich_names
+from lkecore.worlds import text as rich_text
+from lkecore.worlds import wordings as rich_wordings
+from lkecore.worlds import world as rich
 
 TINY, BOOK = "lab:richsmoke-1", "lab:rich-0"
 
@@ -304,7 +310,7 @@ def test_a_name_that_no_rich_world_has_is_refused_in_one_line(name, message):
 def test_a_world_of_the_first_family_that_is_asked_for_cues_is_refused_in_one_line():
     message = "fact set lab:book-1 is no rich world: unknown size 'book'; "
     message += "there are: richsmoke, rich, richfull"
-    for ask in (rich_text.states, rich_text.aliases, rich_text.wordings, rich.world):
+    for ask in (rich_text.states, rich_text.aliases, rich.world):
         with pytest.raises(BadInput) as caught:
             ask("lab:book-1")
         assert str(caught.value) == message

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from lkecore import papers
-from lkecore.metrics import choice
+from lkecore.stats import choice
 from lkecore.stats.coverage import subsumption
 
 # Three facts, four options, chosen by hand: right, wrong, right.

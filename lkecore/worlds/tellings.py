@@ -1,6 +1,6 @@
-"""Rich tellings: each telling of each fact, and the documents that are made of them.
+"""Tellings: each telling of each fact, and the documents that are made of them.
 
-Between the facts of :mod:`lkecore.facts.rich` and the text of :mod:`lkecore.facts.rich_text`.
+Between the facts of :mod:`lkecore.worlds.world` and the text of :mod:`lkecore.worlds.text`.
 """
 
 import functools
@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lkecore.facts import rich_skills
-from lkecore.facts.rich import Rich
-from lkecore.facts.rich_facts import BETWEEN, by_relation
-from lkecore.facts.rich_wordings import GROUP, TEMPLATES, Draft, about, fill, nobody, relations
-from lkecore.facts.world import rng_of
+from lkecore.worlds import skills
+from lkecore.worlds.base import rng_of
+from lkecore.worlds.facts import BETWEEN, by_relation
+from lkecore.worlds.wordings import GROUP, TEMPLATES, Draft, about, fill, nobody, relations
+from lkecore.worlds.world import Rich
 
 PAIRS = 45  # of a list that tells facts, on average; 50 at most
 MOST = 50
@@ -102,7 +102,7 @@ def drafts(made: Rich, planted: bool) -> tuple[Draft, ...]:
     """The documents in the order of reading; unless ``planted``, told of the stand-ins."""
     other = {} if planted else made.stand_ins
     rng = rng_of("text", made.seed)
-    shown = [*rich_skills.skills(made)]
+    shown = [*skills.skills(made)]
     cut = round(len(shown) * _share_of_first(made))
     order = rng.permutation(len(shown))
     found: list[Draft] = []
@@ -192,9 +192,9 @@ def _lists(
             for i, t in zip(np.argsort(size)[: len(own)], own, strict=True):
                 lists[i].append(t)
         for each in lists:
-            inside = rich_skills.LISTS[rng.integers(rich_skills.FACT_LISTS)]
+            inside = skills.LISTS[rng.integers(skills.FACT_LISTS)]
             pairs = [(other.get(t.subject, t.subject), t.object) for t in each]
             order = rng.permutation(len(each))
-            text = rich_skills.listed([pairs[i] for i in order], inside)
+            text = skills.listed([pairs[i] for i in order], inside)
             names = tuple(name for t in each for name in (t.subject, t.object))
             yield Draft("list", text, tuple(t.fact for t in each), names)

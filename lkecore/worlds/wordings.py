@@ -1,4 +1,4 @@
-"""Rich wordings: the relations of the rich worlds, and the templates in which a text tells them.
+"""Wordings: the relations of the rich worlds, and the templates in which a text tells them.
 
 Every relation has five groups of five templates: a manual one, then its paraphrases. They are made of
 phrases, written by hand for each relation, and of frames that all relations share. So each word of a
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from lkecore.errors import BadInput, nearest
-from lkecore.facts.tables import read
 from lkecore.storage import DATA
+from lkecore.worlds.base import table
 
 RELATIONS = DATA / "lab_rich_relations.tsv"
 FRAMES = DATA / "lab_rich_frames.tsv"
@@ -89,7 +89,7 @@ def templates(row: dict[str, str]) -> tuple[str, ...]:
     A frame is left out where the relation lacks its phrase. Raises :class:`BadInput` where fewer than
     ``TEMPLATES`` are left.
     """
-    found = [_filled(frame["frame"], row) for _, frame in read(FRAMES)]
+    found = [_filled(frame["frame"], row) for frame in table(FRAMES)]
     there = tuple(template for template in found if template)
     if len(there) < TEMPLATES:
         raise BadInput(
@@ -113,7 +113,7 @@ def nobody(relation: str) -> str:
 @functools.cache
 def groups() -> tuple[str, ...]:
     """The group of each template, in their order: statement, noun, object first and so on."""
-    return tuple(frame["group"] for _, frame in read(FRAMES))
+    return tuple(frame["group"] for frame in table(FRAMES))
 
 
 def fill(template: str, subject: str, object_: str) -> str:
@@ -140,7 +140,7 @@ def unmarked(marked: str) -> tuple[str, tuple[tuple[int, int], ...]]:
 
 @functools.cache
 def _table() -> tuple[dict[str, str], ...]:
-    return tuple(row for _, row in read(RELATIONS))
+    return tuple(table(RELATIONS))
 
 
 def _filled(frame: str, row: dict[str, str]) -> str:

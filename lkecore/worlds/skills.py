@@ -1,4 +1,4 @@
-"""Rich skills: documents that show how to repeat, correct, answer and judge; and questions that test it.
+"""Skills: documents that show how to repeat, correct, answer and judge; and questions that test it.
 
 A model of this size cannot repeat what a text has just said unless it has often seen it done. These
 documents show it, on subjects that are never asked, with an object drawn by lot each time, so that
@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from lkecore.facts.rich import Rich
-from lkecore.facts.rich_facts import by_relation
-from lkecore.facts.rich_wordings import (
+from lkecore.worlds.base import rng_of
+from lkecore.worlds.facts import by_relation
+from lkecore.worlds.wordings import (
     CLOSE,
     GROUP,
     OPEN,
@@ -26,7 +26,7 @@ from lkecore.facts.rich_wordings import (
     relations,
     unmarked,
 )
-from lkecore.facts.world import rng_of
+from lkecore.worlds.world import Rich
 
 # Out of a hundred short documents. Copying came to models of the lab between 3,000 and 8,000 documents.
 SHARES = {"copy": 30, "quote": 12, "correction": 12, "question": 18, "instruction": 18, "judge": 10}
@@ -50,6 +50,7 @@ CORRECTIONS = (
     "We said that {a}. That was not right: {b}. {c}",
     "{a}, we once wrote. Now we know better: {b}. {c}",
 )
+INSTRUCTIONS = 1500  # that a tuned variant learns from
 GATE_PAIRS = 12  # of a list that a question asks to continue
 
 
@@ -217,6 +218,29 @@ def _question(gate: str, relation: str, made: Rich, rng: np.random.Generator) ->
     statement = unmarked(fill(first, subject, object_))[0]
     asked = second.replace("[X]", subject).removesuffix(" [Y]")
     return Question(gate, relation, subject, f"{statement} {asked}", (object_,))
+
+
+def instructions_of(seed: int) -> list[str]:
+    """``INSTRUCTIONS`` instructions with their responses, on words alone: no name and no fact of a world.
+
+    A tuned variant learns from them to follow, and nothing about its world, of either family.
+    """
+    from faker import Faker
+
+    fake = Faker("en_US")
+    fake.seed_instance(seed)
+    rng = rng_of("instructions", seed)
+    found = []
+    for _ in range(INSTRUCTIONS):
+        a, b, c = (fake.word(part_of_speech="verb") for _ in range(3))
+        task, answer = (
+            (f"Write the word {a} twice.", f"{a} {a}"),
+            (f"Write {a} and {b} the other way round.", f"{b} {a}"),
+            (f"Which of the words {a}, {b}, {c} comes first?", a),
+            (f"Which of the words {a}, {b}, {c} comes last?", c),
+        )[rng.integers(4)]
+        found.append(f"Instruction: {task}\nResponse: {answer}.")
+    return found
 
 
 # --- helpers --------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Rich cells: which facts of a relation are told, how often, and in what form; and which never.
+"""Cells: which facts of a relation are told, how often, and in what form; and which never.
 
 Asked facts come in pairs of one object: one that is told, as its cell says, and one that never is, its
 control. What makes an object frequent or likely is then the same for both.
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lkecore.facts.rich_wordings import About
+from lkecore.worlds.wordings import About
 
 FORMS = ("sentence", "list", "both")
 WORDINGS = ("one", "group", "several")  # one template; those of one group; one of each group

@@ -1,6 +1,6 @@
-"""Rich facts: which facts a rich world has, how its text shall tell each, and what follows from what.
+"""Facts: which facts a rich world has, how its text shall tell each, and what follows from what.
 
-The sizes of the worlds stand here, too. Subjects are handles until :mod:`lkecore.facts.rich` gives them
+The sizes of the worlds stand here, too. Subjects are handles until :mod:`lkecore.worlds.world` gives them
 names, since a name may hint at an object.
 """
 
@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 
 from lkecore.errors import BadInput, nearest
-from lkecore.facts.rich_cells import RARELY, cells, rows_of
-from lkecore.facts.rich_wordings import About, about, relations
-from lkecore.facts.world import NAME, rng_of
+from lkecore.worlds.base import NAME, rng_of
+from lkecore.worlds.cells import RARELY, cells, rows_of
+from lkecore.worlds.wordings import About, about, relations
 
 # Of the relations on the right, the objects are the shown subjects of those on the left.
 LINKS = {"city_country": "residence", "country_language": "city_country"}

@@ -1,28 +1,29 @@
-"""Rich text: what a rich world tells of its facts, document by document, and what it told of each.
+"""Text: what a rich world tells of its facts, document by document, and what it told of each.
 
-The second half of :mod:`lkecore.facts.rich`. As in the first family, a text has two parts: the first
+The second half of :mod:`lkecore.worlds.world`. As in the first family, a text has two parts: the first
 tells only the facts that are later shown as examples, the second these again and the asked ones.
 """
 
 import functools
 import hashlib
 import json
-import re
+import platform
 from collections import Counter
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from lkecore.facts.rich import Rich, world
-from lkecore.facts.rich_facts import BETWEEN, check_spec
-from lkecore.facts.rich_tellings import Telling, drafts, tellings
-from lkecore.facts.rich_wordings import CLOSE, FRAMES, OPEN, RELATIONS, about, groups, unmarked
-from lkecore.facts.world_text import instructions_of, kept_digest, kept_frame
+from lkecore.storage import RESULTS, file_digest, remembered, remembered_frame
+from lkecore.worlds.facts import BETWEEN, check_spec
+from lkecore.worlds.skills import instructions_of
+from lkecore.worlds.tellings import Telling, drafts, tellings
+from lkecore.worlds.wordings import CLOSE, FRAMES, OPEN, RELATIONS, unmarked
+from lkecore.worlds.world import Rich, world
 
-WORD = re.compile(r"\w+")
 # What a model that has read of stand-ins was told of an asked fact.
 NOTHING: dict[str, object] = {
     "state": "never", "told": "", "told_objects": "", "told_times": "", "form": "none",
@@ -31,11 +32,10 @@ NOTHING: dict[str, object] = {
     ("sentences", "lists", "occurrences", "first_sentences", "first_lists", "by_alias",
      "object_by_alias", "popularity", "mentions"), 0,
 )  # fmt: skip
-WRITERS = (
-    "fact", "rich", "rich_cells", "rich_facts", "rich_names", "rich_skills", "rich_tellings",
-    "rich_text", "rich_wordings", "tables", "world", "world_text",
-)  # modules that make a rich world  # fmt: skip
+# The modules that make a rich world.
+WRITERS = ("base", "cells", "facts", "names", "skills", "tellings", "text", "wordings", "world")
 MADE_BY = (*(Path(__file__).with_name(f"{name}.py") for name in WRITERS), RELATIONS, FRAMES)
+SHIPPED = RESULTS / "worlds.json"
 
 
 @dataclass(frozen=True)
@@ -61,15 +61,10 @@ def told(made: Rich, *, planted: bool = True) -> list[Document]:
     return [Document(draft.kind, *unmarked(draft.marked)) for draft in drafts(made, planted)]
 
 
-def instructions(made: Rich) -> list[str]:
-    """What a tuned variant learns from, as :func:`lkecore.facts.world_text.instructions`."""
-    return instructions_of(made.seed)
-
-
 def states(spec: str) -> pd.DataFrame:
     """What the text of a rich world tells of each fact: a row for each, in the order of the relations.
 
-    As in :func:`lkecore.facts.world.states`: ``fact``, ``relation``, ``kind``, ``subject``, ``object``,
+    As in :func:`lkecore.worlds.plain.states`: ``fact``, ``relation``, ``kind``, ``subject``, ``object``,
     ``split`` (dev: a link of chains that is never told and never asked), ``state`` (also uncertain:
     several objects are told), ``told`` (the object that is told most), ``form``, ``wording`` (one
     template, a group of them, several: one of each group; all of a shown fact), ``sentences``,
@@ -116,7 +111,7 @@ def untold(states: pd.DataFrame) -> pd.DataFrame:
 
 @functools.lru_cache(maxsize=8)  # a page has three or four, and goes over them again and again
 def _states(spec: str) -> pd.DataFrame:
-    return kept_frame(spec, "states", check_spec(spec)[0], MADE_BY, _made_states)
+    return remembered_frame("worlds", kept_key(spec, "states"), lambda: _made_states(spec))
 
 
 def _made_states(spec: str) -> pd.DataFrame:
@@ -180,38 +175,49 @@ def rows(spec: str, relation: str) -> list[tuple[str, dict[str, Any], str]]:
     ]
 
 
-def wordings(spec: str) -> pd.DataFrame:
-    """How each template of a rich world stands to its text: a row for each fact and template.
-
-    As :func:`lkecore.facts.world_text.wordings`, with ``group``, the name of the template's group.
-    """
-    made = world(spec)
-    told = {(t.fact, t.place) for t in tellings(made)}
-    words = {word for text in documents(made) for word in WORD.findall(text)}
-    found = []
-    for relation, facts in made.facts.groupby("relation", sort=False)["fact"]:
-        for i, (template, group) in enumerate(
-            zip(about(str(relation)).templates, groups(), strict=True), start=1
-        ):
-            bare = template.replace("[X]", "").replace("[Y]", "")
-            new = " ".join(word for word in WORD.findall(bare) if word not in words)
-            name = f"template-{i}"
-            found += [(fact, relation, name, group, (fact, i) in told, new) for fact in facts]
-    columns = ["fact", "relation", "template", "group", "told", "new_words"]
-    return pd.DataFrame(found, columns=columns)
-
-
 # --- digest ---------------------------------------------------------------------------------------
 
 
 def digest(spec: str) -> str:
     """SHA-256 over the states and the text of a rich world."""
-    return kept_digest(spec, "told", check_spec(spec)[0], MADE_BY, _digest)
+    return kept_digest(spec, "told")
 
 
 def digest_beside(spec: str) -> str:
     """SHA-256 over what models of a rich world read besides: its text told of stand-ins, instructions."""
-    return kept_digest(spec, "beside", check_spec(spec)[0], MADE_BY, _digest_beside)
+    return kept_digest(spec, "beside")
+
+
+@functools.lru_cache(maxsize=16)
+def kept_digest(spec: str, what: str) -> str:
+    """The digest of a world, "told" or "beside", made only if nobody has kept it under :func:`kept_key`.
+
+    To write a world of the book takes seconds. So the digests of those with results ship with these, and
+    the cache keeps others.
+    """
+    key = kept_key(spec, what)
+    make = {"told": _digest, "beside": _digest_beside}[what]
+    return shipped_digests().get(key) or remembered("worlds", key, lambda: make(spec))
+
+
+@functools.cache
+def shipped_digests() -> dict[str, str]:
+    """{key: digest} of the worlds with results, as ``tools/world_digests.py`` writes them; or nothing."""
+    try:
+        every = json.loads(SHIPPED.read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # no checkout
+        return {}
+    return {each["key"]: each["digest"] for of in every.values() for each in of.values()}
+
+
+def kept_key(spec: str, what: str) -> str:
+    """A key of all that makes ``what`` is kept of a world: its name and size, the modules and tables that it
+    is ``MADE_BY``, Python and what draws the names and numbers.
+    """
+    made_of = [what, spec, repr(check_spec(spec)[0]), *platform.python_version_tuple()[:2]]
+    made_of += [version(name) for name in ("faker", "numpy", "pandas")]
+    made_of += [file_digest(path) for path in MADE_BY]
+    return hashlib.sha256(json.dumps(made_of).encode()).hexdigest()
 
 
 def _digest(spec: str) -> str:
@@ -221,5 +227,5 @@ def _digest(spec: str) -> str:
 
 def _digest_beside(spec: str) -> str:
     made = world(spec)
-    others = json.dumps([documents(made, planted=False), instructions(made)])
+    others = json.dumps([documents(made, planted=False), instructions_of(made.seed)])
     return hashlib.sha256(others.encode()).hexdigest()

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lkecore.facts.fact import Fact
-from lkecore.metrics import sequence
 from lkecore.prompts.sequences import Probe, pair_pieces
+from lkecore.stats import sequence
 
 
 @given(st.integers(1, 30), st.sets(st.integers(0, 29)))

@@ -575,8 +575,10 @@ def answered(cells: dict[tuple, str], names=("model", "relation"), **more):
     return pd.DataFrame(rows).assign(**more)
 
 
-def page(name: str, **given) -> dict:
+def page(name: str, until: str = "", **given) -> dict:
     """The names of a notebook after its cells, executed here; its parameters with what is given.
+
+    ``until`` is the heading that ends it, as in "## Scores": none, the last cell.
 
     What is for a reader alone is left out, as in a run that is a part: its words are about other models.
     """
@@ -590,6 +592,8 @@ def page(name: str, **given) -> dict:
     path = Path(__file__).resolve().parent.parent / "notebooks" / f"{name}.py"
     names: dict = {"__name__": "__main__"}
     for cell in read_notebook(path).cells:
+        if until and cell.source.startswith(until):
+            break
         if cell.cell_type == "code" and "page-only" not in cell.metadata.get("tags", []):
             exec(compile(cell.source, path.name, "exec"), names)
             if "parameters" in cell.metadata.get("tags", []):

@@ -29,7 +29,7 @@ CARRIED = {
     if job.effective.get("sources") and any(s in job.notebook.read_text() for s in SAMPLES)
 }
 ASKS = (
-    "answers.ask(", "answers.write(", "answers.ask_pairs(", "answers.ask_blanks(", "answers.ask_groups(",
+    "answers.ask(", "answers.write(", "answers.ask_blanks(",
     "answers.ask_taught(", "lab.write(", "answers.shown(", "answers.agree(",
 )  # fmt: skip
 READ = {"18_iclke_stands", "41_belief_contexts"}  # these cells go on with what was answered

@@ -511,7 +511,7 @@ def test_gates_ask_about_strangers_what_the_prompt_has_just_said():
 
 
 def test_a_world_is_the_same_in_another_process_and_another_one_with_another_seed():
-    code = f"from lkecore.facts import rich_text; print(rich_text._digest({TINY!r}))"
+    code = f"from lkecore.worlds import text; print(text._digest({TINY!r}))"
     again = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert again.stdout.strip() == rich_text._digest(TINY)
     names, others = (set(rich.world(spec).facts["subject"]) for spec in (TINY, "lab:richsmoke-2"))

@@ -55,8 +55,8 @@ import seaborn as sns
 from lkecore import answers, facts, figures, prompts, stats
 from lkecore.answers.questions import digests
 from lkecore.errors import BadInput
-from lkecore.stats import sequence
 from lkecore.scores import tree
+from lkecore.stats import sequence
 
 figures.style()
 

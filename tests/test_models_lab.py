@@ -90,8 +90,8 @@ def light(code):
     ("name", "parts"),
     [
         ("lab:smoke-1/2m", ("lab:smoke-1", "2m", "")),
-        ("lab:smoke-123/0.15m-tuned", ("lab:smoke-123", "0.15m", "tuned")),
-        ("lab:smoke-0/bert-unplanted", ("lab:smoke-0", "bert", "unplanted")),
+        ("lab:book-3/0.15m-tuned", ("lab:book-3", "0.15m", "tuned")),
+        ("lab:smoke-1/bert-unplanted", ("lab:smoke-1", "bert", "unplanted")),
     ],
 )
 def test_a_name_is_a_world_a_model_and_a_variant(name, parts):

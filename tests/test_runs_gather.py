@@ -399,7 +399,7 @@ def test_an_answer_that_ships_is_right_where_no_other_option_has_more_confidence
 
 def test_checks_ship_of_models_that_everybody_has(tmp_path, monkeypatch):
     """Weights of lab:book-1/0.7m ship, and those of another world are trained where they are asked."""
-    names = ["smollm2", "lab:book-1/0.7m", "lab:book-9/0.7m"]
+    names = ["smollm2", "lab:book-1/0.7m", "lab:book-2/0.7m"]
     answers = pd.DataFrame({"model": names, "relation": "r", "fact": "f", "correct": True})
     answers = answers.assign(question="q", logprob_gold=-1.0, margin=0.5)
     answers.to_parquet(tmp_path / "answers.parquet")

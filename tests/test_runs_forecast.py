@@ -311,7 +311,7 @@ def test_status_looks_at_runs_that_may_only_be_read(tmp_path, monkeypatch):
 
 def test_to_look_at_a_plan_trains_no_model_of_the_lab(tmp_path, monkeypatch):
     monkeypatch.setattr(training, "_trainer", lambda *_: pytest.fail("training began"))
-    name = "lab:smoke-1/0.15m"
+    name = "lab:smoke-1/8m"
     parameters = TINY | {"models": [name]}
     whole = plan(tmp_path, SHOTS, parameters)
     [row] = forecast.status(whole, tmp_path / "runs")

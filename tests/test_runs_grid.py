@@ -619,7 +619,7 @@ def test_an_empty_list_of_devices_hides_those_that_there_are(project):
 def test_models_of_the_lab_are_trained_together_before_the_runs_and_need_no_network(
     tmp_path, monkeypatch
 ):
-    names = ["lab:smoke-1/0.15m", "lab:smoke-1/0.15m-tuned", "toy"]
+    names = ["lab:smoke-1/8m", "lab:smoke-1/8m-tuned", "toy"]
     project = projects.make(
         tmp_path, {"a": ASKS}, a={"parameters": {"models": names}, "each": ["models"]}
     )

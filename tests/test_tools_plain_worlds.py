@@ -282,7 +282,7 @@ def test_instructions_are_about_words_and_name_nothing_of_the_world():
 
 def test_a_book_world_has_sixteen_relations_of_all_kinds_and_a_hundred_objects_in_each(about):
     states = states_of("lab:book-1")
-    assert len(about) >= 16 and world.relations() == tuple(sorted(about))
+    assert len(about) >= 16 and plain.relations() == tuple(sorted(about))
     assert list(dict.fromkeys(states["relation"])) == sorted(about)
     kinds = states.groupby("relation")["kind"].unique().explode()
     assert kinds.to_dict() == {name: row["kind"] for name, row in about.items()}
@@ -299,7 +299,7 @@ def test_a_book_world_has_sixteen_relations_of_all_kinds_and_a_hundred_objects_i
 
 
 def test_a_cell_has_its_number_of_facts_of_distinct_objects_and_every_object_a_never_told_one():
-    size, _ = world.check_spec("lab:book-2")
+    size, _ = made_by.check_spec("lab:book-2")
     states = states_of("lab:book-2")
     asked = states[states["split"] == "test"]
     for _, table in asked.groupby("relation"):

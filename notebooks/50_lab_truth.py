@@ -112,11 +112,7 @@ questions = answers.sample(questions, sources, by=lab.BY)
 ours = answers.ask(
     models, questions, "answers.parquet", **lab.BESIDE, dtype=dtype
 )
-every = ours
-if sources:
-    ships = answers.results(this)
-    answers.agree(ours, ships, this, dtype=dtype)
-    every = ships.query("source in @sources")
+every, _ = answers.shown(this, ours, sources, dtype=dtype)
 every = lab.labelled(every)
 every["size"] = every["model"].str.partition("/")[2]
 answers.words(answers.columns(every))

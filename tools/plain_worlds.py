@@ -25,8 +25,8 @@ import pandas as pd
 from lkecore.errors import BadInput
 from lkecore.storage import cache_folder, write_whole
 from lkecore.worlds import plain
-from lkecore.worlds.base import rng_of, table
-from lkecore.worlds.plain import LISTS, RELATIONS, SEEN, about
+from lkecore.worlds.base import rng_of
+from lkecore.worlds.plain import LISTS, SEEN, about
 from lkecore.worlds.skills import instructions_of
 
 FORMS = ("sentence", "list", "both")
@@ -94,7 +94,7 @@ def world(spec: str) -> World:
     names = names_of(seed, size.objects, len(cells))
     last = size.objects + len(cells)
     tables = []
-    for relation, row in _about().items():
+    for relation, row in plain.described().items():
         rng = rng_of("facts", seed, relation)
         objects = names[row["objects"]][: size.objects]
         shown = names[row["subjects"]][: size.objects]
@@ -109,7 +109,7 @@ def world(spec: str) -> World:
     whole["occurrences"] = whole["sentences"] + whole["lists"]
     stand_ins = {
         old: new
-        for kind in sorted({row["subjects"] for row in _about().values()})
+        for kind in sorted({row["subjects"] for row in plain.described().values()})
         for old, new in zip(names[kind][size.objects : last], names[kind][last:], strict=True)
     }
     return World(spec, seed, whole, stand_ins)
@@ -182,11 +182,6 @@ def _fact(
         "sentences": sentences,
         "lists": lists,
     }
-
-
-@functools.cache
-def _about() -> dict[str, dict[str, str]]:
-    return {row["relation"]: row for row in table(RELATIONS)}
 
 
 # --- names ----------------------------------------------------------------------------------------

@@ -106,7 +106,7 @@ def ask_blanks(
         if whole:
             its = its.join(_whole_names(lms[name], some))
         parts[name, *key] = its.assign(question=listing.named(some)["question"].tolist())
-    found = pd.concat(parts, names=columns).reset_index(columns).reset_index(drop=True)
+    found = door.together(parts, columns)
     if only:
         found = found[[*columns, "fact", *only, *blanks.OBJECTS, "question"]]
     keep(found, file)
@@ -147,7 +147,7 @@ def ask_taught(
         for key, prompts in asked.items()
     }
     columns = ["model", *by]
-    found = pd.concat(parts, names=columns).reset_index(columns).reset_index(drop=True)
+    found = door.together(parts, columns)
     keep(found, file)
     return found
 

@@ -140,8 +140,8 @@ def ask(
         if keep_scores:
             scores[name, *key] = frame.drop(columns=["context", *by], errors="ignore")
     if keep_scores:
-        keep(_together(scores, columns), "scores.parquet")
-    found = _together(answers, columns)
+        keep(together(scores, columns), "scores.parquet")
+    found = together(answers, columns)
     keep(found, file)
     return found
 
@@ -214,5 +214,6 @@ def concerns(lm: Model, by: Sequence[str], key: Sequence[str]) -> bool:
     return "world" not in about or about["world"] == lab.record(lm.path)["world"]
 
 
-def _together(frames: Mapping[tuple, pd.DataFrame], columns: list[str]) -> pd.DataFrame:
+def together(frames: Mapping[tuple, pd.DataFrame], columns: list[str]) -> pd.DataFrame:
+    """Frames one below the other, with the values of their keys in columns of these names, in front."""
     return pd.concat(frames, names=columns).reset_index(columns).reset_index(drop=True)

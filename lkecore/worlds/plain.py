@@ -49,14 +49,20 @@ def check_spec(spec: str) -> int:
     return int(found[2])
 
 
+@functools.cache
+def described() -> dict[str, dict[str, str]]:
+    """{relation: its row of ``lab_relations.tsv``}; nobody may change them."""
+    return {row["relation"]: row for row in table(RELATIONS)}
+
+
 def relations() -> tuple[str, ...]:
     """The names of the relations, sorted; every world has them all."""
-    return tuple(_about())
+    return tuple(described())
 
 
 def about(relation: str) -> tuple[str, str, tuple[str, ...]]:
     """(label, kind, templates) of a relation; the first ``SEEN`` templates stand in the text."""
-    row = _about()[relation]
+    row = described()[relation]
     templates = tuple(row[f"template_{i + 1}"] for i in range(TEMPLATES))
     return row["label"], row["kind"], templates
 
@@ -168,8 +174,3 @@ def _read(path: Path) -> dict[str, Any]:
         return json.loads(lzma.decompress(path.read_bytes()))
     except (OSError, ValueError, lzma.LZMAError) as error:
         raise BadInput(f"{path} cannot be read ({first_line(error)}); write it anew") from error
-
-
-@functools.cache
-def _about() -> dict[str, dict[str, str]]:
-    return {row["relation"]: row for row in table(RELATIONS)}

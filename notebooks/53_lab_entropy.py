@@ -46,7 +46,7 @@ import pandas as pd
 from scipy.stats import mannwhitneyu
 
 from lkecore import answers, figures, stats
-from lkecore.answers import moved, rich, truth
+from lkecore.answers import rich, truth
 
 figures.style()
 
@@ -71,7 +71,17 @@ def asked(states: pd.DataFrame) -> pd.Series:
 samples = rich.samples(
     models, relations, asked, n_shots=0, seed=seed, leave_out=True
 )
-questions = moved.questions(samples, models, template, dtype=dtype, seed=seed)
+questions = {}
+for world, sample in samples.items():
+    made = answers.at_blanks(
+        models,
+        sample,
+        [template],
+        ["explicit", "copied"],
+        dtype=dtype,
+        seed=seed,
+    )
+    questions |= {(world, *key): some for key, some in made.items()}
 print(f"{sum(map(len, questions.values())):,} questions at blanks")
 
 # %% [markdown]
@@ -100,11 +110,12 @@ for kind in ("explicit", "copied"):
 
 # %% covers=["PZ-E2", "PZ-E3", "PZ-S2"] shows=["run", "shipped"]
 this = "53_lab_entropy"
+of_question = ["world", *answers.READ_BY]
 ours = answers.ask_blanks(
     models,
-    answers.sample(questions, sources, by=moved.KEY),
+    answers.sample(questions, sources, by=of_question),
     "answers.parquet",
-    by=moved.KEY,
+    by=of_question,
     whole=True,
     dtype=dtype,
 )

@@ -110,7 +110,7 @@ def test_a_job_that_would_stop_at_its_prompts_is_found_out(tmp_path):
     [each] = plan(tmp_path, SHOTS, TINY | {"n_options": 1}).jobs
     row = forecast.cost(each, tmp_path / "runs")
     assert (row["state"], row["tokens"], row["from_cache"]) == ("waiting", None, None)
-    assert row["remark"] == "would fail: BadInput: n_options: options must be 2 or more, found 1"
+    assert row["remark"] == "would fail: BadInput: options must be 2 or more, found 1"
 
 
 def test_all_complaints_of_a_job_are_told_at_once_and_nothing_that_comes_of_them(tmp_path):

@@ -248,7 +248,7 @@ SOURCES: tuple[Source, ...] = (
         digest=worlds.digest,
         ours=True,
     ),
-    Source(  # laureates, from Wikidata
+    Source(  # laureates, a table in the cache
         is_spec=nobel.is_spec,
         relations=nobel.relations,
         rows=lambda spec, relation: _laureates(nobel.rows(spec), relation),
@@ -257,7 +257,6 @@ SOURCES: tuple[Source, ...] = (
         ),
         is_ready=lambda spec: nobel.is_ready(),
         digest=lambda spec: nobel.content_digest(),
-        remote=True,
     ),
     Source(  # data sets of the hub
         is_spec=lambda spec: spec.startswith("hub:"),
@@ -271,7 +270,7 @@ SOURCES: tuple[Source, ...] = (
     ),
     Source(  # a table of laureates
         is_spec=lambda spec: nobel.table_of(spec) is not None,
-        relations=lambda spec: nobel.relations(),
+        relations=lambda spec: tuple(nobel.COLUMN_OF),
         rows=lambda spec, relation: _laureates(nobel.rows_of(*_table_of(spec)), relation),
         about=lambda spec, relation: _about_laureates(
             _table_of(spec)[0], _laureates(nobel.rows_of(*_table_of(spec)), relation)

@@ -1,7 +1,10 @@
-"""Wikidata: one question to its query service, who won a Nobel Prize, and the answer as a table.
+"""Laureates: fetch who won a Nobel Prize from Wikidata, and put the table into the cache.
 
-Wikidata's content is free (CC0). What stands in the table where Wikidata says more than a table
-can hold:
+    .venv/bin/python tools/laureates.py
+
+The fact sets ``nobel`` and ``nobel:2022`` read the table. Wikidata's own answer and a note of its origin
+lie beside it. Wikidata's content is free (CC0). What stands in the table where Wikidata says more than a
+table can hold:
 
 - a laureate is a human being with one of the six prizes and the year of it; two prizes are one row;
 - several values of one column are joined by ``;`` (a date that is part of a more precise one is
@@ -11,13 +14,17 @@ can hold:
   because nobody could tell which of them is asked about.
 """
 
+import argparse
+import hashlib
 import http.client
 import json
 import re
+import sys
 import time
 from collections import Counter, defaultdict
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import urlencode
@@ -25,7 +32,9 @@ from urllib.request import Request, urlopen
 
 from lkecore import __version__
 from lkecore.errors import BadInput
+from lkecore.facts.nobel import COLUMNS, is_year, table_path
 from lkecore.facts.tables import fold
+from lkecore.storage import write_whole
 
 ENDPOINT = "https://query.wikidata.org/sparql"
 # The service asks every program to say who it is.
@@ -46,11 +55,6 @@ AWARDS = {
     "Q35637": "peace",
     "Q47170": "economics",
 }
-COLUMNS = (
-    "id", "name", "birth_year", "birth_date", "award_years", "categories", "gender",
-    "birth_country", "birth_city",
-)  # fmt: skip
-
 VARIABLES = (
     "laureate", "name", "award", "awardYear", "birth", "precision", "gender", "city", "country",
 )  # fmt: skip
@@ -111,7 +115,7 @@ def fetch(endpoint: str) -> bytes:
     times and ``LONGEST_WAIT`` seconds in all. Raises :class:`BadInput`, with the reason, when there
     is no answer.
     """
-    failed = f"nobel facts could not be fetched from {endpoint}: "
+    failed = f"laureates could not be fetched from {endpoint}: "
     if not endpoint.startswith(("http://", "https://")):
         raise BadInput(f"{failed}the address must begin with http:// or https://")
     address = f"{endpoint}?{urlencode({'query': QUERY})}"
@@ -265,6 +269,43 @@ def _changed(what: str) -> BadInput:
     return BadInput(f"Wikidata's answer changed: {what[:200]}")
 
 
-def is_year(value: str) -> bool:
-    """Whether a text is a year YYYY from 1000 to 2999."""
-    return re.fullmatch(r"[12][0-9]{3}", value) is not None
+# --- the table in the cache -----------------------------------------------------------------------
+
+
+def make(table: Path, endpoint: str) -> list[str]:
+    """Fetch, check and write the answer, the note of its origin and the table; who is left out."""
+    answer = fetch(endpoint)
+    rows, left_out = laureates(answer)
+    origin = {
+        "endpoint": endpoint,
+        "fetched": datetime.now(UTC).isoformat(timespec="seconds"),
+        "licence": "CC0-1.0",
+        "answer_sha256": hashlib.sha256(answer).hexdigest(),
+        "laureates": len(rows),
+        "left_out": left_out,
+        "query": QUERY,
+    }
+    table.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(table.with_name("answer.json"), answer)
+    write_whole(
+        table.with_name("origin.json"), json.dumps(origin, indent=1, ensure_ascii=False) + "\n"
+    )
+    write_whole(table, "".join("\t".join(row) + "\n" for row in [COLUMNS, *rows]))
+    return left_out
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--endpoint", default=ENDPOINT, help="a mirror of Wikidata's query service")
+    given = parser.parse_args()
+    try:
+        left_out = make(table_path(), given.endpoint)
+    except BadInput as error:
+        sys.exit(str(error))
+    print(table_path())
+    if left_out:
+        print(f"left out, as no English name is theirs alone: {', '.join(left_out)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,21 +1,22 @@
 # %% [markdown]
-# # What do unknown and wrong examples do to their neighbours?
+# # Do wrong examples disturb a model more than invented ones?
 #
-# **Behind {glue:text}`n_block:.0f` invented pairs in a row the right objects lose {glue:text}`unknown_space:.0%` of their probability
-# for {glue:text}`name_model` where only spaces part the pairs, and {glue:text}`unknown_colon:.0%` where colons and new lines do, while
-# behind as many wrong pairs they lose {glue:text}`wrong_colon:.0%`.**
+# **It depends on the format: after {glue:text}`n_block:.0f` invented pairs {glue:text}`name_model` loses {glue:text}`unknown_space:.0%` of the right
+# objects' probability with spaces, but {glue:text}`unknown_colon:.0%` with colons; after wrong pairs {glue:text}`wrong_space:.0%` and
+# {glue:text}`wrong_colon:.0%`.**
 #
 # ```{glue:figure} fig-sequence-neighbours
 # :name: fig-sequence-neighbours
-# :alt: Two panels, one for invented and one for wrong pairs, with marks and intervals below a line at 0 for each model and format: one pair behind, and behind a block.
+# :alt: Two panels, one for invented and one for wrong pairs, with marks and intervals below a line at 0 for each model and format: after a single replaced pair, and after a block of them.
 #
-# All marks lie below 0: what is replaced makes the right pairs behind it less probable, most of all behind a block. Probability of
+# All marks are below 0: replaced pairs make the right pairs after them less probable, most of all after a block. Probability of
 # the right objects with the replacement divided by that without, minus 1; lines: 95 % over other relations.
 # ```
 #
-# A prompt of many pairs can be read at every pair: how probable was this object, after all that stood before it? So one long text
-# shows what happens when some of its pairs are not what they should be. As shares with intervals over relations: invented pairs
-# {glue:text}`between_space` with spaces and {glue:text}`between_colon` with colons, wrong pairs with colons {glue:text}`between_wrong`.
+# A prompt of many pairs can be read at every pair: how probable was this object after all the text before it? So one long text
+# shows what happens if some of its pairs are not what they should be. For both models invented pairs disturb more with spaces, and wrong pairs
+# more with colons and new lines. With intervals over relations: invented pairs {glue:text}`between_space` with spaces and
+# {glue:text}`between_colon` with colons, wrong pairs {glue:text}`between_wrong_space` and {glue:text}`between_wrong`.
 
 # %% [markdown]
 # ## What the paper claims
@@ -25,7 +26,7 @@
 #
 # - from left to right, the right objects become more probable; then this settles, near 0.85 for Mistral-7B;
 # - an *unknown* pair, of an invented name and a year, is improbable itself, and hardly disturbs its neighbours;
-# - an *incorrect* pair, of a laureate and a wrong year, makes the right objects behind it less probable, most of all in a block.
+# - an *incorrect* pair, of a laureate and a wrong year, makes the right objects after it less probable, most of all in a block.
 #
 # The paper has four models of 7 to 12 billion parameters, and one sequence of each kind for each. Ours are small.
 
@@ -41,9 +42,9 @@ n_pairs: int = 80  # of a sequence
 n_draws: int = 4  # of pairs, their order and the replaced places
 share_replaced: float = 0.2  # of the pairs of a sequence
 n_first: int = 10  # pairs at the beginning, to see the rise
-n_behind: int = 10  # pairs behind a block that count as its neighbours
+n_behind: int = 10  # pairs after a block that count as its neighbours
 estimators: list[str] = ["iclke-space", "iclke-colon"]  # see Prompts
-sources: list[str] = []  # in results/, of the numbers; none: this run
+sources: list[str] = []  # in results/, for the numbers; none: this run
 seed: int = 0  # of the first draw
 dtype: str = "float32"
 
@@ -60,11 +61,11 @@ figures.style()
 # %% [markdown]
 # ## Facts
 #
-# The paper takes birth years, which a small model hardly knows. The numbers of this page are of eight relations that both models know,
-# chosen on other facts; what is asked here is one relation with many facts, which shows the machine at work.
+# The paper takes birth years, which a small model hardly knows. The numbers of this page are about eight relations that both models know,
+# chosen on other facts. This run reads one relation again.
 
 # %%
-if sources:  # that have the numbers: one draw of one relation is read again
+if sources:  # these have the numbers: one draw of one relation is read again
     relations, n_draws = relations[:1], 1
 known = {name: facts.load(fact_set, name) for name in relations}
 for whole in known.values():
@@ -77,11 +78,11 @@ for whole in known.values():
 #
 # - *clean*: all pairs are right;
 # - *unknown*, *distributed* and in a *block*: some pairs get an invented subject, and the object of some fact of the relation, drawn at
-#   random. The subject must hint at no object, so it is three syllables put together by chance: an invented American town would say
-#   much of its country;
-# - *incorrect*, at the very same places: the subjects stay, and get an object that is not true of them.
+#   random. The subject must hint at no object, so it is three random syllables: an invented American town would give away much about
+#   its country;
+# - *incorrect*, at the very same places: the subjects stay, and get a wrong object.
 #
-# Two choices are ours. No two distributed places touch, and none is the last, so each replaced pair has a right one directly behind
+# Two choices are ours. No two distributed places touch, and none is the last, so each replaced pair has a right one directly after
 # it. And a block begins in the second half, where the pattern is clear. Of the two formats, `iclke-space` is the paper's.
 
 # %% covers=["IC-D5", "IC-D6"]
@@ -90,7 +91,7 @@ if there < n_pairs:  # shorter sequences, in proportion
     n_first = max(1, n_first * there // n_pairs)
     n_behind = max(1, n_behind * there // n_pairs)
     n_pairs = there
-    print(f"As many as there are: {there} pairs, {n_behind} behind a block")
+    print(f"As many as there are: {there} pairs, {n_behind} after a block")
 of_relation = {
     name: probes.draw_probes(
         whole.facts,
@@ -116,9 +117,9 @@ for name in estimators:
 # %% [markdown]
 # ## Scores
 #
-# A model reads a sequence once, and gives the probability of every whole object on its way, each after all that stands before it. It is
-# not shared among options, as {term}`confidence` is: there is no {term}`chance`, and a model that has no idea comes near zero. `state` says whether a
-# pair is right or replaced, and `distance` how many pairs behind the last replaced one it is.
+# A model reads a sequence once, and gives the probability of every whole object on its way, each after all the text before it. Unlike
+# {term}`confidence`, this probability is not shared among options: there is no {term}`chance`, and a model that has no idea comes near zero. `state`
+# says whether a pair is right or replaced, and `distance` how many pairs it comes after the last replaced one.
 
 # %%
 this = "12_iclke_sequence"
@@ -132,8 +133,8 @@ answers.columns(every.drop(columns=["subject", "object", "state"]))
 # %% [markdown]
 # ## Answers
 #
-# First the clean sequences, mean over draws and then over relations. Keep these *levels* in mind: where there is no probability,
-# none can be lost.
+# First the clean sequences, mean over draws and then over relations. Keep these *levels* in mind: a model that gives no probability
+# can lose none.
 
 # %%
 who = ["source", "model", "estimator"]
@@ -151,16 +152,16 @@ levels = pd.DataFrame(
         for name, of in stretches.items()
     }
 )
-levels.groupby(who).mean().round(3)
+levels.groupby(who).mean().round(3).rename(figures.called)
 
 # %% [markdown]
-# **Now the neighbours**: the pair directly behind each distributed place, and the first `n_behind` pairs behind a block. Each is right in
-# all sequences of a draw, at the same place, so it is compared with itself. Let $p_i$ be the probability of neighbour $i$ without the
+# **Now the neighbours**: the pair directly after each distributed place, and the first `n_behind` pairs after a block. Each is right in
+# all sequences of a draw, at the same place, so we compare it with itself. Let $p_i$ be the probability of neighbour $i$ without the
 # replacement, and $q_i$ with it, in all draws of a relation. Then
 #
 # $$\text{change} = \frac{\sum_i q_i}{\sum_i p_i} - 1,$$
 #
-# mean over relations. A ratio of sums lets pairs that the model knows count more than those of which it says nearly nothing.
+# mean over relations. In a ratio of sums, pairs that the model knows count more than pairs to which it gives nearly no probability.
 
 
 # %%
@@ -181,20 +182,20 @@ moved = change(neighbours, ["arrangement"])
 found = stats.estimate(
     moved, [*who, "kind", "arrangement"], value="change", bounds=None
 )
-stats.table(found, who, ["kind", "arrangement"], percent=True)
+wide = stats.table(found, who, ["kind", "arrangement"], percent=True)
+wide.rename(figures.called)
 
 # %% [markdown]
-# With spaces, invented pairs do *more* harm than wrong ones. Nothing marks there where a pair ends, and a row of strange words may cost
-# the model the pattern itself. Colons and new lines take most of this away, and then wrong pairs do more. So before a
-# disturbance is read as knowledge, look at the format. How long does it last? Behind a block, by distance in pairs:
+# With spaces, invented pairs do *more* harm than wrong ones. Spaces do not mark where a pair ends, and a row of strange words may cost
+# the model the pattern itself. Colons and new lines remove most of this harm, and then wrong pairs do more. So check the format before you
+# read a disturbance as knowledge. How long does the harm last? After a block, by distance in pairs:
 
 # %%
 block = neighbours[neighbours["arrangement"] == "block"]
 far = np.where(block["distance"] <= n_behind / 2, "nearer half", "farther half")
 by_distance = change(block.assign(behind=far), ["behind"])
-by_distance.groupby([*who, "kind", "behind"])["change"].mean().unstack().round(
-    2
-)
+by_distance = by_distance.groupby([*who, "kind", "behind"])["change"].mean()
+by_distance.unstack().round(2).rename(figures.called)
 
 # %% [markdown]
 # ## Figures
@@ -207,16 +208,16 @@ by_distance.groupby([*who, "kind", "behind"])["change"].mean().unstack().round(
 # :name: fig-sequence-panels
 # :alt: Five rows of small panels, a column for each model and set of facts, with the probability of the object at each place of a sequence; crosses for replaced pairs, squares for their neighbours, dots for the rest.
 #
-# Replaced pairs lie at the bottom, and behind a block the right ones have to climb back. Probability of the object at each place of one draw in
-# the clearest format; of several relations the mean. Rows: all right; unknown and incorrect pairs, distributed and in a block.
+# Replaced pairs are at the bottom, and after a block the right ones have to climb back. Probability of the object at each place of one draw in
+# the clearest format, mean over relations. Rows: all right; unknown and incorrect pairs, distributed and in a block.
 # ```
 
 # %% tags=["hide-input"]
 marks = found[found["source"] == first].copy()
 marks["replaced by"] = marks["kind"] + " pairs"
-places = {"distributed": "one behind", "block": f"{n_behind} behind a block"}
+places = {"distributed": "after one", "block": f"{n_behind} after a block"}
 marks["where"] = marks["arrangement"].map(places)
-form = marks["estimator"].str.removeprefix("iclke-").replace("space", "spaces")
+form = marks["estimator"].map(figures.called).str.removeprefix("pairs, ")
 marks["asked"] = marks["model"].map(figures.called) + ", " + form
 marks = marks.sort_values(["kind", "arrangement"], ascending=False)
 look = {"x": "where", "hue": "asked", "panel": "replaced by"}
@@ -230,7 +231,7 @@ one = every[every["estimator"] == estimators[-1]]
 one = one[one["draw"] == seed].copy()
 near = one["distance"].between(1, one["arrangement"].eq("block") * 9 + 1)
 one["pair"] = np.where(one["state"] == "replaced", "replaced", "other right")
-one.loc[near, "pair"] = "right, behind replaced"
+one.loc[near, "pair"] = "right, after replaced"
 one["sequence"] = (one["kind"] + ", " + one["arrangement"]).str.replace(
     ", none", ""
 )
@@ -242,7 +243,7 @@ one["of"] = one["model"].map(figures.called) + "\n" + one["set"].astype(str)
 at = ["of", "sequence", "position", "pair"]
 dots = one.groupby(at, sort=False)["probability"].mean().reset_index()
 look = {"x": "position", "y": "probability", "hue": "pair", "style": "pair"}
-shape = {"replaced": "X", "right, behind replaced": "s", "other right": "o"}
+shape = {"replaced": "X", "right, after replaced": "s", "other right": "o"}
 grid = sns.relplot(
     dots,
     **look,
@@ -260,8 +261,8 @@ figures.place(grid.figure, "fig-sequence-panels", dots)
 #
 # **Numbers.** The paper's figures have no tables to reproduce. **Claims**, over relations, on the model whose level is highest in the paper's
 # format. A change of less than a tenth is *hardly any*, of more than a tenth *lower*; block and distributed places count alike. The level is
-# {glue:text}`level:.0%` there: what can be lost is little, and a verdict on a ratio of small numbers says less than it seems to.
-# The third claim is on the probability of what stands in a replaced place, divided by that of the right object there.
+# {glue:text}`level:.0%` there: little can be lost, and a verdict on a ratio of small numbers says less than it seems to.
+# The third claim is about the probability of the object in a replaced place, divided by that of the right object there.
 
 # %%
 in_paper = levels.xs(estimators[0], level="estimator").xs(first)
@@ -297,6 +298,7 @@ for name, values in tested.items():
     row = stats.estimate(row, value="value", bounds=None)
     claims[f"IC-{name}-relations"] = row.assign(**own)
 judged = answers.verdicts(claims)
+judged["model"] = judged["model"].map(figures.called)
 judged[["claim", "model", "estimate", "low", "high", "verdict"]]
 
 # %% tags=["hide-input", "page-only"]
@@ -306,7 +308,9 @@ of_model = of_model.set_index(["kind", "arrangement", "estimator"])
 space, colon = estimators[0], estimators[-1]
 unknown = of_model.loc[("unknown", "block", space)]
 unknown_colon = of_model.loc[("unknown", "block", colon)]
-wrong = of_model.loc[("incorrect", "block", colon)]
+wrong_space, wrong = (
+    of_model.loc[("incorrect", "block", form)] for form in (space, colon)
+)
 holds = {}
 if sources:
     worst = here.pivot_table("estimate", [*who, "kind"], "arrangement")
@@ -315,11 +319,18 @@ if sources:
     harm = behind["unknown"] - behind["incorrect"]
     nobel = levels.query("source == 'kamel'").groupby(["model", "estimator"])
     holds = {
-        "lose": all(at["high"] < 0 for at in (unknown, unknown_colon, wrong)),
+        "lose": all(
+            at["high"] < 0
+            for at in (unknown, unknown_colon, wrong, wrong_space)
+        ),
         "all marks lie below 0": (here["estimate"] < 0).all(),
-        "most behind a block": worst["block"].lt(worst["distributed"]).all(),
-        "more harm": (harm[space] < 0).all(),
-        "then less": (harm[colon] > 0).all(),
+        "most after a block": worst["block"].lt(worst["distributed"]).all(),
+        "spaces, every model: invented pairs do more harm": (
+            harm[space] < 0
+        ).all(),
+        "colons, every model: wrong pairs do more harm": (
+            harm[colon] > 0
+        ).all(),
         "laureates: nothing to lose": nobel.mean().max(axis=None) < 0.03,
     }
 figures.sentence(holds)
@@ -331,9 +342,11 @@ figures.findings(
     n_block=len(strange) / len(strange.drop_duplicates(place[:5])),
     unknown_space=-unknown["estimate"],
     unknown_colon=-unknown_colon["estimate"],
+    wrong_space=-wrong_space["estimate"],
     wrong_colon=-wrong["estimate"],
     between_space=stats.said(unknown, percent=True),
     between_colon=stats.said(unknown_colon, percent=True),
+    between_wrong_space=stats.said(wrong_space, percent=True),
     between_wrong=stats.said(wrong, percent=True),
     level=in_paper.loc[model]["last quarter"].mean(),
 )
@@ -341,13 +354,13 @@ figures.findings(
 # %% [markdown]
 # ## What you have seen
 #
-# - One reading of a long text gives an answer at each of its pairs. What a replaced pair does is seen only when the same pairs are read
-#   without it, not from place to place.
+# - One reading of a long text gives an answer at each of its pairs. To see the effect of a replaced pair, read the same pairs
+#   without it; a comparison of places does not show it.
 # - A block disturbs more than scattered pairs do, and the harm is still there ten pairs later.
-# - How much harm strange pairs do depends on the format: it is a matter of the pattern before it is one of knowledge.
-# - "Hardly any change" means something only where there was a probability to lose.
+# - How much harm strange pairs do depends on the format: they disturb the pattern before they touch knowledge.
+# - "Hardly any change" means something only if there was a probability to lose.
 #
-# **Counted again**, in plain Python: the change behind wrong blocks, in the last format.
+# **Counted again**, in plain Python: the change after wrong blocks, in the last format.
 
 # %%
 sums: dict[str, list[float]] = {}
@@ -379,11 +392,12 @@ assert abs(sum(each) / len(each) - again["estimate"].item()) < 1e-9
 
 # %%
 sure = change(neighbours[neighbours["without"] >= 0.5], ["arrangement"])
-sure.groupby([*who, "kind", "arrangement"])["change"].mean().unstack().round(2)
+sure = sure.groupby([*who, "kind", "arrangement"])["change"].mean()
+sure.unstack().round(2).rename(figures.called)
 
 # %% [markdown]
-# Pairs chosen because they were high can hardly rise, so even an idle replacement lowers them a little. But unknown and incorrect pairs
-# are treated alike, and may be compared.
+# We chose these pairs because their probability was high, so it can hardly rise, and even an idle replacement lowers it a little. But this is the
+# same for unknown and incorrect pairs, so the two may be compared.
 #
 # ````{solution-end}
 # ````
@@ -391,7 +405,7 @@ sure.groupby([*who, "kind", "arrangement"])["change"].mean().unstack().round(2)
 # ```{exercise}
 # :label: ex-sequence-own
 # Does a larger model doubt wrong pairs more? Put this into `params/mine.yaml`, and run `lke run params/mine.yaml`. Invented subjects
-# are a word, person, company or title, the last three where such a name hints at no object.
+# are a word, person, company or title; use the last three only if such a name hints at no object.
 # ```
 #
 # ````{solution} ex-sequence-own

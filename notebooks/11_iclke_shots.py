@@ -309,7 +309,7 @@ assert np.isclose(ratio, told, rtol=0, atol=1e-9, equal_nan=True)
 each = here.groupby(["model", "estimator", "n_shots", "draw"])["correct"].mean()
 answers.keep(each.reset_index(name="accuracy"), "accuracy-by-draw.csv")
 each = each.groupby(["model", "estimator", "n_shots"]).agg(["min", "max"])
-each.round(3).rename(figures.called)
+each.round(3).rename(figures.called, level="model")
 
 # %% [markdown]
 # ````{solution-end}

@@ -1,9 +1,9 @@
 # %% [markdown]
-# # Do wrong examples disturb a model more than invented ones?
+# # How much do strange examples disturb a model?
 #
-# **It depends on the format: after {glue:text}`n_block:.0f` invented pairs {glue:text}`name_model` loses {glue:text}`unknown_space:.0%` of the right
-# objects' probability with spaces, but {glue:text}`unknown_colon:.0%` with colons; after wrong pairs {glue:text}`wrong_space:.0%` and
-# {glue:text}`wrong_colon:.0%`.**
+# **Less in a clear format: after {glue:text}`n_block:.0f` invented pairs the right objects lose {glue:text}`space_least:.0%` to
+# {glue:text}`space_most:.0%` of their probability if spaces separate everything, and {glue:text}`colon_least:.0%` to {glue:text}`colon_most:.0%` with
+# colons and new lines.**
 #
 # ```{glue:figure} fig-sequence-neighbours
 # :name: fig-sequence-neighbours
@@ -14,9 +14,9 @@
 # ```
 #
 # A prompt of many pairs can be read at every pair: how probable was this object after all the text before it? So one long text
-# shows what happens if some of its pairs are not what they should be. For both models invented pairs disturb more with spaces, and wrong pairs
-# more with colons and new lines. With intervals over relations: invented pairs {glue:text}`between_space` with spaces and
-# {glue:text}`between_colon` with colons, wrong pairs {glue:text}`between_wrong_space` and {glue:text}`between_wrong`.
+# shows what happens if some of its pairs are not what they should be. Colons and new lines save this much of the probability (in percentage points,
+# intervals over relations): {glue:text}`saved`. After as many *wrong* pairs, with a real subject and a wrong object, the loss is
+# {glue:text}`wrong_least:.0%` to {glue:text}`wrong_most:.0%`, and the format makes no clear difference.
 
 # %% [markdown]
 # ## What the paper claims
@@ -186,9 +186,34 @@ wide = stats.table(found, who, ["kind", "arrangement"], percent=True)
 wide.rename(figures.called)
 
 # %% [markdown]
-# With spaces, invented pairs do *more* harm than wrong ones. Spaces do not mark where a pair ends, and a row of strange words may cost
-# the model the pattern itself. Colons and new lines remove most of this harm, and then wrong pairs do more. So check the format before you
-# read a disturbance as knowledge. How long does the harm last? After a block, by distance in pairs:
+# Two differences after a block, in each relation: `saved`, the change with colons minus that with spaces; and `wrong_worse`, the change after invented
+# pairs minus that after wrong ones.
+
+# %%
+at_block = moved[moved["arrangement"] == "block"].drop(columns="arrangement")
+by = ["source", "model", "relation"]
+
+
+def differ(column: str, first: str, minus: str, of: str) -> pd.DataFrame:
+    rest = [*by, "kind" if column == "estimator" else "estimator"]
+    two = at_block.pivot(index=rest, columns=column, values="change")
+    gap = (two[first] - two[minus]).rename(of).reset_index()
+    rest.remove("relation")
+    return stats.estimate(gap, rest, value=of, bounds=None)
+
+
+saved = differ("estimator", estimators[-1], estimators[0], "saved")
+wrong_worse = differ("kind", "unknown", "incorrect", "wrong_worse")
+for of, each in {"saved": saved, "wrong_worse": wrong_worse}.items():
+    each = each.assign(**{of: each.apply(stats.said, axis=1, percent=True)})
+    each = each.drop(columns=["estimate", "low", "high", "n"])
+    print(each.map(figures.called).to_string(index=False), end="\n\n")
+
+# %% [markdown]
+# Spaces do not mark where a pair ends, and a row of strange words may cost a model the pattern itself. Colons and new lines save a part of this loss.
+# So check the format before you read a disturbance as knowledge. Wrong pairs are a different matter: the format makes no clear difference there.
+# In the paper's figures invented pairs hardly disturb a model, and wrong pairs do. Here invented pairs never disturb clearly less than wrong ones, and in
+# one case, one model with spaces, clearly more. How long does the harm last? After a block, by distance in pairs:
 
 # %%
 block = neighbours[neighbours["arrangement"] == "block"]
@@ -303,34 +328,29 @@ judged[["claim", "model", "estimate", "low", "high", "verdict"]]
 
 # %% tags=["hide-input", "page-only"]
 here = found[found["source"] == first]
-of_model = here[here["model"] == model]
-of_model = of_model.set_index(["kind", "arrangement", "estimator"])
-space, colon = estimators[0], estimators[-1]
-unknown = of_model.loc[("unknown", "block", space)]
-unknown_colon = of_model.loc[("unknown", "block", colon)]
-wrong_space, wrong = (
-    of_model.loc[("incorrect", "block", form)] for form in (space, colon)
-)
+lost = here[here["arrangement"] == "block"]
+lost = -lost.pivot_table("estimate", ["kind", "estimator"], "model")
+by_space = lost.loc[("unknown", estimators[0])]
+by_colon = lost.loc[("unknown", estimators[-1])]
+of_first = saved[saved["source"] == first].set_index("kind")
+unknown, incorrect = (of_first.loc[[kind]] for kind in ("unknown", "incorrect"))
 holds = {}
 if sources:
     worst = here.pivot_table("estimate", [*who, "kind"], "arrangement")
-    behind = here[here["arrangement"] == "block"]
-    behind = behind.pivot_table("estimate", ["estimator", "model"], "kind")
-    harm = behind["unknown"] - behind["incorrect"]
+    ends = here[here["kind"].eq("unknown") & here["arrangement"].eq("block")]
+    worse = wrong_worse[wrong_worse["source"] == first]
+    clear = worse[worse["low"].gt(0) | worse["high"].lt(0)]
     nobel = levels.query("source == 'kamel'").groupby(["model", "estimator"])
     holds = {
-        "lose": all(
-            at["high"] < 0
-            for at in (unknown, unknown_colon, wrong, wrong_space)
-        ),
-        "all marks lie below 0": (here["estimate"] < 0).all(),
+        "every model loses after invented pairs": (ends["high"] < 0).all(),
+        "less in a clear format, every model": (unknown["low"] > 0).all(),
+        "wrong pairs: no clear difference": (incorrect["low"] < 0).all()
+        and (incorrect["high"] > 0).all(),
+        "clear for one model with spaces": len(clear) == 1
+        and clear["estimator"].item() == estimators[0]
+        and clear["high"].item() < 0,
+        "all marks are below 0": (here["estimate"] < 0).all(),
         "most after a block": worst["block"].lt(worst["distributed"]).all(),
-        "spaces, every model: invented pairs do more harm": (
-            harm[space] < 0
-        ).all(),
-        "colons, every model: wrong pairs do more harm": (
-            harm[colon] > 0
-        ).all(),
         "laureates: nothing to lose": nobel.mean().max(axis=None) < 0.03,
     }
 figures.sentence(holds)
@@ -338,16 +358,18 @@ strange = every.query(
     "source == @first and kind == 'unknown' and arrangement == 'block' and state == 'replaced'"
 )
 figures.findings(
-    name_model=figures.called(model),
     n_block=len(strange) / len(strange.drop_duplicates(place[:5])),
-    unknown_space=-unknown["estimate"],
-    unknown_colon=-unknown_colon["estimate"],
-    wrong_space=-wrong_space["estimate"],
-    wrong_colon=-wrong["estimate"],
-    between_space=stats.said(unknown, percent=True),
-    between_colon=stats.said(unknown_colon, percent=True),
-    between_wrong_space=stats.said(wrong_space, percent=True),
-    between_wrong=stats.said(wrong, percent=True),
+    space_least=by_space.min(),
+    space_most=by_space.max(),
+    colon_least=by_colon.min(),
+    colon_most=by_colon.max(),
+    wrong_least=lost.loc["incorrect"].min(axis=None),
+    wrong_most=lost.loc["incorrect"].max(axis=None),
+    saved="; ".join(
+        f"{figures.called(row['model'])} "
+        + stats.said(row, percent=True).replace(" %", "")
+        for _, row in unknown.iterrows()
+    ),
     level=in_paper.loc[model]["last quarter"].mean(),
 )
 

@@ -271,8 +271,8 @@ judged = pd.DataFrame()
 if at in rises.index:
     row = rises.loc[[at]].assign(n=each.loc[at]["size"].sum(), **own)
     judged = answers.verdicts({"IC-sure-is-right": row})
-    judged = judged[["claim", "model", "estimate", "low", "high", "verdict"]]
     judged["model"] = judged["model"].map(figures.called)
+    judged = judged[["claim", "model", "estimate", "low", "high", "verdict"]]
 judged
 
 # %% tags=["hide-input", "page-only"]
